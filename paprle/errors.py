@@ -1,0 +1,65 @@
+"""The error tree.
+
+::
+
+    PaprleError
+    ├── ConfigError(ValueError)          before anything is opened; lists all problems
+    ├── PluginNotFound(LookupError)      lists what exists
+    ├── MissingDependency(ImportError)   says the command that installs it
+    ├── DeviceError                      a device failed; carries its name and port
+    │   └── DeviceTimeout(TimeoutError)
+    ├── CommandError(ValueError)         a malformed command: shape, not finite
+    ├── RecordingError                   an episode cannot be written or read
+    └── SessionError                     a role of a running session failed
+
+Messages read ``<where>: expected <X>, got <Y>; <what to do | what exists>``.
+Errors are raised before the loop; inside it nothing raises on purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class PaprleError(Exception):
+    """Base of all errors that this project raises on purpose."""
+
+
+class ConfigError(PaprleError, ValueError):
+    """Configuration is wrong; nothing was opened.
+
+    Attributes:
+        problems: Every problem found, one line each.
+    """
+
+    def __init__(self, problems: str | Sequence[str]) -> None:
+        self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+class PluginNotFound(PaprleError, LookupError):
+    """No plug-in of that name; the message lists those that exist."""
+
+
+class MissingDependency(PaprleError, ImportError):
+    """A device needs a package that is not installed; the message says which."""
+
+
+class DeviceError(PaprleError):
+    """A leader or follower device failed; the message names it and its port."""
+
+
+class DeviceTimeout(DeviceError, TimeoutError):
+    """A device did not answer in time."""
+
+
+class CommandError(PaprleError, ValueError):
+    """A command is malformed: wrong shape, or not finite."""
+
+
+class RecordingError(PaprleError):
+    """An episode cannot be written, read or recovered."""
+
+
+class SessionError(PaprleError):
+    """A role of a running session failed or died."""

@@ -1,0 +1,272 @@
+"""Every setting of the core: one frozen class a section, with unit, bound and meaning.
+
+Plug-ins have classes of the same shape in their own ``config.py``. Only
+``paprle.config`` validates them; here stand no defaults for any particular robot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal
+
+from annotated_types import Ge, Gt, Le, Unit, doc
+
+STRICT: Mapping[str, Any] = {"extra": "forbid", "strict": True, "allow_inf_nan": False}
+"""The ``__pydantic_config__`` of every settings class: unknown keys are errors."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GripperSettings:
+    """A gripper: one actuated joint; fingers that mimic it come from the URDF."""
+
+    __pydantic_config__: ClassVar = STRICT
+
+    joint: Annotated[str, doc("URDF joint that opens and closes the gripper.")]
+    closed: Annotated[float, Unit("rad or m"), doc("Joint position at opening 0.")]
+    open: Annotated[float, Unit("rad or m"), doc("Joint position at opening 1.")]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LimbSettings:
+    """A limb: the chain between two links."""
+
+    __pydantic_config__: ClassVar = STRICT
+
+    base_link: Annotated[str, doc("Link in which poses of this limb are expressed.")]
+    eef_link: Annotated[str, doc("End-effector link.")]
+    joints: Annotated[
+        tuple[str, ...] | None,
+        doc("Joints of the limb in order; all movable ones of the chain when absent."),
+    ] = None
+    home: Annotated[
+        tuple[float, ...] | None, Unit("rad"), doc("Home position, one a joint.")
+    ] = None
+    gripper: Annotated[GripperSettings | None, doc("Its gripper, if it has one.")] = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LimitSettings:
+    """Limits of the robot; they may only tighten the URDF's."""
+
+    __pydantic_config__: ClassVar = STRICT
+
+    velocity_scale: Annotated[
+        float, Gt(0), Le(1), Unit("1"), doc("Share of the URDF's velocity limits used.")
+    ] = 0.8
+    q_min: Annotated[
+        Mapping[str, float], Unit("rad or m"), doc("Tighter lower limits by joint.")
+    ] = field(default_factory=dict)
+    q_max: Annotated[
+        Mapping[str, float], Unit("rad or m"), doc("Tighter upper limits by joint.")
+    ] = field(default_factory=dict)
+    dq_max: Annotated[
+        Mapping[str, float],
+        Unit("rad/s or m/s"),
+        doc("Velocity limits by joint; needed where the URDF has none."),
+    ] = field(default_factory=dict)
+    ddq_max: Annotated[
+        float, Gt(0), Unit("rad/s²"), doc("Acceleration limit of all arm joints.")
+    ] = 10.0
+    gripper_time: Annotated[
+        float,
+        Gt(0),
+        Unit("s"),
+        doc("Time a gripper takes to reach its top speed; sets its acceleration."),
+    ] = 0.1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RobotSettings:
+    """A robot: a URDF, limbs by name, limits that only tighten the URDF's."""
+
+    __pydantic_config__: ClassVar = STRICT
+
+    urdf: Annotated[str, doc("URDF, relative to the workspace or absolute.")]
+    limbs: Annotated[
+        Mapping[str, LimbSettings] | None, doc("Limbs by name; found when absent.")
+    ] = None
+    hold: Annotated[
+        Mapping[str, float],
+        Unit("rad"),
+        doc("Where joints in no limb hold, by name; 0 (within limits) when absent."),
+    ] = field(default_factory=dict)
+    limits: Annotated[LimitSettings, doc("Limits.")] = field(
+        default_factory=LimitSettings
+    )
+    ignore_collisions: Annotated[
+        tuple[tuple[str, str], ...], doc("Pairs of links whose contact is harmless.")
+    ] = ()
+    envs: Annotated[
+        Mapping[str, Any], doc("What this robot needs in an env, over the env's YAML.")
+    ] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JointMapSettings:
+    """One follower joint from one leader joint: q = sign·scale·q_leader + offset."""
+
+    __pydantic_config__: ClassVar = STRICT
+
+    joint: Annotated[str, doc("Leader joint.")]
+    sign: Annotated[Literal[-1, 1], doc("Sign.")] = 1
+    scale: Annotated[float, Gt(0), Unit("1"), doc("Scale.")] = 1.0
+    offset: Annotated[float, Unit("rad"), doc("Offset.")] = 0.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RetargetSettings:
+    """How the leader's motion becomes the follower's."""
+
+    __pydantic_config__: ClassVar = STRICT
+
+    mode: Annotated[
+        Literal["auto", "joints", "relative", "absolute"],
+        doc(
+            "joints: by joint name; relative: SE(3) motion since engaging; absolute: "
+            "poses as they are; auto: joints where the names match, absolute where "
+            "the leader says so, relative otherwise."
+        ),
+    ] = "auto"
+    scale: Annotated[
+        float, Ge(0), Unit("1"), doc("Scale s of translations; rotation is unscaled.")
+    ] = 1.0
+    alignment: Annotated[
+        Literal["world", "body"],
+        doc("Whether motion is the same in the world's axes or in the tool's."),
+    ] = "world"
+    rpy_xyz_extrinsic: Annotated[
+        tuple[float, float, float],
+        Unit("rad"),
+        doc("Rotation from leader base axes to follower base axes (world), or from "
+            "leader tool to follower tool (body)."),
+    ] = (0.0, 0.0, 0.0)
+    limb_map: Annotated[
+        Mapping[str, str],
+        doc("Follower limb → leader limb. Absent: equal names, or the only leader limb "
+            "drives every follower limb."),
+    ] = field(default_factory=dict)
+    joint_map: Annotated[
+        Mapping[str, JointMapSettings], doc("Follower joint → leader joint.")
+    ] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class IkSettings:
+    """Inverse kinematics."""
+
+    __pydantic_config__: ClassVar = STRICT
+
+    tol_pos: Annotated[float, Gt(0), Unit("m"), doc("Converged below this error.")] = 1e-6
+    tol_rot: Annotated[float, Gt(0), Unit("rad"), doc("Converged below this error.")] = 1e-6
+    max_iterations: Annotated[int, Ge(1), Le(1000), doc("Iterations a solve.")] = 20
+    damping: Annotated[
+        float, Gt(0), Unit("1"), doc("λ₀: the damping at a singularity.")
+    ] = 0.05
+    sigma_min: Annotated[
+        float, Gt(0), Unit("1"), doc("ε: damping sets in below this singular value.")
+    ] = 0.04
+    rotation_weight: Annotated[
+        float, Ge(0), Unit("m/rad"), doc("Weight of rotation against translation.")
+    ] = 0.2
+    max_step: Annotated[
+        float, Gt(0), Unit("rad"), doc("Largest joint change a solve may make.")
+    ] = 0.2
+    mobility: Annotated[
+        Mapping[str, float],
+        doc("Joint mobility weights W by joint; 1 where absent; lower moves less."),
+    ] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GateSettings:
+    """The gate: the last word before the robot (docs/SAFETY.md)."""
+
+    __pydantic_config__: ClassVar = STRICT
+
+    position_margin: Annotated[
+        float, Ge(0), Unit("rad"), doc("Kept from arm position limits (M2).")
+    ] = 0.02
+    reduced_scale: Annotated[
+        float, Gt(0), Le(1), Unit("1"), doc("Share of V in slow, reduced mode.")
+    ] = 0.25
+    stale_after: Annotated[
+        float, Gt(0), Le(0.5), Unit("s"), doc("Commands older than this brake (A1).")
+    ] = 0.1
+    latch_after: Annotated[
+        float, Gt(0), Unit("s"), doc("Commands older than this latch STOPPED (A1).")
+    ] = 1.0
+    state_latch_after: Annotated[
+        float, Gt(0), Unit("s"), doc("Follower states older than this latch (L3).")
+    ] = 0.25
+    lag_bound: Annotated[
+        float, Gt(0), Unit("rad"), doc("E: how far q_meas may stay behind (L1).")
+    ] = 0.15
+    lag_time: Annotated[
+        float, Gt(0), Unit("s"), doc("For how long it may be farther than E (L1).")
+    ] = 0.1
+    overspeed_factor: Annotated[
+        float, Gt(1), Unit("1"), doc("Measured over commanded speed that stops (L2).")
+    ] = 1.2
+    overspeed_margin: Annotated[
+        float, Gt(0), Unit("rad/s"), doc("Added to the commanded speed in L2.")
+    ] = 0.5
+    implausible_time: Annotated[
+        float, Gt(0), Unit("s"), doc("For how long motion may be implausible (L2).")
+    ] = 0.05
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SessionSettings:
+    """The session."""
+
+    __pydantic_config__: ClassVar = STRICT
+
+    rate: Annotated[float, Ge(1), Le(1000), Unit("Hz"), doc("Rate of the tick.")] = 200.0
+    clock: Annotated[
+        Literal["wall", "virtual"],
+        doc("virtual: leader, tick, gate and a simulated follower in lock-step."),
+    ] = "wall"
+    episodes: Annotated[
+        int | None, Ge(1), doc("End after this many episodes; absent: until quit.")
+    ] = None
+    duration: Annotated[
+        float | None, Gt(0), Unit("s"), doc("End each episode after this time.")
+    ] = None
+    speed: Annotated[
+        float, Gt(0), Le(1), Unit("1"), doc("Share of V in slow moves.")
+    ] = 0.2
+    start_bound: Annotated[
+        float,
+        Gt(0),
+        Unit("rad"),
+        doc("Largest joint distance a human leader may start from (S1)."),
+    ] = 0.8
+    max_gap: Annotated[
+        float, Gt(0), Unit("s"), doc("Leader samples older than this disengage (A1).")
+    ] = 0.1
+    status: Annotated[bool, doc("Show the live status line.")] = True
+    close_policy: Annotated[
+        Literal["hold", "park", "off"], doc("How the follower is left at the end (K4).")
+    ] = "hold"
+    park_timeout: Annotated[
+        float, Ge(0), Le(60), Unit("s"), doc("Longest time the park may take.")
+    ] = 15.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecordSettings:
+    """The recording."""
+
+    __pydantic_config__: ClassVar = STRICT
+
+    dir: Annotated[
+        str | None, doc("Folder of the episodes; nothing is recorded when absent.")
+    ] = None
+    flush: Annotated[
+        float, Gt(0), Le(0.05), Unit("s"), doc("Chunks reach the kernel this often.")
+    ] = 0.02
+    planned_time: Annotated[
+        float, Gt(0), Unit("s"), doc("Free space is asked for twice this much data.")
+    ] = 600.0
+    task: Annotated[str, doc("What the operator was told to do.")] = ""

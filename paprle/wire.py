@@ -1,0 +1,233 @@
+"""Fixed binary layouts of what crosses process borders, as NumPy structured dtypes.
+
+Mailboxes and rings carry plain bytes; this module says what they mean, so that the
+tick copies a few arrays and nothing is parsed. Poses are (x, y, z, qx, qy, qz, qw),
+``quat_xyzw``; absent numbers are NaN. A ``Layout`` is made from the resolved config, by
+each process for itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
+
+from paprle.types import (
+    JointState,
+    LeaderInfo,
+    LeaderSample,
+    LimbCommand,
+    RobotInfo,
+    Vec,
+    readonly,
+)
+
+Record = npt.NDArray[np.void]
+
+
+class Stream(IntEnum):
+    """Kinds of ring records."""
+
+    EVENT = 0  # JSON object, utf-8: see paprle/recording/README in the module docs
+    TICK = 1  # one session tick, Layout.tick
+    GATE = 2  # one gate tick, Layout.gate
+
+
+class Request(IntEnum):
+    """What the session asks of the gate, as a level."""
+
+    DISARM = 0
+    READY = 1  # armed, braking to rest and holding
+    MOVE = 2  # follow q_des
+    STOP = 3  # latch STOPPED
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Dtypes for one robot and one leader.
+
+    Attributes:
+        joint_names: The robot's actuated joints.
+        limbs: The robot's limbs.
+        leader: The leader's info.
+        sample: One leader sample (``pack_sample``).
+        setpoint: Session → gate.
+        status: Gate → session.
+        tick: What the session records each tick.
+        gate: What the gate records each tick (the same as ``status``).
+    """
+
+    joint_names: tuple[str, ...]
+    limbs: tuple[str, ...]
+    leader: LeaderInfo
+    sample: np.dtype[np.void]
+    setpoint: np.dtype[np.void]
+    status: np.dtype[np.void]
+    tick: np.dtype[np.void]
+
+    @property
+    def gate(self) -> np.dtype[np.void]:
+        """What the gate records each tick."""
+        return self.status
+
+
+def make_layout(robot: RobotInfo, leader: LeaderInfo) -> Layout:
+    """Make the dtypes of a session between this robot and this leader."""
+    n, m = len(robot.joint_names), len(robot.limbs)
+    k = len(leader.limbs)
+    joints = max((len(names) for names in leader.joint_names.values()), default=0)
+    sample = np.dtype(
+        [
+            ("stamp_ns", "i8"),
+            ("seq", "u8"),
+            ("engaged", "?"),
+            ("valid", "?"),
+            ("start", "?"),
+            ("end", "?"),
+            ("is_exhausted", "?"),
+            ("pose", "f8", (k, 7)),  # NaN where the leader gives joints
+            ("q", "f8", (k, joints)),  # padded with NaN
+            ("opening", "f8", (k,)),
+            ("device_q", "f8", (k * joints,)),
+        ]
+    )
+    setpoint = np.dtype(
+        [
+            ("session_id", "u8"),
+            ("seq", "u8"),
+            ("stamp_ns", "i8"),  # when it was posted
+            ("source_ns", "i8"),  # arrival of the newest leader data it rests on
+            ("valid_for_ns", "i8"),  # A2: the next one comes within this time
+            ("request", "i4"),  # Request
+            ("reduced", "?"),
+            ("n_resets", "u4"),  # operator resets so far (a counter)
+            ("q_des", "f8", (n,)),
+            ("dq_des", "f8", (n,)),
+        ]
+    )
+    status = np.dtype(
+        [
+            ("k", "u8"),  # gate tick
+            ("stamp_ns", "i8"),  # when q_cmd was written
+            ("state", "i4"),  # GateState
+            ("reasons", "u8"),  # Reason bits that acted in this tick
+            ("latched", "u8"),  # Reason bits of the latest HOLD or STOPPED
+            ("counts", "u4", (32,)),  # cumulative, by Reason
+            ("setpoint_seq", "u8"),  # newest set-point used
+            ("setpoint_ns", "i8"),  # its stamp
+            ("meas_ns", "i8"),  # FollowerState.stamp_ns
+            ("sim_time", "f8"),
+            ("q_des", "f8", (n,)),  # what the gate was asked for in this tick
+            ("q_cmd", "f8", (n,)),
+            ("dq_cmd", "f8", (n,)),
+            ("q_meas", "f8", (n,)),
+            ("dq_meas", "f8", (n,)),
+            ("tau_meas", "f8", (n,)),  # NaN: not measured
+            ("clearance", "f8"),
+            ("compute_ns", "i8"),
+            ("late_ns", "i8"),  # wake-up lateness
+            ("n_overruns", "u8"),
+            ("stop_reason", "S64"),
+        ]
+    )
+    tick = np.dtype(
+        [
+            ("k", "u8"),
+            ("stamp_ns", "i8"),
+            ("state", "i4"),  # SessionState
+            ("episode", "i4"),
+            ("has_sample", "?"),
+            ("sample", sample),
+            ("sample_age_ns", "i8"),
+            ("raw", "f8", (m, 7)),  # leader pose as given, by follower limb; NaN: none
+            ("target", "f8", (m, 7)),  # retargeted T_base_eef, before IK; NaN: none
+            ("q_des", "f8", (n,)),
+            ("dq_des", "f8", (n,)),
+            ("err_pos", "f8", (m,)),  # of the IK
+            ("err_rot", "f8", (m,)),
+            ("compute_ns", "i8"),
+            ("late_ns", "i8"),
+            ("n_overruns", "u8"),
+            ("posted_ns", "i8"),  # when the set-point was posted
+        ]
+    )
+    return Layout(
+        joint_names=robot.joint_names,
+        limbs=tuple(limb.name for limb in robot.limbs),
+        leader=leader,
+        sample=sample,
+        setpoint=setpoint,
+        status=status,
+        tick=tick,
+    )
+
+
+def pose_to_row(T: pin.SE3) -> Vec:
+    """Return (x, y, z, qx, qy, qz, qw)."""
+    return np.asarray(pin.SE3ToXYZQUAT(T), dtype=np.float64)
+
+
+def row_to_pose(row: npt.ArrayLike) -> pin.SE3:
+    """Return the SE3 of (x, y, z, qx, qy, qz, qw)."""
+    return pin.XYZQUATToSE3(np.asarray(row, dtype=np.float64))
+
+
+def pack_sample(layout: Layout, sample: LeaderSample) -> Record:
+    """Return the sample as one record of ``layout.sample``."""
+    record: Record = np.zeros((), dtype=layout.sample)
+    for name in ("stamp_ns", "seq", "engaged", "valid", "start", "end", "is_exhausted"):
+        record[name] = getattr(sample, name)
+    for name in ("pose", "q", "opening", "device_q"):
+        record[name][...] = np.nan
+    for row, limb in enumerate(layout.leader.limbs):
+        command = sample.limbs.get(limb)
+        if command is None:
+            continue
+        if command.T_leader_base_leader_eef is not None:
+            record["pose"][row] = pose_to_row(command.T_leader_base_leader_eef)
+        if command.q is not None:
+            record["q"][row, : len(command.q)] = command.q
+        if command.opening is not None:
+            record["opening"][row] = command.opening
+    if sample.leader_state is not None:
+        record["device_q"][: len(sample.leader_state.q)] = sample.leader_state.q
+    return record
+
+
+def unpack_sample(layout: Layout, record: Record) -> LeaderSample:
+    """Return the sample of one record of ``layout.sample``."""
+    limbs = {}
+    for row, limb in enumerate(layout.leader.limbs):
+        names = layout.leader.joint_names.get(limb, ())
+        pose, opening = record["pose"][row], float(record["opening"][row])
+        q = record["q"][row, : len(names)] if names else None
+        limbs[limb] = LimbCommand(
+            q=None if q is None else readonly(q),
+            T_leader_base_leader_eef=(
+                None if np.isnan(pose).all() else row_to_pose(pose)
+            ),
+            opening=None if np.isnan(opening) else opening,
+        )
+    device_q = record["device_q"]
+    has_device = device_q.size > 0 and not np.isnan(device_q).all()
+    return LeaderSample(
+        stamp_ns=int(record["stamp_ns"]),
+        seq=int(record["seq"]),
+        limbs=limbs,
+        engaged=bool(record["engaged"]),
+        valid=bool(record["valid"]),
+        start=bool(record["start"]),
+        end=bool(record["end"]),
+        is_exhausted=bool(record["is_exhausted"]),
+        leader_state=(
+            JointState(
+                joint_names=sum(layout.leader.joint_names.values(), ()),
+                q=readonly(device_q),
+            )
+            if has_device
+            else None
+        ),
+    )
