@@ -42,7 +42,9 @@ class LimbSettings:
     home: Annotated[
         tuple[float, ...] | None, Unit("rad"), doc("Home position, one a joint.")
     ] = None
-    gripper: Annotated[GripperSettings | None, doc("Its gripper, if it has one.")] = None
+    gripper: Annotated[GripperSettings | None, doc("Its gripper, if it has one.")] = (
+        None
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -138,13 +140,17 @@ class RetargetSettings:
     rpy_xyz_extrinsic: Annotated[
         tuple[float, float, float],
         Unit("rad"),
-        doc("Rotation from leader base axes to follower base axes (world), or from "
-            "leader tool to follower tool (body)."),
+        doc(
+            "Rotation from leader base axes to follower base axes (world), or from "
+            "leader tool to follower tool (body)."
+        ),
     ] = (0.0, 0.0, 0.0)
     limb_map: Annotated[
         Mapping[str, str],
-        doc("Follower limb → leader limb. Absent: equal names, or the only leader limb "
-            "drives every follower limb."),
+        doc(
+            "Follower limb → leader limb. Absent: equal names, or the only leader limb "
+            "drives every follower limb."
+        ),
     ] = field(default_factory=dict)
     joint_map: Annotated[
         Mapping[str, JointMapSettings], doc("Follower joint → leader joint.")
@@ -157,8 +163,12 @@ class IkSettings:
 
     __pydantic_config__: ClassVar = STRICT
 
-    tol_pos: Annotated[float, Gt(0), Unit("m"), doc("Converged below this error.")] = 1e-6
-    tol_rot: Annotated[float, Gt(0), Unit("rad"), doc("Converged below this error.")] = 1e-6
+    tol_pos: Annotated[float, Gt(0), Unit("m"), doc("Converged below this error.")] = (
+        1e-6
+    )
+    tol_rot: Annotated[
+        float, Gt(0), Unit("rad"), doc("Converged below this error.")
+    ] = 1e-6
     max_iterations: Annotated[int, Ge(1), Le(1000), doc("Iterations a solve.")] = 20
     damping: Annotated[
         float, Gt(0), Unit("1"), doc("λ₀: the damping at a singularity.")
@@ -222,7 +232,9 @@ class SessionSettings:
 
     __pydantic_config__: ClassVar = STRICT
 
-    rate: Annotated[float, Ge(1), Le(1000), Unit("Hz"), doc("Rate of the tick.")] = 200.0
+    rate: Annotated[float, Ge(1), Le(1000), Unit("Hz"), doc("Rate of the tick.")] = (
+        200.0
+    )
     clock: Annotated[
         Literal["wall", "virtual"],
         doc("virtual: leader, tick, gate and a simulated follower in lock-step."),

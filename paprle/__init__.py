@@ -1,0 +1,1 @@
+"""PAPRLE: plug-and-play teleoperation."""
