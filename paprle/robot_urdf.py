@@ -1,0 +1,404 @@
+"""A URDF as plain records: read strictly, every mistake listed at once.
+
+Only what kinematics, limits and collision need is read; meshes never are. Entity
+bombs and external entities cannot happen: a file with a document type is refused.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import xml.etree.ElementTree as ET
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.errors import ConfigError
+from paprle.types import Mimic, Vec, readonly
+
+_log = logging.getLogger(__name__)
+
+MAX_BYTES = 16 << 20  # chosen: the largest public humanoid URDF is below 1 MiB
+MAX_LINKS = 2000  # chosen: ten times the links of the largest public humanoid
+
+MOVABLE = ("revolute", "continuous", "prismatic")
+_AS_FIXED = ("floating", "planar")
+_SHAPES = {"box": ("size", 3), "sphere": ("radius", 1)}
+_ROUND = ("cylinder", "capsule")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UrdfJoint:
+    """A joint as the URDF has it.
+
+    Attributes:
+        kind: ``fixed``, ``revolute``, ``continuous`` or ``prismatic``.
+        T_parent_joint: Placement in the parent link at q = 0.
+        axis: Unit vector in the joint's frame, shape (3,).
+        lower: Lower limit, [rad] or [m]; -inf for continuous, NaN when absent.
+        upper: Upper limit.
+        velocity: Velocity limit, [rad/s] or [m/s]; 0 when absent.
+    """
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    T_parent_joint: pin.SE3
+    axis: Vec
+    lower: float
+    upper: float
+    velocity: float
+    mimic: Mimic | None = None
+
+    @property
+    def is_movable(self) -> bool:
+        """It moves, by itself or by mimicry."""
+        return self.kind != "fixed"
+
+    @property
+    def is_actuated(self) -> bool:
+        """It moves by itself and so has a place in the robot's vector."""
+        return self.is_movable and self.mimic is None
+
+    def T_parent_child(self, q: float) -> pin.SE3:
+        """Return the pose of the child link in the parent link at position q."""
+        if self.kind == "fixed":
+            return self.T_parent_joint
+        if self.kind == "prismatic":
+            return self.T_parent_joint * pin.SE3(np.eye(3), self.axis * q)
+        return self.T_parent_joint * pin.SE3(pin.exp3(self.axis * q), np.zeros(3))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Primitive:
+    """A collision body: box (x, y, z), sphere (r), cylinder or capsule (r, length)."""
+
+    link: str
+    T_link_body: pin.SE3
+    shape: str
+    size: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Urdf:
+    """A tree of links.
+
+    Attributes:
+        name: Name the file gives the robot.
+        path: Where it was read from.
+        root: The link without a parent.
+        links: All links, depth first.
+        joints: All joints, depth first, so that a limb's joints follow each other.
+        primitives: Collision bodies that are no meshes.
+    """
+
+    name: str
+    path: Path
+    root: str
+    links: tuple[str, ...]
+    joints: tuple[UrdfJoint, ...]
+    primitives: tuple[Primitive, ...]
+    parent_joint: dict[str, UrdfJoint] = field(repr=False)
+    child_joints: dict[str, tuple[UrdfJoint, ...]] = field(repr=False)
+
+    def joint(self, name: str) -> UrdfJoint:
+        """Return a joint by its name."""
+        return next(joint for joint in self.joints if joint.name == name)
+
+    def chain_to(self, link: str) -> list[UrdfJoint]:
+        """Return the joints from the root to a link, in order."""
+        chain = []
+        while link in self.parent_joint:
+            chain.append(self.parent_joint[link])
+            link = chain[-1].parent
+        return chain[::-1]
+
+
+def read_urdf(path: Path) -> Urdf:
+    """Read a URDF.
+
+    ``floating`` and ``planar`` joints are read as fixed, with a warning: the base of
+    the robot stands still here.
+
+    Raises:
+        ConfigError: If it cannot be read, or with every mistake in it.
+    """
+    root = _read_xml(path)
+    reader = _Reader(path.name)
+    links = [reader.name_of(element) for element in root.findall("link")]
+    joints = [reader.joint(element) for element in root.findall("joint")]
+    bodies = [
+        body for element in root.findall("link") for body in reader.bodies(element)
+    ]
+    reader.check_tree(links, joints)
+    if reader.problems:
+        raise ConfigError(reader.problems)
+    return _make_tree(path, root.get("name") or path.stem, links, joints, bodies)
+
+
+def _read_xml(path: Path) -> ET.Element:
+    if not path.is_file():
+        raise ConfigError(f"{path}: expected a URDF file, got nothing there")
+    if path.stat().st_size > MAX_BYTES:
+        raise ConfigError(f"{path}: expected a URDF below {MAX_BYTES} bytes, got more")
+    raw = path.read_bytes()
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = raw.decode("latin-1")
+    if "<!doctype" in text.lower() or "<!entity" in text.lower():
+        raise ConfigError(
+            f"{path}: expected a URDF without a document type, got <!DOCTYPE or "
+            "<!ENTITY; remove it"
+        )
+    try:
+        root = ET.fromstring(text)
+    except (ET.ParseError, ValueError) as error:
+        raise ConfigError(f"{path}: expected XML, got {error}") from None
+    if root.tag != "robot":
+        raise ConfigError(
+            f"{path}: expected a <robot>, got <{root.tag}>; is this really a URDF?"
+        )
+    if any("xacro" in element.tag for element in root):
+        raise ConfigError(f"{path}: expected a URDF, got xacro; expand it first")
+    return root
+
+
+class _Reader:
+    """Reads elements and gathers what is wrong with them."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.problems: list[str] = []
+
+    def complain(self, what: str) -> None:
+        self.problems.append(f"{self.where}: {what}")
+
+    def name_of(self, element: ET.Element) -> str:
+        name = element.get("name", "")
+        if not name:
+            self.complain(f"<{element.tag}>: expected a name, got none")
+        return name
+
+    def numbers(
+        self, element: ET.Element | None, key: str, default: tuple[float, ...], of: str
+    ) -> Vec:
+        """Return the numbers of an attribute; the default when it is absent."""
+        text = None if element is None else element.get(key)
+        if text is None:
+            return readonly(default)
+        try:
+            values = readonly([float(part) for part in text.split()])
+        except ValueError:
+            values = readonly([math.nan])
+        if values.shape != (len(default),) or not np.all(np.isfinite(values)):
+            self.complain(f"{of}: {key}: expected {len(default)} numbers, got {text!r}")
+            return readonly(default)
+        return values
+
+    def pose(self, element: ET.Element, of: str) -> pin.SE3:
+        origin = element.find("origin")
+        xyz = self.numbers(origin, "xyz", (0.0, 0.0, 0.0), of)
+        rpy = self.numbers(origin, "rpy", (0.0, 0.0, 0.0), of)
+        return pin.SE3(pin.rpy.rpyToMatrix(*rpy.tolist()), np.array(xyz))
+
+    def joint(self, element: ET.Element) -> UrdfJoint:
+        name = self.name_of(element)
+        of = f"joint {name}"
+        kind = element.get("type", "")
+        if kind in _AS_FIXED:
+            _log.warning("%s: %s is %s; it is held fixed", self.where, of, kind)
+            kind = "fixed"
+        elif kind not in (*MOVABLE, "fixed"):
+            self.complain(f"{of}: type: expected one of {MOVABLE}, fixed, got {kind!r}")
+            kind = "fixed"
+        ends = []
+        for tag in ("parent", "child"):
+            end = element.find(tag)
+            ends.append("" if end is None else end.get("link", ""))
+        lower, upper, velocity = self.limits(element, kind, of)
+        return UrdfJoint(
+            name=name,
+            kind=kind,
+            parent=ends[0],
+            child=ends[1],
+            T_parent_joint=self.pose(element, of),
+            axis=self.axis(element, kind, of),
+            lower=lower,
+            upper=upper,
+            velocity=velocity,
+            mimic=self.mimic(element, kind, name),
+        )
+
+    def axis(self, element: ET.Element, kind: str, of: str) -> Vec:
+        axis = self.numbers(element.find("axis"), "xyz", (1.0, 0.0, 0.0), of)
+        length = float(np.linalg.norm(axis))
+        if kind == "fixed":
+            return readonly((1.0, 0.0, 0.0))
+        if length < 1e-6:
+            self.complain(f"{of}: axis: expected a direction, got {axis.tolist()}")
+            return readonly((1.0, 0.0, 0.0))
+        return readonly(axis / length)
+
+    def limits(
+        self, element: ET.Element, kind: str, of: str
+    ) -> tuple[float, float, float]:
+        """Return lower, upper and velocity limit; mimic joints are not checked."""
+        if kind == "fixed":
+            return 0.0, 0.0, 0.0
+        limit = element.find("limit")
+        velocity = float(self.numbers(limit, "velocity", (0.0,), of)[0])
+        if kind == "continuous":
+            return -math.inf, math.inf, velocity
+        lower = float(self.numbers(limit, "lower", (0.0,), of)[0])
+        upper = float(self.numbers(limit, "upper", (0.0,), of)[0])
+        if element.find("mimic") is None and lower >= upper:
+            self.complain(
+                f"{of}: limit: expected lower < upper, got {lower:g} and {upper:g}"
+            )
+        return lower, upper, velocity
+
+    def mimic(self, element: ET.Element, kind: str, name: str) -> Mimic | None:
+        mimic = element.find("mimic")
+        if mimic is None or kind == "fixed":
+            return None
+        of = f"joint {name}"
+        return Mimic(
+            joint=name,
+            source=mimic.get("joint", ""),
+            multiplier=float(self.numbers(mimic, "multiplier", (1.0,), of)[0]),
+            offset=float(self.numbers(mimic, "offset", (0.0,), of)[0]),
+        )
+
+    def bodies(self, link: ET.Element) -> list[Primitive]:
+        found = []
+        of = f"link {link.get('name')}"
+        for collision in link.findall("collision"):
+            for shape in collision.findall("geometry/*"):
+                size = self.size(shape, of)
+                if size is None:
+                    continue
+                found.append(
+                    Primitive(
+                        link=link.get("name", ""),
+                        T_link_body=self.pose(collision, of),
+                        shape=shape.tag,
+                        size=size,
+                    )
+                )
+        return found
+
+    def size(self, shape: ET.Element, of: str) -> tuple[float, ...] | None:
+        if shape.tag in _SHAPES:
+            key, count = _SHAPES[shape.tag]
+            size = self.numbers(shape, key, (0.0,) * count, of)
+        elif shape.tag in _ROUND:
+            radius = self.numbers(shape, "radius", (0.0,), of)
+            size = readonly([*radius, *self.numbers(shape, "length", (0.0,), of)])
+        else:
+            return None
+        if np.any(size <= 0):
+            self.complain(f"{of}: <{shape.tag}>: expected sizes above 0, got {size}")
+            return None
+        return tuple(size.tolist())
+
+    def check_tree(self, links: list[str], joints: list[UrdfJoint]) -> None:
+        """Check names, ends and mimicry of all joints, and that they form one tree."""
+        if not 1 <= len(links) <= MAX_LINKS:
+            self.complain(f"expected 1 to {MAX_LINKS} links, got {len(links)}")
+            return
+        for what, names in (("link", links), ("joint", [j.name for j in joints])):
+            for name, count in Counter(names).items():
+                if count > 1:
+                    self.complain(f"{what} {name}: expected one, got {count}")
+        known = set(links)
+        for joint in joints:
+            for end in (joint.parent, joint.child):
+                if end not in known:
+                    self.complain(
+                        f"joint {joint.name}: expected links that exist, got {end!r}"
+                    )
+        for child, count in Counter(j.child for j in joints).items():
+            if count > 1:
+                self.complain(f"link {child}: expected one parent, got {count}")
+        self._check_mimics(joints)
+        roots = [link for link in links if link not in {j.child for j in joints}]
+        if not self.problems and len(roots) != 1:
+            self.complain(f"expected one root link, got {', '.join(roots) or 'a loop'}")
+
+    def _check_mimics(self, joints: list[UrdfJoint]) -> None:
+        by_name = {joint.name: joint for joint in joints}
+        for joint in joints:
+            if joint.mimic is None:
+                continue
+            seen, source = {joint.name}, by_name.get(joint.mimic.source)
+            while source is not None and source.mimic and source.name not in seen:
+                seen.add(source.name)
+                source = by_name.get(source.mimic.source)
+            if source is None or not source.is_actuated:
+                got = f"{joint.mimic.source!r}, which is none or mimics in a circle"
+                self.complain(
+                    f"joint {joint.name}: mimic: expected a movable joint, got {got}"
+                )
+
+
+def _make_tree(
+    path: Path,
+    name: str,
+    links: list[str],
+    joints: list[UrdfJoint],
+    bodies: list[Primitive],
+) -> Urdf:
+    """Order links and joints depth first and resolve mimics of mimics."""
+    children: dict[str, tuple[UrdfJoint, ...]] = {
+        link: tuple(j for j in joints if j.parent == link) for link in links
+    }
+    parent_joint = {joint.child: joint for joint in joints}
+    root = next(link for link in links if link not in parent_joint)
+    ordered_links: list[str] = []
+    ordered_joints: list[UrdfJoint] = []
+    stack = [root]
+    while stack:
+        link = stack.pop()
+        ordered_links.append(link)
+        if link in parent_joint:
+            ordered_joints.append(parent_joint[link])
+        stack += [joint.child for joint in reversed(children[link])]
+    if len(ordered_links) != len(links):
+        missing = sorted(set(links) - set(ordered_links))
+        raise ConfigError(
+            f"{path.name}: expected one tree, got a loop through {missing}"
+        )
+    return Urdf(
+        name=name,
+        path=path,
+        root=root,
+        links=tuple(ordered_links),
+        joints=tuple(ordered_joints),
+        primitives=tuple(bodies),
+        parent_joint=parent_joint,
+        child_joints=children,
+    )
+
+
+def flat_mimics(urdf: Urdf) -> tuple[Mimic, ...]:
+    """Return all mimics with an actuated joint as their source."""
+    mimics = {j.name: j.mimic for j in urdf.joints if j.mimic is not None}
+    flat = []
+    for mimic in mimics.values():
+        source, multiplier, offset = mimic.source, mimic.multiplier, mimic.offset
+        while source in mimics:
+            above = mimics[source]
+            offset += multiplier * above.offset
+            multiplier *= above.multiplier
+            source = above.source
+        flat.append(
+            Mimic(
+                joint=mimic.joint, source=source, multiplier=multiplier, offset=offset
+            )
+        )
+    return tuple(flat)
