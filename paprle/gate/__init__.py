@@ -1,0 +1,1 @@
+"""The last word before the robot: limits, watches, states, and the gate itself."""

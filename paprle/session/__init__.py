@@ -1,0 +1,1 @@
+"""The session: the operator's states, the tick, the hosts, the order of shutdown."""

@@ -1,0 +1,42 @@
+"""The gate's states: a table in data, nothing else decides.
+
+The session can only ask; faults are the gate's own finding. What is not in the table is
+ignored, so an illegal transition is impossible.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from paprle.types import GateState
+
+
+class Event(Enum):
+    """What may move the gate from one state to another."""
+
+    ARM = "the session asks for READY, and the follower's state is fresh and plausible"
+    ENGAGE = "the session asks to move"
+    RELEASE = "the session asks to stand, and no fault is present"
+    DISARM = "the session asks to disarm, and the arm stands"
+    RESET = "the operator reset a stop, its cause is gone, the arm stands"
+    HOLD = "a recoverable fault"
+    STOP = "a fault that latches"
+
+
+TABLE: dict[tuple[GateState, Event], GateState] = {
+    (GateState.DISARMED, Event.ARM): GateState.READY,
+    (GateState.READY, Event.ENGAGE): GateState.ENGAGED,
+    (GateState.READY, Event.DISARM): GateState.DISARMED,
+    (GateState.READY, Event.HOLD): GateState.HOLD,
+    (GateState.ENGAGED, Event.RELEASE): GateState.READY,
+    (GateState.ENGAGED, Event.HOLD): GateState.HOLD,
+    (GateState.HOLD, Event.RELEASE): GateState.READY,
+    (GateState.HOLD, Event.DISARM): GateState.DISARMED,
+    (GateState.STOPPED, Event.RESET): GateState.DISARMED,
+    **{(state, Event.STOP): GateState.STOPPED for state in GateState},
+}
+
+
+def step_state(state: GateState, event: Event) -> GateState:
+    """Return the next state; the same one when the table has no such transition."""
+    return TABLE.get((state, event), state)

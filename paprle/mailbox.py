@@ -1,0 +1,145 @@
+"""Latest-wins snapshots and the recorder's ring, shared between processes.
+
+Both live in an unlinked temporary file that two processes map; the descriptor is
+inherited, so nothing is left behind whoever dies. There is no lock that a killed
+process could keep: a mailbox has two slots with a counter and a checksum each, and a
+ring has one producer and one consumer. Nobody ever waits.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import tempfile
+import zlib
+
+import numpy as np
+
+from paprle.wire import Record
+
+_N_KINDS = 8  # chosen: more than Stream has
+_MAILBOX_HEADER = 8
+_SLOT_HEADER = 16
+_RING_HEADER = 64 + 8 * _N_KINDS
+
+
+def _make_shared(n_bytes: int) -> int:
+    """Return the descriptor of an unlinked file of that size, zero-filled."""
+    with tempfile.TemporaryFile() as file:
+        file.truncate(n_bytes)
+        return os.dup(file.fileno())
+
+
+class Mailbox:
+    """One snapshot of a fixed dtype: the newest wins, a torn one is never seen.
+
+    The writer fills the slot that is not current and only then publishes its number,
+    so a writer killed in the middle leaves the previous snapshot whole.
+
+    Attributes:
+        fd: Descriptor to hand to the other process.
+    """
+
+    def __init__(self, dtype: np.dtype[np.void], fd: int | None = None) -> None:
+        self._dtype = dtype
+        self._stride = _SLOT_HEADER + -(-dtype.itemsize // 8) * 8
+        size = _MAILBOX_HEADER + 2 * self._stride
+        self.fd = _make_shared(size) if fd is None else fd
+        self._map = mmap.mmap(self.fd, size)
+        self._count = np.frombuffer(self._map, dtype="u8", count=1)
+
+    def write(self, record: Record) -> None:
+        """Publish a copy of the record; only one process may write."""
+        count = int(self._count[0]) + 1
+        at = _MAILBOX_HEADER + (count % 2) * self._stride
+        payload = record.tobytes()
+        header = count.to_bytes(8, "little") + zlib.crc32(payload).to_bytes(8, "little")
+        self._map[at : at + _SLOT_HEADER] = bytes(_SLOT_HEADER)
+        self._map[at + _SLOT_HEADER : at + _SLOT_HEADER + len(payload)] = payload
+        self._map[at : at + _SLOT_HEADER] = header
+        self._count[0] = count
+
+    def read(self) -> Record | None:
+        """Return the newest record, or None before the first; never blocks."""
+        for _ in range(4):  # chosen: a writer can lap a reader, but not four times
+            count = int(self._count[0])
+            if count == 0:
+                return None
+            at = _MAILBOX_HEADER + (count % 2) * self._stride
+            header = self._map[at : at + _SLOT_HEADER]
+            start = at + _SLOT_HEADER
+            payload = self._map[start : start + self._dtype.itemsize]
+            if int.from_bytes(header[:8], "little") == count and int.from_bytes(
+                header[8:], "little"
+            ) == zlib.crc32(payload):
+                record: Record = np.frombuffer(payload, dtype=self._dtype)[0]
+                return record
+        return None
+
+    @property
+    def count(self) -> int:
+        """How many records were written so far."""
+        return int(self._count[0])
+
+
+class Ring:
+    """Bytes from one producer to one consumer, bounded, with drops counted by kind.
+
+    Attributes:
+        fd: Descriptor to hand to the other process.
+    """
+
+    def __init__(self, n_bytes: int, fd: int | None = None) -> None:
+        self._size = n_bytes
+        self.fd = _make_shared(_RING_HEADER + n_bytes) if fd is None else fd
+        self._map = mmap.mmap(self.fd, _RING_HEADER + n_bytes)
+        self._ends = np.frombuffer(self._map, dtype="u8", count=2)  # head, tail
+        self._dropped = np.frombuffer(
+            self._map, dtype="u8", count=_N_KINDS, offset=_RING_HEADER - 8 * _N_KINDS
+        )
+
+    def push(self, kind: int, payload: bytes) -> bool:
+        """Append a record; False, and one more drop counted, when it has no room."""
+        head, tail = int(self._ends[0]), int(self._ends[1])
+        need = 8 + len(payload)
+        if need > self._size - (head - tail):
+            self._dropped[kind] += 1
+            return False
+        header = len(payload).to_bytes(4, "little") + kind.to_bytes(4, "little")
+        self._put(head, header + payload)
+        self._ends[0] = head + need
+        return True
+
+    def drain(self) -> list[tuple[int, bytes]]:
+        """Return all records pushed since the last call, oldest first."""
+        head, tail = int(self._ends[0]), int(self._ends[1])
+        records = []
+        while tail < head:
+            header = self._take(tail, 8)
+            n_bytes = int.from_bytes(header[:4], "little")
+            kind = int.from_bytes(header[4:], "little")
+            records.append((kind, self._take(tail + 8, n_bytes)))
+            tail += 8 + n_bytes
+        self._ends[1] = tail
+        return records
+
+    @property
+    def dropped(self) -> dict[int, int]:
+        """How many records of each kind found no room."""
+        return {kind: int(n) for kind, n in enumerate(self._dropped) if n}
+
+    def _put(self, position: int, data: bytes) -> None:
+        at = position % self._size
+        first = min(len(data), self._size - at)
+        self._map[_RING_HEADER + at : _RING_HEADER + at + first] = data[:first]
+        if first < len(data):
+            rest = data[first:]
+            self._map[_RING_HEADER : _RING_HEADER + len(rest)] = rest
+
+    def _take(self, position: int, n_bytes: int) -> bytes:
+        at = position % self._size
+        first = min(n_bytes, self._size - at)
+        data = self._map[_RING_HEADER + at : _RING_HEADER + at + first]
+        if first < n_bytes:
+            data += self._map[_RING_HEADER : _RING_HEADER + n_bytes - first]
+        return data

@@ -1,0 +1,77 @@
+"""Slow moves: home, align, reset, park. Time-scaled straight lines in joint space."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from paprle.types import RobotInfo, Vec, readonly
+
+_PEAK_SPEED = 1.875  # derived: peak of 30 s² − 60 s³ + 30 s⁴ at s = 1/2
+_PEAK_ACCELERATION = 5.7735  # derived: peak of its derivative, 10/√3
+_ACCELERATION_SHARE = 0.5  # chosen: leaves the gate room to follow
+_SHORTEST = 0.1  # [s] chosen: below this a move is a step
+
+
+@dataclass(frozen=True)
+class SlowMove:
+    """A minimum-jerk move between two joint vectors at a share of the limits.
+
+    Attributes:
+        q_start: Where it starts, shape (n,), [rad].
+        q_goal: Where it ends, shape (n,), [rad].
+        start_ns: When it starts, [ns].
+        duration: How long it takes, [s].
+    """
+
+    q_start: Vec
+    q_goal: Vec
+    start_ns: int
+    duration: float
+
+    def compute(self, now_ns: int) -> tuple[Vec, Vec]:
+        """Return position and velocity at a time, shapes (n,)."""
+        s = min(max((now_ns - self.start_ns) * 1e-9 / self.duration, 0.0), 1.0)
+        span = self.q_goal - self.q_start
+        if s >= 1.0:
+            return self.q_goal, np.zeros_like(span)
+        q = self.q_start + span * (s**3 * (10.0 - 15.0 * s + 6.0 * s**2))
+        dq = span * (30.0 * s**2 * (1.0 - s) ** 2 / self.duration)
+        return q, dq
+
+    def is_over(self, now_ns: int) -> bool:
+        """Whether its time has passed."""
+        return (now_ns - self.start_ns) * 1e-9 >= self.duration
+
+
+def make_slow_move(
+    q_start: Vec, q_goal: Vec, robot: RobotInfo, speed: float, now_ns: int
+) -> SlowMove:
+    """Make the quickest minimum-jerk move at a share of the velocity limits.
+
+    Args:
+        q_start: Where the command stands, shape (n,), [rad].
+        q_goal: Where to go, shape (n,), [rad].
+        robot: The robot, for its limits.
+        speed: Share of the velocity limits, 0 … 1.
+        now_ns: When it starts, [ns].
+
+    Returns:
+        The move.
+    """
+    span = np.abs(q_goal - q_start)
+    by_speed = float((_PEAK_SPEED * span / (speed * robot.dq_max)).max())
+    by_acceleration = math.sqrt(
+        float((_PEAK_ACCELERATION * span / robot.ddq_max).max()) / _ACCELERATION_SHARE
+    )
+    duration = max(by_speed, by_acceleration, _SHORTEST)
+    return SlowMove(readonly(q_start), readonly(q_goal), now_ns, duration)
+
+
+def sample_path(q_start: Vec, q_goal: Vec, step: float = 0.05) -> Vec:
+    """Return points on the line at most ``step`` [rad] apart, shape (m, n)."""
+    n = max(2, 1 + math.ceil(float(np.abs(q_goal - q_start).max()) / step))
+    path: Vec = np.linspace(q_start, q_goal, n)
+    return path

@@ -1,0 +1,74 @@
+"""The session's states: PAPRLE's Algorithm 1 with a clutch and a stop, as a table.
+
+Each state asks one thing of the gate; the gate may refuse, and then the session follows
+the gate, never the other way round.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from paprle.types import SessionState as S
+from paprle.wire import Request
+
+
+class Event(Enum):
+    """What may move the session from one state to another."""
+
+    READY = "every role runs and the gate is armed"
+    ARRIVED = "the slow move has ended"
+    START = "the operator's start signal, and the start is allowed (S1)"
+    ALIGNED = "the follower stands where the leader's command begins"
+    DISENGAGE = "the clutch opened, tracking was lost, data went stale, or HOLD"
+    REENGAGE = "a deliberate press after that, or data are back for an automatic one"
+    REALIGN = "the same, where the command is absolute and the follower is elsewhere"
+    END = "the operator's end signal, or the time is up"
+    ABORT = "the slow move cannot be made"
+    STOP = "the gate latched STOPPED, or the operator pressed Stop"
+    RESET = "the operator cleared the stop and the gate is armed again"
+    QUIT = "the operator quits, or no more episodes are wanted"
+
+
+_RUNNING = (S.HOMING, S.WAITING, S.ALIGNING, S.ENGAGED, S.CLUTCHED, S.RESETTING)
+
+TABLE: dict[tuple[S, Event], S] = {
+    (S.INIT, Event.READY): S.HOMING,
+    (S.HOMING, Event.ARRIVED): S.WAITING,
+    (S.HOMING, Event.ABORT): S.WAITING,
+    (S.WAITING, Event.START): S.ALIGNING,
+    (S.ALIGNING, Event.ALIGNED): S.ENGAGED,
+    (S.ALIGNING, Event.ABORT): S.RESETTING,
+    (S.ALIGNING, Event.DISENGAGE): S.CLUTCHED,
+    (S.ALIGNING, Event.END): S.RESETTING,
+    (S.ENGAGED, Event.DISENGAGE): S.CLUTCHED,
+    (S.ENGAGED, Event.END): S.RESETTING,
+    (S.CLUTCHED, Event.REENGAGE): S.ENGAGED,
+    (S.CLUTCHED, Event.REALIGN): S.ALIGNING,
+    (S.CLUTCHED, Event.END): S.RESETTING,
+    (S.RESETTING, Event.ARRIVED): S.WAITING,
+    (S.RESETTING, Event.ABORT): S.WAITING,
+    (S.STOPPED, Event.RESET): S.WAITING,
+    **{(state, Event.STOP): S.STOPPED for state in (S.INIT, *_RUNNING)},
+    **{(state, Event.QUIT): S.CLOSING for state in (S.INIT, S.STOPPED, *_RUNNING)},
+}
+
+REQUESTS: dict[S, Request] = {
+    S.INIT: Request.READY,
+    S.HOMING: Request.MOVE,
+    S.WAITING: Request.READY,
+    S.ALIGNING: Request.MOVE,
+    S.ENGAGED: Request.MOVE,
+    S.CLUTCHED: Request.READY,
+    S.RESETTING: Request.MOVE,
+    S.STOPPED: Request.STOP,
+    S.CLOSING: Request.READY,
+}
+"""What each state asks of the gate."""
+
+EPISODE_STATES = frozenset({S.ALIGNING, S.ENGAGED, S.CLUTCHED})
+"""States that belong to an episode."""
+
+
+def step_state(state: S, event: Event) -> S:
+    """Return the next state; the same one when the table has no such transition."""
+    return TABLE.get((state, event), state)
