@@ -1,0 +1,86 @@
+"""What every leader sample must hold, and feedback to answer it with."""
+# ruff: noqa: S101 - checks of a test suite
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.types import (
+    Feedback,
+    LeaderInfo,
+    LeaderSample,
+    LimbCommand,
+    SessionState,
+    Vec,
+)
+
+_UNIT = 1e-9  # chosen: rounding of a rotation matrix, not an error of a device
+
+
+def make_feedback(
+    state: SessionState, *, stamp_ns: int = 0, episode: int = 0
+) -> Feedback:
+    """Return the feedback of a session in this state."""
+    return Feedback(
+        stamp_ns=stamp_ns,
+        state=state.name,
+        episode=episode,
+        is_engaged=state is SessionState.ENGAGED,
+    )
+
+
+def check_info(info: LeaderInfo) -> None:
+    """Check that a leader describes itself completely."""
+    assert info.limbs, "a leader has at least one limb"
+    assert len(set(info.limbs)) == len(info.limbs), "limb names are unique"
+    assert info.emits in {"joints", "pose"}
+    assert info.renders in {"none", "rumble", "torque"}
+    assert info.rate > 0
+    assert info.look_ahead >= 0
+    if info.emits == "joints":
+        assert set(info.joint_names) == set(info.limbs), "joint names for each limb"
+        assert all(info.joint_names.values()), "no limb without joints"
+    else:
+        assert not info.joint_names, "only leaders of joints have joint names"
+
+
+def check_sample(info: LeaderInfo, sample: LeaderSample) -> None:
+    """Check that a sample is what its leader declared: complete, finite, read-only."""
+    assert set(sample.limbs) <= set(info.limbs)
+    assert isinstance(sample.stamp_ns, int)
+    assert isinstance(sample.seq, int)
+    if sample.valid:
+        assert set(sample.limbs) == set(info.limbs), "a valid sample has all limbs"
+    for limb, command in sample.limbs.items():
+        _check_command(info, limb, command)
+    if sample.leader_state is not None:
+        _check_vector(sample.leader_state.q, len(sample.leader_state.joint_names))
+
+
+def _check_command(info: LeaderInfo, limb: str, command: LimbCommand) -> None:
+    if info.emits == "joints":
+        assert command.T_leader_base_leader_eef is None
+        assert command.q is not None
+        _check_vector(command.q, len(info.joint_names[limb]))
+    else:
+        assert command.q is None
+        T = command.T_leader_base_leader_eef
+        assert isinstance(T, pin.SE3)
+        assert np.isfinite(T.homogeneous).all()
+        assert np.abs(T.rotation.T @ T.rotation - np.eye(3)).max() < _UNIT
+        assert np.linalg.det(T.rotation) > 0
+    if not info.has_gripper:
+        assert command.opening is None, "declare has_gripper"
+    elif command.opening is not None:
+        assert math.isfinite(command.opening)
+        assert 0 <= command.opening <= 1
+
+
+def _check_vector(values: Vec, n: int) -> None:
+    assert values.dtype == np.float64
+    assert values.shape == (n,)
+    assert np.isfinite(values).all()
+    assert not values.flags.writeable, "arrays in samples are read-only"
