@@ -68,6 +68,9 @@ class RobotModel:
             name: Its name.
             root: Folder that a relative ``settings.urdf`` is relative to.
 
+        Returns:
+            The robot.
+
         Raises:
             ConfigError: With everything that is wrong in URDF and settings.
         """
@@ -83,6 +86,9 @@ class RobotModel:
         Args:
             path: The URDF.
             limbs: Its limbs; discovered when absent.
+
+        Returns:
+            The robot.
 
         Raises:
             ConfigError: With everything that is wrong in it.

@@ -63,7 +63,7 @@ def make_chain_model(
         placement = T_parent_next * joint.T_parent_joint if is_down else T_parent_next
         axis = np.array(joint.axis if is_down else -joint.axis)
         parent = model.addJoint(
-            parent, _joint_model(joint, axis), placement, joint.name
+            parent, make_joint_model(joint.kind, axis), placement, joint.name
         )
         T_parent_next = (
             pin.SE3.Identity() if is_down else joint.T_parent_joint.inverse()
@@ -81,15 +81,15 @@ def make_chain_model(
     return model, model.getFrameId("eef")
 
 
-def _joint_model(joint: UrdfJoint, axis: npt.NDArray[np.float64]) -> pin.JointModel:
-    """Return a joint with one coordinate; along an axis where it is one, for speed."""
+def make_joint_model(kind: str, axis: npt.NDArray[np.float64]) -> pin.JointModel:
+    """Return a joint with one coordinate; aligned where its axis is, for speed."""
     letter = "XYZ"[int(np.argmax(axis))]
     is_aligned = bool(np.max(axis) > 1.0 - 1e-12)
-    if joint.kind == "prismatic":
+    if kind == "prismatic":
         aligned = {"X": pin.JointModelPX, "Y": pin.JointModelPY, "Z": pin.JointModelPZ}
-        return (
-            aligned[letter]() if is_aligned else pin.JointModelPrismaticUnaligned(axis)
-        )
+        if is_aligned:
+            return aligned[letter]()
+        return pin.JointModelPrismaticUnaligned(axis)
     aligned = {"X": pin.JointModelRX, "Y": pin.JointModelRY, "Z": pin.JointModelRZ}
     return aligned[letter]() if is_aligned else pin.JointModelRevoluteUnaligned(axis)
 
@@ -147,7 +147,8 @@ class Limb:
 
     def take(self, q_robot: Vec) -> Vec:
         """Return the limb's part, shape (n_l,), of a robot vector, shape (n,)."""
-        return q_robot[self.indices]
+        part: Vec = q_robot[self.indices]
+        return part
 
     def put(self, q_robot: Vec, q_limb: Vec) -> Vec:
         """Return the robot vector, shape (n,), with the limb's part replaced."""

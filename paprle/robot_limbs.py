@@ -1,17 +1,231 @@
 """Find the limbs of a URDF that nobody has described.
 
-A limb is a chain of actuated joints that ends where the robot ends. Fingers at its
-end are cut off and become its gripper; the link before them, or one with a telling
-name, is the end-effector.
+A limb is a chain of actuated joints from where the robot branches to where it ends.
+Fingers at its end are cut off and become its gripper; a link with a telling name, or
+else the last one before the fingers, is the end-effector. Wheels, heads and sensors
+are no limbs: their joints hold home. Every guess that a person should look at is
+kept as a doubt.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from paprle.robot_grippers import find_fingers, guess_gripper
 from paprle.robot_urdf import Urdf
-from paprle.settings import LimbSettings
+from paprle.settings import GripperSettings, LimbSettings
+
+_WHEEL = re.compile(r"wheel|caster|rotor|propeller|track", re.IGNORECASE)
+_HEAD = re.compile(r"head|neck|eye|camera|laser|lidar|velodyne|sensor", re.IGNORECASE)
+_NO_TOOL = re.compile(
+    r"camera|optical|imu|inertia|sensor|accelerometer|led|range|laser|visual|collision"
+    r"|plugin|(^|_)ft(_|$)|transmission|marker",
+    re.IGNORECASE,
+)
+_TOOLS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"tcp|tool_?cent(er|re)|grasp(ing)?_?(frame|point|link|target)",
+        r"tool0|tool_?(frame|link|tip)|end_?effector(?!_flange)|(^|[_/])eef?([_/]|$)|ee_?link",
+        r"gripper_?(frame|base|main|stator|palm)|palm|sole|foot(?!print)",
+        r"hand|gripper|tool|flange|tip$",
+    )
+)
+_CORNERS = ("fl", "fr", "hl", "hr", "rl", "rr", "lf", "rf", "lh", "rh")
+_SIDES = {"l": "left", "r": "right"}
+_SIDES |= {side: side for side in ("left", "right")}
+_SIDES |= {"larm": "left", "rarm": "right", "lleg": "left", "rleg": "right"}
+_SIDES |= dict(zip(_CORNERS, _CORNERS, strict=True))
+_LEG = {"leg", "hip", "knee", "ankle", "thigh", "calf", "shank"}
+_LEG |= {"lleg", "rleg", "haa", "hfe", "kfe"}
+_LONG = 4  # chosen: joints of a chain beside which chains of one or two are no limbs
+
+
+@dataclass(slots=True, kw_only=True)
+class FoundLimb:
+    """A limb as it was found, and what is doubtful in it, by key of its settings."""
+
+    name: str
+    base_link: str
+    eef_link: str
+    joint_names: tuple[str, ...]
+    gripper: GripperSettings | None = None
+    doubts: dict[str, str] = field(default_factory=dict)
+
+
+class JointTree:
+    """Which actuated joint hangs on which, some of them and all below left out.
+
+    Attributes:
+        above: The next actuated joint towards the root, None at the root.
+        owner: The actuated joint that moves a link; links that were cut off lack.
+    """
+
+    def __init__(self, urdf: Urdf, without: Iterable[str] = ()) -> None:
+        cut = set(without)
+        self.above: dict[str, str | None] = {}
+        self.owner: dict[str, str | None] = {urdf.root: None}
+        for joint in urdf.joints:
+            copies_cut = joint.mimic is not None and joint.mimic.source in cut
+            if joint.parent not in self.owner or joint.name in cut or copies_cut:
+                continue
+            owner = self.owner[joint.parent]
+            if joint.is_actuated:
+                self.above[joint.name] = owner
+                owner = joint.name
+            self.owner[joint.child] = owner
+
+    def below(self, name: str | None) -> list[str]:
+        """Return the actuated joints next below one, or next to the root."""
+        return [joint for joint, above in self.above.items() if above == name]
+
+    def chain_to(self, leaf: str) -> tuple[str, ...]:
+        """Return the joints from the last branching to a joint."""
+        chain = [leaf]
+        above = self.above[leaf]
+        while above is not None and len(self.below(above)) == 1:
+            chain.append(above)
+            above = self.above[above]
+        return tuple(reversed(chain))
 
 
 def discover_limbs(urdf: Urdf) -> dict[str, LimbSettings]:
-    """Return the limbs of a robot by name."""
-    movable = [j for j in urdf.joints if j.is_actuated]
-    return {"arm": LimbSettings(base_link=urdf.root, eef_link=movable[-1].child)}
+    """Return settings for the limbs of a robot, by name."""
+    return {
+        limb.name: LimbSettings(
+            base_link=limb.base_link,
+            eef_link=limb.eef_link,
+            joints=limb.joint_names,
+            gripper=limb.gripper,
+        )
+        for limb in find_limbs(urdf)
+    }
+
+
+def find_limbs(urdf: Urdf) -> list[FoundLimb]:
+    """Find the limbs of a robot, with doubts; empty where nothing moves."""
+    wheels = {
+        j.name for j in urdf.joints if j.is_actuated and _is_wheel(j.name, j.child)
+    }
+    fingers = find_fingers(urdf)
+    tree = JointTree(urdf, wheels | fingers)
+    if not tree.above:  # a hand, or a cart: then these are the limbs
+        fingers = set()
+        tree = JointTree(urdf)
+    leaves = [name for name in tree.above if not tree.below(name)]
+    chains = _without_heads([tree.chain_to(leaf) for leaf in leaves])
+    names = name_limbs(chains)
+    found = []
+    for name, chain in zip(names, chains, strict=True):
+        found.append(_make_limb(urdf, tree, name, chain, fingers))
+    return found
+
+
+def _is_wheel(*names: str) -> bool:
+    return any(_WHEEL.search(name) for name in names)
+
+
+def _without_heads(chains: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Leave out heads, sensors and short chains where there are better ones."""
+    longest = max((len(chain) for chain in chains), default=0)
+    limbs = [
+        chain
+        for chain in chains
+        if not any(_HEAD.search(name) for name in chain)
+        and not (len(chain) <= 2 and longest >= _LONG)
+    ]
+    return limbs or chains
+
+
+def _make_limb(
+    urdf: Urdf, tree: JointTree, name: str, chain: tuple[str, ...], fingers: set[str]
+) -> FoundLimb:
+    tip = [link for link, owner in tree.owner.items() if owner == chain[-1]]
+    own_fingers = [
+        j
+        for j in urdf.joints
+        if j.name in fingers and j.parent in tip and j.is_actuated
+    ]
+    palms = [
+        j.parent
+        for j in urdf.joints
+        if j.parent in tip and (j.name in fingers or j in own_fingers)
+    ]
+    last = urdf.joint(chain[-1]).child
+    eef_link, is_telling = _eef_link(tip, palms[0] if palms else last)
+    limb = FoundLimb(
+        name=name,
+        base_link=_base_link(urdf, tree, chain[0]),
+        eef_link=eef_link,
+        joint_names=chain,
+    )
+    if not is_telling:
+        limb.doubts["eef_link"] = "no link has the name of a tool; this is the last one"
+    if own_fingers:
+        limb.gripper, doubt = guess_gripper(urdf, own_fingers)
+        if doubt:
+            limb.doubts["gripper"] = doubt
+    return limb
+
+
+def _base_link(urdf: Urdf, tree: JointTree, first: str) -> str:
+    """Return the link before the first joint, or a rigid ``base_link`` above it."""
+    link = urdf.joint(first).parent
+    if len(tree.below(tree.above[first])) > 1:
+        return link
+    above: str = link
+    while above in urdf.parent_joint and not urdf.parent_joint[above].is_movable:
+        above = urdf.parent_joint[above].parent
+        if above.endswith("base_link"):
+            return above
+    return link
+
+
+def _eef_link(tip: list[str], fallback: str) -> tuple[str, bool]:
+    """Return the tool among the links that the last joint moves, if one is named so."""
+    for pattern in _TOOLS:
+        named = [
+            link for link in tip if pattern.search(link) and not _NO_TOOL.search(link)
+        ]
+        if named:
+            return (fallback if fallback in named else named[0]), True
+    return fallback, False
+
+
+def name_limbs(chains: list[tuple[str, ...]]) -> list[str]:
+    """Return a name for each chain: side and kind, or prefix, or a number."""
+    names = [_name(chain) for chain in chains]
+    if len(set(names)) < len(names):
+        prefixes = [_prefix(chain) for chain in chains]
+        if all(prefixes) and len(set(prefixes)) == len(prefixes):
+            names = prefixes
+    counts = Counter(names)
+    numbers: Counter[str] = Counter()
+    unique = []
+    for name in names:
+        numbers[name] += 1
+        unique.append(f"{name}_{numbers[name]}" if counts[name] > 1 else name)
+    return unique
+
+
+def _name(chain: tuple[str, ...]) -> str:
+    words = [_words(name) for name in chain]
+    sides = Counter(_SIDES[word] for name in words for word in name if word in _SIDES)
+    side, count = sides.most_common(1)[0] if sides else ("", 0)
+    kind = "leg" if any(_LEG & set(name) for name in words) else "arm"
+    return f"{side}_{kind}" if 2 * count >= len(chain) else kind
+
+
+def _words(name: str) -> list[str]:
+    """Return the words of ``left_hip``, ``LHip``, ``LF_HFE``, in small letters."""
+    parts = re.findall(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+", name)
+    return [part.lower() for part in parts]
+
+
+def _prefix(chain: tuple[str, ...]) -> str:
+    """Return what stands before the slash in every name of a chain."""
+    prefixes = {name.rpartition("/")[0] for name in chain}
+    return prefixes.pop().replace("/", "_") if len(prefixes) == 1 else ""

@@ -94,6 +94,10 @@ class Urdf:
         links: All links, depth first.
         joints: All joints, depth first, so that a limb's joints follow each other.
         primitives: Collision bodies that are no meshes.
+        mesh_links: Links that have nothing but meshes to collide with.
+        centres: Centres of mass in their links, shape (3,), [m], where stated.
+        parent_joint: The joint that holds a link, by link; the root has none.
+        child_joints: The joints that hang on a link, by link.
     """
 
     name: str
@@ -102,6 +106,8 @@ class Urdf:
     links: tuple[str, ...]
     joints: tuple[UrdfJoint, ...]
     primitives: tuple[Primitive, ...]
+    mesh_links: tuple[str, ...]
+    centres: dict[str, Vec] = field(repr=False)
     parent_joint: dict[str, UrdfJoint] = field(repr=False)
     child_joints: dict[str, tuple[UrdfJoint, ...]] = field(repr=False)
 
@@ -124,20 +130,35 @@ def read_urdf(path: Path) -> Urdf:
     ``floating`` and ``planar`` joints are read as fixed, with a warning: the base of
     the robot stands still here.
 
+    Returns:
+        Its tree of links.
+
     Raises:
         ConfigError: If it cannot be read, or with every mistake in it.
     """
     root = _read_xml(path)
     reader = _Reader(path.name)
-    links = [reader.name_of(element) for element in root.findall("link")]
+    elements = root.findall("link")
+    links = [reader.name_of(element) for element in elements]
     joints = [reader.joint(element) for element in root.findall("joint")]
-    bodies = [
-        body for element in root.findall("link") for body in reader.bodies(element)
-    ]
+    bodies = [body for element in elements for body in reader.bodies(element)]
+    centres = [reader.centre(element) for element in elements]
     reader.check_tree(links, joints)
     if reader.problems:
         raise ConfigError(reader.problems)
-    return _make_tree(path, root.get("name") or path.stem, links, joints, bodies)
+    tree = _Tree(path.name, links, joints)
+    return Urdf(
+        name=root.get("name") or path.stem,
+        path=path,
+        root=tree.root,
+        links=tuple(tree.links),
+        joints=tuple(tree.joints),
+        primitives=tuple(bodies),
+        mesh_links=_mesh_links(elements),
+        centres={n: c for n, c in zip(links, centres, strict=True) if c is not None},
+        parent_joint=tree.parent_joint,
+        child_joints=tree.child_joints,
+    )
 
 
 def _read_xml(path: Path) -> ET.Element:
@@ -166,6 +187,15 @@ def _read_xml(path: Path) -> ET.Element:
     if any("xacro" in element.tag for element in root):
         raise ConfigError(f"{path}: expected a URDF, got xacro; expand it first")
     return root
+
+
+def _mesh_links(elements: list[ET.Element]) -> tuple[str, ...]:
+    found = []
+    for element in elements:
+        shapes = {shape.tag for shape in element.findall("collision/geometry/*")}
+        if shapes == {"mesh"}:
+            found.append(element.get("name", ""))
+    return tuple(found)
 
 
 class _Reader:
@@ -258,7 +288,8 @@ class _Reader:
         upper = float(self.numbers(limit, "upper", (0.0,), of)[0])
         if element.find("mimic") is None and lower >= upper:
             self.complain(
-                f"{of}: limit: expected lower < upper, got {lower:g} and {upper:g}"
+                f"{of}: limit: expected lower < upper, got {lower:g} and {upper:g}; "
+                "give it a range in the URDF, or the type continuous or fixed"
             )
         return lower, upper, velocity
 
@@ -292,6 +323,17 @@ class _Reader:
                 )
         return found
 
+    def centre(self, link: ET.Element) -> Vec | None:
+        """Return the centre of mass of a link, None where it states no inertia."""
+        inertial = link.find("inertial")
+        if inertial is None:
+            return None
+        of = f"link {link.get('name')}"
+        mass = float(self.numbers(inertial.find("mass"), "value", (0.0,), of)[0])
+        if mass < 0:
+            self.complain(f"{of}: mass: expected 0 or more, got {mass:g}")
+        return self.numbers(inertial.find("origin"), "xyz", (0.0, 0.0, 0.0), of)
+
     def size(self, shape: ET.Element, of: str) -> tuple[float, ...] | None:
         if shape.tag in _SHAPES:
             key, count = _SHAPES[shape.tag]
@@ -315,13 +357,11 @@ class _Reader:
             for name, count in Counter(names).items():
                 if count > 1:
                     self.complain(f"{what} {name}: expected one, got {count}")
-        known = set(links)
         for joint in joints:
-            for end in (joint.parent, joint.child):
-                if end not in known:
-                    self.complain(
-                        f"joint {joint.name}: expected links that exist, got {end!r}"
-                    )
+            for end in {joint.parent, joint.child} - set(links):
+                self.complain(
+                    f"joint {joint.name}: expected links that exist, got {end!r}"
+                )
         for child, count in Counter(j.child for j in joints).items():
             if count > 1:
                 self.complain(f"link {child}: expected one parent, got {count}")
@@ -346,43 +386,27 @@ class _Reader:
                 )
 
 
-def _make_tree(
-    path: Path,
-    name: str,
-    links: list[str],
-    joints: list[UrdfJoint],
-    bodies: list[Primitive],
-) -> Urdf:
-    """Order links and joints depth first and resolve mimics of mimics."""
-    children: dict[str, tuple[UrdfJoint, ...]] = {
-        link: tuple(j for j in joints if j.parent == link) for link in links
-    }
-    parent_joint = {joint.child: joint for joint in joints}
-    root = next(link for link in links if link not in parent_joint)
-    ordered_links: list[str] = []
-    ordered_joints: list[UrdfJoint] = []
-    stack = [root]
-    while stack:
-        link = stack.pop()
-        ordered_links.append(link)
-        if link in parent_joint:
-            ordered_joints.append(parent_joint[link])
-        stack += [joint.child for joint in reversed(children[link])]
-    if len(ordered_links) != len(links):
-        missing = sorted(set(links) - set(ordered_links))
-        raise ConfigError(
-            f"{path.name}: expected one tree, got a loop through {missing}"
-        )
-    return Urdf(
-        name=name,
-        path=path,
-        root=root,
-        links=tuple(ordered_links),
-        joints=tuple(ordered_joints),
-        primitives=tuple(bodies),
-        parent_joint=parent_joint,
-        child_joints=children,
-    )
+class _Tree:
+    """Links and joints in depth-first order, children as the file has them."""
+
+    def __init__(self, where: str, links: list[str], joints: list[UrdfJoint]) -> None:
+        self.child_joints = {
+            link: tuple(j for j in joints if j.parent == link) for link in links
+        }
+        self.parent_joint = {joint.child: joint for joint in joints}
+        self.root = next(link for link in links if link not in self.parent_joint)
+        self.links: list[str] = []
+        self.joints: list[UrdfJoint] = []
+        stack = [self.root]
+        while stack:
+            link = stack.pop()
+            self.links.append(link)
+            if link in self.parent_joint:
+                self.joints.append(self.parent_joint[link])
+            stack += [joint.child for joint in reversed(self.child_joints[link])]
+        lost = sorted(set(links) - set(self.links))
+        if lost:
+            raise ConfigError(f"{where}: expected one tree, got a loop of {lost}")
 
 
 def flat_mimics(urdf: Urdf) -> tuple[Mimic, ...]:
