@@ -1,0 +1,37 @@
+"""Events: JSON objects with a name, and the monotonic time at which they happened.
+
+Three of them steer the recorder, all are written to ``/events``:
+``{"event": "episode_begin", "episode": 0, "t_ns": …}``,
+``{"event": "episode_end", "end_reason": "leader_end", "t_ns": …}`` and
+``{"event": "discard", "t_ns": …}``, which marks the open episode, or the last one, as
+one that the operator does not want.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+BEGIN = "episode_begin"
+END = "episode_end"
+DISCARD = "discard"
+
+_MAX_BYTES = 1 << 16  # chosen: an event is a line, not a document
+
+
+def parse_event(payload: bytes) -> dict[str, Any]:
+    """Return the event; one that is not a JSON object becomes a ``malformed`` event."""
+    try:
+        event = json.loads(payload) if len(payload) <= _MAX_BYTES else None
+    except (ValueError, RecursionError):
+        event = None
+    if isinstance(event, dict):
+        return event
+    return {"event": "malformed", "text": payload[:256].decode(errors="replace")}
+
+
+def find_stamp(event: dict[str, Any], default: int) -> int:
+    """Return the event's ``t_ns``, or the default where it has none that can be."""
+    stamp = event.get("t_ns")
+    is_stamp = isinstance(stamp, int) and 0 <= stamp < 1 << 62
+    return stamp if is_stamp and stamp is not None else default

@@ -1,0 +1,199 @@
+"""What a recording says of itself, enough to evaluate it without this workspace.
+
+The header is one JSON object: the resolved config, the robot with its limits, the
+leader, versions, and the URDF's text. Infinite limits are null, since JSON has no
+infinity.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paprle.errors import RecordingError
+from paprle.types import (
+    GripperInfo,
+    LeaderInfo,
+    LimbInfo,
+    Mimic,
+    RobotInfo,
+    readonly,
+)
+from paprle.wire import Layout, make_layout
+
+SCHEMA_VERSION = 1
+_VECTORS = ("q_min", "q_max", "dq_max", "ddq_max", "home")
+
+
+def make_recording_header(
+    *,
+    config: Mapping[str, Any],
+    names: Mapping[str, str],
+    robot: RobotInfo,
+    leader: LeaderInfo,
+    gate_period: float,
+) -> dict[str, Any]:
+    """Collect the header of a session's recordings.
+
+    Args:
+        config: The resolved config, JSON values only.
+        names: ``leader``, ``follower`` and ``env`` as asked for.
+        robot: The robot.
+        leader: What the leader says of itself.
+        gate_period: Period h of the gate, [s].
+
+    Returns:
+        The header, JSON values only; keys may be added to it.
+    """
+    urdf = robot.urdf_path.read_text(encoding="utf-8")
+    return {
+        "schema": SCHEMA_VERSION,
+        **{key: names[key] for key in ("leader", "follower", "env")},
+        "robot": robot_to_dict(robot),
+        "leader_info": leader_to_dict(leader),
+        "gate_period": gate_period,
+        "version": _find_version(),
+        "git_rev": _find_git_rev(),
+        "urdf_sha256": hashlib.sha256(urdf.encode()).hexdigest(),
+        "urdf": urdf,
+        "config": dict(config),
+    }
+
+
+def robot_to_dict(robot: RobotInfo) -> dict[str, Any]:
+    """Return the robot as JSON values; infinite limits become null."""
+    return {
+        "name": robot.name,
+        "urdf_path": str(robot.urdf_path),
+        "joint_names": list(robot.joint_names),
+        **{name: _finite_or_null(getattr(robot, name)) for name in _VECTORS},
+        "limbs": [
+            {
+                "name": limb.name,
+                "base_link": limb.base_link,
+                "eef_link": limb.eef_link,
+                "joint_names": list(limb.joint_names),
+                "gripper": _gripper_to_dict(limb.gripper),
+            }
+            for limb in robot.limbs
+        ],
+        "mimics": [
+            {
+                "joint": mimic.joint,
+                "source": mimic.source,
+                "multiplier": mimic.multiplier,
+                "offset": mimic.offset,
+            }
+            for mimic in robot.mimics
+        ],
+    }
+
+
+def robot_from_dict(data: Mapping[str, Any]) -> RobotInfo:
+    """Return the robot of ``robot_to_dict``."""
+    missing = {"q_min": -np.inf, "q_max": np.inf}
+    vectors = {
+        name: readonly(
+            [missing.get(name, np.nan) if x is None else x for x in data[name]]
+        )
+        for name in _VECTORS
+    }
+    limbs = tuple(
+        LimbInfo(
+            name=limb["name"],
+            base_link=limb["base_link"],
+            eef_link=limb["eef_link"],
+            joint_names=tuple(limb["joint_names"]),
+            gripper=None if limb["gripper"] is None else GripperInfo(**limb["gripper"]),
+        )
+        for limb in data["limbs"]
+    )
+    return RobotInfo(
+        name=data["name"],
+        urdf_path=Path(data["urdf_path"]),
+        joint_names=tuple(data["joint_names"]),
+        **vectors,
+        limbs=limbs,
+        mimics=tuple(Mimic(**mimic) for mimic in data["mimics"]),
+    )
+
+
+def leader_to_dict(leader: LeaderInfo) -> dict[str, Any]:
+    """Return the leader's info as JSON values."""
+    return {
+        "limbs": list(leader.limbs),
+        "emits": leader.emits,
+        "joint_names": {k: list(v) for k, v in leader.joint_names.items()},
+        "is_absolute": leader.is_absolute,
+        "is_human": leader.is_human,
+        "has_gripper": leader.has_gripper,
+        "renders": leader.renders,
+        "rate": leader.rate,
+        "look_ahead": leader.look_ahead,
+    }
+
+
+def leader_from_dict(data: Mapping[str, Any]) -> LeaderInfo:
+    """Return the info of ``leader_to_dict``."""
+    joint_names = {k: tuple(v) for k, v in data["joint_names"].items()}
+    return LeaderInfo(
+        **dict(data) | {"limbs": tuple(data["limbs"]), "joint_names": joint_names}
+    )
+
+
+def layout_from_header(header: Mapping[str, Any]) -> Layout:
+    """Return the wire layout of the session that wrote this header.
+
+    Raises:
+        RecordingError: If the header is not one of this schema.
+    """
+    if header.get("schema") != SCHEMA_VERSION:
+        raise RecordingError(
+            f"recording header: expected schema {SCHEMA_VERSION}, got "
+            f"{header.get('schema')!r}; read it with the version that wrote it"
+        )
+    try:
+        robot = robot_from_dict(header["robot"])
+        return make_layout(robot, leader_from_dict(header["leader_info"]))
+    except (KeyError, TypeError, ValueError, AttributeError) as err:
+        raise RecordingError(
+            f"recording header: expected a robot and a leader, got {err!r}"
+        ) from err
+
+
+def _gripper_to_dict(gripper: GripperInfo | None) -> dict[str, Any] | None:
+    if gripper is None:
+        return None
+    return {"joint": gripper.joint, "closed": gripper.closed, "open": gripper.open}
+
+
+def _finite_or_null(values: npt.NDArray[np.float64]) -> Sequence[float | None]:
+    return [float(x) if np.isfinite(x) else None for x in values]
+
+
+def _find_version() -> str:
+    try:
+        return version("paprle")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def _find_git_rev() -> str | None:
+    """Return the revision of this workspace, or None where it is not a clone."""
+    folder = Path(__file__).resolve().parents[2]
+    command = ["git", "-C", str(folder), "describe", "--always", "--dirty"]
+    command += ["--abbrev=40", "--match", ""]
+    try:
+        result = subprocess.run(
+            command, capture_output=True, text=True, timeout=5.0, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return result.stdout.strip()

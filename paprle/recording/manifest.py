@@ -1,0 +1,90 @@
+"""The manifest beside each episode, and the numbers of episodes.
+
+An episode is finished when its manifest is there: it is written last and appears
+whole, by rename. A recording without one was aborted, and can still be read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from paprle.errors import RecordingError
+
+_EPISODE = re.compile(r"episode_(\d{6,9})\.(?:mcap|json)")
+_MAX_BYTES = 1 << 20  # chosen: a manifest is a few kilobytes
+
+
+def find_next_episode(folder: Path) -> int:
+    """Return one more than the largest episode number in the folder.
+
+    The folder is the only counter, so that an index can never run ahead of the data.
+    """
+    numbers = [
+        int(match[1])
+        for path in folder.iterdir()
+        if (match := _EPISODE.fullmatch(path.name))
+    ]
+    return max(numbers, default=-1) + 1
+
+
+def make_episode_path(folder: Path, number: int) -> Path:
+    """Return the path of the MCAP file of that episode."""
+    return folder / f"episode_{number:06d}.mcap"
+
+
+def manifest_path(path: Path) -> Path:
+    """Return where the manifest of an MCAP file stands."""
+    return path.with_suffix(".json")
+
+
+def write_manifest(path: Path, manifest: Mapping[str, Any]) -> None:
+    """Write it beside the MCAP file: temporary file, fsync, rename, fsync folder.
+
+    Raises:
+        OSError: If it cannot be written; then there is no manifest.
+    """
+    final = manifest_path(path)
+    temporary = final.with_name(f".{final.name}.{os.getpid()}")
+    text = json.dumps(manifest, indent=2, allow_nan=False) + "\n"
+    try:
+        with temporary.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(final)
+    finally:
+        temporary.unlink(missing_ok=True)
+    sync_folder(final.parent)
+
+
+def read_manifest(path: Path) -> dict[str, Any] | None:
+    """Return the manifest of an MCAP file, or None when it was never finished.
+
+    Raises:
+        RecordingError: If there is one that cannot be read.
+    """
+    final = manifest_path(path)
+    try:
+        with final.open("rb") as file:
+            manifest = json.loads(file.read(_MAX_BYTES))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError) as err:
+        raise RecordingError(f"{final}: expected a manifest, got {err}") from err
+    if not isinstance(manifest, dict):
+        raise RecordingError(f"{final}: expected a JSON object; remove it to go on")
+    return manifest
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder survive a power cut."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

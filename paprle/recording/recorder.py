@@ -1,0 +1,299 @@
+"""What the recorder process does, without the process: rings in, episodes out.
+
+Nothing here can hold up a robot. A failing disk ends the recording, never a step, and
+the rings are emptied all the same.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from paprle.errors import RecordingError
+from paprle.recording import events
+from paprle.recording.journal import Journal
+from paprle.recording.manifest import (
+    find_next_episode,
+    make_episode_path,
+    write_manifest,
+)
+from paprle.settings import RecordSettings
+from paprle.wire import Layout, Stream
+
+HOLD_NS = 10_000_000  # chosen: two rings agree on the order of what is this old [ns]
+SYNC_NS = 1_000_000_000  # spec: safety.md 8.3: fdatasync at least every second
+WARN_SHARE = 0.10  # spec: safety.md 8.3
+STOP_SHARE = 0.02  # spec: safety.md 8.3
+PREFLIGHT_FACTOR = 2.0  # spec: safety.md 8.3
+COMPRESSION = 0.7  # measured: tests/paprle/recording/test_cost.py: file / payload bytes
+
+
+class RingReader(Protocol):
+    """The consumer's end of a ``paprle.mailbox.Ring``."""
+
+    def drain(self) -> list[tuple[int, bytes]]: ...  # noqa: D102 - see Ring
+
+    @property
+    def dropped(self) -> dict[int, int]: ...  # noqa: D102 - see Ring
+
+
+def estimate_rate(layout: Layout, tick_rate: float, gate_rate: float) -> float:
+    """Return about how many bytes a second a recording takes, [1/s]."""
+    raw = layout.tick.itemsize * tick_rate + layout.gate.itemsize * gate_rate
+    return COMPRESSION * raw
+
+
+def check_free_space(folder: Path, bytes_per_s: float, planned: float) -> None:
+    """Refuse to start where the planned recording would not fit twice.
+
+    Args:
+        folder: Where the episodes go; made if it does not exist.
+        bytes_per_s: From ``estimate_rate``, [1/s].
+        planned: Planned time, [s].
+
+    Raises:
+        RecordingError: If the folder cannot be made or has too little room.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        usage = shutil.disk_usage(folder)
+    except OSError as err:
+        raise RecordingError(f"record.dir: expected a folder, got {err}") from err
+    needed = PREFLIGHT_FACTOR * bytes_per_s * planned
+    needed = max(needed, STOP_SHARE * usage.total)
+    if usage.free < needed:
+        raise RecordingError(
+            f"record.dir '{folder}': expected {needed / 1e6:.0f} MB free for "
+            f"{planned:.0f} [s] twice over, got {usage.free / 1e6:.0f} MB; make room, "
+            "or lower record.planned_time"
+        )
+
+
+class Recorder:
+    """Turns what the rings bring into one file an episode.
+
+    Attributes:
+        failure: Why there is no recording though there should be one; may be empty.
+        warning: What the operator should know; may be empty.
+        manifests: Manifests of the episodes finished so far, by path.
+    """
+
+    def __init__(
+        self,
+        settings: RecordSettings,
+        layout: Layout,
+        header: Mapping[str, Any],
+        rings: Sequence[RingReader],
+        wall: Callable[[], int] = time.time_ns,
+    ) -> None:
+        """Prepare; nothing is opened before the first episode begins.
+
+        Args:
+            settings: Where and how often; ``dir`` has to be set.
+            layout: Dtypes of the session.
+            header: From ``make_recording_header``.
+            rings: One of each process that records.
+            wall: Returns wall time, [ns]; read once an episode.
+        """
+        self.failure = ""
+        self.warning = ""
+        self.manifests: dict[Path, dict[str, Any]] = {}
+        self._folder = Path(settings.dir or ".")
+        self._settings = settings
+        self._layout = layout
+        self._header = header
+        self._rings = rings
+        self._wall = wall
+        self._journal: Journal | None = None
+        self._held: list[tuple[int, int, int, bytes]] = []
+        self._n_held = 0
+        self._begin_ns = 0
+        self._flushed_ns = 0
+        self._synced_ns = 0
+        self._dropped_before: dict[str, int] = {}
+        self._extra: dict[str, Any] = {}
+
+    @property
+    def is_recording(self) -> bool:
+        """An episode's file is open."""
+        return self._journal is not None
+
+    @property
+    def path(self) -> Path | None:
+        """The file being written."""
+        return self._journal.path if self._journal else None
+
+    def step(self, now_ns: int) -> None:
+        """Empty the rings and write what is due; never raises because of the disk.
+
+        Args:
+            now_ns: The clock of the stamps in the rings, [ns].
+        """
+        self._drain(now_ns)
+        self._process(now_ns - HOLD_NS, now_ns)
+        if self._journal is not None:
+            self._keep(self._journal, now_ns)
+
+    def finish(self, end_reason: str, now_ns: int) -> None:
+        """Take all that is left in the rings and finish an episode still open."""
+        self._drain(now_ns)
+        self._process(None, now_ns)
+        self._end(end_reason)
+
+    def _drain(self, now_ns: int) -> None:
+        """Move everything from the rings to the held records, in order of stamps."""
+        for ring in self._rings:
+            for kind, payload in ring.drain():
+                entry = self._classify(kind, payload, now_ns)
+                if entry is not None:
+                    self._n_held += 1
+                    self._held.append((*entry, self._n_held, payload))
+        self._held.sort(key=lambda held: (held[0], held[1] >> 8, held[2]))
+
+    def _classify(
+        self, kind: int, payload: bytes, now_ns: int
+    ) -> tuple[int, int] | None:
+        """Return (stamp, rank·256 + kind): episodes begin first and end last."""
+        if kind == Stream.EVENT:
+            event = events.parse_event(payload)
+            name = event.get("event")
+            rank = {events.BEGIN: 0, events.END: 2, events.DISCARD: 2}.get(str(name), 1)
+            return events.find_stamp(event, now_ns), rank << 8 | kind
+        dtype = self._layout.tick if kind == Stream.TICK else self._layout.gate
+        if len(payload) != dtype.itemsize or kind not in (Stream.TICK, Stream.GATE):
+            self.warning = (
+                f"recorder: expected records of {dtype.itemsize} bytes, got "
+                f"{len(payload)} of kind {kind}; were all processes given one config?"
+            )
+            return None
+        stamp = np.frombuffer(payload, dtype)["stamp_ns"][0]
+        return int(stamp), 1 << 8 | kind
+
+    def _process(self, until_ns: int | None, now_ns: int) -> None:
+        n = len(self._held)
+        if until_ns is not None:
+            n = sum(held[0] <= until_ns for held in self._held)
+        due, self._held = self._held[:n], self._held[n:]
+        for stamp, rank_and_kind, _, payload in due:
+            kind = Stream(rank_and_kind & 0xFF)
+            if kind == Stream.EVENT:
+                self._follow(payload, stamp, now_ns)
+            elif self._journal is not None and stamp >= self._begin_ns:
+                self._write(kind, payload)
+
+    def _follow(self, payload: bytes, stamp: int, now_ns: int) -> None:
+        event = events.parse_event(payload)
+        name = event.get("event")
+        if name == events.BEGIN:
+            self._end("interrupted")
+            self._begin(event, stamp, now_ns)
+        self._write(Stream.EVENT, payload)
+        if name == events.END:
+            self._end(str(event.get("end_reason", "unknown")))
+        elif name == events.DISCARD:
+            self._discard()
+
+    def _begin(self, event: dict[str, Any], stamp: int, now_ns: int) -> None:
+        header = dict(self._header)
+        header["wall_offset_ns"] = self._wall() - now_ns
+        header["session_episode"] = event.get("episode")
+        header["task"] = self._settings.task
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._journal = self._open(header)
+        except (OSError, RecordingError) as err:
+            self._fail(err)
+            return
+        self.failure = ""
+        self._begin_ns = stamp
+        self._flushed_ns = self._synced_ns = now_ns
+        self._dropped_before = self._count_dropped()
+        self._extra = {key: header[key] for key in ("session_episode", "task")}
+
+    def _open(self, header: Mapping[str, Any]) -> Journal:
+        for _ in range(100):  # chosen: other recorders on this folder come in between
+            number = find_next_episode(self._folder)
+            path = make_episode_path(self._folder, number)
+            try:
+                return Journal(path, self._layout, header)
+            except FileExistsError:
+                continue
+        raise RecordingError(f"record.dir '{self._folder}': no free episode number")
+
+    def _write(self, stream: Stream, payload: bytes) -> None:
+        if self._journal is None:
+            return
+        try:
+            self._journal.write(stream, payload)
+        except OSError as err:
+            self._fail(err)
+
+    def _keep(self, journal: Journal, now_ns: int) -> None:
+        """Flush and sync when it is time, and look at the free space."""
+        if now_ns - self._flushed_ns < self._settings.flush * 1e9:
+            return
+        self._flushed_ns = now_ns
+        try:
+            journal.flush()
+            if now_ns - self._synced_ns >= SYNC_NS:
+                self._synced_ns = now_ns
+                journal.sync()
+                self._check_space()
+        except OSError as err:
+            self._fail(err)
+
+    def _check_space(self) -> None:
+        usage = shutil.disk_usage(self._folder)
+        text = f"{usage.free / 1e6:.0f} MB free in '{self._folder}'"
+        if usage.free < STOP_SHARE * usage.total:
+            self._end("disk_full")
+            self.failure = f"recording stopped: {text}; make room"
+        elif usage.free < WARN_SHARE * usage.total:
+            self.warning = f"recording: only {text}"
+
+    def _end(self, end_reason: str) -> None:
+        if self._journal is None:
+            return
+        journal, self._journal = self._journal, None
+        after, before = self._count_dropped(), self._dropped_before
+        dropped = {name: n - before.get(name, 0) for name, n in after.items()}
+        try:
+            manifest = journal.close(end_reason, self._extra | {"dropped": dropped})
+        except OSError as err:
+            self._journal = journal
+            self._fail(err)
+            return
+        self.manifests[journal.path] = manifest
+
+    def _discard(self) -> None:
+        """Mark the open episode, else the last one; nothing is ever deleted."""
+        self._extra["discarded"] = True
+        if self._journal is not None:
+            self._end("discarded")
+        elif self.manifests:
+            path, manifest = list(self.manifests.items())[-1]
+            manifest["discarded"] = True
+            try:
+                write_manifest(path, manifest)
+            except OSError as err:
+                self.warning = f"{path}: could not be marked as discarded: {err}"
+
+    def _fail(self, err: Exception) -> None:
+        """Give up this episode's recording, leaving what was written as it is."""
+        where = self.path or self._folder
+        self.failure = f"recording of '{where}' failed: {err}; the robot is unaffected"
+        if self._journal is not None:
+            self._journal.abandon()
+            self._journal = None
+
+    def _count_dropped(self) -> dict[str, int]:
+        totals = {stream.name.lower(): 0 for stream in Stream}
+        for ring in self._rings:
+            for stream in Stream:
+                totals[stream.name.lower()] += ring.dropped.get(stream, 0)
+        return totals

@@ -1,0 +1,160 @@
+"""A robot, a leader and random records: no device, no URDF file of the project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from paprle.recording.header import make_recording_header
+from paprle.types import GripperInfo, LeaderInfo, LimbInfo, Mimic, RobotInfo, readonly
+from paprle.wire import Layout, Stream, make_layout
+
+URDF = "<robot name='toy'><link name='base'/></robot>\n"
+START_NS = 5_000_000_000
+PERIOD_NS = 5_000_000
+
+
+def make_robot(folder: Path, n_joints: int = 7, n_limbs: int = 2) -> RobotInfo:
+    urdf = folder / "toy.urdf"
+    urdf.write_text(URDF)
+    joints = tuple(f"joint_{i}" for i in range(n_joints))
+    limits = np.full(n_joints, 2.0)
+    limits[0] = np.inf
+    return RobotInfo(
+        name="toy",
+        urdf_path=urdf,
+        joint_names=joints,
+        q_min=readonly(-limits),
+        q_max=readonly(limits),
+        dq_max=readonly(np.full(n_joints, 3.0)),
+        ddq_max=readonly(np.full(n_joints, 10.0)),
+        home=readonly(np.linspace(-1, 1, n_joints)),
+        limbs=tuple(
+            LimbInfo(
+                name=f"limb_{i}",
+                base_link="base",
+                eef_link=f"eef_{i}",
+                joint_names=joints[:-1],
+                gripper=GripperInfo(joint=joints[-1], closed=0.0, open=0.035),
+            )
+            for i in range(n_limbs)
+        ),
+        mimics=(Mimic(joint="finger", source="joint_6", multiplier=-1.0, offset=0.0),),
+    )
+
+
+POSE_LEADER = LeaderInfo(limbs=("right", "left"), has_gripper=True, is_human=False)
+JOINT_LEADER = LeaderInfo(
+    limbs=("right", "left"),
+    emits="joints",
+    joint_names={"right": ("a", "b", "c"), "left": ("d", "e")},
+)
+
+
+@pytest.fixture(params=["pose", "joints"])
+def leader(request):
+    return POSE_LEADER if request.param == "pose" else JOINT_LEADER
+
+
+@pytest.fixture
+def robot(tmp_path):
+    return make_robot(tmp_path)
+
+
+def make_header(robot: RobotInfo, leader: LeaderInfo) -> dict:
+    header = make_recording_header(
+        config={"session": {"rate": 200.0}, "gate": {"stale_after": 0.1}},
+        names={"leader": "autopilot", "follower": "toy", "env": "kinematic"},
+        robot=robot,
+        leader=leader,
+        gate_period=0.005,
+    )
+    return header | {"wall_offset_ns": 1_700_000_000_123_456_789}
+
+
+def fill_random(records: np.ndarray, rng: np.random.Generator) -> None:
+    """Fill every leaf of the records with random bits that are legal there."""
+    for name in records.dtype.names:
+        view = records[name]
+        if view.dtype.names:
+            fill_random(view, rng)
+        elif view.dtype.kind == "f":
+            view[...] = rng.normal(size=view.shape)
+            view[rng.random(view.shape) < 0.1] = np.nan
+            view[rng.random(view.shape) < 0.02] = -0.0
+        elif view.dtype.kind == "b":
+            view[...] = rng.random(view.shape) < 0.5
+        elif view.dtype.kind == "S":
+            view[0] = "protective stop: joint 3 · 12 N".encode()
+        else:
+            view[...] = rng.integers(0, 2**31 - 1, size=view.shape)
+
+
+def make_ticks(layout: Layout, n: int, seed: int = 0) -> np.ndarray:
+    ticks = np.zeros(n, layout.tick)
+    fill_random(ticks, np.random.default_rng(seed))
+    stamps = START_NS + PERIOD_NS * np.arange(n)
+    ticks["stamp_ns"] = stamps
+    ticks["k"] = np.arange(n)
+    sample = ticks["sample"]
+    sample["stamp_ns"] = stamps - 1_234_567
+    sample["seq"] = np.arange(n) // 2
+    ticks["has_sample"] = True
+    if layout.leader.emits == "joints":
+        sample["pose"] = np.nan
+        for row, limb in enumerate(layout.leader.limbs):
+            sample["q"][:, row, len(layout.leader.joint_names[limb]) :] = np.nan
+    return ticks
+
+
+def make_gates(layout: Layout, n: int, seed: int = 1) -> np.ndarray:
+    gates = np.zeros(n, layout.gate)
+    fill_random(gates, np.random.default_rng(seed))
+    gates["stamp_ns"] = START_NS + PERIOD_NS * np.arange(n) + 1_000_000
+    gates["meas_ns"] = gates["stamp_ns"] - 321_000
+    gates["k"] = np.arange(n)
+    gates["state"] = 2
+    return gates
+
+
+def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
+    """Compare leaf by leaf, so that padding bytes do not matter but NaNs do."""
+    if a.dtype.names:
+        return all(same_bits(a[name], b[name]) for name in a.dtype.names)
+    return np.ascontiguousarray(a).tobytes() == np.ascontiguousarray(b).tobytes()
+
+
+@pytest.fixture
+def layout(robot, leader):
+    return make_layout(robot, leader)
+
+
+@pytest.fixture
+def header(robot, leader):
+    return make_header(robot, leader)
+
+
+def write_episode(path: Path, layout: Layout, header: dict, n: int, flush_every=4):
+    """Write n ticks and n gate records; return (ticks, gates, manifest)."""
+    from paprle.recording.journal import Journal
+
+    journal = Journal(path, layout, header)
+    ticks, gates = make_ticks(layout, n), make_gates(layout, n)
+    journal.write(Stream.EVENT, b'{"event": "hello", "t_ns": 5000000000}')
+    for i in range(n):
+        journal.write(Stream.TICK, ticks[i].tobytes())
+        journal.write(Stream.GATE, gates[i].tobytes())
+        if i % flush_every == flush_every - 1:
+            journal.flush()
+    manifest = journal.close("leader_end", {})
+    return ticks, gates, manifest
+
+
+@pytest.fixture(scope="session")
+def tools():
+    """Return this module: with importlib mode tests cannot import it by name."""
+    import sys
+
+    return sys.modules[__name__]

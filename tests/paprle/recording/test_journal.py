@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import hashlib
+import json
+
+import numpy as np
+import pytest
+from mcap.reader import make_reader
+from mcap_ros2.decoder import DecoderFactory
+
+from paprle.errors import RecordingError
+from paprle.recording.journal import Journal
+from paprle.recording.manifest import read_manifest
+from paprle.recording.reader import Episode
+from paprle.wire import Stream
+
+
+def read_ros(path):
+    with path.open("rb") as file:
+        reader = make_reader(file, decoder_factories=[DecoderFactory()])
+        for _, channel, _, message in reader.iter_decoded_messages():
+            yield channel.topic, message
+
+
+@pytest.fixture
+def recorded(tmp_path, layout, header, tools):
+    path = tmp_path / "episode_000000.mcap"
+    return (path, *tools.write_episode(path, layout, header, 41))
+
+
+def test_every_field_comes_back_bit_for_bit(recorded, tools):
+    path, ticks, gates, _ = recorded
+
+    episode = Episode.open(path)
+
+    assert episode.is_complete, episode.note
+    assert episode.ticks.dtype == ticks.dtype
+    assert episode.gate.dtype == gates.dtype
+    assert tools.same_bits(episode.ticks, ticks)
+    assert tools.same_bits(episode.gate, gates)
+
+
+def test_what_the_recording_is_comes_back(recorded, robot, header):
+    episode = Episode.open(recorded[0])
+
+    assert episode.config == header["config"]
+    assert episode.urdf == header["urdf"]
+    assert episode.header["gate_period"] == 0.005
+    assert episode.robot["joint_names"] == list(robot.joint_names)
+    assert episode.robot_info.limbs == robot.limbs
+    assert episode.robot_info.mimics == robot.mimics
+    np.testing.assert_array_equal(episode.robot_info.q_min, robot.q_min)
+    assert episode.events[0]["event"] == "hello"
+
+
+def test_manifest_describes_the_file(recorded):
+    path, _, _, manifest = recorded
+
+    assert read_manifest(path) == manifest
+    assert manifest["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert manifest["bytes"] == path.stat().st_size
+    assert manifest["frames"] == {"event": 1, "tick": 41, "gate": 41}
+    assert manifest["end_reason"] == "leader_end"
+    assert manifest["limits"]["q_max"][0] is None
+    assert manifest["duration"] == pytest.approx(0.201)
+
+
+def test_public_ros_reader_decodes_equal_values(recorded, layout):
+    path, ticks, gates, _ = recorded
+    rows = {"/q_cmd": 0, "/target/limb_1/pose": 0, "/session/tick": 0}
+    for topic, ros in read_ros(path):
+        if topic not in rows:
+            continue
+        i = rows[topic]
+        rows[topic] += 1
+        record = gates[i] if topic == "/q_cmd" else ticks[i]
+        stamp = ros.header.stamp.sec * 10**9 + ros.header.stamp.nanosec
+        assert stamp == record["stamp_ns"]
+        if topic == "/q_cmd":
+            assert tuple(ros.name) == layout.joint_names
+            np.testing.assert_array_equal(ros.position, record["q_cmd"])
+        elif topic == "/session/tick":
+            assert ros.k == record["k"]
+            np.testing.assert_array_equal(ros.err_rot, record["err_rot"])
+        else:
+            got = [ros.pose.position.x, ros.pose.orientation.w]
+            np.testing.assert_array_equal(got, record["target"][1][[0, 6]])
+    assert set(rows.values()) == {41}
+
+
+def test_public_ros_reader_decodes_every_message(recorded):
+    topics = {topic for topic, _ in read_ros(recorded[0])}
+
+    assert {"/events", "/q_des", "/q_meas", "/gate/status"} <= topics
+
+
+def test_public_reader_finds_attachments_and_times(recorded, header):
+    path, ticks, _, _ = recorded
+    with path.open("rb") as file:
+        reader = make_reader(file, validate_crcs=True)
+        names = [a.name for a in reader.iter_attachments()]
+        metadata = next(iter(reader.iter_metadata())).metadata
+        _, _, first = next(iter(reader.iter_messages(topics=["/session/tick"])))
+
+    assert names == ["header.json", "config.json", "robot.urdf"]
+    assert int(metadata["wall_offset_ns"]) == header["wall_offset_ns"]
+    assert first.log_time == ticks["stamp_ns"][0] + header["wall_offset_ns"]
+
+
+def test_stop_reason_survives_as_text(recorded):
+    gate = Episode.open(recorded[0]).gate
+
+    assert gate["stop_reason"][0].decode() == "protective stop: joint 3 · 12 N"
+    assert gate["stop_reason"][1] == b""
+
+
+def test_leader_poses_are_one_a_sample(recorded, layout):
+    _, ticks, _, _ = recorded
+    episode = Episode.open(recorded[0])
+
+    t_ns, values = episode.leader["right"]
+
+    assert len(np.unique(t_ns)) == len(t_ns) <= 21
+    assert values.shape[1] == (7 if layout.leader.emits == "pose" else 3)
+    assert set(t_ns) <= set(ticks["sample"]["stamp_ns"])
+
+
+def test_target_leaves_out_what_is_absent(recorded):
+    path, ticks, _, _ = recorded
+
+    t_ns, poses = Episode.open(path).target["limb_0"]
+
+    present = ~np.isnan(ticks["target"][:, 0]).all(axis=1)
+    np.testing.assert_array_equal(t_ns, ticks["stamp_ns"][present])
+    np.testing.assert_array_equal(poses, ticks["target"][present, 0])
+
+
+def test_existing_file_is_never_overwritten(recorded, layout, header):
+    before = recorded[0].read_bytes()
+
+    with pytest.raises(FileExistsError):
+        Journal(recorded[0], layout, header)
+
+    assert recorded[0].read_bytes() == before
+
+
+def test_payload_of_wrong_size_is_refused(tmp_path, layout, header):
+    journal = Journal(tmp_path / "episode_000000.mcap", layout, header)
+
+    with pytest.raises(RecordingError, match="expected .* bytes of TICK, got 3"):
+        journal.write(Stream.TICK, b"abc")
+
+    journal.abandon()
+
+
+def test_attachments_stand_before_any_message(tmp_path, layout, header):
+    path = tmp_path / "episode_000000.mcap"
+    journal = Journal(path, layout, header)
+
+    episode = Episode.open(path)
+    journal.abandon()
+
+    assert not episode.is_complete
+    assert "summary" in episode.note
+    assert episode.urdf == header["urdf"]
+    assert len(episode.ticks) == len(episode.gate) == 0
+
+
+def test_no_manifest_means_aborted(recorded):
+    recorded[0].with_suffix(".json").unlink()
+
+    episode = Episode.open(recorded[0])
+
+    assert episode.end_reason == "aborted"
+    assert episode.note.startswith("no manifest")
+    assert len(episode.ticks) == 41
+
+
+def test_header_is_plain_json(header):
+    assert json.loads(json.dumps(header, allow_nan=False)) == header
