@@ -1,5 +1,5 @@
 """The contract of a feedback law, as tests that its plug-in inherits."""
-# ruff: noqa: ARG002, D102, S101 - tests: the name is the sentence
+# ruff: noqa: D102, S101 - tests: the name is the sentence
 
 from __future__ import annotations
 

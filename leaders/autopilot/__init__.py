@@ -1,0 +1,10 @@
+"""Draws shapes at constant speed, without a human."""
+
+from paprle.interfaces import PluginSpec
+
+PLUGIN = PluginSpec(
+    summary="Draws a circle, square, rectangle, triangle or S at constant speed.",
+    config="leaders.autopilot.config:AutopilotConfig",
+    factory="leaders.autopilot.leader:Autopilot",
+    verified="simulator",
+)

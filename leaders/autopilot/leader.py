@@ -1,0 +1,83 @@
+"""Ideal motion without a human: a shape drawn from wherever the session engages.
+
+References:
+    ARBot (arXiv 2602.06273), autopilot; requirements A12.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pinocchio as pin
+
+from leaders.autopilot.config import AutopilotConfig
+from leaders.autopilot.shapes import make_path, make_time_law
+from paprle.interfaces import Clock, Leader
+from paprle.playback import Playback
+from paprle.types import Feedback, LeaderInfo, LeaderSample, LimbCommand
+
+_LIMB = "hand"
+
+
+class Autopilot(Leader):
+    """Emits poses relative to its own start, which is the identity."""
+
+    def __init__(self, config: AutopilotConfig, clock: Clock) -> None:
+        super().__init__(config, clock)
+        self._path = make_path(config.shape, config.size, config.aspect)
+        self._law = make_time_law(
+            config.laps * self._path.length, config.speed, config.ramp
+        )
+        self._axes = ["xyz".index(axis) for axis in config.plane]
+        self._open_again()
+
+    @property
+    def info(self) -> LeaderInfo:
+        """One hand that nobody holds."""
+        return LeaderInfo(
+            limbs=(_LIMB,),
+            is_human=False,
+            has_gripper=self.config.gripper,
+            rate=self.config.rate,
+        )
+
+    def open(self) -> None:
+        """Go back to the start of the first episode."""
+        self._open_again()
+
+    def latest(self) -> LeaderSample:
+        """Return the pose of this moment."""
+        now_ns = self.clock()
+        t = self._playback.advance(now_ns)
+        self._seq += 1
+        return LeaderSample(
+            stamp_ns=now_ns,
+            seq=self._seq,
+            limbs={_LIMB: self._command(t)},
+            start=self._playback.asks_to_start,
+            end=self._playback.is_over,
+            is_exhausted=self._playback.is_exhausted,
+        )
+
+    def apply(self, feedback: Feedback) -> None:
+        """Run while the session is engaged, start over with each episode."""
+        self._playback.apply(feedback, self.clock())
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+    def _open_again(self) -> None:
+        self._playback = Playback(self._law.duration, self.config.episodes)
+        self._seq = 0
+
+    def _command(self, t: float) -> LimbCommand:
+        walked = self._law.walked(t)
+        p = np.zeros(3)
+        p[self._axes] = self._path.point(walked)
+        opening = None
+        if self.config.gripper:
+            opening = (1 - math.cos(2 * math.pi * walked / self._path.length)) / 2
+        return LimbCommand(
+            T_leader_base_leader_eef=pin.SE3(np.eye(3), p), opening=opening
+        )

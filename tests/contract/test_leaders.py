@@ -1,0 +1,84 @@
+"""One suite for all leaders of this workspace."""
+
+import importlib
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_type_hints
+
+import pytest
+
+import leaders
+from paprle.interfaces import Leader, PluginSpec
+
+NAMES = sorted(m.name for m in pkgutil.iter_modules(leaders.__path__) if m.ispkg)
+
+
+@pytest.fixture(params=NAMES)
+def name(request):
+    return request.param
+
+
+@pytest.fixture
+def spec(name):
+    return importlib.import_module(f"leaders.{name}").PLUGIN
+
+
+def _load(target):
+    module, _, attribute = target.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def test_announces_itself(name, spec):
+    assert isinstance(spec, PluginSpec)
+    assert spec.summary.endswith(".")
+    assert issubclass(_load(spec.factory), Leader)
+    assert spec.config.startswith(f"leaders.{name}.config:")
+
+
+def test_config_is_strict_and_frozen(spec):
+    config = _load(spec.config)
+
+    assert config.__pydantic_config__["extra"] == "forbid"
+    assert config.__dataclass_params__.frozen
+
+
+def test_every_number_has_a_unit_or_is_a_count_and_a_meaning(spec):
+    hints = get_type_hints(_load(spec.config), include_extras=True)
+    hints.pop("__pydantic_config__", None)
+
+    for field, hint in hints.items():
+        kinds = {type(m).__name__ for m in hint.__metadata__}
+        assert "DocInfo" in kinds, field
+        if hint.__origin__ is float:
+            assert "Unit" in kinds, field
+
+
+def test_brings_its_papers(name):
+    root = Path(leaders.__path__[0])
+
+    assert (root / name / "README.md").is_file()
+    assert (root.parent / "configs" / "leader" / f"{name}.yaml").is_file()
+
+
+def test_announcing_imports_nothing_heavy():
+    """``paprle list`` must not load what it lists."""
+    code = (
+        "import sys, importlib\n"
+        f"for name in {NAMES!r}: importlib.import_module('leaders.' + name)\n"
+        "heavy = [m for m in sys.modules if m.endswith(('.leader', '.config'))\n"
+        "         and m.startswith('leaders.')]\n"
+        "sys.exit(','.join(heavy) or 0)"
+    )
+    root = Path(leaders.__path__[0]).parent
+
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        check=False,
+        cwd=root,
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.returncode == 0, done.stderr
