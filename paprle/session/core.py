@@ -1,0 +1,384 @@
+"""The tick: from the newest sample and the gate's status to the next set-point.
+
+Everything a tick needs is an argument; it neither sleeps nor reads a clock, so the live
+host and the virtual clock drive the same object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from paprle.gate.reasons import from_bits
+from paprle.session.intake import Intake
+from paprle.session.motion import Motion
+from paprle.session.operator import Actions
+from paprle.session.states import EPISODE_STATES, REQUESTS, Event, step_state
+from paprle.settings import SessionSettings
+from paprle.types import Feedback, GateState, LeaderInfo, SessionState
+from paprle.wire import Layout, Record, Request
+
+_SETTLE = 2.0  # [s] chosen: longest wait for standstill before an episode is closed
+_CLEARING = 0.3  # [s] chosen: several periods of the slowest gate
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What one tick gave.
+
+    Attributes:
+        setpoint: For the gate.
+        tick: For the recorder.
+        feedback: For the leader.
+        events: For the recorder's event stream.
+        is_over: Nothing more is to be done.
+    """
+
+    setpoint: Record
+    tick: Record
+    feedback: Feedback
+    events: list[dict[str, Any]]
+    is_over: bool
+
+
+class Core:
+    """The session's state and its tick.
+
+    Attributes:
+        state: State of the session.
+        episode: Number of the current or next episode.
+        intake: The leader's samples.
+        motion: What is commanded.
+        note: What the operator should know or do next.
+        end_reason: Why the session ends, once it does.
+    """
+
+    def __init__(
+        self,
+        settings: SessionSettings,
+        leader: LeaderInfo,
+        layout: Layout,
+        motion: Motion,
+        *,
+        session_id: int,
+        is_interactive: bool,
+    ) -> None:
+        self.state = SessionState.INIT
+        self.episode = 0
+        self.intake = Intake(layout, settings.max_gap)
+        self.motion = motion
+        self.note = ""
+        self.end_reason = ""
+        self._settings = settings
+        self._leader = leader
+        self._is_interactive = is_interactive
+        self._setpoint: Record = np.zeros((), dtype=layout.setpoint)
+        self._setpoint["session_id"] = session_id
+        self._tick: Record = np.zeros((), dtype=layout.tick)
+        self._actions = Actions()
+        self._asked = Actions()
+        self._events: list[dict[str, Any]] = []
+        self._needs_press = False
+        self._was_engaged = False
+        self._episode_ns: int | None = None
+        self._closing: tuple[str, int] | None = None
+        self._cleared_ns: int | None = None
+        self._gate_state = GateState.DISARMED
+        self._now_ns = 0
+        self._deciders: dict[SessionState, Callable[[], Event | None]] = {
+            SessionState.INIT: self._decide_init,
+            SessionState.HOMING: self._decide_slow_move,
+            SessionState.WAITING: self._decide_waiting,
+            SessionState.ALIGNING: self._decide_aligning,
+            SessionState.ENGAGED: self._decide_engaged,
+            SessionState.CLUTCHED: self._decide_clutched,
+            SessionState.RESETTING: self._decide_slow_move,
+            SessionState.STOPPED: self._decide_stopped,
+        }
+
+    def step(
+        self, now_ns: int, sample: Record | None, status: Record, actions: Actions
+    ) -> Output:
+        """Run one tick.
+
+        Args:
+            now_ns: Monotonic time, [ns].
+            sample: Newest record of the leader's mailbox.
+            status: Newest status of the gate.
+            actions: The operator's counters.
+
+        Returns:
+            Set-point, recorder's tick, feedback, events; overwritten by the next call.
+        """
+        self._now_ns = now_ns
+        self._events = []
+        self._asked, self._actions = actions.since(self._actions), actions
+        self.intake.take(sample, now_ns)
+        self._gate_state = GateState(int(status["state"]))
+        self.motion.take_status(status, now_ns)
+        if self._gate_state is GateState.HOLD:
+            self.motion.drop_plan()
+        self._move_state(self._decide())
+        is_over = self.state is SessionState.CLOSING and self._drive_closing()
+        self._close_episode()
+        self.motion.step(self.state, self.intake, now_ns)
+        self._fill_setpoint(now_ns)
+        self._fill_tick(now_ns)
+        feedback = Feedback(
+            stamp_ns=now_ns,
+            state=self.state.name,
+            episode=self.episode,
+            is_engaged=self.state is SessionState.ENGAGED,
+        )
+        return Output(self._setpoint, self._tick, feedback, self._events, is_over)
+
+    def fail(self, reason: str, now_ns: int) -> Record:
+        """Return a set-point that stops the robot, when the tick itself cannot."""
+        self.end_reason = reason
+        self.state = SessionState.STOPPED
+        self._fill_setpoint(now_ns)
+        return self._setpoint
+
+    # --- decisions: one method a state, each returns the event it found -------------
+
+    def _decide(self) -> Event | None:
+        if self._asked.quit and self.state is not SessionState.CLOSING:
+            self.end_reason = self.end_reason or "quit"
+            return Event.QUIT
+        has_stopped = self._gate_state is GateState.STOPPED or bool(self._asked.stop)
+        if has_stopped and self.state is not SessionState.STOPPED:
+            return Event.STOP
+        decide = self._deciders.get(self.state)
+        return None if decide is None else decide()
+
+    def _decide_init(self) -> Event | None:
+        return Event.READY if self._gate_state is GateState.READY else None
+
+    def _decide_slow_move(self) -> Event | None:
+        blocked = self.motion.plan_home(self._settings.speed)
+        if blocked:
+            self.note = f"not going home: {blocked}; move the arm clear, then Enter"
+            return Event.ABORT
+        return Event.ARRIVED if self.motion.has_arrived else None
+
+    def _decide_waiting(self) -> Event | None:
+        limit = self._settings.episodes
+        sample = self.intake.sample
+        is_done = limit is not None and self.episode >= limit
+        if is_done or (sample is not None and sample.is_exhausted):
+            self.end_reason = "done"
+            return Event.QUIT
+        if not self.intake.is_usable(self._now_ns) or sample is None:
+            self.note = "waiting for the leader"
+            return None
+        is_asked = sample.start or (self._leader.is_human and self._asked.engage > 0)
+        if not is_asked:
+            self.note = "press Enter to start" if self._leader.is_human else ""
+            return None
+        if self._leader.is_human:
+            refusal = self.motion.find_start_refusal(sample, self._settings.start_bound)
+            if refusal:
+                self.note = refusal
+                return None
+        self._begin_episode()
+        return Event.START
+
+    def _decide_aligning(self) -> Event | None:
+        if self._asked.next_episode or self._asked.discard:
+            return self._end("next")
+        if self._gate_state is GateState.HOLD or not self.intake.is_usable(
+            self._now_ns
+        ):
+            self._needs_press = self._leader.is_human
+            return Event.DISENGAGE
+        sample = self.intake.sample
+        if sample is None or not self.motion.is_standing:
+            return None
+        blocked = self.motion.plan_alignment(sample, self._settings.speed)
+        if blocked:
+            self.note = f"cannot align: {blocked}"
+            self._end("cannot align")
+            if self._is_interactive:
+                return Event.ABORT
+            self.end_reason = "cannot align"
+            return Event.QUIT
+        return Event.ALIGNED if self.motion.has_arrived else None
+
+    def _decide_engaged(self) -> Event | None:
+        sample = self.intake.sample
+        if self._asked.next_episode or self._asked.discard:
+            return self._end("next")
+        if sample is not None and sample.end and self.intake.is_fresh(self._now_ns):
+            return self._end("end signal")
+        if self._is_time_up():
+            return self._end("time is up")
+        if self._asked.engage:
+            self.note = "paused; press Enter to go on"
+            self._needs_press = True
+            return Event.DISENGAGE
+        if self._gate_state is GateState.HOLD or not self.intake.is_usable(
+            self._now_ns
+        ):
+            self._needs_press = self._leader.is_human
+            self.note = "leader lost; re-engage to go on"
+            return Event.DISENGAGE
+        return None
+
+    def _decide_clutched(self) -> Event | None:
+        sample = self.intake.sample
+        if self._asked.next_episode or self._asked.discard:
+            return self._end("next")
+        if sample is not None and sample.end and self.intake.is_fresh(self._now_ns):
+            return self._end("end signal")
+        engaged = sample is not None and sample.engaged and sample.valid
+        has_pressed = bool(self._asked.engage) or (engaged and not self._was_engaged)
+        self._was_engaged = engaged
+        if has_pressed:
+            self._needs_press = False
+        is_free = self._gate_state is GateState.READY and self.motion.is_standing
+        if self._needs_press or not is_free or not self.intake.is_usable(self._now_ns):
+            return None
+        return Event.REALIGN if self.motion.needs_alignment else Event.REENGAGE
+
+    def _decide_stopped(self) -> Event | None:
+        self.note = "STOPPED; press c to clear"
+        if not self._is_interactive:
+            self.end_reason = "stopped"
+            return Event.QUIT
+        if self._asked.clear:
+            if self._leader.is_human and self.intake.is_usable(self._now_ns):
+                self.note = "let go of the leader first, then press c"
+            else:
+                self._setpoint["n_resets"] += 1
+                self._cleared_ns = self._now_ns
+        return Event.RESET if self._gate_state is GateState.READY else None
+
+    # --- transitions -----------------------------------------------------------------
+
+    def _move_state(self, event: Event | None) -> None:
+        before = self.state
+        if event is None:
+            return
+        self.state = step_state(before, event)
+        if self.state is before:
+            return
+        self.motion.drop_plan()
+        self._was_engaged = True  # a deliberate press is an edge after this
+        if self.state is SessionState.ENGAGED:
+            self.note = ""
+        if before in EPISODE_STATES and self.state not in EPISODE_STATES:
+            self._end(self._name_end(event))
+        self._events.append(
+            {
+                "event": "state",
+                "from": before.name,
+                "to": self.state.name,
+                "why": event.name,
+                "t_ns": self._now_ns,
+            }
+        )
+
+    def _name_end(self, event: Event) -> str:
+        if event is Event.STOP:
+            reasons = from_bits(int(self.motion.latched))
+            return "stopped: " + ", ".join(reason.name for reason in reasons)
+        return self.end_reason or event.name.lower()
+
+    def _begin_episode(self) -> None:
+        self._episode_ns = self._now_ns
+        self._events.append(
+            {"event": "episode_begin", "episode": self.episode, "t_ns": self._now_ns}
+        )
+
+    def _end(self, reason: str) -> Event:
+        """Note why the episode ends; it is closed once the arm stands."""
+        if self._episode_ns is not None and self._closing is None:
+            if self._asked.discard:
+                self._events.append({"event": "discard", "t_ns": self._now_ns})
+                reason = "discarded"
+            self._closing = (reason, self._now_ns)
+        return Event.END
+
+    def _close_episode(self) -> None:
+        """Write the end of an episode when the command stands, so braking is in it."""
+        if self._closing is None:
+            return
+        reason, since_ns = self._closing
+        waited = (self._now_ns - since_ns) * 1e-9
+        if not self.motion.is_standing and waited < _SETTLE:
+            return
+        self._events.append(
+            {"event": "episode_end", "end_reason": reason, "t_ns": self._now_ns}
+        )
+        self._closing, self._episode_ns = None, None
+        self.episode += 1
+
+    def _is_time_up(self) -> bool:
+        limit = self._settings.duration
+        if limit is None or self._episode_ns is None:
+            return False
+        return (self._now_ns - self._episode_ns) * 1e-9 > limit
+
+    def _drive_closing(self) -> bool:
+        """Brake to rest, park if asked and possible; True when that is done."""
+        if self._closing is not None:
+            return False
+        can_park = (
+            self._settings.close_policy == "park"
+            and self._gate_state in {GateState.READY, GateState.ENGAGED}
+            and self._actions.quit < 2
+        )
+        if not can_park:
+            return self.motion.is_standing or self._gate_state is GateState.DISARMED
+        return bool(self.motion.plan_home(self._settings.speed)) or (
+            self.motion.has_arrived
+        )
+
+    # --- records ---------------------------------------------------------------------
+
+    def _fill_setpoint(self, now_ns: int) -> None:
+        setpoint, motion = self._setpoint, self.motion
+        request = REQUESTS[self.state]
+        if self.state is SessionState.CLOSING and motion.has_plan:
+            request = Request.MOVE
+        is_waiting = self.state is not SessionState.ENGAGED and not motion.has_plan
+        if self._gate_state is GateState.HOLD or is_waiting:
+            request = (
+                min(request, Request.READY) if request != Request.STOP else request
+            )
+        if self.state is SessionState.STOPPED and self._is_clearing(now_ns):
+            request = Request.READY
+        setpoint["seq"] += 1
+        setpoint["stamp_ns"], setpoint["source_ns"] = now_ns, now_ns
+        if self.state is SessionState.ENGAGED:
+            setpoint["source_ns"] = self.intake.arrived_ns
+        setpoint["valid_for_ns"] = 100_000_000  # spec: safety.md A1, T_stale
+        setpoint["request"] = request
+        setpoint["reduced"] = self.state is not SessionState.ENGAGED
+        setpoint["q_des"], setpoint["dq_des"] = motion.q_des, motion.dq_des
+
+    def _is_clearing(self, now_ns: int) -> bool:
+        """Whether the operator has just cleared the stop: time for the gate to see."""
+        return (
+            self._cleared_ns is not None
+            and now_ns - self._cleared_ns <= _CLEARING * 1e9
+        )
+
+    def _fill_tick(self, now_ns: int) -> None:
+        tick, motion = self._tick, self.motion
+        tick["k"] += 1
+        tick["stamp_ns"], tick["state"], tick["episode"] = (
+            now_ns,
+            self.state,
+            self.episode,
+        )
+        tick["has_sample"] = self.intake.record is not None
+        if self.intake.record is not None:
+            tick["sample"] = self.intake.record
+            tick["sample_age_ns"] = now_ns - self.intake.arrived_ns
+        tick["raw"], tick["target"] = motion.raw_rows, motion.target_rows
+        tick["q_des"], tick["dq_des"] = motion.q_des, motion.dq_des
+        tick["err_pos"], tick["err_rot"] = motion.err_pos, motion.err_rot

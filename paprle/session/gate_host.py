@@ -1,0 +1,104 @@
+"""The gate process: owns the follower, runs the gate, outlives the session to brake."""
+
+from __future__ import annotations
+
+import signal
+import time
+from types import FrameType
+
+from paprle.config import Resolved
+from paprle.gate.controller import GateController
+from paprle.gate.reasons import Reason
+from paprle.interfaces import Follower
+from paprle.loop import DeadlineLoop, freeze_garbage, request_realtime
+from paprle.mailbox import Mailbox, Ring
+from paprle.process import Role, is_closed, run_role
+from paprle.session.plan import RING_BYTES, make_follower, make_leader, make_robot
+from paprle.types import FollowerInfo
+from paprle.wire import Request, Stream, make_layout
+
+_BRAKING_TIME = 5.0  # [s] chosen: longer than any arm needs from V to rest
+
+
+class GateHost:
+    """One gate, its follower, and its shared memory."""
+
+    def __init__(self, role: Role) -> None:
+        resolved = Resolved.from_dict(role.payload["config"])
+        robot = make_robot(resolved)
+        layout = make_layout(robot.info, make_leader(resolved).info)
+        self._role = role
+        self._follower: Follower = make_follower(resolved, robot)
+        self._setpoints = Mailbox(layout.setpoint, role.fds["setpoint"])
+        self._status = Mailbox(layout.status, role.fds["status"])
+        self._ring = Ring(RING_BYTES, role.fds["gate_ring"])
+        self._info: FollowerInfo = self._follower.open()
+        self._controller = GateController(
+            robot.info,
+            resolved.gate,
+            self._follower,
+            self._info,
+            layout,
+            1.0 / resolved.session.rate,
+        )
+        self._policy = resolved.session.close_policy
+        self._must_end = False
+
+    def run(self) -> None:
+        """Run until the session says goodbye, dies, or the follower fails."""
+        signal.signal(signal.SIGTERM, self._ask_end)
+        refusal = request_realtime()
+        freeze_garbage()
+        self._role.report(
+            "ready", rate=self._info.rate, lag=self._info.lag, note=refusal
+        )
+        loop = DeadlineLoop(self._info.rate)
+        try:
+            self._loop(loop)
+            self._brake(loop)
+        finally:
+            self._follower.close("off" if self._policy == "off" else "hold")
+        if self._controller.fault is not None:
+            raise self._controller.fault
+
+    def _loop(self, loop: DeadlineLoop) -> None:
+        while not self._must_end and self._controller.fault is None:
+            late_ns = loop.wait()
+            if is_closed(self._role.fds["session_alive"]):
+                return
+            setpoint = self._setpoints.read()
+            self._step(loop, late_ns)
+            is_goodbye = (
+                setpoint is not None and int(setpoint["request"]) == Request.DISARM
+            )
+            if is_goodbye and self._controller.is_at_rest:
+                return
+
+    def _brake(self, loop: DeadlineLoop) -> None:
+        """Bring the command to rest, whatever ended the loop."""
+        self._controller.is_orphaned = True
+        end = time.monotonic() + _BRAKING_TIME
+        while not self._controller.is_at_rest and time.monotonic() < end:
+            self._step(loop, loop.wait())
+
+    def _step(self, loop: DeadlineLoop, late_ns: int) -> None:
+        start_ns = time.monotonic_ns()
+        record = self._controller.step(self._setpoints.read(), start_ns)
+        if late_ns > loop.period_ns:
+            record["counts"][Reason.LATE] += 1
+        record["late_ns"], record["n_overruns"] = late_ns, loop.n_overruns
+        record["compute_ns"] = time.monotonic_ns() - start_ns
+        self._status.write(record)
+        self._ring.push(Stream.GATE, record.tobytes())
+
+    def _ask_end(self, _signal: int, _frame: FrameType | None) -> None:
+        self._must_end = True
+
+
+def main(role: Role) -> None:
+    """Host the gate."""
+    GateHost(role).run()
+
+
+if __name__ == "__main__":
+    run_role(main)

@@ -1,0 +1,253 @@
+"""A live session: starts the roles, runs the tick on time, takes everything down.
+
+The order of shutdown (K4): brake to rest, let the leader go, close the episode, leave
+the follower by its policy, close the recorder. Each step has a time-out and is taken
+even if the one before it failed.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+import traceback
+from types import FrameType
+from typing import Any
+
+from paprle.errors import PaprleError, SessionError
+from paprle.loop import DeadlineLoop, freeze_garbage, request_realtime
+from paprle.session.black_box import BlackBox
+from paprle.session.core import Core, Output
+from paprle.session.feedback_wire import pack_feedback
+from paprle.session.motion import Motion
+from paprle.session.operator import Operator
+from paprle.session.plan import Plan
+from paprle.session.roles import Roles
+from paprle.session.status import StatusLine, print_line, summarise
+from paprle.types import SessionState
+from paprle.wire import Request, Stream
+
+_START_TIMEOUT = 60.0  # [s] chosen: a cold start of MuJoCo on a slow disk
+_CLOSE_TIMEOUT = 5.0  # [s] chosen: braking and closing the episode; a park adds its own
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+EXIT_CODES = {"done": 0, "quit": 0, "stopped": 4, "cannot align": 5}
+"""Exit code by end reason; 128 + n for signal n, 3 for a lost process or device."""
+LOST = 3
+FAILED = 1
+
+
+class LiveSession:
+    """One run of a session with its processes.
+
+    Attributes:
+        plan: What it is made of.
+        core: Its state.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        resolved = plan.resolved
+        self._settings = resolved.session
+        self._roles = Roles(plan.layout, {"config": resolved.to_dict()})
+        self._operator = Operator()
+        motion = Motion(plan.robot, plan.retargeting, resolved.gate, plan.layout)
+        self.core = Core(
+            resolved.session,
+            plan.leader.info,
+            plan.layout,
+            motion,
+            session_id=time.monotonic_ns(),
+            is_interactive=self._operator.is_interactive,
+        )
+        self._black_box = BlackBox(resolved.record.dir)
+        self._status_line = StatusLine(self, enabled=resolved.session.status)
+        self._signal = 0
+        self._exit_code: int | None = None
+        self.loop = DeadlineLoop(self._settings.rate)
+        self.recording: dict[str, Any] = {}
+        self.gate_rate = 0.0
+
+    def run(self) -> int:
+        """Run to the end.
+
+        Returns:
+            The exit code.
+        """
+        before = {number: signal.getsignal(number) for number in _SIGNALS}
+        for number in _SIGNALS:
+            signal.signal(number, self._take_signal)
+        try:
+            if self._start():
+                self._operator.open()
+                self._status_line.open()
+                self._loop()
+        except PaprleError as err:
+            self._exit_code = LOST
+            print_line(str(err), is_error=True)
+        except Exception as err:  # noqa: BLE001 - the last line of defence (style 4.7)
+            self._exit_code = FAILED
+            self._fail(err)
+        finally:
+            self._close()
+            for number, handler in before.items():
+                signal.signal(number, handler)
+        return self._find_exit_code()
+
+    def _start(self) -> bool:
+        """Start every role; False when the operator gave up meanwhile."""
+        roles = self._roles
+        roles.start("gate")
+        roles.start("leader", has_keys=self._operator.is_interactive)
+        self._operator.forward_to(roles.get_keys_fd())
+        self.core.motion.warm_up()
+        ready = roles.wait_ready(("gate", "leader"), _START_TIMEOUT, self._has_quit)
+        if self._has_quit():
+            return False
+        self.gate_rate = float(ready["gate"]["rate"])
+        if self.plan.resolved.record.dir is not None:
+            roles.start("recorder", gate_rate=self.gate_rate)
+            roles.wait_ready(("recorder",), _START_TIMEOUT, self._has_quit)
+        notes = [ready["gate"].get("note", ""), *ready["leader"].get("notes", [])]
+        for note in filter(None, notes):
+            print_line(note)
+        request_realtime()
+        freeze_garbage()
+        return not self._has_quit()
+
+    def _loop(self) -> None:
+        self.loop = DeadlineLoop(self._settings.rate)
+        while True:
+            late_ns = self.loop.wait()
+            start_ns = time.monotonic_ns()
+            self._watch_roles()
+            status = self._roles.status.read()
+            if status is None:
+                continue
+            output = self.core.step(
+                start_ns, self._roles.samples.read(), status, self._operator.actions
+            )
+            self._post(output, start_ns, late_ns)
+            self._black_box.add(output.tick, status)
+            if output.is_over:
+                return
+
+    def _post(self, output: Output, start_ns: int, late_ns: int) -> None:
+        self._roles.setpoints.write(output.setpoint)
+        tick = output.tick
+        tick["posted_ns"] = posted_ns = time.monotonic_ns()
+        tick["late_ns"], tick["n_overruns"] = late_ns, self.loop.n_overruns
+        tick["compute_ns"] = posted_ns - start_ns
+        for event in output.events:
+            self._roles.ring.push(Stream.EVENT, json.dumps(event).encode())
+        self._roles.ring.push(Stream.TICK, tick.tobytes())
+        self._roles.feedback.write(pack_feedback(output.feedback))
+
+    def _watch_roles(self) -> None:
+        """Notice deaths and reports; a dead gate ends all, a dead leader brakes.
+
+        Raises:
+            SessionError: If the gate is gone.
+        """
+        for _, report in self._roles.poll():
+            if report["event"] == "recording":
+                self.recording = report
+        if not self._roles.is_alive("gate"):
+            raise SessionError(self._describe_death("gate"))
+        if not self._roles.is_alive("leader") and self._exit_code is None:
+            self._exit_code = LOST
+            self.core.end_reason = "leader died"
+            print_line(self._describe_death("leader"), is_error=True)
+            self._operator.add("quit")
+        if "recorder" in self._roles.running and not self._roles.is_alive("recorder"):
+            self.recording = {"failure": self._describe_death("recorder")}
+            self._roles.dismiss("recorder")
+
+    def _describe_death(self, name: str) -> str:
+        said = [
+            report["message"]
+            for who, report in self._roles.reports
+            if who == name and report["event"] == "error"
+        ]
+        return f"{name}: the process ended: {said[-1] if said else 'it was killed'}"
+
+    def _fail(self, err: Exception) -> None:
+        """Stop the robot, write the black box, and show what happened."""
+        self._roles.setpoints.write(self.core.fail("exception", time.monotonic_ns()))
+        text = traceback.format_exc()
+        path = self._black_box.write(text)
+        print_line(f"{text}{type(err).__name__} in the session; the robot was stopped; "
+                   f"the last states are in '{path}'", is_error=True)  # fmt: skip
+
+    def _close(self) -> None:
+        steps = (
+            self._brake,
+            self._dismiss_leader,
+            self._dismiss_gate,
+            self._dismiss_recorder,
+            self._status_line.close,
+            self._operator.close,
+        )
+        for step in steps:
+            try:
+                step()
+            except Exception:  # noqa: BLE001 - K4: each step runs even if one raised
+                self._exit_code = self._exit_code or FAILED
+                print_line(traceback.format_exc(), is_error=True)
+        for line in summarise(self):
+            print_line(line)
+
+    def _brake(self) -> None:
+        """Keep ticking until the arm stands and the episode is closed."""
+        if not self._roles.is_alive("gate") or self._roles.status.read() is None:
+            return
+        self._operator.add("quit")
+        end = time.monotonic() + _CLOSE_TIMEOUT
+        if self._settings.close_policy == "park":
+            end += self._settings.park_timeout
+        while time.monotonic() < end and self._roles.is_alive("gate"):
+            late_ns = self.loop.wait()
+            now_ns = time.monotonic_ns()
+            self._roles.poll()
+            status = self._roles.status.read()
+            if status is None or self._exit_code == FAILED:
+                return
+            output = self.core.step(
+                now_ns, self._roles.samples.read(), status, self._operator.actions
+            )
+            self._post(output, now_ns, late_ns)
+            if output.is_over:
+                return
+
+    def _dismiss_leader(self) -> None:
+        self._roles.dismiss("leader")
+
+    def _dismiss_gate(self) -> None:
+        goodbye = self.core.fail(self.core.end_reason, time.monotonic_ns())
+        goodbye["request"] = Request.DISARM
+        self._roles.setpoints.write(goodbye)
+        if self._roles.dismiss("gate") not in {0, 1}:
+            self._exit_code = self._exit_code or LOST
+
+    def _dismiss_recorder(self) -> None:
+        self._roles.dismiss("recorder")
+        for name, report in self._roles.reports:
+            if name == "recorder" and report["event"] == "recording":
+                self.recording = report
+
+    def _has_quit(self) -> bool:
+        return self._operator.actions.quit > 0
+
+    def _take_signal(self, number: int, _frame: FrameType | None) -> None:
+        """The first asks to end cleanly, the second skips the park."""
+        self._signal = self._signal or number
+        self._operator.add("quit")
+
+    def _find_exit_code(self) -> int:
+        if self._exit_code is not None:
+            return self._exit_code
+        if self._signal:
+            return 128 + self._signal
+        if self.core.state is SessionState.INIT:
+            return 0
+        return EXIT_CODES.get(self.core.end_reason, FAILED)

@@ -1,0 +1,187 @@
+"""What the session commands: slow moves it makes itself, or the leader's motion."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paprle.gate.gate import compute_command_limits
+from paprle.retarget import Retargeting, RetargetState
+from paprle.robot import RobotModel
+from paprle.session.intake import Intake
+from paprle.session.slow_move import SlowMove, make_slow_move, sample_path
+from paprle.settings import GateSettings
+from paprle.types import GateState, LeaderSample, SessionState, Vec
+from paprle.wire import Layout, Record, pose_to_row
+
+_ARRIVED = 1e-3  # [rad] chosen: a slow move ends this close to its goal
+_ALIGNED = 0.02  # [rad] chosen: what engaging may leave for the gate to make up
+_STANDING = 1e-9  # [rad/s] chosen: rounding of a commanded velocity
+
+
+class Motion:
+    """The desired joints of each tick, and where they come from.
+
+    Attributes:
+        q_des: Desired positions, shape (n,), [rad].
+        dq_des: Their velocity, shape (n,), [rad/s].
+        raw_rows: Leader pose by follower limb, shape (m, 7); NaN where there is none.
+        target_rows: Retargeted pose of the eef in its base, shape (m, 7).
+        err_pos: What the IK left, by limb, [m].
+        err_rot: What the IK left, by limb, [rad].
+        latched: Reason bits of the gate's latest HOLD or STOPPED.
+        has_arrived: The slow move has ended where it should.
+        is_standing: The last command stood still.
+        gate_view: The gate's state, and the reason bits of its newest period.
+        gate_counts: The gate's cumulative counts by reason.
+    """
+
+    def __init__(
+        self,
+        robot: RobotModel,
+        retargeting: Retargeting,
+        gate: GateSettings,
+        layout: Layout,
+    ) -> None:
+        self._low, self._high = compute_command_limits(robot.info, gate)
+        self._robot = robot
+        self._retargeting = retargeting
+        n_limbs = len(layout.limbs)
+        self._nothing = np.full((n_limbs, 7), np.nan)
+        self._no_error = np.full(n_limbs, np.nan)
+        self.q_des = robot.home
+        self.dq_des: Vec = np.zeros_like(robot.home)
+        self.raw_rows, self.target_rows = self._nothing, self._nothing
+        self.err_pos, self.err_rot = self._no_error, self._no_error
+        self.latched = 0
+        self.has_arrived = False
+        self.is_standing = False
+        self.gate_view = GateState.DISARMED, 0
+        self.gate_counts = np.zeros(32, dtype=np.uint32)
+        self._q_cmd = robot.home
+        self._plan: SlowMove | None = None
+        self._goal: Vec | None = None
+        self._anchor: RetargetState | None = None
+        self._q_prev = robot.home
+        self._now_ns, self._prev_ns = 0, 0
+        self._blocked = ""
+
+    @property
+    def has_plan(self) -> bool:
+        """Whether a slow move is being made."""
+        return self._plan is not None
+
+    @property
+    def needs_alignment(self) -> bool:
+        """Whether engaging starts from where the leader says, not where the robot is."""
+        return self._retargeting.mode != "relative"
+
+    def take_status(self, status: Record, now_ns: int) -> None:
+        """Note where the command stands."""
+        self._now_ns = now_ns
+        self._q_cmd = status["q_cmd"]
+        self.gate_view = GateState(int(status["state"])), int(status["reasons"])
+        self.gate_counts = status["counts"]
+        self.is_standing = bool((np.abs(status["dq_cmd"]) <= _STANDING).all())
+        self.latched = int(status["latched"])
+
+    def drop_plan(self) -> None:
+        """Forget the slow move; the gate brakes."""
+        self._plan, self._goal, self._blocked = None, None, ""
+        self.has_arrived = False
+
+    def plan_home(self, speed: float) -> str:
+        """Move home, once the arm stands.
+
+        Args:
+            speed: Share of the velocity limits.
+
+        Returns:
+            Why the way is not free; empty when it is.
+        """
+        return self._go_to(self._robot.home, _ARRIVED, speed)
+
+    def plan_alignment(self, sample: LeaderSample, speed: float) -> str:
+        """Move to where the leader's command begins; again while the leader moves.
+
+        Args:
+            sample: The newest usable sample.
+            speed: Share of the velocity limits.
+
+        Returns:
+            Why the way is not free; empty when it is.
+        """
+        if not self.needs_alignment:
+            self.has_arrived = True
+            return ""
+        if self._goal is None or self._has_reached(self._goal, _ARRIVED):
+            self._plan = None
+            goal = self._retargeting.solve_start(sample, self._q_cmd)
+            self._goal = np.clip(goal, self._low, self._high)
+        return self._go_to(self._goal, _ALIGNED, speed)
+
+    def find_start_refusal(self, sample: LeaderSample, bound: float) -> str:
+        """Say why a human leader may not start from here (S1); empty when it may."""
+        if not self.needs_alignment:
+            return ""
+        apart = np.abs(self._retargeting.solve_start(sample, self._q_cmd) - self._q_cmd)
+        worst = int(apart.argmax())
+        if apart[worst] <= bound:
+            return ""
+        name = self._robot.joint_names[worst]
+        return (
+            f"joint '{name}' is {apart[worst]:.2f} [rad] from the leader "
+            f"(session.start_bound {bound:g}); bring the leader closer"
+        )
+
+    def step(self, state: SessionState, intake: Intake, now_ns: int) -> None:
+        """Compute this tick's desired joints."""
+        if state is not SessionState.ENGAGED:
+            self._anchor = None
+            self.raw_rows, self.target_rows = self._nothing, self._nothing
+            self.err_pos, self.err_rot = self._no_error, self._no_error
+        if state is SessionState.ENGAGED and intake.sample is not None:
+            self._follow(intake.sample, now_ns)
+        elif self._plan is not None:
+            self.q_des, self.dq_des = self._plan.compute(now_ns)
+        else:
+            self.q_des, self.dq_des = self._q_cmd.copy(), np.zeros_like(self._q_cmd)
+
+    def _go_to(self, goal: Vec, tolerance: float, speed: float) -> str:
+        goal = np.clip(goal, self._low, self._high)
+        if self._plan is None and self.is_standing and not self._blocked:
+            if self._has_reached(goal, tolerance):
+                self.has_arrived = True
+                return ""
+            self._blocked = self._find_collision(goal)
+            if not self._blocked:
+                self._plan = make_slow_move(
+                    self._q_cmd, goal, self._robot.info, speed, self._now_ns
+                )
+        self.has_arrived = self._has_reached(goal, tolerance)
+        return self._blocked
+
+    def _has_reached(self, goal: Vec, tolerance: float) -> bool:
+        is_there = bool((np.abs(self._q_cmd - goal) <= tolerance).all())
+        return is_there and self.is_standing
+
+    def _find_collision(self, goal: Vec) -> str:
+        hit = self._robot.check_path(list(sample_path(self._q_cmd, goal)))
+        return "" if hit is None else f"'{hit[1][0]}' would touch '{hit[1][1]}'"
+
+    def _follow(self, sample: LeaderSample, now_ns: int) -> None:
+        """Follow the leader: retarget, solve, and estimate the target's velocity."""
+        if self._anchor is None:
+            self._anchor = self._retargeting.anchor(sample, self._q_cmd)
+            self._q_prev, self._prev_ns = self._q_cmd.copy(), now_ns
+        target = self._retargeting.retarget(sample, self._anchor)
+        solution = self._retargeting.solve(target, self._q_prev, self._q_cmd)
+        dt = (now_ns - self._prev_ns) * 1e-9
+        self.q_des = solution.q_des
+        step = self.q_des - self._q_prev
+        self.dq_des = step / dt if dt > 0.0 else np.zeros_like(step)
+        self._q_prev, self._prev_ns = self.q_des, now_ns
+        self.err_pos, self.err_rot = solution.err_pos, solution.err_rot
+        self._fill_rows(sample, solution.T_base_eef)
+
+    def _fill_rows(self, sample: LeaderSample, targets: object) -> None:
+        raise NotImplementedError

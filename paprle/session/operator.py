@@ -1,0 +1,136 @@
+"""What the operator did at the keyboard: per-kind counters, so that nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import termios
+import threading
+import tty
+from dataclasses import dataclass, fields, replace
+
+KEYS: dict[str, str] = {
+    "\r": "engage",
+    "\n": "engage",
+    " ": "stop",
+    "n": "next_episode",
+    "x": "discard",
+    "c": "clear",
+    "q": "quit",
+}
+"""Keys of any session; all others go to the leader."""
+
+HELP = "Enter engage/pause · Space STOP · n next · x discard · c clear a stop · q quit"
+
+
+@dataclass(frozen=True, slots=True)
+class Actions:
+    """How often each action was asked for so far.
+
+    Attributes:
+        engage: Start an episode, or open and close the clutch.
+        stop: Stop now, and latch it.
+        next_episode: End the episode and keep it.
+        discard: End the episode and mark it discarded.
+        clear: Clear a latched stop; moves nothing.
+        quit: End the session; a second one skips the park.
+    """
+
+    engage: int = 0
+    stop: int = 0
+    next_episode: int = 0
+    discard: int = 0
+    clear: int = 0
+    quit: int = 0
+
+    def since(self, before: Actions) -> Actions:
+        """Return what was asked for after ``before``."""
+        return Actions(
+            *(getattr(self, f.name) - getattr(before, f.name) for f in fields(self))
+        )
+
+
+class Operator:
+    """Reads the terminal in a thread of its own; keys not bound go elsewhere.
+
+    Attributes:
+        is_interactive: There is a terminal to read.
+    """
+
+    def __init__(self) -> None:
+        self._actions = Actions()
+        self._forward_fd: int | None = None
+        self._lock = threading.Lock()
+        self._wake_read, self._wake_write = os.pipe()
+        self._thread: threading.Thread | None = None
+        self._saved: list[object] | None = None
+        self.is_interactive = sys.stdin is not None and sys.stdin.isatty()
+
+    @property
+    def actions(self) -> Actions:
+        """What was asked for so far."""
+        return self._actions
+
+    def forward_to(self, fd: int | None) -> None:
+        """Send keys that are not the session's to this descriptor."""
+        self._forward_fd = fd
+
+    def add(self, action: str) -> None:
+        """Count an action; safe from any thread and from signal handlers."""
+        count = getattr(self._actions, action) + 1
+        self._actions = replace(self._actions, **{action: count})
+
+    def open(self) -> None:
+        """Start reading single keys, if there is a terminal."""
+        if not self.is_interactive:
+            return
+        fd = sys.stdin.fileno()
+        self._saved = termios.tcgetattr(fd)
+        tty.setcbreak(fd)  # Ctrl-C still makes a signal
+        self._thread = threading.Thread(target=self._read_keys, name="keys")
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop reading and give the terminal back as it was; may be called twice."""
+        if self._thread is not None:
+            os.write(self._wake_write, b"x")
+            self._thread.join(timeout=1.0)
+            self._thread = None
+        if self._saved is not None:
+            termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, self._saved)
+            self._saved = None
+
+    def _read_keys(self) -> None:
+        fd = sys.stdin.fileno()
+        while True:
+            readable, _, _ = select.select([fd, self._wake_read], [], [])
+            if self._wake_read in readable:
+                return
+            data = os.read(fd, 64)
+            if not data:
+                return
+            self.take_keys(data)
+
+    def take_keys(self, data: bytes) -> None:
+        """Count the session's keys in these bytes and hand the rest to the leader."""
+        if data.startswith(b"\x1b"):
+            self._forward(data)  # an arrow or function key is one sequence
+            return
+        for byte in data:
+            action = KEYS.get(chr(byte))
+            if action is None:
+                self._forward(bytes([byte]))
+            else:
+                with self._lock:
+                    self.add(action)
+
+    def _forward(self, data: bytes) -> None:
+        if self._forward_fd is None:
+            return
+        _, writable, _ = select.select([], [self._forward_fd], [], 0)
+        if writable:
+            try:
+                os.write(self._forward_fd, data)
+            except OSError:
+                self._forward_fd = None  # the leader is gone, as its pipe has told

@@ -1,0 +1,148 @@
+"""The child processes of a live session: shared memory, pipes, start and farewell."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from paprle.errors import SessionError
+from paprle.mailbox import Mailbox, Ring
+from paprle.process import Child, spawn
+from paprle.session.feedback_wire import FEEDBACK
+from paprle.session.plan import RING_BYTES
+from paprle.wire import Layout
+
+_MODULES = {
+    "gate": "paprle.session.gate_host",
+    "leader": "paprle.session.leader_host",
+    "recorder": "paprle.session.recorder_host",
+}
+_FAREWELL = {"gate": 8.0, "leader": 2.0, "recorder": 10.0}  # [s] chosen: K4 time-outs
+
+
+@dataclass
+class Role:
+    """A child and the pipe whose end tells it to go.
+
+    Attributes:
+        child: The process.
+        life_fd: Write end that only this session holds; closing it says goodbye, and
+            so does the death of the session.
+    """
+
+    child: Child
+    life_fd: int
+
+
+class Roles:
+    """Everything a live session shares with its children.
+
+    Attributes:
+        samples: Leader → session.
+        feedback: Session → leader.
+        setpoints: Session → gate.
+        status: Gate → session.
+        ring: Session → recorder.
+        running: Roles started and not yet said goodbye to.
+        reports: What they said, newest last, with their name.
+    """
+
+    def __init__(self, layout: Layout, payload: dict[str, Any]) -> None:
+        self.samples = Mailbox(layout.sample)
+        self.feedback = Mailbox(FEEDBACK)
+        self.setpoints = Mailbox(layout.setpoint)
+        self.status = Mailbox(layout.status)
+        self.ring = Ring(RING_BYTES)
+        self.running: dict[str, Role] = {}
+        self.reports: list[tuple[str, dict[str, Any]]] = []
+        self._gate_ring = Ring(RING_BYTES)
+        self._payload = payload
+        # the gate holds the only write end, so its end of life closes the pipe
+        self._gate_alive, self._gate_lives = os.pipe()
+
+    def start(self, name: str, *, has_keys: bool = False, **extra: Any) -> None:
+        """Start a role; it is ready when ``wait_ready`` says so."""
+        read_end, write_end = os.pipe()
+        fds = {"session_alive": read_end}
+        if name == "gate":
+            fds |= {"setpoint": self.setpoints.fd, "status": self.status.fd}
+            fds |= {"gate_ring": self._gate_ring.fd, "gate_lives": self._gate_lives}
+        elif name == "leader":
+            fds |= {"sample": self.samples.fd, "feedback": self.feedback.fd}
+        else:
+            fds |= {"session_ring": self.ring.fd, "gate_ring": self._gate_ring.fd}
+            fds["gate_alive"] = self._gate_alive
+        payload = self._payload | extra
+        child = spawn(name, _MODULES[name], payload, fds, has_keys=has_keys)
+        os.close(read_end)
+        if name == "gate":
+            os.close(self._gate_lives)
+        self.running[name] = Role(child, write_end)
+
+    def wait_ready(
+        self, names: tuple[str, ...], timeout: float, must_stop: Callable[[], bool]
+    ) -> dict[str, dict[str, Any]]:
+        """Wait until these roles are ready, and raise once with all that failed.
+
+        Args:
+            names: Roles.
+            timeout: How long, [s].
+            must_stop: Whether the operator has given up.
+
+        Returns:
+            What each said when it was ready; incomplete when the operator gave up.
+
+        Raises:
+            SessionError: If any failed, died or took too long.
+        """
+        ready: dict[str, dict[str, Any]] = {}
+        failures: dict[str, str] = {}
+        end = time.monotonic() + timeout
+        while len(ready) + len(failures) < len(names) and not must_stop():
+            for name, report in self.poll():
+                if report["event"] == "ready":
+                    ready[name] = report
+                elif report["event"] == "error":
+                    failures[name] = report["message"]
+            for name in set(names) - ready.keys() - failures.keys():
+                if not self.is_alive(name):
+                    failures[name] = "it died while starting"
+                elif time.monotonic() > end:
+                    failures[name] = f"expected it to be ready within {timeout:g} [s]"
+            time.sleep(0.01)  # noqa: TID251 - starting up, nothing is moving
+        if failures:
+            raise SessionError("\n".join(f"{k}: {v}" for k, v in failures.items()))
+        return ready
+
+    def poll(self) -> list[tuple[str, dict[str, Any]]]:
+        """Take what the roles reported since the last call; never blocks."""
+        taken = []
+        for name, role in self.running.items():
+            taken += [(name, report) for report in role.child.poll()]
+        self.reports += taken
+        return taken
+
+    def is_alive(self, name: str) -> bool:
+        """Whether a role runs."""
+        role = self.running.get(name)
+        return role is not None and role.child.is_alive
+
+    def get_keys_fd(self) -> int | None:
+        """Where the operator's unbound keys go: the leader's standard input."""
+        role = self.running.get("leader")
+        stdin = None if role is None else role.child.process.stdin
+        return None if stdin is None else stdin.fileno()
+
+    def dismiss(self, name: str) -> int | None:
+        """Say goodbye to a role and wait for it; None when it had to be killed."""
+        role = self.running.pop(name, None)
+        if role is None:
+            return 0
+        os.close(role.life_fd)
+        code = role.child.end(_FAREWELL[name])
+        self.reports += [(name, report) for report in role.child.poll()]
+        os.close(role.child.report_fd)
+        return code

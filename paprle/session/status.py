@@ -1,0 +1,117 @@
+"""What the operator sees: a live line while it runs, a summary at the end."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paprle.gate.reasons import Reason, from_bits
+from paprle.session.operator import HELP
+from paprle.types import GateState
+
+if TYPE_CHECKING:
+    from paprle.session.live import LiveSession
+
+_PERIOD = 0.2  # [s] chosen: faster than this nobody reads
+_WIDTH = 110  # chosen: fits most terminals
+_QUIET = {Reason.ACCELERATION, Reason.VELOCITY, Reason.DT_CHANGED, Reason.LATE}
+
+
+def print_line(text: str, *, is_error: bool = False) -> None:
+    """Write a line; a closed terminal is nobody's failure."""
+    stream = sys.stderr if is_error else sys.stdout
+    try:
+        stream.write(("\r\x1b[K" if stream.isatty() else "") + text.rstrip() + "\n")
+        stream.flush()
+    except (OSError, ValueError):
+        return
+
+
+class StatusLine:
+    """One line, rewritten five times a second by a thread of its own."""
+
+    def __init__(self, session: LiveSession, *, enabled: bool) -> None:
+        self._session = session
+        self._is_terminal = sys.stdout is not None and sys.stdout.isatty()
+        self._enabled = enabled
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._last = ""
+
+    def open(self) -> None:
+        """Start showing."""
+        if not self._enabled:
+            return
+        if self._is_terminal:
+            print_line(HELP)
+        self._thread = threading.Thread(target=self._show, name="status")
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop showing; may be called twice."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(timeout=1.0)
+            self._thread = None
+
+    def _show(self) -> None:
+        """On a terminal rewrite the line; in a log write each change of state."""
+        try:
+            while not self._stop.wait(_PERIOD):
+                text = self._compose()
+                if self._is_terminal:
+                    sys.stdout.write("\r\x1b[K" + text[:_WIDTH])
+                    sys.stdout.flush()
+                    continue
+                state = self._session.core.state.name
+                if state != self._last:
+                    self._last = state
+                    print_line(text)
+        except (OSError, ValueError):
+            return  # the terminal is gone; the session goes on
+
+    def _compose(self) -> str:
+        session, core = self._session, self._session.core
+        gate_state, acting = core.motion.gate_view
+        parts = [f"{core.state.name:<9}"]
+        if gate_state is not GateState.ENGAGED:
+            parts.append(f"gate {gate_state.name}")
+        error = core.motion.err_pos
+        if np.isfinite(error).any():
+            parts.append(f"IK error {np.nanmax(error) * 1e3:.2f} mm")
+        reasons = [r.name.lower() for r in from_bits(acting) if r not in _QUIET]
+        if reasons:
+            parts.append("gate: " + ", ".join(reasons))
+        if session.loop.n_overruns:
+            parts.append(f"{session.loop.n_overruns} overruns")
+        if session.plan.resolved.record.dir is not None:
+            parts.append(session.recording.get("failure") or "rec")
+        if core.note:
+            parts.append(core.note)
+        return " · ".join(parts)
+
+
+def summarise(session: LiveSession) -> Iterator[str]:
+    """Say how it went, in a few lines."""
+    core = session.core
+    yield f"ended: {core.end_reason or 'before it began'}, {core.episode} episode(s)"
+    counts = core.motion.gate_counts
+    acted = [f"{r.name.lower()} {counts[r]}" for r in Reason if counts[r]]
+    if acted:
+        yield "gate acted (periods): " + ", ".join(acted)
+    if core.intake.refused:
+        refused = [f"{name} {n}" for name, n in sorted(core.intake.refused.items())]
+        yield "samples refused: " + ", ".join(refused)
+    if session.loop.n_overruns:
+        yield f"missed deadlines: {session.loop.n_overruns}"
+    recording = session.recording
+    for path in recording.get("episodes", ()):
+        yield f"recorded: {path}"
+    if recording.get("failure"):
+        yield f"RECORDING FAILED: {recording['failure']}"
+    if recording.get("episodes"):
+        yield f"look at it with: paprle evaluate {recording['episodes'][-1]}"
