@@ -48,6 +48,8 @@ _LEAST_ASIDE = 1e-4  # [rad] chosen: the rest waits for the next solve
 _LEAST_PROGRESS = 0.98  # [1] chosen: of the squared error; slower is as good as arrived
 _LEAST_STEP = 1e-11  # [rad] chosen: far below any encoder
 _N_BACKTRACKS = 3  # chosen: 1/64 of the step; if that is no better, nothing is
+_N_SEEDS = 20  # chosen: together 10 ms where there is no solution
+_N_ROUNDS = 5  # chosen: of max_iterations each; what needs more is stuck
 _FARTHEST = 1e6  # [m] chosen: a target beyond is no measurement
 _TINY = 1e-24  # [1] chosen: below the rounding of any squared singular value
 
@@ -238,6 +240,38 @@ class IkSolver:
             err_rot=point.err_rot,
             n_iterations=n_iterations,
         )
+
+    def search(self, T_base_eef: pin.SE3, q_start: Vec) -> IkSolution:
+        """Look for a pose from afar, for slow moves; jumps between branches.
+
+        Args:
+            T_base_eef: Target pose of the eef in the limb's base.
+            q_start: Where to look first, shape (n_l,), [rad]; then from home, then
+                from positions spread over the limits, the same ones in each call.
+
+        Returns:
+            The first position that converged, else the one with the smallest error.
+        """
+        spread = np.random.default_rng(0)
+        low, high = np.maximum(self._q_min, -math.pi), np.minimum(self._q_max, math.pi)
+        best = self.solve(T_base_eef, q_start)
+        for attempt in range(_N_SEEDS):
+            q = q_start if attempt == 0 else np.clip(self.limb.home, low, high)
+            if attempt > 1:
+                q = spread.uniform(low, high)
+            for _ in range(_N_ROUNDS):
+                found = self.solve(T_base_eef, q, max_step=math.inf)
+                q, is_stuck = found.q, found.q is q
+                if found.is_converged or is_stuck:
+                    break
+            if self._score(found) < self._score(best):
+                best = found
+            if best.is_converged or math.isnan(best.err_pos):
+                break
+        return best
+
+    def _score(self, found: IkSolution) -> float:
+        return found.err_pos + self.settings.rotation_weight * found.err_rot
 
     def _iterate(self, point: _Point, problem: _Problem) -> tuple[_Point, int]:
         """Step until the target is met, or no further step is worth it."""
