@@ -14,21 +14,23 @@ class Playback:
     """Time within one play of a motion, in step with the session's episodes.
 
     Attributes:
-        duration: Length of one play, [s].
+        duration_ns: Length of one play, [ns].
         n_plays: Plays until it is exhausted, one an episode; 0 for endless.
         n_played: Plays that came to their end.
         is_engaged: The session said last that it follows.
         is_over: This play came to its end.
-        coast_until: Time up to which it runs even while not engaged, [s].
+        coast_until_ns: Time within the play up to which it runs even while the
+            session is not engaged, [ns]; for stretches without valid data.
     """
 
     def __init__(self, duration: float, n_plays: int) -> None:
-        self.duration = duration
+        """Take the length of one play, [s], and the number of plays."""
+        self.duration_ns = round(duration * 1e9)
         self.n_plays = n_plays
         self.n_played = 0
         self.is_engaged = False
         self.is_over = False
-        self.coast_until = 0.0
+        self.coast_until_ns = 0
         self._elapsed_ns = 0
         self._episode = 0
         self._last_ns: int | None = None
@@ -52,22 +54,21 @@ class Playback:
         self._episode = feedback.episode
         self.is_engaged = feedback.is_engaged
 
-    def advance(self, now_ns: int) -> float:
-        """Move on to ``now_ns`` [ns] and return the time within the play, [s]."""
+    def advance(self, now_ns: int) -> int:
+        """Move on to ``now_ns`` [ns] and return the time within the play, [ns]."""
         step_ns = 0 if self._last_ns is None else max(0, now_ns - self._last_ns)
         self._last_ns = now_ns
         if not self.is_engaged:
-            coast_ns = round(self.coast_until * 1e9) - self._elapsed_ns
-            step_ns = max(0, min(step_ns, coast_ns))
-        if not self.is_over:
-            self._elapsed_ns += step_ns
-            if self._elapsed_ns >= self.duration * 1e9 and self._elapsed_ns > 0:
+            step_ns = max(0, min(step_ns, self.coast_until_ns - self._elapsed_ns))
+        if not self.is_over and step_ns > 0:
+            self._elapsed_ns = min(self._elapsed_ns + step_ns, self.duration_ns)
+            if self._elapsed_ns == self.duration_ns:
                 self.is_over = True
                 self.n_played += 1
-        return min(self._elapsed_ns * 1e-9, self.duration)
+        return self._elapsed_ns
 
     def _rewind(self) -> None:
         if not self.is_exhausted:
             self._elapsed_ns = 0
-            self.coast_until = 0.0
+            self.coast_until_ns = 0
             self.is_over = False

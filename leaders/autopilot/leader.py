@@ -49,7 +49,7 @@ class Autopilot(Leader):
     def latest(self) -> LeaderSample:
         """Return the pose of this moment."""
         now_ns = self.clock()
-        t = self._playback.advance(now_ns)
+        t = self._playback.advance(now_ns) * 1e-9
         self._seq += 1
         return LeaderSample(
             stamp_ns=now_ns,

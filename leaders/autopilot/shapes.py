@@ -13,6 +13,7 @@ import numpy as np
 from paprle.types import Vec, readonly
 
 _N_POINTS = 3600  # chosen: a circle of 0.1 m radius is off by at most 0.04 µm
+_CLOCK = 1e-9  # [s] spec: stamps are whole nanoseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ class TimeLaw:
     def walked(self, t: float) -> float:
         """Return the length walked after ``t`` [s], in [m]."""
         left = self.duration - t
-        if left <= 0:
+        if left < _CLOCK:
             return self.length
         if left < self.ramp:
             return self.length - self._ramped(left)

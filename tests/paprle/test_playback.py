@@ -19,7 +19,7 @@ def test_stands_still_until_engaged():
     assert playback.advance(7 * S) == 0
     playback.apply(feedback(), 8 * S)
 
-    assert playback.advance(9 * S) == 1.0
+    assert playback.advance(9 * S) == 1 * S
 
 
 def test_pauses_while_the_session_does_not_follow():
@@ -30,19 +30,19 @@ def test_pauses_while_the_session_does_not_follow():
     paused = playback.advance(5 * S)
     playback.apply(feedback(), 6 * S)
 
-    assert paused == 1.0
-    assert playback.advance(7 * S) == 2.0
+    assert paused == 1 * S
+    assert playback.advance(7 * S) == 2 * S
 
 
 def test_coasts_through_a_gap_and_waits_at_its_end():
     playback = Playback(duration=9.0, n_plays=1)
 
     playback.apply(feedback(), 0)
-    playback.coast_until = 3.0
+    playback.coast_until_ns = 3 * S
     playback.apply(feedback("CLUTCHED"), 1 * S)
 
-    assert playback.advance(2 * S) == 2.0
-    assert playback.advance(8 * S) == 3.0
+    assert playback.advance(2 * S) == 2 * S
+    assert playback.advance(8 * S) == 3 * S
 
 
 def test_ends_once_and_is_exhausted_after_its_plays():
