@@ -133,6 +133,15 @@ class RobotModel:
         """Return two links that touch at q, shape (n,); None when all is clear."""
         return self._collisions().find_collision(q)
 
+    def find_collisions(self, q: Vec) -> list[tuple[str, str]]:
+        """Return all pairs of links that touch at q, shape (n,)."""
+        return self._collisions().find_collisions(q)
+
+    @property
+    def n_collision_pairs(self) -> int:
+        """How many pairs of bodies are checked; 0 where the URDF has only meshes."""
+        return len(self._collisions().pairs)
+
     def min_clearance(self, q: Vec) -> float:
         """Return the smallest distance of any pair at q, [m]; +inf without pairs."""
         return self._collisions().min_clearance(q)

@@ -142,7 +142,7 @@ class Limb:
         """
         J: Vec = pin.computeFrameJacobian(
             self.model, self.data, q, self.frame_id, pin.LOCAL
-        )
+        ).reshape(6, -1)  # of a single joint pinocchio returns shape (6,)
         return J
 
     def take(self, q_robot: Vec) -> Vec:

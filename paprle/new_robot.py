@@ -1,0 +1,315 @@
+"""Write the YAML of a robot for a bare URDF, every guess marked, and check it."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from omegaconf import OmegaConf
+from pydantic import TypeAdapter, ValidationError
+
+from paprle.errors import ConfigError
+from paprle.new_robot_home import count_reachable, guess_home, jacobian_error
+from paprle.robot import RobotModel
+from paprle.robot_chain import Limb
+from paprle.robot_limbs import FoundLimb, find_limbs
+from paprle.robot_urdf import Urdf, UrdfJoint, read_urdf
+from paprle.settings import LimbSettings, LimitSettings, RobotSettings
+from paprle.types import Vec
+
+WORKSPACE = Path(__file__).resolve().parents[1]
+
+_SLOW = {"revolute": 1.0, "continuous": 1.0, "prismatic": 0.1}
+"""chosen: [rad/s or m/s] slow enough for any arm whose limit nobody states."""
+_IMPLAUSIBLE = {"revolute": 50.0, "continuous": 50.0, "prismatic": 10.0}
+"""chosen: [rad/s or m/s] above this a stated limit means that there is none."""
+_PLAIN = re.compile(r"[A-Za-z_][\w/-]*")
+_WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
+_FEW = 4  # chosen: of six targets; below, home deserves a look
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimbReport:
+    """What the check found of one limb.
+
+    Attributes:
+        name: Its name.
+        chain: Where it begins and ends, and its joints, in words.
+        jacobian_error: Largest difference from finite differences.
+        n_reachable: Of six targets around home, how many can be reached.
+        step: How far from home they are, [m].
+    """
+
+    name: str
+    chain: str
+    jacobian_error: float
+    n_reachable: int
+    step: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRobotReport:
+    """What was written, and what a person has to look at.
+
+    Attributes:
+        name: The follower's name.
+        path: The YAML.
+        joint_names: All actuated joints.
+        limbs: Limbs found.
+        collision_pairs: Pairs of bodies that are checked; 0 where only meshes are.
+        doubts: Guesses to review, one line each.
+    """
+
+    name: str
+    path: Path
+    joint_names: tuple[str, ...]
+    limbs: tuple[LimbReport, ...]
+    collision_pairs: int
+    doubts: tuple[str, ...]
+
+    def lines(self) -> list[str]:
+        """Return the report as lines of text."""
+        found = [f"wrote {self.path}", f"{len(self.joint_names)} actuated joints"]
+        found += [
+            f"limb {limb.name}: {limb.chain}; Jacobian within "
+            f"{limb.jacobian_error:.0e} of finite differences; {limb.n_reachable} of 6 "
+            f"targets {limb.step:.2f} m from home reachable"
+            for limb in self.limbs
+        ]
+        found.append(f"{self.collision_pairs} pairs of collision bodies")
+        found += [f"CHECK: {doubt}" for doubt in self.doubts]
+        found.append(
+            f"next: read the CHECK lines, then  python run.py leader=autopilot "
+            f"follower={self.name} env=kinematic"
+        )
+        return found
+
+
+def write_new_robot(
+    urdf: Path, out_dir: Path, name: str | None = None
+) -> NewRobotReport:
+    """Write a follower's YAML for a bare URDF and check it by loading it.
+
+    Args:
+        urdf: The URDF; it stays where it is.
+        out_dir: Folder of the YAML.
+        name: Name of the follower; from the URDF when absent.
+
+    Returns:
+        What was written and found.
+
+    Raises:
+        ConfigError: If the URDF is wrong, or the YAML exists already.
+    """
+    tree = read_urdf(urdf.resolve())
+    slug = _slug(tree.name if name is None else name)
+    path = out_dir / f"{slug}.yaml"
+    if path.exists():
+        raise ConfigError(f"{path}: exists already; choose another name or remove it")
+    draft = _draft(tree, slug)
+    out_dir.mkdir(parents=True, exist_ok=True)
+    with path.open("x", encoding="utf-8") as file:
+        file.write("\n".join(_yaml(draft)) + "\n")
+    return _check(path, slug, draft)
+
+
+def _slug(name: str) -> str:
+    slug = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    if not slug:
+        raise ConfigError(f"name: expected letters or digits, got {name!r}")
+    return slug
+
+
+@dataclass(slots=True, kw_only=True)
+class _Draft:
+    """Settings to be, and the doubts about them."""
+
+    urdf: str
+    source: str
+    limbs: list[FoundLimb]
+    homes: dict[str, Vec]
+    dq_max: dict[str, tuple[float, str]]
+    touching: list[tuple[str, str]]
+    held: dict[str, float]
+    doubts: list[str]
+
+
+def _draft(tree: Urdf, name: str) -> _Draft:
+    limbs = find_limbs(tree)
+    dq_max = _guess_velocities([j for j in tree.joints if j.is_actuated])
+    settings = RobotSettings(
+        urdf=str(tree.path),
+        limbs={
+            limb.name: LimbSettings(
+                base_link=limb.base_link,
+                eef_link=limb.eef_link,
+                joints=limb.joint_names,
+                gripper=limb.gripper,
+            )
+            for limb in limbs
+        },
+        limits=LimitSettings(dq_max={joint: v for joint, (v, _) in dq_max.items()}),
+    )
+    robot = RobotModel.from_settings(settings, name, WORKSPACE)
+    homes = {limb.name: guess_home(robot, robot.limbs[limb.name]) for limb in limbs}
+    robot = RobotModel.from_settings(_with_homes(settings, homes), name, WORKSPACE)
+    in_limbs = {j for limb in limbs for j in limb.joint_names}
+    in_limbs |= {limb.gripper.joint for limb in limbs if limb.gripper}
+    held = {
+        joint: round(float(q), 4)
+        for joint, q in zip(robot.joint_names, robot.home, strict=True)
+        if joint not in in_limbs
+    }
+    return _Draft(
+        urdf=_relative(tree.path),
+        source=tree.path.name,
+        limbs=limbs,
+        homes=homes,
+        dq_max=dq_max,
+        touching=robot.find_collisions(robot.home),
+        held=held,
+        doubts=_list_doubts(limbs, dq_max),
+    )
+
+
+def _with_homes(settings: RobotSettings, homes: dict[str, Vec]) -> RobotSettings:
+    limbs = {
+        name: replace(limb, home=tuple(homes[name].tolist()))
+        for name, limb in (settings.limbs or {}).items()
+    }
+    return replace(settings, limbs=limbs)
+
+
+def _relative(path: Path) -> str:
+    inside = path.is_relative_to(WORKSPACE)
+    return str(path.relative_to(WORKSPACE) if inside else path)
+
+
+def _guess_velocities(joints: list[UrdfJoint]) -> dict[str, tuple[float, str]]:
+    """Return a limit and its reason for joints whose URDF has none that is usable."""
+    guesses = {}
+    for joint in joints:
+        if joint.velocity <= 0:
+            guesses[joint.name] = (_SLOW[joint.kind], "the URDF states no limit")
+        elif joint.velocity > _IMPLAUSIBLE[joint.kind]:
+            reason = f"the URDF's {joint.velocity:g} is no limit"
+            guesses[joint.name] = (_SLOW[joint.kind], reason)
+    return guesses
+
+
+def _list_doubts(
+    limbs: list[FoundLimb], dq_max: dict[str, tuple[float, str]]
+) -> list[str]:
+    doubts = [
+        f"limbs.{limb.name}.{key}: {doubt}"
+        for limb in limbs
+        for key, doubt in limb.doubts.items()
+    ]
+    doubts += [
+        f"limits.dq_max.{j}: {why}; {v:g} is slow" for j, (v, why) in dq_max.items()
+    ]
+    return doubts
+
+
+def _yaml(draft: _Draft) -> list[str]:
+    lines = [
+        f"# Written by `paprle new-robot` for {_one_line(draft.source)}.",
+        "# Lines with CHECK hold guesses: review them before moving a real robot.",
+        f"urdf: {_text(draft.urdf)}",
+        "limbs:" if draft.limbs else "limbs: {}",
+    ]
+    for limb in draft.limbs:
+        lines += _limb_lines(limb, draft.homes[limb.name])
+    if draft.held:
+        lines += ["# CHECK: these joints are in no limb and hold still", "hold:"]
+        lines += [f"  {_text(joint)}: {q:g}" for joint, q in draft.held.items()]
+    lines += ["limits:", "  # CHECK: guessed; the URDF has no accelerations"]
+    lines.append("  ddq_max: 5.0")
+    if draft.dq_max:
+        lines.append("  dq_max:")
+    for joint, (velocity, reason) in draft.dq_max.items():
+        lines += [
+            f"    # CHECK: {reason}; this is slow",
+            f"    {_text(joint)}: {velocity}",
+        ]
+    if draft.touching:
+        lines += ["# CHECK: these bodies touch at home; a wrong home, or wide bodies?"]
+        lines.append("ignore_collisions:")
+        lines += [f"  - [{_text(a)}, {_text(b)}]" for a, b in draft.touching]
+    return [*lines, "envs:", "  kinematic: {}", "  mujoco: {}"]
+
+
+def _limb_lines(limb: FoundLimb, home: Vec) -> list[str]:
+    def check(key: str) -> list[str]:
+        doubt = limb.doubts.get(key)
+        return [] if doubt is None else [f"    # CHECK: {_one_line(doubt)}"]
+
+    lines = [
+        f"  {limb.name}:",
+        f"    base_link: {_text(limb.base_link)}",
+        *check("eef_link"),
+        f"    eef_link: {_text(limb.eef_link)}",
+        f"    joints: [{', '.join(_text(joint) for joint in limb.joint_names)}]",
+        "    # CHECK: guessed: away from limits, singularities and contact",
+        f"    home: [{', '.join(f'{q + 0.0:g}' for q in home)}]",
+        *check("gripper"),
+    ]
+    if limb.gripper is not None:
+        lines += [
+            "    gripper:",
+            f"      joint: {_text(limb.gripper.joint)}",
+            f"      closed: {limb.gripper.closed}",
+            f"      open: {limb.gripper.open}",
+        ]
+    return lines
+
+
+def _text(text: str) -> str:
+    """Return text as YAML, quoted where it could be read as something else."""
+    if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
+        return text
+    return json.dumps(text)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _check(path: Path, name: str, draft: _Draft) -> NewRobotReport:
+    """Load what was written as a session would, and try it."""
+    raw = OmegaConf.to_container(OmegaConf.load(path))
+    try:
+        settings = TypeAdapter(RobotSettings).validate_json(json.dumps(raw))
+    except ValidationError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    robot = RobotModel.from_settings(settings, name, WORKSPACE)
+    limbs = tuple(_try_limb(limb) for limb in robot.limbs.values())
+    doubts = list(draft.doubts)
+    doubts += [
+        f"limbs.{limb.name}.home: only {limb.n_reachable} of 6 targets near it can be "
+        "reached"
+        for limb in limbs
+        if limb.n_reachable < _FEW
+    ]
+    doubts += [f"{a} and {b} touch at home: ignored" for a, b in draft.touching]
+    return NewRobotReport(
+        name=name,
+        path=path,
+        joint_names=robot.joint_names,
+        limbs=limbs,
+        collision_pairs=robot.n_collision_pairs,
+        doubts=tuple(doubts),
+    )
+
+
+def _try_limb(limb: Limb) -> LimbReport:
+    n_reachable, step = count_reachable(limb)
+    return LimbReport(
+        name=limb.name,
+        chain=f"{limb.base_link} → {limb.eef_link}, {len(limb.joint_names)} joints",
+        jacobian_error=jacobian_error(limb),
+        n_reachable=n_reachable,
+        step=step,
+    )
