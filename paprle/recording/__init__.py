@@ -1,0 +1,1 @@
+"""Episodes on disk: written so that a kill costs little, read back with suspicion."""

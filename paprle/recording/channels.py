@@ -70,8 +70,9 @@ class Channel:
     def is_constant(self) -> npt.NDArray[np.bool_]:
         """Which bytes of its messages are always the template's, shape (itemsize,)."""
         constant = np.ones(self.message.dtype.itemsize, dtype=np.bool_)
+        fields: Mapping[str, Any] = self.message.dtype.fields or {}
         for name in ("header.stamp.sec", "header.stamp.nanosec", *self.fields):
-            leaf, at = (self.message.dtype.fields or {})[name][:2]
+            leaf, at = fields[name][:2]
             constant[at : at + leaf.itemsize] = False
         return constant
 

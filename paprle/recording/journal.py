@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from paprle.errors import RecordingError
 from paprle.recording.channels import EVENTS_TOPIC, Channel, make_channels
 from paprle.recording.events import find_stamp, parse_event
 from paprle.recording.header import SCHEMA_VERSION
-from paprle.recording.manifest import sync_folder, write_manifest
+from paprle.recording.manifest import make_manifest, sync_folder, write_manifest
 from paprle.recording.messages import (
     MESSAGE_ENCODING,
     SCHEMA_ENCODING,
@@ -142,7 +141,11 @@ class Journal:
         finally:
             self._sink.close()
         sync_folder(self.path.parent)
-        manifest = self._make_manifest(end_reason) | dict(extra)
+        span = (min(self._span, default=0), max(self._span, default=0))
+        digest = self._sink.hexdigest()
+        manifest = make_manifest(
+            self.path, self._header, end_reason, span, self.frames, digest
+        ) | dict(extra)
         write_manifest(self.path, manifest)
         return manifest
 
@@ -249,26 +252,6 @@ class Journal:
             "schema": str(SCHEMA_VERSION),
             "wall_offset_ns": str(self._offset),
             "time": TIME_NOTE,
-        }
-
-    def _make_manifest(self, end_reason: str) -> dict[str, Any]:
-        start, end = self._span or (0, 0)
-        keys = ("leader", "follower", "env", "version", "git_rev", "gate_period")
-        robot = self._header["robot"]
-        limits = ("joint_names", "q_min", "q_max", "dq_max", "ddq_max")
-        wall = datetime.fromtimestamp((start + self._offset) / 1e9, tz=timezone.utc)
-        return {
-            "schema": SCHEMA_VERSION,
-            "file": self.path.name,
-            "bytes": self._sink.tell(),
-            "sha256": self._sink.hexdigest(),
-            "end_reason": end_reason,
-            "start": wall.isoformat(),
-            "duration": (end - start) * 1e-9,
-            "frames": dict(self.frames),
-            **{key: self._header.get(key) for key in keys},
-            "robot": robot["name"],
-            "limits": {key: robot[key] for key in limits},
         }
 
 

@@ -10,6 +10,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,47 @@ def make_episode_path(folder: Path, number: int) -> Path:
 def manifest_path(path: Path) -> Path:
     """Return where the manifest of an MCAP file stands."""
     return path.with_suffix(".json")
+
+
+def make_manifest(
+    path: Path,
+    header: Mapping[str, Any],
+    end_reason: str,
+    span_ns: tuple[int, int],
+    frames: Mapping[str, int],
+    sha256: str,
+) -> dict[str, Any]:
+    """Return the manifest of a finished MCAP file.
+
+    Args:
+        path: The file.
+        header: The recording's header.
+        end_reason: Why the episode ended.
+        span_ns: First and last monotonic stamp, [ns].
+        frames: Records by stream.
+        sha256: Of the file.
+
+    Returns:
+        JSON values only; limits that are infinite are null.
+    """
+    start, end = span_ns
+    wall_s = (start + int(header["wall_offset_ns"])) / 1e9
+    robot = header["robot"]
+    limits = ("joint_names", "q_min", "q_max", "dq_max", "ddq_max")
+    keys = ("leader", "follower", "env", "version", "git_rev", "gate_period")
+    return {
+        "schema": header["schema"],
+        "file": path.name,
+        "bytes": path.stat().st_size,
+        "sha256": sha256,
+        "end_reason": end_reason,
+        "start": datetime.fromtimestamp(wall_s, tz=timezone.utc).isoformat(),
+        "duration": (end - start) * 1e-9,
+        "frames": dict(frames),
+        **{key: header.get(key) for key in keys},
+        "robot": robot["name"],
+        "limits": {key: robot[key] for key in limits},
+    }
 
 
 def write_manifest(path: Path, manifest: Mapping[str, Any]) -> None:

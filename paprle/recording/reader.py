@@ -108,7 +108,7 @@ class Episode:
     @cached_property
     def raw(self) -> dict[str, _Stamped]:
         """Leader poses as given, by follower limb: capture stamps [ns], rows."""
-        new = self._new_samples
+        new = self.is_new_sample
         stamps = self.ticks["sample"]["stamp_ns"][new]
         return {
             limb: _present(stamps, self.ticks["raw"][new, row])
@@ -118,7 +118,7 @@ class Episode:
     @cached_property
     def leader(self) -> dict[str, _Stamped]:
         """Leader samples by leader limb: capture stamps [ns], poses or joints."""
-        samples = self.ticks["sample"][self._new_samples]
+        samples = self.ticks["sample"][self.is_new_sample]
         result = {}
         for row, limb in enumerate(self.layout.leader.limbs):
             values = samples["pose"][:, row]
@@ -129,7 +129,7 @@ class Episode:
         return result
 
     @cached_property
-    def _new_samples(self) -> npt.NDArray[np.bool_]:
+    def is_new_sample(self) -> npt.NDArray[np.bool_]:
         """Ticks whose sample is not that of the tick before."""
         seq = self.ticks["sample"]["seq"].astype(np.int64)
         has_sample = self.ticks["has_sample"]

@@ -16,6 +16,7 @@ import numpy as np
 
 from paprle.errors import RecordingError
 from paprle.recording import events
+from paprle.recording.channels import make_channels
 from paprle.recording.journal import Journal
 from paprle.recording.manifest import (
     find_next_episode,
@@ -117,6 +118,7 @@ class Recorder:
         self._synced_ns = 0
         self._dropped_before: dict[str, int] = {}
         self._extra: dict[str, Any] = {}
+        make_channels(layout, {})  # message codecs are made once, before any episode
 
     @property
     def is_recording(self) -> bool:

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-import lz4.frame
 import zstandard
 from mcap.opcode import Opcode
 
@@ -95,6 +94,7 @@ class Scanner:
         self.problem = ""
         self._path = path
         self._crc = 0
+        self._schemas: set[int] = set()
         self._rows: dict[int, int] = {}
 
     def __iter__(self) -> Iterator[Attachment | Metadata | Chunk]:
@@ -152,13 +152,18 @@ class Scanner:
         raise Damaged(f"record of kind {opcode} where none may be")
 
     def _check_rows(self, chunk: Chunk) -> None:
-        """Check that no message is missing between the last chunk and this one."""
+        """Check that channels are declared, and that no message is missing."""
         for record in chunk:
-            if isinstance(record, Message):
-                expected = self._rows.get(record.channel_id, 0)
-                if record.sequence != expected:
+            if isinstance(record, Schema):
+                self._schemas.add(record.id)
+            elif isinstance(record, Topic):
+                if record.schema_id not in self._schemas or record.id in self._rows:
+                    raise Damaged(f"channel {record.id} has no schema, or comes twice")
+                self._rows[record.id] = 0
+            else:
+                if record.sequence != self._rows.get(record.channel_id):
                     raise Damaged(f"messages missing on channel {record.channel_id}")
-                self._rows[record.channel_id] = expected + 1
+                self._rows[record.channel_id] += 1
 
     def _check_end(self, file: BinaryIO, body: bytes, crc: int) -> None:
         """Check the data section's checksum, then the summary and its checksum."""
@@ -240,18 +245,15 @@ def _unpack_chunk(body: bytes) -> bytes:
 
 
 def _decompress(data: bytes, compression: str, size: int) -> bytes:
+    """Return the data; its own header must promise the size before it is unpacked."""
+    if compression != "zstd":
+        raise Damaged(f"compression '{compression}' where only zstd is written")
     try:
-        if compression == "zstd":
-            if zstandard.get_frame_parameters(data).content_size != size:
-                raise Damaged("a chunk's size is not that of its data")
-            return zstandard.ZstdDecompressor().decompress(data)
-        if compression == "lz4":
-            return lz4.frame.LZ4FrameDecompressor().decompress(data, max_length=size)
-    except (zstandard.ZstdError, RuntimeError, EOFError, MemoryError) as err:
+        if zstandard.get_frame_parameters(data).content_size != size:
+            raise Damaged("a chunk's size is not that of its data")
+        return bytes(zstandard.ZstdDecompressor().decompress(data))
+    except (zstandard.ZstdError, MemoryError) as err:
         raise Damaged("a chunk cannot be decompressed") from err
-    if compression:
-        raise Damaged(f"unknown compression '{compression}'")
-    return data
 
 
 def _split_chunk(data: bytes) -> Iterator[Schema | Topic | Message]:

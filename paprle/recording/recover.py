@@ -1,0 +1,203 @@
+"""Making a whole file of the longest valid prefix of a damaged one."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from mcap.writer import CompressionType, Writer
+
+from paprle.errors import RecordingError
+from paprle.recording.manifest import (
+    make_manifest,
+    manifest_path,
+    sync_folder,
+    write_manifest,
+)
+from paprle.recording.reader import Episode
+from paprle.recording.scan import (
+    Attachment,
+    Chunk,
+    Message,
+    Metadata,
+    Scanner,
+    Schema,
+)
+from paprle.recording.sink import FileSink
+
+_CHUNK_BYTES = 1 << 30  # chosen: chunks end where they ended before
+
+
+@dataclass(frozen=True)
+class RecoverReport:
+    """What was saved and what was lost.
+
+    Attributes:
+        path: The new file.
+        n_messages: Messages in it.
+        n_ticks: Whole session ticks in it.
+        n_gate: Whole gate ticks in it.
+        lost_bytes: Bytes of the old file that are not in the prefix.
+        lost_time: About how long these bytes took to record, from the bytes a second
+            of the prefix, [s]. What never reached the file is not counted.
+        problem: Why the old file is not valid; empty when it is.
+    """
+
+    path: Path
+    n_messages: int
+    n_ticks: int
+    n_gate: int
+    lost_bytes: int
+    lost_time: float
+    problem: str
+
+    def __str__(self) -> str:
+        lost = f"lost {self.lost_bytes} bytes, about {self.lost_time:.3f} [s]"
+        if self.problem:
+            lost += f" ({self.problem})"
+        return (
+            f"{self.path}: {self.n_ticks} session ticks and {self.n_gate} gate ticks "
+            f"in {self.n_messages} messages; {lost}"
+        )
+
+
+def make_recovered_path(path: Path) -> Path:
+    """Return where the recovered file goes unless another place is asked for."""
+    return path.with_name(f"{path.stem}.recovered.mcap")
+
+
+def recover(path: Path, out: Path) -> RecoverReport:
+    """Write the longest valid prefix of a recording as a whole recording.
+
+    Args:
+        path: The damaged file; it is only read.
+        out: The new file; its manifest goes beside it.
+
+    Returns:
+        What was saved and lost.
+
+    Raises:
+        RecordingError: If there is nothing to save, ``out`` exists, or the new file
+            does not read back.
+    """
+    if out.suffix != ".mcap":
+        raise RecordingError(f"recover: expected a new .mcap file, got '{out}'")
+    if out.exists() or manifest_path(out).exists():
+        raise RecordingError(f"recover: expected a new file, got '{out}'; it exists")
+    source = Episode.open(path)
+    if len(source.ticks) + len(source.gate) == 0:
+        raise RecordingError(f"{path}: nothing to recover: {source.note}")
+    try:
+        scanner, n_messages, sha256 = _copy(path, out)
+    except OSError as err:
+        out.unlink(missing_ok=True)
+        raise RecordingError(f"recover: could not write '{out}': {err}") from err
+    start, end = _find_span(source)
+    lost_bytes = 0 if scanner.is_complete else scanner.size - scanner.valid_bytes
+    report = RecoverReport(
+        path=out,
+        n_messages=n_messages,
+        n_ticks=len(source.ticks),
+        n_gate=len(source.gate),
+        lost_bytes=lost_bytes,
+        lost_time=lost_bytes / scanner.valid_bytes * (end - start) * 1e-9,
+        problem=scanner.problem,
+    )
+    _finish(source, report, sha256)
+    return report
+
+
+def _copy(path: Path, out: Path) -> tuple[Scanner, int, str]:
+    sink = FileSink(out)
+    try:
+        writer = Writer(
+            sink,
+            chunk_size=_CHUNK_BYTES,
+            compression=CompressionType.ZSTD,
+            enable_crcs=True,
+            enable_data_crcs=True,
+        )
+        writer.start(profile="ros2", library="paprle")
+        scanner = Scanner(path)
+        n_messages = sum(_copy_items(iter(scanner), writer))
+        writer.finish()
+        sink.flush()
+    finally:
+        sink.close()
+    sync_folder(out.parent)
+    return scanner, n_messages, sink.hexdigest()
+
+
+def _copy_items(
+    items: Iterator[Attachment | Metadata | Chunk], writer: Writer
+) -> Iterator[int]:
+    """Write each item and yield how many messages it has."""
+    ids: dict[int, int] = {0: 0}
+    topics: dict[int, int] = {}
+    for item in items:
+        if isinstance(item, Attachment):
+            writer.add_attachment(0, 0, item.name, item.media_type, item.data)
+        elif isinstance(item, Metadata):
+            writer.add_metadata(item.name, item.values)
+        else:
+            yield _copy_chunk(item, writer, ids, topics)
+            writer.flush()
+
+
+def _copy_chunk(
+    chunk: Chunk, writer: Writer, schemas: dict[int, int], topics: dict[int, int]
+) -> int:
+    n = 0
+    for record in chunk:
+        if isinstance(record, Message):
+            writer.add_message(
+                channel_id=topics[record.channel_id],
+                log_time=record.log_time,
+                publish_time=record.publish_time,
+                sequence=record.sequence,
+                data=record.data,
+            )
+            n += 1
+        elif isinstance(record, Schema):
+            schemas[record.id] = writer.register_schema(
+                record.name, record.encoding, record.data
+            )
+        else:
+            topics[record.id] = writer.register_channel(
+                record.topic, record.encoding, schemas[record.schema_id]
+            )
+    return n
+
+
+def _find_span(episode: Episode) -> tuple[int, int]:
+    """Return the first and last stamp of the ticks, [ns]."""
+    stamps = np.concatenate([episode.ticks["stamp_ns"], episode.gate["stamp_ns"]])
+    return int(stamps.min()), int(stamps.max())
+
+
+def _finish(source: Episode, report: RecoverReport, sha256: str) -> None:
+    """Write the manifest and read everything back; raises if it is not the same."""
+    frames = {
+        "event": len(source.events),
+        "tick": report.n_ticks,
+        "gate": report.n_gate,
+    }
+    manifest = make_manifest(
+        report.path, source.header, "recovered", _find_span(source), frames, sha256
+    )
+    manifest |= {
+        "recovered_from": source.path.name,
+        "problem": report.problem,
+        "lost_bytes": report.lost_bytes,
+        "lost_time": report.lost_time,
+    }
+    write_manifest(report.path, manifest)
+    copy = Episode.open(report.path)
+    is_same = hashlib.sha256(copy.ticks.tobytes() + copy.gate.tobytes()).digest() == (
+        hashlib.sha256(source.ticks.tobytes() + source.gate.tobytes()).digest()
+    )
+    if not copy.is_complete or not is_same:
+        raise RecordingError(f"{report.path}: does not read back: {copy.note}")
