@@ -116,14 +116,17 @@ class GateController:
 
     def _move_state(self, reasons: set[Reason], request: Request) -> None:
         """Let faults, then requests, move the state by the table."""
-        before = self.state
+        before, newest = self.state, self._setpoints.newest
+        # a reset pressed while the cause is still there is used up, not kept for later
+        n_resets = 0 if newest is None else int(newest["n_resets"])
+        is_reset, self._n_resets = n_resets > self._n_resets, n_resets
         stops, holds = reasons & STOP_REASONS, reasons & HOLD_REASONS
         if stops:
             self._apply(Event.STOP)
         elif holds:
             self._apply(Event.HOLD)
         else:
-            self._apply_request(request)
+            self._apply_request(request, is_reset)
         has_tripped = self.state is not before and self.state in {
             GateState.HOLD,
             GateState.STOPPED,
@@ -134,10 +137,8 @@ class GateController:
     def _apply(self, event: Event) -> None:
         self.state = step_state(self.state, event)
 
-    def _apply_request(self, request: Request) -> None:
+    def _apply_request(self, request: Request, is_reset: bool) -> None:
         newest = self._setpoints.newest
-        n_resets = 0 if newest is None else int(newest["n_resets"])
-        is_reset, self._n_resets = n_resets > self._n_resets, n_resets
         if self.state is GateState.STOPPED:
             # a reset frees only a gate whose operator asks for nothing else (E1)
             if is_reset and self.is_at_rest and request is not Request.MOVE:

@@ -19,7 +19,7 @@ from paprle.errors import CommandError
 from paprle.gate.limits import (
     compute_braking_velocity,
     compute_stopping_speed,
-    scale_into,
+    limit_along,
 )
 from paprle.gate.reasons import Reason
 from paprle.settings import GateSettings
@@ -76,12 +76,8 @@ class Gate:
         self.ddq_max = readonly(info.ddq_max)
         self.dq_max = readonly(info.dq_max)
         self._groups, self._is_arm = _make_groups(info)
-        margin = np.minimum(
-            self.settings.position_margin, _MARGIN_SHARE * (info.q_max - info.q_min)
-        )
-        margin = np.where(self._is_arm, margin, 0.0)
-        self.q_min = readonly(info.q_min + margin)
-        self.q_max = readonly(info.q_max - margin)
+        low, high = compute_command_limits(info, self.settings)
+        self.q_min, self.q_max = readonly(low), readonly(high)
         self.speed_scale = 1.0
         self._h = 0.0
         self.reset(info.home)
@@ -138,7 +134,7 @@ class Gate:
         events: list[Reason] = []
         if self._h == 0.0 and 0.0 < dt < _LONGEST_DT:
             self._h = dt
-        if dt != self._h:
+        if dt != self._h or self._h == 0.0:
             events.append(Reason.DT_CHANGED)
         if self._h == 0.0:
             return GateResult(self.q_cmd, tuple(events), float("inf"))
@@ -191,10 +187,11 @@ class Gate:
         v, q = v_brake.copy(), np.empty_like(c)
         for group in self._groups:
             wanted, is_exact = self._want(group, goal - c, feed, speed, events)
-            s = scale_into(v_brake[group], wanted, v_low[group], v_high[group])
-            v[group] += s * (wanted - v_brake[group])
+            v[group], is_free = limit_along(
+                wanted, v_brake[group], v_low[group], v_high[group]
+            )
             q[group] = c[group] + v[group] * h
-            if s < 1.0:
+            if not is_free:
                 _note(events, Reason.ACCELERATION)
             elif is_exact:
                 q[group] = goal[group]  # the same to the bit when the target rests
@@ -241,6 +238,16 @@ class Gate:
             change <= 2.0 * self.ddq_max * self._h
         )
         return np.where(is_feasible, feed, 0.0)
+
+
+def compute_command_limits(info: RobotInfo, settings: GateSettings) -> tuple[Vec, Vec]:
+    """Return the position limits of commands (M2): margin off arms, not grippers."""
+    margin = np.minimum(
+        settings.position_margin, _MARGIN_SHARE * (info.q_max - info.q_min)
+    )
+    _, is_arm = _make_groups(info)
+    margin = np.where(is_arm, margin, 0.0)
+    return info.q_min + margin, info.q_max - margin
 
 
 def _note(events: list[Reason], reason: Reason) -> None:

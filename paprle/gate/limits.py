@@ -46,14 +46,33 @@ def compute_braking_velocity(v: Vec, ddq_max: Vec, h: float) -> Vec:
     return braked
 
 
-def scale_into(base: Vec, wanted: Vec, lower: Vec, upper: Vec) -> float:
-    """Return the largest s in [0, 1] with base + s (wanted − base) inside the box.
+def limit_along(wanted: Vec, base: Vec, lower: Vec, upper: Vec) -> tuple[Vec, bool]:
+    """Return what comes nearest to a velocity inside a box, keeping its direction.
 
-    ``base`` is inside the box up to rounding, so s = 0 is always feasible and a common
-    scale keeps the direction.
+    The largest t in [0, 1] with t · wanted inside the box keeps the direction exactly.
+    Where no t is inside (the motion is turning), base + s (wanted − base) with the
+    largest s is taken instead: ``base`` is full braking, which is always inside, so
+    there is always an answer.
+
+    Args:
+        wanted: Wanted velocity of the group, shape (m,), [rad/s].
+        base: Full braking, inside the box, shape (m,), [rad/s].
+        lower: Lower corner of the box, shape (m,).
+        upper: Upper corner of the box, shape (m,).
+
+    Returns:
+        The velocity, and whether it is the wanted one.
     """
+    is_forward = wanted > 0.0
+    far, near = np.where(is_forward, upper, lower), np.where(is_forward, lower, upper)
+    moves = wanted != 0.0
+    t_max = float((far[moves] / wanted[moves]).min(initial=1.0))
+    t_min = float((near[moves] / wanted[moves]).max(initial=0.0))
+    rests = ~moves
+    if t_max >= t_min and (lower[rests] <= 0.0).all() and (upper[rests] >= 0.0).all():
+        return t_max * wanted, t_max >= 1.0
     step = wanted - base
     room = np.where(step > 0.0, upper - base, lower - base)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scales = np.where(step == 0.0, 1.0, room / step)
-    return float(min(1.0, max(0.0, scales.min(initial=1.0))))
+    turns = step != 0.0
+    s = min(1.0, max(0.0, float((room[turns] / step[turns]).min(initial=1.0))))
+    return base + s * step, s >= 1.0

@@ -1,0 +1,68 @@
+"""A robot description with chosen limits and no URDF, for tests of what comes after."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from paprle.types import GripperInfo, LimbInfo, RobotInfo, readonly
+
+
+def make_robot_info(  # noqa: PLR0913 - limits have names, and all are optional
+    n_joints: int = 6,
+    *,
+    q_min: npt.ArrayLike = -2.0,
+    q_max: npt.ArrayLike = 2.0,
+    dq_max: npt.ArrayLike = 2.0,
+    ddq_max: npt.ArrayLike = 10.0,
+    home: npt.ArrayLike = 0.0,
+    n_limbs: int = 1,
+    has_gripper: bool = False,
+) -> RobotInfo:
+    """Return a robot of equal limbs.
+
+    Args:
+        n_joints: Arm joints a limb.
+        q_min: Lower limits of all joints, a number or shape (n,), [rad].
+        q_max: Upper limits, [rad].
+        dq_max: Velocity limits, [rad/s].
+        ddq_max: Acceleration limits, [rad/s²].
+        home: Home, [rad].
+        n_limbs: Limbs.
+        has_gripper: Each limb has one more joint, its gripper.
+
+    Returns:
+        The robot; ``urdf_path`` names no file.
+    """
+    names: list[str] = []
+    limbs = []
+    for number in range(n_limbs):
+        joints = tuple(f"limb{number}_joint{i}" for i in range(n_joints))
+        gripper = None
+        names += joints
+        if has_gripper:
+            names.append(f"limb{number}_gripper")
+            gripper = GripperInfo(joint=names[-1], closed=0.0, open=1.0)
+        limbs.append(
+            LimbInfo(
+                name=f"limb{number}",
+                base_link="base",
+                eef_link=f"limb{number}_eef",
+                joint_names=joints,
+                gripper=gripper,
+            )
+        )
+    shape = np.ones(len(names))
+    return RobotInfo(
+        name="test_robot",
+        urdf_path=Path("nowhere.urdf"),
+        joint_names=tuple(names),
+        q_min=readonly(shape * q_min),
+        q_max=readonly(shape * q_max),
+        dq_max=readonly(shape * dq_max),
+        ddq_max=readonly(shape * ddq_max),
+        home=readonly(shape * home),
+        limbs=tuple(limbs),
+    )

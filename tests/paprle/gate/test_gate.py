@@ -1,0 +1,263 @@
+"""The gate's promises, judged by an oracle that shares no code with it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from paprle.errors import CommandError
+from paprle.gate.gate import Gate
+from paprle.gate.reasons import Reason
+from paprle.oracle import Limits, check_commands
+from paprle.settings import GateSettings
+from paprle.testing.robots import make_robot_info
+
+H = 0.005  # [s]
+BAD = (np.nan, np.inf, -np.inf, 1e308, -1e308, 1e30, 5e-324)
+
+
+def judge(commands, robot, h=H, q_start=None):
+    limits = Limits(
+        q_min=robot.q_min,
+        q_max=robot.q_max,
+        dq_max=robot.dq_max,
+        ddq_max=robot.ddq_max,
+        h=h,
+    )
+    start = robot.home if q_start is None else q_start
+    return check_commands(np.array(commands), limits, q_start=start)
+
+
+def run(gate, targets, h=H, **kwargs):
+    return [gate.step(target, h, **kwargs).q_cmd for target in targets]
+
+
+def make_targets(rng, robot, n, pattern):
+    """Adversarial target sequences; one in twenty carries something unspeakable."""
+    span = robot.q_max - robot.q_min
+    if pattern == "square":
+        period = rng.integers(1, 60)
+        ends = rng.uniform(robot.q_min - span, robot.q_max + span, (2, len(span)))
+        targets = ends[(np.arange(n) // period) % 2]
+    elif pattern == "walk":
+        targets = np.cumsum(rng.normal(0, 0.05, (n, len(span))), axis=0)
+    elif pattern == "edge":
+        targets = np.where(rng.random((n, len(span))) < 0.5, robot.q_min, robot.q_max)
+        targets = np.nextafter(targets, targets * rng.choice([0.5, 2.0]))
+    else:
+        targets = rng.uniform(robot.q_min * 2, robot.q_max * 2, (n, len(span)))
+    targets = np.array(targets)
+    bad = rng.random(n) < 0.05
+    targets[bad, rng.integers(len(span))] = rng.choice(BAD)
+    return targets
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    h=st.sampled_from([0.001, 0.002, 0.005, 0.01, 0.05]),
+    dq_max=st.floats(0.05, 10.0),
+    ddq_max=st.floats(0.5, 100.0),
+    pattern=st.sampled_from(["square", "walk", "edge", "random"]),
+)
+def test_no_invariant_is_ever_broken(seed, h, dq_max, ddq_max, pattern):
+    rng = np.random.default_rng(seed)
+    robot = make_robot_info(
+        3, dq_max=dq_max, ddq_max=ddq_max, n_limbs=2, has_gripper=True
+    )
+    gate = Gate(robot)
+    q_start = rng.uniform(robot.q_min + 0.02, robot.q_max - 0.02)
+    gate.reset(q_start)
+    commands = []
+    for target in make_targets(rng, robot, 1000, pattern):
+        if rng.random() < 0.02:
+            gate.speed_scale = rng.choice([0.25, 1.0])  # limits change in motion
+        age = rng.choice([0.0, 0.05, 0.2, np.nan])
+        feed = rng.normal(0, dq_max, len(target)) if rng.random() < 0.5 else None
+        leash = commands[-1] + rng.normal(0, 0.2, len(target)) if commands else None
+        leash = leash if rng.random() < 0.1 else None
+        commands.append(gate.step(target, h, age, leash, dq_des=feed).q_cmd)
+
+    verdict = judge(commands, robot, h, q_start)
+
+    assert verdict.is_ok, str(verdict)
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_an_arm_outside_its_limits_only_comes_back_in(side):
+    robot = make_robot_info(2)
+    gate = Gate(robot)
+    start = np.array([side * 2.05, 0.0])  # 3 degrees past the limit
+    gate.reset(start)
+
+    held = run(gate, [start] * 200)
+    outward = run(gate, [start + side] * 200)
+    inward = run(gate, [np.zeros(2)] * 400)
+
+    assert all((q == start).all() for q in held)
+    assert all(abs(q[0]) <= abs(start[0]) for q in outward)
+    assert inward[-1] == pytest.approx([0.0, 0.0], abs=1e-9)
+    assert judge(held + outward + inward, robot, q_start=start).is_ok
+
+
+def test_a_step_target_is_reached_without_overshoot_and_held_to_the_bit():
+    robot = make_robot_info(2)
+    gate = Gate(robot)
+    target = np.array([1.0, -0.5])
+
+    path = np.array(run(gate, [target] * 600))
+
+    assert (path[:, 0] <= 1.0 + 1e-12).all()
+    assert (path[:, 1] >= -0.5 - 1e-12).all()
+    assert (path[-100:] == target).all()
+
+
+def test_a_step_takes_hardly_longer_than_the_time_optimum():
+    robot = make_robot_info(1, dq_max=2.0, ddq_max=10.0)
+    gate = Gate(robot)
+
+    path = np.array(run(gate, [np.array([1.5])] * 600))
+    arrived = np.argmax(np.abs(path[:, 0] - 1.5) < 1e-3) * H
+
+    optimum = 1.5 / 2.0 + 2.0 / 10.0  # trapezoid: d/V + V/A
+    assert arrived <= 1.05 * optimum
+
+
+def test_a_ramp_is_followed_without_lag_when_its_velocity_is_given():
+    robot = make_robot_info(1)
+    gate = Gate(robot)
+    times = np.arange(100) * H
+    ramp = np.maximum(0.0, times - 0.1) ** 2 * 2.0  # accelerates at 4 rad/s²
+
+    path = [
+        gate.step(np.array([q]), H, dq_des=np.array([dq])).q_cmd[0]
+        for q, dq in zip(ramp, np.gradient(ramp, H), strict=True)
+    ]
+
+    assert np.abs(np.array(path) - ramp).max() < 1e-4
+
+
+def test_joints_of_a_limb_keep_a_common_direction():
+    robot = make_robot_info(3, dq_max=[2.0, 2.0, 2.0])
+    gate = Gate(robot)
+    target = np.array([1.0, 0.5, -0.25])
+
+    path = np.array(run(gate, [target] * 50))
+    moved = path[np.abs(path[:, 0]) > 1e-6]
+
+    assert moved[:, 1] / moved[:, 0] == pytest.approx(0.5, abs=1e-9)
+    assert moved[:, 2] / moved[:, 0] == pytest.approx(-0.25, abs=1e-9)
+
+
+def test_one_limb_does_not_slow_another():
+    alone = Gate(make_robot_info(2))
+    both = Gate(make_robot_info(2, n_limbs=2))
+
+    one = run(alone, [np.array([1.0, 0.3])] * 100)
+    two = run(both, [np.array([1.0, 0.3, -1.9, 1.9])] * 100)
+
+    assert (np.array(two)[:, :2] == np.array(one)).all()
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        np.array([np.nan, 0.0]),
+        np.array([0.0, np.inf]),
+        np.zeros(3),
+        np.zeros((2, 1)),
+        "left",
+        [None, 1.0],
+        [True, False],
+        {"q": 1.0},
+        [[0.0], [1.0, 2.0]],
+    ],
+    ids=repr,
+)
+def test_garbage_brakes_to_rest_and_says_so(garbage):
+    robot = make_robot_info(2)
+    gate = Gate(robot)
+    moving = run(gate, [np.array([1.5, 1.5])] * 40)
+
+    results = [gate.step(garbage, H) for _ in range(200)]
+
+    assert all(Reason.NOT_FINITE in result.events for result in results)
+    assert gate.is_at_rest
+    assert judge(moving + [r.q_cmd for r in results], robot).is_ok
+
+
+@pytest.mark.parametrize("age", [0.11, 5.0, np.nan, np.inf, -1.0])
+def test_an_old_command_brakes(age):
+    gate = Gate(make_robot_info(1))
+    run(gate, [np.array([1.5])] * 40)
+
+    result = gate.step(np.array([1.5]), H, age)
+    run(gate, [np.array([1.5])] * 100, age=age)
+
+    assert Reason.COMMAND_STALE in result.events
+    assert gate.is_at_rest
+
+
+def test_dt_is_fixed_by_the_first_step():
+    robot = make_robot_info(1)
+    gate = Gate(robot)
+    commands = run(gate, [np.array([1.5])] * 20)
+
+    result = gate.step(np.array([1.5]), 10 * H)
+
+    assert Reason.DT_CHANGED in result.events
+    assert judge([*commands, result.q_cmd], robot).is_ok
+
+
+@pytest.mark.parametrize("dt", [0.0, -1.0, np.nan, np.inf])
+def test_a_first_step_without_a_period_moves_nothing(dt):
+    gate = Gate(make_robot_info(1))
+
+    result = gate.step(np.array([1.0]), dt)
+
+    assert (result.q_cmd == 0.0).all()
+    assert Reason.DT_CHANGED in result.events
+
+
+@pytest.mark.parametrize("q", [np.array([np.nan]), np.zeros(2), None])
+def test_reset_refuses_what_is_no_position(q):
+    gate = Gate(make_robot_info(1))
+
+    with pytest.raises(CommandError, match="expected 1 finite joint positions"):
+        gate.reset(q)
+
+
+def test_a_leash_pulls_the_command_back_to_the_measurement():
+    robot = make_robot_info(2, has_gripper=True)
+    gate = Gate(robot)
+    commands = run(gate, [np.array([1.0, 1.0, 1.0])] * 300)
+    stuck = np.array([0.2, 1.0, 0.0])
+
+    commands += run(gate, [np.array([1.0, 1.0, 1.0])] * 300, q_meas=stuck)
+
+    assert commands[-1][0] == 1.0, "outside the leash it may only come back when asked"
+    commands += run(gate, [np.array([0.3, 1.0, 1.0])] * 300, q_meas=stuck)
+    assert commands[-1][0] == pytest.approx(0.3)
+    assert commands[-1][2] == 1.0, "a gripper is never leashed"
+    assert judge(commands, robot).is_ok
+
+
+def test_continuous_joints_have_no_position_limit():
+    robot = make_robot_info(1, q_min=-np.inf, q_max=np.inf)
+    gate = Gate(robot)
+
+    path = run(gate, [np.array([50.0])] * 6000)
+
+    assert path[-1][0] == pytest.approx(50.0)
+    assert judge(path, robot).is_ok
+
+
+def test_margin_is_kept_from_arm_limits_and_not_from_grippers():
+    robot = make_robot_info(1, has_gripper=True)
+    gate = Gate(robot, GateSettings(position_margin=0.02))
+
+    path = run(gate, [np.array([5.0, 5.0])] * 2000)
+
+    assert path[-1] == pytest.approx([1.98, 2.0])
