@@ -1,0 +1,239 @@
+"""One episode, measured: the entry of ``report.json`` and the arrays of its plots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from paprle.errors import PaprleError
+from paprle.evaluation.latency import (
+    find_joint_lags,
+    measure_capture_to_command,
+    measure_command_age,
+)
+from paprle.evaluation.limb import LimbResult, measure_limb
+from paprle.evaluation.metrics import Spans, is_inside, spread
+from paprle.evaluation.timing import (
+    count_interventions,
+    find_period,
+    judge,
+    make_limits,
+    measure_ticks,
+)
+from paprle.evaluation.tracks import (
+    Rows,
+    find_engaged,
+    find_new_samples,
+    find_origin_ns,
+    make_tracks,
+)
+from paprle.recording.reader import Episode
+from paprle.types import RobotInfo
+
+Json = dict[str, Any]
+
+MS = 1e3
+HEADLINE = ("ate_mm", "rpe", "orientation_deg", "lag_ms", "colours", "n_samples")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpisodeResult:
+    """What was measured of one episode.
+
+    Attributes:
+        name: Stem of its file.
+        entry: Its entry in ``report.json``.
+        limbs: Its limbs, with arrays for plots.
+        engaged: Stretches of ENGAGED, shape (S, 2), [s].
+        origin_ns: Stamp of t = 0, [ns].
+        ticks: Session ticks.
+        gate: Gate ticks.
+        robot: The robot; None when nothing could be read.
+        h: Period of the gate, [s]; None when it cannot be known.
+    """
+
+    name: str
+    entry: Json
+    limbs: Sequence[LimbResult] = ()
+    engaged: Spans = field(default_factory=lambda: np.zeros((0, 2)))
+    origin_ns: int = 0
+    ticks: Rows | None = None
+    gate: Rows | None = None
+    robot: RobotInfo | None = None
+    h: float | None = None
+
+
+def measure_episode(path: Path) -> EpisodeResult:
+    """Measure the episode of a file; one that cannot be read says why in ``error``."""
+    try:
+        episode = Episode.open(path)
+    except PaprleError as err:
+        entry = _make_blank(path) | {"error": str(err), "notes": [str(err)]}
+        return EpisodeResult(name=path.stem, entry=entry)
+    return measure_source(episode)
+
+
+def measure_source(episode: Episode) -> EpisodeResult:
+    """Measure an episode that was read."""
+    robot = episode.robot_info
+    origin_ns = find_origin_ns(episode)
+    engaged = find_engaged(episode, origin_ns)
+    notes = [episode.note] if episode.note else []
+    try:
+        tracks = make_tracks(episode, origin_ns, engaged)
+    except PaprleError as err:
+        tracks = []
+        notes.append(f"no poses, the recorded URDF cannot be read: {err}")
+    limbs = [measure_limb(track) for track in tracks]
+    h = find_period(episode.gate, episode.header.get("gate_period"))
+    if not len(episode.ticks):
+        notes.append("the recording holds no session tick")
+    elif not len(engaged):
+        notes.append("the session was never ENGAGED, so there is nothing to compare")
+    notes += [note for limb in limbs for note in limb.notes]
+    entry = _make_blank(episode.path)
+    entry |= _describe(episode, engaged)
+    entry |= _pick_worst(limbs)
+    entry["limbs"] = {limb.name: limb.figures for limb in limbs}
+    entry["latency_ms"] = _measure_latency(episode, engaged, origin_ns)
+    entry["gate"] = _measure_gate(episode.gate, robot, h, notes)
+    entry["tick"] = measure_ticks(episode.ticks, _find_tick_period(episode.config))
+    entry["notes"] = notes
+    return EpisodeResult(
+        name=episode.path.stem,
+        entry=entry,
+        limbs=limbs,
+        engaged=engaged,
+        origin_ns=origin_ns,
+        ticks=episode.ticks,
+        gate=episode.gate,
+        robot=robot,
+        h=h,
+    )
+
+
+def _make_blank(path: Path) -> Json:
+    """Return an entry in which every key is present and nothing is known."""
+    figures = dict.fromkeys(("median", "p95", "max", "rmse"))
+    kinds = ("raw", "lag_compensated", "aligned")
+    latencies = ("capture_to_command", "command_age", "command_to_motion")
+    ticks = ("rate_hz", "on_time_percent", "p50_us", "p99_us")
+    return {
+        "episode": path.stem,
+        "path": str(path),
+        "error": None,
+        "is_complete": False,
+        "end_reason": None,
+        "ate_mm": {kind: dict(figures) for kind in kinds},
+        "lag_ms": None,
+        "look_ahead_ms": None,
+        "latency_ms": {kind: {"p50": None, "p99": None} for kind in latencies},
+        "gate": {"violations": None, "interventions": None},
+        "tick": dict.fromkeys(ticks),
+        "limbs": {},
+        "worst_limb": None,
+        "itv": None,
+        "notes": [],
+    }
+
+
+def _describe(episode: Episode, engaged: Spans) -> Json:
+    header = episode.header
+    stamps = episode.ticks["stamp_ns"]
+    duration = float(stamps[-1] - stamps[0]) * 1e-9 if len(stamps) else 0.0
+    return {
+        **{key: header.get(key) for key in ("leader", "follower", "env")},
+        "robot": episode.robot_info.name,
+        "is_complete": episode.is_complete,
+        "end_reason": episode.end_reason,
+        "duration_s": duration,
+        "engaged_s": float((engaged[:, 1] - engaged[:, 0]).sum()),
+        "look_ahead_ms": _find_look_ahead(header) * MS,
+    }
+
+
+def _pick_worst(limbs: Sequence[LimbResult]) -> Json:
+    """Return the figures of the limb with the largest raw RMSE, and its name."""
+    if not limbs:
+        return {}
+
+    def badness(limb: LimbResult) -> float:
+        rmse = limb.figures["ate_mm"]["raw"]["rmse"]
+        return -1.0 if rmse is None else float(rmse)
+
+    worst = max(limbs, key=badness)
+    return {
+        "worst_limb": worst.name,
+        **{key: worst.figures[key] for key in HEADLINE},
+    }
+
+
+def _find_look_ahead(header: Mapping[str, Any]) -> float:
+    """Return the leader's declared look-ahead, [s]."""
+    return float(header.get("leader_info", {}).get("look_ahead", 0.0))
+
+
+def _find_tick_period(config: Mapping[str, Any]) -> float | None:
+    rate = (config.get("session") or {}).get("rate")
+    return 1.0 / rate if isinstance(rate, int | float) and rate > 0 else None
+
+
+def _measure_latency(episode: Episode, engaged: Spans, origin_ns: int) -> Json:
+    """The three latencies; the first includes the leader's look-ahead."""
+    ticks, gate = episode.ticks[find_new_samples(episode.ticks)], episode.gate
+    look_ahead = _find_look_ahead(episode.header)
+    wrote_ns, setpoint_ns = gate["stamp_ns"], gate["setpoint_ns"]
+    captured = measure_capture_to_command(
+        (ticks["stamp_ns"], ticks["sample"]["stamp_ns"]), (wrote_ns, setpoint_ns)
+    )
+    t_wrote = (wrote_ns - origin_ns) * 1e-9
+    is_on = is_inside(t_wrote, engaged)
+    t_meas, fresh = np.unique((gate["meas_ns"] - origin_ns) * 1e-9, return_index=True)
+    lags = find_joint_lags(
+        (t_wrote, gate["q_cmd"]), (t_meas, gate["q_meas"][fresh]), engaged
+    )
+    names = episode.robot_info.joint_names
+    return {
+        "capture_to_command": {
+            **spread(captured + look_ahead, MS),
+            "n": len(captured),
+            "includes_look_ahead_ms": look_ahead * MS,
+        },
+        "command_age": spread(
+            measure_command_age(wrote_ns[is_on], setpoint_ns[is_on]), MS
+        ),
+        "command_to_motion": {
+            **spread(np.concatenate([np.zeros(0), *lags]), MS),
+            "by_joint": {
+                name: float(np.median(lag)) * MS if len(lag) else None
+                for name, lag in zip(names, lags, strict=True)
+            },
+        },
+    }
+
+
+def _measure_gate(
+    gate: Rows, robot: RobotInfo, h: float | None, notes: list[str]
+) -> Json:
+    """Oracle's verdict, interventions, and punctuality of the gate."""
+    reasons = count_interventions(gate)
+    figures: Json = {
+        "violations": None,
+        "interventions": sum(reasons.values()),
+        "interventions_by_reason": reasons,
+        **{f"gate_{key}": value for key, value in measure_ticks(gate, h).items()},
+    }
+    if h is None:
+        notes.append("the gate's period is not known, so q_cmd was not judged")
+        return figures
+    verdict = judge(gate, make_limits(robot, h))
+    return figures | {
+        "violations": verdict.n_violations,
+        "violations_by_invariant": dict(verdict.counts),
+        "oracle": str(verdict),
+        "period_s": h,
+    }

@@ -1,0 +1,345 @@
+"""Pictures of an episode, as PNG bytes, in memory and without a display.
+
+matplotlib is wanted here alone, and only when a page is asked for. Figures are made as
+objects, so that nothing global is touched.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from paprle.errors import MissingDependency
+from paprle.evaluation.episode import EpisodeResult
+from paprle.evaluation.limb import LimbResult
+from paprle.evaluation.metrics import BLUE_MM, RED_MM, Spans
+from paprle.evaluation.tracks import Rows
+from paprle.gate.reasons import Reason
+from paprle.types import Vec
+
+INK, FAINT, GRID_COLOUR = "#1f2933", "#9aa5b1", "#e4e7eb"
+BLUE, RED, AMBER, GREEN = "#2563eb", "#dc2626", "#d97706", "#059669"
+DPI = 130  # chosen: crisp on a dense screen at the page's width
+MAX_POINTS = 4000  # chosen: more cannot be told apart in a plot of 1400 pixels
+MAX_LINES = 12  # chosen: more joints than this are drawn without a legend
+STYLE = {
+    "axes.edgecolor": FAINT,
+    "axes.grid": True,
+    "axes.labelcolor": INK,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
+    "font.size": 9.5,
+    "grid.color": GRID_COLOUR,
+    "legend.frameon": False,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+}
+
+
+def draw_episode(result: EpisodeResult) -> Iterator[tuple[str, str, bytes]]:
+    """Draw everything that there is to see of an episode.
+
+    Args:
+        result: The measured episode.
+
+    Yields:
+        Title, what it shows, and the picture as PNG.
+
+    Raises:
+        MissingDependency: If matplotlib is not installed.
+    """
+    matplotlib = load_matplotlib()
+    with matplotlib.rc_context(STYLE):
+        for limb in result.limbs:
+            if len(limb.target) > 1:
+                yield (
+                    f"Path of {limb.name}",
+                    "The measured path, coloured by its distance from the target at "
+                    f"the same instant: blue below {BLUE_MM:g} mm, red from "
+                    f"{RED_MM:g} mm on. Grey: the target.",
+                    draw_path(limb),
+                )
+                yield (
+                    f"Error of {limb.name} over time",
+                    "Distance from the raw target, as it was and after the one time "
+                    "shift τ. Below: when the gate acted, and why.",
+                    draw_errors(limb, result),
+                )
+                yield (
+                    f"Distribution of the error of {limb.name}",
+                    "Share of samples with at most that error.",
+                    draw_distribution(limb),
+                )
+        if result.gate is not None and result.h and len(result.gate) > 3:
+            yield (
+                "Joints against their limits",
+                "Speed and acceleration of the commands, as shares of the recorded "
+                "limits. The oracle judges every sample.",
+                draw_joints(result),
+            )
+        if result.ticks is not None and len(result.ticks) > 1:
+            yield (
+                "Time a tick took",
+                "Session and gate: how long each tick computed and how late it woke.",
+                draw_timing(result),
+            )
+
+
+def load_matplotlib() -> Any:
+    """Return the matplotlib package.
+
+    Raises:
+        MissingDependency: If it is not installed.
+    """
+    try:
+        import matplotlib
+        import matplotlib.backends.backend_agg
+        import matplotlib.collections
+        import matplotlib.colors
+        import matplotlib.figure
+        import mpl_toolkits.mplot3d.art3d
+    except ImportError as err:
+        raise MissingDependency(
+            "report.html: expected matplotlib for its plots, got none; "
+            "pip install 'paprle[report]'"
+        ) from err
+    _ = mpl_toolkits.mplot3d.art3d
+    return matplotlib
+
+
+def draw_path(limb: LimbResult) -> bytes:
+    """Draw the path in its best plane and in space, in ARBot's error colours."""
+    figure = _make_figure(11.0, 5.2)
+    target, actual, errors = _thin(limb.target.p, limb.actual.p, limb.errors)
+    target, actual = target * 1e3, actual * 1e3
+    centre = target.mean(axis=0)
+    plane = np.linalg.svd(target - centre, full_matrices=False)[2][:2]
+    flat = figure.add_subplot(1, 2, 1)
+    _add_coloured(figure, flat, (actual - centre) @ plane.T, errors)
+    flat.plot(*((target - centre) @ plane.T).T, color=FAINT, lw=0.8, zorder=1)
+    flat.set_aspect("equal", adjustable="datalim")
+    flat.margins(0.05)
+    flat.set(title="Seen square to its best plane", xlabel="[mm]", ylabel="[mm]")
+    space = figure.add_subplot(1, 2, 2, projection="3d")
+    space.plot(*target.T, color=FAINT, lw=0.8)
+    bar = _add_coloured(figure, space, actual, errors)
+    space.auto_scale_xyz(*actual.T)
+    space.set_box_aspect(np.maximum(np.ptp(actual, axis=0), 0.2 * np.ptp(actual)))
+    space.set(xlabel="x [mm]", ylabel="y [mm]", zlabel="z [mm]")
+    space.set_title("In space, base frame")
+    space.locator_params(nbins=4)
+    colour_bar = figure.colorbar(bar, ax=[flat, space], shrink=0.75, pad=0.06)
+    colour_bar.set_label("position error [mm]")
+    return _to_png(figure)
+
+
+def draw_errors(limb: LimbResult, result: EpisodeResult) -> bytes:
+    """Draw errors over time, with the gate's activity underneath."""
+    activity = _find_activity(result)
+    height = 3.2 + 0.22 * len(activity)
+    figure = _make_figure(11.0, height)
+    axes = figure.add_subplot()
+    _shade(axes, result.engaged)
+    axes.plot(
+        *_split(*_thin(limb.target.t, limb.errors * 1e3), result.engaged),
+        color=AMBER,
+        lw=1.0,
+        label="raw",
+    )
+    if limb.tau is not None:
+        t, shifted = _thin(limb.t_shifted, limb.errors_shifted * 1e3)
+        label = f"lag-compensated, τ = {limb.tau * 1e3:.1f} ms"
+        axes.plot(
+            *_split(t, shifted, result.engaged), color=BLUE, lw=1.2, label=label
+        )
+    top = max(float(limb.errors.max()) * 1e3, 1e-3)
+    for row, (name, t) in enumerate(activity.items()):
+        y = -top * (0.08 + 0.09 * row)
+        axes.plot(t, np.full(len(t), y), "|", color=RED, ms=6, mew=0.8)
+        axes.annotate(
+            name.lower(),
+            (1.0, y),
+            xycoords=("axes fraction", "data"),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=7.5,
+            color=RED,
+        )
+    axes.axhline(0.0, color=FAINT, lw=0.8)
+    axes.set_ylim(-top * (0.06 + 0.09 * len(activity)), top * 1.08)
+    axes.set_yticks([y for y in axes.get_yticks() if 0.0 <= y <= top * 1.08])
+    axes.set(xlabel="time [s]", ylabel="position error [mm]")
+    axes.legend(loc="upper right", ncols=2)
+    return _to_png(figure)
+
+
+def draw_distribution(limb: LimbResult) -> bytes:
+    """Draw the cumulative distribution of raw and lag-compensated errors."""
+    figure = _make_figure(11.0, 3.2)
+    axes = figure.add_subplot()
+    for errors, name, colour in (
+        (limb.errors, "raw", AMBER),
+        (limb.errors_shifted, "lag-compensated", BLUE),
+    ):
+        if not len(errors):
+            continue
+        ordered = np.sort(errors) * 1e3
+        share = 100.0 * np.arange(1, len(ordered) + 1) / len(ordered)
+        median, p95 = np.percentile(ordered, [50, 95])
+        label = f"{name}: median {median:.3g} mm, p95 {p95:.3g} mm"
+        axes.plot(*_thin(ordered, share), color=colour, lw=1.6, label=label)
+        axes.plot([median, p95], [50, 95], "o", color=colour, ms=4)
+    axes.set(xlabel="position error [mm]", ylabel="samples [%]", ylim=(0, 101))
+    axes.set_xlim(left=0.0)
+    axes.legend(loc="lower right")
+    return _to_png(figure)
+
+
+def draw_joints(result: EpisodeResult) -> bytes:
+    """Draw speeds and accelerations of q_cmd as shares of their limits."""
+    t, speed, acceleration = _measure_shares(result)
+    names = result.robot.joint_names if result.robot else ()
+    figure = _make_figure(11.0, max(3.6, 0.28 * len(names) + 1.2))
+    over_time, peaks = figure.subplots(1, 2, width_ratios=(2, 1))
+    _shade(over_time, result.engaged)
+    t_thin, speed_thin = _thin(t, speed)
+    for joint, name in enumerate(names):
+        over_time.plot(t_thin, 100 * speed_thin[:, joint], lw=0.9, label=name)
+    over_time.axhline(100, color=RED, lw=1, ls="--")
+    over_time.axhline(-100, color=RED, lw=1, ls="--")
+    over_time.set(title="Speed", xlabel="time [s]", ylabel="share of V [%]")
+    if len(names) <= MAX_LINES:
+        over_time.legend(fontsize=7.5, ncols=4, loc="lower left")
+    rows = np.arange(len(names))
+    for values, colour, shift, label in (
+        (np.nanmax(np.abs(speed), axis=0), BLUE, -0.2, "speed / V"),
+        (np.nanmax(np.abs(acceleration), axis=0), GREEN, 0.2, "acceleration / A"),
+    ):
+        peaks.barh(rows + shift, 100 * values, 0.36, color=colour, label=label)
+    peaks.axvline(100, color=RED, lw=1, ls="--")
+    peaks.set_yticks(rows, names, fontsize=8)
+    peaks.invert_yaxis()
+    peaks.set(title="Peaks", xlabel="share of the limit [%]")
+    peaks.set_xlim(0, max(112.0, peaks.get_xlim()[1]))
+    peaks.legend(fontsize=7.5, loc="lower right")
+    return _to_png(figure)
+
+
+def draw_timing(result: EpisodeResult) -> bytes:
+    """Draw histograms of compute time and lateness of session and gate ticks."""
+    figure = _make_figure(11.0, 3.0)
+    panels = figure.subplots(1, 2)
+    for axes, name, rows in zip(
+        panels, ("Session", "Gate"), (result.ticks, result.gate), strict=True
+    ):
+        axes.set(title=name, xlabel="time [ms]", ylabel="ticks")
+        if rows is None or not len(rows):
+            continue
+        took, late = rows["compute_ns"] * 1e-6, rows["late_ns"] * 1e-6
+        top = max(float(max(took.max(), late.max())), 1e-3)
+        edges = np.linspace(0.0, top, 80)
+        axes.hist(took, edges, color=BLUE, alpha=0.8, label="compute")
+        axes.hist(late, edges, color=AMBER, alpha=0.6, label="late by")
+        if result.h and name == "Gate" and result.h * 1e3 < 3 * top:
+            axes.axvline(result.h * 1e3, color=RED, lw=1, ls="--", label="period")
+        axes.set_yscale("log")
+        axes.set_ylim(bottom=0.7)
+        axes.legend()
+    return _to_png(figure)
+
+
+def _make_figure(width: float, height: float) -> Any:
+    return load_matplotlib().figure.Figure(
+        figsize=(width, height), layout="constrained", dpi=DPI
+    )
+
+
+def _to_png(figure: Any) -> bytes:
+    buffer = io.BytesIO()
+    canvas = load_matplotlib().backends.backend_agg.FigureCanvasAgg(figure)
+    canvas.print_png(buffer, metadata={"Software": None})
+    return buffer.getvalue()
+
+
+def _add_coloured(figure: Any, axes: Any, points: Vec, errors: Vec) -> Any:
+    """Add a polyline whose pieces take the colour of the error; return it."""
+    matplotlib = load_matplotlib()
+    pieces = np.stack([points[:-1], points[1:]], axis=1)
+    is_flat = points.shape[1] == 2
+    kind = (
+        matplotlib.collections.LineCollection
+        if is_flat
+        else _import_line_3d()
+    )
+    colours = matplotlib.colors.LinearSegmentedColormap.from_list(
+        "error", [BLUE, "#a855f7", RED]
+    )
+    norm = matplotlib.colors.Normalize(BLUE_MM, RED_MM, clip=True)
+    lines = kind(pieces, cmap=colours, norm=norm, linewidths=2.0, capstyle="round")
+    lines.set_array(np.maximum(errors[:-1], errors[1:]) * 1e3)
+    if is_flat:
+        axes.add_collection(lines)
+    else:
+        axes.add_collection3d(lines)
+    _ = figure
+    return lines
+
+
+def _import_line_3d() -> Any:
+    from mpl_toolkits.mplot3d.art3d import Line3DCollection
+
+    return Line3DCollection
+
+
+def _thin(*arrays: Vec) -> tuple[Vec, ...]:
+    """Return every n-th row of arrays of equal length, at most MAX_POINTS of them."""
+    step = max(1, -(-len(arrays[0]) // MAX_POINTS))
+    return tuple(array[::step] for array in arrays)
+
+
+def _split(t: Vec, values: Vec, spans: Spans) -> tuple[Vec, Vec]:
+    """Break a line where one ENGAGED stretch ends and the next begins."""
+    row = np.searchsorted(spans[:, 0], t, side="right") if len(spans) else t * 0
+    cuts = np.flatnonzero(np.diff(row)) + 1
+    return np.insert(t, cuts, np.nan), np.insert(values, cuts, np.nan)
+
+
+def _shade(axes: Any, spans: Spans) -> None:
+    """Mark the ENGAGED stretches."""
+    for begin, end in spans:
+        axes.axvspan(begin, end, color=BLUE, alpha=0.05, lw=0)
+
+
+def _find_activity(result: EpisodeResult) -> dict[str, Vec]:
+    """Return by reason the times at which the gate acted, [s]."""
+    if result.gate is None or not len(result.gate):
+        return {}
+    words = result.gate["reasons"].astype(np.uint64)
+    t = (result.gate["stamp_ns"] - result.origin_ns) * 1e-9
+    activity = {
+        reason.name: t[(words >> np.uint64(reason) & np.uint64(1)).astype(bool)]
+        for reason in Reason
+    }
+    return {name: _thin(when)[0] for name, when in activity.items() if len(when)}
+
+
+def _measure_shares(result: EpisodeResult) -> tuple[Vec, Vec, Vec]:
+    """Return times, and speeds and accelerations of q_cmd over their limits."""
+    gate, robot, h = result.gate, result.robot, result.h
+    if gate is None or robot is None or h is None:
+        return np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0))
+    k = gate["k"].astype(np.int64)
+    v = np.diff(gate["q_cmd"], axis=0) / h
+    v[np.diff(k) != 1] = np.nan
+    v[gate["state"][:-1] == 0] = np.nan  # what a disarmed gate notes is not sent
+    a = np.diff(v, axis=0) / h
+    t = (gate["stamp_ns"][2:] - result.origin_ns) * 1e-9
+    return t, v[1:] / np.maximum(robot.dq_max, 1e-12), a / robot.ddq_max

@@ -1,0 +1,171 @@
+"""From a recorded episode to timed poses: what was asked and what the robot did.
+
+The robot's pose comes from forward kinematics of the measured joints with the URDF
+that was recorded, never from what the session believed.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from paprle.evaluation.metrics import Spans, find_spans, is_inside
+from paprle.evaluation.poses import Dropped, Trajectory, clean
+from paprle.robot_chain import Limb, chain_between, make_chain_model
+from paprle.robot_urdf import read_urdf
+from paprle.types import RobotInfo, SessionState, Vec
+from paprle.wire import pose_to_row
+
+Rows = npt.NDArray[Any]  # structured: fields of paprle.wire
+
+
+class Source(Protocol):
+    """What is read of an episode; ``paprle.recording.reader.Episode`` has it.
+
+    Attributes:
+        ticks: Session ticks, fields of ``Layout.tick``.
+        gate: Gate ticks, fields of ``Layout.gate``.
+        robot_info: The robot as recorded.
+        urdf: Text of its URDF.
+    """
+
+    @property
+    def ticks(self) -> Rows: ...  # noqa: D102
+    @property
+    def gate(self) -> Rows: ...  # noqa: D102
+    @property
+    def robot_info(self) -> RobotInfo: ...  # noqa: D102
+    @property
+    def urdf(self) -> str: ...  # noqa: D102
+
+
+@dataclass(frozen=True, kw_only=True)
+class Track:
+    """One limb while ENGAGED.
+
+    Attributes:
+        limb: Its name.
+        target: Raw target: retargeted, before IK, filters and gate.
+        measured: The robot's pose, at all times that were measured.
+        spans: Stretches in which it was ENGAGED and measured, shape (S, 2), [s].
+        dropped: Target rows left out.
+        is_from_joints: The leader gave joints; the target is FK of q_des.
+    """
+
+    limb: str
+    target: Trajectory
+    measured: Trajectory
+    spans: Spans
+    dropped: Dropped
+    is_from_joints: bool = False
+
+
+def find_origin_ns(source: Source) -> int:
+    """Return the stamp of t = 0: the first session tick, or else gate tick, [ns]."""
+    for rows in (source.ticks, source.gate):
+        if len(rows):
+            return int(rows["stamp_ns"][0])
+    return 0
+
+
+def find_engaged(source: Source, origin_ns: int) -> Spans:
+    """Return the stretches in which the session was ENGAGED, shape (S, 2), [s]."""
+    t = (source.ticks["stamp_ns"] - origin_ns) * 1e-9
+    return find_spans(t, source.ticks["state"] == SessionState.ENGAGED)
+
+
+def find_new_samples(ticks: Rows) -> npt.NDArray[np.bool_]:
+    """Tell which ENGAGED ticks used a leader sample that no tick before had used."""
+    seq = ticks["sample"]["seq"].astype(np.int64)
+    is_new = ticks["has_sample"] & (np.diff(seq, prepend=-1) != 0)
+    return np.asarray(is_new & (ticks["state"] == SessionState.ENGAGED))
+
+
+def make_tracks(source: Source, origin_ns: int, engaged: Spans) -> list[Track]:
+    """Make the track of every limb.
+
+    Args:
+        source: The episode.
+        origin_ns: Stamp of t = 0, [ns].
+        engaged: From ``find_engaged``.
+
+    Returns:
+        Tracks in the robot's order of limbs.
+
+    Raises:
+        ConfigError: If the recorded URDF cannot be read.
+    """
+    limbs = make_limbs(source.robot_info, source.urdf).values()
+    ticks = source.ticks[find_new_samples(source.ticks)]
+    tracks = []
+    for row, limb in enumerate(limbs):
+        q_meas = limb.take(source.gate["q_meas"].T).T
+        poses = compute_poses(limb, q_meas)
+        measured, _ = clean(source.gate["meas_ns"], poses, origin_ns)
+        asked = ticks["target"][:, row]
+        is_from_joints = not np.isfinite(asked).any()
+        if is_from_joints:
+            asked = compute_poses(limb, limb.take(ticks["q_des"].T).T)
+        target, dropped = clean(ticks["stamp_ns"], asked, origin_ns)
+        spans = _cover(engaged, measured)
+        track = Track(
+            limb=limb.name,
+            target=target[is_inside(target.t, spans)],
+            measured=measured,
+            spans=spans,
+            dropped=dropped,
+            is_from_joints=is_from_joints,
+        )
+        tracks.append(track)
+    return tracks
+
+
+def _cover(engaged: Spans, measured: Trajectory) -> Spans:
+    """Return the stretches cut to what was measured."""
+    if not len(measured):
+        return engaged[:0]
+    spans: Spans = np.clip(engaged, measured.t[0], measured.t[-1])
+    return spans[spans[:, 1] >= spans[:, 0]]
+
+
+def make_limbs(robot: RobotInfo, urdf: str) -> dict[str, Limb]:
+    """Make the limbs of a recorded robot from the text of its URDF.
+
+    Args:
+        robot: The robot as recorded.
+        urdf: Text of its URDF.
+
+    Returns:
+        Limbs by name, in order.
+
+    Raises:
+        ConfigError: If the URDF cannot be read.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / robot.urdf_path.name
+        path.write_text(urdf, encoding="utf-8")
+        tree = read_urdf(path)
+    positions = dict(zip(robot.joint_names, robot.home.tolist(), strict=True))
+    mimics = {mimic.joint: mimic for mimic in robot.mimics}
+    for mimic in robot.mimics:
+        source = positions[mimic.source]
+        positions[mimic.joint] = mimic.multiplier * source + mimic.offset
+    limbs = {}
+    for info in robot.limbs:
+        steps = chain_between(tree, info.base_link, info.eef_link)
+        model, frame = make_chain_model(steps, info.joint_names, positions, mimics)
+        limbs[info.name] = Limb(info, robot, model, frame)
+    return limbs
+
+
+def compute_poses(limb: Limb, q: Vec) -> Vec:
+    """Return T_base_eef of joint rows (N, n_l) as pose rows (N, 7); NaN stays NaN."""
+    rows = np.full((len(q), 7), np.nan)
+    for k in np.flatnonzero(np.isfinite(q).all(axis=1)):
+        rows[k] = pose_to_row(limb.fk(q[k]))
+    return rows
