@@ -14,6 +14,9 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import numpy as np
+import pinocchio as pin
+
 from paprle.robot_grippers import find_fingers, guess_gripper
 from paprle.robot_urdf import Urdf
 from paprle.settings import GripperSettings, LimbSettings
@@ -106,15 +109,15 @@ def discover_limbs(urdf: Urdf) -> dict[str, LimbSettings]:
 
 
 def find_limbs(urdf: Urdf) -> list[FoundLimb]:
-    """Find the limbs of a robot, with doubts; empty where nothing moves."""
+    """Find the limbs of a robot, with doubts; empty where nothing but wheels moves."""
     wheels = {
         j.name for j in urdf.joints if j.is_actuated and _is_wheel(j.name, j.child)
     }
     fingers = find_fingers(urdf)
     tree = JointTree(urdf, wheels | fingers)
-    if not tree.above:  # a hand, or a cart: then these are the limbs
+    if not tree.above:  # a hand without an arm: its fingers are the limbs
         fingers = set()
-        tree = JointTree(urdf)
+        tree = JointTree(urdf, wheels)
     leaves = [name for name in tree.above if not tree.below(name)]
     chains = _without_heads([tree.chain_to(leaf) for leaf in leaves])
     names = name_limbs(chains)
@@ -154,8 +157,9 @@ def _make_limb(
         for j in urdf.joints
         if j.parent in tip and (j.name in fingers or j in own_fingers)
     ]
-    last = urdf.joint(chain[-1]).child
-    eef_link, is_telling = _eef_link(tip, palms[0] if palms else last)
+    eef_link, is_telling = _eef_link(
+        tip, palms[0] if palms else _farthest(urdf, tip, chain[-1])
+    )
     limb = FoundLimb(
         name=name,
         base_link=_base_link(urdf, tree, chain[0]),
@@ -163,7 +167,9 @@ def _make_limb(
         joint_names=chain,
     )
     if not is_telling:
-        limb.doubts["eef_link"] = "no link has the name of a tool; this is the last one"
+        limb.doubts["eef_link"] = (
+            "no link has the name of a tool; this is the last or farthest one"
+        )
     if own_fingers:
         limb.gripper, doubt = guess_gripper(urdf, own_fingers)
         if doubt:
@@ -182,6 +188,21 @@ def _base_link(urdf: Urdf, tree: JointTree, first: str) -> str:
         if above.endswith("base_link"):
             return above
     return link
+
+
+def _farthest(urdf: Urdf, tip: list[str], last: str) -> str:
+    """Return the link farthest from the last joint among those that it moves."""
+    best, farthest = urdf.joint(last).child, 1e-3  # chosen: [m] nearer is the same
+    for link in tip:
+        T_last_link = pin.SE3.Identity()
+        for joint in reversed(urdf.chain_to(link)):
+            if joint.name == last:
+                break
+            T_last_link = joint.T_parent_child(0.0) * T_last_link
+        distance = float(np.linalg.norm(T_last_link.translation))
+        if distance > farthest and not _NO_TOOL.search(link):
+            best, farthest = link, distance
+    return best
 
 
 def _eef_link(tip: list[str], fallback: str) -> tuple[str, bool]:
