@@ -13,20 +13,19 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from paprle.errors import CommandError
 from paprle.gate.limits import (
+    Groups,
+    Mask,
     compute_braking_velocity,
     compute_stopping_speed,
-    limit_along,
 )
 from paprle.gate.reasons import Reason
 from paprle.settings import GateSettings
 from paprle.types import RobotInfo, Vec, readonly
 
 GateConfig = GateSettings
-Index = npt.NDArray[np.intp]
 
 _MARGIN_SHARE = 0.05  # chosen: the margin never takes more than this of a joint's range
 _LONGEST_DT = 1.0  # [s] chosen: no follower is commanded less often
@@ -75,7 +74,8 @@ class Gate:
         self.settings = settings or GateSettings()
         self.ddq_max = readonly(info.ddq_max)
         self.dq_max = readonly(info.dq_max)
-        self._groups, self._is_arm = _make_groups(info)
+        self._groups = Groups(info)
+        self._is_arm = self._groups.is_arm
         low, high = compute_command_limits(info, self.settings)
         self.q_min, self.q_max = readonly(low), readonly(high)
         self.speed_scale = 1.0
@@ -183,49 +183,40 @@ class Gate:
         goal = np.clip(target, lower, upper)
         if (goal != target).any():
             events.append(Reason.POSITION)
-        feed = self._check_feed(dq_des)
-        v, q = v_brake.copy(), np.empty_like(c)
-        for group in self._groups:
-            wanted, is_exact = self._want(group, goal - c, feed, speed, events)
-            v[group], is_free = limit_along(
-                wanted, v_brake[group], v_low[group], v_high[group]
-            )
-            q[group] = c[group] + v[group] * h
-            if not is_free:
-                _note(events, Reason.ACCELERATION)
-            elif is_exact:
-                q[group] = goal[group]  # the same to the bit when the target rests
+        wanted, is_exact = self._want(goal - c, dq_des, speed, events)
+        v, is_free = self._groups.limit_along(wanted, v_brake, v_low, v_high)
+        if not is_free.all():
+            events.append(Reason.ACCELERATION)
+        # the goal itself, so that a resting target is held to the bit
+        q = np.where(is_exact & is_free, goal, c + v * h)
         # rounding only: V1 has already kept the step inside
         hard_low, hard_high = np.minimum(self.q_min, c), np.maximum(self.q_max, c)
-        return v, np.clip(q, hard_low, hard_high)
+        return v, np.minimum(np.maximum(q, hard_low), hard_high)
 
     def _want(
-        self,
-        group: Index,
-        error: Vec,
-        feed: Vec,
-        speed: Vec,
-        events: list[Reason],
-    ) -> tuple[Vec, bool]:
-        """Return the velocity that reaches the target soonest and straight."""
-        # The error is taken relative to a target that moves at ``feed``. One factor for
-        # the group keeps the direction, and the stopping speed of the distance that is
-        # left keeps it from overshooting.
+        self, error: Vec, dq_des: Vec | None, speed: Vec, events: list[Reason]
+    ) -> tuple[Vec, Mask]:
+        """Return velocities that reach the target soonest and straight, and which do.
+
+        The error is taken relative to a target that moves at the feed-forward velocity.
+        One factor for the group keeps the direction, and the stopping speed of the
+        distance that is left keeps it from overshooting.
+        """
         h = self._h
-        relative = error[group] - feed[group] * h
+        feed = self._check_feed(dq_des)
+        relative = error - feed * h
         distance = np.abs(relative)
-        stopping = compute_stopping_speed(distance, self.ddq_max[group], h)
-        rates = np.full_like(distance, 1.0 / h)
+        stopping = compute_stopping_speed(distance, self.ddq_max, h)
         moving = distance > 0.0
-        rates[moving] = stopping[moving] / distance[moving]
-        rate = rates.min()
-        is_exact = bool(rate * h >= 1.0 - 1e-12)
-        wanted = feed[group] + rate * relative
-        over = float((np.abs(wanted) / speed[group]).max(initial=0.0))
-        if over > 1.0:
-            _note(events, Reason.VELOCITY)
-            return wanted / over, False
-        return wanted, is_exact
+        rates = np.where(moving, stopping / np.where(moving, distance, 1.0), 1.0 / h)
+        rate = self._groups.min(rates)
+        wanted = feed + rate * relative
+        over = self._groups.max(np.abs(wanted) / speed)
+        is_fast = over > 1.0
+        if is_fast.any():
+            events.append(Reason.VELOCITY)
+            wanted = wanted / np.where(is_fast, over, 1.0)
+        return wanted, (rate * h >= 1.0 - 1e-12) & ~is_fast
 
     def _check_feed(self, dq_des: Vec | None) -> Vec:
         """Feed-forward where the target moves as the joint itself could, else zero."""
@@ -245,14 +236,8 @@ def compute_command_limits(info: RobotInfo, settings: GateSettings) -> tuple[Vec
     margin = np.minimum(
         settings.position_margin, _MARGIN_SHARE * (info.q_max - info.q_min)
     )
-    _, is_arm = _make_groups(info)
-    margin = np.where(is_arm, margin, 0.0)
+    margin = np.where(Groups(info).is_arm, margin, 0.0)
     return info.q_min + margin, info.q_max - margin
-
-
-def _note(events: list[Reason], reason: Reason) -> None:
-    if reason not in events:
-        events.append(reason)
 
 
 def _as_vector(values: Any, n: int) -> Vec | None:
@@ -265,18 +250,3 @@ def _as_vector(values: Any, n: int) -> Vec | None:
     except (TypeError, ValueError, OverflowError):
         return None
     return vector if np.isfinite(vector).all() else None
-
-
-def _make_groups(info: RobotInfo) -> tuple[list[Index], Vec]:
-    """Joints that keep a common direction: each limb; every other joint by itself."""
-    index = {name: i for i, name in enumerate(info.joint_names)}
-    groups: list[Index] = []
-    is_arm, seen = np.ones(len(index), dtype=bool), set[int]()
-    for limb in info.limbs:
-        members = [index[name] for name in limb.joint_names if index[name] not in seen]
-        seen.update(members)
-        groups.append(np.array(members, dtype=np.intp))
-        if limb.gripper is not None:
-            is_arm[index[limb.gripper.joint]] = False
-    groups += [np.array([i]) for i in index.values() if i not in seen]
-    return [group for group in groups if len(group)], is_arm

@@ -7,8 +7,11 @@ the speed each period. All functions are pure and work on arrays.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
-from paprle.types import Vec
+from paprle.types import RobotInfo, Vec
+
+Mask = npt.NDArray[np.bool_]
 
 _FAR = 1e6  # [rad] chosen: stands for "no limit"; keeps the closed form finite
 
@@ -46,33 +49,73 @@ def compute_braking_velocity(v: Vec, ddq_max: Vec, h: float) -> Vec:
     return braked
 
 
-def limit_along(wanted: Vec, base: Vec, lower: Vec, upper: Vec) -> tuple[Vec, bool]:
-    """Return what comes nearest to a velocity inside a box, keeping its direction.
+class Groups:
+    """Joints that keep a common direction: each limb; every other joint by itself.
 
-    The largest t in [0, 1] with t · wanted inside the box keeps the direction exactly.
-    Where no t is inside (the motion is turning), base + s (wanted − base) with the
-    largest s is taken instead: ``base`` is full braking, which is always inside, so
-    there is always an answer.
-
-    Args:
-        wanted: Wanted velocity of the group, shape (m,), [rad/s].
-        base: Full braking, inside the box, shape (m,), [rad/s].
-        lower: Lower corner of the box, shape (m,).
-        upper: Upper corner of the box, shape (m,).
-
-    Returns:
-        The velocity, and whether it is the wanted one.
+    Attributes:
+        is_arm: Which joints are no grippers, shape (n,).
     """
-    is_forward = wanted > 0.0
-    far, near = np.where(is_forward, upper, lower), np.where(is_forward, lower, upper)
-    moves = wanted != 0.0
-    t_max = float((far[moves] / wanted[moves]).min(initial=1.0))
-    t_min = float((near[moves] / wanted[moves]).max(initial=0.0))
-    rests = ~moves
-    if t_max >= t_min and (lower[rests] <= 0.0).all() and (upper[rests] >= 0.0).all():
-        return t_max * wanted, t_max >= 1.0
-    step = wanted - base
-    room = np.where(step > 0.0, upper - base, lower - base)
-    turns = step != 0.0
-    s = min(1.0, max(0.0, float((room[turns] / step[turns]).min(initial=1.0))))
-    return base + s * step, s >= 1.0
+
+    def __init__(self, robot: RobotInfo) -> None:
+        index = {name: i for i, name in enumerate(robot.joint_names)}
+        members: list[list[int]] = []
+        seen: set[int] = set()
+        self.is_arm = np.ones(len(index), dtype=bool)
+        for limb in robot.limbs:
+            members.append([index[n] for n in limb.joint_names if index[n] not in seen])
+            seen.update(members[-1])
+            if limb.gripper is not None:
+                self.is_arm[index[limb.gripper.joint]] = False
+        members += [[i] for i in index.values() if i not in seen]
+        members = [group for group in members if group]
+        self._order = np.array([i for group in members for i in group], dtype=np.intp)
+        sizes = [len(group) for group in members]
+        self._starts = np.cumsum([0, *sizes[:-1]])
+        self._group_of = np.empty(len(index), dtype=np.intp)
+        self._group_of[self._order] = np.repeat(np.arange(len(sizes)), sizes)
+
+    def min(self, values: Vec) -> Vec:
+        """Return the smallest value of each joint's group, shape (n,)."""
+        smallest: Vec = np.minimum.reduceat(values[self._order], self._starts)
+        return smallest[self._group_of]
+
+    def max(self, values: Vec) -> Vec:
+        """Return the largest value of each joint's group, shape (n,)."""
+        return -self.min(-values)
+
+    def limit_along(
+        self, wanted: Vec, base: Vec, lower: Vec, upper: Vec
+    ) -> tuple[Vec, Mask]:
+        """Return what comes nearest to a velocity inside a box, keeping its direction.
+
+        The largest t in [0, 1] with t · wanted inside the box keeps the direction of a
+        group exactly. Where no t is inside (the motion is turning), base +
+        s (wanted − base) with the largest s is taken instead: ``base`` is full braking,
+        which is always inside, so there is always an answer.
+
+        Args:
+            wanted: Wanted velocity, shape (n,), [rad/s].
+            base: Full braking, inside the box, shape (n,), [rad/s].
+            lower: Lower corner of the box, shape (n,).
+            upper: Upper corner of the box, shape (n,).
+
+        Returns:
+            The velocity, and which joints got the wanted one.
+        """
+        is_forward, rests = wanted > 0.0, wanted == 0.0
+        scale = np.where(rests, 1.0, wanted)
+        far = np.where(is_forward, upper, lower) / scale
+        near = np.where(is_forward, lower, upper) / scale
+        # a joint that should rest allows any t if resting is inside, and none if not
+        allows = (lower <= 0.0) & (upper >= 0.0)
+        t_max = self.min(np.where(rests, np.where(allows, 1.0, -1.0), far))
+        t_min = self.max(np.where(rests, 0.0, near))
+        t = np.minimum(t_max, 1.0)
+        keeps = (t >= np.maximum(t_min, 0.0)) & (t_max >= 0.0)
+        step = wanted - base
+        room = np.where(step > 0.0, upper, lower) - base
+        turns = step != 0.0
+        shares = np.where(turns, room / np.where(turns, step, 1.0), 1.0)
+        s = np.clip(self.min(shares), 0.0, 1.0)
+        v = np.where(keeps, t * wanted, base + s * step)
+        return v, np.where(keeps, t, s) >= 1.0
