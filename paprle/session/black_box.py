@@ -1,4 +1,7 @@
-"""The last seconds of a session, kept in memory and written when it fails."""
+"""The last seconds of a session, kept in memory and written when it fails.
+
+They go to the folder of the recordings, or to the user's cache folder.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +31,7 @@ class BlackBox:
         self._statuses.append(status)
 
     def write(self, text: str) -> Path:
-        """Write everything remembered and why, and return where.
-
-        Falls back on the user's cache folder where nothing is recorded.
-        """
+        """Write everything remembered and why, and return where."""
         cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
         folder = Path(self._folder or Path(cache) / "paprle")
         folder.mkdir(parents=True, exist_ok=True)

@@ -13,15 +13,21 @@ from typing import Any
 import numpy as np
 
 from paprle.gate.reasons import from_bits
+from paprle.session.episode import EpisodeLog
 from paprle.session.intake import Intake
 from paprle.session.motion import Motion
 from paprle.session.operator import Actions
 from paprle.session.states import EPISODE_STATES, REQUESTS, Event, step_state
 from paprle.settings import SessionSettings
-from paprle.types import Feedback, GateState, LeaderInfo, SessionState
+from paprle.types import (
+    Feedback,
+    GateState,
+    LeaderInfo,
+    LeaderSample,
+    SessionState,
+)
 from paprle.wire import Layout, Record, Request
 
-_SETTLE = 2.0  # [s] chosen: longest wait for standstill before an episode is closed
 _CLEARING = 0.3  # [s] chosen: several periods of the slowest gate
 
 
@@ -49,7 +55,7 @@ class Core:
 
     Attributes:
         state: State of the session.
-        episode: Number of the current or next episode.
+        episodes: Counts episodes, and the events of the recorder.
         intake: The leader's samples.
         motion: What is commanded.
         note: What the operator should know or do next.
@@ -67,7 +73,7 @@ class Core:
         is_interactive: bool,
     ) -> None:
         self.state = SessionState.INIT
-        self.episode = 0
+        self.episodes = EpisodeLog()
         self.intake = Intake(layout, settings.max_gap)
         self.motion = motion
         self.note = ""
@@ -80,11 +86,8 @@ class Core:
         self._tick: Record = np.zeros((), dtype=layout.tick)
         self._actions = Actions()
         self._asked = Actions()
-        self._events: list[dict[str, Any]] = []
         self._needs_press = False
         self._was_engaged = False
-        self._episode_ns: int | None = None
-        self._closing: tuple[str, int] | None = None
         self._cleared_ns: int | None = None
         self._gate_state = GateState.DISARMED
         self._now_ns = 0
@@ -114,7 +117,7 @@ class Core:
             Set-point, recorder's tick, feedback, events; overwritten by the next call.
         """
         self._now_ns = now_ns
-        self._events = []
+        self.episodes.events = []
         self._asked, self._actions = actions.since(self._actions), actions
         self.intake.take(sample, now_ns)
         self._gate_state = GateState(int(status["state"]))
@@ -123,17 +126,19 @@ class Core:
             self.motion.drop_plan()
         self._move_state(self._decide())
         is_over = self.state is SessionState.CLOSING and self._drive_closing()
-        self._close_episode()
+        self.episodes.close(now_ns, is_standing=self.motion.is_standing)
         self.motion.step(self.state, self.intake, now_ns)
         self._fill_setpoint(now_ns)
         self._fill_tick(now_ns)
         feedback = Feedback(
             stamp_ns=now_ns,
             state=self.state.name,
-            episode=self.episode,
+            episode=self.episodes.number,
             is_engaged=self.state is SessionState.ENGAGED,
         )
-        return Output(self._setpoint, self._tick, feedback, self._events, is_over)
+        return Output(
+            self._setpoint, self._tick, feedback, self.episodes.events, is_over
+        )
 
     def fail(self, reason: str, now_ns: int) -> Record:
         """Return a set-point that stops the robot, when the tick itself cannot."""
@@ -167,72 +172,59 @@ class Core:
     def _decide_waiting(self) -> Event | None:
         limit = self._settings.episodes
         sample = self.intake.sample
-        is_done = limit is not None and self.episode >= limit
+        is_done = limit is not None and self.episodes.number >= limit
         if is_done or (sample is not None and sample.is_exhausted):
             self.end_reason = "done"
             return Event.QUIT
-        if not self.intake.is_usable(self._now_ns) or sample is None:
-            self.note = "waiting for the leader"
+        self.note = self._find_obstacle(sample)
+        if self.note or sample is None:
             return None
-        is_asked = sample.start or (self._leader.is_human and self._asked.engage > 0)
-        if not is_asked:
-            self.note = "press Enter to start" if self._leader.is_human else ""
-            return None
-        if self._leader.is_human:
-            refusal = self.motion.find_start_refusal(sample, self._settings.start_bound)
-            if refusal:
-                self.note = refusal
-                return None
-        self._begin_episode()
+        self.episodes.begin(self._now_ns)
         return Event.START
 
+    def _find_obstacle(self, sample: LeaderSample | None) -> str:
+        """What keeps an episode from starting (S1); empty when nothing does."""
+        if sample is None or not self.intake.is_usable(self._now_ns):
+            return "waiting for the leader"
+        if self._gate_state is not GateState.READY or not self.motion.is_standing:
+            return "waiting for the follower"
+        if not self._leader.is_human:
+            return "" if sample.start else "waiting for the leader's start signal"
+        if not (sample.start or self._asked.engage):
+            return "press Enter to start"
+        return self.motion.find_start_refusal(sample, self._settings.start_bound)
+
     def _decide_aligning(self) -> Event | None:
-        if self._asked.next_episode or self._asked.discard:
-            return self._end("next")
-        if self._gate_state is GateState.HOLD or not self.intake.is_usable(
-            self._now_ns
-        ):
-            self._needs_press = self._leader.is_human
+        if self._has_ended():
+            return Event.END
+        if self._is_disengaged():
             return Event.DISENGAGE
         sample = self.intake.sample
-        if sample is None or not self.motion.is_standing:
+        if sample is None:
             return None
         blocked = self.motion.plan_alignment(sample, self._settings.speed)
-        if blocked:
-            self.note = f"cannot align: {blocked}"
-            self._end("cannot align")
-            if self._is_interactive:
-                return Event.ABORT
-            self.end_reason = "cannot align"
-            return Event.QUIT
-        return Event.ALIGNED if self.motion.has_arrived else None
+        if not blocked:
+            return Event.ALIGNED if self.motion.has_arrived else None
+        self.note = f"cannot align: {blocked}"
+        self.episodes.end("cannot align", self._now_ns)
+        if self._is_interactive:
+            return Event.ABORT
+        self.end_reason = "cannot align"
+        return Event.QUIT
 
     def _decide_engaged(self) -> Event | None:
-        sample = self.intake.sample
-        if self._asked.next_episode or self._asked.discard:
-            return self._end("next")
-        if sample is not None and sample.end and self.intake.is_fresh(self._now_ns):
-            return self._end("end signal")
-        if self._is_time_up():
-            return self._end("time is up")
+        if self._has_ended():
+            return Event.END
         if self._asked.engage:
             self.note = "paused; press Enter to go on"
             self._needs_press = True
             return Event.DISENGAGE
-        if self._gate_state is GateState.HOLD or not self.intake.is_usable(
-            self._now_ns
-        ):
-            self._needs_press = self._leader.is_human
-            self.note = "leader lost; re-engage to go on"
-            return Event.DISENGAGE
-        return None
+        return Event.DISENGAGE if self._is_disengaged() else None
 
     def _decide_clutched(self) -> Event | None:
+        if self._has_ended():
+            return Event.END
         sample = self.intake.sample
-        if self._asked.next_episode or self._asked.discard:
-            return self._end("next")
-        if sample is not None and sample.end and self.intake.is_fresh(self._now_ns):
-            return self._end("end signal")
         engaged = sample is not None and sample.engaged and sample.valid
         has_pressed = bool(self._asked.engage) or (engaged and not self._was_engaged)
         self._was_engaged = engaged
@@ -242,6 +234,32 @@ class Core:
         if self._needs_press or not is_free or not self.intake.is_usable(self._now_ns):
             return None
         return Event.REALIGN if self.motion.needs_alignment else Event.REENGAGE
+
+    def _has_ended(self) -> bool:
+        """Whether operator, leader or time end the episode; notes why."""
+        sample = self.intake.sample
+        is_asked = bool(self._asked.next_episode or self._asked.discard)
+        is_signal = sample is not None and sample.end
+        if is_asked:
+            self.episodes.end(
+                "next", self._now_ns, is_discarded=bool(self._asked.discard)
+            )
+        elif is_signal and self.intake.is_fresh(self._now_ns):
+            self.episodes.end("end signal", self._now_ns)
+        elif self.episodes.lasts_longer(self._settings.duration, self._now_ns):
+            self.episodes.end("time is up", self._now_ns)
+        return self.episodes.is_ending
+
+    def _is_disengaged(self) -> bool:
+        """Whether the gate holds or the leader is lost; then a person must press."""
+        is_lost = not self.intake.is_usable(self._now_ns)
+        if not is_lost and self._gate_state is not GateState.HOLD:
+            return False
+        self._needs_press = self._leader.is_human
+        self.note = "leader lost" if is_lost else "the gate holds"
+        if self._needs_press:
+            self.note += "; let go and engage again, or press Enter"
+        return True
 
     def _decide_stopped(self) -> Event | None:
         self.note = "STOPPED; press c to clear"
@@ -270,15 +288,13 @@ class Core:
         if self.state is SessionState.ENGAGED:
             self.note = ""
         if before in EPISODE_STATES and self.state not in EPISODE_STATES:
-            self._end(self._name_end(event))
-        self._events.append(
-            {
-                "event": "state",
-                "from": before.name,
-                "to": self.state.name,
-                "why": event.name,
-                "t_ns": self._now_ns,
-            }
+            self.episodes.end(self._name_end(event), self._now_ns)
+        self.episodes.add(
+            "state",
+            self._now_ns,
+            before=before.name,
+            after=self.state.name,
+            why=event.name,
         )
 
     def _name_end(self, event: Event) -> str:
@@ -287,44 +303,9 @@ class Core:
             return "stopped: " + ", ".join(reason.name for reason in reasons)
         return self.end_reason or event.name.lower()
 
-    def _begin_episode(self) -> None:
-        self._episode_ns = self._now_ns
-        self._events.append(
-            {"event": "episode_begin", "episode": self.episode, "t_ns": self._now_ns}
-        )
-
-    def _end(self, reason: str) -> Event:
-        """Note why the episode ends; it is closed once the arm stands."""
-        if self._episode_ns is not None and self._closing is None:
-            if self._asked.discard:
-                self._events.append({"event": "discard", "t_ns": self._now_ns})
-                reason = "discarded"
-            self._closing = (reason, self._now_ns)
-        return Event.END
-
-    def _close_episode(self) -> None:
-        """Write the end of an episode when the command stands, so braking is in it."""
-        if self._closing is None:
-            return
-        reason, since_ns = self._closing
-        waited = (self._now_ns - since_ns) * 1e-9
-        if not self.motion.is_standing and waited < _SETTLE:
-            return
-        self._events.append(
-            {"event": "episode_end", "end_reason": reason, "t_ns": self._now_ns}
-        )
-        self._closing, self._episode_ns = None, None
-        self.episode += 1
-
-    def _is_time_up(self) -> bool:
-        limit = self._settings.duration
-        if limit is None or self._episode_ns is None:
-            return False
-        return (self._now_ns - self._episode_ns) * 1e-9 > limit
-
     def _drive_closing(self) -> bool:
         """Brake to rest, park if asked and possible; True when that is done."""
-        if self._closing is not None:
+        if self.episodes.is_ending:
             return False
         can_park = (
             self._settings.close_policy == "park"
@@ -373,7 +354,7 @@ class Core:
         tick["stamp_ns"], tick["state"], tick["episode"] = (
             now_ns,
             self.state,
-            self.episode,
+            self.episodes.number,
         )
         tick["has_sample"] = self.intake.record is not None
         if self.intake.record is not None:

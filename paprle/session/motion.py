@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
+import pinocchio as pin
 
 from paprle.gate.gate import compute_command_limits
 from paprle.retarget import Retargeting, RetargetState
@@ -72,7 +75,7 @@ class Motion:
 
     @property
     def needs_alignment(self) -> bool:
-        """Whether engaging starts from where the leader says, not where the robot is."""
+        """Whether engaging starts where the leader says, not where the robot is."""
         return self._retargeting.mode != "relative"
 
     def take_status(self, status: Record, now_ns: int) -> None:
@@ -146,6 +149,13 @@ class Motion:
         else:
             self.q_des, self.dq_des = self._q_cmd.copy(), np.zeros_like(self._q_cmd)
 
+    def warm_up(self) -> None:
+        """Touch everything a tick will need, so that the first one is not slow."""
+        self._robot.check_path([self._robot.home])
+        for limb in self._robot.limbs.values():
+            limb.fk(limb.home)
+            limb.jacobian(limb.home)
+
     def _go_to(self, goal: Vec, tolerance: float, speed: float) -> str:
         goal = np.clip(goal, self._low, self._high)
         if self._plan is None and self.is_standing and not self._blocked:
@@ -183,5 +193,15 @@ class Motion:
         self.err_pos, self.err_rot = solution.err_pos, solution.err_rot
         self._fill_rows(sample, solution.T_base_eef)
 
-    def _fill_rows(self, sample: LeaderSample, targets: object) -> None:
-        raise NotImplementedError
+    def _fill_rows(self, sample: LeaderSample, targets: Mapping[str, pin.SE3]) -> None:
+        """Note the poses that were asked for; joint commands by their FK."""
+        raw, rows = self._nothing.copy(), self._nothing.copy()
+        for i, (name, limb) in enumerate(self._robot.limbs.items()):
+            T_leader = self._retargeting.find_pose(sample, name)
+            if T_leader is not None:
+                raw[i] = pose_to_row(T_leader)
+            if name in targets:
+                rows[i] = pose_to_row(targets[name])
+            elif self._retargeting.mode == "joints":
+                rows[i] = pose_to_row(limb.fk(limb.take(self.q_des)))
+        self.raw_rows, self.target_rows = raw, rows

@@ -9,6 +9,7 @@ import termios
 import threading
 import tty
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 KEYS: dict[str, str] = {
     "\r": "engage",
@@ -64,7 +65,7 @@ class Operator:
         self._lock = threading.Lock()
         self._wake_read, self._wake_write = os.pipe()
         self._thread: threading.Thread | None = None
-        self._saved: list[object] | None = None
+        self._saved: list[Any] | None = None
         self.is_interactive = sys.stdin is not None and sys.stdin.isatty()
 
     @property

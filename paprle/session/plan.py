@@ -90,7 +90,11 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
     leader = make_leader(resolved, clock)
     load_factory(find_plugin("follower", resolved.env_type))  # its SDK is there
     retargeting = Retargeting(
-        robot, leader.info, resolved.retarget, ik_settings=resolved.ik
+        robot,
+        leader.info,
+        resolved.retarget,
+        ik_settings=resolved.ik,
+        position_margin=resolved.gate.position_margin,
     )
     if resolved.record.dir is not None:
         _check_folder(Path(resolved.record.dir))

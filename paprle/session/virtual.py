@@ -34,6 +34,7 @@ class VirtualClock:
         self.now_ns = 10**9
 
     def __call__(self) -> int:
+        """Return the time, [ns]."""
         return self.now_ns
 
 
