@@ -1,7 +1,7 @@
 """Pictures of an episode, as PNG bytes, in memory and without a display.
 
-matplotlib is wanted here alone, and only when a page is asked for. Figures are made as
-objects, so that nothing global is touched.
+matplotlib is wanted by this module alone, which is loaded when a page is asked for.
+Figures are made as objects, so that nothing global is touched.
 """
 
 from __future__ import annotations
@@ -10,13 +10,17 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection
+from matplotlib.colors import LinearSegmentedColormap, Normalize
+from matplotlib.figure import Figure
+from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
-from paprle.errors import MissingDependency
 from paprle.evaluation.episode import EpisodeResult
 from paprle.evaluation.limb import LimbResult
 from paprle.evaluation.metrics import BLUE_MM, RED_MM, Spans
-from paprle.evaluation.tracks import Rows
 from paprle.gate.reasons import Reason
 from paprle.types import Vec
 
@@ -51,12 +55,8 @@ def draw_episode(result: EpisodeResult) -> Iterator[tuple[str, str, bytes]]:
 
     Yields:
         Title, what it shows, and the picture as PNG.
-
-    Raises:
-        MissingDependency: If matplotlib is not installed.
     """
-    matplotlib = load_matplotlib()
-    with matplotlib.rc_context(STYLE):
+    with mpl.rc_context(STYLE):
         for limb in result.limbs:
             if len(limb.target) > 1:
                 yield (
@@ -92,28 +92,6 @@ def draw_episode(result: EpisodeResult) -> Iterator[tuple[str, str, bytes]]:
             )
 
 
-def load_matplotlib() -> Any:
-    """Return the matplotlib package.
-
-    Raises:
-        MissingDependency: If it is not installed.
-    """
-    try:
-        import matplotlib
-        import matplotlib.backends.backend_agg
-        import matplotlib.collections
-        import matplotlib.colors
-        import matplotlib.figure
-        import mpl_toolkits.mplot3d.art3d
-    except ImportError as err:
-        raise MissingDependency(
-            "report.html: expected matplotlib for its plots, got none; "
-            "pip install 'paprle[report]'"
-        ) from err
-    _ = mpl_toolkits.mplot3d.art3d
-    return matplotlib
-
-
 def draw_path(limb: LimbResult) -> bytes:
     """Draw the path in its best plane and in space, in ARBot's error colours."""
     figure = _make_figure(11.0, 5.2)
@@ -122,14 +100,14 @@ def draw_path(limb: LimbResult) -> bytes:
     centre = target.mean(axis=0)
     plane = np.linalg.svd(target - centre, full_matrices=False)[2][:2]
     flat = figure.add_subplot(1, 2, 1)
-    _add_coloured(figure, flat, (actual - centre) @ plane.T, errors)
+    _add_coloured(flat, (actual - centre) @ plane.T, errors)
     flat.plot(*((target - centre) @ plane.T).T, color=FAINT, lw=0.8, zorder=1)
     flat.set_aspect("equal", adjustable="datalim")
     flat.margins(0.05)
     flat.set(title="Seen square to its best plane", xlabel="[mm]", ylabel="[mm]")
     space = figure.add_subplot(1, 2, 2, projection="3d")
     space.plot(*target.T, color=FAINT, lw=0.8)
-    bar = _add_coloured(figure, space, actual, errors)
+    bar = _add_coloured(space, actual, errors)
     space.auto_scale_xyz(*actual.T)
     space.set_box_aspect(np.maximum(np.ptp(actual, axis=0), 0.2 * np.ptp(actual)))
     space.set(xlabel="x [mm]", ylabel="y [mm]", zlabel="z [mm]")
@@ -147,18 +125,12 @@ def draw_errors(limb: LimbResult, result: EpisodeResult) -> bytes:
     figure = _make_figure(11.0, height)
     axes = figure.add_subplot()
     _shade(axes, result.engaged)
-    axes.plot(
-        *_split(*_thin(limb.target.t, limb.errors * 1e3), result.engaged),
-        color=AMBER,
-        lw=1.0,
-        label="raw",
-    )
+    t, raw = _thin(limb.target.t, limb.errors * 1e3)
+    axes.plot(*_split(t, raw, result.engaged), color=AMBER, lw=1.0, label="raw")
     if limb.tau is not None:
         t, shifted = _thin(limb.t_shifted, limb.errors_shifted * 1e3)
         label = f"lag-compensated, τ = {limb.tau * 1e3:.1f} ms"
-        axes.plot(
-            *_split(t, shifted, result.engaged), color=BLUE, lw=1.2, label=label
-        )
+        axes.plot(*_split(t, shifted, result.engaged), color=BLUE, lw=1.2, label=label)
     top = max(float(limb.errors.max()) * 1e3, 1e-3)
     for row, (name, t) in enumerate(activity.items()):
         y = -top * (0.08 + 0.09 * row)
@@ -257,46 +229,29 @@ def draw_timing(result: EpisodeResult) -> bytes:
 
 
 def _make_figure(width: float, height: float) -> Any:
-    return load_matplotlib().figure.Figure(
-        figsize=(width, height), layout="constrained", dpi=DPI
-    )
+    return Figure(figsize=(width, height), layout="constrained", dpi=DPI)
 
 
 def _to_png(figure: Any) -> bytes:
     buffer = io.BytesIO()
-    canvas = load_matplotlib().backends.backend_agg.FigureCanvasAgg(figure)
-    canvas.print_png(buffer, metadata={"Software": None})
+    FigureCanvasAgg(figure).print_png(buffer, metadata={"Software": None})
     return buffer.getvalue()
 
 
-def _add_coloured(figure: Any, axes: Any, points: Vec, errors: Vec) -> Any:
+def _add_coloured(axes: Any, points: Vec, errors: Vec) -> Any:
     """Add a polyline whose pieces take the colour of the error; return it."""
-    matplotlib = load_matplotlib()
     pieces = np.stack([points[:-1], points[1:]], axis=1)
     is_flat = points.shape[1] == 2
-    kind = (
-        matplotlib.collections.LineCollection
-        if is_flat
-        else _import_line_3d()
-    )
-    colours = matplotlib.colors.LinearSegmentedColormap.from_list(
-        "error", [BLUE, "#a855f7", RED]
-    )
-    norm = matplotlib.colors.Normalize(BLUE_MM, RED_MM, clip=True)
+    kind = LineCollection if is_flat else Line3DCollection
+    colours = LinearSegmentedColormap.from_list("error", [BLUE, "#a855f7", RED])
+    norm = Normalize(BLUE_MM, RED_MM, clip=True)
     lines = kind(pieces, cmap=colours, norm=norm, linewidths=2.0, capstyle="round")
     lines.set_array(np.maximum(errors[:-1], errors[1:]) * 1e3)
     if is_flat:
         axes.add_collection(lines)
     else:
         axes.add_collection3d(lines)
-    _ = figure
     return lines
-
-
-def _import_line_3d() -> Any:
-    from mpl_toolkits.mplot3d.art3d import Line3DCollection
-
-    return Line3DCollection
 
 
 def _thin(*arrays: Vec) -> tuple[Vec, ...]:

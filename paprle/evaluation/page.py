@@ -1,0 +1,196 @@
+"""The page of a report: one HTML file that needs nothing beside itself.
+
+No script, no font and no picture from elsewhere; a policy in the page forbids them.
+Everything that came from a file is escaped.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+from paprle.evaluation.words import (
+    describe_episode,
+    describe_itv,
+    format_number,
+    list_facts,
+)
+
+Json = dict[str, Any]
+Picture = tuple[str, str, bytes]
+
+STYLE = """
+:root { color-scheme: light; }
+body { font: 16px/1.5 system-ui, sans-serif; color: #1f2933; background: #f5f7fa;
+  max-width: 1160px; margin: 0 auto; padding: 24px; }
+h1 { font-size: 26px; margin: 8px 0 4px; } h2 { font-size: 21px; margin: 36px 0 4px; }
+h3 { font-size: 16px; margin: 0 0 2px; }
+.sub { color: #616e7c; margin: 0 0 12px; overflow-wrap: anywhere; }
+.say { font-size: 17px; background: #fff; border-left: 4px solid #2563eb;
+  padding: 12px 16px; border-radius: 0 8px 8px 0; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(165px, 1fr));
+  gap: 12px; margin: 16px 0; }
+.tile { background: #fff; border-radius: 10px; padding: 12px 14px;
+  border-top: 3px solid #cbd2d9; }
+.tile b { display: block; font-size: 24px; line-height: 1.25; }
+.tile span { color: #616e7c; font-size: 13px; display: block; }
+.good { border-top-color: #059669; } .bad { border-top-color: #dc2626; }
+.bad b { color: #dc2626; }
+.card { background: #fff; border-radius: 10px; padding: 14px 16px; margin: 14px 0; }
+.card img { width: 100%; height: auto; display: block; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+th, td { text-align: right; padding: 4px 10px; border-bottom: 1px solid #e4e7eb; }
+th:first-child, td:first-child { text-align: left; }
+th { color: #616e7c; font-weight: 600; font-size: 13px; }
+ul.notes { background: #fffbeb; border-radius: 10px; padding: 12px 16px 12px 36px; }
+pre { white-space: pre-wrap; font-size: 13px; margin: 0; }
+footer { color: #616e7c; font-size: 13px; margin-top: 32px; }
+"""
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+FOOTER = (
+    "The target is the retargeted pose before inverse kinematics, filters and gate, at "
+    "the tick that used it; the robot's pose is the forward kinematics of its measured "
+    "joints. Lag-compensated errors take one shift τ for all axes and the whole "
+    "episode, over samples that are the same for every τ; aligned ones take the best "
+    "rotation and translation, no scale. Capture to command includes the look-ahead "
+    "that the leader declares. Command age: of the set-point, when the gate writes. "
+    "Command to motion: by correlation of q_cmd and q_meas, joint by joint."
+)
+
+
+def render_page(
+    entries: Sequence[Json], pictures: Sequence[Iterable[Picture]], title: str
+) -> str:
+    """Render a whole report.
+
+    Args:
+        entries: Entries of ``report.json``.
+        pictures: For each entry its pictures: title, caption, PNG.
+        title: Title of the page.
+
+    Returns:
+        The HTML text.
+    """
+    parts = [
+        _render_episode(entry, drawn)
+        for entry, drawn in zip(entries, pictures, strict=True)
+    ]
+    itv = describe_itv(entries)
+    intro = f'<p class="say">{escape(itv)}</p>' if itv else ""
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>"
+        f"<h1>{escape(title)}</h1>{intro}{''.join(parts)}"
+        f"<footer>{escape(FOOTER)}</footer></body></html>\n"
+    )
+
+
+def _render_episode(entry: Json, pictures: Iterable[Picture]) -> str:
+    facts = ", ".join(list_facts(entry))
+    notes = "".join(f"<li>{escape(str(note))}</li>" for note in entry["notes"])
+    return "".join(
+        [
+            f"<section><h2>{escape(str(entry['episode']))}</h2>",
+            f'<p class="sub">{escape(facts)}</p>',
+            f'<p class="say">{escape(describe_episode(entry))}</p>',
+            _render_tiles(entry),
+            f'<ul class="notes">{notes}</ul>' if notes else "",
+            _render_table(entry),
+            *(_render_picture(*picture) for picture in pictures),
+            _render_verdict(entry),
+            "</section>",
+        ]
+    )
+
+
+def _render_tiles(entry: Json) -> str:
+    ate, latency = entry["ate_mm"], entry["latency_ms"]
+    compensated = ate["lag_compensated"]
+    captured, violations = latency["capture_to_command"], entry["gate"]["violations"]
+    on_time = entry["tick"]["on_time_percent"]
+    tau = format_number(compensated.get("tau_ms"), "ms")
+    verdict = "" if violations is None else "bad" if violations else "good"
+    punctual = "" if on_time is None else "good" if on_time >= 99.0 else "bad"
+    tiles = [
+        ("", compensated["median"], "mm", f"median error after a shift of τ = {tau}"),
+        ("", ate["raw"]["median"], "mm", "median error as it was"),
+        ("", entry["lag_ms"], "ms", "lag of the robot behind its target"),
+        (
+            "",
+            captured["p50"],
+            "ms",
+            f"capture to command; p99 {format_number(captured['p99'], 'ms')}, "
+            f"look-ahead {format_number(entry['look_ahead_ms'], 'ms')} included",
+        ),
+        (verdict, violations, "", "violations of motion limits, by the oracle"),
+        (punctual, on_time, "%", "of the ticks finished in time"),
+    ]
+    return '<div class="tiles">' + "".join(map(_render_tile, tiles)) + "</div>"
+
+
+def _render_tile(tile: tuple[str, float | None, str, str]) -> str:
+    kind, value, unit, text = tile
+    number = escape(format_number(value, unit))
+    return f'<div class="tile {kind}"><b>{number}</b><span>{escape(text)}</span></div>'
+
+
+def _render_table(entry: Json) -> str:
+    """Errors of all limbs, and the latencies."""
+    head = "<tr><th>{}</th><th>median</th><th>p95</th><th>max</th><th>RMSE</th></tr>"
+    rows = []
+    for name, limb in entry["limbs"].items():
+        tau = format_number(limb["ate_mm"]["lag_compensated"]["tau_ms"], "ms")
+        lines = [
+            ("position [mm], raw", limb["ate_mm"]["raw"]),
+            (f"position [mm], τ = {tau}", limb["ate_mm"]["lag_compensated"]),
+            ("position [mm], aligned", limb["ate_mm"]["aligned"]),
+            ("relative over 1 s [mm]", limb["rpe"]["translation_mm"]),
+            ("orientation [°], raw", limb["orientation_deg"]["raw"]),
+            (f"orientation [°], τ = {tau}", limb["orientation_deg"]["lag_compensated"]),
+        ]
+        worst = " (worst limb)" if name == entry["worst_limb"] else ""
+        rows.append(head.format(escape(name + worst)))
+        rows += [_render_row(text, figures) for text, figures in lines]
+    latency = entry["latency_ms"]
+    rows.append("<tr><th>latency [ms]</th><th>p50</th><th>p99</th><th></th><th></th>")
+    for key, text in (
+        ("capture_to_command", "capture to command, look-ahead included"),
+        ("command_age", "command age at actuation"),
+        ("command_to_motion", "command to motion"),
+    ):
+        rows.append(
+            f"<tr><td>{text}</td><td>{format_number(latency[key]['p50'])}</td>"
+            f"<td>{format_number(latency[key]['p99'])}</td><td></td><td></td></tr>"
+        )
+    return f'<div class="card"><table>{"".join(rows)}</table></div>'
+
+
+def _render_row(text: str, figures: Json) -> str:
+    cells = "".join(
+        f"<td>{format_number(figures[key])}</td>"
+        for key in ("median", "p95", "max", "rmse")
+    )
+    return f"<tr><td>{escape(text)}</td>{cells}</tr>"
+
+
+def _render_picture(title: str, caption: str, png: bytes) -> str:
+    data = base64.b64encode(png).decode("ascii")
+    return (
+        f'<div class="card"><h3>{escape(title)}</h3>'
+        f'<p class="sub">{escape(caption)}</p>'
+        f'<img alt="{escape(title)}" src="data:image/png;base64,{data}"></div>'
+    )
+
+
+def _render_verdict(entry: Json) -> str:
+    oracle = entry["gate"].get("oracle")
+    if not oracle:
+        return ""
+    return (
+        '<div class="card"><h3>Verdict of the oracle on q_cmd</h3>'
+        f"<pre>{escape(oracle)}</pre></div>"
+    )

@@ -1,0 +1,134 @@
+"""What the figures say, in words, for the page and for the terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+Json = dict[str, Any]
+
+UNKNOWN = "–"
+
+
+def format_number(value: float | None, unit: str = "") -> str:
+    """Return a number with three figures and its unit; a dash when it is unknown."""
+    if value is None:
+        return UNKNOWN
+    if isinstance(value, int):
+        text = str(value)
+    elif value == 0.0:
+        text = "0"
+    else:
+        digits = 2 - math.floor(math.log10(abs(value)))
+        text = f"{value:.{min(max(digits, 0), 6)}f}"
+    return f"{text} {unit}".rstrip()
+
+
+def list_facts(entry: Json) -> list[str]:
+    """Return what was recorded, when it ended and whether all of it is there."""
+    if entry["error"]:
+        return [str(entry["path"])]
+    return [
+        f"{entry.get('leader')} → {entry.get('follower')} in {entry.get('env')}",
+        f"{format_number(entry.get('engaged_s'), 's')} engaged of "
+        f"{format_number(entry.get('duration_s'), 's')}",
+        f"ended by {entry['end_reason']}",
+        "complete" if entry["is_complete"] else "NOT complete",
+    ]
+
+
+def describe_episode(entry: Json) -> str:
+    """Say in plain words what the figures of an episode mean."""
+    if entry["error"]:
+        return f"This episode could not be read: {entry['error']}."
+    compensated, raw = entry["ate_mm"]["lag_compensated"], entry["ate_mm"]["raw"]
+    sentences = []
+    if raw["median"] is None:
+        sentences.append("The robot was never compared with a target.")
+    else:
+        several = len(entry["limbs"]) > 1
+        who = f"The worst limb, {entry['worst_limb']}," if several else "The robot"
+        sentences.append(
+            f"{who} was within {format_number(raw['median'], 'mm')} of its target half "
+            f"of the time, and within {format_number(raw['p95'], 'mm')} for 95 % of it."
+        )
+    if compensated["median"] is not None:
+        sentences.append(
+            f"Most of that is delay or not, as follows: shifted by "
+            f"τ = {format_number(compensated['tau_ms'], 'ms')} the path itself is off "
+            f"by {format_number(compensated['median'], 'mm')} in the median."
+        )
+    sentences.append(_describe_gate(entry["gate"]))
+    on_time = entry["tick"]["on_time_percent"]
+    if on_time is not None:
+        rate = format_number(entry["tick"]["rate_hz"], "Hz")
+        sentences.append(f"The session ran at {rate}, {on_time:.2f} % of it in time.")
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _describe_gate(gate: Json) -> str:
+    if gate["violations"] is None:
+        return "The commands were not judged."
+    if gate["violations"]:
+        broken = [k for k, n in gate["violations_by_invariant"].items() if n]
+        return f"The commands BROKE {', '.join(broken)}: see the oracle's verdict."
+    reasons = gate["interventions_by_reason"]
+    names = ", ".join(f"{k.lower()} {n}×" for k, n in reasons.items())
+    acted = (
+        f"the gate acted {gate['interventions']} times ({names})"
+        if names
+        else ("the gate never had to act")
+    )
+    return f"No command broke a motion limit, and {acted}."
+
+
+def describe_itv(entries: Sequence[Json]) -> str:
+    """Say how much repeated episodes differ; empty when there is but one."""
+    itv = next((entry["itv"] for entry in entries if entry["itv"]), None)
+    if itv is None:
+        return ""
+    text = (
+        f"Inter-trial variability of {itv['n_trials']} episodes, limb {itv['limb']}: "
+        f"{format_number(itv['arc_length_mm'], 'mm')} by arc length, "
+        f"{format_number(itv['normalised_time_mm'], 'mm')} by normalised time"
+    )
+    if itv.get("cyclic"):
+        turned = format_number(itv["cyclic"]["arc_length_mm"], "mm")
+        text += f"; {turned} by arc length with closed paths turned to a common start"
+    return text + "."
+
+
+def summarise_entry(entry: Json) -> str:
+    """Return a few lines on an episode for the terminal."""
+    head = f"{entry['episode']}: {', '.join(list_facts(entry))}"
+    if entry["error"]:
+        return f"{entry['episode']}: {entry['error']}"
+    n = format_number
+    ate, latency, tick = entry["ate_mm"], entry["latency_ms"], entry["tick"]
+    raw, shifted = ate["raw"], ate["lag_compensated"]
+    limb = f" ({entry['worst_limb']}, worst of {len(entry['limbs'])})"
+    orientation = entry.get("orientation_deg", {}).get("raw", {})
+    gate = entry["gate"]
+    acted = gate.get("interventions_by_reason") or {}
+    lines = [
+        head,
+        f"  position     raw median {n(raw['median'], 'mm')}, p95 {n(raw['p95'], 'mm')}"
+        f", max {n(raw['max'], 'mm')}{limb if len(entry['limbs']) > 1 else ''}",
+        f"  without lag  median {n(shifted['median'], 'mm')}, p95 "
+        f"{n(shifted['p95'], 'mm')}, at τ = {n(shifted.get('tau_ms'), 'ms')}",
+        f"  orientation  raw median {n(orientation.get('median'), '°')}, max "
+        f"{n(orientation.get('max'), '°')}",
+        f"  lag          {n(entry['lag_ms'], 'ms')}",
+        "  latency      p50 / p99: "
+        + ", ".join(
+            f"{key.replace('_', ' ')} {n(value['p50'])} / {n(value['p99'], 'ms')}"
+            for key, value in latency.items()
+        )
+        + f" (look-ahead {n(entry['look_ahead_ms'], 'ms')} included)",
+        f"  gate         {gate.get('oracle', 'not judged').splitlines()[0]}; acted: "
+        + (", ".join(f"{k.lower()} {v}×" for k, v in acted.items()) or "never"),
+        f"  tick         {n(tick['rate_hz'], 'Hz')}, {n(tick['on_time_percent'], '%')} "
+        f"in time, p50 {n(tick['p50_us'], 'µs')}, p99 {n(tick['p99_us'], 'µs')}",
+    ]
+    return "\n".join([*lines, *(f"  note: {note}" for note in entry["notes"])])
