@@ -8,6 +8,7 @@ infinity.
 from __future__ import annotations
 
 import hashlib
+import json
 import subprocess
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -51,9 +52,15 @@ def make_recording_header(
 
     Returns:
         The header, JSON values only; keys may be added to it.
+
+    Raises:
+        RecordingError: If the URDF cannot be read, or a value is not JSON.
     """
-    urdf = robot.urdf_path.read_text(encoding="utf-8")
-    return {
+    try:
+        urdf = robot.urdf_path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as err:
+        raise RecordingError(f"recording header: expected a URDF, got {err}") from err
+    header = {
         "schema": SCHEMA_VERSION,
         **{key: names[key] for key in ("leader", "follower", "env")},
         "robot": robot_to_dict(robot),
@@ -65,6 +72,13 @@ def make_recording_header(
         "urdf": urdf,
         "config": dict(config),
     }
+    try:
+        json.dumps(header, allow_nan=False)
+    except (TypeError, ValueError) as err:
+        raise RecordingError(
+            f"recording header: expected JSON values, got {err}"
+        ) from err
+    return header
 
 
 def robot_to_dict(robot: RobotInfo) -> dict[str, Any]:

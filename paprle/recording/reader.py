@@ -123,7 +123,7 @@ class Episode:
         for row, limb in enumerate(self.layout.leader.limbs):
             values = samples["pose"][:, row]
             if self.layout.leader.emits == "joints":
-                n = len(self.layout.leader.joint_names[limb])
+                n = len(self.layout.leader.joint_names.get(limb, ()))
                 values = samples["q"][:, row, :n]
             result[limb] = _present(samples["stamp_ns"], values)
         return result
@@ -131,8 +131,8 @@ class Episode:
     @cached_property
     def is_new_sample(self) -> npt.NDArray[np.bool_]:
         """Ticks whose sample is not that of the tick before."""
-        seq = self.ticks["sample"]["seq"].astype(np.int64)
         has_sample = self.ticks["has_sample"]
+        seq = np.where(has_sample, self.ticks["sample"]["seq"].astype(np.int64), -1)
         is_new: npt.NDArray[np.bool_] = has_sample & (np.diff(seq, prepend=-1) != 0)
         return is_new
 

@@ -65,7 +65,8 @@ class FileSink:
     def sync(self) -> None:
         """Start writing everything to the disk, unless that is still going on."""
         if self._pending is None:
-            self._pending = self._pool.submit(os.fdatasync, self._fd)
+            fdatasync = getattr(os, "fdatasync", os.fsync)  # macOS has none
+            self._pending = self._pool.submit(fdatasync, self._fd)
 
     def close(self) -> None:
         """Wait until everything is on the disk and let go; may be called twice.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from paprle.recording.header import make_recording_header
+from paprle.recording.journal import Journal
 from paprle.types import GripperInfo, LeaderInfo, LimbInfo, Mimic, RobotInfo, readonly
 from paprle.wire import Layout, Stream, make_layout
 
@@ -138,8 +140,6 @@ def header(robot, leader):
 
 def write_episode(path: Path, layout: Layout, header: dict, n: int, flush_every=4):
     """Write n ticks and n gate records; return (ticks, gates, manifest)."""
-    from paprle.recording.journal import Journal
-
     journal = Journal(path, layout, header)
     ticks, gates = make_ticks(layout, n), make_gates(layout, n)
     journal.write(Stream.EVENT, b'{"event": "hello", "t_ns": 5000000000}')
@@ -155,6 +155,4 @@ def write_episode(path: Path, layout: Layout, header: dict, n: int, flush_every=
 @pytest.fixture(scope="session")
 def tools():
     """Return this module: with importlib mode tests cannot import it by name."""
-    import sys
-
     return sys.modules[__name__]

@@ -14,7 +14,9 @@ from paprle.recording.exports import (
     write_arbot_csv,
 )
 from paprle.recording.info import describe
+from paprle.recording.journal import Journal
 from paprle.recording.reader import Episode
+from paprle.wire import Stream
 
 MOTION = Path(__file__).resolve().parents[3] / "../shared/data/motion"
 
@@ -77,9 +79,6 @@ def episode(tmp_path, layout, header, tools):
     ticks["target"] = np.arange(7.0)
     ticks["posted_ns"] = ticks["stamp_ns"] + 500_000
     path = tmp_path / "episode_000000.mcap"
-    from paprle.recording.journal import Journal
-    from paprle.wire import Stream
-
     journal = Journal(path, layout, header)
     for tick, gate in zip(ticks, gates, strict=True):
         journal.write(Stream.TICK, tick.tobytes())
@@ -123,8 +122,6 @@ def test_info_tells_the_essentials(episode):
 
 
 def test_info_of_an_empty_recording_works(tmp_path, layout, header):
-    from paprle.recording.journal import Journal
-
     path = tmp_path / "episode_000009.mcap"
     journal = Journal(path, layout, header)
     journal.flush()

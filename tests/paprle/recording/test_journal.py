@@ -125,6 +125,22 @@ def test_leader_poses_are_one_a_sample(recorded, layout):
     assert set(t_ns) <= set(ticks["sample"]["stamp_ns"])
 
 
+def test_first_sample_counts_as_new_though_its_number_is_zero(
+    tmp_path, layout, header, tools
+):
+    ticks = tools.make_ticks(layout, 4)
+    ticks["has_sample"] = [False, True, True, True]
+    ticks["sample"]["seq"] = [0, 0, 0, 1]
+    journal = Journal(tmp_path / "episode_000000.mcap", layout, header)
+    for tick in ticks:
+        journal.write(Stream.TICK, tick.tobytes())
+    journal.close("end", {})
+
+    episode = Episode.open(tmp_path)
+
+    assert episode.is_new_sample.tolist() == [False, True, False, True]
+
+
 def test_target_leaves_out_what_is_absent(recorded):
     path, ticks, _, _ = recorded
 
