@@ -200,6 +200,7 @@ def _position_range(
             f"limits of {joint.name}: expected within the URDF's {joint.lower:g} … "
             f"{joint.upper:g}, got {low:g} … {high:g}; settings may only tighten"
         )
+        low, high = max(low, joint.lower), min(high, joint.upper)
     if not low < high:
         problems.append(
             f"limits of {joint.name}: expected q_min < q_max, got {low:g} and {high:g}"
