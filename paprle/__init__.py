@@ -1,1 +1,46 @@
-"""PAPRLE: plug-and-play teleoperation."""
+"""PAPRLE: plug-and-play teleoperation; any leader drives any follower.
+
+The public names load on first use, so that ``import paprle`` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from paprle.gate.gate import Gate, GateConfig, GateResult
+    from paprle.gate.reasons import Reason
+    from paprle.kinematics import IkConfig, IkSolution, IkSolver
+    from paprle.robot import RobotModel
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Gate",
+    "GateConfig",
+    "GateResult",
+    "IkConfig",
+    "IkSolution",
+    "IkSolver",
+    "Reason",
+    "RobotModel",
+]
+
+_HOMES = {
+    "Gate": "paprle.gate.gate",
+    "GateConfig": "paprle.gate.gate",
+    "GateResult": "paprle.gate.gate",
+    "IkConfig": "paprle.kinematics",
+    "IkSolution": "paprle.kinematics",
+    "IkSolver": "paprle.kinematics",
+    "Reason": "paprle.gate.reasons",
+    "RobotModel": "paprle.robot",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'paprle' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)

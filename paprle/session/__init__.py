@@ -1,1 +1,50 @@
 """The session: the operator's states, the tick, the hosts, the order of shutdown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from paprle.config import Resolved
+
+EXIT_CODES = {"done": 0, "quit": 0, "stopped": 4, "cannot align": 5}
+"""Exit code by end reason; 1: failed, 3: lost process or device, 128 + n: signal n."""
+
+
+def check(resolved: Resolved) -> str:
+    """Check that a triple fits together, opening nothing.
+
+    Args:
+        resolved: The config.
+
+    Returns:
+        What would drive what, in words.
+
+    Raises:
+        PaprleError: If it does not fit; says why and what to do.
+    """
+    from paprle.session.plan import make_plan  # noqa: PLC0415 - keeps --help fast
+
+    return make_plan(resolved).describe()
+
+
+def run(resolved: Resolved) -> int:
+    """Run a session to its end.
+
+    Args:
+        resolved: The config.
+
+    Returns:
+        The exit code, see ``EXIT_CODES``.
+
+    Raises:
+        PaprleError: If leader, follower and env do not fit; nothing was started.
+    """
+    if resolved.session.clock == "virtual":
+        from paprle.session.virtual import VirtualSession  # noqa: PLC0415 - heavy
+
+        return EXIT_CODES.get(VirtualSession(resolved).run(), 1)
+    from paprle.session.live import LiveSession  # noqa: PLC0415 - heavy
+    from paprle.session.plan import make_plan  # noqa: PLC0415 - heavy
+
+    return LiveSession(make_plan(resolved)).run()

@@ -199,12 +199,15 @@ class Core:
             return Event.END
         if self._is_disengaged():
             return Event.DISENGAGE
-        sample = self.intake.sample
-        if sample is None:
-            return None
-        blocked = self.motion.plan_alignment(sample, self._settings.speed)
+        blocked = self.motion.plan_alignment(
+            self.intake.get_sample(), self._settings.speed
+        )
         if not blocked:
             return Event.ALIGNED if self.motion.has_arrived else None
+        return self._give_up_aligning(blocked)
+
+    def _give_up_aligning(self, blocked: str) -> Event:
+        """A person may move clear; without one, waiting would last for ever."""
         self.note = f"cannot align: {blocked}"
         self.episodes.end("cannot align", self._now_ns)
         if self._is_interactive:

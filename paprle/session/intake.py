@@ -9,6 +9,7 @@ from collections import Counter
 
 import numpy as np
 
+from paprle.errors import SessionError
 from paprle.types import LeaderSample
 from paprle.wire import Layout, Record, unpack_sample
 
@@ -51,6 +52,16 @@ class Intake:
         if self.jumped:
             self.refused["jump"] += 1
         self.sample, self.record, self.arrived_ns = sample, record, now_ns
+
+    def get_sample(self) -> LeaderSample:
+        """Return the newest accepted sample, where ``is_usable`` has been seen.
+
+        Raises:
+            SessionError: If there is none.
+        """
+        if self.sample is None:
+            raise SessionError("intake: expected a sample, got none yet")
+        return self.sample
 
     def is_fresh(self, now_ns: int) -> bool:
         """Whether the newest sample is young enough to move a robot (A1)."""

@@ -16,6 +16,7 @@ from typing import Any
 
 from paprle.errors import PaprleError, SessionError
 from paprle.loop import DeadlineLoop, freeze_garbage, request_realtime
+from paprle.session import EXIT_CODES
 from paprle.session.black_box import BlackBox
 from paprle.session.core import Core, Output
 from paprle.session.feedback_wire import pack_feedback
@@ -31,8 +32,6 @@ _START_TIMEOUT = 60.0  # [s] chosen: a cold start of MuJoCo on a slow disk
 _CLOSE_TIMEOUT = 5.0  # [s] chosen: braking and closing the episode; a park adds its own
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-EXIT_CODES = {"done": 0, "quit": 0, "stopped": 4, "cannot align": 5}
-"""Exit code by end reason; 128 + n for signal n, 3 for a lost process or device."""
 LOST = 3
 FAILED = 1
 

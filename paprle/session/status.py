@@ -98,7 +98,8 @@ class StatusLine:
 def summarise(session: LiveSession) -> Iterator[str]:
     """Say how it went, in a few lines."""
     core = session.core
-    yield f"ended: {core.end_reason or 'before it began'}, {core.episodes.number} episode(s)"
+    reason = core.end_reason or "before it began"
+    yield f"ended: {reason}, {core.episodes.number} episode(s)"
     counts = core.motion.gate_counts
     acted = [f"{r.name.lower()} {counts[r]}" for r in Reason if counts[r]]
     if acted:
