@@ -33,11 +33,14 @@ class DeadlineLoop:
     """
 
     def __init__(
-        self, rate: float, clock: Callable[[], int] = time.monotonic_ns
+        self,
+        rate: float,
+        clock: Callable[[], int] = time.monotonic_ns,
+        sleep: Callable[[float], None] = time.sleep,  # noqa: TID251 - the loop waits
     ) -> None:
         self.period_ns = round(1e9 / rate)
         self.n_overruns = 0
-        self._clock = clock
+        self._clock, self._sleep = clock, sleep
         self._deadline_ns = clock()
         self._woke_ns = self._deadline_ns
 
@@ -54,7 +57,7 @@ class DeadlineLoop:
             late = 0
         wake_at = max(self._deadline_ns, earliest)
         while (now := self._clock()) < wake_at:
-            time.sleep((wake_at - now) * 1e-9)  # noqa: TID251 - the loop is what waits
+            self._sleep((wake_at - now) * 1e-9)
         self._woke_ns = now
         return late + now - wake_at
 

@@ -1,0 +1,47 @@
+# Two commands set everything up: `make demo` and `make test`.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+OUT ?= demo
+
+.PHONY: demo test check fix bench cover nightly setup clean
+
+$(VENV)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+setup: $(VENV)/.ready  ## make the virtual environment
+
+demo: $(VENV)/.ready  ## one lap of the autopilot on a simulated PiPER, then a report
+	@rm -rf $(OUT)
+	$(BIN)/python run.py leader=autopilot follower=piper env=mujoco \
+		session.episodes=1 record.dir=$(OUT)
+	$(BIN)/paprle evaluate $(OUT)/episode_000000.mcap
+
+test: $(VENV)/.ready  ## all tests but the nightly ones
+	$(BIN)/python -m pytest -m "not nightly and not hardware"
+
+check: $(VENV)/.ready  ## what CI checks beside the tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+fix: $(VENV)/.ready  ## format, and mend what can be mended safely
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.ready  ## session tick, IK, gate step: median, p99, max
+	$(BIN)/python -m benchmarks.control
+
+cover: $(VENV)/.ready  ## branch coverage; all of the gate and the state machines
+	$(BIN)/python -m pytest -m "not nightly and not hardware" --cov --cov-branch \
+		--cov-report=term-missing:skip-covered
+
+nightly: $(VENV)/.ready  ## the long runs: kill tests, soaks, spread of live replays
+	$(BIN)/python -m pytest -m nightly
+	$(BIN)/python -m benchmarks.gate_soak --steps 100000000
+
+clean:  ## remove what was made here
+	rm -rf $(VENV) $(OUT) .pytest_cache .mypy_cache .ruff_cache .hypothesis

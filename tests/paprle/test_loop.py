@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from paprle.loop import DeadlineLoop
+
+MS = 1_000_000
+
+
+class FakeTime:
+    """A clock that moves by sleeping, and a little by being looked at."""
+
+    def __init__(self):
+        self.now = 0
+
+    def __call__(self):
+        self.now += 1000
+        return self.now
+
+    def sleep(self, seconds):
+        self.now += int(seconds * 1e9)
+
+
+def run(loop, clock, works):
+    woke = []
+    for work in works:
+        loop.wait()
+        woke.append(clock.now)
+        clock.now += work
+    return woke
+
+
+def test_deadlines_do_not_drift():
+    clock = FakeTime()
+    loop = DeadlineLoop(1000.0, clock, clock.sleep)
+
+    woke = run(loop, clock, [int(0.3 * MS)] * 50)
+
+    assert abs(woke[-1] - 50 * MS) < 0.1 * MS
+    assert loop.n_overruns == 0
+
+
+def test_a_late_tick_is_counted_once_and_never_replayed():
+    clock = FakeTime()
+    loop = DeadlineLoop(1000.0, clock, clock.sleep)
+
+    woke = run(loop, clock, [int(0.1 * MS)] * 5 + [int(7.3 * MS)] + [0] * 5)
+    gaps = [b - a for a, b in zip(woke, woke[1:], strict=False)]
+
+    assert loop.n_overruns == 1
+    assert min(gaps) >= 0.8 * MS
+
+
+def test_ticks_are_never_closer_than_the_spacing():
+    clock = FakeTime()
+    loop = DeadlineLoop(1000.0, clock, clock.sleep)
+
+    woke = run(loop, clock, [int(1.05 * MS), 0] * 30)
+    gaps = [b - a for a, b in zip(woke, woke[1:], strict=False)]
+
+    assert min(gaps) >= 0.8 * MS
+
+
+def test_lateness_is_reported():
+    clock = FakeTime()
+    loop = DeadlineLoop(1000.0, clock, clock.sleep)
+    loop.wait()
+
+    clock.now += 5 * MS
+
+    assert loop.wait() > 3 * MS
