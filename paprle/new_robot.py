@@ -7,15 +7,16 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from omegaconf import OmegaConf
-from pydantic import TypeAdapter, ValidationError
-
+from paprle.config_layers import Layer, Places
+from paprle.config_schema import validate
+from paprle.config_yaml import read_yaml
 from paprle.errors import ConfigError
 from paprle.new_robot_home import count_reachable, guess_home, jacobian_error
 from paprle.robot import RobotModel
 from paprle.robot_chain import Limb
 from paprle.robot_limbs import FoundLimb, find_limbs
-from paprle.robot_urdf import Urdf, UrdfJoint, read_urdf
+from paprle.robot_tree import Urdf, UrdfJoint
+from paprle.robot_urdf import read_urdf
 from paprle.settings import LimbSettings, LimitSettings, RobotSettings
 from paprle.types import Vec
 
@@ -279,11 +280,12 @@ def _one_line(text: str) -> str:
 
 def _check(path: Path, name: str, draft: _Draft) -> NewRobotReport:
     """Load what was written as a session would, and try it."""
-    raw = OmegaConf.to_container(OmegaConf.load(path))
-    try:
-        settings = TypeAdapter(RobotSettings).validate_json(json.dumps(raw))
-    except ValidationError as error:
-        raise ConfigError(f"{path}: {error}") from None
+    problems: list[str] = []
+    data = read_yaml(path, path.name, problems)
+    places = Places([Layer(path.name, {"follower": data})])
+    settings = validate(RobotSettings, data, "follower", places, problems)
+    if settings is None:
+        raise ConfigError(problems)
     robot = RobotModel.from_settings(settings, name, WORKSPACE)
     limbs = tuple(_try_limb(limb) for limb in robot.limbs.values())
     doubts = list(draft.doubts)

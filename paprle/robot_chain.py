@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from paprle.robot_urdf import Urdf, UrdfJoint
+from paprle.robot_tree import Urdf, UrdfJoint
 from paprle.types import LimbInfo, Mimic, RobotInfo, Vec, readonly
 
 Step = tuple[UrdfJoint, bool]

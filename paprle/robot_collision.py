@@ -16,7 +16,7 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.robot_chain import make_joint_model
-from paprle.robot_urdf import Primitive, Urdf
+from paprle.robot_tree import Primitive, Urdf
 from paprle.types import RobotInfo, Vec
 
 _log = logging.getLogger(__name__)

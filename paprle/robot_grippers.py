@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 import pinocchio as pin
 
-from paprle.robot_urdf import Urdf, UrdfJoint, flat_mimics
+from paprle.robot_tree import Urdf, UrdfJoint, flat_mimics
 from paprle.settings import GripperSettings
 from paprle.types import Vec
 

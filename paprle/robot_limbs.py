@@ -18,7 +18,7 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.robot_grippers import find_fingers, guess_gripper
-from paprle.robot_urdf import Urdf
+from paprle.robot_tree import Urdf
 from paprle.settings import GripperSettings, LimbSettings
 
 _WHEEL = re.compile(r"wheel|caster|rotor|propeller|track", re.IGNORECASE)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from paprle.robot_chain import Step, chain_between
-from paprle.robot_urdf import Urdf, UrdfJoint
+from paprle.robot_tree import Urdf, UrdfJoint
 from paprle.settings import GripperSettings, LimbSettings, LimitSettings, RobotSettings
 from paprle.types import GripperInfo, LimbInfo, Vec, readonly
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paprle.errors import ConfigError
-from paprle.robot_urdf import MAX_BYTES, MAX_LINKS, flat_mimics, read_urdf
+from paprle.robot_tree import flat_mimics
+from paprle.robot_urdf import MAX_BYTES, MAX_LINKS, read_urdf
 
 TWO_LINKS = '<link name="a"/><link name="b"/>'
 LIMIT = '<limit lower="-1" upper="1" velocity="2" effort="1"/>'
