@@ -12,11 +12,12 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+import numpy.typing as npt
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
-from mpl_toolkits.mplot3d.art3d import Line3DCollection
+from mpl_toolkits.mplot3d import art3d  # type: ignore[import-untyped]
 
 from paprle.evaluation.episode import EpisodeResult
 from paprle.evaluation.limb import LimbResult
@@ -25,11 +26,14 @@ from paprle.gate.reasons import Reason
 from paprle.types import Vec
 
 INK, FAINT, GRID_COLOUR = "#1f2933", "#9aa5b1", "#e4e7eb"
-BLUE, RED, AMBER, GREEN = "#2563eb", "#dc2626", "#d97706", "#059669"
+BLUE, VIOLET, RED = "#2563eb", "#a855f7", "#dc2626"
+AMBER, GREEN = "#d97706", "#059669"
 DPI = 130  # chosen: crisp on a dense screen at the page's width
 MAX_POINTS = 4000  # chosen: more cannot be told apart in a plot of 1400 pixels
+SMALLEST_MM = 1e-4  # chosen: logarithmic axes begin here
 MAX_LINES = 12  # chosen: more joints than this are drawn without a legend
 STYLE = {
+    "axes.axisbelow": True,
     "axes.edgecolor": FAINT,
     "axes.grid": True,
     "axes.labelcolor": INK,
@@ -64,7 +68,7 @@ def draw_episode(result: EpisodeResult) -> Iterator[tuple[str, str, bytes]]:
                     "The measured path, coloured by its distance from the target at "
                     f"the same instant: blue below {BLUE_MM:g} mm, red from "
                     f"{RED_MM:g} mm on. Grey: the target.",
-                    draw_path(limb),
+                    draw_path(limb, result.engaged),
                 )
                 yield (
                     f"Error of {limb.name} over time",
@@ -92,29 +96,36 @@ def draw_episode(result: EpisodeResult) -> Iterator[tuple[str, str, bytes]]:
             )
 
 
-def draw_path(limb: LimbResult) -> bytes:
+def draw_path(limb: LimbResult, spans: Spans) -> bytes:
     """Draw the path in its best plane and in space, in ARBot's error colours."""
     figure = _make_figure(11.0, 5.2)
-    target, actual, errors = _thin(limb.target.p, limb.actual.p, limb.errors)
-    target, actual = target * 1e3, actual * 1e3
-    centre = target.mean(axis=0)
-    plane = np.linalg.svd(target - centre, full_matrices=False)[2][:2]
+    t, target, actual, errors = _thin(
+        limb.target.t, limb.target.p, limb.actual.p, limb.errors
+    )
+    target, actual = _split(t, target, spans)[1] * 1e3, actual * 1e3
+    is_joined = np.diff(_count_stretch(t, spans)) == 0
+    colours = np.maximum(errors[:-1], errors[1:])[is_joined] * 1e3
+    centre = actual.mean(axis=0)
+    plane = np.linalg.svd(actual - centre, full_matrices=False)[2][:2]
     flat = figure.add_subplot(1, 2, 1)
-    _add_coloured(flat, (actual - centre) @ plane.T, errors)
+    _add_coloured(flat, _cut((actual - centre) @ plane.T)[is_joined], colours)
     flat.plot(*((target - centre) @ plane.T).T, color=FAINT, lw=0.8, zorder=1)
     flat.set_aspect("equal", adjustable="datalim")
     flat.margins(0.05)
     flat.set(title="Seen square to its best plane", xlabel="[mm]", ylabel="[mm]")
     space = figure.add_subplot(1, 2, 2, projection="3d")
-    space.plot(*target.T, color=FAINT, lw=0.8)
-    bar = _add_coloured(space, actual, errors)
+    space.computed_zorder = False
+    space.plot(*target.T, color=FAINT, lw=0.8, zorder=1)
+    lines = _add_coloured(space, _cut(actual)[is_joined], colours)
     space.auto_scale_xyz(*actual.T)
-    space.set_box_aspect(np.maximum(np.ptp(actual, axis=0), 0.2 * np.ptp(actual)))
+    extent = np.ptp(actual, axis=0)
+    space.set_box_aspect(np.maximum(extent, max(0.35 * extent.max(), 1e-6)))
     space.set(xlabel="x [mm]", ylabel="y [mm]", zlabel="z [mm]")
     space.set_title("In space, base frame")
     space.locator_params(nbins=4)
-    colour_bar = figure.colorbar(bar, ax=[flat, space], shrink=0.75, pad=0.06)
-    colour_bar.set_label("position error [mm]")
+    bar = figure.colorbar(lines, ax=[flat, space], shrink=0.75, pad=0.06, extend="both")
+    bar.set_ticks([BLUE_MM, 10.0, 15.0, RED_MM])
+    bar.set_label("position error [mm]")
     return _to_png(figure)
 
 
@@ -163,15 +174,16 @@ def draw_distribution(limb: LimbResult) -> bytes:
     ):
         if not len(errors):
             continue
-        ordered = np.sort(errors) * 1e3
+        ordered = np.maximum(np.sort(errors) * 1e3, SMALLEST_MM)
         share = 100.0 * np.arange(1, len(ordered) + 1) / len(ordered)
         median, p95 = np.percentile(ordered, [50, 95])
         label = f"{name}: median {median:.3g} mm, p95 {p95:.3g} mm"
         axes.plot(*_thin(ordered, share), color=colour, lw=1.6, label=label)
         axes.plot([median, p95], [50, 95], "o", color=colour, ms=4)
     axes.set(xlabel="position error [mm]", ylabel="samples [%]", ylim=(0, 101))
-    axes.set_xlim(left=0.0)
-    axes.legend(loc="lower right")
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2)
     return _to_png(figure)
 
 
@@ -188,8 +200,9 @@ def draw_joints(result: EpisodeResult) -> bytes:
     over_time.axhline(100, color=RED, lw=1, ls="--")
     over_time.axhline(-100, color=RED, lw=1, ls="--")
     over_time.set(title="Speed", xlabel="time [s]", ylabel="share of V [%]")
+    over_time.set_ylim(-115, 150)
     if len(names) <= MAX_LINES:
-        over_time.legend(fontsize=7.5, ncols=4, loc="lower left")
+        over_time.legend(fontsize=7.5, ncols=6, loc="upper left")
     rows = np.arange(len(names))
     for values, colour, shift, label in (
         (np.nanmax(np.abs(speed), axis=0), BLUE, -0.2, "speed / V"),
@@ -201,7 +214,7 @@ def draw_joints(result: EpisodeResult) -> bytes:
     peaks.invert_yaxis()
     peaks.set(title="Peaks", xlabel="share of the limit [%]")
     peaks.set_xlim(0, max(112.0, peaks.get_xlim()[1]))
-    peaks.legend(fontsize=7.5, loc="lower right")
+    peaks.legend(fontsize=7.5, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2)
     return _to_png(figure)
 
 
@@ -238,19 +251,20 @@ def _to_png(figure: Any) -> bytes:
     return buffer.getvalue()
 
 
-def _add_coloured(axes: Any, points: Vec, errors: Vec) -> Any:
-    """Add a polyline whose pieces take the colour of the error; return it."""
-    pieces = np.stack([points[:-1], points[1:]], axis=1)
-    is_flat = points.shape[1] == 2
-    kind = LineCollection if is_flat else Line3DCollection
-    colours = LinearSegmentedColormap.from_list("error", [BLUE, "#a855f7", RED])
+def _cut(points: Vec) -> Vec:
+    """Return the pieces (N - 1, 2, k) of a polyline (N, k)."""
+    return np.stack([points[:-1], points[1:]], axis=1)
+
+
+def _add_coloured(axes: Any, pieces: Vec, errors_mm: Vec) -> Any:
+    """Add pieces of a line in the colours of their errors; return the collection."""
+    is_flat = pieces.shape[2] == 2
+    kind: Any = LineCollection if is_flat else art3d.Line3DCollection
+    colours = LinearSegmentedColormap.from_list("error", [BLUE, VIOLET, RED])
     norm = Normalize(BLUE_MM, RED_MM, clip=True)
     lines = kind(pieces, cmap=colours, norm=norm, linewidths=2.0, capstyle="round")
-    lines.set_array(np.maximum(errors[:-1], errors[1:]) * 1e3)
-    if is_flat:
-        axes.add_collection(lines)
-    else:
-        axes.add_collection3d(lines)
+    lines.set_array(errors_mm)
+    (axes.add_collection if is_flat else axes.add_collection3d)(lines)
     return lines
 
 
@@ -260,11 +274,15 @@ def _thin(*arrays: Vec) -> tuple[Vec, ...]:
     return tuple(array[::step] for array in arrays)
 
 
+def _count_stretch(t: Vec, spans: Spans) -> npt.NDArray[np.intp]:
+    """Return for each time how many ENGAGED stretches have begun by then."""
+    return np.asarray(np.searchsorted(spans[:, 0], t, side="right"))
+
+
 def _split(t: Vec, values: Vec, spans: Spans) -> tuple[Vec, Vec]:
     """Break a line where one ENGAGED stretch ends and the next begins."""
-    row = np.searchsorted(spans[:, 0], t, side="right") if len(spans) else t * 0
-    cuts = np.flatnonzero(np.diff(row)) + 1
-    return np.insert(t, cuts, np.nan), np.insert(values, cuts, np.nan)
+    cuts = np.flatnonzero(np.diff(_count_stretch(t, spans))) + 1
+    return np.insert(t, cuts, np.nan), np.insert(values, cuts, np.nan, axis=0)
 
 
 def _shade(axes: Any, spans: Spans) -> None:

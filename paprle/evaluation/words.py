@@ -54,10 +54,11 @@ def describe_episode(entry: Json) -> str:
             f"of the time, and within {format_number(raw['p95'], 'mm')} for 95 % of it."
         )
     if compensated["median"] is not None:
+        is_delay = compensated["median"] < 0.5 * raw["median"]
+        share = "Most of that is delay" if is_delay else "Little of that is delay"
         sentences.append(
-            f"Most of that is delay or not, as follows: shifted by "
-            f"τ = {format_number(compensated['tau_ms'], 'ms')} the path itself is off "
-            f"by {format_number(compensated['median'], 'mm')} in the median."
+            f"{share}: shifted by τ = {format_number(compensated['tau_ms'], 'ms')}, "
+            f"it is off by {format_number(compensated['median'], 'mm')} in the median."
         )
     sentences.append(_describe_gate(entry["gate"]))
     on_time = entry["tick"]["on_time_percent"]
