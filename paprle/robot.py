@@ -15,7 +15,8 @@ from paprle.errors import ConfigError
 from paprle.robot_chain import Limb, make_chain_model
 from paprle.robot_collision import CollisionModel
 from paprle.robot_limbs import discover_limbs
-from paprle.robot_limits import LimbResolver, resolve_limits
+from paprle.robot_limits import resolve_limits
+from paprle.robot_resolver import LimbResolver
 from paprle.robot_tree import Urdf, flat_mimics
 from paprle.robot_urdf import read_urdf
 from paprle.settings import LimbSettings, RobotSettings

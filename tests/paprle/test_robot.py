@@ -257,6 +257,14 @@ def test_a_copied_joint_in_a_limb_moves_with_its_source(tmp_path: Path) -> None:
     assert_jacobian_is_right(limb, np.array([0.3, 0.9]))
 
 
+def test_a_copy_nearer_to_the_base_than_its_source_is_refused(arm_urdf: Path) -> None:
+    before = '<joint name="pan" type="continuous">'
+    arm_urdf.write_text(ARM.replace(before, f'{before}<mimic joint="lift"/>'))
+
+    with pytest.raises(ConfigError, match="got pan before lift"):
+        make(arm_urdf)
+
+
 LIMB: dict[str, Any] = {"base_link": "base", "eef_link": "palm"}
 FINGER = GripperSettings(joint="left_finger", closed=0.0, open=0.04)
 
@@ -295,6 +303,12 @@ FINGER = GripperSettings(joint="left_finger", closed=0.0, open=0.04)
             {},
             {"limbs": {n: LimbSettings(**LIMB, gripper=FINGER) for n in ("a", "b")}},
             "limbs.b: expected joints of no other limb, got pan, which limbs.a has",
+        ),
+        (
+            {"joints": ("pan", "lift", "left_finger"), "eef_link": "left"}
+            | {"gripper": FINGER},
+            {},
+            "expected a joint that is not in limbs.arm.joints, got left_finger",
         ),
         ({}, {"hold": {"pan": 0.0}}, "hold.pan: expected a joint in no limb"),
         ({}, {"hold": {"left_finger": 9.0}}, "hold.left_finger: expected left_finger"),
