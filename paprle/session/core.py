@@ -140,11 +140,10 @@ class Core:
             self._setpoint, self._tick, feedback, self.episodes.events, is_over
         )
 
-    def fail(self, reason: str, now_ns: int) -> Record:
-        """Return a set-point that stops the robot, when the tick itself cannot."""
-        self.end_reason = reason
-        self.state = SessionState.STOPPED
+    def make_farewell(self, request: Request, now_ns: int) -> Record:
+        """Return a last set-point: STOP when the tick itself failed, or DISARM."""
         self._fill_setpoint(now_ns)
+        self._setpoint["request"] = request
         return self._setpoint
 
     # --- decisions: one method a state, each returns the event it found -------------

@@ -172,7 +172,8 @@ class LiveSession:
 
     def _fail(self, err: Exception) -> None:
         """Stop the robot, write the black box, and show what happened."""
-        self._roles.setpoints.write(self.core.fail("exception", time.monotonic_ns()))
+        stop = self.core.make_farewell(Request.STOP, time.monotonic_ns())
+        self._roles.setpoints.write(stop)
         text = traceback.format_exc()
         path = self._black_box.write(text)
         print_line(f"{text}{type(err).__name__} in the session; the robot was stopped; "
@@ -222,8 +223,7 @@ class LiveSession:
         self._roles.dismiss("leader")
 
     def _dismiss_gate(self) -> None:
-        goodbye = self.core.fail(self.core.end_reason, time.monotonic_ns())
-        goodbye["request"] = Request.DISARM
+        goodbye = self.core.make_farewell(Request.DISARM, time.monotonic_ns())
         self._roles.setpoints.write(goodbye)
         if self._roles.dismiss("gate") not in {0, 1}:
             self._exit_code = self._exit_code or LOST
