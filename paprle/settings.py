@@ -84,7 +84,9 @@ class RobotSettings:
 
     __pydantic_config__: ClassVar = STRICT
 
-    urdf: Annotated[str, doc("URDF, relative to the workspace or absolute.")]
+    urdf: Annotated[
+        str, Unit("path"), doc("URDF, relative to the workspace or absolute.")
+    ]
     limbs: Annotated[
         Mapping[str, LimbSettings] | None, doc("Limbs by name; found when absent.")
     ] = None
@@ -273,7 +275,9 @@ class RecordSettings:
     __pydantic_config__: ClassVar = STRICT
 
     dir: Annotated[
-        str | None, doc("Folder of the episodes; nothing is recorded when absent.")
+        str | None,
+        Unit("path"),
+        doc("Folder of the episodes; nothing is recorded when absent."),
     ] = None
     flush: Annotated[
         float, Gt(0), Le(0.05), Unit("s"), doc("Chunks reach the kernel this often.")

@@ -1,0 +1,218 @@
+"""YAML triple, site overlay and command line → one validated, frozen config.
+
+Later wins: class defaults, ``configs/leader|follower|env/<name>.yaml``, the same below
+``configs/site`` with ``configs/site/session.yaml``, the command line. What a robot
+needs in an env stands in the follower's YAML under ``envs.<env>``, over the env's own.
+Nothing is opened and no device is imported; all mistakes are told at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from omegaconf.errors import OmegaConfBaseException
+
+from paprle.config_check import prepare, validate
+from paprle.config_fields import read_defaults, to_plain
+from paprle.config_files import (
+    PLUGIN_KINDS,
+    check_names,
+    check_pair,
+    known_names,
+    read_files,
+    take_types,
+    with_env,
+)
+from paprle.config_layers import (
+    COMMAND_LINE,
+    CORE,
+    DEFAULT,
+    TRIPLE,
+    Layer,
+    Places,
+    Tree,
+    interpolate,
+    merge,
+    read_command_line,
+)
+from paprle.errors import ConfigError, PaprleError
+from paprle.plugins import WORKSPACE, find_plugin, load_config_class
+from paprle.settings import (
+    GateSettings,
+    IkSettings,
+    RecordSettings,
+    RetargetSettings,
+    RobotSettings,
+    SessionSettings,
+)
+
+_CORE_CLASSES: Mapping[str, type[Any]] = {
+    "follower": RobotSettings,
+    "retarget": RetargetSettings,
+    "ik": IkSettings,
+    "gate": GateSettings,
+    "session": SessionSettings,
+    "record": RecordSettings,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resolved:
+    """The config of a session: complete, validated, the same in every process.
+
+    Attributes:
+        leader_name: Name of the leader's YAML.
+        follower_name: Name of the robot's YAML.
+        env_name: Name of the env's YAML.
+        leader_type: Leader plug-in.
+        env_type: Follower plug-in.
+        leader: Config of the leader plug-in, of its own class.
+        env: Config of the follower plug-in, of its own class.
+        robot: The robot; paths in it are absolute.
+        retarget: Section ``retarget``.
+        ik: Section ``ik``.
+        gate: Section ``gate``.
+        session: Section ``session``.
+        record: Section ``record``.
+        sources: Dotted key → the file it came from, ``command line`` or ``default``.
+    """
+
+    leader_name: str
+    follower_name: str
+    env_name: str
+    leader_type: str
+    env_type: str
+    leader: Any
+    env: Any
+    robot: RobotSettings
+    retarget: RetargetSettings
+    ik: IkSettings
+    gate: GateSettings
+    session: SessionSettings
+    record: RecordSettings
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as values that JSON can hold."""
+        names = {name: str(getattr(self, name)) for name in _NAMES}
+        sections = {s: to_plain(self.section(s)) for s in (*TRIPLE, *CORE)}
+        return {**names, **sections, "sources": dict(self.sources)}
+
+    def section(self, name: str) -> Any:
+        """Return the settings of a section; ``follower`` is the robot."""
+        return getattr(self, "robot" if name == "follower" else name)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Resolved:
+        """Make it again in another process; reads no file.
+
+        Args:
+            values: What ``to_dict`` returned.
+
+        Returns:
+            An equal config.
+
+        Raises:
+            ConfigError: If the values are not valid here.
+        """
+        problems = [
+            f"resolved config: expected the key '{name}', got none"
+            for name in (*_NAMES, *TRIPLE, *CORE, "sources")
+            if name not in values
+        ]
+        if problems:
+            raise ConfigError(problems)
+        names = {name: str(values[name]) for name in _NAMES}
+        places = Places([Layer("resolved config", {s: values[s] for s in TRIPLE})])
+        classes = _find_classes(names["leader_type"], names["env_type"], problems)
+        return _make(names, classes, values, places, dict(values["sources"]), problems)
+
+
+_NAMES = ("leader_name", "follower_name", "env_name", "leader_type", "env_type")
+
+
+def resolve(args: Sequence[str], root: Path | None = None) -> Resolved:
+    """Resolve ``leader=… follower=… env=… key=value …``.
+
+    Args:
+        args: The command line's words, in any order; the last of equal keys wins.
+        root: The workspace with ``configs`` and ``urdf``; the one that holds this
+            package when absent.
+
+    Returns:
+        The validated config; relative paths of the command line are relative to the
+        working directory, those of files to the workspace, all are absolute.
+
+    Raises:
+        ConfigError: With every mistake in names, files and command line.
+    """
+    root = (root or WORKSPACE).resolve()
+    problems: list[str] = []
+    line = read_command_line(args, problems)
+    check_names(line.names, root, problems)
+    layers, unread = read_files(line.names, root, problems)
+    layers.append(line.layer)
+    types = take_types(line.names, layers, root, problems)
+    classes = _find_classes(types.get("leader"), types.get("env"), problems)
+    for section in unread:  # What is missing in it cannot be said.
+        classes.pop(section, None)
+    check_pair(layers, line.names, types, problems)
+    layers = [with_env(layer, line.names, types) for layer in layers]
+    defaults = {section: read_defaults(cls) for section, cls in classes.items()}
+    layers.insert(0, Layer(DEFAULT, defaults))
+    places = Places(layers)
+    tree = _merge(layers, places, problems)
+    bases = {COMMAND_LINE: Path.cwd(), "": root}
+    for section, cls in classes.items():
+        prepare(cls, tree.get(section, {}), section, line.texts, bases, places)
+    names = {f"{part}_name": line.names.get(part, "") for part in TRIPLE}
+    names |= {f"{part}_type": types.get(part, "") for part in PLUGIN_KINDS}
+    return _make(names, classes, tree, places, places.as_dict(), problems)
+
+
+def _find_classes(
+    leader_type: str | None, env_type: str | None, problems: list[str]
+) -> dict[str, type[Any]]:
+    classes: dict[str, type[Any]] = {}
+    for part, name in (("leader", leader_type), ("env", env_type)):
+        if name is None:
+            continue
+        try:
+            classes[part] = load_config_class(find_plugin(PLUGIN_KINDS[part], name))
+        except PaprleError as err:
+            problems.append(str(err))
+    return {**classes, **_CORE_CLASSES}
+
+
+def _merge(layers: Sequence[Layer], places: Places, problems: list[str]) -> Tree:
+    try:
+        tree = merge([layer.tree for layer in layers])
+    except OmegaConfBaseException as err:
+        problems.append(f"config: expected layers that merge, got: {err}")
+        return {}
+    return interpolate(tree, places, problems)
+
+
+def _make(
+    names: Mapping[str, str],
+    classes: Mapping[str, type[Any]],
+    tree: Mapping[str, Any],
+    places: Places,
+    sources: Mapping[str, str],
+    problems: list[str],
+) -> Resolved:
+    made: dict[str, Any] = {
+        section: validate(cls, tree.get(section, {}), section, places, problems)
+        for section, cls in classes.items()
+        if section in tree
+    }
+    if problems:
+        raise ConfigError(list(dict.fromkeys(problems)))
+    made["robot"] = made.pop("follower")
+    return Resolved(**{**names, **made, "sources": sources})
+
+
+__all__ = ["Resolved", "known_names", "resolve"]

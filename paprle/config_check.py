@@ -1,0 +1,188 @@
+"""Data held against settings classes: all mistakes at once, one line each.
+
+The only module that validates with pydantic. Data goes through JSON's strict mode, in
+which lists stand for tuples and whole numbers for numbers, but text and booleans never
+for numbers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeVar, get_args, get_origin
+
+from pydantic import TypeAdapter, ValidationError
+
+from paprle.config_fields import BOUNDS, FieldInfo, members, read_fields, read_item
+from paprle.config_layers import COMMAND_LINE, Key, Places
+from paprle.plugins import suggest
+
+T = TypeVar("T")
+
+_TYPES: Mapping[str, str] = {
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "bool_type": "true or false",
+    "string_type": "text",
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "dict_type": "a mapping of keys to values",
+    "mapping_type": "a mapping of keys to values",
+    "dataclass_type": "a mapping of keys to values",
+}
+
+
+def validate(
+    cls: type[T], data: Any, section: str, places: Places, problems: list[str]
+) -> T | None:
+    """Make a settings object of data, or say everything that is wrong.
+
+    Args:
+        cls: The settings class.
+        data: Plain values.
+        section: The section's name, with which messages' keys begin.
+        places: Where each key came from.
+        problems: Takes what is wrong, one line a mistake.
+
+    Returns:
+        The settings; None if anything is wrong.
+    """
+    n_before = len(problems)
+    root = FieldInfo(cls)
+    problems += [
+        f"{'.'.join(key)}: expected {_expected_literal(info)}, got {_show(value)} "
+        f"({places.of(key)})"
+        for key, info, value in _walk(root, data, (section,))
+        if isinstance(value, bool) and _expected_literal(info)
+    ]
+    try:
+        made = TypeAdapter(cls).validate_json(json.dumps(data), strict=True)
+    except ValidationError as err:
+        problems += dict.fromkeys(
+            _say(root, dict(error), section, places) for error in err.errors()
+        )
+        return None
+    return made if len(problems) == n_before else None
+
+
+def prepare(
+    cls: type[Any],
+    data: Any,
+    section: str,
+    texts: Mapping[Key, str],
+    bases: Mapping[str, Path],
+    places: Places,
+) -> None:
+    """Make paths absolute, and text of what was typed where text is wanted.
+
+    Args:
+        cls: The settings class.
+        data: Plain values; changed in place.
+        section: The section's name.
+        texts: Values of the command line as they were typed.
+        bases: Folder to which relative paths of a place are relative; ``""`` for all
+            places that are not named.
+        places: Where each key came from.
+    """
+    for key, info, value in list(_walk(FieldInfo(cls), data, (section,))):
+        made = value
+        is_typed = places.of(key) == COMMAND_LINE and key in texts
+        if is_typed and info.hint is str and not isinstance(value, str):
+            made = None if value is None and info.is_optional else texts[key]
+        if info.unit == "path" and isinstance(made, str) and made:
+            base = bases.get(places.of(key), bases[""])
+            made = str((base / Path(made).expanduser()).resolve())
+        if made is not value:
+            holder: Any = data
+            for part in key[1:-1]:
+                holder = holder[int(part) if isinstance(holder, list) else part]
+            holder[int(key[-1]) if isinstance(holder, list) else key[-1]] = made
+
+
+def _walk(
+    info: FieldInfo, value: Any, key: Key
+) -> Iterator[tuple[Key, FieldInfo, Any]]:
+    """Yield the leaves of data that the class knows."""
+    children: Sequence[tuple[str | int, Any]]
+    if isinstance(value, dict):
+        children = list(value.items())
+    elif isinstance(value, list):
+        children = list(enumerate(value))
+    else:
+        yield key, info, value
+        return
+    for part, child in children:
+        item = read_item(info, part)
+        if item is not None:
+            yield from _walk(item, child, (*key, str(part)))
+
+
+def _say(root: FieldInfo, error: dict[str, Any], section: str, places: Places) -> str:
+    """Return one mistake as ``<key>: expected <X>, got <Y> (<place>)``."""
+    key, info = _locate(root, error["loc"])
+    where = ".".join((section, *map(str, key)))
+    place = places.of((section, *key))
+    kind, context = str(error["type"]), dict(error.get("ctx", {}))
+    if kind == "unexpected_keyword_argument":
+        parent = _locate(root, error["loc"][:-1])[1].settings
+        tail = suggest(str(key[-1]), read_fields(parent) if parent else (), "keys")
+        return f"{where}: unknown key ({place}); {tail}"
+    if kind == "missing":
+        meaning = f"; {info.meaning}" if info.meaning else ""
+        return f"{where}: expected a value, got none ({place}){meaning}"
+    expected = _expected(kind, context, info) or str(error["msg"])
+    hint = "; put it in quotes" if kind == "string_type" else ""
+    return f"{where}: expected {expected}, got {_show(error['input'])} ({place}){hint}"
+
+
+def _expected(kind: str, context: Mapping[str, Any], info: FieldInfo) -> str:
+    unit = f" [{info.unit}]" if info.unit not in {"", "path"} else ""
+    if kind in _TYPES:
+        is_number = kind in {"float_type", "int_type", "int_from_float"}
+        bounds = " and ".join(info.bounds) if is_number else ""
+        return f"{_TYPES[kind]}{bounds and ' ' + bounds}{unit}"
+    for name, sign in BOUNDS.values():
+        if kind in _BOUND_ERRORS and name in context:
+            return f"a number {sign} {context[name]:g}{unit}"
+    if kind == "literal_error":
+        return str(context["expected"])
+    if kind in {"too_long", "too_short"}:
+        limit = context.get("max_length", context.get("min_length"))
+        return f"{'at most' if kind == 'too_long' else 'at least'} {limit} values"
+    return str(context.get("error", ""))
+
+
+_BOUND_ERRORS = frozenset(
+    {"greater_than", "greater_than_equal", "less_than", "less_than_equal"}
+)
+
+
+def _locate(
+    root: FieldInfo, loc: Sequence[str | int]
+) -> tuple[tuple[str | int, ...], FieldInfo]:
+    """Return the key of a pydantic location without its union tags, and its info."""
+    key: list[str | int] = []
+    info = root
+    for part in loc:
+        if len(members(info.hint)) > 1:  # the tag of a union's member, no key
+            continue
+        key.append(part)
+        info = read_item(info, part) or FieldInfo(object)
+    return tuple(key), info
+
+
+def _expected_literal(info: FieldInfo) -> str:
+    """Return the choices of a literal without booleans; True would pass as its 1."""
+    choices = get_args(info.hint) if get_origin(info.hint) is Literal else ()
+    if any(isinstance(choice, bool) for choice in choices):
+        return ""
+    return " or ".join(repr(choice) for choice in choices)
+
+
+def _show(value: Any) -> str:
+    """Return a value as it is written in YAML, shortened."""
+    text = repr(value) if isinstance(value, str) else json.dumps(value, default=str)
+    return text if len(text) <= 60 else text[:57] + "..."

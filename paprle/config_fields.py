@@ -1,0 +1,147 @@
+"""What a settings class says of its keys, and its values as plain data."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from annotated_types import Ge, Gt, Le, Lt, Unit, doc
+from pydantic_core import to_jsonable_python
+
+from paprle.config_layers import Tree
+
+_DocInfo = type(doc(""))
+
+BOUNDS: Mapping[type, tuple[str, str]] = {
+    Gt: ("gt", ">"),
+    Ge: ("ge", "≥"),
+    Lt: ("lt", "<"),
+    Le: ("le", "≤"),
+}
+"""Bounds, by class: the attribute that holds the number, and the sign."""
+
+
+@dataclass(frozen=True)
+class FieldInfo:
+    """What an annotation says of a key.
+
+    Attributes:
+        hint: Its type without annotations and without None.
+        unit: Its unit; empty when it has none; ``path`` for paths.
+        bounds: Its bounds, for example ``("> 0", "≤ 1")``.
+        meaning: What it means.
+        is_optional: None is a value of it.
+    """
+
+    hint: Any
+    unit: str = ""
+    bounds: tuple[str, ...] = ()
+    meaning: str = ""
+    is_optional: bool = False
+
+    @property
+    def settings(self) -> type[Any] | None:
+        """The settings class that it is, if it is one."""
+        is_class = isinstance(self.hint, type) and dataclasses.is_dataclass(self.hint)
+        return self.hint if is_class else None
+
+
+def read_fields(cls: Any) -> Mapping[str, FieldInfo]:
+    """Return what a settings class says of its fields, by name."""
+    return _read_fields(cls)
+
+
+@lru_cache(maxsize=256)
+def _read_fields(cls: Any) -> Mapping[str, FieldInfo]:
+    hints = typing.get_type_hints(cls, include_extras=True)
+    return {f.name: read_hint(hints[f.name]) for f in dataclasses.fields(cls)}
+
+
+def read_hint(hint: Any) -> FieldInfo:
+    """Return what an annotation says."""
+    notes: list[Any] = []
+    is_optional = False
+    while True:
+        union = members(hint)
+        if get_origin(hint) is Annotated:
+            hint, *more = get_args(hint)
+            notes += more
+        elif type(None) in union and len(union) == 2:
+            is_optional = True
+            hint = union[0] if union[1] is type(None) else union[1]
+        else:
+            break
+    bounds = [f"{BOUNDS[type(n)][1]} {_bound(n):g}" for n in notes if type(n) in BOUNDS]
+    units = [note.unit for note in notes if isinstance(note, Unit)]
+    meanings = [note.documentation for note in notes if isinstance(note, _DocInfo)]
+    return FieldInfo(
+        hint=hint,
+        unit=units[0] if units else "",
+        bounds=tuple(bounds),
+        meaning=meanings[0] if meanings else "",
+        is_optional=is_optional,
+    )
+
+
+def read_item(info: FieldInfo, part: str | int) -> FieldInfo | None:
+    """Return what is said of an item of a mapping or list; its unit is inherited."""
+    origin, args = get_origin(info.hint), get_args(info.hint)
+    if info.settings is not None:
+        return read_fields(info.settings).get(str(part))
+    if isinstance(part, str) and origin in {Mapping, dict}:
+        item = read_hint(args[1])
+    elif isinstance(part, int) and origin in {tuple, list, Sequence}:
+        is_uniform = origin is not tuple or args[-1] is Ellipsis
+        if not is_uniform and part >= len(args):
+            return None
+        item = read_hint(args[0 if is_uniform else part])
+    else:
+        return None
+    return dataclasses.replace(item, unit=item.unit or info.unit)
+
+
+def read_defaults(cls: type[Any]) -> Tree:
+    """Return the defaults of a settings class as plain values."""
+    defaults: Tree = {}
+    for f in dataclasses.fields(cls):
+        if f.default is not dataclasses.MISSING:
+            defaults[f.name] = to_jsonable_python(f.default)
+        elif f.default_factory is not dataclasses.MISSING:
+            defaults[f.name] = to_jsonable_python(f.default_factory())
+    return defaults
+
+
+def to_yaml(value: Any) -> str:
+    """Return a plain value as YAML in one line."""
+    if isinstance(value, str) and re.fullmatch(r"[A-Za-z_/][\w/.+-]*", value):
+        is_word = value.lower() not in {"true", "false", "null", "n"}
+        return value if is_word else json.dumps(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(to_yaml, value))}]"
+    if isinstance(value, dict):
+        return (
+            f"{{{', '.join(f'{to_yaml(k)}: {to_yaml(v)}' for k, v in value.items())}}}"
+        )
+    return json.dumps(value, ensure_ascii=False)
+
+
+def to_plain(settings: Any) -> Tree:
+    """Return a settings object as plain values that JSON can hold."""
+    plain: Tree = to_jsonable_python(settings)
+    return plain
+
+
+def members(hint: Any) -> tuple[Any, ...]:
+    """Return the members of a union; none for every other type."""
+    return get_args(hint) if get_origin(hint) in {Union, types.UnionType} else ()
+
+
+def _bound(note: Any) -> float:
+    return float(getattr(note, BOUNDS[type(note)][0]))

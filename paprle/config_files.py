@@ -1,0 +1,131 @@
+"""The names of the triple and the files they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from paprle.config_layers import COMMAND_LINE, CORE, TRIPLE, Layer, merge
+from paprle.config_yaml import read_yaml
+from paprle.plugins import WORKSPACE, Kind, is_name, list_names, suggest
+
+PLUGIN_KINDS: Mapping[str, Kind] = {"leader": "leader", "env": "follower"}
+"""Which plug-ins the names of the triple name; a follower is a robot, no plug-in."""
+
+EVERYWHERE = ("kinematic", "mujoco")
+"""Envs that any robot can live in: all they need of it is in its URDF."""
+
+
+def known_names(part: str, root: Path | None = None) -> tuple[str, ...]:
+    """Return the names that ``leader=``, ``follower=`` or ``env=`` may have."""
+    folders = [f"configs/{part}", f"configs/site/{part}"]
+    files = [p for f in folders for p in ((root or WORKSPACE) / f).glob("*.yaml")]
+    names = {path.stem for path in files if is_name(path.stem)}
+    if part in PLUGIN_KINDS:
+        names.update(list_names(PLUGIN_KINDS[part]))
+    return tuple(sorted(names))
+
+
+def check_names(names: Mapping[str, str], root: Path, problems: list[str]) -> None:
+    """Say which names of the triple are missing or unknown."""
+    for part in TRIPLE:
+        known = known_names(part, root)
+        name = names.get(part)
+        if name is None:
+            there_are = f"there are: {', '.join(known) or 'none'}"
+            problems.append(f"{part}: expected {part}=<name>, got none; {there_are}")
+        elif name not in known:
+            tail = suggest(name, known, f"{part}s" if part != "env" else "envs")
+            problems.append(f"{part}: unknown name '{name}' ({COMMAND_LINE}); {tail}")
+
+
+def read_files(
+    names: Mapping[str, str], root: Path, problems: list[str]
+) -> tuple[list[Layer], set[str]]:
+    """Return the layers of those files that exist, and the sections not readable."""
+    layers: list[Layer] = []
+    unread = set() if _has_robot(names, root) else {"follower"}
+    for folder in ("configs", "configs/site"):
+        for part in ("leader", "env", "follower"):
+            name = names.get(part, "")
+            label = f"{folder}/{part}/{name}.yaml"
+            if is_name(name) and (root / label).is_file():
+                tree = read_yaml(root / label, label, problems)
+                unread |= {part} if tree is None else set()
+                layers.append(Layer(label, {part: tree or {}}))
+    label = "configs/site/session.yaml"
+    if (root / label).is_file():
+        tree = read_yaml(root / label, label, problems) or {}
+        for section in [s for s in tree if s not in CORE]:
+            tail = suggest(section, CORE, "sections here")
+            problems.append(f"{section}: unknown key ({label}); {tail}")
+            del tree[section]
+        layers.append(Layer(label, tree))
+    return layers, unread
+
+
+def _has_robot(names: Mapping[str, str], root: Path) -> bool:
+    return names.get("follower", "") in known_names("follower", root)
+
+
+def take_types(
+    names: Mapping[str, str], layers: Sequence[Layer], root: Path, problems: list[str]
+) -> dict[str, str]:
+    """Take ``type`` out of the layers; without one a YAML names its plug-in."""
+    types = {part: names[part] for part in PLUGIN_KINDS if part in names}
+    for layer in layers:
+        for part in PLUGIN_KINDS:
+            section = layer.tree.get(part)
+            if not isinstance(section, dict) or "type" not in section:
+                continue
+            value = section.pop("type")
+            if isinstance(value, str):
+                types[part] = value
+            else:
+                problems.append(
+                    f"{part}.type: expected a plug-in's name, got {value!r} "
+                    f"({layer.place})"
+                )
+    known = {part: known_names(part, root) for part in types}
+    return {
+        part: name
+        for part, name in types.items()
+        if name != names.get(part) or name in known[part]
+    }
+
+
+def _envs_of(layer: Layer) -> Mapping[str, Any]:
+    robot = layer.tree.get("follower")
+    envs = robot.get("envs") if isinstance(robot, dict) else None
+    return envs if isinstance(envs, dict) else {}
+
+
+def check_pair(
+    layers: Sequence[Layer],
+    names: Mapping[str, str],
+    types: Mapping[str, str],
+    problems: list[str],
+) -> None:
+    """Refuse an env in which this robot does not live."""
+    wanted = {names.get("env", ""), types.get("env", "")}
+    if "env" not in types or "follower" not in names or wanted & set(EVERYWHERE):
+        return
+    listed = {env for layer in layers for env in _envs_of(layer)}
+    if not wanted & listed:
+        follower, env = names["follower"], names["env"]
+        envs = ", ".join(sorted({*listed, *EVERYWHERE}))
+        problems.append(
+            f"env: expected an env of follower '{follower}', got '{env}' "
+            f"({COMMAND_LINE}); it has: {envs}"
+        )
+
+
+def with_env(layer: Layer, names: Mapping[str, str], types: Mapping[str, str]) -> Layer:
+    """Put what the layer says of the robot in this env under its own env keys."""
+    envs = _envs_of(layer)
+    wanted = dict.fromkeys((types.get("env", ""), names.get("env", "")))
+    parts = [{"env": envs[env]} for env in wanted if isinstance(envs.get(env), dict)]
+    if not parts:
+        return layer
+    return Layer(layer.place, merge([*parts, layer.tree]))

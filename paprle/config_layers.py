@@ -1,0 +1,184 @@
+"""Layers of a config: defaults, files, site, command line; merged, later wins.
+
+A layer is a tree of plain values with the name of the place it came from. OmegaConf
+merges the trees and follows the interpolations; a map of every key to its place is kept
+beside, because a merged value does not know who wrote it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from paprle.config_yaml import parse_value
+from paprle.plugins import suggest
+
+COMMAND_LINE = "command line"
+DEFAULT = "default"
+TRIPLE = ("leader", "follower", "env")
+CORE = ("retarget", "ik", "gate", "session", "record")
+SECTIONS = (*TRIPLE, *CORE)
+
+Key = tuple[str, ...]
+Tree = dict[str, Any]
+
+_INTERPOLATION = re.compile(r"\$\{([^}]*)\}")
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Values from one place, by section.
+
+    Attributes:
+        place: Its file relative to the workspace, ``command line`` or ``default``.
+        tree: Section → values.
+    """
+
+    place: str
+    tree: Tree
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    """What the command line says.
+
+    Attributes:
+        names: Names of leader, follower and env, as far as they are given.
+        layer: The other keys.
+        texts: Each key's value as it was typed.
+    """
+
+    names: Mapping[str, str]
+    layer: Layer
+    texts: Mapping[Key, str]
+
+
+def read_command_line(args: Sequence[str], problems: list[str]) -> CommandLine:
+    """Read ``leader=… follower=… env=… key=value …``; the last of equal keys wins."""
+    names: dict[str, str] = {}
+    tree: Tree = {}
+    texts: dict[Key, str] = {}
+    for arg in args:
+        name, equals, text = arg.partition("=")
+        key = tuple(name.split("."))
+        if not equals or not all(key):
+            problems.append(f"{COMMAND_LINE}: expected key=value, got {arg!r}")
+        elif name in TRIPLE:
+            names[name] = text
+        elif key[0] not in SECTIONS or len(key) == 1:
+            tail = suggest(key[0], SECTIONS, "sections")
+            problems.append(f"{name}: unknown key ({COMMAND_LINE}); {tail}")
+        else:
+            label = f"{name} ({COMMAND_LINE})"
+            put(tree, key, parse_value(text, label, problems))
+            texts[key] = text
+    return CommandLine(names, Layer(COMMAND_LINE, tree), texts)
+
+
+def put(tree: Tree, key: Key, value: Any) -> None:
+    """Set one value; anything but a mapping in its way is replaced."""
+    *parents, last = key
+    for part in parents:
+        if not isinstance(tree.get(part), dict):
+            tree[part] = {}
+        tree = tree[part]
+    tree[last] = value
+
+
+def look_up(tree: Any, key: Key) -> tuple[bool, Any]:
+    """Return whether the tree has this key, and its value."""
+    for part in key:
+        if not isinstance(tree, dict) or part not in tree:
+            return False, None
+        tree = tree[part]
+    return True, tree
+
+
+def merge(trees: Sequence[Tree]) -> Tree:
+    """Merge trees, later wins; mappings are merged, everything else is replaced."""
+    configs = [OmegaConf.create(tree) for tree in trees]
+    merged = OmegaConf.to_container(OmegaConf.merge({}, *configs), resolve=False)
+    return {str(key): value for key, value in dict(merged).items()}  # type: ignore[arg-type]
+
+
+def interpolate(tree: Tree, places: Places, problems: list[str]) -> Tree:
+    """Follow the ``${section.key}`` of a merged tree.
+
+    What is pointed at must be a plain value or hold plain values, so that a chain of
+    interpolations can neither run in a circle nor grow without bound.
+
+    Returns:
+        The tree with the values in the interpolations' places.
+    """
+    n_before = len(problems)
+    for key, text in _walk(tree):
+        for target in _INTERPOLATION.findall(text) if isinstance(text, str) else ():
+            is_there, value = look_up(tree, tuple(target.split(".")))
+            if is_there and "${" not in str(value):
+                continue
+            got = "another interpolation" if is_there else "none"
+            problems.append(
+                f"{'.'.join(key)}: expected a value at '{target}', got {got} "
+                f"({places.of(key)})"
+            )
+    if len(problems) > n_before:
+        return tree
+    try:
+        resolved = OmegaConf.to_container(OmegaConf.create(tree), resolve=True)
+    except OmegaConfBaseException as err:
+        problems.append(f"interpolation: {str(err).splitlines()[0]}")
+        return tree
+    return {str(key): value for key, value in dict(resolved).items()}  # type: ignore[arg-type]
+
+
+class Places:
+    """Which place each key of the merged tree came from."""
+
+    def __init__(self, layers: Sequence[Layer]) -> None:
+        self._tree: Tree = {}
+        self._files: dict[str, str] = {}
+        for layer in layers:
+            for key, value in _walk(layer.tree):
+                adds_nothing = value == {} and isinstance(
+                    look_up(self._tree, key)[1], dict
+                )
+                if not adds_nothing:
+                    put(self._tree, key, layer.place)
+            for section in layer.tree:
+                if layer.place != DEFAULT:
+                    self._files.setdefault(section, layer.place)
+
+    def of(self, key: Sequence[str | int]) -> str:
+        """Return the place of a key, of what it stands in, or of its section."""
+        node: Any = self._tree
+        for part in key:
+            if not isinstance(node, dict) or str(part) not in node:
+                break
+            node = node[str(part)]
+        else:
+            below = [place for _, place in _walk(node) if isinstance(place, str)]
+            if below:
+                return below[-1]
+        if isinstance(node, str):
+            return node
+        return self._files.get(str(key[0]), COMMAND_LINE)
+
+    def as_dict(self) -> dict[str, str]:
+        """Return dotted key → place."""
+        return {".".join(key): place for key, place in _walk(self._tree) if key}
+
+
+def _walk(tree: Any, key: Key = ()) -> Iterator[tuple[Key, Any]]:
+    """Yield the leaves: what is no mapping, and empty mappings; lists as wholes."""
+    if isinstance(tree, dict) and (tree or not key):
+        for name, value in tree.items():
+            yield from _walk(value, (*key, name))
+    elif isinstance(tree, list) and any("${" in str(item) for item in tree):
+        yield key, str(tree)
+    else:
+        yield key, tree

@@ -1,0 +1,189 @@
+"""From a plug-in's name to its classes, lazily, and never by anything but a name.
+
+Plug-ins are the folders of ``leaders``, ``followers`` and ``feedback`` beside this
+package, and the entry points of the groups ``paprle.leaders``, ``paprle.followers`` and
+``paprle.feedback`` (``name = "module:PLUGIN"``). A name is looked up there and nowhere
+else, so that no configuration file can make this program import something. A missing
+SDK, an unknown name and a broken plug-in are three different failures.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal
+
+from paprle.errors import MissingDependency, PaprleError, PluginNotFound
+from paprle.interfaces import PluginSpec
+
+Kind = Literal["leader", "follower", "feedback"]
+
+WORKSPACE = Path(__file__).resolve().parents[1]
+"""The folder that holds ``paprle``, the plug-in packages, ``configs`` and ``urdf``."""
+
+_PACKAGES: Mapping[str, str] = {
+    "leader": "leaders",
+    "follower": "followers",
+    "feedback": "feedback",
+}
+_NAME = re.compile(r"[a-z0-9_]+")
+
+
+class PluginBroken(PaprleError):  # noqa: N818 - as its siblings in errors.py
+    """A plug-in exists, but does not announce itself as it must."""
+
+
+def is_name(name: str) -> bool:
+    """Return whether this may be the name of a plug-in, robot or env."""
+    return _NAME.fullmatch(name) is not None
+
+
+def suggest(name: str, choices: Iterable[str], what: str) -> str:
+    """Return the tail of a message: what was meant perhaps, and what exists."""
+    known = sorted(choices)
+    close = difflib.get_close_matches(name, known, n=1)
+    meant = f"did you mean '{close[0]}'? " if close else ""
+    return f"{meant}{what}: {', '.join(known) or 'none'}"
+
+
+def list_names(kind: Kind) -> tuple[str, ...]:
+    """Return the names of all plug-ins of a kind; none of them is imported."""
+    return tuple(sorted({*_local_names(kind), *_entries(kind)}))
+
+
+def find_plugin(kind: Kind, name: str) -> PluginSpec:
+    """Find a plug-in by name.
+
+    Args:
+        kind: Which contract it fills.
+        name: Its name; a folder beside ``paprle`` wins over an entry point.
+
+    Returns:
+        What it says of itself; its classes are not loaded yet.
+
+    Raises:
+        PluginNotFound: If there is none of that name; lists those that exist.
+        MissingDependency: If it cannot even announce itself without its SDK.
+        PluginBroken: If it has no ``PLUGIN`` that is a ``PluginSpec``.
+    """
+    if is_name(name) and name in _local_names(kind):
+        module, attribute = f"{_PACKAGES[kind]}.{name}", "PLUGIN"
+        _check_not_shadowed(_PACKAGES[kind])
+    elif name in (entries := _entries(kind)):
+        module, attribute = entries[name].module, entries[name].attr or "PLUGIN"
+    else:
+        tail = suggest(name, list_names(kind), f"{_PACKAGES[kind]} there are")
+        msg = f"{kind} '{name}': unknown name; {tail}"
+        raise PluginNotFound(msg)
+    spec = getattr(_import(module, f"{kind} '{name}'", ""), attribute, None)
+    if not isinstance(spec, PluginSpec):
+        msg = f"{kind} '{name}': expected a PluginSpec in {module}:{attribute}"
+        raise PluginBroken(f"{msg}, got {type(spec).__name__}")
+    return spec
+
+
+def list_plugins(kind: Kind) -> dict[str, PluginSpec]:
+    """Return all plug-ins of a kind that announce themselves, by name."""
+    found = scan_plugins(kind)
+    return {name: spec for name, spec in found.items() if isinstance(spec, PluginSpec)}
+
+
+def scan_plugins(kind: Kind) -> dict[str, PluginSpec | Exception]:
+    """Return all plug-ins of a kind by name, with the reason for those broken."""
+    found: dict[str, PluginSpec | Exception] = {}
+    for name in list_names(kind):
+        try:
+            found[name] = find_plugin(kind, name)
+        except Exception as err:  # noqa: BLE001 - a stranger's code may raise anything
+            found[name] = err
+    return found
+
+
+def find_fault(spec: PluginSpec) -> Exception | None:
+    """Return what keeps a plug-in's classes from loading; None when they load."""
+    try:
+        load_config_class(spec)
+        load_factory(spec)
+    except Exception as err:  # noqa: BLE001 - a stranger's code may raise anything
+        return err
+    return None
+
+
+def load_config_class(spec: PluginSpec) -> type[Any]:
+    """Return the config dataclass of a plug-in; raises as ``load_factory``."""
+    return _load(spec.config, spec.install)
+
+
+def load_factory(spec: PluginSpec) -> type[Any]:
+    """Return the class of a plug-in.
+
+    Raises:
+        MissingDependency: If a package that it needs is not installed.
+        PluginBroken: If its ``PluginSpec`` names a class that is not there.
+    """
+    return _load(spec.factory, spec.install)
+
+
+def _load(reference: str, install: str) -> type[Any]:
+    module, _, attribute = reference.partition(":")
+    value = getattr(_import(module, f"plug-in '{module}'", install), attribute, None)
+    if not isinstance(value, type):
+        msg = f"plug-in '{module}': expected a class {attribute!r}, got {value!r}"
+        raise PluginBroken(msg)
+    return value
+
+
+def _import(module: str, who: str, install: str) -> ModuleType:
+    try:
+        return import_module(module)
+    except ImportError as err:
+        missing = _missing_package(err)
+        if missing is None:  # A typo in the plug-in is a bug and stays visible as one.
+            raise
+        what_to_do = f"install it with: {install}" if install else "install it"
+        msg = f"{who}: expected {missing}, got none; {what_to_do}"
+        raise MissingDependency(msg) from err
+
+
+def _missing_package(err: ImportError) -> str | None:
+    """Return what is not installed, or None if the import failed otherwise."""
+    if "cannot open shared object file" in str(err):
+        return f"the system library '{str(err).partition(':')[0]}'"
+    if not isinstance(err, ModuleNotFoundError) or err.name is None:
+        return None
+    package = err.name.partition(".")[0]
+    is_installed = package in {"paprle", "hardware", *_PACKAGES.values()} or (
+        find_spec(package) is not None
+    )
+    return None if is_installed else f"the package '{package}'"
+
+
+def _local_names(kind: Kind) -> tuple[str, ...]:
+    """Return folders with an ``__init__.py``, and modules in ``feedback``."""
+    folder = WORKSPACE / _PACKAGES[kind]
+    names = [path.parent.name for path in folder.glob("*/__init__.py")]
+    names += [path.stem for path in folder.glob("*.py") if path.stem != "__init__"]
+    return tuple(name for name in names if is_name(name))
+
+
+def _entries(kind: Kind) -> dict[str, EntryPoint]:
+    found = entry_points(group=f"paprle.{_PACKAGES[kind]}")
+    return {entry.name: entry for entry in found if is_name(entry.name)}
+
+
+def _check_not_shadowed(package: str) -> None:
+    """Refuse a package of our name that stands elsewhere on the import path.
+
+    Raises:
+        PluginBroken: If the package is not the one beside ``paprle``.
+    """
+    places = list(import_module(package).__path__)
+    if Path(places[0]).resolve() != WORKSPACE / package:
+        msg = f"package '{package}': expected {WORKSPACE / package}, got {places[0]}"
+        raise PluginBroken(f"{msg}; another package of that name shadows it")
