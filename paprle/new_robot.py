@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from paprle.config_check import validate
 from paprle.config_layers import Layer, Places
-from paprle.config_schema import validate
 from paprle.config_yaml import read_yaml
 from paprle.errors import ConfigError
 from paprle.new_robot_home import count_reachable, guess_home, jacobian_error
@@ -113,7 +113,11 @@ def write_new_robot(
     out_dir.mkdir(parents=True, exist_ok=True)
     with path.open("x", encoding="utf-8") as file:
         file.write("\n".join(_yaml(draft)) + "\n")
-    return _check(path, slug, draft)
+    try:
+        return _check(path, slug, draft)
+    except ConfigError:
+        path.unlink()
+        raise
 
 
 def _slug(name: str) -> str:
@@ -281,7 +285,7 @@ def _one_line(text: str) -> str:
 def _check(path: Path, name: str, draft: _Draft) -> NewRobotReport:
     """Load what was written as a session would, and try it."""
     problems: list[str] = []
-    data = read_yaml(path, path.name, problems)
+    data = read_yaml(path, path.name, problems) or {}
     places = Places([Layer(path.name, {"follower": data})])
     settings = validate(RobotSettings, data, "follower", places, problems)
     if settings is None:

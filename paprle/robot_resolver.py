@@ -1,4 +1,4 @@
-"""Limbs of a robot: its settings held against its URDF, every mistake listed at once."""
+"""Limbs of a robot: settings held against its URDF, every mistake listed at once."""
 
 from __future__ import annotations
 
