@@ -47,6 +47,3 @@ class AutopilotConfig:
         bool, doc("Open and close the gripper once a lap, as a sine.")
     ] = False
     episodes: Annotated[int, Ge(0), doc("Episodes until it is done; 0: endless.")] = 1
-    rate: Annotated[float, Ge(1), Le(1000), Unit("Hz"), doc("Rate of new samples.")] = (
-        400.0  # chosen: twice the session's default, so that no tick sees an old one
-    )

@@ -39,7 +39,6 @@ class Autopilot(Leader):
             limbs=(_LIMB,),
             is_human=False,
             has_gripper=self.config.gripper,
-            rate=self.config.rate,
         )
 
     def open(self) -> None:

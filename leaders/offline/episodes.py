@@ -1,0 +1,63 @@
+"""Reads the leader's motion back from an episode of our own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from leaders.offline.text import Limb
+from leaders.offline.track import Rows
+from paprle.errors import DeviceError, RecordingError
+from paprle.recording.reader import Episode
+from paprle.types import SessionState, Vec
+
+
+def read_episode(path: Path) -> dict[str, Limb]:
+    """Read what the leader of a recorded session did while it was engaged.
+
+    Stretches without engagement are left out, so that they come back as gaps.
+
+    Args:
+        path: The MCAP file.
+
+    Returns:
+        Its limbs by the leader's names.
+
+    Raises:
+        DeviceError: If nothing can be read.
+    """
+    try:
+        episode = Episode.open(path)
+    except RecordingError as err:
+        raise DeviceError(str(err)) from err
+    info, counts = episode.layout.leader, Counter[str]()
+    if episode.note:
+        counts[f"damages ({episode.note})"] = 1
+    is_used = episode.is_new_sample & (episode.ticks["state"] == SessionState.ENGAGED)
+    samples = episode.ticks["sample"][is_used]
+    samples = samples[samples["valid"]]
+    t = (samples["stamp_ns"] - samples["stamp_ns"][:1]) * 1e-9
+    limbs = {}
+    for i, name in enumerate(info.limbs):
+        opening = _hold(samples["opening"][:, i]) if info.has_gripper else None
+        if info.emits == "joints":
+            names = info.joint_names[name]
+            q = samples["q"][:, i, : len(names)]
+            rows = Rows(t=t, q=q, joint_names=names, opening=opening)
+        else:
+            pose = samples["pose"][:, i]
+            rows = Rows(t=t, p=pose[:, :3], quat_xyzw=pose[:, 3:], opening=opening)
+        limbs[name] = Limb(rows, counts, len(t), info.is_absolute)
+    return limbs
+
+
+def _hold(opening: Vec) -> Vec | None:
+    """Fill what was not said with what was said last; None if nothing ever was."""
+    said = np.isfinite(opening)
+    if not said.any():
+        return None
+    last = np.maximum.accumulate(np.where(said, np.arange(len(opening)), 0))
+    first = int(said.argmax())
+    return np.asarray(opening[np.maximum(last, first)])

@@ -1,0 +1,86 @@
+"""Recorded motion as a leader: the whole file is checked before anything moves."""
+
+from __future__ import annotations
+
+from leaders.offline.config import OfflineConfig
+from leaders.offline.motion import Motion, load_motion
+from leaders.offline.timeline import Timeline
+from paprle.interfaces import Clock, Leader
+from paprle.playback import Playback
+from paprle.types import Feedback, LeaderInfo, LeaderSample
+
+
+class Offline(Leader):
+    """Plays a motion while the session is engaged, from any instant to any other."""
+
+    def __init__(self, config: OfflineConfig, clock: Clock) -> None:
+        super().__init__(config, clock)
+        self._loaded: tuple[Motion, Timeline] | None = None
+        self._playback = Playback(0.0, config.loop)
+        self._seq = 0
+
+    @property
+    def info(self) -> LeaderInfo:
+        """What the files hold; reads them the first time it is asked.
+
+        Raises:
+            ConfigError: If files, columns or arrays are not what the config says.
+            DeviceError: If a file cannot be read, or holds nothing to play.
+        """
+        motion, _ = self._load()
+        frame = self.config.frame
+        rows = {name: track.rows for name, track in motion.tracks.items()}
+        names = {name: r.joint_names for name, r in rows.items() if r.q is not None}
+        return LeaderInfo(
+            limbs=tuple(rows),
+            emits="joints" if names else "pose",
+            joint_names=names,
+            is_absolute=not names
+            and (motion.is_absolute if frame == "auto" else frame == "absolute"),
+            is_human=False,
+            has_gripper=any(r.opening is not None for r in rows.values()),
+            look_ahead=motion.period / self.config.speed,
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was found in the files and what was done about it, one line each."""
+        return self._load()[0].notes
+
+    def open(self) -> None:
+        """Load the files and go to the start of the first episode."""
+        _, timeline = self._load()
+        self._playback = Playback(timeline.duration, self.config.loop)
+
+    def latest(self) -> LeaderSample:
+        """Return the motion of this moment; not valid where the file has a gap."""
+        motion, timeline = self._load()
+        now_ns = self.clock()
+        moment = timeline.at(self._playback.advance(now_ns))
+        self._playback.coast_until_ns = moment.lost_until_ns
+        self._seq += 1
+        return LeaderSample(
+            stamp_ns=now_ns,
+            seq=self._seq,
+            limbs={
+                name: track.at(moment.source) for name, track in motion.tracks.items()
+            },
+            valid=not moment.lost_until_ns,
+            start=self._playback.asks_to_start and not moment.lost_until_ns,
+            end=self._playback.is_over,
+            is_exhausted=self._playback.is_exhausted,
+        )
+
+    def apply(self, feedback: Feedback) -> None:
+        """Run while the session is engaged, start over with each episode."""
+        self._playback.apply(feedback, self.clock())
+
+    def close(self) -> None:
+        """Nothing to let go of: the files are closed as soon as they are read."""
+
+    def _load(self) -> tuple[Motion, Timeline]:
+        if self._loaded is None:
+            motion = load_motion(self.config)
+            timeline = Timeline(list(motion.tracks.values()), self.config.speed)
+            self._loaded = motion, timeline
+        return self._loaded

@@ -1,0 +1,134 @@
+"""A recorded motion, whole and checked, from whatever it was recorded in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from leaders.offline.arrays import read_npz
+from leaders.offline.checks import clean
+from leaders.offline.config import OfflineConfig
+from leaders.offline.text import Limb, read_text
+from leaders.offline.track import Track
+from paprle.errors import ConfigError, DeviceError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Motion:
+    """What is played.
+
+    Attributes:
+        tracks: Tracks by limb name; time 0 is the first row of all.
+        notes: What was done to the rows of each file.
+        is_absolute: Poses are meant in the follower's base as they are.
+        period: Median time between rows, the longest of all limbs, [s].
+    """
+
+    tracks: Mapping[str, Track]
+    notes: tuple[str, ...]
+    is_absolute: bool
+    period: float
+
+
+def load_motion(config: OfflineConfig) -> Motion:
+    """Read and check everything that will be played.
+
+    Args:
+        config: The leader's config.
+
+    Returns:
+        The motion.
+
+    Raises:
+        ConfigError: If files, columns or arrays are not what the config says.
+        DeviceError: If a file cannot be read, or holds nothing that can be played.
+    """
+    limbs, notes, periods, tracks = {}, [], [], {}
+    for path, found in _read_files(config):
+        for name, limb in found.items():
+            rows, breaks, counts = clean(limb.rows, config.max_gap)
+            what = f"{path.name} ({name})" if len(found) > 1 else path.name
+            notes.append(_describe(what, limb, limb.counts + counts))
+            if len(rows.t) < 2:
+                raise DeviceError(
+                    f"{path}: expected rows of motion closer than {config.max_gap:g} s "
+                    f"to each other, got none for limb '{name}' ({notes[-1]}); stamps "
+                    "are in [s], leader.max_gap bridges longer gaps"
+                )
+            limbs[name] = limb
+            tracks[name] = (rows, breaks)
+            periods.append(float(np.median(np.diff(rows.t))))
+    kinds = {name: rows.q is None for name, (rows, _) in tracks.items()}
+    if len(set(kinds.values())) > 1:
+        raise ConfigError(
+            "leader.paths: expected poses for all limbs or joints for all, got "
+            f"{ {name: 'poses' if pose else 'joints' for name, pose in kinds.items()} }"
+        )
+    begins = _begins({name: (r.t[0], r.t[-1]) for name, (r, _) in tracks.items()})
+    if len(set(begins.values())) > 1:
+        notes.append("the files do not overlap in time: each starts at its first row")
+    return Motion(
+        tracks={
+            name: Track(replace(rows, t=rows.t - begins[name]), breaks)
+            for name, (rows, breaks) in tracks.items()
+        },
+        notes=tuple(notes),
+        is_absolute=all(limb.is_absolute for limb in limbs.values()),
+        period=max(periods),
+    )
+
+
+def _read_files(config: OfflineConfig) -> list[tuple[Path, dict[str, Limb]]]:
+    """Read one file with all limbs, or one file a limb."""
+    if (config.path is None) == (not config.paths):
+        raise ConfigError(
+            "leader.path: expected the file to play (or leader.paths, one a limb), got "
+            f"{'both' if config.paths else 'neither'}"
+        )
+    paths = (
+        [Path(config.path)] if config.path else list(map(Path, config.paths.values()))
+    )
+    missing = [
+        f"{path}: expected a file, got none" for path in paths if not path.is_file()
+    ]
+    if missing:
+        raise ConfigError(missing)
+    if config.path is not None:
+        return [(paths[0], _read(paths[0], config.limbs or (config.limb,), config))]
+    single = replace(config, limbs=())
+    return [
+        (Path(path), _read(Path(path), (name,), single))
+        for name, path in config.paths.items()
+    ]
+
+
+def _read(path: Path, names: tuple[str, ...], config: OfflineConfig) -> dict[str, Limb]:
+    if path.suffix == ".mcap":
+        # Imported here: only this one kind of file needs the recording's libraries.
+        from leaders.offline.episodes import read_episode  # noqa: PLC0415
+
+        limbs = read_episode(path)
+        is_single = len(limbs) == len(names) == 1
+        return dict(zip(names, limbs.values(), strict=True)) if is_single else limbs
+    read = read_npz if path.suffix == ".npz" else read_text
+    return dict(zip(names, read(path, names, config), strict=True))
+
+
+def _begins(spans: Mapping[str, tuple[float, float]]) -> dict[str, float]:
+    """Return what time 0 is by limb: common, if the clocks can be the same."""
+    first = min(begin for begin, _ in spans.values())
+    if max(begin for begin, _ in spans.values()) < min(
+        end for _, end in spans.values()
+    ):
+        return dict.fromkeys(spans, first)
+    return {name: begin for name, (begin, _) in spans.items()}
+
+
+def _describe(what: str, limb: Limb, counts: Counter[str]) -> str:
+    parts = [f"{limb.n_lines} rows"]
+    parts += [f"{n} {kind}" for kind, n in counts.items() if n]
+    return f"{what}: {', '.join(parts)}"

@@ -1,0 +1,74 @@
+"""From the time of a play to the time of the file, around stretches without data."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from leaders.offline.track import Track
+
+_SHORTEST_LOSS = 0.15  # [s] chosen: the session disengages after 0.1 s, safety.md A1
+_LONGEST_LOSS = 10.0  # [s] chosen: nobody learns from waiting longer
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Where a play is.
+
+    Attributes:
+        source: Time of the file, [s].
+        lost_until_ns: End of the stretch without data, in the time of the play, [ns];
+            0 where there is data.
+    """
+
+    source: float
+    lost_until_ns: int = 0
+
+
+class Timeline:
+    """Moves through the file at a factor; at a stretch without data it stands still.
+
+    Attributes:
+        duration: Time of the whole play, [s].
+        speed: Seconds of the file a second.
+    """
+
+    def __init__(self, tracks: Sequence[Track], speed: float) -> None:
+        self.speed = speed
+        end = max(float(track.rows.t[-1]) for track in tracks)
+        # Knots alternate: motion begins at each even one, loss at each odd one.
+        self._source, play = [0.0], [0.0]
+        for begin, resume in _losses(tracks):
+            play.append(play[-1] + (begin - self._source[-1]) / speed)
+            loss = (resume - begin) / speed
+            play.append(play[-1] + min(max(loss, _SHORTEST_LOSS), _LONGEST_LOSS))
+            self._source += [begin, resume]
+        self.duration = play[-1] + (end - self._source[-1]) / speed
+        self._source.append(end)
+        self._play_ns = [round(t * 1e9) for t in play]
+
+    def at(self, t_ns: int) -> Moment:
+        """Return where the play is after ``t_ns``, [ns]."""
+        i = bisect_right(self._play_ns, t_ns) - 1
+        elapsed_ns = t_ns - self._play_ns[i]
+        if i % 2 == 1 and elapsed_ns > 0:
+            return Moment(self._source[i], self._play_ns[i + 1])
+        source = self._source[i] + elapsed_ns * 1e-9 * self.speed
+        return Moment(min(source, self._source[i + 1]))
+
+
+def _losses(tracks: Sequence[Track]) -> list[tuple[float, float]]:
+    """Return the stretches in which some track has no data, merged and in order."""
+    merged: list[tuple[float, float]] = []
+    for stretch in sorted(
+        (float(track.rows.t[i]), float(track.rows.t[i + 1]))
+        for track in tracks
+        for i in track.breaks.nonzero()[0]
+    ):
+        if merged and stretch[0] <= merged[-1][1]:
+            begin, end = merged.pop()
+            merged.append((begin, max(end, stretch[1])))
+        else:
+            merged.append(stretch)
+    return merged

@@ -1,0 +1,122 @@
+"""Motion of one limb, checked, and ready to be asked for any instant."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
+
+from paprle.types import LimbCommand, Vec, readonly
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """Motion of one limb as rows; either poses or joints.
+
+    Attributes:
+        t: Stamps, shape (n,), [s].
+        p: Positions, shape (n, 3), [m]; None for joints.
+        quat_xyzw: Orientations, shape (n, 4); None for joints.
+        q: Joint positions, shape (n, m), [rad]; None for poses.
+        joint_names: Names of the m joints.
+        opening: Gripper opening, shape (n,), 0 … 1; None without gripper.
+    """
+
+    t: Vec
+    p: Vec | None = None
+    quat_xyzw: Vec | None = None
+    q: Vec | None = None
+    joint_names: tuple[str, ...] = ()
+    opening: Vec | None = None
+
+    def take(self, index: npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> Rows:
+        """Return the rows of these indices, or where this mask is true."""
+
+        def part(values: Vec | None) -> Vec | None:
+            return None if values is None else values[index]
+
+        return Rows(
+            t=self.t[index],
+            p=part(self.p),
+            quat_xyzw=part(self.quat_xyzw),
+            q=part(self.q),
+            joint_names=self.joint_names,
+            opening=part(self.opening),
+        )
+
+    def numbers(self) -> Vec:
+        """Return every number of the rows but the stamps, shape (n, k)."""
+        parts = [x for x in (self.p, self.quat_xyzw, self.q) if x is not None]
+        if self.opening is not None:
+            parts.append(self.opening[:, None])
+        return np.hstack(parts)
+
+
+class Track:
+    """Interpolates rows: lerp, and slerp along the shorter arc; holds at both ends.
+
+    Attributes:
+        rows: The rows, quaternions of unit norm.
+        breaks: True where nothing is known between a row and the next, shape (n−1,).
+    """
+
+    def __init__(self, rows: Rows, breaks: npt.NDArray[np.bool_]) -> None:
+        self.rows = rows
+        self.breaks = breaks
+        self._stamps: list[float] = rows.t.tolist()
+        if rows.p is not None and rows.quat_xyzw is not None:
+            self._dp = self._steps(np.diff(rows.p, axis=0))
+            self._R = _rotations(rows.quat_xyzw)
+            self._turns = self._steps(_turns(rows.quat_xyzw))
+        if rows.q is not None:
+            self._dq = self._steps(np.diff(rows.q, axis=0))
+        if rows.opening is not None:
+            self._dopening = self._steps(np.diff(rows.opening))
+
+    def _steps(self, steps: Vec) -> Vec:
+        """Return one step a row: none across a break, none after the last row."""
+        steps = steps.copy()
+        steps[self.breaks] = 0.0
+        return readonly(np.concatenate([steps, np.zeros_like(steps[:1])]))
+
+    def at(self, t: float) -> LimbCommand:
+        """Return the command at source time ``t``, [s]."""
+        stamps = self._stamps
+        i = max(0, bisect_right(stamps, t) - 1)
+        u = 0.0
+        if i + 1 < len(stamps) and t > stamps[i]:
+            u = (t - stamps[i]) / (stamps[i + 1] - stamps[i])
+        rows, q, T, opening = self.rows, None, None, None
+        if rows.p is not None:
+            T = pin.SE3(
+                self._R[i] @ pin.exp3(u * self._turns[i]), rows.p[i] + u * self._dp[i]
+            )
+        if rows.q is not None:
+            q = rows.q[i] + u * self._dq[i]
+            q.setflags(write=False)
+        if rows.opening is not None:
+            opening = float(rows.opening[i] + u * self._dopening[i])
+        return LimbCommand(q=q, T_leader_base_leader_eef=T, opening=opening)
+
+
+def _rotations(quat_xyzw: Vec) -> Vec:
+    """Return rotation matrices of unit quaternions, shape (n, 3, 3)."""
+    return readonly([pin.Quaternion(row).toRotationMatrix() for row in quat_xyzw])
+
+
+def _turns(quat_xyzw: Vec) -> Vec:
+    """Return the shorter turn from each row to the next, in its frame, (n−1, 3)."""
+    a, b = quat_xyzw[:-1], quat_xyzw[1:]
+    av, aw, bv, bw = a[:, :3], a[:, 3:], b[:, :3], b[:, 3:]
+    vector = aw * bv - bw * av - np.cross(av, bv)  # of conj(a)·b
+    scalar = aw * bw + np.sum(av * bv, axis=1, keepdims=True)
+    # q and −q are the same turn: the one with a positive scalar is the shorter.
+    vector = np.where(scalar < 0, -vector, vector)
+    sine = np.linalg.norm(vector, axis=1, keepdims=True)
+    angle = 2 * np.arctan2(sine, np.abs(scalar))
+    # For tiny angles angle/sine is 2.
+    ratio = np.divide(angle, sine, out=np.full_like(sine, 2.0), where=sine > 1e-12)
+    return np.asarray(vector * ratio)
