@@ -87,7 +87,7 @@ def measure_source(episode: Episode) -> EpisodeResult:
         tracks = make_tracks(episode, origin_ns, engaged)
     except PaprleError as err:
         tracks = []
-        notes.append(f"no poses, the recorded URDF cannot be read: {err}")
+        notes.append(f"no poses, the recorded URDF cannot be used: {err}")
     limbs = [measure_limb(track) for track in tracks]
     h = find_period(episode.gate, episode.header.get("gate_period"))
     if not len(episode.ticks):

@@ -79,8 +79,13 @@ def find_lag(
     if np.sqrt((x**2).sum(axis=1).mean()) < STILL:
         return None
 
+    reach = [t[0] + LAG_MIN - BESIDE, t[-1] + LAG_MAX + BESIDE]
+    low, high = np.searchsorted(following[0], reach)
+    near = slice(max(low - 1, 0), high + 1)
+    t_y, y_known = following[0][near], np.asfortranarray(following[1][near])
+
     def mismatch(lag: float) -> float:
-        y = interpolate_columns(t + lag, *following)
+        y = interpolate_columns(t + lag, t_y, y_known)
         y = y - y.mean(axis=0)
         norm = np.sqrt((x**2).sum() * (y**2).sum())
         return 1.0 - float((x * y).sum() / norm) if norm > 0 else 1.0

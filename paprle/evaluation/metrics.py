@@ -26,7 +26,7 @@ Figures = dict[str, float | None]
 Spans = Vec  # (S, 2): begin and end of each stretch, [s]
 
 TAU_MAX = 0.5  # [s] spec: requirements A26, one shift between 0 and 0.5 s
-GRID = 0.005  # [s] chosen: one period at 200 Hz; refined afterwards
+GRID = 0.01  # [s] chosen: no hand bends its path within this; refined afterwards
 DELTA = 1.0  # [s] spec: requirements A26, RPE over one second
 PAIR_TOLERANCE = 0.1  # chosen: a gap in the stream makes no pair; evo's rel_tol
 BLUE_MM, RED_MM = 7.5, 20.0  # spec: requirements A29, ends of ARBot's error colours

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from paprle.errors import ConfigError
 from paprle.evaluation.metrics import Spans, find_spans, is_inside
 from paprle.evaluation.poses import Dropped, Trajectory, clean
 from paprle.robot_chain import Limb, chain_between, make_chain_model
@@ -144,7 +145,7 @@ def make_limbs(robot: RobotInfo, urdf: str) -> dict[str, Limb]:
         Limbs by name, in order.
 
     Raises:
-        ConfigError: If the URDF cannot be read.
+        ConfigError: If the URDF cannot be read or is not that of the robot.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / robot.urdf_path.name
@@ -159,6 +160,11 @@ def make_limbs(robot: RobotInfo, urdf: str) -> dict[str, Limb]:
     for info in robot.limbs:
         steps = chain_between(tree, info.base_link, info.eef_link)
         model, frame = make_chain_model(steps, info.joint_names, positions, mimics)
+        if model.nv != len(info.joint_names):
+            raise ConfigError(
+                f"recorded URDF: expected joints {', '.join(info.joint_names)} from "
+                f"'{info.base_link}' to '{info.eef_link}', got {model.nv} of them"
+            )
         limbs[info.name] = Limb(info, robot, model, frame)
     return limbs
 

@@ -96,6 +96,24 @@ def test_an_episode_with_little_in_it_still_makes_a_page(make_episode, tmp_path)
     assert "never ENGAGED" in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    "urdf", ["", "<robot", "<robot name='x'><link name='a'/></robot>"]
+)
+def test_a_recording_whose_urdf_is_unreadable_still_tells_of_its_timing(
+    make_episode, tmp_path, urdf
+):
+    episode = make_episode(n=400)
+    object.__setattr__(episode, "urdf", urdf)
+    result = measure_source(episode)
+    entries = report.collect_entries([result])
+
+    report._write(entries, [result], tmp_path)
+
+    assert "URDF" in entries[0]["notes"][0]
+    assert entries[0]["tick"]["rate_hz"] == pytest.approx(200.0)
+    assert "200 Hz" in report.summary_text(entries)
+
+
 def test_a_blank_entry_has_words_and_a_page(blank, tmp_path):
     text = report.summary_text(blank)
     page = report.write_report(blank, [tmp_path / "none.mcap"], tmp_path)

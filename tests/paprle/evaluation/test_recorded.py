@@ -1,0 +1,60 @@
+"""The way from a file on disk to a report."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from paprle.evaluation import report
+from paprle.recording.journal import Journal
+from paprle.wire import Stream
+
+
+@pytest.fixture(scope="module")
+def recording(make_episode, tmp_path_factory):
+    """Record an episode of known delay, and return the path of its file."""
+    episode = make_episode(n=1000)
+    path = tmp_path_factory.mktemp("recording") / "episode_000000.mcap"
+    header = dict(episode.header) | {
+        "schema": 1,
+        "config": dict(episode.config),
+        "urdf": episode.urdf,
+    }
+    journal = Journal(path, episode.layout, header)
+    for tick, gate in zip(episode.ticks, episode.gate, strict=True):
+        journal.write(Stream.TICK, tick.tobytes())
+        journal.write(Stream.GATE, gate.tobytes())
+        if tick["k"] % 100 == 0:
+            journal.flush()
+    journal.close("leader_end", {})
+    return path
+
+
+def test_a_recording_is_evaluated_from_its_file_alone(recording, tmp_path):
+    (entry,) = report.evaluate([recording], tmp_path)
+
+    assert entry["error"] is None
+    assert entry["is_complete"] is True
+    assert entry["end_reason"] == "leader_end"
+    assert entry["ate_mm"]["lag_compensated"]["tau_ms"] == pytest.approx(20, abs=0.1)
+    assert entry["latency_ms"]["capture_to_command"]["p50"] == pytest.approx(3.0)
+    assert entry["gate"]["violations"] == 0
+    assert (tmp_path / "report.html").is_file()
+    assert json.loads((tmp_path / "report.json").read_text())[0]["lag_ms"] > 0
+
+
+@pytest.mark.parametrize("share", [0.2, 0.6, 0.95])
+def test_a_truncated_recording_is_evaluated_as_far_as_it_goes(
+    recording, tmp_path, share
+):
+    data = recording.read_bytes()
+    torn = tmp_path / recording.name
+    torn.write_bytes(data[: int(share * len(data))])
+
+    (entry,) = report.evaluate([torn])
+
+    assert entry["error"] is None
+    assert entry["is_complete"] is False
+    assert entry["end_reason"] == "aborted"
+    assert entry["notes"]
