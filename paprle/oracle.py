@@ -105,7 +105,8 @@ class Verdict:
 
     Attributes:
         n_samples: Number of commands judged.
-        counts: Number of samples in violation, by invariant; all keys are present.
+        counts: Number of samples in violation, by invariant judged; T1
+            is judged only when there are stamps.
         violations: The first few findings of each invariant, in order of samples.
         joint_names: Names for the text.
     """
@@ -197,7 +198,8 @@ def check_commands(
         ValueError: If shapes do not fit.
     """
     c, V, stamps = _shaped(q_cmd, limits, t_ns)
-    counts = dict.fromkeys(INVARIANTS, 0)
+    judged = [key for key in INVARIANTS if key != "T1" or stamps is not None]
+    counts = dict.fromkeys(judged, 0)
     shown: list[Violation] = []
     for begin, end in _segments(len(c), armed_at or ()):
         start = c[begin] if begin or q_start is None else q_start

@@ -89,7 +89,7 @@ def judge(gate: Rows, limits: Limits) -> Verdict:
         (begin + skip, _judge_run(gate[begin:end], skip, limits))
         for begin, end, skip in _find_runs(gate)
     ]
-    counts: dict[str, int] = dict(check_commands(gate["q_cmd"][:0], limits).counts)
+    counts: dict[str, int] = dict(_judge_run(gate[:0], 0, limits).counts)
     shown: list[Violation] = []
     for offset, verdict in verdicts:
         for key, count in verdict.counts.items():
