@@ -51,7 +51,7 @@ def find_fingers(urdf: Urdf) -> set[str]:
 
 def _is_named_finger(joint: UrdfJoint) -> bool:
     by_child = re.search(
-        r"finger|thumb|jaw|trigger|knuckle", joint.child, re.IGNORECASE
+        r"finger|fngr|thumb|jaw|trigger|knuckle", joint.child, re.IGNORECASE
     )
     by_name = _FINGER.search(joint.name) and not _WRIST.search(joint.name)
     return bool(by_name or by_child)

@@ -21,7 +21,7 @@ from paprle.robot_grippers import find_fingers, guess_gripper
 from paprle.robot_tree import Urdf
 from paprle.settings import GripperSettings, LimbSettings
 
-_WHEEL = re.compile(r"wheel|caster|rotor|propeller|track", re.IGNORECASE)
+_WHEEL = re.compile(r"wheel|caster|rotor|propeller", re.IGNORECASE)
 _HEAD = re.compile(r"head|neck|eye|camera|laser|lidar|velodyne|sensor", re.IGNORECASE)
 _NO_TOOL = re.compile(
     r"camera|optical|imu|inertia|sensor|accelerometer|led|range|laser|visual|collision"
@@ -31,7 +31,7 @@ _NO_TOOL = re.compile(
 _TOOLS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        r"tcp|tool_?cent(er|re)|grasp(ing)?_?(frame|point|link|target)",
+        r"tcp|tool_?cent(er|re)|grasp(ing)?_?(frame|point|link|target|cent(er|re))",
         r"tool0|tool_?(frame|link|tip)|end_?effector(?!_flange)|(^|[_/])eef?([_/]|$)|ee_?link",
         r"gripper_?(frame|base|main|stator|palm)|palm|sole|foot(?!print)",
         r"hand|gripper|tool|flange|tip$",
@@ -110,9 +110,7 @@ def discover_limbs(urdf: Urdf) -> dict[str, LimbSettings]:
 
 def find_limbs(urdf: Urdf) -> list[FoundLimb]:
     """Find the limbs of a robot, with doubts; empty where nothing but wheels moves."""
-    wheels = {
-        j.name for j in urdf.joints if j.is_actuated and _is_wheel(j.name, j.child)
-    }
+    wheels = _find_wheels(urdf)
     fingers = find_fingers(urdf)
     tree = JointTree(urdf, wheels | fingers)
     if not tree.above:  # a hand without an arm: its fingers are the limbs
@@ -127,8 +125,17 @@ def find_limbs(urdf: Urdf) -> list[FoundLimb]:
     return found
 
 
-def _is_wheel(*names: str) -> bool:
-    return any(_WHEEL.search(name) for name in names)
+def _find_wheels(urdf: Urdf) -> set[str]:
+    """Return joints that turn wheels or rotors and carry nothing else that moves."""
+    wheels: set[str] = set()
+    bearing: set[str] = set()  # links that carry something which is no wheel
+    for joint in reversed(urdf.joints):
+        is_named = bool(_WHEEL.search(joint.name) or _WHEEL.search(joint.child))
+        if is_named and joint.kind != "prismatic" and joint.child not in bearing:
+            wheels.add(joint.name)
+        elif joint.is_actuated or joint.child in bearing:
+            bearing.add(joint.parent)
+    return wheels
 
 
 def _without_heads(chains: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -178,13 +185,17 @@ def _make_limb(
 
 
 def _base_link(urdf: Urdf, tree: JointTree, first: str) -> str:
-    """Return the link before the first joint, or a rigid ``base_link`` above it."""
+    """Return the link before the first joint, or a rigid ``base_link`` of it above."""
     link = urdf.joint(first).parent
-    if len(tree.below(tree.above[first])) > 1:
-        return link
+    others = [name for name in tree.below(tree.above[first]) if name != first]
+    shared = {
+        j.parent for name in others for j in urdf.chain_to(urdf.joint(name).child)
+    }
     above: str = link
     while above in urdf.parent_joint and not urdf.parent_joint[above].is_movable:
         above = urdf.parent_joint[above].parent
+        if above in shared:
+            break
         if above.endswith("base_link"):
             return above
     return link
@@ -218,7 +229,8 @@ def _eef_link(tip: list[str], fallback: str) -> tuple[str, bool]:
 
 def name_limbs(chains: list[tuple[str, ...]]) -> list[str]:
     """Return a name for each chain: side and kind, or prefix, or a number."""
-    names = [_name(chain) for chain in chains]
+    letters = {"l", "r"} if len(chains) == 1 else set()  # r1 may mean revolute
+    names = [_name(chain, letters) for chain in chains]
     if len(set(names)) < len(names):
         prefixes = [_prefix(chain) for chain in chains]
         if all(prefixes) and len(set(prefixes)) == len(prefixes):
@@ -232,11 +244,11 @@ def name_limbs(chains: list[tuple[str, ...]]) -> list[str]:
     return unique
 
 
-def _name(chain: tuple[str, ...]) -> str:
-    words = [_words(name) for name in chain]
+def _name(chain: tuple[str, ...], meaningless: set[str]) -> str:
+    words = [set(_words(name)) - meaningless for name in chain]
     sides = Counter(_SIDES[word] for name in words for word in name if word in _SIDES)
     side, count = sides.most_common(1)[0] if sides else ("", 0)
-    kind = "leg" if any(_LEG & set(name) for name in words) else "arm"
+    kind = "leg" if any(_LEG & name for name in words) else "arm"
     return f"{side}_{kind}" if 2 * count >= len(chain) else kind
 
 

@@ -175,6 +175,8 @@ def test_a_hand_of_many_motors_is_no_gripper_but_a_doubt() -> None:
         ([("j1", "j2"), ("j3", "j4")], ["arm_1", "arm_2"]),
         ([("a/j1", "a/j2"), ("b/j1", "b/j2")], ["a", "b"]),
         ([("a/j1", "b/j2"), ("b/j1", "b/j3")], ["arm_1", "arm_2"]),
+        ([("r0", "r1"), ("l0", "l1")], ["right_arm", "left_arm"]),
+        ([("r0", "r1")], ["arm"]),
         ([("hip", "left_knee", "left_ankle")], ["left_leg"]),
         ([("j1", "j2", "left_j3")], ["arm"]),
     ],
@@ -183,3 +185,106 @@ def test_limbs_are_named_by_side_kind_prefix_or_number(
     chains: list[tuple[str, ...]], names: list[str]
 ) -> None:
     assert name_limbs(chains) == names
+
+
+def chain(*joints: str, root: str = "base_link") -> str:
+    """Return links and joints of ``name kind`` one after the other, or ``a>b``."""
+    links, body, last = {root: None}, "", root
+    for text in joints:
+        name, kind, *parent = text.split()
+        child = f"{name}_link"
+        links[child] = None
+        body += (
+            f'<joint name="{name}" type="{kind}">'
+            f'<parent link="{(parent or [last])[0]}"/><child link="{child}"/>'
+            '<origin xyz="0 0 0.1"/><axis xyz="0 1 0"/>'
+            '<limit lower="-1" upper="1" velocity="1"/></joint>'
+        )
+        last = child
+    return "".join(f'<link name="{link}"/>' for link in links) + body
+
+
+ARM = tuple(f"j{k} revolute" for k in range(6))
+
+
+@pytest.mark.parametrize(
+    ("body", "names", "n_joints", "gripper"),
+    [
+        pytest.param(
+            chain(*ARM, "left revolute", "right revolute j5_link"),
+            ["arm"],
+            6,
+            "left",
+            id="two fingers that only their fork tells",
+        ),
+        pytest.param(
+            chain("track prismatic", *ARM), ["arm"], 7, None, id="arm on a linear track"
+        ),
+        pytest.param(
+            chain("front_wheel_steer continuous", *ARM),
+            ["arm"],
+            7,
+            None,
+            id="a joint called wheel that carries an arm",
+        ),
+        pytest.param(
+            chain(*ARM, "wheel_1 continuous base_link", "wheel_2 continuous base_link"),
+            ["arm"],
+            6,
+            None,
+            id="arm on a cart",
+        ),
+        pytest.param(
+            chain(*ARM, "head_pan revolute base_link", "head_tilt revolute"),
+            ["arm"],
+            6,
+            None,
+            id="a head beside an arm",
+        ),
+        pytest.param(
+            chain(*ARM, "gripper_roll revolute", "gripper prismatic"),
+            ["arm"],
+            7,
+            "gripper",
+            id="a wrist named after the gripper",
+        ),
+        pytest.param(chain("j0 revolute"), ["arm"], 1, None, id="a single joint"),
+        pytest.param(
+            chain("r0 revolute", "r1 revolute", "r2 revolute", "z prismatic"),
+            ["arm"],
+            4,
+            None,
+            id="SCARA",
+        ),
+    ],
+)
+def test_tells_arms_fingers_wheels_and_heads_apart(
+    tmp_path: Path, body: str, names: list[str], n_joints: int, gripper: str | None
+) -> None:
+    path = tmp_path / "robot.urdf"
+    path.write_text(f'<robot name="r">{body}</robot>')
+
+    found = limbs_of(path)
+
+    assert list(found) == names
+    assert len(found["arm"].joint_names) == n_joints
+    assert (found["arm"].gripper and found["arm"].gripper.joint) == gripper
+
+
+def test_each_of_two_arms_has_its_own_base(tmp_path: Path) -> None:
+    sides = [
+        chain(
+            f"{side}_base fixed world",
+            f"{side}_base_inertia fixed",
+            *(f"{side}_j{k} revolute" for k in range(3)),
+            root="world",
+        ).replace('<link name="world"/>', "")
+        for side in ("left", "right")
+    ]
+    path = tmp_path / "robot.urdf"
+    path.write_text(f'<robot name="r"><link name="world"/>{"".join(sides)}</robot>')
+
+    found = limbs_of(path)
+
+    assert found["left_arm"].base_link == "left_base_link"
+    assert found["right_arm"].base_link == "right_base_link"
