@@ -42,11 +42,20 @@ class DeadlineLoop:
         self.n_overruns = 0
         self._clock, self._sleep = clock, sleep
         self._deadline_ns = clock()
-        self._woke_ns = self._deadline_ns
+        self._sent_ns = self._deadline_ns
+
+    def mark(self) -> int:
+        """Note that this tick's command is sent now; the next is spaced from here.
+
+        Returns:
+            The time, [ns].
+        """
+        self._sent_ns = self._clock()
+        return self._sent_ns
 
     def wait(self) -> int:
         """Sleep until the next deadline and return how late it woke up, [ns]."""
-        earliest = self._woke_ns + int(_SPACING * self.period_ns)
+        earliest = self._sent_ns + int(_SPACING * self.period_ns)
         self._deadline_ns += self.period_ns
         now = self._clock()
         if now > self._deadline_ns + _REARM * self.period_ns:
@@ -58,7 +67,7 @@ class DeadlineLoop:
         wake_at = max(self._deadline_ns, earliest)
         while (now := self._clock()) < wake_at:
             self._sleep((wake_at - now) * 1e-9)
-        self._woke_ns = now
+        self._sent_ns = now
         return late + now - wake_at
 
 

@@ -87,7 +87,8 @@ class GateHost:
         if late_ns > loop.period_ns:
             record["counts"][Reason.LATE] += 1
         record["late_ns"], record["n_overruns"] = late_ns, loop.n_overruns
-        record["compute_ns"] = time.monotonic_ns() - start_ns
+        record["stamp_ns"] = loop.mark()
+        record["compute_ns"] = record["stamp_ns"] - start_ns
         self._status.write(record)
         self._ring.push(Stream.GATE, record.tobytes())
 

@@ -67,3 +67,16 @@ def test_lateness_is_reported():
     clock.now += 5 * MS
 
     assert loop.wait() > 3 * MS
+
+
+def test_commands_sent_late_in_a_tick_are_spaced_too():
+    clock = FakeTime()
+    loop = DeadlineLoop(1000.0, clock, clock.sleep)
+    sent = []
+    for work in [int(0.7 * MS), 1000] * 20:
+        loop.wait()
+        clock.now += work
+        sent.append(loop.mark())
+    gaps = [b - a for a, b in zip(sent, sent[1:], strict=False)]
+
+    assert min(gaps) >= 0.8 * MS

@@ -1,0 +1,95 @@
+"""Drive the gate with adversarial targets and let the oracle judge every command.
+
+Many limbs with limits of their own share one gate, so that one call is a step of each:
+``python -m benchmarks.gate_soak --steps 100000000``. Exits with 1 on any violation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+import numpy as np
+
+from paprle.gate.gate import Gate
+from paprle.oracle import Limits, check_commands
+from paprle.testing.robots import make_robot_info
+
+BAD = np.array([np.nan, np.inf, -np.inf, 1e308, -1e308, 1e30, 5e-324])
+BLOCK = 500  # gate steps an oracle call
+
+
+def make_targets(rng, robot):
+    """Square waves, edges to the last bit, random walks, random points; some NaN."""
+    n, m = BLOCK, len(robot.joint_names)
+    span = robot.q_max - robot.q_min
+    square = rng.uniform(robot.q_min - span, robot.q_max + span, (2, m))
+    targets = square[(np.arange(n)[:, None] // rng.integers(1, 60, m)) % 2, np.arange(m)]
+    kind = rng.integers(0, 4, m)
+    walk = np.cumsum(rng.normal(0, 0.05, (n, m)), axis=0)
+    edge = np.where(rng.random((n, m)) < 0.5, robot.q_min, robot.q_max)
+    edge = np.nextafter(edge, rng.choice([-9.0, 9.0], (n, m)))
+    points = rng.uniform(2 * robot.q_min, 2 * robot.q_max, (n, m))
+    targets = np.where(kind == 1, walk, targets)
+    targets = np.where(kind == 2, edge, targets)
+    return np.where(kind == 3, points, targets)
+
+
+def run(n_steps: int, seed: int, n_limbs: int) -> int:
+    rng = np.random.default_rng(seed)
+    n_joints = 3
+    m = n_limbs * n_joints
+    robot = make_robot_info(
+        n_joints,
+        n_limbs=n_limbs,
+        dq_max=rng.uniform(0.05, 10.0, m),
+        ddq_max=rng.uniform(0.5, 100.0, m),
+    )
+    gate = Gate(robot)
+    gate.reset(rng.uniform(robot.q_min + 0.02, robot.q_max - 0.02))
+    h = float(rng.choice([0.001, 0.002, 0.005, 0.01]))
+    limits = Limits(
+        q_min=robot.q_min,
+        q_max=robot.q_max,
+        dq_max=robot.dq_max,
+        ddq_max=robot.ddq_max,
+        h=h,
+    )
+    history = np.array([gate.q_cmd, gate.q_cmd])
+    done, violations, started = 0, 0, time.monotonic()
+    while done < n_steps:
+        targets = make_targets(rng, robot)
+        commands = np.empty((BLOCK, m))
+        for k, target in enumerate(targets):
+            if rng.random() < 0.01:
+                gate.speed_scale = float(rng.choice([0.25, 1.0]))
+            if rng.random() < 0.01:
+                target = target.copy()  # noqa: PLW2901 - the whole vector is refused
+                target[rng.integers(m)] = rng.choice(BAD)
+            age = float(rng.choice([0.0, 0.0, 0.0, 0.05, 0.2, np.nan]))
+            feed = rng.normal(0, robot.dq_max) if rng.random() < 0.5 else None
+            commands[k] = gate.step(target, h, age, dq_des=feed).q_cmd
+        verdict = check_commands(commands, limits, q_start=history)
+        if not verdict.is_ok:
+            violations += verdict.n_violations
+            print(verdict)
+        history = commands[-2:]
+        done += BLOCK * n_limbs
+        rate = done / (time.monotonic() - started)
+        print(f"\r{done:.2e} steps, {violations} violations, {rate:.2e}/s", end="")
+    print()
+    return violations
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--steps", type=int, default=1_000_000, help="steps of a limb")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--limbs", type=int, default=300, help="limbs in one gate")
+    args = parser.parse_args()
+    return 1 if run(args.steps, args.seed, args.limbs) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
