@@ -24,6 +24,8 @@ _log = logging.getLogger(__name__)
 MAX_BYTES = 16 << 20  # chosen: the largest public humanoid URDF is below 1 MiB
 MAX_LINKS = 2000  # chosen: ten times the links of the largest public humanoid
 
+MAX_MOVABLE = 256  # chosen: twice the joints of a robot with two dexterous hands
+
 MOVABLE = ("revolute", "continuous", "prismatic")
 _AS_FIXED = ("floating", "planar")
 _SHAPES = {"box": ("size", 3), "sphere": ("radius", 1)}
@@ -259,6 +261,11 @@ class _Reader:
         if not 1 <= len(links) <= MAX_LINKS:
             self.complain(f"expected 1 to {MAX_LINKS} links, got {len(links)}")
             return
+        n_movable = sum(joint.is_movable for joint in joints)
+        if n_movable > MAX_MOVABLE:
+            self.complain(
+                f"expected at most {MAX_MOVABLE} movable joints, got {n_movable}"
+            )
         for what, names in (("link", links), ("joint", [j.name for j in joints])):
             for name, count in Counter(names).items():
                 if count > 1:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from paprle.errors import ConfigError
 from paprle.robot_tree import flat_mimics
-from paprle.robot_urdf import MAX_BYTES, MAX_LINKS, read_urdf
+from paprle.robot_urdf import MAX_BYTES, MAX_LINKS, MAX_MOVABLE, read_urdf
 
 TWO_LINKS = '<link name="a"/><link name="b"/>'
 LIMIT = '<limit lower="-1" upper="1" velocity="2" effort="1"/>'
@@ -105,6 +105,11 @@ def test_keeps_the_parts_of_one_limb_together_whatever_the_order_in_the_file(
             "".join(f'<link name="{k}"/>' for k in range(MAX_LINKS + 1)),
             f"expected 1 to {MAX_LINKS} links",
             id="too many links",
+        ),
+        pytest.param(
+            TWO_LINKS + "".join(joint(name=f"{k}") for k in range(MAX_MOVABLE + 1)),
+            f"expected at most {MAX_MOVABLE} movable joints",
+            id="too many joints",
         ),
         pytest.param(
             '<link name="a"><inertial><mass value="-1"/></inertial></link>',
