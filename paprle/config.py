@@ -13,9 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from omegaconf.errors import OmegaConfBaseException
-
-from paprle.config_check import prepare, validate
+from paprle.config_check import keep_texts, make_absolute, validate
 from paprle.config_fields import read_defaults, to_plain
 from paprle.config_files import (
     PLUGIN_KINDS,
@@ -27,13 +25,11 @@ from paprle.config_files import (
     with_env,
 )
 from paprle.config_layers import (
-    COMMAND_LINE,
     CORE,
     DEFAULT,
     TRIPLE,
     Layer,
     Places,
-    Tree,
     interpolate,
     merge,
     read_command_line,
@@ -126,9 +122,10 @@ class Resolved:
         if problems:
             raise ConfigError(problems)
         names = {name: str(values[name]) for name in _NAMES}
-        places = Places([Layer("resolved config", {s: values[s] for s in TRIPLE})])
+        tree = {section: values[section] for section in (*TRIPLE, *CORE)}
+        places = Places([Layer("resolved config", tree)])
         classes = _find_classes(names["leader_type"], names["env_type"], problems)
-        return _make(names, classes, values, places, dict(values["sources"]), problems)
+        return _make(names, classes, tree, places, dict(values["sources"]), problems)
 
 
 _NAMES = ("leader_name", "follower_name", "env_name", "leader_type", "env_type")
@@ -156,18 +153,21 @@ def resolve(args: Sequence[str], root: Path | None = None) -> Resolved:
     layers, unread = read_files(line.names, root, problems)
     layers.append(line.layer)
     types = take_types(line.names, layers, root, problems)
-    classes = _find_classes(types.get("leader"), types.get("env"), problems)
     for section in unread:  # What is missing in it cannot be said.
-        classes.pop(section, None)
-    check_pair(layers, line.names, types, problems)
+        types.pop(section, None)
+    classes = _find_classes(types.get("leader"), types.get("env"), problems)
+    if "follower" in unread:
+        del classes["follower"]
+    if "follower" in classes:
+        check_pair(layers, line.names, types, problems)
+    keep_texts(classes, line)
     layers = [with_env(layer, line.names, types) for layer in layers]
     defaults = {section: read_defaults(cls) for section, cls in classes.items()}
     layers.insert(0, Layer(DEFAULT, defaults))
     places = Places(layers)
-    tree = _merge(layers, places, problems)
-    bases = {COMMAND_LINE: Path.cwd(), "": root}
+    tree = interpolate(merge(layer.tree for layer in layers), places, problems)
     for section, cls in classes.items():
-        prepare(cls, tree.get(section, {}), section, line.texts, bases, places)
+        make_absolute(cls, tree.get(section, {}), section, root, places)
     names = {f"{part}_name": line.names.get(part, "") for part in TRIPLE}
     names |= {f"{part}_type": types.get(part, "") for part in PLUGIN_KINDS}
     return _make(names, classes, tree, places, places.as_dict(), problems)
@@ -185,15 +185,6 @@ def _find_classes(
         except PaprleError as err:
             problems.append(str(err))
     return {**classes, **_CORE_CLASSES}
-
-
-def _merge(layers: Sequence[Layer], places: Places, problems: list[str]) -> Tree:
-    try:
-        tree = merge([layer.tree for layer in layers])
-    except OmegaConfBaseException as err:
-        problems.append(f"config: expected layers that merge, got: {err}")
-        return {}
-    return interpolate(tree, places, problems)
 
 
 def _make(

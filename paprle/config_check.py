@@ -15,7 +15,14 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 from pydantic import TypeAdapter, ValidationError
 
 from paprle.config_fields import BOUNDS, FieldInfo, members, read_fields, read_item
-from paprle.config_layers import COMMAND_LINE, Key, Places
+from paprle.config_layers import (
+    COMMAND_LINE,
+    CommandLine,
+    Key,
+    Places,
+    look_up,
+    put,
+)
 from paprle.plugins import suggest
 
 T = TypeVar("T")
@@ -68,38 +75,41 @@ def validate(
     return made if len(problems) == n_before else None
 
 
-def prepare(
-    cls: type[Any],
-    data: Any,
-    section: str,
-    texts: Mapping[Key, str],
-    bases: Mapping[str, Path],
-    places: Places,
+def keep_texts(classes: Mapping[str, type[Any]], line: CommandLine) -> None:
+    """Make text again of what was typed where text is wanted: ``record.task=2024``."""
+    for key, text in line.texts.items():
+        info = FieldInfo(classes[key[0]]) if key[0] in classes else None
+        for part in key[1:]:
+            info = None if info is None else read_item(info, part)
+        if info is None or info.hint is not str:
+            continue
+        _, value = look_up(line.layer.tree, key)
+        if not isinstance(value, str) and not (value is None and info.is_optional):
+            put(line.layer.tree, key, text)
+
+
+def make_absolute(
+    cls: type[Any], data: Any, section: str, root: Path, places: Places
 ) -> None:
-    """Make paths absolute, and text of what was typed where text is wanted.
+    """Make the paths in data absolute, in place.
 
     Args:
-        cls: The settings class.
-        data: Plain values; changed in place.
+        cls: The settings class; its paths have the unit ``path``.
+        data: Plain values.
         section: The section's name.
-        texts: Values of the command line as they were typed.
-        bases: Folder to which relative paths of a place are relative; ``""`` for all
-            places that are not named.
+        root: What paths of files and defaults are relative to; those of the command
+            line are relative to the working directory.
         places: Where each key came from.
     """
     for key, info, value in list(_walk(FieldInfo(cls), data, (section,))):
-        made = value
-        is_typed = places.of(key) == COMMAND_LINE and key in texts
-        if is_typed and info.hint is str and not isinstance(value, str):
-            made = None if value is None and info.is_optional else texts[key]
-        if info.unit == "path" and isinstance(made, str) and made:
-            base = bases.get(places.of(key), bases[""])
-            made = str((base / Path(made).expanduser()).resolve())
-        if made is not value:
-            holder: Any = data
-            for part in key[1:-1]:
-                holder = holder[int(part) if isinstance(holder, list) else part]
-            holder[int(key[-1]) if isinstance(holder, list) else key[-1]] = made
+        if info.unit != "path" or not isinstance(value, str) or not value:
+            continue
+        base = Path.cwd() if places.of(key) == COMMAND_LINE else root
+        holder: Any = data
+        for part in key[1:-1]:
+            holder = holder[int(part) if isinstance(holder, list) else part]
+        last = int(key[-1]) if isinstance(holder, list) else key[-1]
+        holder[last] = str((base / Path(value).expanduser()).resolve())
 
 
 def _walk(

@@ -1,14 +1,14 @@
 """Layers of a config: defaults, files, site, command line; merged, later wins.
 
 A layer is a tree of plain values with the name of the place it came from. OmegaConf
-merges the trees and follows the interpolations; a map of every key to its place is kept
+follows the interpolations of the merged tree; a map of every key to its place is kept
 beside, because a merged value does not know who wrote it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,9 +74,11 @@ def read_command_line(args: Sequence[str], problems: list[str]) -> CommandLine:
             tail = suggest(key[0], SECTIONS, "sections")
             problems.append(f"{name}: unknown key ({COMMAND_LINE}); {tail}")
         else:
-            label = f"{name} ({COMMAND_LINE})"
-            put(tree, key, parse_value(text, label, problems))
-            texts[key] = text
+            n_before = len(problems)
+            value = parse_value(text, f"{name} ({COMMAND_LINE})", problems)
+            if len(problems) == n_before:
+                put(tree, key, value)
+                texts[key] = text
     return CommandLine(names, Layer(COMMAND_LINE, tree), texts)
 
 
@@ -99,11 +101,22 @@ def look_up(tree: Any, key: Key) -> tuple[bool, Any]:
     return True, tree
 
 
-def merge(trees: Sequence[Tree]) -> Tree:
-    """Merge trees, later wins; mappings are merged, everything else is replaced."""
-    configs = [OmegaConf.create(tree) for tree in trees]
-    merged = OmegaConf.to_container(OmegaConf.merge({}, *configs), resolve=False)
-    return {str(key): value for key, value in dict(merged).items()}  # type: ignore[arg-type]
+def merge(trees: Iterable[Tree]) -> Tree:
+    """Merge trees, later wins: mappings are merged, everything else is replaced.
+
+    OmegaConf's own merge raises where a list or null meets a mapping, so that the
+    message could not name the key; it follows the interpolations afterwards.
+
+    Returns:
+        A tree that shares no mapping with the others.
+    """
+    merged: Tree = {}
+    for tree in trees:
+        for name, value in tree.items():
+            below = merged.get(name)
+            parts = [part for part in (below, value) if isinstance(part, dict)]
+            merged[name] = merge(parts) if isinstance(value, dict) else value
+    return merged
 
 
 def interpolate(tree: Tree, places: Places, problems: list[str]) -> Tree:
