@@ -115,7 +115,7 @@ def write_new_robot(
         file.write("\n".join(_yaml(draft)) + "\n")
     try:
         return _check(path, slug, draft)
-    except ConfigError:
+    except Exception:
         path.unlink()
         raise
 

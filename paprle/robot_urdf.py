@@ -258,14 +258,8 @@ class _Reader:
 
     def check_tree(self, links: list[str], joints: list[UrdfJoint]) -> None:
         """Check names, ends and mimicry of all joints, and that they form one tree."""
-        if not 1 <= len(links) <= MAX_LINKS:
-            self.complain(f"expected 1 to {MAX_LINKS} links, got {len(links)}")
+        if not self._has_good_size(links, joints):
             return
-        n_movable = sum(joint.is_movable for joint in joints)
-        if n_movable > MAX_MOVABLE:
-            self.complain(
-                f"expected at most {MAX_MOVABLE} movable joints, got {n_movable}"
-            )
         for what, names in (("link", links), ("joint", [j.name for j in joints])):
             for name, count in Counter(names).items():
                 if count > 1:
@@ -282,6 +276,18 @@ class _Reader:
         roots = [link for link in links if link not in {j.child for j in joints}]
         if not self.problems and len(roots) != 1:
             self.complain(f"expected one root link, got {', '.join(roots) or 'a loop'}")
+
+    def _has_good_size(self, links: list[str], joints: list[UrdfJoint]) -> bool:
+        n_movable = sum(joint.is_movable for joint in joints)
+        if not 1 <= len(links) <= MAX_LINKS:
+            self.complain(f"expected 1 to {MAX_LINKS} links, got {len(links)}")
+        elif n_movable > MAX_MOVABLE:
+            self.complain(
+                f"expected at most {MAX_MOVABLE} movable joints, got {n_movable}"
+            )
+        else:
+            return True
+        return False
 
     def _check_mimics(self, joints: list[UrdfJoint]) -> None:
         by_name = {joint.name: joint for joint in joints}
