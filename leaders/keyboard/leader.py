@@ -1,0 +1,152 @@
+"""A hand made of keys: rates in m/s and rad/s, integrated to a pose.
+
+It reads no terminal itself: the session owns that and passes the keys on which are not
+its own.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import select
+import stat
+
+import numpy as np
+import pinocchio as pin
+
+from leaders.keyboard.config import KeyboardConfig
+from leaders.keyboard.keys import GRIPPER, HELP, KeyParser
+from leaders.keyboard.rates import Rates
+from paprle.errors import DeviceError
+from paprle.interfaces import Clock, Leader
+from paprle.types import (
+    Feedback,
+    LeaderInfo,
+    LeaderSample,
+    LimbCommand,
+    SessionState,
+    Vec,
+)
+
+_LOG = logging.getLogger(__name__)
+_LIMB = "hand"
+_CHUNK = 4096  # [bytes] chosen: more than anybody types in a period
+
+
+class Keyboard(Leader):
+    """Emits poses relative to its own start; axes do not turn with the hand."""
+
+    _parser: KeyParser
+    _rates: Rates
+    _T: pin.SE3
+    _opening: float | None
+    _sample: LeaderSample | None
+    _seq: int
+    _is_lost: bool
+    _is_stopped: bool
+
+    def __init__(self, config: KeyboardConfig, clock: Clock) -> None:
+        super().__init__(config, clock)
+        self._start()
+
+    @property
+    def info(self) -> LeaderInfo:
+        """One hand with a gripper."""
+        return LeaderInfo(limbs=(_LIMB,), has_gripper=True)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the keys do."""
+        return (f"keyboard: {HELP}",)
+
+    def open(self) -> None:
+        """Start from the identity; keys typed before are forgotten.
+
+        Raises:
+            DeviceError: If there is nobody to type.
+        """
+        try:
+            mode = os.fstat(self.config.fd).st_mode
+        except OSError as err:
+            raise self._nobody(str(err)) from err
+        if stat.S_ISREG(mode) or (stat.S_ISCHR(mode) and not os.isatty(self.config.fd)):
+            raise self._nobody("a session that was not started from one")
+        self._start()
+        self._read()
+
+    def latest(self) -> LeaderSample | None:
+        """Take the keys that have come and return the pose of this moment."""
+        now_ns = self.clock()
+        data = self._read()
+        if self._is_lost:
+            return self._sample
+        for rates, dt in self._rates.advance(now_ns):
+            self._move(rates, dt)
+        for key in self._parser.parse(data):
+            self._press(key)
+        self._seq += 1
+        self._sample = LeaderSample(
+            stamp_ns=now_ns,
+            seq=self._seq,
+            limbs={
+                _LIMB: LimbCommand(
+                    T_leader_base_leader_eef=self._T.copy(), opening=self._opening
+                )
+            },
+            engaged=self._rates.is_moving or not self._is_stopped,
+        )
+        return self._sample
+
+    def apply(self, feedback: Feedback) -> None:
+        """Note a Stop: after it, hands off the keys count as let go (``engaged``)."""
+        self._is_stopped = feedback.state == SessionState.STOPPED.name
+
+    def close(self) -> None:
+        """Stop; the descriptor belongs to the process."""
+        self._rates.stop()
+
+    def _start(self) -> None:
+        self._parser = KeyParser()
+        self._rates = Rates(self.config)
+        self._T = pin.SE3.Identity()
+        self._opening = None
+        self._sample = None
+        self._seq = 0
+        self._is_lost = False
+        self._is_stopped = False
+
+    def _read(self) -> bytes:
+        """Return what has come without waiting; notes when nothing will ever come."""
+        if self._is_lost or not select.select([self.config.fd], [], [], 0)[0]:
+            return b""
+        try:
+            data = os.read(self.config.fd, _CHUNK)
+        except BlockingIOError:
+            return b""
+        except OSError:
+            data = b""
+        self._is_lost = not data
+        return data
+
+    def _press(self, key: str) -> None:
+        self._rates.press(key)
+        if key == "?":
+            # The level is what is shown without any logging set up.
+            _LOG.warning(HELP)
+        if key in {"g", "h"} and self._opening is None:
+            # Where the follower's gripper stands is not known here: the first press
+            # begins at the end that it leaves.
+            self._opening = 1.0 if key == "g" else 0.0
+
+    def _move(self, rates: Vec, dt: float) -> None:
+        self._T.translation = self._T.translation + rates[:3] * dt
+        self._T.rotation = pin.exp3(rates[3:GRIPPER] * dt) @ self._T.rotation
+        if self._opening is not None:
+            opening = self._opening + float(rates[GRIPPER]) * dt
+            self._opening = float(np.clip(opening, 0.0, 1.0))
+
+    def _nobody(self, got: str) -> DeviceError:
+        return DeviceError(
+            f"leader 'keyboard': expected a terminal to take keys from, got {got}; "
+            "start the session in a terminal (ssh -t over SSH)"
+        )
