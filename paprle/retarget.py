@@ -158,10 +158,9 @@ class Retargeting:
         if self.mode == "joints":
             return ["joint by joint"]
         if self.mode == "absolute":
-            ignored = s.scale != 1.0 or any(s.rpy_xyz_extrinsic)
-            return ["absolute (poses as they are"] + (
-                ["scale and axes ignored)"] if ignored else ["in base axes)"]
-            )
+            is_ignored = s.scale != 1.0 or any(s.rpy_xyz_extrinsic)
+            note = " (scale and turn are ignored)" if is_ignored else ""
+            return [f"absolute{note}"]
         axes = "world" if s.alignment == "world" else "tool"
         turned = " turned by rpy ({:g}, {:g}, {:g})".format(*s.rpy_xyz_extrinsic)
         is_turned = any(s.rpy_xyz_extrinsic)

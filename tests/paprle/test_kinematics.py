@@ -236,8 +236,8 @@ def test_unreachable_target_is_approached_and_left_without_a_jump(seed, name):
     rng = np.random.default_rng(seed)
     limb = load_limb(name, seed)
     solver, q = IkSolver(limb), draw_q(limb, rng)
-    T = limb.fk(q)
-    far = pin.SE3(T.rotation, T.translation * 3.0)
+    away = rng.normal(size=3)
+    far = shift(limb.fk(q), 2.0 * away / np.linalg.norm(away))
     errors = []
 
     for _ in range(60):

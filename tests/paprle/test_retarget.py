@@ -1,0 +1,580 @@
+import json
+import math
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+
+from paprle.errors import ConfigError
+from paprle.retarget import Retargeting, RetargetState, Target
+from paprle.robot import RobotModel
+from paprle.settings import (
+    IkSettings,
+    JointMapSettings,
+    RetargetSettings,
+    RobotSettings,
+)
+from paprle.types import LeaderInfo, LeaderSample, LimbCommand
+
+ROOT = Path(__file__).resolve().parents[2]
+ROBOTS = ["piper", "papras_7dof_2arm", "g1"]
+ALL = [*ROBOTS, "ur5e", "open_manipulator_x"]
+HAND = LeaderInfo(limbs=("hand",), has_gripper=True)
+
+seeds = st.integers(0, 2**32 - 1)
+some = settings(max_examples=30, deadline=None)
+
+
+@cache
+def load_robot(name: str) -> RobotModel:
+    text = json.dumps(
+        yaml.safe_load((ROOT / f"configs/follower/{name}.yaml").read_text())
+    )
+    return RobotModel.from_settings(
+        TypeAdapter(RobotSettings).validate_json(text), name, ROOT
+    )
+
+
+def make(robot, leader=HAND, ik=None, **keys) -> Retargeting:
+    robot = load_robot(robot) if isinstance(robot, str) else robot
+    return Retargeting(robot, leader, RetargetSettings(**keys), ik_settings=ik)
+
+
+def pose_sample(T=None, opening=None, limb="hand", **keys) -> LeaderSample:
+    command = LimbCommand(T_leader_base_leader_eef=T, opening=opening)
+    return LeaderSample(stamp_ns=0, seq=0, limbs={limb: command}, **keys)
+
+
+def joint_sample(**q_by_limb) -> LeaderSample:
+    limbs = {name: LimbCommand(q=np.array(q)) for name, q in q_by_limb.items()}
+    return LeaderSample(stamp_ns=0, seq=0, limbs=limbs)
+
+
+def random_pose(rng, size=1.0) -> pin.SE3:
+    w = rng.normal(size=3)
+    turn = w / np.linalg.norm(w) * min(size, 3.0) * rng.random()
+    return pin.SE3(pin.exp3(turn), size * rng.normal(size=3))
+
+
+def draw_command(robot: RobotModel, rng):
+    q = robot.home.copy()
+    for limb in robot.limbs.values():
+        low, high = np.maximum(limb.q_min, -3.0), np.minimum(limb.q_max, 3.0)
+        q[limb.indices] = low + (high - low) * rng.uniform(0.05, 0.95, len(low))
+    return q
+
+
+def assert_same_pose(T_a, T_b, atol=1e-12):
+    np.testing.assert_allclose(T_a.homogeneous, T_b.homogeneous, atol=atol)
+
+
+def move(retargeting, T_0, T_l0, T_l, limb="arm") -> pin.SE3:
+    state = RetargetState(T_base_eef0={limb: T_0}, T_leader0={limb: T_l0})
+    return retargeting.retarget(pose_sample(T_l), state).T_base_eef[limb]
+
+
+# Engaging
+
+
+@given(seed=seeds, name=st.sampled_from(ALL), body=st.booleans())
+@some
+def test_motionless_leader_leaves_the_command_bit_identical(seed, name, body):
+    rng, robot = np.random.default_rng(seed), load_robot(name)
+    alignment = "body" if body else "world"
+    retargeting = make(robot, alignment=alignment, rpy_xyz_extrinsic=(0.3, -0.2, 1.0))
+    q_cmd, sample = draw_command(robot, rng), pose_sample(random_pose(rng))
+    q_prev = q_cmd
+
+    state = retargeting.anchor(sample, q_cmd)
+    for _ in range(5):
+        found = retargeting.solve(retargeting.retarget(sample, state), q_prev, q_cmd)
+        q_prev = found.q_des
+
+    assert np.array_equal(found.q_des, q_cmd)
+    assert found.is_converged
+    assert found.err_pos.shape == (len(robot.limbs),)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_command_outside_its_limits_is_held_bit_identical(name):
+    robot = load_robot(name)
+    q_cmd = np.where(np.isfinite(robot.q_max), robot.q_max + math.radians(3), 0.1)
+    retargeting, sample = make(robot), pose_sample(pin.SE3.Identity())
+
+    state = retargeting.anchor(sample, q_cmd)
+    found = retargeting.solve(retargeting.retarget(sample, state), q_cmd, q_cmd)
+
+    assert np.array_equal(found.q_des, q_cmd)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_re_engaging_after_the_device_was_carried_away_moves_nothing(name):
+    rng, robot = np.random.default_rng(4), load_robot(name)
+    retargeting, T_l = make(robot), random_pose(rng)
+    state = retargeting.anchor(pose_sample(T_l), robot.home)
+    q = robot.home
+    for _ in range(20):
+        T_l = T_l * pin.SE3(pin.exp3(np.full(3, 0.002)), np.full(3, 0.001))
+        target = retargeting.retarget(pose_sample(T_l), state)
+        q = retargeting.solve(target, q, q).q_des
+    assert not np.array_equal(q, robot.home)
+
+    away = pin.SE3(pin.rpy.rpyToMatrix(0, 0, math.pi / 2), np.array([1.0, 0, 0])) * T_l
+    state = retargeting.anchor(pose_sample(away), q)
+    found = retargeting.solve(retargeting.retarget(pose_sample(away), state), q, q)
+
+    assert np.array_equal(found.q_des, q)
+
+
+@given(
+    seed=seeds,
+    name=st.sampled_from(ROBOTS),
+    alignment=st.sampled_from(["world", "body"]),
+)
+@some
+def test_motion_is_the_sum_of_what_happened_while_engaged(seed, name, alignment):
+    rng, robot = np.random.default_rng(seed), load_robot(name)
+    limb = next(iter(robot.limbs))
+    retargeting = make(robot, alignment=alignment, limb_map={limb: "hand"})
+    T_l, T_f = random_pose(rng), random_pose(rng)
+    expected = T_f
+
+    for _ in range(5):
+        T_l = random_pose(rng) * T_l  # carried about, released
+        T_l0 = T_l
+        for _ in range(3):  # engaged
+            step = random_pose(rng, 0.3)
+            T_before = T_l
+            T_l = T_l * step
+            if alignment == "body":
+                expected = expected * step
+            else:
+                dR = T_l.rotation @ T_before.rotation.T
+                dp = T_l.translation - T_before.translation
+                expected = pin.SE3(dR @ expected.rotation, expected.translation + dp)
+        T_f = move(retargeting, T_f, T_l0, T_l, limb)
+
+    assert_same_pose(T_f, expected, 1e-10)
+
+
+# Relative motion
+
+
+def test_world_axes_follow_the_amended_formula():
+    rng = np.random.default_rng(5)
+    rpy, s = (0.4, -0.3, 1.2), 1.7
+    retargeting = make("piper", scale=s, rpy_xyz_extrinsic=rpy)
+    R_map = pin.rpy.rpyToMatrix(*rpy)
+    T_0, T_l0, T_l = (random_pose(rng) for _ in range(3))
+
+    T = move(retargeting, T_0, T_l0, T_l)
+
+    p = T_0.translation + R_map @ (s * (T_l.translation - T_l0.translation))
+    R = R_map @ T_l.rotation @ T_l0.rotation.T @ R_map.T @ T_0.rotation
+    assert_same_pose(T, pin.SE3(R, p))
+
+
+def test_tool_axes_follow_the_amended_formula():
+    rng = np.random.default_rng(6)
+    rpy, s = (0.4, -0.3, 1.2), 0.6
+    retargeting = make("piper", scale=s, rpy_xyz_extrinsic=rpy, alignment="body")
+    X = pin.SE3(pin.rpy.rpyToMatrix(*rpy), np.zeros(3))
+    T_0, T_l0, T_l = (random_pose(rng) for _ in range(3))
+
+    T = move(retargeting, T_0, T_l0, T_l)
+
+    delta = T_l0.inverse() * T_l
+    scaled = pin.SE3(delta.rotation, s * delta.translation)
+    assert_same_pose(T, T_0 * X.inverse() * scaled * X)
+
+
+def test_leader_forward_is_follower_left_when_its_axes_are_turned_by_90_degrees():
+    retargeting = make("piper", rpy_xyz_extrinsic=(0.0, 0.0, math.pi / 2))
+    T_l = pin.SE3(np.eye(3), np.array([0.1, 0.0, 0.0]))
+
+    T = move(retargeting, pin.SE3.Identity(), pin.SE3.Identity(), T_l)
+
+    np.testing.assert_allclose(T.translation, [0.0, 0.1, 0.0], atol=1e-15)
+
+
+@given(seed=seeds)
+@some
+def test_tool_motion_does_not_depend_on_the_leaders_world(seed):
+    rng = np.random.default_rng(seed)
+    retargeting = make("piper", alignment="body")
+    T_0, T_l0, T_l, left = (random_pose(rng) for _ in range(4))
+
+    here = move(retargeting, T_0, T_l0, T_l)
+    there = move(retargeting, T_0, left * T_l0, left * T_l)
+
+    assert_same_pose(here, there)
+
+
+@given(seed=seeds)
+@some
+def test_world_motion_turns_with_the_leaders_world(seed):
+    rng = np.random.default_rng(seed)
+    retargeting = make("piper")
+    T_0, T_l0, T_l, left = (random_pose(rng) for _ in range(4))
+    R = left.rotation
+
+    here = move(retargeting, T_0, T_l0, T_l)
+    there = move(retargeting, T_0, left * T_l0, left * T_l)
+
+    dp_here, dp_there = (T.translation - T_0.translation for T in (here, there))
+    np.testing.assert_allclose(dp_there, R @ dp_here, atol=1e-12)
+    dR_here, dR_there = (T.rotation @ T_0.rotation.T for T in (here, there))
+    np.testing.assert_allclose(dR_there, R @ dR_here @ R.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("alignment", ["world", "body"])
+@pytest.mark.parametrize("scale", [0.0, 0.5, 2.0])
+def test_scale_acts_on_translation_alone(alignment, scale):
+    rng = np.random.default_rng(7)
+    T_0, T_l0, T_l = (random_pose(rng) for _ in range(3))
+
+    plain = move(make("piper", alignment=alignment), T_0, T_l0, T_l)
+    scaled = move(make("piper", alignment=alignment, scale=scale), T_0, T_l0, T_l)
+
+    np.testing.assert_allclose(scaled.rotation, plain.rotation, atol=1e-12)
+    np.testing.assert_allclose(
+        scaled.translation - T_0.translation,
+        scale * (plain.translation - T_0.translation),
+        atol=1e-12,
+    )
+
+
+@pytest.mark.parametrize("name", ["papras_7dof_2arm", "g1"])
+def test_one_hand_drives_every_limb_to_its_target(name):
+    robot = load_robot(name)
+    retargeting, q = make(robot), robot.home
+    state = retargeting.anchor(pose_sample(pin.SE3.Identity()), q)
+
+    for k in range(21):
+        T_l = pin.SE3(pin.exp3(np.full(3, 0.002 * k)), np.full(3, -0.0005 * k))
+        found = retargeting.solve(retargeting.retarget(pose_sample(T_l), state), q, q)
+        q = found.q_des
+
+    assert found.is_converged
+    assert set(found.T_base_eef) == set(robot.limbs)
+    for name_, limb in robot.limbs.items():
+        assert_same_pose(limb.fk(limb.take(q)), found.T_base_eef[name_], 1e-5)
+    in_limbs = np.concatenate([limb.indices for limb in robot.limbs.values()])
+    others = np.setdiff1d(np.arange(len(q)), in_limbs)
+    assert np.array_equal(q[others], robot.home[others])
+
+
+# What holds
+
+
+@pytest.mark.parametrize(
+    "T",
+    [
+        None,
+        pin.SE3(np.eye(3), np.array([0.0, np.nan, 0.0])),
+        pin.SE3(np.eye(3), np.array([0.0, np.inf, 0.0])),
+        pin.SE3(np.full((3, 3), np.nan), np.zeros(3)),
+        pin.SE3(np.zeros((3, 3)), np.zeros(3)),
+        pin.SE3(1.1 * np.eye(3), np.zeros(3)),
+    ],
+    ids=["none", "p nan", "p inf", "R nan", "R zero", "R not unit"],
+)
+def test_limb_without_a_usable_pose_holds(T):
+    robot = load_robot("piper")
+    retargeting = make(robot)
+    state = retargeting.anchor(pose_sample(pin.SE3.Identity()), robot.home)
+
+    target = retargeting.retarget(pose_sample(T), state)
+    found = retargeting.solve(target, robot.home, robot.home)
+
+    assert target == Target()
+    assert np.array_equal(found.q_des, robot.home)
+    assert np.isnan(found.err_pos).all()
+
+
+def test_limb_without_a_pose_at_engaging_holds_until_engaged_again():
+    robot = load_robot("piper")
+    retargeting, pose = make(robot), pose_sample(pin.SE3.Identity())
+
+    state = retargeting.anchor(pose_sample(None), robot.home)
+
+    assert not retargeting.retarget(pose, state).T_base_eef
+    assert retargeting.retarget(pose, retargeting.anchor(pose, robot.home)).T_base_eef
+
+
+def test_invalid_sample_asks_for_nothing():
+    robot = load_robot("piper")
+    retargeting = make(robot)
+    state = retargeting.anchor(pose_sample(pin.SE3.Identity()), robot.home)
+
+    target = retargeting.retarget(
+        pose_sample(pin.SE3.Identity(), opening=0.5, valid=False), state
+    )
+
+    assert target == Target()
+
+
+def test_ik_starts_from_the_command_when_q_des_ran_far_ahead():
+    robot = load_robot("piper")
+    near, far = robot.home + 0.2, robot.home + 0.4
+    retargeting = make(robot)
+    arm = robot.limbs["arm"]
+
+    held_near = retargeting.solve(Target(), near, robot.home).q_des
+    held_far = retargeting.solve(Target(), far, robot.home).q_des
+
+    np.testing.assert_array_equal(arm.take(held_near), arm.take(near))
+    np.testing.assert_array_equal(arm.take(held_far), arm.home)
+
+
+# Gripper
+
+
+@pytest.mark.parametrize(
+    ("opening", "share"),
+    [(0.0, 0.0), (1.0, 1.0), (0.25, 0.25), (-3.0, 0.0), (7.0, 1.0)],
+)
+@pytest.mark.parametrize("name", ["piper", "papras_7dof_2arm", "open_manipulator_x"])
+def test_opening_maps_closed_to_open_and_is_clipped(name, opening, share):
+    robot = load_robot(name)
+    retargeting = make(robot)
+
+    target = retargeting.retarget(pose_sample(opening=opening), RetargetState())
+    found = retargeting.solve(target, robot.home, robot.home)
+
+    for limb in robot.limbs.values():
+        q = found.q_des[robot.joint_names.index(limb.gripper.joint)]
+        closed, opened = limb.gripper.closed, limb.gripper.open
+        assert q == pytest.approx(closed + share * (opened - closed), abs=1e-15)
+
+
+@pytest.mark.parametrize("opening", [None, math.nan, math.inf])
+def test_gripper_without_an_opening_holds(opening):
+    robot = load_robot("piper")
+    q_prev = robot.home.copy()
+    q_prev[robot.joint_names.index("joint7")] = 0.011
+    retargeting = make(robot)
+
+    target = retargeting.retarget(pose_sample(opening=opening), RetargetState())
+
+    assert np.array_equal(retargeting.solve(target, q_prev, q_prev).q_des, q_prev)
+
+
+# Absolute
+
+
+def test_absolute_poses_are_taken_as_they_are_and_errors_are_told():
+    robot = load_robot("piper")
+    leader = LeaderInfo(limbs=("hand",), is_absolute=True)
+    retargeting, arm = make(robot, leader, scale=3.0), robot.limbs["arm"]
+    T = arm.fk(arm.home + 0.02)
+    far = pin.SE3(T.rotation, T.translation + np.array([5.0, 0, 0]))
+
+    near_found, far_found = (
+        retargeting.solve(
+            retargeting.retarget(pose_sample(pose), RetargetState()),
+            robot.home,
+            robot.home,
+        )
+        for pose in (T, far)
+    )
+
+    assert retargeting.mode == "absolute"
+    assert "ignored" in retargeting.describe()
+    assert near_found.is_converged
+    assert_same_pose(arm.fk(arm.take(near_found.q_des)), T, 3e-6)
+    assert not far_found.is_converged
+    assert far_found.err_pos[0] > 4.0
+
+
+def test_start_of_an_absolute_leader_is_found_from_afar():
+    robot = load_robot("piper")
+    leader = LeaderInfo(limbs=("hand",), is_absolute=True)
+    retargeting, arm = make(robot, leader), robot.limbs["arm"]
+    T = arm.fk(np.array([0.8, 1.6, -1.5, 0.9, -0.6, -1.0]))
+
+    q = retargeting.solve_start(pose_sample(T, opening=0.5), robot.home)
+
+    assert_same_pose(arm.fk(arm.take(q)), T, 3e-6)
+    assert q[robot.joint_names.index("joint7")] == pytest.approx(0.0175)
+
+
+def test_relative_leader_starts_where_the_robot_is():
+    robot = load_robot("piper")
+
+    q = make(robot).solve_start(pose_sample(pin.SE3.Identity()), robot.home)
+
+    assert np.array_equal(q, robot.home)
+
+
+# Joints
+
+
+def test_joints_of_equal_names_are_taken_over():
+    robot = load_robot("piper")
+    names = tuple(reversed(robot.limbs["arm"].joint_names))
+    leader = LeaderInfo(limbs=("twin",), emits="joints", joint_names={"twin": names})
+    retargeting = make(robot, leader)
+
+    target = retargeting.retarget(
+        joint_sample(twin=[0.6, 0.5, 0.4, -0.3, 0.2, 0.1]), RetargetState()
+    )
+    found = retargeting.solve(target, robot.home, robot.home)
+
+    assert retargeting.mode == "joints"
+    q = robot.limbs["arm"].take(found.q_des)
+    np.testing.assert_array_equal(q, [0.1, 0.2, -0.3, 0.4, 0.5, 0.6])
+
+
+def test_joint_map_applies_sign_scale_and_offset_and_holds_the_rest():
+    robot = load_robot("piper")
+    leader = LeaderInfo(
+        limbs=("stick",), emits="joints", joint_names={"stick": ("a", "b")}
+    )
+    entry = JointMapSettings(joint="b", sign=-1, scale=2.0, offset=0.5)
+    retargeting = make(robot, leader, mode="joints", joint_map={"joint2": entry})
+
+    target = retargeting.retarget(joint_sample(stick=[9.0, 0.1]), RetargetState())
+    q = retargeting.solve(target, robot.home, robot.home).q_des
+
+    expected = robot.home.copy()
+    expected[robot.joint_names.index("joint2")] = -2.0 * 0.1 + 0.5
+    np.testing.assert_allclose(q, expected, atol=1e-15)
+    assert "hold" in retargeting.describe()
+
+
+def test_joints_of_several_limbs_find_their_own_leader():
+    robot = load_robot("papras_7dof_2arm")
+    names = {limb: robot.limbs[limb].joint_names for limb in ("right", "left")}
+    leader = LeaderInfo(limbs=("right", "left"), emits="joints", joint_names=names)
+    retargeting = make(robot, leader)
+
+    target = retargeting.retarget(
+        joint_sample(right=np.full(7, 0.2), left=np.full(7, 0.1)), RetargetState()
+    )
+
+    np.testing.assert_array_equal(target.q["left"], np.full(7, 0.1))
+    np.testing.assert_array_equal(target.q["right"], np.full(7, 0.2))
+
+
+@pytest.mark.parametrize("q", [np.full(6, np.nan), np.zeros(0)], ids=["nan", "empty"])
+def test_joints_that_are_not_there_hold(q):
+    robot = load_robot("piper")
+    names = {"twin": robot.limbs["arm"].joint_names}
+    leader = LeaderInfo(limbs=("twin",), emits="joints", joint_names=names)
+    retargeting = make(robot, leader)
+
+    target = retargeting.retarget(joint_sample(twin=q), RetargetState())
+
+    assert np.array_equal(
+        retargeting.solve(target, robot.home, robot.home).q_des, robot.home
+    )
+
+
+# Pairing
+
+
+@pytest.mark.parametrize(
+    ("robot", "leader", "keys", "said"),
+    [
+        (
+            "papras_7dof_2arm",
+            HAND,
+            {},
+            "hand drives left and right, relative, scale 1, world axes",
+        ),
+        (
+            "papras_7dof_2arm",
+            LeaderInfo(limbs=("left", "right")),
+            {"scale": 0.5, "alignment": "body"},
+            "left drives left, right drives right, relative, scale 0.5, tool axes",
+        ),
+        (
+            "papras_7dof_2arm",
+            LeaderInfo(limbs=("a", "b")),
+            {"limb_map": {"right": "b"}},
+            "b drives right, relative, scale 1, world axes, left holds",
+        ),
+        (
+            "piper",
+            LeaderInfo(limbs=("hand",), is_absolute=True),
+            {},
+            "hand drives arm, absolute",
+        ),
+        (
+            "piper",
+            LeaderInfo(limbs=("hand",), is_absolute=True),
+            {"mode": "relative", "rpy_xyz_extrinsic": (0.0, 0.0, 1.5)},
+            "hand drives arm, relative, scale 1, world axes turned by rpy (0, 0, 1.5)",
+        ),
+    ],
+)
+def test_what_was_chosen_is_said_aloud(robot, leader, keys, said):
+    assert make(robot, leader, **keys).describe() == said
+
+
+TWO_JOINTS = LeaderInfo(
+    limbs=("stick",), emits="joints", joint_names={"stick": ("joint1", "joint2")}
+)
+
+
+@pytest.mark.parametrize(
+    ("leader", "keys", "problems"),
+    [
+        (
+            HAND,
+            {"limb_map": {"amr": "hand", "arm": "hnad"}},
+            ["'amr'; did you mean 'arm'", "'hnad'; did you mean 'hand'"],
+        ),
+        (LeaderInfo(limbs=("a", "b")), {}, ["expected follower limbs"]),
+        (
+            HAND,
+            {"mode": "joints"},
+            ["leader that emits joints, got one that emits pose"],
+        ),
+        (TWO_JOINTS, {"mode": "relative"}, ["emits pose, got one that emits joints"]),
+        (TWO_JOINTS, {}, ["none for 'joint3', 'joint4', 'joint5', 'joint6'"]),
+        (
+            LeaderInfo(limbs=("x",), emits="joints", joint_names={"x": ("u", "v")}),
+            {},
+            [r"expected leader joints named as joints of 'piper'"],
+        ),
+        (
+            TWO_JOINTS,
+            {
+                "mode": "joints",
+                "joint_map": {
+                    "jiont3": JointMapSettings(joint="joint1"),
+                    "joint4": JointMapSettings(joint="jont2"),
+                },
+            },
+            ["'jiont3'; did you mean 'joint3'", "'jont2'; did you mean 'joint2'"],
+        ),
+        (
+            HAND,
+            {"joint_map": {"joint1": JointMapSettings(joint="a")}},
+            ["expected none in mode 'relative'"],
+        ),
+    ],
+)
+def test_impossible_pairings_are_refused_with_every_problem(leader, keys, problems):
+    with pytest.raises(ConfigError) as error:
+        make("piper", leader, **keys)
+
+    for problem in problems:
+        assert any(problem in line for line in error.value.problems), problem
+
+
+def test_mobility_of_unknown_joints_is_refused():
+    ik = IkSettings(mobility={"jiont1": 0.5, "joint2": -1.0})
+
+    with pytest.raises(ConfigError, match="did you mean 'joint1'") as error:
+        make("piper", ik=ik)
+
+    assert len(error.value.problems) == 2
