@@ -1,0 +1,10 @@
+"""A robot without dynamics: it goes where it is told, at once or with a stated lag."""
+
+from paprle.interfaces import PluginSpec
+
+PLUGIN = PluginSpec(
+    summary="Ideal robot without dynamics, or with a stated lag and dead time.",
+    config="followers.kinematic.config:KinematicConfig",
+    factory="followers.kinematic.follower:KinematicFollower",
+    verified="simulator",
+)

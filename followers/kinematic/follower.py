@@ -1,0 +1,109 @@
+"""The follower: a plant, the robot's joint order, and faults for tests."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from followers.kinematic.config import KinematicConfig
+from followers.kinematic.faults import Faults
+from followers.kinematic.plant import Plant
+from paprle.errors import CommandError, DeviceError
+from paprle.interfaces import Clock, Follower
+from paprle.types import FollowerInfo, FollowerState, RobotInfo, Vec, readonly
+
+
+class KinematicFollower(Follower):
+    """A robot without dynamics."""
+
+    config: KinematicConfig
+
+    def __init__(self, config: KinematicConfig, robot: RobotInfo, clock: Clock) -> None:
+        super().__init__(config, robot, clock)
+        self._faults = Faults(config.faults)
+        self._plant: Plant | None = None
+        self._n_writes = 0
+
+    def open(self) -> FollowerInfo:
+        """Stand at the start position.
+
+        Returns:
+            What it is.
+
+        Raises:
+            DeviceError: If ``q_start`` names a joint that the robot does not have.
+        """
+        config = self.config
+        self._faults.reset()
+        self._n_writes = 0
+        self._plant = Plant(
+            self._make_start(),
+            1.0 / config.rate,
+            config.time_constant,
+            config.dead_time,
+        )
+        return FollowerInfo(
+            joint_names=self.robot.joint_names,
+            rate=config.rate,
+            lag=config.time_constant + config.dead_time,
+            has_unattended_stop=True,
+            power_off="brakes",
+            simulated=True,
+        )
+
+    def read(self) -> FollowerState:
+        """Return where the plant stands now."""
+        plant = self._open_plant()
+        state = FollowerState(
+            stamp_ns=self.clock(),
+            q=readonly(plant.q),
+            dq=readonly(plant.dq),
+            sim_time=self._n_writes / self.config.rate,
+        )
+        return self._faults.change_state(state, self.clock())
+
+    def write(self, q_cmd: Vec) -> None:
+        """Move on by one period.
+
+        Args:
+            q_cmd: Command, shape (n,), [rad] or [m].
+
+        Raises:
+            CommandError: If it has the wrong shape or is not finite.
+        """
+        plant = self._open_plant()
+        n = len(self.robot.joint_names)
+        if q_cmd.shape != (n,) or not np.isfinite(q_cmd).all():
+            raise CommandError(
+                f"env 'kinematic': expected {n} finite positions, got {q_cmd}"
+            )
+        plant.step(self._faults.change_command(q_cmd, plant.q, self.clock()))
+        self._n_writes += 1
+
+    def close(self, policy: str) -> None:  # noqa: ARG002 - it stands either way
+        """Let go of the plant."""
+        self._plant = None
+
+    def _open_plant(self) -> Plant:
+        if self._plant is None:
+            raise DeviceError(
+                "env 'kinematic': expected an open follower, got a closed one; "
+                "call open() first"
+            )
+        return self._plant
+
+    def _make_start(self) -> Vec:
+        robot, config = self.robot, self.config
+        unknown = sorted(set(config.q_start) - set(robot.joint_names))
+        if unknown:
+            got, known = ", ".join(map(repr, unknown)), ", ".join(robot.joint_names)
+            raise DeviceError(
+                f"env.q_start: expected joints of '{robot.name}', got {got}; "
+                f"joints: {known}"
+            )
+        if config.start == "home":
+            q = robot.home.copy()
+        else:
+            q = np.clip(np.zeros_like(robot.home), robot.q_min, robot.q_max)
+        for name, position in config.q_start.items():
+            q[robot.joint_names.index(name)] = position
+        return q

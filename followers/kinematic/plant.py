@@ -1,0 +1,66 @@
+"""Joints that follow their command with a dead time and a first-order lag, exactly.
+
+The command is interpolated between writes, as drives in interpolated position mode do:
+during the period after ``step(u_k)`` it runs straight from u_{k-1} to u_k. A plant
+without lag therefore stands at u_k when the period ends, with the slope as its
+velocity, and on a ramp any plant is behind by dead_time + time_constant, no more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+
+import numpy as np
+
+from paprle.types import Vec
+
+
+class Plant:
+    """All joints of a robot; time passes in ``step`` alone.
+
+    Attributes:
+        q: Positions, shape (n,), [rad] or [m].
+        dq: Velocities, shape (n,), [rad/s] or [m/s].
+    """
+
+    def __init__(
+        self, q: Vec, period: float, time_constant: float = 0.0, dead_time: float = 0.0
+    ) -> None:
+        self.q = np.array(q, dtype=np.float64)
+        self.dq = np.zeros_like(self.q)
+        self._period = period
+        self._time_constant = time_constant
+        n_whole = math.floor(dead_time / period + 1e-9)
+        # The rest of the dead time: where in a period the delayed command bends.
+        self._bend = max(0.0, dead_time - n_whole * period)
+        self._is_bent = self._bend > 1e-9 * period
+        n_kept = n_whole + 2 + self._is_bent
+        self._commands: deque[Vec] = deque([self.q.copy()] * n_kept, maxlen=n_kept)
+
+    def step(self, q_cmd: Vec) -> None:
+        """Advance one period in which the command moves on to ``q_cmd``, shape (n,)."""
+        self._commands.append(np.array(q_cmd, dtype=np.float64))
+        if not self._is_bent:
+            self._follow(self._commands[0], self._commands[1], self._period)
+            return
+        before, middle, after = self._commands[0], self._commands[1], self._commands[2]
+        share = self._bend / self._period
+        begin = middle - (middle - before) * share
+        end = after - (after - middle) * share
+        self._follow(begin, middle, self._bend)
+        self._follow(middle, end, self._period - self._bend)
+
+    def _follow(self, begin: Vec, end: Vec, dt: float) -> None:
+        """Follow a straight piece of the command, in closed form.
+
+        ẋ = (r − x)/τ with r = r₀ + a s has
+        x = r₀ + a (s − τ) + (x₀ − r₀ + a τ) e^{−s/τ}.
+        """
+        slope, tau = (end - begin) / dt, self._time_constant
+        if tau == 0.0:
+            self.q, self.dq = end, slope
+            return
+        lag = slope * tau
+        self.q = end - lag + (self.q - begin + lag) * math.exp(-dt / tau)
+        self.dq = (end - self.q) / tau

@@ -1,0 +1,104 @@
+"""One suite for all followers of this workspace."""
+
+import importlib
+import json
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_type_hints
+
+import pytest
+from pydantic import TypeAdapter
+
+import followers
+from paprle.interfaces import Follower, PluginSpec
+
+yaml = pytest.importorskip("yaml")
+
+NAMES = sorted(m.name for m in pkgutil.iter_modules(followers.__path__) if m.ispkg)
+ROOT = Path(followers.__path__[0]).parent
+
+
+@pytest.fixture(params=NAMES)
+def name(request):
+    return request.param
+
+
+@pytest.fixture
+def spec(name):
+    return importlib.import_module(f"followers.{name}").PLUGIN
+
+
+def _load(target):
+    module, _, attribute = target.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def test_announces_itself(name, spec):
+    assert isinstance(spec, PluginSpec)
+    assert spec.summary.endswith(".")
+    assert spec.config.startswith(f"followers.{name}.config:")
+    assert spec.factory.startswith(f"followers.{name}.")
+
+
+def test_factory_is_a_follower(spec):
+    try:
+        factory = _load(spec.factory)
+    except ModuleNotFoundError as err:
+        assert spec.install, "what needs a package says how to install it"
+        pytest.skip(str(err))
+
+    assert issubclass(factory, Follower)
+    assert not factory.__abstractmethods__
+
+
+def test_config_is_strict_and_frozen(spec):
+    config = _load(spec.config)
+
+    assert config.__pydantic_config__["extra"] == "forbid"
+    assert config.__dataclass_params__.frozen
+
+
+def test_every_number_has_a_unit_and_every_key_a_meaning(spec):
+    hints = get_type_hints(_load(spec.config), include_extras=True)
+    hints.pop("__pydantic_config__", None)
+
+    for field, hint in hints.items():
+        kinds = {type(m).__name__ for m in hint.__metadata__}
+        assert kinds & {"Doc", "DocInfo"}, field
+        if hint.__origin__ is float:
+            assert "Unit" in kinds, field
+
+
+def test_yaml_of_the_env_is_valid(name, spec):
+    path = ROOT / "configs" / "env" / f"{name}.yaml"
+    values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    values.pop("type", None)
+
+    TypeAdapter(_load(spec.config)).validate_json(json.dumps(values))
+
+
+def test_brings_its_papers(name):
+    assert (ROOT / "followers" / name / "README.md").is_file()
+
+
+def test_announcing_imports_nothing_heavy():
+    """``paprle list`` must not load what it lists."""
+    code = (
+        "import sys, importlib\n"
+        f"for name in {NAMES!r}: importlib.import_module('followers.' + name)\n"
+        "heavy = [m for m in sys.modules if m.split('.')[0] == 'mujoco'\n"
+        "         or m.startswith('followers.') and m.count('.') > 1]\n"
+        "sys.exit(','.join(heavy) or 0)"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        check=False,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.returncode == 0, done.stderr
