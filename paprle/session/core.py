@@ -264,16 +264,15 @@ class Core:
         return True
 
     def _decide_stopped(self) -> Event | None:
-        self.note = "STOPPED; press c to clear"
         if not self._is_interactive:
             self.end_reason = "stopped"
             return Event.QUIT
-        if self._asked.clear:
-            if self._leader.is_human and self.intake.is_usable(self._now_ns):
-                self.note = "let go of the leader first, then press c"
-            else:
-                self._setpoint["n_resets"] += 1
-                self._cleared_ns = self._now_ns
+        is_held = self._leader.is_human and self.intake.is_usable(self._now_ns)
+        first = "let go of the leader, then " if is_held else ""
+        self.note = f"STOPPED; {first}press c to clear"
+        if self._asked.clear and not is_held:
+            self._setpoint["n_resets"] += 1
+            self._cleared_ns = self._now_ns
         return Event.RESET if self._gate_state is GateState.READY else None
 
     # --- transitions -----------------------------------------------------------------
@@ -315,6 +314,7 @@ class Core:
             and self._actions.quit < 2
         )
         if not can_park:
+            self.motion.drop_plan()
             return self.motion.is_standing or self._gate_state is GateState.DISARMED
         return bool(self.motion.plan_home(self._settings.speed)) or (
             self.motion.has_arrived

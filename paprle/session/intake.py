@@ -5,6 +5,7 @@ Bad samples are refused and counted, never repaired into something that moves a 
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 
 import numpy as np
@@ -14,6 +15,8 @@ from paprle.types import LeaderSample
 from paprle.wire import Layout, Record, unpack_sample
 
 _MAX_HAND_SPEED = 3.0  # [m/s] spec: safety.md A5
+_MAX_HAND_TURN = 20.0  # [rad/s] chosen: quicker than a wrist turns
+_NOISE_TURN = 0.1  # [rad] chosen: jitter of a tracked orientation
 _NOISE = 0.01  # [m] chosen: jitter of a tracked pose between two close stamps
 _QUATERNION_NORM = (0.9, 1.1)  # spec: safety.md A6
 _MAX_SEQUENCE_JUMP = 1_000_000  # spec: safety.md A3
@@ -101,12 +104,14 @@ class Intake:
             return False
         dt = max((sample.stamp_ns - self.sample.stamp_ns) * 1e-9, 0.0)
         allowed = _MAX_HAND_SPEED * dt + _NOISE
+        allowed_turn = _MAX_HAND_TURN * dt + _NOISE_TURN
         for limb, command in sample.limbs.items():
             T = command.T_leader_base_leader_eef
             before = self.sample.limbs[limb].T_leader_base_leader_eef
             if T is None or before is None:
                 continue
             step = float(np.linalg.norm(T.translation - before.translation))
-            if step > allowed:
+            turn = float(np.trace(before.rotation.T @ T.rotation) - 1.0) / 2.0
+            if step > allowed or math.acos(min(max(turn, -1.0), 1.0)) > allowed_turn:
                 return True
         return False

@@ -18,6 +18,7 @@ from paprle.wire import Layout, Record, pose_to_row
 
 _ARRIVED = 1e-3  # [rad] chosen: a slow move ends this close to its goal
 _ALIGNED = 0.02  # [rad] chosen: what engaging may leave for the gate to make up
+_REACH = 0.005  # [m] chosen: a start that is off by more is not what was asked for
 _STANDING = 1e-9  # [rad/s] chosen: rounding of a commanded velocity
 
 
@@ -120,6 +121,10 @@ class Motion:
             self._plan = None
             goal = self._retargeting.solve_start(sample, self._q_cmd)
             self._goal = np.clip(goal, self._low, self._high)
+            unreachable = self._find_unreachable(sample, self._goal)
+            if unreachable:
+                self._goal = None
+                return unreachable
         return self._go_to(self._goal, _ALIGNED, speed)
 
     def find_start_refusal(self, sample: LeaderSample, bound: float) -> str:
@@ -169,6 +174,18 @@ class Motion:
                 )
         self.has_arrived = self._has_reached(goal, tolerance)
         return self._blocked
+
+    def _find_unreachable(self, sample: LeaderSample, goal: Vec) -> str:
+        """Say which limb's first pose is out of reach; empty when none is."""
+        for name, limb in self._robot.limbs.items():
+            T_leader = self._retargeting.find_pose(sample, name)
+            if T_leader is None:
+                continue
+            apart = T_leader.translation - limb.fk(limb.take(goal)).translation
+            distance = float(np.linalg.norm(apart))
+            if distance > _REACH:
+                return f"the pose for '{name}' is out of reach by {distance:.3f} [m]"
+        return ""
 
     def _has_reached(self, goal: Vec, tolerance: float) -> bool:
         is_there = bool((np.abs(self._q_cmd - goal) <= tolerance).all())

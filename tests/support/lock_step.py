@@ -1,0 +1,211 @@
+"""Steps session and gate in lock-step with a scripted leader, operator and follower."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.gate.controller import GateController
+from paprle.interfaces import Follower
+from paprle.oracle import Limits, check_commands
+from paprle.process import ROOT
+from paprle.retarget import Retargeting
+from paprle.robot import RobotModel
+from paprle.session.core import Core
+from paprle.session.motion import Motion
+from paprle.session.operator import Actions
+from paprle.session.virtual import VirtualClock
+from paprle.settings import (
+    GateSettings,
+    LimbSettings,
+    LimitSettings,
+    RetargetSettings,
+    RobotSettings,
+    SessionSettings,
+)
+from paprle.types import (
+    FollowerInfo,
+    FollowerState,
+    GateState,
+    LeaderInfo,
+    LeaderSample,
+    LimbCommand,
+)
+from paprle.wire import make_layout, pack_sample
+
+H_NS = 5_000_000
+HUMAN = LeaderInfo(limbs=("hand",), is_human=True)
+AUTOMATIC = LeaderInfo(limbs=("hand",), is_human=False)
+
+
+class ScriptedFollower(Follower):
+    """Ideal, but for what a test makes of it."""
+
+    def open(self):
+        self.q = np.array(self.robot.home)
+        self.dq = np.zeros_like(self.q)
+        self.sent = []
+        self.frozen_ns = None
+        self.state_changes = {}
+        self.error = None
+        return FollowerInfo(
+            joint_names=self.robot.joint_names, rate=1e9 / H_NS, simulated=True
+        )
+
+    def read(self):
+        if self.error:
+            raise self.error
+        stamp = self.clock() if self.frozen_ns is None else self.frozen_ns
+        state = FollowerState(stamp_ns=stamp, q=self.q.copy(), dq=self.dq.copy())
+        return replace(state, **self.state_changes)
+
+    def write(self, q_cmd):
+        self.sent.append(np.array(q_cmd))
+        self.dq = (q_cmd - self.q) * (1e9 / H_NS)
+        self.q = np.array(q_cmd)
+
+    def close(self, policy):
+        pass
+
+
+def load_piper():
+    settings = RobotSettings(
+        urdf="urdf/piper/robot.urdf",
+        limbs={
+            "arm": LimbSettings(
+                base_link="base_link",
+                eef_link="gripper_base",
+                home=(0.0, 1.5, -1.0, 0.0, -0.75, 0.0),
+            )
+        },
+        limits=LimitSettings(ddq_max=10.0),
+    )
+    return RobotModel.from_settings(settings, "piper", ROOT)
+
+
+PIPER = load_piper()
+
+
+class LockStep:
+    """A session on a virtual clock whose every input is a test's to choose."""
+
+    def __init__(self, leader=HUMAN, *, mode="relative", interactive=True, **settings):
+        self.clock = VirtualClock()
+        self.robot = PIPER
+        self.leader = leader
+        self.layout = make_layout(self.robot.info, leader)
+        self.follower = ScriptedFollower(None, self.robot.info, self.clock)
+        info = self.follower.open()
+        gate_settings = GateSettings()
+        self.gate = GateController(
+            self.robot.info, gate_settings, self.follower, info, self.layout, 0.005
+        )
+        retargeting = Retargeting(self.robot, leader, RetargetSettings(mode=mode))
+        motion = Motion(self.robot, retargeting, gate_settings, self.layout)
+        self.core = Core(
+            SessionSettings(**settings),
+            leader,
+            self.layout,
+            motion,
+            session_id=1,
+            is_interactive=interactive,
+        )
+        self.actions = Actions()
+        self.T_hand = pin.SE3.Identity()
+        self.engaged, self.valid = True, True
+        self.start, self.end, self.exhausted = False, False, False
+        self.leader_speaks, self.session_speaks = True, True
+        self.record = None
+        self.seq = 0
+        self.events = []
+        self.states = []
+        self.setpoint = None
+        self.is_over = False
+        self.status = self.gate.step(None, self.clock())
+
+    def sample(self):
+        self.seq += 1
+        return LeaderSample(
+            stamp_ns=self.clock(),
+            seq=self.seq,
+            limbs={"hand": LimbCommand(T_leader_base_leader_eef=self.T_hand)},
+            engaged=self.engaged,
+            valid=self.valid,
+            start=self.start,
+            end=self.end,
+            is_exhausted=self.exhausted,
+        )
+
+    def step(self, n=1):
+        for _ in range(n):
+            self.clock.now_ns += H_NS
+            if self.leader_speaks:
+                self.record = pack_sample(self.layout, self.sample())
+            if self.session_speaks:
+                output = self.core.step(
+                    self.clock(), self.record, self.status, self.actions
+                )
+                self.setpoint = output.setpoint.copy()
+                self.events += output.events
+                self.is_over = self.is_over or output.is_over
+            self.status = self.gate.step(self.setpoint, self.clock())
+            self.states.append(self.core.state.name)
+        return self
+
+    def press(self, action, n=1):
+        count = getattr(self.actions, action) + 1
+        self.actions = replace(self.actions, **{action: count})
+        return self.step(n)
+
+    def until(self, state, n=2000):
+        for _ in range(n):
+            if self.core.state.name == state:
+                return self
+            self.step()
+        raise AssertionError(f"never {state}; {self.trace()}; {self.core.note}")
+
+    def engage(self):
+        self.until("WAITING")
+        self.step(5)
+        return self.press("engage").until("ENGAGED")
+
+    def move(self, n, speed=0.2):
+        """Move the hand along y at a speed in m/s."""
+        for _ in range(n):
+            self.T_hand = pin.SE3(
+                self.T_hand.rotation,
+                self.T_hand.translation + np.array([0.0, speed * H_NS * 1e-9, 0.0]),
+            )
+            self.step()
+        return self
+
+    @property
+    def state(self):
+        return self.core.state.name
+
+    @property
+    def gate_state(self):
+        return GateState(int(self.status["state"])).name
+
+    @property
+    def q_cmd(self):
+        return self.status["q_cmd"].copy()
+
+    def trace(self):
+        """States in order, repeats removed."""
+        return [s for s, t in zip(self.states, [None, *self.states], strict=False) if s != t]
+
+    def judge(self):
+        info = self.robot.info
+        limits = Limits(
+            q_min=info.q_min,
+            q_max=info.q_max,
+            dq_max=info.dq_max,
+            ddq_max=info.ddq_max,
+            h=H_NS * 1e-9,
+        )
+        return check_commands(
+            np.array(self.follower.sent), limits, q_start=self.follower.sent[0]
+        )
