@@ -289,8 +289,9 @@ class IkSolver:
             if trial is None:
                 return point, n_iterations + 1
             is_slow = trial.cost > _LEAST_PROGRESS * point.cost
+            is_there = aside > 0.0 and trial.err_pos <= self.settings.tol_pos
             point = trial
-            if is_slow and aside < _LEAST_ASIDE:
+            if (is_slow or is_there) and aside < _LEAST_ASIDE:
                 return point, n_iterations + 1
         return point, self.settings.max_iterations
 

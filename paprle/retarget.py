@@ -186,7 +186,7 @@ class Retargeting:
         for name in self.pairing.limbs:
             limb = self._robot.limbs[name]
             T_base_eef0[name] = limb.fk(limb.take(q_cmd))
-            T_leader = self._find_pose(sample, name)
+            T_leader = self.find_pose(sample, name)
             if T_leader is not None:
                 T_leader0[name] = T_leader.copy()
         return RetargetState(T_base_eef0=T_base_eef0, T_leader0=T_leader0)
@@ -211,7 +211,7 @@ class Retargeting:
             }
         else:
             for name in self.pairing.limbs:
-                T_leader = self._find_pose(sample, name)
+                T_leader = self.find_pose(sample, name)
                 if T_leader is None:
                     continue
                 if self.mode == "absolute":
@@ -286,12 +286,9 @@ class Retargeting:
         return q
 
     def find_pose(self, sample: LeaderSample, limb: str) -> pin.SE3 | None:
-        """Return the leader's pose, as given, that drives a follower limb."""
-        return self._find_pose(sample, limb) if limb in self.pairing.limbs else None
-
-    def _find_pose(self, sample: LeaderSample, name: str) -> pin.SE3 | None:
-        """Return the usable pose that drives a driven limb, if there is one."""
-        command = sample.limbs.get(self.pairing.limbs[name])
+        """Return the leader's usable pose, as given, that drives a follower limb."""
+        leader_limb = self.pairing.limbs.get(limb)
+        command = None if leader_limb is None else sample.limbs.get(leader_limb)
         T = None if command is None else command.T_leader_base_leader_eef
         return T if T is not None and sample.valid and _is_pose(T) else None
 

@@ -251,6 +251,23 @@ def test_unreachable_target_is_approached_and_left_without_a_jump(seed, name):
 
 
 @pytest.mark.parametrize("name", FULL)
+def test_leap_of_the_target_is_cut_off_and_its_direction_kept(name):
+    limb = load_limb(name)
+    solver, T0 = IkSolver(limb), limb.fk(limb.home)
+    leap = pin.SE3(pin.rpy.rpyToMatrix(0, 0, 3.0) @ T0.rotation, -T0.translation)
+
+    wide, narrow = (
+        solver.solve(leap, limb.home, max_step=bound) for bound in (0.02, 0.01)
+    )
+
+    assert not wide.is_converged
+    assert np.abs(wide.q - limb.home).max() <= 0.02 * (1 + 1e-12)
+    np.testing.assert_allclose(
+        narrow.q - limb.home, (wide.q - limb.home) / 2, atol=2e-3
+    )
+
+
+@pytest.mark.parametrize("name", FULL)
 def test_arm_recovers_by_itself_from_an_unreachable_target(name):
     limb = load_limb(name)
     solver, T0 = IkSolver(limb), limb.fk(limb.home)
