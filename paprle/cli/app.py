@@ -1,0 +1,112 @@
+"""Finds the verb, runs it, and turns its errors into messages and exit codes.
+
+Only the module of the verb that was asked for is imported, so that ``paprle --help``
+is quick.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+
+from paprle import __version__
+from paprle.cli.verb import EXIT_CODES, SETTINGS, Verb, complain, say
+from paprle.errors import ConfigError, MissingDependency, PaprleError, PluginNotFound
+
+FAILED = 1
+REFUSED = 2
+
+_VERBS: Mapping[str, tuple[str, str]] = {
+    "run": ("sessions:RUN", "drive a robot; run.py is the same"),
+    "list": ("catalogue:LIST", "leaders, robots and envs there are"),
+    "config": ("catalogue:CONFIG", "the merged config, each key explained"),
+    "info": ("episodes:INFO", "what a recorded episode holds"),
+    "evaluate": ("episodes:EVALUATE", "errors, latencies, gate; report.html"),
+    "replay": ("sessions:REPLAY", "play an episode again on its robot"),
+    "recover": ("episodes:RECOVER", "save the valid part of a broken recording"),
+    "export": ("episodes:EXPORT", "write an episode as ARBot CSV"),
+    "new-robot": ("robots:NEW_ROBOT", "write the YAML of a robot for its URDF"),
+}
+
+_EXAMPLES = """\
+examples:
+  paprle list
+  paprle run leader=autopilot follower=piper env=mujoco record.dir=OUT
+  paprle run leader=offline leader.path=motion.csv follower=ur5e env=kinematic
+  paprle run leader=keyboard follower=piper env=kinematic --dry-run
+  paprle evaluate OUT/episode_000000.mcap"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        argv: Its words without the program's name; those of the process when absent.
+
+    Returns:
+        The exit code.
+    """
+    args = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _dispatch(args)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output has enough; nothing may be flushed at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except PaprleError as err:
+        complain(str(err))
+        is_refused = isinstance(err, ConfigError | PluginNotFound | MissingDependency)
+        return REFUSED if is_refused else FAILED
+    return code
+
+
+def _dispatch(args: list[str]) -> int:
+    if not args or args[0] in {"-h", "--help", "help"}:
+        say(_help())
+        return 0 if args else REFUSED
+    if args[0] == "--version":
+        say(f"paprle {__version__}")
+        return 0
+    verb = find_verb(args[0])
+    return verb.run(verb.parse(args[1:]))
+
+
+def find_verb(name: str) -> Verb:
+    """Load a verb.
+
+    Args:
+        name: How it is called.
+
+    Returns:
+        The verb; only its own module has been imported.
+
+    Raises:
+        ConfigError: If there is none of that name.
+    """
+    if name not in _VERBS:
+        close = difflib.get_close_matches(name, _VERBS, n=1)
+        meant = f"did you mean '{close[0]}'? " if close else ""
+        if "=" in name:
+            meant = "settings follow a verb: paprle run leader=… follower=… env=…; "
+        verbs = ", ".join(_VERBS)
+        raise ConfigError(f"paprle: unknown verb '{name}'; {meant}verbs: {verbs}")
+    module, _, attribute = _VERBS[name][0].partition(":")
+    verb: Verb = getattr(import_module(f"paprle.cli.{module}"), attribute)
+    return verb
+
+
+def _help() -> str:
+    verbs = "\n".join(f"  {name:<10} {what}" for name, (_, what) in _VERBS.items())
+    return (
+        "usage: paprle VERB … | --version | --help\n\n"
+        "Plug-and-play teleoperation: a leader drives a follower in an env.\n\n"
+        f"verbs; `paprle VERB --help` says more:\n{verbs}\n\n"
+        f"{SETTINGS}\n\n{_EXAMPLES}\n\n{EXIT_CODES}"
+    )

@@ -1,0 +1,142 @@
+"""Verbs that show what there is: ``list`` and ``config``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+
+from paprle.cli.verb import SETTINGS, Verb, add_settings, say
+from paprle.config import known_names, resolve
+from paprle.config_explain import explain
+from paprle.config_files import PLUGIN_KINDS
+from paprle.config_yaml import read_yaml
+from paprle.errors import MissingDependency
+from paprle.interfaces import PluginSpec
+from paprle.plugins import WORKSPACE, Kind, find_fault, scan_plugins
+
+
+def _add_list(_: argparse.ArgumentParser) -> None:
+    """``list`` has no arguments."""
+
+
+def _list(_: argparse.Namespace) -> int:
+    parts = [
+        ("leaders (leader=…)", _describe_plugins("leader")),
+        ("robots (follower=…)", _describe_robots()),
+        ("envs (env=…)", _describe_plugins("env")),
+        ("feedback laws", _describe_laws()),
+    ]
+    for title, lines in parts:
+        rows = list(lines)
+        if rows:
+            say("\n".join([title, *(f"  {name:<20} {text}" for name, text in rows)]))
+            say("")
+    return 0
+
+
+def _describe_robots() -> Iterator[tuple[str, str]]:
+    for name in known_names("follower"):
+        label = f"configs/follower/{name}.yaml"
+        problems: list[str] = []
+        values = read_yaml(WORKSPACE / label, label, problems) or {}
+        envs = values.get("envs")
+        lives = f"; envs: {', '.join(envs)}" if isinstance(envs, dict) else ""
+        broken = f"BROKEN: {problems[0]}" if problems else ""
+        yield name, broken or f"{_find_title(name) or values.get('urdf', '')}{lives}"
+
+
+def _find_title(name: str) -> str:
+    """Return the first sentence of a robot's YAML, which stands in a comment."""
+    path = WORKSPACE / f"configs/follower/{name}.yaml"
+    if not path.is_file():
+        return ""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        line = file.readline().strip()
+    return line.removeprefix("#").strip().split(". ")[0] if line[:1] == "#" else ""
+
+
+def _describe_plugins(part: str) -> Iterator[tuple[str, str]]:
+    plugins = scan_plugins(PLUGIN_KINDS[part])
+    for name in known_names(part):
+        plugin = _find_type(part, name)
+        alias = "" if plugin == name else f"type {plugin}: "
+        found = plugins.get(plugin)
+        text = "BROKEN: no such plug-in" if found is None else _describe(found)
+        yield name, alias + text
+
+
+def _find_type(part: str, name: str) -> str:
+    """Return the plug-in that a YAML names."""
+    plugin = name
+    for folder in ("configs", "configs/site"):
+        label = f"{folder}/{part}/{name}.yaml"
+        if (WORKSPACE / label).is_file():
+            values = read_yaml(WORKSPACE / label, label, []) or {}
+            plugin = str(values.get("type", plugin))
+    return plugin
+
+
+def _describe_laws() -> Iterator[tuple[str, str]]:
+    kind: Kind = "feedback"
+    for name, found in scan_plugins(kind).items():
+        yield name, _describe(found)
+
+
+def _describe(found: PluginSpec | Exception) -> str:
+    if not isinstance(found, PluginSpec):
+        return _say_fault(found)
+    fault = find_fault(found)
+    if fault is not None:
+        return f"{found.summary} {_say_fault(fault)}"
+    verified = "UNVERIFIED" if found.verified == "none" else found.verified
+    return f"{found.summary} [{verified}]"
+
+
+def _say_fault(err: Exception) -> str:
+    text = (str(err) or repr(err)).splitlines()[0]
+    if isinstance(err, MissingDependency):
+        return f"MISSING: {text}"
+    return f"BROKEN: {type(err).__name__}: {text}"
+
+
+def _add_config(parser: argparse.ArgumentParser) -> None:
+    add_settings(parser)
+    parser.add_argument(
+        "--json", action="store_true", help="as JSON, the way recordings hold it"
+    )
+
+
+def _config(args: argparse.Namespace) -> int:
+    resolved = resolve(args.settings)
+    if args.json:
+        say(json.dumps(resolved.to_dict(), indent=2, ensure_ascii=False))
+    else:
+        say(explain(resolved))
+    return 0
+
+
+LIST = Verb(
+    name="list",
+    summary="Show the leaders, robots and envs there are.",
+    help="""\
+In brackets: what it was verified with, emulator, simulator or hardware. MISSING tells
+what to install, BROKEN why a plug-in does not load; neither hinders the others.""",
+    add_arguments=_add_list,
+    run=_list,
+)
+
+CONFIG = Verb(
+    name="config",
+    summary="Show the merged config: each key's value, unit, bounds, meaning, origin.",
+    help=f"""\
+{SETTINGS}
+
+Later wins: defaults of the classes, configs/, configs/site/, the command line. What a
+robot needs in an env stands in its YAML under envs.<env>.
+
+example:
+  paprle config leader=autopilot follower=piper env=mujoco session.rate=100""",
+    add_arguments=_add_config,
+    run=_config,
+)

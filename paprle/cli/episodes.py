@@ -1,0 +1,132 @@
+"""Verbs for recorded episodes: ``info``, ``evaluate``, ``recover``, ``export``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from paprle.cli.verb import Verb, complain, say
+from paprle.errors import ConfigError, MissingDependency
+from paprle.evaluation.report import evaluate, summary_text
+from paprle.evaluation.tracks import compute_poses, make_limbs
+from paprle.recording.exports import make_arbot_table, write_arbot_csv
+from paprle.recording.info import describe
+from paprle.recording.reader import Episode
+from paprle.recording.recover import make_recovered_path, recover
+
+
+def _add_episode(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("episode", type=Path, help="its .mcap, manifest or folder")
+
+
+def _info(args: argparse.Namespace) -> int:
+    say(describe(Episode.open(args.episode)))
+    return 0
+
+
+def _add_evaluate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "episodes", nargs="+", type=Path, metavar="EPISODE", help=".mcap files"
+    )
+    parser.add_argument("--json", action="store_true", help="print the JSON")
+    parser.add_argument(
+        "--out", type=Path, help="folder of the report (default: the first episode's)"
+    )
+
+
+def _evaluate(args: argparse.Namespace) -> int:
+    first: Path = args.episodes[0]
+    out = args.out or (first if first.is_dir() else first.parent)
+    if not out.is_dir() and args.out is None:
+        raise ConfigError(f"evaluate: expected an episode, got '{first}'; no such file")
+    page = ""
+    try:
+        results = evaluate(args.episodes, out)
+        page = f"report: {out / 'report.html'}"
+    except MissingDependency as err:  # The figures are there, only the page is not.
+        complain(str(err))
+        results = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    if args.json:
+        say(json.dumps(results, indent=2, allow_nan=False))
+    else:
+        say("\n\n".join(filter(None, (summary_text(results), page))))
+    return _find_exit_code(results)
+
+
+def _find_exit_code(results: Sequence[dict[str, Any]]) -> int:
+    failed = [entry for entry in results if entry.get("error")]
+    for entry in failed:
+        complain(f"{entry['episode']}: {entry['error']}")
+    return 1 if failed else 0
+
+
+def _add_recover(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("episode", type=Path, help="the damaged .mcap; only read")
+    parser.add_argument("--out", type=Path, help="the new file")
+
+
+def _recover(args: argparse.Namespace) -> int:
+    say(str(recover(args.episode, args.out or make_recovered_path(args.episode))))
+    return 0
+
+
+def _add_export(parser: argparse.ArgumentParser) -> None:
+    _add_episode(parser)
+    parser.add_argument("out", type=Path, help="the new .csv")
+    parser.add_argument("--limb", help="limb of the robot (default: its first)")
+
+
+def _export(args: argparse.Namespace) -> int:
+    episode = Episode.open(args.episode)
+    limb = args.limb or episode.layout.limbs[0]
+    limbs = make_limbs(episode.robot_info, episode.urdf)
+    if limb not in limbs:
+        names = ", ".join(limbs)
+        raise ConfigError(f"export: expected a limb of {names}, got '{limb}'")
+    poses = compute_poses(limbs[limb], limbs[limb].take(episode.gate["q_meas"].T).T)
+    table = make_arbot_table(episode, limb, poses)
+    write_arbot_csv(args.out, table)
+    say(f"{args.out}: {len(table)} rows of limb '{limb}'")
+    return 0
+
+
+INFO = Verb(
+    name="info",
+    summary="Show what a recorded episode holds, whole or broken.",
+    help="example:\n  paprle info OUT/episode_000000.mcap",
+    add_arguments=_add_episode,
+    run=_info,
+)
+
+EVALUATE = Verb(
+    name="evaluate",
+    summary="Measure episodes: errors, lag, latencies, gate, timing; write a report.",
+    help="""\
+Writes report.json and report.html. Several episodes of the same motion are compared
+with each other (ITV). An episode that cannot be measured makes the exit code 1.
+
+examples:
+  paprle evaluate OUT/episode_000000.mcap
+  paprle evaluate OUT/*.mcap --json --out REPORT""",
+    add_arguments=_add_evaluate,
+    run=_evaluate,
+)
+
+RECOVER = Verb(
+    name="recover",
+    summary="Write the longest valid part of a broken recording as a whole one.",
+    help="example:\n  paprle recover OUT/episode_000000.mcap --out saved.mcap",
+    add_arguments=_add_recover,
+    run=_recover,
+)
+
+EXPORT = Verb(
+    name="export",
+    summary="Write an episode as the CSV that ARBot's evaluator logs.",
+    help="example:\n  paprle export OUT/episode_000000.mcap motion.csv --limb arm",
+    add_arguments=_add_export,
+    run=_export,
+)

@@ -1,0 +1,41 @@
+"""The verb that makes a robot known: ``new-robot``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from paprle.cli.verb import Verb, say
+from paprle.new_robot import write_new_robot
+from paprle.plugins import WORKSPACE
+
+
+def _add_new_robot(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("urdf", type=Path, help="the URDF; it stays where it is")
+    parser.add_argument("--name", help="name of the follower (default: the URDF's)")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=WORKSPACE / "configs/follower",
+        help="folder of the YAML (default: configs/follower)",
+    )
+
+
+def _new_robot(args: argparse.Namespace) -> int:
+    say("\n".join(write_new_robot(args.urdf, args.out, args.name).lines()))
+    return 0
+
+
+NEW_ROBOT = Verb(
+    name="new-robot",
+    summary="Write a robot's YAML for a bare URDF, every guess marked, and check it.",
+    help="""\
+Limbs, end-effectors, home, limits and grippers are guessed; lines that begin with CHECK
+say what to look at before the robot moves.
+
+example:
+  paprle new-robot my_arm.urdf --name my_arm
+  paprle run leader=autopilot follower=my_arm env=kinematic""",
+    add_arguments=_add_new_robot,
+    run=_new_robot,
+)

@@ -1,0 +1,151 @@
+"""Verbs that move a robot: ``run`` and ``replay``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from paprle.cli.verb import EXIT_CODES, SETTINGS, Verb, add_settings, say
+from paprle.config import Resolved, resolve
+from paprle.errors import ConfigError
+from paprle.plugins import WORKSPACE
+from paprle.recording.reader import Episode
+from paprle.robot import RobotModel
+from paprle.session import check, run
+from paprle.session.operator import HELP
+from paprle.types import RobotInfo
+
+_KEYS = f"""\
+keys during a session:
+  {HELP}
+  Ctrl-C brakes, parks and ends; a second one skips the park."""
+
+
+def _add_dry_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--dry-run", action="store_true", help="check everything, open nothing"
+    )
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    add_settings(parser)
+    _add_dry_run(parser)
+
+
+def _run(args: argparse.Namespace) -> int:
+    return _start(resolve(args.settings), is_dry=args.dry_run)
+
+
+def _start(resolved: Resolved, *, is_dry: bool) -> int:
+    if not is_dry:
+        return run(resolved)
+    say(check(resolved))
+    say("dry run: all of it fits; nothing was opened")
+    return 0
+
+
+def _add_replay(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("episode", type=Path, help="its .mcap, manifest or folder")
+    parser.add_argument(
+        "--speed", type=float, default=1.0, help="speed factor (1: as recorded)"
+    )
+    add_settings(parser)
+    _add_dry_run(parser)
+
+
+def _replay(args: argparse.Namespace) -> int:
+    episode = Episode.open(args.episode)
+    resolved = resolve(make_replay_settings(episode, args.speed, args.settings))
+    robot = RobotModel.from_settings(resolved.robot, resolved.follower_name, WORKSPACE)
+    check_same_robot(episode, robot.info)
+    return _start(resolved, is_dry=args.dry_run)
+
+
+def make_replay_settings(
+    episode: Episode, speed: float, settings: Sequence[str]
+) -> list[str]:
+    """Return the settings that play an episode's leader as it was retargeted then.
+
+    Args:
+        episode: The recording; robot and env are its own unless others are given.
+        speed: Speed factor.
+        settings: Further settings, which win.
+
+    Returns:
+        Settings of ``run``.
+    """
+    retarget = dict(episode.config.get("retarget", {}))
+    return [
+        "leader=offline",
+        f"leader.path={episode.path.resolve()}",
+        f"leader.speed={speed!r}",
+        f"follower={episode.header['follower']}",
+        f"env={episode.header['env']}",
+        "session.episodes=1",
+        *(f"retarget.{key}={json.dumps(value)}" for key, value in retarget.items()),
+        *settings,
+    ]
+
+
+def check_same_robot(episode: Episode, robot: RobotInfo) -> None:
+    """Refuse to replay on another robot than the recorded one.
+
+    Raises:
+        ConfigError: If joints or limbs differ.
+    """
+    recorded = episode.robot_info
+    if recorded.joint_names != robot.joint_names:
+        what = f"joints {', '.join(recorded.joint_names)}"
+        got = ", ".join(robot.joint_names)
+    elif recorded.limbs != robot.limbs:
+        what = f"limbs {', '.join(limb.name for limb in recorded.limbs)} as recorded"
+        got = "limbs with other links or joints"
+    else:
+        return
+    raise ConfigError(
+        f"{episode.path}: expected the robot '{recorded.name}' with {what}, got "
+        f"'{robot.name}' with {got}; to play its leader on another robot: "
+        f"paprle run leader=offline leader.path={episode.path} follower={robot.name} "
+        "env=…"
+    )
+
+
+RUN = Verb(
+    name="run",
+    summary="Drive a follower with a leader in an env.",
+    help=f"""\
+{SETTINGS}
+
+examples:
+  paprle run leader=autopilot follower=piper env=mujoco record.dir=OUT
+  paprle run leader=autopilot follower=piper env=kinematic --dry-run
+  paprle run leader=offline leader.path=motion.csv follower=ur5e env=mujoco
+
+{_KEYS}
+
+{EXIT_CODES}""",
+    add_arguments=_add_run,
+    run=_run,
+)
+
+REPLAY = Verb(
+    name="replay",
+    summary="Play a recorded episode again through the same gate.",
+    help=f"""\
+Robot, env and retargeting are those of the recording unless other ones are given; a
+robot with other joints is refused. The robot first moves slowly to where the motion
+begins. Limits are always those of the robot, never those in the file.
+
+examples:
+  paprle replay OUT/episode_000000.mcap
+  paprle replay OUT/episode_000000.mcap follower=piper env=kinematic --speed 0.5
+  paprle replay OUT/episode_000000.mcap session.clock=virtual record.dir=AGAIN
+
+{_KEYS}
+
+{EXIT_CODES}""",
+    add_arguments=_add_replay,
+    run=_replay,
+)

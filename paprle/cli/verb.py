@@ -1,0 +1,74 @@
+"""What every verb is made of; imports nothing heavy."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+EXIT_CODES = """\
+exit codes:
+  0  done, or ended by the operator
+  1  failed
+  2  refused before anything started: a wrong name, key, value, file or pair
+  3  a process of the session or a device was lost
+  4  ended in a latched stop
+  5  the follower could not be aligned with the leader
+  128+n  ended by signal n (130: Ctrl-C)"""
+
+SETTINGS = """\
+settings, in any order; of equal keys the last one wins:
+  leader=NAME    what the operator holds: configs/leader/NAME.yaml, or a plug-in
+  follower=NAME  which robot: configs/follower/NAME.yaml
+  env=NAME       where it lives: configs/env/NAME.yaml, or a plug-in
+  key=value      any key of the merged config, for example session.rate=200,
+                 leader.speed=0.5, record.dir=OUT, retarget.limb_map='{left: hand}'
+  `paprle list` shows the names, `paprle config leader=… follower=… env=…` all keys."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verb:
+    """A verb of the command line.
+
+    Attributes:
+        name: How it is called.
+        summary: One line.
+        help: What ``--help`` teaches after the arguments.
+        add_arguments: Declares its arguments.
+        run: Does it; returns the exit code.
+    """
+
+    name: str
+    summary: str
+    help: str
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int]
+
+    def parse(self, args: list[str]) -> argparse.Namespace:
+        """Parse its arguments; options may stand between settings."""
+        parser = argparse.ArgumentParser(
+            prog=f"paprle {self.name}",
+            description=self.summary,
+            epilog=self.help,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        self.add_arguments(parser)
+        return parser.parse_intermixed_args(args)
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Declare ``key=value …``."""
+    parser.add_argument("settings", nargs="*", metavar="key=value", help="see below")
+
+
+def say(text: str) -> None:
+    """Write text to the terminal."""
+    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+
+
+def complain(text: str) -> None:
+    """Write one line a problem to the standard error."""
+    for line in text.splitlines() or [text]:
+        sys.stderr.write(f"error: {line}\n")
