@@ -19,7 +19,8 @@ from paprle.types import Vec
 
 LAG_MIN, LAG_MAX = -0.1, 0.5  # [s] chosen: leads betray predictions or wrong stamps
 STILL = 1e-4  # [rad] or [m] chosen: standard deviation below which nothing moves
-DISTINCT = 1e-3  # chosen: how far the correlation must fall 0.1 s beside its peak
+DISTINCT = 1e-6  # chosen: how far the correlation must fall 0.1 s beside its peak
+CLEAR = 1.2  # chosen: and how much of its rest, so that noise on a ramp is no bend
 BESIDE = 0.1  # [s] chosen: with it, a straight ramp is told from a bend
 WINDOW, HOP = 4.0, 2.0  # [s] chosen: several bends of a hand's motion; half overlap
 
@@ -91,8 +92,9 @@ def find_lag(
         return 1.0 - float((x * y).sum() / norm) if norm > 0 else 1.0
 
     lag = minimise(mismatch, LAG_MIN, LAG_MAX)
+    best = mismatch(lag)
     beside = min(mismatch(lag - BESIDE), mismatch(lag + BESIDE))
-    return lag if beside - mismatch(lag) > DISTINCT else None
+    return lag if beside > max(best + DISTINCT, CLEAR * best) else None
 
 
 def find_joint_lags(
