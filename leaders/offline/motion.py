@@ -93,7 +93,9 @@ def _read_files(config: OfflineConfig) -> list[tuple[Path, dict[str, Limb]]]:
         [Path(config.path)] if config.path else list(map(Path, config.paths.values()))
     )
     missing = [
-        f"{path}: expected a file, got none" for path in paths if not path.is_file()
+        f"leader.path: expected a file, got none at '{path}'"
+        for path in paths
+        if not path.is_file()
     ]
     if missing:
         raise ConfigError(missing)

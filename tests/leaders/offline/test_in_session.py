@@ -1,0 +1,44 @@
+"""A whole session around the offline leader, in virtual time."""
+
+import numpy as np
+import pytest
+
+from paprle.config import resolve
+from paprle.recording.reader import Episode
+from paprle.session.virtual import VirtualSession
+from paprle.types import SessionState
+
+
+@pytest.fixture
+def episode(tmp_path):
+    """Run a motion along y, 0.05 m/s, with one second missing, and read it back."""
+    t = np.arange(0, 2, 0.02)
+    t = t[(t < 0.7) | (t > 1.7)]
+    rows = "".join(f"{x:.3f} 0 {0.05 * x:.6f} 0 0 0 0 1\n" for x in t)
+    path = tmp_path / "gap.txt"
+    path.write_text(rows)
+    args = ["leader=offline", f"leader.path={path}", "follower=piper", "env=kinematic"]
+    args += ["session.clock=virtual", f"record.dir={tmp_path / 'out'}"]
+
+    reason = VirtualSession(resolve(args)).run()
+
+    assert reason == "done"
+    return Episode.open(tmp_path / "out/episode_000000.mcap")
+
+
+def test_gap_disengages_and_data_re_engage_without_a_press(episode):
+    states = [SessionState(s).name for s in episode.ticks["state"]]
+    changes = [a for a, b in zip(states, ["", *states], strict=False) if a != b]
+
+    engaged = changes.index("ENGAGED")
+    assert changes[engaged : engaged + 3] == ["ENGAGED", "CLUTCHED", "ENGAGED"]
+
+
+def test_motion_on_both_sides_of_a_gap_is_followed_whole(episode):
+    """Playing waits for the session: 0.68 s before the gap, 0.26 s after it."""
+    is_engaged = episode.ticks["state"] == SessionState.ENGAGED
+    y = episode.ticks["target"][:, 0, 1]
+    y = y[is_engaged & np.isfinite(y)]
+
+    assert np.ptp(y) == pytest.approx(0.05 * (0.68 + 0.26), abs=0.001)
+    assert np.abs(np.diff(y)).max() < 0.001
