@@ -62,6 +62,7 @@ class LiveSession:
         self._black_box = BlackBox(resolved.record.dir)
         self._status_line = StatusLine(self, enabled=resolved.session.status)
         self._signal = 0
+        self._lost: set[str] = set()
         self._exit_code: int | None = None
         self.loop = DeadlineLoop(self._settings.rate)
         self.recording: dict[str, Any] = {}
@@ -148,9 +149,7 @@ class LiveSession:
         Raises:
             SessionError: If the gate is gone.
         """
-        for _, report in self._roles.poll():
-            if report["event"] == "recording":
-                self.recording = report
+        self._take_reports()
         if not self._roles.is_alive("gate"):
             raise SessionError(self._describe_death("gate"))
         if not self._roles.is_alive("leader") and self._exit_code is None:
@@ -159,8 +158,17 @@ class LiveSession:
             print_line(self._describe_death("leader"), is_error=True)
             self._operator.add("quit")
         if "recorder" in self._roles.running and not self._roles.is_alive("recorder"):
-            self.recording = {"failure": self._describe_death("recorder")}
+            self._lost.add("recorder")
             self._roles.dismiss("recorder")
+
+    def _take_reports(self) -> None:
+        """Keep what the recorder said last."""
+        self._roles.poll()
+        for _, report in self._roles.reports:
+            if report["event"] == "recording":
+                self.recording = report
+        if "recorder" in self._lost:
+            self.recording = {"failure": self._describe_death("recorder")}
 
     def _describe_death(self, name: str) -> str:
         said = [
@@ -230,9 +238,7 @@ class LiveSession:
 
     def _dismiss_recorder(self) -> None:
         self._roles.dismiss("recorder")
-        for name, report in self._roles.reports:
-            if name == "recorder" and report["event"] == "recording":
-                self.recording = report
+        self._take_reports()
 
     def _has_quit(self) -> bool:
         return self._operator.actions.quit > 0

@@ -28,7 +28,7 @@ def fast_motion(tmp_path):
     """
     speed, reach, dt = 0.9 * 0.8 * np.pi, 1.2, 0.005
     times = np.arange(0.0, 20.0, dt)
-    phase = (times * speed) % (4 * reach)
+    phase = (times * speed + reach) % (4 * reach)  # begins at 0, as home does
     joint1 = np.where(phase < 2 * reach, phase - reach, 3 * reach - phase)
     others = [1.5, -1.0, 0.0, -0.75, 0.0]
     path = tmp_path / "fast.csv"
