@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 from paprle.config import Resolved
-from paprle.config_fields import FieldInfo, read_fields, read_item, to_yaml
+from paprle.config_fields import FieldInfo, read_item, to_yaml
 from paprle.config_layers import CORE, DEFAULT, TRIPLE
 
 WIDTH = 34  # chosen: keys and values of most lines fit before the notes
@@ -29,13 +29,6 @@ def explain(resolved: Resolved) -> str:
         lines += _lines(FieldInfo(cls), values[section], section, sources, 1)
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"
-
-
-def explain_class(cls: type[Any]) -> str:
-    """Return what a settings class says of each of its keys, one line a key."""
-    return "\n".join(
-        f"  {name}: {_notes(info)}".rstrip() for name, info in read_fields(cls).items()
-    )
 
 
 class _Sources:
@@ -72,7 +65,11 @@ def _is_nested(info: FieldInfo) -> bool:
 
 def _notes(info: FieldInfo) -> str:
     unit = f"[{info.unit}]" if info.unit else ""
-    return " ".join(filter(None, (unit, ", ".join(info.bounds), info.meaning)))
+    choices = get_args(info.hint) if get_origin(info.hint) is Literal else ()
+    allowed = (*info.bounds, " | ".join(map(str, choices)))
+    return " ".join(
+        filter(None, (unit, ", ".join(filter(None, allowed)), info.meaning))
+    )
 
 
 def _title(name: str, plugin: str) -> str:

@@ -15,7 +15,13 @@ from importlib import import_module
 
 from paprle import __version__
 from paprle.cli.verb import EXIT_CODES, SETTINGS, Verb, complain, say
-from paprle.errors import ConfigError, MissingDependency, PaprleError, PluginNotFound
+from paprle.errors import (
+    ConfigError,
+    DeviceError,
+    PaprleError,
+    RecordingError,
+    SessionError,
+)
 
 FAILED = 1
 REFUSED = 2
@@ -62,8 +68,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 128 + signal.SIGINT
     except PaprleError as err:
         complain(str(err))
-        is_refused = isinstance(err, ConfigError | PluginNotFound | MissingDependency)
-        return REFUSED if is_refused else FAILED
+        has_failed = isinstance(err, DeviceError | RecordingError | SessionError)
+        return FAILED if has_failed else REFUSED
     return code
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from paprle.cli.verb import EXIT_CODES, SETTINGS, Verb, add_settings, say
 from paprle.config import Resolved, resolve
-from paprle.errors import ConfigError
+from paprle.errors import ConfigError, RecordingError
 from paprle.plugins import WORKSPACE
 from paprle.recording.reader import Episode
 from paprle.robot import RobotModel
@@ -56,7 +56,10 @@ def _add_replay(parser: argparse.ArgumentParser) -> None:
 
 
 def _replay(args: argparse.Namespace) -> int:
-    episode = Episode.open(args.episode)
+    try:
+        episode = Episode.open(args.episode)
+    except RecordingError as err:  # Nothing was started: this is a refusal.
+        raise ConfigError(str(err)) from err
     resolved = resolve(make_replay_settings(episode, args.speed, args.settings))
     robot = RobotModel.from_settings(resolved.robot, resolved.follower_name, WORKSPACE)
     check_same_robot(episode, robot.info)
@@ -134,9 +137,9 @@ REPLAY = Verb(
     name="replay",
     summary="Play a recorded episode again through the same gate.",
     help=f"""\
-Robot, env and retargeting are those of the recording unless other ones are given; a
-robot with other joints is refused. The robot first moves slowly to where the motion
-begins. Limits are always those of the robot, never those in the file.
+Robot and env are those that the recording names unless others are given, retargeting
+is as it was then; a robot with other joints or limbs is refused. The robot first moves
+slowly to where the motion begins. Its limits are its own, never those in the file.
 
 examples:
   paprle replay OUT/episode_000000.mcap
