@@ -34,7 +34,7 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from paprle.robot_chain import Limb
+from paprle.robot.chain import Limb
 from paprle.settings import IkSettings
 from paprle.types import Vec
 

@@ -13,10 +13,10 @@ from paprle.config_yaml import read_yaml
 from paprle.errors import ConfigError
 from paprle.new_robot_home import count_reachable, guess_home, jacobian_error
 from paprle.robot import RobotModel
-from paprle.robot_chain import Limb
-from paprle.robot_limbs import FoundLimb, find_limbs
-from paprle.robot_tree import Urdf, UrdfJoint
-from paprle.robot_urdf import read_urdf
+from paprle.robot.chain import Limb
+from paprle.robot.limbs import FoundLimb, find_limbs
+from paprle.robot.tree import Urdf, UrdfJoint
+from paprle.robot.urdf import read_urdf
 from paprle.settings import LimbSettings, LimitSettings, RobotSettings
 from paprle.types import Vec
 

@@ -14,7 +14,7 @@ import pinocchio as pin
 
 from paprle.kinematics import IkSolver
 from paprle.robot import RobotModel
-from paprle.robot_chain import Limb
+from paprle.robot.chain import Limb
 from paprle.types import Vec
 
 _N_POSTURES = 400  # chosen: 10 ms, and the best changes little with more

@@ -25,7 +25,7 @@ import pinocchio as pin
 
 from paprle.errors import ConfigError
 from paprle.kinematics import IkSolution, IkSolver
-from paprle.retarget_pairing import Pairing, expect_one_of, make_pairing
+from paprle.pairing import Pairing, expect_one_of, make_pairing
 from paprle.robot import RobotModel
 from paprle.settings import IkSettings, RetargetSettings
 from paprle.types import LeaderInfo, LeaderSample, LimbCommand, Vec

@@ -17,8 +17,8 @@ import numpy.typing as npt
 from paprle.errors import ConfigError
 from paprle.evaluation.metrics import Spans, find_spans, is_inside
 from paprle.evaluation.poses import Dropped, Trajectory, clean
-from paprle.robot_chain import Limb, chain_between, make_chain_model
-from paprle.robot_urdf import read_urdf
+from paprle.robot.chain import Limb, chain_between, make_chain_model
+from paprle.robot.urdf import read_urdf
 from paprle.types import RobotInfo, SessionState, Vec
 from paprle.wire import pose_to_row
 

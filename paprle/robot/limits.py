@@ -1,0 +1,182 @@
+"""Limits and home of a robot: its URDF's, tightened by its settings.
+
+Everything that is wrong goes into one list of problems, so that a user sees all of it
+at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from paprle.robot.resolver import suggest
+from paprle.robot.tree import UrdfJoint
+from paprle.settings import LimbSettings, LimitSettings, RobotSettings
+from paprle.types import LimbInfo, Vec, readonly
+
+HOME_MARGIN = 0.1  # chosen: share of the range a guessed home keeps from its limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Vectors of shape (n,), in the order of the robot's joints, SI units."""
+
+    q_min: Vec
+    q_max: Vec
+    dq_max: Vec
+    ddq_max: Vec
+    home: Vec
+
+
+def resolve_limits(
+    joints: Sequence[UrdfJoint],
+    limbs: Sequence[LimbInfo],
+    settings: RobotSettings,
+    limb_settings: Mapping[str, LimbSettings],
+    problems: list[str],
+) -> Limits:
+    """Return limits and home of all actuated joints.
+
+    V = min(limits.dq_max, velocity_scale · URDF). A = limits.ddq_max, for grippers
+    V / gripper_time.
+
+    Args:
+        joints: The actuated joints, in the order of the robot's vector.
+        limbs: Its limbs.
+        settings: Its settings.
+        limb_settings: Its limbs' settings, given or found.
+        problems: Takes what is wrong.
+    """
+    limits = settings.limits
+    names = [joint.name for joint in joints]
+    for key in ("q_min", "q_max", "dq_max"):
+        for name in getattr(limits, key):
+            if name not in names:
+                problems.append(
+                    f"limits.{key}.{name}: expected an actuated joint; "
+                    f"{suggest(name, names)}"
+                )
+    ranges = [_position_range(joint, limits, problems) for joint in joints]
+    dq_max = [_velocity(joint, limits, problems) for joint in joints]
+    grippers = {limb.gripper.joint for limb in limbs if limb.gripper}
+    ddq_max = [
+        dq / limits.gripper_time if joint.name in grippers else limits.ddq_max
+        for joint, dq in zip(joints, dq_max, strict=True)
+    ]
+    home = _home(dict(zip(names, ranges, strict=True)), limbs, settings, limb_settings)
+    home.report(problems)
+    return Limits(
+        q_min=readonly([low for low, _ in ranges]),
+        q_max=readonly([high for _, high in ranges]),
+        dq_max=readonly(dq_max),
+        ddq_max=readonly(ddq_max),
+        home=readonly([home.positions[name] for name in names]),
+    )
+
+
+def _position_range(
+    joint: UrdfJoint, limits: LimitSettings, problems: list[str]
+) -> tuple[float, float]:
+    low = limits.q_min.get(joint.name, joint.lower)
+    high = limits.q_max.get(joint.name, joint.upper)
+    if low < joint.lower or high > joint.upper:
+        problems.append(
+            f"limits of {joint.name}: expected within the URDF's {joint.lower:g} … "
+            f"{joint.upper:g}, got {low:g} … {high:g}; settings may only tighten"
+        )
+        low, high = max(low, joint.lower), min(high, joint.upper)
+    if not low < high:
+        problems.append(
+            f"limits of {joint.name}: expected q_min < q_max, got {low:g} and {high:g}"
+        )
+    return low, high
+
+
+def _velocity(joint: UrdfJoint, limits: LimitSettings, problems: list[str]) -> float:
+    given = limits.dq_max.get(joint.name)
+    if given is not None and not given > 0:
+        problems.append(f"limits.dq_max.{joint.name}: expected above 0, got {given:g}")
+        return math.nan
+    if joint.velocity > 0:
+        if given is not None and given > joint.velocity:
+            problems.append(
+                f"limits.dq_max.{joint.name}: expected at most the URDF's "
+                f"{joint.velocity:g}, got {given:g}; settings may only tighten"
+            )
+        scaled = limits.velocity_scale * joint.velocity
+        return scaled if given is None else min(given, scaled)
+    if given is None:
+        problems.append(
+            f"joint {joint.name}: expected a velocity limit above 0 in the URDF, got "
+            f"{joint.velocity:g}; set limits.dq_max.{joint.name} in the robot's YAML"
+        )
+        return math.nan
+    return given
+
+
+@dataclass(slots=True)
+class _Home:
+    """Home positions and where each stands in the YAML."""
+
+    positions: dict[str, float]
+    ranges: Mapping[str, tuple[float, float]]
+    keys: dict[str, str]
+    strangers: list[str]
+
+    def report(self, problems: list[str]) -> None:
+        problems += self.strangers
+        for name, key in self.keys.items():
+            low, high = self.ranges[name]
+            if not low <= self.positions[name] <= high:
+                problems.append(
+                    f"{key}: expected {name} within {low:g} … {high:g}, got "
+                    f"{self.positions[name]:g}"
+                )
+
+
+def _home(
+    ranges: Mapping[str, tuple[float, float]],
+    limbs: Sequence[LimbInfo],
+    settings: RobotSettings,
+    limb_settings: Mapping[str, LimbSettings],
+) -> _Home:
+    home = _Home({n: default_home(*r) for n, r in ranges.items()}, ranges, {}, [])
+    taken = set()
+    for limb in limbs:
+        given = limb_settings[limb.name]
+        taken |= set(limb.joint_names)
+        if given.home is not None:
+            for name, q in zip(
+                given.joints or limb.joint_names, given.home, strict=True
+            ):
+                home.positions[name] = q
+                home.keys[name] = f"limbs.{limb.name}.home"
+        if limb.gripper is not None:
+            taken.add(limb.gripper.joint)
+            home.positions[limb.gripper.joint] = limb.gripper.open
+            home.keys[limb.gripper.joint] = f"limbs.{limb.name}.gripper.open"
+            low, high = ranges[limb.gripper.joint]
+            if not low <= limb.gripper.closed <= high:
+                home.strangers.append(
+                    f"limbs.{limb.name}.gripper.closed: expected within {low:g} … "
+                    f"{high:g}, got {limb.gripper.closed:g}"
+                )
+    for name, q in settings.hold.items():
+        if name in taken or name not in ranges:
+            free = [n for n in ranges if n not in taken]
+            home.strangers.append(
+                f"hold.{name}: expected a joint in no limb; {suggest(name, free)}"
+            )
+            continue
+        home.positions[name] = q
+        home.keys[name] = f"hold.{name}"
+    return home
+
+
+def default_home(low: float, high: float) -> float:
+    """Return 0, or the nearest position that keeps 10 % of the range from limits."""
+    if not math.isfinite(high - low):
+        return min(max(0.0, low), high)
+    margin = HOME_MARGIN * (high - low)
+    return min(max(0.0, low + margin), high - margin)

@@ -1,0 +1,179 @@
+"""A robot: one vector of actuated joints, limbs by name, limits that only tighten.
+
+``RobotModel`` is made once, before anything is opened, and is told every mistake of
+URDF and settings at once. One angle stands for every actuated joint, continuous ones
+included, so that nq = nv = n here and in the models of the limbs; joints that mimic
+others are not in the vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from paprle.errors import ConfigError
+from paprle.robot.chain import Limb, make_chain_model
+from paprle.robot.collision import CollisionModel
+from paprle.robot.limbs import discover_limbs
+from paprle.robot.limits import resolve_limits
+from paprle.robot.resolver import LimbResolver
+from paprle.robot.tree import Urdf, flat_mimics
+from paprle.robot.urdf import read_urdf
+from paprle.settings import LimbSettings, RobotSettings
+from paprle.types import RobotInfo, Vec
+
+
+class RobotModel:
+    """A robot's kinematics, limits and collision bodies.
+
+    Attributes:
+        info: What followers need to know of it; the vectors below stand in it.
+        name: Its name.
+        urdf_path: Its URDF.
+        joint_names: All actuated joints, in vector order: depth first in the URDF.
+        home: Home positions, shape (n,), [rad] or [m].
+        q_min: Lower position limits, shape (n,); -inf for continuous joints.
+        q_max: Upper position limits, shape (n,).
+        dq_max: Velocity limits V, shape (n,), [rad/s] or [m/s].
+        ddq_max: Acceleration limits A, shape (n,), [rad/s²] or [m/s²].
+        limbs: Limbs by name, in order.
+        mimics: Joints that follow actuated ones.
+    """
+
+    def __init__(
+        self,
+        info: RobotInfo,
+        limbs: dict[str, Limb],
+        urdf: Urdf,
+        ignore_collisions: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        self.info = info
+        self.name = info.name
+        self.urdf_path = info.urdf_path
+        self.joint_names = info.joint_names
+        self.home, self.q_min, self.q_max = info.home, info.q_min, info.q_max
+        self.dq_max, self.ddq_max = info.dq_max, info.ddq_max
+        self.limbs = limbs
+        self.mimics = info.mimics
+        self._urdf = urdf
+        self._ignored = tuple(ignore_collisions)
+        self._collision: CollisionModel | None = None
+
+    @classmethod
+    def from_settings(
+        cls, settings: RobotSettings, name: str, root: Path
+    ) -> RobotModel:
+        """Make a robot from its settings.
+
+        Args:
+            settings: Its settings; limbs are discovered where there are none.
+            name: Its name.
+            root: Folder that a relative ``settings.urdf`` is relative to.
+
+        Returns:
+            The robot.
+
+        Raises:
+            ConfigError: With everything that is wrong in URDF and settings.
+        """
+        urdf = read_urdf(root / settings.urdf)
+        return cls._make(urdf, settings, name)
+
+    @classmethod
+    def from_urdf(
+        cls, path: str | Path, limbs: Mapping[str, LimbSettings] | None = None
+    ) -> RobotModel:
+        """Make a robot from a bare URDF.
+
+        Args:
+            path: The URDF.
+            limbs: Its limbs; discovered when absent.
+
+        Returns:
+            The robot.
+
+        Raises:
+            ConfigError: With everything that is wrong in it.
+        """
+        urdf = read_urdf(Path(path).resolve())
+        return cls._make(urdf, RobotSettings(urdf=str(path), limbs=limbs), urdf.name)
+
+    @classmethod
+    def _make(cls, urdf: Urdf, settings: RobotSettings, name: str) -> RobotModel:
+        problems: list[str] = []
+        given = discover_limbs(urdf) if settings.limbs is None else settings.limbs
+        resolver = LimbResolver(urdf, problems)
+        limb_infos = resolver.resolve(given)
+        joints = [joint for joint in urdf.joints if joint.is_actuated]
+        if not joints:
+            problems.append(f"{urdf.path.name}: expected movable joints, got none")
+        limits = resolve_limits(joints, limb_infos, settings, given, problems)
+        for pair in settings.ignore_collisions:
+            problems += [
+                f"ignore_collisions: expected links of {urdf.path.name}, got {link!r}"
+                for link in pair
+                if link not in urdf.links
+            ]
+        if problems:
+            raise ConfigError([f"follower {name}: {problem}" for problem in problems])
+        info = RobotInfo(
+            name=name,
+            urdf_path=urdf.path,
+            joint_names=tuple(joint.name for joint in joints),
+            q_min=limits.q_min,
+            q_max=limits.q_max,
+            dq_max=limits.dq_max,
+            ddq_max=limits.ddq_max,
+            home=limits.home,
+            limbs=limb_infos,
+            mimics=flat_mimics(urdf),
+        )
+        limbs = _make_limbs(info, resolver)
+        return cls(info, limbs, urdf, settings.ignore_collisions)
+
+    def find_collision(self, q: Vec) -> tuple[str, str] | None:
+        """Return two links that touch at q, shape (n,); None when all is clear."""
+        return self._collisions().find_collision(q)
+
+    def find_collisions(self, q: Vec) -> list[tuple[str, str]]:
+        """Return all pairs of links that touch at q, shape (n,)."""
+        return self._collisions().find_collisions(q)
+
+    @property
+    def n_collision_pairs(self) -> int:
+        """How many pairs of bodies are checked; 0 where the URDF has only meshes."""
+        return len(self._collisions().pairs)
+
+    def min_clearance(self, q: Vec) -> float:
+        """Return the smallest distance of any pair at q, [m]; +inf without pairs."""
+        return self._collisions().min_clearance(q)
+
+    def check_path(self, qs: Sequence[Vec]) -> tuple[int, tuple[str, str]] | None:
+        """Return the first index along a path where two links touch, and which."""
+        for index, q in enumerate(qs):
+            pair = self.find_collision(q)
+            if pair is not None:
+                return index, pair
+        return None
+
+    def _collisions(self) -> CollisionModel:
+        """Return the collision bodies, made when first asked for: they are slow."""
+        if self._collision is None:
+            self._collision = CollisionModel(self._urdf, self.info, self._ignored)
+        return self._collision
+
+
+def _make_limbs(info: RobotInfo, resolver: LimbResolver) -> dict[str, Limb]:
+    positions = dict(zip(info.joint_names, info.home.tolist(), strict=True))
+    mimics = {mimic.joint: mimic for mimic in info.mimics}
+    for mimic in info.mimics:
+        positions[mimic.joint] = (
+            mimic.multiplier * positions[mimic.source] + mimic.offset
+        )
+    limbs = {}
+    for limb_info in info.limbs:
+        model, frame_id = make_chain_model(
+            resolver.steps[limb_info.name], limb_info.joint_names, positions, mimics
+        )
+        limbs[limb_info.name] = Limb(limb_info, info, model, frame_id)
+    return limbs

@@ -1,0 +1,124 @@
+"""A URDF as plain records: a tree of links, the joints between them, their bodies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.types import Mimic, Vec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UrdfJoint:
+    """A joint as the URDF has it.
+
+    Attributes:
+        kind: ``fixed``, ``revolute``, ``continuous`` or ``prismatic``.
+        T_parent_joint: Placement in the parent link at q = 0.
+        axis: Unit vector in the joint's frame, shape (3,).
+        lower: Lower limit, [rad] or [m]; -inf for continuous, NaN when absent.
+        upper: Upper limit.
+        velocity: Velocity limit, [rad/s] or [m/s]; 0 when absent.
+    """
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    T_parent_joint: pin.SE3
+    axis: Vec
+    lower: float
+    upper: float
+    velocity: float
+    mimic: Mimic | None = None
+
+    @property
+    def is_movable(self) -> bool:
+        """It moves, by itself or by mimicry."""
+        return self.kind != "fixed"
+
+    @property
+    def is_actuated(self) -> bool:
+        """It moves by itself and so has a place in the robot's vector."""
+        return self.is_movable and self.mimic is None
+
+    def T_parent_child(self, q: float) -> pin.SE3:
+        """Return the pose of the child link in the parent link at position q."""
+        if self.kind == "fixed":
+            return self.T_parent_joint
+        if self.kind == "prismatic":
+            return self.T_parent_joint * pin.SE3(np.eye(3), self.axis * q)
+        return self.T_parent_joint * pin.SE3(pin.exp3(self.axis * q), np.zeros(3))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Primitive:
+    """A collision body: box (x, y, z), sphere (r), cylinder or capsule (r, length)."""
+
+    link: str
+    T_link_body: pin.SE3
+    shape: str
+    size: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Urdf:
+    """A tree of links.
+
+    Attributes:
+        name: Name the file gives the robot.
+        path: Where it was read from.
+        root: The link without a parent.
+        links: All links, depth first.
+        joints: All joints, depth first, so that a limb's joints follow each other.
+        primitives: Collision bodies that are no meshes.
+        mesh_links: Links that have nothing but meshes to collide with.
+        centres: Centres of mass in their links, shape (3,), [m], where stated.
+        parent_joint: The joint that holds a link, by link; the root has none.
+        child_joints: The joints that hang on a link, by link.
+    """
+
+    name: str
+    path: Path
+    root: str
+    links: tuple[str, ...]
+    joints: tuple[UrdfJoint, ...]
+    primitives: tuple[Primitive, ...]
+    mesh_links: tuple[str, ...]
+    centres: dict[str, Vec] = field(repr=False)
+    parent_joint: dict[str, UrdfJoint] = field(repr=False)
+    child_joints: dict[str, tuple[UrdfJoint, ...]] = field(repr=False)
+
+    def joint(self, name: str) -> UrdfJoint:
+        """Return a joint by its name."""
+        return next(joint for joint in self.joints if joint.name == name)
+
+    def chain_to(self, link: str) -> list[UrdfJoint]:
+        """Return the joints from the root to a link, in order."""
+        chain = []
+        while link in self.parent_joint:
+            chain.append(self.parent_joint[link])
+            link = chain[-1].parent
+        return chain[::-1]
+
+
+def flat_mimics(urdf: Urdf) -> tuple[Mimic, ...]:
+    """Return all mimics with an actuated joint as their source."""
+    mimics = {j.name: j.mimic for j in urdf.joints if j.mimic is not None}
+    flat = []
+    for mimic in mimics.values():
+        source, multiplier, offset = mimic.source, mimic.multiplier, mimic.offset
+        while source in mimics:
+            above = mimics[source]
+            offset += multiplier * above.offset
+            multiplier *= above.multiplier
+            source = above.source
+        flat.append(
+            Mimic(
+                joint=mimic.joint, source=source, multiplier=multiplier, offset=offset
+            )
+        )
+    return tuple(flat)

@@ -1,0 +1,328 @@
+"""Read a URDF strictly and list every mistake in it at once.
+
+Only what kinematics, limits and collision need is read; meshes never are. Entity
+bombs and external entities cannot happen: a file with a document type is refused.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import xml.etree.ElementTree as ET
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.errors import ConfigError
+from paprle.robot.tree import Primitive, Urdf, UrdfJoint
+from paprle.types import Mimic, Vec, readonly
+
+_log = logging.getLogger(__name__)
+
+MAX_BYTES = 16 << 20  # chosen: the largest public humanoid URDF is below 1 MiB
+MAX_LINKS = 2000  # chosen: ten times the links of the largest public humanoid
+
+MAX_MOVABLE = 256  # chosen: twice the joints of a robot with two dexterous hands
+
+MOVABLE = ("revolute", "continuous", "prismatic")
+_AS_FIXED = ("floating", "planar")
+_SHAPES = {"box": ("size", 3), "sphere": ("radius", 1)}
+_ROUND = ("cylinder", "capsule")
+
+
+def read_urdf(path: Path) -> Urdf:
+    """Read a URDF.
+
+    ``floating`` and ``planar`` joints are read as fixed, with a warning: the base of
+    the robot stands still here.
+
+    Returns:
+        Its tree of links.
+
+    Raises:
+        ConfigError: If it cannot be read, or with every mistake in it.
+    """
+    root = _read_xml(path)
+    reader = _Reader(path.name)
+    elements = root.findall("link")
+    links = [reader.name_of(element) for element in elements]
+    joints = [reader.joint(element) for element in root.findall("joint")]
+    bodies = [body for element in elements for body in reader.bodies(element)]
+    centres = [reader.centre(element) for element in elements]
+    reader.check_tree(links, joints)
+    if reader.problems:
+        raise ConfigError(reader.problems)
+    tree = _Tree(path.name, links, joints)
+    return Urdf(
+        name=root.get("name") or path.stem,
+        path=path,
+        root=tree.root,
+        links=tuple(tree.links),
+        joints=tuple(tree.joints),
+        primitives=tuple(bodies),
+        mesh_links=_mesh_links(elements),
+        centres={n: c for n, c in zip(links, centres, strict=True) if c is not None},
+        parent_joint=tree.parent_joint,
+        child_joints=tree.child_joints,
+    )
+
+
+def _read_xml(path: Path) -> ET.Element:
+    if not path.is_file():
+        raise ConfigError(f"{path}: expected a URDF file, got nothing there")
+    if path.stat().st_size > MAX_BYTES:
+        raise ConfigError(f"{path}: expected a URDF below {MAX_BYTES} bytes, got more")
+    raw = path.read_bytes()
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = raw.decode("latin-1")
+    if "<!doctype" in text.lower() or "<!entity" in text.lower():
+        raise ConfigError(
+            f"{path}: expected a URDF without a document type, got <!DOCTYPE or "
+            "<!ENTITY; remove it"
+        )
+    try:
+        root = ET.fromstring(text)
+    except (ET.ParseError, ValueError) as error:
+        raise ConfigError(f"{path}: expected XML, got {error}") from None
+    if root.tag != "robot":
+        raise ConfigError(
+            f"{path}: expected a <robot>, got <{root.tag}>; is this really a URDF?"
+        )
+    if any("xacro" in element.tag for element in root):
+        raise ConfigError(f"{path}: expected a URDF, got xacro; expand it first")
+    return root
+
+
+def _mesh_links(elements: list[ET.Element]) -> tuple[str, ...]:
+    found = []
+    for element in elements:
+        shapes = {shape.tag for shape in element.findall("collision/geometry/*")}
+        if shapes == {"mesh"}:
+            found.append(element.get("name", ""))
+    return tuple(found)
+
+
+class _Reader:
+    """Reads elements and gathers what is wrong with them."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.problems: list[str] = []
+
+    def complain(self, what: str) -> None:
+        self.problems.append(f"{self.where}: {what}")
+
+    def name_of(self, element: ET.Element) -> str:
+        name = element.get("name", "")
+        if not name:
+            self.complain(f"<{element.tag}>: expected a name, got none")
+        return name
+
+    def numbers(
+        self, element: ET.Element | None, key: str, default: tuple[float, ...], of: str
+    ) -> Vec:
+        """Return the numbers of an attribute; the default when it is absent."""
+        text = None if element is None else element.get(key)
+        if text is None:
+            return readonly(default)
+        try:
+            values = readonly([float(part) for part in text.split()])
+        except ValueError:
+            values = readonly([math.nan])
+        if values.shape != (len(default),) or not np.all(np.isfinite(values)):
+            self.complain(f"{of}: {key}: expected {len(default)} numbers, got {text!r}")
+            return readonly(default)
+        return values
+
+    def pose(self, element: ET.Element, of: str) -> pin.SE3:
+        origin = element.find("origin")
+        xyz = self.numbers(origin, "xyz", (0.0, 0.0, 0.0), of)
+        rpy = self.numbers(origin, "rpy", (0.0, 0.0, 0.0), of)
+        return pin.SE3(pin.rpy.rpyToMatrix(*rpy.tolist()), np.array(xyz))
+
+    def joint(self, element: ET.Element) -> UrdfJoint:
+        name = self.name_of(element)
+        of = f"joint {name}"
+        kind = element.get("type", "")
+        if kind in _AS_FIXED:
+            _log.warning("%s: %s is %s; it is held fixed", self.where, of, kind)
+            kind = "fixed"
+        elif kind not in (*MOVABLE, "fixed"):
+            self.complain(f"{of}: type: expected one of {MOVABLE}, fixed, got {kind!r}")
+            kind = "fixed"
+        ends = []
+        for tag in ("parent", "child"):
+            end = element.find(tag)
+            ends.append("" if end is None else end.get("link", ""))
+        lower, upper, velocity = self.limits(element, kind, of)
+        return UrdfJoint(
+            name=name,
+            kind=kind,
+            parent=ends[0],
+            child=ends[1],
+            T_parent_joint=self.pose(element, of),
+            axis=self.axis(element, kind, of),
+            lower=lower,
+            upper=upper,
+            velocity=velocity,
+            mimic=self.mimic(element, kind, name),
+        )
+
+    def axis(self, element: ET.Element, kind: str, of: str) -> Vec:
+        axis = self.numbers(element.find("axis"), "xyz", (1.0, 0.0, 0.0), of)
+        length = float(np.linalg.norm(axis))
+        if kind == "fixed":
+            return readonly((1.0, 0.0, 0.0))
+        if length < 1e-6:
+            self.complain(f"{of}: axis: expected a direction, got {axis.tolist()}")
+            return readonly((1.0, 0.0, 0.0))
+        return readonly(axis / length)
+
+    def limits(
+        self, element: ET.Element, kind: str, of: str
+    ) -> tuple[float, float, float]:
+        """Return lower, upper and velocity limit; mimic joints are not checked."""
+        if kind == "fixed":
+            return 0.0, 0.0, 0.0
+        limit = element.find("limit")
+        velocity = float(self.numbers(limit, "velocity", (0.0,), of)[0])
+        if kind == "continuous":
+            return -math.inf, math.inf, velocity
+        lower = float(self.numbers(limit, "lower", (0.0,), of)[0])
+        upper = float(self.numbers(limit, "upper", (0.0,), of)[0])
+        if element.find("mimic") is None and lower >= upper:
+            self.complain(
+                f"{of}: limit: expected lower < upper, got {lower:g} and {upper:g}; "
+                "give it a range in the URDF, or the type continuous or fixed"
+            )
+        return lower, upper, velocity
+
+    def mimic(self, element: ET.Element, kind: str, name: str) -> Mimic | None:
+        mimic = element.find("mimic")
+        if mimic is None or kind == "fixed":
+            return None
+        of = f"joint {name}"
+        return Mimic(
+            joint=name,
+            source=mimic.get("joint", ""),
+            multiplier=float(self.numbers(mimic, "multiplier", (1.0,), of)[0]),
+            offset=float(self.numbers(mimic, "offset", (0.0,), of)[0]),
+        )
+
+    def bodies(self, link: ET.Element) -> list[Primitive]:
+        found = []
+        of = f"link {link.get('name')}"
+        for collision in link.findall("collision"):
+            for shape in collision.findall("geometry/*"):
+                size = self.size(shape, of)
+                if size is None:
+                    continue
+                found.append(
+                    Primitive(
+                        link=link.get("name", ""),
+                        T_link_body=self.pose(collision, of),
+                        shape=shape.tag,
+                        size=size,
+                    )
+                )
+        return found
+
+    def centre(self, link: ET.Element) -> Vec | None:
+        """Return the centre of mass of a link, None where it states no inertia."""
+        inertial = link.find("inertial")
+        if inertial is None:
+            return None
+        of = f"link {link.get('name')}"
+        mass = float(self.numbers(inertial.find("mass"), "value", (0.0,), of)[0])
+        if mass < 0:
+            self.complain(f"{of}: mass: expected 0 or more, got {mass:g}")
+        return self.numbers(inertial.find("origin"), "xyz", (0.0, 0.0, 0.0), of)
+
+    def size(self, shape: ET.Element, of: str) -> tuple[float, ...] | None:
+        if shape.tag in _SHAPES:
+            key, count = _SHAPES[shape.tag]
+            size = self.numbers(shape, key, (0.0,) * count, of)
+        elif shape.tag in _ROUND:
+            radius = self.numbers(shape, "radius", (0.0,), of)
+            size = readonly([*radius, *self.numbers(shape, "length", (0.0,), of)])
+        else:
+            return None
+        if np.any(size <= 0):
+            self.complain(f"{of}: <{shape.tag}>: expected sizes above 0, got {size}")
+            return None
+        return tuple(size.tolist())
+
+    def check_tree(self, links: list[str], joints: list[UrdfJoint]) -> None:
+        """Check names, ends and mimicry of all joints, and that they form one tree."""
+        if not self._has_good_size(links, joints):
+            return
+        for what, names in (("link", links), ("joint", [j.name for j in joints])):
+            for name, count in Counter(names).items():
+                if count > 1:
+                    self.complain(f"{what} {name}: expected one, got {count}")
+        for joint in joints:
+            for end in {joint.parent, joint.child} - set(links):
+                self.complain(
+                    f"joint {joint.name}: expected links that exist, got {end!r}"
+                )
+        for child, count in Counter(j.child for j in joints).items():
+            if count > 1:
+                self.complain(f"link {child}: expected one parent, got {count}")
+        self._check_mimics(joints)
+        roots = [link for link in links if link not in {j.child for j in joints}]
+        if not self.problems and len(roots) != 1:
+            self.complain(f"expected one root link, got {', '.join(roots) or 'a loop'}")
+
+    def _has_good_size(self, links: list[str], joints: list[UrdfJoint]) -> bool:
+        n_movable = sum(joint.is_movable for joint in joints)
+        if not 1 <= len(links) <= MAX_LINKS:
+            self.complain(f"expected 1 to {MAX_LINKS} links, got {len(links)}")
+        elif n_movable > MAX_MOVABLE:
+            self.complain(
+                f"expected at most {MAX_MOVABLE} movable joints, got {n_movable}"
+            )
+        else:
+            return True
+        return False
+
+    def _check_mimics(self, joints: list[UrdfJoint]) -> None:
+        by_name = {joint.name: joint for joint in joints}
+        for joint in joints:
+            if joint.mimic is None:
+                continue
+            seen, source = {joint.name}, by_name.get(joint.mimic.source)
+            while source is not None and source.mimic and source.name not in seen:
+                seen.add(source.name)
+                source = by_name.get(source.mimic.source)
+            if source is None or not source.is_actuated:
+                got = f"{joint.mimic.source!r}, which is none or mimics in a circle"
+                self.complain(
+                    f"joint {joint.name}: mimic: expected a movable joint, got {got}"
+                )
+
+
+class _Tree:
+    """Links and joints in depth-first order, children as the file has them."""
+
+    def __init__(self, where: str, links: list[str], joints: list[UrdfJoint]) -> None:
+        self.child_joints = {
+            link: tuple(j for j in joints if j.parent == link) for link in links
+        }
+        self.parent_joint = {joint.child: joint for joint in joints}
+        self.root = next(link for link in links if link not in self.parent_joint)
+        self.links: list[str] = []
+        self.joints: list[UrdfJoint] = []
+        stack = [self.root]
+        while stack:
+            link = stack.pop()
+            self.links.append(link)
+            if link in self.parent_joint:
+                self.joints.append(self.parent_joint[link])
+            stack += [joint.child for joint in reversed(self.child_joints[link])]
+        lost = sorted(set(links) - set(self.links))
+        if lost:
+            raise ConfigError(f"{where}: expected one tree, got a loop of {lost}")
