@@ -54,15 +54,15 @@ def make_robot_info(  # noqa: PLR0913 - limits have names, and all are optional
                 gripper=gripper,
             )
         )
-    shape = np.ones(len(names))
+    shape = (len(names),)
     return RobotInfo(
         name="test_robot",
         urdf_path=Path("nowhere.urdf"),
         joint_names=tuple(names),
-        q_min=readonly(shape * q_min),
-        q_max=readonly(shape * q_max),
-        dq_max=readonly(shape * dq_max),
-        ddq_max=readonly(shape * ddq_max),
-        home=readonly(shape * home),
+        q_min=readonly(np.broadcast_to(q_min, shape)),
+        q_max=readonly(np.broadcast_to(q_max, shape)),
+        dq_max=readonly(np.broadcast_to(dq_max, shape)),
+        ddq_max=readonly(np.broadcast_to(ddq_max, shape)),
+        home=readonly(np.broadcast_to(home, shape)),
         limbs=tuple(limbs),
     )
