@@ -1,0 +1,11 @@
+"""A dynamic robot in MuJoCo, built from its URDF."""
+
+from paprle.interfaces import PluginSpec
+
+PLUGIN = PluginSpec(
+    summary="Dynamic robot in MuJoCo: servos, gravity, contact, a block to grasp.",
+    config="followers.mujoco.config:MujocoConfig",
+    factory="followers.mujoco.follower:MujocoFollower",
+    verified="simulator",
+    install="pip install 'mujoco>=3.2,<5'",
+)

@@ -1,0 +1,88 @@
+"""What the YAML of the MuJoCo env may say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar
+
+from annotated_types import Ge, Le, Unit, doc
+
+from paprle.settings import STRICT
+
+_WHOLE = 1e-6  # chosen: how far from a whole number rounding may leave a ratio
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RandomiseConfig:
+    """What differs from run to run, for experiments on repeatability."""
+
+    __pydantic_config__: ClassVar = STRICT
+
+    friction: Annotated[
+        float,
+        Ge(0),
+        Le(1),
+        Unit("1"),
+        doc("Each joint's dry friction varies by up to this share."),
+    ] = 0.0
+    load: Annotated[
+        float,
+        Ge(0),
+        Le(5),
+        Unit("kg"),
+        doc("Each end effector carries up to this much more."),
+    ] = 0.0
+    seed: Annotated[int, Ge(0), doc("Seed; the same seed is the same robot.")] = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MujocoConfig:
+    """How the robot is simulated, and in what world."""
+
+    __pydantic_config__: ClassVar = STRICT
+
+    rate: Annotated[
+        float, Ge(1), Le(1000), Unit("Hz"), doc("How often it is written to.")
+    ] = 500.0
+    timestep: Annotated[
+        float,
+        Ge(0.0001),
+        Le(0.002),
+        Unit("s"),
+        doc("Of the simulation; a period is a whole number of them."),
+    ] = 0.001
+    gravcomp: Annotated[bool, doc("The drives carry the arm's own weight.")] = True
+    table: Annotated[
+        bool,
+        doc("Arms stand on a table; robots with legs get none in any case."),
+    ] = True
+    block: Annotated[
+        bool, doc("A block lies under the first hand, where something carries it.")
+    ] = True
+    friction_scale: Annotated[
+        float, Ge(0), Le(100), Unit("1"), doc("On the joints' dry friction.")
+    ] = 1.0
+    payload: Annotated[
+        float,
+        Ge(0),
+        Le(20),
+        Unit("kg"),
+        doc("At each end effector; the drives know nothing of it."),
+    ] = 0.0
+    randomise: Annotated[RandomiseConfig, doc("What differs from run to run.")] = field(
+        default_factory=RandomiseConfig
+    )
+    viewer: Annotated[bool, doc("Open a live view, in a process of its own.")] = False
+
+    def __post_init__(self) -> None:
+        steps = 1.0 / (self.rate * self.timestep)
+        if round(steps) < 1 or abs(steps - round(steps)) > _WHOLE * steps:
+            raise ValueError(
+                f"expected a period of whole time steps, got {steps:g} of "
+                f"{self.timestep:g} [s] at {self.rate:g} [Hz]; change rate or timestep"
+            )
+
+    @property
+    def n_steps(self) -> int:
+        """Simulation steps a period."""
+        return round(1.0 / (self.rate * self.timestep))

@@ -1,0 +1,129 @@
+"""The follower: a model, its data, and one period of simulation in each write."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pinocchio as pin
+
+from followers.mujoco.config import MujocoConfig
+from followers.mujoco.scene import make_mechanism, make_options
+from followers.mujoco.view import View
+from hardware.mujoco.model import SimModel, build_model
+from hardware.mujoco.robot import LAG, set_home
+from paprle.errors import CommandError, DeviceError
+from paprle.interfaces import Clock, Follower
+from paprle.types import FollowerInfo, FollowerState, RobotInfo, Vec, readonly
+
+
+class MujocoFollower(Follower):
+    """A robot in MuJoCo; its time passes in ``write`` alone."""
+
+    config: MujocoConfig
+
+    def __init__(self, config: MujocoConfig, robot: RobotInfo, clock: Clock) -> None:
+        super().__init__(config, robot, clock)
+        self._sim: SimModel | None = None
+        self._data: mujoco.MjData | None = None
+        self._view: View | None = None
+        self._fault = "expected an open follower, got a closed one; call open() first"
+
+    def open(self) -> FollowerInfo:
+        """Build the model and stand at home.
+
+        Returns:
+            What it is.
+
+        Raises:
+            DeviceError: If MuJoCo cannot simulate this robot, or a view is asked for
+                and there is no display.
+        """
+        self.close("hold")
+        config, mechanism = self.config, make_mechanism(self.robot)
+        try:
+            self._sim = build_model(mechanism, make_options(config, self.robot))
+        except (ValueError, mujoco.FatalError) as err:
+            raise DeviceError(f"env 'mujoco': {err}") from err
+        self._data = mujoco.MjData(self._sim.model)
+        set_home(self._sim.model, self._data, mechanism)
+        self._data.ctrl[:] = mechanism.home
+        if config.viewer:
+            self._view = View(self._sim.mjcf, self._sim.model.nq)
+        self._fault = ""
+        return FollowerInfo(
+            joint_names=self.robot.joint_names,
+            rate=config.rate,
+            lag=LAG,
+            has_effort=True,
+            has_unattended_stop=True,
+            power_off="falls",
+            simulated=True,
+            scene={"mjcf": self._sim.mjcf},
+        )
+
+    def read(self) -> FollowerState:
+        """Return the state at the end of the last period."""
+        sim, data = self._running()
+        return FollowerState(
+            stamp_ns=self.clock(),
+            q=readonly(data.qpos[sim.qpos_ids]),
+            dq=readonly(data.qvel[sim.dof_ids]),
+            tau=readonly(data.qfrc_actuator[sim.dof_ids]),
+            sim_time=float(data.time),
+            objects={
+                name: _make_pose(data.qpos[begin : begin + 7])
+                for name, begin in sim.objects.items()
+            },
+        )
+
+    def write(self, q_cmd: Vec) -> None:
+        """Simulate one period with this command.
+
+        Args:
+            q_cmd: Command, shape (n,), [rad] or [m].
+
+        Raises:
+            CommandError: If it has the wrong shape or is not finite; MuJoCo itself
+                would drive to zero.
+            DeviceError: If MuJoCo warns, now or earlier; the state is then worthless.
+        """
+        sim, data = self._running()
+        n = len(self.robot.joint_names)
+        if q_cmd.shape != (n,) or not np.isfinite(q_cmd).all():
+            raise CommandError(
+                f"env 'mujoco': expected {n} finite positions, got {q_cmd}"
+            )
+        data.ctrl[:] = q_cmd
+        mujoco.mj_step(sim.model, data, self.config.n_steps)
+        if data.warning.number.any():
+            self._fault = f"the simulation broke down: {_describe_warnings(data)}"
+            raise DeviceError(f"env 'mujoco': {self._fault}")
+        if self._view is not None:
+            self._view.show(data.time, data.qpos)
+
+    def close(self, policy: str) -> None:  # noqa: ARG002 - its time ends either way
+        """Drop the simulation and end the view; nothing falls, for no time passes."""
+        if self._view is not None:
+            self._view.close()
+        self._view = self._data = self._sim = None
+        self._fault = "expected an open follower, got a closed one; call open() first"
+
+    def _running(self) -> tuple[SimModel, mujoco.MjData]:
+        if self._fault or self._sim is None or self._data is None:
+            raise DeviceError(f"env 'mujoco': {self._fault}")
+        return self._sim, self._data
+
+
+def _make_pose(numbers: Vec) -> pin.SE3:
+    """Return the pose in seven numbers of a free joint: position, quat_wxyz."""
+    quat_xyzw = numbers[[4, 5, 6, 3]]
+    return pin.XYZQUATToSE3(np.concatenate([numbers[:3], quat_xyzw]))
+
+
+def _describe_warnings(data: mujoco.MjData) -> str:
+    names = [
+        f"{kind.name.removeprefix('mjWARN_')} {data.warning[int(kind)].number}×"
+        for kind in mujoco.mjtWarning.__members__.values()
+        if int(kind) < len(data.warning) and data.warning[int(kind)].number
+    ]
+    return f"{', '.join(names)} at {data.time:.3f} [s]"

@@ -1,0 +1,66 @@
+"""What a simulated robot is built from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+Vec = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MimicJoint:
+    """A joint that follows an actuated one: q = multiplier · q_source + offset."""
+
+    joint: str
+    source: str
+    multiplier: float
+    offset: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mechanism:
+    """A robot.
+
+    Attributes:
+        urdf_path: Its URDF.
+        joint_names: Actuated joints, in the order of all vectors.
+        home: Their home, shape (n,), [rad] or [m].
+        mimics: Joints that follow them.
+        grippers: Those of them that move fingers.
+        eef_links: End-effector links; payloads hang there, the block lies under the
+            first one.
+    """
+
+    urdf_path: Path
+    joint_names: tuple[str, ...]
+    home: Vec
+    mimics: tuple[MimicJoint, ...] = ()
+    grippers: tuple[str, ...] = ()
+    eef_links: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOptions:
+    """How it is simulated, and in what world.
+
+    Attributes:
+        timestep: [s].
+        has_gravcomp: The drives carry the arm's own weight.
+        has_table: Arms stand on a table; robots with legs or a table of their own do
+            not get one.
+        has_block: A block to grasp lies under the first end effector, if anything is
+            there to lie on.
+        friction_scales: On the joints' dry friction, shape (n,).
+        payloads: Mass at each end effector that the drives know nothing of, [kg].
+    """
+
+    timestep: float = 0.001
+    has_gravcomp: bool = True
+    has_table: bool = True
+    has_block: bool = True
+    friction_scales: tuple[float, ...] = ()
+    payloads: tuple[float, ...] = ()

@@ -1,0 +1,94 @@
+"""The whole model: robot, servos, world."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from hardware.mujoco.mechanism import Mechanism, ModelOptions
+from hardware.mujoco.robot import (
+    add_servos,
+    compute_inertias,
+    find_harmless_pairs,
+    make_robot_spec,
+    set_home,
+)
+from hardware.mujoco.world import BLOCK, Place, add_world, find_place
+
+Indices = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class SimModel:
+    """A model and where the robot is in its vectors.
+
+    Attributes:
+        model: The model; ``data.ctrl`` has the order of ``Mechanism.joint_names``.
+        mjcf: The same as MJCF text, meshes not needed.
+        qpos_ids: Actuated joints in ``data.qpos``, shape (n,).
+        dof_ids: Actuated joints in ``data.qvel``, shape (n,).
+        objects: Where a free object's seven numbers begin in ``data.qpos``, by name.
+    """
+
+    model: mujoco.MjModel
+    mjcf: str
+    qpos_ids: Indices
+    dof_ids: Indices
+    objects: dict[str, int]
+
+
+def build_model(mechanism: Mechanism, options: ModelOptions) -> SimModel:
+    """Build the model of a robot in its world.
+
+    Args:
+        mechanism: The robot.
+        options: How it is simulated.
+
+    Returns:
+        The model.
+
+    Raises:
+        ValueError: If MuJoCo cannot make a model of it, or joints are missing.
+    """
+    spec = make_robot_spec(mechanism, options)
+    _set_options(spec, options)
+    bare = spec.compile()
+    data = mujoco.MjData(bare)
+    set_home(bare, data, mechanism)
+    for first, second in find_harmless_pairs(bare, data):
+        exclude = spec.add_exclude()
+        exclude.bodyname1, exclude.bodyname2 = first, second
+    add_servos(spec, mechanism, options, compute_inertias(bare, data, mechanism))
+    eef_link = mechanism.eef_links[0] if mechanism.eef_links else ""
+    place = find_place(bare, data, eef_link)
+    add_world(spec, _leave_out(place, options))
+    model = spec.compile()
+    joints = [model.joint(name) for name in mechanism.joint_names]
+    is_there = model.nq > bare.nq
+    return SimModel(
+        model=model,
+        mjcf=spec.to_xml(),
+        qpos_ids=np.array([joint.qposadr[0] for joint in joints], dtype=np.intp),
+        dof_ids=np.array([joint.dofadr[0] for joint in joints], dtype=np.intp),
+        objects={BLOCK: int(model.joint(BLOCK).qposadr[0])} if is_there else {},
+    )
+
+
+def _leave_out(place: Place, options: ModelOptions) -> Place:
+    is_on_table = place.table is not None
+    table = place.table if options.has_table else None
+    has_block = options.has_block and (options.has_table or not is_on_table)
+    return Place(place.floor, table, place.block if has_block else None)
+
+
+def _set_options(spec: mujoco.MjSpec, options: ModelOptions) -> None:
+    option = spec.option
+    option.timestep = options.timestep
+    option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+    option.impratio = 10.0  # chosen: less creep of what fingers hold
+    # A reset in the middle of a motion would be a jump that nobody sees.
+    option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)

@@ -1,0 +1,143 @@
+"""A floor, a table to stand on, and a block to grasp.
+
+Robots stand where their URDF puts them, and the world is fitted to them: the table
+top meets the underside of the base; robots that hang over an edge or stand on legs get
+a floor far enough below; robots that bring a table keep theirs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from hardware.mujoco.mechanism import Vec
+
+_DESK_HEIGHT = 0.75  # [m] chosen: a desk
+_TABLE_HALF_SIZE = (0.7, 0.8, 0.02)  # [m] chosen: reaches 1 m before the base
+_TABLE_AHEAD = 0.35  # [m] chosen: the base stands near its rear edge
+_LEG_ROOM = 0.3  # [m] chosen: bent legs can stretch
+_OVERHANG = 0.05  # [m] chosen: links lower than this below the base are legs
+
+BLOCK = "block"
+_BLOCK_HALF_SIZE = 0.015  # [m] chosen: fits between the fingers of the smallest robot
+_BLOCK_MASS = 0.05  # [kg] chosen: wood, rounded up
+_BLOCK_FRICTION = (1.0, 0.01, 0.0001)  # chosen: rubber pads on wood; twist and roll
+_BLOCK_SOLREF = (0.004, 1.0)  # chosen: stiff, four steps of 1 ms
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the world goes, [m].
+
+    Attributes:
+        floor: Height of the floor.
+        table: Height of the table top; None without a table.
+        block: Where the block lies on something, shape (3,); None when nowhere.
+    """
+
+    floor: float
+    table: float | None
+    block: Vec | None
+
+
+def find_place(model: mujoco.MjModel, data: mujoco.MjData, eef_link: str) -> Place:
+    """Find where the world fits to a robot that stands at home.
+
+    Args:
+        model: The robot alone.
+        data: The robot at home.
+        eef_link: Link over the block; may be empty.
+
+    Returns:
+        The place.
+    """
+    is_static = model.body_weldid[model.geom_bodyid] == 0
+    lows = data.geom_xpos[:, 2] - _compute_drops(model, data)
+    base = float(lows[is_static].min()) if is_static.any() else 0.0
+    lowest = float(lows[~is_static].min()) if (~is_static).any() else base
+    if lowest < base - _OVERHANG:
+        return Place(lowest - _LEG_ROOM, None, None)
+    table: float | None = base
+    support = base
+    eef = data.body(eef_link).xpos if eef_link else None
+    if eef is not None:
+        height = _find_support(model, data, eef)
+        if height is not None:
+            table, support = None, height
+    block = None
+    if eef is not None:
+        block = np.array([eef[0], eef[1], support + _BLOCK_HALF_SIZE])
+    return Place(base - _DESK_HEIGHT, table, block)
+
+
+def add_world(spec: mujoco.MjSpec, place: Place) -> None:
+    """Add floor, light, and what of table and block the place has."""
+    light = spec.worldbody.add_light()
+    light.pos, light.dir = (0.5, -1.0, 2.5), (-0.1, 0.4, -1.0)
+    floor = _add_geom(spec.worldbody, "floor", mujoco.mjtGeom.mjGEOM_PLANE)
+    floor.size, floor.pos = (3.0, 3.0, 0.1), (0.0, 0.0, place.floor)
+    floor.rgba = (0.55, 0.58, 0.62, 1.0)
+    if place.table is not None:
+        table = _add_geom(spec.worldbody, "table", mujoco.mjtGeom.mjGEOM_BOX)
+        table.size = _TABLE_HALF_SIZE
+        table.pos = (_TABLE_AHEAD, 0.0, place.table - _TABLE_HALF_SIZE[2])
+        table.rgba = (0.76, 0.64, 0.48, 1.0)
+    if place.block is not None:
+        _add_block(spec, place.block)
+
+
+def _add_block(spec: mujoco.MjSpec, position: Vec) -> None:
+    body = spec.worldbody.add_body()
+    body.name, body.pos = BLOCK, position
+    joint = body.add_freejoint()
+    joint.name = BLOCK
+    block = _add_geom(body, BLOCK, mujoco.mjtGeom.mjGEOM_BOX)
+    block.size = (_BLOCK_HALF_SIZE,) * 3
+    block.mass = _BLOCK_MASS
+    block.condim = 4
+    block.friction, block.solref = _BLOCK_FRICTION, _BLOCK_SOLREF
+    block.priority = 1
+    block.rgba = (0.80, 0.25, 0.20, 1.0)
+
+
+def _add_geom(body: mujoco.MjsBody, name: str, kind: mujoco.mjtGeom) -> mujoco.MjsGeom:
+    geom = body.add_geom()
+    geom.name, geom.type = name, kind
+    return geom
+
+
+def _compute_drops(model: mujoco.MjModel, data: mujoco.MjData) -> Vec:
+    """Return how far each geom reaches below its centre, shape (n,), [m]."""
+    halves = np.zeros((model.ngeom, 3))
+    for k in range(model.ngeom):
+        kind, size = model.geom_type[k], model.geom_size[k]
+        if kind == mujoco.mjtGeom.mjGEOM_BOX:
+            halves[k] = size
+        elif kind == mujoco.mjtGeom.mjGEOM_SPHERE:
+            halves[k] = size[0] / np.sqrt(3)
+        else:  # cylinders and capsules: the box around them
+            rim = size[0] if kind == mujoco.mjtGeom.mjGEOM_CAPSULE else 0.0
+            halves[k] = size[0], size[0], size[1] + rim
+    down = np.abs(data.geom_xmat.reshape(-1, 3, 3)[:, 2, :])
+    drops: Vec = (down * halves).sum(axis=1)
+    return drops
+
+
+def _find_support(
+    model: mujoco.MjModel, data: mujoco.MjData, point: Vec
+) -> float | None:
+    """Return the height of the robot's own furniture under a point, if any, [m]."""
+    lower = point.copy()
+    hit = np.zeros(1, dtype=np.int32)
+    while True:
+        distance = mujoco.mj_ray(
+            model, data, lower, np.array([0.0, 0.0, -1.0]), None, 1, -1, hit
+        )
+        if hit[0] < 0:
+            return None
+        lower[2] -= distance
+        if model.body_weldid[model.geom_bodyid[hit[0]]] == 0:
+            return float(lower[2])
+        lower[2] -= 1e-4  # [m] chosen: into the moving link, to look through it
