@@ -1,0 +1,1 @@
+"""Followers: one folder a kind of world a robot lives in."""

@@ -53,7 +53,7 @@ class MujocoFollower(Follower):
         return FollowerInfo(
             joint_names=self.robot.joint_names,
             rate=config.rate,
-            lag=LAG,
+            lag=_compute_lag(config),
             has_effort=True,
             has_unattended_stop=True,
             power_off="falls",
@@ -112,6 +112,15 @@ class MujocoFollower(Follower):
         if self._fault or self._sim is None or self._data is None:
             raise DeviceError(f"env 'mujoco': {self._fault}")
         return self._sim, self._data
+
+
+def _compute_lag(config: MujocoConfig) -> float:
+    """Return how far the state after a write is behind its command on a ramp, [s].
+
+    A command held for a period is half a period ahead of the ramp at its end, and
+    damping taken implicitly half a time step.
+    """
+    return max(0.0, LAG - 0.5 * (1.0 / config.rate + config.timestep))
 
 
 def _make_pose(numbers: Vec) -> pin.SE3:
