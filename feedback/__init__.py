@@ -1,0 +1,1 @@
+"""Feedback laws: pure functions from what both sides do to what the operator feels."""

@@ -1,0 +1,1 @@
+"""Drivers: bytes, buses and simulators; nothing here knows paprle."""

@@ -1,0 +1,1 @@
+"""Leaders: one folder a kind of device in the operator's hand."""

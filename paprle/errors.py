@@ -5,6 +5,7 @@
     PaprleError
     ├── ConfigError(ValueError)          before anything is opened; lists all problems
     ├── PluginNotFound(LookupError)      lists what exists
+    ├── PluginBroken                     a plug-in without a proper PLUGIN or class
     ├── MissingDependency(ImportError)   says the command that installs it
     ├── DeviceError                      a device failed; carries its name and port
     │   └── DeviceTimeout(TimeoutError)
@@ -39,6 +40,10 @@ class ConfigError(PaprleError, ValueError):
 
 class PluginNotFound(PaprleError, LookupError):
     """No plug-in of that name; the message lists those that exist."""
+
+
+class PluginBroken(PaprleError):
+    """A plug-in is there, but what it announces is not."""
 
 
 class MissingDependency(PaprleError, ImportError):

@@ -19,12 +19,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from paprle.errors import MissingDependency, PaprleError, PluginNotFound
+from paprle.errors import MissingDependency, PluginBroken, PluginNotFound
 from paprle.interfaces import PluginSpec
+from paprle.process import WORKSPACE
 
 Kind = Literal["leader", "follower", "feedback"]
 
-WORKSPACE = Path(__file__).resolve().parents[1]
 """The folder that holds ``paprle``, the plug-in packages, ``configs`` and ``urdf``."""
 
 _PACKAGES: Mapping[str, str] = {
@@ -33,10 +33,6 @@ _PACKAGES: Mapping[str, str] = {
     "feedback": "feedback",
 }
 _NAME = re.compile(r"[a-z0-9_]+")
-
-
-class PluginBroken(PaprleError):  # noqa: N818 - as its siblings in errors.py
-    """A plug-in exists, but does not announce itself as it must."""
 
 
 def is_name(name: str) -> bool:

@@ -24,7 +24,7 @@ from typing import Any
 
 from paprle.errors import PaprleError, SessionError
 
-ROOT = Path(__file__).resolve().parents[1]
+WORKSPACE = Path(__file__).resolve().parents[1]
 _REPORT_BYTES = 65536
 
 
@@ -129,7 +129,7 @@ def spawn(
             [sys.executable, "-m", module, json.dumps(inherited)],
             stdin=subprocess.PIPE if has_keys else subprocess.DEVNULL,
             pass_fds=tuple(inherited.values()),
-            cwd=ROOT,  # finds this project's packages; every path is absolute
+            cwd=WORKSPACE,  # finds this project's packages; every path is absolute
         )
         os.close(write_end)
     return Child(name, process, read_end)

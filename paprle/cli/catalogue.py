@@ -8,12 +8,13 @@ from collections.abc import Iterator
 
 from paprle.cli.verb import SETTINGS, Verb, add_settings, say
 from paprle.config import known_names, resolve
-from paprle.config_explain import explain
-from paprle.config_files import PLUGIN_KINDS
-from paprle.config_yaml import read_yaml
+from paprle.config.explain import explain
+from paprle.config.files import PLUGIN_KINDS
+from paprle.config.yaml_text import read_yaml
 from paprle.errors import MissingDependency
 from paprle.interfaces import PluginSpec
-from paprle.plugins import WORKSPACE, Kind, find_fault, scan_plugins
+from paprle.plugins import Kind, find_fault, scan_plugins
+from paprle.process import WORKSPACE
 
 
 def _add_list(_: argparse.ArgumentParser) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from paprle.cli.verb import EXIT_CODES, SETTINGS, Verb, add_settings, say
 from paprle.config import Resolved, resolve
 from paprle.errors import ConfigError, RecordingError
-from paprle.plugins import WORKSPACE
+from paprle.process import WORKSPACE
 from paprle.recording.reader import Episode
 from paprle.robot import RobotModel
 from paprle.session import check, run

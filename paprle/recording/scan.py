@@ -22,7 +22,7 @@ MAX_RECORD = 64 << 20  # chosen: our chunks are some 2 MB, attachments less
 _FOOTER_BYTES = 9 + 20 + len(MAGIC)
 
 
-class Damaged(ValueError):  # noqa: N818 - internal to the readers; says what it is
+class Damaged(ValueError):
     """The file is not valid from here on; the message says why."""
 
 

@@ -14,7 +14,7 @@ from paprle.config import Resolved
 from paprle.errors import ConfigError
 from paprle.interfaces import Clock, Follower, Leader
 from paprle.plugins import find_plugin, load_factory
-from paprle.process import ROOT
+from paprle.process import WORKSPACE
 from paprle.retarget import Retargeting
 from paprle.robot import RobotModel
 from paprle.wire import Layout, make_layout
@@ -70,7 +70,7 @@ def make_follower(
 
 def make_robot(resolved: Resolved) -> RobotModel:
     """Load the robot of the config."""
-    return RobotModel.from_settings(resolved.robot, resolved.follower_name, ROOT)
+    return RobotModel.from_settings(resolved.robot, resolved.follower_name, WORKSPACE)
 
 
 def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:

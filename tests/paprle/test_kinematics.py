@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 from paprle.kinematics import IkSolver, estimate_sigma_min, solve_damped
 from paprle.robot import RobotModel
-from paprle.robot_chain import Limb
+from paprle.robot.chain import Limb
 from paprle.settings import IkSettings, RobotSettings
 
 ROOT = Path(__file__).resolve().parents[2]

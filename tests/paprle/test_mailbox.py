@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from paprle.mailbox import Mailbox, Ring
-from paprle.process import ROOT
+from paprle.process import WORKSPACE
 
 DTYPE = np.dtype([("k", "u8"), ("values", "f8", (50,))])
 
@@ -100,7 +100,7 @@ def test_another_process_writes_what_this_one_reads():
         [sys.executable, "-c", code, str(box.fd)],
         pass_fds=(box.fd,),
         check=True,
-        cwd=ROOT,
+        cwd=WORKSPACE,
     )
 
     assert box.read()["k"] == 42

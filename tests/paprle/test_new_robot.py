@@ -10,7 +10,8 @@ from omegaconf import OmegaConf
 from pydantic import TypeAdapter
 
 from paprle.errors import ConfigError
-from paprle.new_robot import WORKSPACE, write_new_robot
+from paprle.onboarding.new_robot import write_new_robot
+from paprle.process import WORKSPACE
 from paprle.robot import RobotModel
 from paprle.settings import RobotSettings
 

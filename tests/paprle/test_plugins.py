@@ -5,10 +5,9 @@ import sys
 
 import pytest
 
-from paprle.errors import MissingDependency, PluginNotFound
+from paprle.errors import MissingDependency, PluginBroken, PluginNotFound
 from paprle.interfaces import PluginSpec
 from paprle.plugins import (
-    PluginBroken,
     find_fault,
     find_plugin,
     list_names,

@@ -10,7 +10,7 @@ import pinocchio as pin
 from paprle.gate.controller import GateController
 from paprle.interfaces import Follower
 from paprle.oracle import Limits, check_commands
-from paprle.process import ROOT
+from paprle.process import WORKSPACE
 from paprle.retarget import Retargeting
 from paprle.robot import RobotModel
 from paprle.session.core import Core
@@ -82,7 +82,7 @@ def load_piper():
         },
         limits=LimitSettings(ddq_max=10.0),
     )
-    return RobotModel.from_settings(settings, "piper", ROOT)
+    return RobotModel.from_settings(settings, "piper", WORKSPACE)
 
 
 PIPER = load_piper()
@@ -195,7 +195,9 @@ class LockStep:
 
     def trace(self):
         """States in order, repeats removed."""
-        return [s for s, t in zip(self.states, [None, *self.states], strict=False) if s != t]
+        return [
+            s for s, t in zip(self.states, [None, *self.states], strict=False) if s != t
+        ]
 
     def judge(self):
         info = self.robot.info

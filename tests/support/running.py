@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from paprle.oracle import Limits, check_commands
-from paprle.process import ROOT
+from paprle.process import WORKSPACE
 from paprle.recording.reader import Episode
 from paprle.types import GateState
 
@@ -52,7 +52,7 @@ class RunningSession:
         self.log = out.parent / "log.txt"
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
-                [sys.executable, str(ROOT / "run.py"), *args, f"record.dir={out}"],
+                [sys.executable, str(WORKSPACE / "run.py"), *args, f"record.dir={out}"],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

@@ -64,7 +64,9 @@ def test_reengaging_with_the_device_elsewhere_moves_nothing(lock_step):
     session.engaged = False
     session.until("CLUTCHED").step(100)
     still = session.q_cmd
-    session.T_hand = pin.SE3(pin.rpy.rpyToMatrix(0, 0, np.pi / 2), np.array([1.0, 0, 0]))
+    session.T_hand = pin.SE3(
+        pin.rpy.rpyToMatrix(0, 0, np.pi / 2), np.array([1.0, 0, 0])
+    )
     session.valid = False  # a jump like this one is not followed in any case
     session.step(2)
     session.valid = True

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from annotated_types import Ge, Gt, Le, Lt, Unit, doc
 from pydantic_core import to_jsonable_python
 
-from paprle.config_layers import Tree
+from paprle.config.layers import Tree
 
 _DocInfo = type(doc(""))
 

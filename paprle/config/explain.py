@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, get_args, get_origin
 
 from paprle.config import Resolved
-from paprle.config_fields import FieldInfo, read_item, to_yaml
-from paprle.config_layers import CORE, DEFAULT, TRIPLE
+from paprle.config.fields import FieldInfo, read_item, to_yaml
+from paprle.config.layers import CORE, DEFAULT, TRIPLE
 
 WIDTH = 34  # chosen: keys and values of most lines fit before the notes
 

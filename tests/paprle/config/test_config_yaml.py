@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paprle.config_yaml import MAX_BYTES, parse_value, read_yaml
+from paprle.config.yaml_text import MAX_BYTES, parse_value, read_yaml
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from paprle.config import Resolved, resolve
-from paprle.config_explain import explain
+from paprle.config.explain import explain
 from paprle.errors import ConfigError
 
 PLUGIN = """

@@ -14,8 +14,8 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 
-from paprle.config_fields import BOUNDS, FieldInfo, members, read_fields, read_item
-from paprle.config_layers import (
+from paprle.config.fields import BOUNDS, FieldInfo, members, read_fields, read_item
+from paprle.config.layers import (
     COMMAND_LINE,
     CommandLine,
     Key,

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from paprle.config_check import keep_texts, make_absolute, validate
-from paprle.config_fields import read_defaults, to_plain
-from paprle.config_files import (
+from paprle.config.check import keep_texts, make_absolute, validate
+from paprle.config.fields import read_defaults, to_plain
+from paprle.config.files import (
     PLUGIN_KINDS,
     check_names,
     check_pair,
@@ -24,7 +24,7 @@ from paprle.config_files import (
     take_types,
     with_env,
 )
-from paprle.config_layers import (
+from paprle.config.layers import (
     CORE,
     DEFAULT,
     TRIPLE,
@@ -35,7 +35,8 @@ from paprle.config_layers import (
     read_command_line,
 )
 from paprle.errors import ConfigError, PaprleError
-from paprle.plugins import WORKSPACE, find_plugin, load_config_class
+from paprle.plugins import find_plugin, load_config_class
+from paprle.process import WORKSPACE
 from paprle.settings import (
     GateSettings,
     IkSettings,

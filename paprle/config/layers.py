@@ -15,7 +15,7 @@ from typing import Any
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from paprle.config_yaml import parse_value
+from paprle.config.yaml_text import parse_value
 from paprle.plugins import suggest
 
 COMMAND_LINE = "command line"

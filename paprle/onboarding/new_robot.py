@@ -7,11 +7,12 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from paprle.config_check import validate
-from paprle.config_layers import Layer, Places
-from paprle.config_yaml import read_yaml
+from paprle.config.check import validate
+from paprle.config.layers import Layer, Places
+from paprle.config.yaml_text import read_yaml
 from paprle.errors import ConfigError
-from paprle.new_robot_home import count_reachable, guess_home, jacobian_error
+from paprle.onboarding.home import count_reachable, guess_home, jacobian_error
+from paprle.process import WORKSPACE
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
 from paprle.robot.limbs import FoundLimb, find_limbs
@@ -19,8 +20,6 @@ from paprle.robot.tree import Urdf, UrdfJoint
 from paprle.robot.urdf import read_urdf
 from paprle.settings import LimbSettings, LimitSettings, RobotSettings
 from paprle.types import Vec
-
-WORKSPACE = Path(__file__).resolve().parents[1]
 
 _SLOW = {"revolute": 1.0, "continuous": 1.0, "prismatic": 0.1}
 """chosen: [rad/s or m/s] slow enough for any arm whose limit nobody states."""

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from paprle.config_layers import COMMAND_LINE, CORE, TRIPLE, Layer, merge
-from paprle.config_yaml import read_yaml
-from paprle.plugins import WORKSPACE, Kind, is_name, list_names, suggest
+from paprle.config.layers import COMMAND_LINE, CORE, TRIPLE, Layer, merge
+from paprle.config.yaml_text import read_yaml
+from paprle.plugins import Kind, is_name, list_names, suggest
+from paprle.process import WORKSPACE
 
 PLUGIN_KINDS: Mapping[str, Kind] = {"leader": "leader", "env": "follower"}
 """Which plug-ins the names of the triple name; a follower is a robot, no plug-in."""

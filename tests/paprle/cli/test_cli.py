@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from paprle.cli import main
+from paprle.process import WORKSPACE
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = WORKSPACE
 TRIPLE = ("leader=autopilot", "follower=piper", "env=kinematic")
 START = "import sys; from paprle.cli import main; sys.exit(main())"
 

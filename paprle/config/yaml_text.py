@@ -129,7 +129,7 @@ def _parse(text: str, label: str, problems: list[str]) -> Any:
         loader.dispose()
 
 
-class _TooMany(Exception):  # noqa: N818 - never leaves this module
+class _TooMany(Exception):
     """The document is larger or deeper than any honest config."""
 
 

@@ -1,0 +1,1 @@
+"""Onboarding: from a bare URDF to the settings of a follower."""
