@@ -108,7 +108,9 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="write the figures here, too")
     args = parser.parse_args()
     results = {}
-    print(f"{'robot':<18}{'limbs':>6}  {'what':<12}{'median':>9}{'p99':>9}{'max':>9} µs")
+    print(
+        f"{'robot':<18}{'limbs':>6}  {'what':<12}{'median':>9}{'p99':>9}{'max':>9} µs"
+    )
     for name, n_limbs in ROBOTS.items():
         tick, period, robot = measure_session(name)
         rows = {"ik": measure_ik(robot), "session tick": tick, "gate period": period}

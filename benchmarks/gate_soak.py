@@ -25,7 +25,9 @@ def make_targets(rng, robot):
     n, m = BLOCK, len(robot.joint_names)
     span = robot.q_max - robot.q_min
     square = rng.uniform(robot.q_min - span, robot.q_max + span, (2, m))
-    targets = square[(np.arange(n)[:, None] // rng.integers(1, 60, m)) % 2, np.arange(m)]
+    targets = square[
+        (np.arange(n)[:, None] // rng.integers(1, 60, m)) % 2, np.arange(m)
+    ]
     kind = rng.integers(0, 4, m)
     walk = np.cumsum(rng.normal(0, 0.05, (n, m)), axis=0)
     edge = np.where(rng.random((n, m)) < 0.5, robot.q_min, robot.q_max)

@@ -20,7 +20,7 @@ from pydantic import TypeAdapter
 
 from paprle.kinematics import IkSolver
 from paprle.robot import RobotModel
-from paprle.robot_chain import Limb
+from paprle.robot.chain import Limb
 from paprle.settings import RobotSettings
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -9,7 +9,6 @@ from paprle.errors import CommandError, DeviceError
 from paprle.testing import FollowerContract, ManualClock
 from paprle.testing.robots import make_robot_info
 
-
 ROBOT = make_robot_info(3, q_min=0.2, home=0.5)
 
 
