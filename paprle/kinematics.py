@@ -306,7 +306,8 @@ class IkSolver:
         model, data, frame = self.limb.model, self.limb.data, self.limb.frame_id
         pin.computeJointJacobians(model, data, q)
         T = pin.updateFramePlacement(model, data, frame)
-        J = pin.getFrameJacobian(model, data, frame, pin.LOCAL)
+        # shape (6,) comes back for a limb of one joint
+        J = pin.getFrameJacobian(model, data, frame, pin.LOCAL).reshape(6, -1)
         R_t = T.rotation.T
         e = np.empty(6)
         e[:3] = d = R_t @ (problem.p - T.translation)

@@ -6,6 +6,7 @@ see the same robot, the same leader and the same layouts.
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,13 +106,9 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
 
 def _check_folder(folder: Path) -> None:
     """Refuse a folder that cannot take recordings before anything moves."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".paprle-probe"
-        probe.touch()
-        probe.unlink()
-    except OSError as err:
+    there = next(p for p in (folder, *folder.parents) if p.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         raise ConfigError(
             f"record.dir: expected a folder that can be written to, got '{folder}' "
-            f"({err.strerror}); choose another"
-        ) from err
+            f"('{there}' cannot be); choose another"
+        )
