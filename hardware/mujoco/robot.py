@@ -37,6 +37,7 @@ def make_robot_spec(mechanism: Mechanism, options: ModelOptions) -> mujoco.MjSpe
     """Return the robot with its mimic joints, masses and payloads, without servos."""
     spec = mujoco.MjSpec.from_string(read_plain_urdf(mechanism.urdf_path))
     spec.compiler.fusestatic = False
+    spec.compiler.discardvisual = False
     spec.compiler.balanceinertia = True
     spec.compiler.boundmass = _SMALLEST_MASS
     spec.compiler.boundinertia = _SMALLEST_INERTIA

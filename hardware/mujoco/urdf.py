@@ -38,11 +38,19 @@ def read_plain_urdf(path: Path) -> str:
         for number, body in enumerate(link.findall("collision")):
             body.set("name", f"{link.get('name')}_{number}")
     for joint in robot.findall("joint"):
-        _drop(joint, ("mimic",))
-        if joint.get("type") in _AS_FIXED:
-            joint.set("type", "fixed")
+        _simplify(joint)
     _drop(robot, _NOT_READ)
     return ET.tostring(robot, encoding="unicode")
+
+
+def _simplify(joint: ET.Element) -> None:
+    _drop(joint, ("mimic",))
+    if joint.get("type") in _AS_FIXED:
+        joint.set("type", "fixed")
+    limit = joint.find("limit")
+    if joint.get("type") == "continuous" and limit is not None:
+        for bound in ("lower", "upper"):  # which some versions would apply
+            limit.attrib.pop(bound, None)
 
 
 def _drop(element: ET.Element, tags: tuple[str, ...]) -> None:
