@@ -8,6 +8,7 @@ from types import FrameType
 
 from paprle.config import Resolved
 from paprle.gate.controller import GateController
+from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
 from paprle.interfaces import Follower
 from paprle.loop import DeadlineLoop, freeze_garbage, request_realtime
@@ -41,6 +42,9 @@ class GateHost:
             layout,
             1.0 / resolved.session.rate,
         )
+        warm = Gate(robot.info, resolved.gate)  # the first call of NumPy is a slow one
+        for _ in range(3):
+            warm.step(robot.info.home, 1.0 / self._info.rate)
         self._policy = resolved.session.close_policy
         self._must_end = False
 

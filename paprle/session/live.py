@@ -24,7 +24,7 @@ from paprle.session.motion import Motion
 from paprle.session.operator import Operator
 from paprle.session.plan import Plan
 from paprle.session.roles import Roles
-from paprle.session.status import StatusLine, print_line, summarise
+from paprle.session.status import StatusLine, compose_line, print_line, summarise
 from paprle.types import SessionState
 from paprle.wire import Request, Stream
 
@@ -60,13 +60,14 @@ class LiveSession:
             is_interactive=self._operator.is_interactive,
         )
         self._black_box = BlackBox(resolved.record.dir)
-        self._status_line = StatusLine(self, enabled=resolved.session.status)
+        self._status_line = StatusLine(
+            self._compose_line, enabled=resolved.session.status
+        )
         self._signal = 0
         self._lost: set[str] = set()
         self._exit_code: int | None = None
-        self.loop = DeadlineLoop(self._settings.rate)
-        self.recording: dict[str, Any] = {}
-        self.gate_rate = 0.0
+        self._loop_timer = DeadlineLoop(self._settings.rate)
+        self._recording: dict[str, Any] = {}
 
     def run(self) -> int:
         """Run to the end.
@@ -104,9 +105,8 @@ class LiveSession:
         ready = roles.wait_ready(("gate", "leader"), _START_TIMEOUT, self._has_quit)
         if self._has_quit():
             return False
-        self.gate_rate = float(ready["gate"]["rate"])
         if self.plan.resolved.record.dir is not None:
-            roles.start("recorder", gate_rate=self.gate_rate)
+            roles.start("recorder", gate_rate=ready["gate"]["rate"])
             roles.wait_ready(("recorder",), _START_TIMEOUT, self._has_quit)
         notes = [ready["gate"].get("note", ""), *ready["leader"].get("notes", [])]
         for note in filter(None, notes):
@@ -116,9 +116,9 @@ class LiveSession:
         return not self._has_quit()
 
     def _loop(self) -> None:
-        self.loop = DeadlineLoop(self._settings.rate)
+        self._loop_timer = DeadlineLoop(self._settings.rate)
         while True:
-            late_ns = self.loop.wait()
+            late_ns = self._loop_timer.wait()
             start_ns = time.monotonic_ns()
             self._watch_roles()
             status = self._roles.status.read()
@@ -136,7 +136,7 @@ class LiveSession:
         self._roles.setpoints.write(output.setpoint)
         tick = output.tick
         tick["posted_ns"] = posted_ns = time.monotonic_ns()
-        tick["late_ns"], tick["n_overruns"] = late_ns, self.loop.n_overruns
+        tick["late_ns"], tick["n_overruns"] = late_ns, self._loop_timer.n_overruns
         tick["compute_ns"] = posted_ns - start_ns
         for event in output.events:
             self._roles.ring.push(Stream.EVENT, json.dumps(event).encode())
@@ -166,9 +166,9 @@ class LiveSession:
         self._roles.poll()
         for _, report in self._roles.reports:
             if report["event"] == "recording":
-                self.recording = report
+                self._recording = report
         if "recorder" in self._lost:
-            self.recording = {"failure": self._describe_death("recorder")}
+            self._recording = {"failure": self._describe_death("recorder")}
 
     def _describe_death(self, name: str) -> str:
         said = [
@@ -202,7 +202,7 @@ class LiveSession:
             except Exception:  # noqa: BLE001 - K4: each step runs even if one raised
                 self._exit_code = self._exit_code or FAILED
                 print_line(traceback.format_exc(), is_error=True)
-        for line in summarise(self):
+        for line in summarise(self.core, self._loop_timer.n_overruns, self._recording):
             print_line(line)
 
     def _brake(self) -> None:
@@ -214,7 +214,7 @@ class LiveSession:
         if self._settings.close_policy == "park":
             end += self._settings.park_timeout
         while time.monotonic() < end and self._roles.is_alive("gate"):
-            late_ns = self.loop.wait()
+            late_ns = self._loop_timer.wait()
             now_ns = time.monotonic_ns()
             self._roles.poll()
             status = self._roles.status.read()
@@ -239,6 +239,12 @@ class LiveSession:
     def _dismiss_recorder(self) -> None:
         self._roles.dismiss("recorder")
         self._take_reports()
+
+    def _compose_line(self) -> str:
+        recording = ""
+        if self.plan.resolved.record.dir is not None:
+            recording = self._recording.get("failure") or "rec"
+        return compose_line(self.core, self._loop_timer.n_overruns, recording)
 
     def _has_quit(self) -> bool:
         return self._operator.actions.quit > 0

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.gate.gate import compute_command_limits
-from paprle.retarget import Retargeting, RetargetState
+from paprle.retarget import Retargeting, RetargetState, Target
 from paprle.robot import RobotModel
 from paprle.session.intake import Intake
 from paprle.session.slow_move import SlowMove, make_slow_move, sample_path
@@ -20,6 +20,7 @@ _ARRIVED = 1e-3  # [rad] chosen: a slow move ends this close to its goal
 _ALIGNED = 0.02  # [rad] chosen: what engaging may leave for the gate to make up
 _REACH = 0.005  # [m] chosen: a start that is off by more is not what was asked for
 _STANDING = 1e-9  # [rad/s] chosen: rounding of a commanded velocity
+_NUDGE = pin.SE3(np.eye(3), np.array([0.0, 0.0, 1e-3]))  # makes the IK work a little
 
 
 class Motion:
@@ -156,10 +157,13 @@ class Motion:
 
     def warm_up(self) -> None:
         """Touch everything a tick will need, so that the first one is not slow."""
-        self._robot.check_path([self._robot.home])
-        for limb in self._robot.limbs.values():
-            limb.fk(limb.home)
-            limb.jacobian(limb.home)
+        home = self._robot.home
+        self._robot.check_path([home])
+        poses = {
+            name: limb.fk(limb.home) * _NUDGE
+            for name, limb in self._robot.limbs.items()
+        }
+        self._retargeting.solve(Target(T_base_eef=poses), home, home)
 
     def _go_to(self, goal: Vec, tolerance: float, speed: float) -> str:
         goal = np.clip(goal, self._low, self._high)

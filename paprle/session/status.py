@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
 from paprle.gate.reasons import Reason, from_bits
+from paprle.session.core import Core
 from paprle.session.operator import HELP
 from paprle.types import GateState
-
-if TYPE_CHECKING:
-    from paprle.session.live import LiveSession
 
 _PERIOD = 0.2  # [s] chosen: faster than this nobody reads
 _WIDTH = 110  # chosen: fits most terminals
@@ -34,8 +32,8 @@ def print_line(text: str, *, is_error: bool = False) -> None:
 class StatusLine:
     """One line, rewritten five times a second by a thread of its own."""
 
-    def __init__(self, session: LiveSession, *, enabled: bool) -> None:
-        self._session = session
+    def __init__(self, compose: Callable[[], str], *, enabled: bool) -> None:
+        self._compose = compose
         self._is_terminal = sys.stdout is not None and sys.stdout.isatty()
         self._enabled = enabled
         self._stop = threading.Event()
@@ -67,37 +65,43 @@ class StatusLine:
                     sys.stdout.write("\r\x1b[K" + text[:_WIDTH])
                     sys.stdout.flush()
                     continue
-                state = self._session.core.state.name
+                state = text.split(" ", 1)[0]
                 if state != self._last:
                     self._last = state
                     print_line(text)
         except (OSError, ValueError):
             return  # the terminal is gone; the session goes on
 
-    def _compose(self) -> str:
-        session, core = self._session, self._session.core
-        gate_state, acting = core.motion.gate_view
-        parts = [f"{core.state.name:<9}"]
-        if gate_state is not GateState.ENGAGED:
-            parts.append(f"gate {gate_state.name}")
-        error = core.motion.err_pos
-        if np.isfinite(error).any():
-            parts.append(f"IK error {np.nanmax(error) * 1e3:.2f} mm")
-        reasons = [r.name.lower() for r in from_bits(acting) if r not in _QUIET]
-        if reasons:
-            parts.append("gate: " + ", ".join(reasons))
-        if session.loop.n_overruns:
-            parts.append(f"{session.loop.n_overruns} overruns")
-        if session.plan.resolved.record.dir is not None:
-            parts.append(session.recording.get("failure") or "rec")
-        if core.note:
-            parts.append(core.note)
-        return " · ".join(parts)
+
+def compose_line(core: Core, n_overruns: int, recording: str) -> str:
+    """Say in one line how it goes and what to do next.
+
+    Args:
+        core: The session.
+        n_overruns: Deadlines missed so far.
+        recording: How the recording goes; empty when there is none.
+
+    Returns:
+        The line; its first word is the session's state.
+    """
+    gate_state, acting = core.motion.gate_view
+    parts = [f"{core.state.name:<9}"]
+    if gate_state is not GateState.ENGAGED:
+        parts.append(f"gate {gate_state.name}")
+    error = core.motion.err_pos
+    if np.isfinite(error).any():
+        parts.append(f"IK error {np.nanmax(error) * 1e3:.2f} mm")
+    reasons = [r.name.lower() for r in from_bits(acting) if r not in _QUIET]
+    if reasons:
+        parts.append("gate: " + ", ".join(reasons))
+    if n_overruns:
+        parts.append(f"{n_overruns} overruns")
+    parts += [text for text in (recording, core.note) if text]
+    return " · ".join(parts)
 
 
-def summarise(session: LiveSession) -> Iterator[str]:
+def summarise(core: Core, n_overruns: int, recording: dict[str, Any]) -> Iterator[str]:
     """Say how it went, in a few lines."""
-    core = session.core
     reason = core.end_reason or "before it began"
     yield f"ended: {reason}, {core.episodes.number} episode(s)"
     counts = core.motion.gate_counts
@@ -107,9 +111,8 @@ def summarise(session: LiveSession) -> Iterator[str]:
     if core.intake.refused:
         refused = [f"{name} {n}" for name, n in sorted(core.intake.refused.items())]
         yield "samples refused: " + ", ".join(refused)
-    if session.loop.n_overruns:
-        yield f"missed deadlines: {session.loop.n_overruns}"
-    recording = session.recording
+    if n_overruns:
+        yield f"missed deadlines: {n_overruns}"
     for path in recording.get("episodes", ()):
         yield f"recorded: {path}"
     if recording.get("failure"):
