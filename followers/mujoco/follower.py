@@ -45,8 +45,8 @@ class MujocoFollower(Follower):
         except (ValueError, mujoco.FatalError) as err:
             raise DeviceError(f"env 'mujoco': {err}") from err
         self._data = mujoco.MjData(self._sim.model)
-        set_home(self._sim.model, self._data, mechanism)
         self._data.ctrl[:] = mechanism.home
+        set_home(self._sim.model, self._data, mechanism)
         if config.viewer:
             self._view = View(self._sim.mjcf, self._sim.model.nq)
         self._fault = ""

@@ -24,8 +24,14 @@ def read_plain_urdf(path: Path) -> str:
 
     Returns:
         Its text; every collision body has a name.
+
+    Raises:
+        ValueError: If there is no such file, or it is no XML.
     """
-    robot = ET.parse(path).getroot()
+    try:
+        robot = ET.parse(path).getroot()
+    except (OSError, ET.ParseError) as err:
+        raise ValueError(f"{path}: expected a URDF, got {err}") from err
     for link in robot.findall("link"):
         _drop(link, _NOT_READ)
         n_meshes = _drop_meshes(link)
