@@ -47,4 +47,6 @@ def run(resolved: Resolved) -> int:
     from paprle.session.live import LiveSession  # noqa: PLC0415 - heavy
     from paprle.session.plan import make_plan  # noqa: PLC0415 - heavy
 
-    return LiveSession(make_plan(resolved)).run()
+    plan = make_plan(resolved)
+    plan.check_space()
+    return LiveSession(plan).run()

@@ -12,14 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paprle.config import Resolved
-from paprle.errors import ConfigError
+from paprle.errors import ConfigError, RecordingError
 from paprle.interfaces import Clock, Follower, Leader
 from paprle.plugins import find_plugin, load_factory
 from paprle.process import WORKSPACE
+from paprle.recording.recorder import check_free_space, estimate_rate
 from paprle.retarget import Retargeting
 from paprle.robot import RobotModel
 from paprle.wire import Layout, make_layout
 
+_GATE_RATE = 500.0  # [Hz] chosen: the quickest simulated follower, before it is asked
 RING_BYTES = 16 * 2**20  # chosen: 15 s of a 29-joint robot at 500 Hz
 
 
@@ -40,6 +42,21 @@ class Plan:
     leader: Leader
     retargeting: Retargeting
     layout: Layout
+
+    def check_space(self) -> None:
+        """Refuse a disk on which the planned recording would not fit.
+
+        Raises:
+            ConfigError: If there is too little room; nothing has been started.
+        """
+        record = self.resolved.record
+        if record.dir is None:
+            return
+        rate = estimate_rate(self.layout, self.resolved.session.rate, _GATE_RATE)
+        try:
+            check_free_space(Path(record.dir), rate, record.planned_time)
+        except RecordingError as err:
+            raise ConfigError(str(err)) from err
 
     def describe(self) -> str:
         """Say what will drive what, in a few lines."""
