@@ -111,7 +111,10 @@ class GateController:
         if self._meas is None:
             return ()
         return self._measurements.check_motion(
-            self._meas, self.gate.q_cmd, self.gate.dq_cmd
+            self._meas,
+            self.gate.q_cmd,
+            self.gate.dq_cmd,
+            is_following=self.state is not GateState.HOLD,
         )
 
     def _move_state(self, reasons: set[Reason], request: Request) -> None:

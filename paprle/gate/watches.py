@@ -124,7 +124,7 @@ class MeasurementWatch:
         return bool(is_inside.all() and np.isfinite(state.dq).all())
 
     def check_motion(
-        self, state: FollowerState, q_cmd: Vec, dq_cmd: Vec
+        self, state: FollowerState, q_cmd: Vec, dq_cmd: Vec, *, is_following: bool
     ) -> tuple[Reason, ...]:
         """Whether the follower does what it was told, its identified lag allowed for.
 
@@ -135,6 +135,8 @@ class MeasurementWatch:
             state: A fresh, plausible measurement.
             q_cmd: The command now, shape (n,), [rad].
             dq_cmd: Its velocity, shape (n,), [rad/s].
+            is_following: The follower is to follow the command; while the command comes
+                back to the follower instead, they move against each other.
 
         Returns:
             The reasons found.
@@ -160,7 +162,8 @@ class MeasurementWatch:
             Reason.REVERSED: is_behind
             & (np.sign(state.dq) == -np.sign(dq_then))
             & (np.abs(dq_then) > _STANDSTILL)
-            & ~stands,
+            & ~stands
+            & is_following,
         }
         limits = {
             Reason.LAG: self._settings.lag_time,

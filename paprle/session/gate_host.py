@@ -58,8 +58,10 @@ class GateHost:
         )
         loop = DeadlineLoop(self._info.rate)
         try:
-            self._loop(loop)
-            self._brake(loop)
+            try:
+                self._loop(loop)
+            finally:
+                self._brake(loop)
         finally:
             self._follower.close("off" if self._policy == "off" else "hold")
         if self._controller.fault is not None:

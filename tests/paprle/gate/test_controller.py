@@ -1,0 +1,143 @@
+"""What the gate's process does each period, beside the faults of tests/faults."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from lock_step import H_NS, LockStep
+
+from paprle.gate import states
+from paprle.gate.reasons import HOLD_REASONS, STOP_REASONS, Reason, from_bits, to_bits
+from paprle.gate.watches import SetpointWatch
+from paprle.settings import GateSettings
+from paprle.types import GateState
+from paprle.wire import Request
+
+
+@pytest.fixture
+def moving():
+    session = LockStep()
+    session.engage().move(60, speed=0.2)
+    return session
+
+
+def test_nothing_is_written_before_the_session_asks():
+    session = LockStep()
+    session.session_speaks = False
+
+    session.step(100)
+
+    assert session.gate_state == "DISARMED"
+    assert session.follower.sent == []
+
+
+def test_an_orphaned_gate_brakes_and_latches(moving):
+    moving.gate.is_orphaned = True
+    n = 0
+    while not moving.gate.is_at_rest:
+        moving.step()
+        n += 1
+
+    assert moving.gate_state == "STOPPED"
+    assert n * H_NS * 1e-9 <= float((moving.robot.dq_max / moving.robot.ddq_max).max())
+
+
+def test_goodbye_disarms_once_the_arm_stands(moving):
+    moving.session_speaks = False
+    for _ in range(150):
+        moving.setpoint["seq"] += 1
+        moving.setpoint["stamp_ns"] = moving.setpoint["source_ns"] = moving.clock()
+        moving.setpoint["request"] = Request.DISARM
+        moving.step()
+        if moving.gate_state == "DISARMED":
+            break
+
+    assert moving.gate_state == "DISARMED"
+    assert moving.gate.is_at_rest
+
+
+def test_a_write_that_raises_latches_and_nothing_more_is_written(moving):
+    def broken(_q):
+        raise OSError("unplugged")
+
+    moving.follower.write = broken
+    moving.step(3)
+
+    assert moving.gate_state == "STOPPED"
+    assert Reason.FOLLOWER_FAULT in from_bits(int(moving.status["latched"]))
+    assert isinstance(moving.gate.fault, OSError)
+
+
+def test_a_follower_that_lags_while_moving_is_held_and_met_where_it_is(moving):
+    follower = moving.follower
+    behind = follower.q.copy()
+    behind[0] -= 0.3
+    follower.state_changes = {"q": behind, "dq": np.full(7, 0.1)}
+
+    moving.move(25)
+    assert moving.gate_state == "HOLD"
+    moving.session_speaks = False
+    for _ in range(60):
+        moving.setpoint["seq"] += 1
+        moving.setpoint["stamp_ns"] = moving.setpoint["source_ns"] = moving.clock()
+        moving.step()
+
+    assert np.abs(moving.q_cmd - behind)[:6].max() < 0.1
+
+
+def test_set_points_carry_their_own_deadline():
+    watch = SetpointWatch(GateSettings())
+    session = LockStep()
+    session.step(2)
+    record = session.setpoint.copy()
+    record["valid_for_ns"] = 30_000_000
+    watch.take(record, 0)
+
+    assert watch.check(29_000_000) == ()
+    assert watch.check(31_000_000) == (Reason.COMMAND_STALE,)
+
+
+def test_a_watch_that_heard_nothing_is_stale():
+    watch = SetpointWatch(GateSettings())
+
+    assert watch.take(None, 0) == ()
+    assert watch.check(0) == (Reason.COMMAND_STALE,)
+    assert watch.compute_age(0) == float("inf")
+
+
+def test_a_set_point_that_rests_on_old_leader_data_is_stale():
+    watch = SetpointWatch(GateSettings())
+    session = LockStep()
+    session.step(2)
+    record = session.setpoint.copy()
+    record["source_ns"] = record["stamp_ns"] - 95_000_000
+    watch.take(record, 0)
+
+    assert watch.check(1_000_000) == ()
+    assert watch.check(10_000_000) == (Reason.COMMAND_STALE,)
+
+
+@pytest.mark.parametrize(
+    ("state", "event"), list(itertools.product(GateState, states.Event))
+)
+def test_only_transitions_of_the_table_are_made(state, event):
+    after = states.step_state(state, event)
+
+    assert after == states.TABLE.get((state, event), state)
+    if state is GateState.STOPPED:
+        assert after in {GateState.STOPPED, GateState.DISARMED}
+        assert (after is GateState.DISARMED) == (event is states.Event.RESET)
+    if event is states.Event.STOP:
+        assert after is GateState.STOPPED
+    if after is GateState.ENGAGED and state is not GateState.ENGAGED:
+        assert (state, event) == (GateState.READY, states.Event.ENGAGE)
+
+
+def test_reasons_round_trip_through_bits():
+    chosen = (Reason.POSITION, Reason.LATE, Reason.NOT_FINITE)
+
+    assert set(from_bits(to_bits(chosen))) == set(chosen)
+    assert not HOLD_REASONS & STOP_REASONS
+    assert max(Reason) < 32, "the status record counts 32 of them"
