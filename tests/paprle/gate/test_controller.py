@@ -79,7 +79,7 @@ def test_a_follower_that_lags_while_moving_is_held_and_met_where_it_is(moving):
     moving.move(25)
     assert moving.gate_state == "HOLD"
     moving.session_speaks = False
-    for _ in range(60):
+    for _ in range(250):
         moving.setpoint["seq"] += 1
         moving.setpoint["stamp_ns"] = moving.setpoint["source_ns"] = moving.clock()
         moving.step()
