@@ -84,7 +84,7 @@ def test_a_follower_that_lags_while_moving_is_held_and_met_where_it_is(moving):
         moving.setpoint["stamp_ns"] = moving.setpoint["source_ns"] = moving.clock()
         moving.step()
 
-    assert np.abs(moving.q_cmd - behind)[:6].max() < 0.1
+    assert np.abs(moving.q_cmd - behind)[:6].max() < 0.15  # E
 
 
 def test_set_points_carry_their_own_deadline():
