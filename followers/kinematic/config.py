@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Le, Unit, doc
 
+from followers.kinematic.faults import Fault
 from paprle.settings import STRICT
 
 
@@ -15,7 +16,7 @@ from paprle.settings import STRICT
 class KinematicConfig:
     """How fast the robot follows, and where it stands when it is opened."""
 
-    __pydantic_config__: ClassVar = STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     rate: Annotated[
         float, Ge(1), Le(1000), Unit("Hz"), doc("How often it is written to.")
@@ -42,3 +43,7 @@ class KinematicConfig:
             "the first write; kinds in followers/kinematic/README.md."
         ),
     ] = ()
+
+    def __post_init__(self) -> None:
+        for entry in self.faults:
+            Fault.parse(entry)

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from paprle.errors import ConfigError
 from paprle.interfaces import Follower
 from paprle.types import FollowerInfo, FollowerState, Vec, readonly
 
@@ -59,12 +58,12 @@ class Fault:
             The fault.
 
         Raises:
-            ConfigError: If it is neither, or no such kind exists.
+            ValueError: If it is neither, or no such kind exists.
         """
         match = _ENTRY.fullmatch(text)
         if match is None or match[1] not in KINDS:
-            raise ConfigError(
-                f"env.faults: expected KIND@SECONDS or KIND@BEGIN-END, got '{text}'; "
+            raise ValueError(
+                f"faults as KIND@SECONDS or KIND@BEGIN-END, not '{text}'; "
                 f"kinds: {', '.join(KINDS)}"
             )
         end_ns = None if match[3] is None else round(float(match[3]) * 1e9)

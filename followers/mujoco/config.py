@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, Le, Unit, doc
 
@@ -16,7 +17,7 @@ _WHOLE = 1e-6  # chosen: how far from a whole number rounding may leave a ratio
 class RandomiseConfig:
     """What differs from run to run, for experiments on repeatability."""
 
-    __pydantic_config__: ClassVar = STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     friction: Annotated[
         float,
@@ -39,7 +40,7 @@ class RandomiseConfig:
 class MujocoConfig:
     """How the robot is simulated, and in what world."""
 
-    __pydantic_config__: ClassVar = STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     rate: Annotated[
         float, Ge(1), Le(1000), Unit("Hz"), doc("How often it is written to.")
@@ -78,8 +79,8 @@ class MujocoConfig:
         steps = 1.0 / (self.rate * self.timestep)
         if round(steps) < 1 or abs(steps - round(steps)) > _WHOLE * steps:
             raise ValueError(
-                f"expected a period of whole time steps, got {steps:g} of "
-                f"{self.timestep:g} [s] at {self.rate:g} [Hz]; change rate or timestep"
+                "a period of whole time steps, to which rate or timestep are changed: "
+                f"{self.rate:g} [Hz] is {steps:g} steps of {self.timestep:g} [s]"
             )
 
     @property
