@@ -99,7 +99,7 @@ def _make_camera(model: mujoco.MjModel, data: mujoco.MjData) -> mujoco.MjvCamera
     low, high = points.min(axis=0), points.max(axis=0)
     camera = mujoco.MjvCamera()
     camera.lookat[:] = (low + high) / 2
-    camera.distance = 1.0 + 1.3 * float(np.linalg.norm(high - low))
+    camera.distance = 0.6 + 1.3 * float(np.linalg.norm(high - low))
     camera.azimuth, camera.elevation = _AZIMUTH, _ELEVATION
     return camera
 

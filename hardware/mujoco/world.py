@@ -15,10 +15,12 @@ import numpy as np
 from hardware.mujoco.mechanism import Vec
 
 _DESK_HEIGHT = 0.75  # [m] chosen: a desk
-_TABLE_HALF_SIZE = (0.7, 0.8, 0.02)  # [m] chosen: reaches 1 m before the base
-_TABLE_AHEAD = 0.35  # [m] chosen: the base stands near its rear edge
+_TABLE_HALF_SIZE = (0.6, 0.7, 0.02)  # [m] chosen: reaches 1 m before the base
+_TABLE_AHEAD = 0.4  # [m] chosen: the base stands near its rear edge
 _LEG_ROOM = 0.3  # [m] chosen: bent legs can stretch
 _OVERHANG = 0.05  # [m] chosen: links lower than this below the base are legs
+
+_SKY, _HORIZON = (0.93, 0.95, 0.98), (0.62, 0.70, 0.80)  # chosen: light paper
 
 BLOCK = "block"
 _BLOCK_HALF_SIZE = 0.015  # [m] chosen: fits between the fingers of the smallest robot
@@ -73,9 +75,14 @@ def find_place(model: mujoco.MjModel, data: mujoco.MjData, eef_link: str) -> Pla
 
 
 def add_world(spec: mujoco.MjSpec, place: Place) -> None:
-    """Add floor, light, and what of table and block the place has."""
+    """Add sky, light, floor, and what of table and block the place has."""
+    sky = spec.add_texture()
+    sky.name, sky.type = "sky", mujoco.mjtTexture.mjTEXTURE_SKYBOX
+    sky.builtin = mujoco.mjtBuiltin.mjBUILTIN_GRADIENT
+    sky.rgb1, sky.rgb2, sky.width, sky.height = _SKY, _HORIZON, 256, 1536
     light = spec.worldbody.add_light()
-    light.pos, light.dir = (0.5, -1.0, 2.5), (-0.1, 0.4, -1.0)
+    light.pos, light.dir = (1.2, -1.2, 2.8), (-0.35, 0.4, -1.0)
+    light.ambient, light.diffuse = (0.25, 0.25, 0.25), (0.6, 0.6, 0.6)
     floor = _add_geom(spec.worldbody, "floor", mujoco.mjtGeom.mjGEOM_PLANE)
     floor.size, floor.pos = (3.0, 3.0, 0.1), (0.0, 0.0, place.floor)
     floor.rgba = (0.55, 0.58, 0.62, 1.0)
