@@ -80,9 +80,15 @@ class NewRobotReport:
         ]
         found.append(f"{self.collision_pairs} pairs of collision bodies")
         found += [f"CHECK: {doubt}" for doubt in self.doubts]
+        place = WORKSPACE / "configs/follower"
+        is_found = self.path.resolve().parent in {
+            place,
+            WORKSPACE / "configs/site/follower",
+        }
+        move = "" if is_found else f"move the YAML to {place}, "
         found.append(
-            f"next: read the CHECK lines, then  python run.py leader=autopilot "
-            f"follower={self.name} env=kinematic"
+            f"next: read the CHECK lines, {move}then\n"
+            f"  paprle run leader=autopilot follower={self.name} env=kinematic"
         )
         return found
 
