@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import sys
@@ -98,9 +99,12 @@ class Operator:
             os.write(self._wake_write, b"x")
             self._thread.join(timeout=1.0)
             self._thread = None
-        if self._saved is not None:
-            termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, self._saved)
-            self._saved = None
+        saved, self._saved = self._saved, None
+        if saved is None:
+            return
+        # TCSANOW: a terminal that was closed or is stopped drains nothing
+        with contextlib.suppress(OSError, termios.error):  # gone: nothing to give back
+            termios.tcsetattr(sys.stdin.fileno(), termios.TCSANOW, saved)
 
     def _read_keys(self) -> None:
         fd = sys.stdin.fileno()
@@ -108,7 +112,10 @@ class Operator:
             readable, _, _ = select.select([fd, self._wake_read], [], [])
             if self._wake_read in readable:
                 return
-            data = os.read(fd, 64)
+            try:
+                data = os.read(fd, 64)
+            except OSError:
+                return  # the terminal was closed, as a SIGHUP has told
             if not data:
                 return
             self.take_keys(data)

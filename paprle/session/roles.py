@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ _MODULES = {
     "leader": "paprle.session.leader_host",
     "recorder": "paprle.session.recorder_host",
 }
+_TERMINAL_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGHUP)
 _FAREWELL = {"gate": 8.0, "leader": 2.0, "recorder": 10.0}  # [s] chosen: K4 time-outs
 
 
@@ -76,7 +78,13 @@ class Roles:
             fds |= {"session_ring": self.ring.fd, "gate_ring": self._gate_ring.fd}
             fds["gate_alive"] = self._gate_alive
         payload = self._payload | extra
-        child = spawn(name, _MODULES[name], payload, fds, has_keys=has_keys)
+        # what the terminal sends to all is the session's to take: a Ctrl-C while a
+        # child still imports must not kill it, nor Ctrl-Z or Ctrl-\ ever stop a gate
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _TERMINAL_SIGNALS)
+        try:
+            child = spawn(name, _MODULES[name], payload, fds, has_keys=has_keys)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         os.close(read_end)
         if name == "gate":
             os.close(self._gate_lives)

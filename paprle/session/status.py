@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -25,7 +27,11 @@ def print_line(text: str, *, is_error: bool = False) -> None:
     try:
         stream.write(("\r\x1b[K" if stream.isatty() else "") + text.rstrip() + "\n")
         stream.flush()
-    except (OSError, ValueError):
+    except OSError:
+        # what could not be written must not fail again when the process exits
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    except ValueError:
         return
 
 
