@@ -1,0 +1,158 @@
+"""Every verb on recordings of a live session."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from product import measure, run_live
+
+from paprle.cli import main
+from paprle.recording.exports import read_arbot_csv
+from paprle.recording.reader import Episode
+
+pytestmark = pytest.mark.process
+TRIPLE = ("leader=autopilot", "follower=piper", "env=kinematic")
+N_EPISODES = 3
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """Three small circles of the PiPER, live; only read."""
+    out = tmp_path_factory.mktemp("recorded") / "out"
+    done = run_live(
+        *TRIPLE, "leader.size=0.04", "leader.speed=0.1", "leader.episodes=0",
+        f"session.episodes={N_EPISODES}", f"record.dir={out}",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return out
+
+
+def test_a_session_of_several_episodes_records_each(recorded):
+    names = sorted(path.name for path in recorded.glob("*.mcap"))
+
+    assert names == [f"episode_{k:06d}.mcap" for k in range(N_EPISODES)]
+    for number in range(N_EPISODES):
+        assert measure(recorded, number)["gate"]["violations"] == 0
+
+
+def test_info_says_what_is_in_it(recorded, capsys):
+    assert main(["info", str(recorded / "episode_000001.mcap")]) == 0
+
+    text = capsys.readouterr().out
+    assert "leader=autopilot follower=piper env=kinematic" in text
+    assert "end signal" in text
+
+
+def test_evaluate_compares_several_episodes(recorded, tmp_path, capsys):
+    episodes = sorted(map(str, recorded.glob("*.mcap")))
+
+    code = main(["evaluate", *episodes, "--out", str(tmp_path), "--json"])
+
+    assert code == 0
+    entries = json.loads(capsys.readouterr().out)
+    assert [entry["itv"]["n_trials"] for entry in entries] == [N_EPISODES] * 3
+    # A tick of 5 ms at 0.1 m/s is 0.5 mm: when the motion begins within a tick varies.
+    assert entries[0]["itv"]["arc_length_mm"] < 0.5
+    assert entries == json.loads((tmp_path / "report.json").read_text())
+    assert (tmp_path / "report.html").read_text().count("<img") >= 3
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.99])
+def test_recover_saves_what_came_before_the_damage(recorded, tmp_path, capsys, share):
+    whole = recorded / "episode_000000.mcap"
+    data = whole.read_bytes()
+    cut, saved = tmp_path / "cut.mcap", tmp_path / "saved.mcap"
+    cut.write_bytes(data[: int(len(data) * share)])
+
+    assert main(["info", str(cut)]) == 0
+    assert main(["recover", str(cut), "--out", str(saved)]) == 0
+
+    assert "lost" in capsys.readouterr().out
+    before, after = Episode.open(whole), Episode.open(saved)
+    n = len(after.ticks)
+    assert after.is_complete
+    assert n > 0.7 * share * len(before.ticks)
+    assert after.ticks.tobytes() == before.ticks[:n].tobytes()
+    assert main(["evaluate", str(saved), "--out", str(tmp_path)]) == 0
+
+
+def test_export_is_arbot_s_csv_and_can_be_played(recorded, tmp_path, capsys):
+    path = tmp_path / "motion.csv"
+    episode = Episode.open(recorded / "episode_000000.mcap")
+
+    assert main(["export", str(episode.path), str(path)]) == 0
+
+    table = read_arbot_csv(path)
+    _, target = episode.target["arm"]
+    assert len(table) > 100
+    assert np.isfinite(table).all()
+    assert np.isin(table[:, 1], target[:, 0]).all()
+    played = tmp_path / "played"
+    words = ["leader=offline", f"leader.path={path}", "follower=piper"]
+    words += ["env=kinematic", "session.clock=virtual", f"record.dir={played}"]
+    assert main(["run", *words]) == 0
+    capsys.readouterr()
+    assert measure(played)["ate_mm"]["lag_compensated"]["median"] < 0.05
+
+
+def test_replay_draws_the_same_again(recorded, tmp_path):
+    whole = measure(recorded)
+    done = run_live(
+        str(recorded / "episode_000000.mcap"), "--speed", "2",
+        f"record.dir={tmp_path}", verb="replay",
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    again = measure(tmp_path)
+    assert again["gate"]["violations"] == 0
+    assert again["engaged_s"] == pytest.approx(whole["engaged_s"] / 2, abs=0.1)
+    assert again["ate_mm"]["lag_compensated"]["median"] < 0.3
+
+
+def test_replay_on_another_robot_is_refused(recorded, tmp_path, capsys):
+    episode = str(recorded / "episode_000000.mcap")
+    out = tmp_path / "out"
+
+    assert main(["replay", episode, "follower=ur5e", f"record.dir={out}"]) == 2
+
+    assert "expected the robot 'piper'" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_replay_of_a_damaged_episode_plays_what_is_whole(recorded, tmp_path, capsys):
+    cut = tmp_path / "cut.mcap"
+    data = (recorded / "episode_000000.mcap").read_bytes()
+    cut.write_bytes(data[: len(data) // 2])
+    out = tmp_path / "out"
+
+    code = main(["replay", str(cut), "session.clock=virtual", f"record.dir={out}"])
+
+    capsys.readouterr()
+    assert code == 0
+    assert measure(out)["gate"]["violations"] == 0
+
+
+def test_a_dry_run_makes_no_folder(tmp_path, capsys):
+    out = tmp_path / "a" / "b"
+
+    assert main(["run", *TRIPLE, f"record.dir={out}", "--dry-run"]) == 0
+
+    assert str(out) in capsys.readouterr().out
+    assert not out.parent.exists()
+
+
+def test_a_second_session_keeps_the_first_one_s_episodes(recorded, tmp_path, capsys):
+    out = tmp_path / "out"
+    shutil.copytree(recorded, out)
+    before = {path: path.read_bytes() for path in out.iterdir()}
+
+    main(["run", *TRIPLE, "session.clock=virtual", "leader.size=0.02",
+          "leader.speed=0.1", f"record.dir={out}"])  # fmt: skip
+
+    capsys.readouterr()
+    for path, data in before.items():
+        assert path.read_bytes() == data
+    assert (out / f"episode_{N_EPISODES:06d}.mcap").is_file()
