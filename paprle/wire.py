@@ -99,6 +99,7 @@ def make_layout(robot: RobotInfo, leader: LeaderInfo) -> Layout:
             ("session_id", "u8"),
             ("seq", "u8"),
             ("stamp_ns", "i8"),  # when it was posted
+            ("at_ns", "i8"),  # the instant for which q_des is meant
             ("source_ns", "i8"),  # arrival of the newest leader data it rests on
             ("valid_for_ns", "i8"),  # A2: the next one comes within this time
             ("request", "i4"),  # Request

@@ -56,12 +56,16 @@ class GateController:
         self._meas: FollowerState | None = None
         self._may_write = False
 
-    def step(self, setpoint: Record | None, now_ns: int) -> Record:
+    def step(
+        self, setpoint: Record | None, now_ns: int, due_ns: int | None = None
+    ) -> Record:
         """Run one period.
 
         Args:
             setpoint: The newest set-point of the session, None before the first.
             now_ns: Monotonic time, [ns].
+            due_ns: When this period was due, [ns]; now when None. Steps are of one
+                nominal period each, so the target is followed at evenly spaced times.
 
         Returns:
             The status record of this period; overwritten by the next call.
@@ -77,7 +81,9 @@ class GateController:
             reasons.update(self._setpoints.check(now_ns))
             reasons.update(self._check_motion())
         self._move_state(reasons, request)
-        q_des, dq_des, age = self._choose_target(now_ns)
+        q_des, dq_des, age = self._choose_target(
+            now_ns, now_ns if due_ns is None else due_ns
+        )
         self.gate.speed_scale = (
             self._settings.reduced_scale
             if newest is not None and newest["reduced"]
@@ -164,13 +170,15 @@ class GateController:
         self._may_write = True
         self._apply(Event.ARM)
 
-    def _choose_target(self, now_ns: int) -> tuple[Vec | None, Vec | None, float]:
+    def _choose_target(
+        self, now_ns: int, due_ns: int
+    ) -> tuple[Vec | None, Vec | None, float]:
         """What to ask of the limits: the extrapolated set-point, or braking."""
         newest = self._setpoints.newest
         if self.state is not GateState.ENGAGED or newest is None:
             return self._resync(), None, 0.0
         age = self._setpoints.compute_age(now_ns)
-        age_ns = now_ns - int(newest["stamp_ns"])
+        age_ns = due_ns - int(newest["at_ns"])
         ahead = min(max(age_ns * 1e-9, 0.0), self._session_period)
         dq_des = newest["dq_des"]
         if not np.isfinite(dq_des).all():

@@ -25,6 +25,11 @@ class BlackBox:
         self._ticks: deque[Record] = deque(maxlen=_N_TICKS)
         self._statuses: deque[Record] = deque(maxlen=_N_TICKS)
 
+    @property
+    def is_empty(self) -> bool:
+        """Nothing has happened yet."""
+        return not self._ticks
+
     def add(self, tick: Record, status: Record) -> None:
         """Remember one tick."""
         self._ticks.append(tick.copy())

@@ -338,6 +338,7 @@ class Core:
         setpoint["stamp_ns"], setpoint["source_ns"] = now_ns, now_ns
         if self.state is SessionState.ENGAGED:
             setpoint["source_ns"] = self.intake.arrived_ns
+        setpoint["at_ns"] = motion.at_ns
         setpoint["valid_for_ns"] = 100_000_000  # spec: safety.md A1, T_stale
         setpoint["request"] = request
         setpoint["reduced"] = self.state is not SessionState.ENGAGED

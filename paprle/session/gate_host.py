@@ -89,7 +89,9 @@ class GateHost:
 
     def _step(self, loop: DeadlineLoop, late_ns: int) -> None:
         start_ns = time.monotonic_ns()
-        record = self._controller.step(self._setpoints.read(), start_ns)
+        record = self._controller.step(
+            self._setpoints.read(), start_ns, loop.deadline_ns
+        )
         if late_ns > loop.period_ns:
             record["counts"][Reason.LATE] += 1
         record["late_ns"], record["n_overruns"] = late_ns, loop.n_overruns

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import signal
+import threading
 import time
 import traceback
 from types import FrameType
@@ -66,6 +67,8 @@ class LiveSession:
         self._signal = 0
         self._lost: set[str] = set()
         self._exit_code: int | None = None
+        self._trouble = ""
+        self._thread_error: BaseException | None = None
         self._loop_timer = DeadlineLoop(self._settings.rate)
         self._recording: dict[str, Any] = {}
 
@@ -78,6 +81,7 @@ class LiveSession:
         before = {number: signal.getsignal(number) for number in _SIGNALS}
         for number in _SIGNALS:
             signal.signal(number, self._take_signal)
+        hook, threading.excepthook = threading.excepthook, self._take_thread_error
         try:
             if self._start():
                 self._operator.open()
@@ -85,12 +89,14 @@ class LiveSession:
                 self._loop()
         except PaprleError as err:
             self._exit_code = LOST
+            self._trouble = str(err)
             print_line(str(err), is_error=True)
         except Exception as err:  # noqa: BLE001 - the last line of defence (style 4.7)
             self._exit_code = FAILED
             self._fail(err)
         finally:
             self._close()
+            threading.excepthook = hook
             for number, handler in before.items():
                 signal.signal(number, handler)
         return self._find_exit_code()
@@ -121,6 +127,8 @@ class LiveSession:
             late_ns = self._loop_timer.wait()
             start_ns = time.monotonic_ns()
             self._watch_roles()
+            if self._thread_error is not None:
+                raise self._thread_error
             status = self._roles.status.read()
             if status is None:
                 continue
@@ -129,8 +137,8 @@ class LiveSession:
             )
             self._post(output, start_ns, late_ns)
             self._black_box.add(output.tick, status)
-            if output.is_over:
-                return
+            if self.core.state is SessionState.CLOSING:
+                return  # _brake sees to the rest, within its time
 
     def _post(self, output: Output, start_ns: int, late_ns: int) -> None:
         self._roles.setpoints.write(output.setpoint)
@@ -151,11 +159,13 @@ class LiveSession:
         """
         self._take_reports()
         if not self._roles.is_alive("gate"):
+            self.core.end_reason = "gate died"
             raise SessionError(self._describe_death("gate"))
         if not self._roles.is_alive("leader") and self._exit_code is None:
             self._exit_code = LOST
             self.core.end_reason = "leader died"
-            print_line(self._describe_death("leader"), is_error=True)
+            self._trouble = self._describe_death("leader")
+            print_line(self._trouble, is_error=True)
             self._operator.add("quit")
         if "recorder" in self._roles.running and not self._roles.is_alive("recorder"):
             self._lost.add("recorder")
@@ -179,20 +189,28 @@ class LiveSession:
         return f"{name}: the process ended: {said[-1] if said else 'it was killed'}"
 
     def _fail(self, err: Exception) -> None:
-        """Stop the robot, write the black box, and show what happened."""
+        """Stop the robot and show what happened; the black box follows at rest."""
         stop = self.core.make_farewell(Request.STOP, time.monotonic_ns())
         self._roles.setpoints.write(stop)
-        text = traceback.format_exc()
-        path = self._black_box.write(text)
-        print_line(f"{text}{type(err).__name__} in the session; the robot was stopped; "
-                   f"the last states are in '{path}'", is_error=True)  # fmt: skip
+        self.core.end_reason = f"failed: {type(err).__name__}"
+        self._trouble = "".join(traceback.format_exception(err))
+        print_line(
+            f"{self._trouble}{type(err).__name__} in the session; the robot was stopped",
+            is_error=True,
+        )
+
+    def _take_thread_error(self, failure: threading.ExceptHookArgs) -> None:
+        """Let the tick fail of what a thread failed of (K2)."""
+        self._thread_error = failure.exc_value
 
     def _close(self) -> None:
         steps = (
             self._brake,
             self._dismiss_leader,
             self._dismiss_gate,
+            self._end_episode,
             self._dismiss_recorder,
+            self._keep_black_box,
             self._status_line.close,
             self._operator.close,
         )
@@ -209,7 +227,8 @@ class LiveSession:
         """Keep ticking until the arm stands and the episode is closed."""
         if not self._roles.is_alive("gate") or self._roles.status.read() is None:
             return
-        self._operator.add("quit")
+        if not self._has_quit():
+            self._operator.add("quit")
         end = time.monotonic() + _CLOSE_TIMEOUT
         if self._settings.close_policy == "park":
             end += self._settings.park_timeout
@@ -235,6 +254,24 @@ class LiveSession:
         self._roles.setpoints.write(goodbye)
         if self._roles.dismiss("gate") not in {0, 1}:
             self._exit_code = self._exit_code or LOST
+
+    def _end_episode(self) -> None:
+        """Close an episode that the core could not: it failed, or the gate is gone."""
+        now_ns, episodes = time.monotonic_ns(), self.core.episodes
+        episodes.events = []
+        episodes.end(self.core.end_reason, now_ns)
+        episodes.close(now_ns, is_standing=True)
+        for event in episodes.events:
+            self._roles.ring.push(Stream.EVENT, json.dumps(event).encode())
+
+    def _keep_black_box(self) -> None:
+        """Write the last states if anything failed while it ran."""
+        if not self._trouble or self._black_box.is_empty:
+            return
+        reports = [report for _, report in self._roles.reports]
+        traces = [report["traceback"] for report in reports if "traceback" in report]
+        path = self._black_box.write("\n".join([self._trouble, *traces]))
+        print_line(f"the last states are in '{path}'", is_error=True)
 
     def _dismiss_recorder(self) -> None:
         self._roles.dismiss("recorder")

@@ -18,6 +18,9 @@ from paprle.wire import Layout, Record, pose_to_row
 
 _ARRIVED = 1e-3  # [rad] chosen: a slow move ends this close to its goal
 _ALIGNED = 0.02  # [rad] chosen: what engaging may leave for the gate to make up
+_LONGEST_DT = 0.1  # [s] chosen: samples farther apart give no velocity (safety.md A1)
+_DELAY_SHARE = 0.02  # chosen: the mean delay follows drifting clocks in a second
+_JITTER_NS = 5_000_000  # chosen: two loops of 200 Hz are apart by less [ns]
 _REACH = 0.005  # [m] chosen: a start that is off by more is not what was asked for
 _STANDING = 1e-9  # [rad/s] chosen: rounding of a commanded velocity
 _NUDGE = pin.SE3(np.eye(3), np.array([0.0, 0.0, 1e-3]))  # makes the IK work a little
@@ -29,6 +32,7 @@ class Motion:
     Attributes:
         q_des: Desired positions, shape (n,), [rad].
         dq_des: Their velocity, shape (n,), [rad/s].
+        at_ns: The instant at which they are meant, [ns].
         raw_rows: Leader pose by follower limb, shape (m, 7); NaN where there is none.
         target_rows: Retargeted pose of the eef in its base, shape (m, 7).
         err_pos: What the IK left, by limb, [m].
@@ -66,8 +70,8 @@ class Motion:
         self._plan: SlowMove | None = None
         self._goal: Vec | None = None
         self._anchor: RetargetState | None = None
-        self._q_prev = robot.home
-        self._now_ns, self._prev_ns = 0, 0
+        self.at_ns = 0
+        self._now_ns, self._sample_ns, self._delay_ns = 0, 0, 0.0
         self._blocked = ""
 
     @property
@@ -146,6 +150,7 @@ class Motion:
         """Compute this tick's desired joints."""
         if state is not SessionState.ENGAGED:
             self._anchor = None
+            self.at_ns = now_ns
             self.raw_rows, self.target_rows = self._nothing, self._nothing
             self.err_pos, self.err_rot = self._no_error, self._no_error
         if state is SessionState.ENGAGED and intake.sample is not None:
@@ -203,16 +208,31 @@ class Motion:
         """Follow the leader: retarget, solve, and estimate the target's velocity."""
         if self._anchor is None:
             self._anchor = self._retargeting.anchor(sample, self._q_cmd)
-            self._q_prev, self._prev_ns = self._q_cmd.copy(), now_ns
+            self.q_des, self.dq_des = self._q_cmd.copy(), np.zeros_like(self._q_cmd)
+            self._sample_ns = sample.stamp_ns
+            self._delay_ns = float(now_ns - sample.stamp_ns)
         target = self._retargeting.retarget(sample, self._anchor)
-        solution = self._retargeting.solve(target, self._q_prev, self._q_cmd)
-        dt = (now_ns - self._prev_ns) * 1e-9
-        self.q_des = solution.q_des
-        step = self.q_des - self._q_prev
-        self.dq_des = step / dt if dt > 0.0 else np.zeros_like(step)
-        self._q_prev, self._prev_ns = self.q_des, now_ns
+        solution = self._retargeting.solve(target, self.q_des, self._q_cmd)
+        step = solution.q_des - self.q_des
+        dt = (sample.stamp_ns - self._sample_ns) * 1e-9
+        # A sample seen twice says nothing new, and the gate goes on along the last
+        # velocity; otherwise two loops of nearly equal rates would beat.
+        if dt != 0.0 or step.any():
+            is_plausible = 0.0 < dt < _LONGEST_DT
+            self.dq_des = step / dt if is_plausible else np.zeros_like(step)
+            self.q_des, self.at_ns = solution.q_des, self._find_instant(sample, now_ns)
+        self._sample_ns = sample.stamp_ns
         self.err_pos, self.err_rot = solution.err_pos, solution.err_rot
         self._fill_rows(sample, solution.T_base_eef)
+
+    def _find_instant(self, sample: LeaderSample, now_ns: int) -> int:
+        """When a sample is meant, on this clock and without the jitter of the tick."""
+        # A leader's stamps are even, but may be another clock's: the mean delay between
+        # stamp and tick joins the two.
+        delay_ns = now_ns - sample.stamp_ns
+        self._delay_ns += _DELAY_SHARE * (delay_ns - self._delay_ns)
+        jitter_ns = int(self._delay_ns - delay_ns)
+        return now_ns + min(max(jitter_ns, -_JITTER_NS), _JITTER_NS)
 
     def _fill_rows(self, sample: LeaderSample, targets: Mapping[str, pin.SE3]) -> None:
         """Note the poses that were asked for; joint commands by their FK."""
