@@ -20,7 +20,7 @@ STRICT: Mapping[str, Any] = {"extra": "forbid", "strict": True, "allow_inf_nan":
 class GripperSettings:
     """A gripper: one actuated joint; fingers that mimic it come from the URDF."""
 
-    __pydantic_config__: ClassVar = STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     joint: Annotated[str, doc("URDF joint that opens and closes the gripper.")]
     closed: Annotated[float, Unit("rad or m"), doc("Joint position at opening 0.")]
@@ -31,7 +31,7 @@ class GripperSettings:
 class LimbSettings:
     """A limb: the chain between two links."""
 
-    __pydantic_config__: ClassVar = STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     base_link: Annotated[str, doc("Link in which poses of this limb are expressed.")]
     eef_link: Annotated[str, doc("End-effector link.")]
@@ -51,7 +51,7 @@ class LimbSettings:
 class LimitSettings:
     """Limits of the robot; they may only tighten the URDF's."""
 
-    __pydantic_config__: ClassVar = STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     velocity_scale: Annotated[
         float, Gt(0), Le(1), Unit("1"), doc("Share of the URDF's velocity limits used.")
@@ -82,7 +82,7 @@ class LimitSettings:
 class RobotSettings:
     """A robot: a URDF, limbs by name, limits that only tighten the URDF's."""
 
-    __pydantic_config__: ClassVar = STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     urdf: Annotated[
         str, Unit("path"), doc("URDF, relative to the workspace or absolute.")
@@ -110,7 +110,7 @@ class RobotSettings:
 class JointMapSettings:
     """One follower joint from one leader joint: q = sign·scale·q_leader + offset."""
 
-    __pydantic_config__: ClassVar = STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     joint: Annotated[str, doc("Leader joint.")]
     sign: Annotated[Literal[-1, 1], doc("Sign.")] = 1
@@ -122,7 +122,7 @@ class JointMapSettings:
 class RetargetSettings:
     """How the leader's motion becomes the follower's."""
 
-    __pydantic_config__: ClassVar = STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     mode: Annotated[
         Literal["auto", "joints", "relative", "absolute"],
@@ -163,7 +163,7 @@ class RetargetSettings:
 class IkSettings:
     """Inverse kinematics."""
 
-    __pydantic_config__: ClassVar = STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     tol_pos: Annotated[float, Gt(0), Unit("m"), doc("Converged below this error.")] = (
         1e-6
@@ -194,7 +194,7 @@ class IkSettings:
 class GateSettings:
     """The gate: the last word before the robot (docs/SAFETY.md)."""
 
-    __pydantic_config__: ClassVar = STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     position_margin: Annotated[
         float, Ge(0), Unit("rad"), doc("Kept from arm position limits (M2).")
@@ -232,7 +232,7 @@ class GateSettings:
 class SessionSettings:
     """The session."""
 
-    __pydantic_config__: ClassVar = STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     rate: Annotated[float, Ge(1), Le(1000), Unit("Hz"), doc("Rate of the tick.")] = (
         200.0
@@ -272,7 +272,7 @@ class SessionSettings:
 class RecordSettings:
     """The recording."""
 
-    __pydantic_config__: ClassVar = STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     dir: Annotated[
         str | None,
