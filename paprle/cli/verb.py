@@ -14,7 +14,7 @@ exit codes:
   2  refused before anything started: a wrong name, key, value, file or pair
   3  a process of the session or a device was lost
   4  ended in a latched stop
-  5  the follower could not be aligned with the leader
+  5  the follower could not be aligned with the leader, or nothing went on
   128+n  ended by signal n (130: Ctrl-C)"""
 
 SETTINGS = """\

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from paprle.config import Resolved
 
-EXIT_CODES = {"done": 0, "quit": 0, "stopped": 4, "cannot align": 5}
+EXIT_CODES = {"done": 0, "quit": 0, "stopped": 4, "cannot align": 5, "stalled": 5}
 """Exit code by end reason; 1: failed, 3: lost process or device, 128 + n: signal n."""
 
 

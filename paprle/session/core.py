@@ -28,6 +28,10 @@ from paprle.types import (
 )
 from paprle.wire import Layout, Record, Request
 
+_STALL = 30.0  # [s] chosen: longer than any start and any gap in a recording
+_WAITING_STATES = frozenset(
+    {SessionState.INIT, SessionState.WAITING, SessionState.CLUTCHED}
+)
 _CLEARING = 0.3  # [s] chosen: several periods of the slowest gate
 
 
@@ -90,7 +94,7 @@ class Core:
         self._was_engaged = False
         self._cleared_ns: int | None = None
         self._gate_state = GateState.DISARMED
-        self._now_ns = 0
+        self._now_ns, self._entered_ns = 0, 0
         self._deciders: dict[SessionState, Callable[[], Event | None]] = {
             SessionState.INIT: self._decide_init,
             SessionState.HOMING: self._decide_slow_move,
@@ -117,6 +121,7 @@ class Core:
             Set-point, recorder's tick, feedback, events; overwritten by the next call.
         """
         self._now_ns = now_ns
+        self._entered_ns = self._entered_ns or now_ns
         self.episodes.events = []
         self._asked, self._actions = actions.since(self._actions), actions
         self.intake.take(sample, now_ns)
@@ -156,7 +161,18 @@ class Core:
         if has_stopped and self.state is not SessionState.STOPPED:
             return Event.STOP
         decide = self._deciders.get(self.state)
-        return None if decide is None else decide()
+        event = None if decide is None else decide()
+        return self._find_stall() if event is None else event
+
+    def _find_stall(self) -> Event | None:
+        """End a session that waits for what nobody is there to do."""
+        may_wait = self._is_interactive or self._leader.is_human
+        waited = (self._now_ns - self._entered_ns) * 1e-9
+        if may_wait or self.state not in _WAITING_STATES or waited < _STALL:
+            return None
+        self.end_reason = "stalled"
+        self.note = self.note or "the gate did not get ready"
+        return Event.QUIT
 
     def _decide_init(self) -> Event | None:
         return Event.READY if self._gate_state is GateState.READY else None
@@ -284,6 +300,7 @@ class Core:
         self.state = step_state(before, event)
         if self.state is before:
             return
+        self._entered_ns = self._now_ns
         self.motion.drop_plan()
         self._was_engaged = True  # a deliberate press is an edge after this
         if self.state is SessionState.ENGAGED:

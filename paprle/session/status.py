@@ -109,7 +109,8 @@ def compose_line(core: Core, n_overruns: int, recording: str) -> str:
 def summarise(core: Core, n_overruns: int, recording: dict[str, Any]) -> Iterator[str]:
     """Say how it went, in a few lines."""
     reason = core.end_reason or "before it began"
-    yield f"ended: {reason}, {core.episodes.number} episode(s)"
+    why = f" ({core.note})" if core.note and reason not in {"done", "quit"} else ""
+    yield f"ended: {reason}{why}, {core.episodes.number} episode(s)"
     counts = core.motion.gate_counts
     acted = [f"{r.name.lower()} {counts[r]}" for r in Reason if counts[r]]
     if acted:

@@ -372,3 +372,20 @@ def test_parking_goes_home_before_the_end_and_a_second_quit_skips_it(lock_step):
     assert patient.q_cmd == pytest.approx(PIPER.home, abs=2e-3)
     assert hasty.is_over
     assert np.abs(hasty.q_cmd - PIPER.home).max() > 2e-3
+
+
+def test_an_automatic_session_that_nothing_can_start_ends(lock_step):
+    session = lock_step(AUTOMATIC, interactive=False)
+    session.follower.state_changes = {"q": np.full(7, np.nan)}
+
+    session.until("CLOSING", n=7000)
+
+    assert session.core.end_reason == "stalled"
+
+
+def test_a_person_may_take_a_while(lock_step):
+    session = lock_step(interactive=False).until("WAITING")
+
+    session.step(7000)
+
+    assert session.state == "WAITING"
