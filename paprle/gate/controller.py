@@ -75,7 +75,7 @@ class GateController:
         request = Request.READY if newest is None else Request(int(newest["request"]))
         if self.is_orphaned:
             reasons.add(Reason.PEER_DIED)
-        if request is Request.STOP:
+        if request is Request.STOP and self.state is not GateState.STOPPED:
             reasons.add(Reason.OPERATOR_STOP)
         if self.state is not GateState.DISARMED:
             reasons.update(self._setpoints.check(now_ns))

@@ -43,7 +43,8 @@ def run(resolved: Resolved) -> int:
     if resolved.session.clock == "virtual":
         from paprle.session.virtual import VirtualSession  # noqa: PLC0415 - heavy
 
-        return EXIT_CODES.get(VirtualSession(resolved).run(), 1)
+        reason = VirtualSession(resolved).run()
+        return EXIT_CODES.get(reason, 1)
     from paprle.session.live import LiveSession  # noqa: PLC0415 - heavy
     from paprle.session.plan import make_plan  # noqa: PLC0415 - heavy
 

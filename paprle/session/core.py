@@ -280,12 +280,13 @@ class Core:
         return True
 
     def _decide_stopped(self) -> Event | None:
+        why = self._name_stop()
         if not self._is_interactive:
-            self.end_reason = "stopped"
+            self.end_reason, self.note = "stopped", why.removeprefix("stopped: ")
             return Event.QUIT
         is_held = self._leader.is_human and self.intake.is_usable(self._now_ns)
         first = "let go of the leader, then " if is_held else ""
-        self.note = f"STOPPED; {first}press c to clear"
+        self.note = f"{why}; {first}press c to clear"
         if self._asked.clear and not is_held:
             self._setpoint["n_resets"] += 1
             self._cleared_ns = self._now_ns
@@ -317,9 +318,12 @@ class Core:
 
     def _name_end(self, event: Event) -> str:
         if event is Event.STOP:
-            reasons = from_bits(int(self.motion.latched))
-            return "stopped: " + ", ".join(reason.name for reason in reasons)
+            return self._name_stop()
         return self.end_reason or event.name.lower()
+
+    def _name_stop(self) -> str:
+        reasons = from_bits(int(self.motion.latched))
+        return "stopped: " + ", ".join(reason.name.lower() for reason in reasons)
 
     def _drive_closing(self) -> bool:
         """Brake to rest, park if asked and possible; True when that is done."""

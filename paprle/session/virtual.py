@@ -18,6 +18,7 @@ from paprle.session.core import Core
 from paprle.session.motion import Motion
 from paprle.session.operator import Actions
 from paprle.session.plan import Plan, make_follower, make_plan
+from paprle.session.status import print_line, summarise
 from paprle.wire import Record, Stream, pack_sample
 
 _LONGEST = 24 * 3600 * 10**9  # [ns] chosen: a run that never ends is a mistake
@@ -162,3 +163,6 @@ class VirtualSession:
         if self.recorder is not None:
             self.recorder.finish(self.core.end_reason, self.clock.now_ns)
         self._follower.close("hold")
+        episodes = self.recorder.manifests if self.recorder else ()
+        for line in summarise(self.core, 0, {"episodes": [str(p) for p in episodes]}):
+            print_line(line)
