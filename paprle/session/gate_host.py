@@ -29,6 +29,7 @@ class GateHost:
         robot = make_robot(resolved)
         layout = make_layout(robot.info, make_leader(resolved).info)
         self._role = role
+        self._notes: list[str] = []
         self._follower: Follower = make_follower(resolved, robot)
         self._setpoints = Mailbox(layout.setpoint, role.fds["setpoint"])
         self._status = Mailbox(layout.status, role.fds["status"])
@@ -45,17 +46,16 @@ class GateHost:
         warm = Gate(robot.info, resolved.gate)  # the first call of NumPy is a slow one
         for _ in range(3):
             warm.step(robot.info.home, 1.0 / self._info.rate)
-        self._policy = resolved.session.close_policy
+        self._policy = self._choose_policy(resolved.session.close_policy)
         self._must_end = False
 
     def run(self) -> None:
         """Run until the session says goodbye, dies, or the follower fails."""
         signal.signal(signal.SIGTERM, self._ask_end)
-        refusal = request_realtime()
+        self._notes.append(request_realtime())
         freeze_garbage()
-        self._role.report(
-            "ready", rate=self._info.rate, lag=self._info.lag, note=refusal
-        )
+        note = "\n".join(filter(None, self._notes))
+        self._role.report("ready", rate=self._info.rate, lag=self._info.lag, note=note)
         loop = DeadlineLoop(self._info.rate)
         try:
             try:
@@ -63,9 +63,19 @@ class GateHost:
             finally:
                 self._brake(loop)
         finally:
-            self._follower.close("off" if self._policy == "off" else "hold")
+            self._follower.close(self._policy)
         if self._controller.fault is not None:
             raise self._controller.fault
+
+    def _choose_policy(self, asked: str) -> str:
+        """How the follower is left; an arm that falls without power keeps it."""
+        if asked == "off" and self._info.power_off == "falls":
+            self._notes.append(
+                "session.close_policy: this arm falls when its power goes, so it is "
+                "left holding in place of off"
+            )
+            return "hold"
+        return "off" if asked == "off" else "hold"
 
     def _loop(self, loop: DeadlineLoop) -> None:
         while not self._must_end and self._controller.fault is None:

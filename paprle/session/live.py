@@ -174,11 +174,15 @@ class LiveSession:
     def _take_reports(self) -> None:
         """Keep what the recorder said last."""
         self._roles.poll()
+        before = self._recording.get("failure", "")
         for _, report in self._roles.reports:
             if report["event"] == "recording":
                 self._recording = report
         if "recorder" in self._lost:
             self._recording = {"failure": self._describe_death("recorder")}
+        failure = self._recording.get("failure", "")
+        if failure and failure != before:
+            self._status_line.tell(f"RECORDING FAILED: {failure}")
 
     def _describe_death(self, name: str) -> str:
         said = [
@@ -194,10 +198,8 @@ class LiveSession:
         self._roles.setpoints.write(stop)
         self.core.end_reason = f"failed: {type(err).__name__}"
         self._trouble = "".join(traceback.format_exception(err))
-        print_line(
-            f"{self._trouble}{type(err).__name__} in the session; the robot was stopped",
-            is_error=True,
-        )
+        what = f"{type(err).__name__} in the session; the robot was stopped"
+        print_line(self._trouble + what, is_error=True)
 
     def _take_thread_error(self, failure: threading.ExceptHookArgs) -> None:
         """Let the tick fail of what a thread failed of (K2)."""
@@ -280,7 +282,7 @@ class LiveSession:
     def _compose_line(self) -> str:
         recording = ""
         if self.plan.resolved.record.dir is not None:
-            recording = self._recording.get("failure") or "rec"
+            recording = "NOT RECORDING" if self._recording.get("failure") else "rec"
         return compose_line(self.core, self._loop_timer.n_overruns, recording)
 
     def _has_quit(self) -> bool:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -45,6 +46,7 @@ class StatusLine:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._last = ""
+        self._lines: deque[str] = deque()
 
     def open(self) -> None:
         """Start showing."""
@@ -54,6 +56,10 @@ class StatusLine:
             print_line(HELP)
         self._thread = threading.Thread(target=self._show, name="status")
         self._thread.start()
+
+    def tell(self, text: str) -> None:
+        """Show a line that stays; the caller never waits for a slow terminal."""
+        self._lines.append(text)
 
     def close(self) -> None:
         """Stop showing; may be called twice."""
@@ -66,6 +72,8 @@ class StatusLine:
         """On a terminal rewrite the line; in a log write each change of state."""
         try:
             while not self._stop.wait(_PERIOD):
+                while self._lines:
+                    print_line(self._lines.popleft(), is_error=True)
                 text = self._compose()
                 if self._is_terminal:
                     sys.stdout.write("\r\x1b[K" + text[:_WIDTH])
