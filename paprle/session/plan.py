@@ -6,7 +6,7 @@ see the same robot, the same leader and the same layouts.
 
 from __future__ import annotations
 
-import os
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -122,10 +122,12 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
 
 
 def _check_folder(folder: Path) -> None:
-    """Refuse a folder that cannot take recordings before anything moves."""
+    """Refuse a folder that cannot take recordings; leaves nothing behind."""
     there = next(p for p in (folder, *folder.parents) if p.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+    try:
+        tempfile.TemporaryFile(dir=there).close()
+    except OSError as err:
         raise ConfigError(
             f"record.dir: expected a folder that can be written to, got '{folder}' "
-            f"('{there}' cannot be); choose another"
-        )
+            f"('{there}': {err.strerror}); choose another"
+        ) from err
