@@ -249,13 +249,21 @@ class LiveSession:
                 return
 
     def _dismiss_leader(self) -> None:
-        self._roles.dismiss("leader")
+        self._dismiss("leader")
 
     def _dismiss_gate(self) -> None:
         goodbye = self.core.make_farewell(Request.DISARM, time.monotonic_ns())
         self._roles.setpoints.write(goodbye)
-        if self._roles.dismiss("gate") not in {0, 1}:
-            self._exit_code = self._exit_code or LOST
+        self._dismiss("gate")
+
+    def _dismiss(self, name: str) -> None:
+        """Say goodbye, and show what a role failed of if nobody has yet."""
+        if self._roles.dismiss(name) == 0:
+            return
+        self._exit_code = self._exit_code or LOST
+        if not self._trouble:
+            self._trouble = self._describe_death(name)
+            print_line(self._trouble, is_error=True)
 
     def _end_episode(self) -> None:
         """Close an episode that the core could not: it failed, or the gate is gone."""
