@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
+import outsider
 import pytest
 from running import RunningSession
+from terminal import TerminalSession
 
 
 @pytest.fixture
@@ -10,14 +12,36 @@ def start(tmp_path):
     """Start sessions that are gone when the test is over."""
     running = []
 
-    def start_session(*args: str) -> RunningSession:
-        session = RunningSession(list(args), tmp_path / f"out{len(running)}")
+    def start_session(*args: str, env=None) -> RunningSession:
+        session = RunningSession(list(args), tmp_path / f"out{len(running)}", env)
         running.append(session)
         return session
 
     yield start_session
     for session in running:
         session.end()
+
+
+@pytest.fixture
+def type_at(tmp_path):
+    """Start sessions in terminals; gone when the test is over."""
+    running = []
+
+    def start_session(*args: str, env=None) -> TerminalSession:
+        out = tmp_path / f"typed{len(running)}"
+        session = TerminalSession(list(args), out, env or {})
+        running.append(session)
+        return session
+
+    yield start_session
+    for session in running:
+        session.end()
+
+
+@pytest.fixture
+def outside(tmp_path):
+    """Environment in which the plug-ins of tests/support/outsider.py are installed."""
+    return outsider.install(tmp_path / "outside")
 
 
 @pytest.fixture

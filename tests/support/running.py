@@ -47,7 +47,9 @@ def is_running(pid: int) -> bool:
 class RunningSession:
     """One ``run.py`` in a process group of its own."""
 
-    def __init__(self, args: list[str], out: Path) -> None:
+    def __init__(
+        self, args: list[str], out: Path, env: dict[str, str] | None = None
+    ) -> None:
         self.out = out
         self.log = out.parent / "log.txt"
         with self.log.open("w") as log:
@@ -57,6 +59,7 @@ class RunningSession:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                env=os.environ | (env or {}),
             )
         self.pids = {"session": self.process.pid}
 
@@ -67,6 +70,7 @@ class RunningSession:
                 pid = find_child(self.process.pid, MODULES[name])
                 if pid is not None:
                     self.pids[name] = pid
+            assert self.process.poll() is None, self.text()
             time.sleep(0.02)
         assert set(names) <= self.pids.keys(), self.text()
 

@@ -1,0 +1,147 @@
+"""A disk that is full, slow or absent stops the recording alone (rows 33, 34)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+from paprle.mailbox import Ring
+from paprle.types import SessionState
+from paprle.wire import Stream
+
+process = pytest.mark.process
+JOURNAL = "paprle.recording.sink:FileSink"
+BREAKER = ["leader=breaker", "leader.time=5.0", "follower=piper"]
+BREAKER += ["follower.envs={logged: {}}", "env=logged"]
+
+
+def check_motion(log):
+    """The arm followed to the end: the follower's own log has no gap and no stop."""
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    writes = [line for line in lines if line["event"] == "write"]
+    t = np.array([line["t_ns"] for line in writes]) * 1e-9
+    q = np.array([line["q"] for line in writes])
+    moving = np.abs(np.diff(q, axis=0)).max(axis=1) > 1e-7
+    assert lines[-1]["event"] == "close"
+    return t[1:][moving][-1] - t[1:][moving][0]
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 1.5 MB."""
+    folder = tmp_path / "out0"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=1500k", "tmpfs", str(folder)]
+    mount = subprocess.run(command, capture_output=True, check=False)
+    if mount.returncode:
+        pytest.skip("mounting a small tmpfs needs root and the right to mount")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+@process
+def test_a_full_disk_stops_the_recording_not_the_robot(
+    start, outside, small_disk, tmp_path
+):
+    log = tmp_path / "commands.jsonl"
+    session = start(*BREAKER, f"env.log={log}", "record.planned_time=0.1", env=outside)
+    session.wait_for("ENGAGED")
+    (small_disk / "other").write_bytes(bytes(free_bytes(small_disk) - 8192))
+    full_at = time.monotonic()
+    session.wait_for("RECORDING FAILED")
+    told = time.monotonic() - full_at
+
+    assert session.wait_gone() == 0
+    assert told < 1.3, "one second after the first write that did not fit"
+    assert "the robot is unaffected" in session.text()
+    assert "ended: done, 1 episode(s)" in session.text()
+    assert not list(small_disk.glob("*.json")), "no manifest: it is not whole"
+    assert check_motion(log) > 4.5
+
+
+def free_bytes(folder):
+    stat = os.statvfs(folder)
+    return stat.f_bavail * stat.f_frsize
+
+
+@process
+@pytest.mark.parametrize("call", ["flush", "write", "close"])
+def test_a_failing_disk_is_told_within_a_second(start, outside, tmp_path, call):
+    log = tmp_path / "commands.jsonl"
+    session = start(
+        *BREAKER, f"env.log={log}", f"leader.site={JOURNAL}.{call}",
+        "leader.action=enospc", f"leader.after={0 if call == 'close' else 50}",
+        env=outside,
+    )  # fmt: skip
+
+    assert session.wait_gone() == 0
+
+    assert "RECORDING FAILED" in session.text()
+    assert "No space left" in session.text()
+    assert "ended: done, 1 episode(s)" in session.text()
+    assert not list(session.out.glob("*.json"))
+    assert check_motion(log) > 4.5
+
+
+@process
+def test_a_disk_that_blocks_for_two_seconds_holds_up_nothing(start, outside, tmp_path):
+    log = tmp_path / "commands.jsonl"
+    session = start(
+        *BREAKER, f"env.log={log}", f"leader.site={JOURNAL}.flush",
+        "leader.action=once 2.0", "leader.after=40", "session.duration=3.0",
+        "session.episodes=1", env=outside,
+    )  # fmt: skip
+
+    assert session.wait_gone(40.0) == 0
+
+    episode = session.episode()
+    assert (np.diff(episode.ticks["k"]) == 1).all(), "no tick was lost or late for it"
+    assert (np.diff(episode.gate["k"]) == 1).all()
+    assert SessionState.ENGAGED in episode.ticks["state"]
+    assert episode.manifest["dropped"] == {"tick": 0, "gate": 0, "event": 0}
+
+
+@process
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_moves(
+    start, tmp_path
+):
+    (tmp_path / "out0").write_text("a file where the folder should be")
+
+    session = start("leader=autopilot", "follower=piper", "env=kinematic")
+
+    assert session.wait_gone() == 2
+    assert "record.dir" in session.text()
+
+
+@process
+def test_a_disk_too_small_for_the_plan_is_refused(start, small_disk):
+    session = start("leader=autopilot", "follower=piper", "env=kinematic")
+
+    code = session.wait_gone()
+
+    assert code in {2, 3}
+    assert "MB free" in session.text()
+    assert "ENGAGED" not in session.text()
+    assert not list(small_disk.glob("*.mcap"))
+
+
+def test_a_full_ring_drops_and_counts_by_stream_and_never_waits():
+    ring = Ring(10_000)
+    began = time.monotonic()
+    for _ in range(1000):
+        ring.push(Stream.TICK, bytes(100))
+        ring.push(Stream.GATE, bytes(200))
+    kept = ring.drain()
+
+    assert time.monotonic() - began < 1.0
+    by_kind = {kind: sum(k == kind for k, _ in kept) for kind in Stream}
+    assert ring.dropped[Stream.TICK] == 1000 - by_kind[Stream.TICK]
+    assert ring.dropped[Stream.GATE] == 1000 - by_kind[Stream.GATE]
+    assert sum(len(data) + 8 for _, data in kept) <= 10_000
+    ring.push(Stream.EVENT, b"{}")
+    assert ring.drain() == [(Stream.EVENT, b"{}")], "it takes more once emptied"

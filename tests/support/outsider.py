@@ -1,0 +1,177 @@
+"""Plug-ins from outside: a leader that breaks any call by name, a follower with a log.
+
+They come as an installed package would: by entry points, in every process.
+"""
+
+from __future__ import annotations
+
+import errno
+import functools
+import importlib
+import json
+import math
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.interfaces import Follower, Leader, PluginSpec
+from paprle.playback import Playback
+from paprle.settings import STRICT
+from paprle.types import (
+    FollowerInfo,
+    FollowerState,
+    LeaderInfo,
+    LeaderSample,
+    LimbCommand,
+)
+
+LEADER = PluginSpec(
+    summary="Breaks things.",
+    config="outsider:BreakerConfig",
+    factory="outsider:Breaker",
+)
+FOLLOWER = PluginSpec(
+    summary="Keeps a log, and falls when its power goes.",
+    config="outsider:LoggedConfig",
+    factory="outsider:Logged",
+)
+ENTRIES = """[paprle.leaders]
+breaker = outsider:LEADER
+[paprle.followers]
+logged = outsider:FOLLOWER
+"""
+
+
+class Sabotage(Exception):
+    """What a broken call raises."""
+
+
+def install(folder: Path) -> dict[str, str]:
+    """Install the plug-ins and return the environment that finds them."""
+    info = folder / "paprle_outsider-1.0.dist-info"
+    info.mkdir(parents=True)
+    metadata = "Metadata-Version: 2.1\nName: paprle-outsider\nVersion: 1.0\n"
+    (info / "METADATA").write_text(metadata)
+    (info / "entry_points.txt").write_text(ENTRIES)
+    here = str(Path(__file__).parent)
+    return {"PYTHONPATH": os.pathsep.join([str(folder), here])}
+
+
+def break_call(site: str, action: str, after: int) -> None:
+    """Make ``module:Class.method`` raise or sleep from its n-th call on."""
+    module, _, path = site.partition(":")
+    owner = importlib.import_module(module)
+    *owners, name = path.split(".")
+    for part in owners:
+        owner = getattr(owner, part)
+    whole = getattr(owner, name)
+    if hasattr(whole, "is_broken"):
+        return
+    n_calls = 0
+
+    @functools.wraps(whole)
+    def broken(*args, **kwargs):
+        nonlocal n_calls
+        n_calls += 1
+        if n_calls > after and action == "raise":
+            raise Sabotage(f"broken on purpose: {site}")
+        if n_calls > after and action == "enospc":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        if n_calls == after + 1:
+            time.sleep(float(action.removeprefix("once ")))
+        elif n_calls > after and not action.startswith("once "):
+            time.sleep(float(action))
+        return whole(*args, **kwargs)
+
+    broken.is_broken = True
+    setattr(owner, name, broken)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BreakerConfig:
+    __pydantic_config__: ClassVar = STRICT
+    site: str = ""
+    action: str = "raise"  # or "enospc", or [once] how long to sleep, [s]
+    after: int = 0
+    time: float = 20.0
+    height: float = 0.05
+
+
+class Breaker(Leader):
+    """Waves up and down; every process constructs it, and so breaks what it says."""
+
+    info = LeaderInfo(limbs=("hand",), is_human=False)
+
+    def __init__(self, config, clock):
+        super().__init__(config, clock)
+        if config.site:
+            break_call(config.site, config.action, config.after)
+
+    def open(self):
+        self.playback, self.seq = Playback(self.config.time, n_plays=1), 0
+
+    def latest(self):
+        now_ns = self.clock()
+        t = self.playback.advance(now_ns) * 1e-9
+        z = self.config.height * math.sin(math.pi * t) ** 2
+        T = pin.SE3(np.eye(3), np.array([0.0, 0.0, z]))
+        self.seq += 1
+        return LeaderSample(
+            stamp_ns=now_ns,
+            seq=self.seq,
+            limbs={"hand": LimbCommand(T_leader_base_leader_eef=T)},
+            start=self.playback.asks_to_start,
+            end=self.playback.is_over,
+            is_exhausted=self.playback.is_exhausted,
+        )
+
+    def apply(self, feedback):
+        self.playback.apply(feedback, self.clock())
+
+    def close(self):
+        pass
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LoggedConfig:
+    __pydantic_config__: ClassVar = STRICT
+    log: str
+    power_off: str = "falls"
+
+
+class Logged(Follower):
+    """Ideal; its log is its own, not the session's."""
+
+    def open(self):
+        self.q = np.array(self.robot.home)
+        self.dq = np.zeros_like(self.q)
+        self.log = Path(self.config.log).open("a", buffering=1)  # noqa: SIM115
+        self.note("open")
+        return FollowerInfo(
+            joint_names=self.robot.joint_names,
+            rate=200.0,
+            power_off=self.config.power_off,
+            simulated=True,
+        )
+
+    def read(self):
+        return FollowerState(stamp_ns=self.clock(), q=self.q.copy(), dq=self.dq.copy())
+
+    def write(self, q_cmd):
+        self.dq = (q_cmd - self.q) * 200.0
+        self.q = np.array(q_cmd)
+        self.note("write", q=self.q.tolist())
+
+    def close(self, policy):
+        if not self.log.closed:
+            self.note("close", policy=policy)
+            self.log.close()
+
+    def note(self, event, **values):
+        self.log.write(json.dumps({"event": event, "t_ns": self.clock(), **values}))
+        self.log.write("\n")

@@ -1,0 +1,95 @@
+"""Runs the product in a terminal of its own, types at it, reads it and hangs it up."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+
+from running import RunningSession
+
+from paprle.process import WORKSPACE
+
+CTRL_C = b"\x03"
+# makes the terminal the controlling one, so that Ctrl-C and hang-ups arrive as signals
+_LAUNCHER = (
+    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+    "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+)
+
+
+class TerminalSession(RunningSession):
+    """One ``run.py`` in a terminal; what it shows is consumed as it is waited for."""
+
+    def __init__(self, args: list[str], out: Path, env: dict[str, str]) -> None:
+        self.out = out
+        self._shown = b""
+        self._seen = 0
+        self._master, slave = pty.openpty()
+        self._settings = termios.tcgetattr(slave)
+        self._slave: int | None = slave
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", _LAUNCHER, str(WORKSPACE / "run.py"), *args,
+             f"record.dir={out}"],
+            stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+            env=os.environ | env,
+        )  # fmt: skip
+        self.pids = {"session": self.process.pid}
+
+    def text(self) -> str:
+        """Everything shown so far."""
+        while self._slave is not None and select.select([self._master], [], [], 0)[0]:
+            self._shown += os.read(self._master, 65536)
+        return self._shown.decode(errors="replace")
+
+    def wait_for(self, state: str, timeout: float = 20.0) -> None:
+        """Wait until something is shown that was not shown when last waited for."""
+        end = time.monotonic() + timeout
+        while (at := self.text().find(state, self._seen)) < 0:
+            assert self.process.poll() is None, self.text()
+            assert time.monotonic() < end, f"never {state}:\n{self.text()}"
+            select.select([self._master], [], [], 0.02)
+        self._seen = at + len(state)
+
+    def press(self, keys: bytes) -> int:
+        """Type keys and return the monotonic time of it, [ns]."""
+        self._seen = len(self.text())
+        at_ns = time.monotonic_ns()
+        os.write(self._master, keys)
+        return at_ns
+
+    def hang_up(self) -> int:
+        """Close the window: the kernel sends SIGHUP and every write fails."""
+        at_ns = time.monotonic_ns()
+        self.text()
+        os.close(self._slave)
+        self._slave = None
+        os.close(self._master)
+        return at_ns
+
+    def wait_gone(self, timeout: float = 25.0) -> int | None:
+        end = time.monotonic() + timeout
+        while self.process.poll() is None and time.monotonic() < end:
+            self.text()
+            time.sleep(0.01)
+        return super().wait_gone(max(0.1, end - time.monotonic()))
+
+    @property
+    def is_restored(self) -> bool:
+        """Whether the terminal is set up as it was before."""
+        return termios.tcgetattr(self._slave) == self._settings
+
+    def end(self) -> None:
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        super().end()
+        if self._slave is not None:
+            os.close(self._slave)
+            os.close(self._master)
+            self._slave = None
