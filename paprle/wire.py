@@ -127,6 +127,7 @@ def make_layout(robot: RobotInfo, leader: LeaderInfo) -> Layout:
             ("q_meas", "f8", (n,)),
             ("dq_meas", "f8", (n,)),
             ("tau_meas", "f8", (n,)),  # NaN: not measured
+            ("speed_scale", "f8"),  # share of V that was allowed
             ("clearance", "f8"),
             ("compute_ns", "i8"),
             ("late_ns", "i8"),  # wake-up lateness

@@ -100,7 +100,8 @@ def measure_source(episode: Episode) -> EpisodeResult:
     entry |= _pick_worst(limbs)
     entry["limbs"] = {limb.name: limb.figures for limb in limbs}
     entry["latency_ms"] = _measure_latency(episode, engaged, origin_ns)
-    entry["gate"] = _measure_gate(episode.gate, robot, h, notes)
+    settings = episode.config.get("gate") or {}
+    entry["gate"] = _measure_gate(episode.gate, robot, h, settings, notes)
     entry["tick"] = measure_ticks(episode.ticks, _find_tick_period(episode.config))
     entry["notes"] = notes
     return EpisodeResult(
@@ -217,7 +218,11 @@ def _measure_latency(episode: Episode, engaged: Spans, origin_ns: int) -> Json:
 
 
 def _measure_gate(
-    gate: Rows, robot: RobotInfo, h: float | None, notes: list[str]
+    gate: Rows,
+    robot: RobotInfo,
+    h: float | None,
+    settings: Mapping[str, Any],
+    notes: list[str],
 ) -> Json:
     """Oracle's verdict, interventions, and punctuality of the gate."""
     reasons = count_interventions(gate)
@@ -230,7 +235,7 @@ def _measure_gate(
     if h is None:
         notes.append("the gate's period is not known, so q_cmd was not judged")
         return figures
-    verdict = judge(gate, make_limits(robot, h))
+    verdict = judge(gate, make_limits(robot, h, settings))
     return figures | {
         "violations": verdict.n_violations,
         "violations_by_invariant": dict(verdict.counts),

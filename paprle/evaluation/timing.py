@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from paprle.evaluation.tracks import Rows
+from paprle.gate.gate import compute_command_limits
 from paprle.gate.reasons import Reason
 from paprle.oracle import Limits, Verdict, Violation, check_commands
+from paprle.settings import GateSettings
 from paprle.types import GateState, RobotInfo, Vec
 
 Json = dict[str, Any]
@@ -63,11 +66,25 @@ def count_interventions(gate: Rows) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-def make_limits(robot: RobotInfo, h: float) -> Limits:
-    """Return the recorded limits of the robot; the gate's own margin is not in them."""
+def make_limits(
+    robot: RobotInfo, h: float, gate: Mapping[str, Any] | None = None
+) -> Limits:
+    """Return what commands were held to: the robot's limits less the gate's margin.
+
+    Args:
+        robot: The recorded robot.
+        h: Period of the gate, [s].
+        gate: The recorded settings of the gate; without them there is no margin.
+
+    Returns:
+        The limits.
+    """
+    margin = float((gate or {}).get("position_margin", 0.0))
+    settings = GateSettings(position_margin=margin)
+    q_min, q_max = compute_command_limits(robot, settings)
     return Limits(
-        q_min=robot.q_min,
-        q_max=robot.q_max,
+        q_min=q_min,
+        q_max=q_max,
         dq_max=robot.dq_max,
         ddq_max=robot.ddq_max,
         h=h,
@@ -104,9 +121,10 @@ def judge(gate: Rows, limits: Limits) -> Verdict:
 
 def _judge_run(run: Rows, skip: int, limits: Limits) -> Verdict:
     q_cmd: Vec = run["q_cmd"]
+    scale = run["speed_scale"][skip:, None]
     return check_commands(
         q_cmd[skip:],
-        limits,
+        replace(limits, dq_max=scale * limits.dq_max),
         t_ns=run["stamp_ns"][skip:],
         q_start=q_cmd[:skip] if skip else None,
     )

@@ -16,13 +16,15 @@ import numpy.typing as npt
 
 from paprle.errors import ConfigError
 from paprle.evaluation.metrics import Spans, find_spans, is_inside
-from paprle.evaluation.poses import Dropped, Trajectory, clean
+from paprle.evaluation.poses import Dropped, Stamps, Trajectory, clean
 from paprle.robot.chain import Limb, chain_between, make_chain_model
 from paprle.robot.urdf import read_urdf
 from paprle.types import RobotInfo, SessionState, Vec
 from paprle.wire import pose_to_row
 
 Rows = npt.NDArray[Any]  # structured: fields of paprle.wire
+
+_ONE_CLOCK_NS = 1e9  # spec: safety.md A1: stamps farther off are another clock's
 
 
 class Source(Protocol):
@@ -112,7 +114,7 @@ def make_tracks(source: Source, origin_ns: int, engaged: Spans) -> list[Track]:
         is_from_joints = not np.isfinite(asked).any()
         if is_from_joints:
             asked = compute_poses(limb, limb.take(ticks["q_des"].T).T)
-        target, dropped = clean(ticks["stamp_ns"], asked, origin_ns)
+        target, dropped = clean(_find_stamps(ticks), asked, origin_ns)
         spans = _cover(engaged, measured)
         track = Track(
             limb=limb.name,
@@ -124,6 +126,14 @@ def make_tracks(source: Source, origin_ns: int, engaged: Spans) -> list[Track]:
         )
         tracks.append(track)
     return tracks
+
+
+def _find_stamps(ticks: Rows) -> Stamps:
+    """Return when the leader was where it says; on arrival where clocks differ."""
+    captured: Stamps = ticks["sample"]["stamp_ns"]
+    apart = np.abs(ticks["stamp_ns"] - captured)
+    is_one_clock = len(apart) > 0 and float(np.median(apart)) < _ONE_CLOCK_NS
+    return captured if is_one_clock else ticks["stamp_ns"]
 
 
 def _cover(engaged: Spans, measured: Trajectory) -> Spans:

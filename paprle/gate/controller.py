@@ -18,6 +18,8 @@ from paprle.settings import GateSettings
 from paprle.types import FollowerInfo, FollowerState, GateState, RobotInfo, Vec
 from paprle.wire import Layout, Record, Request
 
+_SHORTEST_STALL = 0.02  # [s] spec: safety.md amendments, K2
+
 
 class GateController:
     """The gate with its watches, its state and its follower.
@@ -50,11 +52,14 @@ class GateController:
         self._n_resets = 0
         self._k = 0
         self._latched = 0
+        self._sent = (self.gate.q_cmd, self.gate.dq_cmd)
         self._record: Record = np.zeros((), dtype=layout.status)
         for name in ("q_des", "q_meas", "dq_meas", "tau_meas", "sim_time"):
             self._record[name] = np.nan
         self._meas: FollowerState | None = None
         self._may_write = False
+        self._stepped_ns: int | None = None
+        self._stall_ns = int(max(3.0 * self._h, _SHORTEST_STALL) * 1e9)
 
     def step(
         self, setpoint: Record | None, now_ns: int, due_ns: int | None = None
@@ -71,6 +76,9 @@ class GateController:
             The status record of this period; overwritten by the next call.
         """
         reasons = {*self._read(now_ns), *self._setpoints.take(setpoint, now_ns)}
+        stepped_ns, self._stepped_ns = self._stepped_ns, now_ns
+        if stepped_ns is not None and now_ns - stepped_ns > self._stall_ns:
+            reasons.add(Reason.STALLED)
         newest = self._setpoints.newest
         request = Request.READY if newest is None else Request(int(newest["request"]))
         if self.is_orphaned:
@@ -92,15 +100,21 @@ class GateController:
         leash = None
         if self._measurements.is_blocked and self._meas is not None:
             leash = self._meas.q
-        result = self.gate.step(q_des, self._h, age, leash, dq_des=dq_des)
-        reasons.update(result.events)
-        self._write(result.q_cmd, reasons)
+        if self._may_write:
+            result = self.gate.step(q_des, self._h, age, leash, dq_des=dq_des)
+            reasons.update(result.events)
+            self._write(result.q_cmd, reasons)
         return self._report(reasons, q_des, now_ns)
 
     @property
+    def is_cut_off(self) -> bool:
+        """Whether a command could not be sent, so that none is any more."""
+        return self.fault is not None and not self._may_write
+
+    @property
     def is_at_rest(self) -> bool:
-        """Whether the last command stood still."""
-        return self.gate.is_at_rest
+        """Whether the last command stood still, or none can be sent any more."""
+        return self.gate.is_at_rest or not self._may_write
 
     def _read(self, now_ns: int) -> tuple[Reason, ...]:
         """Take the newest measurement if it can be used; say what is wrong with it."""
@@ -168,6 +182,7 @@ class GateController:
         self.gate.reset(meas.q)
         self._measurements.reset()
         self._may_write = True
+        self._sent = (self.gate.q_cmd, self.gate.dq_cmd)
         self._apply(Event.ARM)
 
     def _choose_target(
@@ -180,9 +195,8 @@ class GateController:
         age = self._setpoints.compute_age(now_ns)
         age_ns = due_ns - int(newest["at_ns"])
         ahead = min(max(age_ns * 1e-9, 0.0), self._session_period)
-        dq_des = newest["dq_des"]
-        if not np.isfinite(dq_des).all():
-            dq_des = np.zeros_like(dq_des)
+        dq_des = np.nan_to_num(newest["dq_des"], nan=0.0)
+        dq_des = np.minimum(np.maximum(dq_des, -self.gate.dq_max), self.gate.dq_max)
         q_des = newest["q_des"] + dq_des * ahead
         is_current = age_ns * 1e-9 <= 2.0 * self._session_period
         return q_des, dq_des if is_current else None, age
@@ -195,15 +209,17 @@ class GateController:
         return None
 
     def _write(self, q_cmd: Vec, reasons: set[Reason]) -> None:
-        if not self._may_write or self.fault is not None:
-            return
+        """Send a command; after one that could not be sent, none is computed either."""
         try:
             self._follower.write(q_cmd)
         except Exception as err:  # noqa: BLE001 - a driver may raise anything
             self.fault = err
+            self._may_write = False
             reasons.add(Reason.FOLLOWER_FAULT)
             self._apply(Event.STOP)
             self._latched = to_bits([Reason.FOLLOWER_FAULT])
+        else:
+            self._sent = (q_cmd, self.gate.dq_cmd)
 
     def _report(self, reasons: set[Reason], q_des: Vec | None, now_ns: int) -> Record:
         record, newest, meas = self._record, self._setpoints.newest, self._meas
@@ -216,7 +232,8 @@ class GateController:
             record["setpoint_seq"] = newest["seq"]
             record["setpoint_ns"] = newest["stamp_ns"]
         record["q_des"] = np.nan if q_des is None else q_des
-        record["q_cmd"], record["dq_cmd"] = self.gate.q_cmd, self.gate.dq_cmd
+        record["q_cmd"], record["dq_cmd"] = self._sent
+        record["speed_scale"] = self.gate.speed_scale
         if meas is not None:
             record["meas_ns"] = meas.stamp_ns
             record["sim_time"] = np.nan if meas.sim_time is None else meas.sim_time

@@ -100,7 +100,7 @@ class Gate:
             )
         self.q_cmd = readonly(q)
         self.dq_cmd = readonly(np.zeros_like(q))
-        self._dq_des = np.zeros_like(q)
+        self._feed = np.zeros_like(q)
         self._h = 0.0
 
     @property
@@ -125,8 +125,8 @@ class Gate:
             age: Age of ``q_des`` by arrival, [s].
             q_meas: Measured positions, shape (n,), when the command is to be leashed
                 to within E of them (L1, blocked); None otherwise.
-            dq_des: Velocity of the desired positions, shape (n,), [rad/s]; used as
-                feed-forward where it is a motion the joint could follow.
+            dq_des: Velocity of the desired positions, shape (n,), [rad/s]; fed forward
+                as far as the joint could have it, within V and changing by A.
 
         Returns:
             The vector to send, and which clauses acted.
@@ -144,54 +144,52 @@ class Gate:
         if target is not None and not 0.0 <= age <= self.settings.stale_after:
             events.append(Reason.COMMAND_STALE)
             target = None
-        lower, upper = self._find_bounds(q_meas)
-        v, q = self._advance(target, dq_des, lower, upper, events)
+        goal = None if target is None else self._clip_goal(target, q_meas)
+        if goal is not None and (goal != target).any():
+            events.append(Reason.POSITION)
+        v, q = self._advance(goal, dq_des, events)
         self.q_cmd, self.dq_cmd = readonly(q), readonly(v)
         return GateResult(self.q_cmd, tuple(events), float("inf"))
 
-    def _find_bounds(self, q_meas: Vec | None) -> tuple[Vec, Vec]:
-        """Position limits of this step; a joint outside may only come back in."""
-        lower, upper = self.q_min, self.q_max
+    def _clip_goal(self, target: Vec, q_meas: Vec | None) -> Vec:
+        """Clip a target to the position limits and, if leashed, to near q_meas (L1)."""
+        # A joint outside its limits is not sent farther out; a leashed command that is
+        # too far ahead is drawn back.
+        low = np.minimum(self.q_min, self.q_cmd)
+        high = np.maximum(self.q_max, self.q_cmd)
+        goal: Vec = np.minimum(np.maximum(target, low), high)
         leash = None if q_meas is None else _as_vector(q_meas, len(self.q_cmd))
-        if leash is not None:
-            bound = np.where(self._is_arm, self.settings.lag_bound, np.inf)
-            lower = np.maximum(lower, np.minimum(leash - bound, self.q_max))
-            upper = np.minimum(upper, np.maximum(leash + bound, self.q_min))
-        return np.minimum(lower, self.q_cmd), np.maximum(upper, self.q_cmd)
+        if leash is None:
+            return goal
+        bound = np.where(self._is_arm, self.settings.lag_bound, np.inf)
+        goal = np.minimum(np.maximum(goal, leash - bound), leash + bound)
+        return np.minimum(np.maximum(goal, low), high)
 
     def _advance(
-        self,
-        target: Vec | None,
-        dq_des: Vec | None,
-        lower: Vec,
-        upper: Vec,
-        events: list[Reason],
+        self, goal: Vec | None, dq_des: Vec | None, events: list[Reason]
     ) -> tuple[Vec, Vec]:
-        """Return the next velocity and position."""
+        """Return the next velocity and position; without a goal, brake."""
         h, A, c = self._h, self.ddq_max, self.q_cmd
         v_brake = compute_braking_velocity(self.dq_cmd, A, h)
+        if goal is None:
+            self._feed = np.zeros_like(c)
+            return v_brake, c + v_brake * h
+        # a joint that stands outside its limits may only come back in
+        lower, upper = np.minimum(self.q_min, c), np.maximum(self.q_max, c)
         speed = np.maximum(self.dq_max * self.speed_scale, np.abs(v_brake))
-        # V1 is never empty for the position limits; a leash may be, and then it brakes
         v_low = np.maximum(-speed, self.dq_cmd - A * h)
         v_low = np.maximum(v_low, -compute_stopping_speed(c - lower, A, h))
         v_high = np.minimum(speed, self.dq_cmd + A * h)
         v_high = np.minimum(v_high, compute_stopping_speed(upper - c, A, h))
+        # V1 says braking is inside; this is for its rounding
         v_low, v_high = np.minimum(v_low, v_brake), np.maximum(v_high, v_brake)
-        if target is None:
-            self._dq_des = np.zeros_like(c)
-            return v_brake, c + v_brake * h
-        goal = np.clip(target, lower, upper)
-        if (goal != target).any():
-            events.append(Reason.POSITION)
         wanted, is_exact = self._want(goal - c, dq_des, speed, events)
         v, is_free = self._groups.limit_along(wanted, v_brake, v_low, v_high)
         if not is_free.all():
             events.append(Reason.ACCELERATION)
         # the goal itself, so that a resting target is held to the bit
         q = np.where(is_exact & is_free, goal, c + v * h)
-        # rounding only: V1 has already kept the step inside
-        hard_low, hard_high = np.minimum(self.q_min, c), np.maximum(self.q_max, c)
-        return v, np.minimum(np.maximum(q, hard_low), hard_high)
+        return v, np.minimum(np.maximum(q, lower), upper)
 
     def _want(
         self, error: Vec, dq_des: Vec | None, speed: Vec, events: list[Reason]
@@ -203,7 +201,7 @@ class Gate:
         distance that is left keeps it from overshooting.
         """
         h = self._h
-        feed = self._check_feed(dq_des)
+        feed = self._follow_feed(dq_des)
         relative = error - feed * h
         distance = np.abs(relative)
         stopping = compute_stopping_speed(distance, self.ddq_max, h)
@@ -218,17 +216,17 @@ class Gate:
             wanted = wanted / np.where(is_fast, over, 1.0)
         return wanted, (rate * h >= 1.0 - 1e-12) & ~is_fast
 
-    def _check_feed(self, dq_des: Vec | None) -> Vec:
-        """Feed-forward where the target moves as the joint itself could, else zero."""
+    def _follow_feed(self, dq_des: Vec | None) -> Vec:
+        """Feed-forward: the target's velocity, as far as the joint could have it."""
         feed = None if dq_des is None else _as_vector(dq_des, len(self.q_cmd))
         if feed is None:
             feed = np.zeros_like(self.q_cmd)
-        change = np.abs(feed - self._dq_des)
-        self._dq_des = feed
-        is_feasible = (np.abs(feed) <= self.dq_max * self.speed_scale) & (
-            change <= 2.0 * self.ddq_max * self._h
+        speed, change = self.dq_max * self.speed_scale, self.ddq_max * self._h
+        feed = np.minimum(np.maximum(feed, -speed), speed)
+        self._feed = np.minimum(
+            np.maximum(feed, self._feed - change), self._feed + change
         )
-        return np.where(is_feasible, feed, 0.0)
+        return self._feed
 
 
 def compute_command_limits(info: RobotInfo, settings: GateSettings) -> tuple[Vec, Vec]:

@@ -13,6 +13,7 @@ from paprle.types import RobotInfo, Vec
 
 Mask = npt.NDArray[np.bool_]
 
+_ROUNDING = 1e-9  # chosen: far above rounding, far below anything that moves
 _FAR = 1e6  # [rad] chosen: stands for "no limit"; keeps the closed form finite
 
 
@@ -111,11 +112,13 @@ class Groups:
         t_max = self.min(np.where(rests, np.where(allows, 1.0, -1.0), far))
         t_min = self.max(np.where(rests, 0.0, near))
         t = np.minimum(t_max, 1.0)
-        keeps = (t >= np.maximum(t_min, 0.0)) & (t_max >= 0.0)
+        # where braking begins, wanted stands on the edge of the box but for rounding
+        keeps = (t >= np.maximum(t_min, 0.0) - _ROUNDING) & (t_max >= 0.0)
         step = wanted - base
         room = np.where(step > 0.0, upper, lower) - base
-        turns = step != 0.0
+        turns = np.abs(step) > _ROUNDING * np.maximum(np.abs(base), 1e-3)
         shares = np.where(turns, room / np.where(turns, step, 1.0), 1.0)
         s = np.clip(self.min(shares), 0.0, 1.0)
         v = np.where(keeps, t * wanted, base + s * step)
-        return v, np.where(keeps, t, s) >= 1.0
+        is_wanted = np.where(keeps, t, s) >= 1.0 - _ROUNDING
+        return np.minimum(np.maximum(v, lower), upper), is_wanted

@@ -31,10 +31,17 @@ class Reason(IntEnum):
     FOLLOWER_FAULT = 19  # the follower's driver raised
     FOREIGN_WRITER = 20  # T2: somebody else commands this follower
     LATE = 21  # the gate missed a deadline
+    STALLED = 22  # K2: the gate itself stood still for three periods; holds
 
 
 HOLD_REASONS = frozenset(
-    {Reason.COMMAND_STALE, Reason.LAG, Reason.STATE_STALE, Reason.STATE_BAD}
+    {
+        Reason.COMMAND_STALE,
+        Reason.LAG,
+        Reason.STATE_STALE,
+        Reason.STATE_BAD,
+        Reason.STALLED,
+    }
 )
 """Reasons that put an engaged gate into HOLD."""
 

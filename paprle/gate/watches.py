@@ -20,6 +20,8 @@ _LONGEST_DEADLINE = 0.2  # [s] spec: safety.md A2
 _MAX_SEQUENCE_JUMP = 1_000_000  # spec: safety.md A3
 _SHORTEST_STATE_AGE = 0.02  # [s] spec: safety.md amendments, L3
 _STANDSTILL = 0.02  # [rad/s] chosen: above encoder noise, below any commanded motion
+_AFTER_CONTACT = 0.2  # [s] chosen: a joint that is let go springs back for this long
+_SHORTEST_LAG = 0.02  # [s] chosen: springing back is no quicker than a servo
 _PLAUSIBLE = 1.0  # [rad] chosen: how far outside its limits a real joint may read
 
 
@@ -86,6 +88,8 @@ class MeasurementWatch:
     ) -> None:
         self._settings = settings
         self._h = h
+        self._lag = max(lag, _SHORTEST_LAG)
+        self._calm = 0.0
         n_delay = max(1, round(lag / h))
         self._commands: deque[tuple[Vec, Vec]] = deque(maxlen=n_delay + 1)
         grippers = {limb.gripper.joint for limb in robot.limbs if limb.gripper}
@@ -101,7 +105,7 @@ class MeasurementWatch:
         """Forget the past, at arming."""
         self._commands.clear()
         self._times = dict.fromkeys(self._times, 0.0)
-        self.is_blocked = False
+        self.is_blocked, self._calm = False, 0.0
 
     def check_state(self, state: FollowerState, now_ns: int) -> tuple[Reason, ...]:
         """Whether the measured state is fresh and plausible (L3)."""
@@ -145,20 +149,25 @@ class MeasurementWatch:
         q_then, dq_then = self._commands[0]
         fastest = np.max([np.abs(dq) for _, dq in self._commands], axis=0)
         speed = np.abs(state.dq)
-        behind = np.abs(q_then - state.q) * self._is_arm
+        error = q_then - state.q
+        behind = np.abs(error) * self._is_arm
         is_behind = behind > self._settings.lag_bound
         stands = speed < _STANDSTILL
         # hysteresis: the leash itself brings the error down to E
         bound = self._settings.lag_bound * (0.5 if self.is_blocked else 1.0)
         self.is_blocked = bool(((behind > bound) & stands).any())
+        # contact, and what follows it, is neither a lag nor overspeed of the drive
+        self._calm = _AFTER_CONTACT if self.is_blocked else self._calm - self._h
+        is_calm = self._calm <= 0.0
+        catching_up = np.where(state.dq * error > 0.0, behind / self._lag, 0.0)
+        allowed = (
+            self._settings.overspeed_factor * fastest
+            + self._settings.overspeed_margin
+            + catching_up
+        )
         found = {
-            Reason.LAG: is_behind & ~stands,
-            Reason.OVERSPEED: self._is_arm
-            & (
-                speed
-                > self._settings.overspeed_factor * fastest
-                + self._settings.overspeed_margin
-            ),
+            Reason.LAG: is_behind & ~stands & is_calm,
+            Reason.OVERSPEED: self._is_arm & (speed > allowed) & is_calm,
             Reason.REVERSED: is_behind
             & (np.sign(state.dq) == -np.sign(dq_then))
             & (np.abs(dq_then) > _STANDSTILL)

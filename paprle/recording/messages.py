@@ -76,6 +76,7 @@ uint64 setpoint_seq     # newest set-point used
 int64 setpoint_ns       # its stamp, monotonic clock
 float64 sim_time        # [s]; NaN: none
 float64[] q_des         # what the gate was asked for [rad] or [m]
+float64 speed_scale     # share of V that was allowed
 float64 clearance       # smallest known [m]; +inf: none known
 int64 compute_ns        # time the gate tick took
 int64 late_ns           # lateness of its wake-up

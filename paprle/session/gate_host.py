@@ -108,7 +108,8 @@ class GateHost:
         record["stamp_ns"] = loop.mark()
         record["compute_ns"] = record["stamp_ns"] - start_ns
         self._status.write(record)
-        self._ring.push(Stream.GATE, record.tobytes())
+        if not self._controller.is_cut_off:  # what is recorded was sent
+            self._ring.push(Stream.GATE, record.tobytes())
 
     def _ask_end(self, _signal: int, _frame: FrameType | None) -> None:
         self._must_end = True

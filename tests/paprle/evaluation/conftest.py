@@ -102,6 +102,7 @@ def fill(layout, robot, urdf, n, delay, motion_delay):
     gate["state"] = np.where(k < 200, GateState.READY, GateState.ENGAGED)
     t_gate = t + 1e-3
     gate["q_cmd"] = wave(t_gate - delay, m)
+    gate["speed_scale"] = 1.0
     gate["q_meas"] = wave(t_gate - 1e-4 - delay - motion_delay, m)
     gate["compute_ns"] = 200_000
     return ticks, gate

@@ -37,7 +37,7 @@ def test_a_recording_is_evaluated_from_its_file_alone(recording, tmp_path):
     assert entry["error"] is None
     assert entry["is_complete"] is True
     assert entry["end_reason"] == "leader_end"
-    assert entry["ate_mm"]["lag_compensated"]["tau_ms"] == pytest.approx(20, abs=0.1)
+    assert entry["ate_mm"]["lag_compensated"]["tau_ms"] == pytest.approx(22, abs=0.1)
     assert entry["latency_ms"]["capture_to_command"]["p50"] == pytest.approx(3.0)
     assert entry["gate"]["violations"] == 0
     assert (tmp_path / "report.html").is_file()
