@@ -11,13 +11,18 @@ from collections import Counter
 import numpy as np
 
 from paprle.errors import SessionError
-from paprle.types import LeaderSample
+from paprle.types import LeaderSample, LimbCommand
 from paprle.wire import Layout, Record, unpack_sample
 
 _MAX_HAND_SPEED = 3.0  # [m/s] spec: safety.md A5
 _MAX_HAND_TURN = 20.0  # [rad/s] chosen: quicker than a wrist turns
+_MAX_JOINT_SPEED = 20.0  # [rad/s] chosen: quicker than a hand moves a puppeteer
+_NOISE_JOINT = 0.05  # [rad] chosen: several steps of any encoder
+_BURST = 0.1  # [s] chosen: samples may be held up this long and then come at once
+_STEADY_NS = 200_000_000  # chosen: an automatic leader re-engages after this much data
 _NOISE_TURN = 0.1  # [rad] chosen: jitter of a tracked orientation
 _NOISE = 0.01  # [m] chosen: jitter of a tracked pose between two close stamps
+_FARTHEST = 1e4  # [m] chosen: beyond any tracked space; 1e30 is no pose
 _QUATERNION_NORM = (0.9, 1.1)  # spec: safety.md A6
 _MAX_SEQUENCE_JUMP = 1_000_000  # spec: safety.md A3
 
@@ -41,6 +46,8 @@ class Intake:
         self.arrived_ns = 0
         self.refused: Counter[str] = Counter()
         self.jumped = False
+        self._seen: set[str] = set()
+        self._usable_since_ns: int | None = None
 
     def take(self, record: Record | None, now_ns: int) -> None:
         """Look at the mailbox's newest record."""
@@ -51,10 +58,15 @@ class Intake:
             self.refused[refusal] += 1
             return
         sample = unpack_sample(self._layout, record)
-        self.jumped = self._has_jumped(sample)
+        self.jumped = self._has_jumped(sample, now_ns)
         if self.jumped:
             self.refused["jump"] += 1
         self.sample, self.record, self.arrived_ns = sample, record, now_ns
+        self._seen.update(
+            limb
+            for limb, command in sample.limbs.items()
+            if command.q is not None or command.T_leader_base_leader_eef is not None
+        )
 
     def get_sample(self) -> LeaderSample:
         """Return the newest accepted sample, where ``is_usable`` has been seen.
@@ -81,17 +93,27 @@ class Intake:
             and not self.jumped
         )
 
+    def is_steady(self, now_ns: int) -> bool:
+        """Whether it has been usable for a while: asked once every tick."""
+        if not self.is_usable(now_ns):
+            self._usable_since_ns = None
+            return False
+        if self._usable_since_ns is None:
+            self._usable_since_ns = now_ns
+        return now_ns - self._usable_since_ns >= _STEADY_NS
+
     def _find_refusal(self, record: Record) -> str:
         if self.sample is not None:
             seq = int(record["seq"])
             if seq < self.sample.seq or seq - self.sample.seq > _MAX_SEQUENCE_JUMP:
                 return "sequence"
         poses = record["pose"]
-        norms = np.linalg.norm(poses[:, 3:], axis=1)
+        is_sane = (np.abs(poses) < _FARTHEST).all(axis=1)  # NaN and infinity are not
+        norms = np.linalg.norm(np.where(is_sane[:, None], poses, 0.0)[:, 3:], axis=1)
         low, high = _QUATERNION_NORM
         # an absent pose is NaN throughout; anything else must be whole
         is_absent = np.isnan(poses).all(axis=1)
-        is_whole = np.isfinite(poses).all(axis=1) & (norms >= low) & (norms <= high)
+        is_whole = is_sane & (norms >= low) & (norms <= high)
         if not (is_absent | is_whole).all():
             return "pose"
         has_joints = not is_absent.all() or np.isfinite(record["q"]).any()
@@ -99,19 +121,42 @@ class Intake:
             return "empty"
         return ""
 
-    def _has_jumped(self, sample: LeaderSample) -> bool:
-        if self.sample is None or not self.sample.valid:
+    def _has_jumped(self, sample: LeaderSample, now_ns: int) -> bool:
+        """Whether this is no plausible motion from the last valid sample (A5)."""
+        before = self.sample
+        if before is None or not before.valid:
             return False
-        dt = max((sample.stamp_ns - self.sample.stamp_ns) * 1e-9, 0.0)
-        allowed = _MAX_HAND_SPEED * dt + _NOISE
-        allowed_turn = _MAX_HAND_TURN * dt + _NOISE_TURN
+        arrival = (now_ns - self.arrived_ns) * 1e-9
+        dt = (sample.stamp_ns - before.stamp_ns) * 1e-9
+        dt = min(max(dt, 0.0), max(arrival, _BURST))  # a stamp alone allows nothing
         for limb, command in sample.limbs.items():
-            T = command.T_leader_base_leader_eef
-            before = self.sample.limbs[limb].T_leader_base_leader_eef
-            if T is None or before is None:
-                continue
-            step = float(np.linalg.norm(T.translation - before.translation))
-            turn = float(np.trace(before.rotation.T @ T.rotation) - 1.0) / 2.0
-            if step > allowed or math.acos(min(max(turn, -1.0), 1.0)) > allowed_turn:
+            last = before.limbs[limb]
+            if _has_returned(command, last) and limb in self._seen:
+                return True
+            if _is_leap(command, last, dt):
                 return True
         return False
+
+
+def _has_returned(command: LimbCommand, last: LimbCommand) -> bool:
+    """Whether a limb that was absent is there again, wherever it may be."""
+    is_there = command.q is not None or command.T_leader_base_leader_eef is not None
+    was_there = last.q is not None or last.T_leader_base_leader_eef is not None
+    return is_there and not was_there
+
+
+def _is_leap(command: LimbCommand, last: LimbCommand, dt: float) -> bool:
+    """Whether a limb moved farther than a hand can in that time."""
+    T, T_last = command.T_leader_base_leader_eef, last.T_leader_base_leader_eef
+    if T is not None and T_last is not None:
+        step = float(np.linalg.norm(T.translation - T_last.translation))
+        cosine = float(np.trace(T_last.rotation.T @ T.rotation) - 1.0) / 2.0
+        turn = math.acos(min(max(cosine, -1.0), 1.0))
+        return (
+            step > _MAX_HAND_SPEED * dt + _NOISE
+            or turn > _MAX_HAND_TURN * dt + _NOISE_TURN
+        )
+    if command.q is not None and last.q is not None:
+        leap = np.abs(command.q - last.q)
+        return bool((leap > _MAX_JOINT_SPEED * dt + _NOISE_JOINT).any())
+    return False

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import outsider
 import pytest
+from lock_step import LockStep
 from running import RunningSession
 from terminal import TerminalSession
 
@@ -66,3 +67,18 @@ def fast_motion(tmp_path):
         "follower=piper",
         "env=kinematic",
     ]
+
+
+@pytest.fixture
+def lock_step():
+    """Make sessions in lock-step; the oracle judges each at the end."""
+    made = []
+
+    def make(*args, **kwargs):
+        made.append(LockStep(*args, **kwargs))
+        return made[-1]
+
+    yield make
+    for session in made:
+        verdict = session.judge()
+        assert verdict.is_ok, str(verdict)

@@ -1,0 +1,91 @@
+"""Late ticks, a slow IK, a slow leader and a busy machine (row 18)."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from running import judge
+
+from paprle.types import GateState, SessionState
+
+pytestmark = pytest.mark.process
+
+BREAKER = ["leader=breaker", "follower=piper", "env=kinematic", "session.episodes=1"]
+SOLVE = "leader.site=paprle.retarget:Retargeting.solve"
+
+
+@pytest.fixture
+def hogs():
+    spin = [sys.executable, "-c", "while True: pass"]
+    running = [subprocess.Popen(spin) for _ in range(4)]
+    yield running
+    for process in running:
+        process.kill()
+        process.wait()
+
+
+def check_one_step_a_period(episode):
+    """Nothing was sent twice in a period, and all of it is within the limits."""
+    verdict = judge(episode)
+    assert verdict.is_ok, str(verdict)
+    gate = episode.gate
+    assert (np.diff(gate["k"].astype(np.int64)) == 1).all()
+    assert np.diff(gate["stamp_ns"]).min() >= 0.75e6 * 5
+
+
+@pytest.mark.parametrize("periods", [1, 5])
+def test_a_slow_ik_makes_late_ticks_that_are_counted_and_dropped(
+    start, outside, periods
+):
+    session = start(
+        *BREAKER, SOLVE, f"leader.action={0.005 * periods}", "leader.after=50",
+        "session.duration=1.5", env=outside,
+    )  # fmt: skip
+
+    assert session.wait_gone() == 0, session.text()
+
+    episode = session.episode()
+    check_one_step_a_period(episode)
+    assert "missed deadlines" in session.text()
+    assert episode.ticks["n_overruns"][-1] > 20
+    engaged = episode.ticks["state"] == SessionState.ENGAGED
+    assert np.diff(episode.ticks["stamp_ns"][engaged]).max() < 0.2e9
+
+
+def test_an_ik_that_hangs_for_50_periods_holds_the_arm(start, outside):
+    session = start(
+        *BREAKER, SOLVE, "leader.action=once 0.25", "leader.after=100",
+        "session.duration=1.5", env=outside,
+    )  # fmt: skip
+
+    assert session.wait_gone() == 0, session.text()
+
+    episode = session.episode()
+    check_one_step_a_period(episode)
+    assert GateState.HOLD in episode.gate["state"]
+
+
+def test_a_leader_that_answers_slowly_is_held_and_can_be_left(start, outside):
+    session = start(
+        *BREAKER, "leader.site=outsider:Breaker.latest", "leader.action=0.3",
+        "leader.after=400", env=outside,
+    )  # fmt: skip
+    session.wait_for("CLUTCHED")
+    session.find_pids()
+    session.kill("session", signal.SIGINT)
+
+    assert session.wait_gone() == 128 + signal.SIGINT
+    check_one_step_a_period(session.episode())
+
+
+@pytest.mark.usefixtures("hogs")
+def test_four_busy_neighbours_break_no_limit(start, outside):
+    session = start(*BREAKER, "session.duration=2.0", env=outside)
+
+    assert session.wait_gone(40.0) == 0, session.text()
+
+    check_one_step_a_period(session.episode())
