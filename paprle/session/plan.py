@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paprle.config import Resolved
-from paprle.errors import ConfigError, RecordingError
+from paprle.errors import ConfigError, DeviceError, RecordingError
 from paprle.interfaces import Clock, Follower, Leader
 from paprle.plugins import find_plugin, load_factory
 from paprle.process import WORKSPACE
@@ -105,7 +105,7 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
         ConfigError: If they do not fit; lists all problems.
     """
     robot = make_robot(resolved)
-    leader = make_leader(resolved, clock)
+    leader = _make_known_leader(resolved, clock)
     load_factory(find_plugin("follower", resolved.env_type))  # its SDK is there
     retargeting = Retargeting(
         robot,
@@ -119,6 +119,16 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
     return Plan(
         resolved, robot, leader, retargeting, make_layout(robot.info, leader.info)
     )
+
+
+def _make_known_leader(resolved: Resolved, clock: Clock) -> Leader:
+    """Construct the leader; files it cannot read are a refusal, nothing is open yet."""
+    leader = make_leader(resolved, clock)
+    try:
+        leader.info  # noqa: B018 - some read their files for it
+    except DeviceError as err:
+        raise ConfigError(str(err)) from err
+    return leader
 
 
 def _check_folder(folder: Path) -> None:

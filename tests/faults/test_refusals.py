@@ -1,0 +1,97 @@
+"""What cannot work is refused in one clear message before anything starts (row 35)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from paprle.process import WORKSPACE
+
+pytestmark = pytest.mark.process
+
+GOOD = ("leader=autopilot", "follower=piper", "env=kinematic")
+JOINTS = "time,elbow,wrist\n0.0,0.1,0.2\n0.1,0.1,0.2\n"
+
+
+def run_py(tmp_path, *args, **changes):
+    """Run the product as a user does; children would show as a trace of exec calls."""
+    return subprocess.run(
+        [sys.executable, str(WORKSPACE / "run.py"), *args],
+        cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False,
+        env=os.environ | {"PYTHONPATH": "", **changes},
+    )  # fmt: skip
+
+
+def write(path, text):
+    path.write_text(text)
+    return path
+
+
+MISTAKES = {
+    "no settings": ((), "leader"),
+    "wrong name": (("leader=autopilto",), "did you mean 'autopilot'?"),
+    "wrong key": (("leader.sise=1",), "did you mean 'size'?"),
+    "wrong type": (("session.rate=often",), "session.rate: expected a number"),
+    "wrong unit": (("session.speed=20%",), "session.speed"),
+    "out of bounds": (("gate.reduced_scale=2",), "gate.reduced_scale"),
+    "no URDF": (("follower.urdf=none.urdf",), "expected a URDF file"),
+    "wrong fault": (("env.faults=[explode@1]",), "explode"),
+    "no such limb": (("retarget.limb_map={leg: hand}",), "leg"),
+    "no motion": (("leader=offline",), "leader.path"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_refused_with_exit_2_and_nothing_started(tmp_path, name):
+    args, message = MISTAKES[name]
+    base = GOOD if args else ()
+
+    done = run_py(tmp_path, *base, *args, f"record.dir={tmp_path / 'OUT'}")
+
+    assert done.returncode == 2, done.stderr
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_impossible_pair_is_refused_by_joint_names(tmp_path):
+    path = write(tmp_path / "elbow.csv", JOINTS)
+
+    done = run_py(
+        tmp_path, *GOOD, "leader=offline", f"leader.path={path}",
+        "retarget.mode=joints",
+    )  # fmt: skip
+
+    assert done.returncode == 2, done.stderr
+    assert "joint1" in done.stderr or "elbow" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<robot name='x'><link name='a'>", "not XML", "", "<robot name='x'/>"],
+    ids=["cut off", "no XML", "empty", "no links"],
+)
+def test_a_broken_urdf_is_refused(tmp_path, text):
+    path = write(tmp_path / "robot.urdf", text)
+
+    done = run_py(tmp_path, *GOOD, f"follower.urdf={path}")
+
+    assert done.returncode == 2, done.stderr
+    assert "robot.urdf" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("text", ["", "time,joint1\n", "\0\0\0", "a,b\nx,y\n"])
+def test_a_motion_that_cannot_be_read_is_refused(tmp_path, text):
+    path = write(tmp_path / "motion.csv", text)
+
+    done = run_py(tmp_path, *GOOD, "leader=offline", f"leader.path={path}")
+
+    assert done.returncode == 2, done.stderr
+    assert "motion.csv" in done.stderr
+    assert "Traceback" not in done.stderr
