@@ -38,7 +38,8 @@ h3 { font-size: 16px; margin: 0 0 2px; }
 .tile span { color: #616e7c; font-size: 13px; display: block; }
 .good { border-top-color: #059669; } .bad { border-top-color: #dc2626; }
 .bad b { color: #dc2626; }
-.card { background: #fff; border-radius: 10px; padding: 14px 16px; margin: 14px 0; }
+.card { background: #fff; border-radius: 10px; padding: 14px 16px; margin: 14px 0;
+  overflow-x: auto; }
 .card img { width: 100%; height: auto; display: block; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: right; padding: 4px 10px; border-bottom: 1px solid #e4e7eb; }

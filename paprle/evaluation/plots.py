@@ -17,11 +17,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 from mpl_toolkits.mplot3d import art3d  # type: ignore[import-untyped]
 
 from paprle.evaluation.episode import EpisodeResult
 from paprle.evaluation.limb import LimbResult
 from paprle.evaluation.metrics import BLUE_MM, RED_MM, Spans
+from paprle.evaluation.words import format_number
 from paprle.gate.reasons import Reason
 from paprle.types import Vec
 
@@ -117,9 +119,11 @@ def draw_path(limb: LimbResult, spans: Spans) -> bytes:
     space.computed_zorder = False
     space.plot(*target.T, color=FAINT, lw=0.8, zorder=1)
     lines = _add_coloured(space, _cut(actual)[is_joined], colours)
-    space.auto_scale_xyz(*actual.T)
-    extent = np.ptp(actual, axis=0)
-    space.set_box_aspect(np.maximum(extent, max(0.35 * extent.max(), 1e-6)))
+    low, high = actual.min(axis=0), actual.max(axis=0)
+    extent = np.maximum(high - low, max(0.35 * (high - low).max(), 1e-6))
+    middle = (low + high) / 2
+    space.auto_scale_xyz(*(middle + np.outer([-0.5, 0.5], extent)).T)
+    space.set_box_aspect(extent)
     space.set(xlabel="x [mm]", ylabel="y [mm]", zlabel="z [mm]")
     space.set_title("In space, base frame")
     space.locator_params(nbins=4)
@@ -160,7 +164,7 @@ def draw_errors(limb: LimbResult, result: EpisodeResult) -> bytes:
     axes.set_ylim(-top * (0.06 + 0.09 * len(activity)), top * 1.08)
     axes.set_yticks([y for y in axes.get_yticks() if 0.0 <= y <= top * 1.08])
     axes.set(xlabel="time [s]", ylabel="position error [mm]")
-    axes.legend(loc="upper right", ncols=2)
+    _put_legend_above(axes)
     return _to_png(figure)
 
 
@@ -177,13 +181,18 @@ def draw_distribution(limb: LimbResult) -> bytes:
         ordered = np.maximum(np.sort(errors) * 1e3, SMALLEST_MM)
         share = 100.0 * np.arange(1, len(ordered) + 1) / len(ordered)
         median, p95 = np.percentile(ordered, [50, 95])
-        label = f"{name}: median {median:.3g} mm, p95 {p95:.3g} mm"
+        true = [
+            format_number(1e3 * float(np.percentile(errors, q)), "mm") for q in (50, 95)
+        ]
+        label = f"{name}: median {true[0]}, p95 {true[1]}"
         axes.plot(*_thin(ordered, share), color=colour, lw=1.6, label=label)
         axes.plot([median, p95], [50, 95], "o", color=colour, ms=4)
     axes.set(xlabel="position error [mm]", ylabel="samples [%]", ylim=(0, 101))
     axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter("{x:g}")
-    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2)
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    _put_legend_above(axes)
     return _to_png(figure)
 
 
@@ -243,6 +252,11 @@ def draw_timing(result: EpisodeResult) -> bytes:
 
 def _make_figure(width: float, height: float) -> Any:
     return Figure(figsize=(width, height), layout="constrained", dpi=DPI)
+
+
+def _put_legend_above(axes: Any) -> None:
+    """Place the legend where it hides no curve."""
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2)
 
 
 def _to_png(figure: Any) -> bytes:

@@ -55,7 +55,19 @@ def evaluate(episodes: Sequence[Path], out_dir: Path | None = None) -> list[Json
 def collect_entries(measured: Sequence[EpisodeResult]) -> list[Json]:
     """Return the entries of measured episodes, with what compares them."""
     itv = _compare(measured)
-    return [{**result.entry, "itv": itv} for result in measured]
+    names = _make_names([Path(result.entry["path"]) for result in measured])
+    return [
+        {**result.entry, "episode": name, "itv": itv}
+        for result, name in zip(measured, names, strict=True)
+    ]
+
+
+def _make_names(paths: Sequence[Path]) -> list[str]:
+    """Return what tells episodes apart: their stems, or with their folders."""
+    stems = [path.stem for path in paths]
+    if len(set(stems)) == len(stems):
+        return stems
+    return [str(path.parent / path.stem) for path in paths]
 
 
 def write_report(

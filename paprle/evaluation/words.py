@@ -9,19 +9,23 @@ from typing import Any
 Json = dict[str, Any]
 
 UNKNOWN = "–"
+N_DIGITS = 4  # chosen: 0.1 µm; smaller figures say nothing of a robot
+SMALLEST = 0.0001
 
 
 def format_number(value: float | None, unit: str = "") -> str:
-    """Return a number with three figures and its unit; a dash when it is unknown."""
+    """Return a number with up to three figures and its unit; a dash when unknown."""
     if value is None:
         return UNKNOWN
     if isinstance(value, int):
         text = str(value)
     elif value == 0.0:
         text = "0"
+    elif abs(value) < SMALLEST:
+        text = f"<{SMALLEST}" if value > 0 else f">-{SMALLEST}"
     else:
         digits = 2 - math.floor(math.log10(abs(value)))
-        text = f"{value:.{min(max(digits, 0), 6)}f}"
+        text = f"{value:.{min(max(digits, 0), N_DIGITS)}f}"
     return f"{text} {unit}".rstrip()
 
 

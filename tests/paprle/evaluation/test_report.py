@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -186,13 +187,14 @@ def test_broken_limits_are_said_aloud(make_episode):
     [
         (None, "–"),
         (0.0, "0 mm"),
-        (0.000674, "0.000674 mm"),
+        (0.000674, "0.0007 mm"),
+        (0.00000674, "<0.0001 mm"),
         (12.345, "12.3 mm"),
         (1234.5, "1234 mm"),
         (7, "7 mm"),
     ],
 )
-def test_numbers_have_three_figures(value, text):
+def test_numbers_have_up_to_three_figures(value, text):
     assert format_number(value, "mm" if value is not None else "") == text
 
 
@@ -202,3 +204,10 @@ def test_long_recordings_are_thinned_for_plots():
     (thin,) = plots._thin(np.arange(100_000))
 
     assert len(thin) <= plots.MAX_POINTS
+
+
+def test_episodes_of_the_same_name_are_told_apart():
+    names = report._make_names([Path("a/episode_0.mcap"), Path("b/episode_0.mcap")])
+    assert names == ["a/episode_0", "b/episode_0"]
+    names = report._make_names([Path("a/episode_0.mcap"), Path("a/episode_1.mcap")])
+    assert names == ["episode_0", "episode_1"]
