@@ -30,7 +30,7 @@ from paprle.robot import RobotModel
 from paprle.settings import IkSettings, RetargetSettings
 from paprle.types import LeaderInfo, LeaderSample, LimbCommand, Vec
 
-_SEED_BOUND = 0.3  # [rad] chosen: farther from the command, q_des is forgotten
+_SEED_BOUND = 0.3  # [rad] chosen: how far q_des may run ahead of the command
 _ROTATION_ERROR = 1e-6  # [1] chosen: of ‖R‖²; far beyond rounding
 
 
@@ -225,9 +225,9 @@ class Retargeting:
     def solve(self, target: Target, q_prev: Vec, q_cmd: Vec) -> Solution:
         """Find desired joints for a target; never raises.
 
-        A limb starts from its last q_des while that is near the command (no joint
-        farther than 0.3 rad), else from the command. Joints that nothing is asked of
-        stay there; joints in no limb stay at their last q_des.
+        A limb starts from its last q_des, pulled to within 0.3 rad of the command, so
+        that it neither forgets its branch nor runs ahead of the arm. Joints that
+        nothing is asked of stay there; joints in no limb stay at their last q_des.
 
         Args:
             target: The target.
@@ -241,10 +241,7 @@ class Retargeting:
         errors = np.full((2, len(self._rows)), np.nan)
         is_converged = True
         for name, limb in self._robot.limbs.items():
-            q_start, q_limb_cmd = limb.take(q_prev), limb.take(q_cmd)
-            if not bool((np.abs(q_start - q_limb_cmd) <= _SEED_BOUND).all()):
-                q_start = q_limb_cmd
-            q_limb = q_start
+            q_limb = q_start = _pull(limb.take(q_prev), limb.take(q_cmd))
             if name in target.T_base_eef:
                 found = self._solvers[name].solve(target.T_base_eef[name], q_start)
                 q_limb = found.q
@@ -329,6 +326,18 @@ class Retargeting:
             ):
                 openings[name] = min(max(float(opening), 0.0), 1.0)
         return openings
+
+
+def _pull(q_prev: Vec, q_cmd: Vec) -> Vec:
+    """Return q_prev, drawn straight toward q_cmd until no joint is too far from it."""
+    apart = q_prev - q_cmd
+    worst = float(np.abs(apart).max(initial=0.0))
+    if worst <= _SEED_BOUND:
+        return q_prev
+    if not math.isfinite(worst):
+        return q_cmd
+    pulled: Vec = q_cmd + apart * (_SEED_BOUND / worst)
+    return pulled
 
 
 def _is_pose(T: pin.SE3) -> bool:

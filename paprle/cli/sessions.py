@@ -20,7 +20,7 @@ from paprle.types import RobotInfo
 _KEYS = f"""\
 keys during a session:
   {HELP}
-  Ctrl-C brakes, parks and ends; a second one skips the park."""
+  Ctrl-C brakes and ends (and parks, with session.close_policy=park; a second skips it)."""
 
 
 def _add_dry_run(parser: argparse.ArgumentParser) -> None:

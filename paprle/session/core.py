@@ -29,9 +29,7 @@ from paprle.types import (
 from paprle.wire import Layout, Record, Request
 
 _STALL = 30.0  # [s] chosen: longer than any start and any gap in a recording
-_WAITING_STATES = frozenset(
-    {SessionState.INIT, SessionState.WAITING, SessionState.CLUTCHED}
-)
+_MOVING_STATES = frozenset({SessionState.ENGAGED, SessionState.CLOSING})
 _CLEARING = 0.3  # [s] chosen: several periods of the slowest gate
 
 
@@ -91,8 +89,12 @@ class Core:
         self._actions = Actions()
         self._asked = Actions()
         self._needs_press = False
+        self._is_steady = False
         self._was_engaged = False
         self._cleared_ns: int | None = None
+        self._has_seen_stop = False
+        self._is_park_over = False
+        self._home_note = ""
         self._gate_state = GateState.DISARMED
         self._now_ns, self._entered_ns = 0, 0
         self._deciders: dict[SessionState, Callable[[], Event | None]] = {
@@ -125,6 +127,7 @@ class Core:
         self.episodes.events = []
         self._asked, self._actions = actions.since(self._actions), actions
         self.intake.take(sample, now_ns)
+        self._is_steady = self.intake.is_steady(now_ns)
         self._gate_state = GateState(int(status["state"]))
         self.motion.take_status(status, now_ns)
         if self._gate_state is GateState.HOLD:
@@ -157,6 +160,10 @@ class Core:
         if self._asked.quit and self.state is not SessionState.CLOSING:
             self.end_reason = self.end_reason or "quit"
             return Event.QUIT
+        if self.state is SessionState.CLOSING and self._asked.stop:
+            self._is_park_over = True
+        if self._asked.discard and self.state not in EPISODE_STATES:
+            self.episodes.discard(self._now_ns)
         has_stopped = self._gate_state is GateState.STOPPED or bool(self._asked.stop)
         if has_stopped and self.state is not SessionState.STOPPED:
             return Event.STOP
@@ -166,9 +173,9 @@ class Core:
 
     def _find_stall(self) -> Event | None:
         """End a session that waits for what nobody is there to do."""
-        may_wait = self._is_interactive or self._leader.is_human
+        may_wait = self._is_interactive or self._leader.is_human or self.motion.has_plan
         waited = (self._now_ns - self._entered_ns) * 1e-9
-        if may_wait or self.state not in _WAITING_STATES or waited < _STALL:
+        if may_wait or self.state in _MOVING_STATES or waited < _STALL:
             return None
         self.end_reason = "stalled"
         self.note = self.note or "the gate did not get ready"
@@ -180,7 +187,7 @@ class Core:
     def _decide_slow_move(self) -> Event | None:
         blocked = self.motion.plan_home(self._settings.speed)
         if blocked:
-            self.note = f"not going home: {blocked}; move the arm clear, then Enter"
+            self._home_note = f"not at home: {blocked}"
             return Event.ABORT
         return Event.ARRIVED if self.motion.has_arrived else None
 
@@ -191,9 +198,11 @@ class Core:
         if is_done or (sample is not None and sample.is_exhausted):
             self.end_reason = "done"
             return Event.QUIT
-        self.note = self._find_obstacle(sample)
-        if self.note or sample is None:
+        obstacle = self._find_obstacle(sample)
+        self.note = "; ".join(filter(None, (self._home_note, obstacle)))
+        if obstacle or sample is None:
             return None
+        self._home_note = ""
         self.episodes.begin(self._now_ns)
         return Event.START
 
@@ -225,7 +234,7 @@ class Core:
         """A person may move clear; without one, waiting would last for ever."""
         self.note = f"cannot align: {blocked}"
         self.episodes.end("cannot align", self._now_ns)
-        if self._is_interactive:
+        if self._leader.is_human:
             return Event.ABORT
         self.end_reason = "cannot align"
         return Event.QUIT
@@ -246,12 +255,26 @@ class Core:
         engaged = sample is not None and sample.engaged and sample.valid
         has_pressed = bool(self._asked.engage) or (engaged and not self._was_engaged)
         self._was_engaged = engaged
-        if has_pressed:
+        is_usable = self.intake.is_usable(self._now_ns)
+        if has_pressed and is_usable:  # a press during silence is not one after it (S3)
             self._needs_press = False
         is_free = self._gate_state is GateState.READY and self.motion.is_standing
-        if self._needs_press or not is_free or not self.intake.is_usable(self._now_ns):
+        may_go = is_usable if self._leader.is_human else self._is_steady
+        if self._needs_press or not is_free or not may_go:
+            return None
+        if self._is_too_far():
+            self._needs_press = True
             return None
         return Event.REALIGN if self.motion.needs_alignment else Event.REENGAGE
+
+    def _is_too_far(self) -> bool:
+        """Whether a person would re-engage from too far away (S1); says so."""
+        if not self._leader.is_human:
+            return False
+        bound = self._settings.start_bound
+        refusal = self.motion.find_start_refusal(self.intake.get_sample(), bound)
+        self.note = refusal or self.note
+        return bool(refusal)
 
     def _has_ended(self) -> bool:
         """Whether operator, leader or time end the episode; notes why."""
@@ -290,7 +313,13 @@ class Core:
         if self._asked.clear and not is_held:
             self._setpoint["n_resets"] += 1
             self._cleared_ns = self._now_ns
-        return Event.RESET if self._gate_state is GateState.READY else None
+        if self._asked.stop:
+            self._cleared_ns = None  # stop while clearing: the last word counts
+        self._has_seen_stop |= self._gate_state is GateState.STOPPED
+        is_ready = self._gate_state is GateState.READY
+        # READY may also be the gate's state from before it was told to stop
+        is_reset = is_ready and self._has_seen_stop and self._cleared_ns is not None
+        return Event.RESET if is_reset else None
 
     # --- transitions -----------------------------------------------------------------
 
@@ -302,6 +331,8 @@ class Core:
         if self.state is before:
             return
         self._entered_ns = self._now_ns
+        if self.state is SessionState.STOPPED:
+            self._has_seen_stop, self._cleared_ns = False, None
         self.motion.drop_plan()
         self._was_engaged = True  # a deliberate press is an edge after this
         if self.state is SessionState.ENGAGED:
@@ -322,6 +353,8 @@ class Core:
         return self.end_reason or event.name.lower()
 
     def _name_stop(self) -> str:
+        if self._gate_state is not GateState.STOPPED:
+            return "stopped: operator_stop"
         reasons = from_bits(int(self.motion.latched))
         return "stopped: " + ", ".join(reason.name.lower() for reason in reasons)
 
@@ -333,6 +366,7 @@ class Core:
             self._settings.close_policy == "park"
             and self._gate_state in {GateState.READY, GateState.ENGAGED}
             and self._actions.quit < 2
+            and not self._is_park_over
         )
         if not can_park:
             self.motion.drop_plan()

@@ -41,6 +41,13 @@ class EpisodeLog:
             return
         self._ending = ("discarded" if is_discarded else reason, now_ns)
 
+    def discard(self, now_ns: int) -> None:
+        """Discard the episode that is ending, or else the last one."""
+        if self._ending is not None:
+            self._ending = ("discarded", self._ending[1])
+        elif self.number > 0:
+            self.add("discard", now_ns)
+
     def close(self, now_ns: int, *, is_standing: bool) -> None:
         """Close an ending episode once the command stands, so braking is in it."""
         if self._ending is None:

@@ -7,6 +7,7 @@ import time
 from types import FrameType
 
 from paprle.config import Resolved
+from paprle.errors import DeviceError
 from paprle.gate.controller import GateController
 from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
@@ -15,9 +16,10 @@ from paprle.loop import DeadlineLoop, freeze_garbage, request_realtime
 from paprle.mailbox import Mailbox, Ring
 from paprle.process import Role, is_closed, run_role
 from paprle.session.plan import RING_BYTES, make_follower, make_leader, make_robot
-from paprle.types import FollowerInfo
+from paprle.types import FollowerInfo, RobotInfo
 from paprle.wire import Request, Stream, make_layout
 
+_SLOWEST, _QUICKEST = 10.0, 1000.0  # [Hz] chosen: slower ones cannot be watched
 _BRAKING_TIME = 5.0  # [s] chosen: longer than any arm needs from V to rest
 
 
@@ -35,6 +37,7 @@ class GateHost:
         self._status = Mailbox(layout.status, role.fds["status"])
         self._ring = Ring(RING_BYTES, role.fds["gate_ring"])
         self._info: FollowerInfo = self._follower.open()
+        _check_info(self._info, robot.info)
         self._controller = GateController(
             robot.info,
             resolved.gate,
@@ -113,6 +116,20 @@ class GateHost:
 
     def _ask_end(self, _signal: int, _frame: FrameType | None) -> None:
         self._must_end = True
+
+
+def _check_info(info: FollowerInfo, robot: RobotInfo) -> None:
+    """Refuse a follower that is not the robot of the config."""
+    if info.joint_names != robot.joint_names:
+        raise DeviceError(
+            f"follower: expected the joints {', '.join(robot.joint_names)}, got "
+            f"{', '.join(info.joint_names)}; is it another robot, or another order?"
+        )
+    if not _SLOWEST <= info.rate <= _QUICKEST:
+        raise DeviceError(
+            f"follower: expected a rate of {_SLOWEST:g} … {_QUICKEST:g} [Hz], got "
+            f"{info.rate:g}"
+        )
 
 
 def main(role: Role) -> None:

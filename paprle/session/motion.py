@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -21,6 +22,7 @@ _ALIGNED = 0.02  # [rad] chosen: what engaging may leave for the gate to make up
 _LONGEST_DT = 0.1  # [s] chosen: samples farther apart give no velocity (safety.md A1)
 _DELAY_SHARE = 0.02  # chosen: the mean delay follows drifting clocks in a second
 _JITTER_NS = 5_000_000  # chosen: two loops of 200 Hz are apart by less [ns]
+_PATIENCE = 5.0  # [s] chosen: for what the gate needs more than the plan
 _REACH = 0.005  # [m] chosen: a start that is off by more is not what was asked for
 _STANDING = 1e-9  # [rad/s] chosen: rounding of a commanded velocity
 _NUDGE = pin.SE3(np.eye(3), np.array([0.0, 0.0, 1e-3]))  # makes the IK work a little
@@ -52,6 +54,13 @@ class Motion:
         layout: Layout,
     ) -> None:
         self._low, self._high = compute_command_limits(robot.info, gate)
+        self._slow_share = gate.reduced_scale
+        self._grippers = {
+            robot.joint_names.index(limb.gripper.joint)
+            for limb in robot.limbs.values()
+            if limb.gripper is not None
+        }
+        self._catching: set[int] = set()
         self._robot = robot
         self._retargeting = retargeting
         n_limbs = len(layout.limbs)
@@ -182,7 +191,12 @@ class Motion:
                     self._q_cmd, goal, self._robot.info, speed, self._now_ns
                 )
         self.has_arrived = self._has_reached(goal, tolerance)
+        if self._plan is not None and self._is_overdue(self._plan):
+            self._plan, self._blocked = None, "the arm did not arrive where it was sent"
         return self._blocked
+
+    def _is_overdue(self, plan: SlowMove) -> bool:
+        return (self._now_ns - plan.start_ns) * 1e-9 > plan.duration + _PATIENCE
 
     def _find_unreachable(self, sample: LeaderSample, goal: Vec) -> str:
         """Say which limb's first pose is out of reach; empty when none is."""
@@ -211,19 +225,32 @@ class Motion:
             self.q_des, self.dq_des = self._q_cmd.copy(), np.zeros_like(self._q_cmd)
             self._sample_ns = sample.stamp_ns
             self._delay_ns = float(now_ns - sample.stamp_ns)
+            self._catching = set(self._grippers)
         target = self._retargeting.retarget(sample, self._anchor)
         solution = self._retargeting.solve(target, self.q_des, self._q_cmd)
-        step = solution.q_des - self.q_des
         dt = (sample.stamp_ns - self._sample_ns) * 1e-9
+        q_des = self._catch_up(solution.q_des, dt)
+        step = q_des - self.q_des
         # A sample seen twice says nothing new, and the gate goes on along the last
         # velocity; otherwise two loops of nearly equal rates would beat.
         if dt != 0.0 or step.any():
             is_plausible = 0.0 < dt < _LONGEST_DT
             self.dq_des = step / dt if is_plausible else np.zeros_like(step)
-            self.q_des, self.at_ns = solution.q_des, self._find_instant(sample, now_ns)
+            self.q_des, self.at_ns = q_des, self._find_instant(sample, now_ns)
         self._sample_ns = sample.stamp_ns
         self.err_pos, self.err_rot = solution.err_pos, solution.err_rot
         self._fill_rows(sample, solution.T_base_eef)
+
+    def _catch_up(self, q_des: Vec, dt: float) -> Vec:
+        """Let grippers meet the leader slowly after engaging (S3)."""
+        for i in tuple(self._catching):
+            most = self._slow_share * float(self._robot.dq_max[i]) * max(dt, 0.0)
+            step = float(q_des[i] - self.q_des[i])
+            if abs(step) <= most:
+                self._catching.discard(i)
+            else:
+                q_des[i] = self.q_des[i] + math.copysign(most, step)
+        return q_des
 
     def _find_instant(self, sample: LeaderSample, now_ns: int) -> int:
         """When a sample is meant, on this clock and without the jitter of the tick."""

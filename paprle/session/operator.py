@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import select
 import sys
 import termios
 import threading
 import tty
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 KEYS: dict[str, str] = {
@@ -22,6 +23,8 @@ KEYS: dict[str, str] = {
     "q": "quit",
 }
 """Keys of any session; all others go to the leader."""
+
+_SEQUENCE = re.compile(rb"\x1b[\[O][0-9;]*[@-~]|.", re.DOTALL)
 
 HELP = "Enter engage/pause · Space STOP · n next · x discard · c clear a stop · q quit"
 
@@ -61,9 +64,9 @@ class Operator:
     """
 
     def __init__(self) -> None:
-        self._actions = Actions()
+        # an append cannot be interrupted, neither by a thread nor by a signal
+        self._pressed: dict[str, list[None]] = {f.name: [] for f in fields(Actions)}
         self._forward_fd: int | None = None
-        self._lock = threading.Lock()
         self._wake_read, self._wake_write = os.pipe()
         self._thread: threading.Thread | None = None
         self._saved: list[Any] | None = None
@@ -72,7 +75,7 @@ class Operator:
     @property
     def actions(self) -> Actions:
         """What was asked for so far."""
-        return self._actions
+        return Actions(*(len(presses) for presses in self._pressed.values()))
 
     def forward_to(self, fd: int | None) -> None:
         """Send keys that are not the session's to this descriptor."""
@@ -80,8 +83,7 @@ class Operator:
 
     def add(self, action: str) -> None:
         """Count an action; safe from any thread and from signal handlers."""
-        count = getattr(self._actions, action) + 1
-        self._actions = replace(self._actions, **{action: count})
+        self._pressed[action].append(None)
 
     def open(self) -> None:
         """Start reading single keys, if there is a terminal."""
@@ -122,16 +124,15 @@ class Operator:
 
     def take_keys(self, data: bytes) -> None:
         """Count the session's keys in these bytes and hand the rest to the leader."""
-        if data.startswith(b"\x1b"):
-            self._forward(data)  # an arrow or function key is one sequence
-            return
-        for byte in data:
-            action = KEYS.get(chr(byte))
+        rest = bytearray()
+        for part in _SEQUENCE.findall(data):
+            action = KEYS.get(part.decode(errors="replace"))
             if action is None:
-                self._forward(bytes([byte]))
+                rest += part  # an arrow or function key stays one sequence
             else:
-                with self._lock:
-                    self.add(action)
+                self.add(action)
+        if rest:
+            self._forward(bytes(rest))
 
     def _forward(self, data: bytes) -> None:
         if self._forward_fd is None:

@@ -19,6 +19,7 @@ from paprle.session.operator import Actions
 from paprle.session.virtual import VirtualClock
 from paprle.settings import (
     GateSettings,
+    GripperSettings,
     LimbSettings,
     LimitSettings,
     RetargetSettings,
@@ -78,6 +79,7 @@ def load_piper():
                 base_link="base_link",
                 eef_link="gripper_base",
                 home=(0.0, 1.5, -1.0, 0.0, -0.75, 0.0),
+                gripper=GripperSettings(joint="joint7", closed=0.0, open=0.035),
             )
         },
         limits=LimitSettings(ddq_max=10.0),
