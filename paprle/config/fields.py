@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import sys
 import types
 import typing
 from collections.abc import Mapping, Sequence
@@ -60,8 +61,22 @@ def read_fields(cls: Any) -> Mapping[str, FieldInfo]:
 
 @lru_cache(maxsize=256)
 def _read_fields(cls: Any) -> Mapping[str, FieldInfo]:
-    hints = typing.get_type_hints(cls, include_extras=True)
+    hints = _resolve_hints(cls)
     return {f.name: read_hint(hints[f.name]) for f in dataclasses.fields(cls)}
+
+
+def _resolve_hints(cls: Any) -> dict[str, Any]:
+    """Return the annotations of the fields alone: Python 3.10 trips over ClassVar."""
+    names = {f.name for f in dataclasses.fields(cls)}
+    hints: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        own = vars(base).get("__annotations__", {})
+        fields = types.SimpleNamespace(
+            __annotations__={name: own[name] for name in own if name in names}
+        )
+        scope = vars(sys.modules[base.__module__])
+        hints |= typing.get_type_hints(fields, scope, include_extras=True)
+    return hints
 
 
 def read_hint(hint: Any) -> FieldInfo:

@@ -6,12 +6,12 @@ import pkgutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import get_type_hints
 
 import pytest
 from pydantic import TypeAdapter
 
 import followers
+from paprle.config.fields import read_fields
 from paprle.interfaces import Follower, PluginSpec
 
 yaml = pytest.importorskip("yaml")
@@ -61,14 +61,10 @@ def test_config_is_strict_and_frozen(spec):
 
 
 def test_every_number_has_a_unit_and_every_key_a_meaning(spec):
-    hints = get_type_hints(_load(spec.config), include_extras=True)
-    hints.pop("__pydantic_config__", None)
-
-    for field, hint in hints.items():
-        kinds = {type(m).__name__ for m in hint.__metadata__}
-        assert kinds & {"Doc", "DocInfo"}, field
-        if hint.__origin__ is float:
-            assert "Unit" in kinds, field
+    for field, info in read_fields(_load(spec.config)).items():
+        assert info.meaning, field
+        if info.hint is float:
+            assert info.unit, field
 
 
 def test_yaml_of_the_env_is_valid(name, spec):

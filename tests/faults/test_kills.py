@@ -14,7 +14,10 @@ from paprle.types import SessionState
 
 pytestmark = pytest.mark.process
 
-N_TRIALS = 3
+TRIALS = [
+    *range(3),
+    *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(3, 23)),
+]
 DETECTION = {"session": 0.012, "leader": 0.02}  # [s] two gate periods; a tick and one
 
 
@@ -47,7 +50,7 @@ def check_rest(session, at_ns, name):
     return episode
 
 
-@pytest.mark.parametrize("seed", range(N_TRIALS))
+@pytest.mark.parametrize("seed", TRIALS)
 def test_a_killed_session_leaves_an_arm_at_rest_and_a_readable_recording(
     start, fast_motion, seed
 ):
@@ -62,7 +65,7 @@ def test_a_killed_session_leaves_an_arm_at_rest_and_a_readable_recording(
     assert lost < 0.1
 
 
-@pytest.mark.parametrize("seed", range(N_TRIALS))
+@pytest.mark.parametrize("seed", TRIALS)
 def test_a_killed_leader_stops_the_arm_and_ends_the_session(start, fast_motion, seed):
     session, at_ns = kill_moving(start, fast_motion, "leader", seed)
 
@@ -73,7 +76,7 @@ def test_a_killed_leader_stops_the_arm_and_ends_the_session(start, fast_motion, 
     check_rest(session, at_ns, "leader")
 
 
-@pytest.mark.parametrize("seed", range(N_TRIALS))
+@pytest.mark.parametrize("seed", TRIALS)
 def test_a_killed_recorder_changes_nothing_but_the_recording(start, fast_motion, seed):
     session, at_ns = kill_moving(start, fast_motion, "recorder", seed)
     time.sleep(0.5)
@@ -90,7 +93,7 @@ def test_a_killed_recorder_changes_nothing_but_the_recording(start, fast_motion,
     assert engaged[-1], "motion went on"
 
 
-@pytest.mark.parametrize("seed", range(N_TRIALS))
+@pytest.mark.parametrize("seed", TRIALS)
 def test_a_killed_gate_is_reported_and_ends_the_session(start, fast_motion, seed):
     session, at_ns = kill_moving(start, fast_motion, "gate", seed)
 
