@@ -21,8 +21,32 @@ _SWITCH_INTERVAL = 5e-4  # [s] measured: 1 instead of 1500 missed ticks in 3000
 _PR_SET_TIMERSLACK = 29  # spec: linux/prctl.h
 _MCL_CURRENT_AND_FUTURE = 3  # spec: sys/mman.h
 _REARM = 0.1  # chosen: share of a period after which a deadline counts as missed
-_SPACING = 0.85  # spec: 0.8 of safety.md T1, and a little for rounding
-_LEARNING = 0.002  # chosen: half a period is learned in 250 ticks
+SPACING = 0.8
+"""Two ticks, and two commands, are never closer than this share of a period (T1)."""
+
+
+class Pacer:
+    """Keeps two commands from leaving closer together than ``SPACING`` periods (T1).
+
+    Attributes:
+        sent_ns: When the last one left, [ns].
+    """
+
+    def __init__(
+        self,
+        rate: float,
+        clock: Callable[[], int] = time.monotonic_ns,
+        sleep: Callable[[float], None] = time.sleep,  # noqa: TID251 - it is what waits
+    ) -> None:
+        self.sent_ns = 0
+        self._gap_ns = int(SPACING * 1e9 / rate) + 1
+        self._clock, self._sleep = clock, sleep
+
+    def wait(self) -> None:
+        """Return as soon as the next command may leave, and note that it does."""
+        while (now := self._clock()) < self.sent_ns + self._gap_ns:
+            self._sleep((self.sent_ns + self._gap_ns - now) * 1e-9)
+        self.sent_ns = now
 
 
 class DeadlineLoop:
@@ -44,26 +68,11 @@ class DeadlineLoop:
         self.n_overruns = 0
         self._clock, self._sleep = clock, sleep
         self.deadline_ns = clock()
-        self._woke_ns = self._sent_ns = self.deadline_ns
-        self._quickest_ns = 0.0
-
-    def mark(self) -> int:
-        """Note that this tick's command is sent now; the next is spaced from here.
-
-        Returns:
-            The time, [ns].
-        """
-        self._sent_ns = self._clock()
-        took_ns = self._sent_ns - self._woke_ns
-        # what a tick takes at the least, learned slowly: it may only be found too short
-        self._quickest_ns += _LEARNING * self.period_ns
-        self._quickest_ns = min(took_ns, self._quickest_ns)
-        return self._sent_ns
+        self._woke_ns = self.deadline_ns
 
     def wait(self) -> int:
         """Sleep until the next deadline and return how late it woke up, [ns]."""
-        gap_ns = _SPACING * self.period_ns - self._quickest_ns
-        earliest = self._sent_ns + int(gap_ns)
+        earliest = self._woke_ns + int(SPACING * self.period_ns)
         self.deadline_ns += self.period_ns
         now = self._clock()
         if now > self.deadline_ns + _REARM * self.period_ns:
@@ -75,7 +84,7 @@ class DeadlineLoop:
         wake_at = max(self.deadline_ns, earliest)
         while (now := self._clock()) < wake_at:
             self._sleep((wake_at - now) * 1e-9)
-        self._woke_ns = self._sent_ns = now
+        self._woke_ns = now
         return late + now - wake_at
 
 

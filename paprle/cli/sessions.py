@@ -20,7 +20,8 @@ from paprle.types import RobotInfo
 _KEYS = f"""\
 keys during a session:
   {HELP}
-  Ctrl-C brakes and ends (and parks, with session.close_policy=park; a second skips it)."""
+  Ctrl-C brakes and ends; with session.close_policy=park it parks before, and a
+  second Ctrl-C skips that."""
 
 
 def _add_dry_run(parser: argparse.ArgumentParser) -> None:

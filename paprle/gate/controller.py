@@ -7,6 +7,8 @@ of each period is the record that goes to the session and to the recorder.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from paprle.gate.gate import Gate
@@ -28,6 +30,8 @@ class GateController:
         state: State of the gate.
         gate: The limits.
         fault: What the follower's driver raised, if it did.
+        is_orphaned: The session is gone: brake and latch.
+        pace: Called before each command leaves; waits where time is real (T1).
     """
 
     def __init__(
@@ -45,6 +49,7 @@ class GateController:
         self.is_orphaned = False
         self._settings = settings
         self._follower = follower
+        self.pace: Callable[[], None] = lambda: None
         self._h = 1.0 / info.rate
         self._session_period = session_period
         self._setpoints = SetpointWatch(settings)
@@ -210,6 +215,7 @@ class GateController:
 
     def _write(self, q_cmd: Vec, reasons: set[Reason]) -> None:
         """Send a command; after one that could not be sent, none is computed either."""
+        self.pace()
         try:
             self._follower.write(q_cmd)
         except Exception as err:  # noqa: BLE001 - a driver may raise anything

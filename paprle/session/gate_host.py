@@ -12,7 +12,7 @@ from paprle.gate.controller import GateController
 from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
 from paprle.interfaces import Follower
-from paprle.loop import DeadlineLoop, freeze_garbage, request_realtime
+from paprle.loop import DeadlineLoop, Pacer, freeze_garbage, request_realtime
 from paprle.mailbox import Mailbox, Ring
 from paprle.process import Role, is_closed, run_role
 from paprle.session.plan import RING_BYTES, make_follower, make_leader, make_robot
@@ -38,6 +38,7 @@ class GateHost:
         self._ring = Ring(RING_BYTES, role.fds["gate_ring"])
         self._info: FollowerInfo = self._follower.open()
         _check_info(self._info, robot.info)
+        self._pacer = Pacer(self._info.rate)
         self._controller = GateController(
             robot.info,
             resolved.gate,
@@ -46,6 +47,7 @@ class GateHost:
             layout,
             1.0 / resolved.session.rate,
         )
+        self._controller.pace = self._pacer.wait
         warm = Gate(robot.info, resolved.gate)  # the first call of NumPy is a slow one
         for _ in range(3):
             warm.step(robot.info.home, 1.0 / self._info.rate)
@@ -108,8 +110,8 @@ class GateHost:
         if late_ns > loop.period_ns:
             record["counts"][Reason.LATE] += 1
         record["late_ns"], record["n_overruns"] = late_ns, loop.n_overruns
-        record["stamp_ns"] = loop.mark()
-        record["compute_ns"] = record["stamp_ns"] - start_ns
+        record["stamp_ns"] = max(self._pacer.sent_ns, start_ns)
+        record["compute_ns"] = time.monotonic_ns() - start_ns
         self._status.write(record)
         if not self._controller.is_cut_off:  # what is recorded was sent
             self._ring.push(Stream.GATE, record.tobytes())

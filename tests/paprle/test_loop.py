@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from paprle.loop import DeadlineLoop
+from paprle.loop import DeadlineLoop, Pacer
 
 MS = 1_000_000
 
@@ -72,11 +72,14 @@ def test_lateness_is_reported():
 def test_commands_sent_late_in_a_tick_are_spaced_too():
     clock = FakeTime()
     loop = DeadlineLoop(1000.0, clock, clock.sleep)
+    pacer = Pacer(1000.0, clock, clock.sleep)
     sent = []
     for work in [int(0.7 * MS), 1000] * 20:
         loop.wait()
         clock.now += work
-        sent.append(loop.mark())
+        pacer.wait()
+        sent.append(pacer.sent_ns)
     gaps = [b - a for a, b in zip(sent, sent[1:], strict=False)]
 
     assert min(gaps) >= 0.8 * MS
+    assert loop.n_overruns == 0
