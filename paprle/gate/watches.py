@@ -20,6 +20,8 @@ _LONGEST_DEADLINE = 0.2  # [s] spec: safety.md A2
 _MAX_SEQUENCE_JUMP = 1_000_000  # spec: safety.md A3
 _SHORTEST_STATE_AGE = 0.02  # [s] spec: safety.md amendments, L3
 _STANDSTILL = 0.02  # [rad/s] chosen: above encoder noise, below any commanded motion
+_CREEP = 0.1  # [rad/s] chosen: how a joint moves that is pressed against something
+_HINDERED = 0.5  # chosen: a joint slower than this share of its command is held up
 _AFTER_CONTACT = 0.2  # [s] chosen: a joint that is let go springs back for this long
 _SHORTEST_LAG = 0.02  # [s] chosen: springing back is no quicker than a servo
 _PLAUSIBLE = 1.0  # [rad] chosen: how far outside its limits a real joint may read
@@ -132,8 +134,8 @@ class MeasurementWatch:
     ) -> tuple[Reason, ...]:
         """Whether the follower does what it was told, its identified lag allowed for.
 
-        Standstill away from the command is contact: it is reported as blocked and the
-        caller leashes the command to the measurement.
+        A joint that is away from its command and stands, or creeps, is in contact: it
+        is reported as blocked and the caller leashes the command to the measurement.
 
         Args:
             state: A fresh, plausible measurement.
@@ -152,7 +154,7 @@ class MeasurementWatch:
         error = q_then - state.q
         behind = np.abs(error) * self._is_arm
         is_behind = behind > self._settings.lag_bound
-        stands = speed < _STANDSTILL
+        stands = speed < np.maximum(_CREEP, _HINDERED * np.abs(dq_then))
         # hysteresis: the leash itself brings the error down to E
         bound = self._settings.lag_bound * (0.5 if self.is_blocked else 1.0)
         self.is_blocked = bool(((behind > bound) & stands).any())
@@ -172,6 +174,7 @@ class MeasurementWatch:
             & (np.sign(state.dq) == -np.sign(dq_then))
             & (np.abs(dq_then) > _STANDSTILL)
             & ~stands
+            & is_calm
             & is_following,
         }
         limits = {

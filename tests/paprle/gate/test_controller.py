@@ -72,14 +72,18 @@ def test_a_write_that_raises_latches_and_nothing_more_is_written(moving):
 
 def test_a_follower_that_lags_while_moving_is_held_and_met_where_it_is(moving):
     follower = moving.follower
-    behind = follower.q.copy()
-    behind[0] -= 0.3
-    follower.state_changes = {"q": behind, "dq": np.full(7, 0.1)}
-
-    moving.move(25)
+    for _ in range(60):  # moves as it is told, but far behind
+        behind = follower.q - 0.3 * np.sign(follower.dq)
+        follower.state_changes = {"q": behind, "dq": follower.dq.copy()}
+        moving.move(1, speed=0.4)
+        if moving.gate_state == "HOLD":
+            break
     assert moving.gate_state == "HOLD"
+    assert Reason.LAG in from_bits(int(moving.status["latched"]))
+    behind = follower.q - 0.3 * np.eye(7)[0]
+    follower.state_changes = {"q": behind, "dq": np.zeros(7)}
     moving.session_speaks = False
-    for _ in range(250):
+    for _ in range(300):
         moving.setpoint["seq"] += 1
         moving.setpoint["stamp_ns"] = moving.setpoint["source_ns"] = moving.clock()
         moving.step()
