@@ -37,6 +37,6 @@ def test_pressing_on_the_table_is_leashed_and_never_stopped(tmp_path):
     assert counts[Reason.BLOCKED] > 100, "it never pressed on anything"
     for reason in (Reason.LAG, Reason.OVERSPEED, Reason.REVERSED):
         assert counts[reason] == 0, reason.name
-    pressed = (gate["reasons"] >> Reason.BLOCKED & 1).astype(bool)
+    pressed = (gate["reasons"] & np.uint64(1 << Reason.BLOCKED)) > 0
     apart = np.abs(gate["q_cmd"] - gate["q_meas"])[pressed][:, :6].max(axis=1)
     assert np.median(apart) < 0.16  # E, and the lag of the drive
