@@ -33,6 +33,10 @@ def read_path(episode: Episode):
     return episode.gate["meas_ns"], poses[:, :3]
 
 
+def list_states(episode: Episode) -> list[str]:
+    return [event["after"] for event in episode.events if event["event"] == "state"]
+
+
 def hold(session, key: bytes, seconds: float) -> None:
     """Hold a key as a terminal tells it: once, a pause, then 30 times a second."""
     end = time.monotonic() + seconds
@@ -59,6 +63,7 @@ def test_keys_start_move_stop_and_quit(terminal):
     assert terminal.is_restored
     episode = terminal.episode()
     assert episode.is_complete
+    assert list_states(episode) == ["ALIGNING", "ENGAGED", "CLOSING"], episode.events
     stamps, path = read_path(episode)
     assert_moved_forward(path, (released_ns - pressed_ns) * 1e-9)
     assert_stopped(stamps, path, released_ns)
