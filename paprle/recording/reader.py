@@ -254,8 +254,10 @@ class _Contents:
         message = channel.message
         data = self._of(channel.topic, message.typename)
         size = message.dtype.itemsize
-        if any(len(row) != size for row in data):
-            raise self._error(f"messages of {size} bytes on {channel.topic}", "others")
+        other = next((len(row) for row in data if len(row) != size), None)
+        if other is not None:
+            got = f"{other}; {self._describe_writer()}"
+            raise self._error(f"messages of {size} bytes on {channel.topic}", got)
         joined = b"".join(data)
         fixed = channel.is_constant
         table = np.frombuffer(joined, np.uint8).reshape(len(data), size)
@@ -269,6 +271,11 @@ class _Contents:
         if topic is None or self._schemas.get(topic.schema_id) != typename:
             raise self._error(f"topic {name} of {typename}", "none")
         return self._messages.get(topic.id, [])
+
+    def _describe_writer(self) -> str:
+        header = self.json("header.json")
+        version, revision = header.get("version"), header.get("git_rev")
+        return f"paprle {version} at {revision} recorded it"
 
     def _error(self, expected: str, got: str) -> RecordingError:
         return RecordingError(f"{self._path}: expected {expected}, got {got}")
