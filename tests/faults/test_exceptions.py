@@ -103,7 +103,7 @@ def test_an_exception_while_closing_keeps_the_rest_going(start, outside, site, a
 
 def test_an_exception_in_the_recorder_ends_the_recording_alone(start, outside):
     site = "paprle.recording.recorder:Recorder.step"
-    session = break_at(start, outside, site, 300, "leader.time=4.0")
+    session = break_at(start, outside, site, 300, "leader.time=3.0")
     session.wait_for("RECORDING FAILED")
     assert "ENGAGED" in session.text()
 

@@ -16,7 +16,7 @@ from paprle.wire import Stream
 
 process = pytest.mark.process
 JOURNAL = "paprle.recording.sink:FileSink"
-BREAKER = ["leader=breaker", "leader.time=5.0", "follower=piper"]
+BREAKER = ["leader=breaker", "leader.time=3.0", "follower=piper"]
 BREAKER += ["follower.envs={logged: {}}", "env=logged"]
 
 
@@ -61,7 +61,7 @@ def test_a_full_disk_stops_the_recording_not_the_robot(
     assert "the robot is unaffected" in session.text()
     assert "ended: done, 1 episode(s)" in session.text()
     assert not list(small_disk.glob("*.json")), "no manifest: it is not whole"
-    assert check_motion(log) > 4.5
+    assert check_motion(log) > 2.5
 
 
 def free_bytes(folder):
@@ -85,7 +85,7 @@ def test_a_failing_disk_is_told_within_a_second(start, outside, tmp_path, call):
     assert "No space left" in session.text()
     assert "ended: done, 1 episode(s)" in session.text()
     assert not list(session.out.glob("*.json"))
-    assert check_motion(log) > 4.5
+    assert check_motion(log) > 2.5
 
 
 @process
