@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
@@ -14,7 +15,7 @@ from paprle.settings import STRICT
 class AutopilotConfig:
     """A shape, where it lies, and how fast it is drawn."""
 
-    __pydantic_config__: ClassVar = STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     shape: Annotated[
         Literal["circle", "square", "rectangle", "triangle", "s"],

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
@@ -14,7 +15,7 @@ from paprle.settings import STRICT
 class KeyboardConfig:
     """How fast the keys move, and when they stop to."""
 
-    __pydantic_config__: ClassVar = STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     speed: Annotated[
         float, Gt(0), Le(1), Unit("m/s"), doc("Translation at level 9.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
@@ -15,7 +15,7 @@ from paprle.settings import STRICT
 class KeySettings:
     """Which array of an NPZ holds what; usual names are found without being told."""
 
-    __pydantic_config__: ClassVar = STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     time: Annotated[str | None, doc("Stamps, shape (n,), [s].")] = None
     q: Annotated[str | None, doc("Joint positions, shape (n, m), [rad].")] = None
@@ -37,7 +37,7 @@ class KeySettings:
 class OfflineConfig:
     """Which motion, how it is meant, and how it is played."""
 
-    __pydantic_config__: ClassVar = STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     path: Annotated[
         str | None,

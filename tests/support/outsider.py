@@ -14,7 +14,7 @@ import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pinocchio as pin
@@ -94,7 +94,7 @@ def break_call(site: str, action: str, after: int) -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BreakerConfig:
-    __pydantic_config__: ClassVar = STRICT
+    __pydantic_config__: ClassVar[Any] = STRICT
     site: str = ""
     action: str = "raise"  # or "enospc", or [once] how long to sleep, [s]
     after: int = 0
@@ -139,7 +139,7 @@ class Breaker(Leader):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LoggedConfig:
-    __pydantic_config__: ClassVar = STRICT
+    __pydantic_config__: ClassVar[Any] = STRICT
     log: str
     power_off: str = "falls"
 

@@ -17,7 +17,7 @@ PLUGIN = """
 from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge, Gt, Le, Unit, doc
 from paprle.interfaces import PluginSpec
 from paprle.settings import STRICT
@@ -26,12 +26,12 @@ PLUGIN = PluginSpec(summary="A toy.", config="toy_rig:ToyConfig", factory="toy_r
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AxisConfig:
-    __pydantic_config__: ClassVar = STRICT
+    __pydantic_config__: ClassVar[Any] = STRICT
     gain: Annotated[float, Gt(0), Unit("N/m"), doc("Stiffness.")] = 1.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToyConfig:
-    __pydantic_config__: ClassVar = STRICT
+    __pydantic_config__: ClassVar[Any] = STRICT
     speed: Annotated[float, Gt(0), Le(10), Unit("m/s"), doc("Speed of it.")] = 1.0
     port: Annotated[str | None, doc("Serial port.")] = None
     path: Annotated[str | None, Unit("path"), doc("File.")] = None
