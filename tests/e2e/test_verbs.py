@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 
 import numpy as np
 import pytest
@@ -58,6 +59,24 @@ def test_evaluate_compares_several_episodes(recorded, tmp_path, capsys):
     assert entries[0]["itv"]["arc_length_mm"] < 0.5
     assert entries == json.loads((tmp_path / "report.json").read_text())
     assert (tmp_path / "report.html").read_text().count("<img") >= 3
+
+
+def test_the_report_shows_in_a_browser(recorded, tmp_path):
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("no Chromium here")
+    assert main(["evaluate", str(recorded / "episode_000000.mcap"),
+                 "--out", str(tmp_path)]) == 0  # fmt: skip
+
+    done = subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
+         f"--user-data-dir={tmp_path / 'profile'}", "--enable-logging=stderr",
+         (tmp_path / "report.html").as_uri()],
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+
+    assert "CONSOLE" not in done.stderr  # nothing was refused by the page's policy
+    assert done.stdout.count("<img") >= 4
 
 
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.99])
