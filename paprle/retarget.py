@@ -31,6 +31,7 @@ from paprle.settings import IkSettings, RetargetSettings
 from paprle.types import LeaderInfo, LeaderSample, LimbCommand, Vec
 
 _SEED_BOUND = 0.3  # [rad] chosen: how far q_des may run ahead of the command
+_LEAST_STEP = 1e-9  # [rad] chosen: no step, as a positive number
 _ROTATION_ERROR = 1e-6  # [1] chosen: of ‖R‖²; far beyond rounding
 
 
@@ -112,6 +113,7 @@ class Retargeting:
             ConfigError: If they cannot be paired; lists all problems.
         """
         ik = ik_settings or IkSettings()
+        self._max_step = ik.max_step
         _check_mobility(robot, ik)
         self.settings = settings
         self.pairing: Pairing = make_pairing(robot, leader, settings)
@@ -241,9 +243,14 @@ class Retargeting:
         errors = np.full((2, len(self._rows)), np.nan)
         is_converged = True
         for name, limb in self._robot.limbs.items():
-            q_limb = q_start = _pull(limb.take(q_prev), limb.take(q_cmd))
+            q_last = limb.take(q_prev)
+            q_limb = q_start = _pull(q_last, limb.take(q_cmd))
             if name in target.T_base_eef:
-                found = self._solvers[name].solve(target.T_base_eef[name], q_start)
+                pulled = float(np.abs(q_start - q_last).max(initial=0.0))
+                left = max(self._max_step - pulled, _LEAST_STEP)  # q_des makes no leap
+                found = self._solvers[name].solve(
+                    target.T_base_eef[name], q_start, max_step=left
+                )
                 q_limb = found.q
                 errors[:, self._rows[name]] = found.err_pos, found.err_rot
                 is_converged = is_converged and found.is_converged

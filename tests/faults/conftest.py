@@ -51,7 +51,7 @@ def fast_motion(tmp_path):
 
     The gate's V is 0.8 of the URDF's 3.14 [rad/s]; see configs/follower/piper.yaml.
     """
-    speed, reach, dt = 0.9 * 0.8 * np.pi, 1.2, 0.005
+    speed, reach, dt = 0.9 * 0.8 * np.pi, 2.4, 0.005
     times = np.arange(0.0, 20.0, dt)
     phase = (times * speed + reach) % (4 * reach)  # begins at 0, as home does
     joint1 = np.where(phase < 2 * reach, phase - reach, 3 * reach - phase)

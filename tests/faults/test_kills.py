@@ -25,7 +25,7 @@ def wait_until_fast(session, rng):
     """Somewhere in the motion; the caller checks how fast it was."""
     session.wait_for("ENGAGED")
     session.find_pids()
-    time.sleep(0.7 + rng.uniform(0.0, 0.7))
+    time.sleep(0.25 + rng.uniform(0.0, 0.35))  # the first turn is 1.06 s away
 
 
 def kill_moving(start, fast_motion, name, seed, number=signal.SIGKILL):
@@ -60,7 +60,7 @@ def test_a_killed_session_leaves_an_arm_at_rest_and_a_readable_recording(
 
     assert code == -signal.SIGKILL
     episode = check_rest(session, at_ns, "session")
-    assert find_speed_share(episode, at_ns) > 0.8 or seed, "killed at a turn"
+    assert find_speed_share(episode, at_ns) > 0.8, "killed at a turn"
     lost = (at_ns - int(episode.ticks["stamp_ns"][-1])) * 1e-9
     assert lost < 0.1
 
