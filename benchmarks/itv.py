@@ -1,10 +1,12 @@
 """How much live replays of one motion differ on a robot whose friction and load vary.
 
 python -m benchmarks.itv [--n 20] [--out FOLDER] [--friction 0.3] [--load 0.5] [--json]
+    [leader=… leader.key=value …]
 
-Records a rectangle once in MuJoCo, then replays the recording N times, live, each time
-with another seed of ``env.randomise``, and reports the inter-trial variability of
-requirements A28 in both definitions. ARBot's PiPER on hardware: 3.91 mm.
+Records a motion (a rectangle of the autopilot) once in MuJoCo, then replays the
+recording N times, live, each time with another seed of ``env.randomise``, and reports
+the inter-trial variability of requirements A28 in both definitions. ARBot's PiPER on
+hardware: 3.91 mm.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from paprle.process import WORKSPACE
 
 FRICTION = 0.3  # chosen: share by which dry friction differs between units and days
 LOAD = 0.5  # [kg] chosen: a third of the PiPER's rated payload
-MOTION = ("leader=autopilot", "leader.shape=rectangle", "leader.speed=0.1")
+MOTION = ("leader=autopilot", "leader.shape=rectangle")
 
 
 def run(verb, *words):
@@ -39,9 +41,9 @@ def run(verb, *words):
         raise RuntimeError(f"{verb} {' '.join(words)}:\n{done.stdout}{done.stderr}")
 
 
-def measure_spread(n, out, friction=FRICTION, load=LOAD):
+def measure_spread(n, out, friction=FRICTION, load=LOAD, motion=MOTION):
     """Return ITV of n live replays, as ``report.json`` has it."""
-    triple = (*MOTION, "follower=piper", "env=mujoco", "session.episodes=1")
+    triple = (*motion, "follower=piper", "env=mujoco", "session.episodes=1")
     run("run", *triple, "session.clock=virtual", f"record.dir={out / 'source'}")
     episodes = []
     for seed in range(n):
@@ -70,10 +72,11 @@ def main():
     parser.add_argument("--friction", type=float, default=FRICTION)
     parser.add_argument("--load", type=float, default=LOAD, help="[kg]")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("motion", nargs="*", default=MOTION, help="settings of run")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         out = args.out or Path(scratch)
-        itv = measure_spread(args.n, out, args.friction, args.load)
+        itv = measure_spread(args.n, out, args.friction, args.load, args.motion)
     if args.json:
         print(json.dumps(itv, indent=2))
         return
