@@ -53,4 +53,5 @@ def test_live_replays_of_a_robot_that_varies_spread_little(tmp_path):
 
     assert itv["n_trials"] == 20
     assert itv["arc_length_mm"] <= 0.1
-    assert itv["normalised_time_mm"] <= 0.1
+    # A motion may begin up to a tick of 5 ms later than another: 0.25 mm at 0.05 m/s.
+    assert itv["normalised_time_mm"] <= 0.25
