@@ -23,10 +23,10 @@ def read_path(out):
 @pytest.mark.parametrize(
     "env", ["kinematic", pytest.param("mujoco", marks=pytest.mark.sim)]
 )
-def test_replays_on_the_virtual_clock_are_identical(tmp_path, short_motion, env):
+def test_replays_on_the_virtual_clock_are_identical(tmp_path, env):
     first = tmp_path / "first"
     run_virtual(
-        first, "leader=offline", f"leader.path={short_motion}", "leader.speed=4",
+        first, "leader=autopilot", "leader.size=0.04", "leader.speed=0.1",
         "follower=piper", f"env={env}",
     )  # fmt: skip
 
