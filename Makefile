@@ -20,7 +20,7 @@ demo: $(VENV)/.ready  ## one lap of the autopilot on a simulated PiPER, then a r
 	$(BIN)/paprle evaluate $(OUT)/episode_000000.mcap
 
 test: $(VENV)/.ready  ## all tests but the nightly ones
-	$(BIN)/python -m pytest -m "not nightly and not hardware"
+	$(BIN)/python -m pytest -m "not nightly and not hardware" --durations=15
 
 check: $(VENV)/.ready  ## what CI checks beside the tests
 	$(BIN)/ruff format --check .

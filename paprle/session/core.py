@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from paprle.gate.reasons import from_bits
+from paprle.gate.reasons import Reason, from_bits
 from paprle.session.episode import EpisodeLog
 from paprle.session.intake import Intake
 from paprle.session.motion import Motion
@@ -30,6 +30,7 @@ from paprle.wire import Layout, Record, Request
 
 _STALL = 30.0  # [s] chosen: longer than any start and any gap in a recording
 _MOVING_STATES = frozenset({SessionState.ENGAGED, SessionState.CLOSING})
+_GATE_SILENCE_NS = 250_000_000  # spec: safety.md K2
 _CLEARING = 0.3  # [s] chosen: several periods of the slowest gate
 
 
@@ -90,6 +91,7 @@ class Core:
         self._asked = Actions()
         self._needs_press = False
         self._is_steady = False
+        self._is_gate_silent = False
         self._was_engaged = False
         self._cleared_ns: int | None = None
         self._has_seen_stop = False
@@ -129,6 +131,7 @@ class Core:
         self.intake.take(sample, now_ns)
         self._is_steady = self.intake.is_steady(now_ns)
         self._gate_state = GateState(int(status["state"]))
+        self._is_gate_silent = now_ns - int(status["stamp_ns"]) > _GATE_SILENCE_NS
         self.motion.take_status(status, now_ns)
         if self._gate_state is GateState.HOLD:
             self.motion.drop_plan()
@@ -293,11 +296,15 @@ class Core:
 
     def _is_disengaged(self) -> bool:
         """Whether the gate holds or the leader is lost; then a person must press."""
-        is_lost = not self.intake.is_usable(self._now_ns)
+        is_lost = not self.intake.is_usable(self._now_ns) or self._is_gate_silent
         if not is_lost and self._gate_state is not GateState.HOLD:
             return False
-        self._needs_press = self._leader.is_human
+        # a hiccup of the gate's own is no silence of the operator's (S3)
+        is_hiccup = not is_lost and self.motion.latched == 1 << Reason.STALLED
+        self._needs_press = self._leader.is_human and not is_hiccup
         self.note = "leader lost" if is_lost else "the gate holds"
+        if self._is_gate_silent:
+            self.note = "the gate was silent"
         if self._needs_press:
             self.note += "; let go and engage again, or press Enter"
         return True

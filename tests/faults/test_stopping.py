@@ -169,8 +169,7 @@ def test_keys_lead_through_stop_clear_next_discard_and_quit(type_at):
     session = type_at(*KEYBOARD)
     session.wait_for("WAITING")
     session.find_pids()
-    session.press(b"\r")
-    session.wait_for("ENGAGED ")
+    session.engage()
     session.press(b"a")
     time.sleep(0.4)
     at_ns = session.press(b" ")
@@ -182,8 +181,7 @@ def test_keys_lead_through_stop_clear_next_discard_and_quit(type_at):
     session.press(b"c")
     session.wait_for("WAITING")
     for key in (b"n", b"x"):
-        session.press(b"\r")
-        session.wait_for("ENGAGED ")
+        session.engage()
         session.press(key)
         session.wait_for("WAITING")
 

@@ -64,6 +64,23 @@ class TerminalSession(RunningSession):
         os.write(self._master, keys)
         return at_ns
 
+    def engage(self) -> None:
+        """Press Enter, and again when a busy machine made the gate hold."""
+        for _ in range(5):
+            self.press(b"\r")
+            end = time.monotonic() + 10.0
+            while time.monotonic() < end:
+                shown = self.text()[self._seen :]
+                if "ENGAGED " in shown and shown.rfind("ENGAGED ") > shown.rfind(
+                    "CLUTCHED"
+                ):
+                    self._seen = len(self.text())
+                    return
+                if "CLUTCHED" in shown:
+                    break
+                select.select([self._master], [], [], 0.02)
+        raise AssertionError(f"never ENGAGED:\n{self.text()}")
+
     def hang_up(self) -> int:
         """Close the window: the kernel sends SIGHUP and every write fails."""
         at_ns = time.monotonic_ns()

@@ -177,3 +177,12 @@ def test_the_end_of_an_episode_names_who_stopped_it(lock_step):
 
     ends = [e["end_reason"] for e in session.events if e["event"] == "episode_end"]
     assert ends == ["stopped: operator_stop"]
+
+
+def test_a_hiccup_of_the_gate_is_over_without_a_press(lock_step):
+    session = lock_step().engage().move(50)
+    session.clock.now_ns += 40_000_000
+    session.move(5)
+    assert session.state == "CLUTCHED"
+
+    session.until("ENGAGED", n=200)
