@@ -7,5 +7,5 @@ PLUGIN = PluginSpec(
     config="followers.mujoco.config:MujocoConfig",
     factory="followers.mujoco.follower:MujocoFollower",
     verified="simulator",
-    install="pip install 'mujoco>=3.2,<5'",
+    install="pip install 'mujoco>=3.2.7,<5'",
 )
