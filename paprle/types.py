@@ -103,6 +103,8 @@ class LeaderInfo:
         joint_names: Joint names by limb, for leaders that emit joints.
         is_absolute: Poses are meant in the follower's limb base frame as they are.
         is_human: A person holds it, so re-engaging needs a deliberate press (S3).
+        is_measured: Poses or joints carry a sensor's noise, so that bit-identical ones
+            for seconds mean that the device is stuck. Encoders at rest do not.
         has_gripper: Samples carry ``opening``.
         renders: ``none``, ``rumble`` or ``torque``.
         rate: Nominal rate of new samples, [Hz].
@@ -114,6 +116,7 @@ class LeaderInfo:
     joint_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     is_absolute: bool = False
     is_human: bool = True
+    is_measured: bool = False
     has_gripper: bool = False
     renders: str = "none"
     rate: float = 200.0

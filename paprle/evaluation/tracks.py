@@ -17,7 +17,7 @@ import numpy.typing as npt
 from paprle.errors import ConfigError
 from paprle.evaluation.metrics import Spans, find_spans, is_inside
 from paprle.evaluation.poses import Dropped, Stamps, Trajectory, clean
-from paprle.robot.chain import Limb, chain_between, make_chain_model
+from paprle.robot.chain import Limb, chain_between, make_chain
 from paprle.robot.urdf import read_urdf
 from paprle.types import RobotInfo, SessionState, Vec
 from paprle.wire import pose_to_row
@@ -169,13 +169,13 @@ def make_limbs(robot: RobotInfo, urdf: str) -> dict[str, Limb]:
     limbs = {}
     for info in robot.limbs:
         steps = chain_between(tree, info.base_link, info.eef_link)
-        model, frame = make_chain_model(steps, info.joint_names, positions, mimics)
-        if model.nv != len(info.joint_names):
+        chain = make_chain(steps, info.joint_names, positions, mimics)
+        if chain.model.nv != len(info.joint_names):
             raise ConfigError(
                 f"recorded URDF: expected joints {', '.join(info.joint_names)} from "
-                f"'{info.base_link}' to '{info.eef_link}', got {model.nv} of them"
+                f"'{info.base_link}' to '{info.eef_link}', got {chain.model.nv} of them"
             )
-        limbs[info.name] = Limb(info, robot, model, frame)
+        limbs[info.name] = Limb(info, robot, chain)
     return limbs
 
 

@@ -147,6 +147,7 @@ def leader_to_dict(leader: LeaderInfo) -> dict[str, Any]:
         "joint_names": {k: list(v) for k, v in leader.joint_names.items()},
         "is_absolute": leader.is_absolute,
         "is_human": leader.is_human,
+        "is_measured": leader.is_measured,
         "has_gripper": leader.has_gripper,
         "renders": leader.renders,
         "rate": leader.rate,

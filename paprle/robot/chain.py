@@ -9,11 +9,13 @@ moves with it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
+from paprle.robot.arrays import Tree, TreeJoint, make_tree
 from paprle.robot.tree import Urdf, UrdfJoint
 from paprle.types import LimbInfo, Mimic, RobotInfo, Vec, readonly
 
@@ -30,13 +32,29 @@ def chain_between(urdf: Urdf, base_link: str, eef_link: str) -> list[Step]:
     return [(joint, False) for joint in reversed(up)] + [(j, True) for j in down]
 
 
-def make_chain_model(
+class Chain(NamedTuple):
+    """A chain of joints, twice.
+
+    Attributes:
+        model: Its pinocchio model, nq = nv = n.
+        frame_id: Frame of the end-effector in it.
+        tree: The same joints as arrays.
+        T_last_eef: The end-effector in its last joint.
+    """
+
+    model: pin.Model
+    frame_id: int
+    tree: Tree
+    T_last_eef: pin.SE3
+
+
+def make_chain(
     steps: Sequence[Step],
     joint_names: Sequence[str],
     q_held: Mapping[str, float],
     mimics: Mapping[str, Mimic],
-) -> tuple[pin.Model, int]:
-    """Make the pinocchio model of a chain.
+) -> Chain:
+    """Make the model of a chain.
 
     Args:
         steps: The joints on the way.
@@ -45,40 +63,68 @@ def make_chain_model(
         mimics: Mimics by joint.
 
     Returns:
-        The model and the id of the frame of the end-effector.
+        The chain.
     """
-    model = pin.Model()
-    parent, T_parent_next = 0, pin.SE3.Identity()
-    copies: list[Mimic] = []
+    names: list[str] = []
+    joints: list[TreeJoint] = []
+    T_parent_next = pin.SE3.Identity()
     for joint, is_down in steps:
         mimic = mimics.get(joint.name)
-        is_copy = mimic is not None and mimic.source in joint_names
-        if not is_copy and joint.name not in joint_names:
+        source, scale, offset = joint.name, 1.0, 0.0
+        if mimic is not None and mimic.source in joint_names:
+            source, scale, offset = mimic.source, mimic.multiplier, mimic.offset
+        if source not in joint_names:
             T_step = joint.T_parent_child(q_held.get(joint.name, 0.0))
             T_parent_next = T_parent_next * (T_step if is_down else T_step.inverse())
             continue
-        if mimic is not None and is_copy:
-            copies.append(mimic)
         # Upwards, T_child_parent(q) = motion(-q) · T_parent_joint⁻¹.
-        placement = T_parent_next * joint.T_parent_joint if is_down else T_parent_next
-        axis = np.array(joint.axis if is_down else -joint.axis)
-        parent = model.addJoint(
-            parent, make_joint_model(joint.kind, axis), placement, joint.name
+        names.append(joint.name)
+        joints.append(
+            TreeJoint(
+                parent=len(joints) - 1,
+                placement=T_parent_next * joint.T_parent_joint
+                if is_down
+                else T_parent_next,
+                axis=np.array(joint.axis if is_down else -joint.axis),
+                is_prismatic=joint.kind == "prismatic",
+                column=joint_names.index(source),
+                scale=scale,
+                offset=offset,
+            )
         )
         T_parent_next = (
             pin.SE3.Identity() if is_down else joint.T_parent_joint.inverse()
         )
-    frame = pin.Frame("eef", parent, 0, T_parent_next, pin.FrameType.OP_FRAME)
-    model.addFrame(frame)
-    for copy in copies:
-        model = pin.transformJointIntoMimic(
-            model,
-            model.getJointId(copy.source),
-            model.getJointId(copy.joint),
-            copy.multiplier,
-            copy.offset,
+    model = _make_model(names, joints, T_parent_next, joint_names)
+    return Chain(model, model.getFrameId("eef"), make_tree(joints), T_parent_next)
+
+
+def _make_model(
+    names: Sequence[str],
+    joints: Sequence[TreeJoint],
+    T_last_eef: pin.SE3,
+    joint_names: Sequence[str],
+) -> pin.Model:
+    """Return the pinocchio model of a chain."""
+    model = pin.Model()
+    parent = 0
+    for name, joint in zip(names, joints, strict=True):
+        kind = "prismatic" if joint.is_prismatic else "revolute"
+        parent = model.addJoint(
+            parent, make_joint_model(kind, joint.axis), joint.placement, name
         )
-    return model, model.getFrameId("eef")
+    model.addFrame(pin.Frame("eef", parent, 0, T_last_eef, pin.FrameType.OP_FRAME))
+    for name, joint in zip(names, joints, strict=True):
+        source = joint_names[joint.column]
+        if source != name:
+            model = pin.transformJointIntoMimic(
+                model,
+                model.getJointId(source),
+                model.getJointId(name),
+                joint.scale,
+                joint.offset,
+            )
+    return model
 
 
 def make_joint_model(kind: str, axis: npt.NDArray[np.float64]) -> pin.JointModel:
@@ -111,11 +157,12 @@ class Limb:
         model: Pinocchio model of the chain, nq = nv = n_l.
         data: Data of this model; not for two threads at once.
         frame_id: Frame of the eef: ``data.oMf[frame_id]`` is T_base_eef.
+        tree: The same chain as arrays, for kernels.
+        R_eef: Rotation of the eef in the last joint, shape (3, 3).
+        p_eef: Its origin there, shape (3,), [m].
     """
 
-    def __init__(
-        self, info: LimbInfo, robot: RobotInfo, model: pin.Model, frame_id: int
-    ) -> None:
+    def __init__(self, info: LimbInfo, robot: RobotInfo, chain: Chain) -> None:
         self.name = info.name
         self.base_link, self.eef_link = info.base_link, info.eef_link
         self.joint_names = info.joint_names
@@ -125,9 +172,12 @@ class Limb:
         self.q_max = readonly(self.take(robot.q_max))
         self.dq_max = readonly(self.take(robot.dq_max))
         self.home = readonly(self.take(robot.home))
-        self.model = model
-        self.data = model.createData()
-        self.frame_id = frame_id
+        self.model = chain.model
+        self.data = chain.model.createData()
+        self.frame_id = chain.frame_id
+        self.tree = chain.tree
+        self.R_eef = readonly(chain.T_last_eef.rotation)
+        self.p_eef = readonly(chain.T_last_eef.translation)
 
     def fk(self, q: Vec) -> pin.SE3:
         """Return T_base_eef at q, shape (n_l,)."""

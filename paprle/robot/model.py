@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from paprle.errors import ConfigError
-from paprle.robot.chain import Limb, make_chain_model
+from paprle.robot.arrays import make_robot_tree
+from paprle.robot.chain import Limb, make_chain
 from paprle.robot.collision import CollisionModel
 from paprle.robot.limbs import discover_limbs
 from paprle.robot.limits import resolve_limits
@@ -38,6 +39,9 @@ class RobotModel:
         ddq_max: Acceleration limits A, shape (n,), [rad/s²] or [m/s²].
         limbs: Limbs by name, in order.
         mimics: Joints that follow actuated ones.
+        tree: All movable joints as arrays, for kernels.
+        link_places: By link, the joint of ``tree`` that moves it (-1: none) and the
+            link's pose in that joint.
     """
 
     def __init__(
@@ -55,6 +59,7 @@ class RobotModel:
         self.dq_max, self.ddq_max = info.dq_max, info.ddq_max
         self.limbs = limbs
         self.mimics = info.mimics
+        self.tree, self.link_places = make_robot_tree(urdf, info)
         self._urdf = urdf
         self._ignored = tuple(ignore_collisions)
         self._collision: CollisionModel | None = None
@@ -172,8 +177,8 @@ def _make_limbs(info: RobotInfo, resolver: LimbResolver) -> dict[str, Limb]:
         )
     limbs = {}
     for limb_info in info.limbs:
-        model, frame_id = make_chain_model(
+        chain = make_chain(
             resolver.steps[limb_info.name], limb_info.joint_names, positions, mimics
         )
-        limbs[limb_info.name] = Limb(limb_info, info, model, frame_id)
+        limbs[limb_info.name] = Limb(limb_info, info, chain)
     return limbs

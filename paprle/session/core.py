@@ -18,6 +18,7 @@ from paprle.session.intake import Intake
 from paprle.session.motion import Motion
 from paprle.session.operator import Actions
 from paprle.session.states import EPISODE_STATES, REQUESTS, Event, step_state
+from paprle.session.stuck import StuckWatch
 from paprle.settings import SessionSettings
 from paprle.types import (
     Feedback,
@@ -61,6 +62,7 @@ class Core:
         episodes: Counts episodes, and the events of the recorder.
         intake: The leader's samples.
         motion: What is commanded.
+        stuck: Notices a leader that no longer measures.
         note: What the operator should know or do next.
         end_reason: Why the session ends, once it does.
     """
@@ -79,6 +81,7 @@ class Core:
         self.episodes = EpisodeLog()
         self.intake = Intake(layout, settings.max_gap)
         self.motion = motion
+        self.stuck = StuckWatch(leader)
         self.note = ""
         self.end_reason = ""
         self._settings = settings
@@ -135,6 +138,7 @@ class Core:
         self.motion.take_status(status, now_ns)
         if self._gate_state is GateState.HOLD:
             self.motion.drop_plan()
+        self._watch_stuck()
         self._move_state(self._decide())
         is_over = self.state is SessionState.CLOSING and self._drive_closing()
         self.episodes.close(now_ns, is_standing=self.motion.is_standing)
@@ -156,6 +160,13 @@ class Core:
         self._fill_setpoint(now_ns)
         self._setpoint["request"] = request
         return self._setpoint
+
+    def _watch_stuck(self) -> None:
+        """Tell of a leader that is held and whose numbers stand still (row 2)."""
+        is_held = self.state in EPISODE_STATES and self.intake.is_usable(self._now_ns)
+        record = self.intake.record
+        for limb in self.stuck.take(record, self._now_ns, is_held=is_held):
+            self.episodes.add("stuck", self._now_ns, limb=limb)
 
     # --- decisions: one method a state, each returns the event it found -------------
 

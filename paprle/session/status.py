@@ -108,6 +108,8 @@ def compose_line(core: Core, n_overruns: int, recording: str) -> str:
     reasons = [r.name.lower() for r in from_bits(acting) if r not in _QUIET]
     if reasons:
         parts.append("gate: " + ", ".join(reasons))
+    if core.stuck.limbs:
+        parts.append(f"leader stuck: {', '.join(core.stuck.limbs)}")
     if n_overruns:
         parts.append(f"{n_overruns} overruns")
     parts += [text for text in (recording, core.note) if text]
@@ -126,6 +128,8 @@ def summarise(core: Core, n_overruns: int, recording: dict[str, Any]) -> Iterato
     if core.intake.refused:
         refused = [f"{name} {n}" for name, n in sorted(core.intake.refused.items())]
         yield "samples refused: " + ", ".join(refused)
+    if core.stuck.n_times:
+        yield f"leader stuck (times): {core.stuck.n_times}"
     if n_overruns:
         yield f"missed deadlines: {n_overruns}"
     for path in recording.get("episodes", ()):

@@ -1,0 +1,171 @@
+"""A tree of joints as arrays, and its forward kinematics, compiled.
+
+One pass gives the pose of every joint: limbs, bodies and Jacobians all read from it.
+The order is depth first, so that a parent stands before its children. A joint that
+mimics another is a joint like any other; it reads its position from the column of the
+joint it follows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
+
+from paprle.compiled import compiled
+from paprle.robot.tree import Urdf
+from paprle.types import RobotInfo, Vec
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+
+class Tree(NamedTuple):
+    """Joints, parents first; m of them, driven by a vector of n positions.
+
+    Attributes:
+        parent: Parent joint, -1 where it stands on the root, shape (m,).
+        R: Rotation of the joint's frame in its parent's at q = 0, shape (m, 3, 3).
+        p: Its origin there, shape (m, 3), [m].
+        axis: Unit vector in the joint's own frame, shape (m, 3).
+        is_prismatic: It slides, shape (m,).
+        column: Place in the vector that drives it, shape (m,).
+        scale: Its position is ``scale · q[column] + offset``, shape (m,).
+        offset: See ``scale``, shape (m,), [rad] or [m].
+    """
+
+    parent: Ints
+    R: Vec
+    p: Vec
+    axis: Vec
+    is_prismatic: Bools
+    column: Ints
+    scale: Vec
+    offset: Vec
+
+
+class TreeJoint(NamedTuple):
+    """One joint of a tree that is being put together."""
+
+    parent: int
+    placement: pin.SE3
+    axis: Vec
+    is_prismatic: bool
+    column: int
+    scale: float = 1.0
+    offset: float = 0.0
+
+
+def make_tree(joints: Sequence[TreeJoint]) -> Tree:
+    """Return joints, parents first, as arrays."""
+    m = len(joints)
+    return Tree(
+        parent=np.array([j.parent for j in joints], dtype=np.int64),
+        R=np.array([j.placement.rotation for j in joints]).reshape(m, 3, 3),
+        p=np.array([j.placement.translation for j in joints]).reshape(m, 3),
+        axis=np.array([j.axis for j in joints], dtype=np.float64).reshape(m, 3),
+        is_prismatic=np.array([j.is_prismatic for j in joints], dtype=np.bool_),
+        column=np.array([j.column for j in joints], dtype=np.int64),
+        scale=np.array([j.scale for j in joints], dtype=np.float64),
+        offset=np.array([j.offset for j in joints], dtype=np.float64),
+    )
+
+
+def make_robot_tree(
+    urdf: Urdf, info: RobotInfo
+) -> tuple[Tree, dict[str, tuple[int, pin.SE3]]]:
+    """Return all movable joints of a robot, and where its links are.
+
+    Args:
+        urdf: The robot's URDF.
+        info: Its actuated joints and mimics.
+
+    Returns:
+        The tree, and by link the joint that moves it (-1: none) with the link's pose
+        in that joint.
+    """
+    columns = {name: k for k, name in enumerate(info.joint_names)}
+    mimics = {mimic.joint: mimic for mimic in info.mimics}
+    place: dict[str, tuple[int, pin.SE3]] = {urdf.root: (-1, pin.SE3.Identity())}
+    joints: list[TreeJoint] = []
+    for joint in urdf.joints:
+        parent, T_joint_parent = place[joint.parent]
+        T_joint_child = T_joint_parent * joint.T_parent_joint
+        if not joint.is_movable:
+            place[joint.child] = (parent, T_joint_child)
+            continue
+        mimic = mimics.get(joint.name)
+        place[joint.child] = (len(joints), pin.SE3.Identity())
+        joints.append(
+            TreeJoint(
+                parent=parent,
+                placement=T_joint_child,
+                axis=joint.axis,
+                is_prismatic=joint.kind == "prismatic",
+                column=columns[mimic.source if mimic else joint.name],
+                scale=mimic.multiplier if mimic else 1.0,
+                offset=mimic.offset if mimic else 0.0,
+            )
+        )
+    return make_tree(joints), place
+
+
+@compiled
+def place_joints(tree: Tree, q: Vec, R: Vec, p: Vec) -> None:
+    """Write the pose of every joint in the root.
+
+    Args:
+        tree: The joints.
+        q: Positions, shape (n,), [rad] or [m].
+        R: Takes the rotations, shape (m, 3, 3).
+        p: Takes the origins, shape (m, 3), [m].
+    """
+    for i in range(len(tree.parent)):
+        position = tree.scale[i] * q[tree.column[i]] + tree.offset[i]
+        _place_in_parent(tree, i, R, p)
+        if tree.is_prismatic[i]:
+            for a in range(3):
+                for b in range(3):
+                    p[i, a] += R[i, a, b] * tree.axis[i, b] * position
+        else:
+            _turn(R[i], tree.axis[i], position)
+
+
+@compiled
+def _place_in_parent(tree: Tree, i: int, R: Vec, p: Vec) -> None:
+    """Write the pose of joint i at zero position."""
+    k = tree.parent[i]
+    for a in range(3):
+        if k < 0:
+            p[i, a] = tree.p[i, a]
+        else:
+            p[i, a] = p[k, a]
+            for b in range(3):
+                p[i, a] += R[k, a, b] * tree.p[i, b]
+        for c in range(3):
+            if k < 0:
+                R[i, a, c] = tree.R[i, a, c]
+            else:
+                R[i, a, c] = (
+                    R[k, a, 0] * tree.R[i, 0, c]
+                    + R[k, a, 1] * tree.R[i, 1, c]
+                    + R[k, a, 2] * tree.R[i, 2, c]
+                )
+
+
+@compiled
+def _turn(R: Vec, axis: Vec, angle: float) -> None:
+    """Turn a rotation about an axis of its own frame, in place (Rodrigues)."""
+    s, c = math.sin(angle), math.cos(angle)
+    x, y, z = axis[0], axis[1], axis[2]
+    t = 1.0 - c
+    for a in range(3):
+        u, v, w = R[a, 0], R[a, 1], R[a, 2]
+        along = t * (u * x + v * y + w * z)
+        R[a, 0] = c * u + along * x + s * (v * z - w * y)
+        R[a, 1] = c * v + along * y + s * (w * x - u * z)
+        R[a, 2] = c * w + along * z + s * (u * y - v * x)
