@@ -8,8 +8,9 @@ import time
 import numpy as np
 import pinocchio as pin
 import pytest
-from lock_step import AUTOMATIC, H_NS, PIPER
+from lock_step import AUTOMATIC, H_NS, HUMAN, MEASURED, PIPER
 
+from paprle.session.status import compose_line, summarise
 from paprle.wire import pack_sample
 
 V_OVER_A = float((PIPER.dq_max / PIPER.ddq_max).max())
@@ -58,6 +59,49 @@ def test_stuck_is_legal_and_stands(lock_step):
 
     assert session.state == "ENGAGED"
     assert (session.q_cmd == still).all()
+
+
+def count_stuck(session):
+    return sum(event["event"] == "stuck" for event in session.events)
+
+
+def test_a_measured_leader_that_is_stuck_goes_on_with_a_warning(lock_step):
+    session = lock_step(MEASURED)
+    session.noise = 1e-7
+    session.engage().move(50).step(600)
+    assert count_stuck(session) == 0, "a hand that is held still"
+
+    session.noise = 0.0
+    session.step(395)
+    assert not session.core.stuck.limbs, "not yet for 2 s"
+    session.step(10)
+
+    assert session.state == "ENGAGED"
+    assert session.core.stuck.limbs == ("hand",)
+    assert "leader stuck: hand" in compose_line(session.core, 0, "")
+    session.step(1000)
+    assert count_stuck(session) == 1, "told once"
+
+    session.noise = 1e-7
+    session.step(2)
+    assert "stuck" not in compose_line(session.core, 0, "")
+    session.noise = 0.0
+    session.step(410)
+    assert count_stuck(session) == 2
+    assert "leader stuck (times): 2" in list(summarise(session.core, 0, {}))
+
+
+@pytest.mark.parametrize(
+    ("leader", "held"), [(HUMAN, True), (MEASURED, False)], ids=["keys", "let go"]
+)
+def test_a_leader_that_may_stand_still_makes_no_warning(lock_step, leader, held):
+    session = lock_step(leader).engage().move(50)
+    session.engaged = held
+
+    session.step(1000)
+
+    assert count_stuck(session) == 0
+    assert session.core.stuck.limbs == ()
 
 
 @pytest.mark.parametrize("human", [True, False])

@@ -39,6 +39,7 @@ from paprle.wire import make_layout, pack_sample
 H_NS = 5_000_000
 HUMAN = LeaderInfo(limbs=("hand",), is_human=True)
 AUTOMATIC = LeaderInfo(limbs=("hand",), is_human=False)
+MEASURED = LeaderInfo(limbs=("hand",), is_human=True, is_measured=True)
 
 
 class ScriptedFollower(Follower):
@@ -116,6 +117,8 @@ class LockStep:
         )
         self.actions = Actions()
         self.T_hand = pin.SE3.Identity()
+        self.noise = 0.0  # [m] of a leader that measures
+        self._rng = np.random.default_rng(0)
         self.engaged, self.valid = True, True
         self.start, self.end, self.exhausted = False, False, False
         self.leader_speaks, self.session_speaks = True, True
@@ -129,10 +132,12 @@ class LockStep:
 
     def sample(self):
         self.seq += 1
+        T = self.T_hand.copy()
+        T.translation += self.noise * self._rng.standard_normal(3)
         return LeaderSample(
             stamp_ns=self.clock(),
             seq=self.seq,
-            limbs={"hand": LimbCommand(T_leader_base_leader_eef=self.T_hand)},
+            limbs={"hand": LimbCommand(T_leader_base_leader_eef=T)},
             engaged=self.engaged,
             valid=self.valid,
             start=self.start,
