@@ -120,3 +120,9 @@ def freeze_garbage() -> None:
     gc.collect()
     gc.freeze()
     gc.disable()
+
+
+def thaw_garbage() -> None:
+    """Let the collector work again in a process that outlives the loop."""
+    gc.unfreeze()
+    gc.enable()

@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Any
 
 from paprle.errors import PaprleError, SessionError
-from paprle.loop import DeadlineLoop, freeze_garbage, request_realtime
+from paprle.loop import DeadlineLoop, freeze_garbage, request_realtime, thaw_garbage
 from paprle.session import EXIT_CODES
 from paprle.session.black_box import BlackBox
 from paprle.session.core import Core, Output
@@ -96,6 +96,7 @@ class LiveSession:
             self._fail(err)
         finally:
             self._close()
+            thaw_garbage()
             threading.excepthook = hook
             for number, handler in before.items():
                 signal.signal(number, handler)

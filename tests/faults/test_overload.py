@@ -10,12 +10,16 @@ import numpy as np
 import pytest
 from running import judge
 
+from paprle.gate.reasons import Reason
 from paprle.types import GateState, SessionState
 
 pytestmark = pytest.mark.process
 
 BREAKER = ["leader=breaker", "follower=piper", "env=kinematic", "session.episodes=1"]
 SOLVE = "leader.site=paprle.retarget:Retargeting.solve"
+TICK = "paprle.session.core:Core.step"
+PERIOD = "paprle.gate.gate:Gate.step"
+STALL = 0.02  # [s] safety.md amendments, K2
 
 
 @pytest.fixture
@@ -35,6 +39,18 @@ def check_one_step_a_period(episode):
     gate = episode.gate
     assert (np.diff(gate["k"].astype(np.int64)) == 1).all()
     assert np.diff(gate["stamp_ns"]).min() >= 0.75e6 * 5
+    check_that_stalls_hold(gate)
+
+
+def check_that_stalls_hold(gate):
+    """A gate that missed three periods, and 20 ms, holds; it says how late it was."""
+    gap = np.diff(gate["stamp_ns"]) * 1e-9
+    was_engaged = gate["state"][:-1] == GateState.ENGAGED
+    after_stall = gate[1:][was_engaged & (gap > STALL + 0.01)]
+    assert (after_stall["state"] != GateState.ENGAGED).all()
+    n = gate["n_overruns"].astype(np.int64)
+    counted = n[2:] - n[:-2]  # what is late inside a period is counted with the next
+    assert (counted[gap[:-1] > 0.012] >= 1).all(), "two periods late, and not counted"
 
 
 @pytest.mark.parametrize("periods", [1, 5])
@@ -80,6 +96,53 @@ def test_a_leader_that_answers_slowly_is_held_and_can_be_left(start, outside):
 
     assert session.wait_gone() == 128 + signal.SIGINT
     check_one_step_a_period(session.episode())
+
+
+@pytest.mark.parametrize("site", [TICK, PERIOD, "outsider:Breaker.latest"])
+def test_nothing_is_collected_while_engaged(start, outside, site):
+    session = start(
+        *BREAKER, f"leader.site={site}", "leader.action=demand no collector",
+        "leader.after=50", "session.duration=0.5", env=outside,
+    )  # fmt: skip
+
+    assert session.wait_gone() == 0, session.text()
+
+
+def test_a_session_that_collects_1500000_objects_misses_ticks_and_breaks_no_limit(
+    start, outside
+):
+    session = start(
+        *BREAKER, f"leader.site={TICK}", "leader.action=collect", "leader.after=150",
+        "session.duration=1.5", env=outside,
+    )  # fmt: skip
+
+    assert session.wait_gone() == 0, session.text()
+
+    episode = session.episode()
+    check_one_step_a_period(episode)
+    ticks = episode.ticks
+    worst = int(np.diff(ticks["stamp_ns"]).argmax())
+    assert ticks["stamp_ns"][worst + 1] - ticks["stamp_ns"][worst] > STALL * 1e9
+    assert ticks["n_overruns"][worst + 2] > ticks["n_overruns"][worst]
+    assert ticks["k"][worst + 1] == ticks["k"][worst] + 1, "no tick is made up for"
+
+
+def test_a_gate_that_collects_1500000_objects_holds_and_goes_on_by_itself(
+    start, outside
+):
+    session = start(
+        *BREAKER, f"leader.site={PERIOD}", "leader.action=collect", "leader.after=150",
+        "session.duration=2.0", env=outside,
+    )  # fmt: skip
+
+    assert session.wait_gone() == 0, session.text()
+
+    episode = session.episode()
+    check_one_step_a_period(episode)
+    stalled = episode.gate["reasons"] & np.uint64(1 << Reason.STALLED) > 0
+    assert (episode.gate["state"][stalled] == GateState.HOLD).any()
+    states = [e["after"] for e in episode.events if e["event"] == "state"]
+    assert states.count("ENGAGED") >= 2, states
 
 
 @pytest.mark.usefixtures("hogs")

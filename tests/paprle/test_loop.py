@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from paprle.loop import DeadlineLoop, Pacer
+import gc
+
+from paprle.loop import DeadlineLoop, Pacer, freeze_garbage, thaw_garbage
 
 MS = 1_000_000
 
@@ -83,3 +85,14 @@ def test_commands_sent_late_in_a_tick_are_spaced_too():
 
     assert min(gaps) >= 0.8 * MS
     assert loop.n_overruns == 0
+
+
+def test_the_collector_is_off_while_the_loop_runs_and_on_after_it():
+    freeze_garbage()
+    was_on, n_frozen = gc.isenabled(), gc.get_freeze_count()
+    thaw_garbage()
+
+    assert not was_on
+    assert n_frozen > 1000
+    assert gc.isenabled()
+    assert gc.get_freeze_count() == 0

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import errno
 import functools
+import gc
 import importlib
 import json
 import math
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -62,8 +64,32 @@ def install(folder: Path) -> dict[str, str]:
     return {"PYTHONPATH": os.pathsep.join([str(folder), here])}
 
 
+def make_fault(site: str, action: str) -> Callable[[int], None]:
+    """Return what a broken call does, by how often it was broken before."""
+    heap = [[] for _ in range(1_500_000)] if action == "collect" else []
+
+    def act(n_before: int) -> None:
+        if action == "raise":
+            raise Sabotage(f"broken on purpose: {site}")
+        if action == "enospc":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        if action == "demand no collector":
+            if gc.isenabled():
+                raise Sabotage("the collector is on")
+        elif n_before > 0 and action.startswith(("once ", "collect")):
+            return
+        elif heap:
+            gc.unfreeze()
+            gc.collect()
+            gc.freeze()
+        else:
+            time.sleep(float(action.removeprefix("once ")))
+
+    return act
+
+
 def break_call(site: str, action: str, after: int) -> None:
-    """Make ``module:Class.method`` raise or sleep from its n-th call on."""
+    """Make ``module:Class.method`` do something else first from its n-th call on."""
     module, _, path = site.partition(":")
     owner = importlib.import_module(module)
     *owners, name = path.split(".")
@@ -72,20 +98,14 @@ def break_call(site: str, action: str, after: int) -> None:
     whole = getattr(owner, name)
     if hasattr(whole, "is_broken"):
         return
-    n_calls = 0
+    act, n_calls = make_fault(site, action), 0
 
     @functools.wraps(whole)
     def broken(*args, **kwargs):
         nonlocal n_calls
         n_calls += 1
-        if n_calls > after and action == "raise":
-            raise Sabotage(f"broken on purpose: {site}")
-        if n_calls > after and action == "enospc":
-            raise OSError(errno.ENOSPC, "No space left on device")
-        if n_calls == after + 1:
-            time.sleep(float(action.removeprefix("once ")))
-        elif n_calls > after and not action.startswith("once "):
-            time.sleep(float(action))
+        if n_calls > after:
+            act(n_calls - after - 1)
         return whole(*args, **kwargs)
 
     broken.is_broken = True
@@ -96,7 +116,7 @@ def break_call(site: str, action: str, after: int) -> None:
 class BreakerConfig:
     __pydantic_config__: ClassVar[Any] = STRICT
     site: str = ""
-    action: str = "raise"  # or "enospc", or [once] how long to sleep, [s]
+    action: str = "raise"  # or another of make_fault's, or [once] a time to sleep, [s]
     after: int = 0
     time: float = 20.0
     height: float = 0.05
