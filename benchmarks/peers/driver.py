@@ -1,0 +1,125 @@
+"""Workers taking turns, so that the machine's noise hits all of them alike."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.peers.problem import Targets
+from benchmarks.peers.robots import ROOT, Robot
+
+PEERS = ("ours", "placo", "mink", "pink", "upstream")
+_TURN = 100  # ticks a turn: long against the switch, short against the noise
+
+
+class Peer:
+    """One worker process."""
+
+    def __init__(self, name: str, python: str) -> None:
+        self.name = name
+        self._process = subprocess.Popen(
+            [python, "-m", "benchmarks.peers.worker", name],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.versions = self.ask(do="versions")["versions"]
+
+    def ask(self, **request: Any) -> dict[str, Any]:
+        """Let the worker do something and wait for it.
+
+        Raises:
+            RuntimeError: If it died of it.
+        """
+        process = self._process
+        if process.stdin is None or process.stdout is None or process.stderr is None:
+            raise RuntimeError(f"{self.name}: expected pipes, got none")
+        try:
+            process.stdin.write(json.dumps(request) + "\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            process.kill()
+            raise RuntimeError(f"{self.name}: {process.stderr.read()[-2000:]}")
+        return json.loads(line)
+
+    def close(self) -> None:
+        """End the worker."""
+        self._process.communicate(timeout=10)
+
+
+def open_peers(pythons: dict[str, str]) -> list[Peer]:
+    """Start the workers that can be started; say what is missing."""
+    peers = []
+    for name in PEERS:
+        python = pythons.get(name, sys.executable)
+        try:
+            peers.append(Peer(name, python))
+        except (RuntimeError, OSError) as err:
+            print(f"left out: {name}: {str(err).strip().splitlines()[-1]}")
+    return peers
+
+
+class Driver:
+    """Runs scenarios on all peers in turns.
+
+    Attributes:
+        peers: The workers.
+    """
+
+    def __init__(self, peers: list[Peer], folder: Path) -> None:
+        self.peers = peers
+        self._folder = folder
+
+    def _begin(self, robot: Robot, targets: Targets, variant: str) -> dict[str, int]:
+        path = self._folder / "targets.npz"
+        targets.write(path)
+        problem = str(self._folder / f"{robot.problem.name}.json")
+        return {
+            peer.name: peer.ask(
+                do="begin", problem=problem, variant=variant, targets=str(path)
+            )["n_pairs"]
+            for peer in self.peers
+        }
+
+    def _take_turns(self, do: str, n: int, **rest: str) -> None:
+        for turn, start in enumerate(range(0, n, _TURN)):
+            shift = turn % len(self.peers)
+            for peer in (*self.peers[shift:], *self.peers[:shift]):
+                peer.ask(do=do, start=start, stop=min(start + _TURN, n), **rest)
+
+    def _collect(self, n_pairs: dict[str, int]) -> dict[str, dict[str, Any]]:
+        results = {}
+        for peer in self.peers:
+            path = self._folder / f"{peer.name}.npz"
+            peer.ask(do="save", out=str(path))
+            with np.load(path) as arrays:
+                results[peer.name] = {**arrays, "n_pairs": n_pairs[peer.name]}
+        return results
+
+    def track(
+        self, robot: Robot, targets: Targets, variant: str
+    ) -> dict[str, dict[str, Any]]:
+        """Let all follow the targets; returns what each did, by peer."""
+        n_pairs = self._begin(robot, targets, variant)
+        self._take_turns("run", len(targets.T))
+        return self._collect(n_pairs)
+
+    def search(
+        self, robot: Robot, targets: Targets, starts: np.ndarray
+    ) -> dict[str, dict[str, Any]]:
+        """Let all solve single targets from afar."""
+        path = self._folder / "starts.npy"
+        np.save(path, starts)
+        n_pairs = self._begin(robot, targets, "cold")
+        self._take_turns("search", len(targets.T), starts=str(path))
+        return self._collect(n_pairs)

@@ -1,0 +1,106 @@
+"""One robot as every peer gets it: a bare URDF, limits, limbs, pairs of bodies.
+
+Read by the workers, which run in environments without this product: NumPy only.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProblemLimb:
+    """A limb: its links, its joints in order."""
+
+    name: str
+    base_link: str
+    eef_link: str
+    joints: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """A robot.
+
+    Attributes:
+        name: Its name.
+        urdf: Path of its URDF: primitives named ``<link>_<number>``, only the limbs'
+            joints move, limits as below.
+        joint_names: The order of all vectors, n joints.
+        q_min: Lower limits, [rad].
+        q_max: Upper limits, [rad].
+        dq_max: Speed limits, [rad/s].
+        ddq_max: Acceleration limits, [rad/s²].
+        home: [rad].
+        limbs: Its limbs.
+        pairs: Names of the bodies that must stay apart.
+        ignored: Links whose contact is harmless.
+        keep: Clearance that everybody is asked to hold, [m].
+        dt: Period, [s].
+    """
+
+    name: str
+    urdf: str
+    joint_names: tuple[str, ...]
+    q_min: tuple[float, ...]
+    q_max: tuple[float, ...]
+    dq_max: tuple[float, ...]
+    ddq_max: tuple[float, ...]
+    home: tuple[float, ...]
+    limbs: tuple[ProblemLimb, ...]
+    pairs: tuple[tuple[str, str], ...]
+    ignored: tuple[tuple[str, str], ...]
+    keep: float
+    dt: float
+
+    def write(self, path: Path) -> None:
+        """Write it as JSON."""
+        path.write_text(json.dumps(asdict(self)))
+
+    @classmethod
+    def read(cls, path: Path) -> Problem:
+        """Read it again."""
+        values = json.loads(path.read_text())
+        values["limbs"] = tuple(ProblemLimb(**limb) for limb in values["limbs"])
+        return cls(**values)
+
+    def columns(self, names: list[str]) -> np.ndarray:
+        """Where our joints are in somebody else's vector, shape (n,)."""
+        return np.array([names.index(name) for name in self.joint_names])
+
+
+class Targets(NamedTuple):
+    """Target poses of all limbs, path after path.
+
+    Attributes:
+        T: In the root of the robot, shape (n_ticks, n_limbs, 4, 4).
+        first: Tick at which each path starts, shape (n_paths,).
+        q_start: Where the robot stands then, shape (n_paths, n).
+        kind: By tick: 0 reachable by construction, 1 out of reach on purpose or on the
+            way there, 2 back again, 3 not known, shape (n_ticks,).
+    """
+
+    T: np.ndarray
+    first: np.ndarray
+    q_start: np.ndarray
+    kind: np.ndarray
+
+    def write(self, path: Path) -> None:
+        """Write them as npz."""
+        np.savez(path, **self._asdict())
+
+    @classmethod
+    def read(cls, path: Path) -> Targets:
+        """Read them again."""
+        with np.load(path) as arrays:
+            return cls(**{name: arrays[name] for name in cls._fields})
+
+    def paths(self) -> list[slice]:
+        """The ticks of each path."""
+        ends = [*self.first[1:].tolist(), len(self.T)]
+        return [slice(a, b) for a, b in zip(self.first.tolist(), ends, strict=True)]

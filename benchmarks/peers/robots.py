@@ -1,0 +1,243 @@
+"""The robots of the comparison, each as one bare URDF that all peers can load.
+
+Only the limbs' joints move: grippers, mimics and held joints are fixed where they
+stand at home. Bodies are the primitives of the workspace's own URDFs. The table is made
+here, out of one arm's URDF.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import yaml
+from pydantic import TypeAdapter
+
+from benchmarks.peers.problem import Problem, ProblemLimb
+from paprle.robot import RobotModel
+from paprle.settings import LimbSettings, LimitSettings, RobotSettings
+
+ROOT = Path(__file__).resolve().parents[2]
+DT = 0.005  # [s] the product's own rate, 200 Hz
+KEEP = 0.01  # [m] chosen: below what any robot's neighbours have at home, 18 mm
+_SPEED_SCALE = {"g1": 0.1}  # its URDF has no-load speeds, 20 to 37 rad/s
+_ARM = "ur5e"  # of which the table is made: all peers read its joints alike
+_REACH = 0.6  # [m] chosen: corners from which four tools stand 0.5 m apart at home
+
+
+class Robot:
+    """A robot of the comparison.
+
+    Attributes:
+        problem: What the peers get.
+        model: What we get, of the same URDF.
+    """
+
+    def __init__(self, problem: Problem, model: RobotModel) -> None:
+        self.problem = problem
+        self.model = model
+
+
+def load_settings(name: str) -> RobotSettings:
+    """Settings of a robot of configs/follower, its speed limits those of its URDF."""
+    values = yaml.safe_load((ROOT / f"configs/follower/{name}.yaml").read_text())
+    limits = values.setdefault("limits", {})
+    limits["velocity_scale"] = _SPEED_SCALE.get(name, 1.0)
+    return TypeAdapter(RobotSettings).validate_json(json.dumps(values))
+
+
+def make_robot(name: str, folder: Path) -> Robot:
+    """Make a robot; ``table3`` is three arms around a table."""
+    if name.startswith("table"):
+        xml, settings = _make_table(int(name.removeprefix("table")))
+    else:
+        settings = load_settings(name)
+        xml = _strip(RobotModel.from_settings(settings, name, ROOT))
+    path = folder / f"{name}.urdf"
+    ET.ElementTree(xml).write(path)
+    bare = RobotSettings(
+        urdf=str(path),
+        limbs={k: _without_gripper(v) for k, v in (settings.limbs or {}).items()},
+        limits=LimitSettings(velocity_scale=1.0, ddq_max=settings.limits.ddq_max),
+        ignore_collisions=settings.ignore_collisions,
+    )
+    model = RobotModel.from_settings(bare, name, folder)
+    robot = Robot(_describe(model, path, settings.ignore_collisions), model)
+    robot.problem.write(folder / f"{name}.json")
+    return robot
+
+
+def _without_gripper(limb: LimbSettings) -> LimbSettings:
+    return LimbSettings(
+        base_link=limb.base_link,
+        eef_link=limb.eef_link,
+        joints=limb.joints,
+        home=limb.home,
+    )
+
+
+def _strip(model: RobotModel) -> ET.Element:
+    """Return the robot's URDF with nothing but limbs, masses and primitives."""
+    xml = ET.parse(model.urdf_path).getroot()
+    for link in xml.findall("link"):
+        for visual in link.findall("visual"):
+            link.remove(visual)
+        for number, body in enumerate(link.findall("collision")):
+            body.set("name", f"{link.get('name')}_{number}")
+    positions = dict(zip(model.joint_names, model.home.tolist(), strict=True))
+    for mimic in model.mimics:
+        source = positions[mimic.source]
+        positions[mimic.joint] = mimic.multiplier * source + mimic.offset
+    columns = {
+        j: int(k)
+        for limb in model.limbs.values()
+        for j, k in zip(limb.joint_names, limb.indices, strict=True)
+    }
+    for joint in xml.findall("joint"):
+        name = joint.get("name", "")
+        if name in columns:
+            _set_limits(joint, model, columns[name])
+        elif joint.get("type") != "fixed":
+            _fix(joint, positions[name])
+    return xml
+
+
+def _set_limits(joint: ET.Element, model: RobotModel, k: int) -> None:
+    limit = joint.find("limit")
+    if limit is None or joint.get("type") != "revolute":
+        raise ValueError(f"joint '{joint.get('name')}': expected revolute, with limits")
+    limit.set("lower", repr(float(model.q_min[k])))
+    limit.set("upper", repr(float(model.q_max[k])))
+    limit.set("velocity", repr(float(model.dq_max[k])))
+
+
+def _fix(joint: ET.Element, position: float) -> None:
+    """Make a joint a fixed one, where it stands."""
+    origin = joint.find("origin")
+    if origin is None:
+        origin = ET.SubElement(joint, "origin")
+    axis = joint.find("axis")
+    values = "1 0 0" if axis is None else axis.get("xyz", "1 0 0")
+    a = np.array([float(x) for x in values.split()])
+    R = pin.rpy.rpyToMatrix(*_floats(origin.get("rpy")))
+    p = _floats(origin.get("xyz"))
+    if joint.get("type") == "prismatic":
+        p = p + R @ a * position
+    else:
+        R = R @ pin.exp3(a * position)
+    origin.set("xyz", " ".join(map(repr, p.tolist())))
+    origin.set("rpy", " ".join(map(repr, pin.rpy.matrixToRpy(R).tolist())))
+    joint.set("type", "fixed")
+    for tag in ("mimic", "axis", "limit"):
+        for child in joint.findall(tag):
+            joint.remove(child)
+
+
+def _floats(text: str | None) -> np.ndarray:
+    return np.array([float(x) for x in (text or "0 0 0").split()])
+
+
+def _make_table(n_arms: int) -> tuple[ET.Element, RobotSettings]:
+    """Arms at the corners of a table, each facing its middle."""
+    settings = load_settings(_ARM)
+    arm = _strip(RobotModel.from_settings(settings, _ARM, ROOT))
+    table = ET.Element("robot", name=f"table{n_arms}")
+    link = ET.SubElement(table, "link", name="table")
+    body = ET.SubElement(link, "collision", name="table_0")
+    ET.SubElement(body, "origin", xyz="0 0 -0.05")
+    ET.SubElement(ET.SubElement(body, "geometry"), "box", size="1.4 1.4 0.05")
+    limbs = {}
+    (limb,) = (settings.limbs or {}).values()
+    for k in range(n_arms):
+        corner = math.pi / 4 + math.pi / 2 * (0, 2, 1, 3)[k]  # two: face to face
+        prefix = f"arm{k + 1}_"
+        _place_arm(table, arm, prefix, corner)
+        limbs[prefix.rstrip("_")] = LimbSettings(
+            base_link=prefix + limb.base_link,
+            eef_link=prefix + limb.eef_link,
+            joints=tuple(prefix + j for j in limb.joints or ()),
+            home=limb.home,
+        )
+    ignored = [
+        (f"arm{k + 1}_{a}", f"arm{k + 1}_{b}")
+        for k in range(n_arms)
+        for a, b in settings.ignore_collisions
+    ]
+    return table, RobotSettings(
+        urdf="", limbs=limbs, limits=settings.limits, ignore_collisions=tuple(ignored)
+    )
+
+
+def _place_arm(table: ET.Element, arm: ET.Element, prefix: str, corner: float) -> None:
+    mount = ET.SubElement(table, "joint", name=f"{prefix}mount", type="fixed")
+    ET.SubElement(mount, "parent", link="table")
+    ET.SubElement(mount, "child", link=prefix + _find_root(arm))
+    xyz = f"{_REACH * math.cos(corner)} {_REACH * math.sin(corner)} 0"
+    ET.SubElement(mount, "origin", xyz=xyz, rpy=f"0 0 {corner + math.pi}")
+    for element in copy.deepcopy(arm):
+        if element.tag not in {"link", "joint"}:
+            continue
+        for part in (element, *element.iter("parent"), *element.iter("child")):
+            for key in ("name", "link"):
+                if key in part.attrib:
+                    part.set(key, prefix + part.attrib[key])
+        for body in element.iter("collision"):
+            body.set("name", prefix + body.attrib["name"])
+        table.append(element)
+
+
+def _find_root(arm: ET.Element) -> str:
+    children = {child.get("link") for child in arm.iter("child")}
+    (root,) = {link.get("name", "") for link in arm.findall("link")} - children
+    return root
+
+
+def _describe(
+    model: RobotModel, path: Path, ignored: tuple[tuple[str, str], ...]
+) -> Problem:
+    return Problem(
+        name=model.name,
+        urdf=str(path),
+        joint_names=model.joint_names,
+        q_min=tuple(model.q_min.tolist()),
+        q_max=tuple(model.q_max.tolist()),
+        dq_max=tuple(model.dq_max.tolist()),
+        ddq_max=tuple(model.ddq_max.tolist()),
+        home=tuple(model.home.tolist()),
+        limbs=tuple(
+            ProblemLimb(
+                name=limb.name,
+                base_link=limb.base_link,
+                eef_link=limb.eef_link,
+                joints=limb.joint_names,
+            )
+            for limb in model.limbs.values()
+        ),
+        pairs=find_pairs(model),
+        ignored=ignored,
+        keep=KEEP,
+        dt=DT,
+    )
+
+
+def find_pairs(model: RobotModel) -> tuple[tuple[str, str], ...]:
+    """Names of the bodies of each pair that the product itself keeps apart."""
+    model.min_clearance(model.home)
+    collision = model._collisions()  # noqa: SLF001 - body pairs have no public name
+    names = [f"{link}_{k}" for link, k in _count(collision._links)]  # noqa: SLF001
+    return tuple((names[a], names[b]) for a, b in collision._bodies)  # noqa: SLF001
+
+
+def _count(links: list[str]) -> list[tuple[str, int]]:
+    """Number the bodies of each link."""
+    seen: dict[str, int] = {}
+    numbered = []
+    for link in links:
+        numbered.append((link, seen.get(link, 0)))
+        seen[link] = seen.get(link, 0) + 1
+    return numbered
