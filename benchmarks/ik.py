@@ -72,7 +72,7 @@ def measure(name: str, mode: str) -> str:
     n, robot = N_TICKS[mode], load_robot(name)
     solvers = [IkSolver(limb) for limb in robot.limbs.values()]
     paths = [make_targets(solver.limb, n) for solver in solvers]
-    qs = [s.search(p[0], s.limb.home).q for s, p in zip(solvers, paths, strict=True)]
+    qs = [s.solve_global(p[0], s.limb.home).q for s, p in zip(solvers, paths, strict=True)]
     times, errors, n_iterations = [], [], []
     gc.disable()
     t0 = time.perf_counter()

@@ -285,7 +285,9 @@ class Retargeting:
         q = self.solve(Target(q=target.q, opening=target.opening), q_cmd, q_cmd).q_des
         for name, T_base_eef in target.T_base_eef.items():
             limb = self._robot.limbs[name]
-            found: IkSolution = self._solvers[name].search(T_base_eef, limb.take(q_cmd))
+            found: IkSolution = self._solvers[name].solve_global(
+                T_base_eef, limb.take(q_cmd)
+            )
             q[limb.indices] = found.q
         return q
 

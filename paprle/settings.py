@@ -179,11 +179,18 @@ class IkSettings:
         float, Gt(0), Unit("1"), doc("ε: damping sets in below this singular value.")
     ] = 0.04
     rotation_weight: Annotated[
-        float, Ge(0), Unit("m/rad"), doc("Weight of rotation against translation.")
+        float,
+        Ge(0),
+        Unit("m/rad"),
+        doc("Weight of rotation against translation; 0: position alone."),
     ] = 0.2
     max_step: Annotated[
         float, Gt(0), Unit("rad"), doc("Largest joint change a solve may make.")
     ] = 0.2
+    free_axis: Annotated[
+        Literal["none", "x", "y", "z"],
+        doc("Axis of the eef about which it may turn freely: a tool without a side."),
+    ] = "none"
     mobility: Annotated[
         Mapping[str, float],
         doc("Joint mobility weights W by joint; 1 where absent; lower moves less."),

@@ -15,7 +15,6 @@ PRODUCT = ("paprle", "leaders", "followers", "feedback", "hardware")
 LONGEST = 450
 TO_SPLIT = {
     "tests/leaders/offline/test_offline.py",
-    "tests/paprle/test_kinematics.py",
     "tests/paprle/test_retarget.py",
 }
 """Longer than that today; no name may be added."""

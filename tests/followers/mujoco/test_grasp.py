@@ -50,7 +50,7 @@ class Operator:
 
     def above_block(self, R, tip, height, q_start):
         target = np.array([*self.block.translation[:2], height]) - R @ tip
-        found = IkSolver(self.limb).search(pin.SE3(R, target), q_start)
+        found = IkSolver(self.limb).solve_global(pin.SE3(R, target), q_start)
         assert found.is_converged
         return found.q
 

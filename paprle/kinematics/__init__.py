@@ -1,0 +1,14 @@
+"""Inverse kinematics of one limb: weighted damped least squares, limits inside.
+
+``step`` says how one step is found, ``track`` when it is taken, ``search`` what is done
+where there is no start nearby; ``solver`` is what the rest of PAPRLE calls.
+"""
+
+from paprle.kinematics.solver import (
+    IkConfig,
+    IkSolution,
+    IkSolver,
+    estimate_sigma_min,
+)
+
+__all__ = ["IkConfig", "IkSolution", "IkSolver", "estimate_sigma_min"]

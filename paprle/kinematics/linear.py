@@ -1,0 +1,171 @@
+"""Inverses of small symmetric matrices, damped where they hardly have one.
+
+With A = Q^½ J W^½ and b = Q^½ e the step of damped least squares is Aᵀ G b with
+G = (A Aᵀ + λ²)⁻¹, and I − Aᵀ G A is what A leaves free.
+
+Damping: λ² = λ₀² (1 − σ/ε)² · ‖b‖ / 25 mm where σ, the smallest singular value of A, is
+below ε, else 0: continuous. It fades with the error, so that the last micrometres
+converge as fast at a singularity as anywhere (targets within 0.1 rad: over 99 %
+converge, against 70 % without that factor), and it grows with it as does the curvature
+that Gauss-Newton leaves out: a straight elbow that is pulled at does not overshoot into
+its other branch.
+
+Far from singularities σ is not needed: 1/σ² is at most the trace of the undamped G.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from paprle.compiled import compiled
+from paprle.types import Vec
+
+_COARSE_ERROR = 0.025  # [m] measured: of 1 … 100 mm the best in converging, recovering
+_TINY = 1e-24  # [1] chosen: below the rounding of any squared singular value
+_ROUNDING = 1e-14  # [1] chosen: of the trace; a smaller pivot has no digit left
+_N_SWEEPS = 20  # chosen: 6 × 6 takes 5; the bound is against NaN
+_NEGLIGIBLE = 1e-36  # [1] chosen: of the squared trace; leaves no digit wrong
+
+
+@compiled
+def invert_damped(
+    M: Vec, rank: int, size: float, damping: float, sigma_min: float, G: Vec
+) -> tuple[float, float]:
+    """Invert A Aᵀ, damped near its singularities.
+
+    Args:
+        M: A Aᵀ, shape (k, k).
+        rank: The largest rank it can have; what is beyond stays zero.
+        size: ‖b‖; without damping where that is 0.
+        damping: λ₀.
+        sigma_min: ε.
+        G: Takes the inverse, shape (k, k).
+
+    Returns:
+        1 − σ/ε, from 0 to 1, and λ².
+    """
+    k = len(M)
+    if rank == k and invert(M, 0.0, G):
+        trace = 0.0
+        for i in range(k):
+            trace += G[i, i]
+        if trace * sigma_min * sigma_min < 1.0:
+            return 0.0, 0.0
+    s2, V = np.empty(k), np.empty((k, k))
+    find_eigen(M, s2, V)
+    sigma = math.sqrt(s2[k - rank])
+    weakness = max(0.0, 1.0 - sigma / sigma_min)
+    lambda2 = size / _COARSE_ERROR * (damping * weakness) ** 2
+    for i in range(k):
+        for j in range(k):
+            G[i, j] = 0.0
+            for c in range(k - rank, k):
+                G[i, j] += V[i, c] * V[j, c] / (s2[c] + lambda2)
+    return weakness, lambda2
+
+
+@compiled
+def invert(M: Vec, shift: float, G: Vec) -> bool:
+    """Invert M + shift · I by Cholesky; False where that is not positive definite."""
+    k = len(M)
+    L = np.empty((k, k))
+    if not _factor(M, shift, L):
+        return False
+    for j in range(k):  # L becomes its own inverse
+        for i in range(j + 1, k):
+            rest = 0.0
+            for c in range(j, i):
+                rest -= L[i, c] * L[c, j]
+            L[i, j] = rest * L[i, i]
+    for i in range(k):
+        for j in range(i + 1):
+            rest = 0.0
+            for c in range(i, k):
+                rest += L[c, i] * L[c, j]
+            G[i, j] = G[j, i] = rest
+    return True
+
+
+@compiled
+def _factor(M: Vec, shift: float, L: Vec) -> bool:
+    """Write the Cholesky factor of M + shift · I, its diagonal inverted."""
+    least = 0.0
+    for i in range(len(M)):
+        least += _ROUNDING * M[i, i]
+    for i in range(len(M)):
+        for j in range(i + 1):
+            rest = M[i, j]
+            for c in range(j):
+                rest -= L[i, c] * L[j, c]
+            if i != j:
+                L[i, j] = rest * L[j, j]
+            elif rest + shift > least:
+                L[i, i] = 1.0 / math.sqrt(rest + shift)
+            else:
+                return False
+    return True
+
+
+@compiled
+def find_eigen(M: Vec, s2: Vec, V: Vec) -> None:
+    """Write eigenvalues, ascending and positive, and eigenvectors (cyclic Jacobi).
+
+    Args:
+        M: Symmetric, positive semidefinite, shape (k, k).
+        s2: Takes the eigenvalues, shape (k,).
+        V: Takes the eigenvectors in its columns, shape (k, k).
+    """
+    k = len(M)
+    S = M.copy()
+    for i in range(k):
+        for j in range(k):
+            V[i, j] = 1.0 if i == j else 0.0
+    for _ in range(_N_SWEEPS):
+        outside, trace = 0.0, 0.0
+        for i in range(k):
+            trace += S[i, i]
+            for j in range(i):
+                outside += S[i, j] * S[i, j]
+        if not outside > _NEGLIGIBLE * trace * trace:
+            break
+        for i in range(k - 1):
+            for j in range(i + 1, k):
+                _rotate(S, V, i, j)
+    for i in range(k):
+        s2[i] = max(S[i, i], _TINY)
+    _sort(s2, V)
+
+
+@compiled
+def _rotate(S: Vec, V: Vec, i: int, j: int) -> None:
+    """Turn rows and columns i and j so that S[i, j] vanishes."""
+    if S[i, j] == 0.0:
+        return
+    ratio = (S[j, j] - S[i, i]) / (2.0 * S[i, j])
+    sign = 1.0 if ratio >= 0.0 else -1.0
+    t = sign / (abs(ratio) + math.sqrt(ratio * ratio + 1.0))
+    c = 1.0 / math.sqrt(t * t + 1.0)
+    s = t * c
+    for a in range(len(S)):
+        u, v = S[a, i], S[a, j]
+        S[a, i], S[a, j] = c * u - s * v, s * u + c * v
+    for a in range(len(S)):
+        u, v = S[i, a], S[j, a]
+        S[i, a], S[j, a] = c * u - s * v, s * u + c * v
+        u, v = V[a, i], V[a, j]
+        V[a, i], V[a, j] = c * u - s * v, s * u + c * v
+
+
+@compiled
+def _sort(s2: Vec, V: Vec) -> None:
+    """Sort eigenvalues upwards, their vectors with them."""
+    for i in range(len(s2)):
+        least = i
+        for j in range(i + 1, len(s2)):
+            if s2[j] < s2[least]:
+                least = j
+        s2[i], s2[least] = s2[least], s2[i]
+        for a in range(len(s2)):
+            V[a, i], V[a, least] = V[a, least], V[a, i]

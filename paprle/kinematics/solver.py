@@ -1,0 +1,141 @@
+"""The solver of one limb's inverse kinematics, as the rest of PAPRLE calls it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.kinematics.search import make_spread, search
+from paprle.kinematics.task import pack, unpack
+from paprle.kinematics.track import track
+from paprle.robot.chain import Limb
+from paprle.settings import IkSettings
+from paprle.types import Vec
+
+IkConfig = IkSettings
+
+
+class IkSolution(NamedTuple):
+    """Result of one solve.
+
+    Attributes:
+        q: Joint positions, shape (n_l,), [rad]; the very ``q_start`` where that is as
+            good as asked, or nothing better was found.
+        is_converged: Both errors are within the tolerances.
+        err_pos: Distance of the eef from its target, [m]; NaN for an unusable target.
+        err_rot: Angle of the eef from its target, [rad]; with a free axis the angle
+            between that axis and the target's.
+        n_iterations: Steps computed.
+    """
+
+    q: Vec
+    is_converged: bool
+    err_pos: float
+    err_rot: float
+    n_iterations: int
+
+
+def estimate_sigma_min(limb: Limb, q: Vec, settings: IkSettings | None = None) -> float:
+    """Return how far a limb is from a singularity.
+
+    Args:
+        limb: The limb.
+        q: Joint positions, shape (n_l,), [rad].
+        settings: Gives the weights.
+
+    Returns:
+        Smallest singular value of Q^½ J W^½; of its position rows alone for a limb
+        with fewer joints than its task has rows. Damping sets in below
+        ``IkSettings.sigma_min``.
+    """
+    task = unpack(pack(limb, settings or IkSettings(), 0.0))
+    rows = task.rows[: task.n_first]
+    weights = task.weights[: task.n_first, None] * task.mobility
+    A = weights * limb.jacobian(q)[rows]
+    return float(np.linalg.svd(A, compute_uv=False)[-1])
+
+
+class IkSolver:
+    """Finds joints for poses of one limb's eef.
+
+    With as many joints as the task has rows, or more, position and rotation are one
+    task, and what that leaves free leans towards home, in proportion to the main
+    motion: the null space, and a singular direction as far as it is damped. With fewer
+    joints position comes first and rotation gets what that leaves.
+
+    Attributes:
+        limb: The limb.
+        settings: Settings.
+    """
+
+    def __init__(
+        self,
+        limb: Limb,
+        settings: IkSettings | None = None,
+        *,
+        position_margin: float = 0.0,
+    ) -> None:
+        """Prepare a solver, compiled: no later call has to wait for that.
+
+        Args:
+            limb: The limb.
+            settings: Settings.
+            position_margin: Kept from position limits, [rad]: the gate's own, so that
+                nothing is asked that the gate would clip.
+        """
+        self.limb = limb
+        self.settings = settings or IkSettings()
+        self._packed = pack(limb, self.settings, position_margin)
+        task = unpack(self._packed)
+        self._spread = make_spread(limb, task.q_min, task.q_max)
+        self.solve(limb.fk(limb.home), limb.home)
+        self.solve_global(limb.fk(limb.home))
+
+    def solve(
+        self, T_base_eef: pin.SE3, q_start: Vec, *, max_step: float | None = None
+    ) -> IkSolution:
+        """Move from a joint position towards a target pose: for streams of targets.
+
+        Args:
+            T_base_eef: Target pose of the eef in the limb's base.
+            q_start: Where to start, shape (n_l,), [rad]; outside of its limits a joint
+                moves inwards or not at all.
+            max_step: Largest change of any joint, [rad]; the settings' when absent. A
+                longer way is cut off there, its direction kept.
+
+        Returns:
+            The best position found; the very ``q_start`` where it already meets the
+            tolerances, or where target or start are unusable.
+        """
+        reach = self.settings.max_step if max_step is None else max_step
+        q = np.array(q_start, dtype=np.float64)
+        err_pos, err_rot, n_iterations, is_moved, is_converged = track(
+            self._packed, T_base_eef.homogeneous, q, reach
+        )
+        q = q if is_moved else q_start
+        return IkSolution(q, is_converged, err_pos, err_rot, n_iterations)
+
+    def solve_global(
+        self, T_base_eef: pin.SE3, q_start: Vec | None = None
+    ) -> IkSolution:
+        """Look for a pose from afar, for slow moves; jumps between branches.
+
+        Args:
+            T_base_eef: Target pose of the eef in the limb's base.
+            q_start: Where to look first, shape (n_l,), [rad]; home when absent. Then
+                from positions spread over the limits, the same ones in each call.
+
+        Returns:
+            Of the first solutions found the one nearest to the start; where there is
+            none, what comes closest. The very start where it meets the tolerances
+            already, or where target or start are unusable.
+        """
+        start = self.limb.home if q_start is None else q_start
+        q = np.array(start, dtype=np.float64)
+        err_pos, err_rot, n_tried, is_moved, is_converged = search(
+            self._packed, self._spread, T_base_eef.homogeneous, q
+        )
+        q = q if is_moved else start
+        return IkSolution(q, is_converged, err_pos, err_rot, n_tried)
