@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import struct
 import tempfile
 import zlib
 
@@ -19,7 +20,7 @@ from paprle.wire import Record
 
 _N_KINDS = 8  # chosen: more than Stream has
 _MAILBOX_HEADER = 8
-_SLOT_HEADER = 16
+_SLOT = struct.Struct("<QQ")  # number and checksum
 _RING_HEADER = 64 + 8 * _N_KINDS
 
 
@@ -42,7 +43,7 @@ class Mailbox:
 
     def __init__(self, dtype: np.dtype[np.void], fd: int | None = None) -> None:
         self._dtype = dtype
-        self._stride = _SLOT_HEADER + -(-dtype.itemsize // 8) * 8
+        self._stride = _SLOT.size + -(-dtype.itemsize // 8) * 8
         size = _MAILBOX_HEADER + 2 * self._stride
         self.fd = _make_shared(size) if fd is None else fd
         self._map = mmap.mmap(self.fd, size)
@@ -53,10 +54,10 @@ class Mailbox:
         count = int(self._count[0]) + 1
         at = _MAILBOX_HEADER + (count % 2) * self._stride
         payload = record.tobytes()
-        header = count.to_bytes(8, "little") + zlib.crc32(payload).to_bytes(8, "little")
-        self._map[at : at + _SLOT_HEADER] = bytes(_SLOT_HEADER)
-        self._map[at + _SLOT_HEADER : at + _SLOT_HEADER + len(payload)] = payload
-        self._map[at : at + _SLOT_HEADER] = header
+        start = at + _SLOT.size
+        _SLOT.pack_into(self._map, at, 0, 0)
+        self._map[start : start + len(payload)] = payload
+        _SLOT.pack_into(self._map, at, count, zlib.crc32(payload))
         self._count[0] = count
 
     def read(self) -> Record | None:
@@ -66,14 +67,11 @@ class Mailbox:
             if count == 0:
                 return None
             at = _MAILBOX_HEADER + (count % 2) * self._stride
-            header = self._map[at : at + _SLOT_HEADER]
-            start = at + _SLOT_HEADER
+            number, checksum = _SLOT.unpack_from(self._map, at)
+            start = at + _SLOT.size
             payload = self._map[start : start + self._dtype.itemsize]
-            if int.from_bytes(header[:8], "little") == count and int.from_bytes(
-                header[8:], "little"
-            ) == zlib.crc32(payload):
-                record: Record = np.frombuffer(payload, dtype=self._dtype)[0]
-                return record
+            if number == count and checksum == zlib.crc32(payload):
+                return np.ndarray((), self._dtype, payload)
         return None
 
     @property
@@ -98,11 +96,20 @@ class Ring:
             self._map, dtype="u8", count=_N_KINDS, offset=_RING_HEADER - 8 * _N_KINDS
         )
 
-    def push(self, kind: int, payload: bytes) -> bool:
-        """Append a record; False, and one more drop counted, when it has no room."""
+    def push(self, kind: int, payload: bytes, spare: int = 0) -> bool:
+        """Append a record, if it leaves room for those of more weight.
+
+        Args:
+            kind: What it is.
+            payload: The record.
+            spare: How much has to stay free, [bytes].
+
+        Returns:
+            False, and one more drop is counted, when it has no room.
+        """
         head, tail = int(self._ends[0]), int(self._ends[1])
         need = 8 + len(payload)
-        if need > self._size - (head - tail):
+        if need > self._size - (head - tail) - spare:
             self._dropped[kind] += 1
             return False
         header = len(payload).to_bytes(4, "little") + kind.to_bytes(4, "little")

@@ -8,6 +8,10 @@ Three modes, fixed before anything opens:
   body-aligned, T = T₀ X⁻¹ T̃ X where T̃ is T_l0⁻¹ T_t with its translation times s;
 * ``absolute``: the leader's poses as they are.
 
+Every mode of poses is R = L R_t K and p = p₀ + s L (p_t − p_l0): world-aligned with
+L = R_map and K = R_l0ᵀ R_mapᵀ R₀, body-aligned with L = R₀ R_mapᵀ R_l0ᵀ and K = R_map,
+absolute with nothing at all. So what engaging fixes is L, K, p₀ and p_l0.
+
 (PAPRLE Eq. 2–4, ``requirements.md`` P8–P10 as amended.) What a motionless leader asks
 for in relative mode is FK of the command it engaged at, which the IK answers with that
 very command: re-engaging never moves anything. The robot's own state is no input here:
@@ -16,55 +20,68 @@ anchors are taken from commands (``safety.md`` 0.1, S2).
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
 
 from paprle.errors import ConfigError
 from paprle.kinematics import IkSolution, IkSolver
+from paprle.mapping import (
+    bound_seeds,
+    map_joints,
+    map_poses,
+    merge,
+    read_pose,
+    take_poses,
+    write_pose,
+)
 from paprle.pairing import Pairing, expect_one_of, make_pairing
 from paprle.robot import RobotModel
+from paprle.robot.arrays import Ints
 from paprle.settings import IkSettings, RetargetSettings
-from paprle.types import LeaderInfo, LeaderSample, LimbCommand, Vec
+from paprle.types import LeaderInfo, Vec
+from paprle.wire import SampleView
 
-_SEED_BOUND = 0.3  # [rad] chosen: how far q_des may run ahead of the command
 _LEAST_STEP = 1e-9  # [rad] chosen: no step, as a positive number
-_ROTATION_ERROR = 1e-6  # [1] chosen: of ‖R‖²; far beyond rounding
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetargetState:
-    """Where both sides stood when the leader was engaged.
+class RetargetState(NamedTuple):
+    """Where both sides stood when the leader was engaged, by limb of the robot.
 
     Attributes:
-        T_base_eef0: FK of the command, by follower limb; relative mode only.
-        T_leader0: The leader's pose by follower limb; a limb without one holds.
+        L: Turns on the left, shape (m, 3, 3).
+        K: Turns on the right, shape (m, 3, 3).
+        p_0: Position of the command, shape (m, 3), [m].
+        p_leader0: Position of the leader; NaN for a limb that holds, shape (m, 3), [m].
+        scale: Of translations.
     """
 
-    T_base_eef0: Mapping[str, pin.SE3] = field(default_factory=dict)
-    T_leader0: Mapping[str, pin.SE3] = field(default_factory=dict)
+    L: Vec
+    K: Vec
+    p_0: Vec
+    p_leader0: Vec
+    scale: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
-    """What the leader asks of the robot; what stands in none of these holds.
+class Target(NamedTuple):
+    """What the leader asks of the robot; what is NaN holds.
 
     Attributes:
-        T_base_eef: Pose of the eef in the limb's base, by follower limb.
-        q: Joint positions by follower limb, shape (n_l,), [rad]; NaN holds.
-        opening: Gripper opening by follower limb, 0 closed … 1 open.
+        R: Rotation of the eef in the limb's base, by limb, shape (m, 3, 3).
+        p: Its position there, shape (m, 3), [m].
+        q: Positions of joints, grippers too, shape (n,), [rad] or [m].
+        limbs: Which limbs have a pose to reach, in order.
     """
 
-    T_base_eef: Mapping[str, pin.SE3] = field(default_factory=dict)
-    q: Mapping[str, Vec] = field(default_factory=dict)
-    opening: Mapping[str, float] = field(default_factory=dict)
+    R: Vec
+    p: Vec
+    q: Vec
+    limbs: Sequence[int] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Solution:
+class Solution(NamedTuple):
     """Desired joints of the whole robot.
 
     Attributes:
@@ -73,14 +90,12 @@ class Solution:
             for a limb without a pose to reach.
         err_rot: Angle that the IK left, shape (m,), [rad].
         is_converged: Every pose was reached within the tolerances.
-        T_base_eef: The poses that were to be reached, by limb.
     """
 
     q_des: Vec
     err_pos: Vec
     err_rot: Vec
     is_converged: bool
-    T_base_eef: Mapping[str, pin.SE3] = field(default_factory=dict)
 
 
 class Retargeting:
@@ -118,17 +133,14 @@ class Retargeting:
         self.settings = settings
         self.pairing: Pairing = make_pairing(robot, leader, settings)
         self._robot = robot
-        self._rows = {name: row for row, name in enumerate(robot.limbs)}
+        self._limbs = tuple(robot.limbs.values())
         self._R_map = pin.rpy.rpyToMatrix(*settings.rpy_xyz_extrinsic)
-        self._grippers = {
-            name: (robot.joint_names.index(limb.gripper.joint), limb.gripper)
-            for name, limb in robot.limbs.items()
-            if limb.gripper is not None
-        }
-        self._solvers = {
-            name: IkSolver(limb, ik, position_margin=position_margin)
-            for name, limb in robot.limbs.items()
-        }
+        self._leader_rows = _find_rows(robot, leader, self.pairing)
+        self._map = JointMap.make(robot, leader, self.pairing)
+        self._limb_of = _find_owners(robot)
+        self._solvers = [
+            IkSolver(limb, ik, position_margin=position_margin) for limb in self._limbs
+        ]
 
     @property
     def mode(self) -> str:
@@ -172,7 +184,7 @@ class Retargeting:
             f"{axes} axes{turned if is_turned else ''}",
         ]
 
-    def anchor(self, sample: LeaderSample, q_cmd: Vec) -> RetargetState:
+    def anchor(self, sample: SampleView, q_cmd: Vec) -> RetargetState:
         """Note where both sides stand; the robot's command is at rest.
 
         Args:
@@ -182,18 +194,33 @@ class Retargeting:
         Returns:
             The anchors that ``retarget`` starts from.
         """
-        if self.mode != "relative":
-            return RetargetState()
-        T_base_eef0, T_leader0 = {}, {}
-        for name in self.pairing.limbs:
-            limb = self._robot.limbs[name]
-            T_base_eef0[name] = limb.fk(limb.take(q_cmd))
-            T_leader = self.find_pose(sample, name)
-            if T_leader is not None:
-                T_leader0[name] = T_leader.copy()
-        return RetargetState(T_base_eef0=T_base_eef0, T_leader0=T_leader0)
+        poses = [limb.fk(limb.take(q_cmd)) for limb in self._limbs]
+        return self.anchor_at(sample, poses)
 
-    def retarget(self, sample: LeaderSample, state: RetargetState) -> Target:
+    def anchor_at(
+        self, sample: SampleView, T_base_eef0: Sequence[pin.SE3]
+    ) -> RetargetState:
+        """Note where the leader stands, and the command's poses by limb."""
+        X, is_world = self._R_map, self.settings.alignment == "world"
+        m = len(T_base_eef0)
+        L, K = np.tile(np.eye(3), (2, m, 1, 1))
+        p_0, p_leader0 = np.zeros((2, m, 3))
+        if self.mode != "relative":
+            return RetargetState(L, K, p_0, p_leader0, 1.0)
+        for i, T_0 in enumerate(T_base_eef0):
+            T_leader0 = self.find_pose(sample, i)
+            p_0[i], p_leader0[i] = T_0.translation, np.nan
+            if T_leader0 is None:
+                continue
+            p_leader0[i] = T_leader0.translation
+            R_0, R_l0 = T_0.rotation, T_leader0.rotation
+            if is_world:
+                L[i], K[i] = X, R_l0.T @ X.T @ R_0
+            else:
+                L[i], K[i] = R_0 @ X.T @ R_l0.T, X
+        return RetargetState(L, K, p_0, p_leader0, self.settings.scale)
+
+    def retarget(self, sample: SampleView, state: RetargetState) -> Target:
         """Say what a sample asks of the robot; never raises.
 
         Args:
@@ -203,26 +230,21 @@ class Retargeting:
         Returns:
             The target. Limbs that are missing or not finite in the sample hold.
         """
+        target = self.make_target()
         if not sample.valid:
-            return Target()
-        poses: dict[str, pin.SE3] = {}
-        joints: dict[str, Vec] = {}
+            return target
+        map_joints(sample.numbers, self._map.source, self._map.line, target.q)
         if self.mode == "joints":
-            joints = {
-                name: self._map_joints(sample, name) for name in self.pairing.limbs
-            }
-        else:
-            for name in self.pairing.limbs:
-                T_leader = self.find_pose(sample, name)
-                if T_leader is None:
-                    continue
-                if self.mode == "absolute":
-                    poses[name] = T_leader
-                elif name in state.T_leader0:
-                    poses[name] = self._move(
-                        state.T_base_eef0[name], state.T_leader0[name], T_leader
-                    )
-        return Target(T_base_eef=poses, q=joints, opening=self._find_openings(sample))
+            return target
+        found = map_poses(sample.pose, self._leader_rows, *state, target.R, target.p)
+        return target._replace(
+            limbs=[i for i in range(len(self._limbs)) if found >> i & 1]
+        )
+
+    def make_target(self) -> Target:
+        """Return a target that asks for nothing."""
+        m, n = len(self._limbs), len(self._limb_of)
+        return Target(np.empty((m, 3, 3)), np.empty((m, 3)), np.full(n, np.nan))
 
     def solve(self, target: Target, q_prev: Vec, q_cmd: Vec) -> Solution:
         """Find desired joints for a target; never raises.
@@ -239,36 +261,27 @@ class Retargeting:
         Returns:
             The solution.
         """
-        q_des = q_prev.copy()
-        errors = np.full((2, len(self._rows)), np.nan)
-        is_converged = True
-        for name, limb in self._robot.limbs.items():
-            q_last = limb.take(q_prev)
-            q_limb = q_start = _pull(q_last, limb.take(q_cmd))
-            if name in target.T_base_eef:
-                pulled = float(np.abs(q_start - q_last).max(initial=0.0))
-                left = max(self._max_step - pulled, _LEAST_STEP)  # q_des makes no leap
-                found = self._solvers[name].solve(
-                    target.T_base_eef[name], q_start, max_step=left
-                )
-                q_limb = found.q
-                errors[:, self._rows[name]] = found.err_pos, found.err_rot
-                is_converged = is_converged and found.is_converged
-            elif name in target.q:
-                q_limb = np.where(np.isfinite(target.q[name]), target.q[name], q_start)
-            q_des[limb.indices] = q_limb
-        for name, opening in target.opening.items():
-            index, gripper = self._grippers[name]
-            q_des[index] = gripper.closed + opening * (gripper.open - gripper.closed)
-        return Solution(
-            q_des=q_des,
-            err_pos=errors[0],
-            err_rot=errors[1],
-            is_converged=is_converged,
-            T_base_eef=target.T_base_eef,
+        m = len(self._limbs)
+        seeds, pulled, errors = (
+            np.empty_like(q_prev),
+            np.empty(m),
+            np.full((2, m), np.nan),
         )
+        bound_seeds(self._limb_of, q_prev, q_cmd, seeds, pulled)
+        q_des, is_converged = seeds.copy(), True
+        merge(target.q, q_des)
+        for i in target.limbs:
+            limb = self._limbs[i]
+            # q_des makes no leap, the seed's included
+            left = max(self._max_step - float(pulled[i]), _LEAST_STEP)
+            T_base_eef = pin.SE3(target.R[i], target.p[i])
+            found = self._solvers[i].solve(T_base_eef, limb.take(seeds), max_step=left)
+            q_des[limb.indices] = found.q
+            errors[0, i], errors[1, i] = found.err_pos, found.err_rot
+            is_converged = is_converged and found.is_converged
+        return Solution(q_des, errors[0], errors[1], is_converged)
 
-    def solve_start(self, sample: LeaderSample, q_cmd: Vec) -> Vec:
+    def solve_start(self, sample: SampleView, q_cmd: Vec) -> Vec:
         """Find where the robot has to be for a leader to take over without a jump.
 
         Args:
@@ -281,79 +294,84 @@ class Retargeting:
         """
         if self.mode == "relative":
             return q_cmd.copy()
-        target = self.retarget(sample, RetargetState())
-        q = self.solve(Target(q=target.q, opening=target.opening), q_cmd, q_cmd).q_des
-        for name, T_base_eef in target.T_base_eef.items():
-            limb = self._robot.limbs[name]
-            found: IkSolution = self._solvers[name].solve_global(
+        target = self.retarget(sample, self.anchor(sample, q_cmd))
+        q = self.solve(target._replace(limbs=()), q_cmd, q_cmd).q_des
+        for i in target.limbs:
+            limb = self._limbs[i]
+            T_base_eef = pin.SE3(target.R[i], target.p[i])
+            found: IkSolution = self._solvers[i].solve_global(
                 T_base_eef, limb.take(q_cmd)
             )
             q[limb.indices] = found.q
         return q
 
-    def find_pose(self, sample: LeaderSample, limb: str) -> pin.SE3 | None:
+    def fill_rows(
+        self, sample: SampleView, target: Target, raw: Vec, rows: Vec
+    ) -> None:
+        """Write the leader's usable poses and the target's, both shape (m, 7)."""
+        if sample.valid:
+            take_poses(sample.pose, self._leader_rows, raw)
+        for i in target.limbs:
+            write_pose(target.R[i], target.p[i], rows[i])
+
+    def find_pose(self, sample: SampleView, limb: int) -> pin.SE3 | None:
         """Return the leader's usable pose, as given, that drives a follower limb."""
-        leader_limb = self.pairing.limbs.get(limb)
-        command = None if leader_limb is None else sample.limbs.get(leader_limb)
-        T = None if command is None else command.T_leader_base_leader_eef
-        return T if T is not None and sample.valid and _is_pose(T) else None
-
-    def _move(self, T_0: pin.SE3, T_leader0: pin.SE3, T_leader: pin.SE3) -> pin.SE3:
-        """Return T_base_eef: the leader's motion since T_leader0, from T_0 on."""
-        s, R_map = self.settings.scale, self._R_map
-        if self.settings.alignment == "world":
-            dp = T_leader.translation - T_leader0.translation
-            dR = R_map @ (T_leader.rotation @ T_leader0.rotation.T) @ R_map.T
-            return pin.SE3(dR @ T_0.rotation, T_0.translation + R_map @ (s * dp))
-        T = T_leader0.actInv(T_leader)
-        dR = R_map.T @ T.rotation @ R_map
-        return T_0 * pin.SE3(dR, R_map.T @ (s * T.translation))
-
-    def _map_joints(self, sample: LeaderSample, name: str) -> Vec:
-        """Return a limb's joints by name; NaN where the leader says nothing."""
-        values = []
-        for source in self.pairing.joints[name]:
-            value = math.nan
-            if source is not None:
-                command = sample.limbs.get(source.leader_limb)
-                q = None if command is None else command.q
-                if q is not None and source.index < len(q):
-                    value = source.gain * float(q[source.index]) + source.offset
-            values.append(value)
-        return np.array(values)
-
-    def _find_openings(self, sample: LeaderSample) -> dict[str, float]:
-        """Return the openings that are asked for, within 0 … 1."""
-        openings = {}
-        for name, leader_limb in self.pairing.limbs.items():
-            command: LimbCommand | None = sample.limbs.get(leader_limb)
-            opening = None if command is None else command.opening
-            if (
-                opening is not None
-                and name in self._grippers
-                and math.isfinite(opening)
-            ):
-                openings[name] = min(max(float(opening), 0.0), 1.0)
-        return openings
+        row, T = self._leader_rows[limb], pin.SE3.Identity()
+        R, p = np.empty((3, 3)), np.empty(3)
+        if row < 0 or not sample.valid or not read_pose(sample.pose[row], R, p):
+            return None
+        T.rotation, T.translation = R, p
+        return T
 
 
-def _pull(q_prev: Vec, q_cmd: Vec) -> Vec:
-    """Return q_prev, drawn straight toward q_cmd until no joint is too far from it."""
-    apart = q_prev - q_cmd
-    worst = float(np.abs(apart).max(initial=0.0))
-    if worst <= _SEED_BOUND:
-        return q_prev
-    if not math.isfinite(worst):
-        return q_cmd
-    pulled: Vec = q_cmd + apart * (_SEED_BOUND / worst)
-    return pulled
+class JointMap(NamedTuple):
+    """Where each joint's position comes from: ``gain · clip(number) + offset``.
+
+    Attributes:
+        source: Place among ``SampleView.numbers``; -1: the joint holds, shape (n,).
+        line: Gain, offset, and the bounds of the number, shape (n, 4).
+    """
+
+    source: Ints
+    line: Vec
+
+    @classmethod
+    def make(cls, robot: RobotModel, leader: LeaderInfo, pairing: Pairing) -> JointMap:
+        """Collect the joints of a joint map, and the grippers."""
+        n, k = len(robot.joint_names), len(leader.limbs)
+        width = max((len(names) for names in leader.joint_names.values()), default=0)
+        source = np.full(n, -1, dtype=np.int64)
+        line = np.tile([1.0, 0.0, -np.inf, np.inf], (n, 1))
+        for name, leader_limb in pairing.limbs.items():
+            limb = robot.limbs[name]
+            sources = pairing.joints.get(name, ())
+            for joint, given in zip(limb.indices, sources, strict=False):
+                if given is not None:
+                    row = leader.limbs.index(given.leader_limb)
+                    source[joint] = 7 * k + width * row + given.index
+                    line[joint, :2] = given.gain, given.offset
+            if limb.gripper is not None:
+                joint, closed = (
+                    robot.joint_names.index(limb.gripper.joint),
+                    limb.gripper.closed,
+                )
+                source[joint] = (7 + width) * k + leader.limbs.index(leader_limb)
+                line[joint] = limb.gripper.open - closed, closed, 0.0, 1.0
+        return cls(source, line)
 
 
-def _is_pose(T: pin.SE3) -> bool:
-    """Tell whether a pose is finite and its rotation one; NaN fails both tests."""
-    R = T.rotation
-    is_rotation = abs(float(np.vdot(R, R)) - 3.0) < _ROTATION_ERROR
-    return is_rotation and math.isfinite(float(T.translation.sum()))
+def _find_rows(robot: RobotModel, leader: LeaderInfo, pairing: Pairing) -> Ints:
+    """Return the leader's limb that drives each limb of the robot; -1: none."""
+    rows = {name: leader.limbs.index(limb) for name, limb in pairing.limbs.items()}
+    return np.array([rows.get(name, -1) for name in robot.limbs], dtype=np.int64)
+
+
+def _find_owners(robot: RobotModel) -> Ints:
+    """Return the limb of each joint; -1: none."""
+    owners = np.full(len(robot.joint_names), -1, dtype=np.int64)
+    for i, limb in enumerate(robot.limbs.values()):
+        owners[limb.indices] = i
+    return owners
 
 
 def _check_mobility(robot: RobotModel, ik: IkSettings) -> None:

@@ -4,10 +4,14 @@ Mailboxes and rings carry plain bytes; this module says what they mean, so that 
 tick copies a few arrays and nothing is parsed. Poses are (x, y, z, qx, qy, qz, qw),
 ``quat_xyzw``; absent numbers are NaN. A ``Layout`` is made from the resolved config, by
 each process for itself.
+
+Each record begins with its scalars, laid out as C would (``align=True``): ``head_of``
+gives the ``struct`` that reads or writes them all in the time of one NumPy field.
 """
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -16,13 +20,10 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from paprle.types import (
-    JointState,
     LeaderInfo,
     LeaderSample,
-    LimbCommand,
     RobotInfo,
     Vec,
-    readonly,
 )
 
 Record = npt.NDArray[np.void]
@@ -92,7 +93,8 @@ def make_layout(robot: RobotInfo, leader: LeaderInfo) -> Layout:
             ("q", "f8", (k, joints)),  # padded with NaN
             ("opening", "f8", (k,)),
             ("device_q", "f8", (k * joints,)),
-        ]
+        ],
+        align=True,
     )
     setpoint = np.dtype(
         [
@@ -107,7 +109,8 @@ def make_layout(robot: RobotInfo, leader: LeaderInfo) -> Layout:
             ("n_resets", "u4"),  # operator resets so far (a counter)
             ("q_des", "f8", (n,)),
             ("dq_des", "f8", (n,)),
-        ]
+        ],
+        align=True,
     )
     status = np.dtype(
         [
@@ -116,24 +119,25 @@ def make_layout(robot: RobotInfo, leader: LeaderInfo) -> Layout:
             ("state", "i4"),  # GateState
             ("reasons", "u8"),  # Reason bits that acted in this tick
             ("latched", "u8"),  # Reason bits of the latest HOLD or STOPPED
-            ("counts", "u4", (32,)),  # cumulative, by Reason
             ("setpoint_seq", "u8"),  # newest set-point used
             ("setpoint_ns", "i8"),  # its stamp
             ("meas_ns", "i8"),  # FollowerState.stamp_ns
             ("sim_time", "f8"),
+            ("speed_scale", "f8"),  # share of V that was allowed
+            ("clearance", "f8"),
+            ("counts", "u4", (32,)),  # cumulative, by Reason
             ("q_des", "f8", (n,)),  # what the gate was asked for in this tick
             ("q_cmd", "f8", (n,)),
             ("dq_cmd", "f8", (n,)),
             ("q_meas", "f8", (n,)),
             ("dq_meas", "f8", (n,)),
             ("tau_meas", "f8", (n,)),  # NaN: not measured
-            ("speed_scale", "f8"),  # share of V that was allowed
-            ("clearance", "f8"),
             ("compute_ns", "i8"),
             ("late_ns", "i8"),  # wake-up lateness
             ("n_overruns", "u8"),
             ("stop_reason", "S64"),
-        ]
+        ],
+        align=True,
     )
     tick = np.dtype(
         [
@@ -142,8 +146,8 @@ def make_layout(robot: RobotInfo, leader: LeaderInfo) -> Layout:
             ("state", "i4"),  # SessionState
             ("episode", "i4"),
             ("has_sample", "?"),
-            ("sample", sample),
             ("sample_age_ns", "i8"),
+            ("sample", sample),
             ("raw", "f8", (m, 7)),  # leader pose as given, by follower limb; NaN: none
             ("target", "f8", (m, 7)),  # retargeted T_base_eef, before IK; NaN: none
             ("q_des", "f8", (n,)),
@@ -154,7 +158,8 @@ def make_layout(robot: RobotInfo, leader: LeaderInfo) -> Layout:
             ("late_ns", "i8"),
             ("n_overruns", "u8"),
             ("posted_ns", "i8"),  # when the set-point was posted
-        ]
+        ],
+        align=True,
     )
     return Layout(
         joint_names=robot.joint_names,
@@ -165,6 +170,17 @@ def make_layout(robot: RobotInfo, leader: LeaderInfo) -> Layout:
         status=status,
         tick=tick,
     )
+
+
+def head_of(dtype: np.dtype[np.void]) -> struct.Struct:
+    """Return what packs and unpacks the scalars before the first array of a record."""
+    codes = ""
+    for name in dtype.names or ():
+        leaf = dtype[name]
+        if leaf.shape or leaf.names:
+            break
+        codes += leaf.char  # NumPy's letters of numbers are those of struct
+    return struct.Struct(f"@{codes}")
 
 
 def pose_to_row(T: pin.SE3) -> Vec:
@@ -199,37 +215,57 @@ def pack_sample(layout: Layout, sample: LeaderSample) -> Record:
     return record
 
 
-def unpack_sample(layout: Layout, record: Record) -> LeaderSample:
-    """Return the sample of one record of ``layout.sample``."""
-    limbs = {}
-    for row, limb in enumerate(layout.leader.limbs):
-        names = layout.leader.joint_names.get(limb, ())
-        pose, opening = record["pose"][row], float(record["opening"][row])
-        q = record["q"][row, : len(names)] if names else None
-        limbs[limb] = LimbCommand(
-            q=None if q is None else readonly(q),
-            T_leader_base_leader_eef=(
-                None if np.isnan(pose).all() else row_to_pose(pose)
-            ),
-            opening=None if np.isnan(opening) else opening,
-        )
-    device_q = record["device_q"]
-    has_device = device_q.size > 0 and not np.isnan(device_q).all()
-    return LeaderSample(
-        stamp_ns=int(record["stamp_ns"]),
-        seq=int(record["seq"]),
-        limbs=limbs,
-        engaged=bool(record["engaged"]),
-        valid=bool(record["valid"]),
-        start=bool(record["start"]),
-        end=bool(record["end"]),
-        is_exhausted=bool(record["is_exhausted"]),
-        leader_state=(
-            JointState(
-                joint_names=sum(layout.leader.joint_names.values(), ()),
-                q=readonly(device_q),
-            )
-            if has_device
-            else None
-        ),
+class SampleView:
+    """A copy of one leader sample, its scalars and arrays at hand.
+
+    ``stamp_ns``, ``seq``, ``engaged``, ``valid``, ``start``, ``end`` and
+    ``is_exhausted`` are those of ``LeaderSample``.
+
+    Attributes:
+        record: The whole sample.
+        pose: Poses by leader limb, shape (k, 7); NaN where there is none.
+        q: Joints by leader limb, padded with NaN, shape (k, j).
+        opening: Gripper openings by leader limb, shape (k,); NaN: none.
+        numbers: The three in a row, shape (k · (7 + j + 1),).
+    """
+
+    __slots__ = (
+        "_head",
+        "end",
+        "engaged",
+        "is_exhausted",
+        "numbers",
+        "opening",
+        "pose",
+        "q",
+        "record",
+        "seq",
+        "stamp_ns",
+        "start",
+        "valid",
     )
+
+    def __init__(self, layout: Layout) -> None:
+        sample = layout.sample
+        self.record: Record = np.zeros((), dtype=sample)
+        self._head = head_of(sample)
+        self.pose: Vec = self.record["pose"]
+        self.q: Vec = self.record["q"]
+        self.opening: Vec = self.record["opening"]
+        n = self.pose.size + self.q.size + self.opening.size
+        start = sample.fields["pose"][1] if sample.fields else 0
+        self.numbers: Vec = np.ndarray((n,), np.float64, self.record, start)
+        self.take(self.record)
+
+    def take(self, record: Record) -> None:
+        """Copy a record of the leader's mailbox."""
+        self.record[()] = record
+        (
+            self.stamp_ns,
+            self.seq,
+            self.engaged,
+            self.valid,
+            self.start,
+            self.end,
+            self.is_exhausted,
+        ) = self._head.unpack_from(self.record.data)

@@ -7,7 +7,7 @@ host and the virtual clock drive the same object.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,34 +24,43 @@ from paprle.types import (
     Feedback,
     GateState,
     LeaderInfo,
-    LeaderSample,
     SessionState,
+    Vec,
 )
-from paprle.wire import Layout, Record, Request
+from paprle.wire import Layout, Record, Request, SampleView, head_of
 
 _STALL = 30.0  # [s] chosen: longer than any start and any gap in a recording
 _MOVING_STATES = frozenset({SessionState.ENGAGED, SessionState.CLOSING})
 _GATE_SILENCE_NS = 250_000_000  # spec: safety.md K2
+_VALID_FOR_NS = 100_000_000  # spec: safety.md A1, T_stale
+_NOTHING_ASKED = Actions()
 _CLEARING = 0.3  # [s] chosen: several periods of the slowest gate
 
 
-@dataclass(frozen=True, slots=True)
 class Output:
-    """What one tick gave.
+    """What one tick gave; what is not needed at once is made when it is asked for.
 
     Attributes:
         setpoint: For the gate.
-        tick: For the recorder.
-        feedback: For the leader.
         events: For the recorder's event stream.
         is_over: Nothing more is to be done.
     """
 
-    setpoint: Record
-    tick: Record
-    feedback: Feedback
-    events: list[dict[str, Any]]
-    is_over: bool
+    def __init__(self, core: Core, setpoint: Record, *, is_over: bool) -> None:
+        self._core = core
+        self.setpoint = setpoint
+        self.events: list[dict[str, Any]] = core.episodes.events
+        self.is_over = is_over
+
+    @cached_property
+    def tick(self) -> Record:
+        """For the recorder."""
+        return self._core.fill_tick()
+
+    @cached_property
+    def feedback(self) -> Feedback:
+        """For the leader."""
+        return self._core.make_feedback()
 
 
 class Core:
@@ -87,9 +96,14 @@ class Core:
         self._settings = settings
         self._leader = leader
         self._is_interactive = is_interactive
+        self._session_id = session_id
         self._setpoint: Record = np.zeros((), dtype=layout.setpoint)
-        self._setpoint["session_id"] = session_id
+        self._setpoint_head = head_of(layout.setpoint)
+        self._q_des: Vec = self._setpoint["q_des"]
+        self._dq_des: Vec = self._setpoint["dq_des"]
         self._tick: Record = np.zeros((), dtype=layout.tick)
+        self._tick_head = head_of(layout.tick)
+        self._seq, self._n_resets = 0, 0
         self._actions = Actions()
         self._asked = Actions()
         self._needs_press = False
@@ -125,17 +139,21 @@ class Core:
             actions: The operator's counters.
 
         Returns:
-            Set-point, recorder's tick, feedback, events; overwritten by the next call.
+            Set-point, recorder's tick, feedback, events; to be used before the next
+            call, which writes over them.
         """
         self._now_ns = now_ns
         self._entered_ns = self._entered_ns or now_ns
+        self._seq += 1
         self.episodes.events = []
-        self._asked, self._actions = actions.since(self._actions), actions
+        is_asked = actions != self._actions
+        self._asked = actions.since(self._actions) if is_asked else _NOTHING_ASKED
+        self._actions = actions
         self.intake.take(sample, now_ns)
         self._is_steady = self.intake.is_steady(now_ns)
-        self._gate_state = GateState(int(status["state"]))
-        self._is_gate_silent = now_ns - int(status["stamp_ns"]) > _GATE_SILENCE_NS
         self.motion.take_status(status, now_ns)
+        self._gate_state = self.motion.gate_view[0]
+        self._is_gate_silent = now_ns - self.motion.gate_stamp_ns > _GATE_SILENCE_NS
         if self._gate_state is GateState.HOLD:
             self.motion.drop_plan()
         self._watch_stuck()
@@ -144,19 +162,11 @@ class Core:
         self.episodes.close(now_ns, is_standing=self.motion.is_standing)
         self.motion.step(self.state, self.intake, now_ns)
         self._fill_setpoint(now_ns)
-        self._fill_tick(now_ns)
-        feedback = Feedback(
-            stamp_ns=now_ns,
-            state=self.state.name,
-            episode=self.episodes.number,
-            is_engaged=self.state is SessionState.ENGAGED,
-        )
-        return Output(
-            self._setpoint, self._tick, feedback, self.episodes.events, is_over
-        )
+        return Output(self, self._setpoint, is_over=is_over)
 
     def make_farewell(self, request: Request, now_ns: int) -> Record:
         """Return a last set-point: STOP when the tick itself failed, or DISARM."""
+        self._seq += 1
         self._fill_setpoint(now_ns)
         self._setpoint["request"] = request
         return self._setpoint
@@ -164,7 +174,7 @@ class Core:
     def _watch_stuck(self) -> None:
         """Tell of a leader that is held and whose numbers stand still (row 2)."""
         is_held = self.state in EPISODE_STATES and self.intake.is_usable(self._now_ns)
-        record = self.intake.record
+        record = None if self.intake.sample is None else self.intake.sample.record
         for limb in self.stuck.take(record, self._now_ns, is_held=is_held):
             self.episodes.add("stuck", self._now_ns, limb=limb)
 
@@ -220,7 +230,7 @@ class Core:
         self.episodes.begin(self._now_ns)
         return Event.START
 
-    def _find_obstacle(self, sample: LeaderSample | None) -> str:
+    def _find_obstacle(self, sample: SampleView | None) -> str:
         """What keeps an episode from starting (S1); empty when nothing does."""
         if sample is None or not self.intake.is_usable(self._now_ns):
             return "waiting for the leader"
@@ -329,7 +339,7 @@ class Core:
         first = "let go of the leader, then " if is_held else ""
         self.note = f"{why}; {first}press c to clear"
         if self._asked.clear and not is_held:
-            self._setpoint["n_resets"] += 1
+            self._n_resets += 1
             self._cleared_ns = self._now_ns
         if self._asked.stop:
             self._cleared_ns = None  # stop while clearing: the last word counts
@@ -396,26 +406,34 @@ class Core:
     # --- records ---------------------------------------------------------------------
 
     def _fill_setpoint(self, now_ns: int) -> None:
-        setpoint, motion = self._setpoint, self.motion
-        request = REQUESTS[self.state]
-        if self.state is SessionState.CLOSING and motion.has_plan:
+        is_engaged = self.state is SessionState.ENGAGED
+        self._setpoint_head.pack_into(
+            self._setpoint.data,
+            0,
+            self._session_id,
+            self._seq,
+            now_ns,
+            self.motion.at_ns,
+            self.intake.arrived_ns if is_engaged else now_ns,
+            _VALID_FOR_NS,
+            self._choose_request(now_ns),
+            not is_engaged,  # reduced
+            self._n_resets,
+        )
+        self._q_des[:], self._dq_des[:] = self.motion.q_des, self.motion.dq_des
+
+    def _choose_request(self, now_ns: int) -> Request:
+        """What to ask of the gate: as the state says, unless there is nothing to do."""
+        motion, state = self.motion, self.state
+        if state is SessionState.STOPPED:
+            return Request.READY if self._is_clearing(now_ns) else Request.STOP
+        request = REQUESTS[state]
+        if state is SessionState.CLOSING and motion.has_plan:
             request = Request.MOVE
-        is_waiting = self.state is not SessionState.ENGAGED and not motion.has_plan
+        is_waiting = state is not SessionState.ENGAGED and not motion.has_plan
         if self._gate_state is GateState.HOLD or is_waiting:
-            request = (
-                min(request, Request.READY) if request != Request.STOP else request
-            )
-        if self.state is SessionState.STOPPED and self._is_clearing(now_ns):
-            request = Request.READY
-        setpoint["seq"] += 1
-        setpoint["stamp_ns"], setpoint["source_ns"] = now_ns, now_ns
-        if self.state is SessionState.ENGAGED:
-            setpoint["source_ns"] = self.intake.arrived_ns
-        setpoint["at_ns"] = motion.at_ns
-        setpoint["valid_for_ns"] = 100_000_000  # spec: safety.md A1, T_stale
-        setpoint["request"] = request
-        setpoint["reduced"] = self.state is not SessionState.ENGAGED
-        setpoint["q_des"], setpoint["dq_des"] = motion.q_des, motion.dq_des
+            return min(request, Request.READY)
+        return request
 
     def _is_clearing(self, now_ns: int) -> bool:
         """Whether the operator has just cleared the stop: time for the gate to see."""
@@ -424,18 +442,32 @@ class Core:
             and now_ns - self._cleared_ns <= _CLEARING * 1e9
         )
 
-    def _fill_tick(self, now_ns: int) -> None:
-        tick, motion = self._tick, self.motion
-        tick["k"] += 1
-        tick["stamp_ns"], tick["state"], tick["episode"] = (
-            now_ns,
+    def fill_tick(self) -> Record:
+        """Return what is recorded of the last step."""
+        tick, motion, sample = self._tick, self.motion, self.intake.sample
+        self._tick_head.pack_into(
+            tick.data,
+            0,
+            self._seq,
+            self._now_ns,
             self.state,
             self.episodes.number,
+            sample is not None,
+            0 if sample is None else self._now_ns - self.intake.arrived_ns,
         )
-        tick["has_sample"] = self.intake.record is not None
-        if self.intake.record is not None:
-            tick["sample"] = self.intake.record
-            tick["sample_age_ns"] = now_ns - self.intake.arrived_ns
+        if sample is not None:
+            tick["sample"] = sample.record
+        motion.fill_rows(sample)
         tick["raw"], tick["target"] = motion.raw_rows, motion.target_rows
         tick["q_des"], tick["dq_des"] = motion.q_des, motion.dq_des
         tick["err_pos"], tick["err_rot"] = motion.err_pos, motion.err_rot
+        return tick
+
+    def make_feedback(self) -> Feedback:
+        """Return what the leader is told of the last step."""
+        return Feedback(
+            stamp_ns=self._now_ns,
+            state=self.state.name,
+            episode=self.episodes.number,
+            is_engaged=self.state is SessionState.ENGAGED,
+        )

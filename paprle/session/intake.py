@@ -10,9 +10,12 @@ from collections import Counter
 
 import numpy as np
 
+from paprle.compiled import compiled
 from paprle.errors import SessionError
-from paprle.types import LeaderSample, LimbCommand
-from paprle.wire import Layout, Record, unpack_sample
+from paprle.mapping import is_pose
+from paprle.robot.arrays import Bools
+from paprle.types import Vec
+from paprle.wire import Layout, Record, SampleView
 
 _MAX_HAND_SPEED = 3.0  # [m/s] spec: safety.md A5
 _MAX_HAND_TURN = 20.0  # [rad/s] chosen: quicker than a wrist turns
@@ -22,9 +25,8 @@ _BURST = 0.1  # [s] chosen: samples may be held up this long and then come at on
 _STEADY_NS = 200_000_000  # chosen: an automatic leader re-engages after this much data
 _NOISE_TURN = 0.1  # [rad] chosen: jitter of a tracked orientation
 _NOISE = 0.01  # [m] chosen: jitter of a tracked pose between two close stamps
-_FARTHEST = 1e4  # [m] chosen: beyond any tracked space; 1e30 is no pose
-_QUATERNION_NORM = (0.9, 1.1)  # spec: safety.md A6
 _MAX_SEQUENCE_JUMP = 1_000_000  # spec: safety.md A3
+_REFUSALS = "", "pose", "empty"
 
 
 class Intake:
@@ -32,43 +34,40 @@ class Intake:
 
     Attributes:
         sample: The newest accepted sample; None before the first.
-        record: The same as it came.
         arrived_ns: When it was accepted, [ns].
         refused: Refusals so far, by reason.
         jumped: The newest accepted sample is not a plausible motion from the last.
     """
 
     def __init__(self, layout: Layout, max_age: float) -> None:
-        self._layout = layout
         self._max_age_ns = int(max_age * 1e9)
-        self.sample: LeaderSample | None = None
-        self.record: Record | None = None
+        self.sample: SampleView | None = None
+        self._next, self._spare = SampleView(layout), SampleView(layout)
         self.arrived_ns = 0
         self.refused: Counter[str] = Counter()
         self.jumped = False
-        self._seen: set[str] = set()
+        self._seen = np.zeros(len(layout.leader.limbs), dtype=np.bool_)
         self._usable_since_ns: int | None = None
+        self._find_refusal(self._next, None, 0)  # nothing is compiled in a tick
+        pose, q = self._next.pose, self._next.q
+        find_leap(pose, q, pose, q, self._seen, 0.0)
 
     def take(self, record: Record | None, now_ns: int) -> None:
         """Look at the mailbox's newest record."""
-        if record is None or (self.sample and record["seq"] == self.sample.seq):
+        before, sample = self.sample, self._next
+        if record is None or (before is not None and record["seq"] == before.seq):
             return
-        refusal = self._find_refusal(record)
+        sample.take(record)
+        refusal = self._find_refusal(sample, before, now_ns)
         if refusal:
             self.refused[refusal] += 1
+        if refusal not in {"", "jump"}:
             return
-        sample = unpack_sample(self._layout, record)
-        self.jumped = self._has_jumped(sample, now_ns)
-        if self.jumped:
-            self.refused["jump"] += 1
-        self.sample, self.record, self.arrived_ns = sample, record, now_ns
-        self._seen.update(
-            limb
-            for limb, command in sample.limbs.items()
-            if command.q is not None or command.T_leader_base_leader_eef is not None
-        )
+        self.jumped = bool(refusal)
+        self.sample, self._next = sample, before or self._spare
+        self.arrived_ns = now_ns
 
-    def get_sample(self) -> LeaderSample:
+    def get_sample(self) -> SampleView:
         """Return the newest accepted sample, where ``is_usable`` has been seen.
 
         Raises:
@@ -87,7 +86,7 @@ class Intake:
         sample = self.sample
         return (
             sample is not None
-            and self.is_fresh(now_ns)
+            and now_ns - self.arrived_ns <= self._max_age_ns
             and sample.valid
             and sample.engaged
             and not self.jumped
@@ -102,61 +101,98 @@ class Intake:
             self._usable_since_ns = now_ns
         return now_ns - self._usable_since_ns >= _STEADY_NS
 
-    def _find_refusal(self, record: Record) -> str:
-        if self.sample is not None:
-            seq = int(record["seq"])
-            if seq < self.sample.seq or seq - self.sample.seq > _MAX_SEQUENCE_JUMP:
+    def _find_refusal(
+        self, sample: SampleView, before: SampleView | None, now_ns: int
+    ) -> str:
+        if before is not None:
+            ahead = sample.seq - before.seq
+            if not 0 <= ahead <= _MAX_SEQUENCE_JUMP:
                 return "sequence"
-        poses = record["pose"]
-        is_sane = (np.abs(poses) < _FARTHEST).all(axis=1)  # NaN and infinity are not
-        norms = np.linalg.norm(np.where(is_sane[:, None], poses, 0.0)[:, 3:], axis=1)
-        low, high = _QUATERNION_NORM
-        # an absent pose is NaN throughout; anything else must be whole
-        is_absent = np.isnan(poses).all(axis=1)
-        is_whole = is_sane & (norms >= low) & (norms <= high)
-        if not (is_absent | is_whole).all():
-            return "pose"
-        has_joints = not is_absent.all() or np.isfinite(record["q"]).any()
-        if not has_joints or np.isinf(record["q"]).any():
-            return "empty"
-        return ""
+        refusal = _REFUSALS[find_refusal(sample.pose, sample.q)]
+        if refusal:
+            return refusal
+        return "jump" if self._has_jumped(sample, before, now_ns) else ""
 
-    def _has_jumped(self, sample: LeaderSample, now_ns: int) -> bool:
+    def _has_jumped(
+        self, sample: SampleView, before: SampleView | None, now_ns: int
+    ) -> bool:
         """Whether this is no plausible motion from the last valid sample (A5)."""
-        before = self.sample
-        if before is None or not before.valid:
-            return False
-        arrival = (now_ns - self.arrived_ns) * 1e-9
-        dt = (sample.stamp_ns - before.stamp_ns) * 1e-9
-        dt = min(max(dt, 0.0), max(arrival, _BURST))  # a stamp alone allows nothing
-        for limb, command in sample.limbs.items():
-            last = before.limbs[limb]
-            if _has_returned(command, last) and limb in self._seen:
-                return True
-            if _is_leap(command, last, dt):
-                return True
-        return False
+        last, dt = before or sample, 0.0
+        if before is not None:
+            arrival = (now_ns - self.arrived_ns) * 1e-9
+            dt = (sample.stamp_ns - before.stamp_ns) * 1e-9
+            dt = min(max(dt, 0.0), max(arrival, _BURST))  # stamps alone allow nothing
+        is_leap = find_leap(sample.pose, sample.q, last.pose, last.q, self._seen, dt)
+        return is_leap and last.valid
 
 
-def _has_returned(command: LimbCommand, last: LimbCommand) -> bool:
-    """Whether a limb that was absent is there again, wherever it may be."""
-    is_there = command.q is not None or command.T_leader_base_leader_eef is not None
-    was_there = last.q is not None or last.T_leader_base_leader_eef is not None
-    return is_there and not was_there
+@compiled
+def find_refusal(pose: Vec, q: Vec) -> int:
+    """Judge what a sample holds.
+
+    Args:
+        pose: Poses by limb, shape (k, 7); one that is absent is NaN throughout.
+        q: Joints by limb, shape (k, j); NaN where there are none.
+
+    Returns:
+        Place among ``_REFUSALS``.
+    """
+    has_any = False
+    for i in range(len(pose)):
+        is_absent = True
+        for k in range(7):
+            is_absent = is_absent and math.isnan(pose[i, k])
+        if not is_absent and not is_pose(pose[i]):
+            return 1
+        has_any = has_any or not is_absent
+        for value in q[i]:
+            if math.isinf(value):
+                return 2
+            has_any = has_any or math.isfinite(value)
+    return 0 if has_any else 2
 
 
-def _is_leap(command: LimbCommand, last: LimbCommand, dt: float) -> bool:
-    """Whether a limb moved farther than a hand can in that time."""
-    T, T_last = command.T_leader_base_leader_eef, last.T_leader_base_leader_eef
-    if T is not None and T_last is not None:
-        step = float(np.linalg.norm(T.translation - T_last.translation))
-        cosine = float(np.trace(T_last.rotation.T @ T.rotation) - 1.0) / 2.0
-        turn = math.acos(min(max(cosine, -1.0), 1.0))
-        return (
-            step > _MAX_HAND_SPEED * dt + _NOISE
-            or turn > _MAX_HAND_TURN * dt + _NOISE_TURN
-        )
-    if command.q is not None and last.q is not None:
-        leap = np.abs(command.q - last.q)
-        return bool((leap > _MAX_JOINT_SPEED * dt + _NOISE_JOINT).any())
-    return False
+@compiled
+def find_leap(
+    pose: Vec, q: Vec, pose_last: Vec, q_last: Vec, seen: Bools, dt: float
+) -> bool:
+    """Tell whether a limb moved farther than a hand can, or came back from nowhere.
+
+    Args:
+        pose: Poses by limb, shape (k, 7).
+        q: Joints by limb, shape (k, j).
+        pose_last: The same in the sample before.
+        q_last: The same in the sample before.
+        seen: Limbs that have had a pose; noted here, shape (k,).
+        dt: Time between the two, [s].
+
+    Returns:
+        Whether any limb did.
+    """
+    found = False
+    for i in range(len(pose)):
+        is_there, was_there = is_pose(pose[i]), is_pose(pose_last[i])
+        if is_there and was_there:
+            found = found or _is_too_far(pose[i], pose_last[i], dt)
+        elif is_there:
+            found = found or seen[i]
+        for j in range(q.shape[1]):
+            if abs(q[i, j] - q_last[i, j]) > _MAX_JOINT_SPEED * dt + _NOISE_JOINT:
+                found = True
+        seen[i] = seen[i] or is_there
+    return found
+
+
+@compiled
+def _is_too_far(row: Vec, last: Vec, dt: float) -> bool:
+    """Tell whether two poses are farther apart than a hand moves in that time."""
+    step2, dot, norm2, norm2_last = 0.0, 0.0, 0.0, 0.0
+    for a in range(3):
+        step2 += (row[a] - last[a]) ** 2
+    for a in range(3, 7):
+        dot += row[a] * last[a]
+        norm2 += row[a] ** 2
+        norm2_last += last[a] ** 2
+    turn = 2.0 * math.acos(min(abs(dot) / math.sqrt(norm2 * norm2_last), 1.0))
+    is_far = math.sqrt(step2) > _MAX_HAND_SPEED * dt + _NOISE
+    return is_far or turn > _MAX_HAND_TURN * dt + _NOISE_TURN

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
-import pinocchio as pin
 
 from paprle.gate.gate import compute_command_limits
+from paprle.mapping import Eefs, compute_velocity, is_standing
 from paprle.retarget import Retargeting, RetargetState, Target
 from paprle.robot import RobotModel
 from paprle.session.intake import Intake
 from paprle.session.slow_move import SlowMove, make_slow_move, sample_path
 from paprle.settings import GateSettings
-from paprle.types import GateState, LeaderSample, SessionState, Vec
-from paprle.wire import Layout, Record, pose_to_row
+from paprle.types import GateState, SessionState, Vec
+from paprle.wire import Layout, Record, SampleView, head_of
 
 _ARRIVED = 1e-3  # [rad] chosen: a slow move ends this close to its goal
 _ALIGNED = 0.02  # [rad] chosen: what engaging may leave for the gate to make up
@@ -25,7 +24,8 @@ _JITTER_NS = 5_000_000  # chosen: two loops of 200 Hz are apart by less [ns]
 _PATIENCE = 5.0  # [s] chosen: for what the gate needs more than the plan
 _REACH = 0.005  # [m] chosen: a start that is off by more is not what was asked for
 _STANDING = 1e-9  # [rad/s] chosen: rounding of a commanded velocity
-_NUDGE = pin.SE3(np.eye(3), np.array([0.0, 0.0, 1e-3]))  # makes the IK work a little
+_NUDGE = 1e-3  # [m] chosen: makes the IK work a little
+_GATE_STATES = tuple(GateState)
 
 
 class Motion:
@@ -44,6 +44,7 @@ class Motion:
         is_standing: The last command stood still.
         gate_view: The gate's state, and the reason bits of its newest period.
         gate_counts: The gate's cumulative counts by reason.
+        gate_stamp_ns: When the gate last wrote a command, [ns].
     """
 
     def __init__(
@@ -63,19 +64,25 @@ class Motion:
         self._catching: set[int] = set()
         self._robot = robot
         self._retargeting = retargeting
+        self._layout = layout
+        self._eefs = Eefs(robot)
         n_limbs = len(layout.limbs)
-        self._nothing = np.full((n_limbs, 7), np.nan)
+        self.raw_rows, self.target_rows = np.full((2, n_limbs, 7), np.nan)
         self._no_error = np.full(n_limbs, np.nan)
-        self.q_des = robot.home
-        self.dq_des: Vec = np.zeros_like(robot.home)
-        self.raw_rows, self.target_rows = self._nothing, self._nothing
         self.err_pos, self.err_rot = self._no_error, self._no_error
+        self._target: Target | None = None
+        self.q_des = robot.home.copy()
+        self.dq_des: Vec = np.zeros_like(robot.home)
+        self._status: Record = np.zeros((), dtype=layout.status)
+        self._status_head = head_of(layout.status)
+        self._q_cmd: Vec = self._status["q_cmd"]
+        self._dq_cmd: Vec = self._status["dq_cmd"]
         self.latched = 0
         self.has_arrived = False
         self.is_standing = False
         self.gate_view = GateState.DISARMED, 0
-        self.gate_counts = np.zeros(32, dtype=np.uint32)
-        self._q_cmd = robot.home
+        self.gate_counts = self._status["counts"]
+        self.gate_stamp_ns = 0
         self._plan: SlowMove | None = None
         self._goal: Vec | None = None
         self._anchor: RetargetState | None = None
@@ -96,11 +103,11 @@ class Motion:
     def take_status(self, status: Record, now_ns: int) -> None:
         """Note where the command stands."""
         self._now_ns = now_ns
-        self._q_cmd = status["q_cmd"]
-        self.gate_view = GateState(int(status["state"])), int(status["reasons"])
-        self.gate_counts = status["counts"]
-        self.is_standing = bool((np.abs(status["dq_cmd"]) <= _STANDING).all())
-        self.latched = int(status["latched"])
+        self._status[()] = status
+        head = self._status_head.unpack_from(self._status.data)
+        _, self.gate_stamp_ns, state, reasons, self.latched = head[:5]
+        self.gate_view = _GATE_STATES[state], reasons
+        self.is_standing = is_standing(self._dq_cmd, _STANDING)
 
     def drop_plan(self) -> None:
         """Forget the slow move; the gate brakes."""
@@ -118,7 +125,7 @@ class Motion:
         """
         return self._go_to(self._robot.home, _ARRIVED, speed)
 
-    def plan_alignment(self, sample: LeaderSample, speed: float) -> str:
+    def plan_alignment(self, sample: SampleView, speed: float) -> str:
         """Move to where the leader's command begins; again while the leader moves.
 
         Args:
@@ -141,7 +148,7 @@ class Motion:
                 return unreachable
         return self._go_to(self._goal, _ALIGNED, speed)
 
-    def find_start_refusal(self, sample: LeaderSample, bound: float) -> str:
+    def find_start_refusal(self, sample: SampleView, bound: float) -> str:
         """Say why a human leader may not start from here (S1); empty when it may."""
         if not self.needs_alignment:
             return ""
@@ -157,27 +164,39 @@ class Motion:
 
     def step(self, state: SessionState, intake: Intake, now_ns: int) -> None:
         """Compute this tick's desired joints."""
-        if state is not SessionState.ENGAGED:
-            self._anchor = None
-            self.at_ns = now_ns
-            self.raw_rows, self.target_rows = self._nothing, self._nothing
-            self.err_pos, self.err_rot = self._no_error, self._no_error
         if state is SessionState.ENGAGED and intake.sample is not None:
             self._follow(intake.sample, now_ns)
-        elif self._plan is not None:
+            return
+        self._anchor, self._target, self.at_ns = None, None, now_ns
+        self.err_pos, self.err_rot = self._no_error, self._no_error
+        if self._plan is not None:
             self.q_des, self.dq_des = self._plan.compute(now_ns)
         else:
             self.q_des, self.dq_des = self._q_cmd.copy(), np.zeros_like(self._q_cmd)
 
+    def fill_rows(self, sample: SampleView | None) -> None:
+        """Note the poses of leader and target in this tick; joint commands by FK."""
+        raw, rows = self.raw_rows, self.target_rows
+        raw.fill(np.nan)
+        rows.fill(np.nan)
+        if sample is None or self._target is None:
+            return
+        self._retargeting.fill_rows(sample, self._target, raw, rows)
+        if self._retargeting.mode == "joints":
+            self._eefs.place(self.q_des, rows)
+
     def warm_up(self) -> None:
         """Touch everything a tick will need, so that the first one is not slow."""
-        home = self._robot.home
+        home, sample = self._robot.home, SampleView(self._layout)
         self._robot.check_path([home])
-        poses = {
-            name: limb.fk(limb.home) * _NUDGE
-            for name, limb in self._robot.limbs.items()
-        }
-        self._retargeting.solve(Target(T_base_eef=poses), home, home)
+        self._q_cmd[:] = home
+        sample.valid, sample.pose[:, 6] = True, 1.0
+        for k in range(2):
+            sample.pose[:, 2], sample.stamp_ns = k * _NUDGE, k
+            self._follow(sample, 0)
+        self.fill_rows(sample)
+        self.take_status(self._status, 0)
+        self._anchor, self._target = None, None
 
     def _go_to(self, goal: Vec, tolerance: float, speed: float) -> str:
         goal = np.clip(goal, self._low, self._high)
@@ -198,10 +217,10 @@ class Motion:
     def _is_overdue(self, plan: SlowMove) -> bool:
         return (self._now_ns - plan.start_ns) * 1e-9 > plan.duration + _PATIENCE
 
-    def _find_unreachable(self, sample: LeaderSample, goal: Vec) -> str:
+    def _find_unreachable(self, sample: SampleView, goal: Vec) -> str:
         """Say which limb's first pose is out of reach; empty when none is."""
-        for name, limb in self._robot.limbs.items():
-            T_leader = self._retargeting.find_pose(sample, name)
+        for i, (name, limb) in enumerate(self._robot.limbs.items()):
+            T_leader = self._retargeting.find_pose(sample, i)
             if T_leader is None:
                 continue
             apart = T_leader.translation - limb.fk(limb.take(goal)).translation
@@ -218,28 +237,33 @@ class Motion:
         hit = self._robot.check_path(list(sample_path(self._q_cmd, goal)))
         return "" if hit is None else f"'{hit[1][0]}' would touch '{hit[1][1]}'"
 
-    def _follow(self, sample: LeaderSample, now_ns: int) -> None:
+    def _follow(self, sample: SampleView, now_ns: int) -> None:
         """Follow the leader: retarget, solve, and estimate the target's velocity."""
-        if self._anchor is None:
-            self._anchor = self._retargeting.anchor(sample, self._q_cmd)
-            self.q_des, self.dq_des = self._q_cmd.copy(), np.zeros_like(self._q_cmd)
-            self._sample_ns = sample.stamp_ns
-            self._delay_ns = float(now_ns - sample.stamp_ns)
-            self._catching = set(self._grippers)
-        target = self._retargeting.retarget(sample, self._anchor)
+        anchor = self._anchor or self._engage(sample, now_ns)
+        target = self._retargeting.retarget(sample, anchor)
         solution = self._retargeting.solve(target, self.q_des, self._q_cmd)
         dt = (sample.stamp_ns - self._sample_ns) * 1e-9
-        q_des = self._catch_up(solution.q_des, dt)
-        step = q_des - self.q_des
+        q_des, dq_des = self._catch_up(solution.q_des, dt), np.empty_like(self.q_des)
+        is_plausible = 0.0 < dt < _LONGEST_DT
+        has_moved = compute_velocity(
+            q_des, self.q_des, dt if is_plausible else 0.0, dq_des
+        )
         # A sample seen twice says nothing new, and the gate goes on along the last
         # velocity; otherwise two loops of nearly equal rates would beat.
-        if dt != 0.0 or step.any():
-            is_plausible = 0.0 < dt < _LONGEST_DT
-            self.dq_des = step / dt if is_plausible else np.zeros_like(step)
-            self.q_des, self.at_ns = q_des, self._find_instant(sample, now_ns)
-        self._sample_ns = sample.stamp_ns
+        if dt != 0.0 or has_moved:
+            self.q_des, self.dq_des = q_des, dq_des
+            self.at_ns = self._find_instant(sample, now_ns)
+        self._sample_ns, self._target = sample.stamp_ns, target
         self.err_pos, self.err_rot = solution.err_pos, solution.err_rot
-        self._fill_rows(sample, solution.T_base_eef)
+
+    def _engage(self, sample: SampleView, now_ns: int) -> RetargetState:
+        """Start from where the command stands."""
+        self._anchor = anchor = self._retargeting.anchor(sample, self._q_cmd)
+        self.q_des, self.dq_des = self._q_cmd.copy(), np.zeros_like(self._q_cmd)
+        self._sample_ns = sample.stamp_ns
+        self._delay_ns = float(now_ns - sample.stamp_ns)
+        self._catching = set(self._grippers)
+        return anchor
 
     def _catch_up(self, q_des: Vec, dt: float) -> Vec:
         """Let grippers meet the leader slowly after engaging (S3)."""
@@ -252,7 +276,7 @@ class Motion:
                 q_des[i] = self.q_des[i] + math.copysign(most, step)
         return q_des
 
-    def _find_instant(self, sample: LeaderSample, now_ns: int) -> int:
+    def _find_instant(self, sample: SampleView, now_ns: int) -> int:
         """When a sample is meant, on this clock and without the jitter of the tick."""
         # A leader's stamps are even, but may be another clock's: the mean delay between
         # stamp and tick joins the two.
@@ -260,16 +284,3 @@ class Motion:
         self._delay_ns += _DELAY_SHARE * (delay_ns - self._delay_ns)
         jitter_ns = int(self._delay_ns - delay_ns)
         return now_ns + min(max(jitter_ns, -_JITTER_NS), _JITTER_NS)
-
-    def _fill_rows(self, sample: LeaderSample, targets: Mapping[str, pin.SE3]) -> None:
-        """Note the poses that were asked for; joint commands by their FK."""
-        raw, rows = self._nothing.copy(), self._nothing.copy()
-        for i, (name, limb) in enumerate(self._robot.limbs.items()):
-            T_leader = self._retargeting.find_pose(sample, name)
-            if T_leader is not None:
-                raw[i] = pose_to_row(T_leader)
-            if name in targets:
-                rows[i] = pose_to_row(targets[name])
-            elif self._retargeting.mode == "joints":
-                rows[i] = pose_to_row(limb.fk(limb.take(self.q_des)))
-        self.raw_rows, self.target_rows = raw, rows

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from paprle.errors import ConfigError
-from paprle.retarget import Retargeting, RetargetState, Target
+from paprle.retarget import Retargeting
 from paprle.robot import RobotModel
 from paprle.settings import (
     IkSettings,
@@ -21,6 +21,7 @@ from paprle.settings import (
     RobotSettings,
 )
 from paprle.types import LeaderInfo, LeaderSample, LimbCommand
+from paprle.wire import SampleView, make_layout, pack_sample
 
 ROOT = Path(__file__).resolve().parents[2]
 ROBOTS = ["piper", "papras_7dof_2arm", "g1"]
@@ -46,14 +47,38 @@ def make(robot, leader=HAND, ik=None, **keys) -> Retargeting:
     return Retargeting(robot, leader, RetargetSettings(**keys), ik_settings=ik)
 
 
-def pose_sample(T=None, opening=None, limb="hand", **keys) -> LeaderSample:
+def view_of(leader, sample) -> SampleView:
+    layout = make_layout(load_robot("piper").info, leader)
+    view = SampleView(layout)
+    view.take(pack_sample(layout, sample))
+    return view
+
+
+def pose_sample(T=None, opening=None, limb="hand", **keys) -> SampleView:
     command = LimbCommand(T_leader_base_leader_eef=T, opening=opening)
-    return LeaderSample(stamp_ns=0, seq=0, limbs={limb: command}, **keys)
+    sample = LeaderSample(stamp_ns=0, seq=0, limbs={limb: command}, **keys)
+    return view_of(HAND, sample)
 
 
-def joint_sample(**q_by_limb) -> LeaderSample:
+def row_sample(*row) -> SampleView:
+    view = pose_sample()
+    view.pose[0] = row
+    return view
+
+
+def joint_sample(leader, **q_by_limb) -> SampleView:
     limbs = {name: LimbCommand(q=np.array(q)) for name, q in q_by_limb.items()}
-    return LeaderSample(stamp_ns=0, seq=0, limbs=limbs)
+    return view_of(leader, LeaderSample(stamp_ns=0, seq=0, limbs=limbs))
+
+
+def follow(retargeting, sample, q):
+    """Where a leader that is just being engaged asks the robot to be."""
+    target = retargeting.retarget(sample, retargeting.anchor(sample, q))
+    return retargeting.solve(target, q, q)
+
+
+def pose_in(target, i) -> pin.SE3:
+    return pin.SE3(target.R[i], target.p[i])
 
 
 def random_pose(rng, size=1.0) -> pin.SE3:
@@ -74,9 +99,9 @@ def assert_same_pose(T_a, T_b, atol=1e-12):
     np.testing.assert_allclose(T_a.homogeneous, T_b.homogeneous, atol=atol)
 
 
-def move(retargeting, T_0, T_l0, T_l, limb="arm") -> pin.SE3:
-    state = RetargetState(T_base_eef0={limb: T_0}, T_leader0={limb: T_l0})
-    return retargeting.retarget(pose_sample(T_l), state).T_base_eef[limb]
+def move(retargeting, T_0, T_l0, T_l) -> pin.SE3:
+    state = retargeting.anchor_at(pose_sample(T_l0), [T_0])
+    return pose_in(retargeting.retarget(pose_sample(T_l), state), 0)
 
 
 # Engaging
@@ -158,7 +183,7 @@ def test_motion_is_the_sum_of_what_happened_while_engaged(seed, name, alignment)
                 dR = T_l.rotation @ T_before.rotation.T
                 dp = T_l.translation - T_before.translation
                 expected = pin.SE3(dR @ expected.rotation, expected.translation + dp)
-        T_f = move(retargeting, T_f, T_l0, T_l, limb)
+        T_f = move(retargeting, T_f, T_l0, T_l)
 
     assert_same_pose(T_f, expected, 1e-10)
 
@@ -258,13 +283,14 @@ def test_one_hand_drives_every_limb_to_its_target(name):
 
     for k in range(21):
         T_l = pin.SE3(pin.exp3(np.full(3, 0.002 * k)), np.full(3, -0.0005 * k))
-        found = retargeting.solve(retargeting.retarget(pose_sample(T_l), state), q, q)
+        target = retargeting.retarget(pose_sample(T_l), state)
+        found = retargeting.solve(target, q, q)
         q = found.q_des
 
     assert found.is_converged
-    assert set(found.T_base_eef) == set(robot.limbs)
-    for name_, limb in robot.limbs.items():
-        assert_same_pose(limb.fk(limb.take(q)), found.T_base_eef[name_], 1e-5)
+    assert list(target.limbs) == list(range(len(robot.limbs)))
+    for i, limb in enumerate(robot.limbs.values()):
+        assert_same_pose(limb.fk(limb.take(q)), pose_in(target, i), 1e-5)
     in_limbs = np.concatenate([limb.indices for limb in robot.limbs.values()])
     others = np.setdiff1d(np.arange(len(q)), in_limbs)
     assert np.array_equal(q[others], robot.home[others])
@@ -274,28 +300,39 @@ def test_one_hand_drives_every_limb_to_its_target(name):
 
 
 @pytest.mark.parametrize(
-    "T",
+    "row",
     [
-        None,
-        pin.SE3(np.eye(3), np.array([0.0, np.nan, 0.0])),
-        pin.SE3(np.eye(3), np.array([0.0, np.inf, 0.0])),
-        pin.SE3(np.full((3, 3), np.nan), np.zeros(3)),
-        pin.SE3(np.zeros((3, 3)), np.zeros(3)),
-        pin.SE3(1.1 * np.eye(3), np.zeros(3)),
+        [math.nan] * 7,
+        [0.0, math.nan, 0.0, 0.0, 0.0, 0.0, 1.0],
+        [0.0, math.inf, 0.0, 0.0, 0.0, 0.0, 1.0],
+        [0.0, 1e30, 0.0, 0.0, 0.0, 0.0, 1.0],
+        [0.0, 0.0, 0.0, math.nan, 0.0, 0.0, 1.0],
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.2],
     ],
-    ids=["none", "p nan", "p inf", "R nan", "R zero", "R not unit"],
+    ids=["none", "p nan", "p inf", "p far", "R nan", "R zero", "R not unit"],
 )
-def test_limb_without_a_usable_pose_holds(T):
+def test_limb_without_a_usable_pose_holds(row):
     robot = load_robot("piper")
     retargeting = make(robot)
     state = retargeting.anchor(pose_sample(pin.SE3.Identity()), robot.home)
 
-    target = retargeting.retarget(pose_sample(T), state)
+    target = retargeting.retarget(row_sample(*row), state)
     found = retargeting.solve(target, robot.home, robot.home)
 
-    assert target == Target()
+    assert not target.limbs
     assert np.array_equal(found.q_des, robot.home)
     assert np.isnan(found.err_pos).all()
+
+
+def test_a_quaternion_is_made_a_unit_one():
+    retargeting = make("piper")
+    state = retargeting.anchor_at(row_sample(*np.eye(7)[6]), [pin.SE3.Identity()])
+
+    turned = retargeting.retarget(row_sample(0, 0, 0, 0, 0, 0.64, 0.8), state)
+
+    expected = pin.Quaternion(0.8, 0, 0, 0.64).normalized().matrix()
+    np.testing.assert_allclose(turned.R[0], expected, atol=1e-15)
 
 
 def test_limb_without_a_pose_at_engaging_holds_until_engaged_again():
@@ -304,8 +341,8 @@ def test_limb_without_a_pose_at_engaging_holds_until_engaged_again():
 
     state = retargeting.anchor(pose_sample(None), robot.home)
 
-    assert not retargeting.retarget(pose, state).T_base_eef
-    assert retargeting.retarget(pose, retargeting.anchor(pose, robot.home)).T_base_eef
+    assert not retargeting.retarget(pose, state).limbs
+    assert retargeting.retarget(pose, retargeting.anchor(pose, robot.home)).limbs
 
 
 def test_invalid_sample_asks_for_nothing():
@@ -317,7 +354,8 @@ def test_invalid_sample_asks_for_nothing():
         pose_sample(pin.SE3.Identity(), opening=0.5, valid=False), state
     )
 
-    assert target == Target()
+    assert not target.limbs
+    assert np.isnan(target.q).all()
 
 
 def test_a_q_des_that_ran_far_ahead_is_pulled_back_toward_the_command():
@@ -326,8 +364,9 @@ def test_a_q_des_that_ran_far_ahead_is_pulled_back_toward_the_command():
     retargeting = make(robot)
     arm = robot.limbs["arm"]
 
-    held_near = retargeting.solve(Target(), near, robot.home).q_des
-    held_far = retargeting.solve(Target(), far, robot.home).q_des
+    nothing = retargeting.make_target()
+    held_near = retargeting.solve(nothing, near, robot.home).q_des
+    held_far = retargeting.solve(nothing, far, robot.home).q_des
 
     np.testing.assert_array_equal(arm.take(held_near), arm.take(near))
     np.testing.assert_allclose(arm.take(held_far), arm.home + 0.3)
@@ -345,8 +384,7 @@ def test_opening_maps_closed_to_open_and_is_clipped(name, opening, share):
     robot = load_robot(name)
     retargeting = make(robot)
 
-    target = retargeting.retarget(pose_sample(opening=opening), RetargetState())
-    found = retargeting.solve(target, robot.home, robot.home)
+    found = follow(retargeting, pose_sample(opening=opening), robot.home)
 
     for limb in robot.limbs.values():
         q = found.q_des[robot.joint_names.index(limb.gripper.joint)]
@@ -359,11 +397,10 @@ def test_gripper_without_an_opening_holds(opening):
     robot = load_robot("piper")
     q_prev = robot.home.copy()
     q_prev[robot.joint_names.index("joint7")] = 0.011
-    retargeting = make(robot)
 
-    target = retargeting.retarget(pose_sample(opening=opening), RetargetState())
+    found = follow(make(robot), pose_sample(opening=opening), q_prev)
 
-    assert np.array_equal(retargeting.solve(target, q_prev, q_prev).q_des, q_prev)
+    assert np.array_equal(found.q_des, q_prev)
 
 
 # Absolute
@@ -377,12 +414,7 @@ def test_absolute_poses_are_taken_as_they_are_and_errors_are_told():
     far = pin.SE3(T.rotation, T.translation + np.array([5.0, 0, 0]))
 
     near_found, far_found = (
-        retargeting.solve(
-            retargeting.retarget(pose_sample(pose), RetargetState()),
-            robot.home,
-            robot.home,
-        )
-        for pose in (T, far)
+        follow(retargeting, pose_sample(pose), robot.home) for pose in (T, far)
     )
 
     assert retargeting.mode == "absolute"
@@ -422,10 +454,8 @@ def test_joints_of_equal_names_are_taken_over():
     leader = LeaderInfo(limbs=("twin",), emits="joints", joint_names={"twin": names})
     retargeting = make(robot, leader)
 
-    target = retargeting.retarget(
-        joint_sample(twin=[0.6, 0.5, 0.4, -0.3, 0.2, 0.1]), RetargetState()
-    )
-    found = retargeting.solve(target, robot.home, robot.home)
+    sample = joint_sample(leader, twin=[0.6, 0.5, 0.4, -0.3, 0.2, 0.1])
+    found = follow(retargeting, sample, robot.home)
 
     assert retargeting.mode == "joints"
     q = robot.limbs["arm"].take(found.q_des)
@@ -440,8 +470,7 @@ def test_joint_map_applies_sign_scale_and_offset_and_holds_the_rest():
     entry = JointMapSettings(joint="b", sign=-1, scale=2.0, offset=0.5)
     retargeting = make(robot, leader, mode="joints", joint_map={"joint2": entry})
 
-    target = retargeting.retarget(joint_sample(stick=[9.0, 0.1]), RetargetState())
-    q = retargeting.solve(target, robot.home, robot.home).q_des
+    q = follow(retargeting, joint_sample(leader, stick=[9.0, 0.1]), robot.home).q_des
 
     expected = robot.home.copy()
     expected[robot.joint_names.index("joint2")] = -2.0 * 0.1 + 0.5
@@ -455,12 +484,11 @@ def test_joints_of_several_limbs_find_their_own_leader():
     leader = LeaderInfo(limbs=("right", "left"), emits="joints", joint_names=names)
     retargeting = make(robot, leader)
 
-    target = retargeting.retarget(
-        joint_sample(right=np.full(7, 0.2), left=np.full(7, 0.1)), RetargetState()
-    )
+    sample = joint_sample(leader, right=np.full(7, 0.2), left=np.full(7, 0.1))
+    q = follow(retargeting, sample, robot.home).q_des
 
-    np.testing.assert_array_equal(target.q["left"], np.full(7, 0.1))
-    np.testing.assert_array_equal(target.q["right"], np.full(7, 0.2))
+    np.testing.assert_array_equal(robot.limbs["left"].take(q), np.full(7, 0.1))
+    np.testing.assert_array_equal(robot.limbs["right"].take(q), np.full(7, 0.2))
 
 
 @pytest.mark.parametrize("q", [np.full(6, np.nan), np.zeros(0)], ids=["nan", "empty"])
@@ -470,11 +498,9 @@ def test_joints_that_are_not_there_hold(q):
     leader = LeaderInfo(limbs=("twin",), emits="joints", joint_names=names)
     retargeting = make(robot, leader)
 
-    target = retargeting.retarget(joint_sample(twin=q), RetargetState())
+    found = follow(retargeting, joint_sample(leader, twin=q), robot.home)
 
-    assert np.array_equal(
-        retargeting.solve(target, robot.home, robot.home).q_des, robot.home
-    )
+    assert np.array_equal(found.q_des, robot.home)
 
 
 # Pairing

@@ -1,0 +1,273 @@
+"""The arithmetic of a tick on rows of poses and joints, compiled.
+
+A pose row is (x, y, z, qx, qy, qz, qw) with a quaternion of about unit length; a row
+that is not finite or whose quaternion is no rotation holds no pose.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from paprle.compiled import compiled
+from paprle.robot import RobotModel
+from paprle.robot.arrays import Ints, Tree, place_joints
+from paprle.types import Vec
+
+_SEED_BOUND = 0.3  # [rad] chosen: how far q_des may run ahead of the command
+_FARTHEST = 1e4  # [m] chosen: beyond any tracked space; 1e30 is no pose
+_SHORTEST, _LONGEST = 0.9, 1.1  # spec: safety.md A6, length of a quaternion
+
+
+@compiled
+def is_pose(row: Vec) -> bool:
+    """Tell whether a row holds a pose; NaN fails each test."""
+    for k in range(7):
+        if not abs(row[k]) < _FARTHEST:
+            return False
+    norm2 = row[3] ** 2 + row[4] ** 2 + row[5] ** 2 + row[6] ** 2
+    return bool(_SHORTEST**2 <= norm2 <= _LONGEST**2)
+
+
+@compiled
+def read_pose(row: Vec, R: Vec, p: Vec) -> bool:
+    """Write rotation and position of a row; False where it holds no pose."""
+    if not is_pose(row):
+        return False
+    x, y, z, w = row[3], row[4], row[5], row[6]
+    t = 2.0 / (x * x + y * y + z * z + w * w)
+    R[0, 0] = 1.0 - t * (y * y + z * z)
+    R[0, 1] = t * (x * y - z * w)
+    R[0, 2] = t * (x * z + y * w)
+    R[1, 0] = t * (x * y + z * w)
+    R[1, 1] = 1.0 - t * (x * x + z * z)
+    R[1, 2] = t * (y * z - x * w)
+    R[2, 0] = t * (x * z - y * w)
+    R[2, 1] = t * (y * z + x * w)
+    R[2, 2] = 1.0 - t * (x * x + y * y)
+    for a in range(3):
+        p[a] = row[a]
+    return True
+
+
+@compiled
+def write_pose(R: Vec, p: Vec, row: Vec) -> None:
+    """Write the row of a pose, qw ≥ 0 (Shepperd: the largest of the four divides)."""
+    s = R[0, 0] + R[1, 1] + R[2, 2]
+    i = 0
+    for k in range(1, 3):
+        if R[k, k] > R[i, i]:
+            i = k
+    for a in range(3):
+        row[a] = p[a]
+    if s > R[i, i]:
+        row[6] = 0.5 * math.sqrt(1.0 + s)
+        t = 0.25 / row[6]
+        row[3] = t * (R[2, 1] - R[1, 2])
+        row[4] = t * (R[0, 2] - R[2, 0])
+        row[5] = t * (R[1, 0] - R[0, 1])
+        return
+    j, k = (i + 1) % 3, (i + 2) % 3
+    largest = 0.5 * math.sqrt(max(1.0 + 2.0 * R[i, i] - s, 0.0))
+    w = R[k, j] - R[j, k]
+    t = math.copysign(0.25 / largest, w)
+    row[3 + i] = math.copysign(largest, w)
+    row[3 + j] = t * (R[j, i] + R[i, j])
+    row[3 + k] = t * (R[k, i] + R[i, k])
+    row[6] = t * w
+
+
+@compiled
+def _multiply(A: Vec, B: Vec, C: Vec) -> None:
+    """Write A B, shapes (3, 3)."""
+    for a in range(3):
+        for b in range(3):
+            C[a, b] = A[a, 0] * B[0, b] + A[a, 1] * B[1, b] + A[a, 2] * B[2, b]
+
+
+@compiled
+def map_poses(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
+    pose: Vec,
+    rows: Ints,
+    L: Vec,
+    K: Vec,
+    p_0: Vec,
+    p_leader0: Vec,
+    scale: float,
+    R: Vec,
+    p: Vec,
+) -> int:
+    """Write R = L R_t K and p = p₀ + s L (p_t − p_l0) of each limb with a pose.
+
+    Args:
+        pose: Rows of the leader's limbs, shape (k, 7).
+        rows: Row of each limb of the robot, -1: none, shape (m,).
+        L: Turns on the left, shape (m, 3, 3).
+        K: Turns on the right, shape (m, 3, 3).
+        p_0: Position of the command at engaging, shape (m, 3), [m].
+        p_leader0: Position of the leader then; NaN: it had none, shape (m, 3), [m].
+        scale: s.
+        R: Takes the rotations, shape (m, 3, 3).
+        p: Takes the positions, shape (m, 3), [m].
+
+    Returns:
+        The limbs that have a pose, as bits.
+    """
+    found = 0
+    R_t, LR, p_t = np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
+    for i in range(len(rows)):
+        if rows[i] < 0 or math.isnan(p_leader0[i, 0]):
+            continue
+        if not read_pose(pose[rows[i]], R_t, p_t):
+            continue
+        _multiply(L[i], R_t, LR)
+        _multiply(LR, K[i], R[i])
+        for a in range(3):
+            p[i, a] = p_0[i, a]
+            for b in range(3):
+                p[i, a] += scale * L[i, a, b] * (p_t[b] - p_leader0[i, b])
+        found |= 1 << i
+    return found
+
+
+@compiled
+def take_poses(pose: Vec, rows: Ints, raw: Vec) -> None:
+    """Write the leader's pose row of each limb that has one; see ``map_poses``."""
+    for i in range(len(rows)):
+        if rows[i] >= 0 and is_pose(pose[rows[i]]):
+            raw[i] = pose[rows[i]]
+
+
+@compiled
+def map_joints(numbers: Vec, source: Ints, line: Vec, q: Vec) -> None:
+    """Write gain · clip(number) + offset of each joint; NaN where there is no number.
+
+    Args:
+        numbers: What the leader says.
+        source: Place of each joint's number, -1: none, shape (n,).
+        line: Gain, offset and the number's bounds, shape (n, 4).
+        q: Takes the positions, shape (n,).
+    """
+    for j in range(len(q)):
+        q[j] = math.nan
+        if source[j] >= 0 and math.isfinite(numbers[source[j]]):
+            number = min(max(numbers[source[j]], line[j, 2]), line[j, 3])
+            q[j] = line[j, 0] * number + line[j, 1]
+
+
+@compiled
+def bound_seeds(limb_of: Ints, q_prev: Vec, q_cmd: Vec, q: Vec, pulled: Vec) -> None:
+    """Draw each limb straight from its last q_des toward the command, if too far off.
+
+    Args:
+        limb_of: Limb of each joint, -1: none, and left as it is, shape (n,).
+        q_prev: The last q_des, shape (n,), [rad].
+        q_cmd: The command, shape (n,), [rad].
+        q: Takes the positions, shape (n,), [rad].
+        pulled: Takes the largest change of a joint, by limb, shape (m,), [rad].
+    """
+    apart = np.zeros(len(pulled))
+    for j in range(len(q)):
+        i = limb_of[j]
+        q[j] = q_prev[j]
+        if i >= 0 and not abs(q_prev[j] - q_cmd[j]) <= apart[i]:
+            distance = abs(q_prev[j] - q_cmd[j])
+            apart[i] = distance if math.isfinite(distance) else math.inf
+    for i in range(len(pulled)):
+        pulled[i] = 0.0
+    for j in range(len(q)):
+        i = limb_of[j]
+        if i < 0 or apart[i] <= _SEED_BOUND:
+            continue
+        share = _SEED_BOUND / apart[i]
+        q[j] = q_cmd[j]
+        if share > 0.0:
+            q[j] += share * (q_prev[j] - q_cmd[j])
+        pulled[i] = max(pulled[i], abs(q[j] - q_prev[j]))
+
+
+@compiled
+def merge(wanted: Vec, q: Vec) -> None:
+    """Replace each position for which a finite one is wanted, shapes (n,)."""
+    for j in range(len(q)):
+        if math.isfinite(wanted[j]):
+            q[j] = wanted[j]
+
+
+@compiled
+def compute_velocity(q: Vec, q_before: Vec, dt: float, dq: Vec) -> bool:
+    """Write the velocity of a step, 0 for dt = 0; tell whether anything moved."""
+    has_moved = False
+    for j in range(len(q)):
+        step = q[j] - q_before[j]
+        has_moved = has_moved or step != 0.0
+        dq[j] = step / dt if dt > 0.0 else 0.0
+    return has_moved
+
+
+@compiled
+def is_standing(dq: Vec, bound: float) -> bool:
+    """Tell whether no velocity is above a bound; NaN is above any."""
+    largest = 0.0
+    for j in range(len(dq)):
+        if not abs(dq[j]) <= largest:
+            largest = abs(dq[j])
+    return bool(largest <= bound)
+
+
+class Eefs:
+    """Poses of all eefs of a robot, each in its limb's base, in one pass."""
+
+    def __init__(self, robot: RobotModel) -> None:
+        limbs = tuple(robot.limbs.values())
+        sizes = [len(limb.tree.parent) for limb in limbs]
+        ends = np.cumsum(sizes)
+        chains = [limb.tree for limb in limbs]
+        parts = [np.concatenate(arrays) for arrays in zip(*chains, strict=True)]
+        tree = Tree(*parts)
+        firsts = np.repeat(ends - sizes, sizes)
+        columns = [limb.indices[limb.tree.column] for limb in limbs]
+        self._tree = tree._replace(
+            parent=np.where(tree.parent < 0, -1, tree.parent + firsts),
+            column=np.concatenate(columns),
+        )
+        self._last: Ints = ends - 1
+        self._R = np.array([limb.R_eef for limb in limbs])
+        self._p = np.array([limb.p_eef for limb in limbs])
+
+    def place(self, q: Vec, rows: Vec) -> None:
+        """Write pose rows.
+
+        Args:
+            q: Positions of the robot's joints, shape (n,), [rad] or [m].
+            rows: Takes the poses by limb, shape (m, 7).
+        """
+        place_eefs(self._tree, self._last, self._R, self._p, q, rows)
+
+
+@compiled
+def place_eefs(
+    tree: Tree, last: Ints, R_eef: Vec, p_eef: Vec, q: Vec, rows: Vec
+) -> None:
+    """Write the pose row of each limb's eef, each in its own base.
+
+    Args:
+        tree: The chains of all limbs, one after the other.
+        last: Last joint of each, shape (m,).
+        R_eef: Rotation of the eef in it, shape (m, 3, 3).
+        p_eef: Its origin there, shape (m, 3), [m].
+        q: Positions of the robot's joints, shape (n,).
+        rows: Takes the rows, shape (m, 7).
+    """
+    R_all, p_all = np.empty(tree.R.shape), np.empty(tree.p.shape)
+    R, p = np.empty((3, 3)), np.empty(3)
+    place_joints(tree, q, R_all, p_all)
+    for i in range(len(last)):
+        k = last[i]
+        _multiply(R_all[k], R_eef[i], R)
+        for a in range(3):
+            p[a] = p_all[k, a]
+            for b in range(3):
+                p[a] += R_all[k, a, b] * p_eef[i, b]
+        write_pose(R, p, rows[i])
