@@ -198,6 +198,34 @@ class IkSettings:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class SceneBodySettings:
+    """A body that stands beside the robot, placed in the robot's root link."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    shape: Annotated[
+        Literal["box", "sphere", "cylinder", "capsule", "ground"],
+        doc("What it is; a ground is all that is below its own xy plane."),
+    ]
+    size: Annotated[
+        tuple[float, ...],
+        Unit("m"),
+        doc(
+            "box: x, y, z; sphere: radius; cylinder: radius, length along z; capsule: "
+            "radius, length along z without its ends; ground: none."
+        ),
+    ] = ()
+    xyz: Annotated[
+        tuple[float, float, float], Unit("m"), doc("Where its centre is.")
+    ] = (0.0, 0.0, 0.0)
+    rpy: Annotated[
+        tuple[float, float, float],
+        Unit("rad"),
+        doc("How it is turned: about fixed x, then y, then z, as in a URDF."),
+    ] = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class GateSettings:
     """The gate: the last word before the robot (docs/SAFETY.md)."""
 
@@ -206,6 +234,23 @@ class GateSettings:
     position_margin: Annotated[
         float, Ge(0), Unit("rad"), doc("Kept from arm position limits (M2).")
     ] = 0.02
+    clearance_self: Annotated[
+        float,
+        Ge(0),
+        Le(0.5),
+        Unit("m"),
+        doc("Kept between bodies of the robot; less where home has less (C1)."),
+    ] = 0.01
+    clearance_scene: Annotated[
+        float,
+        Ge(0),
+        Le(0.5),
+        Unit("m"),
+        doc("Kept between robot and scene; less where home has less (C1)."),
+    ] = 0.02
+    scene: Annotated[
+        Mapping[str, SceneBodySettings], doc("Bodies beside the robot, by name.")
+    ] = field(default_factory=dict)
     reduced_scale: Annotated[
         float, Gt(0), Le(1), Unit("1"), doc("Share of V in slow, reduced mode.")
     ] = 0.25

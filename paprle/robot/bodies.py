@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pinocchio as pin
 
 from paprle.compiled import compiled
 from paprle.robot.arrays import Ints
+from paprle.robot.reach import compute_reach
+from paprle.robot.shapes import BALL, BOX, CAPSULE, CYLINDER, DISC, HALF_SPACE, SPHERE
+from paprle.robot.tree import Primitive
 from paprle.types import Vec
 
-SPHERE, CAPSULE, BOX, CYLINDER, HALF_SPACE = range(5)
-"""Kinds of bodies; the order is that in which ``measure_pair`` takes two of them."""
+if TYPE_CHECKING:
+    from paprle.robot.model import RobotModel
+    from paprle.settings import GateSettings
 
-DISC, BALL = 3, 4
-"""Columns of ``Bodies.size`` behind the half extents."""
+_KINDS: Mapping[str, int] = {
+    "sphere": SPHERE,
+    "capsule": CAPSULE,
+    "box": BOX,
+    "cylinder": CYLINDER,
+    "ground": HALF_SPACE,
+}
+_HOME_SHARE = 0.9  # chosen: home itself must be clear, with room to stop before it
 
 
 class Bodies(NamedTuple):
@@ -88,3 +102,75 @@ def place_bodies(bodies: Bodies, R_joint: Vec, p_joint: Vec, R: Vec, p: Vec) -> 
                     + y * bodies.R[i, 1, c]
                     + z * bodies.R[i, 2, c]
                 )
+
+
+def _to_arrays(
+    primitives: Sequence[Primitive], places: Mapping[str, tuple[int, pin.SE3]]
+) -> Bodies:
+    """Return bodies as arrays; a link without a place is a name in the scene."""
+    joints, T_joint_body, kinds, sizes = [], [], [], []
+    for body in primitives:
+        joint, T_joint_link = places.get(body.link, (-1, pin.SE3.Identity()))
+        kind, size, turn = _KINDS[body.shape], _size(body), np.eye(3)
+        if kind == BOX:
+            # The longest side along z, without a mirror.
+            order = np.roll(np.arange(3), 2 - int(np.argmax(size[:3])))
+            size[:3], turn = size[:3][order], turn[:, order]
+        joints.append(joint)
+        T_joint_body.append(
+            T_joint_link * body.T_link_body * pin.SE3(turn, np.zeros(3))
+        )
+        kinds.append(kind)
+        sizes.append(size)
+    size = np.array(sizes).reshape(-1, 5)
+    wide = np.hypot(size[:, 0], size[:, 1]) + size[:, DISC]
+    is_endless = np.array(kinds, dtype=np.int64) == HALF_SPACE
+    ball = np.where(is_endless, np.inf, size[:, BALL])
+    return Bodies(
+        joint=np.array(joints, dtype=np.int64),
+        R=np.array([T.rotation for T in T_joint_body]).reshape(-1, 3, 3),
+        p=np.array([T.translation for T in T_joint_body]).reshape(-1, 3),
+        kind=np.array(kinds, dtype=np.int64),
+        size=size,
+        sphere=np.hypot(wide, size[:, 2]) + ball,
+        capsule=wide + ball,
+    )
+
+
+def _size(body: Primitive) -> Vec:
+    """Return half extents, radius of the disc, radius of the ball."""
+    size = np.zeros(5)
+    if body.shape == "box":
+        size[:3] = 0.5 * np.array(body.size)
+    elif body.shape != "ground":
+        size[DISC if body.shape == "cylinder" else BALL] = body.size[0]
+        size[2] = 0.5 * sum(body.size[1:])
+    return size
+
+
+def make_bodies(
+    robot: RobotModel, settings: GateSettings
+) -> tuple[Bodies, Pairs, tuple[tuple[str, str], ...]]:
+    """Return all bodies of a robot and its scene, and the pairs to keep apart.
+
+    Args:
+        robot: The robot.
+        settings: The scene, and the clearances to hold. A pair that is nearer than
+            that at home keeps 90 % of what it has there: a robot can stand at home.
+
+    Returns:
+        The bodies, the pairs, and the names of each pair's links.
+
+    Raises:
+        ConfigError: If something is wrong in the scene.
+    """
+    model = robot.make_collision_model(settings.scene)
+    bodies = _to_arrays(model.bodies, robot.link_places)
+    a = np.array([one for one, _ in model.body_pairs], dtype=np.int64)
+    b = np.array([two for _, two in model.body_pairs], dtype=np.int64)
+    is_scene = (a >= model.n_robot_bodies) | (b >= model.n_robot_bodies)
+    keep = np.where(is_scene, settings.clearance_scene, settings.clearance_self)
+    at_home = np.maximum(model.clearances(robot.home), 0.0)
+    keep = np.minimum(keep, _HOME_SHARE * at_home)
+    reach = compute_reach(robot.tree, robot.q_min, robot.q_max, bodies, (a, b))
+    return bodies, Pairs(a, b, keep, reach), tuple(model.pairs)

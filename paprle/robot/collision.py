@@ -1,8 +1,11 @@
-"""Self-collision of a robot by the primitive bodies of its URDF.
+"""Collisions of a robot, by the primitive bodies of its URDF and of the scene.
 
 Pairs are all bodies but those of one rigid part, of links that one joint connects, of
 one gripper's own fingers, those told to be ignored, and those that touch in every
-posture tried, which is how a model overlaps and not how a robot collides.
+posture tried, which is how a model overlaps and not how a robot collides. The scene
+is rigid with the robot's root.
+
+It works with coal alone: what the gate computes with its own kernels is judged by it.
 """
 
 from __future__ import annotations
@@ -29,19 +32,30 @@ class CollisionModel:
     """The bodies of a robot and the pairs of them that must not touch.
 
     Attributes:
-        pairs: The links of each pair, in the order in which they are checked.
+        bodies: All bodies: those of the URDF, then those of the scene.
+        n_robot_bodies: How many are of the URDF.
+        pairs: The links of each pair, in the order in which they are checked; a body
+            of the scene stands for a link of its name.
+        body_pairs: The same as indices into ``bodies``.
+        left_out: Why other pairs of links are not checked, in words.
     """
 
     def __init__(
-        self, urdf: Urdf, info: RobotInfo, ignored: tuple[tuple[str, str], ...] = ()
+        self,
+        urdf: Urdf,
+        info: RobotInfo,
+        ignored: tuple[tuple[str, str], ...] = (),
+        scene: tuple[Primitive, ...] = (),
     ) -> None:
         self._info = info
         self._tree = _Tree(urdf, info)
         self._data = self._tree.model.createData()
         self._geometry = pin.GeometryModel()
-        self._links = [body.link for body in urdf.primitives]
-        for number, body in enumerate(urdf.primitives):
-            joint_id, T_joint_link = self._tree.place[body.link]
+        self.bodies = (*urdf.primitives, *scene)
+        self.n_robot_bodies = len(urdf.primitives)
+        self._links = [body.link for body in self.bodies]
+        for number, body in enumerate(self.bodies):
+            joint_id, T_joint_link = self._tree.find_place(body.link)
             self._geometry.addGeometryObject(
                 pin.GeometryObject(
                     f"{body.link}_{number}",
@@ -52,6 +66,7 @@ class CollisionModel:
                 )
             )
         _warn(urdf)
+        self.left_out: dict[tuple[str, str], str] = {}
         self._set_pairs(self._candidates(urdf, ignored))
         self._drop_lasting_overlaps()
 
@@ -70,13 +85,20 @@ class CollisionModel:
 
     def min_clearance(self, q: Vec) -> float:
         """Return the smallest distance of any pair at q, [m]; +inf without pairs."""
-        if not self.pairs:
-            return math.inf
+        return float(self.clearances(q).min(initial=math.inf))
+
+    def clearances(self, q: Vec) -> Vec:
+        """Return the distance of each of ``pairs`` at q, shape (k,), [m]."""
         results = self._results
-        nearest = pin.computeDistances(
-            self._tree.model, self._data, self._geometry, results, self._tree.expand(q)
-        )
-        return float(results.distanceResults[nearest].min_distance)
+        if self.pairs:
+            pin.computeDistances(
+                self._tree.model,
+                self._data,
+                self._geometry,
+                results,
+                self._tree.expand(q),
+            )
+        return np.array([result.min_distance for result in results.distanceResults])
 
     def _collide(self, q: Vec, *, stop_at_first: bool) -> bool:
         return bool(
@@ -102,26 +124,33 @@ class CollisionModel:
         for request in self._results.collisionRequests:
             # Without contacts coal takes some overlapping cylinders to be apart.
             request.enable_contact = True  # measured: 9 of 40,000 pairs on Baxter
-        self._bodies = pairs
+        self.body_pairs = pairs
         self.pairs = [(self._links[a], self._links[b]) for a, b in pairs]
 
     def _candidates(
         self, urdf: Urdf, ignored: tuple[tuple[str, str], ...]
     ) -> list[tuple[int, int]]:
-        harmless = {frozenset(pair) for pair in ignored}
-        harmless |= {frozenset((j.parent, j.child)) for j in urdf.joints}
-        place, moved_by = self._tree.place, self._tree.moved_by
-        return [
-            (a, b)
-            for a, b in itertools.combinations(range(len(self._links)), 2)
-            for one, two in [(self._links[a], self._links[b])]
-            if place[one][0] != place[two][0]
-            and frozenset((one, two)) not in harmless
-            and not (moved_by.get(one) and moved_by.get(one) == moved_by.get(two))
-        ]
+        harmless = {
+            frozenset((j.parent, j.child)): f"joined by '{j.name}'" for j in urdf.joints
+        }
+        harmless |= {frozenset(pair): "told to be ignored" for pair in ignored}
+        candidates = []
+        for a, b in itertools.combinations(range(len(self._links)), 2):
+            pair = self._links[a], self._links[b]
+            places = [self._tree.find_place(link)[0] for link in pair]
+            movers = [self._tree.moved_by.get(link) for link in pair]
+            if places[0] == places[1]:
+                self.left_out[pair] = "one rigid part"
+            elif frozenset(pair) in harmless:
+                self.left_out[pair] = harmless[frozenset(pair)]
+            elif movers[0] and movers[0] == movers[1]:
+                self.left_out[pair] = f"fingers of the gripper of '{movers[0]}'"
+            else:
+                candidates.append((a, b))
+        return candidates
 
     def _drop_lasting_overlaps(self) -> None:
-        everything = self._bodies
+        everything = self.body_pairs
         lasting = everything
         for q in _postures(self._info):
             if not lasting:
@@ -130,6 +159,10 @@ class CollisionModel:
             self._collide(q, stop_at_first=False)
             lasting = [lasting[k] for k in self._touching()]
         dropped = set(lasting)
+        for a, b in lasting:
+            self.left_out[self._links[a], self._links[b]] = (
+                "touch in every posture tried"
+            )
         self._set_pairs([pair for pair in everything if pair not in dropped])
 
 
@@ -171,20 +204,26 @@ class _Tree:
         self._scale = np.array([row[1] for row in rows])
         self._offset = np.array([row[2] for row in rows])
 
+    def find_place(self, link: str) -> tuple[int, pin.SE3]:
+        """Return the joint that moves a link or a body of the scene, and its pose."""
+        return self.place.get(link, (0, pin.SE3.Identity()))
+
     def expand(self, q: Vec) -> Vec:
         """Return positions of all joints of the model from the robot's vector."""
         expanded: Vec = q[self._columns] * self._scale + self._offset
         return expanded
 
 
-def _make_shape(body: Primitive) -> coal.ShapeBase:
-    if body.shape == "box":
-        return coal.Box(*body.size)
-    if body.shape == "sphere":
-        return coal.Sphere(*body.size)
-    if body.shape == "cylinder":
-        return coal.Cylinder(*body.size)
-    return coal.Capsule(*body.size)
+def _make_shape(body: Primitive) -> coal.CollisionGeometry:
+    if body.shape == "ground":
+        return coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
+    shapes = {
+        "box": coal.Box,
+        "sphere": coal.Sphere,
+        "cylinder": coal.Cylinder,
+        "capsule": coal.Capsule,
+    }
+    return shapes[body.shape](*body.size)
 
 
 def _postures(info: RobotInfo) -> list[Vec]:

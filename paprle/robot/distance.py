@@ -19,9 +19,22 @@ from __future__ import annotations
 import math
 
 from paprle.compiled import compiled
-from paprle.robot.bodies import BALL, BOX, CAPSULE, DISC, HALF_SPACE, SPHERE, Bodies
+from paprle.robot.bodies import Bodies
 from paprle.robot.gjk import measure_cores
-from paprle.robot.shapes import TINY, across, between_axes, half_width, inlined, support
+from paprle.robot.shapes import (
+    BALL,
+    BOX,
+    CAPSULE,
+    DISC,
+    HALF_SPACE,
+    SPHERE,
+    TINY,
+    across,
+    between_axes,
+    half_width,
+    inlined,
+    support,
+)
 from paprle.types import Vec
 
 

@@ -19,8 +19,10 @@ import math
 import numpy as np
 
 from paprle.compiled import compiled
-from paprle.robot.bodies import BALL, BOX, Bodies
+from paprle.robot.bodies import Bodies
 from paprle.robot.shapes import (
+    BALL,
+    BOX,
     TINY,
     across,
     between_axes,

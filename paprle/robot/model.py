@@ -18,9 +18,10 @@ from paprle.robot.collision import CollisionModel
 from paprle.robot.limbs import discover_limbs
 from paprle.robot.limits import resolve_limits
 from paprle.robot.resolver import LimbResolver
+from paprle.robot.scene import make_scene
 from paprle.robot.tree import Urdf, flat_mimics
 from paprle.robot.urdf import read_urdf
-from paprle.settings import LimbSettings, RobotSettings
+from paprle.settings import LimbSettings, RobotSettings, SceneBodySettings
 from paprle.types import RobotInfo, Vec
 
 
@@ -50,6 +51,7 @@ class RobotModel:
         limbs: dict[str, Limb],
         urdf: Urdf,
         ignore_collisions: Sequence[tuple[str, str]] = (),
+        scene: Mapping[str, SceneBodySettings] | None = None,
     ) -> None:
         self.info = info
         self.name = info.name
@@ -62,11 +64,16 @@ class RobotModel:
         self.tree, self.link_places = make_robot_tree(urdf, info)
         self._urdf = urdf
         self._ignored = tuple(ignore_collisions)
+        self._scene = dict(scene or {})
         self._collision: CollisionModel | None = None
 
     @classmethod
     def from_settings(
-        cls, settings: RobotSettings, name: str, root: Path
+        cls,
+        settings: RobotSettings,
+        name: str,
+        root: Path,
+        scene: Mapping[str, SceneBodySettings] | None = None,
     ) -> RobotModel:
         """Make a robot from its settings.
 
@@ -74,6 +81,7 @@ class RobotModel:
             settings: Its settings; limbs are discovered where there are none.
             name: Its name.
             root: Folder that a relative ``settings.urdf`` is relative to.
+            scene: Bodies beside it (``gate.scene``); it collides with them, too.
 
         Returns:
             The robot.
@@ -82,7 +90,7 @@ class RobotModel:
             ConfigError: With everything that is wrong in URDF and settings.
         """
         urdf = read_urdf(root / settings.urdf)
-        return cls._make(urdf, settings, name)
+        return cls._make(urdf, settings, name, scene or {})
 
     @classmethod
     def from_urdf(
@@ -101,10 +109,18 @@ class RobotModel:
             ConfigError: With everything that is wrong in it.
         """
         urdf = read_urdf(Path(path).resolve())
-        return cls._make(urdf, RobotSettings(urdf=str(path), limbs=limbs), urdf.name)
+        return cls._make(
+            urdf, RobotSettings(urdf=str(path), limbs=limbs), urdf.name, {}
+        )
 
     @classmethod
-    def _make(cls, urdf: Urdf, settings: RobotSettings, name: str) -> RobotModel:
+    def _make(
+        cls,
+        urdf: Urdf,
+        settings: RobotSettings,
+        name: str,
+        scene: Mapping[str, SceneBodySettings],
+    ) -> RobotModel:
         problems: list[str] = []
         given = discover_limbs(urdf) if settings.limbs is None else settings.limbs
         resolver = LimbResolver(urdf, problems)
@@ -134,7 +150,8 @@ class RobotModel:
             mimics=flat_mimics(urdf),
         )
         limbs = _make_limbs(info, resolver)
-        return cls(info, limbs, urdf, settings.ignore_collisions)
+        make_scene(scene, urdf.links)
+        return cls(info, limbs, urdf, settings.ignore_collisions, scene)
 
     def find_collision(self, q: Vec) -> tuple[str, str] | None:
         """Return two links that touch at q, shape (n,); None when all is clear."""
@@ -161,10 +178,32 @@ class RobotModel:
                 return index, pair
         return None
 
+    def make_collision_model(
+        self, scene: Mapping[str, SceneBodySettings]
+    ) -> CollisionModel:
+        """Return its bodies and those of a scene, and the pairs that must not touch.
+
+        Args:
+            scene: Bodies beside it; those it was made with need no second making.
+
+        Returns:
+            The model; its working memory is for one caller at a time.
+
+        Raises:
+            ConfigError: If something is wrong in the scene.
+        """
+        if dict(scene) == self._scene:
+            return self._collisions()
+        bodies = make_scene(scene, self._urdf.links)
+        return CollisionModel(self._urdf, self.info, self._ignored, bodies)
+
     def _collisions(self) -> CollisionModel:
         """Return the collision bodies, made when first asked for: they are slow."""
         if self._collision is None:
-            self._collision = CollisionModel(self._urdf, self.info, self._ignored)
+            bodies = make_scene(self._scene, self._urdf.links)
+            self._collision = CollisionModel(
+                self._urdf, self.info, self._ignored, bodies
+            )
         return self._collision
 
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numba
 
 from paprle.compiled import compiled
-from paprle.robot.bodies import BALL, DISC, Bodies
 from paprle.types import Vec
+
+if TYPE_CHECKING:
+    from paprle.robot.bodies import Bodies
 
 _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 
@@ -35,6 +37,12 @@ def inlined(function: _Kernel) -> _Kernel:
     jit = numba.njit(cache=True, error_model="numpy", forceinline=True)
     return cast(_Kernel, jit(function))
 
+
+SPHERE, CAPSULE, BOX, CYLINDER, HALF_SPACE = range(5)
+"""Kinds of bodies; the order is that in which ``measure_pair`` takes two of them."""
+
+DISC, BALL = 3, 4
+"""Columns of ``Bodies.size`` behind the half extents."""
 
 TINY = 1e-10  # [m] or sine, chosen: below it there is no direction
 
