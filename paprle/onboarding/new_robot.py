@@ -120,7 +120,7 @@ def write_new_robot(
         file.write("\n".join(_yaml(draft)) + "\n")
     try:
         return _check(path, slug, draft)
-    except Exception:
+    except BaseException:  # a Ctrl-C leaves no half-checked file either
         path.unlink()
         raise
 

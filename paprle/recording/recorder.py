@@ -137,6 +137,8 @@ class Recorder:
             now_ns: The clock of the stamps in the rings, [ns].
         """
         self._drain(now_ns)
+        if self.is_recording and self.count_dropped() != self._dropped_before:
+            self.warning = "recording: the disk is too slow, records are being lost"
         self._process(now_ns - HOLD_NS, now_ns)
         if self._journal is not None:
             self._keep(self._journal, now_ns)
@@ -214,7 +216,7 @@ class Recorder:
         self.failure = ""
         self._begin_ns = stamp
         self._flushed_ns = self._synced_ns = now_ns
-        self._dropped_before = self._count_dropped()
+        self._dropped_before = self.count_dropped()
         self._extra = {key: header[key] for key in ("session_episode", "task")}
 
     def _open(self, header: Mapping[str, Any]) -> Journal:
@@ -262,7 +264,7 @@ class Recorder:
         if self._journal is None:
             return
         journal, self._journal = self._journal, None
-        after, before = self._count_dropped(), self._dropped_before
+        after, before = self.count_dropped(), self._dropped_before
         dropped = {name: n - before.get(name, 0) for name, n in after.items()}
         try:
             manifest = journal.close(end_reason, self._extra | {"dropped": dropped})
@@ -293,7 +295,8 @@ class Recorder:
             self._journal.abandon()
             self._journal = None
 
-    def _count_dropped(self) -> dict[str, int]:
+    def count_dropped(self) -> dict[str, int]:
+        """Return how many records of each stream found the rings full so far."""
         totals = {stream.name.lower(): 0 for stream in Stream}
         for ring in self._rings:
             for stream in Stream:

@@ -23,7 +23,7 @@ from paprle.session.core import Core, Output
 from paprle.session.feedback_wire import pack_feedback
 from paprle.session.motion import Motion
 from paprle.session.operator import Operator
-from paprle.session.plan import Plan
+from paprle.session.plan import EVENT_ROOM, Plan
 from paprle.session.roles import Roles
 from paprle.session.status import StatusLine, compose_line, print_line, summarise
 from paprle.types import SessionState
@@ -149,7 +149,7 @@ class LiveSession:
         tick["compute_ns"] = posted_ns - start_ns
         for event in output.events:
             self._roles.ring.push(Stream.EVENT, json.dumps(event).encode())
-        self._roles.ring.push(Stream.TICK, tick.tobytes())
+        self._roles.ring.push(Stream.TICK, tick.tobytes(), spare=EVENT_ROOM)
         self._roles.feedback.write(pack_feedback(output.feedback))
 
     def _watch_roles(self) -> None:
@@ -175,15 +175,16 @@ class LiveSession:
     def _take_reports(self) -> None:
         """Keep what the recorder said last."""
         self._roles.poll()
-        before = self._recording.get("failure", "")
+        before = self._recording
         for _, report in self._roles.reports:
             if report["event"] == "recording":
                 self._recording = report
         if "recorder" in self._lost:
             self._recording = {"failure": self._describe_death("recorder")}
-        failure = self._recording.get("failure", "")
-        if failure and failure != before:
-            self._status_line.tell(f"RECORDING FAILED: {failure}")
+        for key, head in (("failure", "RECORDING FAILED: "), ("warning", "")):
+            text = self._recording.get(key, "")
+            if text and text != before.get(key, ""):
+                self._status_line.tell(head + text)
 
     def _describe_death(self, name: str) -> str:
         said = [
@@ -291,7 +292,10 @@ class LiveSession:
     def _compose_line(self) -> str:
         recording = ""
         if self.plan.resolved.record.dir is not None:
-            recording = "NOT RECORDING" if self._recording.get("failure") else "rec"
+            lost = self._roles.count_lost()
+            recording = f"rec, {lost} records LOST" if lost else "rec"
+            if self._recording.get("failure"):
+                recording = "NOT RECORDING"
         return compose_line(self.core, self._loop_timer.n_overruns, recording)
 
     def _has_quit(self) -> bool:

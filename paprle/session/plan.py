@@ -23,6 +23,7 @@ from paprle.wire import Layout, make_layout
 
 _GATE_RATE = 500.0  # [Hz] chosen: the quickest simulated follower, before it is asked
 RING_BYTES = 16 * 2**20  # chosen: 15 s of a 29-joint robot at 500 Hz
+EVENT_ROOM = 2**16  # chosen: hundreds of events; a slow recorder loses ticks first
 
 
 @dataclass(frozen=True)

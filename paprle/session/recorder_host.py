@@ -62,6 +62,7 @@ def _report(role: Role, recorder: Recorder, told: str) -> str:
             "recording",
             failure=recorder.failure,
             warning=recorder.warning,
+            dropped={name: n for name, n in recorder.count_dropped().items() if n},
             path=str(recorder.path or ""),
             episodes=[str(path) for path in recorder.manifests],
         )

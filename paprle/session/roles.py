@@ -133,6 +133,11 @@ class Roles:
         self.reports += taken
         return taken
 
+    def count_lost(self) -> int:
+        """Return how many records found no room on their way to the recorder."""
+        rings = (self.ring, self._gate_ring)
+        return sum(sum(ring.dropped.values()) for ring in rings)
+
     def is_alive(self, name: str) -> bool:
         """Whether a role runs."""
         role = self.running.get(name)

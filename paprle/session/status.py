@@ -134,6 +134,9 @@ def summarise(core: Core, n_overruns: int, recording: dict[str, Any]) -> Iterato
         yield f"missed deadlines: {n_overruns}"
     for path in recording.get("episodes", ()):
         yield f"recorded: {path}"
+    if recording.get("dropped"):
+        lost = [f"{name} {n}" for name, n in sorted(recording["dropped"].items())]
+        yield f"records lost, the disk was too slow: {', '.join(lost)}"
     if recording.get("failure"):
         yield f"RECORDING FAILED: {recording['failure']}"
     if recording.get("episodes"):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import time
 
 import numpy as np
 import pytest
+from product import measure
 
 from paprle.mailbox import Ring
 from paprle.types import SessionState
@@ -107,6 +109,39 @@ def test_a_disk_that_blocks_for_two_seconds_holds_up_nothing(start, outside, tmp
 
 
 @process
+def test_a_recorder_that_stands_still_loses_records_that_are_counted(
+    start, outside, tmp_path
+):
+    """Rings of one second: ticks make room for events, and both say what is missing."""
+    log = tmp_path / "commands.jsonl"
+    session = start(
+        *BREAKER, "leader.time=4.0", f"env.log={log}", "leader.ring=150000",
+        env=outside,
+    )  # fmt: skip
+    session.wait_for("ENGAGED")
+    session.find_pids()
+    session.kill("recorder", signal.SIGSTOP)
+    time.sleep(2.2)
+    session.kill("recorder", signal.SIGCONT)
+    session.wait_for("the disk is too slow")
+
+    assert session.wait_gone() == 0, session.text()
+
+    episode = session.episode()
+    dropped = episode.manifest["dropped"]
+    assert dropped["event"] == 0
+    for name, rows in (("tick", episode.ticks), ("gate", episode.gate)):
+        assert dropped[name] > 50, name
+        missing = int(rows["k"][-1]) - int(rows["k"][0]) + 1 - len(rows)
+        assert dropped[name] >= missing, name
+    after = [e["after"] for e in episode.events if e["event"] == "state"]
+    assert {"ALIGNING", "ENGAGED", "RESETTING"} <= set(after)
+    assert measure(session.out)["gate"]["violations"] == 0
+    assert check_motion(log) > 3.5
+    assert "records lost, the disk was too slow: gate" in session.text()
+
+
+@process
 def test_a_folder_that_cannot_be_written_is_refused_before_anything_moves(
     start, tmp_path
 ):
@@ -128,6 +163,19 @@ def test_a_disk_too_small_for_the_plan_is_refused(start, small_disk):
     assert "MB free" in session.text()
     assert "ENGAGED" not in session.text()
     assert not list(small_disk.glob("*.mcap"))
+
+
+def test_a_full_ring_keeps_room_for_what_has_more_weight():
+    ring = Ring(10_000)
+    while ring.push(Stream.TICK, bytes(100), spare=2000):
+        pass
+    events = [b"{}"] * 200
+
+    assert all(ring.push(Stream.EVENT, event) for event in events)
+
+    kept = ring.drain()
+    assert [data for kind, data in kept if kind == Stream.EVENT] == events
+    assert ring.dropped == {Stream.TICK: 1}
 
 
 def test_a_full_ring_drops_and_counts_by_stream_and_never_waits():

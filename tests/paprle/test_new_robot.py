@@ -10,6 +10,7 @@ from omegaconf import OmegaConf
 from pydantic import TypeAdapter
 
 from paprle.errors import ConfigError
+from paprle.onboarding import new_robot
 from paprle.onboarding.new_robot import write_new_robot
 from paprle.process import WORKSPACE
 from paprle.robot import RobotModel
@@ -129,3 +130,20 @@ def test_a_wrong_urdf_leaves_no_file_behind(tmp_path: Path) -> None:
         write_new_robot(urdf, tmp_path / "out")
 
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_whatever_breaks_the_check_leaves_no_file_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    urdf = tmp_path / "odd.urdf"
+    urdf.write_text(ODD)
+
+    def interrupt(*_args: object) -> None:
+        raise error
+
+    monkeypatch.setattr(new_robot, "_check", interrupt)
+    with pytest.raises(error):
+        write_new_robot(urdf, tmp_path / "out")
+
+    assert not list((tmp_path / "out").iterdir())

@@ -22,6 +22,7 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.interfaces import Follower, Leader, PluginSpec
+from paprle.mailbox import Ring
 from paprle.playback import Playback
 from paprle.settings import STRICT
 from paprle.types import (
@@ -62,6 +63,16 @@ def install(folder: Path) -> dict[str, str]:
     (info / "entry_points.txt").write_text(ENTRIES)
     here = str(Path(__file__).parent)
     return {"PYTHONPATH": os.pathsep.join([str(folder), here])}
+
+
+def shrink_rings(n_bytes: int) -> None:
+    """Let this process make and open rings of another size."""
+    whole = Ring.__init__
+
+    def make(ring, _n_bytes, fd=None):
+        whole(ring, n_bytes, fd)
+
+    Ring.__init__ = make
 
 
 def make_fault(site: str, action: str) -> Callable[[int], None]:
@@ -120,6 +131,7 @@ class BreakerConfig:
     after: int = 0
     time: float = 20.0
     height: float = 0.05
+    ring: int = 0  # [bytes] of the recorder's rings; 0: as they are
 
 
 class Breaker(Leader):
@@ -129,6 +141,8 @@ class Breaker(Leader):
 
     def __init__(self, config, clock):
         super().__init__(config, clock)
+        if config.ring:
+            shrink_rings(config.ring)
         if config.site:
             break_call(config.site, config.action, config.after)
 
