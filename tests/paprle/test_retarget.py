@@ -1,108 +1,28 @@
-import json
 import math
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
 import pytest
-import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import TypeAdapter
-
-from paprle.errors import ConfigError
-from paprle.retarget import Retargeting
-from paprle.robot import RobotModel
-from paprle.settings import (
-    IkSettings,
-    JointMapSettings,
-    RetargetSettings,
-    RobotSettings,
+from retargeting import (
+    ALL,
+    ROBOTS,
+    assert_same_pose,
+    draw_command,
+    follow,
+    load_robot,
+    make,
+    move,
+    pose_in,
+    pose_sample,
+    random_pose,
+    row_sample,
+    seeds,
+    some,
 )
-from paprle.types import LeaderInfo, LeaderSample, LimbCommand
-from paprle.wire import SampleView, make_layout, pack_sample
 
-ROOT = Path(__file__).resolve().parents[2]
-ROBOTS = ["piper", "papras_7dof_2arm", "g1"]
-ALL = [*ROBOTS, "ur5e", "open_manipulator_x"]
-HAND = LeaderInfo(limbs=("hand",), has_gripper=True)
-
-seeds = st.integers(0, 2**32 - 1)
-some = settings(max_examples=30, deadline=None)
-
-
-@cache
-def load_robot(name: str) -> RobotModel:
-    text = json.dumps(
-        yaml.safe_load((ROOT / f"configs/follower/{name}.yaml").read_text())
-    )
-    return RobotModel.from_settings(
-        TypeAdapter(RobotSettings).validate_json(text), name, ROOT
-    )
-
-
-def make(robot, leader=HAND, ik=None, **keys) -> Retargeting:
-    robot = load_robot(robot) if isinstance(robot, str) else robot
-    return Retargeting(robot, leader, RetargetSettings(**keys), ik_settings=ik)
-
-
-def view_of(leader, sample) -> SampleView:
-    layout = make_layout(load_robot("piper").info, leader)
-    view = SampleView(layout)
-    view.take(pack_sample(layout, sample))
-    return view
-
-
-def pose_sample(T=None, opening=None, limb="hand", **keys) -> SampleView:
-    command = LimbCommand(T_leader_base_leader_eef=T, opening=opening)
-    sample = LeaderSample(stamp_ns=0, seq=0, limbs={limb: command}, **keys)
-    return view_of(HAND, sample)
-
-
-def row_sample(*row) -> SampleView:
-    view = pose_sample()
-    view.pose[0] = row
-    return view
-
-
-def joint_sample(leader, **q_by_limb) -> SampleView:
-    limbs = {name: LimbCommand(q=np.array(q)) for name, q in q_by_limb.items()}
-    return view_of(leader, LeaderSample(stamp_ns=0, seq=0, limbs=limbs))
-
-
-def follow(retargeting, sample, q):
-    """Where a leader that is just being engaged asks the robot to be."""
-    target = retargeting.retarget(sample, retargeting.anchor(sample, q))
-    return retargeting.solve(target, q, q)
-
-
-def pose_in(target, i) -> pin.SE3:
-    return pin.SE3(target.R[i], target.p[i])
-
-
-def random_pose(rng, size=1.0) -> pin.SE3:
-    w = rng.normal(size=3)
-    turn = w / np.linalg.norm(w) * min(size, 3.0) * rng.random()
-    return pin.SE3(pin.exp3(turn), size * rng.normal(size=3))
-
-
-def draw_command(robot: RobotModel, rng):
-    q = robot.home.copy()
-    for limb in robot.limbs.values():
-        low, high = np.maximum(limb.q_min, -3.0), np.minimum(limb.q_max, 3.0)
-        q[limb.indices] = low + (high - low) * rng.uniform(0.05, 0.95, len(low))
-    return q
-
-
-def assert_same_pose(T_a, T_b, atol=1e-12):
-    np.testing.assert_allclose(T_a.homogeneous, T_b.homogeneous, atol=atol)
-
-
-def move(retargeting, T_0, T_l0, T_l) -> pin.SE3:
-    state = retargeting.anchor_at(pose_sample(T_l0), [T_0])
-    return pose_in(retargeting.retarget(pose_sample(T_l), state), 0)
-
+from paprle.types import LeaderInfo
 
 # Engaging
 
@@ -443,164 +363,3 @@ def test_relative_leader_starts_where_the_robot_is():
     q = make(robot).solve_start(pose_sample(pin.SE3.Identity()), robot.home)
 
     assert np.array_equal(q, robot.home)
-
-
-# Joints
-
-
-def test_joints_of_equal_names_are_taken_over():
-    robot = load_robot("piper")
-    names = tuple(reversed(robot.limbs["arm"].joint_names))
-    leader = LeaderInfo(limbs=("twin",), emits="joints", joint_names={"twin": names})
-    retargeting = make(robot, leader)
-
-    sample = joint_sample(leader, twin=[0.6, 0.5, 0.4, -0.3, 0.2, 0.1])
-    found = follow(retargeting, sample, robot.home)
-
-    assert retargeting.mode == "joints"
-    q = robot.limbs["arm"].take(found.q_des)
-    np.testing.assert_array_equal(q, [0.1, 0.2, -0.3, 0.4, 0.5, 0.6])
-
-
-def test_joint_map_applies_sign_scale_and_offset_and_holds_the_rest():
-    robot = load_robot("piper")
-    leader = LeaderInfo(
-        limbs=("stick",), emits="joints", joint_names={"stick": ("a", "b")}
-    )
-    entry = JointMapSettings(joint="b", sign=-1, scale=2.0, offset=0.5)
-    retargeting = make(robot, leader, mode="joints", joint_map={"joint2": entry})
-
-    q = follow(retargeting, joint_sample(leader, stick=[9.0, 0.1]), robot.home).q_des
-
-    expected = robot.home.copy()
-    expected[robot.joint_names.index("joint2")] = -2.0 * 0.1 + 0.5
-    np.testing.assert_allclose(q, expected, atol=1e-15)
-    assert "hold" in retargeting.describe()
-
-
-def test_joints_of_several_limbs_find_their_own_leader():
-    robot = load_robot("papras_7dof_2arm")
-    names = {limb: robot.limbs[limb].joint_names for limb in ("right", "left")}
-    leader = LeaderInfo(limbs=("right", "left"), emits="joints", joint_names=names)
-    retargeting = make(robot, leader)
-
-    sample = joint_sample(leader, right=np.full(7, 0.2), left=np.full(7, 0.1))
-    q = follow(retargeting, sample, robot.home).q_des
-
-    np.testing.assert_array_equal(robot.limbs["left"].take(q), np.full(7, 0.1))
-    np.testing.assert_array_equal(robot.limbs["right"].take(q), np.full(7, 0.2))
-
-
-@pytest.mark.parametrize("q", [np.full(6, np.nan), np.zeros(0)], ids=["nan", "empty"])
-def test_joints_that_are_not_there_hold(q):
-    robot = load_robot("piper")
-    names = {"twin": robot.limbs["arm"].joint_names}
-    leader = LeaderInfo(limbs=("twin",), emits="joints", joint_names=names)
-    retargeting = make(robot, leader)
-
-    found = follow(retargeting, joint_sample(leader, twin=q), robot.home)
-
-    assert np.array_equal(found.q_des, robot.home)
-
-
-# Pairing
-
-
-@pytest.mark.parametrize(
-    ("robot", "leader", "keys", "said"),
-    [
-        (
-            "papras_7dof_2arm",
-            HAND,
-            {},
-            "hand drives left and right, relative, scale 1, world axes",
-        ),
-        (
-            "papras_7dof_2arm",
-            LeaderInfo(limbs=("left", "right")),
-            {"scale": 0.5, "alignment": "body"},
-            "left drives left, right drives right, relative, scale 0.5, tool axes",
-        ),
-        (
-            "papras_7dof_2arm",
-            LeaderInfo(limbs=("a", "b")),
-            {"limb_map": {"right": "b"}},
-            "b drives right, relative, scale 1, world axes, left holds",
-        ),
-        (
-            "piper",
-            LeaderInfo(limbs=("hand",), is_absolute=True),
-            {},
-            "hand drives arm, absolute",
-        ),
-        (
-            "piper",
-            LeaderInfo(limbs=("hand",), is_absolute=True),
-            {"mode": "relative", "rpy_xyz_extrinsic": (0.0, 0.0, 1.5)},
-            "hand drives arm, relative, scale 1, world axes turned by rpy (0, 0, 1.5)",
-        ),
-    ],
-)
-def test_what_was_chosen_is_said_aloud(robot, leader, keys, said):
-    assert make(robot, leader, **keys).describe() == said
-
-
-TWO_JOINTS = LeaderInfo(
-    limbs=("stick",), emits="joints", joint_names={"stick": ("joint1", "joint2")}
-)
-
-
-@pytest.mark.parametrize(
-    ("leader", "keys", "problems"),
-    [
-        (
-            HAND,
-            {"limb_map": {"amr": "hand", "arm": "hnad"}},
-            ["'amr'; did you mean 'arm'", "'hnad'; did you mean 'hand'"],
-        ),
-        (LeaderInfo(limbs=("a", "b")), {}, ["expected follower limbs"]),
-        (
-            HAND,
-            {"mode": "joints"},
-            ["leader that emits joints, got one that emits pose"],
-        ),
-        (TWO_JOINTS, {"mode": "relative"}, ["emits pose, got one that emits joints"]),
-        (TWO_JOINTS, {}, ["none for 'joint3', 'joint4', 'joint5', 'joint6'"]),
-        (
-            LeaderInfo(limbs=("x",), emits="joints", joint_names={"x": ("u", "v")}),
-            {},
-            [r"expected leader joints named as joints of 'piper'"],
-        ),
-        (
-            TWO_JOINTS,
-            {
-                "mode": "joints",
-                "joint_map": {
-                    "jiont3": JointMapSettings(joint="joint1"),
-                    "joint4": JointMapSettings(joint="jont2"),
-                },
-            },
-            ["'jiont3'; did you mean 'joint3'", "'jont2'; did you mean 'joint2'"],
-        ),
-        (
-            HAND,
-            {"joint_map": {"joint1": JointMapSettings(joint="a")}},
-            ["expected none in mode 'relative'"],
-        ),
-    ],
-)
-def test_impossible_pairings_are_refused_with_every_problem(leader, keys, problems):
-    with pytest.raises(ConfigError) as error:
-        make("piper", leader, **keys)
-
-    for problem in problems:
-        assert any(problem in line for line in error.value.problems), problem
-
-
-def test_mobility_of_unknown_joints_is_refused():
-    ik = IkSettings(mobility={"jiont1": 0.5, "joint2": -1.0})
-
-    with pytest.raises(ConfigError, match="did you mean 'joint1'") as error:
-        make("piper", ik=ik)
-
-    assert len(error.value.problems) == 2
