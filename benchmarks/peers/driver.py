@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ import numpy as np
 from benchmarks.peers.problem import Targets
 from benchmarks.peers.robots import ROOT, Robot
 
-PEERS = ("ours", "placo", "mink", "pink", "upstream")
-_TURN = 100  # ticks a turn: long against the switch, short against the noise
+PEERS = ("ours", "placo", "mink", "pink", "pink10", "upstream")
+_COLLISION_ONLY = "pink10"  # is pink where nothing is to be kept apart
+_TURN = 0.03  # [s] chosen: long against the hand-over, short against the noise
 
 
 class Peer:
@@ -33,7 +35,10 @@ class Peer:
         self.versions = self.ask(do="versions")["versions"]
 
     def ask(self, **request: Any) -> dict[str, Any]:
-        """Let the worker do something and wait for it.
+        """Let the worker do something and wait for its answer.
+
+        Returns:
+            The answer.
 
         Raises:
             RuntimeError: If it died of it.
@@ -50,7 +55,8 @@ class Peer:
         if not line:
             process.kill()
             raise RuntimeError(f"{self.name}: {process.stderr.read()[-2000:]}")
-        return json.loads(line)
+        answer: dict[str, Any] = json.loads(line)
+        return answer
 
     def close(self) -> None:
         """End the worker."""
@@ -61,7 +67,7 @@ def open_peers(pythons: dict[str, str]) -> list[Peer]:
     """Start the workers that can be started; say what is missing."""
     peers = []
     for name in PEERS:
-        python = pythons.get(name, sys.executable)
+        python = pythons.get(name.rstrip("10"), sys.executable)
         try:
             peers.append(Peer(name, python))
         except (RuntimeError, OSError) as err:
@@ -74,36 +80,54 @@ class Driver:
 
     Attributes:
         peers: The workers.
+        budget: How long a peer may work on one track, [s]; what is too slow for it is
+            judged by the ticks that it made.
     """
 
-    def __init__(self, peers: list[Peer], folder: Path) -> None:
+    def __init__(self, peers: list[Peer], folder: Path, budget: float) -> None:
         self.peers = peers
+        self.budget = budget
+        self._playing = peers
         self._folder = folder
 
     def _begin(self, robot: Robot, targets: Targets, variant: str) -> dict[str, int]:
         path = self._folder / "targets.npz"
         targets.write(path)
+        self._playing = [
+            peer
+            for peer in self.peers
+            if variant == "with" or peer.name != _COLLISION_ONLY
+        ]
         problem = str(self._folder / f"{robot.problem.name}.json")
         return {
             peer.name: peer.ask(
                 do="begin", problem=problem, variant=variant, targets=str(path)
             )["n_pairs"]
-            for peer in self.peers
+            for peer in self._playing
         }
 
     def _take_turns(self, do: str, n: int, **rest: str) -> None:
-        for turn, start in enumerate(range(0, n, _TURN)):
-            shift = turn % len(self.peers)
-            for peer in (*self.peers[shift:], *self.peers[:shift]):
-                peer.ask(do=do, start=start, stop=min(start + _TURN, n), **rest)
+        at = dict.fromkeys(self._playing, 0)
+        left = dict.fromkeys(self._playing, self.budget)
+        while at:
+            for peer in [*at]:
+                began = time.monotonic()
+                at[peer] = peer.ask(
+                    do=do, start=at[peer], stop=n, seconds=_TURN, **rest
+                )["at"]
+                left[peer] -= time.monotonic() - began
+                if at[peer] == n or left[peer] <= 0.0:
+                    del at[peer]
 
     def _collect(self, n_pairs: dict[str, int]) -> dict[str, dict[str, Any]]:
         results = {}
-        for peer in self.peers:
+        for peer in self._playing:
             path = self._folder / f"{peer.name}.npz"
             peer.ask(do="save", out=str(path))
             with np.load(path) as arrays:
-                results[peer.name] = {**arrays, "n_pairs": n_pairs[peer.name]}
+                n = int(np.isfinite(arrays["seconds"]).sum())
+                cut = {name: values[:n] for name, values in arrays.items()}
+            results[peer.name] = {**cut, "n_pairs": n_pairs[peer.name]}
         return results
 
     def track(

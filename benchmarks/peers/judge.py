@@ -78,7 +78,7 @@ def _motion(robot: Robot, targets: Targets, q: np.ndarray) -> dict[str, Any]:
 
 
 def _clearance(robot: Robot, q: np.ndarray, every: int) -> dict[str, Any]:
-    d = np.array([robot.model.min_clearance(x) for x in q[::every]])
+    d = np.array([robot.judge.min_clearance(x) for x in q[::every]])
     return {
         "clearance_mm": float(d.min() * 1e3),
         "touching": float((d < 0.0).mean()),
@@ -87,6 +87,8 @@ def _clearance(robot: Robot, q: np.ndarray, every: int) -> dict[str, Any]:
 
 
 def _times(seconds: np.ndarray) -> dict[str, float]:
+    if len(seconds) == 0:
+        return dict.fromkeys(("median", "p99", "max"), float("nan"))
     us = seconds * 1e6
     return {
         "median": float(np.median(us)),
@@ -100,6 +102,7 @@ def judge_track(
 ) -> dict[str, Any]:
     """Judge what one peer made of a track; clearance is taken every so many ticks."""
     q = result["q"]
+    targets = targets.cut(len(q))
     pos, rot = measure_errors(robot, targets.T, q)
     known = (targets.kind == 0) | (targets.kind == 3)
     row = {
@@ -110,9 +113,10 @@ def judge_track(
         **_motion(robot, targets, q),
         **_clearance(robot, q, every),
     }
+    pos_ik, rot_ik = pos, rot
     if (result["q_ik"] != q).any():
         pos_ik, rot_ik = measure_errors(robot, targets.T, result["q_ik"])
-        row["ik"] = _errors(pos_ik[known], rot_ik[known])
+    row["ik"] = _errors(pos_ik[known], rot_ik[known])
     for name, kind in (("out", 1), ("back", 2)):
         there = targets.kind == kind
         if there.any():
@@ -122,6 +126,7 @@ def judge_track(
 
 def judge_paths(targets: Targets, robot: Robot, q: np.ndarray) -> dict[str, float]:
     """The worst error of each path: share below 1 mm, median and p90, [mm]."""
+    targets = targets.cut(len(q))
     pos, _ = measure_errors(robot, targets.T, q)
     worst = np.array([pos[path].max() for path in targets.paths()]) * 1e3
     return {
@@ -143,6 +148,8 @@ def judge_freeze(robot: Robot, targets: Targets, q: np.ndarray) -> dict[str, flo
     """
     fk, frozen, longest, back = Fk(robot), [], 0.0, []
     for path in targets.paths():
+        if path.stop > len(q):
+            break
         reached = fk.along(q[path])[..., :3, 3]
         far = np.linalg.norm(reached - targets.T[path][..., :3, 3], axis=-1) > _ARRIVED
         stands = np.abs(np.diff(q[path], axis=0)).max(axis=1) / DT < _STANDS
@@ -151,9 +158,10 @@ def judge_freeze(robot: Robot, targets: Targets, q: np.ndarray) -> dict[str, flo
         longest = max(longest, _longest_run(still) * DT)
         back.append(not far[-1].any())
     return {
-        "frozen": float(np.mean(frozen)),
+        "n": len(back),
+        "frozen": float(np.mean(frozen)) if back else float("nan"),
         "longest_s": longest,
-        "back": float(np.mean(back)),
+        "back": float(np.mean(back)) if back else float("nan"),
     }
 
 
@@ -168,6 +176,7 @@ def _longest_run(flags: np.ndarray) -> int:
 def judge_cold(robot: Robot, targets: Targets, result: dict[str, Any]) -> dict:
     """Judge single solves; success asks for limits, too."""
     q, model = result["q"], robot.model
+    targets = targets.cut(len(q))
     pos, rot = measure_errors(robot, targets.T, q)
     inside = ((q >= model.q_min - _SLACK) & (q <= model.q_max + _SLACK)).all(axis=1)
     good = (pos < COLD_POS) & (rot < COLD_ROT) & inside
@@ -180,5 +189,5 @@ def judge_cold(robot: Robot, targets: Targets, result: dict[str, Any]) -> dict:
         "p90_us": float(np.percentile(result["seconds"][known] * 1e6, 90)),
         "n_out": int((~known).sum()),
         "us_out": _times(result["seconds"][~known]),
-        "mm_out_median": float(np.median(pos[~known]) * 1e3),
+        "mm_out_median": _spread(pos[~known] * 1e3).get("median", float("nan")),
     }

@@ -31,6 +31,7 @@ class Problem:
         name: Its name.
         urdf: Path of its URDF: primitives named ``<link>_<number>``, only the limbs'
             joints move, limits as below.
+        urdf_pin: The same for pinocchio, which has another way to say capsule.
         joint_names: The order of all vectors, n joints.
         q_min: Lower limits, [rad].
         q_max: Upper limits, [rad].
@@ -46,6 +47,7 @@ class Problem:
 
     name: str
     urdf: str
+    urdf_pin: str
     joint_names: tuple[str, ...]
     q_min: tuple[float, ...]
     q_max: tuple[float, ...]
@@ -99,6 +101,13 @@ class Targets(NamedTuple):
         """Read them again."""
         with np.load(path) as arrays:
             return cls(**{name: arrays[name] for name in cls._fields})
+
+    def cut(self, n: int) -> Targets:
+        """Return the first n ticks."""
+        is_in = self.first < n
+        return Targets(
+            self.T[:n], self.first[is_in], self.q_start[is_in], self.kind[:n]
+        )
 
     def paths(self) -> list[slice]:
         """The ticks of each path."""

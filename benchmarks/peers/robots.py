@@ -20,12 +20,16 @@ from pydantic import TypeAdapter
 
 from benchmarks.peers.problem import Problem, ProblemLimb
 from paprle.robot import RobotModel
+from paprle.robot.collision import CollisionModel
+from paprle.robot.urdf import read_urdf
 from paprle.settings import LimbSettings, LimitSettings, RobotSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 DT = 0.005  # [s] the product's own rate, 200 Hz
 KEEP = 0.01  # [m] chosen: below what any robot's neighbours have at home, 18 mm
 _SPEED_SCALE = {"g1": 0.1}  # its URDF has no-load speeds, 20 to 37 rad/s
+_CAPSULES = "_capsules"
+_SHORTEST = 0.001  # [m] chosen: a capsule that is a ball, all but
 _ARM = "ur5e"  # of which the table is made: all peers read its joints alike
 _REACH = 0.6  # [m] chosen: corners from which four tools stand 0.5 m apart at home
 
@@ -36,11 +40,15 @@ class Robot:
     Attributes:
         problem: What the peers get.
         model: What we get, of the same URDF.
+        judge: Its bodies, for coal.
     """
 
-    def __init__(self, problem: Problem, model: RobotModel) -> None:
+    def __init__(
+        self, problem: Problem, model: RobotModel, judge: CollisionModel
+    ) -> None:
         self.problem = problem
         self.model = model
+        self.judge = judge
 
 
 def load_settings(name: str) -> RobotSettings:
@@ -52,14 +60,30 @@ def load_settings(name: str) -> RobotSettings:
 
 
 def make_robot(name: str, folder: Path) -> Robot:
-    """Make a robot; ``table3`` is three arms around a table."""
+    """Make a robot.
+
+    Args:
+        name: A robot of configs/follower, whose cylinders become capsules if
+            ``_capsules`` is added, or ``table3``: three arms around a table.
+        folder: Takes its files.
+
+    Returns:
+        The robot.
+    """
     if name.startswith("table"):
         xml, settings = _make_table(int(name.removeprefix("table")))
     else:
-        settings = load_settings(name)
+        settings = load_settings(name.removesuffix(_CAPSULES))
         xml = _strip(RobotModel.from_settings(settings, name, ROOT))
-    path = folder / f"{name}.urdf"
+    if name.endswith(_CAPSULES):
+        _shorten(xml)
+    path = path_pin = folder / f"{name}.urdf"
     ET.ElementTree(xml).write(path)
+    if name.endswith(_CAPSULES):
+        path_pin = folder / f"{name}_pin.urdf"
+        path_pin.write_text(path.read_text())
+        _round(xml)
+        ET.ElementTree(xml).write(path)
     bare = RobotSettings(
         urdf=str(path),
         limbs={k: _without_gripper(v) for k, v in (settings.limbs or {}).items()},
@@ -67,9 +91,32 @@ def make_robot(name: str, folder: Path) -> Robot:
         ignore_collisions=settings.ignore_collisions,
     )
     model = RobotModel.from_settings(bare, name, folder)
-    robot = Robot(_describe(model, path, settings.ignore_collisions), model)
+    ignored = settings.ignore_collisions
+    judge = CollisionModel(read_urdf(path), model.info, ignored)
+    problem = _describe(model, judge, (path, path_pin), ignored)
+    robot = Robot(problem, model, judge)
     robot.problem.write(folder / f"{name}.json")
     return robot
+
+
+def _shorten(xml: ET.Element) -> None:
+    """Make cylinders that are capsules to pinocchio, none longer than it was."""
+    for link in xml.findall("link"):
+        checking = ET.SubElement(link, "collision_checking")
+        for body in link.findall("collision"):
+            for shape in body.findall("geometry/cylinder"):
+                length, radius = (float(shape.attrib[k]) for k in ("length", "radius"))
+                shape.set("length", repr(max(length - 2.0 * radius, _SHORTEST)))
+                ET.SubElement(checking, "capsule", name=body.attrib["name"])
+
+
+def _round(xml: ET.Element) -> None:
+    """Say capsule as everybody else does."""
+    for shape in [*xml.iter("cylinder")]:
+        shape.tag = "capsule"
+    for link in xml.findall("link"):
+        for checking in link.findall("collision_checking"):
+            link.remove(checking)
 
 
 def _without_gripper(limb: LimbSettings) -> LimbSettings:
@@ -198,11 +245,15 @@ def _find_root(arm: ET.Element) -> str:
 
 
 def _describe(
-    model: RobotModel, path: Path, ignored: tuple[tuple[str, str], ...]
+    model: RobotModel,
+    judge: CollisionModel,
+    paths: tuple[Path, Path],
+    ignored: tuple[tuple[str, str], ...],
 ) -> Problem:
     return Problem(
         name=model.name,
-        urdf=str(path),
+        urdf=str(paths[0]),
+        urdf_pin=str(paths[1]),
         joint_names=model.joint_names,
         q_min=tuple(model.q_min.tolist()),
         q_max=tuple(model.q_max.tolist()),
@@ -218,19 +269,18 @@ def _describe(
             )
             for limb in model.limbs.values()
         ),
-        pairs=find_pairs(model),
+        pairs=find_pairs(judge),
         ignored=ignored,
         keep=KEEP,
         dt=DT,
     )
 
 
-def find_pairs(model: RobotModel) -> tuple[tuple[str, str], ...]:
+def find_pairs(judge: CollisionModel) -> tuple[tuple[str, str], ...]:
     """Names of the bodies of each pair that the product itself keeps apart."""
-    model.min_clearance(model.home)
-    collision = model._collisions()  # noqa: SLF001 - body pairs have no public name
-    names = [f"{link}_{k}" for link, k in _count(collision._links)]  # noqa: SLF001
-    return tuple((names[a], names[b]) for a, b in collision._bodies)  # noqa: SLF001
+    links = [body.link for body in judge.bodies]
+    names = [f"{link}_{k}" for link, k in _count(links)]
+    return tuple((names[a], names[b]) for a, b in judge.body_pairs)
 
 
 def _count(links: list[str]) -> list[tuple[str, int]]:

@@ -23,6 +23,7 @@ _SHARE = 0.9  # chosen: of the acceleration limit that reachable motions use at 
 _TRIES = 3000
 _LINE_SPEED = 0.4  # [m/s] issue: paths through limits and singularities
 _LINE_ACCELERATION = 2.0  # [m/s²] chosen: full speed in 0.2 s
+_LINE_TURN = 1.0  # [rad] chosen: from start to end, so that most ways can be gone
 _BEYOND = 1.3  # chosen: times the arm's length: out of reach whatever it does
 
 
@@ -37,7 +38,7 @@ class Fk:
 
     def __init__(self, robot: Robot) -> None:
         problem = robot.problem
-        self.model = pin.buildModelFromUrdf(problem.urdf)
+        self.model = pin.buildModelFromUrdf(problem.urdf_pin)
         self.data = self.model.createData()
         self.columns = np.zeros(self.model.nq, dtype=int)
         self.columns[problem.columns(list(self.model.names[1:]))] = np.arange(
@@ -57,8 +58,8 @@ class Fk:
 
 
 def _is_clear(robot: Robot, qs: np.ndarray) -> bool:
-    apart = min(_APART, _NEIGHBOURS * robot.model.min_clearance(robot.model.home))
-    return all(robot.model.min_clearance(q) >= apart for q in qs)
+    apart = min(_APART, _NEIGHBOURS * robot.judge.min_clearance(robot.model.home))
+    return all(robot.judge.min_clearance(q) >= apart for q in qs)
 
 
 def _limits(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
@@ -156,9 +157,7 @@ def _find_feasible(robot, rng, make, n):
     raise ValueError(f"{robot.problem.name}: no feasible motion in {_TRIES} tries")
 
 
-def _lead_out(
-    fk: Fk, robot: Robot, poses: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _lead_out(fk: Fk, robot: Robot, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Pull the targets straight out of reach in the middle, and let them come back."""
     n, poses = len(poses), poses.copy()
     s = np.clip((np.arange(n) / n - 0.3) / 0.2, 0.0, 1.0)
@@ -170,8 +169,8 @@ def _lead_out(
         way = poses[:, k, :3, 3] - base
         far = way / np.linalg.norm(way, axis=1)[:, None] * _BEYOND * length
         poses[:, k, :3, 3] += bump[:, None] * (far - way)
-    kinds = np.where(bump > 0.0, 1, 0)
-    kinds[np.arange(n) > 0.75 * n] = 2
+    kinds = np.where(np.arange(n) < 0.3 * n, 0, 1)
+    kinds[np.arange(n) > 0.9 * n] = 2  # with time to recover
     return poses, kinds
 
 
@@ -181,7 +180,8 @@ def make_lines(robot: Robot, n_paths: int) -> Targets:
     low, high = _limits(robot)
     T, starts = [], []
     while len(T) < n_paths:
-        q0, q1 = rng.uniform(low, high, (2, len(low)))
+        q0 = rng.uniform(low, high)
+        q1 = np.clip(q0 + rng.uniform(-_LINE_TURN, _LINE_TURN, len(low)), low, high)
         A, B = (pin.SE3(fk(q)[0]) for q in (q0, q1))
         length = float(np.linalg.norm(B.translation - A.translation))
         turn = np.linalg.norm(pin.log3(A.rotation.T @ B.rotation))
@@ -222,7 +222,9 @@ def make_crossing(robot: Robot, n_paths: int) -> Targets:
         s = _min_jerk(up) - _min_jerk(down)
         if k % 2:  # every second one jumps
             s = ((t > 0.2) & (t < 3.0)).astype(float)
-        way = 1.25 * (middle - home[:, :3, 3]) + rng.uniform(-0.05, 0.05, (len(home), 3))
+        way = 1.25 * (middle - home[:, :3, 3]) + rng.uniform(
+            -0.05, 0.05, (len(home), 3)
+        )
         poses = np.tile(home, (len(t), 1, 1, 1))
         poses[:, :, :3, 3] += s[:, None, None] * way
         T.append(poses)
@@ -254,6 +256,9 @@ def make_cold(robot: Robot, n: int, n_starts: int) -> tuple[Targets, np.ndarray]
     starts = rng.uniform(low, high, (n, n_starts, len(low)))
     starts[:, 0] = robot.model.home
     targets = Targets(
-        np.array(poses), np.arange(n), np.tile(robot.model.home, (n, 1)), np.array(kinds)
+        np.array(poses),
+        np.arange(n),
+        np.tile(robot.model.home, (n, 1)),
+        np.array(kinds),
     )
     return targets, starts

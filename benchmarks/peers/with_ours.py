@@ -32,7 +32,7 @@ def load_model(problem: Problem) -> RobotModel:
     settings = RobotSettings(
         urdf=problem.urdf, limbs=limbs, limits=limits, ignore_collisions=ignored
     )
-    return RobotModel.from_settings(settings, problem.name, Path("."))
+    return RobotModel.from_settings(settings, problem.name, Path())
 
 
 class OurSolver:
@@ -42,8 +42,12 @@ class OurSolver:
         self._robot = load_model(problem)
         self._dt = problem.dt
         self._limbs = list(self._robot.limbs.values())
-        self._iks = [IkSolver(limb, IkConfig()) for limb in self._limbs]
-        self._gate = Gate(self._robot, GateConfig())
+        config = GateConfig()
+        margin = config.position_margin if variant != "cold" else 0.0
+        self._iks = [
+            IkSolver(limb, IkConfig(), position_margin=margin) for limb in self._limbs
+        ]
+        self._gate = Gate(self._robot, config)
         self.n_pairs = self._robot.n_collision_pairs if variant == "with" else 0
         self._T_base_root = find_bases(problem)
         self.reset(self._robot.home)
@@ -73,14 +77,12 @@ class OurSolver:
     def search(self, T: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, int]:
         """One call; it restarts by itself."""
         target = self.prepare(T)[0]
-        ik = self._iks[0]
-        f = getattr(ik, 'solve_global', None) or ik.search
-        return f(target, starts[0]).q, 1
+        return self._iks[0].solve_global(target, starts[0]).q, 1
 
 
 def find_bases(problem: Problem) -> list[pin.SE3]:
     """T_base_root of each limb; bases stand still."""
-    model = pin.buildModelFromUrdf(problem.urdf)
+    model = pin.buildModelFromUrdf(problem.urdf_pin)
     data = model.createData()
     pin.framesForwardKinematics(model, data, pin.neutral(model))
     names = [limb.base_link for limb in problem.limbs]

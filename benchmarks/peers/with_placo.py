@@ -21,7 +21,7 @@ class PlacoSolver:
 
     def __init__(self, problem: Problem, variant: str) -> None:
         flags = 0 if variant == "with" else placo.Flags.ignore_collisions
-        self._robot = placo.RobotWrapper(problem.urdf, flags)
+        self._robot = placo.RobotWrapper(problem.urdf_pin, flags)
         self.n_pairs = 0
         if variant == "with":
             self._set_pairs(problem)

@@ -1,11 +1,11 @@
 """Upstream PAPRLE's algorithm, written anew from its description.
 
-``requirements.md`` 5.3: a step is Jᵀ (J Jᵀ + damping)⁻¹ log₆(T_eef⁻¹ T_des) times a gain,
-the damping added to all 36 entries; at most 30 iterations, until the norm of metres and
-radians together is below eps; no limits inside. After it, position limits are clipped,
-a target in which bodies touch is dropped for the last command, and the step is clipped
-to the speed limits, in this order (``design.md``; ``requirements.md`` 0.8). Contacts
-are asked of coal here, of MuJoCo there. One limb after the other, as there.
+``requirements.md`` 5.3: a step is a gain times Jᵀ (J Jᵀ + damping)⁻¹ e with
+e = log₆(T_eef⁻¹ T_des), the damping added to all 36 entries; at most 30 iterations,
+until the norm of metres and radians together is below eps; no limits inside. After it,
+position limits are clipped, a target in which bodies touch is dropped for the last
+command, and the step is clipped to the speed limits, in this order (0.8). Contacts are
+asked of coal here, of MuJoCo there. One limb after the other, as there.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _LimbIk:
         self._model = pin.buildReducedModel(model, locked, pin.neutral(model))
         self._data = self._model.createData()
         self._frame = self._model.getFrameId(limb.eef_link)
-        gains = _GAINS.get(problem.name, _OTHER_GAINS)
+        gains = _GAINS.get(problem.name.removesuffix("_capsules"), _OTHER_GAINS)
         self._gain, self._damping, self._eps = gains
         names = list(self._model.names[1:])
         self.columns = np.array([problem.joint_names.index(name) for name in names])
@@ -45,7 +45,9 @@ class _LimbIk:
         pin.forwardKinematics(self._model, self._data, q)
         T = pin.updateFramePlacement(self._model, self._data, self._frame)
         error = T.actInv(target)
-        return np.linalg.norm(error.translation), np.linalg.norm(pin.log3(error.rotation))
+        return np.linalg.norm(error.translation), np.linalg.norm(
+            pin.log3(error.rotation)
+        )
 
     def solve(self, target: pin.SE3, q: np.ndarray) -> np.ndarray:
         for _ in range(_N_ITERATIONS):
@@ -64,7 +66,7 @@ class UpstreamSolver:
     """One robot."""
 
     def __init__(self, problem: Problem, variant: str) -> None:
-        self._model = pin.buildModelFromUrdf(problem.urdf)
+        self._model = pin.buildModelFromUrdf(problem.urdf_pin)
         self._data = self._model.createData()
         self._columns = problem.columns(list(self._model.names[1:]))
         self._limbs = [_LimbIk(self._model, problem, x) for x in problem.limbs]
@@ -78,7 +80,7 @@ class UpstreamSolver:
         self.reset(np.array(problem.home))
 
     def _add_bodies(self, problem: Problem) -> None:
-        geometry = pin.buildGeomFromUrdf(self._model, problem.urdf, pin.COLLISION)
+        geometry = pin.buildGeomFromUrdf(self._model, problem.urdf_pin, pin.COLLISION)
         ids = {g.name: k for k, g in enumerate(geometry.geometryObjects)}
         for a, b in problem.pairs:
             geometry.addCollisionPair(pin.CollisionPair(ids[a], ids[b]))

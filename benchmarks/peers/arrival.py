@@ -1,0 +1,81 @@
+"""Time to target of the gate against Ruckig's time-optimal motion, same limits.
+
+Targets are joint positions within the gate's limits whose straight way is clear of
+every body. Both start at rest, have the same limits of speed and acceleration and none
+of jerk, and have arrived when all joints are there and stand.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import ruckig
+
+from benchmarks.peers.robots import DT, Robot
+from benchmarks.peers.targets import make_rng
+from paprle import Gate, GateConfig
+
+_APART = 0.04  # [m] chosen: of the bodies on the straight way
+_THERE = 1e-6  # [rad] issue: the bound on overshoot
+_LONGEST = 20.0  # [s] chosen: what has not arrived by then never will
+_STRAIGHT = 30  # points of the way that are checked
+
+
+def compute_optimal(robot: Robot, q0: np.ndarray, q1: np.ndarray) -> float:
+    """Duration of Ruckig's motion, [s]."""
+    n = len(q0)
+    wanted = ruckig.InputParameter(n)
+    wanted.current_position, wanted.target_position = q0, q1
+    wanted.current_velocity = wanted.target_velocity = np.zeros(n)
+    wanted.max_velocity = robot.model.dq_max
+    wanted.max_acceleration = robot.model.ddq_max
+    wanted.max_jerk = np.full(n, np.inf)
+    found = ruckig.Trajectory(n)
+    ruckig.Ruckig(n).calculate(wanted, found)
+    return float(found.duration)
+
+
+def run_gate(gate: Gate, q1: np.ndarray) -> tuple[float, float]:
+    """Send a target until it is reached; returns the time, [s], and the overshoot."""
+    way = np.sign(q1 - gate.q_cmd)
+    overshoot = 0.0
+    for k in range(1, round(_LONGEST / DT)):
+        q = gate.step(q1, DT).q_cmd
+        overshoot = max(overshoot, float(((q - q1) * way).max()))
+        if np.abs(q - q1).max() <= _THERE and gate.is_at_rest:
+            return k * DT, overshoot
+    return np.inf, overshoot
+
+
+def _find_target(robot: Robot, gate: Gate, rng: np.random.Generator) -> np.ndarray:
+    low, high = np.maximum(gate.q_min, -np.pi), np.minimum(gate.q_max, np.pi)
+    while True:
+        q1 = rng.uniform(low, high)
+        way = np.linspace(gate.q_cmd, q1, _STRAIGHT)
+        apart = min(_APART, 0.9 * robot.judge.min_clearance(robot.model.home))
+        if all(robot.judge.min_clearance(q) > apart for q in way):
+            return q1
+
+
+def measure_arrivals(robot: Robot, n: int) -> dict[str, float]:
+    """Ratio of times over n targets, each from where the last one was."""
+    rng = make_rng(robot, "arrival", 0)
+    gate = Gate(robot.model, GateConfig())
+    gate.reset(robot.model.home)
+    ratios, overshoots = [], []
+    for _ in range(n):
+        q1 = _find_target(robot, gate, rng)
+        optimal = compute_optimal(robot, gate.q_cmd, q1)
+        seconds, overshoot = run_gate(gate, q1)
+        ratios.append(seconds / optimal)
+        overshoots.append(overshoot)
+        if not np.isfinite(seconds):
+            gate.reset(q1)
+    reached = np.isfinite(ratios)
+    return {
+        "n": n,
+        "reached": float(reached.mean()),
+        "median": float(np.median(ratios)),
+        "p99": float(np.percentile(ratios, 99, method="higher")),
+        "max": float(np.max(ratios)),
+        "overshoot": float(np.max(overshoots)),
+    }
