@@ -144,7 +144,7 @@ class CollisionModel:
             elif frozenset(pair) in harmless:
                 self.left_out[pair] = harmless[frozenset(pair)]
             elif movers[0] and movers[0] == movers[1]:
-                self.left_out[pair] = f"fingers of the gripper of '{movers[0]}'"
+                self.left_out[pair] = "fingers of one gripper"
             else:
                 candidates.append((a, b))
         return candidates
