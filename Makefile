@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= demo
 
-.PHONY: demo test check fix bench cover nightly setup clean
+.PHONY: demo test check fix bench bench-peers cover nightly setup clean
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -35,6 +35,12 @@ fix: $(VENV)/.ready  ## format, and mend what can be mended safely
 
 bench: $(VENV)/.ready  ## session tick, IK, gate step: median, p99, max
 	$(BIN)/python -m benchmarks.control
+
+bench-peers: $(VENV)/.ready  ## side by side with pink, mink, placo, upstream, Ruckig
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	test -d $(VENV)-placo || $(PYTHON) -m venv $(VENV)-placo
+	$(VENV)-placo/bin/python -m pip install --quiet --disable-pip-version-check 'placo>=0.10'
+	$(BIN)/python -m benchmarks.peers --write-docs
 
 cover: $(VENV)/.ready  ## branch coverage; all of the gate and the state machines
 	$(BIN)/python -m pytest -m "not nightly and not hardware" --cov --cov-branch \

@@ -242,11 +242,7 @@ def _ratios(rows: dict[str, dict[str, Row]]) -> str:
 
 
 def _losses(scenarios: dict[str, dict[str, dict[str, Row]]]) -> str:
-    """List what a peer does better than we, robot by robot.
-
-    Times always count; the rest where it made the same ticks, and by more than a
-    hundredth of the bound on success.
-    """
+    """List what a peer does better: any time; the rest where it made as many ticks."""
     lines = ["| scenario | what | peer | robot: theirs, ours |", "|---|---|---|---|"]
     for scenario, (what, measure, sign) in itertools.product(SECTIONS, MEASURES):
         better: dict[str, list[str]] = {}
