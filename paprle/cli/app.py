@@ -35,6 +35,7 @@ _VERBS: Mapping[str, tuple[str, str]] = {
     "replay": ("sessions:REPLAY", "play an episode again on its robot"),
     "recover": ("episodes:RECOVER", "save the valid part of a broken recording"),
     "export": ("episodes:EXPORT", "write an episode as ARBot CSV"),
+    "collision": ("collision:COLLISION", "pairs that are kept apart, and how near"),
     "new-robot": ("robots:NEW_ROBOT", "write the YAML of a robot for its URDF"),
 }
 

@@ -104,7 +104,7 @@ def place_bodies(bodies: Bodies, R_joint: Vec, p_joint: Vec, R: Vec, p: Vec) -> 
                 )
 
 
-def _to_arrays(
+def to_arrays(
     primitives: Sequence[Primitive], places: Mapping[str, tuple[int, pin.SE3]]
 ) -> Bodies:
     """Return bodies as arrays; a link without a place is a name in the scene."""
@@ -165,7 +165,7 @@ def make_bodies(
         ConfigError: If something is wrong in the scene.
     """
     model = robot.make_collision_model(settings.scene)
-    bodies = _to_arrays(model.bodies, robot.link_places)
+    bodies = to_arrays(model.bodies, robot.link_places)
     a = np.array([one for one, _ in model.body_pairs], dtype=np.int64)
     b = np.array([two for _, two in model.body_pairs], dtype=np.int64)
     is_scene = (a >= model.n_robot_bodies) | (b >= model.n_robot_bodies)

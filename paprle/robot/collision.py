@@ -131,7 +131,7 @@ class CollisionModel:
         self, urdf: Urdf, ignored: tuple[tuple[str, str], ...]
     ) -> list[tuple[int, int]]:
         harmless = {
-            frozenset((j.parent, j.child)): f"joined by '{j.name}'" for j in urdf.joints
+            frozenset((j.parent, j.child)): "joined by one joint" for j in urdf.joints
         }
         harmless |= {frozenset(pair): "told to be ignored" for pair in ignored}
         candidates = []
@@ -140,7 +140,8 @@ class CollisionModel:
             places = [self._tree.find_place(link)[0] for link in pair]
             movers = [self._tree.moved_by.get(link) for link in pair]
             if places[0] == places[1]:
-                self.left_out[pair] = "one rigid part"
+                if pair[0] != pair[1]:
+                    self.left_out[pair] = "one rigid part"
             elif frozenset(pair) in harmless:
                 self.left_out[pair] = harmless[frozenset(pair)]
             elif movers[0] and movers[0] == movers[1]:

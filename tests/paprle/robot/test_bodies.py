@@ -212,7 +212,7 @@ def test_why_pairs_are_left_out_is_said(tmp_path: Path) -> None:
     robot = make_robot(tmp_path, ignore_collisions=(("base", "hand"),))
     left_out = robot.make_collision_model(SCENE).left_out
 
-    assert left_out["base", "upper"] == "joined by 'j1'"
+    assert left_out["base", "upper"] == "joined by one joint"
     assert left_out["base", "hand"] == "told to be ignored"
     assert left_out["base", "floor"] == "one rigid part"
     assert left_out["left", "right"] == "fingers of one gripper"
