@@ -7,19 +7,28 @@ of each period is the record that goes to the session and to the recorder.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
+from paprle.compiled import compiled
 from paprle.gate.gate import Gate
-from paprle.gate.reasons import HOLD_REASONS, STOP_REASONS, Reason, to_bits
+from paprle.gate.reasons import (
+    HOLD_REASONS,
+    STOP_REASONS,
+    Reason,
+    from_bits,
+    to_bits,
+)
 from paprle.gate.states import Event, step_state
 from paprle.gate.watches import MeasurementWatch, SetpointWatch
 from paprle.interfaces import Follower
 from paprle.settings import GateSettings
 from paprle.types import FollowerInfo, FollowerState, GateState, RobotInfo, Vec
-from paprle.wire import Layout, Record, Request
+from paprle.wire import Layout, Record, Request, head_of
 
+_STOP_BITS, _HOLD_BITS = to_bits(STOP_REASONS), to_bits(HOLD_REASONS)
 _SHORTEST_STALL = 0.02  # [s] spec: safety.md amendments, K2
 
 
@@ -59,8 +68,18 @@ class GateController:
         self._latched = 0
         self._sent = (self.gate.q_cmd, self.gate.dq_cmd)
         self._record: Record = np.zeros((), dtype=layout.status)
-        for name in ("q_des", "q_meas", "dq_meas", "tau_meas", "sim_time"):
-            self._record[name] = np.nan
+        self._head = head_of(layout.status)
+        self._columns: dict[str, Vec] = {
+            name: self._record[name]
+            for name in ("q_des", "q_cmd", "dq_cmd", "q_meas", "dq_meas", "tau_meas")
+        }
+        for column in self._columns.values():
+            column[:] = np.nan
+        self._counts = self._record["counts"]
+        self._meas_ns, self._sim_time = 0, math.nan
+        self._q_des, self._dq_des = np.zeros((2, len(robot.joint_names)))
+        self._dq_max = np.array(robot.dq_max)
+        extrapolate(self._q_des, self._dq_des, self._dq_max, 0.0, self._q_des)
         self._meas: FollowerState | None = None
         self._may_write = False
         self._stepped_ns: int | None = None
@@ -80,36 +99,33 @@ class GateController:
         Returns:
             The status record of this period; overwritten by the next call.
         """
-        reasons = {*self._read(now_ns), *self._setpoints.take(setpoint, now_ns)}
+        found = self._read(now_ns) | to_bits(self._setpoints.take(setpoint, now_ns))
         stepped_ns, self._stepped_ns = self._stepped_ns, now_ns
         if stepped_ns is not None and now_ns - stepped_ns > self._stall_ns:
-            reasons.add(Reason.STALLED)
+            found |= 1 << Reason.STALLED
         newest = self._setpoints.newest
-        request = Request.READY if newest is None else Request(int(newest["request"]))
+        request = int(Request.READY) if newest is None else newest.request
         if self.is_orphaned:
-            reasons.add(Reason.PEER_DIED)
-        if request is Request.STOP and self.state is not GateState.STOPPED:
-            reasons.add(Reason.OPERATOR_STOP)
+            found |= 1 << Reason.PEER_DIED
+        if request == Request.STOP and self.state is not GateState.STOPPED:
+            found |= 1 << Reason.OPERATOR_STOP
         if self.state is not GateState.DISARMED:
-            reasons.update(self._setpoints.check(now_ns))
-            reasons.update(self._check_motion())
-        self._move_state(reasons, request)
+            found |= to_bits(self._setpoints.check(now_ns)) | self._check_motion()
+        self._move_state(found, request)
         q_des, dq_des, age = self._choose_target(
             now_ns, now_ns if due_ns is None else due_ns
         )
-        self.gate.speed_scale = (
-            self._settings.reduced_scale
-            if newest is not None and newest["reduced"]
-            else 1.0
-        )
+        is_reduced = newest is not None and newest.reduced
+        self.gate.speed_scale = self._settings.reduced_scale if is_reduced else 1.0
         leash = None
         if self._measurements.is_blocked and self._meas is not None:
             leash = self._meas.q
+        clearance = math.inf
         if self._may_write:
             result = self.gate.step(q_des, self._h, age, leash, dq_des=dq_des)
-            reasons.update(result.events)
-            self._write(result.q_cmd, reasons)
-        return self._report(reasons, q_des, now_ns)
+            clearance = result.clearance
+            found |= to_bits(result.events) | self._write(result.q_cmd)
+        return self._report(found, q_des, clearance, now_ns)
 
     @property
     def is_cut_off(self) -> bool:
@@ -121,34 +137,38 @@ class GateController:
         """Whether the last command stood still, or none can be sent any more."""
         return self.gate.is_at_rest or not self._may_write
 
-    def _read(self, now_ns: int) -> tuple[Reason, ...]:
+    def _read(self, now_ns: int) -> int:
         """Take the newest measurement if it can be used; say what is wrong with it."""
         try:
             state = self._follower.read()
         except Exception as err:  # noqa: BLE001 - a driver may raise anything
             self.fault = err
-            return (Reason.FOLLOWER_FAULT,)
-        reasons = self._measurements.check_state(state, now_ns)
-        self._meas = state if not reasons else None
-        return reasons
+            self._meas = None
+            return 1 << Reason.FOLLOWER_FAULT
+        found = to_bits(self._measurements.check_state(state, now_ns))
+        self._meas = None if found else state
+        if state.stop_reason:
+            self._record["stop_reason"] = state.stop_reason.encode()[:64]
+        return found
 
-    def _check_motion(self) -> tuple[Reason, ...]:
+    def _check_motion(self) -> int:
         if self._meas is None:
-            return ()
-        return self._measurements.check_motion(
-            self._meas,
-            self.gate.q_cmd,
-            self.gate.dq_cmd,
-            is_following=self.state is not GateState.HOLD,
+            return 0
+        return to_bits(
+            self._measurements.check_motion(
+                self.gate.q_cmd,
+                self.gate.dq_cmd,
+                is_following=self.state is not GateState.HOLD,
+            )
         )
 
-    def _move_state(self, reasons: set[Reason], request: Request) -> None:
+    def _move_state(self, found: int, request: int) -> None:
         """Let faults, then requests, move the state by the table."""
         before, newest = self.state, self._setpoints.newest
         # a reset pressed while the cause is still there is used up, not kept for later
-        n_resets = 0 if newest is None else int(newest["n_resets"])
+        n_resets = 0 if newest is None else newest.n_resets
         is_reset, self._n_resets = n_resets > self._n_resets, n_resets
-        stops, holds = reasons & STOP_REASONS, reasons & HOLD_REASONS
+        stops, holds = found & _STOP_BITS, found & _HOLD_BITS
         if stops:
             self._apply(Event.STOP)
         elif holds:
@@ -160,24 +180,24 @@ class GateController:
             GateState.STOPPED,
         }
         if has_tripped:
-            self._latched = to_bits(stops or holds)
+            self._latched = stops or holds
 
     def _apply(self, event: Event) -> None:
         self.state = step_state(self.state, event)
 
-    def _apply_request(self, request: Request, is_reset: bool) -> None:
+    def _apply_request(self, request: int, is_reset: bool) -> None:
         newest = self._setpoints.newest
         if self.state is GateState.STOPPED:
             # a reset frees only a gate whose operator asks for nothing else (E1)
-            if is_reset and self.is_at_rest and request is not Request.MOVE:
+            if is_reset and self.is_at_rest and request != Request.MOVE:
                 self._apply(Event.RESET)
         elif self.state is GateState.DISARMED:
-            if newest is not None and request is not Request.DISARM and self._meas:
+            if newest is not None and request != Request.DISARM and self._meas:
                 self._arm(self._meas)
-        elif request is Request.DISARM and self.is_at_rest:
+        elif request == Request.DISARM and self.is_at_rest:
             self._apply(Event.RELEASE)
             self._apply(Event.DISARM)
-        elif request is Request.MOVE:
+        elif request == Request.MOVE:
             self._apply(Event.ENGAGE)
         else:
             self._apply(Event.RELEASE)
@@ -198,13 +218,14 @@ class GateController:
         if self.state is not GateState.ENGAGED or newest is None:
             return self._resync(), None, 0.0
         age = self._setpoints.compute_age(now_ns)
-        age_ns = due_ns - int(newest["at_ns"])
-        ahead = min(max(age_ns * 1e-9, 0.0), self._session_period)
-        dq_des = np.nan_to_num(newest["dq_des"], nan=0.0)
-        dq_des = np.minimum(np.maximum(dq_des, -self.gate.dq_max), self.gate.dq_max)
-        q_des = newest["q_des"] + dq_des * ahead
-        is_current = age_ns * 1e-9 <= 2.0 * self._session_period
-        return q_des, dq_des if is_current else None, age
+        late = (due_ns - newest.at_ns) * 1e-9
+        ahead = min(max(late, 0.0), self._session_period)
+        np.copyto(self._dq_des, self._setpoints.dq_des)
+        extrapolate(
+            self._setpoints.q_des, self._dq_des, self._dq_max, ahead, self._q_des
+        )
+        is_current = late <= 2.0 * self._session_period
+        return self._q_des, self._dq_des if is_current else None, age
 
     def _resync(self) -> Vec | None:
         """After a lag the command comes back to where the robot is; else brake."""
@@ -213,7 +234,7 @@ class GateController:
             return self._meas.q
         return None
 
-    def _write(self, q_cmd: Vec, reasons: set[Reason]) -> None:
+    def _write(self, q_cmd: Vec) -> int:
         """Send a command; after one that could not be sent, none is computed either."""
         self.pace()
         try:
@@ -221,30 +242,57 @@ class GateController:
         except Exception as err:  # noqa: BLE001 - a driver may raise anything
             self.fault = err
             self._may_write = False
-            reasons.add(Reason.FOLLOWER_FAULT)
             self._apply(Event.STOP)
-            self._latched = to_bits([Reason.FOLLOWER_FAULT])
-        else:
-            self._sent = (q_cmd, self.gate.dq_cmd)
+            self._latched = 1 << Reason.FOLLOWER_FAULT
+            return self._latched
+        self._sent = (q_cmd, self.gate.dq_cmd)
+        return 0
 
-    def _report(self, reasons: set[Reason], q_des: Vec | None, now_ns: int) -> Record:
-        record, newest, meas = self._record, self._setpoints.newest, self._meas
+    def _report(
+        self, found: int, q_des: Vec | None, clearance: float, now_ns: int
+    ) -> Record:
+        newest, meas, columns = self._setpoints.newest, self._meas, self._columns
         self._k += 1
-        record["k"], record["stamp_ns"], record["state"] = self._k, now_ns, self.state
-        record["reasons"], record["latched"] = to_bits(reasons), self._latched
-        for reason in reasons:
-            record["counts"][reason] += 1
-        if newest is not None:
-            record["setpoint_seq"] = newest["seq"]
-            record["setpoint_ns"] = newest["stamp_ns"]
-        record["q_des"] = np.nan if q_des is None else q_des
-        record["q_cmd"], record["dq_cmd"] = self._sent
-        record["speed_scale"] = self.gate.speed_scale
         if meas is not None:
-            record["meas_ns"] = meas.stamp_ns
-            record["sim_time"] = np.nan if meas.sim_time is None else meas.sim_time
-            record["q_meas"], record["dq_meas"] = meas.q, meas.dq
-            record["tau_meas"] = np.nan if meas.tau is None else meas.tau
-            record["stop_reason"] = meas.stop_reason.encode()[:64]
-        record["clearance"] = np.inf
-        return record
+            self._meas_ns = meas.stamp_ns
+            self._sim_time = math.nan if meas.sim_time is None else meas.sim_time
+            columns["q_meas"][:], columns["dq_meas"][:] = meas.q, meas.dq
+            columns["tau_meas"][:] = math.nan if meas.tau is None else meas.tau
+        columns["q_des"][:] = math.nan if q_des is None else q_des
+        columns["q_cmd"][:], columns["dq_cmd"][:] = self._sent
+        for reason in from_bits(found):
+            self._counts[reason] += 1
+        self._head.pack_into(
+            self._record.data,
+            0,
+            self._k,
+            now_ns,
+            self.state,
+            found,
+            self._latched,
+            0 if newest is None else newest.seq,
+            0 if newest is None else newest.stamp_ns,
+            self._meas_ns,
+            self._sim_time,
+            self.gate.speed_scale,
+            clearance,
+        )
+        return self._record
+
+
+@compiled
+def extrapolate(q: Vec, dq: Vec, dq_max: Vec, ahead: float, q_ahead: Vec) -> None:
+    """Bound velocities, no number meaning none, and go on with them.
+
+    Args:
+        q: Positions, shape (n,), [rad].
+        dq: Their velocities, bounded in place, shape (n,), [rad/s].
+        dq_max: Their bounds, shape (n,), [rad/s].
+        ahead: For how long, [s].
+        q_ahead: Takes the positions then, shape (n,), [rad].
+    """
+    for j in range(len(q)):
+        if math.isnan(dq[j]):
+            dq[j] = 0.0
+        dq[j] = min(max(dq[j], -dq_max[j]), dq_max[j])
+        q_ahead[j] = q[j] + dq[j] * ahead

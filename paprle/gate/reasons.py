@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import IntEnum
+from functools import lru_cache
 
 
 class Reason(IntEnum):
@@ -69,6 +70,7 @@ def to_bits(reasons: Iterable[Reason]) -> int:
     return word
 
 
+@lru_cache(maxsize=256)  # chosen: a gate repeats a few words in every period
 def from_bits(word: int) -> tuple[Reason, ...]:
     """Return the reasons whose bits are set."""
     return tuple(reason for reason in Reason if word >> reason & 1)

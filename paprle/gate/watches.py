@@ -6,14 +6,18 @@ nanoseconds of the gate's own monotonic clock: a sender's stamp never extends li
 
 from __future__ import annotations
 
-from collections import deque
+import math
+import struct
+from typing import NamedTuple
 
 import numpy as np
 
-from paprle.gate.reasons import Reason
+from paprle.compiled import compiled
+from paprle.gate.reasons import Reason, from_bits
+from paprle.robot.arrays import Bools
 from paprle.settings import GateSettings
 from paprle.types import FollowerState, RobotInfo, Vec
-from paprle.wire import Record
+from paprle.wire import Record, head_of
 
 _SHORTEST_DEADLINE = 0.02  # [s] spec: safety.md A2
 _LONGEST_DEADLINE = 0.2  # [s] spec: safety.md A2
@@ -26,39 +30,62 @@ _AFTER_CONTACT = 0.2  # [s] chosen: a joint that is let go springs back for this
 _SHORTEST_LAG = 0.02  # [s] chosen: springing back is no quicker than a servo
 _PLAUSIBLE = 1.0  # [rad] chosen: how far outside its limits a real joint may read
 
+_LAG, _OVERSPEED, _REVERSED, _BLOCKED = (
+    1 << reason
+    for reason in (Reason.LAG, Reason.OVERSPEED, Reason.REVERSED, Reason.BLOCKED)
+)
 
-_TIMED = (Reason.LAG, Reason.OVERSPEED, Reason.REVERSED)
+
+class Setpoint(NamedTuple):
+    """The scalars of a set-point; see ``Layout.setpoint``."""
+
+    session_id: int
+    seq: int
+    stamp_ns: int
+    at_ns: int
+    source_ns: int
+    valid_for_ns: int
+    request: int
+    reduced: bool
+    n_resets: int
 
 
 class SetpointWatch:
-    """Accepts set-points in order and says how old the newest one is (A1–A3)."""
+    """Accepts set-points in order and says how old the newest one is (A1–A3).
+
+    Attributes:
+        newest: The newest accepted set-point; None before the first.
+        q_des: Its positions, shape (n,), [rad].
+        dq_des: Its velocities, shape (n,), [rad/s].
+    """
 
     def __init__(self, settings: GateSettings) -> None:
         self._settings = settings
-        self._session_id: int | None = None
-        self._seq = 0
+        self._head: struct.Struct | None = None
         self._arrived_ns = 0
         self._source_age_ns = 0
         self._valid_for_ns = 0
-        self.newest: Record | None = None
+        self.newest: Setpoint | None = None
+        self.q_des = self.dq_des = np.empty(0)
 
     def take(self, record: Record | None, now_ns: int) -> tuple[Reason, ...]:
         """Look at the mailbox's newest record; adopt it when it is a newer one."""
         if record is None:
             return ()
-        session_id, seq = int(record["session_id"]), int(record["seq"])
-        if self._session_id is None:
-            self._session_id, self._seq = session_id, seq - 1
-        if session_id != self._session_id or seq - self._seq > _MAX_SEQUENCE_JUMP:
-            return (Reason.SEQUENCE_JUMP,)
-        if seq < self._seq:
-            return (Reason.OLD_SEQUENCE,)
-        if seq == self._seq:
-            return ()
-        self._seq, self._arrived_ns, self.newest = seq, now_ns, record
+        self._head = self._head or head_of(record.dtype)
+        setpoint = Setpoint._make(self._head.unpack_from(record.data))
+        if self.newest is not None:
+            ahead = setpoint.seq - self.newest.seq
+            is_other = setpoint.session_id != self.newest.session_id
+            if is_other or ahead > _MAX_SEQUENCE_JUMP:
+                return (Reason.SEQUENCE_JUMP,)
+            if ahead <= 0:
+                return (Reason.OLD_SEQUENCE,) if ahead < 0 else ()
+        self.newest, self._arrived_ns = setpoint, now_ns
+        self.q_des, self.dq_des = record["q_des"].copy(), record["dq_des"].copy()
         # both stamps are the session's: their difference is how old its source is
-        self._source_age_ns = max(0, int(record["stamp_ns"] - record["source_ns"]))
-        deadline = float(record["valid_for_ns"]) * 1e-9
+        self._source_age_ns = max(0, setpoint.stamp_ns - setpoint.source_ns)
+        deadline = setpoint.valid_for_ns * 1e-9
         limit = min(max(deadline, _SHORTEST_DEADLINE), _LONGEST_DEADLINE)
         self._valid_for_ns = int(min(limit, self._settings.stale_after) * 1e9)
         return ()
@@ -82,32 +109,58 @@ class SetpointWatch:
         return ()
 
 
+class MotionBounds(NamedTuple):
+    """What a follower's motion is held against; see ``GateSettings``."""
+
+    h: float
+    lag: float
+    lag_bound: float
+    lag_time: float
+    implausible_time: float
+    overspeed_factor: float
+    overspeed_margin: float
+
+
 class MeasurementWatch:
-    """Compares what the follower did with what it was sent (L1–L3)."""
+    """Compares what the follower did with what it was sent (L1–L3).
+
+    Attributes:
+        is_blocked: Some joint is in contact.
+    """
 
     def __init__(
         self, robot: RobotInfo, settings: GateSettings, h: float, lag: float
     ) -> None:
         self._settings = settings
-        self._h = h
-        self._lag = max(lag, _SHORTEST_LAG)
-        self._calm = 0.0
-        n_delay = max(1, round(lag / h))
-        self._commands: deque[tuple[Vec, Vec]] = deque(maxlen=n_delay + 1)
+        self._oldest_age = max(3.0 * h, _SHORTEST_STATE_AGE)
+        self._bounds = MotionBounds(
+            h=h,
+            lag=max(lag, _SHORTEST_LAG),
+            lag_bound=settings.lag_bound,
+            lag_time=settings.lag_time,
+            implausible_time=settings.implausible_time,
+            overspeed_factor=settings.overspeed_factor,
+            overspeed_margin=settings.overspeed_margin,
+        )
+        n, n_delay = len(robot.joint_names), max(1, round(lag / h))
+        self._commands: Vec = np.zeros((n_delay + 1, 2, n))
+        self._n_commands = 0
         grippers = {limb.gripper.joint for limb in robot.limbs if limb.gripper}
         self._is_arm = np.array([name not in grippers for name in robot.joint_names])
-        self._low = robot.q_min - _PLAUSIBLE
-        self._high = robot.q_max + _PLAUSIBLE
-        self._times = dict.fromkeys(
-            (Reason.LAG, Reason.OVERSPEED, Reason.REVERSED), 0.0
-        )
+        self._low: Vec = robot.q_min - _PLAUSIBLE
+        self._high: Vec = robot.q_max + _PLAUSIBLE
+        # a driver's arrays may be of any kind; these are what the kernels compile for
+        self._q, self._dq = np.zeros((2, n))
+        self._times = np.zeros(4)
         self.is_blocked = False
+        is_plausible(self._q, self._dq, self._low, self._high)
+        self._judge(is_following=True)
+        self.reset()
 
     def reset(self) -> None:
         """Forget the past, at arming."""
-        self._commands.clear()
-        self._times = dict.fromkeys(self._times, 0.0)
-        self.is_blocked, self._calm = False, 0.0
+        self._n_commands, self.is_blocked = 0, False
+        self._times[:] = 0.0
 
     def check_state(self, state: FollowerState, now_ns: int) -> tuple[Reason, ...]:
         """Whether the measured state is fresh and plausible (L3)."""
@@ -118,19 +171,18 @@ class MeasurementWatch:
             return (Reason.STATE_LOST,)
         if not self._is_plausible(state):
             return (Reason.STATE_BAD,)
-        is_old = age > max(3.0 * self._h, _SHORTEST_STATE_AGE)
-        return (Reason.STATE_STALE,) if is_old else ()
+        return (Reason.STATE_STALE,) if age > self._oldest_age else ()
 
     def _is_plausible(self, state: FollowerState) -> bool:
         """Finite, of the right size, and in radians: near the robot's own limits."""
-        n = len(self._low)
-        if state.q.shape != (n,) or state.dq.shape != (n,):
+        q, dq = self._q, self._dq
+        if state.q.shape != q.shape or state.dq.shape != q.shape:
             return False
-        is_inside = (state.q >= self._low) & (state.q <= self._high)
-        return bool(is_inside.all() and np.isfinite(state.dq).all())
+        q[:], dq[:] = state.q, state.dq
+        return is_plausible(q, dq, self._low, self._high)
 
     def check_motion(
-        self, state: FollowerState, q_cmd: Vec, dq_cmd: Vec, *, is_following: bool
+        self, q_cmd: Vec, dq_cmd: Vec, *, is_following: bool
     ) -> tuple[Reason, ...]:
         """Whether the follower does what it was told, its identified lag allowed for.
 
@@ -138,53 +190,109 @@ class MeasurementWatch:
         is reported as blocked and the caller leashes the command to the measurement.
 
         Args:
-            state: A fresh, plausible measurement.
             q_cmd: The command now, shape (n,), [rad].
             dq_cmd: Its velocity, shape (n,), [rad/s].
             is_following: The follower is to follow the command; while the command comes
                 back to the follower instead, they move against each other.
 
         Returns:
-            The reasons found.
+            The reasons found in the state that ``check_state`` has seen last.
         """
-        self._commands.append((q_cmd, dq_cmd))
-        q_then, dq_then = self._commands[0]
-        fastest = np.max([np.abs(dq) for _, dq in self._commands], axis=0)
-        speed = np.abs(state.dq)
-        error = q_then - state.q
-        behind = np.abs(error) * self._is_arm
-        is_behind = behind > self._settings.lag_bound
-        stands = speed < np.maximum(_CREEP, _HINDERED * np.abs(dq_then))
-        # hysteresis: the leash itself brings the error down to E
-        bound = self._settings.lag_bound * (0.5 if self.is_blocked else 1.0)
-        self.is_blocked = bool(((behind > bound) & stands).any())
-        # contact, and what follows it, is neither a lag nor overspeed of the drive
-        self._calm = _AFTER_CONTACT if self.is_blocked else self._calm - self._h
-        is_calm = self._calm <= 0.0
-        catching_up = np.where(state.dq * error > 0.0, behind / self._lag, 0.0)
-        allowed = (
-            self._settings.overspeed_factor * fastest
-            + self._settings.overspeed_margin
-            + catching_up
+        newest = self._commands[self._n_commands % len(self._commands)]
+        newest[0], newest[1] = q_cmd, dq_cmd
+        self._n_commands += 1
+        found = self._judge(is_following=is_following)
+        self.is_blocked = bool(found & _BLOCKED)
+        return from_bits(found) if found else ()
+
+    def _judge(self, *, is_following: bool) -> int:
+        return judge_motion(
+            self._q,
+            self._dq,
+            self._commands,
+            self._n_commands,
+            self._is_arm,
+            self._bounds,
+            self._times,
+            self.is_blocked,
+            is_following,
         )
-        found = {
-            Reason.LAG: is_behind & ~stands & is_calm,
-            Reason.OVERSPEED: self._is_arm & (speed > allowed) & is_calm,
-            Reason.REVERSED: is_behind
-            & (np.sign(state.dq) == -np.sign(dq_then))
-            & (np.abs(dq_then) > _STANDSTILL)
-            & ~stands
-            & is_calm
-            & is_following,
-        }
-        limits = {
-            Reason.LAG: self._settings.lag_time,
-            Reason.OVERSPEED: self._settings.implausible_time,
-            Reason.REVERSED: self._settings.implausible_time,
-        }
-        reasons = []
-        for reason, where in found.items():
-            self._times[reason] = self._times[reason] + self._h if where.any() else 0.0
-            if self._times[reason] > limits[reason]:
-                reasons.append(reason)
-        return (*reasons, *((Reason.BLOCKED,) if self.is_blocked else ()))
+
+
+@compiled
+def is_plausible(q: Vec, dq: Vec, low: Vec, high: Vec) -> bool:
+    """Tell whether positions are between bounds and velocities finite; NaN is not."""
+    for j in range(len(q)):
+        if not (low[j] <= q[j] <= high[j] and math.isfinite(dq[j])):
+            return False
+    return True
+
+
+@compiled
+def judge_motion(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
+    q: Vec,
+    dq: Vec,
+    commands: Vec,
+    n_commands: int,
+    is_arm: Bools,
+    bounds: MotionBounds,
+    times: Vec,
+    was_blocked: bool,
+    is_following: bool,
+) -> int:
+    """Compare measured motion with the commands that the follower has had time for.
+
+    Args:
+        q: Measured positions, shape (n,), [rad].
+        dq: Measured velocities, shape (n,), [rad/s].
+        commands: Positions and velocities of the last commands, as a ring,
+            shape (m, 2, n).
+        n_commands: How many commands there were so far.
+        is_arm: Which joints are watched, shape (n,).
+        bounds: What they are held against.
+        times: How long there has been lag, overspeed and reversed motion, and how long
+            what follows contact may last, shape (4,), [s].
+        was_blocked: Some joint was in contact in the last period.
+        is_following: See ``MeasurementWatch.check_motion``.
+
+    Returns:
+        The reasons found, as bits.
+    """
+    m = len(commands)
+    then = commands[n_commands % m if n_commands >= m else 0]
+    # hysteresis: the leash itself brings the error down to E
+    contact = bounds.lag_bound * (0.5 if was_blocked else 1.0)
+    is_blocked, seen = False, np.zeros(3, dtype=np.bool_)
+    for j in range(len(q)):
+        error, speed = then[0, j] - q[j], abs(dq[j])
+        stands = speed < max(_CREEP, _HINDERED * abs(then[1, j]))
+        if not is_arm[j]:
+            continue
+        is_blocked = is_blocked or (stands and abs(error) > contact)
+        catching_up = abs(error) / bounds.lag if dq[j] * error > 0.0 else 0.0
+        allowed = bounds.overspeed_factor * _find_fastest(commands, n_commands, j)
+        if speed > allowed + bounds.overspeed_margin + catching_up:
+            seen[1] = True
+        if abs(error) > bounds.lag_bound and not stands:
+            seen[0] = True
+            is_against = dq[j] * then[1, j] < 0.0 and abs(then[1, j]) > _STANDSTILL
+            seen[2] = seen[2] or (is_against and is_following)
+    # contact, and what follows it, is neither a lag nor overspeed of the drive
+    times[3] = _AFTER_CONTACT if is_blocked else times[3] - bounds.h
+    for k in range(3):
+        is_seen = seen[k] and times[3] <= 0.0
+        times[k] = times[k] + bounds.h if is_seen else 0.0
+    found = _BLOCKED if is_blocked else 0
+    found |= _LAG if times[0] > bounds.lag_time else 0
+    found |= _OVERSPEED if times[1] > bounds.implausible_time else 0
+    found |= _REVERSED if times[2] > bounds.implausible_time else 0
+    return found
+
+
+@compiled
+def _find_fastest(commands: Vec, n_commands: int, j: int) -> float:
+    """Return the highest speed that a joint was sent of late."""
+    fastest = 0.0
+    for k in range(min(n_commands, len(commands))):
+        fastest = max(fastest, abs(commands[k, 1, j]))
+    return fastest
