@@ -1,9 +1,11 @@
-"""Inverse kinematics of one limb: weighted damped least squares, limits inside.
+"""Inverse kinematics: weighted damped least squares, limits inside, compiled.
 
 ``step`` says how one step is found, ``track`` when it is taken, ``search`` what is done
-where there is no start nearby; ``solver`` is what the rest of PAPRLE calls.
+where there is no start nearby; ``solver`` is what the rest of PAPRLE calls, ``limbs``
+the same for all limbs of a robot at once.
 """
 
+from paprle.kinematics.limbs import LimbsSolver
 from paprle.kinematics.solver import (
     IkConfig,
     IkSolution,
@@ -11,4 +13,4 @@ from paprle.kinematics.solver import (
     estimate_sigma_min,
 )
 
-__all__ = ["IkConfig", "IkSolution", "IkSolver", "estimate_sigma_min"]
+__all__ = ["IkConfig", "IkSolution", "IkSolver", "LimbsSolver", "estimate_sigma_min"]

@@ -8,86 +8,54 @@ whatever the rotation lacks); to first order they are the same.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from paprle.compiled import compiled
-from paprle.kinematics.task import Task
-from paprle.robot.arrays import place_joints
+from paprle.kinematics.task import MOBILITY, Room, Task
+from paprle.robot.arrays import Tree, place_joints
 from paprle.types import Vec
 
 _NEARLY_HALF_A_TURN = -0.99  # [1] chosen: cosine; beyond, sines lose half the digits
 _SMALL = 1e-16  # [1] chosen: squared sine, below which angle and sine are one
 
 
-class Pose(NamedTuple):
-    """Where the joints and the eef are, in the base; arrays to write into.
-
-    Attributes:
-        R: Rotations of the joints, shape (m, 3, 3).
-        p: Their origins, shape (m, 3), [m].
-        R_eef: Rotation of the eef, shape (3, 3).
-        p_eef: Its origin, shape (3,), [m].
-    """
-
-    R: Vec
-    p: Vec
-    R_eef: Vec
-    p_eef: Vec
-
-
 @compiled
-def make_pose(m: int) -> Pose:
-    """Return room for the pose of m joints."""
-    return Pose(np.empty((m, 3, 3)), np.empty((m, 3)), np.empty((3, 3)), np.empty(3))
-
-
-@compiled
-def find_error(task: Task, T: Vec, q: Vec, pose: Pose, e: Vec) -> tuple[float, float]:
+def find_error(tree: Tree, free_axis: int, room: Room, q: Vec) -> tuple[float, float]:
     """Return how far the eef is from its target.
 
     Args:
-        task: The limb.
-        T: Target pose T_base_eef, shape (4, 4).
+        tree: The limb's joints, the eef last.
+        free_axis: Axis of the eef about which it may turn, -1 for none.
+        room: Takes where everything is at q, and the error, target minus eef.
         q: Joint positions, shape (n,), [rad].
-        pose: Takes where everything is at q.
-        e: Takes the error, target minus eef, in the axes of the eef, shape (6,).
 
     Returns:
         Distance [m] and angle [rad]; the angle between the free axes if there is one.
     """
-    place_joints(task.tree, q, pose.R, pose.p)
-    _place_eef(task, pose)
-    R, p = pose.R_eef, pose.p_eef
+    place_joints(tree, q, room.R, room.p)
+    R, p, R_target, p_target, e = (
+        room.R[-1],
+        room.p[-1],
+        room.R_target,
+        room.p_target,
+        room.e,
+    )
     R_eef_target = np.empty((3, 3))
     for a in range(3):
         e[a] = 0.0
         for b in range(3):
-            e[a] += R[b, a] * (T[b, 3] - p[b])
+            e[a] += R[b, a] * (p_target[b] - p[b])
             R_eef_target[a, b] = (
-                R[0, a] * T[0, b] + R[1, a] * T[1, b] + R[2, a] * T[2, b]
+                R[0, a] * R_target[0, b]
+                + R[1, a] * R_target[1, b]
+                + R[2, a] * R_target[2, b]
             )
-    if task.free_axis < 0:
+    if free_axis < 0:
         take_log3(R_eef_target, e[3:])
     else:
-        _turn_axis(R_eef_target, task.free_axis, e[3:])
+        _turn_axis(R_eef_target, free_axis, e[3:])
     return _norm3(e[:3]), _norm3(e[3:])
-
-
-@compiled
-def _place_eef(task: Task, pose: Pose) -> None:
-    """Write the pose of the eef from that of the last joint."""
-    R, p = pose.R[-1], pose.p[-1]
-    for a in range(3):
-        pose.p_eef[a] = p[a]
-        for b in range(3):
-            pose.p_eef[a] += R[a, b] * task.p_eef[b]
-            pose.R_eef[a, b] = (
-                R[a, 0] * task.R_eef[0, b]
-                + R[a, 1] * task.R_eef[1, b]
-                + R[a, 2] * task.R_eef[2, b]
-            )
 
 
 @compiled
@@ -141,31 +109,37 @@ def _turn_axis(R: Vec, k: int, w: Vec) -> None:
 
 
 @compiled
-def find_jacobian(task: Task, pose: Pose, J: Vec) -> None:
-    """Write the body Jacobian.
-
-    Args:
-        task: The limb.
-        pose: Where it is.
-        J: Takes twist of the eef over joint velocity, linear first, shape (6, n).
-    """
-    tree, R = task.tree, pose.R_eef
-    J[:] = 0.0
-    axis, arm, lever = np.empty(3), np.empty(3), np.empty(3)
-    for i in range(len(tree.parent)):
-        for a in range(3):
-            arm[a] = pose.p_eef[a] - pose.p[i, a]
-            axis[a] = 0.0
-            for b in range(3):
-                axis[a] += tree.scale[i] * pose.R[i, a, b] * tree.axis[i, b]
-        lever[0] = axis[1] * arm[2] - axis[2] * arm[1]
-        lever[1] = axis[2] * arm[0] - axis[0] * arm[2]
-        lever[2] = axis[0] * arm[1] - axis[1] * arm[0]
+def linearise(task: Task, room: Room) -> None:
+    """Write A = Q^½ J W^½ and b = Q^½ e from the poses and error at one position."""
+    tree, A = task.tree, room.A
+    for i in range(len(task.rows)):
+        room.b[i] = task.weights[i] * room.e[task.rows[i]]
+        for j in range(A.shape[1]):
+            A[i, j] = 0.0
+    twist = np.empty(6)
+    for i in range(len(tree.parent) - 1):
+        _find_twist(room.R, room.p, i, tree.axis[i], tree.is_prismatic[i], twist)
         j = tree.column[i]
-        for a in range(3):
-            for b in range(3):
-                if tree.is_prismatic[i]:
-                    J[a, j] += R[b, a] * axis[b]
-                else:
-                    J[a, j] += R[b, a] * lever[b]
-                    J[3 + a, j] += R[b, a] * axis[b]
+        for k in range(len(task.rows)):
+            share = tree.scale[i] * task.weights[k] * task.joints[MOBILITY, j]
+            A[k, j] += share * twist[task.rows[k]]
+
+
+@compiled
+def _find_twist(
+    R: Vec, p: Vec, i: int, axis: Vec, is_prismatic: bool, twist: Vec
+) -> None:
+    """Write how the eef, last of R and p, moves with joint i, in its own axes."""
+    x = R[i, 0, 0] * axis[0] + R[i, 0, 1] * axis[1] + R[i, 0, 2] * axis[2]
+    y = R[i, 1, 0] * axis[0] + R[i, 1, 1] * axis[1] + R[i, 1, 2] * axis[2]
+    z = R[i, 2, 0] * axis[0] + R[i, 2, 1] * axis[1] + R[i, 2, 2] * axis[2]
+    u, v, w = p[-1, 0] - p[i, 0], p[-1, 1] - p[i, 1], p[-1, 2] - p[i, 2]
+    for a in range(3):
+        along = R[-1, 0, a] * x + R[-1, 1, a] * y + R[-1, 2, a] * z
+        across = (
+            R[-1, 0, a] * (y * w - z * v)
+            + R[-1, 1, a] * (z * u - x * w)
+            + R[-1, 2, a] * (x * v - y * u)
+        )
+        twist[a] = along if is_prismatic else across
+        twist[3 + a] = 0.0 if is_prismatic else along

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.kinematics.search import make_spread, search
-from paprle.kinematics.task import pack, unpack
+from paprle.kinematics.task import MOBILITY, Q_MAX, Q_MIN, pack, unpack
 from paprle.kinematics.track import track
 from paprle.robot.chain import Limb
 from paprle.settings import IkSettings
@@ -51,9 +51,9 @@ def estimate_sigma_min(limb: Limb, q: Vec, settings: IkSettings | None = None) -
         ``IkSettings.sigma_min``.
     """
     task = unpack(pack(limb, settings or IkSettings(), 0.0))
-    rows = task.rows[: task.n_first]
-    weights = task.weights[: task.n_first, None] * task.mobility
-    A = weights * limb.jacobian(q)[rows]
+    k = task.terms.n_first
+    weights = task.weights[:k, None] * task.joints[MOBILITY]
+    A = weights * limb.jacobian(q)[task.rows[:k]]
     return float(np.linalg.svd(A, compute_uv=False)[-1])
 
 
@@ -89,7 +89,7 @@ class IkSolver:
         self.settings = settings or IkSettings()
         self._packed = pack(limb, self.settings, position_margin)
         task = unpack(self._packed)
-        self._spread = make_spread(limb, task.q_min, task.q_max)
+        self._spread = make_spread(limb, task.joints[Q_MIN], task.joints[Q_MAX])
         self.solve(limb.fk(limb.home), limb.home)
         self.solve_global(limb.fk(limb.home))
 

@@ -12,15 +12,23 @@ A joint that would leave its limits is set onto its limit and the rest is solved
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from paprle.compiled import compiled
 from paprle.kinematics.linear import invert_damped
-from paprle.kinematics.pose import Pose, find_jacobian, make_pose
-from paprle.kinematics.task import Task
-from paprle.robot.arrays import Bools
+from paprle.kinematics.task import (
+    FREE,
+    HOME,
+    MOBILITY,
+    Q_MAX,
+    Q_MIN,
+    STEP,
+    WAY,
+    Q,
+    Terms,
+    Y,
+)
 from paprle.types import Vec
 
 _POSTURE_GAIN = 0.05  # [1] chosen: share of the way home in one solve
@@ -28,157 +36,98 @@ _POSTURE_SHARE = 0.2  # [1] chosen: of the main motion, so that it rests when th
 _TINY = 1e-24  # [rad] chosen: no way at all, as a positive number
 
 
-class Point(NamedTuple):
-    """A joint position with its linearisation; arrays to write into.
-
-    Attributes:
-        q: Joint positions, shape (n,), [rad].
-        q_start: Where the solve started, shape (n,), [rad].
-        pose: Where everything is.
-        e: Error, shape (6,), [m] over [rad].
-        J: Body Jacobian, shape (6, n).
-        A: Weighted rows of the task, shape (k, n); columns of fixed joints are zero.
-        b: Weighted error, shape (k,).
-        is_free: Which joints the rest is solved for, shape (n,).
-        y: Weighted step, shape (n,).
-        home: Weighted way home, shape (n,); zero where it is of no interest.
-        step: Step, shape (n,), [rad].
-    """
-
-    q: Vec
-    q_start: Vec
-    pose: Pose
-    e: Vec
-    J: Vec
-    A: Vec
-    b: Vec
-    is_free: Bools
-    y: Vec
-    home: Vec
-    step: Vec
-
-
 @compiled
-def make_point(task: Task, q: Vec) -> Point:
-    """Return room for a point that stands at q."""
-    n, k = len(q), len(task.rows)
-    return Point(
-        q,
-        q.copy(),
-        make_pose(len(task.tree.parent)),
-        np.empty(6),
-        np.empty((6, n)),
-        np.empty((k, n)),
-        np.empty(k),
-        np.empty(n, dtype=np.bool_),
-        np.empty(n),
-        np.empty(n),
-        np.empty(n),
-    )
-
-
-@compiled
-def linearise(task: Task, at: Point) -> None:
-    """Write Jacobian, weighted rows and weighted error; the pose is that at q."""
-    find_jacobian(task, at.pose, at.J)
-    for i in range(len(task.rows)):
-        row = task.rows[i]
-        at.b[i] = task.weights[i] * at.e[row]
-        for j in range(len(at.q)):
-            at.A[i, j] = task.weights[i] * task.mobility[j] * at.J[row, j]
-
-
-@compiled
-def find_step(task: Task, at: Point, radius: float, is_first: bool) -> float:
-    """Write the step from a linearised point, within limits and radius.
+def find_step(
+    terms: Terms, A: Vec, b: Vec, joints: Vec, radius: float, is_first: bool
+) -> float:
+    """Write the step from where a limb stands, within limits and radius.
 
     Args:
-        task: The limb.
-        at: Where it stands; A and b are used up.
+        terms: Numbers of the task.
+        A: Weighted Jacobian, shape (k, n); used up.
+        b: Weighted error, shape (k,); used up.
+        joints: See ``Room.joints``; takes the step.
         radius: Largest change of any joint, [rad].
         is_first: Lean towards home.
 
     Returns:
         Size of what the second task adds, [rad].
     """
-    n_free = 0
-    for j in range(len(at.q)):
-        at.is_free[j] = task.mobility[j] > 0.0
-        at.step[j] = 0.0
-        at.home[j] = task.mobility[j] * (task.home[j] - at.q[j])
-        n_free += 1 if at.is_free[j] else 0
-    aside = _solve_free(task, at, n_free, is_first)
+    n_free = joints.shape[1]
+    for j in range(joints.shape[1]):
+        mobility = joints[MOBILITY, j]
+        joints[FREE, j] = 1.0 if mobility > 0.0 else 0.0
+        joints[STEP, j] = 0.0
+        joints[WAY, j] = mobility * (joints[HOME, j] - joints[Q, j])
+        n_free -= 0 if mobility > 0.0 else 1
+    aside = _solve_free(terms, A, b, joints, n_free, is_first)
     largest = 0.0
-    for j in range(len(at.q)):
-        largest = max(largest, abs(at.step[j]))
+    for j in range(joints.shape[1]):
+        largest = max(largest, abs(joints[STEP, j]))
     if largest > radius:
-        for j in range(len(at.q)):
-            at.step[j] *= radius / largest
-        for i in range(len(at.b)):
-            at.b[i] *= radius / largest
+        for j in range(joints.shape[1]):
+            joints[STEP, j] *= radius / largest
+        for i in range(len(b)):
+            b[i] *= radius / largest
     for rest in range(n_free - 1, -1, -1):
-        if not _fix_worst(task, at):
+        if not _fix_worst(A, b, joints):
             break
-        aside = _solve_free(task, at, rest, is_first)
+        aside = _solve_free(terms, A, b, joints, rest, is_first)
     return aside
 
 
 @compiled
-def _fix_worst(task: Task, at: Point) -> bool:
+def _fix_worst(A: Vec, b: Vec, joints: Vec) -> bool:
     """Set the joint that leaves its limits most onto its limit; False if none does."""
     worst, excess, way = -1, 0.0, 0.0
-    for j in range(len(at.q)):
-        lower = min(task.q_min[j] - at.q[j], 0.0)
-        upper = max(task.q_max[j] - at.q[j], 0.0)
-        allowed = min(max(at.step[j], lower), upper)
-        if abs(at.step[j] - allowed) > excess:
-            worst, excess, way = j, abs(at.step[j] - allowed), allowed
+    for j in range(joints.shape[1]):
+        lower = min(joints[Q_MIN, j] - joints[Q, j], 0.0)
+        upper = max(joints[Q_MAX, j] - joints[Q, j], 0.0)
+        allowed = min(max(joints[STEP, j], lower), upper)
+        if abs(joints[STEP, j] - allowed) > excess:
+            worst, excess, way = j, abs(joints[STEP, j] - allowed), allowed
     if worst < 0:
         return False
-    for i in range(len(at.b)):
-        at.b[i] -= at.A[i, worst] * way / task.mobility[worst]
-        at.A[i, worst] = 0.0
-    at.is_free[worst] = False
-    at.step[worst], at.home[worst] = way, 0.0
+    for i in range(len(b)):
+        b[i] -= A[i, worst] * way / joints[MOBILITY, worst]
+        A[i, worst] = 0.0
+    joints[STEP, worst] = way
+    joints[FREE, worst] = joints[WAY, worst] = 0.0
     return True
 
 
 @compiled
-def _solve_free(task: Task, at: Point, n_free: int, is_first: bool) -> float:
+def _solve_free(
+    terms: Terms, A: Vec, b: Vec, joints: Vec, n_free: int, is_first: bool
+) -> float:
     """Write the step of the free joints; returns the size of the second task's part."""
-    k, aside = task.n_first, 0.0
+    k, aside, y = terms.n_first, 0.0, joints[Y]
+    for j in range(len(y)):
+        y[j] = 0.0
     if n_free > 0:
-        A, G = at.A[:k], np.empty((k, k))
-        weakness = _solve(A, at.b[:k], min(k, n_free), task, G, at.y)
-        if n_free > k and len(at.b) > k:
-            aside = _add_second_task(task, at, n_free, G, weakness)
+        G = np.empty((k, k))
+        weakness = _solve(terms, A[:k], b[:k], min(k, n_free), G, y)
+        if n_free > k and len(b) > k:
+            aside = _add_second_task(terms, A, b, G, joints, weakness)
         elif is_first and (n_free > k or weakness > 0.0):
-            _add_posture(at, A, G)
-    for j in range(len(at.q)):
-        if at.is_free[j]:
-            at.step[j] = task.mobility[j] * at.y[j] if n_free > 0 else 0.0
+            _add_posture(A[:k], G, joints[WAY], y)
+    for j in range(len(y)):
+        if joints[FREE, j] > 0.0:
+            joints[STEP, j] = joints[MOBILITY, j] * y[j]
     return aside
 
 
 @compiled
-def _solve(A: Vec, b: Vec, rank: int, task: Task, G: Vec, y: Vec) -> float:
+def _solve(terms: Terms, A: Vec, b: Vec, rank: int, G: Vec, y: Vec) -> float:
     """Write y = Aᵀ G b and G; returns how close to a singularity A is, 0 to 1."""
     size = 0.0
     for i in range(len(b)):
         size += b[i] * b[i]
     M = np.empty((len(b), len(b)))
     square(A, M)
-    weakness, _ = invert_damped(
-        M, rank, math.sqrt(size), task.damping, task.sigma_min, G
-    )
-    for j in range(A.shape[1]):
-        y[j] = 0.0
-    for i in range(len(b)):
-        part = 0.0
-        for c in range(len(b)):
-            part += G[i, c] * b[c]
-        for j in range(A.shape[1]):
-            y[j] += A[i, j] * part
+    size = math.sqrt(size)
+    weakness, _ = invert_damped(M, rank, size, terms.damping, terms.sigma_min, G)
+    pull_back(A, G, b, y)
     return weakness
 
 
@@ -187,32 +136,36 @@ def square(A: Vec, M: Vec) -> None:
     """Write A Aᵀ."""
     for i in range(A.shape[0]):
         for j in range(i + 1):
-            M[i, j] = 0.0
+            product = 0.0
             for c in range(A.shape[1]):
-                M[i, j] += A[i, c] * A[j, c]
-            M[j, i] = M[i, j]
+                product += A[i, c] * A[j, c]
+            M[i, j] = M[j, i] = product
+
+
+@compiled
+def pull_back(A: Vec, G: Vec, b: Vec, y: Vec) -> None:
+    """Add Aᵀ G b to y."""
+    for i in range(len(b)):
+        part = 0.0
+        for c in range(len(b)):
+            part += G[i, c] * b[c]
+        for j in range(len(y)):
+            y[j] += A[i, j] * part
 
 
 @compiled
 def _take_from(A: Vec, G: Vec, x: Vec) -> None:
     """Take out of x what A can see of it: x −= Aᵀ G A x."""
-    k = len(G)
-    seen = np.empty(k)
-    for i in range(k):
-        seen[i] = 0.0
+    seen = np.zeros(len(G))
+    for i in range(len(G)):
         for j in range(len(x)):
-            seen[i] += A[i, j] * x[j]
-    for i in range(k):
-        part = 0.0
-        for c in range(k):
-            part += G[i, c] * seen[c]
-        for j in range(len(x)):
-            x[j] -= A[i, j] * part
+            seen[i] -= A[i, j] * x[j]
+    pull_back(A, G, seen, x)
 
 
 @compiled
 def _add_second_task(
-    task: Task, at: Point, n_free: int, G: Vec, weakness: float
+    terms: Terms, A: Vec, b: Vec, G: Vec, joints: Vec, weakness: float
 ) -> float:
     """Add to y what turns the eef and leaves it in place.
 
@@ -221,35 +174,37 @@ def _add_second_task(
     Returns:
         The size of what was added.
     """
-    k, n = task.n_first, len(at.q)
-    A, b, A_rest = at.A[:k], at.b[k:].copy(), at.A[k:].copy()
+    k, y, rank = terms.n_first, joints[Y], -terms.n_first
+    b_rest, A_rest = b[k:].copy(), A[k:].copy()
     if weakness > 0.0:
         M = np.empty((k, k))
-        square(A, M)
-        invert_damped(M, k, 0.0, task.damping, task.sigma_min, G)
-    for i in range(len(b)):
-        for j in range(n):
-            b[i] -= A_rest[i, j] * at.y[j]
-        _take_from(A, G, A_rest[i])
-    z, H = np.empty(n), np.empty((len(b), len(b)))
-    _solve(A_rest, b, min(len(b), n_free - k), task, H, z)
+        square(A[:k], M)
+        invert_damped(M, k, 0.0, terms.damping, terms.sigma_min, G)
+    for i in range(len(b_rest)):
+        for j in range(len(y)):
+            b_rest[i] -= A_rest[i, j] * y[j]
+        _take_from(A[:k], G, A_rest[i])
+    for j in range(len(y)):
+        rank += 1 if joints[FREE, j] > 0.0 else 0
+    z, H = np.zeros(len(y)), np.empty((len(b_rest), len(b_rest)))
+    _solve(terms, A_rest, b_rest, min(len(b_rest), rank), H, z)
     size = 0.0
-    for j in range(n):
-        at.y[j] += (1.0 - weakness) * z[j]
+    for j in range(len(y)):
+        y[j] += (1.0 - weakness) * z[j]
         size += z[j] * z[j]
     return (1.0 - weakness) * math.sqrt(size)
 
 
 @compiled
-def _add_posture(at: Point, A: Vec, G: Vec) -> None:
+def _add_posture(A: Vec, G: Vec, way_home: Vec, y: Vec) -> None:
     """Let y lean towards home in what the task leaves free, while it moves."""
-    z = at.home.copy()
+    z = way_home.copy()
     _take_from(A, G, z)
     size, main = 0.0, 0.0
     for j in range(len(z)):
         size += z[j] * z[j]
-        main += at.y[j] * at.y[j]
+        main += y[j] * y[j]
     allowed = _POSTURE_SHARE * math.sqrt(main)
     gain = min(_POSTURE_GAIN, allowed / max(math.sqrt(size), _TINY))
     for j in range(len(z)):
-        at.y[j] += gain * z[j]
+        y[j] += gain * z[j]

@@ -1,7 +1,8 @@
-"""What the kernels know of one limb and its task, in few arrays.
+"""What the kernels know of one limb and its task, and the room they work in.
 
-Handing an array to a kernel costs about as much as inverting a 6 × 6 matrix in it, so a
-limb goes in as three arrays and is taken apart inside.
+An array costs when it is handed to a kernel, and again in each call inside. So there
+are few: a limb goes in as three and is taken apart there, and what there is once a
+joint stands in one table.
 """
 
 from __future__ import annotations
@@ -16,25 +17,22 @@ from paprle.robot.chain import Limb
 from paprle.settings import IkSettings
 from paprle.types import Vec
 
-FULL_TASK = 6
+Q_MIN, Q_MAX, HOME, MOBILITY = range(4)
+"""Rows of ``Task.joints``: limits with their margin, home [rad], and W^½."""
+Q, START, TRIAL, STEP, Y, WAY, FREE = range(4, 11)
+"""Further rows of ``Room.joints``: where the limb stands, where the solve started and
+where it may go next; the step, the same weighted, the weighted way home, [rad]; and 1
+for joints that a step is solved for."""
+_N_ROWS = 11
 _AXES = {"none": -1, "x": 0, "y": 1, "z": 2}
 _N_COUNTS = 6
 
 
-class Task(NamedTuple):
-    """A limb of n joints, m with those that mimic, and what is asked of it.
+class Terms(NamedTuple):
+    """The numbers of a task.
 
     Attributes:
-        tree: Its joints.
-        R_eef: Rotation of the eef in the last joint, shape (3, 3).
-        p_eef: Its origin there, shape (3,), [m].
-        q_min: Lower position limits with their margin, shape (n,), [rad] or [m].
-        q_max: Upper ones, shape (n,).
-        home: Where freedom that is left leans to, shape (n,).
-        mobility: W^½, shape (n,).
-        weights: Q^½ of the rows of the task, shape (k,), [1] or [m/rad].
-        rows: Which of the six rows of a twist these are, shape (k,).
-        n_first: How many of them come first; the others get what these leave.
+        n_first: Rows of the task that come first; the others get what these leave.
         free_axis: Axis of the eef about which it may turn, -1 for none.
         max_iterations: Steps in one solve.
         tol_pos: Arrived below this distance, [m].
@@ -44,15 +42,6 @@ class Task(NamedTuple):
         rotation_weight: r, [m/rad].
     """
 
-    tree: Tree
-    R_eef: Vec
-    p_eef: Vec
-    q_min: Vec
-    q_max: Vec
-    home: Vec
-    mobility: Vec
-    weights: Vec
-    rows: Ints
     n_first: int
     free_axis: int
     max_iterations: int
@@ -63,12 +52,54 @@ class Task(NamedTuple):
     rotation_weight: float
 
 
+class Task(NamedTuple):
+    """A limb of n joints and what is asked of it.
+
+    Attributes:
+        tree: Its joints, those that mimic too, and its eef as one that stands still.
+        joints: See ``Q_MIN`` …, shape (4, n).
+        rows: Rows of a twist that the task has, shape (k,).
+        weights: Q^½ of these, shape (k,), [1] or [m/rad].
+        terms: Its numbers.
+    """
+
+    tree: Tree
+    joints: Vec
+    rows: Ints
+    weights: Vec
+    terms: Terms
+
+
+class Room(NamedTuple):
+    """Arrays that a solve writes into.
+
+    Attributes:
+        R: Rotations of the joints, that of the eef last, shape (m, 3, 3).
+        p: Their origins, shape (m, 3), [m].
+        R_target: Rotation of the target, shape (3, 3).
+        p_target: Its origin, shape (3,), [m].
+        e: Error, in the axes of the eef, shape (6,), [m] over [rad].
+        A: Weighted Jacobian Q^½ J W^½ of the task, shape (k, n).
+        b: Weighted error Q^½ e, shape (k,).
+        joints: See ``Q_MIN`` …, ``Q`` …, shape (11, n).
+    """
+
+    R: Vec
+    p: Vec
+    R_target: Vec
+    p_target: Vec
+    e: Vec
+    A: Vec
+    b: Vec
+    joints: Vec
+
+
 class PackedTask(NamedTuple):
     """A task in three arrays.
 
     Attributes:
         floats: All its numbers.
-        ints: Sizes and indices.
+        ints: Sizes and indices; the limb's places in the robot's vector last.
         slides: ``Tree.is_prismatic``.
     """
 
@@ -88,24 +119,30 @@ def pack(limb: Limb, settings: IkSettings, position_margin: float) -> PackedTask
         settings: What is asked of it.
         position_margin: Kept from position limits, [rad].
     """
-    tree, s, n = limb.tree, settings, len(limb.joint_names)
+    tree, s, n, m = limb.tree, settings, len(limb.home), len(limb.tree.parent)
     free_axis = _AXES[s.free_axis]
     rows = [0, 1, 2]
     if s.rotation_weight > 0.0:
         rows += [3 + axis for axis in range(3) if axis != free_axis]
-    n_first = len(rows) if n >= len(rows) else 3
+    counts = [m + 1, n, len(rows), len(rows) if n >= len(rows) else 3]
     margin = np.minimum(position_margin, (limb.q_max - limb.q_min) / 2.0)
-    mobility = np.sqrt([s.mobility.get(j, 1.0) for j in limb.joint_names])
     weights = np.where(np.array(rows) < 3, 1.0, s.rotation_weight)
-    scalars = [s.tol_pos, s.tol_rot, s.damping, s.sigma_min, s.rotation_weight]
-    floats = [tree.R, tree.p, tree.axis, tree.scale, tree.offset]
-    floats += [limb.R_eef, limb.p_eef, limb.q_min + margin, limb.q_max - margin]
-    floats += [limb.home, mobility, weights, np.array(scalars)]
-    counts = [len(tree.parent), n, len(rows), n_first, free_axis, s.max_iterations]
+    mobility = np.sqrt([s.mobility.get(j, 1.0) for j in limb.joint_names])
+    numbers = np.array(
+        [s.tol_pos, s.tol_rot, s.damping, s.sigma_min, s.rotation_weight]
+    )
+    still, up = np.zeros(1), np.array([0.0, 0.0, 1.0])
+    floats = [tree.R, limb.R_eef, tree.p, limb.p_eef, tree.axis, up]
+    floats += [tree.scale, still, tree.offset, still]
+    floats += [limb.q_min + margin, limb.q_max - margin, limb.home, mobility]
+    floats += [weights, numbers]
+    parent, column = np.append(tree.parent, m - 1), np.append(tree.column, 0)
     return PackedTask(
         floats=np.concatenate([np.ravel(x) for x in floats]),
-        ints=np.concatenate([counts, tree.parent, tree.column, rows]),
-        slides=tree.is_prismatic.copy(),
+        ints=np.concatenate(
+            [counts, [free_axis, s.max_iterations], parent, column, rows, limb.indices]
+        ),
+        slides=np.append(tree.is_prismatic, False),
     )
 
 
@@ -114,36 +151,59 @@ def unpack(packed: PackedTask) -> Task:
     """Return views of a packed task."""
     x, ints = packed.floats, packed.ints
     m, n, k = ints[0], ints[1], ints[2]
-    parent, column = _N_COUNTS, _N_COUNTS + m
     p, axis, scale, offset = 9 * m, 12 * m, 15 * m, 16 * m
-    eef, limits = 17 * m, 17 * m + 12
-    home = limits + 2 * n
-    weights, scalars = home + 2 * n, home + 2 * n + k
+    joints, weights = 17 * m, 17 * m + 4 * n
+    numbers = weights + k
+    column = _N_COUNTS + m
     return Task(
-        tree=Tree(
-            parent=ints[parent:column],
-            R=x[:p].reshape(m, 3, 3),
-            p=x[p:axis].reshape(m, 3),
-            axis=x[axis:scale].reshape(m, 3),
-            is_prismatic=packed.slides,
-            column=ints[column : column + m],
-            scale=x[scale:offset],
-            offset=x[offset:eef],
+        Tree(
+            ints[_N_COUNTS:column],
+            x[:p].reshape(m, 3, 3),
+            x[p:axis].reshape(m, 3),
+            x[axis:scale].reshape(m, 3),
+            packed.slides,
+            ints[column : column + m],
+            x[scale:offset],
+            x[offset:joints],
         ),
-        R_eef=x[eef : eef + 9].reshape(3, 3),
-        p_eef=x[eef + 9 : limits],
-        q_min=x[limits : limits + n],
-        q_max=x[limits + n : home],
-        home=x[home : home + n],
-        mobility=x[home + n : weights],
-        weights=x[weights:scalars],
-        rows=ints[column + m :],
-        n_first=ints[3],
-        free_axis=ints[4],
-        max_iterations=ints[5],
-        tol_pos=x[scalars],
-        tol_rot=x[scalars + 1],
-        damping=x[scalars + 2],
-        sigma_min=x[scalars + 3],
-        rotation_weight=x[scalars + 4],
+        x[joints:weights].reshape(4, n),
+        ints[column + m : column + m + k],
+        x[weights:numbers],
+        Terms(
+            ints[3],
+            ints[4],
+            ints[5],
+            x[numbers],
+            x[numbers + 1],
+            x[numbers + 2],
+            x[numbers + 3],
+            x[numbers + 4],
+        ),
     )
+
+
+@compiled
+def make_room(task: Task, R_target: Vec, p_target: Vec, q: Vec) -> Room:
+    """Return room for a solve from q, shape (n,), to a target."""
+    m, k, n = len(task.tree.parent), len(task.rows), len(q)
+    joints = np.empty((_N_ROWS, n))
+    for row in range(len(task.joints)):
+        assign(joints[row], task.joints[row])
+    assign(joints[Q], q)
+    return Room(
+        np.empty((m, 3, 3)),
+        np.empty((m, 3)),
+        R_target,
+        p_target,
+        np.empty(6),
+        np.empty((k, n)),
+        np.empty(k),
+        joints,
+    )
+
+
+@compiled
+def assign(target: Vec, source: Vec) -> None:
+    """Write one vector into another; NumPy's way takes seconds to compile."""
+    for j in range(len(source)):
+        target[j] = source[j]

@@ -10,9 +10,23 @@ import math
 import numpy as np
 
 from paprle.compiled import compiled
-from paprle.kinematics.pose import find_error
-from paprle.kinematics.step import Point, find_step, linearise, make_point
-from paprle.kinematics.task import PackedTask, Task, unpack
+from paprle.kinematics.pose import find_error, linearise
+from paprle.kinematics.step import find_step
+from paprle.kinematics.task import (
+    Q_MAX,
+    Q_MIN,
+    START,
+    STEP,
+    TRIAL,
+    PackedTask,
+    Q,
+    Room,
+    Task,
+    Terms,
+    assign,
+    make_room,
+    unpack,
+)
 from paprle.types import Vec
 
 _LARGEST_ITERATION = 0.5  # [rad] chosen: farther, the linearisation means little
@@ -41,20 +55,40 @@ def track(packed: PackedTask, T: Vec, q: Vec, reach: float) -> Found:
     Returns:
         What is left; NaN where target or start are unusable.
     """
-    if not is_usable(T, q):
-        return math.nan, math.nan, 0, False, False
-    task = unpack(packed)
-    return iterate(task, T, make_point(task, q), reach)
+    R_target, p_target = np.empty((3, 3)), np.empty(3)
+    take_apart(T, R_target, p_target)
+    return approach(packed, R_target, p_target, q, reach)
 
 
 @compiled
-def is_usable(T: Vec, q: Vec) -> bool:
+def approach(packed: PackedTask, R: Vec, p: Vec, q: Vec, reach: float) -> Found:
+    """Move towards a target given as rotation and origin; see ``track``."""
+    if not is_usable(R, p, q):
+        return math.nan, math.nan, 0, False, False
+    task = unpack(packed)
+    room = make_room(task, R, p, q)
+    found = iterate(task, room, reach)
+    assign(q, room.joints[Q])
+    return found
+
+
+@compiled
+def take_apart(T: Vec, R: Vec, p: Vec) -> None:
+    """Write rotation and origin of a pose, shape (4, 4)."""
+    for a in range(3):
+        p[a] = T[a, 3]
+        for b in range(3):
+            R[a, b] = T[a, b]
+
+
+@compiled
+def is_usable(R: Vec, p: Vec, q: Vec) -> bool:
     """Tell whether the target is a pose and the start finite; NaN fails each test."""
     norm2, distance2, size = 0.0, 0.0, 0.0
     for a in range(3):
-        distance2 += T[a, 3] * T[a, 3]
+        distance2 += p[a] * p[a]
         for b in range(3):
-            norm2 += T[a, b] * T[a, b]
+            norm2 += R[a, b] * R[a, b]
     for j in range(len(q)):
         size += abs(q[j])
     is_rotation = abs(norm2 - 3.0) < _ROTATION_ERROR
@@ -62,86 +96,86 @@ def is_usable(T: Vec, q: Vec) -> bool:
 
 
 @compiled
-def is_met(task: Task, err_pos: float, err_rot: float) -> bool:
+def is_met(terms: Terms, err_pos: float, err_rot: float) -> bool:
     """Tell whether the tolerances are met."""
-    is_turned = err_rot <= task.tol_rot or task.rotation_weight == 0.0
-    return err_pos <= task.tol_pos and is_turned
+    is_turned = err_rot <= terms.tol_rot or terms.rotation_weight == 0.0
+    return err_pos <= terms.tol_pos and is_turned
 
 
 @compiled
-def iterate(task: Task, T: Vec, at: Point, reach: float) -> Found:
+def iterate(task: Task, room: Room, reach: float) -> Found:
     """Step until the target is met, or no further step is worth it.
 
     Args:
         task: The limb.
-        T: Target pose T_base_eef, shape (4, 4).
-        at: Where it starts; its q becomes the best position found.
+        room: Where it starts; there it ends.
         reach: Largest change of any joint, [rad].
 
     Returns:
         What is left.
     """
-    err_pos, err_rot = find_error(task, T, at.q, at.pose, at.e)
-    at.q_start[:] = at.q
-    is_moved, n_iterations = False, 0
-    radius = min(reach, _LARGEST_ITERATION)
-    while not is_met(task, err_pos, err_rot) and n_iterations < task.max_iterations:
-        linearise(task, at)
-        aside = find_step(task, at, radius, n_iterations == 0)
-        n_iterations += 1
-        cost = _weigh(task, err_pos, err_rot)
-        share, pos, rot = _advance(task, T, at, reach, cost, aside)
+    terms, joints = task.terms, room.joints
+    assign(joints[START], joints[Q])
+    err_pos, err_rot = find_error(task.tree, terms.free_axis, room, joints[Q])
+    n, is_moved, radius = 0, False, min(reach, _LARGEST_ITERATION)
+    while n < terms.max_iterations and not is_met(terms, err_pos, err_rot):
+        linearise(task, room)
+        aside = find_step(terms, room.A, room.b, joints, radius, n == 0)
+        n += 1
+        cost = _weigh(terms, err_pos, err_rot)
+        share, pos, rot = _advance(task, room, reach, cost, aside)
         if share > 0.0:
             err_pos, err_rot, is_moved = pos, rot, True
-        is_slow = _weigh(task, err_pos, err_rot) > _LEAST_PROGRESS * cost
-        is_there = aside > 0.0 and err_pos <= task.tol_pos
+        is_slow = _weigh(terms, err_pos, err_rot) > _LEAST_PROGRESS * cost
+        is_there = aside > 0.0 and err_pos <= terms.tol_pos
         if (is_slow or is_there) and share * aside < _LEAST_ASIDE:
             break
-    is_converged = is_met(task, err_pos, err_rot)
-    return err_pos, err_rot, n_iterations, is_moved, is_converged
+    return err_pos, err_rot, n, is_moved, is_met(terms, err_pos, err_rot)
 
 
 @compiled
-def _weigh(task: Task, err_pos: float, err_rot: float) -> float:
+def _weigh(terms: Terms, err_pos: float, err_rot: float) -> float:
     """Return the squared error of the first task."""
-    r = task.rotation_weight if task.n_first > 3 else 0.0
+    r = terms.rotation_weight if terms.n_first > 3 else 0.0
     return err_pos * err_pos + r * r * err_rot * err_rot
 
 
 @compiled
 def _advance(
-    task: Task, T: Vec, at: Point, reach: float, cost: float, aside: float
+    task: Task, room: Room, reach: float, cost: float, aside: float
 ) -> tuple[float, float, float]:
     """Take as much of the step as lowers the error.
 
     Returns:
         The share of the step that was taken, 0 for none, and the errors there.
     """
-    n, share = len(at.q), 1.0
-    q = np.empty(n)
+    terms, joints, share = task.terms, room.joints, 1.0
     for _ in range(_N_BACKTRACKS + 1):
-        if not _go(task, at, share, reach, q):
+        if not _go(joints, share, reach):
             break
-        err_pos, err_rot = find_error(task, T, q, at.pose, at.e)
+        pos, rot = find_error(task.tree, terms.free_axis, room, joints[TRIAL])
         allowed = math.sqrt(cost) + _CURVATURE * (share * aside) ** 2
-        if _weigh(task, err_pos, err_rot) < allowed * allowed:
-            at.q[:] = q
-            return share, err_pos, err_rot
+        if _weigh(terms, pos, rot) < allowed * allowed:
+            assign(joints[Q], joints[TRIAL])
+            return share, pos, rot
         share *= 0.25
     return 0.0, math.nan, math.nan
 
 
 @compiled
-def _go(task: Task, at: Point, share: float, reach: float, q: Vec) -> bool:
+def _go(joints: Vec, share: float, reach: float) -> bool:
     """Write where a share of the step leads; False where that is nowhere."""
-    way = 0.0
-    for j in range(len(q)):
-        low, high = min(task.q_min[j], at.q[j]), max(task.q_max[j], at.q[j])
-        q[j] = min(max(at.q[j] + share * at.step[j], low), high)  # against rounding
-        way = max(way, abs(q[j] - at.q_start[j]))
+    n, way = joints.shape[1], 0.0
+    for j in range(n):
+        q = joints[Q, j]
+        low, high = min(joints[Q_MIN, j], q), max(joints[Q_MAX, j], q)
+        q = min(max(q + share * joints[STEP, j], low), high)  # against rounding
+        joints[TRIAL, j] = q
+        way = max(way, abs(q - joints[START, j]))
     moved = 0.0
-    for j in range(len(q)):
+    for j in range(n):
         if way > reach:
-            q[j] = at.q_start[j] + (q[j] - at.q_start[j]) * (reach / way)
-        moved = max(moved, abs(q[j] - at.q[j]))
+            start = joints[START, j]
+            joints[TRIAL, j] = start + (joints[TRIAL, j] - start) * (reach / way)
+        moved = max(moved, abs(joints[TRIAL, j] - joints[Q, j]))
     return moved >= _LEAST_STEP
