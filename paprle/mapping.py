@@ -11,8 +11,7 @@ import math
 import numpy as np
 
 from paprle.compiled import compiled
-from paprle.robot import RobotModel
-from paprle.robot.arrays import Ints, Tree, place_joints
+from paprle.robot.arrays import Bools, Ints
 from paprle.types import Vec
 
 _SEED_BOUND = 0.3  # [rad] chosen: how far q_des may run ahead of the command
@@ -52,35 +51,38 @@ def read_pose(row: Vec, R: Vec, p: Vec) -> bool:
 
 
 @compiled
-def write_pose(R: Vec, p: Vec, row: Vec) -> None:
-    """Write the row of a pose, qw ≥ 0 (Shepperd: the largest of the four divides)."""
-    s = R[0, 0] + R[1, 1] + R[2, 2]
+def write_pose(T: Vec, row: Vec) -> None:
+    """Write the row of a pose T, shape (4, 4), with qw ≥ 0.
+
+    Shepperd's method: the largest of the four divides.
+    """
+    s = T[0, 0] + T[1, 1] + T[2, 2]
     i = 0
     for k in range(1, 3):
-        if R[k, k] > R[i, i]:
+        if T[k, k] > T[i, i]:
             i = k
     for a in range(3):
-        row[a] = p[a]
-    if s > R[i, i]:
+        row[a] = T[a, 3]
+    if s > T[i, i]:
         row[6] = 0.5 * math.sqrt(1.0 + s)
         t = 0.25 / row[6]
-        row[3] = t * (R[2, 1] - R[1, 2])
-        row[4] = t * (R[0, 2] - R[2, 0])
-        row[5] = t * (R[1, 0] - R[0, 1])
+        row[3] = t * (T[2, 1] - T[1, 2])
+        row[4] = t * (T[0, 2] - T[2, 0])
+        row[5] = t * (T[1, 0] - T[0, 1])
         return
     j, k = (i + 1) % 3, (i + 2) % 3
-    largest = 0.5 * math.sqrt(max(1.0 + 2.0 * R[i, i] - s, 0.0))
-    w = R[k, j] - R[j, k]
+    largest = 0.5 * math.sqrt(max(1.0 + 2.0 * T[i, i] - s, 0.0))
+    w = T[k, j] - T[j, k]
     t = math.copysign(0.25 / largest, w)
     row[3 + i] = math.copysign(largest, w)
-    row[3 + j] = t * (R[j, i] + R[i, j])
-    row[3 + k] = t * (R[k, i] + R[i, k])
+    row[3 + j] = t * (T[j, i] + T[i, j])
+    row[3 + k] = t * (T[k, i] + T[i, k])
     row[6] = t * w
 
 
 @compiled
 def _multiply(A: Vec, B: Vec, C: Vec) -> None:
-    """Write A B, shapes (3, 3)."""
+    """Write A B, shape (3, 3), into the corner of C."""
     for a in range(3):
         for b in range(3):
             C[a, b] = A[a, 0] * B[0, b] + A[a, 1] * B[1, b] + A[a, 2] * B[2, b]
@@ -95,9 +97,9 @@ def map_poses(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
     p_0: Vec,
     p_leader0: Vec,
     scale: float,
-    R: Vec,
-    p: Vec,
-) -> int:
+    T: Vec,
+    is_asked: Bools,
+) -> None:
     """Write R = L R_t K and p = p₀ + s L (p_t − p_l0) of each limb with a pose.
 
     Args:
@@ -108,27 +110,24 @@ def map_poses(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
         p_0: Position of the command at engaging, shape (m, 3), [m].
         p_leader0: Position of the leader then; NaN: it had none, shape (m, 3), [m].
         scale: s.
-        R: Takes the rotations, shape (m, 3, 3).
-        p: Takes the positions, shape (m, 3), [m].
-
-    Returns:
-        The limbs that have a pose, as bits.
+        T: Takes the poses, shape (m, 4, 4).
+        is_asked: Takes which limbs have one, shape (m,).
     """
-    found = 0
     R_t, LR, p_t = np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
     for i in range(len(rows)):
+        is_asked[i] = False
         if rows[i] < 0 or math.isnan(p_leader0[i, 0]):
             continue
         if not read_pose(pose[rows[i]], R_t, p_t):
             continue
+        is_asked[i] = True
         _multiply(L[i], R_t, LR)
-        _multiply(LR, K[i], R[i])
+        _multiply(LR, K[i], T[i])
         for a in range(3):
-            p[i, a] = p_0[i, a]
+            T[i, 3, a], T[i, a, 3] = 0.0, p_0[i, a]
             for b in range(3):
-                p[i, a] += scale * L[i, a, b] * (p_t[b] - p_leader0[i, b])
-        found |= 1 << i
-    return found
+                T[i, a, 3] += scale * L[i, a, b] * (p_t[b] - p_leader0[i, b])
+        T[i, 3, 3] = 1.0
 
 
 @compiled
@@ -209,65 +208,7 @@ def compute_velocity(q: Vec, q_before: Vec, dt: float, dq: Vec) -> bool:
 @compiled
 def is_standing(dq: Vec, bound: float) -> bool:
     """Tell whether no velocity is above a bound; NaN is above any."""
-    largest = 0.0
-    for j in range(len(dq)):
-        if not abs(dq[j]) <= largest:
-            largest = abs(dq[j])
-    return bool(largest <= bound)
-
-
-class Eefs:
-    """Poses of all eefs of a robot, each in its limb's base, in one pass."""
-
-    def __init__(self, robot: RobotModel) -> None:
-        limbs = tuple(robot.limbs.values())
-        sizes = [len(limb.tree.parent) for limb in limbs]
-        ends = np.cumsum(sizes)
-        chains = [limb.tree for limb in limbs]
-        parts = [np.concatenate(arrays) for arrays in zip(*chains, strict=True)]
-        tree = Tree(*parts)
-        firsts = np.repeat(ends - sizes, sizes)
-        columns = [limb.indices[limb.tree.column] for limb in limbs]
-        self._tree = tree._replace(
-            parent=np.where(tree.parent < 0, -1, tree.parent + firsts),
-            column=np.concatenate(columns),
-        )
-        self._last: Ints = ends - 1
-        self._R = np.array([limb.R_eef for limb in limbs])
-        self._p = np.array([limb.p_eef for limb in limbs])
-
-    def place(self, q: Vec, rows: Vec) -> None:
-        """Write pose rows.
-
-        Args:
-            q: Positions of the robot's joints, shape (n,), [rad] or [m].
-            rows: Takes the poses by limb, shape (m, 7).
-        """
-        place_eefs(self._tree, self._last, self._R, self._p, q, rows)
-
-
-@compiled
-def place_eefs(
-    tree: Tree, last: Ints, R_eef: Vec, p_eef: Vec, q: Vec, rows: Vec
-) -> None:
-    """Write the pose row of each limb's eef, each in its own base.
-
-    Args:
-        tree: The chains of all limbs, one after the other.
-        last: Last joint of each, shape (m,).
-        R_eef: Rotation of the eef in it, shape (m, 3, 3).
-        p_eef: Its origin there, shape (m, 3), [m].
-        q: Positions of the robot's joints, shape (n,).
-        rows: Takes the rows, shape (m, 7).
-    """
-    R_all, p_all = np.empty(tree.R.shape), np.empty(tree.p.shape)
-    R, p = np.empty((3, 3)), np.empty(3)
-    place_joints(tree, q, R_all, p_all)
-    for i in range(len(last)):
-        k = last[i]
-        _multiply(R_all[k], R_eef[i], R)
-        for a in range(3):
-            p[a] = p_all[k, a]
-            for b in range(3):
-                p[a] += R_all[k, a, b] * p_eef[i, b]
-        write_pose(R, p, rows[i])
+    for j in range(len(dq)):  # noqa: SIM110 - no generators in kernels
+        if not abs(dq[j]) <= bound:
+            return False
+    return True

@@ -27,7 +27,7 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.errors import ConfigError
-from paprle.kinematics import IkSolution, IkSolver
+from paprle.kinematics import IkSolver
 from paprle.mapping import (
     bound_seeds,
     map_joints,
@@ -39,12 +39,11 @@ from paprle.mapping import (
 )
 from paprle.pairing import Pairing, expect_one_of, make_pairing
 from paprle.robot import RobotModel
-from paprle.robot.arrays import Ints
+from paprle.robot.arrays import Bools, Ints
 from paprle.settings import IkSettings, RetargetSettings
+from paprle.tracking import LimbSolver
 from paprle.types import LeaderInfo, Vec
 from paprle.wire import SampleView
-
-_LEAST_STEP = 1e-9  # [rad] chosen: no step, as a positive number
 
 
 class RetargetState(NamedTuple):
@@ -66,19 +65,17 @@ class RetargetState(NamedTuple):
 
 
 class Target(NamedTuple):
-    """What the leader asks of the robot; what is NaN holds.
+    """What the leader asks of the robot.
 
     Attributes:
-        R: Rotation of the eef in the limb's base, by limb, shape (m, 3, 3).
-        p: Its position there, shape (m, 3), [m].
-        q: Positions of joints, grippers too, shape (n,), [rad] or [m].
-        limbs: Which limbs have a pose to reach, in order.
+        T: Pose of the eef in the limb's base, by limb, shape (m, 4, 4).
+        is_asked: Which limbs have one, shape (m,).
+        q: Positions of joints, grippers too, shape (n,), [rad] or [m]; NaN holds.
     """
 
-    R: Vec
-    p: Vec
+    T: Vec
+    is_asked: Bools
     q: Vec
-    limbs: Sequence[int] = ()
 
 
 class Solution(NamedTuple):
@@ -128,7 +125,6 @@ class Retargeting:
             ConfigError: If they cannot be paired; lists all problems.
         """
         ik = ik_settings or IkSettings()
-        self._max_step = ik.max_step
         _check_mobility(robot, ik)
         self.settings = settings
         self.pairing: Pairing = make_pairing(robot, leader, settings)
@@ -138,9 +134,10 @@ class Retargeting:
         self._leader_rows = _find_rows(robot, leader, self.pairing)
         self._map = JointMap.make(robot, leader, self.pairing)
         self._limb_of = _find_owners(robot)
-        self._solvers = [
+        self._searchers = [
             IkSolver(limb, ik, position_margin=position_margin) for limb in self._limbs
         ]
+        self._solver = LimbSolver(robot, ik, position_margin)
 
     @property
     def mode(self) -> str:
@@ -236,15 +233,15 @@ class Retargeting:
         map_joints(sample.numbers, self._map.source, self._map.line, target.q)
         if self.mode == "joints":
             return target
-        found = map_poses(sample.pose, self._leader_rows, *state, target.R, target.p)
-        return target._replace(
-            limbs=[i for i in range(len(self._limbs)) if found >> i & 1]
-        )
+        map_poses(sample.pose, self._leader_rows, *state, target.T, target.is_asked)
+        return target
 
     def make_target(self) -> Target:
         """Return a target that asks for nothing."""
         m, n = len(self._limbs), len(self._limb_of)
-        return Target(np.empty((m, 3, 3)), np.empty((m, 3)), np.full(n, np.nan))
+        return Target(
+            np.empty((m, 4, 4)), np.zeros(m, dtype=np.bool_), np.full(n, np.nan)
+        )
 
     def solve(self, target: Target, q_prev: Vec, q_cmd: Vec) -> Solution:
         """Find desired joints for a target; never raises.
@@ -268,17 +265,11 @@ class Retargeting:
             np.full((2, m), np.nan),
         )
         bound_seeds(self._limb_of, q_prev, q_cmd, seeds, pulled)
-        q_des, is_converged = seeds.copy(), True
+        q_des = seeds.copy()
         merge(target.q, q_des)
-        for i in target.limbs:
-            limb = self._limbs[i]
-            # q_des makes no leap, the seed's included
-            left = max(self._max_step - float(pulled[i]), _LEAST_STEP)
-            T_base_eef = pin.SE3(target.R[i], target.p[i])
-            found = self._solvers[i].solve(T_base_eef, limb.take(seeds), max_step=left)
-            q_des[limb.indices] = found.q
-            errors[0, i], errors[1, i] = found.err_pos, found.err_rot
-            is_converged = is_converged and found.is_converged
+        is_converged = self._solver.solve(
+            target.T, target.is_asked, seeds, pulled, q_des, errors
+        )
         return Solution(q_des, errors[0], errors[1], is_converged)
 
     def solve_start(self, sample: SampleView, q_cmd: Vec) -> Vec:
@@ -295,13 +286,12 @@ class Retargeting:
         if self.mode == "relative":
             return q_cmd.copy()
         target = self.retarget(sample, self.anchor(sample, q_cmd))
-        q = self.solve(target._replace(limbs=()), q_cmd, q_cmd).q_des
-        for i in target.limbs:
+        q = q_cmd.copy()
+        merge(target.q, q)
+        for i in np.flatnonzero(target.is_asked):
             limb = self._limbs[i]
-            T_base_eef = pin.SE3(target.R[i], target.p[i])
-            found: IkSolution = self._solvers[i].solve_global(
-                T_base_eef, limb.take(q_cmd)
-            )
+            T_base_eef = pin.SE3(target.T[i])
+            found = self._searchers[i].solve_global(T_base_eef, limb.take(q_cmd))
             q[limb.indices] = found.q
         return q
 
@@ -311,8 +301,8 @@ class Retargeting:
         """Write the leader's usable poses and the target's, both shape (m, 7)."""
         if sample.valid:
             take_poses(sample.pose, self._leader_rows, raw)
-        for i in target.limbs:
-            write_pose(target.R[i], target.p[i], rows[i])
+        for i in np.flatnonzero(target.is_asked):
+            write_pose(target.T[i], rows[i])
 
     def find_pose(self, sample: SampleView, limb: int) -> pin.SE3 | None:
         """Return the leader's usable pose, as given, that drives a follower limb."""

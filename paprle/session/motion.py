@@ -7,12 +7,13 @@ import math
 import numpy as np
 
 from paprle.gate.gate import compute_command_limits
-from paprle.mapping import Eefs, compute_velocity, is_standing
+from paprle.mapping import compute_velocity, is_standing
 from paprle.retarget import Retargeting, RetargetState, Target
 from paprle.robot import RobotModel
 from paprle.session.intake import Intake
 from paprle.session.slow_move import SlowMove, make_slow_move, sample_path
 from paprle.settings import GateSettings
+from paprle.tracking import Eefs
 from paprle.types import GateState, SessionState, Vec
 from paprle.wire import Layout, Record, SampleView, head_of
 

@@ -77,7 +77,7 @@ def follow(retargeting, sample, q):
 
 
 def pose_in(target, i) -> pin.SE3:
-    return pin.SE3(target.R[i], target.p[i])
+    return pin.SE3(target.T[i])
 
 
 def random_pose(rng, size=1.0) -> pin.SE3:

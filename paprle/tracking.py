@@ -1,0 +1,187 @@
+"""All limbs of a robot in one call: what a tick does with its kinematics, compiled.
+
+The same as ``IkSolver.solve`` and ``Limb.fk`` limb by limb, without the microseconds
+that each call from Python costs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paprle.compiled import compiled
+from paprle.kinematics.task import PackedTask, pack
+from paprle.kinematics.track import track
+from paprle.mapping import write_pose
+from paprle.robot import RobotModel
+from paprle.robot.arrays import Bools, Ints, Tree, place_joints
+from paprle.settings import IkSettings
+from paprle.types import Vec
+
+_LEAST_STEP = 1e-9  # [rad] chosen: no step, as a positive number
+
+
+class LimbSolver:
+    """Tracks poses of all limbs of a robot."""
+
+    def __init__(
+        self, robot: RobotModel, ik: IkSettings, position_margin: float
+    ) -> None:
+        limbs = tuple(robot.limbs.values())
+        tasks = [pack(limb, ik, position_margin) for limb in limbs]
+        parts = [*zip(*tasks, strict=True), [limb.indices for limb in limbs]]
+        self._floats, self._ints, self._slides, self._joints = map(
+            np.concatenate, parts
+        )
+        sizes = [[len(array) for array in arrays] for arrays in parts]
+        self._ends: Ints = np.cumsum(np.array(sizes), axis=1)
+        self._max_step = ik.max_step
+
+    def solve(
+        self, T: Vec, is_asked: Bools, q_start: Vec, spent: Vec, q: Vec, errors: Vec
+    ) -> bool:
+        """Move limbs toward their poses.
+
+        Args:
+            T: Target T_base_eef by limb, shape (m, 4, 4).
+            is_asked: Which limbs have one, shape (m,).
+            q_start: Where to start, shape (n,), [rad].
+            spent: How much of its largest step a limb has used up, shape (m,), [rad].
+            q: Takes the joints of limbs that have a target, shape (n,), [rad].
+            errors: Takes what is left, [m] over [rad], shape (2, m).
+
+        Returns:
+            Whether every pose was reached within the tolerances.
+        """
+        return solve_limbs(
+            self._floats,
+            self._ints,
+            self._slides,
+            self._joints,
+            self._ends,
+            self._max_step,
+            T,
+            is_asked,
+            q_start,
+            spent,
+            q,
+            errors,
+        )
+
+
+@compiled
+def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
+    floats: Vec,
+    ints: Ints,
+    slides: Bools,
+    joints: Ints,
+    ends: Ints,
+    max_step: float,
+    T: Vec,
+    is_asked: Bools,
+    q_start: Vec,
+    spent: Vec,
+    q: Vec,
+    errors: Vec,
+) -> bool:
+    """Track each limb's pose; see ``LimbSolver.solve``.
+
+    Args:
+        floats: ``PackedTask.floats`` of all limbs in a row.
+        ints: ``PackedTask.ints`` likewise.
+        slides: ``PackedTask.slides`` likewise.
+        joints: Places of the limbs' joints likewise.
+        ends: Where each limb's part of these four ends, shape (4, m).
+        max_step: Largest change of a joint in one call, [rad].
+        T: See there.
+        is_asked: See there.
+        q_start: See there.
+        spent: See there.
+        q: See there.
+        errors: See there.
+
+    Returns:
+        See there.
+    """
+    are_met = True
+    begin = np.zeros(4, dtype=np.int64)
+    for i in range(len(is_asked)):
+        end = ends[:, i]
+        if is_asked[i]:
+            task = PackedTask(
+                floats[begin[0] : end[0]],
+                ints[begin[1] : end[1]],
+                slides[begin[2] : end[2]],
+            )
+            own = joints[begin[3] : end[3]]
+            q_limb = q_start[own]
+            reach = max(max_step - spent[i], _LEAST_STEP)
+            found = track(task, T[i], q_limb, reach)
+            errors[0, i], errors[1, i] = found[0], found[1]
+            are_met = are_met and found[4]
+            if found[3]:
+                for k in range(len(own)):
+                    q[own[k]] = q_limb[k]
+        for k in range(4):
+            begin[k] = end[k]
+    return are_met
+
+
+class Eefs:
+    """Poses of all eefs of a robot, each in its limb's base, in one pass."""
+
+    def __init__(self, robot: RobotModel) -> None:
+        limbs = tuple(robot.limbs.values())
+        sizes = [len(limb.tree.parent) for limb in limbs]
+        ends = np.cumsum(sizes)
+        chains = [limb.tree for limb in limbs]
+        parts = [np.concatenate(arrays) for arrays in zip(*chains, strict=True)]
+        tree = Tree(*parts)
+        firsts = np.repeat(ends - sizes, sizes)
+        columns = [limb.indices[limb.tree.column] for limb in limbs]
+        self._tree = tree._replace(
+            parent=np.where(tree.parent < 0, -1, tree.parent + firsts),
+            column=np.concatenate(columns),
+        )
+        self._last: Ints = ends - 1
+        self._R = np.array([limb.R_eef for limb in limbs])
+        self._p = np.array([limb.p_eef for limb in limbs])
+
+    def place(self, q: Vec, rows: Vec) -> None:
+        """Write pose rows.
+
+        Args:
+            q: Positions of the robot's joints, shape (n,), [rad] or [m].
+            rows: Takes the poses by limb, shape (m, 7).
+        """
+        place_eefs(self._tree, self._last, self._R, self._p, q, rows)
+
+
+@compiled
+def place_eefs(
+    tree: Tree, last: Ints, R_eef: Vec, p_eef: Vec, q: Vec, rows: Vec
+) -> None:
+    """Write the pose row of each limb's eef, each in its own base.
+
+    Args:
+        tree: The chains of all limbs, one after the other.
+        last: Last joint of each, shape (m,).
+        R_eef: Rotation of the eef in it, shape (m, 3, 3).
+        p_eef: Its origin there, shape (m, 3), [m].
+        q: Positions of the robot's joints, shape (n,).
+        rows: Takes the rows, shape (m, 7).
+    """
+    R_all, p_all = np.empty(tree.R.shape), np.empty(tree.p.shape)
+    T = np.empty((4, 4))
+    place_joints(tree, q, R_all, p_all)
+    for i in range(len(last)):
+        k = last[i]
+        for a in range(3):
+            T[a, 3] = p_all[k, a]
+            for b in range(3):
+                T[a, 3] += R_all[k, a, b] * p_eef[i, b]
+                T[a, b] = (
+                    R_all[k, a, 0] * R_eef[i, 0, b]
+                    + R_all[k, a, 1] * R_eef[i, 1, b]
+                    + R_all[k, a, 2] * R_eef[i, 2, b]
+                )
+        write_pose(T, rows[i])
