@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from paprle.errors import PaprleError
+from paprle.evaluation.clearance import judge_clearance
 from paprle.evaluation.latency import (
     find_joint_lags,
     measure_capture_to_command,
@@ -31,6 +32,7 @@ from paprle.evaluation.tracks import (
     find_origin_ns,
     make_tracks,
 )
+from paprle.evaluation.words import describe_clearance
 from paprle.recording.reader import Episode
 from paprle.types import RobotInfo
 
@@ -102,6 +104,7 @@ def measure_source(episode: Episode) -> EpisodeResult:
     entry["latency_ms"] = _measure_latency(episode, engaged, origin_ns)
     settings = episode.config.get("gate") or {}
     entry["gate"] = _measure_gate(episode.gate, robot, h, settings, notes)
+    _add_clearance(entry["gate"], episode, notes)
     entry["tick"] = measure_ticks(episode.ticks, _find_tick_period(episode.config))
     entry["notes"] = notes
     return EpisodeResult(
@@ -242,3 +245,20 @@ def _measure_gate(
         "oracle": str(verdict),
         "period_s": h,
     }
+
+
+def _add_clearance(figures: Json, episode: Episode, notes: list[str]) -> None:
+    """Add how near bodies came, as C1 of the verdict."""
+    figures |= {"min_clearance_mm": None, "nearest_pair": None}
+    try:
+        found = judge_clearance(episode)
+    except PaprleError as err:
+        notes.append(f"no clearance, the recorded URDF cannot be used: {err}")
+        return
+    if found is None or figures["violations"] is None:
+        return
+    figures["min_clearance_mm"] = found.nearest * MS
+    figures["nearest_pair"] = list(found.pair)
+    figures["violations"] += found.n_violations
+    figures["violations_by_invariant"]["C1"] = found.n_violations
+    figures["oracle"] += f"\nclearance C1 {describe_clearance(figures)}"

@@ -104,7 +104,7 @@ def judge(gate: Rows, limits: Limits) -> Verdict:
     """
     verdicts = [
         (begin + skip, _judge_run(gate[begin:end], skip, limits))
-        for begin, end, skip in _find_runs(gate)
+        for begin, end, skip in find_runs(gate)
     ]
     counts: dict[str, int] = dict(_judge_run(gate[:0], 0, limits).counts)
     shown: list[Violation] = []
@@ -130,7 +130,7 @@ def _judge_run(run: Rows, skip: int, limits: Limits) -> Verdict:
     )
 
 
-def _find_runs(gate: Rows) -> Sequence[tuple[int, int, int]]:
+def find_runs(gate: Rows) -> Sequence[tuple[int, int, int]]:
     """Return (begin, end, n history) of the runs that can be judged."""
     k, state = gate["k"].astype(np.int64), gate["state"]
     is_sent = state != GateState.DISARMED

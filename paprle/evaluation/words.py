@@ -88,6 +88,16 @@ def _describe_gate(gate: Json) -> str:
     return f"No command broke a motion limit, and {acted}."
 
 
+def describe_clearance(gate: Json) -> str:
+    """Say how near bodies came."""
+    if gate.get("min_clearance_mm") is None:
+        return "not judged"
+    nearest = format_number(gate["min_clearance_mm"], "mm")
+    n_near = gate["violations_by_invariant"]["C1"]
+    verdict = f"NEARER THAN KEPT {n_near}×" if n_near else "kept"
+    return f"{verdict}: at least {nearest}, {' – '.join(gate['nearest_pair'])}"
+
+
 def describe_itv(entries: Sequence[Json]) -> str:
     """Say how much repeated episodes differ; empty when there is but one."""
     itv = next((entry["itv"] for entry in entries if entry["itv"]), None)
@@ -133,6 +143,7 @@ def summarise_entry(entry: Json) -> str:
         + f" (look-ahead {n(entry['look_ahead_ms'], 'ms')} included)",
         f"  gate         {gate.get('oracle', 'not judged').splitlines()[0]}; acted: "
         + (", ".join(f"{k.lower()} {v}×" for k, v in acted.items()) or "never"),
+        f"  clearance    {describe_clearance(gate)}",
         f"  tick         {n(tick['rate_hz'], 'Hz')}, {n(tick['on_time_percent'], '%')} "
         f"in time, p50 {n(tick['p50_us'], 'µs')}, p99 {n(tick['p99_us'], 'µs')}",
     ]

@@ -26,7 +26,6 @@ _KINDS: Mapping[str, int] = {
     "cylinder": CYLINDER,
     "ground": HALF_SPACE,
 }
-_HOME_SHARE = 0.9  # chosen: home itself must be clear, with room to stop before it
 
 
 class Bodies(NamedTuple):
@@ -168,9 +167,6 @@ def make_bodies(
     bodies = to_arrays(model.bodies, robot.link_places)
     a = np.array([one for one, _ in model.body_pairs], dtype=np.int64)
     b = np.array([two for _, two in model.body_pairs], dtype=np.int64)
-    is_scene = (a >= model.n_robot_bodies) | (b >= model.n_robot_bodies)
-    keep = np.where(is_scene, settings.clearance_scene, settings.clearance_self)
-    at_home = np.maximum(model.clearances(robot.home), 0.0)
-    keep = np.minimum(keep, _HOME_SHARE * at_home)
+    keep = model.find_kept(settings.clearance_self, settings.clearance_scene)
     reach = compute_reach(robot.tree, robot.q_min, robot.q_max, bodies, (a, b))
     return bodies, Pairs(a, b, keep, reach), tuple(model.pairs)

@@ -25,6 +25,7 @@ from paprle.types import RobotInfo, Vec
 _log = logging.getLogger(__name__)
 
 _N_SAMPLES = 64  # chosen: postures in which an overlap must persist to be ignored
+_HOME_SHARE = 0.9  # chosen: leaves room to stop before home's own clearance
 _SEED = 0  # chosen: the same pairs in every run
 
 
@@ -99,6 +100,23 @@ class CollisionModel:
                 self._tree.expand(q),
             )
         return np.array([result.min_distance for result in results.distanceResults])
+
+    def find_kept(self, between_links: float, to_scene: float) -> Vec:
+        """Return the clearance each of ``pairs`` is to hold, shape (k,), [m].
+
+        Args:
+            between_links: Asked between bodies of the robot, [m].
+            to_scene: Asked between robot and scene, [m].
+
+        Returns:
+            What is asked, but 90 % of what a pair has at home where that is less: a
+            robot can stand at home.
+        """
+        is_scene = [b >= self.n_robot_bodies for _, b in self.body_pairs]
+        asked = np.where(is_scene, to_scene, between_links)
+        at_home = np.maximum(self.clearances(self._info.home), 0.0)
+        kept: Vec = np.minimum(asked, _HOME_SHARE * at_home)
+        return kept
 
     def _collide(self, q: Vec, *, stop_at_first: bool) -> bool:
         return bool(

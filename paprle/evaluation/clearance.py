@@ -1,0 +1,133 @@
+"""Judge of clearance: how near to each other a recording's commands brought bodies.
+
+It works with coal on the recorded URDF and shares no kernel with the gate. Commands are
+taken as often as the robot moved noticeably, all of them where bodies are close, and
+between two that are far apart the middle, too.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from paprle.evaluation.timing import find_runs
+from paprle.recording.reader import Episode
+from paprle.robot.collision import CollisionModel
+from paprle.robot.scene import make_scene
+from paprle.robot.urdf import read_urdf
+from paprle.settings import SceneBodySettings
+from paprle.types import Vec
+
+TOLERANCE = 0.0005  # [m] spec: C1 of docs/SAFETY.md
+STEP = math.radians(0.5)  # [rad] or [m] chosen: under 5 mm at the hand of a 0.5 m arm
+N_STILL = 20  # chosen: commands that may pass unseen while hardly anything moves
+CLOSE = 0.05  # [m] chosen: with less to spare every command is looked at
+
+
+class Clearance(NamedTuple):
+    """What the judge found.
+
+    Attributes:
+        nearest: The least distance of any pair, [m]; +inf without pairs.
+        pair: The links of that pair.
+        n_violations: Looks at which a pair was nearer than what is kept, and had not
+            begun so near.
+    """
+
+    nearest: float
+    pair: tuple[str, str]
+    n_violations: int
+
+
+def judge_clearance(episode: Episode) -> Clearance | None:
+    """Judge the commands of an episode.
+
+    Recordings from before clearances were kept are measured but not judged.
+
+    Returns:
+        What was found; None when the robot has no pairs or nothing was sent.
+
+    Raises:
+        ConfigError: If the recorded URDF cannot be read.
+    """
+    gate = episode.config.get("gate") or {}
+    model = _make_model(episode, gate)
+    if not model.pairs:
+        return None
+    keep = np.full(len(model.pairs), -math.inf)
+    if "clearance_self" in gate and "clearance_scene" in gate:
+        keep = model.find_kept(gate["clearance_self"], gate["clearance_scene"])
+    rows = episode.gate
+    runs = [rows["q_cmd"][begin:end] for begin, end, _ in find_runs(rows)]
+    found = [_judge_run(model, keep, run) for run in runs]
+    if not found:
+        return None
+    nearest = min(found, key=lambda one: one.nearest)
+    return nearest._replace(n_violations=sum(one.n_violations for one in found))
+
+
+def _make_model(episode: Episode, gate: Mapping[str, Any]) -> CollisionModel:
+    scene = {
+        name: SceneBodySettings(**body) for name, body in gate.get("scene", {}).items()
+    }
+    ignored = (episode.config.get("follower") or {}).get("ignore_collisions", ())
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / episode.robot_info.urdf_path.name
+        path.write_text(episode.urdf, encoding="utf-8")
+        urdf = read_urdf(path)
+    return CollisionModel(
+        urdf,
+        episode.robot_info,
+        tuple((a, b) for a, b in ignored),
+        make_scene(scene, urdf.links),
+    )
+
+
+def _judge_run(model: CollisionModel, keep: Vec, run: Vec) -> Clearance:
+    """Judge consecutive commands, shape (N, n)."""
+    judge = _Judge(model, keep)
+    seen = 0
+    for k, q in enumerate(run):
+        moved = float(np.abs(q - run[seen]).max())
+        is_worth = moved > STEP or k - seen >= N_STILL or judge.spare < CLOSE
+        if not (is_worth and math.isfinite(moved)):
+            continue
+        if moved > 2.0 * STEP:
+            judge.look(0.5 * (run[seen] + q))
+        judge.look(q)
+        seen = k
+    return judge.found
+
+
+class _Judge:
+    """Looks at one configuration after the other.
+
+    Attributes:
+        found: What was found so far.
+        spare: What the pair with the least to spare had at the last look, [m].
+    """
+
+    def __init__(self, model: CollisionModel, keep: Vec) -> None:
+        self._model = model
+        self._keep = keep
+        # A pair that begins nearer than what is kept may only get farther apart.
+        self._farthest = np.full(len(keep), -math.inf)
+        self.found = Clearance(math.inf, ("", ""), 0)
+        self.spare = -math.inf
+
+    def look(self, q: Vec) -> None:
+        clearances = self._model.clearances(q)
+        self._farthest = np.maximum(self._farthest, clearances)
+        allowed = np.minimum(self._keep, self._farthest) - TOLERANCE
+        nearest, pair, n_violations = self.found
+        k = int(np.argmin(clearances))
+        if clearances[k] < nearest:
+            nearest, pair = float(clearances[k]), self._model.pairs[k]
+        is_near = bool((clearances < allowed).any())
+        self.found = Clearance(nearest, pair, n_violations + is_near)
+        self.spare = float((clearances - np.maximum(self._keep, 0.0)).min())
