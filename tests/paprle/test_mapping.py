@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pinocchio as pin
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paprle.mapping import (
@@ -20,6 +20,7 @@ from paprle.wire import pose_to_row
     st.sampled_from(["any", "half_turn", "small"]),
     st.integers(0, 2**32 - 1),
 )
+@settings(deadline=None)
 def test_a_pose_survives_its_row(kind, seed):
     rng = np.random.default_rng(seed)
     axis = rng.normal(size=3)
