@@ -106,6 +106,7 @@ def judge_track(
     pos, rot = measure_errors(robot, targets.T, q)
     known = (targets.kind == 0) | (targets.kind == 3)
     row = {
+        "n": len(q),
         "us": _times(result["seconds"]),
         "reachable": _errors(pos[known], rot[known]),
         "unsolved": int((~result["is_solved"]).sum()),
@@ -121,6 +122,7 @@ def judge_track(
         there = targets.kind == kind
         if there.any():
             row[name] = _errors(pos[there], rot[there])
+            row[f"ik_{name}"] = _errors(pos_ik[there], rot_ik[there])
     return row
 
 

@@ -91,6 +91,7 @@ PEAKS: Column = ("peak rad/s, rad/s²", lambda row: spread(row, "rad_s", "rad_s2
 LIMITS: Column = ("ticks over position / speed / acceleration limit", _limits)
 CLEARANCE: Column = ("least clearance, mm", lambda row: spread(row, "clearance_mm"))
 BACK: Column = ("back after out of reach", _success("back"))
+IK_BACK: Column = ("IK alone, the same", _success("ik_back"))
 UNSOLVED: Column = ("no solution", lambda row: str(row["unsolved"]))
 
 COLD: list[Column] = [
@@ -107,6 +108,7 @@ COLD: list[Column] = [
 PATHS: list[Column] = [
     ("paths", lambda row: str(row["paths"]["n"])),
     ("within 1 mm all along", lambda row: percent(row["paths"]["within_1mm"])),
+    ("IK alone", lambda row: percent(row["ik_paths"]["within_1mm"])),
     (
         "worst error of a path, mm: median",
         lambda row: number(row["paths"]["median_mm"]),
@@ -115,7 +117,7 @@ PATHS: list[Column] = [
     ("max", lambda row: number(row["paths"]["max_mm"])),
 ]
 CROSSING: list[Column] = [
-    ("ticks", lambda row: str(row["reachable"]["n"])),
+    ("ticks", lambda row: str(row["n"])),
     CLEARANCE,
     ("touching", lambda row: percent(row["touching"])),
     ("nearer than asked", lambda row: percent(row["too_near"])),
@@ -145,7 +147,20 @@ SECTIONS: dict[str, tuple[str, list[Column]]] = {
     ),
     "warm": (
         "Warm tracking, limits alone",
-        [TIME, SUCCESS, TICKS, MM, DEG, IK_SUCCESS, IK_MM, IK_DEG, PEAKS, LIMITS, BACK],
+        [
+            TIME,
+            SUCCESS,
+            TICKS,
+            MM,
+            DEG,
+            IK_SUCCESS,
+            IK_MM,
+            IK_DEG,
+            PEAKS,
+            LIMITS,
+            BACK,
+            IK_BACK,
+        ],
     ),
     "fast": (
         "Fast tracking: up to 3 rad/s, near limits",
@@ -165,7 +180,7 @@ _LEAST = 0.01  # [mm], [µs], [%] chosen: differences below are none
 
 
 def _count(row: Row) -> int:
-    return int(row["n"] if "n" in row else row["reachable"]["n"])
+    return int(row["n"])
 
 
 def _success_of(scenario: str, row: Row) -> float:

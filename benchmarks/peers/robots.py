@@ -19,6 +19,7 @@ import yaml
 from pydantic import TypeAdapter
 
 from benchmarks.peers.problem import Problem, ProblemLimb
+from paprle import GateConfig
 from paprle.robot import RobotModel
 from paprle.robot.collision import CollisionModel
 from paprle.robot.urdf import read_urdf
@@ -26,7 +27,7 @@ from paprle.settings import LimbSettings, LimitSettings, RobotSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 DT = 0.005  # [s] the product's own rate, 200 Hz
-KEEP = 0.01  # [m] chosen: below what any robot's neighbours have at home, 18 mm
+KEEP = GateConfig().clearance_self  # everybody is asked for the product's own
 _SPEED_SCALE = {"g1": 0.1}  # its URDF has no-load speeds, 20 to 37 rad/s
 _CAPSULES = "_capsules"
 _SHORTEST = 0.001  # [m] chosen: a capsule that is a ball, all but

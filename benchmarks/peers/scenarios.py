@@ -49,13 +49,13 @@ class Sizes:
 FULL = Sizes(
     n_warm=20,
     n_apart=5,
-    n_fast=10,
+    n_fast=6,
     n_lines=40,
     n_cold=600,
     n_crossings=2,
     n_growth=1,
     n_arrivals=100,
-    budget=6.0,
+    budget=4.0,
 )
 QUICK = Sizes(
     n_warm=2,
@@ -137,6 +137,7 @@ class Bench:
         rows, results = self._track(robot, targets, "without")
         for peer, row in rows.items():
             row["paths"] = judge_paths(targets, robot, results[peer]["q"])
+            row["ik_paths"] = judge_paths(targets, robot, results[peer]["q_ik"])
         return rows
 
     def _cold(self, robot: Robot) -> Rows:

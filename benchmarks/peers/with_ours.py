@@ -1,18 +1,21 @@
-"""This product by its public API: ``IkSolver`` for each limb, then ``Gate``."""
+"""This product by its public API: the IK of all limbs, then the gate."""
 
 from __future__ import annotations
 
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
 from benchmarks.peers.problem import Problem
 from paprle import Gate, GateConfig, IkConfig, IkSolver, RobotModel
+from paprle.kinematics import LimbsSolver
 from paprle.settings import LimbSettings, LimitSettings, RobotSettings
 
 VERSIONS = {name: version(name) for name in ("paprle", "numpy", "numba")}
+_AHEAD = 0.3  # [rad] that of a session
 
 
 def load_model(problem: Problem) -> RobotModel:
@@ -36,48 +39,63 @@ def load_model(problem: Problem) -> RobotModel:
 
 
 class OurSolver:
-    """One robot: IK warm-started from its own last answer, as in a session."""
+    """One robot; the IK starts from its own last answer, as in a session."""
 
     def __init__(self, problem: Problem, variant: str) -> None:
         self._robot = load_model(problem)
         self._dt = problem.dt
         self._limbs = list(self._robot.limbs.values())
-        config = GateConfig()
+        config, ik_config = GateConfig(), IkConfig()
         margin = config.position_margin if variant != "cold" else 0.0
-        self._iks = [
-            IkSolver(limb, IkConfig(), position_margin=margin) for limb in self._limbs
-        ]
+        self._ik = IkSolver(self._limbs[0], ik_config, position_margin=margin)
+        self._all = LimbsSolver(self._limbs, ik_config, position_margin=margin)
+        self._reach = np.full(len(self._limbs), ik_config.max_step)
         self._gate = Gate(self._robot, config)
         self.n_pairs = self._robot.n_collision_pairs if variant == "with" else 0
         self._T_base_root = find_bases(problem)
         self.reset(self._robot.home)
 
-    def prepare(self, T: np.ndarray) -> list[pin.SE3]:
+    def prepare(self, T: np.ndarray) -> Any:
+        """One pose for the solver of one limb, arrays for that of several."""
         bases = self._T_base_root
-        return [b * pin.SE3(pose) for b, pose in zip(bases, T, strict=True)]
+        poses = [b * pin.SE3(pose) for b, pose in zip(bases, T, strict=True)]
+        if len(poses) == 1:
+            return poses[0]
+        R = np.array([pose.rotation for pose in poses])
+        return R, np.array([pose.translation for pose in poses])
 
     def reset(self, q: np.ndarray) -> None:
         self._gate.reset(q)
         self._q = q.copy()
-        self._q_limbs = [limb.take(q) for limb in self._limbs]
 
-    def step(self, targets: list[pin.SE3]) -> bool:
-        q = self._q.copy()
-        for k, target in enumerate(targets):
-            found = self._iks[k].solve(target, self._q_limbs[k]).q
-            self._q_limbs[k] = q[self._limbs[k].indices] = found
+    def step(self, targets: Any) -> bool:
+        q = self._seed()
+        if len(self._limbs) == 1:
+            q = self._ik.solve(targets, q).q  # all of its joints are the robot's
+        else:
+            self._all.solve(*targets, q, self._reach)
         dq = (q - self._q) / self._dt
         self._q = q
         self._gate.step(q, self._dt, dq_des=dq)
         return True
+
+    def _seed(self) -> np.ndarray:
+        """The last answer, no farther ahead of the arm than in a session."""
+        q = self._q.copy()
+        ahead = q - self._gate.q_cmd
+        if np.abs(ahead).max() > _AHEAD:
+            for limb in self._limbs:
+                part = limb.take(ahead)
+                share = min(1.0, _AHEAD / max(float(np.abs(part).max()), _AHEAD))
+                q[limb.indices] -= (1.0 - share) * part
+        return q
 
     def read(self) -> tuple[np.ndarray, np.ndarray]:
         return self._gate.q_cmd, self._q
 
     def search(self, T: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, int]:
         """One call; it restarts by itself."""
-        target = self.prepare(T)[0]
-        return self._iks[0].solve_global(target, starts[0]).q, 1
+        return self._ik.solve_global(self.prepare(T), starts[0]).q, 1
 
 
 def find_bases(problem: Problem) -> list[pin.SE3]:
