@@ -1,6 +1,6 @@
 """Latest-wins snapshots and the recorder's ring, shared between processes.
 
-Both live in an unlinked temporary file that two processes map; the descriptor is
+Both live in an unlinked file in memory that two processes map; the descriptor is
 inherited, so nothing is left behind whoever dies. There is no lock that a killed
 process could keep: a mailbox has two slots with a counter and a checksum each, and a
 ring has one producer and one consumer. Nobody ever waits.
@@ -25,10 +25,18 @@ _RING_HEADER = 64 + 8 * _N_KINDS
 
 
 def _make_shared(n_bytes: int) -> int:
-    """Return the descriptor of an unlinked file of that size, zero-filled."""
-    with tempfile.TemporaryFile() as file:
-        file.truncate(n_bytes)
-        return os.dup(file.fileno())
+    """Return the descriptor of an unlinked file of that size, zero-filled.
+
+    It lies in memory where the kernel has such files: a page of one on a disk is
+    written back now and then, and who touches it meanwhile may wait for the disk.
+    """
+    if hasattr(os, "memfd_create"):
+        fd = os.memfd_create("paprle")
+    else:
+        with tempfile.TemporaryFile() as file:
+            fd = os.dup(file.fileno())
+    os.truncate(fd, n_bytes)
+    return fd
 
 
 class Mailbox:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import termios
 import time
+import warnings
 from pathlib import Path
 
 from running import RunningSession
@@ -65,20 +66,24 @@ class TerminalSession(RunningSession):
         return at_ns
 
     def engage(self) -> None:
-        """Press Enter, and again when a busy machine made the gate hold."""
-        for _ in range(5):
-            self.press(b"\r")
-            end = time.monotonic() + 10.0
-            while time.monotonic() < end:
-                shown = self.text()[self._seen :]
-                if "ENGAGED " in shown and shown.rfind("ENGAGED ") > shown.rfind(
-                    "CLUTCHED"
-                ):
-                    self._seen = len(self.text())
-                    return
-                if "CLUTCHED" in shown:
-                    break
-                select.select([self._master], [], [], 0.02)
+        """Press Enter until it is engaged; each time it was refused is warned of.
+
+        A machine that stands still for long (``benchmarks.stalls`` counts it) makes
+        the leader's data old, and then a person has to press again.
+        """
+        self.press(b"\r")
+        end = time.monotonic() + 20.0
+        while time.monotonic() < end:
+            shown = self.text()[self._seen :]
+            if shown.rfind("ENGAGED ") > shown.rfind("CLUTCHED"):
+                self._seen = len(self.text())
+                return
+            if "or press Enter" in shown:
+                warnings.warn(
+                    f"disengaged at once, pressed again:\n{shown}", stacklevel=2
+                )
+                self.press(b"\r")
+            select.select([self._master], [], [], 0.02)
         raise AssertionError(f"never ENGAGED:\n{self.text()}")
 
     def hang_up(self) -> int:
