@@ -31,6 +31,7 @@ from paprle.robot.shapes import (
     TINY,
     across,
     between_axes,
+    find_core,
     half_width,
     inlined,
     support,
@@ -99,14 +100,15 @@ def _height(bodies: Bodies, a: int, b: int, R: Vec, p: Vec) -> float:
     up = (R[b, 0, 2], R[b, 1, 2], R[b, 2, 2])
     x, y, z = p[a, 0] - p[b, 0], p[a, 1] - p[b, 1], p[a, 2] - p[b, 2]
     middle = up[0] * x + up[1] * y + up[2] * z
-    return float(middle - half_width(bodies, a, R, up))
+    width = half_width(find_core(bodies, a, R, p), up) + bodies.size[a, BALL]
+    return float(middle - width)
 
 
 @inlined
 def _measure_above(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, out: Vec) -> float:
     height = _height(bodies, a, b, R, p)
     down = (-R[b, 0, 2], -R[b, 1, 2], -R[b, 2, 2])
-    point = support(bodies, a, R, p, down)
+    point = support(find_core(bodies, a, R, p), down)
     for i in range(3):
         out[6 + i] = down[i]
         out[i] = point[i] + bodies.size[a, BALL] * down[i]

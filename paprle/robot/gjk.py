@@ -23,10 +23,14 @@ from paprle.robot.bodies import Bodies
 from paprle.robot.shapes import (
     BALL,
     BOX,
+    CAPSULE,
     TINY,
+    Core,
+    Triple,
     across,
     between_axes,
     cross,
+    find_core,
     half_width,
     inlined,
     support,
@@ -40,73 +44,74 @@ _FLAT = 1e-24  # [m²] chosen: two points of a simplex nearer than 1e-12 m are o
 
 # Columns of a simplex: a point of the difference, the point of a, weight, new weight.
 _A, _WEIGHT, _NEW = 3, 6, 7
-_BEST = 3  # where the least overlap stands in ``out`` while normals are tried
 
 
-@compiled
+@inlined
 def measure_cores(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, out: Vec) -> float:
-    """Measure two bodies; the arguments are those of ``measure_pair``."""
+    """Measure two bodies; arguments and result are those of ``measure_pair``."""
     s, t, x, y, z = between_axes(bodies, a, b, R, p)
     apart = math.sqrt(x * x + y * y + z * z)
-    if apart <= TINY:
-        x, y, z = across(R, a, b)
-    else:
-        x, y, z = x / apart, y / apart, z / apart
-    out[6], out[7], out[8] = x, y, z
-    touching = bodies.capsule[a] + bodies.capsule[b]
-    if apart > touching and _is_side_by_side(bodies, a, b, R, out):
+    n = across(R, a, b) if apart <= TINY else (x / apart, y / apart, z / apart)
+    distance = apart - bodies.capsule[a] - bodies.capsule[b]
+    if (
+        distance > 0.0
+        and _is_round_there(bodies, a, R, n)
+        and _is_round_there(bodies, b, R, n)
+    ):
         for i in range(3):
-            out[i] = p[a, i] + s * R[a, i, 2] + bodies.capsule[a] * out[6 + i]
-            out[3 + i] = p[b, i] + t * R[b, i, 2] - bodies.capsule[b] * out[6 + i]
-        return float(apart - touching)
-    distance = _separate(bodies, a, b, R, p, out)
+            out[6 + i] = n[i]
+            out[i] = p[a, i] + s * R[a, i, 2] + bodies.capsule[a] * n[i]
+            out[3 + i] = p[b, i] + t * R[b, i, 2] - bodies.capsule[b] * n[i]
+        return float(distance)
+    # By value: references to arrays would be counted at each call.
+    core_a, core_b = find_core(bodies, a, R, p), find_core(bodies, b, R, p)
+    distance, n, on_a, on_b = _separate(core_a, core_b, n)
     if distance <= 0.0:
-        distance = _overlap(bodies, a, b, R, p, out)
+        distance, n, on_a, on_b = _overlap(core_a, core_b, n)
     for i in range(3):
-        out[i] += bodies.size[a, BALL] * out[6 + i]
-        out[3 + i] -= bodies.size[b, BALL] * out[6 + i]
+        out[6 + i] = n[i]
+        out[i] = on_a[i] + bodies.size[a, BALL] * n[i]
+        out[3 + i] = on_b[i] - bodies.size[b, BALL] * n[i]
     return float(distance - bodies.size[a, BALL] - bodies.size[b, BALL])
 
 
 @inlined
-def _is_side_by_side(bodies: Bodies, a: int, b: int, R: Vec, out: Vec) -> bool:
-    """Tell whether round sides face each other: their capsules then are exact."""
-    for i in (a, b):
-        sine = R[i, 0, 2] * out[6] + R[i, 1, 2] * out[7] + R[i, 2, 2] * out[8]
-        if bodies.kind[i] == BOX or abs(sine) > _SQUARE:
-            return False
-    return True
+def _is_round_there(bodies: Bodies, i: int, R: Vec, n: Triple) -> bool:
+    """Tell whether a body's surface along n is that of its enclosing capsule."""
+    sine = R[i, 0, 2] * n[0] + R[i, 1, 2] * n[1] + R[i, 2, 2] * n[2]
+    is_capsule = bodies.kind[i] == CAPSULE
+    return bool(is_capsule or (bodies.kind[i] != BOX and abs(sine) <= _SQUARE))
 
 
 @compiled
-def _separate(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, out: Vec) -> float:
-    """Return how far cores are apart, 0 or less where they touch.
+def _separate(a: Core, b: Core, n: Triple) -> tuple[float, Triple, Triple, Triple]:
+    """Find how far two cores are apart.
 
     Args:
-        bodies: The bodies.
-        a: Index of one.
-        b: Index of the other.
-        R: Rotations of all bodies.
-        p: Centres of all bodies.
-        out: Holds a first guess of the normal; takes points and normal.
+        a: One core.
+        b: The other.
+        n: A first guess of the normal from a to b.
+
+    Returns:
+        The distance, [m], 0 or less where they touch; the normal; the nearest points
+        of a and of b.
     """
     s = np.empty((4, 8))
     k, best, norm = 0, -math.inf, math.inf
-    x, y, z = -out[6], -out[7], -out[8]
+    x, y, z = -n[0], -n[1], -n[2]
     length = 1.0
     for _ in range(_MAX_ITERATIONS):
         back = (x / length, y / length, z / length)
-        on_b = support(bodies, b, R, p, back)
-        n = (-back[0], -back[1], -back[2])
-        on_a = support(bodies, a, R, p, n)
+        on_b = support(b, back)
+        ahead = (-back[0], -back[1], -back[2])
+        on_a = support(a, ahead)
         lower = 0.0
         for i in range(3):
             s[k, _A + i] = on_a[i]
             s[k, i] = on_a[i] - on_b[i]
-            lower -= n[i] * s[k, i]
+            lower -= ahead[i] * s[k, i]
         if lower > best:
-            best = lower
-            out[6], out[7], out[8] = n
+            best, n = lower, ahead
         if norm - best <= TOLERANCE:
             break
         k = _shrink(s, k)
@@ -115,9 +120,9 @@ def _separate(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, out: Vec) -> float
         if length <= TINY or length >= norm or k > 3:
             break
         norm = length
-    out[0], out[1], out[2] = _mix(s, k, _A)
-    out[3], out[4], out[5] = out[0] - x, out[1] - y, out[2] - z
-    return best if length > TINY else min(best, 0.0)
+    on_a = _mix(s, k, _A)
+    on_b = (on_a[0] - x, on_a[1] - y, on_a[2] - z)
+    return best if length > TINY else min(best, 0.0), n, on_a, on_b
 
 
 @inlined
@@ -212,58 +217,41 @@ def _dot_origin(s: Vec, i: int) -> float:
 
 
 @compiled
-def _overlap(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, out: Vec) -> float:
-    """Return by how much overlapping cores must move to part, as 0 or less.
+def _overlap(a: Core, b: Core, n: Triple) -> tuple[float, Triple, Triple, Triple]:
+    """Find by how much overlapping cores must move to part.
 
-    It tries the normal in ``out``, then what separates boxes: their axes and the cross
-    products of those, then the line between the centres and its parts across either
-    body's z, in which round sides leave.
+    It tries a guess n, then what separates boxes: their axes and the cross products of
+    those, then the line between the centres and its parts across either body's z, in
+    which round sides leave.
+
+    Returns:
+        What ``_separate`` does; the distance is 0 or less.
     """
-    pair = (a, b)
-    c = (p[b, 0] - p[a, 0], p[b, 1] - p[a, 1], p[b, 2] - p[a, 2])
-    first = (out[6], out[7], out[8])
-    out[_BEST] = -math.inf
-    _part(bodies, pair, R, p, first, out)
-    for i in range(4):
-        u = c if i == 3 else (R[a, 0, i], R[a, 1, i], R[a, 2, i])
-        _part(bodies, pair, R, p, u, out)
-        for j in range(3):
-            w = (R[b, 0, j], R[b, 1, j], R[b, 2, j])
-            _part(bodies, pair, R, p, cross(u, w), out)
-            if i == 3:
-                _part(bodies, pair, R, p, w, out)
-    for i in pair:
-        z = (R[i, 0, 2], R[i, 1, 2], R[i, 2, 2])
-        _part(bodies, pair, R, p, cross(z, cross(c, z)), out)
-    best: float = out[_BEST]
-    point = support(bodies, a, R, p, (out[6], out[7], out[8]))
-    for i in range(3):
-        out[i] = point[i]
-        out[3 + i] = out[i] + best * out[6 + i]
-    return best
+    c = (b[0][0] - a[0][0], b[0][1] - a[0][1], b[0][2] - a[0][2])
+    best, n = _part(a, b, n, -math.inf, n)
+    best, n = _part(a, b, c, best, n)
+    for u in a[1:4]:
+        best, n = _part(a, b, u, best, n)
+    for w in b[1:4]:
+        best, n = _part(a, b, w, best, n)
+        for u in a[1:4]:
+            best, n = _part(a, b, cross(u, w), best, n)
+    best, n = _part(a, b, cross(a[3], cross(c, a[3])), best, n)
+    best, n = _part(a, b, cross(b[3], cross(c, b[3])), best, n)
+    on_a = support(a, n)
+    on_b = (on_a[0] + best * n[0], on_a[1] + best * n[1], on_a[2] + best * n[2])
+    return best, n, on_a, on_b
 
 
 @compiled
-def _part(
-    bodies: Bodies,
-    pair: tuple[int, int],
-    R: Vec,
-    p: Vec,
-    n: tuple[float, float, float],
-    out: Vec,
-) -> None:
-    """Try to part two cores along a vector; it is the normal if none was better."""
-    norm = math.sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2])
+def _part(a: Core, b: Core, u: Triple, best: float, n: Triple) -> tuple[float, Triple]:
+    """Try to part two cores along u; return the better of that and of best along n."""
+    norm = math.sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2])
     if norm <= TINY:
-        return
-    a, b = pair
-    n = (n[0] / norm, n[1] / norm, n[2] / norm)
-    along = 0.0
-    for i in range(3):
-        along += n[i] * (p[b, i] - p[a, i])
-    apart = abs(along) + bodies.size[a, BALL] + bodies.size[b, BALL]
-    apart -= half_width(bodies, a, R, n) + half_width(bodies, b, R, n)
-    if apart > out[_BEST]:
-        out[_BEST] = apart
-        for i in range(3):
-            out[6 + i] = math.copysign(1.0, along) * n[i]
+        return best, n
+    x, y, z = u[0] / norm, u[1] / norm, u[2] / norm
+    along = x * (b[0][0] - a[0][0]) + y * (b[0][1] - a[0][1]) + z * (b[0][2] - a[0][2])
+    if along < 0.0:
+        x, y, z = -x, -y, -z
+    apart = abs(along) - half_width(a, (x, y, z)) - half_width(b, (x, y, z))
+    return (apart, (x, y, z)) if apart > best else (best, n)

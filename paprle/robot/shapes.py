@@ -19,6 +19,10 @@ from paprle.types import Vec
 if TYPE_CHECKING:
     from paprle.robot.bodies import Bodies
 
+Triple = tuple[float, float, float]
+Core = tuple[Triple, Triple, Triple, Triple, Triple, float]
+"""Centre, axes, half extents, radius of the disc."""
+
 _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 
 
@@ -82,9 +86,7 @@ def between_axes(
 
 
 @compiled
-def cross(
-    u: tuple[float, float, float], w: tuple[float, float, float]
-) -> tuple[float, float, float]:
+def cross(u: Triple, w: Triple) -> Triple:
     """Return u x w."""
     return (
         u[1] * w[2] - u[2] * w[1],
@@ -94,7 +96,7 @@ def cross(
 
 
 @inlined
-def across(R: Vec, a: int, b: int) -> tuple[float, float, float]:
+def across(R: Vec, a: int, b: int) -> Triple:
     """Return a unit vector at right angles to the axes of two bodies."""
     u = (R[a, 0, 2], R[a, 1, 2], R[a, 2, 2])
     x, y, z = cross(u, (R[b, 0, 2], R[b, 1, 2], R[b, 2, 2]))
@@ -105,34 +107,46 @@ def across(R: Vec, a: int, b: int) -> tuple[float, float, float]:
 
 
 @inlined
-def half_width(bodies: Bodies, i: int, R: Vec, n: tuple[float, float, float]) -> float:
-    """Return how far a body reaches from its centre along a unit vector, [m]."""
+def find_core(bodies: Bodies, i: int, R: Vec, p: Vec) -> Core:
+    """Return a body's core by value, as ``support`` takes it."""
     size = bodies.size
-    u = R[i, 0, 0] * n[0] + R[i, 1, 0] * n[1] + R[i, 2, 0] * n[2]
-    v = R[i, 0, 1] * n[0] + R[i, 1, 1] * n[1] + R[i, 2, 1] * n[2]
-    w = R[i, 0, 2] * n[0] + R[i, 1, 2] * n[1] + R[i, 2, 2] * n[2]
-    width = size[i, 0] * abs(u) + size[i, 1] * abs(v) + size[i, 2] * abs(w)
-    return float(width + size[i, DISC] * math.sqrt(u * u + v * v) + size[i, BALL])
+    return (
+        (p[i, 0], p[i, 1], p[i, 2]),
+        (R[i, 0, 0], R[i, 1, 0], R[i, 2, 0]),
+        (R[i, 0, 1], R[i, 1, 1], R[i, 2, 1]),
+        (R[i, 0, 2], R[i, 1, 2], R[i, 2, 2]),
+        (size[i, 0], size[i, 1], size[i, 2]),
+        size[i, DISC],
+    )
 
 
 @inlined
-def support(
-    bodies: Bodies, i: int, R: Vec, p: Vec, n: tuple[float, float, float]
-) -> tuple[float, float, float]:
-    """Return the point of a body's core that is farthest along n."""
-    size = bodies.size
-    u = R[i, 0, 0] * n[0] + R[i, 1, 0] * n[1] + R[i, 2, 0] * n[2]
-    v = R[i, 0, 1] * n[0] + R[i, 1, 1] * n[1] + R[i, 2, 1] * n[2]
-    w = R[i, 0, 2] * n[0] + R[i, 1, 2] * n[1] + R[i, 2, 2] * n[2]
-    w = math.copysign(size[i, 2], w)
-    if size[i, DISC] > 0.0:
+def support(core: Core, n: Triple) -> Triple:
+    """Return the point of a core that is farthest along n."""
+    p, x, y, z, half, disc = core
+    u = x[0] * n[0] + x[1] * n[1] + x[2] * n[2]
+    v = y[0] * n[0] + y[1] * n[1] + y[2] * n[2]
+    w = z[0] * n[0] + z[1] * n[1] + z[2] * n[2]
+    w = math.copysign(half[2], w)
+    if disc > 0.0:
         rho = math.sqrt(u * u + v * v)
-        scale = size[i, DISC] / rho if rho > 0.0 else 0.0
+        scale = disc / rho if rho > 0.0 else 0.0
         u, v = u * scale, v * scale
     else:
-        u, v = math.copysign(size[i, 0], u), math.copysign(size[i, 1], v)
+        u, v = math.copysign(half[0], u), math.copysign(half[1], v)
     return (
-        p[i, 0] + R[i, 0, 0] * u + R[i, 0, 1] * v + R[i, 0, 2] * w,
-        p[i, 1] + R[i, 1, 0] * u + R[i, 1, 1] * v + R[i, 1, 2] * w,
-        p[i, 2] + R[i, 2, 0] * u + R[i, 2, 1] * v + R[i, 2, 2] * w,
+        p[0] + x[0] * u + y[0] * v + z[0] * w,
+        p[1] + x[1] * u + y[1] * v + z[1] * w,
+        p[2] + x[2] * u + y[2] * v + z[2] * w,
     )
+
+
+@inlined
+def half_width(core: Core, n: Triple) -> float:
+    """Return how far a core reaches from its centre along a unit vector, [m]."""
+    _, x, y, z, half, disc = core
+    u = x[0] * n[0] + x[1] * n[1] + x[2] * n[2]
+    v = y[0] * n[0] + y[1] * n[1] + y[2] * n[2]
+    w = z[0] * n[0] + z[1] * n[1] + z[2] * n[2]
+    width = half[0] * abs(u) + half[1] * abs(v) + half[2] * abs(w)
+    return width + disc * math.sqrt(u * u + v * v)
