@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import tempfile
 import time
@@ -50,7 +51,7 @@ def main() -> None:
     args = parse()
     pythons = {"placo": str(_PLACO), **dict(p.split("=", 1) for p in args.python)}
     sizes = QUICK if args.quick else FULL
-    began = time.monotonic()
+    began, load = time.monotonic(), os.getloadavg()[0]
 
     def say(what: str) -> None:
         print(f"{time.monotonic() - began:6.1f} s  {what}", flush=True)
@@ -68,6 +69,8 @@ def main() -> None:
     results = {
         "command": "python -m benchmarks.peers" + " --quick" * args.quick,
         "machine": f"{find_cpu()}, Python {platform.python_version()}",
+        "load": [round(load, 1), round(os.getloadavg()[0], 1)],
+        "seconds": round(time.monotonic() - began),
         "versions": versions,
         "versions_of_placo": placo,
         "robots": bench.describe(),

@@ -233,7 +233,9 @@ def _header(results: dict[str, Any]) -> str:
         for name, r in results["robots"].items()
     )
     return (
-        f"`{results['command']}` on {results['machine']}; "
+        f"`{results['command']}`, {results['seconds']} s, on {results['machine']}, "
+        f"with {results['load'][0]} processes at work before and "
+        f"{results['load'][1]} after it (its own among them); "
         f"{pairs(results['versions'])}; beside them "
         f"{pairs(results['versions_of_placo'])}. Robots: {robots}."
     )
