@@ -17,7 +17,7 @@ import coal
 import numpy as np
 import pinocchio as pin
 
-from benchmarks.ik import ROBOTS, load_robot
+from benchmarks.ik import load_robot
 from paprle.compiled import compiled
 from paprle.robot.arrays import Ints, place_joints
 from paprle.robot.bodies import Bodies, make_bodies, place_bodies, to_arrays
@@ -26,6 +26,7 @@ from paprle.robot.tree import Primitive
 from paprle.settings import GateSettings, SceneBodySettings
 from paprle.types import Vec
 
+ROBOTS = ("piper", "ur5e", "papras_7dof", "papras_7dof_2arm", "g1")
 N_PAIRS = 1000
 N_REPEATS = 9
 NEAR = 0.1  # [m]
