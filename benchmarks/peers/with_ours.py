@@ -50,7 +50,9 @@ class OurSolver:
         self._ik = IkSolver(self._limbs[0], ik_config, position_margin=margin)
         self._all = LimbsSolver(self._limbs, ik_config, position_margin=margin)
         self._reach = np.full(len(self._limbs), ik_config.max_step)
-        self._gate = Gate(self._robot, config)
+        # of the bare description the gate limits joints alone
+        kept = self._robot if variant == "with" else self._robot.info
+        self._gate = Gate(kept, config)
         self.n_pairs = self._robot.n_collision_pairs if variant == "with" else 0
         self._T_base_root = find_bases(problem)
         self.reset(self._robot.home)
