@@ -12,62 +12,21 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
-import os
 import subprocess
 import sys
 import tempfile
-import time
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.itv import run
+from benchmarks.machine import Machine
 from paprle.gate.reasons import Reason
 from paprle.recording.reader import Episode
 from paprle.types import GateState
 
 ENGAGING = 0.3  # [s] chosen: what a first engaged period touches, it touches by then
-GAP = 0.01  # [s] chosen: half of the shortest stall that holds
 CIRCLE = ("leader=autopilot", "leader.size=0.04", "leader.speed=0.1")
-
-
-def watch(cpu: int, pipe: Connection) -> None:
-    """Send when this process, which should always run, did not: begin and end, [s]."""
-    try:
-        os.sched_setaffinity(0, {cpu})
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(80))
-    except OSError:
-        pipe.send([])
-        return
-    gaps, before = [], time.monotonic()
-    while not pipe.poll():
-        time.sleep(0.002)
-        now = time.monotonic()
-        if now - before > GAP:
-            gaps.append((before, now))
-        before = now
-    pipe.send(gaps)
-
-
-class Machine:
-    """Watches every processor until it is asked."""
-
-    def __init__(self) -> None:
-        self._pipes = []
-        for cpu in os.sched_getaffinity(0):
-            ours, theirs = multiprocessing.Pipe()
-            multiprocessing.Process(
-                target=watch, args=(cpu, theirs), daemon=True
-            ).start()
-            self._pipes.append(ours)
-
-    def stop(self) -> list[tuple[float, float]]:
-        """Return the times in which a processor did not run what it should have."""
-        for pipe in self._pipes:
-            pipe.send(None)
-        return [gap for pipe in self._pipes for gap in pipe.recv()]
 
 
 def find_stalls(episode: Episode) -> tuple[list[dict[str, float]], float]:
@@ -94,14 +53,13 @@ def find_stalls(episode: Episode) -> tuple[list[dict[str, float]], float]:
 
 def measure(n_runs, n_episodes, rate, out):
     """Return counts and times over some sessions of some episodes each."""
-    machine = Machine()
-    for number in range(n_runs):
-        run(
-            "run", *CIRCLE, "follower=piper", "env=kinematic", f"env.rate={rate}",
-            f"session.episodes={n_episodes}", "leader.episodes=0",
-            f"record.dir={out / str(number)}",
-        )  # fmt: skip
-    gaps = machine.stop()
+    with Machine() as machine:
+        for number in range(n_runs):
+            run(
+                "run", *CIRCLE, "follower=piper", "env=kinematic", f"env.rate={rate}",
+                f"session.episodes={n_episodes}", "leader.episodes=0",
+                f"record.dir={out / str(number)}",
+            )  # fmt: skip
     episodes = [Episode.open(path) for path in sorted(out.glob("*/*.mcap"))]
     stalls, engaged = [], 0.0
     for episode in episodes:
@@ -110,7 +68,7 @@ def measure(n_runs, n_episodes, rate, out):
         engaged += seconds
     for stall in stalls:
         stall["is_machine"] = any(
-            begin < stall["end"] and end > stall["begin"] for begin, end in gaps
+            begin < stall["end"] and end > stall["begin"] for begin, end in machine.gaps
         )
     own = [stall for stall in stalls if not stall["is_machine"]]
     late = np.concatenate([episode.gate["late_ns"] for episode in episodes])

@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from machine import undisturbed
 from terminal import TerminalSession
 
 from paprle.evaluation.tracks import compute_poses, make_limbs
@@ -18,12 +19,22 @@ FIRST, REPEAT = 0.6, 0.15  # [s] leaders/keyboard/config.py
 
 
 @pytest.fixture
-def terminal(tmp_path):
-    session = TerminalSession(
-        ["leader=keyboard", "follower=piper", "env=kinematic"], tmp_path / "out", {}
-    )
-    yield session
-    session.end()
+def start(tmp_path):
+    """Start sessions in terminals, up to ENGAGED; gone when the test is over."""
+    running = []
+
+    def start_session() -> TerminalSession:
+        out = tmp_path / f"out{len(running)}"
+        triple = ["leader=keyboard", "follower=piper", "env=kinematic"]
+        running.append(TerminalSession(triple, out, {}))
+        running[-1].wait_for("press Enter", 40.0)
+        running[-1].press(b"\r")
+        running[-1].wait_for("ENGAGED")
+        return running[-1]
+
+    yield start_session
+    for session in running:
+        session.end()
 
 
 def read_path(episode: Episode):
@@ -47,10 +58,11 @@ def hold(session, key: bytes, seconds: float) -> None:
         time.sleep(1 / 30)
 
 
-def test_keys_start_move_stop_and_quit(terminal):
-    terminal.wait_for("press Enter", 40.0)
-    terminal.press(b"\r")
-    terminal.wait_for("ENGAGED")
+def test_keys_start_move_stop_and_quit(start):
+    undisturbed(lambda: check_a_held_key(start()))
+
+
+def check_a_held_key(terminal) -> None:
     time.sleep(0.3)
     pressed_ns = time.monotonic_ns()
     hold(terminal, b"w", 1.0)
@@ -85,15 +97,16 @@ def assert_stopped(stamps, path, released_ns: int) -> None:
     assert np.ptp(after, axis=0).max() < 5e-4
 
 
-def test_a_single_press_moves_for_the_stated_time(terminal):
-    terminal.wait_for("press Enter", 40.0)
-    terminal.press(b"\r")
-    terminal.wait_for("ENGAGED")
+def test_a_single_press_moves_for_the_stated_time(start):
+    undisturbed(lambda: check_a_single_press(start()))
+
+
+def check_a_single_press(terminal) -> None:
     time.sleep(0.3)
     terminal.press(b"a")
     time.sleep(FIRST + 0.4)
     terminal.press(b"n")
-    time.sleep(0.5)
+    terminal.wait_for("RESETTING")
     terminal.kill("session", signal.SIGINT)
     code = terminal.wait_gone()
 

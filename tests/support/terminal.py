@@ -79,9 +79,7 @@ class TerminalSession(RunningSession):
                 self._seen = len(self.text())
                 return
             if "or press Enter" in shown:
-                warnings.warn(
-                    f"disengaged at once, pressed again:\n{shown}", stacklevel=2
-                )
+                warnings.warn(f"disturbed: had to press again:\n{shown}", stacklevel=2)
                 self.press(b"\r")
             select.select([self._master], [], [], 0.02)
         raise AssertionError(f"never ENGAGED:\n{self.text()}")

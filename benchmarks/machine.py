@@ -1,0 +1,70 @@
+"""Notices when the machine itself stood still, as a virtual one does at times.
+
+``python -m benchmarks.machine CPU`` sleeps and wakes above everything else on one
+processor and, when its standard input ends, prints when it did not run, as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+GAP = 0.01  # [s] chosen: half of the shortest stall that a gate holds for
+_PERIOD = 0.002  # [s] chosen
+_PRIORITY = 80  # chosen: above the product's 50
+
+
+class Machine:
+    """Watches every processor while in the ``with`` block.
+
+    Attributes:
+        gaps: After it: begin and end of each standstill, monotonic, [s]. Without the
+            right to real-time priority none is known, and there are none.
+    """
+
+    def __enter__(self) -> Machine:
+        """Start to watch."""
+        self.gaps: list[tuple[float, float]] = []
+        self._watches = [
+            subprocess.Popen(
+                [sys.executable, "-m", "benchmarks.machine", str(cpu)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                cwd=Path(__file__).parents[1],
+            )
+            for cpu in os.sched_getaffinity(0)
+        ]
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        """Collect what was seen."""
+        for process in self._watches:
+            out, _ = process.communicate()
+            self.gaps += [(begin, end) for begin, end in json.loads(out)]
+
+
+def watch(cpu: int) -> list[tuple[float, float]]:
+    """Return when this process, which should always run, did not."""
+    gaps: list[tuple[float, float]] = []
+    try:
+        os.sched_setaffinity(0, {cpu})
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_PRIORITY))
+    except OSError:
+        sys.stdin.read()
+        return gaps
+    before = time.monotonic()
+    while not select.select([sys.stdin], [], [], _PERIOD)[0]:
+        now = time.monotonic()
+        if now - before > GAP:
+            gaps.append((before, now))
+        before = now
+    return gaps
+
+
+if __name__ == "__main__":
+    print(json.dumps(watch(int(sys.argv[1]))))
