@@ -254,6 +254,28 @@ class GateSettings:
     reduced_scale: Annotated[
         float, Gt(0), Le(1), Unit("1"), doc("Share of V in slow, reduced mode.")
     ] = 0.25
+    tool_speed: Annotated[
+        float | None,
+        Gt(0),
+        Unit("m/s"),
+        doc("Speed limit of end-effectors (C2); absent: none."),
+    ] = None
+    reduced_tool_speed: Annotated[
+        float, Gt(0), Unit("m/s"), doc("The same in slow, reduced mode.")
+    ] = 0.25
+    singularity: Annotated[
+        float,
+        Ge(0),
+        Unit("1"),
+        doc(
+            "Motion towards a singularity is slowed below this smallest singular value "
+            "(C3); 0: never. IK damps below ik.sigma_min."
+        ),
+    ] = 0.0
+    solver: Annotated[
+        Literal["daqp", "osqp"],
+        doc("Solver of periods in which something is near; osqp is the reference."),
+    ] = "daqp"
     stale_after: Annotated[
         float, Gt(0), Le(0.5), Unit("s"), doc("Commands older than this brake (A1).")
     ] = 0.1

@@ -24,6 +24,7 @@ from paprle.gate.reasons import (
 from paprle.gate.states import Event, step_state
 from paprle.gate.watches import MeasurementWatch, SetpointWatch
 from paprle.interfaces import Follower
+from paprle.robot import RobotModel
 from paprle.settings import GateSettings
 from paprle.types import FollowerInfo, FollowerState, GateState, RobotInfo, Vec
 from paprle.wire import Layout, Record, Request, head_of
@@ -45,7 +46,7 @@ class GateController:
 
     def __init__(
         self,
-        robot: RobotInfo,
+        robot: RobotModel | RobotInfo,
         settings: GateSettings,
         follower: Follower,
         info: FollowerInfo,
@@ -62,7 +63,8 @@ class GateController:
         self._h = 1.0 / info.rate
         self._session_period = session_period
         self._setpoints = SetpointWatch(settings)
-        self._measurements = MeasurementWatch(robot, settings, self._h, info.lag)
+        description = robot if isinstance(robot, RobotInfo) else robot.info
+        self._measurements = MeasurementWatch(description, settings, self._h, info.lag)
         self._n_resets = 0
         self._k = 0
         self._latched = 0
@@ -116,13 +118,17 @@ class GateController:
             now_ns, now_ns if due_ns is None else due_ns
         )
         is_reduced = newest is not None and newest.reduced
-        self.gate.speed_scale = self._settings.reduced_scale if is_reduced else 1.0
-        leash = None
-        if self._measurements.is_blocked and self._meas is not None:
-            leash = self._meas.q
+        self.gate.reduce(is_reduced)
         clearance = math.inf
         if self._may_write:
-            result = self.gate.step(q_des, self._h, age, leash, dq_des=dq_des)
+            result = self.gate.step(
+                q_des,
+                self._h,
+                age,
+                None if self._meas is None else self._meas.q,
+                dq_des=dq_des,
+                is_blocked=self._measurements.is_blocked,
+            )
             clearance = result.clearance
             found |= to_bits(result.events) | self._write(result.q_cmd)
         return self._report(found, q_des, clearance, now_ns)
@@ -262,8 +268,8 @@ class GateController:
         columns["q_cmd"][:], columns["dq_cmd"][:] = self._sent
         for reason in from_bits(found):
             self._counts[reason] += 1
-        self._head.pack_into(
-            self._record.data,
+        self._head.write(
+            self._record,
             0,
             self._k,
             now_ns,

@@ -1,27 +1,31 @@
 """The gate: turns what is asked into what may be sent, one period at a time.
 
 A pure class: no clock, no I/O, no thread. Whatever it is given (NaN, wrong shapes,
-stale or absurd commands), the vectors it returns keep the invariants M1–M4 and V1 of
-``docs/SAFETY.md``: finite, within position limits, |v| ≤ V, |Δv| ≤ A·h, and always
-able to stop before the limits. A refusal brakes, then holds. ``paprle.oracle`` judges
-the same without sharing a line.
+stale or absurd commands), the vectors it returns keep the invariants of
+``docs/SAFETY.md``: finite, within position limits, |v| ≤ V, |Δv| ≤ A·h, always able to
+stop before the limits, and clear of the robot's own bodies and of the scene all the
+way to a stop. A refusal brakes, then holds. ``paprle.oracle`` judges the same without
+sharing a line.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from paprle.errors import CommandError
-from paprle.gate.limits import (
-    Groups,
-    Mask,
-    compute_braking_velocity,
-    compute_stopping_speed,
-)
+from paprle.gate.limits import IS_CLIPPED, IS_FAST, IS_HELD, make_groups
+from paprle.gate.memory import Parts, Sizes, allocate, lay_out
 from paprle.gate.reasons import Reason
+from paprle.gate.slide import SOLVERS, slide
+from paprle.gate.step import IS_NOT_FINITE, IS_UNVERIFIED, advance, brake, finish
+from paprle.gate.tools import IS_SINGULAR, IS_TOOL_FAST, fill_tools
+from paprle.robot import RobotModel
+from paprle.robot.arrays import Bools, Ints
+from paprle.robot.bodies import make_bodies
 from paprle.settings import GateSettings
 from paprle.types import RobotInfo, Vec, readonly
 
@@ -30,14 +34,15 @@ GateConfig = GateSettings
 _MARGIN_SHARE = 0.05  # chosen: the margin never takes more than this of a joint's range
 _LONGEST_DT = 1.0  # [s] chosen: no follower is commanded less often
 _AT_REST = 1e-9  # [rad/s] chosen: below this a commanded joint counts as standing
-
-
-class HasRobotInfo(Protocol):
-    """Anything that knows its ``RobotInfo``, such as a ``RobotModel``."""
-
-    @property
-    def info(self) -> RobotInfo:
-        """The robot."""
+_FLAGS = {
+    IS_NOT_FINITE: Reason.NOT_FINITE,
+    IS_CLIPPED: Reason.POSITION,
+    IS_FAST: Reason.VELOCITY,
+    IS_HELD: Reason.ACCELERATION,
+    IS_TOOL_FAST: Reason.TOOL_SPEED,
+    IS_SINGULAR: Reason.SINGULARITY,
+    IS_UNVERIFIED: Reason.UNVERIFIED,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,8 @@ class GateResult:
     Attributes:
         q_cmd: The vector to send, shape (n,), read-only.
         events: Clauses that acted in this step.
-        clearance: Smallest distance seen to anything, [m]; +inf: not looked at.
+        clearance: Smallest distance of any pair of bodies, at the last command and
+            back to where the robot is, [m]; +inf: there are no bodies.
     """
 
     q_cmd: Vec
@@ -65,22 +71,57 @@ class Gate:
         q_max: Upper command limits, margin included, shape (n,), [rad].
         q_cmd: Last command, shape (n,).
         dq_cmd: Its velocity, shape (n,).
+        speed_scale: Share of V that is allowed now.
+        tool_speed: Speed limit of end-effectors now, [m/s]; +inf: none.
+        pair_names: The links of each pair of bodies that is kept apart.
     """
 
     def __init__(
-        self, robot: RobotInfo | HasRobotInfo, settings: GateSettings | None = None
+        self, robot: RobotModel | RobotInfo, settings: GateSettings | None = None
     ) -> None:
-        info = robot if isinstance(robot, RobotInfo) else robot.info
+        """Make a gate, and compile what it needs; nothing is compiled later.
+
+        Args:
+            robot: The robot; of its bare description, joints alone are limited.
+            settings: Settings.
+        """
         self.settings = settings or GateSettings()
-        self.ddq_max = readonly(info.ddq_max)
-        self.dq_max = readonly(info.dq_max)
-        self._groups = Groups(info)
-        self._is_arm = self._groups.is_arm
+        info = robot if isinstance(robot, RobotInfo) else robot.info
         low, high = compute_command_limits(info, self.settings)
         self.q_min, self.q_max = readonly(low), readonly(high)
-        self.speed_scale = 1.0
-        self._h = 0.0
+        self.dq_max, self.ddq_max = readonly(info.dq_max), readonly(info.ddq_max)
+        self._memory, self._parts = self._make_memory(robot)
+        self._solver = SOLVERS[self.settings.solver]
+        self.reduce(is_reduced=False)
         self.reset(info.home)
+        self._warm_up()
+
+    def _make_memory(
+        self, robot: RobotModel | RobotInfo
+    ) -> tuple[tuple[Vec, Ints], Parts]:
+        """Return the gate's memory, filled with what does not change, and its parts."""
+        info = robot if isinstance(robot, RobotInfo) else robot.info
+        members, starts = make_groups(info)
+        n, n_groups = len(info.joint_names), len(starts) - 1
+        bodies, pairs, sizes = None, None, Sizes(n, n_groups, 0, 0, 0, 0)
+        self.pair_names: tuple[tuple[str, str], ...] = ()
+        if isinstance(robot, RobotModel):
+            bodies, pairs, self.pair_names = make_bodies(robot, self.settings)
+            counts = len(robot.tree.parent), len(bodies.joint), len(pairs.a)
+            sizes = Sizes(n, n_groups, *counts, len(robot.limbs))
+        memory = allocate(sizes)
+        # the very function that lays the kernels' arrays out
+        parts: Parts = getattr(lay_out, "py_func", lay_out)(*memory)
+        E = np.where(find_arm_joints(info), self.settings.lag_bound, np.inf)
+        limits = (self.q_min, self.q_max, self.dq_max, self.ddq_max, E, members, starts)
+        _fill(parts.limits, limits)
+        if isinstance(robot, RobotModel) and bodies is not None and pairs is not None:
+            _fill(parts.scene.tree, robot.tree)
+            _fill(parts.scene.bodies, bodies)
+            _fill(parts.scene.pairs, pairs)
+            fill_tools(parts.tools, robot)
+        parts.tools.sigma[0] = self.settings.singularity
+        return memory, parts
 
     def reset(self, q_meas: Vec) -> None:
         """Stand at the measured position; the next step's dt becomes the period.
@@ -92,16 +133,33 @@ class Gate:
         Raises:
             CommandError: If it has the wrong shape or is not finite.
         """
-        q = _as_vector(q_meas, len(self.dq_max))
-        if q is None:
+        q = _as_vector(q_meas)
+        if q.shape != self.dq_max.shape or not np.isfinite(q).all():
             raise CommandError(
                 f"gate: expected {len(self.dq_max)} finite joint positions to start "
                 f"from, got {q_meas!r}; check the follower's joint states"
             )
-        self.q_cmd = readonly(q)
-        self.dq_cmd = readonly(np.zeros_like(q))
-        self._feed = np.zeros_like(q)
+        self.q_cmd, self.dq_cmd = readonly(q), readonly(np.zeros_like(q))
+        motion = self._parts.motion
+        motion.q_next[:], motion.v_next[:], motion.feed[:] = q, 0.0, 0.0
         self._h = 0.0
+
+    def _warm_up(self) -> None:
+        """Run every kernel once, so that none is compiled after this."""
+        advance(*self._memory, 1.0, 1.0, False)
+        finish(*self._memory, 1.0, self._parts.box.brake)
+        brake(*self._memory, 1.0)
+        solve_nothing = np.zeros((1, len(self.q_cmd))), np.zeros(1)
+        box = self._parts.box
+        slide(self._solver, box.wanted, box.low, box.high, solve_nothing)
+        self.reset(self.q_cmd)
+
+    def reduce(self, is_reduced: bool) -> None:
+        """Go over to slow, reduced mode, or leave it."""
+        s = self.settings
+        self.speed_scale = s.reduced_scale if is_reduced else 1.0
+        limits = [s.tool_speed, s.reduced_tool_speed if is_reduced else None]
+        self.tool_speed = min((v for v in limits if v is not None), default=np.inf)
 
     @property
     def is_at_rest(self) -> bool:
@@ -116,6 +174,7 @@ class Gate:
         q_meas: Vec | None = None,
         *,
         dq_des: Vec | None = None,
+        is_blocked: bool = False,
     ) -> GateResult:
         """Take one period toward the desired positions, within every limit.
 
@@ -123,10 +182,12 @@ class Gate:
             q_des: Desired positions at this instant, shape (n,), [rad]; None brakes.
             dt: Period h, [s]; fixed by the first step after ``reset``.
             age: Age of ``q_des`` by arrival, [s].
-            q_meas: Measured positions, shape (n,), when the command is to be leashed
-                to within E of them (L1, blocked); None otherwise.
+            q_meas: Measured positions, shape (n,), [rad]: clearance is held from where
+                the robot is, too.
             dq_des: Velocity of the desired positions, shape (n,), [rad/s]; fed forward
                 as far as the joint could have it, within V and changing by A.
+            is_blocked: The robot is held up: the command is leashed to within E of
+                ``q_meas`` (L1).
 
         Returns:
             The vector to send, and which clauses acted.
@@ -138,95 +199,50 @@ class Gate:
             events.append(Reason.DT_CHANGED)
         if self._h == 0.0:
             return GateResult(self.q_cmd, tuple(events), float("inf"))
-        target = None if q_des is None else _as_vector(q_des, len(self.q_cmd))
-        if q_des is not None and target is None:
-            events.append(Reason.NOT_FINITE)
-        if target is not None and not 0.0 <= age <= self.settings.stale_after:
+        is_fresh = 0.0 <= age <= self.settings.stale_after
+        if q_des is not None and not is_fresh:
             events.append(Reason.COMMAND_STALE)
-            target = None
-        goal = None if target is None else self._clip_goal(target, q_meas)
-        if goal is not None and (goal != target).any():
-            events.append(Reason.POSITION)
-        v, q = self._advance(goal, dq_des, events)
-        self.q_cmd, self.dq_cmd = readonly(q), readonly(v)
-        return GateResult(self.q_cmd, tuple(events), float("inf"))
+        motion = self._parts.motion
+        _put(motion.q_meas, q_meas)
+        if q_des is None or not is_fresh:
+            clearance = brake(*self._memory, self._h)
+        else:
+            _put(motion.target, q_des)
+            motion.dq_des[:] = 0.0
+            if dq_des is not None:
+                _put(motion.dq_des, dq_des)
+            clearance = self._advance(is_blocked, events)
+        self.q_cmd, self.dq_cmd = readonly(motion.q_next), readonly(motion.v_next)
+        return GateResult(self.q_cmd, tuple(events), clearance)
 
-    def _clip_goal(self, target: Vec, q_meas: Vec | None) -> Vec:
-        """Clip a target to the position limits and, if leashed, to near q_meas (L1)."""
-        # A joint outside its limits is not sent farther out; a leashed command that is
-        # too far ahead is drawn back.
-        low = np.minimum(self.q_min, self.q_cmd)
-        high = np.maximum(self.q_max, self.q_cmd)
-        goal: Vec = np.minimum(np.maximum(target, low), high)
-        leash = None if q_meas is None else _as_vector(q_meas, len(self.q_cmd))
-        if leash is None:
-            return goal
-        bound = np.where(self._is_arm, self.settings.lag_bound, np.inf)
-        goal = np.minimum(np.maximum(goal, leash - bound), leash + bound)
-        return np.minimum(np.maximum(goal, low), high)
-
-    def _advance(
-        self, goal: Vec | None, dq_des: Vec | None, events: list[Reason]
-    ) -> tuple[Vec, Vec]:
-        """Return the next velocity and position; without a goal, brake."""
-        h, A, c = self._h, self.ddq_max, self.q_cmd
-        v_brake = compute_braking_velocity(self.dq_cmd, A, h)
-        if goal is None:
-            self._feed = np.zeros_like(c)
-            return v_brake, c + v_brake * h
-        # a joint that stands outside its limits may only come back in
-        lower, upper = np.minimum(self.q_min, c), np.maximum(self.q_max, c)
-        speed = np.maximum(self.dq_max * self.speed_scale, np.abs(v_brake))
-        v_low = np.maximum(-speed, self.dq_cmd - A * h)
-        v_low = np.maximum(v_low, -compute_stopping_speed(c - lower, A, h))
-        v_high = np.minimum(speed, self.dq_cmd + A * h)
-        v_high = np.minimum(v_high, compute_stopping_speed(upper - c, A, h))
-        # V1 says braking is inside; this is for its rounding
-        v_low, v_high = np.minimum(v_low, v_brake), np.maximum(v_high, v_brake)
-        wanted, is_exact = self._want(goal - c, dq_des, speed, events)
-        v, is_free = self._groups.limit_along(wanted, v_brake, v_low, v_high)
-        if not is_free.all():
-            events.append(Reason.ACCELERATION)
-        # the goal itself, so that a resting target is held to the bit
-        q = np.where(is_exact & is_free, goal, c + v * h)
-        return v, np.minimum(np.maximum(q, lower), upper)
-
-    def _want(
-        self, error: Vec, dq_des: Vec | None, speed: Vec, events: list[Reason]
-    ) -> tuple[Vec, Mask]:
-        """Return velocities that reach the target soonest and straight, and which do.
-
-        The error is taken relative to a target that moves at the feed-forward velocity.
-        One factor for the group keeps the direction, and the stopping speed of the
-        distance that is left keeps it from overshooting.
-        """
-        h = self._h
-        feed = self._follow_feed(dq_des)
-        relative = error - feed * h
-        distance = np.abs(relative)
-        stopping = compute_stopping_speed(distance, self.ddq_max, h)
-        moving = distance > 0.0
-        rates = np.where(moving, stopping / np.where(moving, distance, 1.0), 1.0 / h)
-        rate = self._groups.min(rates)
-        wanted = feed + rate * relative
-        over = self._groups.max(np.abs(wanted) / speed)
-        is_fast = over > 1.0
-        if is_fast.any():
-            events.append(Reason.VELOCITY)
-            wanted = wanted / np.where(is_fast, over, 1.0)
-        return wanted, (rate * h >= 1.0 - 1e-12) & ~is_fast
-
-    def _follow_feed(self, dq_des: Vec | None) -> Vec:
-        """Feed-forward: the target's velocity, as far as the joint could have it."""
-        feed = None if dq_des is None else _as_vector(dq_des, len(self.q_cmd))
-        if feed is None:
-            feed = np.zeros_like(self.q_cmd)
-        speed, change = self.dq_max * self.speed_scale, self.ddq_max * self._h
-        feed = np.minimum(np.maximum(feed, -speed), speed)
-        self._feed = np.minimum(
-            np.maximum(feed, self._feed - change), self._feed + change
+    def _advance(self, is_blocked: bool, events: list[Reason]) -> float:
+        """Write the next command and its velocity; return the clearance."""
+        self._parts.tools.speed[0] = self.tool_speed
+        flags, n_rows, clearance = advance(
+            *self._memory, self._h, self.speed_scale, is_blocked
         )
-        return self._feed
+        if n_rows > 0:
+            events.append(Reason.CLEARANCE)
+            flags |= finish(*self._memory, self._h, self._slide(n_rows, events))
+        if flags:
+            events += [reason for flag, reason in _FLAGS.items() if flags & flag]
+        return clearance
+
+    def _slide(self, n_rows: int, events: list[Reason]) -> Vec:
+        """Return a velocity that slides along what the proposal would close in on."""
+        box, scene = self._parts.box, self._parts.scene
+        rows = scene.rows[:n_rows], scene.allowed[:n_rows]
+        v = slide(self._solver, box.wanted, box.low, box.high, rows)
+        if v is None:
+            events.append(Reason.QP_FAILED)
+            return box.brake
+        return v
+
+
+def _fill(parts: Iterable[Any], values: Iterable[Any]) -> None:
+    """Write values into arrays of the memory, one by one."""
+    for part, value in zip(parts, values, strict=True):
+        part[...] = value
 
 
 def compute_command_limits(info: RobotInfo, settings: GateSettings) -> tuple[Vec, Vec]:
@@ -234,17 +250,31 @@ def compute_command_limits(info: RobotInfo, settings: GateSettings) -> tuple[Vec
     margin = np.minimum(
         settings.position_margin, _MARGIN_SHARE * (info.q_max - info.q_min)
     )
-    margin = np.where(Groups(info).is_arm, margin, 0.0)
+    margin = np.where(find_arm_joints(info), margin, 0.0)
     return info.q_min + margin, info.q_max - margin
 
 
-def _as_vector(values: Any, n: int) -> Vec | None:
-    """Return values as n finite float64 numbers, or None; never raises."""
+def find_arm_joints(info: RobotInfo) -> Bools:
+    """Return which joints are no grippers, shape (n,)."""
+    grippers = {limb.gripper.joint for limb in info.limbs if limb.gripper}
+    return np.array([name not in grippers for name in info.joint_names])
+
+
+def _put(place: Vec, values: Any) -> None:
+    """Write values to a place of the memory; NaN where they are no such vector."""
+    if not (isinstance(values, np.ndarray) and values.dtype == np.float64):
+        values = _as_vector(values)
+    if values.shape == place.shape:
+        place[:] = values
+    else:
+        place[:] = np.nan
+
+
+def _as_vector(values: Any) -> Vec:
+    """Return values as float64 numbers, an empty vector where they are none."""
     try:
         array = np.asarray(values)
-        if array.shape != (n,) or array.dtype.kind not in "fiu":
-            return None
-        vector: Vec = array.astype(np.float64)
+        is_number = array.dtype.kind in "fiu"
+        return array.astype(np.float64) if is_number else np.empty(0)
     except (TypeError, ValueError, OverflowError):
-        return None
-    return vector if np.isfinite(vector).all() else None
+        return np.empty(0)

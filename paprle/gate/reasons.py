@@ -33,6 +33,11 @@ class Reason(IntEnum):
     FOREIGN_WRITER = 20  # T2: somebody else commands this follower
     LATE = 21  # the gate missed a deadline
     STALLED = 22  # K2: the gate itself stood still for three periods; holds
+    CLEARANCE = 23  # C1: slowed down or turned aside to keep clear of something
+    UNVERIFIED = 24  # V2: no verified stop follows the wanted step; brakes (partly)
+    QP_FAILED = 25  # the solver gave nothing usable; brakes
+    TOOL_SPEED = 26  # C2: scaled to the Cartesian speed limit
+    SINGULARITY = 27  # C3: slowed down towards a singularity
 
 
 HOLD_REASONS = frozenset(

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 
-from paprle.compiled import compiled
+from paprle.compiled import compiled, inlined
 from paprle.robot.bodies import Bodies
 from paprle.robot.gjk import measure_cores
 from paprle.robot.shapes import (
@@ -33,7 +33,6 @@ from paprle.robot.shapes import (
     between_axes,
     find_core,
     half_width,
-    inlined,
     support,
 )
 from paprle.types import Vec

@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 
-from paprle.compiled import compiled
+from paprle.compiled import compiled, inlined
 from paprle.robot.bodies import Bodies
 from paprle.robot.shapes import (
     BALL,
@@ -32,7 +32,6 @@ from paprle.robot.shapes import (
     cross,
     find_core,
     half_width,
-    inlined,
     support,
 )
 from paprle.types import Vec

@@ -8,12 +8,9 @@ cylinder a line along z and a disc. So one function serves all of them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING
 
-import numba
-
-from paprle.compiled import compiled
+from paprle.compiled import compiled, inlined
 from paprle.types import Vec
 
 if TYPE_CHECKING:
@@ -22,25 +19,6 @@ if TYPE_CHECKING:
 Triple = tuple[float, float, float]
 Core = tuple[Triple, Triple, Triple, Triple, Triple, float]
 """Centre, axes, half extents, radius of the disc."""
-
-_Kernel = TypeVar("_Kernel", bound=Callable[..., object])
-
-
-def inlined(function: _Kernel) -> _Kernel:
-    """Compile a small kernel into whoever calls it.
-
-    A call costs 50 to 100 ns with arrays as arguments, which is more than what such a
-    kernel does.
-
-    Args:
-        function: The kernel.
-
-    Returns:
-        The kernel, compiled.
-    """
-    jit = numba.njit(cache=True, error_model="numpy", forceinline=True)
-    return cast(_Kernel, jit(function))
-
 
 SPHERE, CAPSULE, BOX, CYLINDER, HALF_SPACE = range(5)
 """Kinds of bodies; the order is that in which ``measure_pair`` takes two of them."""

@@ -9,7 +9,6 @@ from types import FrameType
 from paprle.config import Resolved
 from paprle.errors import DeviceError
 from paprle.gate.controller import GateController
-from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
 from paprle.interfaces import Follower
 from paprle.loop import DeadlineLoop, Pacer, freeze_garbage, request_realtime
@@ -40,7 +39,7 @@ class GateHost:
         _check_info(self._info, robot.info)
         self._pacer = Pacer(self._info.rate)
         self._controller = GateController(
-            robot.info,
+            robot,
             resolved.gate,
             self._follower,
             self._info,
@@ -48,9 +47,6 @@ class GateHost:
             1.0 / resolved.session.rate,
         )
         self._controller.pace = self._pacer.wait
-        warm = Gate(robot.info, resolved.gate)  # the first call of NumPy is a slow one
-        for _ in range(3):
-            warm.step(robot.info.home, 1.0 / self._info.rate)
         self._policy = self._choose_policy(resolved.session.close_policy)
         self._must_end = False
 

@@ -57,6 +57,9 @@ class Motion:
     ) -> None:
         self._low, self._high = compute_command_limits(robot.info, gate)
         self._slow_share = gate.reduced_scale
+        self._tool_speed = min(
+            gate.reduced_tool_speed, gate.tool_speed or gate.reduced_tool_speed
+        )
         self._grippers = {
             robot.joint_names.index(limb.gripper.joint)
             for limb in robot.limbs.values()
@@ -105,7 +108,7 @@ class Motion:
         """Note where the command stands."""
         self._now_ns = now_ns
         self._status[()] = status
-        head = self._status_head.unpack_from(self._status.data)
+        head = self._status_head.read(self._status)
         _, self.gate_stamp_ns, state, reasons, self.latched = head[:5]
         self.gate_view = _GATE_STATES[state], reasons
         self.is_standing = is_standing(self._dq_cmd, _STANDING)
@@ -195,6 +198,7 @@ class Motion:
         for k in range(2):
             sample.pose[:, 2], sample.stamp_ns = k * _NUDGE, k
             self._follow(sample, 0)
+        self._retargeting.find_pose(sample, 0)
         self.fill_rows(sample)
         self.take_status(self._status, 0)
         self._anchor, self._target = None, None
@@ -208,7 +212,12 @@ class Motion:
             self._blocked = self._find_collision(goal)
             if not self._blocked:
                 self._plan = make_slow_move(
-                    self._q_cmd, goal, self._robot.info, speed, self._now_ns
+                    self._q_cmd,
+                    goal,
+                    self._robot,
+                    speed,
+                    self._tool_speed,
+                    self._now_ns,
                 )
         self.has_arrived = self._has_reached(goal, tolerance)
         if self._plan is not None and self._is_overdue(self._plan):

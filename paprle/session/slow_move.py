@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paprle.types import RobotInfo, Vec, readonly
+from paprle.robot import RobotModel
+from paprle.types import Vec, readonly
 
 _PEAK_SPEED = 1.875  # derived: peak of 30 s² − 60 s³ + 30 s⁴ at s = 1/2
 _PEAK_ACCELERATION = 5.7735  # derived: peak of its derivative, 10/√3
@@ -47,15 +48,21 @@ class SlowMove:
 
 
 def make_slow_move(
-    q_start: Vec, q_goal: Vec, robot: RobotInfo, speed: float, now_ns: int
+    q_start: Vec,
+    q_goal: Vec,
+    robot: RobotModel,
+    speed: float,
+    tool_speed: float,
+    now_ns: int,
 ) -> SlowMove:
     """Make the quickest minimum-jerk move at a share of the velocity limits.
 
     Args:
         q_start: Where the command stands, shape (n,), [rad].
         q_goal: Where to go, shape (n,), [rad].
-        robot: The robot, for its limits.
+        robot: The robot.
         speed: Share of the velocity limits, 0 … 1.
+        tool_speed: Speed limit of end-effectors, [m/s].
         now_ns: When it starts, [ns].
 
     Returns:
@@ -66,8 +73,19 @@ def make_slow_move(
     by_acceleration = math.sqrt(
         float((_PEAK_ACCELERATION * span / robot.ddq_max).max()) / _ACCELERATION_SHARE
     )
-    duration = max(by_speed, by_acceleration, _SHORTEST)
+    by_tool = _PEAK_SPEED * _find_tool_way(robot, q_start, q_goal) / tool_speed
+    duration = max(by_speed, by_acceleration, by_tool, _SHORTEST)
     return SlowMove(readonly(q_start), readonly(q_goal), now_ns, duration)
+
+
+def _find_tool_way(robot: RobotModel, q_start: Vec, q_goal: Vec) -> float:
+    """Return the largest speed of an end-effector along a unit of the path, [m]."""
+    path = sample_path(q_start, q_goal)
+    ways = [0.0]
+    for limb in robot.limbs.values():
+        p = np.array([limb.fk(limb.take(q)).translation for q in path])
+        ways.append(float(np.linalg.norm(np.diff(p, axis=0), axis=1).max()))
+    return max(ways) * (len(path) - 1)
 
 
 def sample_path(q_start: Vec, q_goal: Vec, step: float = 0.05) -> Vec:

@@ -81,7 +81,7 @@ class VirtualSession:
         self._tick_ns = round(1e9 / resolved.session.rate)
         self._gate_ns = round(1e9 / info.rate)
         self._controller = GateController(
-            self.plan.robot.info,
+            self.plan.robot,
             resolved.gate,
             self._follower,
             info,

@@ -103,7 +103,7 @@ class LockStep:
         info = self.follower.open()
         gate_settings = GateSettings()
         self.gate = GateController(
-            self.robot.info, gate_settings, self.follower, info, self.layout, 0.005
+            self.robot, gate_settings, self.follower, info, self.layout, 0.005
         )
         retargeting = Retargeting(self.robot, leader, RetargetSettings(mode=mode))
         motion = Motion(self.robot, retargeting, gate_settings, self.layout)

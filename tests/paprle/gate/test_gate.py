@@ -78,7 +78,9 @@ def test_no_invariant_is_ever_broken(seed, h, dq_max, ddq_max, pattern):
         feed = rng.normal(0, dq_max, len(target)) if rng.random() < 0.5 else None
         leash = commands[-1] + rng.normal(0, 0.2, len(target)) if commands else None
         leash = leash if rng.random() < 0.1 else None
-        commands.append(gate.step(target, h, age, leash, dq_des=feed).q_cmd)
+        is_blocked = leash is not None and rng.random() < 0.5
+        result = gate.step(target, h, age, leash, dq_des=feed, is_blocked=is_blocked)
+        commands.append(result.q_cmd)
 
     verdict = judge(commands, robot, h, q_start)
 
@@ -235,7 +237,9 @@ def test_a_leash_pulls_the_command_back_to_the_measurement():
     commands = run(gate, [np.array([1.0, 1.0, 1.0])] * 300)
     stuck = np.array([0.2, 1.0, 0.0])
 
-    commands += run(gate, [np.array([1.0, 1.0, 1.0])] * 300, q_meas=stuck)
+    commands += run(
+        gate, [np.array([1.0, 1.0, 1.0])] * 300, q_meas=stuck, is_blocked=True
+    )
 
     assert commands[-1][0] == pytest.approx(0.35), "drawn back to E of where it is"
     assert commands[-1][2] == 1.0, "a gripper is never leashed"

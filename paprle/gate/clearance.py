@@ -1,0 +1,416 @@
+"""Clearance (C1, V2): rows that slow an approach down, and stops that are verified.
+
+Rows: for each pair that could come too near in this period, ḋ = g·v may close no
+faster than still stops before the clearance to keep. They are linear and slide along
+an obstacle, but only as good as the linearisation.
+
+Verification: a command may leave only if braking from it, sample by sample, keeps every
+pair apart. It advances by as much as the distances there allow: a pair that is d too
+far away needs no look before the joints moved enough to use d up, each by its
+``reach``. Braking is always a next step that was verified before, so there is always
+an answer.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from paprle.compiled import compiled, inlined
+from paprle.gate.limits import (
+    Box,
+    Limits,
+    compute_stopping_distance,
+    compute_stopping_speed,
+)
+from paprle.robot.arrays import Ints, Tree, place_joints
+from paprle.robot.bodies import Bodies, Pairs, place_bodies
+from paprle.robot.distance import bound_pair, measure_pair
+from paprle.types import Vec
+
+_AIM = 1e-3  # [m] chosen: rows keep this much more, for what linearising loses
+_CURVED = 0.8  # chosen: share of the braking power that rows count on
+_SAG = 2e-4  # [m] chosen: what may be lost between two samples of a stop
+_MAX_LOOKS = 60  # chosen: a stop that needs more is refused
+_OUTWARD = 0.05  # chosen: share of what is missing that a period makes up, if moving
+_MOVING = 1e-9  # [rad/s] chosen: below this nothing is asked for
+_ROUNDING = 1e-9  # chosen: far above rounding, far below anything that moves
+
+
+class Scene(NamedTuple):
+    """What may collide, and where it is while it is being looked at.
+
+    k pairs of b bodies on m joints, driven by n positions.
+
+    Attributes:
+        tree: Joints.
+        bodies: Bodies.
+        pairs: Pairs.
+        R_joint: Rotations of joints in the posture looked at, shape (m, 3, 3).
+        p_joint: Their origins, shape (m, 3), [m].
+        R_body: Rotations of bodies there, shape (b, 3, 3).
+        p_body: Their origins, shape (b, 3), [m].
+        distance: Of each pair at the last command, shape (k,), [m]; a lower bound
+            where ``is_exact`` is not set.
+        is_exact: See ``distance``, shape (k,).
+        behind: Of each pair on the way from where the robot is to the last command,
+            shape (k,), [m].
+        open: Pairs that a verification still has to look at, shape (k,).
+        rows: Gradients of the distance of the pairs that matter, shape (k, n).
+        allowed: How fast each of them may close, shape (k,), [m/s].
+        witness: Witness points and normal of the pair looked at last, shape (9,).
+        posture: The posture looked at, shape (n,).
+        travel: How far each joint goes, shape (n,), [rad] or [m].
+    """
+
+    tree: Tree
+    bodies: Bodies
+    pairs: Pairs
+    R_joint: Vec
+    p_joint: Vec
+    R_body: Vec
+    p_body: Vec
+    distance: Vec
+    is_exact: Ints
+    behind: Vec
+    open: Ints
+    rows: Vec
+    allowed: Vec
+    witness: Vec
+    posture: Vec
+    travel: Vec
+
+
+@compiled
+def look_at(scene: Scene, q: Vec) -> None:
+    """Place every joint and body in posture q, shape (n,)."""
+    place_joints(scene.tree, q, scene.R_joint, scene.p_joint)
+    place_bodies(scene.bodies, scene.R_joint, scene.p_joint, scene.R_body, scene.p_body)
+
+
+@compiled
+def measure(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, witness: Vec) -> float:
+    """Return the distance of two bodies, compiled once: ``measure_pair`` is inlined."""
+    return measure_pair(bodies, a, b, R, p, witness)
+
+
+@inlined
+def sweep(reach: Vec, k: int, travel: Vec) -> float:
+    """Return how much the distance of a pair can change at most, [m].
+
+    Args:
+        reach: Of all pairs, shape (k, n), [m/rad] or [m/m].
+        k: The pair.
+        travel: How far each joint goes, shape (n,), [rad] or [m].
+    """
+    change = 0.0
+    for i in range(len(travel)):
+        change += reach[k, i] * travel[i]
+    return change
+
+
+@compiled
+def measure_all(scene: Scene, c: Vec) -> float:
+    """Measure every pair at the last command, exactly where the next period matters.
+
+    Args:
+        scene: Takes ``distance`` and ``is_exact``; ``travel`` holds how far each joint
+            could go until it has stopped.
+        c: Last command, shape (n,), [rad].
+
+    Returns:
+        The smallest distance, exact, [m]; +inf without pairs.
+    """
+    look_at(scene, c)
+    bodies, R, p, witness = scene.bodies, scene.R_body, scene.p_body, scene.witness
+    pairs, distance, travel = scene.pairs, scene.distance, scene.travel
+    one, two, reach = pairs.a, pairs.b, pairs.reach
+    nearest, least = -1, math.inf
+    for k in range(len(one)):
+        distance[k] = bound_pair(bodies, one[k], two[k], R, p)
+        scene.is_exact[k] = 0
+        scene.behind[k] = math.inf
+        if distance[k] < least:
+            nearest, least = k, distance[k]
+    if nearest < 0:
+        return math.inf
+    least = measure(bodies, one[nearest], two[nearest], R, p, witness)
+    for k in range(len(one)):
+        room = distance[k] - pairs.keep[k] - _AIM
+        if distance[k] < least or room < sweep(reach, k, travel):
+            distance[k] = measure(bodies, one[k], two[k], R, p, witness)
+            scene.is_exact[k] = 1
+            least = min(least, distance[k])
+    return least
+
+
+@compiled
+def measure_behind(scene: Scene, c: Vec, q_meas: Vec) -> float:
+    """Measure the pairs on the way from where the robot is to the last command (C1).
+
+    The way is looked at where the robot is, and half-way. Leaves the scene in the
+    posture c.
+
+    Args:
+        scene: Takes ``behind``.
+        c: Last command, shape (n,), [rad].
+        q_meas: Measured positions, shape (n,), [rad].
+
+    Returns:
+        The smallest distance on it, [m].
+    """
+    n_open = 0
+    least = math.inf
+    bodies, R, p, witness = scene.bodies, scene.R_body, scene.p_body, scene.witness
+    pairs, behind, posture = scene.pairs, scene.behind, scene.posture
+    one, two, reach = pairs.a, pairs.b, pairs.reach
+    for i in range(len(c)):
+        posture[i] = abs(q_meas[i] - c[i])
+    for k in range(len(one)):
+        room = scene.distance[k] - pairs.keep[k] - _AIM
+        change = sweep(reach, k, posture)
+        if change > 0.0 and room - change < sweep(reach, k, scene.travel):
+            scene.open[n_open] = k
+            n_open += 1
+    if n_open == 0:
+        return math.inf
+    for share in (0.5, 1.0):
+        for i in range(len(c)):
+            posture[i] = c[i] + share * (q_meas[i] - c[i])
+        look_at(scene, posture)
+        for place in range(n_open):
+            k = scene.open[place]
+            behind[k] = min(behind[k], measure(bodies, one[k], two[k], R, p, witness))
+            least = min(least, behind[k])
+    look_at(scene, c)
+    return least
+
+
+@compiled
+def fill_rows(scene: Scene, limits: Limits, h: float, box: Box, v: Vec) -> int:
+    """Write the rows that some velocity of the box would break.
+
+    Args:
+        scene: Takes ``rows`` and ``allowed``; ``distance`` and ``behind`` are measured.
+        limits: Gives the accelerations.
+        h: Period, [s].
+        box: What each joint may do, and wants.
+        v: The velocity to judge, shape (n,), [rad/s].
+
+    Returns:
+        Number of rows; negative where ``v`` breaks none of them.
+    """
+    n_rows = 0
+    is_broken = False
+    bodies, R, p, witness = scene.bodies, scene.R_body, scene.p_body, scene.witness
+    pairs, distance, behind = scene.pairs, scene.distance, scene.behind
+    one, two, reach = pairs.a, pairs.b, pairs.reach
+    for k in range(len(one)):
+        room = min(distance[k], behind[k]) - pairs.keep[k] - _AIM
+        if not scene.is_exact[k] or room >= sweep(reach, k, scene.travel):
+            continue
+        row = scene.rows[n_rows]
+        measure(bodies, one[k], two[k], R, p, witness)
+        _fill_gradient(scene, k, row)
+        allowed = _find_allowed(limits, h, box, row, room)
+        closing, fastest = 0.0, 0.0
+        for i in range(len(v)):
+            closing -= row[i] * v[i]
+            fastest += max(-row[i] * box.low[i], -row[i] * box.high[i])
+        if fastest > allowed:
+            scene.allowed[n_rows] = allowed
+            n_rows += 1
+            is_broken = is_broken or closing > allowed + _ROUNDING
+    return n_rows if is_broken else -n_rows
+
+
+@compiled
+def _fill_gradient(scene: Scene, k: int, row: Vec) -> None:
+    """Write ∂d/∂q of the pair measured last, from its witness points and normal."""
+    row[:] = 0.0
+    for side in range(2):
+        body = scene.pairs.b[k] if side else scene.pairs.a[k]
+        sign = 1.0 if side else -1.0
+        i = scene.bodies.joint[body]
+        while i >= 0:
+            row[scene.tree.column[i]] += (
+                sign * scene.tree.scale[i] * _find_slope(scene, i, 3 * side)
+            )
+            i = scene.tree.parent[i]
+
+
+@compiled
+def _find_slope(scene: Scene, i: int, first: int) -> float:
+    """Return how fast a witness point moves along the normal with joint i."""
+    R, w = scene.R_joint[i], scene.witness
+    axis = scene.tree.axis[i]
+    x = R[0, 0] * axis[0] + R[0, 1] * axis[1] + R[0, 2] * axis[2]
+    y = R[1, 0] * axis[0] + R[1, 1] * axis[1] + R[1, 2] * axis[2]
+    z = R[2, 0] * axis[0] + R[2, 1] * axis[1] + R[2, 2] * axis[2]
+    if scene.tree.is_prismatic[i]:
+        return float(x * w[6] + y * w[7] + z * w[8])
+    rx = w[first] - scene.p_joint[i, 0]
+    ry = w[first + 1] - scene.p_joint[i, 1]
+    rz = w[first + 2] - scene.p_joint[i, 2]
+    turn = (y * rz - z * ry, z * rx - x * rz, x * ry - y * rx)
+    return float(turn[0] * w[6] + turn[1] * w[7] + turn[2] * w[8])
+
+
+@compiled
+def _find_allowed(limits: Limits, h: float, box: Box, row: Vec, room: float) -> float:
+    """Return how fast a pair may close, [m/s]; negative: it has to open.
+
+    Joints that close by c_i = −g_i v_i each need v_i/A_i to stop, so together they
+    brake like (Σ c_i)² / Σ (c_i |v_i| / A_i).
+    """
+    closing, need, power, moving = 0.0, 0.0, 0.0, 0.0
+    for i in range(len(row)):
+        u = min(max(box.wanted[i], box.low[i]), box.high[i])
+        c = -row[i] * u
+        power += abs(row[i]) * limits.ddq_max[i]
+        moving += abs(row[i] * box.wanted[i])
+        if c > 0.0:
+            closing += c
+            need += c * abs(u) / limits.ddq_max[i]
+    if room < 0.0:
+        # back to the distance aimed at, but no faster than the arm is asked to move
+        return -min(-room * _OUTWARD / h, _OUTWARD * moving)
+    if need > 0.0:
+        power = closing * closing / need
+    if power <= 0.0:
+        return math.inf
+    return compute_stopping_speed(room, _CURVED * power, h)
+
+
+@compiled
+def verify_stop(scene: Scene, limits: Limits, h: float, c: Vec, v: Vec) -> bool:
+    """Tell whether the next period at v, and braking after it, keep all pairs apart.
+
+    A pair that is nearer than it should be already may not come any nearer.
+
+    Args:
+        scene: ``distance`` is measured at c.
+        limits: Gives the accelerations.
+        h: Period, [s].
+        c: Last command, shape (n,), [rad].
+        v: Velocity of the next, shape (n,), [rad/s].
+
+    Returns:
+        Whether they do; false, too, where that cannot be told in time.
+    """
+    n_steps, n_open = 1, 0
+    pairs, travel = scene.pairs, scene.travel
+    for i in range(len(v)):
+        speed, A = abs(v[i]), limits.ddq_max[i]
+        travel[i] = speed * h + compute_stopping_distance(speed, A, h)
+        n_steps = max(n_steps, 1 + int(math.ceil(speed / (A * h))))
+    share = 1.0
+    for k in range(len(pairs.a)):
+        room = scene.distance[k] - pairs.keep[k]
+        need = sweep(pairs.reach, k, travel)
+        if room < need:
+            scene.open[n_open] = k
+            n_open += 1
+            share = min(share, max(room, _find_fine(pairs.keep[k])) / need)
+    step = 0
+    for _ in range(_MAX_LOOKS):
+        if n_open == 0 or step >= n_steps:
+            return True
+        step = _find_next(scene, limits, h, v, step, n_steps, share)
+        for i in range(len(v)):
+            scene.posture[i] = find_place(c[i], v[i], limits.ddq_max[i], h, step)
+        look_at(scene, scene.posture)
+        n_open, share = _look_ahead(scene, limits, h, v, step, n_open)
+        if n_open < 0:
+            return False
+    return False
+
+
+@inlined
+def _find_fine(keep: float) -> float:
+    """Return how far two bodies may pass by each other between two looks, [m].
+
+    d apart, over a way s they come s²/(8 d) nearer than at its ends.
+    """
+    return math.sqrt(8.0 * _SAG * max(keep, _SAG))
+
+
+@compiled
+def _find_next(  # noqa: PLR0913, PLR0917 - a kernel carries its state with it
+    scene: Scene,
+    limits: Limits,
+    h: float,
+    v: Vec,
+    step: int,
+    n_steps: int,
+    share: float,
+) -> int:
+    """Return the farthest sample before which no joint did more than a share.
+
+    Args:
+        scene: ``travel`` holds what is left of the stop, joint by joint.
+        limits: Gives the accelerations.
+        h: Period, [s].
+        v: Velocity of the next command, shape (n,), [rad/s].
+        step: The sample it starts from.
+        n_steps: The last sample.
+        share: How much of what is left each joint may do.
+    """
+    ahead = n_steps - step
+    while ahead > 1:
+        largest = 0.0
+        for i in range(len(v)):
+            if scene.travel[i] > 0.0:
+                A = limits.ddq_max[i]
+                done = find_place(0.0, v[i], A, h, step + ahead)
+                done = abs(done - find_place(0.0, v[i], A, h, step))
+                largest = max(largest, done / scene.travel[i])
+        if largest <= share:
+            break
+        ahead //= 2
+    return step + ahead
+
+
+@compiled
+def find_place(c: float, v: float, ddq_max: float, h: float, step: int) -> float:
+    """Return a joint's position after one period at v and step − 1 of braking."""
+    if step == 0:
+        return c
+    speed = abs(v)
+    n = min(float(step - 1), float(math.floor(speed / (ddq_max * h))))
+    way = speed * h + n * speed * h - ddq_max * h * h * n * (n + 1.0) / 2.0
+    return c + math.copysign(way, v)
+
+
+@compiled
+def _look_ahead(
+    scene: Scene, limits: Limits, h: float, v: Vec, step: int, n_open: int
+) -> tuple[int, float]:
+    """Measure the open pairs.
+
+    Returns:
+        How many stay open, −1 where one is too near; and the share of what is left of
+        the stop in which none of them needs a look.
+    """
+    bodies, R, p, witness = scene.bodies, scene.R_body, scene.p_body, scene.witness
+    pairs, travel = scene.pairs, scene.travel
+    one, two, reach = pairs.a, pairs.b, pairs.reach
+    for i in range(len(v)):
+        speed = max(abs(v[i]) - (step - 1) * limits.ddq_max[i] * h, 0.0)
+        travel[i] = compute_stopping_distance(speed, limits.ddq_max[i], h)
+    still, share = 0, 1.0
+    for place in range(n_open):
+        k = scene.open[place]
+        floor = min(pairs.keep[k], scene.distance[k])
+        room = bound_pair(bodies, one[k], two[k], R, p) - floor
+        need = sweep(reach, k, travel)
+        fine = _find_fine(pairs.keep[k])
+        if room < min(need, fine):
+            room = measure(bodies, one[k], two[k], R, p, witness) - floor
+        if room < -_ROUNDING:
+            return -1, share
+        if room < need:
+            scene.open[still] = k
+            still += 1
+            share = min(share, max(room, fine) / need)
+    return still, share

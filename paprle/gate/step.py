@@ -1,0 +1,189 @@
+"""One period of the gate, compiled: propose a velocity, and make it safe to send.
+
+Between the two stands the quadratic program of ``paprle.gate.slide``, for the few
+periods in which the proposed velocity would close in on something too fast.
+"""
+
+from __future__ import annotations
+
+import math
+
+from paprle.compiled import compiled
+from paprle.gate.clearance import (
+    fill_rows,
+    measure_all,
+    measure_behind,
+    verify_stop,
+)
+from paprle.gate.limits import (
+    Limits,
+    Motion,
+    are_finite,
+    clip_goal,
+    compute_stopping_distance,
+    fill_box,
+    fill_wanted,
+    follow_feed,
+    limit_along,
+)
+from paprle.gate.memory import Parts, lay_out
+from paprle.gate.tools import are_slow, slow_tools
+from paprle.robot.arrays import Ints
+from paprle.types import Vec
+
+IS_UNVERIFIED = 32  # what was proposed has no verified stop; less of it is sent
+IS_NOT_FINITE = 64  # the target is no target; braking is sent
+_STANDING = 1e-12  # [rad/s] chosen: a limb that is asked for less stays where it is
+_SHARES = (1.0, 0.5, 0.25, 0.0)  # chosen: of the way from braking to what is proposed
+
+
+@compiled
+def advance(
+    floats: Vec, integers: Ints, h: float, scale: float, is_blocked: bool
+) -> tuple[int, int, float]:
+    """Write the next command toward the target.
+
+    Args:
+        floats: The gate's memory.
+        integers: The gate's memory.
+        h: Period, [s].
+        scale: Share of V that is allowed.
+        is_blocked: The robot is held up: leash the command.
+
+    Returns:
+        Flags; the number of rows where one of them is broken, so that the next command
+        is a proposal only, else 0; and the smallest distance, [m].
+    """
+    parts = lay_out(floats, integers)
+    if not are_finite(parts.motion.target):
+        return IS_NOT_FINITE, 0, _brake(parts, h)
+    _begin(parts, h, scale)
+    clearance = _measure(parts, h)
+    is_known = are_finite(parts.motion.q_meas)
+    flags = clip_goal(parts.limits, parts.motion, is_blocked and is_known)
+    flags |= _propose(parts, h, scale)
+    n_rows = fill_rows(parts.scene, parts.limits, h, parts.box, parts.motion.v_next)
+    if n_rows > 0:
+        _still_idle_limbs(parts)
+        return flags, n_rows, clearance
+    return flags | _settle(parts, h), 0, clearance
+
+
+@compiled
+def finish(floats: Vec, integers: Ints, h: float, v: Vec) -> int:
+    """Replace the proposal of this period by v, shape (n,), as far as it is safe."""
+    parts = lay_out(floats, integers)
+    for i in range(len(v)):
+        parts.motion.v_next[i] = min(max(v[i], parts.box.low[i]), parts.box.high[i])
+    _fill_next(parts.limits, parts.motion, h)
+    return _settle(parts, h)
+
+
+@compiled
+def brake(floats: Vec, integers: Ints, h: float) -> float:
+    """Write full braking as the next command; return the smallest distance, [m]."""
+    return _brake(lay_out(floats, integers), h)
+
+
+@compiled
+def _brake(parts: Parts, h: float) -> float:
+    """Write full braking as the next command."""
+    _begin(parts, h, 0.0)
+    clearance = _measure(parts, h)
+    for i in range(len(parts.motion.c)):
+        parts.motion.v_next[i] = parts.box.brake[i]
+        parts.motion.feed[i] = 0.0
+    _fill_next(parts.limits, parts.motion, h)
+    return clearance
+
+
+@compiled
+def _begin(parts: Parts, h: float, scale: float) -> None:
+    """Take the last step as done, and write what each joint may do now."""
+    motion = parts.motion
+    for i in range(len(motion.c)):
+        motion.c[i], motion.v[i] = motion.q_next[i], motion.v_next[i]
+    fill_box(parts.limits, h, scale, motion.c, motion.v, parts.box)
+
+
+@compiled
+def _measure(parts: Parts, h: float) -> float:
+    """Measure all pairs, where the command is and back to where the robot is."""
+    scene, box = parts.scene, parts.box
+    c, q_meas = parts.motion.c, parts.motion.q_meas
+    if len(scene.pairs.a) == 0:
+        return math.inf
+    for i in range(len(c)):
+        speed = max(abs(box.low[i]), abs(box.high[i]))
+        way = compute_stopping_distance(speed, parts.limits.ddq_max[i], h)
+        scene.travel[i] = speed * h + way
+    clearance = measure_all(scene, c)
+    if are_finite(q_meas):
+        clearance = min(clearance, measure_behind(scene, c, q_meas))
+    return clearance
+
+
+@compiled
+def _propose(parts: Parts, h: float, scale: float) -> int:
+    """Write what comes nearest to the goal within the limits of joints and tools."""
+    limits, box, motion = parts.limits, parts.box, parts.motion
+    if not are_finite(motion.dq_des):
+        motion.dq_des[:] = 0.0
+    follow_feed(limits, h, scale, motion)
+    for i in range(len(motion.c)):
+        motion.error[i] = motion.goal[i] - motion.c[i]
+    flags = fill_wanted(limits, h, scale, motion.error, motion.feed, box, motion.exact)
+    flags |= slow_tools(parts.tools, parts.scene, box, motion.c, motion.exact)
+    flags |= limit_along(limits, box, motion.v_next, motion.exact)
+    _fill_next(limits, motion, h)
+    for i in range(len(motion.c)):
+        if motion.exact[i] > 0.0:
+            # the goal itself, so that a resting target is held to the bit
+            motion.q_next[i] = motion.goal[i]
+    return flags
+
+
+@compiled
+def _still_idle_limbs(parts: Parts) -> None:
+    """Let groups that are asked for nothing brake only, whatever comes near them."""
+    limits, box = parts.limits, parts.box
+    for g in range(len(limits.starts) - 1):
+        group = limits.members[limits.starts[g] : limits.starts[g + 1]]
+        largest = 0.0
+        for i in group:
+            largest = max(largest, abs(box.wanted[i]))
+        if largest <= _STANDING:
+            for i in group:
+                box.low[i] = box.high[i] = box.brake[i]
+
+
+@compiled
+def _settle(parts: Parts, h: float) -> int:
+    """Make ``v_next`` one that was verified (V2): as much of it as can be, or braking.
+
+    Returns:
+        ``IS_UNVERIFIED`` where it is not as proposed, or 0.
+    """
+    limits, box, motion = parts.limits, parts.box, parts.motion
+    for share in _SHARES:
+        if share < 1.0:
+            # each round halves what is left of it; the last one is braking
+            for i in range(len(motion.c)):
+                step = 0.5 * (motion.v_next[i] - box.brake[i]) if share > 0.0 else 0.0
+                motion.v_next[i] = box.brake[i] + step
+            _fill_next(limits, motion, h)
+        if share == 0.0:
+            break
+        is_slow = are_slow(parts.tools, parts.scene, limits, h, motion.c, motion.v_next)
+        if is_slow and verify_stop(parts.scene, limits, h, motion.c, motion.v_next):
+            break
+    return 0 if share == 1.0 else IS_UNVERIFIED
+
+
+@compiled
+def _fill_next(limits: Limits, motion: Motion, h: float) -> None:
+    """Write the command that ``v_next`` leads to."""
+    for i in range(len(motion.c)):
+        c = motion.c[i]
+        lower, upper = min(limits.q_min[i], c), max(limits.q_max[i], c)
+        motion.q_next[i] = min(max(c + motion.v_next[i] * h, lower), upper)

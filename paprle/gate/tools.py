@@ -1,0 +1,284 @@
+"""Cartesian limits of the tools: their speed (C2), and care near singularities (C3)."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.compiled import compiled
+from paprle.gate.clearance import Scene, find_place, look_at
+from paprle.gate.limits import Box, Limits
+from paprle.robot import RobotModel
+from paprle.robot.arrays import Ints
+from paprle.types import Vec
+
+IS_TOOL_FAST = 4  # a wish was scaled down to the Cartesian speed limit
+IS_SINGULAR = 8  # a wish was scaled down near a singularity
+_AIM = 0.98  # chosen: of the limit; one period's curvature adds up to a percent
+_SLOWEST = 0.1  # chosen: share of the wanted speed right at a singularity
+_ROTATION = 0.2  # [m/rad] chosen: as IkSettings.rotation_weight
+_AHEAD = 0.01  # [s] chosen: far enough for σ to change by more than rounding
+_SWEEPS = 8  # measured: Jacobi's method has converged on 6 × 6 after 6
+
+
+class Tools(NamedTuple):
+    """End-effectors of l limbs of a robot of n joints.
+
+    Attributes:
+        joint: Joint of the robot's tree that moves it, shape (l,).
+        p: Its place in that joint, shape (l, 3), [m].
+        is_member: The limb's own joints, shape (l, n).
+        reach: How fast it can move at most with each joint, shape (l, n), [m/rad].
+        speed: Speed limit, shape (1,), [m/s]; inf: none.
+        sigma: Smallest singular value of Q^½ J below which an approach is slowed;
+            0: never, shape (1,).
+        J: Takes a Jacobian, shape (6, n).
+        gram: Takes Q^½ J Jᵀ Q^½, shape (6, 6).
+        tips: Takes the places of all tools, twice, shape (2, l, 3), [m].
+    """
+
+    joint: Ints
+    p: Vec
+    is_member: Ints
+    reach: Vec
+    speed: Vec
+    sigma: Vec
+    J: Vec
+    gram: Vec
+    tips: Vec
+
+
+def fill_tools(tools: Tools, robot: RobotModel) -> None:
+    """Write the end-effectors of a robot, without limits."""
+    for row, limb in enumerate(robot.limbs.values()):
+        joint, T_joint_tool = robot.link_places[limb.eef_link]
+        tools.joint[row], tools.p[row] = joint, T_joint_tool.translation
+        tools.is_member[row, limb.indices] = 1
+        tools.reach[row] = _find_reach(robot, joint, T_joint_tool)
+
+
+def _find_reach(robot: RobotModel, joint: int, T_joint_tool: pin.SE3) -> Vec:
+    """Return a bound of |∂p/∂q| of a tool for each joint, shape (n,)."""
+    tree = robot.tree
+    reach = np.zeros(len(robot.joint_names))
+    length = float(np.linalg.norm(T_joint_tool.translation))
+    while joint >= 0:
+        column, scale = tree.column[joint], abs(tree.scale[joint])
+        if tree.is_prismatic[joint]:
+            travel = max(abs(robot.q_min[column]), abs(robot.q_max[column]))
+            reach[column] += scale
+            length += scale * travel + abs(tree.offset[joint])
+        else:
+            reach[column] += scale * length
+        length += float(np.linalg.norm(tree.p[joint]))
+        joint = int(tree.parent[joint])
+    return reach
+
+
+@compiled
+def slow_tools(tools: Tools, scene: Scene, box: Box, c: Vec, exact: Vec) -> int:
+    """Scale what each limb wants down to what its tool may do.
+
+    Args:
+        tools: The tools; nothing is done where there is no limit.
+        scene: Left in the posture of the last command.
+        box: ``wanted`` is scaled.
+        c: Last command, shape (n,), [rad].
+        exact: Set to 0 where it is, shape (n,).
+
+    Returns:
+        ``IS_TOOL_FAST``, ``IS_SINGULAR`` or 0.
+    """
+    flags = 0
+    has_speed, has_sigma = tools.speed[0] < math.inf, tools.sigma[0] > 0.0
+    if not (has_speed or has_sigma):
+        return flags
+    look_at(scene, c)
+    for limb in range(len(tools.joint)):
+        _fill_jacobian(tools, scene, limb)
+        scale = 1.0
+        if has_speed:
+            fast = _find_speed(tools, box.wanted)
+            if fast > _AIM * tools.speed[0]:
+                scale, flags = _AIM * tools.speed[0] / fast, flags | IS_TOOL_FAST
+        if has_sigma:
+            slow = _find_care(tools, scene, limb, c, box.wanted)
+            if slow < 1.0:
+                scale, flags = scale * slow, flags | IS_SINGULAR
+        if scale < 1.0:
+            for i in range(len(exact)):
+                if tools.is_member[limb, i]:
+                    box.wanted[i] *= scale
+                    exact[i] = 0.0
+    return flags
+
+
+@compiled
+def _fill_jacobian(tools: Tools, scene: Scene, limb: int) -> None:
+    """Write the Jacobian of a tool in the root's axes, its limb's joints alone."""
+    tools.J[:] = 0.0
+    last = i = tools.joint[limb]
+    place = tools.tips[0, limb]
+    _fill_place(tools, scene, limb, last, place)
+    while i >= 0:
+        column, scale = scene.tree.column[i], scene.tree.scale[i]
+        if tools.is_member[limb, column]:
+            _add_column(tools.J, column, scale, scene, i, place)
+        i = scene.tree.parent[i]
+
+
+@compiled
+def _add_column(
+    J: Vec, column: int, scale: float, scene: Scene, i: int, place: Vec
+) -> None:
+    """Add what joint i does to a place."""
+    R, axis = scene.R_joint[i], scene.tree.axis[i]
+    x = scale * (R[0, 0] * axis[0] + R[0, 1] * axis[1] + R[0, 2] * axis[2])
+    y = scale * (R[1, 0] * axis[0] + R[1, 1] * axis[1] + R[1, 2] * axis[2])
+    z = scale * (R[2, 0] * axis[0] + R[2, 1] * axis[1] + R[2, 2] * axis[2])
+    if scene.tree.is_prismatic[i]:
+        J[0, column] += x
+        J[1, column] += y
+        J[2, column] += z
+        return
+    rx = place[0] - scene.p_joint[i, 0]
+    ry = place[1] - scene.p_joint[i, 1]
+    rz = place[2] - scene.p_joint[i, 2]
+    J[0, column] += y * rz - z * ry
+    J[1, column] += z * rx - x * rz
+    J[2, column] += x * ry - y * rx
+    J[3, column] += _ROTATION * x
+    J[4, column] += _ROTATION * y
+    J[5, column] += _ROTATION * z
+
+
+@compiled
+def _fill_place(tools: Tools, scene: Scene, limb: int, last: int, place: Vec) -> None:
+    """Write where a tool is."""
+    for a in range(3):
+        place[a] = tools.p[limb, a]
+        if last >= 0:
+            place[a] = scene.p_joint[last, a]
+            for b in range(3):
+                place[a] += scene.R_joint[last, a, b] * tools.p[limb, b]
+
+
+@compiled
+def _find_speed(tools: Tools, v: Vec) -> float:
+    """Return ‖J_p v‖, [m/s]."""
+    square = 0.0
+    for a in range(3):
+        speed = 0.0
+        for i in range(len(v)):
+            speed += tools.J[a, i] * v[i]
+        square += speed * speed
+    return math.sqrt(square)
+
+
+@compiled
+def _find_care(tools: Tools, scene: Scene, limb: int, c: Vec, wanted: Vec) -> float:
+    """Return the share of a wish that may be had: 1 unless it nears a singularity."""
+    n_members = 0
+    for i in range(len(wanted)):
+        n_members += tools.is_member[limb, i]
+    m = 6 if n_members >= 6 else 3
+    sigma = find_sigma(tools, m)
+    if sigma >= tools.sigma[0]:
+        return 1.0
+    for i in range(len(wanted)):
+        scene.posture[i] = c[i] + _AHEAD * wanted[i]
+    look_at(scene, scene.posture)
+    _fill_jacobian(tools, scene, limb)
+    ahead = find_sigma(tools, m)
+    look_at(scene, c)
+    if ahead >= sigma:
+        return 1.0
+    return float(max(_SLOWEST, sigma / tools.sigma[0]))
+
+
+@compiled
+def find_sigma(tools: Tools, m: int) -> float:
+    """Return the smallest singular value of the first m rows of ``J`` (Jacobi)."""
+    M = tools.gram
+    for a in range(m):
+        for b in range(m):
+            M[a, b] = 0.0
+            for i in range(tools.J.shape[1]):
+                M[a, b] += tools.J[a, i] * tools.J[b, i]
+    for _ in range(_SWEEPS):
+        for a in range(m - 1):
+            for b in range(a + 1, m):
+                _rotate(M, m, a, b)
+    least = math.inf
+    for a in range(m):
+        least = min(least, M[a, a])
+    return math.sqrt(max(least, 0.0))
+
+
+@compiled
+def _rotate(M: Vec, m: int, a: int, b: int) -> None:
+    """Turn two axes so that M[a, b] becomes 0 (symmetric Jacobi rotation)."""
+    if abs(M[a, b]) <= 1e-300:
+        return
+    theta = (M[b, b] - M[a, a]) / (2.0 * M[a, b])
+    t = math.copysign(1.0, theta) / (abs(theta) + math.sqrt(theta * theta + 1.0))
+    c = 1.0 / math.sqrt(t * t + 1.0)
+    s = t * c
+    for i in range(m):
+        x, y = M[i, a], M[i, b]
+        M[i, a], M[i, b] = c * x - s * y, s * x + c * y
+    for i in range(m):
+        x, y = M[a, i], M[b, i]
+        M[a, i], M[b, i] = c * x - s * y, s * x + c * y
+
+
+@compiled
+def are_slow(
+    tools: Tools, scene: Scene, limits: Limits, h: float, c: Vec, v: Vec
+) -> bool:
+    """Tell whether tools keep to their speed in the next period and while braking.
+
+    Every command of the braking sequence is looked at, until what the joints still do
+    cannot move any tool as fast.
+
+    Returns:
+        Whether they do.
+    """
+    if tools.speed[0] == math.inf:
+        return True
+    allowed = tools.speed[0] * h
+    step = 0
+    while not _must_be_slow(tools, limits, h, v, step):
+        for side in range(2):
+            for i in range(len(c)):
+                scene.posture[i] = find_place(
+                    c[i], v[i], limits.ddq_max[i], h, step + side
+                )
+            look_at(scene, scene.posture)
+            for limb in range(len(tools.joint)):
+                place = tools.tips[side, limb]
+                _fill_place(tools, scene, limb, tools.joint[limb], place)
+        for limb in range(len(tools.joint)):
+            way = 0.0
+            for a in range(3):
+                way += (tools.tips[1, limb, a] - tools.tips[0, limb, a]) ** 2
+            if way > allowed * allowed:
+                return False
+        step += 1
+    return True
+
+
+@compiled
+def _must_be_slow(tools: Tools, limits: Limits, h: float, v: Vec, step: int) -> bool:
+    """Tell whether no tool can be too fast from a step of the stop on."""
+    for limb in range(len(tools.joint)):
+        speed = 0.0
+        for i in range(len(v)):
+            left = max(abs(v[i]) - step * limits.ddq_max[i] * h, 0.0)
+            speed += tools.reach[limb, i] * left
+        if speed > tools.speed[0]:
+            return False
+    return True
