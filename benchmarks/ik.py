@@ -28,10 +28,11 @@ import pinocchio as pin
 import yaml
 from pydantic import TypeAdapter
 
-from paprle.kinematics import IkSolver, LimbsSolver
+from paprle.kinematics import IkSolver
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
-from paprle.settings import RobotSettings
+from paprle.settings import IkSettings, RobotSettings
+from paprle.tracking import LimbSolver
 
 ROOT = Path(__file__).resolve().parents[1]
 PUBLIC = (
@@ -102,11 +103,12 @@ def measure_warm(name: str, mode: str) -> Row:
     """Time one robot's limbs, by themselves and in one call, tick by tick."""
     n, robot = N_TICKS[mode], load_robot(name)
     limbs = list(robot.limbs.values())
-    solvers, together = [IkSolver(limb) for limb in limbs], LimbsSolver(limbs)
+    solvers = [IkSolver(limb) for limb in limbs]
+    together = LimbSolver(robot, IkSettings(), 0.0)
     paths = [make_targets(limb, n) for limb in limbs]
-    R = np.array([[path[k].rotation for path in paths] for k in range(n)])
-    p = np.array([[path[k].translation for path in paths] for k in range(n)])
-    reach, q = np.full(len(limbs), 0.2), np.array(robot.home)
+    T = np.array([[path[k].homogeneous for path in paths] for k in range(n)])
+    q, is_asked = np.array(robot.home), np.ones(len(limbs), dtype=bool)
+    anywhere = np.full(len(q), np.nan)
     qs = [s.solve_global(path[0]).q for s, path in zip(solvers, paths, strict=True)]
     for limb, q_limb in zip(limbs, qs, strict=True):
         q = limb.put(q, q_limb)
@@ -119,7 +121,7 @@ def measure_warm(name: str, mode: str) -> Row:
         start = time.perf_counter()
         found = [s.solve(t[k], q) for s, t, q in zip(solvers, paths, qs, strict=True)]
         between = time.perf_counter()
-        together.solve(R[k], p[k], q, reach)
+        q, _, _ = together.solve(T[k], is_asked, anywhere, q, q)
         joint.append(time.perf_counter() - between)
         alone.append(between - start)
         qs = [f.q for f in found]

@@ -1,11 +1,10 @@
 """Inverse kinematics: weighted damped least squares, limits inside, compiled.
 
 ``step`` says how one step is found, ``track`` when it is taken, ``search`` what is done
-where there is no start nearby; ``solver`` is what the rest of PAPRLE calls, ``limbs``
-the same for all limbs of a robot at once.
+where there is no start nearby; ``solver`` is what the rest of PAPRLE calls.
+``paprle.tracking`` calls ``track`` for all limbs of a robot at once.
 """
 
-from paprle.kinematics.limbs import LimbsSolver
 from paprle.kinematics.solver import (
     IkConfig,
     IkSolution,
@@ -13,4 +12,4 @@ from paprle.kinematics.solver import (
     estimate_sigma_min,
 )
 
-__all__ = ["IkConfig", "IkSolution", "IkSolver", "LimbsSolver", "estimate_sigma_min"]
+__all__ = ["IkConfig", "IkSolution", "IkSolver", "estimate_sigma_min"]

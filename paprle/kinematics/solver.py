@@ -109,10 +109,11 @@ class IkSolver:
             The best position found; the very ``q_start`` where it already meets the
             tolerances, or where target or start are unusable.
         """
-        reach = self.settings.max_step if max_step is None else max_step
+        reach = float(self.settings.max_step if max_step is None else max_step)
         q = np.array(q_start, dtype=np.float64)
+        T = np.ascontiguousarray(T_base_eef.homogeneous)  # as all callers have it
         err_pos, err_rot, n_iterations, is_moved, is_converged = track(
-            self._packed, T_base_eef.homogeneous, q, reach
+            self._packed, T, q, reach
         )
         q = q if is_moved else q_start
         return IkSolution(q, is_converged, err_pos, err_rot, n_iterations)
@@ -134,8 +135,9 @@ class IkSolver:
         """
         start = self.limb.home if q_start is None else q_start
         q = np.array(start, dtype=np.float64)
+        T = np.ascontiguousarray(T_base_eef.homogeneous)
         err_pos, err_rot, n_tried, is_moved, is_converged = search(
-            self._packed, self._spread, T_base_eef.homogeneous, q
+            self._packed, self._spread, T, q
         )
         q = q if is_moved else start
         return IkSolution(q, is_converged, err_pos, err_rot, n_tried)

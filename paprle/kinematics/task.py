@@ -99,7 +99,7 @@ class PackedTask(NamedTuple):
 
     Attributes:
         floats: All its numbers.
-        ints: Sizes and indices; the limb's places in the robot's vector last.
+        ints: Sizes and indices.
         slides: ``Tree.is_prismatic``.
     """
 
@@ -140,7 +140,7 @@ def pack(limb: Limb, settings: IkSettings, position_margin: float) -> PackedTask
     return PackedTask(
         floats=np.concatenate([np.ravel(x) for x in floats]),
         ints=np.concatenate(
-            [counts, [free_axis, s.max_iterations], parent, column, rows, limb.indices]
+            [counts, [free_axis, s.max_iterations], parent, column, rows]
         ),
         slides=np.append(tree.is_prismatic, False),
     )

@@ -57,16 +57,10 @@ def track(packed: PackedTask, T: Vec, q: Vec, reach: float) -> Found:
     """
     R_target, p_target = np.empty((3, 3)), np.empty(3)
     take_apart(T, R_target, p_target)
-    return approach(packed, R_target, p_target, q, reach)
-
-
-@compiled
-def approach(packed: PackedTask, R: Vec, p: Vec, q: Vec, reach: float) -> Found:
-    """Move towards a target given as rotation and origin; see ``track``."""
-    if not is_usable(R, p, q):
+    if not is_usable(R_target, p_target, q):
         return math.nan, math.nan, 0, False, False
     task = unpack(packed)
-    room = make_room(task, R, p, q)
+    room = make_room(task, R_target, p_target, q)
     found = iterate(task, room, reach)
     assign(q, room.joints[Q])
     return found

@@ -17,6 +17,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
+from paprle.onboarding.home import guess_home
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
 from paprle.settings import LimbSettings, RobotSettings
@@ -78,12 +79,14 @@ def shift(T: pin.SE3, dp) -> pin.SE3:
 
 @cache
 def load_stranger(name: str) -> Limb:
-    """An arm of example-robot-data; its longest limb."""
+    """An arm of example-robot-data, its longest limb, with the home that we guess."""
     path = next(iter(sorted(STRANGERS.glob(STRANGER_URDFS[name]))), None)
     if path is None:
         pytest.skip(f"needs {name} of example-robot-data")
-    limbs = RobotModel.from_urdf(path).limbs.values()
-    return max(limbs, key=lambda limb: len(limb.joint_names))
+    robot = RobotModel.from_urdf(path)
+    limb = max(robot.limbs.values(), key=lambda limb: len(limb.joint_names))
+    limb.home = guess_home(robot, limb)
+    return limb
 
 
 @cache

@@ -8,10 +8,12 @@ from arms import (
     ALL,
     FULL,
     MOTION,
+    PERIOD,
     draw_nearby,
     draw_q,
     load_limb,
     load_robot,
+    load_stranger,
     seeds,
     shift,
     some,
@@ -180,3 +182,29 @@ def test_recorded_hand_is_tracked_by_piper_within_a_micrometre():
 
     assert len(errors) > 1000
     assert np.max(errors) <= 1e-6
+
+
+@pytest.mark.parametrize("name", [*FULL, "panda", "ur5", "xarm7"])
+def test_smooth_reachable_motion_about_home_is_tracked_always(name):
+    rng = np.random.default_rng(7)
+    limb = load_limb(name) if name in FULL else load_stranger(name)
+    solver, span = IkSolver(limb), np.minimum(limb.q_max - limb.q_min, 2 * math.pi)
+    amplitude = 0.2 * span
+    centre = np.clip(limb.home, limb.q_min + amplitude, limb.q_max - amplitude)
+    errors = []
+
+    for _ in range(5):
+        omega = rng.uniform(0.5, 1.0, len(span)) / amplitude  # up to 1 rad/s
+        phase = rng.uniform(0, 2 * math.pi, len(span))
+        q = centre + amplitude * np.sin(phase)
+        for k in range(800):
+            wanted = centre + amplitude * np.sin(omega * k * PERIOD + phase)
+            found = solver.solve(limb.fk(wanted), q)
+            q = found.q
+            errors.append((found.err_pos, found.err_rot))
+
+    err_pos, err_rot = np.array(errors).T
+    is_good = (err_pos < 1e-3) & (err_rot < math.radians(0.5))
+    assert np.mean(is_good) >= 0.999
+    assert np.median(err_pos) < 1e-5
+    assert np.median(err_rot) < math.radians(1e-3)
