@@ -187,14 +187,6 @@ def bound_seeds(limb_of: Ints, q_prev: Vec, q_cmd: Vec, q: Vec, pulled: Vec) -> 
 
 
 @compiled
-def merge(wanted: Vec, q: Vec) -> None:
-    """Replace each position for which a finite one is wanted, shapes (n,)."""
-    for j in range(len(q)):
-        if math.isfinite(wanted[j]):
-            q[j] = wanted[j]
-
-
-@compiled
 def compute_velocity(q: Vec, q_before: Vec, dt: float, dq: Vec) -> bool:
     """Write the velocity of a step, 0 for dt = 0; tell whether anything moved."""
     has_moved = False

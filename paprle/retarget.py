@@ -29,10 +29,8 @@ import pinocchio as pin
 from paprle.errors import ConfigError
 from paprle.kinematics import IkSolver
 from paprle.mapping import (
-    bound_seeds,
     map_joints,
     map_poses,
-    merge,
     read_pose,
     take_poses,
     write_pose,
@@ -133,11 +131,11 @@ class Retargeting:
         self._R_map = pin.rpy.rpyToMatrix(*settings.rpy_xyz_extrinsic)
         self._leader_rows = _find_rows(robot, leader, self.pairing)
         self._map = JointMap.make(robot, leader, self.pairing)
-        self._limb_of = _find_owners(robot)
         self._searchers = [
             IkSolver(limb, ik, position_margin=position_margin) for limb in self._limbs
         ]
         self._solver = LimbSolver(robot, ik, position_margin)
+        self._target = self.make_target()
 
     @property
     def mode(self) -> str:
@@ -225,11 +223,12 @@ class Retargeting:
             state: The anchors.
 
         Returns:
-            The target. Limbs that are missing or not finite in the sample hold.
+            The target, overwritten by the next call. Limbs that are missing or not
+            finite in the sample hold.
         """
-        target = self.make_target()
         if not sample.valid:
-            return target
+            return self.make_target()
+        target = self._target
         map_joints(sample.numbers, self._map.source, self._map.line, target.q)
         if self.mode == "joints":
             return target
@@ -238,7 +237,7 @@ class Retargeting:
 
     def make_target(self) -> Target:
         """Return a target that asks for nothing."""
-        m, n = len(self._limbs), len(self._limb_of)
+        m, n = len(self._limbs), len(self._robot.joint_names)
         return Target(
             np.empty((m, 4, 4)), np.zeros(m, dtype=np.bool_), np.full(n, np.nan)
         )
@@ -258,18 +257,7 @@ class Retargeting:
         Returns:
             The solution.
         """
-        m = len(self._limbs)
-        seeds, pulled, errors = (
-            np.empty_like(q_prev),
-            np.empty(m),
-            np.full((2, m), np.nan),
-        )
-        bound_seeds(self._limb_of, q_prev, q_cmd, seeds, pulled)
-        q_des = seeds.copy()
-        merge(target.q, q_des)
-        is_converged = self._solver.solve(
-            target.T, target.is_asked, seeds, pulled, q_des, errors
-        )
+        q_des, errors, is_converged = self._solver.solve(*target, q_prev, q_cmd)
         return Solution(q_des, errors[0], errors[1], is_converged)
 
     def solve_start(self, sample: SampleView, q_cmd: Vec) -> Vec:
@@ -286,8 +274,7 @@ class Retargeting:
         if self.mode == "relative":
             return q_cmd.copy()
         target = self.retarget(sample, self.anchor(sample, q_cmd))
-        q = q_cmd.copy()
-        merge(target.q, q)
+        q = np.where(np.isfinite(target.q), target.q, q_cmd)
         for i in np.flatnonzero(target.is_asked):
             limb = self._limbs[i]
             T_base_eef = pin.SE3(target.T[i])
@@ -354,14 +341,6 @@ def _find_rows(robot: RobotModel, leader: LeaderInfo, pairing: Pairing) -> Ints:
     """Return the leader's limb that drives each limb of the robot; -1: none."""
     rows = {name: leader.limbs.index(limb) for name, limb in pairing.limbs.items()}
     return np.array([rows.get(name, -1) for name in robot.limbs], dtype=np.int64)
-
-
-def _find_owners(robot: RobotModel) -> Ints:
-    """Return the limb of each joint; -1: none."""
-    owners = np.full(len(robot.joint_names), -1, dtype=np.int64)
-    for i, limb in enumerate(robot.limbs.values()):
-        owners[limb.indices] = i
-    return owners
 
 
 def _check_mobility(robot: RobotModel, ik: IkSettings) -> None:

@@ -6,12 +6,14 @@ that each call from Python costs.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from paprle.compiled import compiled
 from paprle.kinematics.task import PackedTask, pack
 from paprle.kinematics.track import track
-from paprle.mapping import write_pose
+from paprle.mapping import bound_seeds, write_pose
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Bools, Ints, Tree, place_joints
 from paprle.settings import IkSettings
@@ -21,7 +23,7 @@ _LEAST_STEP = 1e-9  # [rad] chosen: no step, as a positive number
 
 
 class LimbSolver:
-    """Tracks poses of all limbs of a robot."""
+    """Joints of a whole robot for the poses of its limbs."""
 
     def __init__(
         self, robot: RobotModel, ik: IkSettings, position_margin: float
@@ -29,43 +31,47 @@ class LimbSolver:
         limbs = tuple(robot.limbs.values())
         tasks = [pack(limb, ik, position_margin) for limb in limbs]
         parts = [*zip(*tasks, strict=True), [limb.indices for limb in limbs]]
-        self._floats, self._ints, self._slides, self._joints = map(
-            np.concatenate, parts
-        )
+        floats, ints, slides, joints = map(np.concatenate, parts)
+        self._tasks = floats, ints, slides, joints
         sizes = [[len(array) for array in arrays] for arrays in parts]
         self._ends: Ints = np.cumsum(np.array(sizes), axis=1)
+        self._limb_of: Ints = np.full(len(robot.joint_names), -1, dtype=np.int64)
+        for i, limb in enumerate(limbs):
+            self._limb_of[limb.indices] = i
         self._max_step = ik.max_step
 
     def solve(
-        self, T: Vec, is_asked: Bools, q_start: Vec, spent: Vec, q: Vec, errors: Vec
-    ) -> bool:
-        """Move limbs toward their poses.
+        self, T: Vec, is_asked: Bools, wanted: Vec, q_prev: Vec, q_cmd: Vec
+    ) -> tuple[Vec, Vec, bool]:
+        """Move each limb toward its pose, or to joints that are wanted.
 
         Args:
             T: Target T_base_eef by limb, shape (m, 4, 4).
             is_asked: Which limbs have one, shape (m,).
-            q_start: Where to start, shape (n,), [rad].
-            spent: How much of its largest step a limb has used up, shape (m,), [rad].
-            q: Takes the joints of limbs that have a target, shape (n,), [rad].
-            errors: Takes what is left, [m] over [rad], shape (2, m).
+            wanted: Joints to be at, shape (n,), [rad] or [m]; NaN: anywhere.
+            q_prev: The last answer, shape (n,), [rad].
+            q_cmd: Where the robot is told to be, shape (n,), [rad]; a limb starts
+                from its last answer, drawn to near this (``bound_seeds``).
 
         Returns:
-            Whether every pose was reached within the tolerances.
+            Joints, shape (n,); what is left, [m] over [rad], shape (2, m), NaN where
+            nothing was asked; and whether every pose was reached.
         """
-        return solve_limbs(
-            self._floats,
-            self._ints,
-            self._slides,
-            self._joints,
+        q, errors = np.empty(len(q_prev)), np.empty((2, len(T)))
+        is_met = solve_limbs(
+            *self._tasks,
             self._ends,
+            self._limb_of,
             self._max_step,
             T,
             is_asked,
-            q_start,
-            spent,
+            wanted,
+            q_prev,
+            q_cmd,
             q,
             errors,
         )
+        return q, errors, is_met
 
 
 @compiled
@@ -75,15 +81,17 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
     slides: Bools,
     joints: Ints,
     ends: Ints,
+    limb_of: Ints,
     max_step: float,
     T: Vec,
     is_asked: Bools,
-    q_start: Vec,
-    spent: Vec,
+    wanted: Vec,
+    q_prev: Vec,
+    q_cmd: Vec,
     q: Vec,
     errors: Vec,
 ) -> bool:
-    """Track each limb's pose; see ``LimbSolver.solve``.
+    """Find the robot's joints; ``LimbSolver.solve`` says what is not said here.
 
     Args:
         floats: ``PackedTask.floats`` of all limbs in a row.
@@ -91,30 +99,38 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
         slides: ``PackedTask.slides`` likewise.
         joints: Places of the limbs' joints likewise.
         ends: Where each limb's part of these four ends, shape (4, m).
+        limb_of: Limb of each joint, -1: none, shape (n,).
         max_step: Largest change of a joint in one call, [rad].
         T: See there.
         is_asked: See there.
-        q_start: See there.
-        spent: See there.
-        q: See there.
-        errors: See there.
+        wanted: See there.
+        q_prev: See there.
+        q_cmd: See there.
+        q: Takes the joints.
+        errors: Takes what is left.
 
     Returns:
-        See there.
+        Whether every pose was reached within the tolerances.
     """
-    are_met = True
+    m, are_met = len(is_asked), True
+    q_start, pulled = np.empty(len(q)), np.empty(m)
+    bound_seeds(limb_of, q_prev, q_cmd, q_start, pulled)
+    for j in range(len(q)):
+        q[j] = wanted[j] if math.isfinite(wanted[j]) else q_start[j]
     begin = np.zeros(4, dtype=np.int64)
-    for i in range(len(is_asked)):
+    for i in range(m):
         end = ends[:, i]
+        errors[0, i], errors[1, i] = math.nan, math.nan
         if is_asked[i]:
+            own = joints[begin[3] : end[3]]
+            q_limb = q_start[own]
+            # q_des makes no leap, that of its start included
+            reach = max(max_step - pulled[i], _LEAST_STEP)
             task = PackedTask(
                 floats[begin[0] : end[0]],
                 ints[begin[1] : end[1]],
                 slides[begin[2] : end[2]],
             )
-            own = joints[begin[3] : end[3]]
-            q_limb = q_start[own]
-            reach = max(max_step - spent[i], _LEAST_STEP)
             found = track(task, T[i], q_limb, reach)
             errors[0, i], errors[1, i] = found[0], found[1]
             are_met = are_met and found[4]

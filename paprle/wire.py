@@ -5,15 +5,17 @@ tick copies a few arrays and nothing is parsed. Poses are (x, y, z, qx, qy, qz, 
 ``quat_xyzw``; absent numbers are NaN. A ``Layout`` is made from the resolved config, by
 each process for itself.
 
-Each record begins with its scalars, laid out as C would (``align=True``): ``head_of``
-gives the ``struct`` that reads or writes them all in the time of one NumPy field.
+Each record begins with its scalars, laid out as C would (``align=True``), so that
+``Head`` reads or writes them all at once.
 """
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -172,15 +174,29 @@ def make_layout(robot: RobotInfo, leader: LeaderInfo) -> Layout:
     )
 
 
-def head_of(dtype: np.dtype[np.void]) -> struct.Struct:
-    """Return what packs and unpacks the scalars before the first array of a record."""
+class Head(NamedTuple):
+    """The scalars before the first array of a record, in the time of one field.
+
+    Attributes:
+        read: Return them all, of a record.
+        write: Write them all: record, 0, values.
+    """
+
+    read: Callable[[Record], tuple[Any, ...]]
+    write: Callable[..., None]
+
+
+def head_of(dtype: np.dtype[np.void]) -> Head:
+    """Return what reads and writes the scalars of records of this type."""
     codes = ""
     for name in dtype.names or ():
         leaf = dtype[name]
         if leaf.shape or leaf.names:
             break
         codes += leaf.char  # NumPy's letters of numbers are those of struct
-    return struct.Struct(f"@{codes}")
+    scalars = struct.Struct(f"@{codes}")
+    read = cast(Callable[[Record], tuple[Any, ...]], scalars.unpack_from)
+    return Head(read, scalars.pack_into)
 
 
 def pose_to_row(T: pin.SE3) -> Vec:
@@ -268,4 +284,4 @@ class SampleView:
             self.start,
             self.end,
             self.is_exhausted,
-        ) = self._head.unpack_from(self.record.data)
+        ) = self._head.read(self.record)

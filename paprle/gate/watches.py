@@ -7,7 +7,6 @@ nanoseconds of the gate's own monotonic clock: a sender's stamp never extends li
 from __future__ import annotations
 
 import math
-import struct
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from paprle.gate.reasons import Reason, from_bits
 from paprle.robot.arrays import Bools
 from paprle.settings import GateSettings
 from paprle.types import FollowerState, RobotInfo, Vec
-from paprle.wire import Record, head_of
+from paprle.wire import Head, Record, head_of
 
 _SHORTEST_DEADLINE = 0.02  # [s] spec: safety.md A2
 _LONGEST_DEADLINE = 0.2  # [s] spec: safety.md A2
@@ -61,7 +60,7 @@ class SetpointWatch:
 
     def __init__(self, settings: GateSettings) -> None:
         self._settings = settings
-        self._head: struct.Struct | None = None
+        self._head: Head | None = None
         self._arrived_ns = 0
         self._source_age_ns = 0
         self._valid_for_ns = 0
@@ -73,7 +72,7 @@ class SetpointWatch:
         if record is None:
             return ()
         self._head = self._head or head_of(record.dtype)
-        setpoint = Setpoint._make(self._head.unpack_from(record.data))
+        setpoint = Setpoint._make(self._head.read(record))
         if self.newest is not None:
             ahead = setpoint.seq - self.newest.seq
             is_other = setpoint.session_id != self.newest.session_id
@@ -133,7 +132,7 @@ class MeasurementWatch:
     ) -> None:
         self._settings = settings
         self._oldest_age = max(3.0 * h, _SHORTEST_STATE_AGE)
-        self._bounds = MotionBounds(
+        bounds = MotionBounds(
             h=h,
             lag=max(lag, _SHORTEST_LAG),
             lag_bound=settings.lag_bound,
@@ -142,6 +141,7 @@ class MeasurementWatch:
             overspeed_factor=settings.overspeed_factor,
             overspeed_margin=settings.overspeed_margin,
         )
+        self._bounds: Vec = np.array(bounds)
         n, n_delay = len(robot.joint_names), max(1, round(lag / h))
         self._commands: Vec = np.zeros((n_delay + 1, 2, n))
         self._n_commands = 0
@@ -235,7 +235,7 @@ def judge_motion(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
     commands: Vec,
     n_commands: int,
     is_arm: Bools,
-    bounds: MotionBounds,
+    limits: Vec,
     times: Vec,
     was_blocked: bool,
     is_following: bool,
@@ -249,7 +249,7 @@ def judge_motion(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
             shape (m, 2, n).
         n_commands: How many commands there were so far.
         is_arm: Which joints are watched, shape (n,).
-        bounds: What they are held against.
+        limits: ``MotionBounds``, as an array: seven numbers cost a microsecond.
         times: How long there has been lag, overspeed and reversed motion, and how long
             what follows contact may last, shape (4,), [s].
         was_blocked: Some joint was in contact in the last period.
@@ -258,7 +258,7 @@ def judge_motion(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
     Returns:
         The reasons found, as bits.
     """
-    m = len(commands)
+    m, bounds = len(commands), _unpack(limits)
     then = commands[n_commands % m if n_commands >= m else 0]
     # hysteresis: the leash itself brings the error down to E
     contact = bounds.lag_bound * (0.5 if was_blocked else 1.0)
@@ -287,6 +287,11 @@ def judge_motion(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
     found |= _OVERSPEED if times[1] > bounds.implausible_time else 0
     found |= _REVERSED if times[2] > bounds.implausible_time else 0
     return found
+
+
+@compiled
+def _unpack(x: Vec) -> MotionBounds:
+    return MotionBounds(x[0], x[1], x[2], x[3], x[4], x[5], x[6])
 
 
 @compiled

@@ -407,8 +407,8 @@ class Core:
 
     def _fill_setpoint(self, now_ns: int) -> None:
         is_engaged = self.state is SessionState.ENGAGED
-        self._setpoint_head.pack_into(
-            self._setpoint.data,
+        self._setpoint_head.write(
+            self._setpoint,
             0,
             self._session_id,
             self._seq,
@@ -445,8 +445,8 @@ class Core:
     def fill_tick(self) -> Record:
         """Return what is recorded of the last step."""
         tick, motion, sample = self._tick, self.motion, self.intake.sample
-        self._tick_head.pack_into(
-            tick.data,
+        self._tick_head.write(
+            tick,
             0,
             self._seq,
             self._now_ns,

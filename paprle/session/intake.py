@@ -54,10 +54,12 @@ class Intake:
 
     def take(self, record: Record | None, now_ns: int) -> None:
         """Look at the mailbox's newest record."""
-        before, sample = self.sample, self._next
-        if record is None or (before is not None and record["seq"] == before.seq):
+        if record is None:
             return
+        before, sample = self.sample, self._next
         sample.take(record)
+        if before is not None and sample.seq == before.seq:
+            return
         refusal = self._find_refusal(sample, before, now_ns)
         if refusal:
             self.refused[refusal] += 1

@@ -41,6 +41,8 @@ class StuckWatch:
         Returns:
             The limbs that have just been found stuck.
         """
+        if not self._names:
+            return ()
         before, stuck = self.limbs, []
         if not is_held or record is None:
             self._last.clear()

@@ -30,23 +30,17 @@ def test_limbs_are_solved_as_one_by_one(name):
     limbs, m = tuple(robot.limbs.values()), len(robot.limbs)
     nudge = pin.SE3(pin.exp3(np.full(3, 0.01)), np.full(3, 0.002))
     poses = [limb.fk(limb.take(q)) * nudge for limb in limbs]
-    T, errors, found = (
-        np.array([p.homogeneous for p in poses]),
-        np.empty((2, m)),
-        q.copy(),
-    )
-    is_asked, spent = np.ones(m, dtype=bool), np.full(m, 0.01)
-    settings = IkSettings()
+    T, is_asked = np.array([p.homogeneous for p in poses]), np.ones(m, dtype=bool)
+    settings, nothing = IkSettings(), np.full(len(q), np.nan)
 
-    is_met = LimbSolver(robot, settings, 0.01).solve(
-        T, is_asked, q, spent, found, errors
+    found, errors, is_met = LimbSolver(robot, settings, 0.01).solve(
+        T, is_asked, nothing, q, q
     )
 
-    left, expected = settings.max_step - 0.01, q.copy()
-    one_by_one = []
+    expected, one_by_one = q.copy(), []
     for limb, pose in zip(limbs, poses, strict=True):
         solver = IkSolver(limb, settings, position_margin=0.01)
-        one = solver.solve(pose, limb.take(q), max_step=left)
+        one = solver.solve(pose, limb.take(q))
         expected[limb.indices] = one.q
         one_by_one.append(one)
     np.testing.assert_array_equal(found, expected)
@@ -56,15 +50,27 @@ def test_limbs_are_solved_as_one_by_one(name):
 
 def test_a_limb_that_is_not_asked_stays():
     robot = load_robot("papras_7dof_2arm")
-    q, found, errors = robot.home.copy(), robot.home.copy(), np.full((2, 2), np.nan)
-    limbs = tuple(robot.limbs.values())
+    q, limbs = robot.home.copy(), tuple(robot.limbs.values())
     T = np.array([limb.fk(limb.home + 0.01).homogeneous for limb in limbs])
-    is_asked = np.array([False, True])
+    is_asked, nothing = np.array([False, True]), np.full(len(q), np.nan)
 
-    LimbSolver(robot, IkSettings(), 0.0).solve(
-        T, is_asked, q, np.zeros(2), found, errors
+    found, errors, _ = LimbSolver(robot, IkSettings(), 0.0).solve(
+        T, is_asked, nothing, q, q
     )
 
     np.testing.assert_array_equal(limbs[0].take(found), limbs[0].home)
     assert not np.array_equal(limbs[1].take(found), limbs[1].home)
     assert np.isnan(errors[:, 0]).all()
+
+
+def test_a_pull_towards_the_command_counts_as_part_of_the_step():
+    robot, settings = load_robot("piper"), IkSettings(max_step=0.05)
+    arm, q_cmd = robot.limbs["arm"], robot.home
+    q_prev = arm.put(q_cmd, arm.home + 0.32)
+    T = arm.fk(arm.home - 0.3).homogeneous[None]
+
+    found, *_ = LimbSolver(robot, settings, 0.0).solve(
+        T, np.ones(1, dtype=bool), np.full(len(q_cmd), np.nan), q_prev, q_cmd.copy()
+    )
+
+    assert np.abs(found - q_prev).max() == pytest.approx(0.05)
