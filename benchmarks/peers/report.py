@@ -237,7 +237,7 @@ def _header(results: dict[str, Any]) -> str:
         f"with {results['load'][0]} processes at work before and "
         f"{results['load'][1]} after it (its own among them); "
         f"{pairs(results['versions'])}; beside them "
-        f"{pairs(results['versions_of_placo'])}. Robots: {robots}."
+        f"{pairs(results['versions_of_placo']) or 'no placo'}. Robots: {robots}."
     )
 
 
