@@ -57,7 +57,7 @@ def measure(n_runs, n_episodes, rate, out):
         for number in range(n_runs):
             run(
                 "run", *CIRCLE, "follower=piper", "env=kinematic", f"env.rate={rate}",
-                f"session.episodes={n_episodes}", "leader.episodes=0",
+                f"session.episodes={n_episodes}",
                 f"record.dir={out / str(number)}",
             )  # fmt: skip
     episodes = [Episode.open(path) for path in sorted(out.glob("*/*.mcap"))]

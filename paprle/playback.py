@@ -23,10 +23,10 @@ class Playback:
             session is not engaged, [ns]; for stretches without valid data.
     """
 
-    def __init__(self, duration: float, n_plays: int) -> None:
-        """Take the length of one play, [s], and the number of plays."""
+    def __init__(self, duration: float, n_plays: int | None) -> None:
+        """Take the length of one play, [s], and the number of plays; None: one."""
         self.duration_ns = round(duration * 1e9)
-        self.n_plays = n_plays
+        self.n_plays = 1 if n_plays is None else n_plays
         self.n_played = 0
         self.is_engaged = False
         self.is_over = False

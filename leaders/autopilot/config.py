@@ -47,4 +47,6 @@ class AutopilotConfig:
     gripper: Annotated[
         bool, doc("Open and close the gripper once a lap, as a sine.")
     ] = False
-    episodes: Annotated[int, Ge(0), doc("Episodes until it is done; 0: endless.")] = 1
+    episodes: Annotated[
+        int | None, Ge(0), doc("Episodes until it is done; 0: endless; absent: one.")
+    ] = None

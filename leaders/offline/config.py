@@ -72,7 +72,9 @@ class OfflineConfig:
         ),
     ] = "auto"
     speed: Annotated[float, Gt(0), Le(100), Unit("1"), doc("Speed factor.")] = 1.0
-    loop: Annotated[int, Ge(0), doc("Plays, one an episode; 0: endless.")] = 1
+    loop: Annotated[
+        int | None, Ge(0), doc("Plays, one an episode; 0: endless; absent: one.")
+    ] = None
     max_gap: Annotated[
         float,
         Gt(0),

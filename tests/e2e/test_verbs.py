@@ -29,7 +29,7 @@ def recorded(tmp_path_factory):
 def record(out):
     """Record; what a machine that stood still made of it is not what is tested here."""
     done = run_live(
-        *TRIPLE, "leader.size=0.04", "leader.speed=0.1", "leader.episodes=0",
+        *TRIPLE, "leader.size=0.04", "leader.speed=0.1",
         f"session.episodes={N_EPISODES}", f"record.dir={out}",
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr

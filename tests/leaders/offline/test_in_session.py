@@ -42,3 +42,30 @@ def test_motion_on_both_sides_of_a_gap_is_followed_whole(episode):
 
     assert np.ptp(y) == pytest.approx(0.05 * (0.68 + 0.26), abs=0.001)
     assert np.abs(np.diff(y)).max() < 0.001
+
+
+@pytest.mark.parametrize(
+    ("settings", "n"),
+    [
+        pytest.param([], 1, id="once"),
+        pytest.param(["session.episodes=3"], 3, id="as often as asked"),
+        pytest.param(["session.episodes=3", "{plays}=2"], 2, id="the leader's own"),
+    ],
+)
+@pytest.mark.parametrize("leader", ["offline", "autopilot"])
+def test_it_plays_as_many_episodes_as_the_session_asks_for(
+    tmp_path, leader, settings, n
+):
+    plays = {"offline": "leader.loop", "autopilot": "leader.episodes"}[leader]
+    args = [f"leader={leader}", "follower=piper", "env=kinematic"]
+    if leader == "offline":
+        rows = [f"{0.02 * k:.3f} 0 0 0 0 0 0 1\n" for k in range(20)]
+        (tmp_path / "still.txt").write_text("".join(rows))
+        args.append(f"leader.path={tmp_path / 'still.txt'}")
+    else:
+        args += ["leader.size=0.01", "leader.speed=0.1"]
+    args += ["session.clock=virtual", *(s.format(plays=plays) for s in settings)]
+    session = VirtualSession(resolve(args))
+
+    assert session.run() == "done"
+    assert session.core.episodes.number == n
