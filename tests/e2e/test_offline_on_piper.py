@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from product import MOTION, measure, need_motion, run_live, run_virtual
+from product import MOTION, cut_motion, measure, need_motion, run_live, run_virtual
 
 TRIPLE = ("leader=offline", "follower=piper")
 
@@ -46,7 +46,9 @@ def test_own_motion_is_followed_by_a_simulated_robot(tmp_path, own_motion):
 @pytest.mark.process
 def test_live_run_ends_by_itself_and_evaluate_reports(tmp_path, own_motion):
     """Faster than any hand; measured 1.05 mm and 26 ms (recorded), bounds doubled."""
-    path, speed = (MOTION, 5) if MOTION.is_file() else (own_motion, 2)
+    path, speed = own_motion, 2
+    if MOTION.is_file():
+        path, speed = cut_motion(tmp_path / "part.csv", 0.0, 30.0), 5
     out = tmp_path / "out"
 
     done = run_live(

@@ -18,7 +18,7 @@ from paprle.wire import Stream
 
 process = pytest.mark.process
 JOURNAL = "paprle.recording.sink:FileSink"
-BREAKER = ["leader=breaker", "leader.time=3.0", "follower=piper"]
+BREAKER = ["leader=breaker", "leader.time=2.0", "follower=piper"]
 BREAKER += ["follower.envs={logged: {}}", "env=logged"]
 
 
@@ -63,7 +63,7 @@ def test_a_full_disk_stops_the_recording_not_the_robot(
     assert "the robot is unaffected" in session.text()
     assert "ended: done, 1 episode(s)" in session.text()
     assert not list(small_disk.glob("*.json")), "no manifest: it is not whole"
-    assert check_motion(log) > 2.5
+    assert check_motion(log) > 1.5
 
 
 def free_bytes(folder):
@@ -87,7 +87,7 @@ def test_a_failing_disk_is_told_within_a_second(start, outside, tmp_path, call):
     assert "No space left" in session.text()
     assert "ended: done, 1 episode(s)" in session.text()
     assert not list(session.out.glob("*.json"))
-    assert check_motion(log) > 2.5
+    assert check_motion(log) > 1.5
 
 
 @process
@@ -95,7 +95,7 @@ def test_a_disk_that_blocks_for_two_seconds_holds_up_nothing(start, outside, tmp
     log = tmp_path / "commands.jsonl"
     session = start(
         *BREAKER, f"env.log={log}", f"leader.site={JOURNAL}.flush",
-        "leader.action=once 2.0", "leader.after=40", "session.duration=3.0",
+        "leader.action=once 2.0", "leader.after=40", "leader.time=3.0", "session.duration=3.0",
         "session.episodes=1", env=outside,
     )  # fmt: skip
 
