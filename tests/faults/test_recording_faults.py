@@ -95,8 +95,8 @@ def test_a_disk_that_blocks_for_two_seconds_holds_up_nothing(start, outside, tmp
     log = tmp_path / "commands.jsonl"
     session = start(
         *BREAKER, f"env.log={log}", f"leader.site={JOURNAL}.flush",
-        "leader.action=once 2.0", "leader.after=40", "leader.time=3.0", "session.duration=3.0",
-        "session.episodes=1", env=outside,
+        "leader.action=once 2.0", "leader.after=40", "leader.time=3.0",
+        "session.duration=3.0", "session.episodes=1", env=outside,
     )  # fmt: skip
 
     assert session.wait_gone(40.0) == 0
