@@ -194,7 +194,7 @@ class Gate:
         """
         events: list[Reason] = []
         if self._h == 0.0 and 0.0 < dt < _LONGEST_DT:
-            self._h = dt
+            self._h = float(dt)
         if dt != self._h or self._h == 0.0:
             events.append(Reason.DT_CHANGED)
         if self._h == 0.0:
@@ -218,8 +218,10 @@ class Gate:
     def _advance(self, is_blocked: bool, events: list[Reason]) -> float:
         """Write the next command and its velocity; return the clearance."""
         self._parts.tools.speed[0] = self.tool_speed
+        # no number is no share; other types would be compiled for anew
+        scale = max(0.0, min(float(self.speed_scale), 1.0))
         flags, n_rows, clearance = advance(
-            *self._memory, self._h, self.speed_scale, is_blocked
+            *self._memory, self._h, scale, bool(is_blocked)
         )
         if n_rows > 0:
             events.append(Reason.CLEARANCE)
@@ -275,6 +277,7 @@ def _as_vector(values: Any) -> Vec:
     try:
         array = np.asarray(values)
         is_number = array.dtype.kind in "fiu"
-        return array.astype(np.float64) if is_number else np.empty(0)
-    except (TypeError, ValueError, OverflowError):
+        with np.errstate(over="ignore"):
+            return array.astype(np.float64) if is_number else np.empty(0)
+    except Exception:  # noqa: BLE001 - what is no array may raise anything
         return np.empty(0)

@@ -85,7 +85,10 @@ def slide(
     # solvers were seen to hang for minutes, or to drop bounds, when given NaN
     if not all(np.isfinite(part).all() for part in problem):
         return None
-    v = solver(*problem)
-    if v is None or not np.isfinite(v).all():
+    try:
+        v = np.asarray(solver(*problem), dtype=np.float64)
+    except Exception:  # noqa: BLE001 - a foreign library; whoever asks brakes instead
+        return None
+    if v.shape != wanted.shape or not np.isfinite(v).all():
         return None
     return np.minimum(np.maximum(v, low), high)
