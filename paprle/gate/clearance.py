@@ -311,7 +311,8 @@ def verify_stop(scene: Scene, limits: Limits, h: float, c: Vec, v: Vec) -> bool:
         if room < need:
             scene.open[n_open] = k
             n_open += 1
-            share = min(share, max(room, _find_fine(pairs.keep[k])) / need)
+            fine = _find_fine(min(pairs.keep[k], scene.distance[k]))
+            share = min(share, max(room, fine) / need)
     step = 0
     for _ in range(_MAX_LOOKS):
         if n_open == 0 or step >= n_steps:
@@ -327,12 +328,12 @@ def verify_stop(scene: Scene, limits: Limits, h: float, c: Vec, v: Vec) -> bool:
 
 
 @inlined
-def _find_fine(keep: float) -> float:
+def _find_fine(floor: float) -> float:
     """Return how far two bodies may pass by each other between two looks, [m].
 
     d apart, over a way s they come s²/(8 d) nearer than at its ends.
     """
-    return math.sqrt(8.0 * _SAG * max(keep, _SAG))
+    return math.sqrt(8.0 * _SAG * max(floor, _SAG))
 
 
 @compiled
@@ -404,7 +405,7 @@ def _look_ahead(
         floor = min(pairs.keep[k], scene.distance[k])
         room = bound_pair(bodies, one[k], two[k], R, p) - floor
         need = sweep(reach, k, travel)
-        fine = _find_fine(pairs.keep[k])
+        fine = _find_fine(floor)
         if room < min(need, fine):
             room = measure(bodies, one[k], two[k], R, p, witness) - floor
         if room < -_ROUNDING:
