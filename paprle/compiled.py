@@ -35,8 +35,10 @@ def _find_cache() -> Path:
     return home / "paprle" / digest.hexdigest()[:16]
 
 
-if "NUMBA_CACHE_DIR" not in os.environ:
-    numba.config.CACHE_DIR = str(_find_cache())
+CACHE = os.environ.get("NUMBA_CACHE_DIR") or str(_find_cache())
+"""Folder of compiled kernels; another one for other sources."""
+
+numba.config.CACHE_DIR = CACHE
 
 
 def compiled(function: _Kernel) -> _Kernel:

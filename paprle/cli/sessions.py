@@ -10,11 +10,10 @@ from pathlib import Path
 from paprle.cli.verb import EXIT_CODES, SETTINGS, Verb, add_settings, say
 from paprle.config import Resolved, resolve
 from paprle.errors import ConfigError, RecordingError
-from paprle.process import WORKSPACE
 from paprle.recording.reader import Episode
-from paprle.robot import RobotModel
 from paprle.session import check, run
 from paprle.session.operator import HELP
+from paprle.session.plan import make_robot
 from paprle.types import RobotInfo
 
 _KEYS = f"""\
@@ -62,7 +61,7 @@ def _replay(args: argparse.Namespace) -> int:
     except RecordingError as err:  # Nothing was started: this is a refusal.
         raise ConfigError(str(err)) from err
     resolved = resolve(make_replay_settings(episode, args.speed, args.settings))
-    robot = RobotModel.from_settings(resolved.robot, resolved.follower_name, WORKSPACE)
+    robot = make_robot(resolved)
     check_same_robot(episode, robot.info)
     return _start(resolved, is_dry=args.dry_run)
 

@@ -47,7 +47,9 @@ def run(resolved: Resolved) -> int:
         return EXIT_CODES.get(reason, 1)
     from paprle.session.live import LiveSession  # noqa: PLC0415 - heavy
     from paprle.session.plan import make_plan  # noqa: PLC0415 - heavy
+    from paprle.session.warm import compile_once  # noqa: PLC0415 - heavy
 
     plan = make_plan(resolved)
     plan.check_space()
+    compile_once()
     return LiveSession(plan).run()

@@ -89,7 +89,9 @@ def make_follower(
 
 def make_robot(resolved: Resolved) -> RobotModel:
     """Load the robot of the config."""
-    return RobotModel.from_settings(resolved.robot, resolved.follower_name, WORKSPACE)
+    return RobotModel.from_settings(
+        resolved.robot, resolved.follower_name, WORKSPACE, resolved.gate.scene
+    )
 
 
 def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
