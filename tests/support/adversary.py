@@ -25,7 +25,7 @@ PATTERNS = ("square", "points", "walk", "edge", "cross", "clash", "rub")
 
 @cache
 def load(name):
-    """Return a robot of configs/follower, or ``table2`` to ``table4``: arms around it."""
+    """Return a robot of configs/follower, or ``table2``, ``table4``: arms around it."""
     if not name.startswith("table"):
         return load_robot(name)
     settings = yaml.safe_load((ROOT / "configs/follower/papras_7dof.yaml").read_text())
