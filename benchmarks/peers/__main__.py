@@ -1,6 +1,6 @@
 """Run the comparison: ``python -m benchmarks.peers``.
 
-    --quick               under a minute, a tenth of the targets
+    --quick               about a minute, a tenth of the targets
     --json FILE           every figure
     --write-docs          put the tables into docs/performance.md
     --python NAME=PATH    the Python that has a peer; placo needs one of its own
@@ -31,7 +31,7 @@ _PLACO = ROOT / ".venv-placo" / "bin" / "python"
 def parse() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description="Side-by-side benchmarks.")
-    parser.add_argument("--quick", action="store_true", help="under a minute")
+    parser.add_argument("--quick", action="store_true", help="about a minute")
     parser.add_argument("--json", type=Path, help="write every figure here")
     parser.add_argument("--write-docs", action="store_true", help="docs/performance.md")
     parser.add_argument("--python", action="append", default=[], metavar="NAME=PATH")

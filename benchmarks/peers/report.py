@@ -192,6 +192,10 @@ def _success_of(scenario: str, row: Row) -> float:
     return 100.0 * float(value()) if scenario != "arrival" else math.nan
 
 
+def _back_of(_: str, row: Row) -> float:
+    return 100.0 * float(row["back"]["success"]) if "back" in row else math.nan
+
+
 def _error_of(scenario: str, row: Row) -> float:
     if scenario == "lines":
         return float(row["paths"]["p90_mm"])
@@ -203,6 +207,7 @@ MEASURES: list[tuple[str, Callable[[str, Row], float], int]] = [
     ("median time, µs", lambda _, row: row.get("us", {}).get("median", math.nan), -1),
     ("p99 of the time, µs", lambda _, row: row.get("us", {}).get("p99", math.nan), -1),
     ("success, %", _success_of, 1),
+    ("back after out of reach, %", _back_of, 1),
     ("error, mm: p99; of lines p90 of the worst", _error_of, -1),
     ("least clearance, mm", lambda _, row: row.get("clearance_mm", math.nan), 1),
 ]
@@ -259,7 +264,7 @@ def _ratios(rows: dict[str, dict[str, Row]]) -> str:
 
 
 def _losses(scenarios: dict[str, dict[str, dict[str, Row]]]) -> str:
-    """List what a peer does better: any time; the rest where it made as many ticks."""
+    """List what a peer does better: any time; the rest if it made half the ticks."""
     lines = ["| scenario | what | peer | robot: theirs, ours |", "|---|---|---|---|"]
     for scenario, (what, measure, sign) in itertools.product(SECTIONS, MEASURES):
         better: dict[str, list[str]] = {}
@@ -267,7 +272,7 @@ def _losses(scenarios: dict[str, dict[str, dict[str, Row]]]) -> str:
             ours = measure(scenario, rows["ours"])
             for peer, row in rows.items():
                 theirs = measure(scenario, row)
-                is_alike = "time" in what or _count(row) == _count(rows["ours"])
+                is_alike = "time" in what or 2 * _count(row) >= _count(rows["ours"])
                 if is_alike and sign * (theirs - ours) > _LEAST:
                     pair = f"{robot}: {number(theirs)}, {number(ours)}"
                     better.setdefault(peer, []).append(pair)
