@@ -126,46 +126,24 @@ def place_joints(tree: Tree, q: Vec, R: Vec, p: Vec) -> None:
     """
     for i in range(len(tree.parent)):
         position = tree.scale[i] * q[tree.column[i]] + tree.offset[i]
-        _place_in_parent(tree, i, R, p)
-        if tree.is_prismatic[i]:
-            for a in range(3):
-                for b in range(3):
-                    p[i, a] += R[i, a, b] * tree.axis[i, b] * position
-        else:
-            _turn(R[i], tree.axis[i], position)
-
-
-@compiled
-def _place_in_parent(tree: Tree, i: int, R: Vec, p: Vec) -> None:
-    """Write the pose of joint i at zero position."""
-    k = tree.parent[i]
-    for a in range(3):
-        if k < 0:
-            p[i, a] = tree.p[i, a]
-        else:
-            p[i, a] = p[k, a]
-            for b in range(3):
-                p[i, a] += R[k, a, b] * tree.p[i, b]
-        for c in range(3):
+        x, y, z = tree.axis[i, 0], tree.axis[i, 1], tree.axis[i, 2]
+        k, slides = tree.parent[i], tree.is_prismatic[i]
+        s, c = (0.0, 1.0) if slides else (math.sin(position), math.cos(position))
+        for a in range(3):
             if k < 0:
-                R[i, a, c] = tree.R[i, a, c]
+                here = tree.p[i, a]
+                u, v, w = tree.R[i, a, 0], tree.R[i, a, 1], tree.R[i, a, 2]
             else:
-                R[i, a, c] = (
-                    R[k, a, 0] * tree.R[i, 0, c]
-                    + R[k, a, 1] * tree.R[i, 1, c]
-                    + R[k, a, 2] * tree.R[i, 2, c]
-                )
-
-
-@compiled
-def _turn(R: Vec, axis: Vec, angle: float) -> None:
-    """Turn a rotation about an axis of its own frame, in place (Rodrigues)."""
-    s, c = math.sin(angle), math.cos(angle)
-    x, y, z = axis[0], axis[1], axis[2]
-    t = 1.0 - c
-    for a in range(3):
-        u, v, w = R[a, 0], R[a, 1], R[a, 2]
-        along = t * (u * x + v * y + w * z)
-        R[a, 0] = c * u + along * x + s * (v * z - w * y)
-        R[a, 1] = c * v + along * y + s * (w * x - u * z)
-        R[a, 2] = c * w + along * z + s * (u * y - v * x)
+                r0, r1, r2 = R[k, a, 0], R[k, a, 1], R[k, a, 2]
+                here = p[k, a] + r0 * tree.p[i, 0] + r1 * tree.p[i, 1]
+                here += r2 * tree.p[i, 2]
+                u = r0 * tree.R[i, 0, 0] + r1 * tree.R[i, 1, 0] + r2 * tree.R[i, 2, 0]
+                v = r0 * tree.R[i, 0, 1] + r1 * tree.R[i, 1, 1] + r2 * tree.R[i, 2, 1]
+                w = r0 * tree.R[i, 0, 2] + r1 * tree.R[i, 1, 2] + r2 * tree.R[i, 2, 2]
+            # a row of R turned about the axis (Rodrigues)
+            along = u * x + v * y + w * z
+            p[i, a] = here + along * position if slides else here
+            along *= 1.0 - c
+            R[i, a, 0] = c * u + along * x + s * (v * z - w * y)
+            R[i, a, 1] = c * v + along * y + s * (w * x - u * z)
+            R[i, a, 2] = c * w + along * z + s * (u * y - v * x)

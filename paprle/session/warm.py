@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 from pathlib import Path
 
 import numba
@@ -33,6 +35,7 @@ def compile_once() -> None:
     if done.exists() or numba.config.DISABLE_JIT:
         return
     print_line("compiling, once after an install or update: up to a minute …")
-    VirtualSession(resolve(_SAMPLE)).run()
+    with contextlib.redirect_stdout(io.StringIO()):
+        VirtualSession(resolve(_SAMPLE)).run()
     done.parent.mkdir(parents=True, exist_ok=True)
     done.touch()
