@@ -311,7 +311,7 @@ def verify_stop(scene: Scene, limits: Limits, h: float, c: Vec, v: Vec) -> bool:
         if room < need:
             scene.open[n_open] = k
             n_open += 1
-            fine = _find_fine(min(pairs.keep[k], scene.distance[k]))
+            fine = _find_fine(pairs.keep[k], scene.distance[k])
             share = min(share, max(room, fine) / need)
     step = 0
     for _ in range(_MAX_LOOKS):
@@ -328,12 +328,13 @@ def verify_stop(scene: Scene, limits: Limits, h: float, c: Vec, v: Vec) -> bool:
 
 
 @inlined
-def _find_fine(floor: float) -> float:
+def _find_fine(keep: float, distance: float) -> float:
     """Return how far two bodies may pass by each other between two looks, [m].
 
-    d apart, over a way s they come s²/(8 d) nearer than at its ends.
+    d apart, over a way s they come s²/(8 d) nearer than at its ends. Where they are too
+    near already every sample is looked at, or they could come nearer period by period.
     """
-    return math.sqrt(8.0 * _SAG * max(floor, _SAG))
+    return math.sqrt(8.0 * _SAG * max(keep, _SAG)) if distance >= keep else 0.0
 
 
 @compiled
@@ -405,7 +406,7 @@ def _look_ahead(
         floor = min(pairs.keep[k], scene.distance[k])
         room = bound_pair(bodies, one[k], two[k], R, p) - floor
         need = sweep(reach, k, travel)
-        fine = _find_fine(floor)
+        fine = _find_fine(pairs.keep[k], scene.distance[k])
         if room < min(need, fine):
             room = measure(bodies, one[k], two[k], R, p, witness) - floor
         if room < -_ROUNDING:
