@@ -58,7 +58,7 @@ def solve_osqp(wanted: Vec, low: Vec, high: Vec, rows: Vec, allowed: Vec) -> Vec
         eps_rel=1e-6,
         polishing=True,
     )
-    found = problem.solve()
+    found = problem.solve(raise_error=False)
     is_solved = found.info.status in {"solved", "solved inaccurate"}
     return np.asarray(found.x[:n]) if is_solved else None
 

@@ -1,0 +1,103 @@
+"""The gate's memory: nothing overlaps, nothing is outside, nothing grows."""
+
+from __future__ import annotations
+
+import itertools
+import resource
+
+import numpy as np
+import pytest
+from adversary import H, drive, load, make_targets
+
+from paprle.gate import memory
+from paprle.gate.gate import Gate
+from paprle.gate.memory import Sizes, allocate, lay_out
+
+
+def find_arrays(parts):
+    """Return all arrays of nested tuples."""
+    if isinstance(parts, np.ndarray):
+        return [parts]
+    return list(itertools.chain.from_iterable(find_arrays(part) for part in parts))
+
+
+SIZES = [
+    Sizes(1, 1, 0, 0, 0, 0),
+    Sizes(7, 1, 9, 20, 95, 1),
+    Sizes(3, 2, 5, 7, 11, 13),
+    Sizes(2, 3, 1, 1, 1, 1),
+]
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_arrays_fill_the_memory_and_never_overlap(sizes):
+    blocks = allocate(sizes)
+    parts = getattr(lay_out, "py_func", lay_out)(*blocks)
+
+    for block, first in zip(blocks, (0, len(sizes)), strict=True):
+        taken = np.zeros(len(block), dtype=int)
+        for array in find_arrays(parts):
+            if array.dtype == block.dtype and array.size:
+                begin = array.__array_interface__["data"][0] - block.ctypes.data
+                assert begin % 8 == 0
+                assert array.flags.c_contiguous
+                assert 0 <= begin // 8 <= len(block) - array.size
+                taken[begin // 8 : begin // 8 + array.size] += 1
+        assert (taken[:first] == 0).all(), "the sizes themselves stay"
+        assert (taken[first:] == 1).all()
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_kernels_lay_it_out_as_python_does(sizes):
+    blocks = allocate(sizes)
+    python = find_arrays(getattr(lay_out, "py_func", lay_out)(*blocks))
+    kernels = find_arrays(lay_out(*blocks))
+
+    assert len(python) == len(kernels)
+    for one, two in zip(python, kernels, strict=True):
+        assert one.shape == two.shape
+        assert one.dtype == two.dtype
+        if one.size:
+            assert one.ctypes.data == two.ctypes.data
+
+
+def test_sizes_head_the_integers():
+    _, integers = allocate(SIZES[2])
+
+    assert tuple(integers[: memory._N_SIZES]) == SIZES[2]
+
+
+def test_two_gates_share_nothing():
+    robot = load("piper")
+    one, two = Gate(robot), Gate(robot)
+    target = robot.home + 0.1
+    alone, _, _ = drive(Gate(robot), [target] * 50)
+    for k in range(50):
+        two.step(robot.home - 0.1, H)
+
+        assert (one.step(target, H).q_cmd == alone[k]).all()
+
+
+@pytest.mark.parametrize(("name", "n"), [("table2", 2000)])
+def test_memory_does_not_grow(name, n):
+    grow(name, n)
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(3600)
+def test_memory_does_not_grow_for_long():
+    grow("piper", 1_000_000)
+
+
+def grow(name, n):
+    robot, rng = load(name), np.random.default_rng(0)
+    gate = Gate(robot)
+    targets = make_targets(rng, robot, 500, "cross")
+    for target in targets:
+        gate.step(target, H, q_meas=target)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for k in range(n):
+        gate.step(targets[k % 500], H, q_meas=gate.q_cmd)
+
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 2048, f"{grown} KiB"
