@@ -127,7 +127,8 @@ def test_the_smallest_singular_value_is_that_of_numpy():
     rng = np.random.default_rng(0)
     for name in ("ur5e", "papras_7dof_2arm", "open_manipulator_x"):
         robot = load(name)
-        parts = Gate(robot)._parts
+        gate = Gate(robot)  # holds the memory
+        parts = gate._parts
         for _ in range(20):
             q = rng.uniform(np.maximum(robot.q_min, -3), np.minimum(robot.q_max, 3))
             look_at(parts.scene, q)
