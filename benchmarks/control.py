@@ -99,7 +99,7 @@ class Bench:
         )
         self.follower = Stamped(make_follower(resolved, self.robot, self.clock))
         self.gate = GateController(
-            self.robot.info,
+            self.robot,
             resolved.gate,
             self.follower,
             self.follower.info,

@@ -1,0 +1,67 @@
+"""What a tick must not do however long it goes on: compile, or keep memory."""
+
+import gc
+import sys
+import tracemalloc
+from pathlib import Path
+
+import pytest
+from lock_step import AUTOMATIC, HUMAN, LockStep
+
+import paprle
+
+
+def count_compiled():
+    """How many kernels there are, one for each kind of arguments."""
+    kernels = {
+        id(value): len(value.signatures)
+        for name, module in list(sys.modules.items())
+        if name.startswith("paprle")
+        for value in vars(module).values()
+        if hasattr(value, "signatures")
+    }
+    return sum(kernels.values())
+
+
+@pytest.mark.parametrize("mode", ["relative", "absolute"])
+def test_nothing_is_compiled_once_a_session_ticks(mode):
+    session = LockStep(HUMAN, mode=mode, start_bound=10.0)
+    if mode == "absolute":
+        arm = session.robot.limbs["arm"]
+        session.T_hand = arm.fk(arm.home + 0.05)
+    session.core.motion.warm_up()
+    before = count_compiled()
+
+    session.engage().move(50)
+    session.press("engage", 20).press("engage", 100)
+
+    assert session.state == "ENGAGED"
+    assert count_compiled() == before
+
+
+OWN = tracemalloc.Filter(True, str(Path(paprle.__file__).parent / "*"))
+
+
+def move_and_weigh(session, n):
+    """Go on for n ticks; what PAPRLE then holds of all it has allocated, [bytes]."""
+    for _ in range(n // 50):
+        session.move(50, speed=0.02)
+        for kept in (session.states, session.events, session.follower.sent):
+            kept.clear()  # what the test itself would keep
+    gc.collect()
+    traces = tracemalloc.take_snapshot().filter_traces([OWN]).statistics("filename")
+    return sum(trace.size for trace in traces)
+
+
+def test_memory_is_flat_while_engaged():
+    session = LockStep(AUTOMATIC)
+    session.start = True
+    session.until("ENGAGED")
+
+    tracemalloc.start()
+    begin = move_and_weigh(session, 1000)
+    grown = move_and_weigh(session, 500) - begin
+    tracemalloc.stop()
+
+    assert session.state == "ENGAGED"
+    assert grown < 500, "not one byte a tick"
