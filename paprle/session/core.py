@@ -7,8 +7,6 @@ host and the virtual clock drive the same object.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -17,11 +15,11 @@ from paprle.session.episode import EpisodeLog
 from paprle.session.intake import Intake
 from paprle.session.motion import Motion
 from paprle.session.operator import Actions
+from paprle.session.output import Output, TickRows
 from paprle.session.states import EPISODE_STATES, REQUESTS, Event, step_state
 from paprle.session.stuck import StuckWatch
 from paprle.settings import SessionSettings
 from paprle.types import (
-    Feedback,
     GateState,
     LeaderInfo,
     SessionState,
@@ -37,32 +35,6 @@ _NOTHING_ASKED = Actions()
 _CLEARING = 0.3  # [s] chosen: several periods of the slowest gate
 
 
-class Output:
-    """What one tick gave; what is not needed at once is made when it is asked for.
-
-    Attributes:
-        setpoint: For the gate.
-        events: For the recorder's event stream.
-        is_over: Nothing more is to be done.
-    """
-
-    def __init__(self, core: Core, setpoint: Record, *, is_over: bool) -> None:
-        self._core = core
-        self.setpoint = setpoint
-        self.events: list[dict[str, Any]] = core.episodes.events
-        self.is_over = is_over
-
-    @cached_property
-    def tick(self) -> Record:
-        """For the recorder."""
-        return self._core.fill_tick()
-
-    @cached_property
-    def feedback(self) -> Feedback:
-        """For the leader."""
-        return self._core.make_feedback()
-
-
 class Core:
     """The session's state and its tick.
 
@@ -74,6 +46,8 @@ class Core:
         stuck: Notices a leader that no longer measures.
         note: What the operator should know or do next.
         end_reason: Why the session ends, once it does.
+        now_ns: Time of the last tick, [ns].
+        n_ticks: Number of the last tick, and of its set-point.
     """
 
     def __init__(
@@ -101,9 +75,9 @@ class Core:
         self._setpoint_head = head_of(layout.setpoint)
         self._q_des: Vec = self._setpoint["q_des"]
         self._dq_des: Vec = self._setpoint["dq_des"]
-        self._tick: Record = np.zeros((), dtype=layout.tick)
-        self._tick_head = head_of(layout.tick)
-        self._seq, self._n_resets = 0, 0
+        self._rows = TickRows(layout)
+        self._n_resets = 0
+        self.n_ticks = 0
         self._actions = Actions()
         self._asked = Actions()
         self._needs_press = False
@@ -115,7 +89,7 @@ class Core:
         self._is_park_over = False
         self._home_note = ""
         self._gate_state = GateState.DISARMED
-        self._now_ns, self._entered_ns = 0, 0
+        self.now_ns, self._entered_ns = 0, 0
         self._deciders: dict[SessionState, Callable[[], Event | None]] = {
             SessionState.INIT: self._decide_init,
             SessionState.HOMING: self._decide_slow_move,
@@ -142,9 +116,9 @@ class Core:
             Set-point, recorder's tick, feedback, events; to be used before the next
             call, which writes over them.
         """
-        self._now_ns = now_ns
+        self.now_ns = now_ns
         self._entered_ns = self._entered_ns or now_ns
-        self._seq += 1
+        self.n_ticks += 1
         self.episodes.events = []
         is_asked = actions != self._actions
         self._asked = actions.since(self._actions) if is_asked else _NOTHING_ASKED
@@ -162,21 +136,21 @@ class Core:
         self.episodes.close(now_ns, is_standing=self.motion.is_standing)
         self.motion.step(self.state, self.intake, now_ns)
         self._fill_setpoint(now_ns)
-        return Output(self, self._setpoint, is_over=is_over)
+        return Output(self, self._rows, self._setpoint, is_over=is_over)
 
     def make_farewell(self, request: Request, now_ns: int) -> Record:
         """Return a last set-point: STOP when the tick itself failed, or DISARM."""
-        self._seq += 1
+        self.n_ticks += 1
         self._fill_setpoint(now_ns)
         self._setpoint["request"] = request
         return self._setpoint
 
     def _watch_stuck(self) -> None:
         """Tell of a leader that is held and whose numbers stand still (row 2)."""
-        is_held = self.state in EPISODE_STATES and self.intake.is_usable(self._now_ns)
+        is_held = self.state in EPISODE_STATES and self.intake.is_usable(self.now_ns)
         record = None if self.intake.sample is None else self.intake.sample.record
-        for limb in self.stuck.take(record, self._now_ns, is_held=is_held):
-            self.episodes.add("stuck", self._now_ns, limb=limb)
+        for limb in self.stuck.take(record, self.now_ns, is_held=is_held):
+            self.episodes.add("stuck", self.now_ns, limb=limb)
 
     # --- decisions: one method a state, each returns the event it found -------------
 
@@ -187,7 +161,7 @@ class Core:
         if self.state is SessionState.CLOSING and self._asked.stop:
             self._is_park_over = True
         if self._asked.discard and self.state not in EPISODE_STATES:
-            self.episodes.discard(self._now_ns)
+            self.episodes.discard(self.now_ns)
         has_stopped = self._gate_state is GateState.STOPPED or bool(self._asked.stop)
         if has_stopped and self.state is not SessionState.STOPPED:
             return Event.STOP
@@ -198,7 +172,7 @@ class Core:
     def _find_stall(self) -> Event | None:
         """End a session that waits for what nobody is there to do."""
         may_wait = self._is_interactive or self._leader.is_human or self.motion.has_plan
-        waited = (self._now_ns - self._entered_ns) * 1e-9
+        waited = (self.now_ns - self._entered_ns) * 1e-9
         if may_wait or self.state in _MOVING_STATES or waited < _STALL:
             return None
         self.end_reason = "stalled"
@@ -227,12 +201,12 @@ class Core:
         if obstacle or sample is None:
             return None
         self._home_note = ""
-        self.episodes.begin(self._now_ns)
+        self.episodes.begin(self.now_ns)
         return Event.START
 
     def _find_obstacle(self, sample: SampleView | None) -> str:
         """What keeps an episode from starting (S1); empty when nothing does."""
-        if sample is None or not self.intake.is_usable(self._now_ns):
+        if sample is None or not self.intake.is_usable(self.now_ns):
             return "waiting for the leader"
         if self._gate_state is not GateState.READY or not self.motion.is_standing:
             return "waiting for the follower"
@@ -257,7 +231,7 @@ class Core:
     def _give_up_aligning(self, blocked: str) -> Event:
         """A person may move clear; without one, waiting would last for ever."""
         self.note = f"cannot align: {blocked}"
-        self.episodes.end("cannot align", self._now_ns)
+        self.episodes.end("cannot align", self.now_ns)
         if self._leader.is_human:
             return Event.ABORT
         self.end_reason = "cannot align"
@@ -279,7 +253,7 @@ class Core:
         engaged = sample is not None and sample.engaged and sample.valid
         has_pressed = bool(self._asked.engage) or (engaged and not self._was_engaged)
         self._was_engaged = engaged
-        is_usable = self.intake.is_usable(self._now_ns)
+        is_usable = self.intake.is_usable(self.now_ns)
         if has_pressed and is_usable:  # a press during silence is not one after it (S3)
             self._needs_press = False
         is_free = self._gate_state is GateState.READY and self.motion.is_standing
@@ -307,17 +281,17 @@ class Core:
         is_signal = sample is not None and sample.end
         if is_asked:
             self.episodes.end(
-                "next", self._now_ns, is_discarded=bool(self._asked.discard)
+                "next", self.now_ns, is_discarded=bool(self._asked.discard)
             )
-        elif is_signal and self.intake.is_fresh(self._now_ns):
-            self.episodes.end("end signal", self._now_ns)
-        elif self.episodes.lasts_longer(self._settings.duration, self._now_ns):
-            self.episodes.end("time is up", self._now_ns)
+        elif is_signal and self.intake.is_fresh(self.now_ns):
+            self.episodes.end("end signal", self.now_ns)
+        elif self.episodes.lasts_longer(self._settings.duration, self.now_ns):
+            self.episodes.end("time is up", self.now_ns)
         return self.episodes.is_ending
 
     def _is_disengaged(self) -> bool:
         """Whether the gate holds or the leader is lost; then a person must press."""
-        is_lost = not self.intake.is_usable(self._now_ns) or self._is_gate_silent
+        is_lost = not self.intake.is_usable(self.now_ns) or self._is_gate_silent
         if not is_lost and self._gate_state is not GateState.HOLD:
             return False
         # a hiccup of the gate's own is no silence of the operator's (S3)
@@ -335,12 +309,12 @@ class Core:
         if not self._is_interactive:
             self.end_reason, self.note = "stopped", why.removeprefix("stopped: ")
             return Event.QUIT
-        is_held = self._leader.is_human and self.intake.is_usable(self._now_ns)
+        is_held = self._leader.is_human and self.intake.is_usable(self.now_ns)
         first = "let go of the leader, then " if is_held else ""
         self.note = f"{why}; {first}press c to clear"
         if self._asked.clear and not is_held:
             self._n_resets += 1
-            self._cleared_ns = self._now_ns
+            self._cleared_ns = self.now_ns
         if self._asked.stop:
             self._cleared_ns = None  # stop while clearing: the last word counts
         self._has_seen_stop |= self._gate_state is GateState.STOPPED
@@ -358,7 +332,7 @@ class Core:
         self.state = step_state(before, event)
         if self.state is before:
             return
-        self._entered_ns = self._now_ns
+        self._entered_ns = self.now_ns
         if self.state is SessionState.STOPPED:
             self._has_seen_stop, self._cleared_ns = False, None
         self.motion.drop_plan()
@@ -366,10 +340,10 @@ class Core:
         if self.state is SessionState.ENGAGED:
             self.note = ""
         if before in EPISODE_STATES and self.state not in EPISODE_STATES:
-            self.episodes.end(self._name_end(event), self._now_ns)
+            self.episodes.end(self._name_end(event), self.now_ns)
         self.episodes.add(
             "state",
-            self._now_ns,
+            self.now_ns,
             before=before.name,
             after=self.state.name,
             why=event.name,
@@ -411,7 +385,7 @@ class Core:
             self._setpoint,
             0,
             self._session_id,
-            self._seq,
+            self.n_ticks,
             now_ns,
             self.motion.at_ns,
             self.intake.arrived_ns if is_engaged else now_ns,
@@ -440,34 +414,4 @@ class Core:
         return (
             self._cleared_ns is not None
             and now_ns - self._cleared_ns <= _CLEARING * 1e9
-        )
-
-    def fill_tick(self) -> Record:
-        """Return what is recorded of the last step."""
-        tick, motion, sample = self._tick, self.motion, self.intake.sample
-        self._tick_head.write(
-            tick,
-            0,
-            self._seq,
-            self._now_ns,
-            self.state,
-            self.episodes.number,
-            sample is not None,
-            0 if sample is None else self._now_ns - self.intake.arrived_ns,
-        )
-        if sample is not None:
-            tick["sample"] = sample.record
-        motion.fill_rows(sample)
-        tick["raw"], tick["target"] = motion.raw_rows, motion.target_rows
-        tick["q_des"], tick["dq_des"] = motion.q_des, motion.dq_des
-        tick["err_pos"], tick["err_rot"] = motion.err_pos, motion.err_rot
-        return tick
-
-    def make_feedback(self) -> Feedback:
-        """Return what the leader is told of the last step."""
-        return Feedback(
-            stamp_ns=self._now_ns,
-            state=self.state.name,
-            episode=self.episodes.number,
-            is_engaged=self.state is SessionState.ENGAGED,
         )

@@ -19,10 +19,11 @@ from paprle.errors import PaprleError, SessionError
 from paprle.loop import DeadlineLoop, freeze_garbage, request_realtime, thaw_garbage
 from paprle.session import EXIT_CODES
 from paprle.session.black_box import BlackBox
-from paprle.session.core import Core, Output
+from paprle.session.core import Core
 from paprle.session.feedback_wire import pack_feedback
 from paprle.session.motion import Motion
 from paprle.session.operator import Operator
+from paprle.session.output import Output
 from paprle.session.plan import EVENT_ROOM, Plan
 from paprle.session.roles import Roles
 from paprle.session.status import StatusLine, compose_line, print_line, summarise
