@@ -207,7 +207,7 @@ def fill_rows(scene: Scene, limits: Limits, h: float, box: Box, v: Vec) -> int:
     one, two, reach = pairs.a, pairs.b, pairs.reach
     for k in range(len(one)):
         room = min(distance[k], behind[k]) - pairs.keep[k] - _AIM
-        if not scene.is_exact[k] or room >= sweep(reach, k, scene.travel):
+        if room >= sweep(reach, k, scene.travel):
             continue
         row = scene.rows[n_rows]
         measure(bodies, one[k], two[k], R, p, witness)
