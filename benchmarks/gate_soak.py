@@ -1,7 +1,10 @@
-"""Drive the gate with adversarial targets and let the oracle judge every command.
+"""Drive the gate with adversarial targets and judge every command independently.
 
-Many limbs with limits of their own share one gate, so that one call is a step of each:
-``python -m benchmarks.gate_soak --steps 100000000``. Exits with 1 on any violation.
+Joints alone, by the oracle: many limbs with limits of their own share one gate, so that
+one call is a step of each, ``python -m benchmarks.gate_soak --steps 100000000``.
+A robot with its bodies, by the oracle and by coal: arms driven at each other, rubbing
+and crossing, at several rates, ``--robot table2 --steps 100000``; a robot of
+``configs/follower`` or arms around a table. Exits with 1 on any violation.
 """
 
 from __future__ import annotations
@@ -9,12 +12,17 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
 from paprle.gate.gate import Gate
 from paprle.oracle import Limits, check_commands
+from paprle.settings import GateSettings
 from paprle.testing.robots import make_robot_info
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "support"))
+import adversary
 
 BAD = np.array([np.nan, np.inf, -np.inf, 1e308, -1e308, 1e30, 5e-324])
 BLOCK = 500  # gate steps an oracle call
@@ -84,12 +92,48 @@ def run(n_steps: int, seed: int, n_limbs: int) -> int:
     return violations
 
 
+def run_robot(name: str, n_steps: int, seed: int) -> int:
+    robot, settings, rng = (
+        adversary.load(name),
+        GateSettings(),
+        np.random.default_rng(seed),
+    )
+    judge, gate = adversary.Judge(robot, settings), Gate(robot, settings)
+    done, violations, worst, started = 0, 0, -np.inf, time.monotonic()
+    while done < n_steps:
+        pattern = ("clash", "rub", "clash", "cross", "square")[done // (4 * BLOCK) % 5]
+        h = float(rng.choice([0.001, 0.002, 0.005, 0.005, 0.01]))
+        gate.reset(robot.home)
+        gate.reduce(is_reduced=False)
+        is_changing = rng if rng.random() < 0.3 else None
+        targets = adversary.make_targets(rng, robot, 4 * BLOCK, pattern, judge)
+        commands, _, _ = adversary.drive(gate, targets, h, rng=is_changing)
+        verdict = adversary.judge_joints(commands, robot, h)
+        near = judge.find_bad(commands)
+        violations += verdict.n_violations + len(near)
+        if near or not verdict.is_ok:
+            worst = max([worst, *(judge.miss(commands[k]) for k in near)])
+            print(f"{pattern} h={h}: {len(near)} too near, at worst {worst}\n{verdict}")
+        done += len(commands)
+        rate = done / (time.monotonic() - started)
+        print(
+            f"\r{name} {done:.2e} steps, {violations} violations, {rate:.0f}/s", end=""
+        )
+    print()
+    return violations
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=1_000_000, help="steps of a limb")
+    parser.add_argument(
+        "--steps", type=int, default=1_000_000, help="steps of a limb or robot"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--limbs", type=int, default=300, help="limbs in one gate")
+    parser.add_argument("--robot", help="soak its clearance, not joints alone")
     args = parser.parse_args()
+    if args.robot:
+        return 1 if run_robot(args.robot, args.steps, args.seed) else 0
     return 1 if run(args.steps, args.seed, args.limbs) else 0
 
 

@@ -21,6 +21,7 @@ _AIM = 0.98  # chosen: of the limit; one period's curvature adds up to a percent
 _SLOWEST = 0.1  # chosen: share of the wanted speed right at a singularity
 _ROTATION = 0.2  # [m/rad] chosen: as IkSettings.rotation_weight
 _AHEAD = 0.01  # [s] chosen: far enough for σ to change by more than rounding
+_NOISE = 1e-6  # chosen: σ of a limb that is always singular is 0 but for rounding
 _SWEEPS = 8  # measured: Jacobi's method has converged on 6 × 6 after 6
 
 
@@ -194,7 +195,7 @@ def _find_care(tools: Tools, scene: Scene, limb: int, c: Vec, wanted: Vec) -> fl
     _fill_jacobian(tools, scene, limb)
     ahead = find_sigma(tools, m)
     look_at(scene, c)
-    if ahead >= sigma:
+    if ahead >= sigma - _NOISE:
         return 1.0
     return float(max(_SLOWEST, sigma / tools.sigma[0]))
 

@@ -1,0 +1,296 @@
+"""The gate on robots so small that what is right can be worked out by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from adversary import Judge, drive, judge_joints
+from toys import BALL, make_crane, make_sliders, make_swing
+
+from paprle.gate import clearance, limits, tools
+from paprle.gate.gate import Gate
+from paprle.gate.reasons import Reason
+from paprle.settings import GateSettings, SceneBodySettings
+
+H = 0.01  # [s]
+V, A, KEEP = 1.0, 5.0, 0.01
+WALL = {"wall": SceneBodySettings(shape="box", size=(0.2, 2.0, 2.0), xyz=(0.6, 0, 0))}
+
+
+def gap(q):
+    """Distance of the sliders' balls, [m]."""
+    return 1.0 - q[..., 0] - q[..., 1] - 2 * BALL
+
+
+def time_to(way, speed=V):
+    """Time-optimal time from rest to rest, [s]."""
+    if way < speed**2 / A:
+        return 2.0 * math.sqrt(way / A)
+    return way / speed + speed / A
+
+
+def ready(gate, q, v=None, h=H):
+    """Put a gate into a posture, in motion, everything measured there."""
+    gate.reset(q)
+    parts = gate._parts
+    c, v = np.array(q, dtype=float), np.zeros(len(q)) if v is None else np.array(v)
+    limits.fill_box(parts.limits, h, 1.0, c, v, parts.box)
+    for i in range(len(c)):
+        parts.scene.travel[i] = 10.0
+    clearance.measure_all(parts.scene, c)
+    return parts, c, v
+
+
+def brake_path(c, v, h=H):
+    """Return every command of a stop: one period at v, then braking by A."""
+    path, c, v = [], c.copy(), v.copy()
+    while True:
+        c = c + v * h
+        path.append(c)
+        if not v.any():
+            return np.array(path)
+        v = np.sign(v) * np.maximum(np.abs(v) - A * h, 0.0)
+
+
+def test_two_that_meet_share_the_way_and_stop_at_what_is_kept():
+    gate = Gate(make_sliders())
+
+    path, events, _ = drive(gate, [np.ones(2)] * 120, H)
+
+    assert gap(path).min() >= KEEP
+    assert gap(path[-1]) < KEEP + 2e-3, "they are let as near as they may"
+    assert path[-1][0] == pytest.approx(path[-1][1], abs=1e-9)
+    arrived = np.argmax(gap(path) < KEEP + 3e-3) * H
+    assert arrived < 1.25 * time_to(0.5 - BALL - KEEP / 2)
+    assert any(Reason.CLEARANCE in found for found in events)
+    assert judge_joints(path, make_sliders(), H).is_ok
+
+
+def test_one_that_is_asked_for_nothing_stays():
+    gate = Gate(make_sliders())
+
+    path, _, _ = drive(gate, [np.array([1.0, 0.0])] * 150, H)
+
+    assert (path[:, 1] == 0.0).all()
+    assert KEEP <= gap(path[-1]) < KEEP + 2e-3
+
+
+def test_what_goes_away_is_not_held_back():
+    near, free = Gate(make_sliders()), Gate(make_sliders().info)
+    start = np.array([0.44, 0.449])
+    near.reset(start)
+    free.reset(start)
+
+    path, events, _ = drive(near, [np.zeros(2)] * 100, H)
+
+    assert (path == drive(free, [np.zeros(2)] * 100, H)[0]).all()
+    assert not any(Reason.CLEARANCE in found for found in events)
+
+
+@pytest.mark.parametrize("start", [0.446, 0.449, 0.4499, 0.46])
+def test_too_near_already_they_come_no_nearer_but_may_part(start):
+    gate = Gate(make_sliders())
+    gate.reset(np.full(2, start))
+
+    held, _, _ = drive(gate, [np.ones(2)] * 100, H)
+    parted, _, _ = drive(gate, [np.zeros(2)] * 150, H)
+
+    assert (gap(held) >= gap(np.full(2, start)) - 1e-8).all()
+    assert parted[-1] == pytest.approx([0.0, 0.0])
+
+
+def test_from_a_scene_more_is_kept():
+    gate = Gate(make_sliders(), GateSettings(scene=WALL))
+
+    path, _, _ = drive(gate, [np.array([1.0, 0.0])] * 150, H)
+
+    room = 0.5 - BALL - path[-1][0]
+    assert 0.02 <= room < 0.022
+    assert gate.step(path[-1], H).clearance == pytest.approx(room, abs=1e-9)
+
+
+def test_what_is_kept_is_set():
+    gate = Gate(make_sliders(), GateSettings(clearance_self=0.1))
+
+    path, _, _ = drive(gate, [np.ones(2)] * 150, H)
+
+    assert 0.1 <= gap(path[-1]) < 0.102
+
+
+def test_a_ball_slides_around_a_post():
+    gate = Gate(make_crane())
+    start = np.array([0.2, 0.03])
+    gate.reset(start)
+
+    path, events, _ = drive(gate, [np.array([0.9, 0.03])] * 400, H)
+
+    apart = np.hypot(path[:, 0] - 0.5, path[:, 1]) - 2 * BALL
+    assert apart.min() >= KEEP - 2e-4
+    assert path[-1] == pytest.approx([0.9, 0.03])
+    assert path[:, 1].max() < 0.16, "no farther off than it must"
+    assert any(Reason.CLEARANCE in found for found in events)
+
+
+def test_a_ball_that_flies_past_a_post_is_not_slowed():
+    gate, free = Gate(make_crane()), Gate(make_crane().info)
+    start = np.array([0.0, 2 * BALL + KEEP + 0.03])
+    target = start + [1.0, 0.0]
+    gate.reset(start)
+    free.reset(start)
+
+    path, _, _ = drive(gate, [target] * 150, H)
+
+    assert (path == drive(free, [target] * 150, H)[0]).all()
+
+
+def test_between_commands_a_fast_ball_keeps_clear_as_well():
+    gate, rng = Gate(make_crane()), np.random.default_rng(0)
+    targets = np.repeat(rng.uniform(0.2, 0.8, (20, 2)) - [0.0, 0.5], 40, axis=0)
+
+    path, _, _ = drive(gate, targets, H)
+
+    for share in (0.0, 0.25, 0.5, 0.75):
+        q = path[:-1] + share * np.diff(path, axis=0)
+        apart = np.hypot(q[:, 0] - 0.5, q[:, 1]) - 2 * BALL
+        assert apart.min() >= KEEP - 5e-4
+
+
+@pytest.mark.parametrize("make", [make_sliders, make_crane, make_swing])
+def test_a_stop_is_verified_if_every_command_of_it_keeps_clear(make):
+    robot, rng = make(), np.random.default_rng(1)
+    gate, judge = Gate(robot), Judge(robot, GateSettings())
+    said = {True: 0, False: 0}
+    while min(said.values()) < 10:
+        q = rng.uniform([-0.2, -0.5], [0.9, 0.9])
+        if make is make_swing:
+            q = rng.uniform([0.2, -0.5], [1.2, 1.5])
+        parts, c, v = ready(gate, q, rng.uniform(-V, V, 2))
+        if not 0.0 < -judge.miss(c) < 0.1:
+            continue
+        least = min(-judge.miss(at) for at in brake_path(c, v))
+
+        is_safe = clearance.verify_stop(parts.scene, parts.limits, H, c, v)
+
+        said[is_safe] += 1
+        assert not (is_safe and least < -4e-4)
+        assert is_safe or least < 0.0
+
+
+def test_a_stop_that_needs_too_many_looks_is_refused():
+    gate, h = Gate(make_sliders()), 0.0005
+    parts, c, v = ready(gate, [0.4451, 0.4451], [-0.5, -0.5], h)
+
+    assert clearance.verify_stop(parts.scene, parts.limits, h, c, v * 0.1)
+    assert not clearance.verify_stop(parts.scene, parts.limits, h, c, v)
+
+
+@pytest.mark.parametrize("speed", [0.0, 0.03, 0.05, 0.42, 0.5, -0.42])
+def test_places_of_a_stop_are_those_of_its_periods(speed):
+    path = brake_path(np.array([0.3]), np.array([speed]))[:, 0]
+
+    assert clearance.find_place(0.3, speed, A, H, 0) == 0.3
+    for step in range(1, len(path) + 3):
+        expected = path[min(step, len(path)) - 1]
+        assert clearance.find_place(0.3, speed, A, H, step) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("make", [make_sliders, make_crane, make_swing])
+def test_gradients_are_those_of_differences(make):
+    robot, rng = make(), np.random.default_rng(2)
+    gate, model = Gate(robot), Judge(robot, GateSettings()).model
+    for _ in range(20):
+        q = rng.uniform(-0.4, 0.4, 2)
+        parts, c, _ = ready(gate, q)
+        parts.box.wanted[:] = 1.0
+        parts.box.low[:], parts.box.high[:] = -9.0, 9.0
+        n, _ = clearance.fill_rows(parts.scene, parts.limits, H, parts.box, c * 0.0)
+        for i in range(2):
+            d = np.eye(2)[i] * 1e-5
+            slope = (model.clearances(q + d) - model.clearances(q - d)) / 2e-5
+            rows = parts.scene.rows[:n]
+            for row in rows:
+                assert np.abs(slope - row[i]).min() < 1e-4
+        assert parts.scene.distance[0] == pytest.approx(
+            model.clearances(q)[0], abs=1e-7
+        )
+
+
+def test_the_smallest_distance_is_exact_and_never_missed():
+    robot, rng = make_swing(), np.random.default_rng(3)
+    gate, model = Gate(robot), Judge(robot, GateSettings()).model
+    for _ in range(100):
+        q = rng.uniform(-1.9, 1.9, 2)
+        gate.reset(q)
+        least = model.min_clearance(q)
+
+        found = gate.step(q, H).clearance
+
+        assert found == pytest.approx(least, abs=1e-6) if least > 0.0 else found < 1e-6
+
+
+def test_where_the_robot_is_counts_as_well():
+    gate, ahead = Gate(make_sliders()), np.array([0.0, 0.03])
+    path = [gate.q_cmd]
+    for _ in range(150):
+        path.append(gate.step(np.ones(2), H, q_meas=path[-1] + ahead).q_cmd)
+
+    result = gate.step(path[-1], H, q_meas=path[-1] + ahead)
+
+    assert KEEP <= gap(path[-1] + ahead) < KEEP + 2e-3
+    assert result.clearance == pytest.approx(gap(path[-1] + ahead))
+
+
+def test_half_way_back_to_the_robot_is_looked_at():
+    gate = Gate(make_crane())
+    gate.reset([0.38, 0.0])
+    gate.reset(np.array([0.5, 0.12]))
+
+    result = gate.step(gate.q_cmd, H, q_meas=np.array([0.5, -0.12]))
+
+    assert result.clearance == pytest.approx(-2 * BALL)
+
+
+def test_no_tool_moves_more_than_its_reach():
+    for make in (make_sliders, make_crane, make_swing):
+        robot, rng = make(), np.random.default_rng(4)
+        reach = [tools._find_reach(robot, *_eef(robot, limb)) for limb in robot.limbs]
+        for _ in range(20):
+            q = rng.uniform(-2, 2, 2)
+            for k, limb in enumerate(robot.limbs.values()):
+                J = limb.jacobian(q[limb.indices])[:3]
+                assert (
+                    np.linalg.norm(J, axis=0) <= reach[k][limb.indices] + 1e-9
+                ).all()
+
+
+def _eef(robot, name):
+    joint, T = robot.link_places[robot.limbs[name].eef_link]
+    return joint, T
+
+
+@pytest.mark.parametrize("limit", [0.1, 0.4])
+def test_tools_of_small_robots_keep_their_speed(limit):
+    for make in (make_sliders, make_crane, make_swing):
+        robot = make()
+        gate = Gate(robot, GateSettings(tool_speed=limit))
+        target = robot.home + [0.3, -0.25]
+        path, events, _ = drive(gate, [target] * 60, H)
+        for limb in robot.limbs.values():
+            p = [limb.fk(q[limb.indices]).translation for q in [robot.home, *path]]
+            speeds = np.linalg.norm(np.diff(p, axis=0), axis=1) / H
+            assert speeds.max() <= limit * (1 + 1e-9)
+            assert speeds.max() > 0.7 * limit
+        assert any(Reason.TOOL_SPEED in found for found in events)
+
+
+def test_a_limb_that_is_always_singular_is_never_slowed():
+    robot = make_swing()
+    careful, plain = (Gate(robot, GateSettings(singularity=s)) for s in (0.1, 0.0))
+    targets = np.repeat(np.random.default_rng(0).uniform(-1, 0, (6, 2)), 30, axis=0)
+
+    path, events, _ = drive(careful, targets, H)
+
+    assert (path == drive(plain, targets, H)[0]).all()
+    assert not any(Reason.SINGULARITY in found for found in events)

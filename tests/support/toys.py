@@ -1,0 +1,106 @@
+"""Robots of two joints and few bodies: whatever they do can be worked out by hand."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from paprle.robot import RobotModel
+from paprle.settings import RobotSettings
+
+BALL = 0.05  # [m] radius
+
+
+def _link(name, body=""):
+    return f"<link name='{name}'>{body}</link>"
+
+
+def _body(shape, xyz="0 0 0", rpy="0 0 0"):
+    return (
+        f"<collision><origin xyz='{xyz}' rpy='{rpy}'/>"
+        f"<geometry>{shape}</geometry></collision>"
+    )
+
+
+def _joint(name, kind, parent, child, xyz, axis):
+    return (
+        f"<joint name='{name}' type='{kind}'><parent link='{parent}'/>"
+        f"<child link='{child}'/><origin xyz='{xyz}'/><axis xyz='{axis}'/>"
+        "<limit lower='-2' upper='2' velocity='1.25' effort='1'/></joint>"
+    )
+
+
+def _load(text, limbs, **limits):
+    settings = {"urdf": "toy.urdf", "limbs": limbs, "limits": limits}
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "toy.urdf").write_text(f"<robot name='toy'>{text}</robot>")
+        made = TypeAdapter(RobotSettings).validate_json(json.dumps(settings))
+        return RobotModel.from_settings(made, "toy", Path(folder))
+
+
+@cache
+def make_sliders():
+    """Two balls on rails, 1 m apart at home, each pushed towards +x of the other."""
+    ball = _body(f"<sphere radius='{BALL}'/>")
+    text = (
+        _link("base")
+        + _link("one", ball)
+        + _link("two", ball)
+        + _joint("x1", "prismatic", "base", "one", "0 0 0", "1 0 0")
+        + _joint("x2", "prismatic", "base", "two", "1 0 0", "-1 0 0")
+    )
+    limbs = {
+        name: {"base_link": "base", "eef_link": name, "joints": [joint], "home": [0.0]}
+        for name, joint in (("one", "x1"), ("two", "x2"))
+    }
+    return _load(text, limbs, ddq_max=5.0)
+
+
+@cache
+def make_crane():
+    """A ball that slides along x and y, and a post that stands in its way."""
+    text = (
+        _link("base", _body(f"<sphere radius='{BALL}'/>", "0.5 0 0"))
+        + _link("rail")
+        + _link("hook", _body(f"<sphere radius='{BALL}'/>"))
+        + _joint("x", "prismatic", "base", "rail", "0 0 0", "1 0 0")
+        + _joint("y", "prismatic", "rail", "hook", "0 0 0", "0 1 0")
+    )
+    limbs = {
+        "arm": {
+            "base_link": "base",
+            "eef_link": "hook",
+            "joints": ["x", "y"],
+            "home": [0.0, 0.0],
+        }
+    }
+    return _load(text, limbs, ddq_max=5.0)
+
+
+@cache
+def make_swing():
+    """Two rods in a plane, and a post beside them."""
+    rod = _body("<cylinder radius='0.02' length='0.3'/>", "0.2 0 0", "0 1.5707963 0")
+    text = (
+        _link("base", _body(f"<sphere radius='{BALL}'/>", "0.3 0.35 0"))
+        + _link("upper", rod)
+        + _link("lower", rod)
+        + _link("tip")
+        + _joint("a", "revolute", "base", "upper", "0 0 0", "0 0 1")
+        + _joint("b", "revolute", "upper", "lower", "0.4 0 0", "0 0 1")
+        + "<joint name='tip' type='fixed'><parent link='lower'/><child link='tip'/>"
+        "<origin xyz='0.4 0 0'/></joint>"
+    )
+    limbs = {
+        "arm": {
+            "base_link": "base",
+            "eef_link": "tip",
+            "joints": ["a", "b"],
+            "home": [-0.5, 0.5],
+        }
+    }
+    return _load(text, limbs, ddq_max=5.0)
