@@ -34,6 +34,8 @@ _SAG = 2e-4  # [m] chosen: what may be lost between two samples of a stop
 _MAX_LOOKS = 60  # chosen: a stop that needs more is refused
 _OUTWARD = 0.05  # chosen: share of what is missing that a period makes up, if moving
 _MOVING = 1e-9  # [rad/s] chosen: below this nothing is asked for
+_WIDE = 0.02  # [m] chosen: with more room than that, passing by is judged whole
+IS_FREE, IS_WIDE, IS_CLOSE = range(3)
 _ROUNDING = 1e-9  # chosen: far above rounding, far below anything that moves
 
 
@@ -187,7 +189,9 @@ def measure_behind(scene: Scene, c: Vec, q_meas: Vec) -> float:
 
 
 @compiled
-def fill_rows(scene: Scene, limits: Limits, h: float, box: Box, v: Vec) -> int:
+def fill_rows(
+    scene: Scene, limits: Limits, h: float, box: Box, v: Vec
+) -> tuple[int, int]:
     """Write the rows that some velocity of the box would break.
 
     Args:
@@ -198,10 +202,11 @@ def fill_rows(scene: Scene, limits: Limits, h: float, box: Box, v: Vec) -> int:
         v: The velocity to judge, shape (n,), [rad/s].
 
     Returns:
-        Number of rows; negative where ``v`` breaks none of them.
+        Number of rows, and whether ``v`` breaks any: ``IS_FREE`` if none; ``IS_WIDE``
+        if those that it breaks leave much room, so that the verification may tell that
+        it passes by; else ``IS_CLOSE``.
     """
-    n_rows = 0
-    is_broken = False
+    n_rows, state = 0, IS_FREE
     bodies, R, p, witness = scene.bodies, scene.R_body, scene.p_body, scene.witness
     pairs, distance, behind = scene.pairs, scene.distance, scene.behind
     one, two, reach = pairs.a, pairs.b, pairs.reach
@@ -220,8 +225,10 @@ def fill_rows(scene: Scene, limits: Limits, h: float, box: Box, v: Vec) -> int:
         if fastest > allowed:
             scene.allowed[n_rows] = allowed
             n_rows += 1
-            is_broken = is_broken or closing > allowed + _ROUNDING
-    return n_rows if is_broken else -n_rows
+            if closing > allowed + _ROUNDING:
+                is_wide = room > _WIDE and behind[k] >= distance[k]
+                state = max(state, IS_WIDE if is_wide else IS_CLOSE)
+    return n_rows, state
 
 
 @compiled

@@ -10,6 +10,8 @@ import math
 
 from paprle.compiled import compiled
 from paprle.gate.clearance import (
+    IS_FREE,
+    IS_WIDE,
     fill_rows,
     measure_all,
     measure_behind,
@@ -62,11 +64,14 @@ def advance(
     is_known = are_finite(parts.motion.q_meas)
     flags = clip_goal(parts.limits, parts.motion, is_blocked and is_known)
     flags |= _propose(parts, h, scale)
-    n_rows = fill_rows(parts.scene, parts.limits, h, parts.box, parts.motion.v_next)
-    if n_rows > 0:
-        _still_idle_limbs(parts)
-        return flags, n_rows, clearance
-    return flags | _settle(parts, h), 0, clearance
+    v = parts.motion.v_next
+    n_rows, state = fill_rows(parts.scene, parts.limits, h, parts.box, v)
+    if state == IS_FREE:
+        return flags | _settle(parts, h), 0, clearance
+    if state == IS_WIDE and _is_safe(parts, h):
+        return flags, 0, clearance
+    _still_idle_limbs(parts)
+    return flags, n_rows, clearance
 
 
 @compiled
@@ -174,10 +179,17 @@ def _settle(parts: Parts, h: float) -> int:
             _fill_next(limits, motion, h)
         if share == 0.0:
             break
-        is_slow = are_slow(parts.tools, parts.scene, limits, h, motion.c, motion.v_next)
-        if is_slow and verify_stop(parts.scene, limits, h, motion.c, motion.v_next):
+        if _is_safe(parts, h):
             break
     return 0 if share == 1.0 else IS_UNVERIFIED
+
+
+@compiled
+def _is_safe(parts: Parts, h: float) -> bool:
+    """Tell whether ``v_next`` and the braking after it keep clear and slow enough."""
+    limits, c, v = parts.limits, parts.motion.c, parts.motion.v_next
+    is_slow = are_slow(parts.tools, parts.scene, limits, h, c, v)
+    return is_slow and verify_stop(parts.scene, limits, h, c, v)
 
 
 @compiled
