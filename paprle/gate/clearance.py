@@ -315,7 +315,7 @@ def verify_stop(scene: Scene, limits: Limits, h: float, c: Vec, v: Vec) -> bool:
     for k in range(len(pairs.a)):
         room = scene.distance[k] - pairs.keep[k]
         need = sweep(pairs.reach, k, travel)
-        if room < need:
+        if need > max(room, 0.0):
             scene.open[n_open] = k
             n_open += 1
             fine = _find_fine(pairs.keep[k], scene.distance[k])
@@ -418,7 +418,7 @@ def _look_ahead(
             room = measure(bodies, one[k], two[k], R, p, witness) - floor
         if room < -_ROUNDING:
             return -1, share
-        if room < need:
+        if need > max(room, 0.0):
             scene.open[still] = k
             still += 1
             share = min(share, max(room, fine) / need)
