@@ -104,3 +104,25 @@ def make_swing():
         }
     }
     return _load(text, limbs, ddq_max=5.0)
+
+
+@cache
+def make_elbow():
+    """An arm in space: it turns about z, bends twice, and slides out its hand."""
+    names = ["turn", "lift", "bend", "slide"]
+    text = (
+        "".join(_link(name) for name in ("base", "one", "two", "three", "hand"))
+        + _joint("turn", "revolute", "base", "one", "0 0 0.2", "0 0 1")
+        + _joint("lift", "revolute", "one", "two", "0 0 0", "0 1 0")
+        + _joint("bend", "revolute", "two", "three", "0.4 0 0", "0 1 0")
+        + _joint("slide", "prismatic", "three", "hand", "0.3 0.02 0.01", "1 0 0")
+    )
+    limbs = {
+        "arm": {
+            "base_link": "base",
+            "eef_link": "hand",
+            "joints": names,
+            "home": [0.0, -0.5, 1.0, 0.0],
+        }
+    }
+    return _load(text, limbs, ddq_max=5.0)

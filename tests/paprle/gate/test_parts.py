@@ -1,0 +1,262 @@
+"""The gate's parts, one by one, against what adding up period by period gives."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from adversary import drive, judge_joints
+from lock_step import LockStep
+from toys import make_elbow
+
+from paprle.gate import limits, tools
+from paprle.gate.clearance import look_at
+from paprle.gate.gate import Gate, compute_command_limits
+from paprle.gate.reasons import Reason
+from paprle.gate.watches import SetpointWatch
+from paprle.settings import GateSettings
+from paprle.testing.robots import make_robot_info
+
+H, A = 0.01, 5.0
+LOW, HIGH = -1.0, 1.0
+
+
+def travel(v):
+    """Return how far a joint goes at v and then braking, period by period."""
+    way, v = v * H, v - A * H
+    while v > 1e-12:
+        way, v = way + v * H, v - A * H
+    return way
+
+
+@pytest.mark.parametrize("v", [0.0, 0.01, 0.05, 0.0500001, 0.1, 0.333, 1.7])
+def test_the_stopping_speed_is_the_one_that_stops_there(v):
+    assert limits.compute_stopping_speed(travel(v), A, H) == pytest.approx(v, abs=1e-9)
+    assert limits.compute_stopping_distance(v, A, H) == pytest.approx(travel(v) - v * H)
+
+
+@pytest.mark.parametrize(
+    ("distance", "speed"),
+    [(-1.0, 0.0), (0.0, 0.0), (1e-4, 0.01), (np.inf, None), (1e9, None)],
+)
+def test_stopping_speeds_at_the_ends(distance, speed):
+    expected = math.sqrt(2 * A * 1e6) if speed is None else speed
+
+    found = limits.compute_stopping_speed(distance, A, H)
+
+    assert found == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize(("v", "after"), [(0.3, 0.25), (-0.3, -0.25), (0.02, 0.0)])
+def test_braking_takes_off_a_times_h(v, after):
+    assert limits.compute_braking_velocity(v, A, H) == pytest.approx(after)
+
+
+def fill(c, v, scale=1.0):
+    """Return the box of one joint."""
+    gate = Gate(make_robot_info(1, q_min=LOW, q_max=HIGH, dq_max=1.0, ddq_max=A))
+    parts = gate._parts
+    limits.fill_box(
+        parts.limits, H, scale, np.array([float(c)]), np.array([float(v)]), parts.box
+    )
+    return [float(parts.box[k][0]) for k in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("c", "v", "scale", "expected"),
+    [
+        (0.0, 0.0, 1.0, (0.0, -0.05, 0.05)),
+        (0.0, 0.5, 1.0, (0.45, 0.45, 0.55)),
+        (0.0, -0.5, 1.0, (-0.45, -0.55, -0.45)),
+        (0.0, 1.0, 1.0, (0.95, 0.95, 1.0)),
+        (0.0, 1.0, 0.5, (0.95, 0.95, 0.95)),  # slowed down by A, not at once
+        (0.0, 0.3, 0.2, (0.25, 0.25, 0.25)),
+        (0.0, 0.02, 1.0, (0.0, -0.03, 0.07)),
+        (0.98, 0.0, 1.0, (0.0, -0.05, 0.0)),  # 0.02 of margin
+        (-0.98, 0.0, 1.0, (0.0, 0.0, 0.05)),
+        (1.5, 0.0, 1.0, (0.0, -0.05, 0.0)),  # outside: only back in
+        (-1.5, 0.0, 1.0, (0.0, 0.0, 0.05)),
+        (0.9795, 0.0, 1.0, (0.0, -0.05, 0.05)),
+        (0.9798, 0.0, 1.0, (0.0, -0.05, 0.02)),
+    ],
+)
+def test_the_box_is_what_a_joint_may_do(c, v, scale, expected):
+    brake, low, high = fill(c, v, scale)
+
+    assert (brake, min(low, brake), max(high, brake)) == pytest.approx(expected)
+
+
+def clip(target, c=0.0, q_meas=None):
+    robot = make_robot_info(1, q_min=LOW, q_max=HIGH, has_gripper=True)
+    gate = Gate(robot, GateSettings(lag_bound=0.1))
+    motion = gate._parts.motion
+    motion.c[:], motion.target[:] = c, target
+    motion.q_meas[:] = np.nan if q_meas is None else q_meas
+    flags = limits.clip_goal(gate._parts.limits, motion, q_meas is not None)
+    return motion.goal.tolist(), flags
+
+
+@pytest.mark.parametrize(
+    ("target", "c", "q_meas", "goal"),
+    [
+        (0.5, 0.0, None, [0.5, 0.5]),
+        (2.0, 0.0, None, [0.98, 1.0]),
+        (-2.0, 0.0, None, [-0.98, -1.0]),
+        (2.0, 1.5, None, [1.5, 1.5]),
+        (-2.0, -1.5, None, [-1.5, -1.5]),
+        (0.0, 1.5, None, [0.0, 0.0]),
+        (0.5, 0.0, 0.2, [0.3, 0.5]),
+        (-0.5, 0.0, 0.2, [0.1, -0.5]),
+        (0.5, 0.0, 1.2, [0.98, 0.5]),
+        (0.5, 0.0, -1.2, [-0.98, 0.5]),
+    ],
+)
+def test_goals_are_within_limits_and_within_the_leash(target, c, q_meas, goal):
+    found, flags = clip(target, c, q_meas)
+
+    assert found == pytest.approx(goal)
+    assert (flags == limits.IS_CLIPPED) == (found != [target, target])
+
+
+def test_command_limits_keep_a_margin_that_never_takes_a_small_range():
+    robot = make_robot_info(
+        2, q_min=[0.0, 0.0, 0.0], q_max=[0.1, 2.0, 2.0], has_gripper=True
+    )
+
+    low, high = compute_command_limits(robot, GateSettings(position_margin=0.02))
+
+    assert low == pytest.approx([0.005, 0.02, 0.0])
+    assert high == pytest.approx([0.095, 1.98, 2.0])
+
+
+@pytest.mark.parametrize(("wish", "feed"), [(0.02, 0.02), (2.0, 0.05), (-2.0, -0.05)])
+def test_feed_forward_changes_as_a_joint_could(wish, feed):
+    gate = Gate(make_robot_info(1, dq_max=0.07, ddq_max=A))
+    motion, parts = gate._parts.motion, gate._parts
+    motion.dq_des[:] = wish
+
+    limits.follow_feed(parts.limits, H, 1.0, motion)
+    first = float(motion.feed[0])
+    limits.follow_feed(parts.limits, H, 1.0, motion)
+    limits.follow_feed(parts.limits, H, 0.5, motion)
+
+    assert first == pytest.approx(feed)
+    assert motion.feed[0] == pytest.approx(np.clip(wish, -0.035, 0.035))
+
+
+def test_a_limb_turns_by_braking_along_both():
+    gate = Gate(make_robot_info(2, dq_max=1.0, ddq_max=A))
+    drive(gate, [np.array([1.5, 0.0])] * 60, H)
+
+    events = gate.step(np.array([gate.q_cmd[0], 1.5]), H).events
+
+    assert Reason.ACCELERATION in events
+    assert gate.dq_cmd[0] == pytest.approx(0.95)
+    assert 0.0 <= gate.dq_cmd[1] <= 0.05
+
+
+def test_reasons_are_given_only_where_they_act():
+    gate = Gate(make_robot_info(1, dq_max=1.0, ddq_max=A))
+    quiet = gate.step(np.array([1e-4]), H).events
+    gate.step(np.array([1e-4]), H)
+    hurried = gate.step(np.array([1.5]), H).events
+    outside = gate.step(np.array([5.0]), H).events
+
+    assert quiet == ()
+    assert set(hurried) == {Reason.VELOCITY, Reason.ACCELERATION}
+    assert set(outside) == {Reason.POSITION, Reason.VELOCITY, Reason.ACCELERATION}
+
+
+def test_groups_are_limbs_and_every_other_joint_alone():
+    robot = make_robot_info(2, n_limbs=2, has_gripper=True)
+
+    members, starts = limits.make_groups(robot)
+
+    groups = [
+        members[a:b].tolist() for a, b in zip(starts[:-1], starts[1:], strict=True)
+    ]
+    assert groups == [[0, 1], [3, 4], [2], [5]]
+
+
+@pytest.fixture
+def elbow():
+    return make_elbow()
+
+
+def test_jacobians_of_tools_are_those_of_the_limb(elbow):
+    gate, rng = Gate(elbow), np.random.default_rng(0)
+    parts, limb = gate._parts, elbow.limbs["arm"]
+    for _ in range(10):
+        q = rng.uniform(-1.5, 1.5, 4)
+        look_at(parts.scene, q)
+        tools._fill_jacobian(parts.tools, parts.scene, 0)
+
+        J = np.kron(np.eye(2), limb.fk(q).rotation) @ limb.jacobian(q)  # root's axes
+        J[3:] *= 0.2
+        assert pytest.approx(J, abs=1e-9) == parts.tools.J
+        assert parts.tools.tips[0, 0] == pytest.approx(limb.fk(q).translation)
+        for m in (3, 4):
+            expected = np.linalg.svd(J[:m], compute_uv=False)[-1]
+            assert tools.find_sigma(parts.tools, m) == pytest.approx(expected, abs=1e-7)
+        speed = np.linalg.norm(J[:3] @ np.ones(4))
+        assert tools._find_speed(parts.tools, np.ones(4)) == pytest.approx(speed)
+
+
+def test_the_reach_of_a_tool_bounds_its_speed_and_not_by_far(elbow):
+    joint, T = elbow.link_places["hand"]
+    reach = tools._find_reach(elbow, joint, T)
+    rng, limb = np.random.default_rng(0), elbow.limbs["arm"]
+    speeds = [
+        np.linalg.norm(limb.jacobian(rng.uniform(-2, 2, 4))[:3], axis=0)
+        for _ in range(300)
+    ]
+
+    assert (np.max(speeds, axis=0) <= reach).all()
+    assert reach == pytest.approx([2.7008, 2.7008, 2.3008, 1.0], abs=1e-4)
+
+
+@pytest.mark.parametrize("limit", [0.05, 0.2])
+def test_a_tool_in_space_keeps_its_speed(elbow, limit):
+    gate, rng = Gate(elbow, GateSettings(tool_speed=limit)), np.random.default_rng(1)
+    targets = np.repeat(rng.uniform(-1, 1, (4, 4)), 40, axis=0)
+
+    path, _, _ = drive(gate, targets, H)
+
+    p = [elbow.limbs["arm"].fk(q).translation for q in [elbow.home, *path]]
+    speeds = np.linalg.norm(np.diff(p, axis=0), axis=1) / H
+    assert speeds.max() <= limit * (1 + 1e-9)
+    assert np.percentile(speeds, 90) > 0.9 * limit
+    assert judge_joints(path, elbow, H).is_ok
+
+
+def test_an_arm_slows_where_it_stretches_out_and_not_on_its_way_back():
+    elbow = make_elbow()
+    straight = np.array([0.0, -0.3, -0.033, -0.28])
+    bent = np.array([0.0, -0.8, 1.0, -0.28])
+    paths = {}
+    for sigma in (0.0, 0.05):
+        gate = Gate(elbow, GateSettings(singularity=sigma))
+        gate.reset(bent)
+        there, events, _ = drive(gate, [straight] * 250, H)
+        gate.reset(straight)
+        back, _, _ = drive(gate, [bent] * 100, H)
+        paths[sigma] = there, back, events
+
+    slowed = [Reason.SINGULARITY in found for found in paths[0.05][2]]
+    assert not any(Reason.SINGULARITY in found for found in paths[0.0][2])
+    assert (paths[0.0][1] == paths[0.05][1]).all(), "leaving is free"
+    if any(slowed):
+        first = slowed.index(True)
+        assert (paths[0.0][0][:first] == paths[0.05][0][:first]).all()
+        assert np.abs(paths[0.05][0][-1] - straight).max() < 1e-3, "slow, not stopped"
+
+
+def test_a_watch_latches_after_long_silence():
+    watch, session = SetpointWatch(GateSettings()), LockStep()
+    session.step(2)
+    watch.take(session.setpoint.copy(), 0)
+
+    assert watch.check(1_000_000_001) == (Reason.COMMAND_LOST,)
+    assert watch.check(1_000_000_000) == (Reason.COMMAND_STALE,)
+    assert watch.check(0) == ()
