@@ -5,6 +5,7 @@ import sys
 import tracemalloc
 from pathlib import Path
 
+import numba
 import pytest
 from lock_step import AUTOMATIC, HUMAN, LockStep
 
@@ -23,6 +24,7 @@ def count_compiled():
     return sum(kernels.values())
 
 
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 @pytest.mark.parametrize("mode", ["relative", "absolute"])
 def test_nothing_is_compiled_once_a_session_ticks(mode):
     session = LockStep(HUMAN, mode=mode, start_bound=10.0)
