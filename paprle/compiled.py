@@ -25,9 +25,11 @@ _MARK = b"from paprle.compiled import"
 
 
 def _find_cache() -> Path:
-    """Return the cache folder of these very sources."""
-    digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
+    """Return the cache folder of these very sources, where they are."""
+    package = Path(__file__).parent
+    # Numba itself keeps the kernels of each folder apart
+    digest = hashlib.sha256(f"{numba.__version__} {package}".encode())
+    for path in sorted(package.rglob("*.py")):
         source = path.read_bytes()
         if _MARK in source:
             digest.update(source)
