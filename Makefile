@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= demo
 
-.PHONY: demo test check fix bench bench-peers cover nightly setup clean
+.PHONY: demo test check fix bench bench-peers cover mutants nightly setup clean
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -43,12 +43,21 @@ bench-peers: $(VENV)/.ready  ## side by side with pink, mink, placo, upstream, R
 	$(BIN)/python -m benchmarks.peers --write-docs
 
 cover: $(VENV)/.ready  ## branch coverage; all of the gate and the state machines
-	$(BIN)/python -m pytest -m "not nightly and not hardware" --cov --cov-branch \
-		--cov-report=term-missing:skip-covered
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m "not nightly and not long" \
+		tests/paprle/gate tests/paprle/session/test_core.py \
+		tests/faults/test_follower_faults.py \
+		--cov=paprle.gate --cov=paprle.session.states --cov-branch \
+		--cov-report=term-missing:skip-covered --cov-fail-under=100
+
+mutants: $(VENV)/.ready  ## change the gate in one place at a time: does a test notice?
+	$(BIN)/python -m benchmarks.mutants --sample 300
 
 nightly: $(VENV)/.ready  ## the long runs: kill tests, soaks, spread of live replays
 	$(BIN)/python -m pytest -m nightly
 	$(BIN)/python -m benchmarks.gate_soak --steps 100000000
+	for robot in table2 table4 papras_7dof_2arm g1; do \
+		$(BIN)/python -m benchmarks.gate_soak --robot $$robot --steps 1000000 || exit 1; \
+	done
 
 clean:  ## remove what was made here
 	rm -rf $(VENV) $(OUT) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -65,7 +65,7 @@ def borrow(block: Any, first: int, count: int) -> Any:
     return block[first : first + count]
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic  # type: ignore[untyped-decorator] # pragma: no cover - Numba's own
 def _point_at(typing_context: Any, address: Any, dtype: Any) -> Any:  # noqa: ARG001
     """Return a pointer to an address."""
     signature = types.CPointer(dtype.dtype)(address, dtype)
@@ -76,7 +76,7 @@ def _point_at(typing_context: Any, address: Any, dtype: Any) -> Any:  # noqa: AR
     return signature, generate
 
 
-@overload(borrow)  # type: ignore[untyped-decorator]
+@overload(borrow)  # type: ignore[untyped-decorator] # pragma: no cover - Numba's own
 def _borrow(block: Any, first: Any, count: Any) -> Any:  # noqa: ARG001
     """Compile ``borrow``."""
     kind = np.float64 if block.dtype == types.float64 else np.int64

@@ -36,7 +36,7 @@ from paprle.types import Vec
 IS_UNVERIFIED = 32  # what was proposed has no verified stop; less of it is sent
 IS_NOT_FINITE = 64  # the target is no target; braking is sent
 _STANDING = 1e-12  # [rad/s] chosen: a limb that is asked for less stays where it is
-_SHARES = (1.0, 0.5, 0.25, 0.0)  # chosen: of the way from braking to what is proposed
+_SHARES = (0.5, 0.5, 0.0)  # chosen: of what is left above braking, round by round
 
 
 @compiled
@@ -170,18 +170,16 @@ def _settle(parts: Parts, h: float) -> int:
         ``IS_UNVERIFIED`` where it is not as proposed, or 0.
     """
     limits, box, motion = parts.limits, parts.box, parts.motion
+    if _is_safe(parts, h):
+        return 0
     for share in _SHARES:
-        if share < 1.0:
-            # each round halves what is left of it; the last one is braking
-            for i in range(len(motion.c)):
-                step = 0.5 * (motion.v_next[i] - box.brake[i]) if share > 0.0 else 0.0
-                motion.v_next[i] = box.brake[i] + step
-            _fill_next(limits, motion, h)
-        if share == 0.0:
+        for i in range(len(motion.c)):
+            step = motion.v_next[i] - box.brake[i]
+            motion.v_next[i] = box.brake[i] + share * step
+        _fill_next(limits, motion, h)
+        if share > 0.0 and _is_safe(parts, h):
             break
-        if _is_safe(parts, h):
-            break
-    return 0 if share == 1.0 else IS_UNVERIFIED
+    return IS_UNVERIFIED
 
 
 @compiled

@@ -10,6 +10,7 @@ from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
 from paprle.settings import GateSettings, SceneBodySettings
 
+pytestmark = pytest.mark.long
 ROBOTS = ["piper", "ur5e", "papras_7dof", "papras_7dof_2arm", "g1", "table2", "table4"]
 SCENES = {
     "box": SceneBodySettings(shape="box", size=(0.1, 0.3, 0.3), xyz=(0.45, 0.0, 0.2)),

@@ -68,6 +68,17 @@ def test_a_write_that_raises_latches_and_nothing_more_is_written(moving):
     assert moving.gate_state == "STOPPED"
     assert Reason.FOLLOWER_FAULT in from_bits(int(moving.status["latched"]))
     assert isinstance(moving.gate.fault, OSError)
+    assert moving.gate.is_cut_off
+    assert moving.gate.is_at_rest
+
+
+def test_a_gate_that_stood_still_itself_holds(moving):
+    assert not moving.gate.is_cut_off
+    moving.clock.now_ns += 30_000_000
+
+    moving.step()
+
+    assert Reason.STALLED in from_bits(int(moving.status["reasons"]))
 
 
 def test_a_follower_that_lags_while_moving_is_held_and_met_where_it_is(moving):

@@ -54,6 +54,7 @@ def make_targets(rng, robot, n, pattern):
     return targets
 
 
+@pytest.mark.long
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     seed=st.integers(0, 2**32 - 1),
@@ -265,6 +266,7 @@ def test_margin_is_kept_from_arm_limits_and_not_from_grippers():
     assert path[-1] == pytest.approx([1.98, 2.0])
 
 
+@pytest.mark.long
 def test_a_move_of_many_joints_is_straight_and_quick():
     rng = np.random.default_rng(3)
     for _ in range(30):

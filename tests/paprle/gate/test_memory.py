@@ -78,6 +78,7 @@ def test_two_gates_share_nothing():
         assert (one.step(target, H).q_cmd == alone[k]).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "n"), [("table2", 2000)])
 def test_memory_does_not_grow(name, n):
     grow(name, n)

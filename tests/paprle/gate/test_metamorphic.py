@@ -15,6 +15,7 @@ from paprle.gate.reasons import Reason
 from paprle.settings import GateSettings
 from paprle.testing.robots import make_robot_info
 
+pytestmark = pytest.mark.long
 seeds = st.integers(0, 2**32 - 1)
 quick = settings(max_examples=15, deadline=None)
 

@@ -10,7 +10,7 @@ from adversary import drive, judge_joints
 from lock_step import LockStep
 from toys import make_elbow
 
-from paprle.gate import limits, tools
+from paprle.gate import clearance, limits, tools
 from paprle.gate.clearance import look_at
 from paprle.gate.gate import Gate, compute_command_limits
 from paprle.gate.reasons import Reason
@@ -203,6 +203,45 @@ def test_jacobians_of_tools_are_those_of_the_limb(elbow):
         assert tools._find_speed(parts.tools, np.ones(4)) == pytest.approx(speed)
 
 
+def test_joints_of_others_are_not_a_limbs(elbow):
+    gate = Gate(elbow)
+    parts = gate._parts
+    look_at(parts.scene, elbow.home)
+    parts.tools.is_member[0, 0] = 0
+
+    tools._fill_jacobian(parts.tools, parts.scene, 0)
+
+    assert (parts.tools.J[:, 0] == 0.0).all()
+    assert parts.tools.J[:, 1].any()
+
+
+def test_a_tool_on_the_root_stays_where_it_is(elbow):
+    gate, place = Gate(elbow), np.zeros(3)
+    parts = gate._parts
+    parts.tools.p[0] = [1.0, 2.0, 3.0]
+
+    tools._fill_place(parts.tools, parts.scene, 0, -1, place)
+
+    assert place.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_without_bodies_nothing_is_near(elbow):
+    gate = Gate(elbow)
+    parts = gate._parts
+
+    assert clearance.measure_all(parts.scene, elbow.home.copy()) == math.inf
+    assert gate.step(elbow.home, H).clearance == math.inf
+
+
+def test_what_no_joint_moves_may_close_as_it_likes(elbow):
+    gate = Gate(elbow)
+    parts = gate._parts
+
+    allowed = clearance._find_allowed(parts.limits, H, parts.box, np.zeros(4), 0.1)
+
+    assert allowed == math.inf
+
+
 def test_the_reach_of_a_tool_bounds_its_speed_and_not_by_far(elbow):
     joint, T = elbow.link_places["hand"]
     reach = tools._find_reach(elbow, joint, T)
@@ -214,6 +253,28 @@ def test_the_reach_of_a_tool_bounds_its_speed_and_not_by_far(elbow):
 
     assert (np.max(speeds, axis=0) <= reach).all()
     assert reach == pytest.approx([2.7008, 2.7008, 2.3008, 1.0], abs=1e-4)
+
+
+def test_a_stop_is_slow_if_each_of_its_periods_is(elbow):
+    gate, rng, said = Gate(elbow), np.random.default_rng(3), set()
+    parts, limb = gate._parts, elbow.limbs["arm"]
+    for _ in range(60):
+        q, v = rng.uniform(-1, 1, 4), rng.uniform(-1, 1, 4)
+        path, speed = [limb.fk(q).translation], v.copy()
+        at = q.copy()
+        while speed.any():
+            at = at + speed * H
+            path.append(limb.fk(at).translation)
+            speed = np.sign(speed) * np.maximum(np.abs(speed) - A * H, 0.0)
+        fastest = np.linalg.norm(np.diff(path, axis=0), axis=1).max() / H
+        for share in (0.99, 1.01):
+            parts.tools.speed[0] = share * fastest
+            found = tools.are_slow(parts.tools, parts.scene, parts.limits, H, q, v)
+            said.add((share, found))
+    parts.tools.speed[0] = np.inf
+
+    assert said == {(0.99, False), (1.01, True)}
+    assert tools.are_slow(parts.tools, parts.scene, parts.limits, H, q, v)
 
 
 @pytest.mark.parametrize("limit", [0.05, 0.2])
@@ -230,26 +291,31 @@ def test_a_tool_in_space_keeps_its_speed(elbow, limit):
     assert judge_joints(path, elbow, H).is_ok
 
 
-def test_an_arm_slows_where_it_stretches_out_and_not_on_its_way_back():
-    elbow = make_elbow()
-    straight = np.array([0.0, -0.3, -0.033, -0.28])
-    bent = np.array([0.0, -0.8, 1.0, -0.28])
+def test_an_arm_slows_towards_its_own_axis_and_not_on_its_way_back(elbow):
+    up, aside = np.array([0.0, -1.55, 0.0, 0.0]), np.array([0.0, -1.0, 0.0, 0.0])
     paths = {}
-    for sigma in (0.0, 0.05):
+    for sigma in (0.0, 0.1):
         gate = Gate(elbow, GateSettings(singularity=sigma))
-        gate.reset(bent)
-        there, events, _ = drive(gate, [straight] * 250, H)
-        gate.reset(straight)
-        back, _, _ = drive(gate, [bent] * 100, H)
-        paths[sigma] = there, back, events
+        gate.reset(aside)
+        there, events, _ = drive(gate, [up] * 250, H)
+        gate.reset(up)
+        back, _, _ = drive(gate, [aside] * 100, H)
+        paths[sigma] = there, back, [Reason.SINGULARITY in found for found in events]
 
-    slowed = [Reason.SINGULARITY in found for found in paths[0.05][2]]
-    assert not any(Reason.SINGULARITY in found for found in paths[0.0][2])
-    assert (paths[0.0][1] == paths[0.05][1]).all(), "leaving is free"
-    if any(slowed):
-        first = slowed.index(True)
-        assert (paths[0.0][0][:first] == paths[0.05][0][:first]).all()
-        assert np.abs(paths[0.05][0][-1] - straight).max() < 1e-3, "slow, not stopped"
+    (plain, plain_back, never), (slow, slow_back, slowed) = paths.values()
+    first = slowed.index(True)
+    assert not any(never)
+    assert (plain[:first] == slow[:first]).all(), "not before it is near"
+    assert (plain_back == slow_back).all(), "leaving is free"
+    assert slow[-1] == pytest.approx(up, abs=1e-3), "slow, not stopped"
+    limb, speeds = elbow.limbs["arm"], -np.diff(slow[:, 1], prepend=slow[0, 1]) / H
+    for k in range(1, len(slow) - 1):
+        sigma = np.linalg.svd(limb.jacobian(slow[k])[:3], compute_uv=False)[-1]
+        is_near = sigma < 0.1 and speeds[k + 1] > 1e-3  # slower than that hardly nears
+        assert slowed[k + 1] == is_near or speeds[k + 1] <= 1e-3
+        if slowed[k + 1]:
+            share = max(0.1, sigma / 0.1)
+            assert speeds[k + 1] <= max(share, speeds[k] - A * H) + 1e-9
 
 
 def test_a_watch_latches_after_long_silence():

@@ -62,6 +62,7 @@ def test_a_solver_that_fails_makes_the_gate_brake(kind):
     assert commands[-1] == pytest.approx(robot.home, abs=1e-9), "it comes back"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", LYING)
 def test_a_solver_that_lies_breaks_nothing(kind):
     _, events, _ = drive_into_itself(LYING[kind])

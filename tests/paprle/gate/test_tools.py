@@ -24,6 +24,7 @@ def measure_speeds(robot, commands, h=H):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["piper", "ur5e", "papras_7dof_2arm", "table2"])
 @pytest.mark.parametrize("pattern", ["square", "points", "cross"])
 @pytest.mark.parametrize("limit", [0.05, 0.5])
@@ -40,6 +41,7 @@ def test_no_tool_is_faster_than_its_limit(name, pattern, limit):
     assert judge_joints(commands, robot).is_ok
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["ur5e", "papras_7dof"])
 @pytest.mark.parametrize("h", [0.001, 0.01])
 def test_reduced_in_motion_tools_are_slow_once_braking_has_had_time(name, h):
@@ -86,6 +88,7 @@ def stretch(robot, angle):
     return q
 
 
+@pytest.mark.long
 def test_towards_a_singularity_motion_slows_and_away_from_it_not():
     robot = load("ur5e")
     limb = robot.limbs["arm"]

@@ -134,6 +134,32 @@ def test_a_ball_slides_around_a_post():
     assert any(Reason.CLEARANCE in found for found in events)
 
 
+def fly_blind(make, solver, n=400):
+    """Return commands and judge of a gate whose solver ignores all clearance."""
+    robot, rng = make(), np.random.default_rng(5)
+    gate, judge = Gate(robot), Judge(robot, GateSettings())
+    gate._solver = solver
+    targets = np.repeat([judge.draw_clash(rng, robot) for _ in range(n // 50)], 50, 0)
+    return drive(gate, targets, H)[0], judge
+
+
+@pytest.mark.parametrize("make", [make_sliders, make_crane, make_swing])
+@pytest.mark.parametrize("corner", ["wanted", "low", "high", "any"])
+def test_even_a_blind_solver_is_stopped_by_the_verification(make, corner):
+    rng = np.random.default_rng(6)
+    answers = {
+        "wanted": lambda wanted, *_: wanted,
+        "low": lambda *problem: problem[1],
+        "high": lambda *problem: problem[2],
+        "any": lambda *problem: np.where(rng.random(2) < 0.5, problem[1], problem[2]),
+    }
+
+    path, judge = fly_blind(make, answers[corner])
+
+    assert max(judge.miss(q) for q in path) < 3e-4
+    assert judge_joints(path, make(), H).is_ok
+
+
 def test_a_ball_that_flies_past_a_post_is_not_slowed():
     gate, free = Gate(make_crane()), Gate(make_crane().info)
     start = np.array([0.0, 2 * BALL + KEEP + 0.03])
