@@ -233,6 +233,48 @@ def test_without_bodies_nothing_is_near(elbow):
     assert gate.step(elbow.home, H).clearance == math.inf
 
 
+@pytest.mark.parametrize(
+    ("wanted", "room", "allowed"),
+    [
+        # both close, 0.4 + 0.2 m/s; they stop like one of A (0.6)² / (0.4² + 2 · 0.1²)
+        ((0.4, 0.1, 0, 0), 0.02, ("stop", A * 0.36 / 0.18)),
+        ((0.4, -0.1, 0, 0), 0.02, ("stop", A)),  # the second opens
+        ((-0.4, -0.1, 0, 0), 0.02, ("stop", 3.0 * A)),  # nothing closes: all may brake
+        ((9.0, 0.0, 0, 0), 0.02, ("stop", A)),  # no more than the box is counted on
+        ((0.4, 0.1, 0, 0), -1e-4, ("open", 0.05 * 1e-4 / H)),
+        ((0.004, 0.001, 0, 0), -1.0, ("open", 0.05 * 0.006)),
+        ((0.0, 0.0, 0, 0), -1.0, ("open", 0.0)),
+    ],
+)
+def test_a_pair_may_close_as_fast_as_its_joints_can_stop(elbow, wanted, room, allowed):
+    gate, row = Gate(elbow), np.array([-1.0, -2.0, 0.0, 0.0])
+    box = gate._parts.box
+    box.wanted[:], box.low[:], box.high[:] = wanted, -1.0, 1.0
+
+    found = clearance._find_allowed(gate._parts.limits, H, box, row, room)
+
+    kind, value = allowed
+    if kind == "stop":
+        value = -limits.compute_stopping_speed(room, 0.8 * value, H)
+    assert found == pytest.approx(-value)
+
+
+@pytest.mark.parametrize(
+    ("share", "step", "expected"),
+    [(1.0, 0, 11), (0.5, 0, 2), (0.01, 0, 1), (1.0, 4, 11)],
+)
+def test_the_next_look_is_as_far_as_a_share_of_the_stop_allows(share, step, expected):
+    gate = Gate(make_robot_info(1, dq_max=1.0, ddq_max=A))
+    parts, v = gate._parts, np.array([0.5])
+    parts.scene.travel[:] = (
+        sum(0.5 - A * H * max(k - 1, 0) for k in range(step + 1, 12)) * H
+    )
+
+    found = clearance._find_next(parts.scene, parts.limits, H, v, step, 11, share)
+
+    assert found == expected
+
+
 def test_what_no_joint_moves_may_close_as_it_likes(elbow):
     gate = Gate(elbow)
     parts = gate._parts
