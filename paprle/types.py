@@ -94,6 +94,28 @@ class LeaderSample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LeaderArm:
+    """One limb of a leader that is an arm itself, so that its pose can be computed.
+
+    Attributes:
+        urdf_path: The leader's own URDF, one arm.
+        base_link: Link in which its pose is expressed.
+        eef_link: Link that the operator holds.
+        joint_names: Arm joints, in the order of ``LimbCommand.q``.
+        gripper: Its gripper's joint in that URDF; None when it has none.
+        R_base: From the axes of base_link to the operator's, REP-103, shape (3, 3):
+            how it is mounted.
+    """
+
+    urdf_path: Path
+    base_link: str
+    eef_link: str
+    joint_names: tuple[str, ...]
+    gripper: GripperInfo | None
+    R_base: Vec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderInfo:
     """What a leader is, known from its config before it is opened.
 
@@ -109,6 +131,9 @@ class LeaderInfo:
         renders: ``none``, ``rumble`` or ``torque``.
         rate: Nominal rate of new samples, [Hz].
         look_ahead: How far ``latest`` uses data from the future of its stamp, [s].
+        arms: Limbs that are arms with joints of their own, by leader limb. Their
+            ``LeaderSample.leader_state`` holds, limb by limb, arm joints and then the
+            gripper's joint; so do the torques of ``Feedback.tau``.
     """
 
     limbs: tuple[str, ...]
@@ -121,6 +146,7 @@ class LeaderInfo:
     renders: str = "none"
     rate: float = 200.0
     look_ahead: float = 0.0
+    arms: Mapping[str, LeaderArm] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +158,8 @@ class Feedback:
         state: Name of the session's state, for example ``ENGAGED``.
         episode: Number of the episode, counted from 0.
         is_engaged: The leader's motion drives the follower at this moment.
-        tau: Torques to render by leader limb, [N·m]; empty when there are none.
+        tau: Torques to render by leader limb, arm joints and then the gripper's, at
+            the joints of its URDF, [N·m]; empty when there are none.
         rumble: Rumble amplitude, 0 … 1.
     """
 
