@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from paprle.errors import ConfigError
+from paprle.leader_arms import find_difference
 from paprle.robot import RobotModel
+from paprle.robot.chain import Limb
 from paprle.settings import JointMapSettings, RetargetSettings
 from paprle.types import LeaderInfo
 
@@ -35,15 +37,20 @@ class Pairing:
         limbs: Leader limb by driven follower limb, in the robot's order.
         joints: Sources of each driven limb's joints, in its order; None holds. Empty
             where the leader gives poses.
+        reason: Why the mode is what it is, where arms were compared; may be empty.
     """
 
     mode: str
     limbs: Mapping[str, str]
     joints: Mapping[str, tuple[JointSource | None, ...]]
+    reason: str = ""
 
 
 def make_pairing(
-    robot: RobotModel, leader: LeaderInfo, settings: RetargetSettings
+    robot: RobotModel,
+    leader: LeaderInfo,
+    settings: RetargetSettings,
+    arms: Mapping[str, Limb],
 ) -> Pairing:
     """Decide who drives whom.
 
@@ -51,6 +58,7 @@ def make_pairing(
         robot: The follower's robot.
         leader: What the leader says of itself.
         settings: What the config asks for.
+        arms: The leader's own arms, by leader limb.
 
     Returns:
         The pairing.
@@ -60,9 +68,17 @@ def make_pairing(
     """
     problems: list[str] = []
     mode = _resolve_mode(leader, settings, problems)
-    limbs = _pair_limbs(robot, leader, settings, problems, is_needed=mode != "joints")
+    is_needed = mode != "joints" or bool(arms)
+    limbs = _pair_limbs(robot, leader, settings, problems, is_needed=is_needed)
     joints: dict[str, tuple[JointSource | None, ...]] = {}
-    if mode == "joints":
+    reason = ""
+    if mode == "auto":
+        reason = _compare_arms(robot, limbs, arms)
+        mode = "relative" if reason else "joints"
+        reason = reason or "built alike"
+    if mode == "joints" and arms and not settings.joint_map:
+        joints = _join_arms(robot, arms, limbs, problems)
+    elif mode == "joints":
         joints = _pair_joints(robot, leader, settings, limbs, problems)
         limbs = {name: _main_source(sources) for name, sources in joints.items()} | {
             name: limb for name, limb in limbs.items() if name in joints
@@ -75,7 +91,7 @@ def make_pairing(
         )
     if problems:
         raise ConfigError(problems)
-    return Pairing(mode=mode, limbs=limbs, joints=joints)
+    return Pairing(mode=mode, limbs=limbs, joints=joints, reason=reason)
 
 
 def expect_one_of(where: str, what: str, got: str, names: Iterable[str]) -> str:
@@ -89,13 +105,14 @@ def expect_one_of(where: str, what: str, got: str, names: Iterable[str]) -> str:
 def _resolve_mode(
     leader: LeaderInfo, settings: RetargetSettings, problems: list[str]
 ) -> str:
-    """Return the mode, with ``auto`` resolved."""
+    """Return the mode; ``auto`` stays where arms have yet to be compared."""
     if settings.mode == "auto":
         if leader.emits == "joints":
-            return "joints"
+            is_open = bool(leader.arms) and not settings.joint_map
+            return "auto" if is_open else "joints"
         return "absolute" if leader.is_absolute else "relative"
     needed = "joints" if settings.mode == "joints" else "pose"
-    if needed != leader.emits:
+    if needed != leader.emits and not (needed == "pose" and leader.arms):
         problems.append(
             f"retarget.mode: '{settings.mode}' expected a leader that emits {needed}, "
             f"got one that emits {leader.emits}; use retarget.mode=auto"
@@ -133,6 +150,43 @@ def _pair_limbs(
             f"leader's ({_listed(leader.limbs)}), got none; map them in {where}"
         )
     return {}
+
+
+def _compare_arms(
+    robot: RobotModel, limbs: Mapping[str, str], arms: Mapping[str, Limb]
+) -> str:
+    """Say why joint cannot drive joint; empty when every limb is built alike."""
+    for name, leader_limb in limbs.items():
+        if leader_limb not in arms:
+            return f"'{leader_limb}' is no arm"
+        difference = find_difference(arms[leader_limb], robot.limbs[name])
+        if difference:
+            return difference
+    return ""
+
+
+def _join_arms(
+    robot: RobotModel,
+    arms: Mapping[str, Limb],
+    limbs: Mapping[str, str],
+    problems: list[str],
+) -> dict[str, tuple[JointSource | None, ...]]:
+    """Return each limb's sources in the order of the chain, whatever their names."""
+    found: dict[str, tuple[JointSource | None, ...]] = {}
+    for name, leader_limb in limbs.items():
+        n = len(robot.limbs[name].joint_names)
+        n_leader = len(arms[leader_limb].joint_names) if leader_limb in arms else 0
+        if n != n_leader:
+            problems.append(
+                f"retarget.mode: 'joints' expected {n} joints in leader limb "
+                f"'{leader_limb}' for '{name}', got {n_leader}; use "
+                "retarget.mode=auto, or name sources in retarget.joint_map"
+            )
+        found[name] = tuple(
+            JointSource(leader_limb=leader_limb, index=i, gain=1.0, offset=0.0)
+            for i in range(n)
+        )
+    return found
 
 
 def _pair_joints(

@@ -28,6 +28,7 @@ import pinocchio as pin
 
 from paprle.errors import ConfigError
 from paprle.kinematics import IkSolver
+from paprle.leader_arms import ArmPoses, load_arms
 from paprle.mapping import (
     map_joints,
     map_poses,
@@ -99,6 +100,7 @@ class Retargeting:
     Attributes:
         pairing: Who drives whom, and in which mode.
         settings: Settings.
+        arm_poses: Gives samples of arms their poses, where poses are what drives.
     """
 
     def __init__(
@@ -125,7 +127,10 @@ class Retargeting:
         ik = ik_settings or IkSettings()
         _check_mobility(robot, ik)
         self.settings = settings
-        self.pairing: Pairing = make_pairing(robot, leader, settings)
+        arms = load_arms(leader)
+        self.pairing: Pairing = make_pairing(robot, leader, settings, arms)
+        is_posed = self.pairing.mode != "joints"
+        self.arm_poses = ArmPoses(leader, arms if is_posed else {})
         self._robot = robot
         self._limbs = tuple(robot.limbs.values())
         self._R_map = pin.rpy.rpyToMatrix(*settings.rpy_xyz_extrinsic)
@@ -164,8 +169,9 @@ class Retargeting:
 
     def _describe_mode(self) -> list[str]:
         s = self.settings
+        reason = f" ({self.pairing.reason})" if self.pairing.reason else ""
         if self.mode == "joints":
-            return ["joint by joint"]
+            return [f"joint by joint{reason}"]
         if self.mode == "absolute":
             is_ignored = s.scale != 1.0 or any(s.rpy_xyz_extrinsic)
             note = " (scale and turn are ignored)" if is_ignored else ""
@@ -174,7 +180,7 @@ class Retargeting:
         turned = " turned by rpy ({:g}, {:g}, {:g})".format(*s.rpy_xyz_extrinsic)
         is_turned = any(s.rpy_xyz_extrinsic)
         return [
-            "relative",
+            f"relative{reason}",
             f"scale {s.scale:g}",
             f"{axes} axes{turned if is_turned else ''}",
         ]

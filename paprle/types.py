@@ -114,6 +114,12 @@ class LeaderArm:
     gripper: GripperInfo | None
     R_base: Vec
 
+    @property
+    def device_joints(self) -> tuple[str, ...]:
+        """All its joints: those of the arm, then the gripper's."""
+        hand = () if self.gripper is None else (self.gripper.joint,)
+        return (*self.joint_names, *hand)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderInfo:
@@ -147,6 +153,16 @@ class LeaderInfo:
     rate: float = 200.0
     look_ahead: float = 0.0
     arms: Mapping[str, LeaderArm] = field(default_factory=dict)
+
+    @property
+    def device_joints(self) -> tuple[str, ...]:
+        """Names of ``LeaderSample.leader_state``, as ``limb/joint``."""
+        return tuple(
+            f"{limb}/{joint}"
+            for limb in self.limbs
+            if limb in self.arms
+            for joint in self.arms[limb].device_joints
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

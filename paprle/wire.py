@@ -30,6 +30,9 @@ from paprle.types import (
 
 Record = npt.NDArray[np.void]
 
+_DEVICE = {"device_q": "q", "device_dq": "dq", "device_tau": "tau"}
+"""Where a sample's record keeps ``LeaderSample.leader_state``."""
+
 
 class Stream(IntEnum):
     """Kinds of ring records."""
@@ -80,7 +83,7 @@ class Layout:
 def make_layout(robot: RobotInfo, leader: LeaderInfo) -> Layout:
     """Make the dtypes of a session between this robot and this leader."""
     n, m = len(robot.joint_names), len(robot.limbs)
-    k = len(leader.limbs)
+    k, d = len(leader.limbs), len(leader.device_joints)
     joints = max((len(names) for names in leader.joint_names.values()), default=0)
     sample = np.dtype(
         [
@@ -91,10 +94,12 @@ def make_layout(robot: RobotInfo, leader: LeaderInfo) -> Layout:
             ("start", "?"),
             ("end", "?"),
             ("is_exhausted", "?"),
-            ("pose", "f8", (k, 7)),  # NaN where the leader gives joints
+            ("pose", "f8", (k, 7)),  # NaN where the leader gives joints alone
             ("q", "f8", (k, joints)),  # padded with NaN
             ("opening", "f8", (k,)),
-            ("device_q", "f8", (k * joints,)),
+            ("device_q", "f8", (d,)),  # LeaderInfo.device_joints
+            ("device_dq", "f8", (d,)),
+            ("device_tau", "f8", (d,)),  # NaN: not measured
         ],
         align=True,
     )
@@ -214,7 +219,7 @@ def pack_sample(layout: Layout, sample: LeaderSample) -> Record:
     record: Record = np.zeros((), dtype=layout.sample)
     for name in ("stamp_ns", "seq", "engaged", "valid", "start", "end", "is_exhausted"):
         record[name] = getattr(sample, name)
-    for name in ("pose", "q", "opening", "device_q"):
+    for name in ("pose", "q", "opening", *_DEVICE):
         record[name][...] = np.nan
     for row, limb in enumerate(layout.leader.limbs):
         command = sample.limbs.get(limb)
@@ -226,8 +231,10 @@ def pack_sample(layout: Layout, sample: LeaderSample) -> Record:
             record["q"][row, : len(command.q)] = command.q
         if command.opening is not None:
             record["opening"][row] = command.opening
-    if sample.leader_state is not None:
-        record["device_q"][: len(sample.leader_state.q)] = sample.leader_state.q
+    for name, field in _DEVICE.items():
+        values = getattr(sample.leader_state, field, None)
+        if values is not None:
+            record[name][...] = values
     return record
 
 

@@ -41,6 +41,56 @@ def check_names(names: Mapping[str, str], root: Path, problems: list[str]) -> No
             problems.append(f"{part}: unknown name '{name}' ({COMMAND_LINE}); {tail}")
 
 
+def pick_rig(
+    names: Mapping[str, str], root: Path, problems: list[str]
+) -> dict[str, str]:
+    """Let a leader's kind stand for the one rig that belongs to the follower.
+
+    ``leader=puppeteer`` names a plug-in, not a rig: the YAML of that type whose
+    ``belongs_to`` lists the follower is meant.
+
+    Args:
+        names: Names of the triple.
+        root: The workspace.
+        problems: Takes what keeps it from being found.
+
+    Returns:
+        The names, the leader's that of its YAML.
+    """
+    kind, follower = names.get("leader", ""), names.get("follower", "")
+    rigs = _find_rigs(kind, root)
+    if not rigs or any(path.stem == kind for path in _leader_files(root)):
+        return dict(names)
+    fitting = sorted(name for name, owners in rigs.items() if follower in owners)
+    if len(fitting) == 1:
+        return {**names, "leader": fitting[0]}
+    listed = "; ".join(
+        f"{name} (of {', '.join(owners) or 'none'})" for name, owners in rigs.items()
+    )
+    got = ", ".join(fitting) or "none"
+    problems.append(
+        f"leader: expected one '{kind}' that belongs to '{follower}', got {got}; "
+        f"name one: {listed}"
+    )
+    return dict(names)
+
+
+def _leader_files(root: Path) -> list[Path]:
+    folders = ("configs/leader", "configs/site/leader")
+    return sorted(p for f in folders for p in (root / f).glob("*.yaml"))
+
+
+def _find_rigs(kind: str, root: Path) -> dict[str, list[str]]:
+    """Return the followers that each leader of a kind belongs to, by its name."""
+    rigs: dict[str, list[str]] = {}
+    for path in _leader_files(root):
+        tree = read_yaml(path, path.name, []) or {}
+        owners = tree.get("belongs_to")
+        if tree.get("type") == kind and isinstance(owners, list):
+            rigs[path.stem] = [str(owner) for owner in owners]
+    return rigs
+
+
 def read_files(
     names: Mapping[str, str], root: Path, problems: list[str]
 ) -> tuple[list[Layer], set[str]]:
@@ -78,7 +128,10 @@ def take_types(
     for layer in layers:
         for part in PLUGIN_KINDS:
             section = layer.tree.get(part)
-            if not isinstance(section, dict) or "type" not in section:
+            if not isinstance(section, dict):
+                continue
+            section.pop("belongs_to", None)  # for ``pick_rig`` alone
+            if "type" not in section:
                 continue
             value = section.pop("type")
             if isinstance(value, str):

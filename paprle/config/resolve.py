@@ -20,6 +20,7 @@ from paprle.config.files import (
     check_names,
     check_pair,
     known_names,
+    pick_rig,
     read_files,
     take_types,
     with_env,
@@ -151,25 +152,26 @@ def resolve(args: Sequence[str], root: Path | None = None) -> Resolved:
     problems: list[str] = []
     line = read_command_line(args, problems)
     check_names(line.names, root, problems)
-    layers, unread = read_files(line.names, root, problems)
+    given = pick_rig(line.names, root, problems)
+    layers, unread = read_files(given, root, problems)
     layers.append(line.layer)
-    types = take_types(line.names, layers, root, problems)
+    types = take_types(given, layers, root, problems)
     for section in unread:  # What is missing in it cannot be said.
         types.pop(section, None)
     classes = _find_classes(types.get("leader"), types.get("env"), problems)
     if "follower" in unread:
         del classes["follower"]
     if "follower" in classes:
-        check_pair(layers, line.names, types, problems)
+        check_pair(layers, given, types, problems)
     keep_texts(classes, line)
-    layers = [with_env(layer, line.names, types) for layer in layers]
+    layers = [with_env(layer, given, types) for layer in layers]
     defaults = {section: read_defaults(cls) for section, cls in classes.items()}
     layers.insert(0, Layer(DEFAULT, defaults))
     places = Places(layers)
     tree = interpolate(merge(layer.tree for layer in layers), places, problems)
     for section, cls in classes.items():
         make_absolute(cls, tree.get(section, {}), section, root, places)
-    names = {f"{part}_name": line.names.get(part, "") for part in TRIPLE}
+    names = {f"{part}_name": given.get(part, "") for part in TRIPLE}
     names |= {f"{part}_type": types.get(part, "") for part in PLUGIN_KINDS}
     return _make(names, classes, tree, places, places.as_dict(), problems)
 

@@ -116,6 +116,7 @@ def make_channels(layout: Layout, base_links: Mapping[str, str]) -> tuple[Channe
     channels = [_session_tick(layout), _leader_status(layout)]
     for row, limb in enumerate(layout.leader.limbs):
         channels += _leader_limb(layout, row, limb)
+    channels += _leader_device(layout)
     for row, limb in enumerate(layout.limbs):
         channels.append(_pose(f"/raw/{limb}/pose", "leader_base", ("raw", row)))
         frame = base_links.get(limb, limb)
@@ -167,7 +168,6 @@ def _session_tick(layout: Layout) -> Channel:
 
 def _leader_status(layout: Layout) -> Channel:
     flags = ("engaged", "valid", "start", "end", "is_exhausted")
-    n_device = layout.sample["device_q"].shape[0]
     example = make_message(
         LEADER_STATUS,
         header=make_header("leader_base"),
@@ -176,9 +176,8 @@ def _leader_status(layout: Layout) -> Channel:
         **dict.fromkeys(flags, False),
         sample_age_ns=0,
         opening=np.zeros(len(layout.leader.limbs)),
-        device_q=np.zeros(n_device),
     )
-    sampled = ("seq", *flags, "opening") + (("device_q",) if n_device else ())
+    sampled = ("seq", *flags, "opening")
     fields: dict[str, Path] = {name: ("sample", name) for name in sampled}
     fields |= {name: (name,) for name in ("has_sample", "sample_age_ns")}
     return Channel(
@@ -205,10 +204,31 @@ def _leader_limb(layout: Layout, row: int, limb: str) -> list[Channel]:
                 fields={"position": ("sample", "q", row)},
             )
         )
-    if layout.leader.emits == "pose":
+    if layout.leader.emits == "pose" or limb in layout.leader.arms:
         path = ("sample", "pose", row)
         channels.append(_pose(f"/leader/{limb}/pose", "leader_base", path, stamp))
     return channels
+
+
+def _leader_device(layout: Layout) -> list[Channel]:
+    """Return the channel of a device's own joints, where it has some."""
+    names = layout.leader.device_joints
+    if not names:
+        return []
+    fields: dict[str, Path] = {
+        "position": ("sample", "device_q"),
+        "velocity": ("sample", "device_dq"),
+        "effort": ("sample", "device_tau"),
+    }
+    return [
+        Channel(
+            topic="/leader/device",
+            stream=Stream.TICK,
+            message=make_fixed(JOINT_STATE, _joint_state(names, 3)),
+            stamp=("sample", "stamp_ns"),
+            fields=fields,
+        )
+    ]
 
 
 def _pose(

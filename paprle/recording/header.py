@@ -21,6 +21,7 @@ import numpy.typing as npt
 from paprle.errors import RecordingError
 from paprle.types import (
     GripperInfo,
+    LeaderArm,
     LeaderInfo,
     LimbInfo,
     Mimic,
@@ -29,7 +30,7 @@ from paprle.types import (
 )
 from paprle.wire import Layout, make_layout
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _VECTORS = ("q_min", "q_max", "dq_max", "ddq_max", "home")
 
 
@@ -125,7 +126,7 @@ def robot_from_dict(data: Mapping[str, Any]) -> RobotInfo:
             base_link=limb["base_link"],
             eef_link=limb["eef_link"],
             joint_names=tuple(limb["joint_names"]),
-            gripper=None if limb["gripper"] is None else GripperInfo(**limb["gripper"]),
+            gripper=_gripper_from_dict(limb["gripper"]),
         )
         for limb in data["limbs"]
     )
@@ -152,14 +153,17 @@ def leader_to_dict(leader: LeaderInfo) -> dict[str, Any]:
         "renders": leader.renders,
         "rate": leader.rate,
         "look_ahead": leader.look_ahead,
+        "arms": {limb: _arm_to_dict(arm) for limb, arm in leader.arms.items()},
     }
 
 
 def leader_from_dict(data: Mapping[str, Any]) -> LeaderInfo:
     """Return the info of ``leader_to_dict``."""
     joint_names = {k: tuple(v) for k, v in data["joint_names"].items()}
+    arms = {limb: _arm_from_dict(arm) for limb, arm in data["arms"].items()}
     return LeaderInfo(
-        **dict(data) | {"limbs": tuple(data["limbs"]), "joint_names": joint_names}
+        **dict(data)
+        | {"limbs": tuple(data["limbs"]), "joint_names": joint_names, "arms": arms}
     )
 
 
@@ -181,6 +185,32 @@ def layout_from_header(header: Mapping[str, Any]) -> Layout:
         raise RecordingError(
             f"recording header: expected a robot and a leader, got {err!r}"
         ) from err
+
+
+def _arm_to_dict(arm: LeaderArm) -> dict[str, Any]:
+    return {
+        "urdf_path": str(arm.urdf_path),
+        "base_link": arm.base_link,
+        "eef_link": arm.eef_link,
+        "joint_names": list(arm.joint_names),
+        "gripper": _gripper_to_dict(arm.gripper),
+        "R_base": arm.R_base.tolist(),
+    }
+
+
+def _arm_from_dict(data: Mapping[str, Any]) -> LeaderArm:
+    return LeaderArm(
+        urdf_path=Path(data["urdf_path"]),
+        base_link=data["base_link"],
+        eef_link=data["eef_link"],
+        joint_names=tuple(data["joint_names"]),
+        gripper=_gripper_from_dict(data["gripper"]),
+        R_base=readonly(data["R_base"]),
+    )
+
+
+def _gripper_from_dict(data: Mapping[str, Any] | None) -> GripperInfo | None:
+    return None if data is None else GripperInfo(**data)
 
 
 def _gripper_to_dict(gripper: GripperInfo | None) -> dict[str, Any] | None:

@@ -35,7 +35,6 @@ bool end
 bool is_exhausted       # end of file
 int64 sample_age_ns     # at the tick
 float64[] opening       # by leader limb, 0 closed, 1 open; NaN: none
-float64[] device_q      # the device's own joints [rad]; NaN: none
 """,
     SESSION_TICK: """\
 # One tick of the session.

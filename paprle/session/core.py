@@ -62,7 +62,7 @@ class Core:
     ) -> None:
         self.state = SessionState.INIT
         self.episodes = EpisodeLog()
-        self.intake = Intake(layout, settings.max_gap)
+        self.intake = Intake(layout, settings.max_gap, motion.arm_poses)
         self.motion = motion
         self.stuck = StuckWatch(leader)
         self.note = ""

@@ -12,6 +12,7 @@ import numpy as np
 
 from paprle.compiled import compiled
 from paprle.errors import SessionError
+from paprle.leader_arms import ArmPoses
 from paprle.mapping import is_pose
 from paprle.robot.arrays import Bools
 from paprle.types import Vec
@@ -39,7 +40,10 @@ class Intake:
         jumped: The newest accepted sample is not a plausible motion from the last.
     """
 
-    def __init__(self, layout: Layout, max_age: float) -> None:
+    def __init__(
+        self, layout: Layout, max_age: float, arm_poses: ArmPoses | None = None
+    ) -> None:
+        self._arm_poses = arm_poses
         self._max_age_ns = int(max_age * 1e9)
         self.sample: SampleView | None = None
         self._next, self._spare = SampleView(layout), SampleView(layout)
@@ -60,6 +64,8 @@ class Intake:
         sample.take(record)
         if before is not None and sample.seq == before.seq:
             return
+        if self._arm_poses is not None:
+            self._arm_poses.place(sample)
         refusal = self._find_refusal(sample, before, now_ns)
         if refusal:
             self.refused[refusal] += 1

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from paprle.gate.gate import compute_command_limits
+from paprle.leader_arms import ArmPoses
 from paprle.mapping import compute_velocity, is_standing
 from paprle.retarget import Retargeting, RetargetState, Target
 from paprle.robot import RobotModel
@@ -98,6 +99,11 @@ class Motion:
     def has_plan(self) -> bool:
         """Whether a slow move is being made."""
         return self._plan is not None
+
+    @property
+    def arm_poses(self) -> ArmPoses:
+        """What gives the samples of a leader that is an arm their poses."""
+        return self._retargeting.arm_poses
 
     @property
     def needs_alignment(self) -> bool:
