@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,15 @@ import pytest
 
 from paprle.recording.header import make_recording_header
 from paprle.recording.journal import Journal
-from paprle.types import GripperInfo, LeaderInfo, LimbInfo, Mimic, RobotInfo, readonly
+from paprle.types import (
+    GripperInfo,
+    LeaderArm,
+    LeaderInfo,
+    LimbInfo,
+    Mimic,
+    RobotInfo,
+    readonly,
+)
 from paprle.wire import Layout, Stream, make_layout
 
 URDF = "<robot name='toy'><link name='base'/></robot>\n"
@@ -55,9 +64,25 @@ JOINT_LEADER = LeaderInfo(
 )
 
 
-@pytest.fixture(params=["pose", "joints"])
+ARM_LEADER = replace(
+    JOINT_LEADER,
+    arms={
+        "right": LeaderArm(
+            urdf_path=Path("leader.urdf"),
+            base_link="base",
+            eef_link="eef",
+            joint_names=("a", "b", "c"),
+            gripper=GripperInfo(joint="trigger", closed=0.0, open=0.8),
+            R_base=readonly(np.eye(3)),
+        )
+    },
+)
+LEADERS = {"pose": POSE_LEADER, "joints": JOINT_LEADER, "arms": ARM_LEADER}
+
+
+@pytest.fixture(params=LEADERS)
 def leader(request):
-    return POSE_LEADER if request.param == "pose" else JOINT_LEADER
+    return LEADERS[request.param]
 
 
 @pytest.fixture
@@ -105,7 +130,9 @@ def make_ticks(layout: Layout, n: int, seed: int = 0) -> np.ndarray:
     sample["seq"] = np.arange(n) // 2
     ticks["has_sample"] = True
     if layout.leader.emits == "joints":
-        sample["pose"] = np.nan
+        for row, limb in enumerate(layout.leader.limbs):
+            if limb not in layout.leader.arms:
+                sample["pose"][:, row] = np.nan
         for row, limb in enumerate(layout.leader.limbs):
             sample["q"][:, row, len(layout.leader.joint_names[limb]) :] = np.nan
     return ticks
