@@ -276,6 +276,13 @@ class GateSettings:
         Literal["daqp", "osqp"],
         doc("Solver of periods in which something is near; osqp is the reference."),
     ] = "daqp"
+    accept_unattended: Annotated[
+        bool,
+        doc(
+            "Drive a robot that goes on with its last command when nobody speaks to "
+            "it any more: if the gate is killed, only a hardware stop ends it (K3)."
+        ),
+    ] = False
     stale_after: Annotated[
         float, Gt(0), Le(0.5), Unit("s"), doc("Commands older than this brake (A1).")
     ] = 0.1

@@ -7,7 +7,7 @@ import time
 from types import FrameType
 
 from paprle.config import Resolved
-from paprle.errors import DeviceError
+from paprle.errors import DeviceError, PaprleError
 from paprle.gate.controller import GateController
 from paprle.gate.reasons import Reason
 from paprle.interfaces import Follower
@@ -35,8 +35,7 @@ class GateHost:
         self._setpoints = Mailbox(layout.setpoint, role.fds["setpoint"])
         self._status = Mailbox(layout.status, role.fds["status"])
         self._ring = Ring(RING_BYTES, role.fds["gate_ring"])
-        self._info: FollowerInfo = self._follower.open()
-        _check_info(self._info, robot.info)
+        self._info: FollowerInfo = self._open(robot.info, resolved)
         self._pacer = Pacer(self._info.rate)
         self._controller = GateController(
             robot,
@@ -67,6 +66,18 @@ class GateHost:
             self._follower.close(self._policy)
         if self._controller.fault is not None:
             raise self._controller.fault
+
+    def _open(self, robot: RobotInfo, resolved: Resolved) -> FollowerInfo:
+        """Open the follower; one that may not be driven is let go again."""
+        info = self._follower.open()
+        try:
+            _check_info(info, robot)
+            if not (info.simulated or info.has_unattended_stop):
+                self._notes.append(_accept_unattended(resolved))
+        except PaprleError:
+            self._follower.close("hold")
+            raise
+        return info
 
     def _choose_policy(self, asked: str) -> str:
         """How the follower is left; an arm that falls without power keeps it."""
@@ -128,6 +139,27 @@ def _check_info(info: FollowerInfo, robot: RobotInfo) -> None:
             f"follower: expected a rate of {_SLOWEST:g} … {_QUICKEST:g} [Hz], got "
             f"{info.rate:g}"
         )
+
+
+def _accept_unattended(resolved: Resolved) -> str:
+    """Refuse a robot that nothing but us stops, unless that is wanted.
+
+    Returns:
+        What to tell the operator of it.
+
+    Raises:
+        DeviceError: If it is not.
+    """
+    what = (
+        f"follower '{resolved.follower_name}' in '{resolved.env_name}' does not stop "
+        "by itself when nobody speaks to it"
+    )
+    if not resolved.gate.accept_unattended:
+        raise DeviceError(
+            f"{what}: expected gate.accept_unattended=true, got false; set it once a "
+            "hardware stop is at hand"
+        )
+    return f"{what}: keep a hand on its hardware stop"
 
 
 def main(role: Role) -> None:

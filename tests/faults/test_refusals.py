@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -95,3 +96,27 @@ def test_a_motion_that_cannot_be_read_is_refused(tmp_path, text):
     assert done.returncode == 2, done.stderr
     assert "motion.csv" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("is_accepted", [False, True])
+def test_a_robot_that_nothing_else_stops_is_driven_only_by_assent(
+    tmp_path, outside, is_accepted
+):
+    log = tmp_path / "robot.log"
+    args = ["leader=autopilot", "leader.size=0.02", "follower=piper", "env=logged"]
+    args += ["follower.envs={logged: {}}", f"env.log={log}", "env.simulated=false"]
+    args += ["session.episodes=1", f"gate.accept_unattended={is_accepted}".lower()]
+
+    done = run_py(tmp_path, *args, **outside)
+
+    events = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [events[0]["event"], events[-1]["event"]] == ["open", "close"]
+    assert any(event["event"] == "write" for event in events) is is_accepted
+    said = done.stdout + done.stderr
+    if is_accepted:
+        assert done.returncode == 0, said
+        assert "keep a hand on its hardware stop" in said
+    else:
+        assert done.returncode == 3, said
+        assert "expected gate.accept_unattended=true" in said
+        assert "Traceback" not in said

@@ -176,6 +176,7 @@ class LoggedConfig:
     __pydantic_config__: ClassVar[Any] = STRICT
     log: str
     power_off: str = "falls"
+    simulated: bool = True
 
 
 class Logged(Follower):
@@ -190,7 +191,7 @@ class Logged(Follower):
             joint_names=self.robot.joint_names,
             rate=200.0,
             power_off=self.config.power_off,
-            simulated=True,
+            simulated=self.config.simulated,
         )
 
     def read(self):
