@@ -1,0 +1,203 @@
+"""What servos of a model have in common: motor, gear, and first values of registers.
+
+Addresses come from the ``.model`` files of the vendor's package, which are read as text:
+nothing of the package under test is imported. What those files do not say (torque,
+speed, limits, friction) stands here, for the models that puppeteers are built of.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+TICKS = 4096  # spec: e-manual, resolution of the X series [pulse/rev]
+CENTRE = 2048  # spec: e-manual, pulse of zero angle
+RAD_PER_TICK = 2 * math.pi / TICKS
+VELOCITY_UNIT = 0.229 * 2 * math.pi / 60  # spec: e-manual, 0.229 rev/min, [rad/s]
+PWM_MAX = 885  # spec: e-manual, PWM limit, 100 %
+RPM = 2 * math.pi / 60
+FIRMWARE = 50  # chosen: before 52, which moves the indirect data of the XL330
+
+
+@dataclass(frozen=True, slots=True)
+class ServoModel:
+    """One model of servo.
+
+    Attributes:
+        name: As in a leader's YAML, such as ``xl330-m288``.
+        number: Model number.
+        voltage: Supply the figures hold for, [V].
+        stall_torque: [N·m].
+        stall_current: [A].
+        no_load_speed: [rad/s].
+        current_unit: Of the current registers, [A]; None: a model that measures none.
+        current_limit: First value of the register.
+        velocity_limit: First value of the register.
+        voltage_limits: First values of the lower and upper limit, [0.1 V].
+        temperature_limit: First value of the register, [°C].
+        position_p: First value of the position P gain.
+        inertia: Of rotor and gear at the horn, [kg·m²].
+        coulomb: Friction of motor and gear at the horn, [N·m].
+        viscous: The same, [N·m·s/rad].
+        backlash: Play of the gear, whole width, [rad].
+    """
+
+    name: str
+    number: int
+    voltage: float
+    stall_torque: float
+    stall_current: float
+    no_load_speed: float
+    current_unit: float | None
+    current_limit: int
+    velocity_limit: int
+    voltage_limits: tuple[int, int]
+    temperature_limit: int
+    position_p: int
+    inertia: float
+    coulomb: float
+    viscous: float
+    backlash: float
+
+    @property
+    def torque_constant(self) -> float:
+        """Torque by current at the horn, [N·m/A]."""
+        return self.stall_torque / self.stall_current
+
+    @property
+    def modes(self) -> tuple[int, ...]:
+        """Operating modes that the model has."""
+        return (0, 1, 3, 4, 5, 16) if self.current_unit else (1, 3, 4, 16)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """What the models of one size share (units as in :class:`ServoModel`)."""
+
+    voltage: float
+    stall_current: float
+    current_unit: float | None
+    current_limit: int
+    voltage_limits: tuple[int, int]
+    temperature_limit: int
+    position_p: int
+    rotor: float  # inertia of the rotor before the gear [kg·m²]
+    coulomb: float  # by stall torque [1]
+    viscous: float  # by stall torque and no-load speed [1]
+    backlash: float  # [rad]
+
+
+# measured: Rhoban's BAM, bam/params/xl330/m1.json: armature 0.0020 kg·m² behind 288.4:1,
+# friction 0.018 N·m and 0.0059 N·m·s/rad of an XL330-M288; others of the size by gear
+SMALL = {"rotor": 2.4e-8, "coulomb": 0.035, "viscous": 0.12}
+# measured: Rhoban's BAM, bam/params/mx64/m1.json: armature 0.012 kg·m² behind 200:1,
+# friction 0.09 N·m and 0.012 N·m·s/rad; the XM430's rotor is half of that
+LARGE = {"rotor": 1.0e-7, "coulomb": 0.015, "viscous": 0.02}
+WIDE = math.radians(0.25)  # spec: e-manual of the 430 series, backlash 15 arcmin
+LOOSE = math.radians(
+    0.33
+)  # chosen: plastic gears are given no figure; MX-28's 20 arcmin
+
+XL330 = Family(
+    5.0, 1.47, 0.001, 1750, (35, 70), 70, 400, backlash=LOOSE, **SMALL
+)  # spec: e-manual
+XC330M = Family(5.0, 1.80, 0.001, 2352, (31, 70), 70, 900, backlash=LOOSE, **SMALL)
+XC330T = Family(12.0, 0.88, 0.001, 910, (55, 140), 70, 900, backlash=LOOSE, **SMALL)
+XL430 = Family(12.0, 1.4, None, 0, (60, 140), 72, 640, backlash=WIDE, **SMALL)
+XM430 = Family(12.0, 2.3, 0.00269, 1193, (95, 160), 80, 800, backlash=WIDE, **LARGE)
+XH430 = Family(12.0, 1.3, 0.00269, 648, (95, 160), 80, 900, backlash=WIDE, **LARGE)
+XH430V = Family(24.0, 0.7, 0.00134, 689, (110, 300), 80, 900, backlash=WIDE, **LARGE)
+XM540 = Family(12.0, 4.4, 0.00269, 2047, (95, 160), 80, 800, backlash=WIDE, **LARGE)
+XH540 = Family(12.0, 4.9, 0.00269, 2047, (95, 160), 80, 900, backlash=WIDE, **LARGE)
+
+# spec: e-manual of each model: number, gear, stall torque [N·m], no-load speed [rev/min],
+# velocity limit [0.229 rev/min]
+MODELS: Mapping[str, tuple[Family, int, float, float, float, int]] = {
+    "xl330-m077": (XL330, 1190, 77.5, 0.215, 383, 1620),
+    "xl330-m288": (XL330, 1200, 288.4, 0.52, 103, 445),
+    "xc330-m181": (XC330M, 1230, 180.6, 0.60, 129, 590),
+    "xc330-m288": (XC330M, 1240, 288.35, 0.93, 81, 360),
+    "xc330-t181": (XC330T, 1210, 180.6, 0.80, 113, 500),
+    "xc330-t288": (XC330T, 1220, 288.35, 1.00, 71, 320),
+    "xl430-w250": (XL430, 1060, 258.5, 1.5, 61, 265),
+    "xm430-w210": (XM430, 1030, 212.6, 3.0, 77, 330),
+    "xm430-w350": (XM430, 1020, 353.5, 4.1, 46, 200),
+    "xh430-w210": (XH430, 1010, 212.6, 2.5, 50, 220),
+    "xh430-w350": (XH430, 1000, 353.5, 3.4, 30, 135),
+    "xh430-v210": (XH430V, 1050, 212.6, 2.6, 52, 235),
+    "xh430-v350": (XH430V, 1040, 353.5, 3.3, 31, 140),
+    "xm540-w150": (XM540, 1130, 152.3, 7.3, 53, 230),
+    "xm540-w270": (XM540, 1120, 272.5, 10.6, 30, 128),
+    "xh540-w150": (XH540, 1110, 152.3, 7.1, 70, 310),
+    "xh540-w270": (XH540, 1100, 272.5, 9.9, 39, 167),
+}
+
+
+@cache
+def find_model(name: str) -> ServoModel:
+    """Return a model by the name that a leader's YAML gives it.
+
+    Raises:
+        ValueError: If there is no such model.
+    """
+    if name not in MODELS:
+        msg = f"servo model: expected one of {', '.join(MODELS)}, got '{name}'"
+        raise ValueError(msg)
+    family, number, gear, torque, speed, velocity_limit = MODELS[name]
+    no_load = speed * RPM
+    return ServoModel(
+        name=name,
+        number=number,
+        voltage=family.voltage,
+        stall_torque=torque,
+        stall_current=family.stall_current,
+        no_load_speed=no_load,
+        current_unit=family.current_unit,
+        current_limit=family.current_limit,
+        velocity_limit=velocity_limit,
+        voltage_limits=family.voltage_limits,
+        temperature_limit=family.temperature_limit,
+        position_p=family.position_p,
+        inertia=family.rotor * gear**2,
+        coulomb=family.coulomb * torque,
+        viscous=family.viscous * torque / no_load,
+        backlash=family.backlash,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One register: where it is and how wide."""
+
+    name: str
+    address: int
+    size: int
+
+
+@cache
+def read_items(name: str) -> tuple[Item, ...]:
+    """Return the registers of a model, from the vendor's table.
+
+    Raises:
+        ModuleNotFoundError: If the vendor's package is not installed.
+    """
+    spec = find_spec("dynamixel_easy_sdk")
+    if spec is None or not spec.submodule_search_locations:
+        msg = (
+            "dynamixel emulator: expected the vendor's control tables, got no package "
+            "'dynamixel_easy_sdk'; pip install 'paprle[puppeteer]'"
+        )
+        raise ModuleNotFoundError(msg)
+    folder = Path(spec.submodule_search_locations[0]) / "control_table"
+    text = (folder / f"{name.replace('-', '_')}.model").read_text()
+    rows = text.split("[control table]")[1].split("\n")[2:]
+    fields = [row.split("\t") for row in rows if row.strip()]
+    return tuple(
+        Item(title.strip(), int(address), int(size))
+        for address, size, title in fields
+        if not title.strip().endswith((" Write", " Read"))
+    )

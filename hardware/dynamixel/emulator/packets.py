@@ -1,0 +1,179 @@
+"""Protocol 2.0 on the wire: CRC, byte stuffing, instruction and status packets.
+
+Written from the protocol's description, not from a client's source, so that a client
+and the emulator cannot agree on the same mistake. It knows bytes only: no servo, no
+time, no port.
+
+References:
+    https://emanual.robotis.com/docs/en/dxl/protocol2/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+HEADER = b"\xff\xff\xfd\x00"  # spec: protocol 2.0, packet header and reserved byte
+BROADCAST = 0xFE  # spec: protocol 2.0, packet ID
+STATUS = 0x55  # spec: protocol 2.0, instruction field of a status packet
+POLYNOMIAL = 0x8005  # spec: protocol 2.0, CRC-16 (IBM)
+LONGEST = 1024  # chosen: no instruction for 253 servos of ours is longer
+SPELT = b"\xff\xff\xfd"  # spec: protocol 2.0, what a body must not spell
+
+
+def make_crc_table() -> tuple[int, ...]:
+    """Return the remainders of all bytes under the protocol's polynomial."""
+    table = []
+    for byte in range(256):
+        crc = byte << 8
+        for _ in range(8):
+            crc = (crc << 1) ^ (POLYNOMIAL if crc & 0x8000 else 0)
+        table.append(crc & 0xFFFF)
+    return tuple(table)
+
+
+CRC_TABLE = make_crc_table()
+
+
+def compute_crc(data: bytes, crc: int = 0) -> int:
+    """Return the CRC of some bytes, or continue one."""
+    table = CRC_TABLE
+    for byte in data:
+        crc = ((crc << 8) & 0xFFFF) ^ table[(crc >> 8) ^ byte]
+    return crc
+
+
+def stuff(body: bytes) -> bytes:
+    """Return a body in which no header can be read: FF FF FD becomes FF FF FD FD."""
+    return body.replace(SPELT, SPELT + b"\xfd") if SPELT in body else body
+
+
+def unstuff(body: bytes) -> bytes:
+    """Return the body that was stuffed."""
+    return body.replace(SPELT + b"\xfd", SPELT) if SPELT in body else body
+
+
+def frame(servo: int, body: bytes) -> bytes:
+    """Return a packet around a body (instruction and parameters), stuffed and summed.
+
+    Args:
+        servo: Packet ID, 0 … 252 or BROADCAST.
+        body: Instruction byte and parameters.
+    """
+    stuffed = stuff(body)
+    length = (len(stuffed) + 2).to_bytes(2, "little")
+    head = HEADER + bytes((servo,)) + length + stuffed
+    return head + compute_crc(head).to_bytes(2, "little")
+
+
+def make_instruction(servo: int, code: int, params: bytes = b"") -> bytes:
+    """Return an instruction packet, as a client sends it."""
+    return frame(servo, bytes((code,)) + params)
+
+
+def make_status(servo: int, error: int, params: bytes = b"") -> bytes:
+    """Return a status packet.
+
+    Args:
+        servo: ID of the servo that answers.
+        error: Error number 0 … 7, with bit 7 when the servo has a hardware error.
+        params: What was asked for.
+    """
+    return frame(servo, bytes((STATUS, error)) + params)
+
+
+def make_fast_status(blocks: list[tuple[int, int, bytes]]) -> bytes:
+    """Return the one packet in which all servos answer a fast read, one after another.
+
+    Each block ends with the CRC of all before it; that of the last is the packet's.
+    A fast answer is never stuffed: its length is fixed before the data are known.
+
+    Args:
+        blocks: Error, ID and data of each servo.
+    """
+    length = 1 + sum(len(data) + 4 for _, _, data in blocks)
+    packet = HEADER + bytes((BROADCAST,)) + length.to_bytes(2, "little")
+    packet += bytes((STATUS,))
+    crc, summed = compute_crc(packet), len(packet)
+    for error, servo, data in blocks:
+        packet += bytes((error, servo)) + data
+        crc = compute_crc(packet[summed:], crc)
+        summed = len(packet)
+        packet += crc.to_bytes(2, "little")
+    return packet
+
+
+class Packet(NamedTuple):
+    """One instruction packet as received.
+
+    Attributes:
+        servo: Packet ID.
+        code: Instruction.
+        params: Parameters, unstuffed.
+        is_whole: Whether the CRC was right.
+    """
+
+    servo: int
+    code: int
+    params: bytes
+    is_whole: bool
+
+
+class Parser:
+    """Turns a stream of bytes into packets, resynchronising after noise.
+
+    Attributes:
+        n_skipped: Bytes that belonged to no packet.
+        n_unstuffed: Packets with a bare FF FF FD in the body. What firmware does with
+            one is not documented; here it takes it for a header and loses the packet,
+            which is the worst that can happen to a client.
+    """
+
+    def __init__(self) -> None:
+        self.n_skipped = 0
+        self.n_unstuffed = 0
+        self._bytes = bytearray()
+
+    def feed(self, data: bytes) -> Iterator[Packet]:
+        """Yield the packets that are complete with these bytes."""
+        self._bytes += data
+        while (packet := self._take()) is not None:
+            if packet.code >= 0:
+                yield packet
+
+    def _take(self) -> Packet | None:
+        """Take the next packet out; one of code -1 was lost; None: bytes lack."""
+        buffer = self._bytes
+        start = buffer.find(HEADER)
+        if start < 0:
+            surplus = max(len(buffer) - len(HEADER) + 1, 0)
+            self._skip(surplus)
+            return None
+        self._skip(start)
+        if len(buffer) < 7:
+            return None
+        size = int.from_bytes(buffer[5:7], "little") + 7
+        if not 10 <= size <= LONGEST:
+            self._skip(len(HEADER))
+            return Packet(0, -1, b"", False)
+        if len(buffer) < size:
+            return None
+        body = bytes(buffer[7 : size - 2])
+        if SPELT in body and self._is_bare(body):
+            self.n_unstuffed += 1
+            self._skip(len(HEADER))
+            return Packet(0, -1, b"", False)
+        crc = int.from_bytes(buffer[size - 2 : size], "little")
+        is_whole = compute_crc(bytes(buffer[: size - 2])) == crc
+        servo = buffer[4]
+        del buffer[:size]
+        body = unstuff(body)
+        return Packet(servo, body[0], body[1:], is_whole)
+
+    def _skip(self, count: int) -> None:
+        self.n_skipped += count
+        del self._bytes[:count]
+
+    @staticmethod
+    def _is_bare(body: bytes) -> bool:
+        return body.count(SPELT) != body.count(SPELT + b"\xfd")

@@ -1,0 +1,182 @@
+"""Puts a rig behind pseudo-terminals, in real time.
+
+The line is served first and the arms are stepped after it, so that no answer waits for
+the physics. Not simulated: the line's own time (bytes by baud rate) unless asked for,
+framing errors, echoes, collisions of two servos that answer at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import heapq
+import os
+import pty
+import selectors
+import termios
+import time
+import tty
+from pathlib import Path
+
+from hardware.dynamixel.emulator.rig import Rig
+
+STEP = 0.001  # chosen: of the arms [s]
+MOST_STEPS = 20  # chosen: caught up at once; time lost beyond that stays lost
+CHUNK = 4096  # chosen: more than a client writes at once
+SPEEDS = {
+    getattr(termios, name): int(name[1:])
+    for name in dir(termios)
+    if name.startswith("B") and name[1:].isdigit()
+}
+
+
+class Line:
+    """One pseudo-terminal, with a stable name if a folder for links is given.
+
+    Attributes:
+        name: What a client opens.
+        master: File descriptor of our end, -1 when unplugged.
+    """
+
+    def __init__(self, label: str, link_dir: Path | None) -> None:
+        self._link = link_dir / label if link_dir else None
+        self.master = self._slave = -1
+        self.name = ""
+        self.plug()
+
+    def plug(self) -> None:
+        """Make a new terminal; the link points at it."""
+        self.unplug()
+        self.master, self._slave = pty.openpty()
+        # Raw before anyone opens it, or the line echoes; our own end of it stays open,
+        # or the master fails as soon as a client closes.
+        tty.setraw(self._slave)
+        os.set_blocking(self.master, False)
+        self.name = os.ttyname(self._slave)
+        if self._link is not None:
+            self._link.parent.mkdir(parents=True, exist_ok=True)
+            self._link.unlink(missing_ok=True)
+            self._link.symlink_to(self.name)
+            self.name = str(self._link)
+
+    def unplug(self) -> None:
+        """Take the terminal away: the client's end hangs up."""
+        for end in (self.master, self._slave):
+            if end >= 0:
+                os.close(end)
+        self.master = self._slave = -1
+        if self._link is not None:
+            self._link.unlink(missing_ok=True)
+
+    @property
+    def baud(self) -> int | None:
+        """Rate that the client has set; None when it is no usual one."""
+        return SPEEDS.get(termios.tcgetattr(self._slave)[5])
+
+    def read(self) -> bytes:
+        """Return what has arrived."""
+        with contextlib.suppress(BlockingIOError):
+            return os.read(self.master, CHUNK)
+        return b""
+
+    def write(self, data: bytes) -> None:
+        """Send; what does not fit is lost, as on a line that nobody reads."""
+        if self.master >= 0:
+            with contextlib.suppress(BlockingIOError):
+                os.write(self.master, data)
+
+
+class Server:
+    """Serves a rig until it is told to stop.
+
+    Attributes:
+        lines: By port of the specification.
+    """
+
+    def __init__(self, rig: Rig, link_dir: Path | None = None) -> None:
+        self.rig = rig
+        self.lines = {}
+        labels = label_ports(rig)
+        self._wait = selectors.DefaultSelector()
+        self._due: list[tuple[float, int, str, bytes]] = []
+        self._count = 0
+        self._stopped = False
+        for port in rig.buses:
+            self.lines[port] = Line(labels[port], link_dir)
+            self._watch(port)
+
+    def _watch(self, port: str) -> None:
+        self._wait.register(self.lines[port].master, selectors.EVENT_READ, port)
+
+    def describe(self) -> dict[str, object]:
+        """Return the endpoint: ports by limb, and the settings that use them."""
+        ports = {
+            name: self.lines[limb.spec.port].name
+            for name, limb in self.rig.limbs.items()
+        }
+        overrides = [f"leader.limbs.{n}.port={port}" for n, port in ports.items()]
+        return {"ready": True, "ports": ports, "overrides": overrides}
+
+    def stop(self) -> None:
+        """End :meth:`run` at its next turn; may be called by a signal's handler."""
+        self._stopped = True
+
+    def run(self) -> None:
+        """Serve until stopped."""
+        start = time.monotonic()
+        while not self._stopped:
+            now = time.monotonic()
+            timeout = max(self._next(start) - now, 0.0)
+            for key, _ in self._wait.select(timeout):
+                self._serve(key.data)
+            self._send_due(time.monotonic())
+            start = self._catch_up(start)
+
+    def close(self) -> None:
+        """Take all terminals away."""
+        for line in self.lines.values():
+            line.unplug()
+        self._wait.close()
+
+    def _next(self, start: float) -> float:
+        """Return when something has to be done next."""
+        step = start + self.rig.now_ns * 1e-9 + STEP
+        return min(step, self._due[0][0]) if self._due else step
+
+    def _serve(self, port: str) -> None:
+        """Answer what has come in on a port."""
+        line = self.lines[port]
+        answers = self.rig.answer(port, line.read(), line.baud)
+        at = time.monotonic()
+        for one in answers:
+            at += one.delay
+            if one.delay or self._due:
+                self._count += 1
+                heapq.heappush(self._due, (at, self._count, port, one.data))
+            else:
+                line.write(one.data)
+
+    def _send_due(self, now: float) -> None:
+        """Send what was delayed."""
+        while self._due and self._due[0][0] <= now:
+            _, _, port, data = heapq.heappop(self._due)
+            self.lines[port].write(data)
+
+    def _catch_up(self, start: float) -> float:
+        """Step the arms to the present; return the start, later by what was given up."""
+        rig, elapsed = self.rig, time.monotonic() - start
+        late = elapsed - rig.now_ns * 1e-9
+        steps = int(late / STEP)
+        if steps > MOST_STEPS:
+            start += (steps - MOST_STEPS) * STEP
+            steps = MOST_STEPS
+        for _ in range(steps):
+            rig.step(STEP)
+        return start
+
+
+def label_ports(rig: Rig) -> dict[str, str]:
+    """Return a name for each port: its limbs'."""
+    names: dict[str, list[str]] = {}
+    for name, limb in rig.limbs.items():
+        names.setdefault(limb.spec.port, []).append(name)
+    return {port: "_".join(limbs) for port, limbs in names.items()}

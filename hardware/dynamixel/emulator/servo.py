@@ -1,0 +1,327 @@
+"""One servo: its control table, what it measures, and the torque it makes of its goals.
+
+Not simulated: profile acceleration, time-based profiles, feed-forward gains, the filter
+of the velocity estimate, the external ports of the 540 series, Startup Configuration.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from hardware.dynamixel.emulator.models import (
+    CENTRE,
+    PWM_MAX,
+    RAD_PER_TICK,
+    TICKS,
+    VELOCITY_UNIT,
+    ServoModel,
+)
+from hardware.dynamixel.emulator.table import (
+    ACCESS_ERROR,
+    EEPROM_END,
+    OFF_LIMITS,
+    ControlTable,
+)
+
+PRESENT = struct.Struct("<HBBhhiiiiHB")  # spec: e-manual, addresses 120 … 146
+ALERT = 0x80  # spec: protocol 2.0, bit 7 of the error byte
+VOLTAGE_FAULT, OVERHEATED, OVERLOADED = 0x01, 0x04, 0x20  # spec: e-manual, register 70
+WATCHDOG_UNIT_NS = 20_000_000  # spec: e-manual, Bus Watchdog, 20 ms
+LEVELS = {0: {1}, 1: {1, 2}}
+"""Instructions that a servo answers, by Status Return Level; 2: all."""
+
+AMBIENT = 25.0  # chosen: temperature of the room [°C]
+HEATING = 60.0  # chosen: rise at standing stall current [°C]
+WARMING = 120.0  # chosen: time constant of the housing [s]
+LARGEST = 32767  # spec: two bytes, signed
+
+
+class Servo:
+    """A servo on a bus; angles, speeds and torques are those of its horn.
+
+    Attributes:
+        model: What it is.
+        table: Its registers.
+        angle: Of the horn, 0 at tick 2048, counter-clockwise positive, [rad].
+        velocity: [rad/s].
+        torque: What the motor last made, [N·m].
+        temperature: [°C].
+        voltage: Supply, [V].
+        heard_ns: When it last heard an instruction, [ns].
+        is_silent: Takes packets and answers none (a fault).
+        stuck: Position that is reported whatever the angle, or None (a fault) [ticks].
+    """
+
+    def __init__(self, servo: int, model: ServoModel) -> None:
+        self.model = model
+        self.table = ControlTable(model)
+        self.table.set("ID", servo)
+        self.angle = 0.0
+        self.velocity = 0.0
+        self.torque = 0.0
+        self.temperature = AMBIENT
+        self.voltage = model.voltage
+        self.heard_ns = 0
+        self.is_silent = False
+        self.stuck: int | None = None
+        self._turns = 0
+        self._integral = 0.0
+        self._pwm = 0.0
+        self._registered: tuple[int, bytes] | None = None
+        self._refresh()
+
+    # -- what the bus asks ---------------------------------------------------------
+
+    @property
+    def number(self) -> int:
+        """ID on the bus."""
+        return self.table.memory[7]
+
+    @property
+    def error(self) -> int:
+        """Alert bit of the error byte."""
+        return ALERT if self.table.memory[70] else 0
+
+    def answers(self, code: int) -> bool:
+        """Return whether the Status Return Level lets it answer an instruction."""
+        level = self.table.memory[68]
+        return not self.is_silent and (level >= 2 or code in LEVELS[level])
+
+    def read(self, address: int, length: int, now_ns: int) -> bytes | None:
+        """Return registers, freshly measured; None beyond the table."""
+        if address + length > self.table.end or length == 0:
+            return None
+        if address + length > 120:
+            self._measure(now_ns)
+        return self.table.read(address, length)
+
+    def write(self, address: int, data: bytes) -> int:
+        """Write registers by the rules; return the error number."""
+        error = self.table.check_write(address, data)
+        if error or not data:
+            return error
+        before = bytes(self.table.memory[:EEPROM_END]), self._is_on
+        touched = self.table.write(address, data)
+        if "Torque Enable" in touched and self.is_shut and self.table.memory[64]:
+            self.table.memory[64] = 0
+            return ACCESS_ERROR
+        if "Operating Mode" in touched and before[0][11] != self.table.memory[11]:
+            self.table.reset_goals()
+        if self.table.memory[64] and not before[1]:
+            self._switch_on()
+        self._refresh()
+        return 0
+
+    def register(self, address: int, data: bytes) -> int:
+        """Keep a write for ACTION; return the error number."""
+        error = self.table.check_write(address, data)
+        if not error:
+            self._registered = address, data
+            self.table.set("Registered Instruction", 1)
+        return error
+
+    def act(self) -> None:
+        """Do the write that was kept."""
+        if self._registered is not None:
+            address, data = self._registered
+            self._registered = None
+            self.table.set("Registered Instruction", 0)
+            self.write(address, data)
+
+    def clear_turns(self) -> bool:
+        """Take whole turns off the position; refused while it moves."""
+        if self._is_on and abs(self.velocity) > VELOCITY_UNIT * 10:
+            return False
+        self._settle_turns()
+        return True
+
+    def reboot(self) -> None:
+        """Start again: RAM, turns and errors forgotten, torque off."""
+        self.table.reset_ram()
+        self._registered = None
+        self._settle_turns()
+        self._refresh()
+
+    # -- errors --------------------------------------------------------------------
+
+    @property
+    def is_shut(self) -> bool:
+        """Whether an error keeps the torque off until a reboot."""
+        return bool(self.table.memory[70] & self.table.memory[63])
+
+    def fail(self, bits: int) -> None:
+        """Raise bits of the Hardware Error Status; torque goes off where it should."""
+        self.table.memory[70] |= bits
+        if self.is_shut:
+            self.table.memory[64] = 0
+            self._refresh()
+
+    def check_health(self, dt: float) -> None:
+        """Warm up or cool down, and look at temperature and supply.
+
+        Args:
+            dt: Time since the last look, [s].
+        """
+        load = abs(self.torque) / self.model.stall_torque
+        rise = AMBIENT + HEATING * load * load - self.temperature
+        self.temperature += rise * dt / WARMING
+        self.check_limits()
+
+    def check_limits(self) -> None:
+        """Raise errors for a temperature or a supply beyond its limits."""
+        if self.temperature > self.table.get("Temperature Limit"):
+            self.fail(OVERHEATED)
+        low, high = self.model.voltage_limits
+        if not low <= self.voltage * 10 <= high:
+            self.fail(VOLTAGE_FAULT)
+
+    def check_watchdog(self, now_ns: int) -> None:
+        """Stop the servo when its bus has been silent for too long."""
+        value = self.table.memory[98]
+        if not self._is_on or not 0 < value < OFF_LIMITS:
+            return
+        if now_ns - self.heard_ns > value * WATCHDOG_UNIT_NS:
+            self.table.memory[98] = OFF_LIMITS
+            for name in ("Goal PWM", "Goal Current", "Goal Velocity"):
+                if name in self.table.registers:
+                    self.table.set(name, 0)
+            self._refresh()
+
+    # -- motor ---------------------------------------------------------------------
+
+    def step(self, angle: float, velocity: float, dt: float) -> float:
+        """Take the horn's state and return the torque that the motor makes, [N·m].
+
+        Args:
+            angle: Of the horn, [rad].
+            velocity: [rad/s].
+            dt: Until the next call, [s].
+        """
+        self.angle, self.velocity = angle, velocity
+        if not self._is_on or self.voltage <= 0:
+            self.torque = self._pwm = 0.0
+            return 0.0
+        model = self.model
+        back = velocity / model.no_load_speed
+        if self._mode == 0:
+            wanted = self._goal_torque
+        else:
+            self._pwm = self._control(dt)
+            wanted = model.stall_torque * (self._pwm - back)
+            if self._mode == 5:
+                limit = abs(self._goal_torque)
+                wanted = min(max(wanted, -limit), limit)
+        supply = self.voltage / model.voltage
+        high = model.stall_torque * min(supply - back, supply)
+        low = model.stall_torque * max(-supply - back, -supply)
+        self.torque = min(max(wanted, low), high)
+        return self.torque
+
+    def _control(self, dt: float) -> float:
+        """Return the PWM of the modes that have a controller, -1 … 1."""
+        if self._mode == 16:
+            return self._goal_pwm
+        if self._is_bitten:
+            return 0.0
+        speed = self._direction * self.velocity / VELOCITY_UNIT
+        if self._mode == 1:
+            error = self._goal_velocity - speed
+            self._integral += error * dt * 1000 * self._velocity_i / 65536
+            self._integral = min(max(self._integral, -PWM_MAX), PWM_MAX)
+            pwm = error * self._velocity_p / 128 + self._integral
+        else:
+            self._follow_profile(dt)
+            error = self._reference - self._position_now()
+            pwm = error * self._position_p / 128
+            pwm -= (
+                self._position_d
+                / 16
+                * self._direction
+                * self.velocity
+                * (0.001 / RAD_PER_TICK)
+            )
+        limit = abs(self._goal_pwm) * PWM_MAX
+        return self._direction * min(max(pwm, -limit), limit) / PWM_MAX
+
+    def _follow_profile(self, dt: float) -> None:
+        """Move the reference to the goal, no faster than the profile says."""
+        way = self._goal_position - self._reference
+        if self._profile:
+            most = self._profile * VELOCITY_UNIT / RAD_PER_TICK * dt
+            way = min(max(way, -most), most)
+        self._reference += way
+
+    # -- registers -----------------------------------------------------------------
+
+    def _switch_on(self) -> None:
+        """Begin where the horn is."""
+        self._integral = 0.0
+        position = round(self._position_now())
+        self.table.set("Goal Position", position)
+        self._reference = float(position)
+
+    def _position_now(self) -> float:
+        """Return the position in the servo's own count, not rounded, [ticks]."""
+        ticks = self.angle / RAD_PER_TICK + CENTRE
+        return self._direction * ticks + self._turns * TICKS + self._homing
+
+    def _settle_turns(self) -> None:
+        """Choose turns so that the position is in 0 … 4095 (before the homing)."""
+        direction = -1 if self.table.memory[10] & 1 else 1
+        ticks = round(direction * (self.angle / RAD_PER_TICK + CENTRE))
+        self._turns = -(ticks // TICKS)
+
+    def _refresh(self) -> None:
+        """Take out of the registers what the motor needs at every step."""
+        get = self.table.get
+        self._is_on = bool(self.table.memory[64])
+        self._mode = self.table.memory[11]
+        self._direction = -1 if self.table.memory[10] & 1 else 1
+        self._is_bitten = self.table.memory[98] == OFF_LIMITS
+        self._homing = get("Homing Offset")
+        self._goal_pwm = self._direction * get("Goal PWM") / PWM_MAX
+        if self._mode != 16:
+            self._goal_pwm = abs(self._goal_pwm)
+        self._goal_velocity = get("Goal Velocity")
+        self._goal_position = get("Goal Position")
+        self._profile = get("Profile Velocity")
+        self._velocity_p = get("Velocity P Gain")
+        self._velocity_i = get("Velocity I Gain")
+        self._position_p = get("Position P Gain")
+        self._position_d = get("Position D Gain")
+        self._goal_torque = 0.0
+        if self.model.current_unit:
+            limit = get("Current Limit")
+            current = min(max(get("Goal Current"), -limit), limit)
+            unit = self.model.current_unit * self.model.torque_constant
+            self._goal_torque = self._direction * current * unit
+        if not hasattr(self, "_reference") or not self._is_on:
+            self._reference = self._position_now()
+
+    def _measure(self, now_ns: int) -> None:
+        """Pack what the servo measures into its table."""
+        model, sign = self.model, self._direction
+        position = round(self._position_now()) if self.stuck is None else self.stuck
+        speed = round(sign * self.velocity / VELOCITY_UNIT)
+        if model.current_unit:
+            unit = model.current_unit * model.torque_constant
+            effort = round(sign * self.torque / unit)
+        else:
+            effort = round(sign * self.torque / model.stall_torque * 1000)
+        is_moving = abs(speed) > self.table.memory[24]
+        reference = round(self._reference)
+        PRESENT.pack_into(
+            self.table.memory,
+            120,
+            now_ns // 1_000_000 % 32768,
+            is_moving,
+            0,
+            round(sign * self._pwm * PWM_MAX),
+            min(max(effort, -LARGEST), LARGEST),
+            speed,
+            position,
+            self._goal_velocity if self._mode == 1 else 0,
+            reference,
+            max(round(self.voltage * 10), 0),
+            min(max(round(self.temperature), 0), 255),
+        )
