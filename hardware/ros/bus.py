@@ -1,0 +1,133 @@
+"""What carries (type, topic, bytes) to other nodes, whatever is installed.
+
+Callbacks run in ``poll``, in the thread that calls it: nothing above a bus is locked.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from hardware.ros.messages import Codec
+
+Callback = Callable[[bytes], None]
+
+_POLL_PERIOD = 0.01  # [s] chosen: matching takes 0 … 1 s
+
+
+class BusError(OSError):
+    """The middleware is not there, or does not do what was asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Qos:
+    """Quality of service, in ROS's words.
+
+    Attributes:
+        depth: Messages kept (keep last).
+        reliable: Lost messages are sent again; otherwise best effort.
+        latched: Late readers get the last message (transient local).
+    """
+
+    depth: int = 10
+    reliable: bool = True
+    latched: bool = False
+
+
+COMMANDS = Qos()
+"""ROS's default: what controllers subscribe with."""
+SENSORS = Qos(depth=64, reliable=False)
+"""Best effort and volatile: a reader that matches every publisher."""
+LATCHED = Qos(depth=1, latched=True)
+"""Descriptions and levels that hardly change."""
+
+
+class Publisher(ABC):
+    """Where bytes of one topic go out."""
+
+    @abstractmethod
+    def publish(self, data: bytes) -> None:
+        """Send one message; never waits for a reader."""
+
+    @abstractmethod
+    def count_matched(self) -> int:
+        """Return how many readers there are now."""
+
+
+class Bus(ABC):
+    """A node of a ROS graph.
+
+    Attributes:
+        codec: Messages of its distribution.
+        name: What carries it, for people: ``dds``, ``rclpy`` or ``rospy``.
+        has_actions: Whether actions may be sent over it.
+    """
+
+    name = ""
+    has_actions = False
+
+    def __init__(self, codec: Codec) -> None:
+        self.codec = codec
+
+    @abstractmethod
+    def advertise(self, topic: str, typename: str, qos: Qos = COMMANDS) -> Publisher:
+        """Return a publisher.
+
+        Args:
+            topic: Full name, for example ``/joint_states``.
+            typename: Type, for example ``sensor_msgs/msg/JointState``.
+            qos: Quality of service.
+        """
+
+    @abstractmethod
+    def subscribe(
+        self, topic: str, typename: str, callback: Callback, qos: Qos = SENSORS
+    ) -> None:
+        """Have ``callback`` called in ``poll`` with the bytes of each message."""
+
+    @abstractmethod
+    def poll(self) -> None:
+        """Call the callbacks of everything that has arrived; never blocks."""
+
+    @abstractmethod
+    def count_publishers(self, topic: str) -> int:
+        """Return how many publishers of others a topic has, as far as is known."""
+
+    @abstractmethod
+    def count_subscribers(self, topic: str) -> int:
+        """Return how many subscribers of others a topic has, as far as is known."""
+
+    @abstractmethod
+    def list_topics(self) -> dict[str, str]:
+        """Return the topics of others and their types, as far as they are known."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Leave the graph; may be called twice."""
+
+    def wait_until(self, condition: Callable[[], bool], timeout: float) -> bool:
+        """Poll until a condition holds.
+
+        Args:
+            condition: What is waited for.
+            timeout: For how long, [s].
+
+        Returns:
+            Whether it holds.
+        """
+        end = time.monotonic() + timeout
+        while True:
+            self.poll()
+            if condition():
+                return True
+            if time.monotonic() > end:
+                return False
+            time.sleep(_POLL_PERIOD)
+
+    def wait_matched(self, publishers: list[Publisher], timeout: float) -> bool:
+        """Wait until each publisher has a reader; returns whether it has."""
+        return self.wait_until(
+            lambda: all(publisher.count_matched() for publisher in publishers), timeout
+        )

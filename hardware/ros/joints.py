@@ -1,0 +1,246 @@
+"""Joint messages as numbers and names: nothing above this file sees a message."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hardware.ros.messages import (
+    BOOL,
+    FLOATS,
+    JOINT_STATE,
+    JOINT_TRAJECTORY,
+    JOY,
+    POSE_STAMPED,
+    Codec,
+    MessageError,
+)
+
+Vec = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Joints:
+    """A ``sensor_msgs/JointState``.
+
+    Attributes:
+        names: Joint names.
+        q: Positions, shape (n,), [rad] or [m].
+        dq: Velocities, shape (n,); NaN where the message has none.
+        tau: Efforts, shape (n,); NaN where the message has none.
+        stamp_ns: Its header stamp, in the sender's time, [ns]; 0: none.
+    """
+
+    names: tuple[str, ...]
+    q: Vec
+    dq: Vec
+    tau: Vec
+    stamp_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """A ``trajectory_msgs/JointTrajectory``.
+
+    Attributes:
+        names: Joint names.
+        times: Of the points from the start, shape (k,), [s], increasing.
+        q: Positions, shape (k, n), [rad] or [m].
+        dq: Velocities, shape (k, n); None when the message has none.
+        stamp_ns: When it starts, in the reader's time, [ns]; 0: on arrival.
+    """
+
+    names: tuple[str, ...]
+    times: Vec
+    q: Vec
+    dq: Vec | None
+    stamp_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """A ``geometry_msgs/PoseStamped``: p [m], shape (3,), and quat_xyzw, shape (4,)."""
+
+    p: Vec
+    quat_xyzw: Vec
+    frame_id: str = ""
+    stamp_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Joy:
+    """A ``sensor_msgs/Joy``: axes −1 … 1, shape (a,), and which buttons are down."""
+
+    axes: Vec
+    buttons: tuple[bool, ...]
+
+
+def encode_joints(codec: Codec, joints: Joints) -> bytes:
+    """Return a JointState; velocities and efforts that are all NaN are left out."""
+    message = codec.make(
+        JOINT_STATE,
+        header=codec.make_header(joints.stamp_ns),
+        name=list(joints.names),
+        position=np.asarray(joints.q, dtype=np.float64),
+        velocity=_drop_missing(joints.dq),
+        effort=_drop_missing(joints.tau),
+    )
+    return codec.encode(message, JOINT_STATE)
+
+
+def decode_joints(codec: Codec, data: bytes) -> Joints:
+    """Return the joints of a JointState.
+
+    Velocities and efforts may be shorter than the names, as some drivers have it for
+    joints that do not measure them; those are NaN.
+
+    Raises:
+        MessageError: If it is none, or has not one position a name.
+    """
+    message = codec.decode(data, JOINT_STATE)
+    names, q = tuple(message.name), np.array(message.position, dtype=np.float64)
+    if len(q) != len(names) or len(set(names)) != len(names):
+        raise MessageError(
+            f"{JOINT_STATE}: expected one position for each of {len(names)} different "
+            f"names, got {len(q)}"
+        )
+    n = len(names)
+    dq, tau = _extend(message.velocity, n), _extend(message.effort, n)
+    return Joints(names, q, dq, tau, _stamp_of(message))
+
+
+def encode_trajectory(codec: Codec, trajectory: Trajectory) -> bytes:
+    """Return a JointTrajectory."""
+    points = []
+    for i, t in enumerate(trajectory.times):
+        t_ns = round(float(t) * 1e9)
+        velocities = np.empty(0) if trajectory.dq is None else trajectory.dq[i]
+        points.append(
+            codec.make(
+                "trajectory_msgs/msg/JointTrajectoryPoint",
+                positions=trajectory.q[i],
+                velocities=velocities,
+                time_from_start=codec.make(
+                    "builtin_interfaces/msg/Duration",
+                    sec=t_ns // 10**9,
+                    nanosec=t_ns % 10**9,
+                ),
+            )
+        )
+    message = codec.make(
+        JOINT_TRAJECTORY,
+        header=codec.make_header(trajectory.stamp_ns),
+        joint_names=list(trajectory.names),
+        points=points,
+    )
+    return codec.encode(message, JOINT_TRAJECTORY)
+
+
+def decode_trajectory(codec: Codec, data: bytes) -> Trajectory:
+    """Return the points of a JointTrajectory.
+
+    Raises:
+        MessageError: If it is none, is empty, or its points have gaps.
+    """
+    message = codec.decode(data, JOINT_TRAJECTORY)
+    names, n = tuple(message.joint_names), len(message.joint_names)
+    times = np.array([_seconds(point.time_from_start) for point in message.points])
+    lengths = {len(point.positions) for point in message.points}
+    if lengths != {n} or not (np.diff(times) > 0).all():
+        raise MessageError(
+            f"{JOINT_TRAJECTORY}: expected points at increasing times, of {n} positions"
+        )
+    q = np.array([point.positions for point in message.points], dtype=np.float64)
+    dq = None
+    if all(len(point.velocities) == n for point in message.points):
+        dq = np.array([point.velocities for point in message.points], dtype=np.float64)
+    return Trajectory(names, times, q, dq, _stamp_of(message))
+
+
+def encode_floats(codec: Codec, values: Vec) -> bytes:
+    """Return a Float64MultiArray without dimensions, as ros2_control takes it."""
+    return codec.encode(codec.make(FLOATS, data=np.asarray(values, float)), FLOATS)
+
+
+def decode_floats(codec: Codec, data: bytes) -> Vec:
+    """Return the numbers of a Float64MultiArray."""
+    return np.array(codec.decode(data, FLOATS).data, dtype=np.float64)
+
+
+def encode_bool(codec: Codec, value: bool) -> bytes:
+    """Return a Bool."""
+    return codec.encode(codec.make(BOOL, data=value), BOOL)
+
+
+def decode_bool(codec: Codec, data: bytes) -> bool:
+    """Return the value of a Bool."""
+    return bool(codec.decode(data, BOOL).data)
+
+
+def encode_pose(codec: Codec, pose: Pose) -> bytes:
+    """Return a PoseStamped."""
+    position = dict(zip("xyz", map(float, pose.p), strict=True))
+    orientation = dict(zip("xyzw", map(float, pose.quat_xyzw), strict=True))
+    message = codec.make(
+        POSE_STAMPED,
+        header=codec.make_header(pose.stamp_ns, pose.frame_id),
+        pose=codec.make(
+            "geometry_msgs/msg/Pose",
+            position=codec.make("geometry_msgs/msg/Point", **position),
+            orientation=codec.make("geometry_msgs/msg/Quaternion", **orientation),
+        ),
+    )
+    return codec.encode(message, POSE_STAMPED)
+
+
+def decode_pose(codec: Codec, data: bytes) -> Pose:
+    """Return the pose of a PoseStamped, as it is sent."""
+    message = codec.decode(data, POSE_STAMPED)
+    p, r = message.pose.position, message.pose.orientation
+    return Pose(
+        p=np.array([p.x, p.y, p.z]),
+        quat_xyzw=np.array([r.x, r.y, r.z, r.w]),
+        frame_id=message.header.frame_id,
+        stamp_ns=_stamp_of(message),
+    )
+
+
+def encode_joy(codec: Codec, joy: Joy) -> bytes:
+    """Return a Joy."""
+    message = codec.make(
+        JOY,
+        header=codec.make_header(),
+        axes=np.asarray(joy.axes, dtype=np.float32),
+        buttons=np.asarray(joy.buttons, dtype=np.int32),
+    )
+    return codec.encode(message, JOY)
+
+
+def decode_joy(codec: Codec, data: bytes) -> Joy:
+    """Return axes and buttons of a Joy."""
+    message = codec.decode(data, JOY)
+    axes = np.array(message.axes, dtype=np.float64)
+    return Joy(axes, tuple(bool(button) for button in message.buttons))
+
+
+def _drop_missing(values: Vec) -> Vec:
+    return np.empty(0) if np.isnan(values).all() else np.asarray(values, np.float64)
+
+
+def _extend(values: Any, n: int) -> Vec:
+    extended = np.full(n, np.nan)
+    m = min(n, len(values))
+    extended[:m] = values[:m]
+    return extended
+
+
+def _stamp_of(message: Any) -> int:
+    stamp = message.header.stamp
+    return int(stamp.sec) * 10**9 + int(stamp.nanosec)
+
+
+def _seconds(duration: Any) -> float:
+    return float(int(duration.sec) + int(duration.nanosec) * 1e-9)

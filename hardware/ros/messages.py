@@ -1,0 +1,199 @@
+"""One set of ROS messages for all transports, without a ROS installation.
+
+``rosbags`` brings the standard types of each distribution and the codecs of both ROS
+generations; further types come from message text. Where ROS 1 and ROS 2 differ
+(``Header.seq``, the encapsulation before CDR) the difference ends here.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+from rosbags.interfaces import Nodetype
+from rosbags.serde import SerdeError
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+from rosbags.typesys.store import Typestore
+
+Distro = Literal["humble", "jazzy", "kilted", "noetic"]
+
+_STORES: Mapping[str, Stores] = {
+    "humble": Stores.ROS2_HUMBLE,
+    "jazzy": Stores.ROS2_JAZZY,
+    "kilted": Stores.ROS2_KILTED,
+    "noetic": Stores.ROS1_NOETIC,
+}
+DISTROS = tuple(_STORES)
+_ENCAPSULATION = 4  # spec: OMG DDS-XTypes 1.3, 7.6.3.1.2: 4 bytes before the CDR body
+_LITTLE_ENDIAN, _BIG_ENDIAN = b"\x00\x01", b"\x00\x00"  # spec: the same, plain CDR
+
+JOINT_STATE = "sensor_msgs/msg/JointState"
+JOINT_TRAJECTORY = "trajectory_msgs/msg/JointTrajectory"
+FLOATS = "std_msgs/msg/Float64MultiArray"
+POSE_STAMPED = "geometry_msgs/msg/PoseStamped"
+JOY = "sensor_msgs/msg/Joy"
+BOOL = "std_msgs/msg/Bool"
+
+EXTRA_TYPES: Mapping[str, str] = {
+    "control_msgs/msg/JointTolerance": """\
+string name
+float64 position
+float64 velocity
+float64 acceleration
+""",
+    "control_msgs/msg/GripperCommand": """\
+float64 position
+float64 max_effort
+""",
+    "control_msgs/msg/JointJog": """\
+std_msgs/Header header
+string[] joint_names
+float64[] displacements
+float64[] velocities
+float64 duration
+""",
+    "control_msgs/msg/JointTrajectoryControllerState": """\
+std_msgs/Header header
+string[] joint_names
+trajectory_msgs/JointTrajectoryPoint reference
+trajectory_msgs/JointTrajectoryPoint feedback
+trajectory_msgs/JointTrajectoryPoint error
+trajectory_msgs/JointTrajectoryPoint output
+""",
+}
+"""Types that ``rosbags`` does not bring: those of control_msgs for topics."""
+
+
+class MessageError(ValueError):
+    """Bytes are no message of their type, or there is no such type."""
+
+
+class Codec:
+    """The messages of one ROS distribution.
+
+    Attributes:
+        distro: Its name.
+        is_ros1: Bytes are those of ROS 1, not CDR.
+        store: Its types.
+    """
+
+    def __init__(self, distro: str) -> None:
+        if distro not in _STORES:
+            known = ", ".join(DISTROS)
+            raise MessageError(f"ros distro: expected one of {known}, got '{distro}'")
+        self.distro = distro
+        self.is_ros1 = distro == "noetic"
+        self.store: Typestore = get_typestore(_STORES[distro])
+        for typename, text in EXTRA_TYPES.items():
+            self.register(typename, text)
+        self._zeros: dict[str, list[tuple[str, Any]]] = {}
+
+    def register(self, typename: str, text: str) -> None:
+        """Add a type from the text of its ``.msg`` file."""
+        self.store.register(get_types_from_msg(text, typename))
+
+    def make(self, typename: str, **fields: Any) -> Any:
+        """Return a message; what is not given is zero or empty, as ROS has it.
+
+        Raises:
+            MessageError: If there is no such type, or it has no such field.
+        """
+        defaults = self._zeros.get(typename)
+        if defaults is None:
+            defaults = self._zeros[typename] = self._find_zeros(typename)
+        unknown = fields.keys() - {name for name, _ in defaults}
+        if unknown:
+            raise MessageError(
+                f"{typename}: expected fields {', '.join(n for n, _ in defaults)}, "
+                f"got {', '.join(sorted(unknown))}"
+            )
+        values = {
+            name: fields[name] if name in fields else self._fill(desc)
+            for name, desc in defaults
+        }
+        return self.store.types[typename](**values)
+
+    def encode(self, message: Any, typename: str) -> bytes:
+        """Return the bytes of a message, as they go over the wire."""
+        if self.is_ros1:
+            return bytes(self.store.serialize_ros1(message, typename))
+        return bytes(self.store.serialize_cdr(message, typename, little_endian=True))
+
+    def decode(self, data: bytes, typename: str) -> Any:
+        """Return the message in bytes; surplus bytes behind it are no mistake.
+
+        A writer on Fast DDS may append them.
+
+        Raises:
+            MessageError: If the bytes are not such a message.
+        """
+        try:
+            definition = self.store.get_msgdef(typename)
+            if self.is_ros1:
+                parse, body = definition.deserialize_ros1, data
+            elif data[:2] == _LITTLE_ENDIAN:
+                parse, body = definition.deserialize_cdr_le, data[_ENCAPSULATION:]
+            elif data[:2] == _BIG_ENDIAN:
+                parse, body = definition.deserialize_cdr_be, data[_ENCAPSULATION:]
+            else:
+                head = data[:_ENCAPSULATION].hex()
+                raise MessageError(f"{typename}: expected plain CDR, got 0x{head}")
+            message, _ = parse(memoryview(body), 0, definition.cls, self.store)
+        except _BROKEN as err:
+            if isinstance(err, MessageError):
+                raise
+            raise MessageError(f"{typename}: {err}") from err
+        return message
+
+    def hash_type(self, typename: str) -> str:
+        """Return what ROS compares types by: md5 in ROS 1, ``RIHS01_…`` in ROS 2."""
+        if self.is_ros1:
+            return str(self.store.generate_msgdef(typename, ros_version=1)[1])
+        return str(self.store.hash_rihs01(typename))
+
+    def describe(self, typename: str) -> str:
+        """Return the definition of a type with all that it is made of."""
+        version = 1 if self.is_ros1 else 2
+        return str(self.store.generate_msgdef(typename, ros_version=version)[0])
+
+    def make_header(self, stamp_ns: int = 0, frame_id: str = "") -> Any:
+        """Return a ``std_msgs/Header``; stamp zero means: now, in the reader's time."""
+        stamp = self.make(
+            "builtin_interfaces/msg/Time",
+            sec=stamp_ns // 10**9,
+            nanosec=stamp_ns % 10**9,
+        )
+        return self.make("std_msgs/msg/Header", stamp=stamp, frame_id=frame_id)
+
+    def _find_zeros(self, typename: str) -> list[tuple[str, Any]]:
+        if typename not in self.store.fielddefs:
+            raise MessageError(
+                f"ros type: expected one that {self.distro} or control_msgs has, got "
+                f"'{typename}'; register its text"
+            )
+        return list(self.store.fielddefs[typename][1])
+
+    def _fill(self, desc: Any) -> Any:
+        kind, detail = desc
+        if kind == Nodetype.NAME:
+            return self.make(detail)
+        if kind == Nodetype.BASE:
+            return {"string": "", "bool": False}.get(detail[0], 0)
+        item, n = detail
+        n = n if kind == Nodetype.ARRAY else 0
+        if item[0] == Nodetype.NAME or item[1][0] == "string":
+            return [self._fill(item) for _ in range(n)]
+        return np.zeros(n, dtype=_DTYPES.get(item[1][0], item[1][0]))
+
+
+_BROKEN = (SerdeError, struct.error, ValueError, IndexError, OverflowError, MemoryError)
+_DTYPES = {"char": "uint8", "byte": "uint8"}
+
+
+@lru_cache(maxsize=len(_STORES))
+def load_codec(distro: str) -> Codec:
+    """Return the codec of a distribution, made once a process."""
+    return Codec(distro)
