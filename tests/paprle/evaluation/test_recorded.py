@@ -7,6 +7,7 @@ import json
 import pytest
 
 from paprle.evaluation import report
+from paprle.recording.header import SCHEMA_VERSION
 from paprle.recording.journal import Journal
 from paprle.wire import Stream
 
@@ -17,7 +18,7 @@ def recording(make_episode, tmp_path_factory):
     episode = make_episode(n=1000)
     path = tmp_path_factory.mktemp("recording") / "episode_000000.mcap"
     header = dict(episode.header) | {
-        "schema": 1,
+        "schema": SCHEMA_VERSION,
         "config": dict(episode.config),
         "urdf": episode.urdf,
     }
