@@ -1,0 +1,324 @@
+"""One bus of servos: all angles at once, torques out, health in between.
+
+Used by one thread. Angles are those of the servos' horns: count 2048 is 0, counter-
+clockwise positive, over several turns. A servo that falls silent is left out, so that
+the others go on, and taken in again by ``revive``.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from dynamixel_sdk import GroupSyncRead, GroupSyncWrite
+from dynamixel_sdk.robotis_def import COMM_SUCCESS
+
+from hardware.dynamixel.errors import BusError, BusTimeout
+from hardware.dynamixel.inspection import Servo
+from hardware.dynamixel.member import WATCHDOG, Health, Member
+from hardware.dynamixel.models import Register, find_model
+from hardware.dynamixel.wire import Wire
+
+Vec = npt.NDArray[np.float64]
+
+_LOG = logging.getLogger(__name__)
+_SYNC_TRIES = 2  # chosen: a packet lost twice in a row is a silent servo
+_LONE_TRIES = 3  # chosen: of 1 % lost packets one servo in a million is left out
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """All servos at one instant.
+
+    Attributes:
+        stamp_ns: When they were asked, on the owner's clock, [ns].
+        angle: Angles, shape (n,), [rad]; NaN for a silent servo.
+        velocity: Velocities, shape (n,), [rad/s]; NaN likewise.
+        torque: From the measured current, shape (n,), [N·m]; NaN where not measured.
+        epoch: Grows when a servo is taken in: its turns may count anew, shape (n,).
+    """
+
+    stamp_ns: int
+    angle: Vec
+    velocity: Vec
+    torque: Vec
+    epoch: npt.NDArray[np.int64]
+
+
+@dataclass
+class Counters:
+    """What went wrong and was got over.
+
+    Attributes:
+        n_cycles: Readings asked for.
+        n_retried: Readings asked for again.
+        n_missed: Readings for which each servo had to be asked alone.
+        n_lost: Servos left out.
+        n_revived: Servos taken in again.
+        n_watchdog: Watchdogs that had stopped a servo.
+    """
+
+    n_cycles: int = 0
+    n_retried: int = 0
+    n_missed: int = 0
+    n_lost: int = 0
+    n_revived: int = 0
+    n_watchdog: int = 0
+
+
+@dataclass
+class _Group:
+    """Servos whose measurements lie at the same registers, read with one packet."""
+
+    span: Register
+    members: list[int]
+    read: GroupSyncRead
+
+
+class Bus:
+    """A bus and its servos.
+
+    Attributes:
+        wire: Single questions and answers.
+        members: The servos, in the order of every array.
+        counters: What was got over.
+        is_fast: Whether all servos of a group answer in one packet.
+    """
+
+    def __init__(
+        self, wire: Wire, servos: Sequence[Servo], clock: Callable[[], int]
+    ) -> None:
+        self.wire, self._clock = wire, clock
+        self.members = [Member(servo, find_model(servo.model)) for servo in servos]
+        self.counters = Counters()
+        self.is_fast = True
+        self._groups: list[_Group] = []
+        self._next_health = 0
+        self._next_revival = 0
+
+    @property
+    def caps(self) -> Vec:
+        """Largest torque of each servo, shape (n,), [N·m]; 0 where it has none."""
+        return np.array([member.cap for member in self.members])
+
+    @property
+    def is_alive(self) -> npt.NDArray[np.bool_]:
+        """Which servos answer, shape (n,)."""
+        return np.array([member.is_alive for member in self.members], dtype=np.bool_)
+
+    def open(self, *, needs_all: bool = True) -> None:
+        """Open the port, look at every servo, and leave them limp.
+
+        Args:
+            needs_all: Refuse to go on without one of them; else without all of them.
+
+        Raises:
+            BusError: With everything that is wrong.
+        """
+        self.wire.open()
+        problems = [
+            text for member in self.members for text in member.take_in(self.wire)
+        ]
+        if problems and (needs_all or not self.is_alive.any()):
+            raise BusError(problems)
+        self._make_groups()
+        self._choose_reading()
+
+    def read(self) -> Reading:
+        """Ask all servos for their state.
+
+        Returns:
+            What they say.
+
+        Raises:
+            BusTimeout: If nobody answers any more.
+        """
+        self.counters.n_cycles += 1
+        stamp_ns = self._clock()
+        rows: dict[int, bytes] = {}
+        for group in list(self._groups):
+            rows |= self._read_group(group)
+        if not self.is_alive.any():
+            raise BusTimeout(
+                f"port '{self.wire.path}': expected answers, got none of any servo; "
+                "check the power of the servos"
+            )
+        return self._decode(stamp_ns, rows)
+
+    def write_torque(self, torque: Vec) -> None:
+        """Send goal torques, shape (n,), [N·m]; those that are not enabled get none.
+
+        Raises:
+            BusError: If the port is gone.
+        """
+        groups: dict[Register, GroupSyncWrite] = {}
+        for member, tau in zip(self.members, torque, strict=True):
+            if not member.is_enabled:
+                continue
+            at = member.register("Goal Current")
+            if at not in groups:
+                groups[at] = GroupSyncWrite(
+                    self.wire.port, self.wire.packets, at.address, at.size
+                )
+            count = member.encode(float(tau))
+            data = list(count.to_bytes(at.size, "little", signed=True))
+            groups[at].addParam(member.servo.id, data)
+        for group in groups.values():
+            self.wire.run(group, "txPacket")
+
+    def enable_next(self) -> None:
+        """Let one more servo render torque: each takes as long as a reading.
+
+        Raises:
+            BusError: If it does not take it, or the port is gone.
+        """
+        for member in self.members:
+            if member.is_waiting:
+                member.enable(self.wire)
+                break
+
+    @property
+    def is_limp(self) -> bool:
+        """Whether no servo may hold torque."""
+        return not any(member.is_enabled for member in self.members)
+
+    def disable(self) -> list[str]:
+        """Make all servos limp and see that they are; never raises.
+
+        Returns:
+            What could not be verified.
+        """
+        problems = []
+        try:
+            self.write_torque(np.zeros(len(self.members)))
+        except BusError as err:
+            problems.append(str(err))
+        for member in self.members:
+            try:
+                if member.is_enabled:
+                    member.make_limp(self.wire)
+            except BusError as err:
+                problems.append(
+                    f"{err}; torque off is not verified: the servo's own watchdog ends "
+                    f"torque after {WATCHDOG:g} [s]"
+                )
+                member.is_enabled = False
+        return problems
+
+    def check_next(self) -> Health | None:
+        """Ask the next servo how it is; n calls a second ask each once a second.
+
+        Returns:
+            Its health; None if it is silent.
+
+        Raises:
+            BusError: If the port is gone.
+        """
+        self._next_health = (self._next_health + 1) % len(self.members)
+        member = self.members[self._next_health]
+        found = member.check(self.wire) if member.is_alive else None
+        if found is None:
+            return None
+        health, has_tripped = found
+        self.counters.n_watchdog += has_tripped
+        return health
+
+    def revive(self) -> bool:
+        """Look whether one of the silent servos answers again, and take it in.
+
+        Returns:
+            Whether one was taken in.
+
+        Raises:
+            BusError: If the port is gone.
+        """
+        silent = [member for member in self.members if not member.is_alive]
+        if not silent:
+            return False
+        self._next_revival += 1
+        member = silent[self._next_revival % len(silent)]
+        is_there = self.wire.ping(member.servo.id, tries=1) is not None
+        if not is_there or member.take_in(self.wire):
+            return False
+        self.counters.n_revived += 1
+        self._make_groups()
+        return True
+
+    def close(self) -> list[str]:
+        """Make everything limp and let go of the port; may be called twice.
+
+        Returns:
+            What could not be verified.
+        """
+        problems = self.disable() if self.wire.port.is_open else []
+        self.wire.close()
+        for member in self.members:
+            member.is_alive = False
+        return problems
+
+    def _make_groups(self) -> None:
+        """Put the servos that answer into groups of equal registers."""
+        spans: dict[Register, list[int]] = {}
+        for i, member in enumerate(self.members):
+            if member.is_alive:
+                spans.setdefault(member.span, []).append(i)
+        self._groups = []
+        for span, members in spans.items():
+            read = GroupSyncRead(
+                self.wire.port, self.wire.packets, span.address, span.size
+            )
+            for i in members:
+                read.addParam(self.members[i].servo.id)
+            self._groups.append(_Group(span, members, read))
+
+    def _choose_reading(self) -> None:
+        """Read fast where all servos' firmware knows how to."""
+        self.is_fast = True
+        self.is_fast = all(
+            any(self._sync(group) for _ in range(_LONE_TRIES)) for group in self._groups
+        )
+
+    def _sync(self, group: _Group) -> bool:
+        method = "fastSyncRead" if self.is_fast else "txRxPacket"
+        result = self.wire.run(group.read, method)
+        if result != COMM_SUCCESS:
+            self.wire.count(result)
+        return bool(result == COMM_SUCCESS)
+
+    def _read_group(self, group: _Group) -> dict[int, bytes]:
+        """Return the bytes of those that answer, by place."""
+        for attempt in range(_SYNC_TRIES):
+            self.counters.n_retried += attempt > 0
+            if self._sync(group):
+                data = group.read.data_dict
+                ids = {i: self.members[i].servo.id for i in group.members}
+                return {i: bytes(data[servo_id]) for i, servo_id in ids.items()}
+        self.counters.n_missed += 1
+        return self._read_one_by_one(group)
+
+    def _read_one_by_one(self, group: _Group) -> dict[int, bytes]:
+        """Ask each servo alone; leave out those that stay silent."""
+        rows: dict[int, bytes] = {}
+        for i in group.members:
+            member = self.members[i]
+            try:
+                rows[i] = self.wire.read_block(member.servo.id, group.span, _LONE_TRIES)
+            except BusTimeout as err:
+                _LOG.warning("%s", err)
+                member.give_up(self.wire)
+                self.counters.n_lost += 1
+        if len(rows) < len(group.members):
+            self._make_groups()
+        return rows
+
+    def _decode(self, stamp_ns: int, rows: dict[int, bytes]) -> Reading:
+        """Turn the registers of all servos into SI units."""
+        values = np.full((3, len(self.members)), np.nan)
+        for i, row in rows.items():
+            values[:, i] = self.members[i].decode(row)
+        values.setflags(write=False)
+        epoch = np.array([member.epoch for member in self.members], dtype=np.int64)
+        return Reading(stamp_ns, values[0], values[1], values[2], epoch)

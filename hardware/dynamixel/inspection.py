@@ -1,0 +1,253 @@
+"""What is wrong with a servo, from its own registers, each with its remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from hardware.dynamixel.errors import BusError
+from hardware.dynamixel.models import ERROR_BITS, Model, Register, find_model, find_name
+from hardware.dynamixel.wire import Wire
+
+CURRENT_MODE = 0
+"""Value of Operating Mode for torque. spec: e-manual, register 11."""
+
+TORQUE_SHARE = 0.3
+"""Share of the stall torque that is ever rendered. spec: safety.md F1."""
+
+_REVERSED, _TORQUE_BY_GOAL = 0x01, 0x08  # spec: e-manual, register 10, Drive Mode
+_FULL_PWM = 885  # spec: e-manual, register 36, 100 %
+_HOT = 10  # [°C] chosen: so near to the limit a servo is about to shut down
+_NO_SHADOW = 253  # spec: e-manual, register 12: from here on there is none
+_N_PROBES = 4  # chosen: collisions spoil most answers, lost packets one in a hundred
+_WIZARD = "with DYNAMIXEL Wizard"
+_CURES = {
+    0x01: "check the power supply, then power-cycle the servo",
+    0x04: "let it cool for 20 minutes, then power-cycle it",
+    0x08: "power-cycle it; replace it if the error returns",
+    0x10: "check the power supply, then power-cycle the servo",
+    0x20: "take the load off the joint, then power-cycle the servo",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Servo:
+    """A servo that should be on the bus.
+
+    Attributes:
+        id: Its id, 0 … 252.
+        model: Name of its model.
+    """
+
+    id: int
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong with a servo.
+
+    Attributes:
+        text: ``<where>: expected <X>, got <Y>; <what to do>``.
+        is_fatal: The servo must not be used like this.
+    """
+
+    text: str
+    is_fatal: bool = True
+
+
+def read_table(wire: Wire, servo: Servo) -> Mapping[str, int]:
+    """Return a servo's registers by the vendor's names, unsigned.
+
+    Args:
+        wire: An open wire.
+        servo: Whom to ask.
+
+    Returns:
+        EEPROM and RAM up to the temperature.
+
+    Raises:
+        BusTimeout: If it does not answer properly.
+        BusError: If the port is gone.
+    """
+    model = find_model(servo.model)
+    values: dict[str, int] = {}
+    for first, last in (
+        ("Model Number", "Shutdown"),
+        ("Torque Enable", "Present Temperature"),
+    ):
+        span = model.span(first, last)
+        block = wire.read_block(servo.id, span)
+        for name, register in model.registers.items():
+            at = register.address - span.address
+            if at >= 0 and at + register.size <= span.size:
+                piece = block[at : at + register.size]
+                values[name] = int.from_bytes(piece, "little")
+    return values
+
+
+def find_absence(wire: Wire, servo: Servo) -> Problem | None:
+    """Say that a servo is missing, of another model, or not alone with its id.
+
+    Args:
+        wire: An open wire.
+        servo: Whom to look for.
+
+    Returns:
+        The problem; None if exactly this servo answers.
+
+    Raises:
+        BusError: If the port is gone.
+    """
+    where = f"servo {servo.id} on '{wire.path}'"
+    number = wire.ping(servo.id)
+    if is_duplicated(wire, servo):
+        return Problem(
+            f"{where}: expected one servo with this id, got answers of two at once; "
+            f"connect one of them alone and give it another id {_WIZARD}"
+        )
+    if number is None:
+        return Problem(
+            f"{where}: expected an answer, got none at {wire.baud} [bit/s]; check its "
+            "cable, power, id and baud rate (paprle doctor looks for it)"
+        )
+    if number != find_model(servo.model).number:
+        return Problem(
+            f"{where}: expected a {servo.model}, got a {find_name(number)}; "
+            "correct the model in the config, or the id of the servo"
+        )
+    return None
+
+
+def is_duplicated(wire: Wire, servo: Servo) -> bool:
+    """Whether two servos answer to this id: collisions, or a second answer each time.
+
+    Args:
+        wire: An open wire.
+        servo: The id and model to try.
+
+    Returns:
+        Whether most probes show it; single spoiled packets do not.
+
+    Raises:
+        BusError: If the port is gone.
+    """
+    model, n_double, n_spoiled = find_model(servo.model), 0, 0
+    block = model.span("Realtime Tick", "Present Temperature")
+    for _ in range(_N_PROBES):
+        n_double += wire.has_echo(servo.id)
+        before = wire.n_failed["corrupt"]
+        try:
+            wire.read_block(servo.id, Register(block.address, block.size), tries=1)
+        except BusError:
+            n_spoiled += wire.n_failed["corrupt"] > before
+        n_double += wire.has_more()
+    return n_double > _N_PROBES or n_spoiled >= _N_PROBES - 1
+
+
+def find_problems(servo: Servo, values: Mapping[str, int], where: str) -> list[Problem]:
+    """Judge a servo by its registers.
+
+    Args:
+        servo: What it should be.
+        values: Its registers, of ``read_table``.
+        where: How messages name it.
+
+    Returns:
+        Everything wrong with it.
+    """
+    model = find_model(servo.model)
+    return [
+        *_judge_errors(values, where),
+        *_judge_settings(model, values, where),
+        *_judge_supply(values, where),
+    ]
+
+
+def say_errors(bits: int) -> str:
+    """Return what the bits of Hardware Error Status mean."""
+    known = [text for bit, text in ERROR_BITS.items() if bits & bit]
+    return ", ".join(known) or f"error bits {bits:#04x}"
+
+
+def _judge_errors(values: Mapping[str, int], where: str) -> Iterator[Problem]:
+    bits = values["Hardware Error Status"]
+    if bits:
+        cures = [cure for bit, cure in _CURES.items() if bits & bit]
+        cure = "; ".join(dict.fromkeys(cures)) or "power-cycle it"
+        yield Problem(f"{where}: expected no error, got '{say_errors(bits)}'; {cure}")
+
+
+def _judge_settings(
+    model: Model, values: Mapping[str, int], where: str
+) -> Iterator[Problem]:
+    drive = values["Drive Mode"]
+    if drive & (_REVERSED | _TORQUE_BY_GOAL):
+        what = "reversed" if drive & _REVERSED else "torque on by goal"
+        yield Problem(
+            f"{where}: expected drive mode normal, got {what} ({drive}); clear these "
+            f"bits of Drive Mode (10) {_WIZARD}: signs belong into the config"
+        )
+    delay = values["Return Delay Time"]
+    if delay:
+        yield Problem(
+            f"{where}: expected return delay 0, got {2 * delay} [µs]; opening the "
+            "leader sets it (paprle run)",
+            is_fatal=False,
+        )
+    if not model.has_torque:
+        return
+    mode = values["Operating Mode"]
+    if mode != CURRENT_MODE:
+        yield Problem(
+            f"{where}: expected operating mode 0 (current control), got {mode}; "
+            "opening the leader sets it (paprle run)",
+            is_fatal=False,
+        )
+    yield from _judge_limits(model, values, where)
+
+
+def _judge_limits(
+    model: Model, values: Mapping[str, int], where: str
+) -> Iterator[Problem]:
+    needed = TORQUE_SHARE * model.stall_torque / model.torque_constant
+    limit = values["Current Limit"] * model.current_unit
+    if limit < needed:
+        yield Problem(
+            f"{where}: expected a current limit of at least {1e3 * needed:.0f} [mA], "
+            f"got {1e3 * limit:.0f} [mA]: torque is cut; raise Current Limit (38) "
+            f"{_WIZARD}",
+            is_fatal=False,
+        )
+    pwm = values["PWM Limit"]
+    if pwm < _FULL_PWM:
+        yield Problem(
+            f"{where}: expected PWM limit {_FULL_PWM} (100 %), got {pwm}: torque is "
+            f"cut; raise PWM Limit (36) {_WIZARD}",
+            is_fatal=False,
+        )
+
+
+def _judge_supply(values: Mapping[str, int], where: str) -> Iterator[Problem]:
+    heat, limit = values["Present Temperature"], values["Temperature Limit"]
+    if heat > limit - _HOT:
+        yield Problem(
+            f"{where}: expected at most {limit - _HOT} [°C], got {heat} [°C] (limit "
+            f"{limit}); let it cool, and look for a joint that is held or rubs",
+            is_fatal=False,
+        )
+    volts = 0.1 * values["Present Input Voltage"]
+    low, high = 0.1 * values["Min Voltage Limit"], 0.1 * values["Max Voltage Limit"]
+    if not low <= volts <= high:
+        yield Problem(
+            f"{where}: expected {low:.1f} to {high:.1f} [V], got {volts:.1f} [V]; "
+            "check the power supply and its plugs",
+            is_fatal=False,
+        )
+    shadow = values["Secondary(Shadow) ID"]
+    if shadow < _NO_SHADOW:
+        yield Problem(
+            f"{where}: expected no secondary id, got {shadow}: it obeys that one too; "
+            f"set Secondary ID (12) to 255 {_WIZARD}",
+            is_fatal=False,
+        )

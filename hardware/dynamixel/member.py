@@ -1,0 +1,234 @@
+"""One servo as its bus knows it: set-up, torque on and off, counts to SI units."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from hardware.dynamixel.errors import BusTimeout
+from hardware.dynamixel.inspection import (
+    CURRENT_MODE,
+    TORQUE_SHARE,
+    Servo,
+    find_absence,
+    find_problems,
+    read_table,
+    say_errors,
+)
+from hardware.dynamixel.models import Model, Register
+from hardware.dynamixel.wire import Wire
+
+WATCHDOG = 0.1
+"""Silence after which a servo drops its torque by itself, [s]. chosen: longer than any
+pause of a healthy owner."""
+
+_WATCHDOG_UNIT = 0.02  # [s] spec: e-manual, register 98, Bus Watchdog
+_TRIPPED = 255  # spec: e-manual, register 98: it has stopped the servo
+_ANSWERS_ALL = 2  # spec: e-manual, register 68, Status Return Level
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How a servo is.
+
+    Attributes:
+        servo_id: Whose health it is.
+        errors: Bits of Hardware Error Status; 0 is well.
+        temperature: [°C].
+        voltage: [V].
+    """
+
+    servo_id: int
+    errors: int
+    temperature: int
+    voltage: float
+
+    def __str__(self) -> str:
+        """Return its errors in words."""
+        return say_errors(self.errors) if self.errors else "well"
+
+
+@dataclass
+class Member:
+    """A servo on a bus.
+
+    Attributes:
+        servo: Its id and model.
+        model: What that model is.
+        is_alive: It answers.
+        is_enabled: It may hold torque, and has to be made limp.
+        epoch: How often it was taken in.
+        cap: Largest torque it renders, [N·m]; 0 when it has none.
+    """
+
+    servo: Servo
+    model: Model
+    is_alive: bool = False
+    is_enabled: bool = False
+    epoch: int = 0
+    cap: float = 0.0
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it could render torque and is not enabled yet."""
+        return self.is_alive and self.cap > 0.0 and not self.is_enabled
+
+    @property
+    def span(self) -> Register:
+        """Where its measurements lie."""
+        first = "Present Current" if self.model.has_torque else "Present Velocity"
+        return self.model.span(first, "Present Position")
+
+    def register(self, name: str) -> Register:
+        """Return a register by the vendor's name."""
+        return self.model.registers[name]
+
+    def take_in(self, wire: Wire) -> list[str]:
+        """Check it and set it up, limp.
+
+        Args:
+            wire: An open wire.
+
+        Returns:
+            What forbids to use it; it is alive when there is nothing.
+
+        Raises:
+            BusError: If the port is gone.
+        """
+        absence = find_absence(wire, self.servo)
+        if absence is not None:
+            return [absence.text]
+        try:
+            level = self.register("Status Return Level")
+            wire.write_blindly(self.servo.id, level, _ANSWERS_ALL)
+            self.make_limp(wire)
+            values = read_table(wire, self.servo)
+            where = f"servo {self.servo.id} on '{wire.path}'"
+            problems = find_problems(self.servo, values, where)
+            fatal = [problem.text for problem in problems if problem.is_fatal]
+            if fatal:
+                return fatal
+            self._set_up(wire, values)
+        except BusTimeout as err:
+            return [str(err)]
+        self.is_alive, self.epoch = True, self.epoch + 1
+        return []
+
+    def enable(self, wire: Wire) -> None:
+        """Let it render torque: its goal 0, its watchdog armed and read back.
+
+        Args:
+            wire: An open wire.
+
+        Raises:
+            BusError: If it does not take it, or the port is gone.
+        """
+        count = round(WATCHDOG / _WATCHDOG_UNIT)
+        self.is_enabled = True  # From here on it has to be made limp.
+        wire.write(self.servo.id, self.register("Goal Current"), 0)
+        wire.write_checked(self.servo.id, self.register("Bus Watchdog"), count)
+        wire.write_checked(self.servo.id, self.register("Torque Enable"), 1)
+
+    def make_limp(self, wire: Wire) -> None:
+        """Switch torque off, see that it is off, and disarm the watchdog.
+
+        Args:
+            wire: An open wire.
+
+        Raises:
+            BusError: If it cannot be seen to be off.
+        """
+        wire.write_checked(self.servo.id, self.register("Torque Enable"), 0)
+        wire.write(self.servo.id, self.register("Bus Watchdog"), 0)
+        self.is_enabled = False
+
+    def give_up(self, wire: Wire) -> None:
+        """Leave it out: it may still hear, and must not hold a torque."""
+        wire.write_blindly(self.servo.id, self.register("Torque Enable"), 0)
+        self.is_alive = self.is_enabled = False
+
+    def check(self, wire: Wire) -> tuple[Health, bool] | None:
+        """Ask how it is, and take its goals out of the lock of a watchdog that tripped.
+
+        Args:
+            wire: An open wire.
+
+        Returns:
+            Its health, and whether the watchdog had tripped; None if it said nothing.
+
+        Raises:
+            BusError: If the port is gone.
+        """
+        span = self.model.span("Hardware Error Status", "Present Temperature")
+        try:
+            block = wire.read_block(self.servo.id, span, tries=1)
+        except BusTimeout:
+            return None
+        values = self._split(block, span)
+        has_tripped = values["Bus Watchdog"] == _TRIPPED
+        if has_tripped:
+            wire.write(self.servo.id, self.register("Bus Watchdog"), 0)
+            if self.is_enabled:
+                self.enable(wire)
+        health = Health(
+            servo_id=self.servo.id,
+            errors=values["Hardware Error Status"],
+            temperature=values["Present Temperature"],
+            voltage=0.1 * values["Present Input Voltage"],
+        )
+        return health, has_tripped
+
+    def decode(self, row: bytes) -> tuple[float, float, float]:
+        """Turn its measurements into SI units.
+
+        Args:
+            row: The registers of ``span``.
+
+        Returns:
+            Angle [rad], velocity [rad/s] and torque [N·m]; NaN when not measured.
+        """
+        model, torque = self.model, np.nan
+        if model.has_torque:
+            current = self._signed(row, "Present Current") * model.current_unit
+            torque = current * model.torque_constant
+        count = self._signed(row, "Present Position") - model.zero_count
+        velocity = self._signed(row, "Present Velocity") * model.velocity_unit
+        return count * model.angle_unit, velocity, torque
+
+    def encode(self, torque: float) -> int:
+        """Return the current that renders a torque within its cap, in counts."""
+        if not -self.cap <= torque <= self.cap:
+            torque = float(np.clip(np.nan_to_num(torque), -self.cap, self.cap))
+        return int(torque / (self.model.torque_constant * self.model.current_unit))
+
+    def _set_up(self, wire: Wire, values: Mapping[str, int]) -> None:
+        """Write what differs; EEPROM wears, and takes it only while torque is off."""
+        model, servo_id = self.model, self.servo.id
+        if values["Return Delay Time"]:
+            wire.write_checked(servo_id, self.register("Return Delay Time"), 0)
+            _LOG.warning("servo %d: return delay set to 0", servo_id)
+        if not model.has_torque:
+            return
+        if values["Operating Mode"] != CURRENT_MODE:
+            register = self.register("Operating Mode")
+            wire.write_checked(servo_id, register, CURRENT_MODE)
+            _LOG.warning("servo %d: operating mode set to current control", servo_id)
+        limit = values["Current Limit"] * model.current_unit * model.torque_constant
+        self.cap = min(TORQUE_SHARE * model.stall_torque, limit)
+
+    def _split(self, block: bytes, span: Register) -> Mapping[str, int]:
+        return {
+            name: int.from_bytes(block[at : at + register.size], "little")
+            for name, register in self.model.registers.items()
+            if 0 <= (at := register.address - span.address) < span.size
+        }
+
+    def _signed(self, row: bytes, name: str) -> int:
+        register = self.register(name)
+        at = register.address - self.span.address
+        return int.from_bytes(row[at : at + register.size], "little", signed=True)

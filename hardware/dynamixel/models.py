@@ -1,0 +1,193 @@
+"""What a servo model is: its registers and units, and what its motor can do.
+
+Registers, encoder and velocity units come from the control tables that the vendor ships
+with the SDK. Their unit of current is not usable (it says 1.0 for most models), so the
+milliamperes a count and the motor's torque stand here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+
+from hardware.dynamixel.errors import BusError
+
+ERROR_BITS: Mapping[int, str] = {
+    0x01: "input voltage out of range",
+    0x04: "overheated",
+    0x08: "encoder error",
+    0x10: "electrical shock",
+    0x20: "overloaded",
+}
+"""Bits of the register Hardware Error Status. spec: e-manual, X series, address 70."""
+
+BAUD_RATES = (57600, 1_000_000, 4_000_000, 3_000_000, 2_000_000, 115200, 9600)
+"""Where a lost servo is looked for, [bit/s]. spec: e-manual, register 8, Baud Rate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A place in the control table: address and size, [bytes]."""
+
+    address: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Motor:
+    """What the vendor's tables do not tell; stall figures at the recommended voltage.
+
+    ``current_unit`` is [A] a count; 0 where the servo neither measures nor controls it.
+    """
+
+    current_unit: float
+    stall_torque: float
+    stall_current: float
+
+
+# spec: emanual.robotis.com/docs/en/dxl/x/<model>/, "Stall Torque" at 5.0 V (330 M),
+# 11.1 or 12.0 V (others), and the unit of Present Current (126).
+_MOTORS: Mapping[str, _Motor] = {
+    "xl330-m077": _Motor(1.0e-3, 0.215, 1.47),
+    "xl330-m288": _Motor(1.0e-3, 0.52, 1.47),
+    "xc330-m181": _Motor(1.0e-3, 0.60, 1.80),
+    "xc330-m288": _Motor(1.0e-3, 0.93, 1.80),
+    "xc330-t181": _Motor(1.0e-3, 0.80, 0.88),
+    "xc330-t288": _Motor(1.0e-3, 1.00, 0.88),
+    "xl430-w250": _Motor(0.0, 1.4, 1.3),
+    "xc430-w150": _Motor(0.0, 1.6, 1.4),
+    "xc430-w240": _Motor(0.0, 1.9, 1.4),
+    "xm430-w210": _Motor(2.69e-3, 3.0, 2.3),
+    "xm430-w350": _Motor(2.69e-3, 4.1, 2.3),
+    "xh430-w210": _Motor(2.69e-3, 2.5, 1.3),
+    "xh430-w350": _Motor(2.69e-3, 3.4, 1.3),
+    "xm540-w150": _Motor(2.69e-3, 7.3, 4.4),
+    "xm540-w270": _Motor(2.69e-3, 10.6, 4.4),
+    "xh540-w150": _Motor(2.69e-3, 7.1, 4.9),
+    "xh540-w270": _Motor(2.69e-3, 9.9, 4.9),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A servo model.
+
+    Attributes:
+        name: Its name, for example ``xl330-m288``.
+        number: What it answers to a ping.
+        registers: Its control table by the vendor's names.
+        angle_unit: [rad] a count of position.
+        zero_count: Count at angle 0.
+        velocity_unit: [rad/s] a count of velocity.
+        current_unit: [A] a count of current; 0: no current sensor, hence no torque.
+        torque_constant: Stall torque over stall current, [N·m/A].
+        stall_torque: At the recommended voltage, [N·m].
+    """
+
+    name: str
+    number: int
+    registers: Mapping[str, Register]
+    angle_unit: float
+    zero_count: int
+    velocity_unit: float
+    current_unit: float
+    torque_constant: float
+    stall_torque: float
+
+    @property
+    def has_torque(self) -> bool:
+        """Whether it measures and controls its current (the XL430 does not)."""
+        return self.current_unit > 0.0
+
+    def span(self, first: str, last: str) -> Register:
+        """Return the block from one register to another, both included."""
+        begin, end = self.registers[first], self.registers[last]
+        return Register(begin.address, end.address + end.size - begin.address)
+
+
+def model_names() -> tuple[str, ...]:
+    """Return the names of all models that are known here."""
+    return tuple(_MOTORS)
+
+
+def find_name(number: int) -> str:
+    """Return the name of a model by what it answers to a ping."""
+    for name in _MOTORS:
+        if _read_numbers().get(name) == number:
+            return name
+    return f"model number {number}"
+
+
+@lru_cache(maxsize=64)
+def find_model(name: str) -> Model:
+    """Find a model by name.
+
+    Args:
+        name: For example ``xl330-m288``.
+
+    Returns:
+        What it is.
+
+    Raises:
+        BusError: If it is not known here; lists those that are.
+    """
+    motor = _MOTORS.get(name)
+    if motor is None:
+        known = ", ".join(_MOTORS)
+        raise BusError(f"servo model: expected one of {known}, got '{name}'")
+    sections = _read_sections(_file_name(name))
+    kind = {row[0]: float(row[1]) for row in sections["type info"]}
+    units = {row[0]: float(row[1]) for row in sections["unit info"]}
+    span = kind["max_radian"] - kind["min_radian"]
+    n_counts = (
+        kind["value_of_max_radian_position"] - kind["value_of_min_radian_position"] + 1
+    )
+    return Model(
+        name=name,
+        number=_read_numbers()[name],
+        registers={
+            row[2]: Register(int(row[0]), int(row[1]))
+            for row in sections["control table"]
+        },
+        angle_unit=2.0 * math.pi / n_counts if span > 6.0 else span / n_counts,
+        zero_count=int(kind["value_of_zero_radian_position"]),
+        velocity_unit=units["Present Velocity"],
+        current_unit=motor.current_unit,
+        torque_constant=motor.stall_torque / motor.stall_current,
+        stall_torque=motor.stall_torque,
+    )
+
+
+def _file_name(name: str) -> str:
+    return f"{name.replace('-', '_')}.model"
+
+
+@lru_cache(maxsize=1)
+def _read_numbers() -> Mapping[str, int]:
+    """Return the model numbers by name."""
+    rows = (line.split("\t") for line in _read_lines("dynamixel.model")[1:])
+    return {
+        row[1].removesuffix(".model").replace("_", "-"): int(row[0])
+        for row in rows
+        if len(row) == 2
+    }
+
+
+def _read_sections(file_name: str) -> Mapping[str, list[list[str]]]:
+    """Return the rows of each section of a vendor's table, their heads left out."""
+    sections: dict[str, list[list[str]]] = {}
+    for line in _read_lines(file_name):
+        if line.startswith("["):
+            name = line.strip("[]")
+            sections[name] = []
+        elif line:
+            sections[name].append(line.split("\t"))
+    return {name: rows[1:] for name, rows in sections.items()}
+
+
+def _read_lines(file_name: str) -> list[str]:
+    path = files("dynamixel_easy_sdk") / "control_table" / file_name
+    return [line.strip() for line in path.read_text("utf-8").splitlines()]

@@ -1,0 +1,239 @@
+"""The thread that owns a bus: reads at a fixed rate, writes torques, never gives up.
+
+Others see snapshots, of which the newest wins, and post commands, of which the newest
+wins. Nobody else touches the port. When it goes away the thread looks for it again; on
+every way out torque is off, and that is verified.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from hardware.dynamixel.bus import Bus, Counters, Reading
+from hardware.dynamixel.errors import BusError
+from hardware.dynamixel.inspection import Servo
+from hardware.dynamixel.member import Health
+from hardware.dynamixel.torque import RELEASE, TorqueCommand, TorqueShaper
+from hardware.dynamixel.wire import TIMEOUT, Wire
+
+_LOG = logging.getLogger(__name__)
+_LATE = 0.1  # spec: style.md 4.10: later than this share of a period, start anew
+_REOPEN = 0.5  # [s] chosen: an adapter takes about a second to come back
+_REVIVE = 0.5  # [s] chosen: each look for a silent servo may cost 10 ms
+_WATCH = 0.005  # [s] chosen: a fortieth of the ramp
+_JOIN = 5.0  # [s] chosen: a ramp, and a bus on which nobody answers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BusSettings:
+    """A bus.
+
+    Attributes:
+        path: The port.
+        servos: Who is on it.
+        baud: [bit/s].
+        rate: Readings a second, [Hz].
+        timeout: How long a reply may take, [s].
+    """
+
+    path: str
+    servos: tuple[Servo, ...]
+    baud: int = 4_000_000
+    rate: float = 400.0
+    timeout: float = TIMEOUT
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What the thread last saw.
+
+    Attributes:
+        reading: The newest complete reading; silent servos are NaN in it.
+        seq: Grows with each reading.
+        is_open: The port is there.
+        fault: Why it is not, or empty.
+        errors: Errors in words, by servo id; the well ones are left out.
+    """
+
+    reading: Reading
+    seq: int
+    is_open: bool = True
+    fault: str = ""
+    errors: Mapping[int, str] = field(default_factory=dict)
+
+
+class BusOwner:
+    """A bus with its thread.
+
+    Attributes:
+        settings: The bus.
+        problems: What could not be verified when torque was switched off.
+    """
+
+    def __init__(self, settings: BusSettings, clock: Callable[[], int]) -> None:
+        self.settings, self._clock = settings, clock
+        wire = Wire(settings.path, settings.baud, settings.timeout)
+        self._bus = Bus(wire, settings.servos, clock)
+        self._shaper = TorqueShaper(len(settings.servos))
+        self._command: TorqueCommand | None = None
+        self._snapshot: Snapshot | None = None
+        self._health: dict[int, Health] = {}
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.problems: Sequence[str] = ()
+
+    def open(self) -> None:
+        """Open the bus in the caller's thread, then hand it to its own.
+
+        Raises:
+            BusError: With everything that is wrong; the port is closed again.
+        """
+        try:
+            self._bus.open()
+        except BusError:
+            self._bus.close()
+            raise
+        self._stop.clear()
+        self._command = None
+        name = f"dynamixel {self.settings.path}"
+        self._thread = threading.Thread(target=self._run, name=name)
+        self._thread.start()
+
+    def latest(self) -> Snapshot | None:
+        """Return the newest snapshot; any thread, never blocks."""
+        return self._snapshot
+
+    def post(self, command: TorqueCommand) -> None:
+        """Leave torques for the thread; any thread, never blocks, newest wins."""
+        self._command = command
+
+    def health(self) -> Mapping[int, Health]:
+        """Return how the servos are, by id, at most about a second old; any thread."""
+        return dict(self._health)
+
+    @property
+    def caps(self) -> npt.NDArray[np.float64]:
+        """Largest torque of each servo, shape (n,), [N·m]."""
+        return self._bus.caps
+
+    @property
+    def counters(self) -> Counters:
+        """What the thread got over."""
+        return self._bus.counters
+
+    @property
+    def n_failed(self) -> Mapping[str, int]:
+        """Questions without a proper answer, by what came instead."""
+        return dict(self._bus.wire.n_failed)
+
+    def close(self) -> None:
+        """Ramp torque down, switch it off, see that it is, end the thread; twice."""
+        thread, self._thread = self._thread, None
+        if thread is None:
+            return
+        if not self._shaper.is_limp:
+            self.post(TorqueCommand(np.zeros(0), self._clock(), is_release=True))
+            self._wait_limp(thread)
+        self._stop.set()
+        thread.join(_JOIN)
+
+    def _wait_limp(self, thread: threading.Thread) -> None:
+        """Wait for the ramp to end, but no longer than twice its time."""
+        end = time.monotonic() + 2.0 * RELEASE
+        while thread.is_alive() and not self._shaper.is_limp and time.monotonic() < end:
+            time.sleep(_WATCH)
+
+    def _run(self) -> None:
+        """Serve the bus until told to stop; however that ends, torque is off."""
+        try:
+            while not self._stop.is_set():
+                try:
+                    self._serve()
+                except BusError as err:
+                    self._lose(err)
+                    self._reopen()
+        finally:
+            self.problems = tuple(self._bus.close())
+            for problem in self.problems:
+                _LOG.error("%s", problem)
+
+    def _serve(self) -> None:
+        """Read, write and check at the set rate."""
+        period = 1.0 / self.settings.rate
+        begin = deadline = checked = revived = time.monotonic()
+        check_every = 1.0 / len(self.settings.servos)  # each servo once a second
+        while not self._stop.is_set():
+            now = time.monotonic()
+            self._cycle(now - begin)
+            begin = now
+            if now - checked >= check_every:
+                checked = now
+                self._check()
+            if now - revived >= _REVIVE:
+                revived = now
+                self._bus.revive()
+            deadline = self._wait(deadline + period, period)
+
+    def _wait(self, deadline: float, period: float) -> float:
+        """Sleep until the deadline; one that is missed starts the schedule anew."""
+        left = deadline - time.monotonic()
+        if left > 0.0:
+            time.sleep(left)
+            return deadline
+        return deadline if -left <= _LATE * period else time.monotonic()
+
+    def _cycle(self, dt: float) -> None:
+        self._publish(self._bus.read())
+        tau = self._shaper.step(self._command, self._bus.caps, self._clock(), dt)
+        tau[~self._bus.is_alive] = 0.0
+        if not self._shaper.is_limp:
+            self._bus.enable_next()
+            self._bus.write_torque(tau)
+        elif not self._bus.is_limp:
+            self.problems = tuple(self._bus.disable())
+
+    def _publish(self, reading: Reading) -> None:
+        last = self._snapshot
+        errors = {i: str(h) for i, h in self._health.items() if h.errors}
+        self._snapshot = Snapshot(
+            reading, 1 + (last.seq if last is not None else 0), errors=errors
+        )
+
+    def _check(self) -> None:
+        health = self._bus.check_next()
+        if health is None:
+            return
+        before = self._health.get(health.servo_id)
+        if health.errors and (before is None or before.errors != health.errors):
+            where = f"servo {health.servo_id} on '{self.settings.path}'"
+            _LOG.warning("%s: %s", where, health)
+        self._health[health.servo_id] = health
+
+    def _lose(self, err: BusError) -> None:
+        """Note that the port is gone; what was posted for it is void."""
+        _LOG.warning("%s", err)
+        self._bus.close()
+        self._command, self._shaper.is_limp = None, True
+        self._health.clear()
+        last = self._snapshot
+        if last is not None:
+            self._snapshot = Snapshot(last.reading, last.seq + 1, False, str(err))
+
+    def _reopen(self) -> None:
+        """Wait for the port, and take in whoever is there."""
+        while not self._stop.wait(_REOPEN):
+            try:
+                self._bus.open(needs_all=False)
+            except BusError as err:
+                _LOG.debug("%s", err)
+                self._bus.close()
+            else:
+                _LOG.warning("port '%s': it is back", self.settings.path)
+                return

@@ -1,0 +1,63 @@
+"""Protocol 2.0 packets of the vendor's SDK, with three of its faults mended.
+
+SDK 4.1 forgets the byte stuffing of what it sends, skips it in what a fast read brings,
+and takes the first bytes of any reply for the register that it asked for.
+"""
+
+from __future__ import annotations
+
+from dynamixel_sdk import Protocol2PacketHandler
+from dynamixel_sdk.robotis_def import COMM_RX_CORRUPT, COMM_SUCCESS
+
+_LENGTH = 5  # spec: Protocol 2.0: FF FF FD 00 ID, then the length, low byte first
+_ERROR = 8  # spec: Protocol 2.0: 55 at 7, the error byte, parameters
+_STATUS_REST = 4  # spec: Protocol 2.0: the length counts 55, error and CRC as well
+_FAST_REST = 4  # spec: Protocol 2.0: each servo brings error, ID and CRC
+
+
+class Packets(Protocol2PacketHandler):  # type: ignore[misc] # the SDK has no types
+    """Packs and unpacks; holds no state."""
+
+    def addStuffing(self, packet: list[int]) -> list[int]:
+        """Stuff in place: the caller of the SDK ignores what this returns."""
+        packet[:] = super().addStuffing(list(packet))
+        return packet
+
+    def readRx(
+        self, port: object, dxl_id: int, length: int
+    ) -> tuple[list[int], int, int]:
+        """Take a status packet of this servo with exactly so many parameters.
+
+        A late answer to an earlier question has another length.
+
+        Returns:
+            Parameters, the SDK's result, and the error byte.
+        """
+        while True:
+            packet, result = self.rxPacket(port, False)
+            if result != COMM_SUCCESS:
+                return [], result, 0
+            if packet[4] == dxl_id:
+                break
+        if _length(packet) != length + _STATUS_REST:
+            return [], COMM_RX_CORRUPT, packet[_ERROR]
+        begin = _ERROR + 1
+        return list(packet[begin : begin + length]), result, packet[_ERROR]
+
+    def fastSyncReadRx(
+        self, port: object, dxl_id: int, length: int
+    ) -> tuple[list[int], int, int]:
+        """Take the common status packet, unstuffed where its length says stuffed."""
+        packet, result = self.rxPacket(port, True)
+        if result != COMM_SUCCESS:
+            return [], result, 0
+        expected = length + 1  # spec: the last servo's CRC is that of the packet
+        if _length(packet) != expected:
+            packet = self.removeStuffing(packet)
+        if packet[4] != dxl_id or _length(packet) != expected:
+            return [], COMM_RX_CORRUPT, 0
+        return list(packet[_ERROR : _ERROR + length]), result, packet[_ERROR]
+
+
+def _length(packet: list[int]) -> int:
+    return packet[_LENGTH] | packet[_LENGTH + 1] << 8

@@ -1,0 +1,136 @@
+"""The serial port under the vendor's SDK: it sleeps while it waits, and it is ours.
+
+The SDK's own port spins (99 % of a core), uses the wall clock, waits 34 ms for one
+missing packet and lets anybody else open the device as well.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import time
+from pathlib import Path
+
+import serial
+from dynamixel_sdk import PortHandler
+
+from hardware.dynamixel.errors import BusError
+
+_WAIT = 0.0005  # [s] chosen: as long as a byte can be late without being noticed
+_QUICK_LATENCY = (
+    1  # [ms] spec: devices.md 1: 16 ms, Linux' own, leave 57 cycles a second
+)
+_SYSFS = Path("/sys/bus/usb-serial/devices")
+
+
+class SerialPort(PortHandler):  # type: ignore[misc] # the SDK has no types
+    """A port for one thread of one process.
+
+    Attributes:
+        timeout: How long a reply may take beyond its own bytes, [s].
+    """
+
+    def __init__(self, path: str, timeout: float) -> None:
+        super().__init__(path)
+        self.is_open: bool = False
+        self.timeout = timeout
+
+    def setupPort(self, _: int) -> bool:
+        """Open the device for this process alone.
+
+        Returns:
+            True, as the SDK has it.
+
+        Raises:
+            BusError: If it is missing, forbidden, taken, or no serial device.
+        """
+        if self.is_open:
+            self.closePort()
+        try:
+            self.ser = serial.Serial(
+                self.port_name, self.baudrate, timeout=_WAIT, exclusive=True
+            )
+            self.ser.reset_input_buffer()
+        except (OSError, ValueError) as err:  # SerialException is an OSError
+            raise BusError(_explain(self.port_name, err)) from err
+        self.is_open = True
+        self.is_using = False
+        self.tx_time_per_byte = 10_000.0 / self.baudrate  # [ms] spec: 8N1, 10 bits
+        with contextlib.suppress(OSError, ValueError, NotImplementedError):
+            self.ser.set_low_latency_mode(True)  # no pseudo-terminal has it
+        return True
+
+    def closePort(self) -> None:
+        """Let go of the device; may be called twice."""
+        if self.ser is not None:
+            self.ser.close()
+        self.is_open = False
+        self.is_using = False
+
+    def setPacketTimeout(self, packet_length: int) -> None:
+        """Start waiting for so many bytes."""
+        wire = self.tx_time_per_byte * packet_length
+        self.setPacketTimeoutMillis(wire + self.timeout * 1e3)
+
+    def getCurrentTime(self) -> float:
+        """Return monotonic time, [ms]."""
+        return time.monotonic_ns() * 1e-6
+
+
+def read_latency_timer(path: str) -> int | None:
+    """Return the latency timer of a USB adapter, [ms]; None where there is none."""
+    name = Path(path).resolve().name
+    try:
+        return int((_SYSFS / name / "latency_timer").read_text("ascii"))
+    except (OSError, ValueError):
+        return None
+
+
+def find_latency_problem(path: str, latency: int | None) -> str | None:
+    """Say that the adapter holds replies back, and how to cure it; None if it is fine.
+
+    Args:
+        path: The port.
+        latency: Its latency timer, [ms]; None where it has none.
+
+    Returns:
+        The problem.
+    """
+    if latency is None or latency <= _QUICK_LATENCY:
+        return None
+    name = Path(path).resolve().name
+    return (
+        f"port '{path}': expected a USB latency timer of 1 [ms], got {latency} [ms]; "
+        f"now: echo 1 | sudo tee {_SYSFS}/{name}/latency_timer, and for good a line in "
+        '/etc/udev/rules.d/99-dynamixel.rules: ACTION=="add", SUBSYSTEM=="usb-serial", '
+        'DRIVER=="ftdi_sio", ATTR{latency_timer}="1"'
+    )
+
+
+def _explain(path: str, err: Exception) -> str:
+    """Say why a port does not open, and what to do."""
+    where, number = f"port '{path}'", getattr(err, "errno", None)
+    if number == errno.ENOENT or not Path(path).exists():
+        ports = ", ".join(list_ports()) or "none"
+        return (
+            f"{where}: expected a serial device, got none; plug in the adapter or set "
+            f"the port; there are: {ports}"
+        )
+    if number in {errno.EACCES, errno.EPERM}:
+        return (
+            f"{where}: expected permission to open it, got none; "
+            "run: sudo usermod -aG dialout $USER, then log in again"
+        )
+    if number in {errno.EAGAIN, errno.EBUSY} or "lock" in str(err):
+        return (
+            f"{where}: expected it to be free, got one that another process has open; "
+            f"end that one (fuser -v {path})"
+        )
+    return f"{where}: expected a serial device, got '{err}'; check the cable and path"
+
+
+def list_ports() -> tuple[str, ...]:
+    """Return the serial devices of this machine, those with lasting names first."""
+    by_id = sorted(str(p) for p in Path("/dev/serial/by-id").glob("*"))
+    usb = sorted(str(p) for p in Path("/dev").glob("ttyUSB*"))
+    return (*by_id, *usb, *sorted(str(p) for p in Path("/dev").glob("ttyACM*")))

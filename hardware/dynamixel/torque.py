@@ -1,0 +1,93 @@
+"""What may be rendered of the torques that are asked for; pure.
+
+Within the caps, never faster than from nothing to the cap in 20 ms, nothing once the
+command is older than 50 ms, and down to nothing within 200 ms when told to stop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Vec = npt.NDArray[np.float64]
+
+STALE_NS = 50_000_000
+"""Age after which a torque is not rendered, [ns]. spec: safety.md F1."""
+
+RELEASE = 0.2
+"""How long torque takes to vanish on a stop, [s]. spec: safety.md K4."""
+
+_RISE = 0.02  # [s] chosen: from 0 to the cap; a contact is felt within 50 ms
+
+
+@dataclass(frozen=True, slots=True)
+class TorqueCommand:
+    """Torques that somebody wants.
+
+    Attributes:
+        tau: At the servos' horns, shape (n,), [N·m].
+        stamp_ns: When they were computed, [ns].
+        is_release: Let go instead: ramp down and switch torque off.
+    """
+
+    tau: Vec
+    stamp_ns: int
+    is_release: bool = False
+
+
+class TorqueShaper:
+    """Remembers what was rendered last, to limit its rate and to ramp it down.
+
+    Attributes:
+        is_limp: Nothing is rendered, and torque may be off.
+    """
+
+    def __init__(self, n: int) -> None:
+        self._tau = np.zeros(n)
+        self._ramp: tuple[int, Vec] | None = None
+        self.is_limp = True
+
+    def step(
+        self, command: TorqueCommand | None, caps: Vec, now_ns: int, dt: float
+    ) -> Vec:
+        """Return what to render at this moment.
+
+        Args:
+            command: The newest command; None before the first.
+            caps: Largest torques, shape (n,), [N·m].
+            now_ns: This moment, [ns].
+            dt: Time since the last call, [s].
+
+        Returns:
+            Torques, shape (n,), [N·m]; owned by the caller.
+        """
+        if command is None:
+            self._tau = np.zeros(len(caps))
+        elif command.is_release:
+            self._tau = self._release(now_ns)
+        else:
+            self._ramp = None
+            self._tau = self._follow(command, caps, now_ns, dt)
+        return self._tau.copy()
+
+    def _follow(self, command: TorqueCommand, caps: Vec, now_ns: int, dt: float) -> Vec:
+        is_sound = command.tau.shape == caps.shape and np.isfinite(command.tau).all()
+        if not is_sound or not 0 <= now_ns - command.stamp_ns <= STALE_NS:
+            return np.zeros(len(caps))
+        wanted = np.clip(command.tau, -caps, caps)
+        self.is_limp = self.is_limp and not wanted.any()
+        step = caps * min(dt / _RISE, 1.0)
+        limited: Vec = np.clip(wanted, self._tau - step, self._tau + step)
+        return limited
+
+    def _release(self, now_ns: int) -> Vec:
+        if self._ramp is None:
+            self._ramp = (now_ns, self._tau.copy())
+        begin_ns, tau = self._ramp
+        share = 1.0 - (now_ns - begin_ns) * 1e-9 / RELEASE
+        if share <= 0.0 or not tau.any():
+            self.is_limp = True
+            return np.zeros(len(tau))
+        return tau * share
