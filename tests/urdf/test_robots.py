@@ -27,6 +27,10 @@ ROBOTS = (
     "papras_7dof_2arm",
     "open_manipulator_x",
     "g1",
+    "papras_6dof",
+    "openmanipulator_y",
+    "piper_2arm",
+    "g1_upper",
 )
 # Our prefix, theirs, and the link both measure from; theirs has other names for the
 # fingers of the PiPER, and its root is elsewhere for the others.
@@ -37,10 +41,16 @@ TWINS = {
     "papras_left": ("papras_7dof_2arm", "left_", "robot4/", "link1"),
     "papras_right": ("papras_7dof_2arm", "right_", "robot3/", "link1"),
     "g1": ("g1", "", "", "pelvis"),
+    "papras_6dof": ("papras_6dof", "", "robot1/", "link1"),
+    "openmanipulator_y": ("openmanipulator_y", "", "", "link0"),
+    "piper_left": ("piper_2arm", "left_", "robot2/", "base_link"),
+    "piper_right": ("piper_2arm", "right_", "robot1/", "base_link"),
 }
 THEIR_FILE = {
     "papras_7dof_2arm": "papras_7dof_2arm_table.urdf",
     "g1": "g1_29dof.urdf",
+    "openmanipulator_y": "open_manipulator_y_follower.urdf",
+    "piper_2arm": "piper_2arm_gripper_table.urdf",
 }
 THEIR_JOINT = {"joint7": "gripper", "joint8": "gripper_sub"}  # of the PiPER
 
@@ -59,7 +69,7 @@ def robot_of(name: str) -> RobotModel:
 
 @cache
 def urdf_of(name: str) -> ET.Element:
-    return ET.parse(ROOT / "urdf" / name / "robot.urdf").getroot()
+    return ET.parse(ROOT / settings_of(name).urdf).getroot()
 
 
 def movable(root: ET.Element) -> list[ET.Element]:
@@ -96,7 +106,7 @@ def test_kinematics_equal_the_published_ones(twin: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
     names = {
         joint: their_prefix
-        + (THEIR_JOINT.get(joint, joint) if name == "piper" else joint)
+        + (THEIR_JOINT.get(joint, joint) if name.startswith("piper") else joint)
         for joint in (n.removeprefix(prefix) for n in ours.names[1:])
     }
     names = {k: v for k, v in names.items() if theirs.existJointName(v)}
@@ -276,7 +286,7 @@ def test_small_motions_about_home_are_free_of_collision(name: str) -> None:
 def test_mujoco_loads_it(name: str) -> None:
     mujoco = pytest.importorskip("mujoco")
 
-    model = mujoco.MjModel.from_xml_path(str(ROOT / "urdf" / name / "robot.urdf"))
+    model = mujoco.MjModel.from_xml_path(str(ROOT / settings_of(name).urdf))
 
     joints = {model.joint(index).name for index in range(model.njnt)}
     assert joints == {joint.get("name") for joint in movable(urdf_of(name))}
@@ -284,4 +294,5 @@ def test_mujoco_loads_it(name: str) -> None:
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_figures_have_a_source(name: str) -> None:
-    assert "chosen" in (ROOT / "urdf" / name / "SOURCE.md").read_text(encoding="utf-8")
+    source = (ROOT / settings_of(name).urdf).with_name("SOURCE.md")
+    assert "chosen" in source.read_text(encoding="utf-8")
