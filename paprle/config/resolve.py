@@ -25,6 +25,7 @@ from paprle.config.files import (
     take_types,
     with_env,
 )
+from paprle.config.laws import make_feedback_class
 from paprle.config.layers import (
     CORE,
     DEFAULT,
@@ -39,6 +40,7 @@ from paprle.errors import ConfigError, PaprleError
 from paprle.plugins import find_plugin, load_config_class
 from paprle.process import WORKSPACE
 from paprle.settings import (
+    FeedbackSettings,
     GateSettings,
     IkSettings,
     RecordSettings,
@@ -74,6 +76,7 @@ class Resolved:
         ik: Section ``ik``.
         gate: Section ``gate``.
         session: Section ``session``.
+        feedback: Section ``feedback``; ``laws`` has a config or None by law.
         record: Section ``record``.
         sources: Dotted key → the file it came from, ``command line`` or ``default``.
     """
@@ -90,6 +93,7 @@ class Resolved:
     ik: IkSettings
     gate: GateSettings
     session: SessionSettings
+    feedback: FeedbackSettings
     record: RecordSettings
     sources: Mapping[str, str] = field(default_factory=dict)
 
@@ -187,7 +191,7 @@ def _find_classes(
             classes[part] = load_config_class(find_plugin(PLUGIN_KINDS[part], name))
         except PaprleError as err:
             problems.append(str(err))
-    return {**classes, **_CORE_CLASSES}
+    return {**classes, **_CORE_CLASSES, "feedback": make_feedback_class()}
 
 
 def _make(

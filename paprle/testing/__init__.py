@@ -23,7 +23,10 @@ pytest.register_assert_rewrite(
 )
 
 from paprle.testing.clock import ManualClock  # noqa: E402 - after the registration
-from paprle.testing.feedback import FeedbackLawContract  # noqa: E402
+from paprle.testing.feedback import (  # noqa: E402
+    FeedbackLawContract,
+    make_feedback_input,
+)
 from paprle.testing.followers import FollowerContract  # noqa: E402
 from paprle.testing.leaders import AutomaticLeaderContract, LeaderContract  # noqa: E402
 from paprle.testing.samples import check_sample, make_feedback  # noqa: E402
@@ -36,4 +39,5 @@ __all__ = [
     "ManualClock",
     "check_sample",
     "make_feedback",
+    "make_feedback_input",
 ]

@@ -12,14 +12,50 @@ import numpy as np
 import pytest
 
 from paprle.interfaces import FeedbackInput, FeedbackLaw
-from paprle.types import JointState, readonly
+from paprle.types import Vec, readonly
+
+
+def make_feedback_input(n_arm: int = 6, seed: int = 0) -> FeedbackInput:
+    """Return inputs with everything measured, of an arm and its gripper."""
+    rng = np.random.default_rng(seed)
+    m = n_arm + 1
+
+    def draw(*shape: int) -> Vec:
+        return readonly(rng.uniform(-1.0, 1.0, shape))
+
+    gradient = draw(m, m)
+    return FeedbackInput(
+        q=draw(m),
+        dq=draw(m),
+        n_arm=n_arm,
+        q_gate=draw(m),
+        q_follower=draw(m),
+        q_model=draw(m),
+        tau_follower=draw(m),
+        dx_gate=draw(6),
+        dx_follower=draw(6),
+        dx_model=draw(6),
+        scale=2.0,
+        J=draw(6, n_arm),
+        gravity=draw(m),
+        gravity_gradient=readonly(gradient + gradient.T),
+        viscous=readonly(np.full(m, 0.05)),
+        coulomb=readonly(np.full(m, 0.02)),
+        q_base=readonly(np.zeros(m)),
+        q_min=readonly(np.full(m, -0.9)),
+        q_max=readonly(np.full(m, 0.9)),
+        clearance=0.01,
+        is_near=False,
+        is_free=True,
+        dt=0.0025,
+    )
 
 
 class FeedbackLawContract(ABC):
     """What holds for any law; fill ``make_law`` and, if needed, ``make_inputs``."""
 
-    n_joints = 6
-    """Joints of the leader and of the follower's limb in ``make_inputs``."""
+    n_arm = 6
+    """Arm joints of the leader in ``make_inputs``; a gripper follows them."""
 
     @abstractmethod
     def make_law(self) -> FeedbackLaw[Any]:
@@ -27,25 +63,7 @@ class FeedbackLawContract(ABC):
 
     def make_inputs(self, seed: int = 0) -> FeedbackInput:
         """Return one set of ordinary inputs, the same for the same seed."""
-        rng = np.random.default_rng(seed)
-        names = tuple(f"joint{i}" for i in range(self.n_joints))
-        states = [
-            JointState(
-                joint_names=names,
-                q=readonly(rng.uniform(-1, 1, self.n_joints)),
-                dq=readonly(rng.uniform(-1, 1, self.n_joints)),
-                tau=readonly(rng.uniform(-1, 1, self.n_joints)),
-            )
-            for _ in range(2)
-        ]
-        return FeedbackInput(
-            leader=states[0],
-            follower=states[1],
-            q_gate=readonly(states[1].q + 0.01),
-            J_leader=readonly(rng.uniform(-1, 1, (6, self.n_joints))),
-            clearance=0.1,
-            dt=0.01,
-        )
+        return make_feedback_input(self.n_arm, seed)
 
     @pytest.fixture
     def law(self) -> FeedbackLaw[Any]:
@@ -60,7 +78,7 @@ class FeedbackLawContract(ABC):
 
         tau, _ = law.compute(inputs, law.initial())
 
-        assert tau.shape == inputs.leader.q.shape
+        assert tau.shape == inputs.q.shape
         assert np.isfinite(tau).all()
 
     def test_the_same_inputs_give_the_same_torques(self, law: FeedbackLaw[Any]) -> None:
@@ -95,14 +113,62 @@ class FeedbackLawContract(ABC):
 
     def test_copes_with_what_is_not_measured(self, law: FeedbackLaw[Any]) -> None:
         inputs = self.make_inputs()
+        none, no_pose = np.full(self.n_arm + 1, np.nan), np.full(6, np.nan)
         bare = replace(
             inputs,
-            leader=replace(inputs.leader, dq=None, tau=None),
-            follower=replace(inputs.follower, dq=None, tau=None),
-            J_leader=None,
+            q_gate=none,
+            q_follower=none,
+            q_model=none,
+            tau_follower=none,
+            dx_gate=no_pose,
+            dx_follower=no_pose,
+            dx_model=no_pose,
+            J=None,
+            gravity_gradient=None,
+            viscous=none,
+            coulomb=none,
+            q_base=none,
+            q_min=np.full(self.n_arm + 1, -np.inf),
+            q_max=np.full(self.n_arm + 1, np.inf),
             clearance=float("inf"),
         )
 
-        tau, _ = law.compute(bare, law.initial())
+        tau, state = law.compute(bare, law.initial())
+        again, _ = law.compute(inputs, state)
 
         assert np.isfinite(tau).all()
+        assert np.isfinite(again).all()
+        assert all(np.isfinite(K).all() for K in law.stiffness(bare))
+        assert np.isfinite(law.damping(bare)).all()
+
+    @pytest.mark.parametrize("seed", range(5))
+    def test_falls_with_position_no_steeper_than_it_declares(
+        self, law: FeedbackLaw[Any], seed: int
+    ) -> None:
+        """F2 adds up what laws declare; here with all references standing still."""
+        inputs = self.make_inputs(seed)
+        _, state = law.compute(inputs, law.initial())
+        local, delayed = law.stiffness(inputs)
+        declared = local + delayed
+        symmetric = (declared + declared.T) / 2.0
+        rng = np.random.default_rng(seed)
+        for _ in range(20):
+            d = rng.normal(size=inputs.q.size) * 1e-6
+            n = inputs.n_arm
+            dx = np.zeros(6) if inputs.J is None else inputs.J @ d[:n]
+            dx = dx * np.array([inputs.scale] * 3 + [1.0] * 3)
+            moved = replace(
+                inputs,
+                q=inputs.q + d,
+                dx_gate=inputs.dx_gate - dx,
+                gravity=inputs.gravity + self._gradient(inputs) @ d,
+            )
+            tau_1, _ = law.compute(inputs, state)
+            tau_2, _ = law.compute(moved, state)
+
+            assert -d @ (tau_2 - tau_1) <= d @ symmetric @ d + 1e-9 * d @ d
+
+    def _gradient(self, inputs: FeedbackInput) -> Vec:
+        if inputs.gravity_gradient is None:
+            return np.zeros((inputs.q.size, inputs.q.size))
+        return inputs.gravity_gradient

@@ -1,0 +1,57 @@
+"""Bias to the base pose: tau = k (q_base − q).
+
+PAPRLE Eq. 7, whose printed sign (q_leader − q_base) pushes away from it. It renders the
+leader alone, so it also works before the leader drives; ``feedback.base`` has the pose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from annotated_types import Ge, Unit, doc
+
+from paprle.interfaces import FeedbackInput, FeedbackLaw, PluginSpec, Stiffness
+from paprle.settings import STRICT, LawSettings
+from paprle.types import Vec
+
+PLUGIN = PluginSpec(
+    summary="A weak spring to the leader's base pose.",
+    config="feedback.bias:BiasConfig",
+    factory="feedback.bias:Bias",
+    verified="simulator",
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BiasConfig(LawSettings):
+    """How stiff."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    stiffness: Annotated[
+        float, Ge(0), Unit("N·m/rad"), doc("Towards the base pose.")
+    ] = 0.03
+
+
+class Bias(FeedbackLaw[None]):
+    """The law; it has no memory."""
+
+    config: BiasConfig
+    needs_follower = False
+
+    def initial(self) -> None:
+        """Return nothing."""
+
+    def compute(self, inputs: FeedbackInput, state: None) -> tuple[Vec, None]:  # noqa: ARG002 - no memory
+        """Return the torques of all joints that have a base position."""
+        tau = self.config.stiffness * (inputs.q_base - inputs.q)
+        tau[np.isnan(tau)] = 0.0
+        return tau, None
+
+    def stiffness(self, inputs: FeedbackInput) -> Stiffness:
+        """The spring, where there is one."""
+        K = np.diag(self.config.stiffness * np.isfinite(inputs.q_base))
+        return Stiffness(K, np.zeros_like(K))

@@ -1,0 +1,57 @@
+"""Gravity compensation: the leader carries its own weight, by its URDF.
+
+tau = share · g(q) from the recursive Newton-Euler algorithm. It is as good as the
+masses of the URDF; a share below 1 leaves the rest to the operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from annotated_types import Ge, Le, Unit, doc
+
+from paprle.interfaces import FeedbackInput, FeedbackLaw, PluginSpec, Stiffness
+from paprle.settings import STRICT, LawSettings
+from paprle.types import Vec
+
+PLUGIN = PluginSpec(
+    summary="The leader carries its own weight.",
+    config="feedback.gravity:GravityConfig",
+    factory="feedback.gravity:Gravity",
+    verified="simulator",
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GravityConfig(LawSettings):
+    """How much of it."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    share: Annotated[
+        float, Ge(0), Le(1), Unit("1"), doc("Share of the weight that is carried.")
+    ] = 0.8
+
+
+class Gravity(FeedbackLaw[None]):
+    """The law; it has no memory."""
+
+    config: GravityConfig
+    needs_follower = False
+
+    def initial(self) -> None:
+        """Return nothing."""
+
+    def compute(self, inputs: FeedbackInput, state: None) -> tuple[Vec, None]:  # noqa: ARG002 - no memory
+        """Return the torques that hold the weight."""
+        return self.config.share * inputs.gravity, None
+
+    def stiffness(self, inputs: FeedbackInput) -> Stiffness:
+        """−∂g/∂q, which is negative where the arm hangs."""
+        K = np.zeros((inputs.q.size, inputs.q.size))
+        if inputs.gravity_gradient is not None:
+            K = -self.config.share * inputs.gravity_gradient
+        return Stiffness(K, np.zeros_like(K))

@@ -1,0 +1,60 @@
+"""Gripper: a spring from the leader's gripper to the follower's.
+
+tau = k (q_follower − q), on the gripper's joint alone (PAPRLE P22). The operator feels
+three stages: a hand that closes faster than the follower's drags; the follower meets
+an object and stops; squeezing on, the torque grows with the hand's way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from annotated_types import Ge, Unit, doc
+
+from paprle.interfaces import FeedbackInput, FeedbackLaw, PluginSpec, Stiffness
+from paprle.settings import STRICT, LawSettings
+from paprle.types import Vec
+
+PLUGIN = PluginSpec(
+    summary="A spring from the leader's gripper to the follower's.",
+    config="feedback.gripper:GripperConfig",
+    factory="feedback.gripper:Gripper",
+    verified="simulator",
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GripperConfig(LawSettings):
+    """How stiff, at the leader's gripper joint."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    stiffness: Annotated[
+        float, Ge(0), Unit("N·m/rad"), doc("Towards the follower's gripper.")
+    ] = 0.2
+
+
+class Gripper(FeedbackLaw[None]):
+    """The law; it has no memory."""
+
+    config: GripperConfig
+
+    def initial(self) -> None:
+        """Return nothing."""
+
+    def compute(self, inputs: FeedbackInput, state: None) -> tuple[Vec, None]:  # noqa: ARG002 - no memory
+        """Return the torque of the gripper's joint."""
+        tau, n = np.zeros(inputs.q.size), inputs.n_arm
+        tau[n:] = self.config.stiffness * (inputs.q_follower[n:] - inputs.q[n:])
+        tau[np.isnan(tau)] = 0.0
+        return tau, None
+
+    def stiffness(self, inputs: FeedbackInput) -> Stiffness:
+        """The spring, whose other end is the measured follower."""
+        is_driven = np.isfinite(inputs.q_follower)
+        is_driven[: inputs.n_arm] = False
+        K = np.diag(self.config.stiffness * is_driven)
+        return Stiffness(np.zeros_like(K), K)

@@ -1,0 +1,73 @@
+"""Joint tracking: a spring to what the gate sent, and one for what the follower met.
+
+tau = k_gate (q_gate − q) + k_follower (q_follower − q_model)
+
+PAPRLE Eq. 8, whose printed sign (q_leader − q_follower) drives the two apart. The first
+term is felt where the gate holds the command back; the second where something holds
+the follower back. q_model is the command behind the follower's own lag, identified in
+free motion alone, so that free motion feels free and contact stays what it is
+(``safety.md``, lag-compensated feedback). Silent where the leader's pose drives: see
+task_tracking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from annotated_types import Ge, Unit, doc
+
+from paprle.interfaces import FeedbackInput, FeedbackLaw, PluginSpec, Stiffness
+from paprle.settings import STRICT, LawSettings
+from paprle.types import Vec
+
+PLUGIN = PluginSpec(
+    summary="Springs from the leader's joints to the gate's and to the follower's.",
+    config="feedback.tracking:TrackingConfig",
+    factory="feedback.tracking:Tracking",
+    verified="simulator",
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TrackingConfig(LawSettings):
+    """How stiff, in the leader's joints."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    k_gate: Annotated[
+        float, Ge(0), Unit("N·m/rad"), doc("Stiffness towards what the gate sent.")
+    ] = 0.2
+    k_follower: Annotated[
+        float, Ge(0), Unit("N·m/rad"), doc("Stiffness of what the follower met.")
+    ] = 0.15
+    is_compensated: Annotated[
+        bool, doc("Take the follower's own lag out; without it free motion drags.")
+    ] = True
+
+
+class Tracking(FeedbackLaw[None]):
+    """The law; it has no memory."""
+
+    config: TrackingConfig
+
+    def initial(self) -> None:
+        """Return nothing."""
+
+    def compute(self, inputs: FeedbackInput, state: None) -> tuple[Vec, None]:  # noqa: ARG002 - no memory
+        """Return the torques of the arm's joints; the gripper has a law of its own."""
+        expected = inputs.q_model if self.config.is_compensated else inputs.q_gate
+        tau = self.config.k_gate * (inputs.q_gate - inputs.q)
+        tau += self.config.k_follower * (inputs.q_follower - expected)
+        tau[inputs.n_arm :] = 0.0
+        tau[np.isnan(tau)] = 0.0
+        return tau, None
+
+    def stiffness(self, inputs: FeedbackInput) -> Stiffness:
+        """Both springs, on the arm's joints."""
+        is_driven = np.isfinite(inputs.q_gate)
+        is_driven[inputs.n_arm :] = False
+        springs = np.diag(is_driven.astype(np.float64))
+        return Stiffness(self.config.k_gate * springs, self.config.k_follower * springs)

@@ -1,0 +1,92 @@
+"""Walls: joint limits of either side, and what the gate keeps the follower clear of.
+
+Limits: tau = k_limit · depth, where a joint is nearer to its limit than ``margin``.
+Clearance: tau = k_near · share · (q_gate − q), and at the eef where the pose drives;
+share is 1 while the gate's own reasons say that it keeps clear of something, and grows
+from 0 at ``onset`` before. The direction is the gate's: it is where the leader may be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from annotated_types import Ge, Gt, Unit, doc
+
+from paprle.interfaces import FeedbackInput, FeedbackLaw, PluginSpec, Stiffness
+from paprle.settings import STRICT, LawSettings
+from paprle.types import Vec
+
+PLUGIN = PluginSpec(
+    summary="Joint limits and collisions of the follower push the leader back.",
+    config="feedback.wall:WallConfig",
+    factory="feedback.wall:Wall",
+    verified="simulator",
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WallConfig(LawSettings):
+    """How stiff, and from where on."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    k_limit: Annotated[
+        float, Ge(0), Unit("N·m/rad"), doc("Stiffness of joint limits.")
+    ] = 0.3
+    margin: Annotated[float, Ge(0), Unit("rad"), doc("Felt so far before a limit.")] = (
+        0.15
+    )
+    k_near: Annotated[
+        float, Ge(0), Unit("N·m/rad"), doc("Towards the gate's joints, near a body.")
+    ] = 0.2
+    k_near_lin: Annotated[
+        float, Ge(0), Unit("N/m"), doc("Towards the gate's eef, near a body.")
+    ] = 0.75
+    onset: Annotated[
+        float, Gt(0), Unit("m"), doc("Clearance below which a body is felt.")
+    ] = 0.04
+
+
+class Wall(FeedbackLaw[None]):
+    """The law; it has no memory."""
+
+    config: WallConfig
+
+    def initial(self) -> None:
+        """Return nothing."""
+
+    def compute(self, inputs: FeedbackInput, state: None) -> tuple[Vec, None]:  # noqa: ARG002 - no memory
+        """Return the torques of all joints that stand in a wall."""
+        c, q = self.config, inputs.q
+        tau = np.maximum(inputs.q_min + c.margin - q, 0.0)
+        tau -= np.maximum(q - (inputs.q_max - c.margin), 0.0)
+        tau *= c.k_limit
+        share = 1.0 if inputs.is_near else max(0.0, 1.0 - inputs.clearance / c.onset)
+        if share > 0.0:
+            tau += self._push(inputs, min(share, 1.0))
+        return tau, None
+
+    def _push(self, inputs: FeedbackInput, share: float) -> Vec:
+        """Return the torques towards where the gate lets the follower be."""
+        tau = self.config.k_near * share * (inputs.q_gate - inputs.q)
+        tau[np.isnan(tau)] = 0.0
+        tau[inputs.n_arm :] = 0.0
+        if inputs.J is not None and not np.isnan(inputs.dx_gate[0]):
+            force = self.config.k_near_lin * share * inputs.scale * inputs.dx_gate[:3]
+            tau[: inputs.n_arm] += inputs.J[:3].T @ force
+        return tau
+
+    def stiffness(self, inputs: FeedbackInput) -> Stiffness:
+        """All walls at once: the worst corner there may be."""
+        c, n = self.config, inputs.n_arm
+        is_driven = np.isfinite(inputs.q_gate)
+        is_driven[n:] = False
+        is_bounded = np.isfinite(inputs.q_min) | np.isfinite(inputs.q_max)
+        K = np.diag(c.k_limit * is_bounded + c.k_near * is_driven)
+        if inputs.J is not None and not np.isnan(inputs.dx_gate[0]):
+            J = inputs.scale * inputs.J[:3]
+            K[:n, :n] += c.k_near_lin * J.T @ J
+        return Stiffness(K, np.zeros_like(K))
