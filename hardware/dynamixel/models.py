@@ -113,6 +113,12 @@ def model_names() -> tuple[str, ...]:
     return tuple(_MOTORS)
 
 
+def has_torque(name: str) -> bool:
+    """Whether a model measures and controls its current; False for unknown ones."""
+    motor = _MOTORS.get(name)
+    return motor is not None and motor.current_unit > 0.0
+
+
 def find_name(number: int) -> str:
     """Return the name of a model by what it answers to a ping."""
     for name in _MOTORS:

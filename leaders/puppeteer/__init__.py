@@ -1,0 +1,11 @@
+"""Arms of Dynamixel servos in the operator's hands, any number of them."""
+
+from paprle.interfaces import PluginSpec
+
+PLUGIN = PluginSpec(
+    summary="Arms of Dynamixel servos, one in each hand, that render torque.",
+    config="leaders.puppeteer.config:PuppeteerConfig",
+    factory="leaders.puppeteer.leader:Puppeteer",
+    verified="emulator",
+    install="pip install 'paprle[puppeteer]'",
+)

@@ -1,0 +1,141 @@
+"""One arm of the rig: between the angles of its servos and the joints of its URDF.
+
+q = sign · (angle − offset) / gear, and torque of the servo = sign · tau / gear. After a
+servo had no power its count of turns is lost: the turn is then the one that puts the
+joint nearest to its reset pose.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
+
+from hardware.dynamixel.bus import Reading
+from hardware.dynamixel.inspection import Servo
+from leaders.puppeteer.config import (
+    GripperServoSettings,
+    PuppetSettings,
+    ServoSettings,
+)
+from paprle.types import GripperInfo, LeaderArm, Vec, readonly
+
+_TURN = 2.0 * math.pi
+AnyServo = ServoSettings | GripperServoSettings
+
+
+@dataclass(frozen=True, slots=True)
+class ArmState:
+    """An arm at one instant: arm joints, then the gripper's, shape (n,).
+
+    Attributes:
+        q: Positions, [rad].
+        dq: Velocities, [rad/s].
+        tau: Torques, [N·m]; NaN where a servo has no current sensor.
+    """
+
+    q: Vec
+    dq: Vec
+    tau: Vec
+
+
+class Arm:
+    """One arm and where its servos are on their bus.
+
+    Attributes:
+        name: Limb name.
+        settings: Its part of the YAML.
+        joint_names: Arm joints, then the gripper's.
+        servos: Their servos, as the YAML has them.
+        n_arm: How many of them are the arm's.
+        reset_q: Rest pose of the arm joints, shape (n_arm,), [rad].
+    """
+
+    def __init__(self, name: str, settings: PuppetSettings, first: int) -> None:
+        self.name, self.settings = name, settings
+        gripper = settings.gripper
+        servos: list[AnyServo] = [*settings.servos.values()]
+        names = list(settings.servos)
+        self.n_arm = len(servos)
+        if gripper is not None:
+            servos.append(gripper)
+            names.append(gripper.joint)
+        self.servos, self.joint_names = tuple(servos), tuple(names)
+        self.place = slice(first, first + len(servos))
+        self.reset_q = readonly(settings.reset_q or np.zeros(self.n_arm))
+        middle = [] if gripper is None else [0.5 * (gripper.closed + gripper.open)]
+        self._q_near = np.concatenate([self.reset_q, middle])
+        self._sign = np.array([float(servo.sign) for servo in servos])
+        self._gear = np.array([servo.gear for servo in servos])
+        self._offset = np.array([servo.offset for servo in servos])
+        self._turns = np.zeros(len(servos))
+        self._epoch: npt.NDArray[np.int64] = np.zeros(len(servos), dtype=np.int64)
+
+    @property
+    def bus_servos(self) -> tuple[Servo, ...]:
+        """Its servos as their bus needs to know them."""
+        return tuple(Servo(servo.id, servo.model) for servo in self.servos)
+
+    @property
+    def info(self) -> LeaderArm:
+        """What the core needs to know of it."""
+        s = self.settings
+        gripper = None
+        if s.gripper is not None:
+            g = s.gripper
+            gripper = GripperInfo(joint=g.joint, closed=g.closed, open=g.open)
+        return LeaderArm(
+            urdf_path=Path(s.urdf),
+            base_link=s.base_link,
+            eef_link=s.eef_link,
+            joint_names=self.joint_names[: self.n_arm],
+            gripper=gripper,
+            R_base=readonly(pin.rpy.rpyToMatrix(*s.base_rpy_xyz_extrinsic)),
+        )
+
+    def is_in(self, reading: Reading) -> bool:
+        """Whether all its servos have answered."""
+        return bool(np.isfinite(reading.angle[self.place]).all())
+
+    def convert(self, reading: Reading) -> ArmState:
+        """Return its joints; all its servos have answered.
+
+        Args:
+            reading: Of its bus.
+
+        Returns:
+            Its state at that instant.
+        """
+        angle, epoch = reading.angle[self.place], reading.epoch[self.place]
+        if not np.array_equal(epoch, self._epoch):
+            expected = self._offset + self._sign * self._gear * self._q_near
+            turns = np.round((expected - angle) / _TURN)
+            self._turns = np.where(epoch != self._epoch, turns, self._turns)
+            self._epoch = epoch
+        whole = angle + _TURN * self._turns
+        return ArmState(
+            q=readonly(self._sign * (whole - self._offset) / self._gear),
+            dq=readonly(self._sign * reading.velocity[self.place] / self._gear),
+            tau=readonly(self._sign * reading.torque[self.place] * self._gear),
+        )
+
+    def find_opening(self, state: ArmState) -> float | None:
+        """Return the opening of its gripper, 0 … 1; None when it has none."""
+        gripper = self.settings.gripper
+        if gripper is None:
+            return None
+        opening = (state.q[-1] - gripper.closed) / (gripper.open - gripper.closed)
+        return float(np.clip(opening, 0.0, 1.0))
+
+    def find_distance(self, state: ArmState) -> float:
+        """Return the largest joint distance to the reset pose, [rad]."""
+        return float(np.abs(state.q[: self.n_arm] - self.reset_q).max())
+
+    def to_servos(self, tau: Vec) -> Vec:
+        """Turn torques at its joints into those of its servos, both [N·m]."""
+        torque: Vec = self._sign * tau / self._gear
+        return torque

@@ -1,0 +1,71 @@
+"""What a puppeteer's YAML may not say although every single key is well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hardware.dynamixel.models import model_names
+from leaders.puppeteer.config import PuppeteerConfig, PuppetSettings
+
+_LEAST_RANGE = 0.1  # [rad] chosen: a gripper that moves less than this is miscalibrated
+
+
+def find_mistakes(config: PuppeteerConfig) -> list[str]:
+    """Return everything wrong with a rig's config, one line each."""
+    if not config.limbs:
+        return [
+            "leader.limbs: expected at least one arm, got none; copy a "
+            "configs/leader/puppeteer_<robot>.yaml"
+        ]
+    mistakes = [
+        text for name, limb in config.limbs.items() for text in _judge_limb(name, limb)
+    ]
+    return [*mistakes, *_judge_ids(config)]
+
+
+def _judge_limb(name: str, limb: PuppetSettings) -> Iterator[str]:
+    where = f"leader.limbs.{name}"
+    if not limb.servos:
+        yield f"{where}.servos: expected at least one joint, got none"
+    if limb.reset_q and len(limb.reset_q) != len(limb.servos):
+        yield (
+            f"{where}.reset_q: expected {len(limb.servos)} values, one a joint, got "
+            f"{len(limb.reset_q)}"
+        )
+    models = {f"servos.{joint}": servo.model for joint, servo in limb.servos.items()}
+    gripper = limb.gripper
+    if gripper is not None:
+        models["gripper"] = gripper.model
+        if gripper.joint in limb.servos:
+            yield (
+                f"{where}.gripper.joint: expected a joint of its own, got "
+                f"'{gripper.joint}', which stands under servos as well"
+            )
+        if abs(gripper.open - gripper.closed) < _LEAST_RANGE:
+            yield (
+                f"{where}.gripper: expected closed and open at least {_LEAST_RANGE} "
+                f"[rad] apart, got {gripper.closed} and {gripper.open}; run paprle "
+                "calibrate"
+            )
+    for key, model in models.items():
+        if model not in model_names():
+            known = ", ".join(model_names())
+            yield f"{where}.{key}.model: unknown model '{model}'; models: {known}"
+
+
+def _judge_ids(config: PuppeteerConfig) -> Iterator[str]:
+    """Say which servos of one bus share an id."""
+    users: dict[tuple[str, int], list[str]] = {}
+    for name, limb in config.limbs.items():
+        rows = [(f"{name}/{joint}", servo.id) for joint, servo in limb.servos.items()]
+        if limb.gripper is not None:
+            rows.append((f"{name}/{limb.gripper.joint}", limb.gripper.id))
+        for joint, servo_id in rows:
+            users.setdefault((limb.port, servo_id), []).append(joint)
+    for (port, servo_id), joints in users.items():
+        if len(joints) > 1:
+            yield (
+                f"leader.limbs: expected one joint a servo, got id {servo_id} on "
+                f"'{port}' for {', '.join(joints)}; give each its own id, or the arms "
+                "their own ports"
+            )

@@ -1,0 +1,257 @@
+"""Puppeteers: what the operator's arms of servos do, and what they are made to feel.
+
+Each port has a thread of its own that reads and writes; here snapshots become samples
+and torques become commands. ``latest`` and ``apply`` may be called from two threads.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+
+import numpy as np
+
+from hardware.dynamixel.errors import BusError
+from hardware.dynamixel.models import has_torque
+from hardware.dynamixel.owner import BusOwner, BusSettings, Snapshot
+from hardware.dynamixel.port import find_latency_problem, read_latency_timer
+from hardware.dynamixel.torque import TorqueCommand
+from leaders.puppeteer.arm import Arm, ArmState
+from leaders.puppeteer.checks import find_mistakes
+from leaders.puppeteer.config import PuppeteerConfig
+from leaders.puppeteer.signals import Hold, step_end, step_start
+from paprle.errors import ConfigError, DeviceError
+from paprle.interfaces import Clock, Leader
+from paprle.types import (
+    Feedback,
+    JointState,
+    LeaderInfo,
+    LeaderSample,
+    LimbCommand,
+    SessionState,
+    readonly,
+)
+
+_STALE_NS = 100_000_000  # spec: safety.md A1
+_MUST_BE_LIMP = {SessionState.STOPPED.name, SessionState.CLOSING.name}
+
+
+class Puppeteer(Leader):
+    """Emits joints of any number of arms; renders torques where its servos can."""
+
+    config: PuppeteerConfig
+
+    def __init__(self, config: PuppeteerConfig, clock: Clock) -> None:
+        super().__init__(config, clock)
+        mistakes = find_mistakes(config)
+        if mistakes:
+            raise ConfigError(mistakes)
+        self.arms = make_arms(config)
+        self._owners = {
+            port: BusOwner(settings, clock)
+            for port, settings in make_buses(config).items()
+        }
+        self._lock = threading.Lock()
+        self._forget()
+
+    @property
+    def info(self) -> LeaderInfo:
+        """All arms of the YAML."""
+        arms = {arm.name: arm.info for arm in self.arms}
+        models = {servo.model for arm in self.arms for servo in arm.servos}
+        return LeaderInfo(
+            limbs=tuple(arms),
+            emits="joints",
+            joint_names={name: arm.joint_names for name, arm in arms.items()},
+            has_gripper=any(arm.gripper is not None for arm in arms.values()),
+            renders="torque" if any(map(has_torque, models)) else "none",
+            rate=self.config.rate,
+            arms=arms,
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What slows it down, and how to start."""
+        latencies = {port: read_latency_timer(port) for port in self._owners}
+        found = [find_latency_problem(port, ms) for port, ms in latencies.items()]
+        how = (
+            "puppeteer: open all grippers, then hold them closed for 3 s with the arms "
+            "still to start; the same at the reset pose ends the episode"
+        )
+        return (*(text for text in found if text is not None), how)
+
+    def open(self) -> None:
+        """Open every bus; all arms stay limp.
+
+        Raises:
+            DeviceError: With everything that is wrong on any bus.
+        """
+        self._forget()
+        problems: list[str] = []
+        for owner in self._owners.values():
+            try:
+                owner.open()
+            except BusError as err:
+                problems += err.problems
+        if problems:
+            self.close()
+            listed = "\n".join(problems)
+            raise DeviceError(f"leader 'puppeteer': {listed}")
+
+    def latest(self) -> LeaderSample | None:
+        """Return the newest joints of all arms; any thread, never blocks."""
+        with self._lock:
+            return self._take()
+
+    def apply(self, feedback: Feedback) -> None:
+        """Leave torques to the buses' threads; any thread, never blocks."""
+        self._is_engaged = feedback.is_engaged
+        is_release = feedback.state in _MUST_BE_LIMP or not feedback.tau
+        for port, owner in self._owners.items():
+            arms = [arm for arm in self.arms if arm.settings.port == port]
+            tau = np.zeros(sum(len(arm.servos) for arm in arms))
+            for arm in arms:
+                wanted = feedback.tau.get(arm.name)
+                is_lost = arm.name in self._lost
+                if (
+                    wanted is not None
+                    and len(wanted) == len(arm.servos)
+                    and not is_lost
+                ):
+                    tau[arm.place] = arm.to_servos(wanted)
+            owner.post(TorqueCommand(tau, feedback.stamp_ns, is_release))
+
+    def close(self) -> None:
+        """Ramp torques down, switch them off, and see that they are; may be twice."""
+        for owner in self._owners.values():
+            owner.close()
+
+    @property
+    def owners(self) -> Mapping[str, BusOwner]:
+        """The buses by port, for their counters and health."""
+        return self._owners
+
+    def _forget(self) -> None:
+        self._sample: LeaderSample | None = None
+        self._seqs: tuple[object, ...] = ()
+        self._lost: frozenset[str] = frozenset()
+        self._is_engaged = self._was_engaged = False
+        self._start, self._end = Hold(), Hold()
+
+    def _take(self) -> LeaderSample | None:
+        """Make a sample of the newest snapshots, if anything is new."""
+        snapshots = {port: owner.latest() for port, owner in self._owners.items()}
+        if self._sample is None and None in snapshots.values():
+            return None
+        now_ns = self.clock()
+        states = {
+            arm.name: arm.convert(snapshot.reading)
+            for arm in self.arms
+            if (snapshot := snapshots[arm.settings.port]) is not None
+            and self._is_there(arm, snapshot, now_ns)
+        }
+        lost = {arm.name for arm in self.arms if arm.name not in states}
+        if self._is_engaged:
+            lost |= self._lost  # who was away comes back where the session aligns
+        seqs = (
+            *(s.seq for s in snapshots.values() if s is not None),
+            frozenset(lost),
+        )
+        if seqs == self._seqs:
+            return self._sample
+        self._seqs, self._lost = seqs, frozenset(lost)
+        states = {name: state for name, state in states.items() if name not in lost}
+        stamps = [s.reading.stamp_ns for s in snapshots.values() if s is not None]
+        self._sample = self._make(states, min(stamps), now_ns)
+        return self._sample
+
+    def _is_there(self, arm: Arm, snapshot: Snapshot, now_ns: int) -> bool:
+        is_fresh = now_ns - snapshot.reading.stamp_ns <= _STALE_NS
+        return snapshot.is_open and is_fresh and arm.is_in(snapshot.reading)
+
+    def _make(
+        self, states: Mapping[str, ArmState], stamp_ns: int, now_ns: int
+    ) -> LeaderSample:
+        last = self._sample
+        arms = [arm for arm in self.arms if arm.name in states]
+        is_whole = len(arms) == len(self.arms)
+        limbs = {
+            arm.name: LimbCommand(
+                q=readonly(states[arm.name].q[: arm.n_arm]),
+                opening=arm.find_opening(states[arm.name]),
+            )
+            for arm in arms
+        }
+        start, end = self._read_signals(states, now_ns) if is_whole else (False, False)
+        return LeaderSample(
+            stamp_ns=stamp_ns if last is None else max(stamp_ns, last.stamp_ns),
+            seq=0 if last is None else last.seq + 1,
+            limbs=limbs,
+            valid=is_whole or (self.config.on_loss == "go_on" and bool(arms)),
+            start=start,
+            end=end,
+            leader_state=self._join(states) if is_whole else None,
+        )
+
+    def _read_signals(
+        self, states: Mapping[str, ArmState], now_ns: int
+    ) -> tuple[bool, bool]:
+        """Read the operator's signals: start where nothing moves yet, else end."""
+        if self._is_engaged != self._was_engaged:
+            self._was_engaged = self._is_engaged
+            self._start, self._end = Hold(), Hold()
+        found = [arm.find_opening(states[arm.name]) for arm in self.arms]
+        openings = [opening for opening in found if opening is not None]
+        start = end = False
+        if self._is_engaged:
+            distances = [arm.find_distance(states[arm.name]) for arm in self.arms]
+            box = self.config.reset_box
+            self._end, end = step_end(self._end, openings, distances, box, now_ns)
+        else:
+            qs = [states[arm.name].q[: arm.n_arm] for arm in self.arms]
+            self._start, start = step_start(self._start, openings, qs, now_ns)
+        return start, end
+
+    def _join(self, states: Mapping[str, ArmState]) -> JointState:
+        """Return all joints of the device; torques only where all are measured."""
+        parts = [states[arm.name] for arm in self.arms]
+        tau = np.concatenate([part.tau for part in parts])
+        return JointState(
+            joint_names=tuple(
+                f"{arm.name}/{joint}" for arm in self.arms for joint in arm.joint_names
+            ),
+            q=readonly(np.concatenate([part.q for part in parts])),
+            dq=readonly(np.concatenate([part.dq for part in parts])),
+            tau=readonly(tau) if np.isfinite(tau).all() else None,
+        )
+
+
+def make_arms(config: PuppeteerConfig) -> tuple[Arm, ...]:
+    """Return the arms of a rig, each with its place on its bus."""
+    arms: list[Arm] = []
+    used: dict[str, int] = {}
+    for name, settings in config.limbs.items():
+        arm = Arm(name, settings, used.get(settings.port, 0))
+        used[settings.port] = arm.place.stop
+        arms.append(arm)
+    return tuple(arms)
+
+
+def make_buses(config: PuppeteerConfig) -> dict[str, BusSettings]:
+    """Return the buses of a rig by port; arms of one port share a bus."""
+    arms = make_arms(config)
+    return {
+        port: BusSettings(
+            path=port,
+            servos=tuple(
+                servo
+                for arm in arms
+                if arm.settings.port == port
+                for servo in arm.bus_servos
+            ),
+            baud=config.baud,
+            rate=config.rate,
+            timeout=config.timeout,
+        )
+        for port in dict.fromkeys(arm.settings.port for arm in arms)
+    }
