@@ -1,0 +1,262 @@
+"""One arm of the robot: found, checked, powered, then read and written."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from followers.piper.config import PiperConfig
+from followers.piper.reasons import (
+    CAN_MODE,
+    TEACHING,
+    describe_fault,
+    describe_idleness,
+)
+from followers.piper.units import (
+    Units,
+    is_too_old,
+    parse_version,
+    to_finger,
+    to_opening,
+)
+from hardware.piper.bus import BIT_RATE, BusError, Motion, PiperBus
+from paprle.errors import DeviceError, DeviceTimeout, MissingDependency
+from paprle.interfaces import Clock
+from paprle.types import LimbInfo, Vec
+
+N_ARM = 6
+_INSTALL = "pip install 'piper_sdk>=0.6.2,<0.7' 'python-can>=4.4,<5'"
+
+_FIRST_TIME = 3.0  # [s] chosen: for the first frames; an adapter may be slow to start
+_ANSWER_TIME = 0.5  # [s] chosen: for an answer, which may be lost: asked three times
+_N_ASKED = 3  # chosen: see above
+_ENABLE_TIME = 5.0  # [s] chosen: motors come one by one, brakes open
+_LISTEN_TIME = 0.25  # [s] chosen: another master speaks at 20 Hz or more
+_REPORT_AGE_NS = 250_000_000  # [ns] chosen: motors report every 50 ms, the arm every 5
+_MODE_EVERY = 20  # chosen: ten times a second at 200 Hz, as a reminder
+_FOREIGN_NS = 1_000_000_000  # [ns] chosen: how long another master is remembered
+_SAME_PLACE = 0.05  # [rad] chosen: a command that far from the arm is no jump
+
+
+class PiperArm:
+    """One PiPER on its channel.
+
+    Attributes:
+        stop_reason: Why it may not be moved; empty when it may.
+    """
+
+    def __init__(
+        self, config: PiperConfig, limb: LimbInfo, channel: str, clock: Clock
+    ) -> None:
+        self._config, self._limb, self._clock = config, limb, clock
+        self._where = f"env 'can': {config.interface} '{channel}'"
+        self._bus = PiperBus(config.interface, channel, clock)
+        self._units = Units((1, 5, 2), [(0, 0)] * N_ARM)
+        self._q: Vec = np.zeros(N_ARM)
+        self._is_muted = False
+        self._n_writes = 0
+        self._last: Motion | None = None
+        self._finger_speed = 0.0
+        self.stop_reason = ""
+
+    def open(self, home: Vec) -> None:
+        """Find the arm, check that it is one, give it power; move nothing.
+
+        Args:
+            home: Where the robot's home is, shape (6,), [rad].
+
+        Raises:
+            DeviceError: If it is not there, not well, or commanded by another.
+            MissingDependency: If the SDK is not installed.
+        """
+        try:
+            self._bus.open()
+        except ImportError as err:
+            msg = f"{self._where}: expected {err.name}, got none; {_INSTALL}"
+            raise MissingDependency(msg) from err
+        except BusError as err:
+            raise DeviceError(f"env 'can': {err}") from err
+        self._await_reports()
+        self._check_alone()
+        self._check_kind(home)
+        self._check_health()
+        self._enable()
+        self.read()
+
+    def read(self) -> tuple[int, Vec, Vec, Vec]:
+        """Return the newest stamp [ns], positions, speeds and efforts.
+
+        Each has the arm's six joints and then its gripper, if the limb has one. Sets
+        ``stop_reason``.
+
+        Raises:
+            DeviceError: If it is not open.
+        """
+        motion = self._bus.motion
+        self._last = self._last or motion
+        if motion is None or self._last is None:
+            raise DeviceError(f"{self._where}: expected an open arm, got a closed one")
+        self.stop_reason = self._find_reason(motion)
+        if self.stop_reason:
+            self._is_muted = True
+        self._q = self._units.to_joints(motion.angles)
+        q, dq = list(self._q), [1e-3 * speed for speed in motion.speeds]
+        tau = [1e-3 * effort for effort in motion.efforts]
+        if self._limb.gripper is not None:
+            q.append(to_finger(motion.opening))
+            dq.append(self._compute_finger_speed(motion, self._last))
+            tau.append(1e-3 * motion.grip / self._config.gripper_lever)
+        return motion.stamp_ns, np.array(q), np.array(dq), np.array(tau)
+
+    def write(self, q_cmd: Vec) -> None:
+        """Send a target for six joints and the gripper, if there is one.
+
+        Nothing is sent while the arm has stopped by itself, nor after that until the
+        command is where the arm is: it may have sunk, or been moved by hand.
+        """
+        if self._is_muted:
+            is_near = np.abs(q_cmd[:N_ARM] - self._q).max() < _SAME_PLACE
+            if self.stop_reason or not is_near:
+                return
+            self._is_muted = False
+        if self._n_writes % _MODE_EVERY == 0:
+            self._bus.send_mode()
+        self._n_writes += 1
+        self._bus.send_joints(self._units.to_angles(q_cmd[:N_ARM]))
+        if self._limb.gripper is not None:
+            torque = round(1e3 * self._config.gripper_torque)
+            self._bus.send_gripper(to_opening(float(q_cmd[N_ARM])), torque)
+
+    def close(self, *, is_powerless: bool) -> None:
+        """Leave the arm holding; without power it falls."""
+        if is_powerless and self._bus.motion is not None:
+            self._bus.disable()
+        self._bus.close()
+
+    def _compute_finger_speed(self, motion: Motion, before: Motion) -> float:
+        """Return a finger's speed since the report before this one, [m/s]."""
+        dt = 1e-9 * (motion.stamp_ns - before.stamp_ns)
+        if dt > 0:
+            self._last = motion
+            away = to_finger(motion.opening) - to_finger(before.opening)
+            self._finger_speed = away / dt
+        return self._finger_speed
+
+    def _find_reason(self, motion: Motion) -> str:
+        bus, now = self._bus, self._clock()
+        if bus.failure:
+            return bus.failure
+        if bus.foreign is not None and now - bus.foreign[1] < _FOREIGN_NS:
+            return f"another master commands the arm ({bus.foreign[0]:#x})"
+        condition, oldest = bus.condition, now - _REPORT_AGE_NS
+        if condition is None or min(condition.stamp_ns, bus.motors_ns) < oldest:
+            # a silent bus shows as the age of the state, which is not this
+            return "no report of the arm's status" if motion.stamp_ns > oldest else ""
+        bits = motion.gripper_bits if self._limb.gripper else 0
+        return describe_fault(condition, bus.motors, bits) or describe_idleness(
+            condition, bus.motors
+        )
+
+    def _await_reports(self) -> None:
+        """Wait until every report has come at least once.
+
+        Raises:
+            DeviceTimeout: If some has not; says which, and what to look at.
+        """
+        bus = self._bus
+        is_complete = bus.wait_for(
+            lambda: not bus.name_missing() and bus.motion and bus.motors, _FIRST_TIME
+        )
+        if is_complete:
+            return
+        raise DeviceTimeout(
+            f"{self._where}: expected the reports of a PiPER within {_FIRST_TIME:g} "
+            f"[s], got {bus.failure or bus.name_missing()}; is the arm powered, and "
+            f"the bus at {BIT_RATE} [bit/s]? (sudo ip link set CHANNEL up type can "
+            f"bitrate {BIT_RATE})"
+        )
+
+    def _check_alone(self) -> None:
+        """Listen for another master.
+
+        Raises:
+            DeviceError: If there is one.
+        """
+        self._bus.listen(_LISTEN_TIME)
+        if self._bus.foreign is not None:
+            raise DeviceError(
+                f"{self._where}: expected to be the only master, got the command "
+                f"{self._bus.foreign[0]:#x} of another; end it first"
+            )
+
+    def _check_kind(self, home: Vec) -> None:
+        """Look at firmware and limits.
+
+        Raises:
+            DeviceError: If it is too old, mute, or cannot stand at home.
+        """
+        bus = self._bus
+        for _ in range(_N_ASKED):
+            if bus.wait_for(
+                lambda: bus.read_firmware() and bus.read_angle_limits(), _ANSWER_TIME
+            ):
+                break
+            bus.ask()
+        text, limits = bus.read_firmware(), bus.read_angle_limits()
+        version = parse_version(text)
+        if version is None or is_too_old(version) or not limits:
+            raise DeviceError(
+                f"{self._where}: expected firmware S-V1.5-2 or newer and the limits of "
+                f"six joints, got {text or 'no version'} and {len(limits)} limits; "
+                "update the arm's firmware"
+            )
+        self._units = Units(version, limits)
+        if not self._units.allows(home):
+            raise DeviceError(
+                f"{self._where}: expected joint limits that hold the robot's home, got "
+                f"{limits} [0.1°]; restore the arm's own limits (0x474)"
+            )
+
+    def _check_health(self) -> None:
+        """Refuse an arm that has stopped, or is taught.
+
+        Raises:
+            DeviceError: If so; what to do about it moves the arm, so a person does it.
+        """
+        condition, motion = self._bus.condition, self._bus.motion
+        bits = motion.gripper_bits if motion and self._limb.gripper else 0
+        reason = describe_fault(condition, self._bus.motors, bits) if condition else ""
+        if condition and not reason and condition.mode == TEACHING:
+            reason = "teach mode"
+        if reason:
+            raise DeviceError(
+                f"{self._where}: expected a healthy arm, got: {reason}; end it at the "
+                "arm. A reset (0x150) takes its power at once: hold the arm"
+            )
+
+    def _enable(self) -> None:
+        """Give all joints power, and say that targets come over CAN.
+
+        Raises:
+            DeviceTimeout: If the arm does not do so.
+        """
+        bus, begin = self._bus, self._clock()
+
+        def is_ready() -> bool:
+            bus.enable()
+            if bus.count_enabled(begin) < N_ARM:
+                return False
+            bus.send_mode()
+            return bus.condition is not None and bus.condition.mode == CAN_MODE
+
+        is_on = bus.wait_for(is_ready, _ENABLE_TIME)
+        is_on = is_on and bus.wait_for(
+            lambda: bus.condition and not describe_idleness(bus.condition, bus.motors),
+            _ANSWER_TIME,
+        )
+        if not is_on:
+            condition = bus.condition
+            idleness = describe_idleness(condition, bus.motors) if condition else ""
+            raise DeviceTimeout(
+                f"{self._where}: expected six enabled joints within {_ENABLE_TIME:g} "
+                f"[s], got {bus.failure or idleness or 'no report'}; look at the arm"
+            )

@@ -1,0 +1,144 @@
+"""The follower: one PiPER for each limb of the robot, each on its own channel."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+
+from followers.piper.arm import N_ARM, PiperArm
+from followers.piper.config import PiperConfig
+from paprle.errors import CommandError, DeviceError
+from paprle.interfaces import Clock, Follower
+from paprle.types import FollowerInfo, FollowerState, RobotInfo, Vec, readonly
+
+_LOG = logging.getLogger(__name__)
+
+
+class PiperFollower(Follower):
+    """Arms on CAN. ``read`` takes what the reader left, ``write`` only sends."""
+
+    config: PiperConfig
+
+    def __init__(self, config: PiperConfig, robot: RobotInfo, clock: Clock) -> None:
+        super().__init__(config, robot, clock)
+        self._arms: list[tuple[PiperArm, list[int]]] = []
+
+    def open(self) -> FollowerInfo:
+        """Find the arms and give them power; nothing moves.
+
+        Returns:
+            What they are.
+
+        Raises:
+            DeviceError: If an arm cannot be reached, is not well, or is commanded by
+                somebody else.
+        """
+        self.close("hold")
+        try:
+            for number, channel in enumerate(self._list_channels()):
+                self._open_arm(number, channel)
+        except BaseException:
+            self.close("hold")
+            raise
+        return FollowerInfo(
+            joint_names=self.robot.joint_names,
+            rate=self.config.rate,
+            lag=self.config.lag,
+            has_effort=True,
+            has_unattended_stop=False,
+            power_off="falls",
+        )
+
+    def read(self) -> FollowerState:
+        """Return the newest state of all arms; its stamp is that of the oldest."""
+        self._check_open()
+        n = len(self.robot.joint_names)
+        q, dq, tau = np.zeros((3, n))
+        stamps, reasons = [], []
+        for arm, ids in self._arms:
+            stamp, q[ids], dq[ids], tau[ids] = arm.read()
+            stamps.append(stamp)
+            reasons.append(arm.stop_reason)
+        return FollowerState(
+            stamp_ns=min(stamps),
+            q=readonly(q),
+            dq=readonly(dq),
+            tau=readonly(tau),
+            stop_reason="; ".join(filter(None, reasons)),
+        )
+
+    def write(self, q_cmd: Vec) -> None:
+        """Send one target to each arm; never waits.
+
+        Args:
+            q_cmd: Command, shape (n,), [rad] or [m].
+
+        Raises:
+            CommandError: If it has the wrong shape or is not finite.
+        """
+        self._check_open()
+        n = len(self.robot.joint_names)
+        if q_cmd.shape != (n,) or not np.isfinite(q_cmd).all():
+            raise CommandError(f"env 'can': expected {n} finite positions, got {q_cmd}")
+        for arm, ids in self._arms:
+            arm.write(q_cmd[ids])
+
+    def close(self, policy: str) -> None:
+        """Leave the arms holding where they are; ``off`` takes their power: they fall.
+
+        Args:
+            policy: ``hold`` or ``off``.
+        """
+        if policy == "off" and self._arms:
+            _LOG.warning("env 'can': the arms lose their power now, and fall")
+        for arm, _ in self._arms:
+            try:
+                arm.close(is_powerless=policy == "off")
+            except Exception:  # noqa: BLE001 - one bus must not keep the others open
+                _LOG.exception("env 'can': a bus could not be closed")
+        self._arms = []
+
+    def _list_channels(self) -> list[str]:
+        """Return the channel of each limb.
+
+        Raises:
+            DeviceError: If limbs and channels do not match.
+        """
+        config, limbs = self.config, [limb.name for limb in self.robot.limbs]
+        if len(limbs) == 1 and not config.channels:
+            return [config.channel]
+        if sorted(config.channels) != sorted(limbs):
+            raise DeviceError(
+                f"env.channels: expected one of each limb ({', '.join(limbs)}), got "
+                f"{', '.join(config.channels) or 'none'}; "
+                f"write env.channels.{limbs[0]}=can0"
+            )
+        return [config.channels[name] for name in limbs]
+
+    def _open_arm(self, number: int, channel: str) -> None:
+        """Open the arm of one limb.
+
+        Raises:
+            DeviceError: If the limb is no PiPER.
+        """
+        robot, limb = self.robot, self.robot.limbs[number]
+        names = [*limb.joint_names, *([limb.gripper.joint] if limb.gripper else [])]
+        if len(limb.joint_names) != N_ARM or len(robot.joint_names) != sum(
+            len(other.joint_names) + bool(other.gripper) for other in robot.limbs
+        ):
+            raise DeviceError(
+                f"env 'can': expected limbs of {N_ARM} joints and a gripper, got "
+                f"{', '.join(robot.joint_names)}; '{robot.name}' is no PiPER"
+            )
+        ids = [robot.joint_names.index(name) for name in names]
+        arm = PiperArm(self.config, limb, channel, self.clock)
+        self._arms.append((arm, ids))
+        arm.open(robot.home[ids[:N_ARM]])
+
+    def _check_open(self) -> None:
+        if not self._arms:
+            raise DeviceError(
+                "env 'can': expected an open follower, got a closed one; "
+                "call open() first"
+            )

@@ -1,0 +1,90 @@
+"""Why an arm may not be commanded, in words that fit a state's ``stop_reason``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from hardware.piper.bus import Condition, Motor
+
+CAN_MODE, TEACHING = 1, 2  # spec: protocol V2, byte 0 of 0x2A1
+ENABLED = 1 << 6  # spec: protocol V2, byte 5 of 0x261
+
+_MODES: Mapping[int, str] = {
+    0: "standby",
+    TEACHING: "teach mode",
+    3: "ethernet control",
+    4: "wifi control",
+    5: "remote control",
+    6: "leader-arm mode",
+    7: "offline trajectory",
+}
+_STATUSES: Mapping[int, str] = {
+    1: "emergency stop",
+    2: "no solution",
+    3: "singularity",
+    4: "target beyond the arm's limits",
+    5: "joint communication lost",
+    6: "joint brake not released",
+    7: "collision",
+    8: "overspeed while taught",
+    9: "joint error",
+    10: "other error",
+    11: "teaching: recording",
+    12: "teaching: replaying",
+    13: "teaching: paused",
+    14: "main controller too hot",
+    15: "brake resistor too hot",
+}
+_MOTOR_FAULTS: Mapping[int, str] = {
+    1 << 0: "voltage low",
+    1 << 1: "motor too hot",
+    1 << 2: "overcurrent",
+    1 << 3: "driver too hot",
+    1 << 4: "collision",
+    1 << 5: "driver error",
+    1 << 7: "stalled",
+}
+_HOT = (1 << 1) | (1 << 3)
+_GRIPPER_FAULTS = 0b0101111  # spec: protocol V2, 0x2A8: bit 4 the sensor, 7 homed
+
+
+def describe_fault(
+    condition: Condition, motors: Sequence[Motor], gripper_bits: int
+) -> str:
+    """Say what is wrong with the arm, whoever commands it; nothing when it is well.
+
+    Args:
+        condition: What the arm says of itself.
+        motors: Slow reports of its motors.
+        gripper_bits: Status bits of the gripper's motor; 0 for a robot without one.
+
+    Returns:
+        A few words, joints counted from 1.
+    """
+    if condition.status:
+        text = _STATUSES.get(condition.status, f"status {condition.status:#x}")
+        return text + _name_joints(condition.error >> 8, " over its limit")
+    if condition.error & 0xFF:
+        return "communication lost" + _name_joints(condition.error, "")
+    for joint, motor in enumerate(motors, start=1):
+        faults = [text for bit, text in _MOTOR_FAULTS.items() if motor.bits & bit]
+        if faults:
+            figure = f" ({motor.temperature} C)" if motor.bits & _HOT else ""
+            voltage = f" ({motor.voltage / 10:g} V)" if motor.bits & 1 else ""
+            return f"joint{joint}: {', '.join(faults)}{figure}{voltage}"
+    bits = gripper_bits & _GRIPPER_FAULTS
+    faults = [text for bit, text in _MOTOR_FAULTS.items() if bits & bit]
+    return f"gripper: {', '.join(faults)}" if faults else ""
+
+
+def describe_idleness(condition: Condition, motors: Sequence[Motor]) -> str:
+    """Say why the arm does not obey, with nothing wrong with it; nothing if it does."""
+    if condition.mode != CAN_MODE:
+        return f"arm is in {_MODES.get(condition.mode, f'mode {condition.mode}')}"
+    without = sum(1 << i for i, motor in enumerate(motors) if not motor.bits & ENABLED)
+    return "no power" + _name_joints(without, "") if without else ""
+
+
+def _name_joints(bits: int, tail: str) -> str:
+    names = [f"joint{i + 1}" for i in range(6) if bits >> i & 1]
+    return f": {', '.join(names)}{tail}" if names else ""

@@ -1,0 +1,69 @@
+"""Between the robot's joints in SI units and the arm's whole numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from paprle.types import Vec
+
+_VERSION = re.compile(r"S-V(\d+)\.(\d+)-(\d+)")
+_OLDEST = (1, 5, 2)  # spec: piper_sdk, its interface V2 needs S-V1.5-2
+_NEW_ZEROS = (1, 6, 3)  # spec: piper_sdk, dh_is_offset: from S-V1.6-3 on
+# spec: piper_sdk's kinematics: the zeros of joints 2 and 3 moved by 2°; the URDF has
+# the older ones. q of the URDF is q of such an arm plus this.
+_ZERO_SHIFT = np.radians([0.0, 2.0, -2.0, 0.0, 0.0, 0.0])
+
+
+def parse_version(text: str) -> tuple[int, int, int] | None:
+    """Return ``S-V1.6-3`` as (1, 6, 3); None if it is no such text."""
+    match = _VERSION.match(text)
+    return None if match is None else (int(match[1]), int(match[2]), int(match[3]))
+
+
+def is_too_old(version: tuple[int, int, int]) -> bool:
+    """Whether the SDK's protocol is not this firmware's."""
+    return version < _OLDEST
+
+
+class Units:
+    """The conversions of one arm.
+
+    Attributes:
+        limits: The arm's own limits, shape (6, 2), [0.001°]; targets are kept to them.
+    """
+
+    def __init__(
+        self, version: tuple[int, int, int], limits: Sequence[tuple[int, int]]
+    ) -> None:
+        has_new_zeros = version >= _NEW_ZEROS
+        self._shift = _ZERO_SHIFT if has_new_zeros else np.zeros(6)
+        self.limits = np.array(limits, dtype=np.int64) * 100
+
+    def to_angles(self, q: Vec) -> list[int]:
+        """Return six joints [rad] in 0.001°, rounded, within the arm's own limits."""
+        angles = np.rint(np.degrees(q - self._shift) * 1e3).astype(np.int64)
+        return [int(x) for x in np.clip(angles, *self.limits.T)]
+
+    def to_joints(self, angles: Sequence[int]) -> Vec:
+        """Return six angles [0.001°] in [rad]."""
+        q: Vec = np.radians(np.array(angles) * 1e-3) + self._shift
+        return q
+
+    def allows(self, q: Vec) -> bool:
+        """Whether the arm's own limits let it stand at six joints, [rad]."""
+        angles = np.degrees(q - self._shift) * 1e3
+        low, high = self.limits.T
+        return bool(((low <= angles) & (angles <= high)).all())
+
+
+def to_opening(finger: float) -> int:
+    """Return a finger's travel [m] as the opening of both, [0.001 mm]."""
+    return round(2e6 * finger)
+
+
+def to_finger(opening: int) -> float:
+    """Return the opening of both fingers [0.001 mm] as one finger's travel, [m]."""
+    return 0.5e-6 * opening

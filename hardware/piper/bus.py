@@ -1,0 +1,367 @@
+"""One PiPER on its bus, through the vendor's SDK, with a reader of our own.
+
+The SDK packs and unpacks, and opens the bus (two nodes, one to read, one to write).
+Its own reading threads are not started: they spin when a bus fails, cannot be ended,
+and hand out objects that change while one looks at them. Ours stamps each frame as it
+arrives, copies what the SDK made of it at once, and notes who else commands the arm.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import socket
+import threading
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hardware.piper.protocol import (
+    BUS_OFF,
+    FIRMWARE,
+    GRIPPER_STATE,
+    JOINT_STATES,
+    MOTION_IDS,
+    MOTORS_FAST,
+    MOTORS_SLOW,
+    N_JOINTS,
+    STATUS,
+)
+
+Clock = Callable[[], int]
+
+BIT_RATE = 1_000_000  # [bit/s] spec: manual
+_RECEIVE_TIME = 0.05  # [s] chosen: how long the reader takes to notice its end
+_POLL = 0.005  # [s] chosen: one period of the arm's reports
+_OTHERS_LATER_NS = 50_000_000  # [ns] chosen: speeds may be that much older than angles
+_CAN_MODE, _MOVE_J, _POSITION = 0x01, 0x01, 0x00  # spec: protocol V2, 0x151
+_FULL_SPEED = 100  # [%] spec: protocol V2; the gate's limits are the slower ones
+_GRIPPER_ON = 0x01  # spec: protocol V2, 0x159
+_ALL_MOTORS = 7  # spec: protocol V2, 0x471
+_IFF_UP = 0x1  # spec: linux/if.h
+_LEADER_ANGLES = {0x3A5, 0x2B5, 0x2C5}  # spec: 0x2A5 with the offsets of 0x470
+
+_numbers = itertools.count()
+
+
+class BusError(OSError):
+    """The bus cannot be used, or the arm does not speak; says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """Where the arm was at one instant, in its own units.
+
+    Attributes:
+        stamp_ns: Arrival of the oldest frame in it, [ns].
+        angles: Six joints, [0.001°].
+        speeds: Six joints, [0.001 rad/s].
+        efforts: Six joints, from their current, [0.001 N·m].
+        opening: Of the gripper, [0.001 mm].
+        grip: Torque of the gripper's motor, [0.001 N·m].
+        gripper_bits: Status bits of that motor.
+    """
+
+    stamp_ns: int
+    angles: tuple[int, ...]
+    speeds: tuple[int, ...]
+    efforts: tuple[float, ...]
+    opening: int
+    grip: int
+    gripper_bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What the arm says of itself, as the SDK names it.
+
+    Attributes:
+        stamp_ns: When it said so, [ns].
+        mode: Control mode: 0 standby, 1 CAN, 2 teaching.
+        status: Arm status: 0 normal.
+        move_mode: 1: joint moves.
+        error: Joints over their limit in the high byte, lost ones in the low byte.
+    """
+
+    stamp_ns: int
+    mode: int
+    status: int
+    move_mode: int
+    error: int
+
+
+@dataclass(frozen=True, slots=True)
+class Motor:
+    """Slow report of a motor: status bits, temperatures [°C] and voltage [0.1 V]."""
+
+    bits: int
+    temperature: int
+    voltage: int
+
+
+class PiperBus:
+    """One arm on one channel. All but its reader runs on the caller's thread.
+
+    Attributes:
+        motion: The newest; None before the first complete one.
+        condition: The newest; None before the first.
+        motors: Slow reports, joint by joint; empty before they have come.
+        motors_ns: When they came, [ns].
+        foreign: Id and arrival [ns] of the newest command that is not ours; None when
+            there was none.
+        failure: Why nothing will come any more; empty while it may.
+    """
+
+    def __init__(self, interface: str, channel: str, clock: Clock) -> None:
+        self._interface, self._channel, self._clock = interface, channel, clock
+        self._name = f"{interface} '{channel}'"
+        self._sdk: Any = None
+        self._lock: socket.socket | None = None
+        self._reader: threading.Thread | None = None
+        self._must_end = threading.Event()
+        self._arrivals: dict[int, int] = {}
+        self.motion: Motion | None = None
+        self.condition: Condition | None = None
+        self.motors: tuple[Motor, ...] = ()
+        self.motors_ns = 0
+        self.foreign: tuple[int, int] | None = None
+        self.failure = ""
+
+    def open(self) -> None:
+        """Join the bus and begin to listen; sends nothing but questions.
+
+        Raises:
+            ImportError: If the SDK or python-can is not installed.
+            BusError: If the channel cannot be used, or is used already.
+        """
+        sdk = importlib.import_module("piper_sdk")
+        if self._interface == "socketcan":
+            _check_socketcan(self._channel)
+        self._lock = _lock_channel(self._interface, self._channel)
+        self._sdk = sdk.C_PiperInterface_V2(
+            # the SDK keeps one object a name for ever, with its stale values
+            can_name=f"{self._channel}#{next(_numbers)}",
+            judge_flag=False,
+            can_auto_init=False,
+            logger_level=sdk.LogLevel.SILENT,
+        )
+        self._create_bus()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        self._sdk.ConnectPort(start_thread=False, piper_init=True)
+
+    def wait_for(self, is_met: Callable[[], object], timeout: float) -> bool:
+        """Wait until something is so, at most for so long, [s]; say whether it is."""
+        end = time.monotonic() + timeout
+        while not is_met():
+            if self.failure or time.monotonic() > end:
+                return False
+            time.sleep(_POLL)
+        return True
+
+    def listen(self, duration: float) -> None:
+        """Do nothing but listen, [s]."""
+        time.sleep(duration)
+
+    def name_missing(self) -> str:
+        """Say which of the arm's reports have not come yet; nothing when all have."""
+        ids = (STATUS, *JOINT_STATES, GRIPPER_STATE, *MOTORS_FAST, *MOTORS_SLOW)
+        missing = [can_id for can_id in ids if can_id not in self._arrivals]
+        if not self._arrivals:
+            return "no frame at all"
+        if _LEADER_ANGLES & self._arrivals.keys() and JOINT_STATES[0] in missing:
+            return "only the reports of a teaching (leader) arm, 0x470 configures it"
+        return f"none of {', '.join(map(hex, missing))}" if missing else ""
+
+    def count_enabled(self, since_ns: int) -> int:
+        """Return how many joints said after a time that they have power."""
+        fresh = [self._arrivals.get(can_id, 0) > since_ns for can_id in MOTORS_SLOW]
+        return sum(map(bool, self._sdk.GetArmEnableStatus())) if all(fresh) else 0
+
+    def read_firmware(self) -> str:
+        """Return the firmware's version, or nothing before it has come."""
+        version = self._sdk.GetPiperFirmwareVersion()
+        return version if isinstance(version, str) else ""
+
+    def read_angle_limits(self) -> list[tuple[int, int]]:
+        """Return the arm's own limits by joint, [0.1°]; empty before all came."""
+        motors = self._sdk.GetAllMotorAngleLimitMaxSpd().all_motor_angle_limit_max_spd
+        motors = motors.motor[1 : N_JOINTS + 1]
+        if any(motor.motor_num == 0 for motor in motors):
+            return []
+        return [(int(m.min_angle_limit), int(m.max_angle_limit)) for m in motors]
+
+    def ask(self) -> None:
+        """Ask for the firmware's version and the limits (again)."""
+        self._sdk.PiperInit()
+
+    def enable(self) -> None:
+        """Ask for power for all joints."""
+        self._sdk.EnableArm(_ALL_MOTORS)
+
+    def disable(self) -> None:
+        """Take the power from all joints: the arm falls."""
+        self._sdk.DisableArm(_ALL_MOTORS)
+
+    def send_mode(self) -> None:
+        """Say that joint targets will come over CAN."""
+        self._sdk.MotionCtrl_2(_CAN_MODE, _MOVE_J, _FULL_SPEED, _POSITION)
+
+    def send_joints(self, angles: Sequence[int]) -> None:
+        """Send a target for six joints, [0.001°]."""
+        self._sdk.JointCtrl(*angles)
+
+    def send_gripper(self, opening: int, torque: int) -> None:
+        """Send the gripper's opening [0.001 mm] and largest torque [0.001 N·m]."""
+        self._sdk.GripperCtrl(opening, torque, _GRIPPER_ON, 0)
+
+    def close(self) -> None:
+        """Leave the bus; the arm stays as it is. May be called twice."""
+        self._must_end.set()
+        if self._reader is not None:
+            self._reader.join(10 * _RECEIVE_TIME)
+            self._reader = None
+        if self._sdk is not None:
+            self._sdk.DisconnectPort()
+            self._sdk = None
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def _create_bus(self) -> None:
+        """Let the SDK open the channel, which hides most of its failures."""
+        can = importlib.import_module("can")
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # the SDK's own
+                self._sdk.CreateCanBus(
+                    self._channel,
+                    bustype=self._interface,
+                    expected_bitrate=BIT_RATE,
+                    judge_flag=False,
+                )
+        except ConnectionError:
+            is_open = False
+        else:
+            is_open = self._sdk.GetCanBus().recv_bus is not None
+        if not is_open:
+            raise BusError(f"{self._name}: {self._find_cause(can)}")
+        if self._interface == "slcan":
+            outbox = importlib.import_module("hardware.piper.outbox")
+            port = self._sdk.GetCanBus()
+            port.send_bus = outbox.Outbox(port.send_bus)
+
+    def _find_cause(self, can: Any) -> str:
+        """Open the channel once more, to hear why it does not."""
+        try:
+            bus = can.Bus(
+                channel=self._channel, interface=self._interface, bitrate=BIT_RATE
+            )
+        except Exception as err:  # noqa: BLE001 - back-ends raise anything
+            return f"cannot be opened: {err}"
+        bus.shutdown()
+        return "cannot be opened twice, as the SDK needs it"
+
+    def _read(self) -> None:
+        bus = self._sdk.GetCanBus().recv_bus
+        try:
+            while not self._must_end.is_set():
+                message = bus.recv(_RECEIVE_TIME)
+                if message is not None:
+                    self._take(message)
+        except Exception as err:  # noqa: BLE001 - back-ends raise anything
+            self.failure = f"bus lost: {err}"
+
+    def _take(self, message: Any) -> None:
+        now, can_id = self._clock(), message.arbitration_id
+        if message.is_error_frame:
+            if can_id & BUS_OFF:
+                self.failure = "CAN controller is bus-off"
+            return
+        if can_id in MOTION_IDS:
+            self.foreign = (can_id, now)
+            return
+        if len(message.data) != 8 and can_id != FIRMWARE:
+            return
+        self._sdk.ParseCANFrame(message)
+        self._arrivals[can_id] = now
+        if can_id == JOINT_STATES[-1]:
+            self._copy_motion()
+        elif can_id == STATUS:
+            self._copy_condition(now)
+        elif can_id == MOTORS_SLOW[-1]:
+            self._copy_motors(now)
+
+    def _copy_motion(self) -> None:
+        arrivals = self._arrivals
+        others = [arrivals.get(i, 0) for i in (GRIPPER_STATE, *MOTORS_FAST)]
+        if not all(others) or any(i not in arrivals for i in JOINT_STATES):
+            return
+        joints = self._sdk.GetArmJointMsgs().joint_state
+        fast = self._sdk.GetArmHighSpdInfoMsgs()
+        gripper = self._sdk.GetArmGripperMsgs().gripper_state
+        motors = [getattr(fast, f"motor_{i + 1}") for i in range(N_JOINTS)]
+        stamps = [arrivals[i] for i in JOINT_STATES]
+        self.motion = Motion(
+            stamp_ns=min(*stamps, min(others) + _OTHERS_LATER_NS),
+            angles=tuple(getattr(joints, f"joint_{i + 1}") for i in range(N_JOINTS)),
+            speeds=tuple(motor.motor_speed for motor in motors),
+            efforts=tuple(motor.effort for motor in motors),
+            opening=gripper.grippers_angle,
+            grip=gripper.grippers_effort,
+            gripper_bits=gripper.status_code,
+        )
+
+    def _copy_condition(self, now: int) -> None:
+        said = self._sdk.GetArmStatus().arm_status
+        self.condition = Condition(
+            stamp_ns=now,
+            mode=int(said.ctrl_mode),
+            status=int(said.arm_status),
+            move_mode=int(said.mode_feed),
+            error=int(said.err_code),
+        )
+
+    def _copy_motors(self, now: int) -> None:
+        slow = self._sdk.GetArmLowSpdInfoMsgs()
+        motors = [getattr(slow, f"motor_{i + 1}") for i in range(N_JOINTS)]
+        self.motors = tuple(
+            Motor(
+                motor.foc_status_code, max(motor.motor_temp, motor.foc_temp), motor.vol
+            )
+            for motor in motors
+        )
+        self.motors_ns = now
+
+
+def _check_socketcan(channel: str) -> None:
+    """Look at the network interface, since the SDK says nothing of it."""
+    folder = Path("/sys/class/net") / channel
+    if not folder.is_dir():
+        raise BusError(
+            f"socketcan '{channel}': expected a CAN interface of this name, got none; "
+            "plug in the adapter, or see `ip link show type can`"
+        )
+    if not int((folder / "flags").read_text(), 16) & _IFF_UP:
+        raise BusError(
+            f"socketcan '{channel}': expected an interface that is up, got one that is "
+            f"down; sudo ip link set {channel} up type can bitrate {BIT_RATE}"
+        )
+
+
+def _lock_channel(interface: str, channel: str) -> socket.socket:
+    """Be the only one of this kind on the channel, until closed or dead."""
+    name = channel if interface == "socketcan" else str(Path(channel).resolve())
+    lock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    try:
+        lock.bind(f"\0hardware.piper/{interface}/{name}")
+    except OSError as err:
+        lock.close()
+        raise BusError(
+            f"{interface} '{channel}': expected a channel of our own, got one that "
+            "another process of ours commands; end that one"
+        ) from err
+    return lock

@@ -1,0 +1,54 @@
+"""Makes a bus whose sends wait for the wire into one that never waits.
+
+A serial adapter (slcan) drains its port after each frame and waits as long as that
+takes; with a stuck adapter, for ever. socketcan and the emulated arm need none of this.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+
+import can
+
+_N_FRAMES = 16  # chosen: four periods of commands; more would arrive too late
+_PATIENCE = 0.2  # [s] chosen: for the thread at the end; a stuck port keeps it
+
+
+class Outbox(can.BusABC):  # type: ignore[misc]  # python-can is not type-checked
+    """Sends through another bus, on a thread of its own; it only sends."""
+
+    def __init__(self, bus: can.BusABC) -> None:
+        self.channel_info = bus.channel_info
+        self._bus = bus
+        self._frames: queue.Queue[can.Message | None] = queue.Queue(_N_FRAMES)
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+        super().__init__(channel=None)
+
+    def send(self, msg: can.Message, timeout: float | None = None) -> None:  # noqa: ARG002 - never waits
+        """Leave a frame to be sent.
+
+        Raises:
+            can.CanOperationError: If too many wait already.
+        """
+        try:
+            self._frames.put_nowait(msg)
+        except queue.Full:
+            raise can.CanOperationError("Transmit buffer full") from None
+
+    def shutdown(self) -> None:
+        """Send what waits, as far as it goes in a moment, and leave the bus."""
+        super().shutdown()
+        if self._thread.is_alive():
+            self._frames.put(None, timeout=_PATIENCE)
+            self._thread.join(_PATIENCE)
+        if not self._thread.is_alive():
+            self._bus.shutdown()
+
+    def _run(self) -> None:
+        while (message := self._frames.get()) is not None:
+            try:
+                self._bus.send(message)
+            except (can.CanError, OSError):
+                return  # the reader sees the same port fail, and says so
