@@ -21,7 +21,9 @@ demo: $(VENV)/.ready  ## one lap of the autopilot on a simulated PiPER, then a r
 	$(BIN)/paprle evaluate $(OUT)/episode_000000.mcap
 
 test: $(VENV)/.ready  ## all tests but the nightly ones
-	$(BIN)/python -m pytest -m "not nightly and not hardware" --durations=15
+	$(BIN)/python -m pytest -n 2 --dist loadfile \
+		-m "not timed and not nightly and not hardware" --durations=15
+	$(BIN)/python -m pytest -m "timed and not nightly and not hardware"
 
 check: $(VENV)/.ready  ## what CI checks beside the tests
 	$(BIN)/ruff format --check .

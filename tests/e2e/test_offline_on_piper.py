@@ -44,6 +44,7 @@ def test_own_motion_is_followed_by_a_simulated_robot(tmp_path, own_motion):
 
 @pytest.mark.sim
 @pytest.mark.process
+@pytest.mark.timed
 def test_live_run_ends_by_itself_and_evaluate_reports(tmp_path, own_motion):
     """Faster than any hand; measured 1.05 mm and 26 ms (recorded), bounds doubled."""
     path, speed = own_motion, 2
@@ -71,6 +72,7 @@ def test_live_run_ends_by_itself_and_evaluate_reports(tmp_path, own_motion):
 @pytest.mark.nightly
 @pytest.mark.sim
 @pytest.mark.process
+@pytest.mark.timed
 @pytest.mark.parametrize("env", ["mujoco", "kinematic"])
 def test_live_run_at_the_hand_s_own_speed(tmp_path, env):
     """The figures of the issue; on a machine with nothing else to do."""

@@ -46,6 +46,7 @@ def test_replays_on_the_virtual_clock_are_identical(tmp_path, env):
 @pytest.mark.nightly
 @pytest.mark.sim
 @pytest.mark.process
+@pytest.mark.timed
 @pytest.mark.timeout(1800)
 def test_live_replays_of_a_robot_that_varies_spread_little(tmp_path):
     """The aim of the issue; the paper's robot has 3.91 mm."""

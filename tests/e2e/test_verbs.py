@@ -15,7 +15,7 @@ from paprle.cli import main
 from paprle.recording.exports import read_arbot_csv
 from paprle.recording.reader import Episode
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.timed]
 TRIPLE = ("leader=autopilot", "follower=piper", "env=kinematic")
 N_EPISODES = 3
 

@@ -12,7 +12,7 @@ from running import SLACK, find_rest_ns, find_speed_share, judge
 
 from paprle.types import SessionState
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.timed]
 
 TRIALS = [
     *range(3),

@@ -13,7 +13,7 @@ from running import judge
 from paprle.gate.reasons import Reason
 from paprle.types import GateState, SessionState
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.timed]
 
 BREAKER = ["leader=breaker", "follower=piper", "env=kinematic", "session.episodes=1"]
 SOLVE = "leader.site=paprle.retarget:Retargeting.solve"
