@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from hardware.dynamixel.errors import BusError
-from hardware.dynamixel.models import ERROR_BITS, Model, Register, find_model, find_name
+from hardware.dynamixel.errors import BusTimeout
+from hardware.dynamixel.models import ERROR_BITS, Model, find_model, find_name
 from hardware.dynamixel.wire import Wire
 
 CURRENT_MODE = 0
@@ -138,8 +138,8 @@ def is_duplicated(wire: Wire, servo: Servo) -> bool:
         n_double += wire.has_echo(servo.id)
         before = wire.n_failed["corrupt"]
         try:
-            wire.read_block(servo.id, Register(block.address, block.size), tries=1)
-        except BusError:
+            wire.read_block(servo.id, block, tries=1)
+        except BusTimeout:
             n_spoiled += wire.n_failed["corrupt"] > before
         n_double += wire.has_more()
     return n_double > _N_PROBES or n_spoiled >= _N_PROBES - 1

@@ -1,0 +1,224 @@
+"""A bus through the vendor's SDK against emulated servos."""
+
+import numpy as np
+import pytest
+from puppets import make_limb, puppets
+
+from hardware.dynamixel.bus import Bus
+from hardware.dynamixel.errors import BusError
+from hardware.dynamixel.inspection import Servo
+from hardware.dynamixel.wire import Wire
+
+BAUD = 4_000_000
+TIMEOUT = 0.02  # [s] a busy machine; a rig needs 0.01
+MODELS = ("xl330-m288", "xl430-w250", "xm430-w350")
+SERVOS = tuple(Servo(i + 1, m) for i, m in enumerate((*MODELS, "xl330-m077")))
+
+
+@pytest.fixture
+def emulated(tmp_path):
+    with puppets(tmp_path, {"limbs": {"left": make_limb("bus", models=MODELS)}}) as it:
+        yield it
+
+
+@pytest.fixture
+def bus(emulated):
+    bus = Bus(Wire(emulated.port("left"), BAUD, TIMEOUT), SERVOS, lambda: 7)
+    yield bus
+    bus.close()
+
+
+def place(emulated, angles):
+    for servo, angle in zip(SERVOS, angles, strict=True):
+        emulated.servo(servo.id).angle = angle
+
+
+def test_angles_of_mixed_models_come_in_radians(emulated, bus):
+    angles = np.array([0.5, -1.0, 3.0, 0.0])
+    place(emulated, angles)
+    bus.open()
+
+    reading = bus.read()
+
+    assert reading.stamp_ns == 7
+    assert reading.angle == pytest.approx(angles, abs=np.pi / 4096)
+    assert np.isnan(reading.torque).tolist() == [False, True, False, False]
+    assert bus.is_fast
+
+
+def test_angles_do_not_jump_where_bytes_look_like_a_header(emulated, bus):
+    """Current -1 and velocity -3 spell FF FF FD in a reply."""
+    bus.open()
+    servo = emulated.servo(1)
+    servo.angle, servo.velocity = 0.7, -3 * 0.0239691
+    unit = servo.model.current_unit * servo.model.torque_constant
+    servo.torque = -unit
+
+    for _ in range(20):
+        reading = bus.read()
+        assert reading.angle[0] == pytest.approx(0.7, abs=0.1)
+
+
+@pytest.mark.parametrize("is_fast", [True, False], ids=["fast", "plain"])
+def test_both_kinds_of_sync_read_say_the_same(emulated, bus, is_fast):
+    place(emulated, (0.1, 0.2, 0.3, 0.4))
+    bus.open()
+    bus.is_fast = is_fast
+
+    assert bus.read().angle == pytest.approx([0.1, 0.2, 0.3, 0.4], abs=1e-3)
+
+
+def test_servos_are_set_up_for_torque_and_left_limp(emulated, bus):
+    emulated.servo(1).table.set("Return Delay Time", 250)
+    emulated.servo(1).table.set("Torque Enable", 1)
+    emulated.servo(1)._refresh()
+
+    bus.open()
+
+    assert emulated.servo(1).table.get("Return Delay Time") == 0
+    assert emulated.servo(1).table.get("Operating Mode") == 0
+    assert emulated.servo(1).table.get("Torque Enable") == 0
+    assert emulated.servo(2).table.get("Operating Mode") != 0  # it has no current
+
+
+def test_torque_reaches_the_servos_within_their_caps(emulated, bus):
+    bus.open()
+    for _ in SERVOS:
+        bus.enable_next()
+
+    bus.write_torque(np.array([0.1, 0.1, -100.0, np.nan]))
+    bus.read()
+
+    goals = [emulated.servo(s.id).table.get("Goal Current") for s in SERVOS[::2]]
+    assert goals[0] == pytest.approx(1000 * 0.1 * 1.47 / 0.52, abs=1)
+    assert goals[1] == pytest.approx(-0.3 * 2.3 / 2.69e-3, abs=1)
+    assert emulated.servo(4).table.get("Goal Current") == 0
+    assert emulated.servo(1).table.get("Bus Watchdog") == 5
+
+
+def test_torque_is_off_after_close_and_the_port_is_free(emulated, bus):
+    bus.open()
+    for _ in SERVOS:
+        bus.enable_next()
+
+    assert bus.close() == []
+
+    assert not any(emulated.servo(s.id).table.get("Torque Enable") for s in SERVOS)
+    bus.open()
+
+
+def test_torque_off_that_cannot_be_seen_is_told(emulated, bus):
+    bus.open()
+    bus.enable_next()
+    emulated.cause("silent", id=1)
+
+    problems = bus.close()
+
+    assert len(problems) == 1
+    assert "servo 1" in problems[0]
+    assert "watchdog" in problems[0]
+
+
+def test_silent_servo_is_left_out_and_taken_in_again(emulated, bus):
+    bus.open()
+    emulated.cause("silent", id=2)
+
+    for _ in range(3):
+        reading = bus.read()
+    assert np.isnan(reading.angle).tolist() == [False, True, False, False]
+    assert bus.counters.n_lost == 1
+
+    emulated.faults.clear()
+    assert bus.revive()
+    again = bus.read()
+    assert np.isfinite(again.angle).all()
+    assert again.epoch[1] == reading.epoch[1] + 1
+
+
+def test_bus_without_any_answer_is_an_error(emulated, bus):
+    bus.open()
+    emulated.cause("silent")
+
+    with pytest.raises(BusError, match="check the power of the servos"):
+        for _ in range(3):
+            bus.read()
+
+
+def test_lost_and_damaged_packets_are_got_over_and_counted(emulated, bus):
+    bus.open()
+    place(emulated, (0.1, 0.2, 0.3, 0.4))
+    emulated.cause("corrupted", p=0.05)
+    emulated.cause("duplicated", p=0.05)
+
+    for _ in range(200):
+        angle = bus.read().angle
+        assert angle == pytest.approx([0.1, 0.2, 0.3, 0.4], abs=1e-3)
+
+    assert bus.counters.n_retried > 0
+    assert bus.counters.n_lost == 0
+
+
+def test_late_answers_never_pass_for_later_ones(emulated, bus):
+    """A block that comes late is not taken for the voltage that is asked next."""
+    bus.open()
+    place(emulated, (2.0, 2.0, 2.0, 2.0))
+    emulated.cause("late", p=0.3, seconds=0.025)
+
+    found = [health for _ in range(40) if (health := bus.check_next())]
+    emulated.faults.clear()
+
+    assert found
+    assert all(health.voltage in {5.0, 12.0} for health in found)
+
+
+def test_health_is_told(emulated, bus):
+    bus.open()
+    emulated.cause("overload", id=3)
+
+    found = {health.servo_id: health for _ in SERVOS if (health := bus.check_next())}
+
+    assert found[3].errors == 0x20
+    assert str(found[3]) == "overloaded"
+    assert found[1].voltage == pytest.approx(5.0)
+    assert found[1].temperature == 25
+
+
+def test_watchdog_that_tripped_is_seen_and_armed_again(emulated, bus):
+    bus.open()
+    bus.enable_next()
+    emulated.servo(1).table.set("Bus Watchdog", 255)
+
+    for _ in SERVOS:
+        bus.check_next()
+
+    assert bus.counters.n_watchdog == 1
+    assert emulated.servo(1).table.get("Bus Watchdog") == 5
+
+
+@pytest.mark.parametrize(
+    ("fault", "text"),
+    [
+        (("silent", {"id": 2}), "servo 2 .*: expected an answer, got none"),
+        (("duplicate_id", {"id": 2, "of": 1}), "servo 1 .*: expected one servo with"),
+        (("wrong_model", {"id": 3, "number": 1190}), "xm430-w350, got a xl330-m077"),
+        (("overload", {"id": 1}), "got 'overloaded'; take the load off"),
+        (("baud", {"id": 1, "rate": 57600}), "none at 4000000"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_open_says_what_is_wrong(emulated, bus, fault, text):
+    emulated.cause(fault[0], **fault[1])
+
+    with pytest.raises(BusError, match=text):
+        bus.open()
+
+
+def test_open_says_everything_at_once(emulated, bus):
+    emulated.cause("silent", id=2)
+    emulated.servo(3).table.set("Drive Mode", 1)
+
+    with pytest.raises(BusError) as caught:
+        bus.open()
+
+    assert len(caught.value.problems) == 2
+    assert "drive mode normal, got reversed" in caught.value.problems[1]

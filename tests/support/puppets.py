@@ -1,0 +1,88 @@
+"""Emulated puppeteers in a thread of the test, so that it can reach into the servos."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import contextmanager
+
+import yaml
+
+from hardware.dynamixel.emulator.config import read_rig
+from hardware.dynamixel.emulator.faults import Faults
+from hardware.dynamixel.emulator.rig import Rig
+from hardware.dynamixel.emulator.server import Server
+from hardware.dynamixel.inspection import Servo
+
+PATIENCE = 5.0  # [s] generous: other processes share the machine
+
+
+def wait_for(condition, what="it"):
+    """Wait for something that another thread does."""
+    end = time.monotonic() + PATIENCE
+    while not (found := condition()):
+        assert time.monotonic() < end, f"{what} did not happen"
+        time.sleep(0.002)
+    return found
+
+
+class Puppets:
+    """A rig, served on pseudo-terminals; its servos stay where a test puts them."""
+
+    def __init__(self, rig):
+        self.rig = rig
+        for limb in rig.limbs.values():
+            limb.step = lambda t, dt: None  # noqa: ARG005 - no physics
+            for servo in limb.servos:
+                servo.angle = 0.0
+        self.server = Server(rig)
+        self.faults = Faults(rig)
+
+    def port(self, limb):
+        return self.server.describe()["ports"][limb]
+
+    def servo(self, servo_id, limb=None):
+        limbs = [limb] if limb else list(self.rig.limbs)
+        found = [
+            s for n in limbs for s in self.rig.limbs[n].servos if s.number == servo_id
+        ]
+        return found[0]
+
+    def servos(self, limb):
+        return tuple(
+            Servo(spec.number, spec.model) for spec in self.rig.limbs[limb].spec.servos
+        )
+
+    def cause(self, fault, **rest):
+        self.faults.cause({"fault": fault, **rest})
+
+
+@contextmanager
+def puppets(tmp_path, tree):
+    """Serve the rig of a leader's YAML."""
+    path = tmp_path / "rig.yaml"
+    path.write_text(yaml.safe_dump(tree))
+    emulated = Puppets(Rig(read_rig(str(path))))
+    thread = threading.Thread(target=emulated.server.run, name="emulator")
+    thread.start()
+    try:
+        yield emulated
+    finally:
+        emulated.server.stop()
+        thread.join()
+        emulated.server.close()
+
+
+def make_limb(port, first=1, models=("xl330-m288", "xm430-w350"), **rest):
+    """A limb without links: two joints and a trigger."""
+    servos = {
+        f"joint{i + 1}": {"id": first + i, "model": model}
+        for i, model in enumerate(models)
+    }
+    grip = {"joint": "gripper", "id": first + len(models), "model": "xl330-m077"}
+    return {
+        "port": port,
+        "servos": servos,
+        "gripper": {**grip, "closed": 0.0, "open": 0.8},
+        **rest,
+    }
