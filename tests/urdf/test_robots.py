@@ -32,6 +32,7 @@ ROBOTS = (
     "piper_2arm",
     "g1_upper",
 )
+PUPPETEERS = sorted(path.name for path in (ROOT / "urdf").glob("puppeteer_*"))
 # Our prefix, theirs, and the link both measure from; theirs has other names for the
 # fingers of the PiPER, and its root is elsewhere for the others.
 TWINS = {
@@ -67,9 +68,14 @@ def robot_of(name: str) -> RobotModel:
     return RobotModel.from_settings(settings_of(name), name, ROOT)
 
 
+def path_of(name: str) -> Path:
+    is_leader = name in PUPPETEERS
+    return ROOT / (f"urdf/{name}/robot.urdf" if is_leader else settings_of(name).urdf)
+
+
 @cache
 def urdf_of(name: str) -> ET.Element:
-    return ET.parse(ROOT / settings_of(name).urdf).getroot()
+    return ET.parse(path_of(name)).getroot()
 
 
 def movable(root: ET.Element) -> list[ET.Element]:
@@ -185,7 +191,7 @@ def test_every_row_of_the_recorded_rectangle_is_in_reach_of_the_piper() -> None:
     assert max(errors) < 1e-5
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", [*ROBOTS, *PUPPETEERS])
 def test_every_movable_joint_has_finite_limits(name: str) -> None:
     for joint in movable(urdf_of(name)):
         limit = joint.find("limit")
@@ -198,7 +204,7 @@ def test_every_movable_joint_has_finite_limits(name: str) -> None:
         assert figures["effort"] > 0
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", [*ROBOTS, *PUPPETEERS])
 def test_every_moving_link_has_a_possible_inertia(name: str) -> None:
     root = urdf_of(name)
     moving = {joint.find("child").get("link") for joint in movable(root)}
@@ -221,7 +227,7 @@ def test_every_moving_link_has_a_possible_inertia(name: str) -> None:
         assert principal[2] <= principal[0] + principal[1], link.get("name")
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", [*ROBOTS, *PUPPETEERS])
 def test_bodies_are_primitives_and_every_massive_link_has_one(name: str) -> None:
     for link in urdf_of(name).findall("link"):
         shapes = {shape.tag for shape in link.findall("*/geometry/*")}
@@ -282,17 +288,17 @@ def test_small_motions_about_home_are_free_of_collision(name: str) -> None:
         assert robot.find_collision(q) is None
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", [*ROBOTS, *PUPPETEERS])
 def test_mujoco_loads_it(name: str) -> None:
     mujoco = pytest.importorskip("mujoco")
 
-    model = mujoco.MjModel.from_xml_path(str(ROOT / settings_of(name).urdf))
+    model = mujoco.MjModel.from_xml_path(str(path_of(name)))
 
     joints = {model.joint(index).name for index in range(model.njnt)}
     assert joints == {joint.get("name") for joint in movable(urdf_of(name))}
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", [*ROBOTS, *PUPPETEERS])
 def test_figures_have_a_source(name: str) -> None:
-    source = (ROOT / settings_of(name).urdf).with_name("SOURCE.md")
+    source = path_of(name).with_name("SOURCE.md")
     assert "chosen" in source.read_text(encoding="utf-8")
