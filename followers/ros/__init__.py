@@ -1,0 +1,11 @@
+"""A robot behind ROS 2 or ROS 1, with or without ROS on this machine."""
+
+from paprle.interfaces import PluginSpec
+
+PLUGIN = PluginSpec(
+    summary="Robot behind ROS 2 (rclpy, or DDS without ROS) or ROS 1 (rospy).",
+    config="followers.ros.config:RosConfig",
+    factory="followers.ros.follower:RosFollower",
+    verified="emulator",
+    install="pip install 'paprle[dds]'",
+)

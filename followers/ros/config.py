@@ -1,0 +1,127 @@
+"""What the YAML of a robot behind ROS may say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal
+
+from annotated_types import Ge, Gt, Le, Unit, doc
+
+from paprle.settings import STRICT
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CommandConfig:
+    """One topic that takes commands."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    topic: Annotated[str, doc("Its name, below the namespace.")]
+    kind: Annotated[
+        Literal["trajectory", "positions", "joint_state"],
+        doc(
+            "trajectory: JointTrajectory, joint_trajectory_controller; positions: "
+            "Float64MultiArray, forward_command_controller; joint_state: JointState."
+        ),
+    ] = "trajectory"
+    joints: Annotated[
+        tuple[str, ...] | None,
+        doc(
+            "URDF joints in the message's order; absent: those of the limb that this "
+            "entry is named after, or of its gripper for LIMB_gripper."
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RosConfig:
+    """How the graph is joined, and where the robot is in it."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    distro: Annotated[
+        Literal["humble", "jazzy", "kilted", "noetic"],
+        doc("ROS distribution of the robot; noetic: ROS 1."),
+    ] = "jazzy"
+    transport: Annotated[
+        Literal["auto", "rclpy", "dds", "rospy"],
+        doc("auto: rclpy where ROS 2 is installed, DDS without it; rospy for ROS 1."),
+    ] = "auto"
+    domain: Annotated[
+        int | None, Ge(0), Le(232), doc("DDS domain; absent: ROS_DOMAIN_ID, or 0.")
+    ] = None
+    interface: Annotated[
+        str,
+        doc(
+            "Network of the dds transport: auto as ROS itself, loopback, or an "
+            "interface's name or address."
+        ),
+    ] = "auto"
+    peers: Annotated[
+        tuple[str, ...],
+        doc("Addresses of hosts that multicast does not reach; dds transport."),
+    ] = ()
+    node: Annotated[str, doc("Name of our node.")] = "paprle_gate"
+    rate: Annotated[
+        float, Ge(10), Le(500), Unit("Hz"), doc("How often commands are sent.")
+    ] = 200.0
+    lead: Annotated[
+        float,
+        Gt(0),
+        Le(0.2),
+        Unit("s"),
+        doc("From a trajectory's arrival to its next point."),
+    ] = 0.005
+    lag: Annotated[
+        float,
+        Ge(0),
+        Le(1),
+        Unit("s"),
+        doc("Identified delay between command and measurement."),
+    ] = 0.03
+    timeout: Annotated[
+        float, Gt(0), Le(60), Unit("s"), doc("How long the robot is looked for.")
+    ] = 5.0
+    namespace: Annotated[str, doc("Before every topic, for example /robot1.")] = ""
+    states: Annotated[tuple[str, ...], doc("Topics of joint states.")] = (
+        "/joint_states",
+    )
+    state_publishers: Annotated[
+        int, Ge(1), doc("Publishers that each of them has; more stop the robot (T2).")
+    ] = 1
+    commands: Annotated[
+        Mapping[str, CommandConfig],
+        doc("Topics of commands, by limb, LIMB_gripper or any name."),
+    ] = field(default_factory=dict)
+    joint_prefix: Annotated[
+        str, doc("What ROS puts before the URDF's joint names.")
+    ] = ""
+    joint_names: Annotated[
+        Mapping[str, str], doc("What ROS calls joints otherwise, by URDF joint.")
+    ] = field(default_factory=dict)
+    joint_scale: Annotated[
+        Mapping[str, float],
+        Unit("1"),
+        doc(
+            "Position in ROS over position in the URDF, by URDF joint; 1 where absent."
+        ),
+    ] = field(default_factory=dict)
+    running_topic: Annotated[
+        str, doc("Latched Bool that is false while the robot is stopped; may be empty.")
+    ] = ""
+    accept_no_stop: Annotated[
+        bool,
+        doc(
+            "Drive a robot that has no brake of its own: with positions or joint_state "
+            "it goes on to the last command when this program dies."
+        ),
+    ] = False
+    power_off: Annotated[
+        Literal["falls", "brakes"], doc("What the arm does when its power goes.")
+    ] = "falls"
+
+    def __post_init__(self) -> None:
+        for joint, scale in self.joint_scale.items():
+            if scale == 0.0:
+                raise ValueError(f"a scale that is not 0 for '{joint}'")

@@ -1,0 +1,193 @@
+"""The follower: a robot's description in, a ``RosRobot`` driven."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from followers.ros.config import CommandConfig, RosConfig
+from hardware.ros.bus import Bus, BusError
+from hardware.ros.messages import MessageError
+from hardware.ros.robot import RobotSpec, RosRobot, Topic
+from hardware.ros.transports import NodeSettings, open_bus
+from paprle.errors import CommandError, DeviceError
+from paprle.interfaces import Clock, Follower
+from paprle.types import FollowerInfo, FollowerState, RobotInfo, Vec, readonly
+
+
+class RosFollower(Follower):
+    """A robot behind ROS 2 or ROS 1."""
+
+    config: RosConfig
+
+    def __init__(self, config: RosConfig, robot: RobotInfo, clock: Clock) -> None:
+        super().__init__(config, robot, clock)
+        self._bus: Bus | None = None
+        self._remote: RosRobot | None = None
+        self._has_effort = False
+
+    def open(self) -> FollowerInfo:
+        """Join the graph, find the robot, and command nothing yet.
+
+        Returns:
+            What it is.
+
+        Raises:
+            DeviceError: If the robot is not there, is another one, is not alone with
+                us, or would not stop by itself and that was not accepted.
+        """
+        config, spec = self.config, self._make_spec()
+        has_stop = all(topic.kind == "trajectory" for topic in spec.commands)
+        if not has_stop and not config.accept_no_stop:
+            raise DeviceError(
+                "env.commands: expected kind trajectory, which ends in a brake of its "
+                "own, got others; set env.accept_no_stop=true to drive a robot that "
+                "nothing brakes when this program dies"
+            )
+        settings = NodeSettings(
+            name=config.node,
+            distro=config.distro,
+            transport=config.transport,
+            domain=config.domain,
+            interface=config.interface,
+            peers=config.peers,
+        )
+        try:
+            self._bus = open_bus(settings)
+            self._remote = RosRobot(self._bus, spec, self.clock)
+            self._remote.connect(config.timeout)
+        except (BusError, MessageError) as err:
+            self.close("hold")
+            raise DeviceError(f"env 'ros': {err}") from err
+        self._has_effort = bool(np.isfinite(self._remote.tau).all())
+        return FollowerInfo(
+            joint_names=self.robot.joint_names,
+            rate=config.rate,
+            lag=config.lag,
+            has_effort=self._has_effort,
+            has_unattended_stop=has_stop,
+            power_off=config.power_off,
+        )
+
+    def read(self) -> FollowerState:
+        """Return the newest state; its stamp is when the oldest joint arrived.
+
+        Raises:
+            DeviceError: If the middleware failed, or the follower is closed.
+        """
+        remote = self._opened()
+        try:
+            remote.poll()
+        except BusError as err:
+            raise DeviceError(f"env 'ros': {err}") from err
+        return FollowerState(
+            stamp_ns=int(remote.stamps_ns.min()),
+            q=readonly(remote.q),
+            dq=readonly(remote.dq),
+            tau=readonly(remote.tau) if self._has_effort else None,
+            stop_reason=remote.stop_reason,
+        )
+
+    def write(self, q_cmd: Vec) -> None:
+        """Send one command and the brake that follows it.
+
+        Args:
+            q_cmd: Command, shape (n,), [rad] or [m].
+
+        Raises:
+            CommandError: If it has the wrong shape or is not finite.
+            DeviceError: If it cannot be sent.
+        """
+        remote, n = self._opened(), len(self.robot.joint_names)
+        if q_cmd.shape != (n,) or not np.isfinite(q_cmd).all():
+            raise CommandError(f"env 'ros': expected {n} finite positions, got {q_cmd}")
+        try:
+            remote.send(q_cmd)
+        except BusError as err:
+            raise DeviceError(f"env 'ros': {err}") from err
+
+    def close(self, policy: str) -> None:  # noqa: ARG002 - power is the robot's to switch
+        """Leave the graph; the robot holds at the end of the last command."""
+        self._remote = None
+        if self._bus is not None:
+            self._bus.close()
+            self._bus = None
+
+    def _opened(self) -> RosRobot:
+        if self._remote is None:
+            raise DeviceError(
+                "env 'ros': expected an open follower, got a closed one; call open()"
+            )
+        return self._remote
+
+    def _make_spec(self) -> RobotSpec:
+        config, robot = self.config, self.robot
+        self._check_names({*config.joint_names, *config.joint_scale}, "joint_names")
+        topics = tuple(
+            Topic(
+                name=config.namespace + command.topic,
+                kind=command.kind,
+                indices=np.array(self._find_joints(label, command), dtype=np.intp),
+            )
+            for label, command in config.commands.items()
+        )
+        self._check_complete(topics)
+        return RobotSpec(
+            joint_names=tuple(
+                config.joint_names.get(name, config.joint_prefix + name)
+                for name in robot.joint_names
+            ),
+            scale=np.array([config.joint_scale.get(n, 1.0) for n in robot.joint_names]),
+            q_min=robot.q_min,
+            q_max=robot.q_max,
+            ddq_max=robot.ddq_max,
+            states=tuple(config.namespace + topic for topic in config.states),
+            n_state_publishers=config.state_publishers,
+            commands=topics,
+            running=config.running_topic and config.namespace + config.running_topic,
+            period=1.0 / config.rate,
+            lead=config.lead,
+        )
+
+    def _find_joints(self, label: str, command: CommandConfig) -> list[int]:
+        """Return a command's joints, named or by the limb it is called after."""
+        names = command.joints
+        if names is None:
+            parts = {limb.name: limb.joint_names for limb in self.robot.limbs}
+            parts |= {
+                f"{limb.name}_gripper": (limb.gripper.joint,)
+                for limb in self.robot.limbs
+                if limb.gripper
+            }
+            names = parts.get(label)
+            if names is None:
+                raise DeviceError(
+                    f"env.commands.{label}: expected joints, or a name among "
+                    f"{', '.join(parts)}, got neither"
+                )
+        self._check_names(set(names), f"commands.{label}.joints")
+        return [self.robot.joint_names.index(name) for name in names]
+
+    def _check_names(self, names: set[str], where: str) -> None:
+        unknown = names - set(self.robot.joint_names)
+        if unknown:
+            raise DeviceError(
+                f"env.{where}: expected joints of '{self.robot.name}', got "
+                f"{', '.join(sorted(unknown))}; joints: "
+                f"{', '.join(self.robot.joint_names)}"
+            )
+
+    def _check_complete(self, topics: tuple[Topic, ...]) -> None:
+        """Refuse joints that no topic commands, or more than one does."""
+        counts = np.zeros(len(self.robot.joint_names), dtype=int)
+        for topic in topics:
+            np.add.at(counts, topic.indices, 1)
+        wrong = [
+            f"{name} in {count}"
+            for name, count in zip(self.robot.joint_names, counts, strict=True)
+            if count != 1
+        ]
+        if wrong:
+            raise DeviceError(
+                f"env.commands: expected each joint in one topic, got "
+                f"{', '.join(wrong)}"
+            )

@@ -1,0 +1,181 @@
+"""Run the emulator: ``python -m hardware.ros.emulator robot=piper transport=dds``.
+
+Prints its endpoint as one JSON line, takes faults as JSON lines on standard input,
+``{"fault": "paused", "on": true}``, answers each with a line, and ends on SIGTERM.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hardware.ros.bus import BusError
+from hardware.ros.emulator.description import Description, load_description
+from hardware.ros.emulator.robot import EmulatedRobot, Log
+from hardware.ros.transports import NodeSettings, open_bus
+
+
+@dataclass(frozen=True)
+class Options:
+    """What may stand on the command line, as ``key=value``.
+
+    Attributes:
+        robot: Name of a robot of ``configs/follower``, or path of such a file.
+        env: Env whose topics it has; ``ros1`` over rospy, else ``ros2``.
+        transport: ``auto``, ``dds``, ``rclpy`` or ``rospy``.
+        distro: Distribution.
+        domain: Of DDS.
+        interface: Of DDS.
+        namespace: Before every topic.
+        rate: Of its controllers, [Hz].
+        state_rate: Of its joint states, [Hz].
+        time_constant: Of its drives, [s].
+        log: File of what came and how it moved.
+    """
+
+    robot: str = "piper"
+    env: str = ""
+    transport: str = "auto"
+    distro: str = ""
+    domain: str = ""
+    interface: str = "auto"
+    namespace: str = ""
+    rate: float = 500.0
+    state_rate: float = 200.0
+    time_constant: float = 0.02
+    log: str = ""
+
+    @property
+    def is_ros1(self) -> bool:
+        """Whether it lives in ROS 1."""
+        return "noetic" in {self.distro} or self.transport == "rospy"
+
+    def load(self) -> Description:
+        """Read the robot's files."""
+        env = self.env or ("ros1" if self.is_ros1 else "ros2")
+        return load_description(self.robot, env, self.namespace)
+
+    def make_settings(self, name: str) -> NodeSettings:
+        """Return how a node of this emulator joins the graph."""
+        return NodeSettings(
+            name=name,
+            distro=self.distro or ("noetic" if self.is_ros1 else "jazzy"),
+            transport=self.transport,  # type: ignore[arg-type]
+            domain=int(self.domain) if self.domain else None,
+            interface=self.interface,
+        )
+
+
+def parse(words: list[str]) -> Options:
+    """Read the command line.
+
+    Args:
+        words: ``key=value`` each.
+
+    Returns:
+        The options.
+
+    Raises:
+        ValueError: If a key is unknown or a value no number where one is needed.
+    """
+    values: dict[str, Any] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        kind = Options.__annotations__.get(key)
+        if not equals or kind is None:
+            known = ", ".join(Options.__annotations__)
+            raise ValueError(f"argument: expected KEY=VALUE of {known}, got '{word}'")
+        values[key] = float(value) if kind == "float" else value
+    return Options(**values)
+
+
+class Runner:
+    """Steps the robot in real time and listens to standard input."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._description = options.load()
+        self._robot = EmulatedRobot(
+            self._description,
+            open_bus(options.make_settings(f"{Path(options.robot).stem}_robot")),
+            Log(Path(options.log) if options.log else None),
+            time_constant=options.time_constant,
+            make_bus=lambda: open_bus(options.make_settings("another")),
+        )
+        self._must_end = False
+        self._rest = b""
+        self._has_input = True
+
+    def run(self) -> None:
+        """Run until SIGTERM or SIGINT."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._ask_end)
+        self._say(self._describe())
+        period_ns = round(1e9 / self._options.rate)
+        state_ns = round(1e9 / self._options.state_rate)
+        due_ns = due_state_ns = time.monotonic_ns()
+        while not self._must_end:
+            time.sleep(max(0, due_ns - time.monotonic_ns()) * 1e-9)
+            now_ns = time.monotonic_ns()
+            due_ns = max(due_ns + period_ns, now_ns)
+            self._robot.step(now_ns)
+            if now_ns >= due_state_ns:
+                due_state_ns = max(due_state_ns + state_ns, now_ns)
+                self._robot.publish()
+            self._listen()
+        self._robot.close()
+
+    def _describe(self) -> dict[str, Any]:
+        settings = self._options.make_settings("")
+        return {
+            "robot": self._options.robot,
+            "distro": settings.distro,
+            "domain": settings.domain,
+            "interface": settings.interface,
+            "states": list(self._description.states),
+            "commands": list(self._description.commands),
+            "pid": os.getpid(),
+        }
+
+    def _listen(self) -> None:
+        if not self._has_input or not select.select([sys.stdin], [], [], 0)[0]:
+            return
+        data = os.read(sys.stdin.fileno(), 4096)
+        self._has_input = bool(data)
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in filter(None, lines):
+            try:
+                order = json.loads(line)
+                self._robot.switch(str(order["fault"]), is_on=bool(order["on"]))
+                self._say({"fault": order["fault"], "on": order["on"]})
+            except (ValueError, KeyError, TypeError, BusError) as err:
+                self._say({"error": f"{type(err).__name__}: {err}"})
+
+    def _say(self, what: dict[str, Any]) -> None:
+        sys.stdout.write(json.dumps(what) + "\n")
+        sys.stdout.flush()
+
+    def _ask_end(self, *_: object) -> None:
+        self._must_end = True
+
+
+def main(words: list[str]) -> int:
+    """Run the command line; returns the exit code."""
+    try:
+        runner = Runner(parse(words))
+    except (ValueError, BusError) as err:
+        sys.stderr.write(f"{err}\n")
+        return 1
+    runner.run()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

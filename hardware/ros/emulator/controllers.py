@@ -1,0 +1,160 @@
+"""Controllers with the semantics of ros2_control's, one topic each.
+
+References:
+    ros2_controllers, joint_trajectory_controller: a message replaces the trajectory
+    that runs, begins at its stamp or on arrival, and is interpolated from the state
+    desired at that time; cubic with velocities, linear without.
+    forward_command_controller: what arrives is the command, until something else does.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+import numpy.typing as npt
+
+from hardware.ros.joints import (
+    Trajectory,
+    decode_floats,
+    decode_joints,
+    decode_trajectory,
+)
+from hardware.ros.messages import Codec, MessageError
+
+Vec = npt.NDArray[np.float64]
+
+
+class Controller(ABC):
+    """Turns what arrives on one topic into desired positions of its joints.
+
+    Attributes:
+        joints: Their names, in order.
+        q: Desired positions, shape (n,).
+        dq: Desired velocities, shape (n,).
+    """
+
+    def __init__(self, joints: tuple[str, ...], q: Vec) -> None:
+        self.joints = joints
+        self.restart(q)
+
+    def restart(self, q: Vec) -> None:
+        """Hold at positions and forget what ran."""
+        self.q, self.dq = q.copy(), np.zeros_like(q)
+
+    @abstractmethod
+    def accept(self, codec: Codec, data: bytes, now_ns: int) -> Vec:
+        """Take a command.
+
+        Args:
+            codec: Messages of the robot's distribution.
+            data: The message.
+            now_ns: Time, [ns].
+
+        Returns:
+            The position asked for next, shape (n,).
+
+        Raises:
+            MessageError: If it is refused; nothing has changed.
+        """
+
+    @abstractmethod
+    def update(self, now_ns: int) -> None:
+        """Move the desired state on to a time, [ns]."""
+
+    def _find_order(self, names: tuple[str, ...]) -> list[int]:
+        if sorted(names) != sorted(self.joints):
+            raise MessageError(
+                f"expected the joints {', '.join(self.joints)}, got {', '.join(names)}"
+            )
+        return [names.index(name) for name in self.joints]
+
+
+class TrajectoryController(Controller):
+    """As joint_trajectory_controller, in position mode."""
+
+    def restart(self, q: Vec) -> None:
+        """Hold at positions and forget the trajectory."""
+        super().restart(q)
+        self._times = np.zeros(0)
+        self._qs = self._dqs = np.zeros((0, len(q)))
+        self._is_cubic = False
+
+    def accept(self, codec: Codec, data: bytes, now_ns: int) -> Vec:
+        """Replace the trajectory; see ``Controller``."""
+        trajectory = decode_trajectory(codec, data)
+        order = self._find_order(trajectory.names)
+        self._check(trajectory, now_ns)
+        self.update(now_ns)
+        begin = trajectory.stamp_ns or now_ns
+        self._is_cubic = trajectory.dq is not None
+        dq = np.zeros_like(trajectory.q) if trajectory.dq is None else trajectory.dq
+        ends_ns = begin + trajectory.times * 1e9
+        self._times = np.append(now_ns, ends_ns)
+        self._qs = np.vstack([self.q, trajectory.q[:, order]])
+        self._dqs = np.vstack([self.dq, dq[:, order]])
+        return np.array(trajectory.q[0, order])
+
+    def update(self, now_ns: int) -> None:
+        """Interpolate; hold the last point after the end."""
+        times = self._times
+        if not len(times) or now_ns < times[0]:
+            return
+        i = int(np.searchsorted(times, now_ns, side="right")) - 1
+        if i >= len(times) - 1:
+            self.q, self.dq = self._qs[-1].copy(), np.zeros_like(self.q)
+            return
+        T = (times[i + 1] - times[i]) * 1e-9
+        s = (now_ns - times[i]) * 1e-9 / T
+        q0, q1 = self._qs[i], self._qs[i + 1]
+        if not self._is_cubic:
+            self.q, self.dq = q0 + s * (q1 - q0), (q1 - q0) / T
+            return
+        m0, m1 = T * self._dqs[i], T * self._dqs[i + 1]
+        a, b = 2 * q0 - 2 * q1 + m0 + m1, 3 * q1 - 3 * q0 - 2 * m0 - m1
+        self.q = ((a * s + b) * s + m0) * s + q0
+        self.dq = ((3 * a * s + 2 * b) * s + m0) / T
+
+    def _check(self, trajectory: Trajectory, now_ns: int) -> None:
+        if trajectory.times[0] < 0 or not np.isfinite(trajectory.q).all():
+            raise MessageError("expected finite points after the start")
+        begin_ns = trajectory.stamp_ns
+        if begin_ns and begin_ns + trajectory.times[-1] * 1e9 < now_ns:
+            raise MessageError("expected an end in the future, got one that is over")
+        if trajectory.dq is not None and np.abs(trajectory.dq[-1]).max() > 1e-6:
+            raise MessageError("expected to end at rest")  # the default since Jazzy
+
+
+class ForwardController(Controller):
+    """As forward_command_controller: positions by order."""
+
+    def accept(self, codec: Codec, data: bytes, now_ns: int) -> Vec:  # noqa: ARG002
+        """Jump to the command; see ``Controller``."""
+        q = decode_floats(codec, data)
+        if q.shape != self.q.shape or not np.isfinite(q).all():
+            raise MessageError(f"expected {len(self.q)} finite positions, got {q}")
+        self.q = q
+        return q.copy()
+
+    def update(self, now_ns: int) -> None:
+        """Hold."""
+
+
+class JointStateController(ForwardController):
+    """As AgileX's piper_ros: positions by name, in a JointState."""
+
+    def accept(self, codec: Codec, data: bytes, now_ns: int) -> Vec:  # noqa: ARG002
+        """Jump to the command; see ``Controller``."""
+        joints = decode_joints(codec, data)
+        q = joints.q[self._find_order(joints.names)]
+        if not np.isfinite(q).all():
+            raise MessageError(f"expected finite positions, got {q}")
+        self.q = q
+        return q.copy()
+
+
+CONTROLLERS: dict[str, type[Controller]] = {
+    "trajectory": TrajectoryController,
+    "positions": ForwardController,
+    "joint_state": JointStateController,
+}

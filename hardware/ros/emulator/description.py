@@ -1,0 +1,116 @@
+"""What the emulator needs to know of a robot: its YAML, read without the product."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml  # type: ignore[import-untyped]
+
+_WORKSPACE = Path(__file__).resolve().parents[3]
+
+
+@dataclass(frozen=True)
+class Description:
+    """A robot's joints by their ROS names, and its topics.
+
+    Attributes:
+        joints: Names, in order.
+        start: Where it stands at first, by joint, in ROS's units.
+        commands: Topic → (kind, joints).
+        states: Topics of joint states.
+        running: Topic of Bool; may be empty.
+    """
+
+    joints: tuple[str, ...]
+    start: Mapping[str, float]
+    commands: Mapping[str, tuple[str, tuple[str, ...]]]
+    states: tuple[str, ...]
+    running: str
+
+
+def load_description(robot: str, env: str, namespace: str = "") -> Description:
+    """Read ``configs/follower/<robot>.yaml`` and ``configs/env/<env>.yaml``.
+
+    Args:
+        robot: Name of the robot, or path of such a file.
+        env: The env whose topics it has.
+        namespace: Before every topic; that of the YAML when empty.
+
+    Returns:
+        The robot.
+
+    Raises:
+        ValueError: If there is no such robot, or it does not live in that env.
+    """
+    path = Path(robot)
+    if path.suffix != ".yaml":
+        path = _WORKSPACE / f"configs/follower/{robot}.yaml"
+    if not path.is_file():
+        known = sorted(p.stem for p in (_WORKSPACE / "configs/follower").glob("*.yaml"))
+        raise ValueError(
+            f"robot: expected one of {', '.join(known)} or a file, got '{robot}'"
+        )
+    tree = _read(path)
+    envs = tree.get("envs") or {}
+    if not isinstance(envs.get(env), dict) or not envs[env].get("commands"):
+        raise ValueError(f"{path.name}: expected commands in envs.{env}, got none")
+    base = _read(_WORKSPACE / f"configs/env/{env}.yaml")
+    return _describe(tree, {**base, **envs[env]}, namespace)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    tree = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return tree if isinstance(tree, dict) else {}
+
+
+def _describe(
+    tree: dict[str, Any], settings: dict[str, Any], namespace: str
+) -> Description:
+    homes, limbs = _find_homes(tree)
+    names = settings.get("joint_names") or {}
+    scales = settings.get("joint_scale") or {}
+    prefix = settings.get("joint_prefix", "")
+    namespace = namespace or settings.get("namespace", "")
+
+    def to_ros(joint: str) -> str:
+        return str(names.get(joint, prefix + joint))
+
+    commands = {
+        namespace + command["topic"]: (
+            str(command.get("kind", "trajectory")),
+            tuple(to_ros(joint) for joint in command.get("joints") or limbs[label]),
+        )
+        for label, command in settings["commands"].items()
+    }
+    start = {to_ros(name): q * scales.get(name, 1.0) for name, q in homes.items()}
+    for _, joints in commands.values():
+        start |= {name: 0.0 for name in joints if name not in start}
+    running = str(settings.get("running_topic") or "")
+    return Description(
+        joints=tuple(start),
+        start=start,
+        commands=commands,
+        states=tuple(
+            namespace + topic for topic in settings.get("states") or ["/joint_states"]
+        ),
+        running=running and namespace + running,
+    )
+
+
+def _find_homes(tree: dict[str, Any]) -> tuple[dict[str, float], dict[str, list[str]]]:
+    """Return home by URDF joint, and joints by limb and ``LIMB_gripper``."""
+    homes: dict[str, float] = {}
+    limbs: dict[str, list[str]] = {}
+    for name, limb in (tree.get("limbs") or {}).items():
+        joints = list(limb["joints"])
+        limbs[name] = joints
+        homes |= dict(zip(joints, limb.get("home") or [0.0] * len(joints), strict=True))
+        if gripper := limb.get("gripper"):
+            limbs[f"{name}_gripper"] = [gripper["joint"]]
+            homes[gripper["joint"]] = float(gripper["closed"])
+    return homes | (tree.get("hold") or {}), limbs

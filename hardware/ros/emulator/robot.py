@@ -1,0 +1,238 @@
+"""The emulated robot: controllers, drives with a first-order lag, topics and faults."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+import numpy.typing as npt
+
+from hardware.ros.bus import LATCHED, Bus, Publisher
+from hardware.ros.emulator.controllers import CONTROLLERS, Controller
+from hardware.ros.emulator.description import Description
+from hardware.ros.joints import Joints, encode_bool, encode_joints
+from hardware.ros.messages import BOOL, JOINT_STATE, MessageError
+from hardware.ros.robot import KINDS
+
+Vec = npt.NDArray[np.float64]
+
+_STIFFNESS = 100.0  # [N·m/rad] chosen: efforts of a small arm's drive
+FAULTS = (
+    "paused",
+    "silent",
+    "reordered",
+    "mislabelled",
+    "degrees",
+    "no_velocities",
+    "nan",
+    "ignoring",
+    "protective_stop",
+    "twice",
+    "rogue",
+)
+"""What can be switched on and off; ``killed`` ends the process at once."""
+
+
+class Log:
+    """What was received and how it moved, as JSON lines that outlive a kill."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._file: TextIO | None = None
+        if path is not None:
+            self._file = path.open("w", buffering=1, encoding="utf-8")
+
+    def write(self, kind: str, t_ns: int, **values: Any) -> None:
+        """Write an entry."""
+        if self._file is not None:
+            entry = {"kind": kind, "t_ns": t_ns, **values}
+            self._file.write(json.dumps(entry) + "\n")
+
+    def close(self) -> None:
+        """End the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+
+class EmulatedRobot:
+    """A robot on a bus; time passes in ``step`` alone."""
+
+    def __init__(
+        self,
+        description: Description,
+        bus: Bus,
+        log: Log,
+        *,
+        time_constant: float,
+        make_bus: Callable[[], Bus],
+    ) -> None:
+        """Put the robot at its start and its topics on the bus.
+
+        Args:
+            description: The robot.
+            bus: Its node.
+            log: Where it is told what came and how it moved.
+            time_constant: Of its drives, [s]; 0: none.
+            make_bus: Makes another node, for faults that need one.
+        """
+        self._description, self._bus, self._log = description, bus, log
+        self._time_constant = time_constant
+        self._make_bus = make_bus
+        self._faults: set[str] = set()
+        self._others: dict[str, tuple[Bus, Publisher]] = {}
+        self._now_ns = 0
+        self.q = np.array([description.start[name] for name in description.joints])
+        self.dq = np.zeros_like(self.q)
+        self._controllers: list[tuple[Controller, list[int]]] = []
+        for topic, (kind, joints) in description.commands.items():
+            ids = [description.joints.index(name) for name in joints]
+            controller = CONTROLLERS[kind](joints, self.q[ids])
+            self._controllers.append((controller, ids))
+            bus.subscribe(topic, KINDS[kind], self._make_intake(topic, controller))
+        self._states = [
+            bus.advertise(topic, JOINT_STATE) for topic in description.states
+        ]
+        self._running: Publisher | None = None
+        if description.running:
+            self._running = bus.advertise(description.running, BOOL, LATCHED)
+            self._running.publish(encode_bool(bus.codec, True))
+
+    def step(self, now_ns: int) -> None:
+        """Receive, control and move on to a time, [ns]."""
+        before_ns, self._now_ns = self._now_ns, now_ns
+        dt = (now_ns - before_ns) * 1e-9 if before_ns else 0.0
+        if "paused" in self._faults:
+            return
+        self._bus.poll()
+        desired = self.q.copy()
+        for controller, ids in self._controllers:
+            if "protective_stop" not in self._faults:
+                controller.update(now_ns)
+            desired[ids] = controller.q
+        if dt > 0.0:
+            self._drive(desired, dt)
+        self._log.write("motion", now_ns, q=self.q.tolist(), q_des=desired.tolist())
+
+    def publish(self) -> None:
+        """Publish the joint states of now."""
+        if self._faults & {"paused", "silent"}:
+            return
+        joints = self._spoil(self._measure())
+        data = encode_joints(self._bus.codec, joints)
+        for publisher in self._states:
+            publisher.publish(data)
+        if "twice" in self._others:
+            self._others["twice"][1].publish(data)
+
+    def switch(self, fault: str, *, is_on: bool) -> None:
+        """Begin or end a fault.
+
+        Args:
+            fault: One of ``FAULTS``, or ``killed``.
+            is_on: Begin it.
+
+        Raises:
+            ValueError: If there is no such fault, or not on this bus.
+        """
+        if fault == "killed":
+            os._exit(9)
+        if fault not in FAULTS:
+            raise ValueError(
+                f"fault: expected one of {', '.join(FAULTS)}, killed; got '{fault}'"
+            )
+        if fault in {"twice", "rogue"}:
+            self._switch_other(fault, is_on=is_on)
+        (self._faults.add if is_on else self._faults.discard)(fault)
+        if fault == "protective_stop":
+            self._stop_or_restart(is_on=is_on)
+        self._log.write("fault", self._now_ns, name=fault, on=is_on)
+
+    def close(self) -> None:
+        """Leave the graph."""
+        for bus, _ in self._others.values():
+            bus.close()
+        self._bus.close()
+        self._log.close()
+
+    def _make_intake(
+        self, topic: str, controller: Controller
+    ) -> Callable[[bytes], None]:
+        def take(data: bytes) -> None:
+            if self._faults & {"protective_stop", "ignoring"}:
+                self._log.write("ignored", self._now_ns, topic=topic)
+                return
+            try:
+                q = controller.accept(self._bus.codec, data, self._now_ns)
+            except MessageError as err:
+                self._log.write("refused", self._now_ns, topic=topic, why=str(err))
+                return
+            self._log.write(
+                "command",
+                self._now_ns,
+                topic=topic,
+                joints=list(controller.joints),
+                q=q.tolist(),
+            )
+
+        return take
+
+    def _drive(self, desired: Vec, dt: float) -> None:
+        share = 1.0
+        if self._time_constant > 0.0:
+            share = -math.expm1(-dt / self._time_constant)
+        step = share * (desired - self.q)
+        self.q, self.dq = self.q + step, step / dt
+
+    def _measure(self) -> Joints:
+        desired = self.q.copy()
+        for controller, ids in self._controllers:
+            desired[ids] = controller.q
+        tau = _STIFFNESS * (desired - self.q)
+        return Joints(
+            self._description.joints, self.q, self.dq, tau, stamp_ns=self._now_ns
+        )
+
+    def _spoil(self, joints: Joints) -> Joints:
+        names, q, dq, tau = joints.names, joints.q, joints.dq, joints.tau
+        if "reordered" in self._faults:
+            names, q, dq, tau = names[::-1], q[::-1], dq[::-1], tau[::-1]
+        if "mislabelled" in self._faults:
+            q, dq, tau = q[::-1], dq[::-1], tau[::-1]
+        if "degrees" in self._faults:
+            q, dq = np.rad2deg(q), np.rad2deg(dq)
+        if "no_velocities" in self._faults:
+            dq = np.full_like(q, np.nan)
+        if "nan" in self._faults:
+            q = np.full_like(q, np.nan)
+        return Joints(names, q, dq, tau, joints.stamp_ns)
+
+    def _switch_other(self, fault: str, *, is_on: bool) -> None:
+        """Let another node come or go that publishes what one alone may."""
+        if not is_on:
+            bus, _ = self._others.pop(fault, (None, None))
+            if bus is not None:
+                bus.close()
+            return
+        if self._bus.name != "dds":
+            raise ValueError(f"fault: '{fault}' needs a second node; start another")
+        if fault in self._others:
+            return
+        bus = self._make_bus()
+        if fault == "twice":
+            publisher = bus.advertise(self._description.states[0], JOINT_STATE)
+        else:
+            topic, (kind, _) = next(iter(self._description.commands.items()))
+            publisher = bus.advertise(topic, KINDS[kind])
+        self._others[fault] = bus, publisher
+
+    def _stop_or_restart(self, *, is_on: bool) -> None:
+        """Stand where it is; the controllers begin anew from there."""
+        for controller, ids in self._controllers:
+            controller.restart(self.q[ids])
+        if self._running is not None:
+            self._running.publish(encode_bool(self._bus.codec, not is_on))

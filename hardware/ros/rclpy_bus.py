@@ -1,0 +1,136 @@
+"""The same bytes through rclpy, where ROS 2 is installed.
+
+Not verified here: written against the API of rclpy (Humble to Kilted), which no package
+registry has. ``docs/ros2.md`` says what was verified against what.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+
+from hardware.ros.bus import COMMANDS, SENSORS, Bus, BusError, Callback, Publisher, Qos
+from hardware.ros.messages import Codec
+
+_BATCH = 64  # chosen: messages a poll takes at most
+
+
+class RclpyPublisher(Publisher):
+    """A publisher of one topic."""
+
+    def __init__(self, publisher: Any) -> None:
+        self._publisher = publisher
+
+    def publish(self, data: bytes) -> None:
+        """Publish CDR bytes as they are."""
+        self._publisher.publish(data)
+
+    def count_matched(self) -> int:
+        """Return how many subscriptions match."""
+        return int(self._publisher.get_subscription_count())
+
+
+class RclpyBus(Bus):
+    """A node of rclpy in a context of its own, spun by ``poll``."""
+
+    name = "rclpy"
+    has_actions = True
+
+    def __init__(
+        self, codec: Codec, node_name: str, *, domain: int | None = None
+    ) -> None:
+        """Make the node; the RMW and its network are those of the environment.
+
+        Args:
+            codec: Messages of the distribution.
+            node_name: As others see it.
+            domain: ``ROS_DOMAIN_ID`` when absent.
+        """
+        super().__init__(codec)
+        self._context = Context()
+        # signals are the process's own to handle: a gate brakes before it ends
+        rclpy.init(context=self._context, domain_id=domain)
+        self._node = rclpy.create_node(node_name, context=self._context)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self._node)
+        self._n_called = 0
+        self._is_open = True
+
+    def advertise(self, topic: str, typename: str, qos: Qos = COMMANDS) -> Publisher:
+        """Return a publisher; see ``Bus``."""
+        made = self._node.create_publisher(_load(typename), topic, _translate(qos))
+        return RclpyPublisher(made)
+
+    def subscribe(
+        self, topic: str, typename: str, callback: Callback, qos: Qos = SENSORS
+    ) -> None:
+        """Subscribe; see ``Bus``."""
+
+        def take(data: bytes) -> None:
+            self._n_called += 1
+            callback(data)
+
+        self._node.create_subscription(
+            _load(typename), topic, take, _translate(qos), raw=True
+        )
+
+    def poll(self) -> None:
+        """Spin until nothing is ready."""
+        for _ in range(_BATCH):
+            before = self._n_called
+            self._executor.spin_once(timeout_sec=0.0)
+            if self._n_called == before:
+                return
+
+    def count_publishers(self, topic: str) -> int:
+        """Return how many publishers of other nodes a topic has."""
+        return self._count_others(self._node.get_publishers_info_by_topic(topic))
+
+    def count_subscribers(self, topic: str) -> int:
+        """Return how many subscriptions of other nodes a topic has."""
+        return self._count_others(self._node.get_subscriptions_info_by_topic(topic))
+
+    def list_topics(self) -> dict[str, str]:
+        """Return all topics and their first types."""
+        listed = self._node.get_topic_names_and_types()
+        return {topic: typenames[0] for topic, typenames in listed}
+
+    def close(self) -> None:
+        """Leave the graph; may be called twice."""
+        if self._is_open:
+            self._is_open = False
+            self._executor.shutdown()
+            self._node.destroy_node()
+            rclpy.shutdown(context=self._context)
+
+    def _count_others(self, infos: list[Any]) -> int:
+        return sum(info.node_name != self._node.get_name() for info in infos)
+
+
+def _load(typename: str) -> Any:
+    try:
+        return import_module("rosidl_runtime_py.utilities").get_message(typename)
+    except (ModuleNotFoundError, AttributeError, ValueError) as err:
+        package = typename.partition("/")[0]
+        raise BusError(
+            f"rclpy: expected the type {typename}, got none ({err}); source the "
+            f"workspace that has {package}"
+        ) from err
+
+
+def _translate(qos: Qos) -> QoSProfile:
+    return QoSProfile(
+        history=HistoryPolicy.KEEP_LAST,
+        depth=qos.depth,
+        reliability=ReliabilityPolicy.RELIABLE
+        if qos.reliable
+        else ReliabilityPolicy.BEST_EFFORT,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL
+        if qos.latched
+        else DurabilityPolicy.VOLATILE,
+    )

@@ -1,0 +1,293 @@
+"""A robot behind a ROS graph, as numbers and joint names: states in, commands out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hardware.ros.bus import LATCHED, SENSORS, Bus, BusError, Publisher
+from hardware.ros.joints import (
+    Joints,
+    Trajectory,
+    Vec,
+    decode_bool,
+    decode_joints,
+    encode_floats,
+    encode_joints,
+    encode_trajectory,
+)
+from hardware.ros.messages import (
+    BOOL,
+    FLOATS,
+    JOINT_STATE,
+    JOINT_TRAJECTORY,
+    MessageError,
+)
+from hardware.ros.stopping import StopPlanner
+
+KINDS = {
+    "trajectory": JOINT_TRAJECTORY,
+    "positions": FLOATS,
+    "joint_state": JOINT_STATE,
+}
+"""What a command topic takes: the word in the YAML and its message type."""
+
+_LOOK_NS = 100_000_000  # [ns] chosen: how often the graph is looked at
+_SETTLING = 0.5  # [s] chosen: time for publishers to be found that should not be there
+_PLAUSIBLE = 1.0  # [rad] chosen: how far outside its limits a real joint may read
+_LONGEST_STEP = 0.5  # [s] chosen: states farther apart than this give no velocity
+
+
+@dataclass(frozen=True, kw_only=True)
+class Topic:
+    """Where commands for some joints go.
+
+    Attributes:
+        name: Full name of the topic.
+        kind: Key of ``KINDS``.
+        indices: Joints, as indices into those of the robot, in the message's order.
+    """
+
+    name: str
+    kind: str
+    indices: npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobotSpec:
+    """The robot's joints, what ROS calls them, and its topics.
+
+    Attributes:
+        joint_names: What ROS calls the robot's joints, in vector order.
+        scale: Position in ROS over position in the URDF, shape (n,).
+        q_min: Lower position limits, shape (n,), [rad] or [m], of the URDF.
+        q_max: Upper position limits, shape (n,).
+        ddq_max: Acceleration limits A, shape (n,).
+        states: Topics of JointState.
+        n_state_publishers: How many publishers each of them has.
+        commands: Topics of commands, each joint in one of them.
+        running: Topic of Bool that is false while the robot is stopped; may be empty.
+        period: Of commands, [s].
+        lead: From a trajectory's arrival to its first point, [s].
+    """
+
+    joint_names: tuple[str, ...]
+    scale: Vec
+    q_min: Vec
+    q_max: Vec
+    ddq_max: Vec
+    states: tuple[str, ...]
+    n_state_publishers: int
+    commands: tuple[Topic, ...]
+    running: str
+    period: float
+    lead: float
+
+
+class RosRobot:
+    """States and commands of a robot over any bus.
+
+    Attributes:
+        q: Positions, shape (n,), [rad] or [m]; NaN before they are known.
+        dq: Velocities, shape (n,).
+        tau: Efforts, shape (n,); NaN where there are none.
+        stamps_ns: When each joint was heard of last, shape (n,), [ns].
+        n_refused: Messages that could not be used.
+    """
+
+    def __init__(self, bus: Bus, spec: RobotSpec, clock: Callable[[], int]) -> None:
+        self._bus, self._spec, self._clock = bus, spec, clock
+        n = len(spec.joint_names)
+        self.q, self.dq, self.tau = np.full((3, n), np.nan)
+        self.stamps_ns = np.zeros(n, dtype=np.int64)
+        self.n_refused = 0
+        self._header_ns = np.zeros(n, dtype=np.int64)
+        self._orders: dict[tuple[str, ...], tuple[list[int], list[int]]] = {}
+        self._is_running = True
+        self._looked_ns = 0
+        self._intruder = ""
+        self._sent: Vec | None = None
+        self._planners = [
+            StopPlanner(
+                spec.q_min[topic.indices],
+                spec.q_max[topic.indices],
+                spec.ddq_max[topic.indices],
+                spec.period,
+            )
+            for topic in spec.commands
+        ]
+        for state in spec.states:
+            bus.subscribe(state, JOINT_STATE, self._take_joints, SENSORS)
+        if spec.running:
+            bus.subscribe(spec.running, BOOL, self._take_running, LATCHED)
+        self._publishers: list[Publisher] = [
+            bus.advertise(topic.name, KINDS[topic.kind]) for topic in spec.commands
+        ]
+
+    def connect(self, timeout: float) -> None:
+        """Wait for the robot and look whether it is the one expected.
+
+        Args:
+            timeout: For how long, [s].
+
+        Raises:
+            BusError: With everything that is missing, wrong or too many.
+        """
+        self._bus.wait_until(self._is_there, timeout)
+        problems = self._find_missing()
+        if not problems:
+            self._bus.wait_until(lambda: False, _SETTLING)
+            problems = self._find_implausible()
+            intruder = self._find_intruder()
+            problems += [intruder] if intruder else []
+        if problems:
+            raise BusError("; ".join(problems))
+
+    def poll(self) -> None:
+        """Take what has arrived; never blocks."""
+        self._bus.poll()
+        now_ns = self._clock()
+        if now_ns - self._looked_ns >= _LOOK_NS:
+            self._looked_ns = now_ns
+            self._intruder = self._find_intruder()
+
+    @property
+    def stop_reason(self) -> str:
+        """Why the robot must not be driven now; empty when it may."""
+        if not self._is_running:
+            return f"robot not running ({self._spec.running})"
+        return self._intruder
+
+    def send(self, q: Vec) -> None:
+        """Send a command to all topics.
+
+        Args:
+            q: Positions, shape (n,), [rad] or [m].
+        """
+        previous, self._sent = self._sent, q.copy()
+        if previous is None:
+            previous = q
+        parts = zip(self._spec.commands, self._planners, self._publishers, strict=True)
+        for topic, planner, publisher in parts:
+            at = topic.indices
+            publisher.publish(self._encode(topic, planner, q[at], previous[at]))
+
+    def _encode(self, topic: Topic, planner: StopPlanner, q: Vec, q_prev: Vec) -> bytes:
+        codec, spec = self._bus.codec, self._spec
+        names = tuple(spec.joint_names[i] for i in topic.indices)
+        scale = spec.scale[topic.indices]
+        if topic.kind == "trajectory":
+            # stamp zero: from its arrival, in the controller's own time, real or not
+            times, positions, velocities = planner.plan(q, q_prev, spec.lead)
+            trajectory = Trajectory(names, times, positions * scale, velocities * scale)
+            return encode_trajectory(codec, trajectory)
+        if topic.kind == "positions":
+            return encode_floats(codec, q * scale)
+        missing = np.full(len(q), np.nan)
+        return encode_joints(codec, Joints(names, q * scale, missing, missing))
+
+    def _take_joints(self, data: bytes) -> None:
+        try:
+            joints = decode_joints(self._bus.codec, data)
+        except MessageError:
+            self.n_refused += 1
+            return
+        ours, theirs = self._find_order(joints.names)
+        if not ours:
+            return
+        now_ns, scale = self._clock(), self._spec.scale[ours]
+        q, dq = joints.q[theirs] / scale, joints.dq[theirs] / scale
+        is_missing = np.isnan(dq)
+        if is_missing.any():
+            estimated = self._estimate_speed(ours, q, joints.stamp_ns, now_ns)
+            dq = np.where(is_missing, estimated, dq)
+        self.q[ours], self.dq[ours] = q, dq
+        self.tau[ours] = joints.tau[theirs] * scale
+        self.stamps_ns[ours], self._header_ns[ours] = now_ns, joints.stamp_ns
+
+    def _find_order(self, names: tuple[str, ...]) -> tuple[list[int], list[int]]:
+        """Return where the joints of a message stand with us, and in the message."""
+        if names not in self._orders:
+            if len(self._orders) > len(self._spec.joint_names) * 8:
+                self._orders.clear()  # a sender that makes up names fills no memory
+            known = {name: i for i, name in enumerate(self._spec.joint_names)}
+            pairs = [(known[name], k) for k, name in enumerate(names) if name in known]
+            self._orders[names] = [i for i, _ in pairs], [k for _, k in pairs]
+        return self._orders[names]
+
+    def _estimate_speed(
+        self, ours: list[int], q: Vec, header_ns: int, now_ns: int
+    ) -> Vec:
+        """Return differences over the sender's time, or that of arrival without one."""
+        has_stamps = (self._header_ns[ours] > 0) & (header_ns > 0)
+        by_header = header_ns - self._header_ns[ours]
+        by_arrival = now_ns - self.stamps_ns[ours]
+        dt = np.where(has_stamps, by_header, by_arrival) * 1e-9
+        is_usable = (dt > 1e-4) & (dt < _LONGEST_STEP)
+        before = np.nan_to_num(self.dq[ours])
+        steps = (q - self.q[ours]) / np.where(is_usable, dt, 1.0)
+        standing = np.where(dt >= _LONGEST_STEP, 0.0, before)
+        return np.where(is_usable & np.isfinite(steps), steps, standing)
+
+    def _take_running(self, data: bytes) -> None:
+        try:
+            self._is_running = decode_bool(self._bus.codec, data)
+        except MessageError:
+            self.n_refused += 1
+
+    def _is_there(self) -> bool:
+        matched = all(publisher.count_matched() for publisher in self._publishers)
+        return matched and bool((self.stamps_ns > 0).all())
+
+    def _find_missing(self) -> list[str]:
+        """Say what was expected and what is there instead."""
+        spec, problems = self._spec, []
+        unheard = [
+            name
+            for name, stamp in zip(spec.joint_names, self.stamps_ns, strict=True)
+            if stamp == 0
+        ]
+        if unheard:
+            problems.append(
+                f"expected states of {', '.join(unheard)} on {', '.join(spec.states)}"
+            )
+        for topic, publisher in zip(spec.commands, self._publishers, strict=True):
+            if not publisher.count_matched():
+                problems.append(
+                    f"expected a reliable subscriber of {KINDS[topic.kind]} on "
+                    f"{topic.name}"
+                )
+        if problems:
+            found = [f"{t} [{kind}]" for t, kind in self._bus.list_topics().items()]
+            problems.append(f"found: {', '.join(sorted(found)) or 'nobody'}")
+        return problems
+
+    def _find_implausible(self) -> list[str]:
+        """Refuse positions that no joint of this robot can have: degrees, say."""
+        spec = self._spec
+        low, high = spec.q_min - _PLAUSIBLE, spec.q_max + _PLAUSIBLE
+        is_good = (low <= self.q) & (self.q <= high)
+        if is_good.all():
+            return []
+        shown = ", ".join(
+            f"{spec.joint_names[i]} {self.q[i]:.4g}" for i in np.flatnonzero(~is_good)
+        )
+        radians = np.deg2rad(self.q)
+        is_degrees = ((low <= radians) & (radians <= high)).all()
+        hint = "; are these degrees?" if is_degrees else ""
+        return [f"expected positions within the limits of the URDF, got {shown}{hint}"]
+
+    def _find_intruder(self) -> str:
+        """Say who else speaks where one alone may (T2)."""
+        spec, bus = self._spec, self._bus
+        for topic in spec.commands:
+            if n := bus.count_publishers(topic.name):
+                return f"{n} other publisher(s) on {topic.name}"
+        for state in spec.states:
+            n = bus.count_publishers(state)
+            if n > spec.n_state_publishers:
+                return f"{n} publishers on {state}, not {spec.n_state_publishers}"
+        return ""

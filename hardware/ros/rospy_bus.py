@@ -1,0 +1,179 @@
+"""The same bytes through rospy: ROS 1, Noetic or Debian's own packages."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections import deque
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from hardware.ros.bus import COMMANDS, SENSORS, Bus, BusError, Callback, Publisher, Qos
+from hardware.ros.messages import Codec
+
+_DEBIAN = Path("/usr/lib/python3/dist-packages")  # spec: Debian's Python policy
+_ASK_PERIOD = 0.2  # [s] chosen: how often the master is asked who publishes what
+_PATIENCE = 2.0  # [s] chosen: the longest wait for that thread at the end
+_IGNORED = "/rosout"
+
+
+def find_rospy() -> bool:
+    """Tell whether rospy can be imported; Debian's packages are looked at last."""
+    if find_spec("rospy") is None and (_DEBIAN / "rospy").is_dir():
+        sys.path.append(str(_DEBIAN))
+    return find_spec("rospy") is not None
+
+
+class RospyPublisher(Publisher):
+    """A publisher of one topic."""
+
+    def __init__(self, publisher: Any, message_type: Any) -> None:
+        self._publisher = publisher
+        self._message_type = message_type
+
+    def publish(self, data: bytes) -> None:
+        """Publish bytes as they are; a thread of rospy sends them.
+
+        Raises:
+            BusError: If the node has been closed.
+        """
+        message = self._message_type()
+        message.deserialize(data)
+        try:
+            self._publisher.publish(message)
+        except Exception as err:
+            raise BusError(f"rospy: {self._publisher.name}: {err}") from err
+
+    def count_matched(self) -> int:
+        """Return how many subscribers are connected."""
+        return int(self._publisher.get_num_connections())
+
+
+class RospyBus(Bus):
+    """The one node that a process may have in ROS 1."""
+
+    name = "rospy"
+    has_actions = True
+
+    def __init__(self, codec: Codec, node_name: str) -> None:
+        """Join the graph of ``ROS_MASTER_URI``.
+
+        Args:
+            codec: Messages of Noetic.
+            node_name: As others see it, with a number behind.
+
+        Raises:
+            BusError: If there is no rospy or no master.
+        """
+        super().__init__(codec)
+        if not codec.is_ros1:
+            raise BusError(f"rospy: expected the distro noetic, got {codec.distro}")
+        if not find_rospy():
+            raise BusError(
+                "rospy: expected ROS 1, got none; install it with: apt-get install "
+                "python3-rospy"
+            )
+        rospy, rosgraph = import_module("rospy"), import_module("rosgraph")
+        if not rosgraph.is_master_online():
+            uri = os.environ.get("ROS_MASTER_URI", "http://localhost:11311")
+            raise BusError(f"rospy: expected a master at {uri}, got none; run: roscore")
+        self._rospy = rospy
+        # signals are the process's own to handle: a gate brakes before it ends
+        rospy.init_node(node_name, anonymous=True, disable_signals=True)
+        self._master = rosgraph.Master(rospy.get_name())
+        self._waiting: deque[tuple[Callback, bytes]] = deque(maxlen=SENSORS.depth * 8)
+        self._ends: list[Any] = []
+        self._graph = self._ask_master()
+        self._must_end = threading.Event()
+        self._watcher = threading.Thread(target=self._watch, name="ros master")
+        self._watcher.start()
+
+    def advertise(self, topic: str, typename: str, qos: Qos = COMMANDS) -> Publisher:
+        """Return a publisher; see ``Bus``."""
+        message_type = self._make_type(typename)
+        made = self._rospy.Publisher(
+            topic,
+            message_type,
+            queue_size=qos.depth,
+            latch=qos.latched,
+            tcp_nodelay=True,
+        )
+        self._ends.append(made)
+        return RospyPublisher(made, message_type)
+
+    def subscribe(
+        self, topic: str, typename: str, callback: Callback, qos: Qos = SENSORS
+    ) -> None:
+        """Subscribe; see ``Bus``."""
+        made = self._rospy.Subscriber(
+            topic,
+            self._make_type(typename),
+            lambda message: self._waiting.append((callback, bytes(message._buff))),  # noqa: SLF001
+            queue_size=qos.depth,
+            tcp_nodelay=True,
+        )
+        self._ends.append(made)
+
+    def poll(self) -> None:
+        """Call the callbacks of everything that rospy's threads have received."""
+        for _ in range(len(self._waiting)):
+            callback, data = self._waiting.popleft()
+            callback(data)
+
+    def count_publishers(self, topic: str) -> int:
+        """Return how many other nodes publish a topic."""
+        return self._count(0, topic)
+
+    def count_subscribers(self, topic: str) -> int:
+        """Return how many other nodes subscribe to a topic."""
+        return self._count(1, topic)
+
+    def list_topics(self) -> dict[str, str]:
+        """Return the topics the master knows, and their types in ROS 2's spelling."""
+        listed = self._master.getTopicTypes()
+        return {
+            topic: typename.replace("/", "/msg/")
+            for topic, typename in listed
+            if not topic.startswith(_IGNORED)
+        }
+
+    def close(self) -> None:
+        """Unregister; may be called twice. The process's node itself stays."""
+        self._must_end.set()
+        self._watcher.join(_PATIENCE)
+        for end in self._ends:
+            end.unregister()
+        self._ends.clear()
+
+    def _make_type(self, typename: str) -> Any:
+        package, _, name = typename.split("/")
+        return type(
+            name,
+            (self._rospy.AnyMsg,),
+            {
+                "_type": f"{package}/{name}",
+                "_md5sum": self.codec.hash_type(typename),
+                "_full_text": self.codec.describe(typename),
+                "_has_header": False,
+                "__slots__": ["_buff"],
+            },
+        )
+
+    def _count(self, part: int, topic: str) -> int:
+        nodes = self._graph[part].get(topic, set())
+        return len(nodes - {self._rospy.get_name()})
+
+    def _ask_master(self) -> list[dict[str, set[str]]]:
+        state = self._master.getSystemState()
+        return [{topic: set(nodes) for topic, nodes in part} for part in state[:2]]
+
+    def _watch(self) -> None:
+        """Ask the master now and then: it may take long, and polling may not."""
+        while not self._must_end.wait(_ASK_PERIOD):
+            try:
+                self._graph = self._ask_master()
+            except (OSError, ValueError):
+                continue  # a master that is away changes nothing between nodes

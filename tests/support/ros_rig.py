@@ -1,0 +1,143 @@
+"""Starts the ROS robot emulator as a user does, hurts it, and reads its log."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from paprle.config import resolve
+from paprle.oracle import Limits, Verdict, check_commands
+from paprle.process import WORKSPACE
+from paprle.session.plan import make_robot
+from paprle.types import RobotInfo
+
+MUST_RUN = os.environ.get("REQUIRE_ROS") == "1"
+"""Set where ROS 1 and the judges are installed: then a skip is a failure."""
+
+
+def skip_or_fail(why: str) -> None:
+    """Skip a test, but not where it must run."""
+    (pytest.fail if MUST_RUN else pytest.skip)(why)
+
+
+def need_dds() -> None:
+    """Skip without cyclonedds."""
+    if importlib.util.find_spec("cyclonedds") is None:
+        skip_or_fail("cyclonedds is not installed: pip install 'paprle[dds]'")
+
+
+def choose_domain() -> int:
+    """Return a DDS domain of this process; its ports are those of no default node."""
+    return 101 + os.getpid() % 100
+
+
+def load_robot(name: str) -> RobotInfo:
+    """Return a robot's description, limits of its YAML included."""
+    words = ["leader=autopilot", f"follower={name}", "env=kinematic"]
+    return make_robot(resolve(words)).info
+
+
+class EmulatedRos:
+    """The emulator in a process of its own."""
+
+    def __init__(self, log: Path, *words: str, env: dict[str, str] | None = None):
+        self.log = log
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "hardware.ros.emulator", f"log={log}", *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            bufsize=1,
+            cwd=WORKSPACE,
+            env=os.environ | (env or {}),
+        )
+        self.endpoint = self._read_line()
+
+    def switch(self, fault: str, *, on: bool = True) -> dict:
+        """Switch a fault and wait for the answer."""
+        self.process.stdin.write(json.dumps({"fault": fault, "on": on}) + "\n")
+        return self._read_line()
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def end(self) -> int:
+        """End it as a user does, and return its exit code."""
+        if self.process.poll() is None:
+            self.process.terminate()
+        code = self.process.wait(10)
+        for pipe in (self.process.stdin, self.process.stdout):
+            pipe.close()
+        return code
+
+    def entries(self, kind: str) -> list[dict]:
+        """Return the entries of one kind in its log, so far."""
+        lines = self.log.read_text().splitlines()
+        return [e for e in map(json.loads, lines) if e["kind"] == kind]
+
+    def _read_line(self) -> dict:
+        ready, _, _ = select.select([self.process.stdout], [], [], 20.0)
+        assert ready, "the emulator says nothing"
+        line = self.process.stdout.readline()
+        assert line, "the emulator died"
+        return json.loads(line)
+
+
+class Received:
+    """What the robot received and how it moved, from its own log alone."""
+
+    def __init__(self, rig: EmulatedRos, robot: RobotInfo, topic: str) -> None:
+        commands = [e for e in rig.entries("command") if e["topic"] == topic]
+        self.t_ns = np.array([entry["t_ns"] for entry in commands])
+        self.q = np.array([entry["q"] for entry in commands])
+        self.ids = [robot.joint_names.index(name) for name in commands[0]["joints"]]
+        self.robot = robot
+        motion = rig.entries("motion")
+        self.motion_ns = np.array([entry["t_ns"] for entry in motion])
+        n = len(self.ids)
+        self.q_des = np.array([entry["q_des"] for entry in motion])[:, :n]
+        self.q_meas = np.array([entry["q"] for entry in motion])[:, :n]
+
+    def judge(self, period: float) -> Verdict:
+        """The oracle's verdict on what arrived."""
+        robot, ids = self.robot, self.ids
+        limits = Limits(
+            q_min=robot.q_min[ids],
+            q_max=robot.q_max[ids],
+            dq_max=robot.dq_max[ids],
+            ddq_max=robot.ddq_max[ids],
+            h=period,
+        )
+        return check_commands(self.q, limits, q_start=self.q[[0, 0]])
+
+    def find_rest_ns(self) -> int:
+        """When the controllers' desired position moved for the last time."""
+        moving = np.flatnonzero(np.abs(np.diff(self.q_des, axis=0)).max(axis=1) > 1e-9)
+        assert len(moving), "the robot never moved"
+        assert moving[-1] + 2 < len(self.motion_ns), "the log ends in motion"
+        return int(self.motion_ns[moving[-1] + 1])
+
+    def find_speeds(self) -> np.ndarray:
+        """Speeds of the desired position between entries, shape (k − 1, n)."""
+        dt = np.diff(self.motion_ns)[:, None] * 1e-9
+        return np.diff(self.q_des, axis=0) / dt
+
+
+def wait_for(condition, timeout: float = 20.0) -> bool:
+    end = time.monotonic() + timeout
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False
