@@ -1,4 +1,28 @@
-"""Runs an emulated rig: ``python -m hardware.dynamixel.emulator leader=<config>``."""
+"""An emulated rig of puppeteers: Dynamixel servos on pseudo-terminals, with physics.
+
+    python -m hardware.dynamixel.emulator leader=NAME [key=value …]
+
+Keys:
+    leader=NAME      configs/leader/NAME.yaml, or a path: which arms and servos
+    motion=PROGRAM   what hands do from a client's first packet on: one of still, sines,
+                     chirp, reach, grasp_all, end, or a CSV or NPZ file of joints;
+                     several with their seconds: grasp_all:14,sines:60,end  (still)
+    link_dir=DIR     give the ports stable names there, which survive unplug and replug
+    log=FILE         write the true state at 500 Hz, a JSON object a line
+    fault=JSON       a fault from the start, as '{"fault":"lost","p":0.01}'; may come
+                     several times
+
+It prints one JSON line: ports by limb, and the settings that make a leader use them.
+Then it takes JSON lines on standard input and answers each with one:
+    {"cmd": "state"}                              the true joints, torques, work
+    {"cmd": "motion", "program": "sines"}         [limb]
+    {"cmd": "let_go"}, {"cmd": "hold"}            [limb] the hand
+    {"cmd": "push", "tau": {"joint1": 0.1}}       [limb] a torque from outside, N·m
+    {"cmd": "hand", "stiffness": 10, "damping": 0.2}   [limb] N·m/rad, N·m·s/rad
+    {"cmd": "unplug"}, {"cmd": "replug"}          [bus]
+    {"fault": "<kind>", …}, {"cmd": "clear"}      faults: see README.md
+It ends on SIGTERM and Ctrl-C.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +32,75 @@ import sys
 from pathlib import Path
 
 from hardware.dynamixel.emulator.config import read_rig
+from hardware.dynamixel.emulator.orders import Log, Orders
 from hardware.dynamixel.emulator.rig import Rig
 from hardware.dynamixel.emulator.server import Server
+
+KEYS = ("leader", "motion", "link_dir", "log", "fault")
+
+
+def take_settings(words: list[str]) -> dict[str, list[str]]:
+    """Return the values of ``key=value`` words by key.
+
+    Raises:
+        ValueError: If a word is none, a key is unknown, or there is no leader.
+    """
+    settings: dict[str, list[str]] = {key: [] for key in KEYS}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or key not in settings:
+            raise ValueError(f"expected {', '.join(KEYS)} with '=', got '{word}'")
+        settings[key].append(value)
+    for key, values in settings.items():
+        if len(values) > 1 and key != "fault":
+            raise ValueError(f"expected {key} once, got {', '.join(values)}")
+    if not settings["leader"]:
+        raise ValueError("expected leader=<name or YAML>, got none")
+    return settings
+
+
+def say(line: str) -> None:
+    """Print a line for whoever started this; one who is gone is not missed."""
+    try:
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        sys.stderr.close()
+
+
+def build(settings: dict[str, list[str]]) -> tuple[Server, Log | None]:
+    """Return the server of a rig, and its log."""
+    rig = Rig(read_rig(settings["leader"][0]))
+    for program in settings["motion"]:
+        rig.play(program)
+    log = Log(Path(settings["log"][0])) if settings["log"] else None
+    orders = Orders(rig, say, log)
+    for fault in settings["fault"]:
+        orders.cause(json.loads(fault))
+    folder = [Path(name) for name in settings["link_dir"]]
+    return Server(rig, folder[0] if folder else None, orders), log
 
 
 def main(words: list[str]) -> int:
     """Serve until SIGTERM or Ctrl-C; return the exit code."""
-    settings = dict(word.split("=", 1) for word in words if "=" in word)
-    link_dir = settings.get("link_dir")
-    rig = Rig(read_rig(settings["leader"]))
-    server = Server(rig, Path(link_dir) if link_dir else None)
+    if {"-h", "--help", "help"} & set(words):
+        say(__doc__ or "")
+        return 0
+    try:
+        server, log = build(take_settings(words))
+    except (OSError, ValueError, KeyError, ModuleNotFoundError) as error:
+        sys.stderr.write(f"dynamixel emulator: {error}\n")
+        return 2
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: server.stop())
-    print(json.dumps(server.describe()), flush=True)
+    say(json.dumps(server.describe()))
+    server.listen(sys.stdin.fileno())
     try:
         server.run()
     finally:
         server.close()
+        if log is not None:
+            log.close()
     return 0
 
 

@@ -72,6 +72,9 @@ class Bus:
             data: As sent by a client.
             now_ns: Time of the rig, [ns].
             baud: At which they were sent; None: at each servo's own.
+
+        Returns:
+            The answers in order.
         """
         answers: list[Answer] = []
         for packet in self.parser.feed(data):

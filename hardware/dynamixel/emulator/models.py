@@ -1,7 +1,7 @@
 """What servos of a model have in common: motor, gear, and first values of registers.
 
-Addresses come from the ``.model`` files of the vendor's package, which are read as text:
-nothing of the package under test is imported. What those files do not say (torque,
+Addresses come from the ``.model`` files of the vendor's package, read as text: nothing
+of the package under test is imported. What those files do not say (torque,
 speed, limits, friction) stands here, for the models that puppeteers are built of.
 """
 
@@ -91,31 +91,30 @@ class Family:
     backlash: float  # [rad]
 
 
-# measured: Rhoban's BAM, bam/params/xl330/m1.json: armature 0.0020 kg·m² behind 288.4:1,
+# measured: Rhoban's BAM, bam/params/xl330/m1.json: armature 0.0020 kg·m² (288.4:1),
 # friction 0.018 N·m and 0.0059 N·m·s/rad of an XL330-M288; others of the size by gear
 SMALL = {"rotor": 2.4e-8, "coulomb": 0.035, "viscous": 0.12}
 # measured: Rhoban's BAM, bam/params/mx64/m1.json: armature 0.012 kg·m² behind 200:1,
 # friction 0.09 N·m and 0.012 N·m·s/rad; the XM430's rotor is half of that
 LARGE = {"rotor": 1.0e-7, "coulomb": 0.015, "viscous": 0.02}
 WIDE = math.radians(0.25)  # spec: e-manual of the 430 series, backlash 15 arcmin
-LOOSE = math.radians(
-    0.33
-)  # chosen: plastic gears are given no figure; MX-28's 20 arcmin
+# chosen: small gears are given no figure; that of the MX-28, 20 arcmin
+LOOSE = math.radians(0.33)
 
-XL330 = Family(
-    5.0, 1.47, 0.001, 1750, (35, 70), 70, 400, backlash=LOOSE, **SMALL
-)  # spec: e-manual
+# spec: e-manual of each series
+XL330 = Family(5.0, 1.47, 0.001, 1750, (35, 70), 70, 400, backlash=LOOSE, **SMALL)
 XC330M = Family(5.0, 1.80, 0.001, 2352, (31, 70), 70, 900, backlash=LOOSE, **SMALL)
 XC330T = Family(12.0, 0.88, 0.001, 910, (55, 140), 70, 900, backlash=LOOSE, **SMALL)
 XL430 = Family(12.0, 1.4, None, 0, (60, 140), 72, 640, backlash=WIDE, **SMALL)
+XC430 = Family(12.0, 1.4, None, 0, (60, 140), 72, 640, backlash=WIDE, **SMALL)
 XM430 = Family(12.0, 2.3, 0.00269, 1193, (95, 160), 80, 800, backlash=WIDE, **LARGE)
 XH430 = Family(12.0, 1.3, 0.00269, 648, (95, 160), 80, 900, backlash=WIDE, **LARGE)
 XH430V = Family(24.0, 0.7, 0.00134, 689, (110, 300), 80, 900, backlash=WIDE, **LARGE)
 XM540 = Family(12.0, 4.4, 0.00269, 2047, (95, 160), 80, 800, backlash=WIDE, **LARGE)
 XH540 = Family(12.0, 4.9, 0.00269, 2047, (95, 160), 80, 900, backlash=WIDE, **LARGE)
 
-# spec: e-manual of each model: number, gear, stall torque [N·m], no-load speed [rev/min],
-# velocity limit [0.229 rev/min]
+# spec: e-manual of each model: number, gear, stall torque [N·m], no-load speed
+# [rev/min], velocity limit [0.229 rev/min]
 MODELS: Mapping[str, tuple[Family, int, float, float, float, int]] = {
     "xl330-m077": (XL330, 1190, 77.5, 0.215, 383, 1620),
     "xl330-m288": (XL330, 1200, 288.4, 0.52, 103, 445),
@@ -124,6 +123,8 @@ MODELS: Mapping[str, tuple[Family, int, float, float, float, int]] = {
     "xc330-t181": (XC330T, 1210, 180.6, 0.80, 113, 500),
     "xc330-t288": (XC330T, 1220, 288.35, 1.00, 71, 320),
     "xl430-w250": (XL430, 1060, 258.5, 1.5, 61, 265),
+    "xc430-w150": (XC430, 1070, 150.0, 1.6, 106, 460),
+    "xc430-w240": (XC430, 1080, 245.2, 1.9, 70, 306),
     "xm430-w210": (XM430, 1030, 212.6, 3.0, 77, 330),
     "xm430-w350": (XM430, 1020, 353.5, 4.1, 46, 200),
     "xh430-w210": (XH430, 1010, 212.6, 2.5, 50, 220),

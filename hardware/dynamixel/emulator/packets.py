@@ -145,12 +145,8 @@ class Parser:
         """Take the next packet out; one of code -1 was lost; None: bytes lack."""
         buffer = self._bytes
         start = buffer.find(HEADER)
-        if start < 0:
-            surplus = max(len(buffer) - len(HEADER) + 1, 0)
-            self._skip(surplus)
-            return None
-        self._skip(start)
-        if len(buffer) < 7:
+        self._skip(start if start >= 0 else max(len(buffer) - len(HEADER) + 1, 0))
+        if start < 0 or len(buffer) < 7:
             return None
         size = int.from_bytes(buffer[5:7], "little") + 7
         if not 10 <= size <= LONGEST:

@@ -7,38 +7,132 @@ it as fast as they like.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hardware.dynamixel.emulator.bus import BAUDS, Answer, Bus
 from hardware.dynamixel.emulator.config import LimbSpec, RigSpec, ServoSpec
+from hardware.dynamixel.emulator.faults import LineFaults
+from hardware.dynamixel.emulator.hand import Body, Hand, read_program
 from hardware.dynamixel.emulator.models import find_model
+from hardware.dynamixel.emulator.plant import FAR, Arm, Links, make_drives
 from hardware.dynamixel.emulator.servo import Servo
 
-HEALTH_PERIOD = 0.1  # chosen: temperature and supply change slowly [s]
-WATCHDOG_PERIOD = 0.01  # chosen: half of the watchdog's unit [s]
+Vec = NDArray[np.float64]
+
+HEALTH_PERIOD_NS = 100_000_000  # chosen: temperature and supply change slowly [ns]
+WATCHDOG_PERIOD_NS = 10_000_000  # chosen: half of the watchdog's unit [ns]
+HAND_STIFFNESS = 300.0  # chosen: a relaxed hand at a handle [N/m]
+LEAST_STIFFNESS = 2.0  # chosen: a wrist or fingers turning a joint [N·m/rad]
+REACH = 0.2  # chosen: from a joint to the handle where there is no URDF [m]
+HAND_TIME = 0.025  # chosen: damping of the hand by its stiffness, well damped [s]
 
 
 def make_servo(spec: ServoSpec, baud: int) -> Servo:
-    """Return a servo as a calibrated rig has it: own ID, fast bus, no return delay."""
+    """Return a servo as a rig in use has it: own ID, fast bus, no return delay."""
     servo = Servo(spec.number, find_model(spec.model))
-    servo.table.set("Baud Rate", BAUDS.index(baud))
-    servo.table.set("Return Delay Time", 0)
-    servo.angle = spec.offset
-    servo.reboot()
+    servo.table.put("Baud Rate", BAUDS.index(baud))
+    servo.table.put("Return Delay Time", 0)
     return servo
 
 
-@dataclass(slots=True)
 class Limb:
-    """An arm with its servos.
+    """An arm with its servos and the hand that holds it.
 
     Attributes:
         spec: What it is.
         servos: In the order of the joints.
+        arm: What they move.
+        hand: What else moves it.
     """
 
-    spec: LimbSpec
-    servos: list[Servo]
+    def __init__(self, spec: LimbSpec, baud: int) -> None:
+        self.spec = spec
+        self.servos = [make_servo(servo, baud) for servo in spec.servos]
+        joints = [servo.joint for servo in spec.servos]
+        links = Links(spec.urdf, joints, spec.base_rpy) if spec.urdf else None
+        self._gear = np.array([float(s.sign * s.gear) for s in spec.servos])
+        self._offset = np.array([s.offset for s in spec.servos])
+        models = [servo.model for servo in self.servos]
+        drives = make_drives(models, self._gear.tolist(), links)
+        body = make_body(spec, links)
+        self.arm = Arm(drives, links, body.home)
+        self.hand = Hand(body, [f"{spec.name}/{joint}" for joint in joints])
+        reach = links.reach if links else np.full(len(joints), REACH)
+        stiffness = np.maximum(HAND_STIFFNESS * reach**2, LEAST_STIFFNESS)
+        self.set_hand(stiffness, HAND_TIME * stiffness)
+        self._show()
+        for servo in self.servos:
+            servo.reboot()
+
+    def set_hand(self, stiffness: Vec, damping: Vec) -> None:
+        """Choose how firmly the hand holds, [N·m/rad] and [N·m·s/rad]."""
+        self.arm.hand_stiffness, self.arm.hand_damping = stiffness, damping
+        self._grip = stiffness, damping
+
+    def hold(self, is_holding: bool) -> None:
+        """Let the hand take the arm, or let it go."""
+        self.hand.is_holding = is_holding
+        share = 1.0 if is_holding else 0.0
+        self.arm.hand_stiffness, self.arm.hand_damping = (
+            share * self._grip[0],
+            share * self._grip[1],
+        )
+
+    def step(self, t: float, dt: float) -> None:
+        """Move on by a step, the hand being at a time of its program, [s]."""
+        tau = np.array([servo.step(dt) for servo in self.servos])
+        arm = self.arm
+        q_hand = self.hand.sample(t)
+        arm.hand_dq = (q_hand - arm.hand_q) / dt
+        arm.hand_q = q_hand
+        arm.step(self._gear * tau, dt)
+        self._show()
+
+    def _show(self) -> None:
+        """Turn the servos' horns to where the joints are."""
+        angles = (self._gear * self.arm.q + self._offset).tolist()
+        speeds = (self._gear * self.arm.dq).tolist()
+        for servo, angle, speed in zip(self.servos, angles, speeds, strict=True):
+            servo.angle, servo.velocity = angle, speed
+
+    def describe(self) -> dict[str, object]:
+        """Return the truth about it at the joints of the URDF."""
+        arm = self.arm
+        return {
+            "joints": [servo.joint for servo in self.spec.servos],
+            "q": arm.q.tolist(),
+            "dq": arm.dq.tolist(),
+            "q_hand": arm.hand_q.tolist(),
+            "tau_motor": arm.tau_motor.tolist(),
+            "tau_hand": arm.tau_hand.tolist(),
+            "motor_work": arm.motor_work.tolist(),
+            "hand_work": arm.hand_work.tolist(),
+            "torque_on": [bool(s.table.memory[64]) for s in self.servos],
+            "errors": [s.table.memory[70] for s in self.servos],
+        }
+
+
+def make_body(spec: LimbSpec, links: Links | None) -> Body:
+    """Return what the hand has to know of an arm.
+
+    Raises:
+        ValueError: If the reset pose has another number of joints than the arm.
+    """
+    n_arm = len(spec.servos) - (spec.gripper is not None)
+    home = list(spec.reset_q) or [0.0] * n_arm
+    if len(home) != n_arm:
+        msg = f"limb '{spec.name}': expected reset_q of {n_arm} joints, got {len(home)}"
+        raise ValueError(msg)
+    closed, opened = spec.gripper or (None, None)
+    if opened is not None:
+        home.append(opened)
+    n = len(home)
+    lower = links.lower if links else np.full(n, -FAR)
+    upper = links.upper if links else np.full(n, FAR)
+    return Body(np.array(home), closed, lower, upper)
 
 
 class Rig:
@@ -47,15 +141,13 @@ class Rig:
     Attributes:
         limbs: By name.
         buses: By port, as the specification names ports.
+        line_faults: What goes wrong on each bus, by port.
         now_ns: Time since the start, [ns].
     """
 
     def __init__(self, spec: RigSpec) -> None:
         self.spec = spec
-        self.limbs = {
-            limb.name: Limb(limb, [make_servo(s, spec.baud) for s in limb.servos])
-            for limb in spec.limbs
-        }
+        self.limbs = {limb.name: Limb(limb, spec.baud) for limb in spec.limbs}
         self.buses = {
             port: Bus(
                 servo
@@ -65,22 +157,103 @@ class Rig:
             )
             for port in spec.ports
         }
+        self.line_faults = {port: LineFaults() for port in spec.ports}
         self.now_ns = 0
+        self._play_ns: int | None = None
+        self._late: dict[str, list[tuple[int, bytes]]] = {p: [] for p in spec.ports}
+        self._planned: list[tuple[int, Callable[[], None]]] = []
 
-    def exchange(self, port: str, data: bytes, baud: int | None = None) -> bytes:
-        """Put bytes on a bus and return all that comes back, without delay.
+    def play(self, program: str, limb: str | None = None) -> None:
+        """Let the hands play a program, from now or from the first packet of a client.
+
+        Args:
+            program: As :func:`read_program` takes it.
+            limb: Whose hand; None: all.
+        """
+        parts = read_program(program)
+        for name, one in self.limbs.items():
+            if limb in (None, name):
+                one.hand.play(parts, self._play_time())
+
+    def _play_time(self) -> float:
+        """Return the hands' time, which stands until a client is there, [s]."""
+        if self._play_ns is None:
+            if not any(bus.n_packets for bus in self.buses.values()):
+                return 0.0
+            self._play_ns = self.now_ns
+        return (self.now_ns - self._play_ns) * 1e-9
+
+    def answer(self, port: str, data: bytes, baud: int | None = None) -> list[Answer]:
+        """Put bytes on a bus and return the answers with their delays.
 
         Args:
             port: Which bus.
             data: What a client sends.
             baud: At which rate; None: at the one the servos understand.
-        """
-        return b"".join(answer.data for answer in self.answer(port, data, baud))
 
-    def answer(self, port: str, data: bytes, baud: int | None = None) -> list[Answer]:
-        """Put bytes on a bus and return the answers with their delays."""
-        return self.buses[port].receive(data, self.now_ns, baud)
+        Returns:
+            The answers in order.
+        """
+        faults = self.line_faults[port]
+        heard = faults.spoil_request(data)
+        return faults.spoil(self.buses[port].receive(heard, self.now_ns, baud))
+
+    def exchange(self, port: str, data: bytes, baud: int | None = None) -> bytes:
+        """Put bytes on a bus and take what has come back by now.
+
+        Args:
+            port: Which bus.
+            data: What a client sends.
+            baud: At which rate; None: at the one the servos understand.
+
+        Returns:
+            Answers without delay, and what of earlier exchanges is due by now.
+        """
+        late, due = self._late[port], self.now_ns
+        for one in self.answer(port, data, baud):
+            due += round(one.delay * 1e9)
+            late.append((due, one.data))
+        arrived = [data for due, data in late if due <= self.now_ns]
+        self._late[port] = [entry for entry in late if entry[0] > self.now_ns]
+        return b"".join(arrived)
+
+    def plan(self, delay: float, action: Callable[[], None]) -> None:
+        """Do something later, [s]."""
+        self._planned.append((self.now_ns + round(delay * 1e9), action))
 
     def step(self, dt: float) -> None:
         """Move time on by a small step, [s]."""
-        self.now_ns += round(dt * 1e9)
+        before, self.now_ns = self.now_ns, self.now_ns + round(dt * 1e9)
+        t = self._play_time()
+        for limb in self.limbs.values():
+            limb.step(t, dt)
+        if before // WATCHDOG_PERIOD_NS != self.now_ns // WATCHDOG_PERIOD_NS:
+            self._look_after(before)
+        due = [action for at, action in self._planned if at <= self.now_ns]
+        self._planned = [one for one in self._planned if one[0] > self.now_ns]
+        for action in due:
+            action()
+
+    def _look_after(self, before: int) -> None:
+        """Do what servos do now and then."""
+        is_slow = before // HEALTH_PERIOD_NS != self.now_ns // HEALTH_PERIOD_NS
+        for limb in self.limbs.values():
+            for servo in limb.servos:
+                servo.check_watchdog(self.now_ns)
+                if is_slow:
+                    servo.check_health(HEALTH_PERIOD_NS * 1e-9)
+
+    def describe(self) -> dict[str, object]:
+        """Return the truth about everything."""
+        counts = {
+            port: {
+                "packets": bus.n_packets,
+                "refused": bus.n_refused,
+                "unstuffed": bus.parser.n_unstuffed,
+                "skipped": bus.parser.n_skipped,
+                "spoilt": self.line_faults[port].n_spoilt,
+            }
+            for port, bus in self.buses.items()
+        }
+        limbs = {name: limb.describe() for name, limb in self.limbs.items()}
+        return {"t": self.now_ns * 1e-9, "limbs": limbs, "buses": counts}

@@ -17,10 +17,11 @@ import time
 import tty
 from pathlib import Path
 
+from hardware.dynamixel.emulator.orders import Orders
 from hardware.dynamixel.emulator.rig import Rig
 
 STEP = 0.001  # chosen: of the arms [s]
-MOST_STEPS = 20  # chosen: caught up at once; time lost beyond that stays lost
+MOST_LATE = 0.02  # chosen: what the arms make up for; time lost beyond stays lost [s]
 CHUNK = 4096  # chosen: more than a client writes at once
 SPEEDS = {
     getattr(termios, name): int(name[1:])
@@ -89,19 +90,28 @@ class Server:
     """Serves a rig until it is told to stop.
 
     Attributes:
+        rig: What is served.
         lines: By port of the specification.
     """
 
-    def __init__(self, rig: Rig, link_dir: Path | None = None) -> None:
+    def __init__(self, rig: Rig, link_dir: Path | None, orders: Orders) -> None:
+        """Open a terminal for each bus.
+
+        Args:
+            rig: What is served.
+            link_dir: Where lines get stable names; None: they get none.
+            orders: What is done with the lines of standard input and at every step.
+        """
         self.rig = rig
-        self.lines = {}
         labels = label_ports(rig)
+        self.lines = {port: Line(labels[port], link_dir) for port in rig.buses}
+        self._orders = orders
         self._wait = selectors.DefaultSelector()
         self._due: list[tuple[float, int, str, bytes]] = []
         self._count = 0
         self._stopped = False
+        self._start = time.monotonic()
         for port in rig.buses:
-            self.lines[port] = Line(labels[port], link_dir)
             self._watch(port)
 
     def _watch(self, port: str) -> None:
@@ -120,16 +130,40 @@ class Server:
         """End :meth:`run` at its next turn; may be called by a signal's handler."""
         self._stopped = True
 
+    def listen(self, stream: int) -> None:
+        """Take orders from a file descriptor, one JSON object a line."""
+        os.set_blocking(stream, False)
+        try:
+            self._wait.register(stream, selectors.EVENT_READ, None)
+        except PermissionError:
+            return  # A file, or nothing: there is no one to give orders.
+
+    def unplug(self, port: str) -> None:
+        """Pull the cable of a bus out of the computer; the servos keep their power."""
+        line = self.lines[port]
+        if line.master >= 0:
+            self._wait.unregister(line.master)
+            line.unplug()
+            self._due = [one for one in self._due if one[2] != port]
+
+    def replug(self, port: str) -> None:
+        """Put it in again: a new terminal, under the same link if there are links."""
+        self.unplug(port)
+        self.lines[port].plug()
+        self._watch(port)
+
     def run(self) -> None:
         """Serve until stopped."""
-        start = time.monotonic()
+        self._start = time.monotonic() - self.rig.now_ns * 1e-9
         while not self._stopped:
-            now = time.monotonic()
-            timeout = max(self._next(start) - now, 0.0)
+            timeout = max(self._next() - time.monotonic(), 0.0)
             for key, _ in self._wait.select(timeout):
-                self._serve(key.data)
+                if key.data is None:
+                    self._obey(key.fd)
+                else:
+                    self._serve(key.data)
             self._send_due(time.monotonic())
-            start = self._catch_up(start)
+            self._catch_up()
 
     def close(self) -> None:
         """Take all terminals away."""
@@ -137,23 +171,34 @@ class Server:
             line.unplug()
         self._wait.close()
 
-    def _next(self, start: float) -> float:
+    def _next(self) -> float:
         """Return when something has to be done next."""
-        step = start + self.rig.now_ns * 1e-9 + STEP
+        step = self._start + self.rig.now_ns * 1e-9 + STEP
         return min(step, self._due[0][0]) if self._due else step
+
+    def _obey(self, stream: int) -> None:
+        """Carry out the orders that have come in."""
+        data = os.read(stream, CHUNK)
+        if not data:
+            self._wait.unregister(stream)
+        self._orders.feed(data, self)
 
     def _serve(self, port: str) -> None:
         """Answer what has come in on a port."""
         line = self.lines[port]
+        if line.master < 0:
+            return
         answers = self.rig.answer(port, line.read(), line.baud)
-        at = time.monotonic()
+        delay, ready = 0.0, []
         for one in answers:
-            at += one.delay
-            if one.delay or self._due:
+            delay += one.delay
+            if delay > 0:
                 self._count += 1
+                at = time.monotonic() + delay
                 heapq.heappush(self._due, (at, self._count, port, one.data))
             else:
-                line.write(one.data)
+                ready.append(one.data)
+        line.write(b"".join(ready))
 
     def _send_due(self, now: float) -> None:
         """Send what was delayed."""
@@ -161,17 +206,14 @@ class Server:
             _, _, port, data = heapq.heappop(self._due)
             self.lines[port].write(data)
 
-    def _catch_up(self, start: float) -> float:
-        """Step the arms to the present; return the start, later by what was given up."""
-        rig, elapsed = self.rig, time.monotonic() - start
-        late = elapsed - rig.now_ns * 1e-9
-        steps = int(late / STEP)
-        if steps > MOST_STEPS:
-            start += (steps - MOST_STEPS) * STEP
-            steps = MOST_STEPS
-        for _ in range(steps):
-            rig.step(STEP)
-        return start
+    def _catch_up(self) -> None:
+        """Step the arms towards the present, once a turn so that lines do not wait."""
+        late = time.monotonic() - self._start - self.rig.now_ns * 1e-9
+        if late > MOST_LATE:
+            self._start += late - MOST_LATE
+        if late >= STEP:
+            self.rig.step(STEP)
+            self._orders.note(self.rig)
 
 
 def label_ports(rig: Rig) -> dict[str, str]:

@@ -18,7 +18,6 @@ from hardware.dynamixel.emulator.models import (
 )
 from hardware.dynamixel.emulator.table import (
     ACCESS_ERROR,
-    EEPROM_END,
     OFF_LIMITS,
     ControlTable,
 )
@@ -29,6 +28,8 @@ VOLTAGE_FAULT, OVERHEATED, OVERLOADED = 0x01, 0x04, 0x20  # spec: e-manual, regi
 WATCHDOG_UNIT_NS = 20_000_000  # spec: e-manual, Bus Watchdog, 20 ms
 LEVELS = {0: {1}, 1: {1, 2}}
 """Instructions that a servo answers, by Status Return Level; 2: all."""
+
+GOALS = frozenset({"Goal PWM", "Goal Current", "Goal Velocity", "Goal Position"})
 
 AMBIENT = 25.0  # chosen: temperature of the room [°C]
 HEATING = 60.0  # chosen: rise at standing stall current [°C]
@@ -55,7 +56,7 @@ class Servo:
     def __init__(self, servo: int, model: ServoModel) -> None:
         self.model = model
         self.table = ControlTable(model)
-        self.table.set("ID", servo)
+        self.table.put("ID", servo)
         self.angle = 0.0
         self.velocity = 0.0
         self.torque = 0.0
@@ -67,6 +68,8 @@ class Servo:
         self._turns = 0
         self._integral = 0.0
         self._pwm = 0.0
+        self._goal_torque = 0.0
+        self._reference = 0.0
         self._registered: tuple[int, bytes] | None = None
         self._refresh()
 
@@ -100,16 +103,19 @@ class Servo:
         error = self.table.check_write(address, data)
         if error or not data:
             return error
-        before = bytes(self.table.memory[:EEPROM_END]), self._is_on
+        mode, was_on = self.table.memory[11], self._is_on
         touched = self.table.write(address, data)
         if "Torque Enable" in touched and self.is_shut and self.table.memory[64]:
             self.table.memory[64] = 0
             return ACCESS_ERROR
-        if "Operating Mode" in touched and before[0][11] != self.table.memory[11]:
+        if self.table.memory[11] != mode:
             self.table.reset_goals()
-        if self.table.memory[64] and not before[1]:
+        if self.table.memory[64] and not was_on:
             self._switch_on()
-        self._refresh()
+        if touched <= GOALS and was_on:
+            self._refresh_goals()
+        else:
+            self._refresh()
         return 0
 
     def register(self, address: int, data: bytes) -> int:
@@ -117,7 +123,7 @@ class Servo:
         error = self.table.check_write(address, data)
         if not error:
             self._registered = address, data
-            self.table.set("Registered Instruction", 1)
+            self.table.put("Registered Instruction", 1)
         return error
 
     def act(self) -> None:
@@ -125,7 +131,7 @@ class Servo:
         if self._registered is not None:
             address, data = self._registered
             self._registered = None
-            self.table.set("Registered Instruction", 0)
+            self.table.put("Registered Instruction", 0)
             self.write(address, data)
 
     def clear_turns(self) -> bool:
@@ -141,6 +147,11 @@ class Servo:
         self._registered = None
         self._settle_turns()
         self._refresh()
+
+    @property
+    def position(self) -> int:
+        """Present position whatever is reported, [ticks]."""
+        return round(self._position_now())
 
     # -- errors --------------------------------------------------------------------
 
@@ -184,25 +195,22 @@ class Servo:
             self.table.memory[98] = OFF_LIMITS
             for name in ("Goal PWM", "Goal Current", "Goal Velocity"):
                 if name in self.table.registers:
-                    self.table.set(name, 0)
+                    self.table.put(name, 0)
             self._refresh()
+
+    def restore_supply(self) -> None:
+        """Give it its voltage back."""
+        self.voltage = self.model.voltage
 
     # -- motor ---------------------------------------------------------------------
 
-    def step(self, angle: float, velocity: float, dt: float) -> float:
-        """Take the horn's state and return the torque that the motor makes, [N·m].
-
-        Args:
-            angle: Of the horn, [rad].
-            velocity: [rad/s].
-            dt: Until the next call, [s].
-        """
-        self.angle, self.velocity = angle, velocity
+    def step(self, dt: float) -> float:
+        """Return the torque that the motor makes for the next dt [s], [N·m]."""
         if not self._is_on or self.voltage <= 0:
             self.torque = self._pwm = 0.0
             return 0.0
         model = self.model
-        back = velocity / model.no_load_speed
+        back = self.velocity / model.no_load_speed
         if self._mode == 0:
             wanted = self._goal_torque
         else:
@@ -256,8 +264,8 @@ class Servo:
     def _switch_on(self) -> None:
         """Begin where the horn is."""
         self._integral = 0.0
-        position = round(self._position_now())
-        self.table.set("Goal Position", position)
+        position = self.position
+        self.table.put("Goal Position", position)
         self._reference = float(position)
 
     def _position_now(self) -> float:
@@ -279,29 +287,33 @@ class Servo:
         self._direction = -1 if self.table.memory[10] & 1 else 1
         self._is_bitten = self.table.memory[98] == OFF_LIMITS
         self._homing = get("Homing Offset")
-        self._goal_pwm = self._direction * get("Goal PWM") / PWM_MAX
-        if self._mode != 16:
-            self._goal_pwm = abs(self._goal_pwm)
-        self._goal_velocity = get("Goal Velocity")
-        self._goal_position = get("Goal Position")
         self._profile = get("Profile Velocity")
         self._velocity_p = get("Velocity P Gain")
         self._velocity_i = get("Velocity I Gain")
         self._position_p = get("Position P Gain")
         self._position_d = get("Position D Gain")
-        self._goal_torque = 0.0
+        self._refresh_goals()
+        if not self._is_on:
+            self._reference = self._position_now()
+
+    def _refresh_goals(self) -> None:
+        """Take the goals out of the registers."""
+        get = self.table.get
+        self._goal_pwm = self._direction * get("Goal PWM") / PWM_MAX
+        if self._mode != 16:
+            self._goal_pwm = abs(self._goal_pwm)
+        self._goal_velocity = get("Goal Velocity")
+        self._goal_position = get("Goal Position")
         if self.model.current_unit:
             limit = get("Current Limit")
             current = min(max(get("Goal Current"), -limit), limit)
             unit = self.model.current_unit * self.model.torque_constant
             self._goal_torque = self._direction * current * unit
-        if not hasattr(self, "_reference") or not self._is_on:
-            self._reference = self._position_now()
 
     def _measure(self, now_ns: int) -> None:
         """Pack what the servo measures into its table."""
         model, sign = self.model, self._direction
-        position = round(self._position_now()) if self.stuck is None else self.stuck
+        position = self.position if self.stuck is None else self.stuck
         speed = round(sign * self.velocity / VELOCITY_UNIT)
         if model.current_unit:
             unit = model.current_unit * model.torque_constant

@@ -199,13 +199,13 @@ class ControlTable:
         }  # spec: e-manual, initial values of the EEPROM area
         for name, value in first.items():
             if name in self.registers:
-                self.set(name, value)
+                self.put(name, value)
         self.reset_ram()
 
     def reset_ram(self) -> None:
         """Give the RAM area its first values, as after power-up."""
         self.memory[EEPROM_END:] = bytes(SIZE - EEPROM_END)
-        self.set("Status Return Level", 2)
+        self.put("Status Return Level", 2)
         for index in range(self._n_indirect):
             at = self._pointers + 2 * index
             self.memory[at : at + 2] = (self._data + index).to_bytes(2, "little")
@@ -219,12 +219,12 @@ class ControlTable:
             "Position P Gain": self._model.position_p,
         }  # spec: e-manual of the XL330-M288, initial values of the RAM area
         for name in GAINS:
-            self.set(name, first.get(name, 0))
+            self.put(name, first.get(name, 0))
         mode = self.get("Operating Mode")
-        self.set("Goal PWM", 0 if mode == 16 else self.get("PWM Limit"))
-        self.set("Goal Velocity", 0 if mode == 1 else self.get("Velocity Limit"))
+        self.put("Goal PWM", 0 if mode == 16 else self.get("PWM Limit"))
+        self.put("Goal Velocity", 0 if mode == 1 else self.get("Velocity Limit"))
         if "Goal Current" in self.registers:
-            self.set("Goal Current", 0 if mode == 0 else self.get("Current Limit"))
+            self.put("Goal Current", 0 if mode == 0 else self.get("Current Limit"))
 
     def get(self, name: str) -> int:
         """Return the value of a register."""
@@ -234,7 +234,7 @@ class ControlTable:
             self.memory[register.address : end], "little", signed=register.is_signed
         )
 
-    def set(self, name: str, value: int) -> None:
+    def put(self, name: str, value: int) -> None:
         """Give a register a value, by no rule."""
         register = self.registers[name]
         self.memory[register.address : register.address + register.size] = (
@@ -313,9 +313,8 @@ class ControlTable:
 
     def _check(self, register: Register, raw: bytes) -> int:
         """Return the error of writing a whole register."""
-        if not register.is_writable:
-            return ACCESS_ERROR
-        if register.address < EEPROM_END and self.get("Torque Enable"):
+        is_locked = register.address < EEPROM_END and self.get("Torque Enable")
+        if is_locked or not register.is_writable:
             return ACCESS_ERROR
         value = int.from_bytes(raw, "little", signed=register.is_signed)
         if register.name == "Operating Mode":

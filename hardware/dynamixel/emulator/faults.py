@@ -1,0 +1,332 @@
+"""What can be made to go wrong with a rig while it runs, and undone.
+
+A fault is a mapping ``{"fault": <kind>, …}``. Kinds of a line take ``bus`` (a limb on
+it; absent: all lines), kinds of a servo take ``limb`` and ``joint`` or ``id`` (absent:
+all). What is not known is an error, never ignored: a test must not pass because its
+fault did nothing.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from hardware.dynamixel.emulator.bus import BAUDS, DELAY_UNIT, Answer
+from hardware.dynamixel.emulator.servo import (
+    AMBIENT,
+    OVERLOADED,
+    Servo,
+)
+
+if TYPE_CHECKING:
+    from hardware.dynamixel.emulator.rig import Rig
+
+SEED = 4  # chosen: the same faults in every run
+OUTAGE = 0.2  # chosen: a brown-out long enough for a servo to start again [s]
+HOT = 10.0  # chosen: above the limit [°C]
+LATE = 0.05  # chosen: later than clients wait [s]
+
+
+class LineFaults:
+    """Faults of one line: each packet, of either side, meets them by chance.
+
+    Attributes:
+        lost: Probability that a packet vanishes.
+        corrupted: That one of its bits is turned.
+        duplicated: That an answer comes twice.
+        late: That an answer comes ``lateness`` after its time.
+        lateness: [s].
+        latency: Of every answer, as of a USB adapter with a slow timer, [s].
+        byte_time: Of every byte, as at a baud rate, [s].
+        n_spoilt: Packets that met a fault.
+    """
+
+    def __init__(self) -> None:
+        self._random = random.Random(SEED)
+        self.n_spoilt = 0
+        self.reset()
+
+    def reset(self) -> None:
+        """Let nothing go wrong."""
+        self.lost = self.corrupted = self.duplicated = self.late = 0.0
+        self.lateness = LATE
+        self.latency = 0.0
+        self.byte_time = 0.0
+
+    def _happens(self, probability: float) -> bool:
+        happens = probability > 0 and self._random.random() < probability
+        self.n_spoilt += happens
+        return happens
+
+    def _turn_bit(self, data: bytes) -> bytes:
+        spoilt = bytearray(data)
+        spoilt[self._random.randrange(len(data))] ^= 1 << self._random.randrange(8)
+        return bytes(spoilt)
+
+    def spoil_request(self, data: bytes) -> bytes:
+        """Return what servos hear of what a client wrote at once."""
+        if not data or self._happens(self.lost):
+            return b""
+        return self._turn_bit(data) if self._happens(self.corrupted) else data
+
+    def spoil(self, answers: list[Answer]) -> list[Answer]:
+        """Return what a client hears of what servos answered."""
+        if not (self.lost or self.corrupted or self.duplicated or self.late):
+            return self._delay(answers)
+        out = []
+        for one in answers:
+            if not one.data or self._happens(self.lost):
+                continue
+            if self._happens(self.corrupted):
+                one = replace(one, data=self._turn_bit(one.data))  # noqa: PLW2901
+            if self._happens(self.late):
+                one = replace(one, delay=one.delay + self.lateness)  # noqa: PLW2901
+            out.append(one)
+            if self._happens(self.duplicated):
+                out.append(one)
+        return self._delay(out)
+
+    def _delay(self, answers: list[Answer]) -> list[Answer]:
+        """Return answers that take their time on the line and in the adapter."""
+        if not answers or not (self.latency or self.byte_time):
+            return answers
+        timed = [
+            replace(one, delay=one.delay + len(one.data) * self.byte_time)
+            for one in answers
+        ]
+        timed[0] = replace(timed[0], delay=timed[0].delay + self.latency)
+        return timed
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """How to end a fault."""
+
+    kind: str
+    action: Callable[[], None]
+
+
+class Faults:
+    """Causes faults on a rig, by their names.
+
+    Attributes:
+        kinds: All that can be caused.
+    """
+
+    def __init__(self, rig: Rig) -> None:
+        self._rig = rig
+        self._undo: list[Undo] = []
+        self.kinds: Mapping[str, Callable[[dict[str, Any]], None]] = {
+            "lost": self._chance,
+            "corrupted": self._chance,
+            "duplicated": self._chance,
+            "late": self._chance,
+            "latency": self._latency,
+            "wire": self._wire,
+            "silent": self._silent,
+            "stuck": self._stuck,
+            "overheat": self._overheat,
+            "overload": self._overload,
+            "hardware_error": self._hardware_error,
+            "voltage": self._voltage,
+            "brownout": self._brownout,
+            "duplicate_id": self._duplicate_id,
+            "wrong_model": self._wrong_model,
+            "return_delay": self._return_delay,
+            "status_level": self._status_level,
+            "baud": self._baud,
+        }
+
+    def cause(self, command: Mapping[str, Any]) -> None:
+        """Cause a fault.
+
+        Args:
+            command: ``{"fault": kind, …}``.
+
+        Raises:
+            ValueError: If there is no such fault, or it takes no such argument.
+        """
+        rest = dict(command)
+        kind = rest.pop("fault")
+        if kind not in self.kinds:
+            msg = f"fault: expected one of {', '.join(self.kinds)}, got '{kind}'"
+            raise ValueError(msg)
+        rest["kind"] = kind
+        self.kinds[kind](rest)
+        del rest["kind"]
+        if rest:
+            msg = f"fault '{kind}': expected no '{', '.join(rest)}'; see the README"
+            raise ValueError(msg)
+
+    def clear(self, kind: str | None = None) -> None:
+        """End all faults, or those of a kind, the last one first.
+
+        Raises:
+            ValueError: If there is no such kind.
+        """
+        if kind is not None and kind not in self.kinds:
+            msg = f"clear: expected one of {', '.join(self.kinds)}, got '{kind}'"
+            raise ValueError(msg)
+        for undo in reversed(self._undo):
+            if kind in (None, undo.kind):
+                undo.action()
+        self._undo = [one for one in self._undo if kind not in (None, one.kind)]
+
+    # -- whom it meets -------------------------------------------------------------
+
+    def find_lines(self, rest: dict[str, Any]) -> list[str]:
+        """Take ``bus`` out of a command.
+
+        Returns:
+            Its ports.
+
+        Raises:
+            ValueError: If there is no such limb.
+        """
+        bus = rest.pop("bus", None)
+        if bus is None:
+            return list(self._rig.buses)
+        return [self._find_limb(bus).spec.port]
+
+    def _find_limb(self, name: str) -> Any:
+        limbs = self._rig.limbs
+        if name not in limbs:
+            msg = f"fault: expected a limb of {', '.join(limbs)}, got '{name}'"
+            raise ValueError(msg)
+        return limbs[name]
+
+    def find_servos(self, rest: dict[str, Any]) -> list[Servo]:
+        """Take ``limb``, ``joint`` and ``id`` out of a command.
+
+        Returns:
+            The servos.
+
+        Raises:
+            ValueError: If there are none.
+        """
+        name = rest.pop("limb", None)
+        joint, number = rest.pop("joint", None), rest.pop("id", None)
+        limbs = self._rig.limbs.values() if name is None else [self._find_limb(name)]
+        found = [
+            servo
+            for limb in limbs
+            for spec, servo in zip(limb.spec.servos, limb.servos, strict=True)
+            if joint in (None, spec.joint) and number in (None, spec.number)
+        ]
+        if not found:
+            msg = f"fault: expected a joint or id of the rig, got '{joint or number}'"
+            raise ValueError(msg)
+        return found
+
+    def _each(self, rest: dict[str, Any]) -> Iterator[Servo]:
+        yield from self.find_servos(rest)
+
+    def _remember(self, kind: str, action: Callable[[], None]) -> None:
+        self._undo.append(Undo(kind, action))
+
+    # -- lines ---------------------------------------------------------------------
+
+    def _chance(self, rest: dict[str, Any]) -> None:
+        kind, p = rest["kind"], float(rest.pop("p"))
+        seconds = float(rest.pop("seconds", LATE)) if kind == "late" else LATE
+        for port in self.find_lines(rest):
+            line = self._rig.line_faults[port]
+            setattr(line, kind, p)
+            line.lateness = seconds
+            self._remember(kind, lambda line=line: setattr(line, kind, 0.0))  # type: ignore[misc]
+
+    def _latency(self, rest: dict[str, Any]) -> None:
+        seconds = float(rest.pop("seconds"))
+        self._set_line("latency", seconds, rest)
+
+    def _wire(self, rest: dict[str, Any]) -> None:
+        # spec: 8 data bits, a start and a stop bit
+        self._set_line(
+            "byte_time", 10 / float(rest.pop("baud", self._rig.spec.baud)), rest
+        )
+
+    def _set_line(self, name: str, value: float, rest: dict[str, Any]) -> None:
+        for port in self.find_lines(rest):
+            line = self._rig.line_faults[port]
+            setattr(line, name, value)
+            self._remember(rest["kind"], lambda line=line: setattr(line, name, 0.0))  # type: ignore[misc]
+
+    # -- servos --------------------------------------------------------------------
+
+    def _silent(self, rest: dict[str, Any]) -> None:
+        for servo in self._each(rest):
+            servo.is_silent = True
+            self._remember("silent", lambda s=servo: setattr(s, "is_silent", False))  # type: ignore[misc]
+
+    def _stuck(self, rest: dict[str, Any]) -> None:
+        value = rest.pop("value", None)
+        for servo in self._each(rest):
+            servo.stuck = servo.position if value is None else int(value)
+            self._remember("stuck", lambda s=servo: setattr(s, "stuck", None))  # type: ignore[misc]
+
+    def _overheat(self, rest: dict[str, Any]) -> None:
+        value = rest.pop("temperature", None)
+        for servo in self._each(rest):
+            limit = servo.table.get("Temperature Limit") + HOT
+            servo.temperature = limit if value is None else float(value)
+            servo.check_limits()
+            self._remember(
+                "overheat",
+                lambda s=servo: setattr(s, "temperature", AMBIENT),  # type: ignore[misc]
+            )
+
+    def _overload(self, rest: dict[str, Any]) -> None:
+        for servo in self._each(rest):
+            servo.fail(OVERLOADED)
+
+    def _hardware_error(self, rest: dict[str, Any]) -> None:
+        bits = int(rest.pop("bits"))
+        for servo in self._each(rest):
+            servo.fail(bits)
+
+    def _voltage(self, rest: dict[str, Any]) -> None:
+        value = float(rest.pop("volts"))
+        for servo in self._each(rest):
+            servo.voltage = value
+            servo.check_limits()
+            self._remember("voltage", servo.restore_supply)
+
+    def _brownout(self, rest: dict[str, Any]) -> None:
+        seconds = float(rest.pop("seconds", OUTAGE))
+        for servo in self._each(rest):
+            servo.voltage = 0.0
+            servo.reboot()
+            self._rig.plan(seconds, servo.restore_supply)
+
+    def _duplicate_id(self, rest: dict[str, Any]) -> None:
+        number = int(rest.pop("of"))
+        self._set_register("ID", number, rest)
+
+    def _wrong_model(self, rest: dict[str, Any]) -> None:
+        self._set_register("Model Number", int(rest.pop("number")), rest)
+
+    def _return_delay(self, rest: dict[str, Any]) -> None:
+        value = round(float(rest.pop("seconds")) / DELAY_UNIT)
+        self._set_register("Return Delay Time", value, rest)
+
+    def _status_level(self, rest: dict[str, Any]) -> None:
+        self._set_register("Status Return Level", int(rest.pop("level")), rest)
+
+    def _baud(self, rest: dict[str, Any]) -> None:
+        rate = int(rest.pop("rate"))
+        if rate not in BAUDS:
+            msg = f"fault 'baud': expected one of {BAUDS}, got {rate}"
+            raise ValueError(msg)
+        self._set_register("Baud Rate", BAUDS.index(rate), rest)
+
+    def _set_register(self, name: str, value: int, rest: dict[str, Any]) -> None:
+        register = f"{name}"
+        for servo in self._each(rest):
+            before = servo.table.get(register)
+            servo.table.put(register, value)
+            self._remember(
+                rest["kind"],
+                lambda s=servo, b=before: s.table.put(register, b),  # type: ignore[misc]
+            )

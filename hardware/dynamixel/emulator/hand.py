@@ -1,0 +1,296 @@
+"""What the operator's hand does with one arm: built-in motions, or a file's.
+
+A program is a list of motions, each for a time: ``grasp_all:12,sines:60,end``; its
+last goes on. Every motion begins where the hand is and blends into its own within a
+second, so that motions can be strung together and changed at any time.
+
+Built in are
+    ``still``      the arm in its home pose, gripper open;
+    ``sines``      every joint in a slow sine of its own, the gripper too;
+    ``chirp``      all joints from 0.05 to 2 Hz, then again;
+    ``reach``      from one place near home to the next, with rests, the gripper at each;
+    ``grasp_all``  start signal: gripper opened, then held closed, the arm where it is;
+    ``end``        end signal: arm in its home pose, gripper held closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vec = NDArray[np.float64]
+Motion = Callable[[float], Vec]
+"""Where the hand wants the joints at a time since the motion began, [s] → [rad]."""
+
+BLEND = 1.0  # chosen: a person's way from one motion to the next [s]
+SWING = 0.3  # chosen: amplitude of the sines, about 20 cm at a hand [rad]
+SLOWEST, FASTEST = 0.15, 0.4  # chosen: frequencies of the sines over the joints [Hz]
+CHIRP = (0.05, 2.0, 40.0)  # chosen: first and last frequency [Hz], length [s]
+CHIRP_SPEED = 0.6  # chosen: amplitude falls with frequency to this speed [rad/s]
+REACH_TIME, REST_TIME = 1.5, 1.0  # chosen: a person's pace [s]
+REACH = 0.4  # chosen: about 25 cm at a hand [rad]
+OPEN_TIME, CLOSED_TIME = 2.0, 5.0  # chosen: the start signal wants 3 s of holding [s]
+GRASP_TIME = 0.4  # chosen: of closing a gripper [s]
+MARGIN = 0.05  # chosen: kept from the joints' limits [rad]
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What a motion has to know of an arm.
+
+    Attributes:
+        home: Arm joints at the reset pose, the gripper open, shape (n,), [rad].
+        closed: Position of the closed gripper, [rad]; None: no gripper.
+        lower: Least positions, shape (n,), [rad].
+        upper: Greatest.
+    """
+
+    home: Vec
+    closed: float | None
+    lower: Vec
+    upper: Vec
+
+    def grip(self, q: Vec, share: float) -> Vec:
+        """Return positions with the gripper closed by a share."""
+        if self.closed is None:
+            return q
+        out = q.copy()
+        out[-1] = self.home[-1] + share * (self.closed - self.home[-1])
+        return out
+
+    def swing(self, way: Vec) -> Vec:
+        """Return home moved by the arm's joints of a vector, within the limits."""
+        q = self.home + (way if self.closed is None else np.append(way[:-1], 0.0))
+        low = np.minimum(self.lower + MARGIN, self.home)
+        high = np.maximum(self.upper - MARGIN, self.home)
+        return np.clip(q, low, high)
+
+
+def smooth(share: float) -> float:
+    """Return a share of a way with no jump of speed or acceleration at its ends."""
+    s = min(max(share, 0.0), 1.0)
+    return s**3 * (10 - 15 * s + 6 * s * s)
+
+
+def still(body: Body, start: Vec) -> Motion:
+    """Stay at home."""
+    del start
+    return lambda _: body.home
+
+
+def sines(body: Body, start: Vec) -> Motion:
+    """Swing every joint."""
+    del start
+    n = len(body.home)
+    frequency = np.linspace(SLOWEST, FASTEST, n)
+
+    def motion(t: float) -> Vec:
+        q = body.swing(SWING * np.sin(2 * np.pi * frequency * t))
+        return body.grip(q, 0.5 - 0.5 * np.cos(2 * np.pi * SLOWEST * t))
+
+    return motion
+
+
+def chirp(body: Body, start: Vec) -> Motion:
+    """Swing all joints together, faster and faster."""
+    del start
+    first, last, length = CHIRP
+    rate = np.log(last / first) / length
+
+    def motion(t: float) -> Vec:
+        at = t % length
+        frequency = first * np.exp(rate * at)
+        phase = 2 * np.pi * (frequency - first) / rate
+        amplitude = min(SWING, CHIRP_SPEED / (2 * np.pi * frequency))
+        return body.swing(np.full(len(body.home), amplitude * np.sin(phase)))
+
+    return motion
+
+
+def reach(body: Body, start: Vec) -> Motion:
+    """Go from place to place; the places are always the same."""
+    del start
+    n = len(body.home)
+
+    def place(index: int) -> Vec:
+        if index <= 0:
+            return body.home
+        way = np.random.default_rng(index).uniform(-REACH, REACH, n)
+        return body.grip(body.swing(way), index % 2)
+
+    def motion(t: float) -> Vec:
+        index, at = divmod(t, REACH_TIME + REST_TIME)
+        begin, end = place(int(index)), place(int(index) + 1)
+        return begin + smooth(at / REACH_TIME) * (end - begin)
+
+    return motion
+
+
+def grasp_all(body: Body, start: Vec) -> Motion:
+    """Open the gripper, hold it closed, and again."""
+
+    def motion(t: float) -> Vec:
+        at = t % (OPEN_TIME + CLOSED_TIME)
+        closing = smooth((at - OPEN_TIME) / GRASP_TIME)
+        opening = 1.0 - smooth(at / GRASP_TIME) if t > OPEN_TIME else 0.0
+        return body.grip(start, max(closing, opening))
+
+    return motion
+
+
+def end(body: Body, start: Vec) -> Motion:
+    """Go home and hold the gripper closed."""
+    del start
+    return lambda _: body.grip(body.home, 1.0)
+
+
+MOTIONS: Mapping[str, Callable[[Body, Vec], Motion]] = {
+    "still": still,
+    "sines": sines,
+    "chirp": chirp,
+    "reach": reach,
+    "grasp_all": grasp_all,
+    "end": end,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One motion of a program and how long it lasts, [s]."""
+
+    name: str
+    duration: float
+
+
+def read_program(text: str) -> tuple[Part, ...]:
+    """Return the parts of ``name:seconds,name:seconds,name``.
+
+    Raises:
+        ValueError: If a motion is neither built in nor a file, or lasts no time.
+    """
+    parts = []
+    words = text.split(",")
+    for index, word in enumerate(words):
+        name, _, seconds = word.strip().partition(":")
+        duration = float(seconds) if seconds else np.inf
+        if name not in MOTIONS and not Path(name).is_file():
+            known = ", ".join(MOTIONS)
+            msg = f"motion: expected {known}, or a file, got '{name}'"
+            raise ValueError(msg)
+        if duration <= 0 or (duration == np.inf and index < len(words) - 1):
+            msg = f"motion '{name}': expected '{name}:<seconds>', got '{word.strip()}'"
+            raise ValueError(msg)
+        parts.append(Part(name, duration))
+    return tuple(parts)
+
+
+def read_motion(path: Path, names: Sequence[str], body: Body) -> Motion:
+    """Return the motion in a file, for the joints of one arm.
+
+    A CSV has a column ``time`` (or ``t``) and one for each joint, an NPZ the arrays
+    ``time``, ``q`` of shape (rows, joints) and ``joint_names``. Joints are named
+    ``<limb>/<joint>`` or ``<joint>``; those that a file lacks stay at home.
+
+    Args:
+        path: The file.
+        names: ``<limb>/<joint>`` in the order of the arm.
+        body: The arm.
+
+    Raises:
+        ValueError: If the file has no times, or none of the joints.
+    """
+    time, columns = read_columns(path)
+    found = {
+        index: columns[key]
+        for index, name in enumerate(names)
+        for key in (name, name.split("/", 1)[1])
+        if key in columns
+    }
+    if not found:
+        msg = f"{path}: expected joints such as '{names[0]}', got {', '.join(columns)}"
+        raise ValueError(msg)
+
+    def motion(t: float) -> Vec:
+        q = body.home.copy()
+        for index, values in found.items():
+            q[index] = np.interp(t + time[0], time, values)
+        return q
+
+    return motion
+
+
+def read_columns(path: Path) -> tuple[Vec, dict[str, Vec]]:
+    """Return times and named columns of a CSV or NPZ file.
+
+    Raises:
+        ValueError: If there are no times.
+    """
+    if path.suffix == ".npz":
+        with np.load(path, allow_pickle=False) as arrays:
+            q = arrays["q"]
+            names = [str(name) for name in arrays["joint_names"]]
+            columns = {name: q[:, i] for i, name in enumerate(names)}
+            if "time" in arrays:
+                columns["time"] = arrays["time"]
+    else:
+        table: Any = np.genfromtxt(
+            path, delimiter=",", names=True, deletechars="", replace_space="_"
+        )
+        columns = {name: np.atleast_1d(table[name]) for name in table.dtype.names}
+    for key in ("time", "t"):
+        if key in columns:
+            return columns.pop(key), columns
+    msg = f"{path}: expected a column 'time', got {', '.join(columns)}"
+    raise ValueError(msg)
+
+
+class Hand:
+    """Plays a program on one arm.
+
+    Attributes:
+        is_holding: Whether the hand is on the arm.
+    """
+
+    def __init__(self, body: Body, names: Sequence[str]) -> None:
+        """Begin at home, still.
+
+        Args:
+            body: The arm.
+            names: ``<limb>/<joint>`` in its order, to find them in files.
+        """
+        self.is_holding = True
+        self._body, self._names = body, names
+        self._parts: list[Part] = []
+        self._begin = 0.0
+        self._start = self._last = body.home
+        self._motion: Motion = still(body, body.home)
+        self._duration = np.inf
+
+    def play(self, program: Sequence[Part], t: float) -> None:
+        """Play a program from a time on, [s]."""
+        self._parts = list(program)
+        self._next(t)
+
+    def _next(self, t: float) -> None:
+        part = self._parts.pop(0)
+        self._begin, self._start, self._duration = t, self._last, part.duration
+        if part.name in MOTIONS:
+            self._motion = MOTIONS[part.name](self._body, self._start)
+        else:
+            self._motion = read_motion(Path(part.name), self._names, self._body)
+
+    def sample(self, t: float) -> Vec:
+        """Return where the hand wants the joints at a time, [s] → [rad]."""
+        if t - self._begin >= self._duration and self._parts:
+            self._next(self._begin + self._duration)
+        at = t - self._begin
+        q = self._motion(at)
+        if at < BLEND:
+            q = self._start + smooth(at / BLEND) * (q - self._start)
+        self._last = q
+        return q

@@ -1,0 +1,116 @@
+"""Starts emulated rigs of Dynamixel servos for tests, and ends them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import selectors
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 30.0  # chosen: a busy machine's start of Python with pinocchio [s]
+
+TWO_JOINTS = """
+type: puppeteer
+baud: 4000000
+limbs:
+  left:
+    port: one
+    servos:
+      shoulder: {id: 1, model: xl330-m288}
+      elbow: {id: 2, model: xl330-m288, sign: -1, offset: 0.5}
+    gripper: {joint: gripper, id: 8, model: xl330-m077, closed: 0.0, open: 0.8}
+  right:
+    port: two
+    servos:
+      shoulder: {id: 1, model: xm430-w350}
+      elbow: {id: 2, model: xl430-w250, gear: 2.0}
+"""
+"""A small rig without links: two buses, three and two servos, four models."""
+
+
+class RunningRig:
+    """A rig in a process of its own.
+
+    Attributes:
+        ports: What to open, by limb.
+        overrides: Settings that make a leader use them.
+        process: The process.
+    """
+
+    def __init__(self, *words: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "hardware.dynamixel.emulator", *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=ROOT,
+        )
+        self._rest = b""
+        try:
+            ready = self._read_line()
+        except BaseException:
+            self.stop()
+            raise
+        self.ports: dict[str, str] = ready["ports"]
+        self.overrides: list[str] = ready["overrides"]
+
+    def _read_line(self) -> dict:
+        out = self.process.stdout
+        with selectors.DefaultSelector() as selector:
+            selector.register(out, selectors.EVENT_READ)
+            while b"\n" not in self._rest:
+                assert selector.select(PATIENCE), "the emulator says nothing"
+                data = out.read1(65536)
+                assert data, "the emulator ended"
+                self._rest += data
+        line, self._rest = self._rest.split(b"\n", 1)
+        return json.loads(line)
+
+    def ask(self, **order: object) -> dict:
+        """Send an order and return its answer, whatever it is."""
+        self.process.stdin.write(json.dumps(order).encode() + b"\n")
+        self.process.stdin.flush()
+        return self._read_line()
+
+    def send(self, **order: object) -> dict:
+        """Send an order that must be carried out, such as ``cmd="state"``."""
+        answer = self.ask(**order)
+        assert answer["ok"], answer
+        return answer
+
+    def fault(self, kind: str, **what: object) -> None:
+        """Cause a fault."""
+        self.send(fault=kind, **what)
+
+    def state(self, limb: str) -> dict:
+        """Return the truth about one limb."""
+        return self.send(cmd="state")["limbs"][limb]
+
+    def stop(self) -> int:
+        """End it and return its exit code."""
+        self.process.terminate()
+        try:
+            return self.process.wait(PATIENCE)
+        finally:
+            self.process.kill()
+            for stream in (self.process.stdin, self.process.stdout):
+                with contextlib.suppress(BrokenPipeError):
+                    stream.close()
+
+
+@contextlib.contextmanager
+def running_rig(leader: str | Path, *words: str) -> Iterator[RunningRig]:
+    """Run a rig for the length of a block.
+
+    Args:
+        leader: Name of a config, or path of one.
+        words: Such as ``motion=sines`` or ``link_dir=…``.
+    """
+    rig = RunningRig(f"leader={leader}", *words)
+    try:
+        yield rig
+    finally:
+        rig.stop()
