@@ -10,6 +10,7 @@ import yaml
 
 from hardware.dynamixel.emulator.config import read_rig
 from hardware.dynamixel.emulator.faults import Faults
+from hardware.dynamixel.emulator.orders import Orders
 from hardware.dynamixel.emulator.rig import Rig
 from hardware.dynamixel.emulator.server import Server
 from hardware.dynamixel.inspection import Servo
@@ -29,13 +30,14 @@ def wait_for(condition, what="it"):
 class Puppets:
     """A rig, served on pseudo-terminals; its servos stay where a test puts them."""
 
-    def __init__(self, rig):
+    def __init__(self, rig, link_dir):
         self.rig = rig
         for limb in rig.limbs.values():
             limb.step = lambda t, dt: None  # noqa: ARG005 - no physics
             for servo in limb.servos:
                 servo.angle = 0.0
-        self.server = Server(rig)
+        orders = Orders(rig, lambda line: None)  # noqa: ARG005 - nobody asks
+        self.server = Server(rig, link_dir, orders)
         self.faults = Faults(rig)
 
     def port(self, limb):
@@ -53,6 +55,12 @@ class Puppets:
             Servo(spec.number, spec.model) for spec in self.rig.limbs[limb].spec.servos
         )
 
+    def unplug(self, limb):
+        self.server.unplug(self.rig.limbs[limb].spec.port)
+
+    def plug(self, limb):
+        self.server.replug(self.rig.limbs[limb].spec.port)
+
     def cause(self, fault, **rest):
         self.faults.cause({"fault": fault, **rest})
 
@@ -62,7 +70,7 @@ def puppets(tmp_path, tree):
     """Serve the rig of a leader's YAML."""
     path = tmp_path / "rig.yaml"
     path.write_text(yaml.safe_dump(tree))
-    emulated = Puppets(Rig(read_rig(str(path))))
+    emulated = Puppets(Rig(read_rig(str(path))), tmp_path / "dev")
     thread = threading.Thread(target=emulated.server.run, name="emulator")
     thread.start()
     try:

@@ -69,8 +69,8 @@ def test_both_kinds_of_sync_read_say_the_same(emulated, bus, is_fast):
 
 
 def test_servos_are_set_up_for_torque_and_left_limp(emulated, bus):
-    emulated.servo(1).table.set("Return Delay Time", 250)
-    emulated.servo(1).table.set("Torque Enable", 1)
+    emulated.servo(1).table.put("Return Delay Time", 250)
+    emulated.servo(1).table.put("Torque Enable", 1)
     emulated.servo(1)._refresh()
 
     bus.open()
@@ -186,7 +186,7 @@ def test_health_is_told(emulated, bus):
 def test_watchdog_that_tripped_is_seen_and_armed_again(emulated, bus):
     bus.open()
     bus.enable_next()
-    emulated.servo(1).table.set("Bus Watchdog", 255)
+    emulated.servo(1).table.put("Bus Watchdog", 255)
 
     for _ in SERVOS:
         bus.check_next()
@@ -215,7 +215,7 @@ def test_open_says_what_is_wrong(emulated, bus, fault, text):
 
 def test_open_says_everything_at_once(emulated, bus):
     emulated.cause("silent", id=2)
-    emulated.servo(3).table.set("Drive Mode", 1)
+    emulated.servo(3).table.put("Drive Mode", 1)
 
     with pytest.raises(BusError) as caught:
         bus.open()

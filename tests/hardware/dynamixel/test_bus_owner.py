@@ -1,0 +1,150 @@
+"""The thread of a bus: snapshots out, torques in, unplugged and plugged again."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from puppets import make_limb, puppets, wait_for
+
+from hardware.dynamixel.errors import BusError
+from hardware.dynamixel.owner import BusOwner, BusSettings
+from hardware.dynamixel.torque import TorqueCommand
+
+N = 3
+
+
+@pytest.fixture
+def emulated(tmp_path):
+    with puppets(tmp_path, {"limbs": {"left": make_limb("bus")}}) as it:
+        yield it
+
+
+@pytest.fixture
+def owner(emulated):
+    settings = BusSettings(
+        path=emulated.port("left"), servos=emulated.servos("left"), timeout=0.02
+    )
+    owner = BusOwner(settings, time.monotonic_ns)
+    yield owner
+    owner.close()
+
+
+def goal(emulated):
+    return emulated.servo(1).table.get("Goal Current")
+
+
+def is_on(emulated):
+    return emulated.servo(1).table.get("Torque Enable") == 1
+
+
+def push(owner, tau=0.05):
+    owner.post(TorqueCommand(np.full(N, tau), time.monotonic_ns()))
+
+
+def wait_for_reading(owner):
+    return wait_for(owner.latest, "a reading")
+
+
+def hold_until(owner, condition):
+    """Keep posting torques, as a feedback thread does, until something happens."""
+
+    def look():
+        push(owner)
+        return condition()
+
+    wait_for(look)
+
+
+def test_readings_follow_each_other(emulated, owner):
+    owner.open()
+    first = wait_for_reading(owner)
+    emulated.servo(1).angle = 1.0
+
+    later = wait_for(lambda: (s := owner.latest()).reading.angle[0] > 0.9 and s)
+
+    assert later.seq > first.seq
+    assert later.reading.stamp_ns > first.reading.stamp_ns
+    assert not later.reading.angle.flags.writeable
+
+
+def test_servos_are_limp_until_a_torque_is_asked_for(emulated, owner):
+    owner.open()
+    wait_for_reading(owner)
+    push(owner, tau=0.0)
+    assert not is_on(emulated)
+
+    hold_until(owner, lambda: goal(emulated) > 0)
+
+    assert is_on(emulated)
+
+
+def test_torque_that_nobody_renews_vanishes(emulated, owner):
+    owner.open()
+    hold_until(owner, lambda: goal(emulated) > 0)
+
+    wait_for(lambda: goal(emulated) == 0, "stale torque going to zero")
+
+
+def test_release_makes_limp(emulated, owner):
+    owner.open()
+    hold_until(owner, lambda: goal(emulated) > 0)
+
+    owner.post(TorqueCommand(np.zeros(N), 0, is_release=True))
+
+    wait_for(lambda: not is_on(emulated), "torque off")
+    assert owner.problems == ()
+
+
+def test_close_under_torque_leaves_it_off_and_no_thread(emulated, owner):
+    owner.open()
+    hold_until(owner, lambda: goal(emulated) > 0)
+
+    owner.close()
+    owner.close()
+
+    assert not is_on(emulated)
+    assert owner.problems == ()
+    assert not [t for t in threading.enumerate() if t.name.startswith("dynamixel")]
+
+
+def test_owner_that_dies_leaves_torque_off(emulated, owner, monkeypatch):
+    """Whatever is raised in the thread, what was on is switched off."""
+    monkeypatch.setattr(threading, "excepthook", lambda args: None)  # noqa: ARG005
+    owner.open()
+    hold_until(owner, lambda: goal(emulated) > 0)
+
+    monkeypatch.setattr(owner._bus, "check_next", None)
+
+    wait_for(lambda: not is_on(emulated), "torque off")
+
+
+def test_unplugged_bus_says_so_and_comes_back_limp(emulated, owner):
+    owner.open()
+    hold_until(owner, lambda: goal(emulated) > 0)
+
+    emulated.unplug("left")
+    lost = wait_for(lambda: (s := owner.latest()) and not s.is_open and s)
+    assert "plug the adapter in again" in lost.fault
+
+    emulated.plug("left")
+    back = wait_for(lambda: (s := owner.latest()).is_open and s)
+    assert (back.reading.epoch > lost.reading.epoch).all()
+    assert not is_on(emulated)
+
+
+def test_port_belongs_to_one_process(owner):
+    owner.open()
+    other = BusOwner(owner.settings, time.monotonic_ns)
+
+    with pytest.raises(BusError, match="expected it to be free"):
+        other.open()
+
+
+def test_error_of_a_servo_is_told_in_snapshots(emulated, owner):
+    owner.open()
+    emulated.cause("overload", id=2)
+
+    errors = wait_for(lambda: (s := owner.latest()) and s.errors)
+
+    assert errors == {2: "overloaded"}
