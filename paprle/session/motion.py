@@ -159,10 +159,14 @@ class Motion:
         return self._go_to(self._goal, _ALIGNED, speed)
 
     def find_start_refusal(self, sample: SampleView, bound: float) -> str:
-        """Say why a human leader may not start from here (S1); empty when it may."""
+        """Say why a human leader may not start from here (S1); empty when it may.
+
+        Grippers may: they meet the leader slowly, and many rigs start by a grip (P5).
+        """
         if not self.needs_alignment:
             return ""
         apart = np.abs(self._retargeting.solve_start(sample, self._q_cmd) - self._q_cmd)
+        apart[list(self._grippers)] = 0.0
         worst = int(apart.argmax())
         if apart[worst] <= bound:
             return ""
