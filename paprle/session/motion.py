@@ -159,10 +159,8 @@ class Motion:
         return self._go_to(self._goal, _ALIGNED, speed)
 
     def find_start_refusal(self, sample: SampleView, bound: float) -> str:
-        """Say why a human leader may not start from here (S1); empty when it may.
-
-        Grippers may: they meet the leader slowly, and many rigs start by a grip (P5).
-        """
+        """Say why a human leader may not start from here (S1); empty when it may."""
+        # grippers may: they meet the leader slowly, and a grip may be the signal (P5)
         if not self.needs_alignment:
             return ""
         apart = np.abs(self._retargeting.solve_start(sample, self._q_cmd) - self._q_cmd)
