@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -94,7 +95,7 @@ class Arm:
             eef_link=s.eef_link,
             joint_names=self.joint_names[: self.n_arm],
             gripper=gripper,
-            R_base=readonly(pin.rpy.rpyToMatrix(*s.base_rpy_xyz_extrinsic)),
+            R_base=_make_rotation(s.base_rpy_xyz_extrinsic),
         )
 
     def is_in(self, reading: Reading) -> bool:
@@ -139,3 +140,9 @@ class Arm:
         """Turn torques at its joints into those of its servos, both [N·m]."""
         torque: Vec = self._sign * tau / self._gear
         return torque
+
+
+@lru_cache(maxsize=64)
+def _make_rotation(rpy_xyz_extrinsic: tuple[float, float, float]) -> Vec:
+    """Return one and the same array for one mounting, so that infos compare equal."""
+    return readonly(pin.rpy.rpyToMatrix(*rpy_xyz_extrinsic))

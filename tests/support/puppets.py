@@ -14,6 +14,12 @@ from hardware.dynamixel.emulator.orders import Orders
 from hardware.dynamixel.emulator.rig import Rig
 from hardware.dynamixel.emulator.server import Server
 from hardware.dynamixel.inspection import Servo
+from leaders.puppeteer.config import (
+    GripperServoSettings,
+    PuppeteerConfig,
+    PuppetSettings,
+    ServoSettings,
+)
 
 PATIENCE = 5.0  # [s] generous: other processes share the machine
 
@@ -68,6 +74,7 @@ class Puppets:
 @contextmanager
 def puppets(tmp_path, tree):
     """Serve the rig of a leader's YAML."""
+    tmp_path.mkdir(exist_ok=True)
     path = tmp_path / "rig.yaml"
     path.write_text(yaml.safe_dump(tree))
     emulated = Puppets(Rig(read_rig(str(path))), tmp_path / "dev")
@@ -94,3 +101,30 @@ def make_limb(port, first=1, models=("xl330-m288", "xm430-w350"), **rest):
         "gripper": {**grip, "closed": 0.0, "open": 0.8},
         **rest,
     }
+
+
+URDF = {"urdf": "arm.urdf", "base_link": "base", "eef_link": "hand"}
+
+
+def make_config(tree, port_of=lambda limb: limb, **rest):
+    """The config of a rig that ``make_limb`` describes."""
+    limbs = {}
+    for name, limb in tree["limbs"].items():
+        values = {k: v for k, v in limb.items() if k not in {"servos", "gripper"}}
+        values["port"] = port_of(name)
+        if "reset_q" in values:
+            values["reset_q"] = tuple(values["reset_q"])
+        gripper = limb.get("gripper")
+        limbs[name] = PuppetSettings(
+            **{**URDF, **values},
+            servos={j: ServoSettings(**s) for j, s in limb["servos"].items()},
+            gripper=GripperServoSettings(**gripper) if gripper else None,
+        )
+    return PuppeteerConfig(limbs=limbs, timeout=0.03, **rest)
+
+
+def wait_for_sample(leader, condition=lambda sample: True):  # noqa: ARG005
+    """Wait for a sample of which something holds."""
+    return wait_for(
+        lambda: (s := leader.latest()) is not None and condition(s) and s, "a sample"
+    )

@@ -108,9 +108,9 @@ def test_close_under_torque_leaves_it_off_and_no_thread(emulated, owner):
     assert not [t for t in threading.enumerate() if t.name.startswith("dynamixel")]
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_owner_that_dies_leaves_torque_off(emulated, owner, monkeypatch):
     """Whatever is raised in the thread, what was on is switched off."""
-    monkeypatch.setattr(threading, "excepthook", lambda args: None)  # noqa: ARG005
     owner.open()
     hold_until(owner, lambda: goal(emulated) > 0)
 
