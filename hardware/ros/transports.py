@@ -71,6 +71,8 @@ def open_bus(settings: NodeSettings) -> Bus:
     """
     transport = choose_transport(settings)
     codec = load_codec(settings.distro)
+    # the level is what is shown without any logging set up
+    _LOG.warning("ROS %s over %s as %s", codec.distro, transport, settings.name)
     try:
         if transport == "rospy":
             from hardware.ros.rospy_bus import RospyBus  # noqa: PLC0415 - if asked for
@@ -98,6 +100,4 @@ def open_bus(settings: NodeSettings) -> Bus:
         raise BusError(
             f"transport {transport}: expected the package '{err.name}', got none; {how}"
         ) from err
-    # the level is what is shown without any logging set up
-    _LOG.warning("ROS %s over %s as %s", codec.distro, bus.name, settings.name)
     return bus
