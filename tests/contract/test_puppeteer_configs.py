@@ -1,0 +1,225 @@
+"""Every rig of ``configs/leader/puppeteer_*.yaml``: config, mechanism and bus agree."""
+
+from __future__ import annotations
+
+import itertools
+import time
+import xml.etree.ElementTree as ET
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from puppets import make_config, puppets, wait_for
+
+from hardware.dynamixel.models import find_model
+from leaders.puppeteer.checks import find_mistakes
+from leaders.puppeteer.leader import Puppeteer
+from paprle.config import Resolved, resolve
+from paprle.errors import ConfigError
+from paprle.session import check
+from paprle.testing import LeaderContract
+
+yaml = pytest.importorskip("yaml")
+
+ROOT = Path(__file__).resolve().parents[2]
+RIGS = sorted(path.stem for path in (ROOT / "configs/leader").glob("puppeteer_*.yaml"))
+
+
+@cache
+def tree_of(rig: str) -> dict:
+    return yaml.safe_load((ROOT / f"configs/leader/{rig}.yaml").read_text())
+
+
+PAIRS = [(rig, owner) for rig in RIGS for owner in tree_of(rig)["belongs_to"]]
+LIMBS = [(rig, limb) for rig in RIGS for limb in tree_of(rig)["limbs"]]
+
+
+@cache
+def resolved(rig: str, follower: str) -> Resolved:
+    return resolve([f"leader={rig}", f"follower={follower}", "env=mujoco"])
+
+
+def settings_of(rig: str):
+    return resolved(rig, tree_of(rig)["belongs_to"][0]).leader
+
+
+def joints_of(settings) -> dict[str, ET.Element]:
+    """Movable joints of a URDF, from the base to the trigger."""
+    joints = ET.parse(settings.urdf).getroot().findall("joint")
+    return {j.get("name"): j for j in joints if j.get("type") != "fixed"}
+
+
+def servos_of(settings) -> dict:
+    gripper = settings.gripper
+    return dict(settings.servos) | ({gripper.joint: gripper} if gripper else {})
+
+
+@pytest.mark.parametrize(("rig", "follower"), PAIRS)
+def test_it_drives_its_follower_joint_by_joint(rig, follower):
+    told = check(resolved(rig, follower))
+
+    assert "joint by joint (built alike)" in told
+    limbs = yaml.safe_load((ROOT / f"configs/follower/{follower}.yaml").read_text())
+    assert list(settings_of(rig).limbs) == list(limbs["limbs"])
+
+
+@pytest.mark.parametrize(("rig", "follower"), PAIRS)
+def test_its_kind_alone_means_it(rig, follower):
+    args = ["leader=puppeteer", f"follower={follower}", "env=kinematic"]
+
+    assert resolve(args).leader_name == rig
+
+
+@pytest.mark.parametrize("rig", ["puppeteer_ur5", "puppeteer_omy"])
+def test_another_arm_is_driven_by_its_pose(rig):
+    told = check(resolved(rig, "papras_7dof"))
+
+    assert "relative (6 joints against 7)" in told
+
+
+@pytest.mark.parametrize("rig", RIGS)
+def test_a_wrong_key_is_told_with_its_place(rig):
+    limb = next(iter(tree_of(rig)["limbs"]))
+    wrong = f"leader.limbs.{limb}.prot=/dev/ttyUSB7"
+    follower = tree_of(rig)["belongs_to"][0]
+
+    with pytest.raises(ConfigError, match=rf"limbs\.{limb}.*prot"):
+        resolve([f"leader={rig}", f"follower={follower}", "env=mujoco", wrong])
+
+
+@pytest.mark.parametrize("rig", RIGS)
+def test_nothing_is_wrong_with_it(rig):
+    assert find_mistakes(settings_of(rig)) == []
+
+
+@pytest.mark.parametrize(("rig", "limb"), LIMBS)
+def test_each_joint_of_its_urdf_has_a_servo_in_order(rig, limb):
+    settings = settings_of(rig).limbs[limb]
+    servos = servos_of(settings)
+
+    assert list(servos) == list(joints_of(settings))
+    ids = [servo.id for servo in servos.values()]
+    assert ids == list(range(ids[0], ids[0] + len(ids)))
+
+
+@pytest.mark.parametrize(("rig", "limb"), LIMBS)
+def test_the_urdf_knows_what_its_servos_can_do(rig, limb):
+    settings = settings_of(rig).limbs[limb]
+    joints = joints_of(settings)
+
+    for name, servo in servos_of(settings).items():
+        model = find_model(servo.model)
+        assert model.has_torque, name
+        effort = float(joints[name].find("limit").get("effort"))
+        assert effort == pytest.approx(model.stall_torque * servo.gear), name
+        friction = float(joints[name].find("dynamics").get("friction"))
+        assert 0 < friction < 0.1 * effort
+
+
+@pytest.mark.parametrize(("rig", "limb"), LIMBS)
+def test_no_joint_passes_the_end_of_its_servo_s_turn(rig, limb):
+    settings = settings_of(rig).limbs[limb]
+    joints = joints_of(settings)
+
+    for name, servo in servos_of(settings).items():
+        limit = joints[name].find("limit")
+        ends = [float(limit.get("lower")), float(limit.get("upper"))]
+        angles = servo.sign * servo.gear * np.array(ends) + servo.offset
+        assert np.abs(angles).max() < np.pi, name
+
+
+@pytest.mark.parametrize(("rig", "follower"), PAIRS)
+def test_it_rests_where_its_follower_is_at_home(rig, follower):
+    robot = yaml.safe_load((ROOT / f"configs/follower/{follower}.yaml").read_text())
+
+    for name, limb in settings_of(rig).limbs.items():
+        joints = joints_of(limb)
+        assert list(limb.reset_q) == robot["limbs"][name]["home"]
+        for q, joint in zip(limb.reset_q, joints.values(), strict=False):
+            limit = joint.find("limit")
+            low, high = float(limit.get("lower")), float(limit.get("upper"))
+            assert low + 0.1 < q < high - 0.1
+
+
+@pytest.mark.parametrize("rig", RIGS)
+def test_its_trigger_opens_within_its_range(rig):
+    grippers = [limb.gripper for limb in settings_of(rig).limbs.values()]
+
+    assert any(grippers), "without one nobody can give the start signal"
+    for limb in settings_of(rig).limbs.values():
+        if limb.gripper is not None:
+            limit = joints_of(limb)[limb.gripper.joint].find("limit")
+            low, high = float(limit.get("lower")), float(limit.get("upper"))
+            assert low <= limb.gripper.closed < limb.gripper.open <= high
+
+
+@pytest.mark.parametrize("rig", RIGS)
+def test_its_buses_are_quick_enough_for_its_rate(rig):
+    """A sync read of ten bytes and a sync write of two, with every byte on the wire."""
+    settings = settings_of(rig)
+    ports = itertools.groupby(
+        sorted(settings.limbs.values(), key=lambda limb: limb.port),
+        key=lambda limb: limb.port,
+    )
+    for port, limbs in ports:
+        n = sum(len(servos_of(limb)) for limb in limbs)
+        # spec: protocol 2.0: instruction, status of each, instruction; 10 bit a byte
+        n_bytes = (14 + n) + 21 * n + (14 + 3 * n)
+        on_wire = n_bytes * 10 / settings.baud
+        # chosen: half of the period is the host's and the adapter's
+        assert on_wire < 0.5 / settings.rate, port
+
+
+@pytest.fixture
+def emulated(rig, tmp_path):
+    """The rig on emulated buses, its arms at rest."""
+    tree = tree_of(rig)
+    with puppets(tmp_path, tree) as running:
+        for name, limb in settings_of(rig).limbs.items():
+            gripper = limb.gripper
+            q = [*limb.reset_q, *([0.5 * gripper.open] if gripper else [])]
+            for servo, value in zip(servos_of(limb).values(), q, strict=True):
+                angle = servo.sign * servo.gear * value + servo.offset
+                running.servo(servo.id, name).angle = angle
+        yield running
+
+
+@pytest.mark.parametrize("rig", RIGS)
+def test_its_servos_say_where_its_joints_are(rig, emulated):
+    leader = Puppeteer(make_config(tree_of(rig), emulated.port), time.monotonic_ns)
+    leader.open()
+    try:
+        sample = wait_for(leader.latest, "a sample")
+    finally:
+        leader.close()
+
+    for name, limb in settings_of(rig).limbs.items():
+        command = sample.limbs[name]
+        assert command.q == pytest.approx(np.array(limb.reset_q), abs=2e-3)
+        opening = None if limb.gripper is None else pytest.approx(0.5, abs=5e-3)
+        assert command.opening == opening
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("rig", RIGS)
+class TestShippedRig(LeaderContract):
+    @pytest.fixture(autouse=True)
+    def start_rig(self, rig, emulated):
+        self.rig, self.emulated = rig, emulated
+
+    def make_leader(self, clock):
+        return Puppeteer(make_config(tree_of(self.rig), self.emulated.port), clock)
+
+    def stimulate(self, leader, clock):
+        """Wait for a reading of this moment: the buses run in real time."""
+        now_ns = clock()
+
+        def is_read():
+            snapshots = [owner.latest() for owner in leader.owners.values()]
+            return all(s and s.reading.stamp_ns >= now_ns for s in snapshots)
+
+        wait_for(is_read, "a reading")
+
+    def unplug(self, leader):  # noqa: ARG002
+        self.emulated.unplug(next(iter(tree_of(self.rig)["limbs"])))
