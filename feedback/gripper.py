@@ -34,7 +34,7 @@ class GripperConfig(LawSettings):
 
     stiffness: Annotated[
         float, Ge(0), Unit("N·m/rad"), doc("Towards the follower's gripper.")
-    ] = 0.2
+    ] = 0.3
 
 
 class Gripper(FeedbackLaw[None]):

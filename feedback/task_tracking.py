@@ -45,22 +45,22 @@ class TaskTrackingConfig(LawSettings):
     ] = "transpose"
     k_gate_lin: Annotated[
         float, Ge(0), Unit("N/m"), doc("transpose, towards what the gate sent.")
-    ] = 1.5
+    ] = 6.0
     k_gate_rot: Annotated[
         float, Ge(0), Unit("N·m/rad"), doc("transpose, towards what the gate sent.")
-    ] = 0.05
+    ] = 0.15
     k_follower_lin: Annotated[
         float, Ge(0), Unit("N/m"), doc("transpose, of what the follower met.")
-    ] = 0.75
+    ] = 3.0
     k_follower_rot: Annotated[
         float, Ge(0), Unit("N·m/rad"), doc("transpose, of what the follower met.")
-    ] = 0.025
+    ] = 0.075
     k_gate: Annotated[
         float, Ge(0), Unit("N·m/rad"), doc("inverse, towards what the gate sent.")
-    ] = 0.2
+    ] = 0.6
     k_follower: Annotated[
         float, Ge(0), Unit("N·m/rad"), doc("inverse, of what the follower met.")
-    ] = 0.15
+    ] = 0.3
     damping: Annotated[float, Gt(0), Unit("1"), doc("inverse: λ.")] = 0.1
     length: Annotated[
         float, Gt(0), Unit("m"), doc("inverse: so many metres weigh as 1 rad.")

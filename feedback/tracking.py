@@ -39,10 +39,10 @@ class TrackingConfig(LawSettings):
 
     k_gate: Annotated[
         float, Ge(0), Unit("N·m/rad"), doc("Stiffness towards what the gate sent.")
-    ] = 0.2
+    ] = 0.6
     k_follower: Annotated[
         float, Ge(0), Unit("N·m/rad"), doc("Stiffness of what the follower met.")
-    ] = 0.15
+    ] = 0.3
     is_compensated: Annotated[
         bool, doc("Take the follower's own lag out; without it free motion drags.")
     ] = True

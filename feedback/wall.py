@@ -35,16 +35,16 @@ class WallConfig(LawSettings):
 
     k_limit: Annotated[
         float, Ge(0), Unit("N·m/rad"), doc("Stiffness of joint limits.")
-    ] = 0.3
+    ] = 0.6
     margin: Annotated[float, Ge(0), Unit("rad"), doc("Felt so far before a limit.")] = (
         0.15
     )
     k_near: Annotated[
         float, Ge(0), Unit("N·m/rad"), doc("Towards the gate's joints, near a body.")
-    ] = 0.2
+    ] = 0.3
     k_near_lin: Annotated[
         float, Ge(0), Unit("N/m"), doc("Towards the gate's eef, near a body.")
-    ] = 0.75
+    ] = 3.0
     onset: Annotated[
         float, Gt(0), Unit("m"), doc("Clearance below which a body is felt.")
     ] = 0.04

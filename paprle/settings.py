@@ -390,7 +390,7 @@ class RigSettings:
         float,
         Gt(0),
         Unit("N·m·s/rad"),
-        doc("Viscous friction of leader joints that viscous does not name."),
+        doc("Viscous friction of joints neither viscous nor the URDF gives."),
     ] = 0.05
     viscous: Annotated[
         Mapping[str, float],

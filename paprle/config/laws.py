@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import field, make_dataclass
 from functools import lru_cache
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 from annotated_types import doc
 
@@ -34,7 +34,7 @@ def make_feedback_class() -> type[FeedbackSettings]:
         except PaprleError:
             continue
         is_on = name in DEFAULT_LAWS
-        hint: Any = Optional[config]
+        hint: Any = config | None
         default = field(default=config() if is_on else None)
         laws.append((name, Annotated[hint, doc(spec.summary)], default))
     laws_class = _make("LawsSettings", laws, "Laws by name.")

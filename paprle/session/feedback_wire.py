@@ -1,9 +1,10 @@
-"""How ``Feedback`` crosses from the session to the leader process."""
+"""How ``Feedback`` and anchors cross from the session to the leader process."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from paprle.retarget import RetargetState
 from paprle.types import Feedback, SessionState
 from paprle.wire import Record
 
@@ -35,4 +36,37 @@ def unpack_feedback(record: Record) -> Feedback:
         episode=int(record["episode"]),
         is_engaged=bool(record["is_engaged"]),
         rumble=float(record["rumble"]),
+    )
+
+
+def make_anchors_dtype(n_limbs: int) -> np.dtype[np.void]:
+    """Return the layout of what engaging fixed, for a robot of so many limbs."""
+    m = n_limbs
+    return np.dtype(
+        [
+            ("L", "f8", (m, 3, 3)),
+            ("K", "f8", (m, 3, 3)),
+            ("p_0", "f8", (m, 3)),
+            ("p_leader0", "f8", (m, 3)),
+            ("scale", "f8"),
+        ]
+    )
+
+
+def pack_anchors(anchors: RetargetState) -> Record:
+    """Return what engaging fixed as one record."""
+    record: Record = np.zeros((), dtype=make_anchors_dtype(len(anchors.L)))
+    for name, value in anchors._asdict().items():
+        record[name] = value
+    return record
+
+
+def unpack_anchors(record: Record) -> RetargetState:
+    """Return what engaging fixed; its arrays are those of the record."""
+    return RetargetState(
+        record["L"],
+        record["K"],
+        record["p_0"],
+        record["p_leader0"],
+        float(record["scale"]),
     )

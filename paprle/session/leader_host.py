@@ -1,4 +1,8 @@
-"""The leader process: owns the operator's device and posts its newest sample."""
+"""The leader process: owns the operator's device and posts its newest sample.
+
+Where the leader has motors, a feedback thread beside this loop renders torques. It sees
+the gate's status, which the gate writes for the session and this process alike.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,22 @@ import signal
 from types import FrameType
 
 from paprle.config import Resolved
+from paprle.haptics.haptics import make_haptics
+from paprle.haptics.thread import FeedbackThread, Sources
 from paprle.interfaces import Leader
 from paprle.loop import DeadlineLoop, freeze_garbage, request_realtime
 from paprle.mailbox import Mailbox
 from paprle.process import Role, is_closed, run_role
-from paprle.session.feedback_wire import FEEDBACK, unpack_feedback
+from paprle.retarget import RetargetState
+from paprle.robot import RobotModel
+from paprle.session.feedback_wire import (
+    FEEDBACK,
+    make_anchors_dtype,
+    unpack_anchors,
+    unpack_feedback,
+)
 from paprle.session.plan import make_leader, make_robot
+from paprle.types import Feedback
 from paprle.wire import make_layout, pack_sample
 
 
@@ -28,6 +42,10 @@ class LeaderHost:
         self._feedback = Mailbox(FEEDBACK, role.fds["feedback"])
         self._rate = resolved.session.rate
         self._must_end = False
+        self._notes: list[str] = []
+        self._thread: FeedbackThread | None = None
+        if self._leader.info.renders == "torque":
+            self._thread = self._make_thread(resolved, robot)
 
     def run(self) -> None:
         """Run until the session ends or dies, or the device fails."""
@@ -36,18 +54,45 @@ class LeaderHost:
             self._leader.open()
             request_realtime()
             freeze_garbage()
-            notes = tuple(getattr(self._leader, "notes", ()))
+            notes = (*getattr(self._leader, "notes", ()), *self._notes)
             self._role.report("ready", notes=list(notes))
+            if self._thread is not None:
+                self._thread.start()
             self._loop()
         finally:
+            if self._thread is not None:
+                self._thread.close()
             self._leader.close()
+
+    def _make_thread(self, resolved: Resolved, robot: RobotModel) -> FeedbackThread:
+        """Make the feedback thread; refuses laws that would not be stable."""
+        leader, layout = self._leader, self._layout
+        haptics = make_haptics(
+            resolved.feedback, robot, leader.info, resolved.retarget, layout
+        )
+        self._notes.append(haptics.describe())
+        fds = self._role.fds
+        anchors = Mailbox(make_anchors_dtype(len(layout.limbs)), fds["anchors"])
+        status = Mailbox(layout.status, fds["status"])
+        return FeedbackThread(
+            haptics,
+            leader,
+            Sources(self._read_feedback, _Anchors(anchors).read, status.read),
+            resolved.feedback.rate,
+            lambda text: self._role.report("trouble", message=f"feedback: {text}"),
+        )
+
+    def _read_feedback(self) -> Feedback | None:
+        record = self._feedback.read()
+        return None if record is None else unpack_feedback(record)
 
     def _loop(self) -> None:
         loop, seq = DeadlineLoop(self._rate), -1
         while not self._must_end and not is_closed(self._role.fds["session_alive"]):
-            feedback = self._feedback.read()
-            if feedback is not None:
-                self._leader.apply(unpack_feedback(feedback))
+            if self._thread is None or not self._thread.is_alive():
+                feedback = self._read_feedback()
+                if feedback is not None:
+                    self._leader.apply(feedback)
             sample = self._leader.latest()
             if sample is not None and sample.seq != seq:
                 seq = sample.seq
@@ -56,6 +101,23 @@ class LeaderHost:
 
     def _ask_end(self, _signal: int, _frame: FrameType | None) -> None:
         self._must_end = True
+
+
+class _Anchors:
+    """What engaging fixed, unpacked once each time that it changes."""
+
+    def __init__(self, mailbox: Mailbox) -> None:
+        self._mailbox, self._count = mailbox, 0
+        self._newest: RetargetState | None = None
+
+    def read(self) -> RetargetState | None:
+        """Return the newest; None before the first."""
+        count = self._mailbox.count
+        if count != self._count:
+            record = self._mailbox.read()
+            if record is not None:
+                self._newest, self._count = unpack_anchors(record), count
+        return self._newest
 
 
 def main(role: Role) -> None:

@@ -20,7 +20,6 @@ from paprle.loop import DeadlineLoop, freeze_garbage, request_realtime, thaw_gar
 from paprle.session import EXIT_CODES
 from paprle.session.black_box import BlackBox
 from paprle.session.core import Core
-from paprle.session.feedback_wire import pack_feedback
 from paprle.session.motion import Motion
 from paprle.session.operator import Operator
 from paprle.session.output import Output
@@ -151,7 +150,7 @@ class LiveSession:
         for event in output.events:
             self._roles.ring.push(Stream.EVENT, json.dumps(event).encode())
         self._roles.ring.push(Stream.TICK, tick.tobytes(), spare=EVENT_ROOM)
-        self._roles.feedback.write(pack_feedback(output.feedback))
+        self._roles.post_feedback(output.feedback, self.core.motion.anchor)
 
     def _watch_roles(self) -> None:
         """Notice deaths and reports; a dead gate ends all, a dead leader brakes.
@@ -176,6 +175,8 @@ class LiveSession:
     def _take_reports(self) -> None:
         """Keep what the recorder said last."""
         self._roles.poll()
+        for warning in self._roles.take_warnings():
+            self._status_line.tell(warning)
         before = self._recording
         for _, report in self._roles.reports:
             if report["event"] == "recording":

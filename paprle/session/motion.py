@@ -101,6 +101,11 @@ class Motion:
         return self._plan is not None
 
     @property
+    def anchor(self) -> RetargetState | None:
+        """What engaging fixed; None while the leader does not drive."""
+        return self._anchor
+
+    @property
     def arm_poses(self) -> ArmPoses:
         """What gives the samples of a leader that is an arm their poses."""
         return self._retargeting.arm_poses

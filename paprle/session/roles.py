@@ -12,8 +12,15 @@ from typing import Any
 from paprle.errors import SessionError
 from paprle.mailbox import Mailbox, Ring
 from paprle.process import Child, spawn
-from paprle.session.feedback_wire import FEEDBACK
+from paprle.retarget import RetargetState
+from paprle.session.feedback_wire import (
+    FEEDBACK,
+    make_anchors_dtype,
+    pack_anchors,
+    pack_feedback,
+)
 from paprle.session.plan import RING_BYTES
+from paprle.types import Feedback
 from paprle.wire import Layout
 
 _MODULES = {
@@ -45,8 +52,9 @@ class Roles:
     Attributes:
         samples: Leader → session.
         feedback: Session → leader.
+        anchors: Session → leader, what engaging fixed.
         setpoints: Session → gate.
-        status: Gate → session.
+        status: Gate → session, and leader where it renders torques.
         ring: Session → recorder.
         running: Roles started and not yet said goodbye to.
         reports: What they said, newest last, with their name.
@@ -55,6 +63,7 @@ class Roles:
     def __init__(self, layout: Layout, payload: dict[str, Any]) -> None:
         self.samples = Mailbox(layout.sample)
         self.feedback = Mailbox(FEEDBACK)
+        self.anchors = Mailbox(make_anchors_dtype(len(layout.limbs)))
         self.setpoints = Mailbox(layout.setpoint)
         self.status = Mailbox(layout.status)
         self.ring = Ring(RING_BYTES)
@@ -62,6 +71,8 @@ class Roles:
         self.reports: list[tuple[str, dict[str, Any]]] = []
         self._gate_ring = Ring(RING_BYTES)
         self._payload = payload
+        self._posted: RetargetState | None = None
+        self._warnings: list[str] = []
         # the gate holds the only write end, so its end of life closes the pipe
         self._gate_alive, self._gate_lives = os.pipe()
 
@@ -74,6 +85,7 @@ class Roles:
             fds |= {"gate_ring": self._gate_ring.fd, "gate_lives": self._gate_lives}
         elif name == "leader":
             fds |= {"sample": self.samples.fd, "feedback": self.feedback.fd}
+            fds |= {"anchors": self.anchors.fd, "status": self.status.fd}
         else:
             fds |= {"session_ring": self.ring.fd, "gate_ring": self._gate_ring.fd}
             fds["gate_alive"] = self._gate_alive
@@ -131,7 +143,24 @@ class Roles:
         for name, role in self.running.items():
             taken += [(name, report) for report in role.child.poll()]
         self.reports += taken
+        self._warnings += [
+            f"{name}: {report['message']}"
+            for name, report in taken
+            if report["event"] == "trouble"
+        ]
         return taken
+
+    def take_warnings(self) -> list[str]:
+        """Return what a role lost and went on without, once."""
+        taken, self._warnings = self._warnings, []
+        return taken
+
+    def post_feedback(self, feedback: Feedback, anchors: RetargetState | None) -> None:
+        """Tell the leader; anchors first, which change with each engaging alone."""
+        if anchors is not None and anchors is not self._posted:
+            self.anchors.write(pack_anchors(anchors))
+            self._posted = anchors
+        self.feedback.write(pack_feedback(feedback))
 
     def count_lost(self) -> int:
         """Return how many records found no room on their way to the recorder."""

@@ -1,0 +1,1 @@
+"""Force feedback: laws composed, kept stable and passive, and carried to the leader."""

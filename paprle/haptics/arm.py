@@ -1,0 +1,127 @@
+"""A leader's arm as feedback needs it: pose, Jacobian, weight and what it may bear."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.errors import ConfigError
+from paprle.robot import Limb
+from paprle.types import LeaderArm, Vec, readonly
+
+_G = 9.81  # spec: standard gravity [m/s²]
+_UNKNOWN_EFFORT = 0.5  # [N·m] chosen: the stall torque of the weakest servo, XL330-M288
+
+
+class Posture(NamedTuple):
+    """An arm at one instant.
+
+    Attributes:
+        R: From the eef's axes to the operator's, shape (3, 3).
+        p: Eef in the leader's base, in the operator's axes, shape (3,), [m].
+        J: Body Jacobian of the eef, shape (6, n_arm).
+        gravity: Torques that hold its weight, gripper too, shape (m,), [N·m].
+    """
+
+    R: Vec
+    p: Vec
+    J: Vec
+    gravity: Vec
+
+
+class Arm:
+    """One arm of a leader; not for two threads at once.
+
+    Attributes:
+        joint_names: Arm joints, then the gripper's.
+        n_arm: How many are the arm's.
+        q_min: Lower position limits, shape (m,); -inf where there are none.
+        q_max: Upper position limits, shape (m,).
+        effort: Largest torque of the motors by the URDF, shape (m,), [N·m].
+        damping: Viscous friction by the URDF, NaN: it says none, (m,), [N·m·s/rad].
+    """
+
+    def __init__(self, limb: Limb, arm: LeaderArm) -> None:
+        self.n_arm = len(arm.joint_names)
+        grip = () if arm.gripper is None else (arm.gripper.joint,)
+        self.joint_names = (*arm.joint_names, *grip)
+        self._limb, self._R_base = limb, arm.R_base
+        self._model, self._data, self._columns = _load(arm, self.joint_names)
+        low, high = self._model.lowerPositionLimit, self._model.upperPositionLimit
+        at = [self._model.joints[i].idx_q for i in self._columns]
+        is_free = [self._model.joints[i].nq == 2 for i in self._columns]
+        self.q_min = readonly(np.where(is_free, -np.inf, low[at]))
+        self.q_max = readonly(np.where(is_free, np.inf, high[at]))
+        self._idx_v = np.array([self._model.joints[i].idx_v for i in self._columns])
+        effort = self._model.upperEffortLimit[self._idx_v]
+        is_known = np.isfinite(effort) & (effort > 0.0) & (effort < 1e3)
+        self.effort = readonly(np.where(is_known, effort, _UNKNOWN_EFFORT))
+        damping = self._model.damping[self._idx_v]
+        self.damping = readonly(np.where(damping > 0.0, damping, np.nan))
+        self._is_plain = not any(is_free)
+        self._q: Vec = pin.neutral(self._model)
+        self._at = np.array(at)
+
+    def place(self, q: Vec) -> Posture:
+        """Return its posture at q, shape (m,)."""
+        model, data, frame = self._limb.model, self._limb.data, self._limb.frame_id
+        pin.computeJointJacobians(model, data, q[: self.n_arm])
+        T = pin.updateFramePlacement(model, data, frame)
+        J = pin.getFrameJacobian(model, data, frame, pin.LOCAL)
+        weight = pin.computeGeneralizedGravity(self._model, self._data, self._spread(q))
+        return Posture(
+            self._R_base @ T.rotation,
+            self._R_base @ T.translation,
+            J.reshape(6, -1),
+            weight[self._idx_v],
+        )
+
+    def gravity_gradient(self, q: Vec) -> Vec:
+        """Return the derivative of the gravity torques by q, shape (m, m)."""
+        G = pin.computeGeneralizedGravityDerivatives(
+            self._model, self._data, self._spread(q)
+        )
+        gradient: Vec = G[np.ix_(self._idx_v, self._idx_v)].copy()
+        return gradient
+
+    def _spread(self, q: Vec) -> Vec:
+        """Return the model's own vector: continuous joints have two numbers there."""
+        if self._is_plain:
+            self._q[self._at] = q
+            return self._q
+        for value, joint in zip(q, self._columns, strict=True):
+            at = self._model.joints[joint].idx_q
+            if self._model.joints[joint].nq == 2:
+                self._q[at : at + 2] = math.cos(value), math.sin(value)
+            else:
+                self._q[at] = value
+        return self._q
+
+
+def _load(
+    arm: LeaderArm, joint_names: tuple[str, ...]
+) -> tuple[pin.Model, pin.Data, list[int]]:
+    """Return the arm with its masses; joints that are not named stand at zero."""
+    whole = pin.buildModelFromUrdf(str(arm.urdf_path))
+    missing = [name for name in joint_names if not whole.existJointName(name)]
+    if missing:
+        raise ConfigError(
+            f"{arm.urdf_path.name}: expected the joints {', '.join(joint_names)}, got "
+            f"none named {', '.join(missing)}; correct the leader's YAML"
+        )
+    held = [
+        index
+        for index in range(1, whole.njoints)
+        if whole.names[index] not in joint_names
+    ]
+    model = pin.buildReducedModel(whole, held, pin.neutral(whole))
+    data = model.createData()
+    pin.framesForwardKinematics(model, data, pin.neutral(model))
+    base = model.getFrameId(arm.base_link)
+    # the operator's axes are z up; the URDF's root may be turned against its base
+    R_root_operator = data.oMf[base].rotation @ arm.R_base.T
+    model.gravity.linear = R_root_operator @ np.array([0.0, 0.0, -_G])
+    return model, model.createData(), [model.getJointId(name) for name in joint_names]

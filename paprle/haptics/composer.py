@@ -1,0 +1,123 @@
+"""From the laws' torques to what the leader renders: ramp, caps, passivity, rate.
+
+Two sums go separate ways. ``own`` (bias, weight, friction) depends on the leader alone;
+F2 alone answers for it. ``met`` renders the follower, behind delays that nobody bounds:
+it comes in softly, its force at the handle is capped, and its energy is watched.
+Their sum stays within the caps and changes no faster than the caps' rise (F1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from paprle.haptics.passivity import Passivity
+from paprle.settings import FeedbackSettings
+from paprle.types import Vec
+
+_HANDLE = 0.02**2  # [m²] chosen: a lever arm of 2 cm is where a handle's force blurs
+
+
+class Hand(NamedTuple):
+    """Where one limb's joints are among all, and its handle.
+
+    Attributes:
+        rows: Its arm's joints.
+        J: Body Jacobian of its eef, shape (6, n_arm); None where there is none.
+    """
+
+    rows: slice
+    J: Vec | None
+
+
+class Composer:
+    """All joints of the leader, one vector of M.
+
+    Attributes:
+        caps: Largest torques, shape (M,), [N·m].
+        passivity: Observers and controllers.
+        force: Largest force at a handle in the last step, before its cap, [N].
+    """
+
+    def __init__(self, settings: FeedbackSettings, caps: Vec, damping: Vec) -> None:
+        self.caps = caps
+        # more than the leader's own damping would be felt, and is not stable for sure
+        self.passivity = Passivity(damping)
+        self.force = 0.0
+        self._damping = damping
+        self._rise = caps / settings.torque_rise
+        self._ramp, self._force_cap = settings.ramp, settings.handle_force
+        self.reset()
+
+    def reset(self) -> None:
+        """Render nothing; both sums will come in softly."""
+        self._own_share = 0.0
+        self._tau, self._met = np.zeros((2, self.caps.size))
+        self.stop_following()
+
+    def stop_following(self) -> None:
+        """Render the follower no more; it will come in softly."""
+        self._met_share = 0.0
+        self._met = np.zeros(self.caps.size)
+        self.passivity.reset()
+
+    def compose(
+        self, own: Vec, met: Vec | None, dq: Vec, dt: float, hands: Sequence[Hand]
+    ) -> Vec:
+        """Return the torques of this step.
+
+        Args:
+            own: What the leader's own laws ask for, shape (M,), [N·m].
+            met: What those of the follower ask for; None: the leader does not drive.
+            dq: How far the leader moved since the last step over dt, (M,), [rad/s].
+            dt: Time since the last step, [s].
+            hands: The limbs.
+        """
+        self._own_share = min(1.0, self._own_share + dt / self._ramp)
+        own = np.clip(self._own_share * own, -self.caps, self.caps)
+        wanted = own
+        if met is None:
+            self.stop_following()
+        else:
+            self._met_share = min(1.0, self._met_share + dt / self._ramp)
+            self.passivity.observe(self._met, dq, dt)
+            met = self._cap_force(self._met_share * met, hands)
+            met = np.clip(met, -self.caps, self.caps)
+            wanted = own + self.passivity.control(met, dq, dt)
+        step = self._rise * dt
+        wanted = np.clip(wanted, self._tau - step, self._tau + step)
+        self._tau = np.clip(wanted, -self.caps, self.caps)
+        if met is not None:
+            self._met = self._tau - own
+        return self._tau
+
+    def damp(self, dq: Vec) -> Vec:
+        """Return damping alone, and forget the rest: the leader is too fast (F4)."""
+        self.reset()
+        self._tau = np.clip(-self._damping * dq, -self.caps, self.caps)
+        return self._tau
+
+    def _cap_force(self, tau: Vec, hands: Sequence[Hand]) -> Vec:
+        """Scale each arm's torques to the force that its handle may push with.
+
+        The force is the least that explains the torques, F = (J Jᵀ + ε)⁻¹ J tau. Along
+        a singular direction it says little: there structure carries what is rendered.
+
+        Returns:
+            The torques, in place.
+        """
+        self.force = 0.0
+        for rows, J in hands:
+            if J is None:
+                continue
+            J_p = J[:3]
+            gram = J_p @ J_p.T
+            gram.flat[::4] += _HANDLE
+            F = np.linalg.solve(gram, J_p @ tau[rows])
+            force = float(F @ F) ** 0.5
+            self.force = max(self.force, force)
+            if force > self._force_cap:
+                tau[rows] *= self._force_cap / force
+        return tau

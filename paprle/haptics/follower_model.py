@@ -1,0 +1,129 @@
+"""Where the follower would be if nothing touched it: Ĝ q_cmd.
+
+Ĝ is a dead time and a first-order lag. The dead time is learnt, joint by joint, from
+free motion alone, and only within the share of the lag that the stability gate has
+counted. It stands still while a residual is larger than such an error of the lag could
+explain, or the gate holds the follower back; or it would learn a contact away
+(``safety.md``, lag-compensated feedback).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paprle.settings import RigSettings
+from paprle.types import Vec
+
+_ROOM = 2048  # chosen: 2 s of a gate of 1 kHz
+_RESIDUAL = 0.02  # ε [rad] chosen: 5 × the ripple of a simulated servo in free motion
+_MOVING = 0.1  # [rad/s] chosen: slower motion tells the lag from friction no more
+_LEARNING = 1.0  # [1/s] chosen: lags change with load and temperature, in seconds
+_CALM_NS = 200_000_000  # chosen: longer than a follower rings after a contact
+_GAP_NS = 100_000_000  # spec: safety.md A1, T_stale
+
+
+class FollowerModel:
+    """The model of all joints of the robot.
+
+    Attributes:
+        q: Where the follower would be, shape (n,), [rad] or [m].
+        dead_time: As learnt so far, shape (n,), [s].
+        is_free: Nothing has touched the follower for a while, as far as it shows.
+    """
+
+    def __init__(self, rig: RigSettings, n: int) -> None:
+        self._tau = max(rig.time_constant, 1e-6)
+        lag = rig.dead_time + rig.time_constant
+        self._spread = rig.lag_spread * lag
+        self._low = max(0.0, rig.dead_time - self._spread)
+        self._high = rig.dead_time + self._spread
+        self.dead_time = np.full(n, rig.dead_time)
+        self.q = np.zeros(n)
+        self.is_free = False
+        # each command stands twice, so that the newest _ROOM lie in one piece
+        self._times = np.zeros(2 * _ROOM)
+        self._commands = np.zeros((2 * _ROOM, n))
+        self._joints = np.arange(n)
+        self._newest = 0
+        self._delayed = np.zeros(n)
+        self._zero_ns, self._stamp_ns, self._meas_ns = 0, 0, 0
+        self._touched_ns = 0
+
+    def update(
+        self, stamp_ns: int, q_cmd: Vec, meas_ns: int, q_meas: Vec, *, is_held: bool
+    ) -> None:
+        """Advance to the newest measurement; does nothing without a newer one.
+
+        Args:
+            stamp_ns: When the command was sent, [ns].
+            q_cmd: The command, shape (n,).
+            meas_ns: When the follower was measured, [ns].
+            q_meas: Where it was, shape (n,).
+            is_held: The gate holds the command back.
+        """
+        if not 0 < stamp_ns - self._stamp_ns <= _GAP_NS or meas_ns < self._zero_ns:
+            if stamp_ns != self._stamp_ns:
+                self._restart(stamp_ns, q_cmd, meas_ns)
+            return
+        self._stamp_ns = stamp_ns
+        self._push(1e-9 * (stamp_ns - self._zero_ns), q_cmd)
+        if meas_ns > self._meas_ns:
+            dt = 1e-9 * (meas_ns - self._meas_ns)
+            self._meas_ns = meas_ns
+            velocity = self._advance(1e-9 * (meas_ns - self._zero_ns), dt)
+            self._judge(q_meas, velocity, dt, is_held=is_held)
+
+    def _restart(self, stamp_ns: int, q_cmd: Vec, meas_ns: int) -> None:
+        """Forget the past: the command is taken to have stood where it is."""
+        self._zero_ns = min(stamp_ns, meas_ns) - _GAP_NS * 100
+        self._stamp_ns, self._meas_ns = stamp_ns, meas_ns
+        self._touched_ns, self.is_free = meas_ns, False
+        self._times[:] = 1e-9 * (stamp_ns - self._zero_ns) - 1e-3
+        self._times[0] = self._times[_ROOM] = 1e-9 * (stamp_ns - self._zero_ns)
+        self._newest = 0
+        self._commands[:] = q_cmd
+        self.q, self._delayed = q_cmd.copy(), q_cmd.copy()
+
+    def _push(self, t: float, q_cmd: Vec) -> None:
+        self._newest = (self._newest + 1) % _ROOM
+        for at in (self._newest, self._newest + _ROOM):
+            self._times[at], self._commands[at] = t, q_cmd
+
+    def _advance(self, t: float, dt: float) -> Vec:
+        """Follow the delayed command, which runs straight in between.
+
+        ẏ = (u − y)/τ with u = u₀ + a s has y = u − a τ + (y₀ − u₀ + a τ) e^{−s/τ}.
+
+        Returns:
+            The velocity, shape (n,).
+        """
+        begin, end = self._delayed, self._look_back(t - self.dead_time)
+        lag = (end - begin) * (self._tau / dt)
+        before = self.q
+        self.q = end - lag + (before - begin + lag) * np.exp(-dt / self._tau)
+        self._delayed = end
+        velocity: Vec = (self.q - before) / dt
+        return velocity
+
+    def _look_back(self, t: Vec) -> Vec:
+        """Return each joint's command at a time of its own, shape (n,)."""
+        first = self._newest + 1
+        times = self._times[first : first + _ROOM]
+        i = np.clip(np.searchsorted(times, t), 1, _ROOM - 1)
+        t_0, t_1 = times[i - 1], times[i]
+        share = np.clip((t - t_0) / np.maximum(t_1 - t_0, 1e-9), 0.0, 1.0)
+        u_0 = self._commands[first + i - 1, self._joints]
+        u_1 = self._commands[first + i, self._joints]
+        return u_0 + share * (u_1 - u_0)
+
+    def _judge(self, q_meas: Vec, velocity: Vec, dt: float, *, is_held: bool) -> None:
+        """Tell free motion from contact, and learn from the former."""
+        residual, speed = q_meas - self.q, np.abs(velocity)
+        if is_held or (np.abs(residual) > _RESIDUAL + self._spread * speed).any():
+            self._touched_ns = self._meas_ns
+        self.is_free = self._meas_ns - self._touched_ns > _CALM_NS
+        if not self.is_free:
+            return
+        error = -residual * velocity / (velocity * velocity + _MOVING**2)
+        step = np.where(speed > _MOVING, _LEARNING * dt * error, 0.0)
+        self.dead_time = np.clip(self.dead_time + step, self._low, self._high)

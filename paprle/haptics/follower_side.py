@@ -1,0 +1,105 @@
+"""What the gate's status says of the follower, carried back to the leader."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from paprle.gate.reasons import Reason, to_bits
+from paprle.haptics.follower_model import FollowerModel
+from paprle.haptics.mirror import JointMirror
+from paprle.settings import RigSettings
+from paprle.types import GateState, Vec
+from paprle.wire import Layout, Record, head_of
+
+_NEAR = to_bits({Reason.CLEARANCE, Reason.UNVERIFIED})
+_HELD = _NEAR | to_bits(
+    {
+        Reason.POSITION,
+        Reason.VELOCITY,
+        Reason.ACCELERATION,
+        Reason.BLOCKED,
+        Reason.LAG,
+        Reason.QP_FAILED,
+        Reason.TOOL_SPEED,
+        Reason.SINGULARITY,
+    }
+)
+"""Reasons with which the gate holds a command back."""
+
+
+class Mirrored(NamedTuple):
+    """The follower in the leader's joints, shape (M,); NaN where nothing stands for it.
+
+    Attributes:
+        gate: What the gate sent, [rad].
+        follower: Where the follower is, [rad].
+        model: Where it would be if nothing touched it, [rad].
+        tau: Its measured efforts, [N·m].
+    """
+
+    gate: Vec
+    follower: Vec
+    model: Vec
+    tau: Vec
+
+
+class FollowerSide:
+    """The newest status of the gate.
+
+    Attributes:
+        model: Where the follower would be in free motion.
+        q_gate: What the gate sent, shape (n,).
+        q_meas: Where the follower was, shape (n,).
+        clearance: Smallest clearance, [m]; +inf where none is known.
+        is_near: The gate keeps clear of something.
+    """
+
+    def __init__(self, layout: Layout, rig: RigSettings, mirror: JointMirror) -> None:
+        self.model = FollowerModel(rig, len(layout.joint_names))
+        self._mirror = mirror
+        self._status: Record = np.zeros((), dtype=layout.status)
+        self._read_head = head_of(layout.status).read
+        self.q_gate: Vec = self._status["q_cmd"]
+        self.q_meas: Vec = self._status["q_meas"]
+        self._tau_meas: Vec = self._status["tau_meas"]
+        self._stamp_ns, self._state = 0, GateState.DISARMED
+        self.clearance, self.is_near = math.inf, False
+        self._is_finite = False
+
+    def take(self, status: Record) -> None:
+        """Copy a status, and let the model follow it."""
+        self._status[()] = status
+        head = self._read_head(self._status)
+        _, self._stamp_ns, state, reasons, _, _, _, meas_ns, _, _, clearance = head[:11]
+        self._state = GateState(state)
+        self.clearance = math.inf if math.isnan(clearance) else clearance
+        self.is_near = bool(reasons & _NEAR)
+        self._is_finite = bool(
+            np.isfinite(self.q_gate).all() and np.isfinite(self.q_meas).all()
+        )
+        if self._is_finite:
+            self.model.update(
+                self._stamp_ns,
+                self.q_gate,
+                meas_ns,
+                self.q_meas,
+                is_held=bool(reasons & _HELD),
+            )
+
+    def is_following(self, now_ns: int, stale_ns: int) -> bool:
+        """Whether the gate follows set-points, and was heard of lately."""
+        is_fresh = now_ns - self._stamp_ns <= stale_ns
+        return is_fresh and self._is_finite and self._state is GateState.ENGAGED
+
+    def mirror(self) -> Mirrored:
+        """Carry it back to the leader's joints."""
+        positions = self._mirror.positions
+        return Mirrored(
+            positions(self.q_gate),
+            positions(self.q_meas),
+            positions(self.model.q),
+            self._mirror.efforts(self._tau_meas),
+        )

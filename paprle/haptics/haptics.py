@@ -1,0 +1,305 @@
+"""From both sides' states to the leader's torques, once a period; no thread, no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from paprle.haptics.arm import Arm
+from paprle.haptics.composer import Composer, Hand
+from paprle.haptics.follower_side import FollowerSide
+from paprle.haptics.inputs import Instant, make_input, sample_postures
+from paprle.haptics.joints import LeaderJoints, list_limbs, read_joints
+from paprle.haptics.mirror import NOWHERE, JointMirror, PoseMirror, find_links
+from paprle.haptics.stability import (
+    Delays,
+    Margin,
+    Weighted,
+    measure_margin,
+    refuse_unstable,
+)
+from paprle.interfaces import FeedbackInput
+from paprle.leader_arms import load_arms
+from paprle.pairing import Pairing, make_pairing
+from paprle.plugins import find_plugin, load_factory
+from paprle.retarget import RetargetState
+from paprle.robot import RobotModel
+from paprle.settings import FeedbackSettings, RetargetSettings
+from paprle.types import JointState, LeaderInfo, LeaderSample, SessionState, Vec
+from paprle.wire import Layout, Record
+
+_FIT = 0.9  # chosen: default laws are softened to this share of what is stable
+_LONGEST_DT = 0.02  # [s] chosen: no law integrates over a longer pause
+_SILENT = frozenset({SessionState.STOPPED.name, SessionState.CLOSING.name})
+
+
+class SessionView(NamedTuple):
+    """What the session says of itself.
+
+    Attributes:
+        stamp_ns: When it said so, [ns].
+        state: Name of its state.
+        is_engaged: The leader drives.
+        anchors: What engaging fixed; None where joint drives joint, and before.
+    """
+
+    stamp_ns: int
+    state: str
+    is_engaged: bool
+    anchors: RetargetState | None = None
+
+
+class Haptics:
+    """Laws, mirrors and composer of one leader and one robot.
+
+    Attributes:
+        joints: What is known of the leader's joints.
+        margins: How near to the bound of stability the laws are, by leader limb.
+        composer: Caps, ramp and passivity.
+        follower: The follower, as the gate says.
+        softened: What the default laws' weights were multiplied by.
+        n_bad: Steps in which a law returned something that is not finite.
+    """
+
+    def __init__(
+        self,
+        settings: FeedbackSettings,
+        robot: RobotModel,
+        leader: LeaderInfo,
+        pairing: Pairing,
+        layout: Layout,
+    ) -> None:
+        """Make everything, and refuse laws that would not be stable.
+
+        Args:
+            settings: Section ``feedback``.
+            robot: The follower's robot.
+            leader: What the leader says of itself.
+            pairing: Who drives whom.
+            layout: What crosses process borders.
+
+        Raises:
+            ConfigError: If they would not be (F2), or settings name what the leader
+                does not have; lists all problems.
+        """
+        self._settings, self._is_posed = settings, pairing.mode != "joints"
+        arms = {
+            name: Arm(limb, leader.arms[name])
+            for name, limb in load_arms(leader).items()
+        }
+        self._limbs = list_limbs(leader, arms)
+        mirror = JointMirror(
+            find_links(robot, leader, pairing),
+            sum(len(limb.joint_names) for limb in self._limbs),
+        )
+        self.joints: LeaderJoints = read_joints(self._limbs, settings, robot, mirror)
+        self._poses = [PoseMirror(robot, pairing, limb.name) for limb in self._limbs]
+        self._laws = make_laws(settings)
+        self.follower = FollowerSide(layout, settings.rig, mirror)
+        self.composer = Composer(settings, self.joints.caps, self.joints.damping)
+        self.n_bad = 0
+        self._stale_ns = round(1e9 * settings.stale_after)
+        self._is_driven = np.where(mirror.is_driven, 0.0, np.nan)
+        self._before_ns, self._q_before = 0, np.zeros(len(self.joints.names))
+        self._states: list[list[Any]] = []
+        self._restart_laws()
+        self.margins: dict[str, Margin] = {}
+        self.softened = 1.0
+
+    def check_stability(self, scale: float = 1.0) -> None:
+        """Measure the margins, and refuse what would not be stable.
+
+        Laws that stand as they come are made as soft as the rig needs; what somebody
+        configured is taken as it is, or refused.
+
+        Args:
+            scale: Of translations, follower over leader (``retarget.scale``).
+
+        Raises:
+            ConfigError: If a limb's laws are above the bound (F2).
+        """
+        delays = Delays.of(self._settings.rate, self._settings.rig)
+        self._measure_margins(scale, delays)
+        worst = max(margin.ratio for margin in self.margins.values())
+        laws = self._settings.laws
+        if worst > _FIT and laws == type(laws)():
+            self.softened = _FIT / worst
+            self._laws = tuple(
+                law._replace(weight=law.weight * self.softened) for law in self._laws
+            )
+            self._measure_margins(scale, delays)
+        refuse_unstable(list(self.margins.values()), delays)
+
+    def _measure_margins(self, scale: float, delays: Delays) -> None:
+        for limb, pose in zip(self._limbs, self._poses, strict=True):
+            self.margins[limb.name] = measure_margin(
+                self._laws,
+                sample_postures(
+                    limb,
+                    self.joints,
+                    self._is_driven,
+                    scale if pose.is_driving else None,
+                ),
+                self.joints.damping[limb.rows],
+                limb.joint_names,
+                delays,
+            )
+
+    def describe(self) -> str:
+        """Say which laws are on, and how near to the bound of stability they are."""
+        laws = ", ".join(law.name for law in self._laws) or "none"
+        worst = max((margin.ratio for margin in self.margins.values()), default=0.0)
+        is_guess = bool(np.isnan(self.joints.viscous).any())
+        parts = [f"feedback: {laws}; at {worst:.0%} of what is stable"]
+        if self.softened < 1.0:
+            parts.append(f"softened to {self.softened:.0%} of their defaults")
+        if is_guess:
+            parts.append("damping is a guess: run paprle identify")
+        return ", ".join(parts)
+
+    def step(
+        self,
+        now_ns: int,
+        sample: LeaderSample | None,
+        session: SessionView | None,
+        status: Record | None,
+    ) -> Mapping[str, Vec]:
+        """Return the torques by leader limb; empty means a limp leader.
+
+        Args:
+            now_ns: Monotonic time, [ns].
+            sample: The leader's newest sample.
+            session: What the session said last.
+            status: The gate's newest status.
+        """
+        if status is not None:
+            self.follower.take(status)
+        state = self._find_state(now_ns, sample, session)
+        if state is None or sample is None or session is None:
+            self._fall_silent()
+            return {}
+        dt = min(1e-9 * (now_ns - self._before_ns), _LONGEST_DT)
+        is_first = self._before_ns == 0 or dt <= 0.0
+        moved = np.zeros(state.q.size) if is_first else (state.q - self._q_before) / dt
+        self._before_ns, self._q_before = now_ns, state.q
+        if is_first:
+            return {}
+        dq = moved if state.dq is None else state.dq
+        if not np.abs(dq).max() <= self._settings.overspeed:
+            self._restart_laws()
+            return self._split(self.composer.damp(np.nan_to_num(dq)))
+        is_driving = (
+            session.is_engaged
+            and sample.engaged
+            and self.follower.is_following(now_ns, self._stale_ns)
+        )
+        now = Instant(
+            state.q,
+            dq,
+            dt,
+            is_driving,
+            session.anchors if is_driving and self._is_posed else None,
+            self.follower.mirror(),
+            self.follower.clearance,
+            self.follower.is_near,
+            self.follower.model.is_free,
+        )
+        return self._render(now, moved)
+
+    def _find_state(
+        self, now_ns: int, sample: LeaderSample | None, session: SessionView | None
+    ) -> JointState | None:
+        """Return the leader's joints, if they are fresh and may be rendered to."""
+        if sample is None or session is None or session.state in _SILENT:
+            return None
+        state, age_ns = sample.leader_state, now_ns - sample.stamp_ns
+        if max(age_ns, now_ns - session.stamp_ns) > self._stale_ns:
+            return None
+        if state is None or not sample.valid or state.q.size != len(self.joints.names):
+            return None
+        return state if np.isfinite(state.q).all() else None
+
+    def _fall_silent(self) -> None:
+        if self._before_ns:
+            self.composer.reset()
+            self._restart_laws()
+        self._before_ns = 0
+
+    def _render(self, now: Instant, moved: Vec) -> Mapping[str, Vec]:
+        own, met = np.zeros((2, now.q.size))
+        follower, hands = self.follower, []
+        q_robot = follower.q_gate, follower.q_meas, follower.model.q
+        for i, limb in enumerate(self._limbs):
+            at = None if limb.arm is None else limb.arm.place(now.q[limb.rows])
+            hands.append(Hand(limb.arm_rows, None if at is None else at.J))
+            moves = NOWHERE
+            if at is not None and now.anchors is not None:
+                moves = self._poses[i].find(at, now.anchors, q_robot)
+            inputs = make_input(limb, self.joints, at, now, moves)
+            self._sum_laws(i, inputs, now, (own, met))
+        if not np.isfinite(own + met).all():
+            self.n_bad += 1
+            self._fall_silent()
+            return {}
+        wanted = met if now.is_driving else None
+        return self._split(self.composer.compose(own, wanted, moved, now.dt, hands))
+
+    def _sum_laws(
+        self, i: int, inputs: FeedbackInput, now: Instant, sums: tuple[Vec, Vec]
+    ) -> None:
+        """Add what the laws ask of a limb to the sums, the leader's own and the met."""
+        states, rows = self._states[i], self._limbs[i].rows
+        for k, (_, law, weight) in enumerate(self._laws):
+            if law.needs_follower and not now.is_driving:
+                states[k] = law.initial()
+                continue
+            tau, states[k] = law.compute(inputs, states[k])
+            sums[law.needs_follower][rows] += weight * tau
+
+    def _restart_laws(self) -> None:
+        self._states = [[law.law.initial() for law in self._laws] for _ in self._limbs]
+
+    def _split(self, tau: Vec) -> Mapping[str, Vec]:
+        return {limb.name: tau[limb.rows].copy() for limb in self._limbs}
+
+
+def make_laws(settings: FeedbackSettings) -> tuple[Weighted, ...]:
+    """Construct the laws that are on."""
+    laws = []
+    for name in getattr(settings.laws, "__dataclass_fields__", ()):
+        config = getattr(settings.laws, name)
+        if config is not None and config.weight > 0.0:
+            factory = load_factory(find_plugin("feedback", name))
+            laws.append(Weighted(name, factory(config), config.weight))
+    return tuple(laws)
+
+
+def make_haptics(
+    settings: FeedbackSettings,
+    robot: RobotModel,
+    leader: LeaderInfo,
+    retarget: RetargetSettings,
+    layout: Layout,
+) -> Haptics:
+    """Make the feedback of a session, refused where it would not be stable.
+
+    Args:
+        settings: Section ``feedback``.
+        robot: The follower's robot.
+        leader: What the leader says of itself.
+        retarget: How the two are paired.
+        layout: What crosses process borders.
+
+    Returns:
+        Everything but a thread.
+
+    Raises:
+        ConfigError: If laws are above the bound (F2), or settings name what the leader
+            does not have; lists all problems.
+    """
+    pairing = make_pairing(robot, leader, retarget, load_arms(leader))
+    haptics = Haptics(settings, robot, leader, pairing, layout)
+    haptics.check_stability(retarget.scale)
+    return haptics

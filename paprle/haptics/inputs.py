@@ -1,0 +1,116 @@
+"""What a law is given: of one instant, or of the postures stability is judged in."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple
+
+import numpy as np
+
+from paprle.haptics.arm import Posture
+from paprle.haptics.follower_side import Mirrored
+from paprle.haptics.joints import LeaderJoints, LeaderLimb
+from paprle.haptics.mirror import NOWHERE, Displacements
+from paprle.interfaces import FeedbackInput
+from paprle.retarget import RetargetState
+from paprle.types import Vec
+
+_N_POSTURES = 64  # chosen: with a factor of two in hand, the worst of so many will do
+_TURN = np.pi  # [rad] chosen: how far joints without limits are tried to each side
+
+
+class Instant(NamedTuple):
+    """One instant, for all limbs.
+
+    Attributes:
+        q: The leader's joints, shape (M,), [rad].
+        dq: Their velocities, shape (M,), [rad/s].
+        dt: Time since the last step, [s].
+        is_driving: The leader drives the follower.
+        anchors: What engaging fixed, where its pose does.
+        mirrored: The follower in the leader's joints.
+        clearance: Smallest clearance, [m].
+        is_near: The gate keeps clear of something.
+        is_free: Nothing touches the follower.
+    """
+
+    q: Vec
+    dq: Vec
+    dt: float
+    is_driving: bool
+    anchors: RetargetState | None
+    mirrored: Mirrored
+    clearance: float
+    is_near: bool
+    is_free: bool
+
+
+def make_input(
+    limb: LeaderLimb,
+    joints: LeaderJoints,
+    at: Posture | None,
+    now: Instant,
+    moves: Displacements = NOWHERE,
+) -> FeedbackInput:
+    """Return what the laws are given for one limb."""
+    rows, mirrored = limb.rows, now.mirrored
+    return FeedbackInput(
+        q=now.q[rows],
+        dq=now.dq[rows],
+        n_arm=limb.n_arm,
+        q_gate=mirrored.gate[rows],
+        q_follower=mirrored.follower[rows],
+        q_model=mirrored.model[rows],
+        tau_follower=mirrored.tau[rows],
+        dx_gate=moves.gate,
+        dx_follower=moves.follower,
+        dx_model=moves.model,
+        scale=1.0 if now.anchors is None else now.anchors.scale,
+        J=None if at is None else at.J,
+        gravity=np.zeros(len(limb.joint_names)) if at is None else at.gravity,
+        viscous=joints.viscous[rows],
+        coulomb=joints.coulomb[rows],
+        q_base=joints.base[rows],
+        q_min=joints.q_min[rows],
+        q_max=joints.q_max[rows],
+        clearance=now.clearance,
+        is_near=now.is_near,
+        is_free=now.is_free,
+        dt=now.dt,
+    )
+
+
+def sample_postures(
+    limb: LeaderLimb,
+    joints: LeaderJoints,
+    is_driven: Vec,
+    scale: float | None,
+) -> list[FeedbackInput]:
+    """Return inputs over a limb's workspace; NaN stands in what is never given.
+
+    Args:
+        limb: The limb.
+        joints: What is known of all joints.
+        is_driven: 0 for a joint that drives one, NaN for others, shape (M,).
+        scale: Of translations where the limb's pose drives; None where it does not.
+    """
+    rows, m = limb.rows, len(limb.joint_names)
+    low = np.maximum(joints.q_min[rows], -_TURN)
+    high = np.maximum(np.minimum(joints.q_max[rows], _TURN), low)
+    is_posed = limb.arm is not None and scale is not None
+    moves = Displacements(*np.zeros((3, 6))) if is_posed else NOWHERE
+    # efforts are measured by some; whether this one does is not known yet
+    mirrored = Mirrored(is_driven, is_driven, is_driven, is_driven)
+    q_all = np.zeros(len(joints.names))
+    found = []
+    for q in np.random.default_rng(0).uniform(low, high, (_N_POSTURES, m)):
+        q_all[rows] = q
+        now = Instant(
+            q_all.copy(), q_all, 0.0, True, None, mirrored, np.inf, False, False
+        )
+        at = None if limb.arm is None else limb.arm.place(q)
+        gradient = None if limb.arm is None else limb.arm.gravity_gradient(q)
+        inputs = make_input(limb, joints, at, now, moves)
+        s = 1.0 if scale is None else scale
+        found.append(dataclasses.replace(inputs, scale=s, gravity_gradient=gradient))
+    return found

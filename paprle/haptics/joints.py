@@ -1,0 +1,176 @@
+"""What is known of each joint of the leader, all limbs in one vector of M."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from paprle.errors import ConfigError
+from paprle.haptics.arm import Arm
+from paprle.haptics.mirror import JointMirror
+from paprle.plugins import suggest
+from paprle.robot import RobotModel
+from paprle.settings import FeedbackSettings
+from paprle.types import LeaderInfo, Vec
+
+_UNKNOWN_CAP = 0.15  # [N·m] chosen: 30 % of the stall torque of the weakest servo
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderLimb:
+    """One limb of the leader.
+
+    Attributes:
+        name: Its name.
+        rows: Its joints among all.
+        arm_rows: Those of its arm.
+        joint_names: ``limb/joint``.
+        arm: Its kinematics; None when it says nothing of them.
+    """
+
+    name: str
+    rows: slice
+    arm_rows: slice
+    joint_names: tuple[str, ...]
+    arm: Arm | None
+
+    @property
+    def n_arm(self) -> int:
+        """How many of its joints are the arm's."""
+        return int(self.arm_rows.stop - self.arm_rows.start)
+
+
+def list_limbs(leader: LeaderInfo, arms: Mapping[str, Arm]) -> tuple[LeaderLimb, ...]:
+    """Return the leader's limbs in the order of ``LeaderSample.leader_state``."""
+    limbs, at = [], 0
+    for name in leader.limbs:
+        arm = arms.get(name)
+        given = leader.joint_names.get(name, ())
+        joints = given if arm is None else arm.joint_names
+        n_arm = len(joints) if arm is None else arm.n_arm
+        limbs.append(
+            LeaderLimb(
+                name,
+                slice(at, at + len(joints)),
+                slice(at, at + n_arm),
+                tuple(f"{name}/{joint}" for joint in joints),
+                arm,
+            )
+        )
+        at += len(joints)
+    return tuple(limbs)
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderJoints:
+    """Numbers by joint, each of shape (M,).
+
+    Attributes:
+        names: ``limb/joint``.
+        damping: Viscous friction, [N·m·s/rad]: as measured, or a guess of the URDF
+            or the settings.
+        viscous: The same, NaN where it was not measured.
+        coulomb: Dry friction; NaN where it was not measured, [N·m].
+        base: Where the leader rests; NaN where nothing says so, [rad].
+        q_min: Lowest positions that neither side forbids, [rad].
+        q_max: Highest ones.
+        caps: Torque caps, [N·m].
+    """
+
+    names: tuple[str, ...]
+    damping: Vec
+    viscous: Vec
+    coulomb: Vec
+    base: Vec
+    q_min: Vec
+    q_max: Vec
+    caps: Vec
+
+
+def read_joints(
+    limbs: Sequence[LeaderLimb],
+    settings: FeedbackSettings,
+    robot: RobotModel,
+    mirror: JointMirror,
+) -> LeaderJoints:
+    """Collect what settings, both URDFs and the pairing say of each joint.
+
+    Returns:
+        One number a joint.
+
+    Raises:
+        ConfigError: If settings name what the leader does not have, or a number is
+            not above zero; lists all problems.
+    """
+    names = tuple(joint for limb in limbs for joint in limb.joint_names)
+    rig, problems = settings.rig, list[str]()
+    read = _Reader(names, problems)
+    viscous = read.by_name("rig.viscous", rig.viscous)
+    coulomb = read.by_name("rig.coulomb", rig.coulomb)
+    low_caps = read.by_name("torque_cap", settings.torque_cap)
+    base = _read_base(limbs, settings, problems)
+    if problems:
+        raise ConfigError(problems)
+    caps, q_min, q_max, guess = np.full((4, len(names)), np.nan)
+    for limb in limbs:
+        if limb.arm is None:
+            caps[limb.rows] = _UNKNOWN_CAP
+            q_min[limb.rows], q_max[limb.rows] = -np.inf, np.inf
+        else:
+            caps[limb.rows] = settings.torque_share * limb.arm.effort
+            q_min[limb.rows], q_max[limb.rows] = limb.arm.q_min, limb.arm.q_max
+            guess[limb.rows] = limb.arm.damping
+    guess = np.where(np.isnan(guess), rig.damping, guess)
+    low, high = mirror.bounds(robot.q_min, robot.q_max)
+    return LeaderJoints(
+        names=names,
+        damping=np.where(np.isnan(viscous), guess, viscous),
+        viscous=viscous,
+        coulomb=coulomb,
+        base=base,
+        q_min=np.maximum(q_min, low),
+        q_max=np.minimum(q_max, high),
+        caps=np.fmin(caps, low_caps),
+    )
+
+
+class _Reader:
+    def __init__(self, names: tuple[str, ...], problems: list[str]) -> None:
+        self._names, self._problems = names, problems
+
+    def by_name(self, key: str, values: Mapping[str, float]) -> Vec:
+        """Return the values in order; NaN where there is none."""
+        row = np.full(len(self._names), np.nan)
+        for name, value in values.items():
+            where = f"feedback.{key}.{name}"
+            if name not in self._names:
+                tail = suggest(name, self._names, "joints")
+                self._problems.append(f"{where}: unknown joint; {tail}")
+            elif not value > 0.0:
+                self._problems.append(f"{where}: expected more than 0, got {value:g}")
+            else:
+                row[self._names.index(name)] = value
+        return row
+
+
+def _read_base(
+    limbs: Sequence[LeaderLimb], settings: FeedbackSettings, problems: list[str]
+) -> Vec:
+    known = {limb.name: limb for limb in limbs}
+    row = np.full(sum(len(limb.joint_names) for limb in limbs), np.nan)
+    for name, values in settings.base.items():
+        limb = known.get(name)
+        if limb is None:
+            tail = suggest(name, known, "limbs")
+            problems.append(f"feedback.base.{name}: unknown limb; {tail}")
+            continue
+        if len(values) not in {limb.n_arm, len(limb.joint_names)}:
+            problems.append(
+                f"feedback.base.{name}: expected {limb.n_arm} positions, or with its "
+                f"gripper {len(limb.joint_names)}, got {len(values)}"
+            )
+            continue
+        row[limb.rows.start : limb.rows.start + len(values)] = values
+    return row

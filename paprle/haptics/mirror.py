@@ -1,0 +1,158 @@
+"""The follower carried back to the leader: into its joints, or to its eef.
+
+Joint by joint q_follower = gain · q + offset, so q = (q_follower − offset) / gain and,
+by virtual work, torques are multiplied by gain. Where the leader's pose drives, the
+follower's displacements are turned into the axes of the leader's eef: with
+R_cmd = L R K and p_cmd = p₀ + s L (p − p_l0) (``paprle.retarget``) these are (L R)ᵀ dp
+and (L R)ᵀ log(R_b R_aᵀ); requirements P21 as amended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.haptics.arm import Posture
+from paprle.pairing import Pairing
+from paprle.retarget import RetargetState
+from paprle.robot import Limb, RobotModel
+from paprle.types import LeaderInfo, Vec
+
+
+class Link(NamedTuple):
+    """One joint of the robot that one joint of the leader drives."""
+
+    row: int
+    column: int
+    gain: float
+    offset: float
+
+
+class JointMirror:
+    """All joints of the leader, in one vector of M; several links of one: their mean.
+
+    Attributes:
+        is_driven: Which joints of the leader drive something, shape (M,).
+    """
+
+    def __init__(self, links: Sequence[Link], n_rows: int) -> None:
+        self._n = n_rows
+        self._rows = np.array([link.row for link in links], dtype=np.int64)
+        self._columns = np.array([link.column for link in links], dtype=np.int64)
+        self._gain = np.array([link.gain for link in links])
+        self._offset = np.array([link.offset for link in links])
+        count = np.bincount(self._rows, minlength=n_rows).astype(np.float64)
+        self.is_driven = count > 0
+        self._share = 1.0 / (count[self._rows] * self._gain)
+        self._missing = np.where(self.is_driven, 0.0, np.nan)
+
+    def positions(self, q_robot: Vec) -> Vec:
+        """Return where the leader would stand, shape (M,); NaN: drives nothing."""
+        values = (q_robot[self._columns] - self._offset) * self._share
+        total: Vec = np.bincount(self._rows, values, self._n).astype(np.float64)
+        return total + self._missing
+
+    def efforts(self, tau_robot: Vec) -> Vec:
+        """Return the robot's efforts at the leader's joints, shape (M,)."""
+        values = tau_robot[self._columns] * self._gain
+        total: Vec = np.bincount(self._rows, values, self._n).astype(np.float64)
+        return total + self._missing
+
+    def bounds(self, q_min: Vec, q_max: Vec) -> tuple[Vec, Vec]:
+        """Return the robot's position limits at the leader's joints, shape (M,)."""
+        low, high = np.full(self._n, -np.inf), np.full(self._n, np.inf)
+        a = (q_min[self._columns] - self._offset) / self._gain
+        b = (q_max[self._columns] - self._offset) / self._gain
+        np.maximum.at(low, self._rows, np.minimum(a, b))
+        np.minimum.at(high, self._rows, np.maximum(a, b))
+        return low, high
+
+
+def find_links(robot: RobotModel, leader: LeaderInfo, pairing: Pairing) -> list[Link]:
+    """Return what drives what, joint by joint; grippers too, in every mode."""
+    starts, at = {}, 0
+    for name in leader.limbs:
+        starts[name] = at
+        at += count_joints(leader, name)
+    links = []
+    for name, leader_limb in pairing.limbs.items():
+        limb = robot.limbs[name]
+        sources = pairing.joints.get(name, ())
+        for column, source in zip(limb.indices, sources, strict=False):
+            if source is not None:
+                row = starts[source.leader_limb] + source.index
+                links.append(Link(row, int(column), source.gain, source.offset))
+        arm = leader.arms.get(leader_limb)
+        if limb.gripper is not None and arm is not None and arm.gripper is not None:
+            theirs, own = limb.gripper, arm.gripper
+            gain = (theirs.open - theirs.closed) / (own.open - own.closed)
+            offset = theirs.closed - gain * own.closed
+            row = starts[leader_limb] + len(arm.joint_names)
+            column = robot.joint_names.index(theirs.joint)
+            links.append(Link(row, column, gain, offset))
+    return links
+
+
+def count_joints(leader: LeaderInfo, limb: str) -> int:
+    """Return how many joints of a leader limb there are in ``leader_state``."""
+    arm = leader.arms.get(limb)
+    if arm is None:
+        return len(leader.joint_names.get(limb, ()))
+    return len(arm.joint_names) + (arm.gripper is not None)
+
+
+class Displacements(NamedTuple):
+    """Of one leader limb's eef, linear first, shape (6,); see ``FeedbackInput``."""
+
+    gate: Vec
+    follower: Vec
+    model: Vec
+
+
+NONE = np.full(6, np.nan)
+NONE.setflags(write=False)
+NOWHERE = Displacements(NONE, NONE, NONE)
+
+
+class PoseMirror:
+    """The limbs of the robot that one limb of the leader drives by its pose."""
+
+    def __init__(self, robot: RobotModel, pairing: Pairing, leader_limb: str) -> None:
+        names = list(robot.limbs)
+        self._limbs: list[tuple[int, Limb]] = [
+            (names.index(name), robot.limbs[name])
+            for name, driver in pairing.limbs.items()
+            if driver == leader_limb and pairing.mode != "joints"
+        ]
+        self.is_driving = bool(self._limbs)
+
+    def find(
+        self, at: Posture, anchors: RetargetState, q_robot: tuple[Vec, Vec, Vec]
+    ) -> Displacements:
+        """Return the displacements; of several limbs their mean.
+
+        Args:
+            at: The leader's posture.
+            anchors: What engaging fixed.
+            q_robot: What the gate sent, where the robot is, and where it would be if
+                nothing touched it, each of shape (n,).
+
+        Returns:
+            NaN where the pose drives nothing.
+        """
+        if not self._limbs:
+            return NOWHERE
+        total = np.zeros((3, 6))
+        for i, limb in self._limbs:
+            L = anchors.L[i]
+            R, p = L @ at.R @ anchors.K[i], L @ (at.p - anchors.p_leader0[i])
+            asked = pin.SE3(R, anchors.p_0[i] + anchors.scale * p)
+            gate, here, model = (limb.fk(limb.take(q)) for q in q_robot)
+            R_eef_base = (L @ at.R).T
+            for row, (a, b) in enumerate(((asked, gate), (gate, here), (model, here))):
+                total[row, :3] += R_eef_base @ (b.translation - a.translation)
+                total[row, 3:] += R_eef_base @ pin.log3(b.rotation @ a.rotation.T)
+        return Displacements(*(total / len(self._limbs)))

@@ -1,0 +1,103 @@
+"""The feedback thread: beside the leader's own, at its own rate, never in its way.
+
+Whatever goes wrong in here leaves a limp leader and is reported; the leader process and
+the session go on. A thread that stalls leaves one, too: the leader renders no torque
+that is older than 50 ms.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from paprle.haptics.haptics import Haptics, SessionView
+from paprle.interfaces import Leader
+from paprle.loop import DeadlineLoop
+from paprle.retarget import RetargetState
+from paprle.types import Feedback, Vec
+from paprle.wire import Record
+
+_FAREWELL = 1.0  # [s] chosen: a hundred periods of the slowest thread
+
+
+class Sources(NamedTuple):
+    """Where the newest of everything is; each returns None before the first.
+
+    Attributes:
+        session: What the session tells the leader.
+        anchors: What engaging fixed.
+        status: The gate's status.
+    """
+
+    session: Callable[[], Feedback | None]
+    anchors: Callable[[], RetargetState | None]
+    status: Callable[[], Record | None]
+
+
+class FeedbackThread(threading.Thread):
+    """Renders torques until it is told to end, or something in it fails.
+
+    Attributes:
+        n_steps: Steps so far.
+        n_overruns: Deadlines that it missed.
+    """
+
+    def __init__(
+        self,
+        haptics: Haptics,
+        leader: Leader,
+        sources: Sources,
+        rate: float,
+        report: Callable[[str], Any],
+    ) -> None:
+        super().__init__(name="feedback", daemon=True)
+        self.n_steps, self.n_overruns = 0, 0
+        self._haptics, self._leader, self._sources = haptics, leader, sources
+        self._rate, self._report = rate, report
+        self._must_end = threading.Event()
+
+    def run(self) -> None:
+        """Step once a period."""
+        loop = DeadlineLoop(self._rate)
+        try:
+            while not self._must_end.is_set():
+                loop.wait()
+                self.step(time.monotonic_ns())
+                self.n_overruns = loop.n_overruns
+        except Exception as err:  # noqa: BLE001 - limp and told, whatever it was
+            self._report(f"{type(err).__name__}: {err}; the leader is limp")
+        finally:
+            self._go_limp()
+
+    def step(self, now_ns: int) -> None:
+        """Render once, at this time, [ns]."""
+        told = self._sources.session()
+        view = None
+        if told is not None:
+            anchors = self._sources.anchors()
+            view = SessionView(told.stamp_ns, told.state, told.is_engaged, anchors)
+        tau = self._haptics.step(
+            now_ns, self._leader.latest(), view, self._sources.status()
+        )
+        self.n_steps += 1
+        if told is not None:
+            self._leader.apply(_add(told, tau, now_ns))
+
+    def close(self) -> None:
+        """End it, and wait for that."""
+        self._must_end.set()
+        if self.is_alive():
+            self.join(_FAREWELL)
+
+    def _go_limp(self) -> None:
+        told = self._sources.session()
+        if told is not None:
+            self._leader.apply(_add(told, {}, time.monotonic_ns()))
+
+
+def _add(told: Feedback, tau: Mapping[str, Vec], now_ns: int) -> Feedback:
+    """Return what the session told, with torques of now."""
+    return replace(told, stamp_ns=now_ns, tau=tau)
