@@ -1,0 +1,127 @@
+"""An emulated PiPER for tests: started as a user does, hurt by its own commands."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from hardware.piper.journal import Record, read_journal
+from paprle.oracle import Limits, Verdict, check_commands
+from paprle.process import WORKSPACE
+from paprle.testing.clock import ManualClock
+from paprle.types import RobotInfo
+
+QUANTUM = np.radians([1e-3] * 6)  # [rad] spec: the bus knows 0.001°
+
+
+class RealClock(ManualClock):
+    """Real time for suites that advance a clock by hand: advancing waits."""
+
+    def __call__(self) -> int:
+        return time.monotonic_ns()
+
+    def advance(self, dt: float) -> int:
+        time.sleep(dt)
+        return self()
+
+
+class EmulatedPiper:
+    """One ``python -m hardware.piper.emulator`` and its journal."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self.log = folder / "arm.log"
+        self.socket = folder / "can"
+        self.process = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "hardware.piper.emulator",
+                f"socket={self.socket}",
+                f"log={self.log}",
+                *options,
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=WORKSPACE,
+        )
+        self.endpoint = json.loads(self.process.stdout.readline())
+
+    @property
+    def channel(self) -> str:
+        return self.endpoint["channel"]
+
+    @property
+    def args(self) -> list[str]:
+        """What a user types to drive it."""
+        return [
+            "follower=piper",
+            "env=can",
+            "env.interface=emucan",
+            f"env.channel={self.channel}",
+            "gate.accept_unattended=true",
+        ]
+
+    def do(self, fault: str, **arguments) -> int:
+        """Give a command and return when it was done, [ns]."""
+        print(json.dumps({"fault": fault, **arguments}), file=self.process.stdin)
+        self.process.stdin.flush()
+        answer = json.loads(self.process.stdout.readline())
+        assert "error" not in answer, answer
+        return answer["stamp_ns"]
+
+    def read(self) -> Record:
+        return read_journal(self.log)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def end(self) -> int:
+        """End it as a user does; return its exit code."""
+        if self.process.poll() is None:
+            self.process.terminate()
+        self.process.stdin.close()
+        self.process.stdout.close()
+        return self.process.wait(10)
+
+
+def judge(record: Record, robot: RobotInfo, rate: float = 200.0) -> Verdict:
+    """The oracle's verdict on what reached the arm, its joints without the gripper.
+
+    Whole numbers of 0.001° stand in place of what the gate sent: each is off by half a
+    quantum at most, so a speed by one quantum a period and an acceleration by two a
+    period squared. The limits are wider by that, and by nothing else.
+    """
+    h = 1.0 / rate
+    limits = Limits(
+        q_min=robot.q_min[:6] - QUANTUM,
+        q_max=robot.q_max[:6] + QUANTUM,
+        dq_max=robot.dq_max[:6] + QUANTUM / h,
+        ddq_max=robot.ddq_max[:6] + 2.0 * QUANTUM / h**2,
+        h=h,
+        joint_names=robot.joint_names[:6],
+    )
+    commands = record.commands[:, :6]
+    return check_commands(commands[2:], limits, q_start=commands[:2])
+
+
+def count_commands(record: Record, begin_ns: int, end_ns: int) -> int:
+    """How many complete joint commands came in a span of time."""
+    return int(((record.stamps > begin_ns) & (record.stamps <= end_ns)).sum())
+
+
+def find_rest_ns(record: Record, after_ns: int) -> int:
+    """When the arm's joints last moved faster than 0.01 rad/s, after a time."""
+    moving = (np.abs(record.dq).max(axis=1) > 0.01) & (record.state_stamps > after_ns)
+    ids = np.flatnonzero(moving)
+    return int(record.state_stamps[ids[-1]]) if len(ids) else after_ns
+
+
+def last_command(record: Record) -> np.ndarray:
+    return record.commands[-1, :6]
