@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from puppets import make_config, puppets, wait_for
+from puppets import puppets, wait_for
 
 from hardware.dynamixel.models import find_model
 from leaders.puppeteer.checks import find_mistakes
@@ -171,6 +171,13 @@ def test_its_buses_are_quick_enough_for_its_rate(rig):
         assert on_wire < 0.5 / settings.rate, port
 
 
+def config_on(emulated, rig):
+    """The rig's own config with the emulated ports, patient with a busy machine."""
+    names = [f"leader={rig}", f"follower={tree_of(rig)['belongs_to'][0]}", "env=mujoco"]
+    ports = emulated.server.describe()["overrides"]
+    return resolve([*names, *ports, "leader.timeout=0.03"]).leader
+
+
 @pytest.fixture
 def emulated(rig, tmp_path):
     """The rig on emulated buses, its arms at rest."""
@@ -187,7 +194,7 @@ def emulated(rig, tmp_path):
 
 @pytest.mark.parametrize("rig", RIGS)
 def test_its_servos_say_where_its_joints_are(rig, emulated):
-    leader = Puppeteer(make_config(tree_of(rig), emulated.port), time.monotonic_ns)
+    leader = Puppeteer(config_on(emulated, rig), time.monotonic_ns)
     leader.open()
     try:
         sample = wait_for(leader.latest, "a sample")
@@ -206,10 +213,11 @@ def test_its_servos_say_where_its_joints_are(rig, emulated):
 class TestShippedRig(LeaderContract):
     @pytest.fixture(autouse=True)
     def start_rig(self, rig, emulated):
-        self.rig, self.emulated = rig, emulated
+        self.emulated, self.config = emulated, config_on(emulated, rig)
+        self.limb = next(iter(self.config.limbs))
 
     def make_leader(self, clock):
-        return Puppeteer(make_config(tree_of(self.rig), self.emulated.port), clock)
+        return Puppeteer(self.config, clock)
 
     def stimulate(self, leader, clock):
         """Wait for a reading of this moment: the buses run in real time."""
@@ -222,4 +230,4 @@ class TestShippedRig(LeaderContract):
         wait_for(is_read, "a reading")
 
     def unplug(self, leader):  # noqa: ARG002
-        self.emulated.unplug(next(iter(tree_of(self.rig)["limbs"])))
+        self.emulated.unplug(self.limb)
