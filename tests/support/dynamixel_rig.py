@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from hardware.dynamixel.emulator.rig import Rig
+
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 30.0  # chosen: a busy machine's start of Python with pinocchio [s]
 
@@ -114,3 +116,44 @@ def running_rig(leader: str | Path, *words: str) -> Iterator[RunningRig]:
         yield rig
     finally:
         rig.stop()
+
+
+class VirtualPort:
+    """A port of the vendor's SDK on a rig in virtual time: no terminal, no waiting.
+
+    Waiting for a packet steps the rig, a millisecond at a time.
+    """
+
+    def __init__(self, rig: Rig, port: str, baud: int | None = None) -> None:
+        self.rig, self.port, self.baud = rig, port, baud
+        self.is_using = False
+        self.tx_time_per_byte = 0.0025
+        self._bytes = b""
+        self._end_ns = 0
+
+    def clearPort(self) -> None:
+        self._bytes = b""
+
+    def getBaudRate(self) -> int:
+        return self.baud or 4_000_000
+
+    def writePort(self, packet: list[int]) -> int:
+        self._bytes += self.rig.exchange(self.port, bytes(packet), self.baud)
+        return len(packet)
+
+    def readPort(self, length: int) -> bytes:
+        taken, self._bytes = self._bytes[:length], self._bytes[length:]
+        return taken
+
+    def setPacketTimeout(self, length: int) -> None:
+        self.setPacketTimeoutMillis(length * self.tx_time_per_byte + 10)
+
+    def setPacketTimeoutMillis(self, milliseconds: float) -> None:
+        self._end_ns = self.rig.now_ns + round(min(milliseconds, 50) * 1e6)
+
+    def isPacketTimeout(self) -> bool:
+        if self.rig.now_ns >= self._end_ns:
+            return True
+        self.rig.step(0.001)
+        self._bytes += self.rig.exchange(self.port, b"", self.baud)
+        return False

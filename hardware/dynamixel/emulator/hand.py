@@ -1,14 +1,14 @@
 """What the operator's hand does with one arm: built-in motions, or a file's.
 
 A program is a list of motions, each for a time: ``grasp_all:12,sines:60,end``; its
-last goes on. Every motion begins where the hand is and blends into its own within a
-second, so that motions can be strung together and changed at any time.
+last goes on. Every motion begins where the hand is and blends into its own in a second,
+so that motions can be strung together and changed at any time.
 
 Built in are
     ``still``      the arm in its home pose, gripper open;
     ``sines``      every joint in a slow sine of its own, the gripper too;
     ``chirp``      all joints from 0.05 to 2 Hz, then again;
-    ``reach``      from one place near home to the next, with rests, the gripper at each;
+    ``reach``      from one place near home to the next, resting, with the gripper;
     ``grasp_all``  start signal: gripper opened, then held closed, the arm where it is;
     ``end``        end signal: arm in its home pose, gripper held closed.
 """

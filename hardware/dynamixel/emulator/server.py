@@ -21,7 +21,8 @@ from hardware.dynamixel.emulator.orders import Orders
 from hardware.dynamixel.emulator.rig import Rig
 
 STEP = 0.001  # chosen: of the arms [s]
-MOST_LATE = 0.02  # chosen: what the arms make up for; time lost beyond stays lost [s]
+LONGEST_STEP = 0.005  # chosen: still stable, for a machine that is too busy [s]
+MOST_LATE = 0.1  # chosen: what the arms make up for; time lost beyond stays lost [s]
 CHUNK = 4096  # chosen: more than a client writes at once
 SPEEDS = {
     getattr(termios, name): int(name[1:])
@@ -212,7 +213,7 @@ class Server:
         if late > MOST_LATE:
             self._start += late - MOST_LATE
         if late >= STEP:
-            self.rig.step(STEP)
+            self.rig.step(min(int(late / STEP) * STEP, LONGEST_STEP))
             self._orders.note(self.rig)
 
 

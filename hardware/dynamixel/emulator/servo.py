@@ -183,7 +183,7 @@ class Servo:
         if self.temperature > self.table.get("Temperature Limit"):
             self.fail(OVERHEATED)
         low, high = self.model.voltage_limits
-        if not low <= self.voltage * 10 <= high:
+        if self.voltage > 0 and not low <= self.voltage * 10 <= high:
             self.fail(VOLTAGE_FAULT)
 
     def check_watchdog(self, now_ns: int) -> None:
