@@ -24,6 +24,7 @@ from paprle.interfaces import Clock
 from paprle.types import LimbInfo, Vec
 
 N_ARM = 6
+_JOINTS = range(1, N_ARM + 1)  # spec: the arm counts its joints from 1
 _INSTALL = "pip install 'piper_sdk>=0.6.2,<0.7' 'python-can>=4.4,<5'"
 
 _FIRST_TIME = 3.0  # [s] chosen: for the first frames; an adapter may be slow to start
@@ -195,15 +196,18 @@ class PiperArm:
             DeviceError: If it is too old, mute, or cannot stand at home.
         """
         bus = self._bus
+
+        def has_answered() -> bool:
+            return bool(bus.read_firmware()) and bus.angle_limits.keys() >= set(_JOINTS)
+
         for _ in range(_N_ASKED):
-            if bus.wait_for(
-                lambda: bus.read_firmware() and bus.read_angle_limits(), _ANSWER_TIME
-            ):
+            if bus.wait_for(has_answered, _ANSWER_TIME):
                 break
             bus.ask()
-        text, limits = bus.read_firmware(), bus.read_angle_limits()
+        text = bus.read_firmware()
+        limits = [bus.angle_limits[i] for i in _JOINTS if i in bus.angle_limits]
         version = parse_version(text)
-        if version is None or is_too_old(version) or not limits:
+        if version is None or is_too_old(version) or len(limits) < N_ARM:
             raise DeviceError(
                 f"{self._where}: expected firmware S-V1.5-2 or newer and the limits of "
                 f"six joints, got {text or 'no version'} and {len(limits)} limits; "

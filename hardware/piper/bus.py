@@ -24,6 +24,7 @@ from hardware.piper.protocol import (
     FIRMWARE,
     GRIPPER_STATE,
     JOINT_STATES,
+    LIMITS,
     MOTION_IDS,
     MOTORS_FAST,
     MOTORS_SLOW,
@@ -110,6 +111,7 @@ class PiperBus:
         condition: The newest; None before the first.
         motors: Slow reports, joint by joint; empty before they have come.
         motors_ns: When they came, [ns].
+        angle_limits: The arm's own, by joint from 1, [0.1°], as far as they have come.
         foreign: Id and arrival [ns] of the newest command that is not ours; None when
             there was none.
         failure: Why nothing will come any more; empty while it may.
@@ -127,6 +129,7 @@ class PiperBus:
         self.condition: Condition | None = None
         self.motors: tuple[Motor, ...] = ()
         self.motors_ns = 0
+        self.angle_limits: dict[int, tuple[int, int]] = {}
         self.foreign: tuple[int, int] | None = None
         self.failure = ""
 
@@ -185,14 +188,6 @@ class PiperBus:
         """Return the firmware's version, or nothing before it has come."""
         version = self._sdk.GetPiperFirmwareVersion()
         return version if isinstance(version, str) else ""
-
-    def read_angle_limits(self) -> list[tuple[int, int]]:
-        """Return the arm's own limits by joint, [0.1°]; empty before all came."""
-        motors = self._sdk.GetAllMotorAngleLimitMaxSpd().all_motor_angle_limit_max_spd
-        motors = motors.motor[1 : N_JOINTS + 1]
-        if any(motor.motor_num == 0 for motor in motors):
-            return []
-        return [(int(m.min_angle_limit), int(m.max_angle_limit)) for m in motors]
 
     def ask(self) -> None:
         """Ask for the firmware's version and the limits (again)."""
@@ -294,6 +289,8 @@ class PiperBus:
             self._copy_condition(now)
         elif can_id == MOTORS_SLOW[-1]:
             self._copy_motors(now)
+        elif can_id == LIMITS:
+            self._copy_limits()
 
     def _copy_motion(self) -> None:
         arrivals = self._arrivals
@@ -324,6 +321,13 @@ class PiperBus:
             move_mode=int(said.mode_feed),
             error=int(said.err_code),
         )
+
+    def _copy_limits(self) -> None:
+        """Take one joint's limits: the SDK's list of six is the last one six times."""
+        sdk = self._sdk.GetCurrentMotorAngleLimitMaxVel()
+        said = sdk.current_motor_angle_limit_max_vel
+        limits = (int(said.min_angle_limit), int(said.max_angle_limit))
+        self.angle_limits = {**self.angle_limits, int(said.motor_num): limits}
 
     def _copy_motors(self, now: int) -> None:
         slow = self._sdk.GetArmLowSpdInfoMsgs()

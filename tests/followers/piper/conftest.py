@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-import time
-from dataclasses import replace
-from pathlib import Path
-
 import pytest
 from piper_rig import EmulatedPiper
 
+from followers.piper import arm as arm_module
 from followers.piper.config import PiperConfig
 from paprle.config import resolve
 from paprle.process import WORKSPACE
@@ -32,6 +29,12 @@ def arm(emulated):
     yield emulated
     emulated.do("resume")
     emulated.do("none")
+
+
+@pytest.fixture(autouse=True)
+def _hurry(monkeypatch):
+    """Listen for other masters for as long as the one in these tests needs."""
+    monkeypatch.setattr(arm_module, "_LISTEN_TIME", 0.06)
 
 
 @pytest.fixture
