@@ -26,7 +26,9 @@ Vec = npt.NDArray[np.float64]
 
 _LOG = logging.getLogger(__name__)
 _SYNC_TRIES = 2  # chosen: a packet lost twice in a row is a silent servo
-_LONE_TRIES = 4  # chosen: 1 % damaged packets leave nobody out in an hour
+_LONE_TRIES = (1, 3)  # chosen: all once, then the silent ones again and again
+_FAST_TRIES = 3  # chosen: of 1 % lost packets one bus in a million reads plainly
+_MUTE_CYCLES = 4  # chosen: about 0.4 s; a host may pause that long
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,7 @@ class Bus:
         self._groups: list[_Group] = []
         self._next_health = 0
         self._next_revival = 0
+        self._n_mute = 0
 
     @property
     def caps(self) -> Vec:
@@ -118,6 +121,7 @@ class Bus:
         Raises:
             BusError: With everything that is wrong.
         """
+        self._n_mute = 0
         self.wire.open()
         problems = [
             text for member in self.members for text in member.take_in(self.wire)
@@ -127,26 +131,36 @@ class Bus:
         self._make_groups()
         self._choose_reading()
 
-    def read(self) -> Reading:
+    def read(self) -> Reading | None:
         """Ask all servos for their state.
 
         Returns:
-            What they say.
+            What they say; None when nobody says anything, which a pause of the host or
+            the adapter looks like too.
 
         Raises:
-            BusTimeout: If nobody answers any more.
+            BusTimeout: If nobody has answered for some time.
         """
         self.counters.n_cycles += 1
         stamp_ns = self._clock()
         rows: dict[int, bytes] = {}
-        for group in list(self._groups):
-            rows |= self._read_group(group)
-        if not self.is_alive.any():
+        missing: list[int] = []
+        for group in self._groups:
+            found = self._read_group(group)
+            rows |= found
+            missing += [i for i in group.members if i not in found]
+        if missing:
+            self._ask_each(missing, rows)
+        if all(i in rows for i, m in enumerate(self.members) if m.is_alive):
+            self._n_mute = 0
+            return self._decode(stamp_ns, rows)
+        self._n_mute += 1
+        if self._n_mute >= _MUTE_CYCLES:
             raise BusTimeout(
                 f"port '{self.wire.path}': expected answers, got none of any servo; "
                 "check the power of the servos"
             )
-        return self._decode(stamp_ns, rows)
+        return None
 
     def write_torque(self, torque: Vec) -> None:
         """Send goal torques, shape (n,), [N·m]; those that are not enabled get none.
@@ -278,7 +292,7 @@ class Bus:
         """Read fast where all servos' firmware knows how to."""
         self.is_fast = True
         self.is_fast = all(
-            any(self._sync(group) for _ in range(_LONE_TRIES)) for group in self._groups
+            any(self._sync(group) for _ in range(_FAST_TRIES)) for group in self._groups
         )
 
     def _sync(self, group: _Group) -> bool:
@@ -297,22 +311,33 @@ class Bus:
                 ids = {i: self.members[i].servo.id for i in group.members}
                 return {i: bytes(data[servo_id]) for i, servo_id in ids.items()}
         self.counters.n_missed += 1
-        return self._read_one_by_one(group)
+        return {}
 
-    def _read_one_by_one(self, group: _Group) -> dict[int, bytes]:
-        """Ask each servo alone; leave out those that stay silent."""
-        rows: dict[int, bytes] = {}
-        for i in group.members:
-            member = self.members[i]
-            try:
-                rows[i] = self.wire.read_block(member.servo.id, group.span, _LONE_TRIES)
-            except BusTimeout as err:
-                _LOG.warning("%s", err)
-                member.give_up(self.wire)
-                self.counters.n_lost += 1
-        if len(rows) < len(group.members):
+    def _ask_each(self, missing: list[int], rows: dict[int, bytes]) -> None:
+        """Ask each servo alone; leave out those that are silent while others answer."""
+        for tries in _LONE_TRIES:
+            missing = [i for i in missing if not self._ask_alone(i, tries, rows)]
+            if not rows:
+                return
+        for i in missing:
+            _LOG.warning(
+                "servo %d on '%s': expected answers, got none while others answer; "
+                "check its cable and power",
+                self.members[i].servo.id,
+                self.wire.path,
+            )
+            self.members[i].give_up(self.wire)
+            self.counters.n_lost += 1
+        if missing:
             self._make_groups()
-        return rows
+
+    def _ask_alone(self, i: int, tries: int, rows: dict[int, bytes]) -> bool:
+        member = self.members[i]
+        try:
+            rows[i] = self.wire.read_block(member.servo.id, member.span, tries)
+        except BusTimeout:
+            return False
+        return True
 
     def _decode(self, stamp_ns: int, rows: dict[int, bytes]) -> Reading:
         """Turn the registers of all servos into SI units."""

@@ -190,7 +190,9 @@ class BusOwner:
         return deadline if -left <= _LATE * period else time.monotonic()
 
     def _cycle(self, dt: float) -> None:
-        self._publish(self._bus.read())
+        reading = self._bus.read()
+        if reading is not None:
+            self._publish(reading)
         tau = self._shaper.step(self._command, self._bus.caps, self._clock(), dt)
         tau[~self._bus.is_alive] = 0.0
         if not self._shaper.is_limp:

@@ -133,7 +133,7 @@ class Puppeteer(Leader):
 
     def _forget(self) -> None:
         self._sample: LeaderSample | None = None
-        self._seqs: tuple[object, ...] = ()
+        self._seqs: Mapping[str, int] = {}
         self._lost: frozenset[str] = frozenset()
         self._is_engaged = self._was_engaged = False
         self._start, self._end = Hold(), Hold()
@@ -153,15 +153,22 @@ class Puppeteer(Leader):
         lost = {arm.name for arm in self.arms if arm.name not in states}
         if self._is_engaged:
             lost |= self._lost  # who was away comes back where the session aligns
-        seqs = (
-            *(s.seq for s in snapshots.values() if s is not None),
-            frozenset(lost),
-        )
-        if seqs == self._seqs:
-            return self._sample
-        self._seqs, self._lost = seqs, frozenset(lost)
         states = {name: state for name, state in states.items() if name not in lost}
-        stamps = [s.reading.stamp_ns for s in snapshots.values() if s is not None]
+        seqs = {
+            arm.settings.port: snapshot.seq
+            for arm in self.arms
+            if arm.name in states
+            and (snapshot := snapshots[arm.settings.port]) is not None
+        }
+        is_new = all(seq != self._seqs.get(port) for port, seq in seqs.items())
+        if lost == self._lost and not (is_new and seqs):
+            return self._sample  # until every arm has something new, of one moment
+        self._seqs, self._lost = seqs, frozenset(lost)
+        stamps = [
+            s.reading.stamp_ns
+            for port, s in snapshots.items()
+            if s is not None and (port in seqs or not seqs)
+        ]
         self._sample = self._make(states, min(stamps), now_ns)
         return self._sample
 
