@@ -7,7 +7,7 @@ and torques become commands. ``latest`` and ``apply`` may be called from two thr
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from hardware.dynamixel.torque import TorqueCommand
 from leaders.puppeteer.arm import Arm, ArmState
 from leaders.puppeteer.checks import find_mistakes
 from leaders.puppeteer.config import PuppeteerConfig
+from leaders.puppeteer.doctor import diagnose
 from leaders.puppeteer.signals import Hold, step_end, step_start
 from paprle.errors import ConfigError, DeviceError
 from paprle.interfaces import Clock, Leader
@@ -125,6 +126,10 @@ class Puppeteer(Leader):
         """Ramp torques down, switch them off, and see that they are; may be twice."""
         for owner in self._owners.values():
             owner.close()
+
+    def diagnose(self) -> Iterator[tuple[bool, str]]:
+        """Examine the closed rig, for ``paprle doctor``; writes nothing to it."""
+        yield from diagnose(self.arms, make_buses(self.config))
 
     @property
     def owners(self) -> Mapping[str, BusOwner]:

@@ -36,6 +36,8 @@ _VERBS: Mapping[str, tuple[str, str]] = {
     "recover": ("episodes:RECOVER", "save the valid part of a broken recording"),
     "export": ("episodes:EXPORT", "write an episode as ARBot CSV"),
     "collision": ("collision:COLLISION", "pairs that are kept apart, and how near"),
+    "doctor": ("doctor:DOCTOR", "what is wrong with a leader, and the remedy"),
+    "calibrate": ("calibrate:CALIBRATE", "measure a leader's signs, zeros and range"),
     "new-robot": ("robots:NEW_ROBOT", "write the YAML of a robot for its URDF"),
 }
 

@@ -1,0 +1,197 @@
+"""Looks at a rig part by part and says what is wrong, and what to do about it.
+
+It opens ports, asks and writes nothing but a baud rate of its own: a rig is left as it
+was found.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from hardware.dynamixel.bus import Bus, Reading
+from hardware.dynamixel.errors import BusError
+from hardware.dynamixel.inspection import (
+    Servo,
+    find_absence,
+    find_problems,
+    read_table,
+)
+from hardware.dynamixel.models import BAUD_RATES, find_name
+from hardware.dynamixel.owner import BusSettings
+from hardware.dynamixel.port import find_latency_problem, read_latency_timer
+from hardware.dynamixel.wire import Wire
+from leaders.puppeteer.arm import Arm
+from leaders.puppeteer.limits import read_limits
+
+Finding = tuple[bool, str]
+"""Whether it is well, and the words for it."""
+
+_N_READINGS = 200  # chosen: half a second at 400 Hz
+_LEAST_RATE = 200.0  # [Hz] spec: issue, teleoperation from 16 servos
+_MOST_SPOILED = 0.02  # chosen: readings asked for twice; a good cable spoils none
+_SLACK = 0.1  # [rad] chosen: a joint against its stop bends a little
+
+
+def diagnose(arms: tuple[Arm, ...], buses: dict[str, BusSettings]) -> Iterator[Finding]:
+    """Examine a rig.
+
+    Args:
+        arms: Its arms.
+        buses: Its buses by port.
+
+    Yields:
+        Findings as they are made.
+    """
+    for port, settings in buses.items():
+        mine = tuple(arm for arm in arms if arm.settings.port == port)
+        yield from _examine_port(settings, mine)
+
+
+def _examine_port(settings: BusSettings, arms: tuple[Arm, ...]) -> Iterator[Finding]:
+    wire = Wire(settings.path, settings.baud, settings.timeout)
+    try:
+        wire.open()
+    except BusError as err:
+        yield False, str(err)
+        return
+    yield True, f"port '{settings.path}': opens at {settings.baud} [bit/s]"
+    slow = find_latency_problem(settings.path, read_latency_timer(settings.path))
+    if slow is not None:
+        yield False, slow
+    try:
+        yield from _examine_bus(wire, settings, arms)
+    except BusError as err:
+        yield False, str(err)
+    finally:
+        wire.close()
+
+
+def _examine_bus(
+    wire: Wire, settings: BusSettings, arms: tuple[Arm, ...]
+) -> Iterator[Finding]:
+    missing: list[Servo] = []
+    for servo in settings.servos:
+        problem = find_absence(wire, servo)
+        if problem is None:
+            yield from _examine_servo(wire, servo)
+            continue
+        yield False, problem.text
+        if wire.ping(servo.id) is None:
+            missing.append(servo)
+    if missing:
+        yield from _search(wire, settings, missing)
+    else:
+        yield from _examine_readings(wire, settings, arms)
+
+
+def _examine_servo(wire: Wire, servo: Servo) -> Iterator[Finding]:
+    where = f"servo {servo.id} on '{wire.path}'"
+    values = read_table(wire, servo)
+    problems = find_problems(servo, values, where)
+    for problem in problems:
+        yield False, problem.text
+    if not problems:
+        volts = 0.1 * values["Present Input Voltage"]
+        heat = values["Present Temperature"]
+        yield True, f"{where}: {servo.model}, {volts:.1f} [V], {heat} [°C]"
+
+
+def _search(
+    wire: Wire, settings: BusSettings, missing: list[Servo]
+) -> Iterator[Finding]:
+    """Look for servos at other rates and with ids that nobody expects."""
+    expected = {servo.id for servo in settings.servos}
+    for servo_id, number in wire.scan().items():
+        if servo_id not in expected:
+            yield (
+                False,
+                f"port '{wire.path}': expected ids {sorted(expected)}, got a "
+                f"{find_name(number)} with id {servo_id}; if it is one of those that "
+                "are missing, give it its id with DYNAMIXEL Wizard",
+            )
+    for baud in BAUD_RATES:
+        if baud == settings.baud:
+            continue
+        other = Wire(settings.path, baud, settings.timeout)
+        wire.close()
+        try:
+            other.open()
+            found = [s for s in missing if other.ping(s.id, tries=2) is not None]
+        finally:
+            other.close()
+        for servo in found:
+            yield (
+                False,
+                f"servo {servo.id} on '{wire.path}': expected {settings.baud} [bit/s], "
+                f"got {baud} [bit/s]; set its Baud Rate (8) with DYNAMIXEL Wizard",
+            )
+
+
+def _examine_readings(
+    wire: Wire, settings: BusSettings, arms: tuple[Arm, ...]
+) -> Iterator[Finding]:
+    """Read as a session does, but take no servo in that has a fatal problem."""
+    bus = Bus(wire, settings.servos, time.monotonic_ns)
+    bus.assume_present()
+    begin, reading = time.monotonic(), None
+    for _ in range(_N_READINGS):
+        reading = bus.read() or reading
+    rate = _N_READINGS / (time.monotonic() - begin)
+    where = f"port '{settings.path}'"
+    goal = min(settings.rate, _LEAST_RATE)
+    if rate < goal:
+        yield (
+            False,
+            f"{where}: expected {goal:g} readings a second, got {rate:.0f}; look at "
+            "latency timer, return delay and baud rate above, or split the bus",
+        )
+    else:
+        yield True, f"{where}: {rate:.0f} readings a second are possible"
+    spoiled = bus.counters.n_retried / _N_READINGS
+    if spoiled > _MOST_SPOILED:
+        yield (
+            False,
+            f"{where}: expected no damaged packets, got {100 * spoiled:.1f} % of "
+            "readings; check plugs, ground and cable length, or lower the baud rate",
+        )
+    if reading is not None:
+        for arm in arms:
+            yield from _examine_pose(arm, reading)
+
+
+def _examine_pose(arm: Arm, reading: Reading) -> Iterator[Finding]:
+    """Say which joints stand where their URDF does not let them be."""
+    try:
+        limits = read_limits(Path(arm.settings.urdf))
+    except ValueError as err:
+        yield False, f"limb '{arm.name}': {err}; correct its urdf"
+        return
+    if not arm.is_in(reading):
+        return
+    q, is_well = arm.convert(reading).q, True
+    for joint, value in zip(arm.joint_names, q.tolist(), strict=True):
+        if joint not in limits:
+            known = ", ".join(limits)
+            is_well = False
+            yield (
+                False,
+                f"limb '{arm.name}': expected joint '{joint}' in {arm.settings.urdf}, "
+                f"got none; there are: {known}",
+            )
+            continue
+        low, high = limits[joint]
+        if not low - _SLACK <= value <= high + _SLACK:
+            is_well = False
+            yield (
+                False,
+                f"joint '{arm.name}/{joint}': expected {low:.2f} to {high:.2f} [rad] "
+                f"(its URDF), got {value:.2f} [rad]; run paprle calibrate --joint "
+                f"{arm.name}/{joint}",
+            )
+    if is_well:
+        listed = np.array2string(q, precision=2, suppress_small=True)
+        yield True, f"limb '{arm.name}': at {listed} [rad], within its URDF's limits"

@@ -1,0 +1,80 @@
+"""The verb that says what is wrong with a leader: ``doctor``."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+
+from paprle.cli.verb import SETTINGS, Verb, add_settings, say
+from paprle.config import Resolved, known_names, resolve
+from paprle.errors import DeviceError
+from paprle.interfaces import Leader
+from paprle.loop import DeadlineLoop
+from paprle.session.plan import make_leader
+
+_SOON = 3.0  # [s] chosen: a healthy device has said something by then
+_LOOK_RATE = 50.0  # [Hz] chosen: how often that is looked for
+
+
+def resolve_leader(settings: list[str]) -> Resolved:
+    """Return the config of a leader alone; what it drives does not matter here."""
+    return resolve(
+        [f"follower={known_names('follower')[0]}", "env=kinematic", *settings]
+    )
+
+
+def _doctor(args: argparse.Namespace) -> int:
+    resolved = resolve_leader(args.settings)
+    leader = make_leader(resolved)
+    n_bad = 0
+    # A plug-in may offer ``diagnose``; every other leader is opened and listened to.
+    diagnose = getattr(leader, "diagnose", None)
+    for is_well, text in diagnose() if diagnose is not None else _listen(leader):
+        n_bad += not is_well
+        say(f"{'ok   ' if is_well else 'FAULT'} {text}")
+    name = resolved.leader_name
+    say(f"{name}: {n_bad} fault(s)" if n_bad else f"{name}: nothing wrong was found")
+    return 1 if n_bad else 0
+
+
+def _listen(leader: Leader) -> Iterator[tuple[bool, str]]:
+    """Open a leader and wait for its first sample."""
+    try:
+        leader.open()
+    except DeviceError as err:
+        yield False, str(err)
+        return
+    try:
+        yield True, "it opens"
+        loop, end = DeadlineLoop(_LOOK_RATE), time.monotonic() + _SOON
+        while (sample := leader.latest()) is None and time.monotonic() < end:
+            loop.wait()
+        if sample is None:
+            yield False, f"expected a sample within {_SOON:g} [s], got none"
+        elif not sample.valid:
+            yield False, "expected it to track, got a sample that is not valid"
+        else:
+            yield True, f"it speaks of {', '.join(sample.limbs)}"
+    finally:
+        leader.close()
+
+
+DOCTOR = Verb(
+    name="doctor",
+    summary="Say what is wrong with a leader's rig, and the remedy.",
+    help=f"""\
+Nothing is moved and nothing is written to the device. Of puppeteers it looks at ports,
+USB latency, every servo (there, alone, model, errors, heat, supply, settings), the rate
+that the bus reaches, and whether the joints stand where their URDF lets them.
+
+{SETTINGS}
+
+exit codes: 0 nothing wrong, 1 faults found, 2 refused, as in every verb
+
+examples:
+  paprle doctor leader=puppeteer_papras_7dof
+  paprle doctor leader=puppeteer follower=piper leader.limbs.arm.port=/dev/ttyUSB1""",
+    add_arguments=add_settings,
+    run=_doctor,
+)
