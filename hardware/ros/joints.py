@@ -84,7 +84,7 @@ def encode_joints(codec: Codec, joints: Joints) -> bytes:
         JOINT_STATE,
         header=codec.make_header(joints.stamp_ns),
         name=list(joints.names),
-        position=np.asarray(joints.q, dtype=np.float64),
+        position=_pack(joints.q),
         velocity=_drop_missing(joints.dq),
         effort=_drop_missing(joints.tau),
     )
@@ -117,11 +117,11 @@ def encode_trajectory(codec: Codec, trajectory: Trajectory) -> bytes:
     points = []
     for i, t in enumerate(trajectory.times):
         t_ns = round(float(t) * 1e9)
-        velocities = np.empty(0) if trajectory.dq is None else trajectory.dq[i]
+        velocities = np.empty(0) if trajectory.dq is None else _pack(trajectory.dq[i])
         points.append(
             codec.make(
                 "trajectory_msgs/msg/JointTrajectoryPoint",
-                positions=trajectory.q[i],
+                positions=_pack(trajectory.q[i]),
                 velocities=velocities,
                 time_from_start=codec.make(
                     "builtin_interfaces/msg/Duration",
@@ -162,7 +162,7 @@ def decode_trajectory(codec: Codec, data: bytes) -> Trajectory:
 
 def encode_floats(codec: Codec, values: Vec) -> bytes:
     """Return a Float64MultiArray without dimensions, as ros2_control takes it."""
-    return codec.encode(codec.make(FLOATS, data=np.asarray(values, float)), FLOATS)
+    return codec.encode(codec.make(FLOATS, data=_pack(values)), FLOATS)
 
 
 def decode_floats(codec: Codec, data: bytes) -> Vec:
@@ -226,8 +226,13 @@ def decode_joy(codec: Codec, data: bytes) -> Joy:
     return Joy(axes, tuple(bool(button) for button in message.buttons))
 
 
+def _pack(values: Vec) -> Vec:
+    """Return float64 without gaps, the only thing the codec can write."""
+    return np.ascontiguousarray(values, dtype=np.float64)
+
+
 def _drop_missing(values: Vec) -> Vec:
-    return np.empty(0) if np.isnan(values).all() else np.asarray(values, np.float64)
+    return np.empty(0) if np.isnan(values).all() else _pack(values)
 
 
 def _extend(values: Any, n: int) -> Vec:

@@ -39,6 +39,8 @@ _LOOK_NS = 100_000_000  # [ns] chosen: how often the graph is looked at
 _SETTLING = 0.5  # [s] chosen: time for publishers to be found that should not be there
 _PLAUSIBLE = 1.0  # [rad] chosen: how far outside its limits a real joint may read
 _LONGEST_STEP = 0.5  # [s] chosen: states farther apart than this give no velocity
+_JUMP = 0.2  # [rad] chosen: between two states, beyond what twice V explains
+_NEAR = 0.01  # [rad] chosen: a step that no drive minds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,26 +67,32 @@ class RobotSpec:
         scale: Position in ROS over position in the URDF, shape (n,).
         q_min: Lower position limits, shape (n,), [rad] or [m], of the URDF.
         q_max: Upper position limits, shape (n,).
+        dq_max: Velocity limits V, shape (n,).
         ddq_max: Acceleration limits A, shape (n,).
+        is_arm: Joints whose lag counts, shape (n,); a hand may press on something.
         states: Topics of JointState.
         n_state_publishers: How many publishers each of them has.
         commands: Topics of commands, each joint in one of them.
         running: Topic of Bool that is false while the robot is stopped; may be empty.
         period: Of commands, [s].
         lead: From a trajectory's arrival to its first point, [s].
+        lag: Expected from command to measurement, [s].
     """
 
     joint_names: tuple[str, ...]
     scale: Vec
     q_min: Vec
     q_max: Vec
+    dq_max: Vec
     ddq_max: Vec
+    is_arm: npt.NDArray[np.bool_]
     states: tuple[str, ...]
     n_state_publishers: int
     commands: tuple[Topic, ...]
     running: str
     period: float
     lead: float
+    lag: float
 
 
 class RosRobot:
@@ -108,7 +116,8 @@ class RosRobot:
         self._orders: dict[tuple[str, ...], tuple[list[int], list[int]]] = {}
         self._is_running = True
         self._looked_ns = 0
-        self._intruder = ""
+        self._intruder = self._jump = ""
+        self._is_held = False
         self._sent: Vec | None = None
         self._planners = [
             StopPlanner(
@@ -159,14 +168,24 @@ class RosRobot:
         """Why the robot must not be driven now; empty when it may."""
         if not self._is_running:
             return f"robot not running ({self._spec.running})"
-        return self._intruder
+        return self._jump or self._intruder
 
     def send(self, q: Vec) -> None:
         """Send a command to all topics.
 
+        A robot that stopped by itself is sent nothing until the command is where it
+        stands, which arming anew brings about: no command waits for its restart.
+
         Args:
             q: Positions, shape (n,), [rad] or [m].
         """
+        self._is_held = self._is_held or not self._is_running
+        if self._is_held:
+            is_near = bool((np.abs(q - self.q)[self._spec.is_arm] <= _NEAR).all())
+            self._is_held = not (self._is_running and is_near)
+            if self._is_held:
+                self._sent = None
+                return
         previous, self._sent = self._sent, q.copy()
         if previous is None:
             previous = q
@@ -175,13 +194,20 @@ class RosRobot:
             at = topic.indices
             publisher.publish(self._encode(topic, planner, q[at], previous[at]))
 
+    def _find_lead(self, q: Vec, at: npt.NDArray[np.intp]) -> float:
+        """Return when a command is to be reached: an arm let go catches up at V."""
+        spec = self._spec
+        late = np.abs(q - self.q[at]) / spec.dq_max[at] - 2.0 * spec.lag
+        return float(np.fmax.reduce(late[spec.is_arm[at]], initial=spec.lead))
+
     def _encode(self, topic: Topic, planner: StopPlanner, q: Vec, q_prev: Vec) -> bytes:
         codec, spec = self._bus.codec, self._spec
         names = tuple(spec.joint_names[i] for i in topic.indices)
         scale = spec.scale[topic.indices]
         if topic.kind == "trajectory":
             # stamp zero: from its arrival, in the controller's own time, real or not
-            times, positions, velocities = planner.plan(q, q_prev, spec.lead)
+            lead = self._find_lead(q, topic.indices)
+            times, positions, velocities = planner.plan(q, q_prev, lead)
             trajectory = Trajectory(names, times, positions * scale, velocities * scale)
             return encode_trajectory(codec, trajectory)
         if topic.kind == "positions":
@@ -204,6 +230,7 @@ class RosRobot:
         if is_missing.any():
             estimated = self._estimate_speed(ours, q, joints.stamp_ns, now_ns)
             dq = np.where(is_missing, estimated, dq)
+        self._look_for_jump(ours, q, now_ns)
         self.q[ours], self.dq[ours] = q, dq
         self.tau[ours] = joints.tau[theirs] * scale
         self.stamps_ns[ours], self._header_ns[ours] = now_ns, joints.stamp_ns
@@ -231,6 +258,15 @@ class RosRobot:
         steps = (q - self.q[ours]) / np.where(is_usable, dt, 1.0)
         standing = np.where(dt >= _LONGEST_STEP, 0.0, before)
         return np.where(is_usable & np.isfinite(steps), steps, standing)
+
+    def _look_for_jump(self, ours: list[int], q: Vec, now_ns: int) -> None:
+        """Note a change that no motion explains: other joints under the same names."""
+        dt = (now_ns - self.stamps_ns[ours]) * 1e-9
+        allowed = _JUMP + 2.0 * self._spec.dq_max[ours] * dt
+        steps = np.abs(q - self.q[ours])
+        for k in np.flatnonzero(steps > allowed):
+            name = self._spec.joint_names[ours[k]]
+            self._jump = f"{name} jumped by {steps[k]:.3g} from state to state"
 
     def _take_running(self, data: bytes) -> None:
         try:

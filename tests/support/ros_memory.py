@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 
 import numpy as np
+from lock_step import LockStep
 
+from followers.ros2 import follower
+from followers.ros2.follower import RosFollower
 from hardware.ros.bus import COMMANDS, SENSORS, Bus, Publisher
 from hardware.ros.emulator.description import load_description
 from hardware.ros.emulator.robot import EmulatedRobot, Log
 from hardware.ros.messages import load_codec
+from paprle.config import resolve
+from paprle.gate.controller import GateController
+from paprle.oracle import Limits, check_commands
+from paprle.settings import GateSettings
 from paprle.testing.clock import ManualClock
 
 STEP = 0.0025  # [s] of the emulated robot: two to a period of the gate
@@ -47,16 +55,16 @@ class _Reader:
 class MemoryGraph:
     """All nodes; ``tick`` lets a step of time pass for whoever is in ``stepped``."""
 
-    def __init__(self, distro="jazzy"):
+    def __init__(self, distro="jazzy", clock=None):
         self.codec = load_codec(distro)
-        self.clock = ManualClock()
+        self.clock = clock or ManualClock()
         self.readers, self.writers, self.stepped = [], [], []
 
     def join(self, name="node"):
         return MemoryBus(self, name)
 
     def tick(self, dt=STEP):
-        self.clock.advance(dt)
+        self.clock.now_ns += round(dt * 1e9)
         for step in self.stepped:
             step()
 
@@ -123,25 +131,71 @@ class MemoryLog(Log):
 class MemoryRobot:
     """The emulator on a graph in memory."""
 
-    def __init__(self, graph, robot="piper", env="ros2", time_constant=0.01):
+    def __init__(self, graph, robot="piper", *, running="", every=2, tau=0.01):
         self.graph, self.log = graph, MemoryLog()
-        self.description = load_description(robot, env)
+        self.description = replace(load_description(robot, "ros2"), running=running)
         self.robot = EmulatedRobot(
             self.description,
             graph.join("robot"),
             self.log,
-            time_constant=time_constant,
+            time_constant=tau,
             make_bus=lambda: graph.join("another"),
         )
-        self._n = 0
+        self._n, self._every = 0, every
         graph.stepped.append(self.step)
 
     def step(self):
         self.robot.step(self.graph.clock())
         self._n += 1
-        if self._n % 2 == 0:
+        if self._n % self._every == 0:
             self.robot.publish()
 
     @property
     def q(self):
         return np.array(self.robot.q)
+
+
+def make_config(robot="piper", env="ros2", **settings):
+    """Return a follower's config as its YAML has it."""
+    words = [f"{key}={value}" for key, value in settings.items()]
+    return resolve(["leader=autopilot", f"follower={robot}", f"env={env}", *words]).env
+
+
+class RosSession(LockStep):
+    """Session and gate in lock-step with the emulated robot behind a graph."""
+
+    def __init__(self, monkeypatch, config=None, **robot):
+        super().__init__()
+        self.graph = MemoryGraph(clock=self.clock)
+        self.rig = MemoryRobot(self.graph, every=1, **robot)
+        monkeypatch.setattr(follower, "open_bus", lambda _: self.graph.join())
+        config = config or make_config()
+        self.follower = RosFollower(config, self.robot.info, self.clock)
+        info = self.follower.open()
+        self.gate = GateController(
+            self.robot, GateSettings(), self.follower, info, self.layout, 0.005
+        )
+        self.status = self.gate.step(None, self.clock())
+
+    def step(self, n=1):
+        for _ in range(n):
+            super().step()
+            self.graph.tick(0.0)
+        return self
+
+    def find_received(self):
+        """Return the arm's positions that reached the robot, shape (k, 6)."""
+        commands = self.rig.log.all("command")
+        return np.array([c["q"] for c in commands if len(c["q"]) == 6])
+
+    def judge(self):
+        """The oracle's verdict on what reached the robot."""
+        info, q = self.robot.info, self.find_received()
+        limits = Limits(
+            q_min=info.q_min[:6],
+            q_max=info.q_max[:6],
+            dq_max=info.dq_max[:6],
+            ddq_max=info.ddq_max[:6],
+            h=0.005,
+        )
+        return check_commands(q, limits, q_start=q[[0, 0]])

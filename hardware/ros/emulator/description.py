@@ -54,11 +54,16 @@ def load_description(robot: str, env: str, namespace: str = "") -> Description:
             f"robot: expected one of {', '.join(known)} or a file, got '{robot}'"
         )
     tree = _read(path)
-    envs = tree.get("envs") or {}
-    if not isinstance(envs.get(env), dict) or not envs[env].get("commands"):
-        raise ValueError(f"{path.name}: expected commands in envs.{env}, got none")
     base = _read(_WORKSPACE / f"configs/env/{env}.yaml")
-    return _describe(tree, {**base, **envs[env]}, namespace)
+    envs = tree.get("envs") or {}
+    parts = [envs.get(str(base.get("type", env))), envs.get(env)]
+    settings = base
+    for part in filter(None, parts):
+        commands = {**settings.get("commands", {}), **part.get("commands", {})}
+        settings = {**settings, **part, "commands": commands}
+    if not settings.get("commands"):
+        raise ValueError(f"{path.name}: expected commands in envs.{env}, got none")
+    return _describe(tree, settings, namespace)
 
 
 def _read(path: Path) -> dict[str, Any]:

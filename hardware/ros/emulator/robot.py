@@ -6,6 +6,7 @@ import json
 import math
 import os
 from collections.abc import Callable
+from copy import copy
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -163,11 +164,10 @@ class EmulatedRobot:
         self, topic: str, controller: Controller
     ) -> Callable[[bytes], None]:
         def take(data: bytes) -> None:
-            if self._faults & {"protective_stop", "ignoring"}:
-                self._log.write("ignored", self._now_ns, topic=topic)
-                return
+            is_deaf = bool(self._faults & {"protective_stop", "ignoring"})
+            taken = copy(controller) if is_deaf else controller
             try:
-                q = controller.accept(self._bus.codec, data, self._now_ns)
+                q = taken.accept(self._bus.codec, data, self._now_ns)
             except MessageError as err:
                 self._log.write("refused", self._now_ns, topic=topic, why=str(err))
                 return
@@ -177,6 +177,7 @@ class EmulatedRobot:
                 topic=topic,
                 joints=list(controller.joints),
                 q=q.tolist(),
+                is_ignored=is_deaf,
             )
 
         return take

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from followers.ros.config import CommandConfig, RosConfig
+from followers.ros2.config import CommandConfig, RosConfig
 from hardware.ros.bus import Bus, BusError
 from hardware.ros.messages import MessageError
 from hardware.ros.robot import RobotSpec, RosRobot, Topic
@@ -57,7 +57,7 @@ class RosFollower(Follower):
             self._remote.connect(config.timeout)
         except (BusError, MessageError) as err:
             self.close("hold")
-            raise DeviceError(f"env 'ros': {err}") from err
+            raise DeviceError(f"ros: {err}") from err
         self._has_effort = bool(np.isfinite(self._remote.tau).all())
         return FollowerInfo(
             joint_names=self.robot.joint_names,
@@ -78,7 +78,7 @@ class RosFollower(Follower):
         try:
             remote.poll()
         except BusError as err:
-            raise DeviceError(f"env 'ros': {err}") from err
+            raise DeviceError(f"ros: {err}") from err
         return FollowerState(
             stamp_ns=int(remote.stamps_ns.min()),
             q=readonly(remote.q),
@@ -99,11 +99,11 @@ class RosFollower(Follower):
         """
         remote, n = self._opened(), len(self.robot.joint_names)
         if q_cmd.shape != (n,) or not np.isfinite(q_cmd).all():
-            raise CommandError(f"env 'ros': expected {n} finite positions, got {q_cmd}")
+            raise CommandError(f"ros: expected {n} finite positions, got {q_cmd}")
         try:
             remote.send(q_cmd)
         except BusError as err:
-            raise DeviceError(f"env 'ros': {err}") from err
+            raise DeviceError(f"ros: {err}") from err
 
     def close(self, policy: str) -> None:  # noqa: ARG002 - power is the robot's to switch
         """Leave the graph; the robot holds at the end of the last command."""
@@ -115,7 +115,7 @@ class RosFollower(Follower):
     def _opened(self) -> RosRobot:
         if self._remote is None:
             raise DeviceError(
-                "env 'ros': expected an open follower, got a closed one; call open()"
+                "ros: expected an open follower, got a closed one; call open()"
             )
         return self._remote
 
@@ -131,6 +131,7 @@ class RosFollower(Follower):
             for label, command in config.commands.items()
         )
         self._check_complete(topics)
+        grippers = {limb.gripper.joint for limb in robot.limbs if limb.gripper}
         return RobotSpec(
             joint_names=tuple(
                 config.joint_names.get(name, config.joint_prefix + name)
@@ -139,13 +140,16 @@ class RosFollower(Follower):
             scale=np.array([config.joint_scale.get(n, 1.0) for n in robot.joint_names]),
             q_min=robot.q_min,
             q_max=robot.q_max,
+            dq_max=robot.dq_max,
             ddq_max=robot.ddq_max,
+            is_arm=np.array([name not in grippers for name in robot.joint_names]),
             states=tuple(config.namespace + topic for topic in config.states),
             n_state_publishers=config.state_publishers,
             commands=topics,
             running=config.running_topic and config.namespace + config.running_topic,
             period=1.0 / config.rate,
             lead=config.lead,
+            lag=config.lag,
         )
 
     def _find_joints(self, label: str, command: CommandConfig) -> list[int]:

@@ -1,0 +1,11 @@
+"""Any ROS device as a leader: what it publishes drives any follower."""
+
+from paprle.interfaces import PluginSpec
+
+PLUGIN = PluginSpec(
+    summary="Listens to ROS: JointState, PoseStamped, with Joy for the operator.",
+    config="leaders.ros.config:RosLeaderConfig",
+    factory="leaders.ros.leader:RosLeader",
+    verified="emulator",
+    install="pip install 'paprle[dds]'",
+)

@@ -1,0 +1,114 @@
+"""What the YAML of a leader behind ROS may say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal
+
+from annotated_types import Ge, Gt, Le, Unit, doc
+
+from paprle.settings import STRICT
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GripperConfig:
+    """A joint of the device that stands for the gripper."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    joint: Annotated[str, doc("Its name in the JointState of this limb.")]
+    closed: Annotated[float, Unit("rad or m"), doc("Its position at opening 0.")]
+    open: Annotated[float, Unit("rad or m"), doc("Its position at opening 1.")]
+
+    def __post_init__(self) -> None:
+        if self.closed == self.open:
+            raise ValueError("an open position that differs from the closed one")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LimbConfig:
+    """One limb: a topic of joints or of poses."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    topic: Annotated[str, doc("Topic of its JointState or PoseStamped.")]
+    joints: Annotated[
+        tuple[str, ...],
+        doc("Joints in order, for a JointState; empty for a PoseStamped."),
+    ] = ()
+    gripper: Annotated[
+        GripperConfig | None, doc("Its gripper, in the same JointState.")
+    ] = None
+
+    def __post_init__(self) -> None:
+        if self.gripper is not None and not self.joints:
+            raise ValueError("no gripper on a limb of poses: they hold no joint")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JoyConfig:
+    """What the operator says by a Joy: buttons by number, counted from 0."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    topic: Annotated[str, doc("Topic of the Joy.")] = "/joy"
+    deadman: Annotated[
+        int | None, Ge(0), doc("Button held while moving; absent: always engaged.")
+    ] = None
+    start: Annotated[int | None, Ge(0), doc("Button that starts an episode.")] = None
+    end: Annotated[int | None, Ge(0), doc("Button that ends it.")] = None
+    gripper_axis: Annotated[
+        int | None, Ge(0), doc("Axis of the opening of all limbs: −1 closed … 1 open.")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RosLeaderConfig:
+    """How the graph is joined, and what is listened to."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    limbs: Annotated[Mapping[str, LimbConfig], doc("Limbs by name.")] = field(
+        default_factory=dict
+    )
+    joy: Annotated[JoyConfig | None, doc("The operator's buttons, if there are.")] = (
+        None
+    )
+    is_absolute: Annotated[
+        bool, doc("Poses are meant in the follower's limb base as they are.")
+    ] = False
+    is_human: Annotated[
+        bool, doc("A person holds it: engaging again needs a deliberate press (S3).")
+    ] = True
+    rate: Annotated[
+        float, Gt(0), Le(1000), Unit("Hz"), doc("Nominal rate of its messages.")
+    ] = 100.0
+    max_age: Annotated[
+        float, Gt(0), Le(1), Unit("s"), doc("Topics silent for longer are not valid.")
+    ] = 0.1
+    distro: Annotated[
+        Literal["humble", "jazzy", "kilted", "noetic"],
+        doc("ROS distribution of the device; noetic: ROS 1."),
+    ] = "jazzy"
+    transport: Annotated[
+        Literal["auto", "rclpy", "dds", "rospy"],
+        doc("auto: rclpy where ROS 2 is installed, DDS without it; rospy for ROS 1."),
+    ] = "auto"
+    domain: Annotated[
+        int | None, Ge(0), Le(232), doc("DDS domain; absent: ROS_DOMAIN_ID, or 0.")
+    ] = None
+    interface: Annotated[
+        str, doc("Network of dds: auto, loopback, or an interface's name or address.")
+    ] = "auto"
+    peers: Annotated[
+        tuple[str, ...], doc("Addresses of hosts that multicast does not reach; dds.")
+    ] = ()
+    timeout: Annotated[
+        float, Gt(0), Le(60), Unit("s"), doc("How long the device is looked for.")
+    ] = 5.0
+
+    def __post_init__(self) -> None:
+        kinds = {bool(limb.joints) for limb in self.limbs.values()}
+        if len(kinds) > 1:
+            raise ValueError("limbs that all give joints, or all give poses")

@@ -1,0 +1,112 @@
+"""A robot behind ROS that goes wrong while it is driven: no jump, a reason shown."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from ros_memory import RosSession, make_config
+
+from paprle.gate.reasons import Reason, from_bits
+
+
+@pytest.fixture
+def moving(monkeypatch):
+    session = RosSession(monkeypatch, tau=0.02)
+    session.engage().move(60, speed=0.2)
+    return session
+
+
+def reasons(session):
+    return set(from_bits(int(session.status["latched"])))
+
+
+def test_what_reaches_the_robot_keeps_every_invariant(moving):
+    moving.move(100, speed=0.2).move(100, speed=-0.3).step(100)
+
+    verdict = moving.judge()
+
+    assert verdict.is_ok, verdict
+    assert not moving.rig.log.all("refused")
+    np.testing.assert_allclose(moving.rig.q[:6], moving.q_cmd[:6], atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "fault, expected",
+    [
+        ("paused", {Reason.STATE_STALE, Reason.STATE_LOST}),
+        ("degrees", {Reason.FOLLOWER_STOP}),
+        ("mislabelled", {Reason.FOLLOWER_STOP}),
+        ("twice", {Reason.FOLLOWER_STOP}),
+    ],
+)
+def test_a_fault_brakes_with_a_reason_and_no_jump(moving, fault, expected):
+    moving.rig.robot.switch(fault, is_on=True)
+    moving.move(80, speed=0.2)
+
+    assert moving.gate_state in {"HOLD", "STOPPED"}
+    assert reasons(moving) & expected
+    stood = moving.q_cmd
+    moving.move(40, speed=0.2)
+    np.testing.assert_array_equal(moving.q_cmd, stood)
+    assert moving.judge().is_ok
+
+
+def test_what_is_no_fault_does_not_stop_it(moving):
+    for fault in ("reordered", "no_velocities"):
+        moving.rig.robot.switch(fault, is_on=True)
+    moving.move(100, speed=0.2)
+
+    assert moving.gate_state == "ENGAGED"
+    assert moving.judge().is_ok
+
+
+def test_a_robot_that_ignores_commands_is_not_run_away_from(moving):
+    moving.rig.robot.switch("ignoring", is_on=True)
+    moving.move(200, speed=0.3)
+
+    ahead = np.abs(moving.q_cmd[:6] - moving.rig.q[:6]).max()
+    assert ahead < 0.3, "E of the leash and the brake"
+    moving.rig.robot.switch("ignoring", is_on=False)
+    moving.step(100)
+    assert moving.judge().is_ok
+
+
+def test_a_restart_after_a_protective_stop_finds_no_command_waiting(monkeypatch):
+    config = make_config(**{"env.running_topic": "/running"})
+    session = RosSession(monkeypatch, config, running="/running", tau=0.02)
+    session.engage().move(60, speed=0.2)
+    session.rig.robot.switch("protective_stop", is_on=True)
+    session.move(60, speed=0.3)  # 9 cm while the robot is stopped
+    stood = session.rig.q
+
+    session.rig.robot.switch("protective_stop", is_on=False)
+    session.move(60, speed=0.3)
+
+    assert session.gate_state == "STOPPED"
+    assert reasons(session) == {Reason.FOLLOWER_STOP}
+    assert "not running (/running)" in session.status["stop_reason"].tobytes().decode()
+    np.testing.assert_allclose(session.rig.q[:6], stood[:6], atol=1e-6)
+
+    session.engaged = False
+    session.step(5).press("clear").step(5)
+    session.engaged = True
+    session.until("WAITING").step(5).press("engage").until("ENGAGED")
+    session.move(40, speed=0.2)
+    speeds = np.diff([m["q_des"][:6] for m in session.rig.log.all("motion")], axis=0)
+    assert (np.abs(speeds).max(axis=0) <= 0.06 * session.robot.info.dq_max[:6]).all()
+
+
+def test_a_silent_gate_leaves_the_brake_to_the_robot(moving):
+    dq = (moving.rig.q - moving.rig.q) * 0
+    last = moving.find_received()[-1]
+    for _ in range(100):  # the gate is dead, the robot is not
+        moving.graph.tick()
+        dq = np.maximum(dq, np.abs(moving.rig.robot.dq))
+    moving.graph.tick()
+
+    q_des = np.array([m["q_des"] for m in moving.rig.log.all("motion")])[-100:, :6]
+    rest = np.flatnonzero(np.abs(np.diff(q_des, axis=0)).max(axis=1) > 1e-9)
+    V, A = moving.robot.info.dq_max[:6], moving.robot.info.ddq_max[:6]
+    assert len(rest) and rest[-1] * 0.0025 <= 0.005 + (V / A).max()
+    assert (np.abs(q_des[-1] - last) <= V**2 / (2 * A)).all()
+    assert np.abs(moving.rig.robot.dq[:6]).max() < 0.02

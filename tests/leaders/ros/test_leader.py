@@ -1,0 +1,209 @@
+"""A leader that listens to ROS: its contract, and what it makes of what it hears."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from ros_memory import MemoryGraph
+
+from hardware.ros.joints import (
+    Joints,
+    Joy,
+    Pose,
+    encode_joints,
+    encode_joy,
+    encode_pose,
+)
+from hardware.ros.messages import JOINT_STATE, JOY, POSE_STAMPED
+from leaders.ros import leader as module
+from leaders.ros.config import GripperConfig, JoyConfig, LimbConfig, RosLeaderConfig
+from leaders.ros.leader import RosLeader
+from paprle.errors import DeviceError
+from paprle.testing import LeaderContract
+
+UNIT = np.array([0.0, 0.0, 0.0, 1.0])
+POSES = RosLeaderConfig(
+    limbs={"hand": LimbConfig(topic="/pose")},
+    joy=JoyConfig(deadman=1, start=2, end=3, gripper_axis=0),
+    timeout=0.2,
+)
+JOINTS = RosLeaderConfig(
+    limbs={
+        "arm": LimbConfig(
+            topic="/js",
+            joints=("b", "a"),
+            gripper=GripperConfig(joint="g", closed=0.8, open=0.0),
+        )
+    },
+    timeout=0.2,
+)
+
+
+class Device:
+    """A device on a graph in memory."""
+
+    def __init__(self, graph):
+        self.codec = graph.codec
+        bus = graph.join("device")
+        self._poses = bus.advertise("/pose", POSE_STAMPED)
+        self._joints = bus.advertise("/js", JOINT_STATE)
+        self._joys = bus.advertise("/joy", JOY)
+
+    def pose(self, p=(0, 0, 0), quat_xyzw=UNIT):
+        pose = Pose(np.array(p, float), np.array(quat_xyzw, float))
+        self._poses.publish(encode_pose(self.codec, pose))
+
+    def joints(self, **q):
+        none = np.full(len(q), np.nan)
+        joints = Joints(tuple(q), np.array(list(q.values())), none, none)
+        self._joints.publish(encode_joints(self.codec, joints))
+
+    def joy(self, *buttons, axes=(0.0,)):
+        joy = Joy(np.array(axes), tuple(i in buttons for i in range(5)))
+        self._joys.publish(encode_joy(self.codec, joy))
+
+    def garbage(self):
+        for publisher in (self._poses, self._joints, self._joys):
+            publisher.publish(b"\x00\x01\x00\x00\x07")
+
+
+@pytest.fixture
+def graph():
+    return MemoryGraph()
+
+
+@pytest.fixture(autouse=True)
+def in_memory(graph, monkeypatch):
+    monkeypatch.setattr(module, "open_bus", lambda _: graph.join("leader"))
+
+
+@pytest.fixture
+def device(graph):
+    return Device(graph)
+
+
+def listen(graph, config, *speakers):
+    """Open a leader while the device speaks."""
+    graph.stepped[:] = speakers
+    leader = RosLeader(config, graph.clock)
+    leader.open()
+    graph.stepped.clear()
+    return leader
+
+
+class TestRosLeader(LeaderContract):
+    @pytest.fixture
+    def clock(self, graph, device):
+        self.device, self.graph = device, graph
+        self.is_plugged = True
+        graph.stepped.append(self._speak)
+        return graph.clock
+
+    def _speak(self):
+        if self.is_plugged:
+            self.device.pose((0.01, 0, 0))
+            self.device.joy(1)
+
+    def make_leader(self, clock):
+        return RosLeader(POSES, clock)
+
+    def stimulate(self, leader, clock):  # noqa: ARG002
+        self._speak()
+
+    def unplug(self, leader):  # noqa: ARG002
+        self.is_plugged = False
+
+
+def test_poses_and_buttons_become_a_sample(graph, device):
+    leader = listen(graph, POSES, device.pose)
+    device.pose((0.1, 0.2, 0.3), (0.0, 0.0, 0.99, 0.0))
+    device.joy(1, 2, axes=(0.5,))
+
+    sample = leader.latest()
+
+    command = sample.limbs["hand"]
+    np.testing.assert_allclose(
+        command.T_leader_base_leader_eef.translation, [0.1, 0.2, 0.3]
+    )
+    assert command.opening == pytest.approx(0.75)
+    assert (sample.engaged, sample.start, sample.end) == (True, True, False)
+    assert sample.valid
+
+
+def test_joints_are_found_by_name_whoever_else_speaks(graph, device):
+    leader = listen(graph, JOINTS, lambda: device.joints(a=0.0, b=0.0, g=0.0))
+    device.joints(other=9.0)
+    device.joints(g=0.2, extra=7.0, a=1.0, b=2.0)
+
+    command = leader.latest().limbs["arm"]
+
+    np.testing.assert_array_equal(command.q, [2.0, 1.0])
+    assert command.opening == pytest.approx(0.75)
+
+
+def test_silence_is_not_valid_and_lets_go_of_the_buttons(graph, device):
+    leader = listen(graph, POSES, device.pose)
+    device.pose()
+    device.joy(1)
+    assert leader.latest().engaged
+    for _ in range(60):
+        graph.tick()
+        device.pose()
+
+    sample = leader.latest()
+
+    assert sample.valid
+    assert not sample.engaged
+    for _ in range(60):
+        graph.tick()
+    assert not leader.latest().valid
+
+
+def test_what_is_no_pose_is_dropped_and_counted(graph, device):
+    leader = listen(graph, POSES, device.pose)
+    device.pose((0.1, 0, 0))
+    before = leader.latest().limbs["hand"].T_leader_base_leader_eef
+    for bad in ((0, 0, 0, 0), (0, 0, 0, 2), (np.nan, 0, 0, 1)):
+        device.pose((0.2, 0, 0), bad)
+    device.pose((np.inf, 0, 0))
+    device.garbage()
+
+    now = leader.latest().limbs["hand"].T_leader_base_leader_eef
+
+    np.testing.assert_array_equal(now.homogeneous, before.homogeneous)
+    assert leader.n_refused == 6  # one of them a Joy
+
+
+def test_a_device_without_buttons_is_always_engaged(graph, device):
+    leader = listen(graph, replace(POSES, joy=None), device.pose)
+    sample = leader.latest()
+
+    assert sample.engaged
+    assert not sample.start
+    assert not leader.info.has_gripper
+
+
+def test_a_silent_topic_is_told_with_what_is_there_instead(graph):
+    Device(graph)
+    with pytest.raises(DeviceError) as caught:
+        RosLeader(JOINTS, graph.clock).open()
+
+    assert "joints b, a on /js" in str(caught.value)
+    assert "/pose [geometry_msgs/msg/PoseStamped]" in str(caught.value)
+    with pytest.raises(DeviceError, match=r"leader\.limbs"):
+        RosLeader(RosLeaderConfig(), graph.clock).open()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: GripperConfig(joint="g", closed=1.0, open=1.0),
+        lambda: LimbConfig(topic="/p", gripper=JOINTS.limbs["arm"].gripper),
+        lambda: RosLeaderConfig(limbs={**POSES.limbs, **JOINTS.limbs}),
+    ],
+)
+def test_configs_that_make_no_sense_are_refused(make):
+    with pytest.raises(ValueError):
+        make()
