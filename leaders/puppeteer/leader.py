@@ -7,7 +7,8 @@ and torques become commands. ``latest`` and ``apply`` may be called from two thr
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from hardware.dynamixel.owner import BusOwner, BusSettings, Snapshot
 from hardware.dynamixel.port import find_latency_problem, read_latency_timer
 from hardware.dynamixel.torque import TorqueCommand
 from leaders.puppeteer.arm import Arm, ArmState
+from leaders.puppeteer.calibration import calibrate
 from leaders.puppeteer.checks import find_mistakes
 from leaders.puppeteer.config import PuppeteerConfig
 from leaders.puppeteer.doctor import diagnose
@@ -130,6 +132,13 @@ class Puppeteer(Leader):
     def diagnose(self) -> Iterator[tuple[bool, str]]:
         """Examine the closed rig, for ``paprle doctor``; writes nothing to it."""
         yield from diagnose(self.arms, make_buses(self.config))
+
+    def calibrate(self, joints: Sequence[str]) -> Generator[str, str, dict[str, Any]]:
+        """Guide through a calibration of the opened rig, for ``paprle calibrate``."""
+        try:
+            return (yield from calibrate(self.arms, self._owners, joints))
+        except BusError as err:
+            raise DeviceError(f"leader 'puppeteer': {err}") from err
 
     @property
     def owners(self) -> Mapping[str, BusOwner]:

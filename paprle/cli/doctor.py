@@ -5,23 +5,24 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 from paprle.cli.verb import SETTINGS, Verb, add_settings, say
 from paprle.config import Resolved, known_names, resolve
 from paprle.errors import DeviceError
 from paprle.interfaces import Leader
 from paprle.loop import DeadlineLoop
+from paprle.process import WORKSPACE
 from paprle.session.plan import make_leader
 
 _SOON = 3.0  # [s] chosen: a healthy device has said something by then
 _LOOK_RATE = 50.0  # [Hz] chosen: how often that is looked for
 
 
-def resolve_leader(settings: list[str]) -> Resolved:
+def resolve_leader(settings: list[str], root: Path = WORKSPACE) -> Resolved:
     """Return the config of a leader alone; what it drives does not matter here."""
-    return resolve(
-        [f"follower={known_names('follower')[0]}", "env=kinematic", *settings]
-    )
+    anything = [f"follower={known_names('follower', root)[0]}", "env=kinematic"]
+    return resolve([*anything, *settings], root)
 
 
 def _doctor(args: argparse.Namespace) -> int:

@@ -1,0 +1,122 @@
+"""Measurements on a bus that has an owner: where servos stand, how torque moves one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hardware.dynamixel.bus import Reading
+from hardware.dynamixel.errors import BusTimeout
+from hardware.dynamixel.owner import BusOwner
+from hardware.dynamixel.torque import TorqueCommand
+
+Vec = npt.NDArray[np.float64]
+
+_PERIOD = 0.0025  # [s] chosen: that of a bus at 400 Hz
+_PATIENCE = 1.0  # [s] chosen: a bus without a reading for so long has failed
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """Where the servos stood for a while.
+
+    Attributes:
+        angle: Mean angles, shape (n,), [rad].
+        sway: Largest less smallest angle, shape (n,), [rad].
+    """
+
+    angle: Vec
+    sway: Vec
+
+
+@dataclass(frozen=True, slots=True)
+class Swing:
+    """How one servo moved under a torque.
+
+    Attributes:
+        t: Times, shape (m,), [s].
+        angle: Angles, shape (m,), [rad].
+        velocity: Velocities, shape (m,), [rad/s].
+        torque: Torques of its motor, shape (m,), [N·m].
+    """
+
+    t: Vec
+    angle: Vec
+    velocity: Vec
+    torque: Vec
+
+
+def stand(owner: BusOwner, duration: float) -> Stand:
+    """Watch where the servos are for a while.
+
+    Args:
+        owner: Their bus.
+        duration: How long, [s].
+
+    Returns:
+        Where they stood.
+
+    Raises:
+        BusTimeout: If the bus falls silent.
+    """
+    end = time.monotonic() + duration
+    angles: list[Vec] = []
+    while time.monotonic() < end or not angles:
+        angles.append(_next_reading(owner).angle)
+    found = np.array(angles)
+    return Stand(found.mean(axis=0), np.ptp(found, axis=0))
+
+
+def swing(
+    owner: BusOwner, i: int, profile: Callable[[float, float], float | None]
+) -> Swing:
+    """Move one servo by a torque and let go of it.
+
+    Args:
+        owner: Its bus.
+        i: Its place on the bus.
+        profile: Torque by time [s] and angle [rad], [N·m]; None when it is over.
+
+    Returns:
+        How it moved.
+
+    Raises:
+        BusTimeout: If the bus falls silent.
+    """
+    begin, rows = time.monotonic(), []
+    n = len(owner.settings.servos)
+    try:
+        while True:
+            reading = _next_reading(owner)
+            t = time.monotonic() - begin
+            wanted = profile(t, float(reading.angle[i]))
+            if wanted is None:
+                break
+            tau = np.zeros(n)
+            tau[i] = wanted
+            owner.post(TorqueCommand(tau, time.monotonic_ns()))
+            row = (reading.angle[i], reading.velocity[i], reading.torque[i])
+            rows.append((reading.stamp_ns * 1e-9, *row))
+    finally:
+        owner.post(TorqueCommand(np.zeros(n), 0, is_release=True))
+    return Swing(*np.array(rows).reshape(-1, 4).T)
+
+
+def _next_reading(owner: BusOwner) -> Reading:
+    """Wait for a reading that is newer than the present one."""
+    before = owner.latest()
+    end = time.monotonic() + _PATIENCE
+    while time.monotonic() < end:
+        time.sleep(_PERIOD)
+        now = owner.latest()
+        is_new = before is None or (now is not None and now.seq > before.seq)
+        if now is not None and is_new and now.is_open:
+            return now.reading
+    path = owner.settings.path
+    raise BusTimeout(
+        f"port '{path}': expected readings, got none; check cable and power"
+    )

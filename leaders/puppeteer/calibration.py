@@ -1,0 +1,193 @@
+"""A guided calibration: asks for poses, looks, and says what to write into the config.
+
+It is a generator of questions, so that it holds no dialogue itself: whoever runs it
+shows each question and sends the operator's answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hardware.dynamixel.owner import BusOwner
+from hardware.dynamixel.probe import stand, swing
+from leaders.puppeteer.arm import Arm
+from leaders.puppeteer.friction import Excitation, Friction, fit_friction
+from leaders.puppeteer.measures import (
+    STILL,
+    find_gripper,
+    find_offset,
+    find_sign,
+)
+from paprle.errors import ConfigError
+from paprle.types import Vec
+
+Dialogue = Generator[str, str, Any]
+_WATCH = 0.3  # [s] chosen: a hundred readings
+_DIGITS = 4  # chosen: a tenth of a count
+
+
+def calibrate(
+    arms: Sequence[Arm], owners: Mapping[str, BusOwner], joints: Sequence[str]
+) -> Generator[str, str, dict[str, Any]]:
+    """Calibrate the joints of an opened rig, all limp.
+
+    Args:
+        arms: Its arms.
+        owners: Its buses by port.
+        joints: Which joints, ``limb/joint``; none: all.
+
+    Yields:
+        What the operator is asked to do; expects the answer.
+
+    Returns:
+        Keys to write, by section: ``leader`` and, where friction was found,
+        ``feedback``.
+
+    Raises:
+        ConfigError: If there is no such joint.
+    """
+    known = [f"{arm.name}/{joint}" for arm in arms for joint in arm.joint_names]
+    unknown = [joint for joint in joints if joint not in known]
+    if unknown:
+        raise ConfigError(
+            f"--joint: expected one of {', '.join(known)}, got '{', '.join(unknown)}'"
+        )
+    limbs: dict[str, Any] = {}
+    frictions: dict[str, Friction] = {}
+    for arm in arms:
+        chosen = [
+            i
+            for i, joint in enumerate(arm.joint_names)
+            if not joints or f"{arm.name}/{joint}" in joints
+        ]
+        if chosen:
+            session = _ArmSession(arm, owners[arm.settings.port])
+            limbs[arm.name] = yield from session.measure(chosen)
+            frictions |= yield from session.identify(chosen)
+    found: dict[str, Any] = {"leader": {"limbs": limbs}}
+    if frictions:
+        found["feedback"] = {
+            "rig": {
+                "viscous": {j: round(f.viscous, _DIGITS) for j, f in frictions.items()},
+                "coulomb": {j: round(f.coulomb, _DIGITS) for j, f in frictions.items()},
+            }
+        }
+    return found
+
+
+class _ArmSession:
+    """The dialogue about one arm."""
+
+    def __init__(self, arm: Arm, owner: BusOwner) -> None:
+        self._arm, self._owner = arm, owner
+        self._names = tuple(f"{arm.name}/{joint}" for joint in arm.joint_names)
+
+    def measure(self, chosen: Sequence[int]) -> Dialogue:
+        """Ask for poses; returns the keys of this limb."""
+        arm_joints = [i for i in chosen if i < self._arm.n_arm]
+        keys: dict[str, Any] = {}
+        if arm_joints:
+            keys["servos"] = yield from self._measure_arm(arm_joints)
+        if len(arm_joints) < len(chosen):
+            keys["gripper"] = yield from self._measure_gripper()
+        return keys
+
+    def identify(self, chosen: Sequence[int]) -> Dialogue:
+        """Swing the joints that can be; returns their friction by name."""
+        found: dict[str, Friction] = {}
+        caps = self._owner.caps[self._arm.place]
+        for i in [i for i in chosen if caps[i] > 0.0]:
+            friction = yield from self._identify_joint(i, float(caps[i]))
+            if friction is not None:
+                found[self._names[i]] = friction
+        return found
+
+    def _measure_arm(self, joints: Sequence[int]) -> Dialogue:
+        listed = ", ".join(self._names[i] for i in joints)
+        rest = np.array2string(self._arm.reset_q, precision=2, separator=", ")
+        text = (
+            f"put {listed} at 0, as the URDF draws it, and hold the arm still; type r "
+            f"to show the rest pose {rest} instead"
+        )
+        zero, answer = yield from self._ask(text)
+        q = self._arm.reset_q if answer == "r" else np.zeros(self._arm.n_arm)
+        keys: dict[str, Any] = {}
+        for i in joints:
+            sign = yield from self._find_sign(i)
+            servo = self._arm.servos[i]
+            offset = find_offset(float(zero[i]), float(q[i]), sign, servo.gear)
+            joint = self._arm.joint_names[i]
+            keys[joint] = {"sign": sign, "offset": round(offset, _DIGITS)}
+        return keys
+
+    def _find_sign(self, i: int) -> Dialogue:
+        n = self._arm.n_arm
+        while True:
+            before, _ = yield from self._ask(
+                f"hold {self._names[i]} anywhere in the middle of its range"
+            )
+            after, _ = yield from self._ask(
+                f"turn {self._names[i]} alone in its positive sense (counter-clockwise "
+                "about its axis in the URDF) by about 30 degrees"
+            )
+            try:
+                return find_sign(before[:n], after[:n], i, self._names[:n])
+            except ValueError as err:
+                yield from self._tell(err)
+
+    def _measure_gripper(self) -> Dialogue:
+        gripper, name = self._arm.settings.gripper, self._names[-1]
+        if gripper is None:
+            return {}
+        while True:
+            shut, _ = yield from self._ask(f"hold {name} fully closed")
+            wide, _ = yield from self._ask(f"hold {name} fully open")
+            try:
+                keys = find_gripper(
+                    float(shut[-1]),
+                    float(wide[-1]),
+                    gripper.closed,
+                    gripper.open,
+                    gripper.gear,
+                )
+            except ValueError as err:
+                yield from self._tell(err)
+                continue
+            return {key: round(value, _DIGITS) for key, value in keys.items()}
+
+    def _identify_joint(self, i: int, cap: float) -> Dialogue:
+        servo = self._arm.servos[i]
+        place = self._arm.place.start + i
+        while True:
+            answer = yield (
+                f"friction of {self._names[i]}: hold all other joints still, keep "
+                "hands off what this one moves: its motor will swing it for 10 s; type "
+                "s to skip it"
+            )
+            if answer == "s":
+                return None
+            moved = swing(self._owner, place, Excitation(cap))
+            q = servo.sign * (moved.angle - servo.offset) / servo.gear
+            dq = servo.sign * moved.velocity / servo.gear
+            tau = servo.sign * moved.torque * servo.gear
+            try:
+                return fit_friction(moved.t, q, dq, tau)
+            except ValueError as err:
+                yield from self._tell(err)
+
+    def _ask(self, text: str) -> Generator[str, str, tuple[Vec, str]]:
+        """Ask for a pose until it is held still; returns angles and the answer."""
+        while True:
+            answer = yield text
+            found = stand(self._owner, _WATCH)
+            angle, sway = found.angle[self._arm.place], found.sway[self._arm.place]
+            if np.isfinite(angle).all() and sway.max() <= STILL:
+                return angle, answer
+            moving = self._names[int(np.nan_to_num(sway, nan=np.inf).argmax())]
+            text = f"{text} (expected it to be still, got {moving} moving)"
+
+    def _tell(self, err: ValueError) -> Generator[str, str, None]:
+        yield f"{err}\nonce more"

@@ -1,0 +1,108 @@
+"""The friction of a joint, from how it swings under a torque of its own motor; pure.
+
+tau = J·ddq + b·dq + c·sign(dq) + g0 + g1·cos q + g2·sin q, by least squares over the
+instants at which the joint moves; the last three terms are the weight it carries.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from paprle.types import Vec
+
+DURATION = 10.0
+"""How long a joint swings, [s]. chosen: five swings, the last two at full torque."""
+
+_FREQUENCY = 0.5  # [Hz] chosen: slow enough that friction outweighs inertia
+_RAMP = 6.0  # [s] chosen: torque grows until the joint moves well
+_FAR = 0.35  # [rad] chosen: as far as a joint may swing to either side
+_MOVED = 0.05  # [rad] chosen: below this a joint has not come loose
+_MOVING = 0.05  # [rad/s] chosen: two counts of the velocity's register
+_SMOOTH = 9  # chosen: readings averaged, 22 ms at 400 Hz
+_LEAST = 100  # chosen: readings for six unknowns
+_FIT = 0.6  # chosen: share of the torque's variance that the fit explains
+
+
+@dataclass(frozen=True, slots=True)
+class Friction:
+    """What was found at a joint.
+
+    Attributes:
+        viscous: [N·m·s/rad].
+        coulomb: [N·m].
+    """
+
+    viscous: float
+    coulomb: float
+
+
+class Excitation:
+    """Torque for a swing: it grows until the joint moves far enough, and no more."""
+
+    def __init__(self, cap: float) -> None:
+        self._cap = cap
+        self._start: float | None = None
+        self._peak = cap
+
+    def __call__(self, t: float, angle: float) -> float | None:
+        """Return the torque at a time and angle; None when the swing is over."""
+        if t > DURATION:
+            return None
+        if self._start is None:
+            self._start = angle
+        away = angle - self._start
+        grown = self._cap * min(t / _RAMP, 1.0)
+        if abs(away) > _FAR:
+            self._peak = min(self._peak, grown)  # it need not grow any further
+        tau = min(grown, self._peak) * math.sin(2.0 * math.pi * _FREQUENCY * t)
+        return 0.0 if tau * away > 0.0 and abs(away) > _FAR else tau
+
+
+def fit_friction(t: Vec, q: Vec, dq: Vec, tau: Vec) -> Friction:
+    """Find the friction of a swing.
+
+    Args:
+        t: Times, shape (m,), [s].
+        q: Positions, shape (m,), [rad].
+        dq: Velocities, shape (m,), [rad/s].
+        tau: Torques of the motor at the joint, shape (m,), [N·m].
+
+    Returns:
+        What was found.
+
+    Raises:
+        ValueError: If the swing does not show it; says why.
+    """
+    if len(t) < _LEAST or float(np.ptp(q)) < _MOVED:
+        moved = float(np.ptp(q)) if len(q) else 0.0
+        raise ValueError(
+            f"expected a swing of at least {_MOVED} [rad], got {moved:.3f} [rad]; let "
+            "go of the joint, or look what holds it"
+        )
+    q, dq, tau = _smooth(q), _smooth(dq), _smooth(tau)
+    ddq = np.gradient(dq, _smooth(t))
+    moves = np.abs(dq) > _MOVING
+    if moves.sum() < _LEAST:
+        raise ValueError("expected steady motion, got hardly any; let go of the joint")
+    terms = [ddq, dq, np.sign(dq), np.ones_like(q), np.cos(q), np.sin(q)]
+    A = np.stack([term[moves] for term in terms], axis=1)
+    found, *_ = np.linalg.lstsq(A, tau[moves], rcond=None)
+    rest = tau[moves] - A @ found
+    explained = 1.0 - float(rest.var() / max(tau[moves].var(), 1e-12))
+    viscous, coulomb = float(found[1]), float(found[2])
+    if explained < _FIT or viscous <= 0.0 or coulomb < 0.0:
+        raise ValueError(
+            f"expected friction that explains the swing, got b = {viscous:.4f} "
+            f"[N·m·s/rad] and c = {coulomb:.4f} [N·m] ({100 * explained:.0f} %); keep "
+            "your hands off the moving part and the other joints still"
+        )
+    return Friction(viscous, coulomb)
+
+
+def _smooth(values: Vec) -> Vec:
+    """Average over neighbours; every signal alike, so that none lags another."""
+    smooth: Vec = np.convolve(values, np.ones(_SMOOTH) / _SMOOTH, mode="valid")
+    return smooth

@@ -1,0 +1,99 @@
+"""What a calibration computes from the angles it was shown; pure, refuses nonsense."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from paprle.types import Vec
+
+STILL = 0.02
+"""A joint that is held sways less than this, [rad]. chosen: thirteen counts."""
+
+_MOVED = 0.15  # [rad] chosen: shown on purpose, and far above backlash
+_OTHERS = 0.5  # chosen: other joints move less than this share of the one shown
+_GRIPPER = 0.2  # [rad] chosen: a trigger that moves less cannot be held half open
+
+
+def find_sign(before: Vec, after: Vec, i: int, names: tuple[str, ...]) -> int:
+    """Find which way a servo turns when its joint is moved in the positive sense.
+
+    Args:
+        before: Angles of the arm's servos before, shape (n,), [rad].
+        after: Angles after, shape (n,), [rad].
+        i: Which joint was to be moved.
+        names: Names of the joints.
+
+    Returns:
+        1 or -1.
+
+    Raises:
+        ValueError: If it hardly moved, or another one moved.
+    """
+    moved = wrap(after - before)
+    others = np.delete(np.abs(moved), i)
+    if abs(moved[i]) < _MOVED:
+        raise ValueError(
+            f"expected '{names[i]}' to move by {_MOVED} [rad] or more, got "
+            f"{abs(moved[i]):.2f} [rad]; move it farther, by less than half a turn"
+        )
+    if len(others) and others.max() > _OTHERS * abs(moved[i]):
+        rest = [name for k, name in enumerate(names) if k != i]
+        other = rest[int(others.argmax())]
+        raise ValueError(
+            f"expected '{names[i]}' alone to move, got '{other}' moving by "
+            f"{others.max():.2f} [rad] as well; hold the others, or their ids are "
+            "exchanged"
+        )
+    return 1 if moved[i] > 0.0 else -1
+
+
+def find_offset(angle: float, q: float, sign: int, gear: float) -> float:
+    """Find the angle of a servo at joint position 0.
+
+    Args:
+        angle: Angle of the servo in a known pose, [rad].
+        q: Position of its joint in that pose, [rad].
+        sign: 1 or -1.
+        gear: Turns of the servo a turn of the joint.
+
+    Returns:
+        The offset, within half a turn, [rad].
+    """
+    return float(wrap(np.array(angle - sign * gear * q)))
+
+
+def find_gripper(
+    shut: float, wide: float, closed: float, opened: float, gear: float
+) -> dict[str, float]:
+    """Find sign, zero and range of a gripper from its two ends.
+
+    Args:
+        shut: Angle of its servo when closed, [rad].
+        wide: Angle when open, [rad].
+        closed: Joint position when closed, as its URDF has it, [rad].
+        opened: Joint position when open by its config: says the sense, [rad].
+        gear: Turns of the servo a turn of the joint.
+
+    Returns:
+        Its keys ``sign``, ``offset`` and ``open``.
+
+    Raises:
+        ValueError: If it hardly moved.
+    """
+    travel = float(wrap(np.array(wide - shut)))
+    if abs(travel) < _GRIPPER:
+        raise ValueError(
+            f"expected the gripper to travel {_GRIPPER} [rad] or more, got "
+            f"{abs(travel):.2f} [rad]; show it fully closed, then fully open"
+        )
+    sign = 1 if (travel > 0.0) == (opened > closed) else -1
+    offset = find_offset(shut, closed, sign, gear)
+    return {"sign": sign, "offset": offset, "open": closed + sign * travel / gear}
+
+
+def wrap(angle: Vec) -> Vec:
+    """Take whole turns off angles: −π ≤ angle < π, [rad]."""
+    wrapped: Vec = (angle + math.pi) % (2.0 * math.pi) - math.pi
+    return wrapped

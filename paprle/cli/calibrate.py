@@ -1,0 +1,120 @@
+"""The verb that measures a leader, and writes what it found: ``calibrate``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Generator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml  # type: ignore[import-untyped]
+
+from paprle.cli.doctor import resolve_leader
+from paprle.cli.verb import SETTINGS, Verb, add_settings, complain, say
+from paprle.config.layers import merge
+from paprle.config.yaml_text import read_yaml
+from paprle.errors import ConfigError, DeviceError
+from paprle.process import WORKSPACE
+from paprle.session.plan import make_leader
+
+_SESSION = "configs/site/session.yaml"
+
+
+def _add_calibrate(parser: argparse.ArgumentParser) -> None:
+    add_settings(parser)
+    parser.add_argument(
+        "--joint",
+        action="append",
+        default=[],
+        metavar="limb/joint",
+        help="only this joint; may be given several times",
+    )
+
+
+def _calibrate(args: argparse.Namespace) -> int:
+    resolved = resolve_leader(args.settings, WORKSPACE)
+    leader = make_leader(resolved)
+    # A plug-in may offer ``calibrate``: a generator of questions, taking answers.
+    calibrate = getattr(leader, "calibrate", None)
+    if calibrate is None:
+        raise ConfigError(
+            f"leader: expected one that can be calibrated, got "
+            f"'{resolved.leader_type}'; it needs no calibration"
+        )
+    leader.open()
+    try:
+        found = _talk(calibrate(args.joint))
+    finally:
+        leader.close()
+    if found is None:
+        complain("calibrate: the operator left; nothing was written")
+        return 1
+    _write(resolved.leader_name, found, args.settings)
+    return 0
+
+
+def _talk(dialogue: Generator[str, str, dict[str, Any]]) -> dict[str, Any] | None:
+    """Show each question and send the answer; None when the operator leaves."""
+    try:
+        question = next(dialogue)
+        while True:
+            say(f"\n{question}")
+            answer = input("Enter when it is so, q to leave: ").strip().lower()
+            if answer == "q":
+                return None
+            question = dialogue.send(answer)
+    except StopIteration as end:
+        found: dict[str, Any] = end.value
+        return found
+    except EOFError:
+        return None
+    finally:
+        dialogue.close()
+
+
+def _write(name: str, found: Mapping[str, Any], settings: list[str]) -> None:
+    """Put what was found over what is there, and take it back if it is nonsense."""
+    trees = {
+        f"configs/site/leader/{name}.yaml": found["leader"],
+        _SESSION: {key: tree for key, tree in found.items() if key != "leader"},
+    }
+    before: dict[Path, str | None] = {}
+    for label, tree in trees.items():
+        if not tree:
+            continue
+        path = WORKSPACE / label
+        before[path] = path.read_text("utf-8") if path.is_file() else None
+        problems: list[str] = []
+        old = (read_yaml(path, label, problems) or {}) if before[path] else {}
+        if problems:
+            raise ConfigError(problems)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(yaml.safe_dump(merge([old, dict(tree)]), sort_keys=False))
+    try:
+        make_leader(resolve_leader(settings, WORKSPACE))
+    except (ConfigError, DeviceError):
+        for path, text in before.items():
+            path.unlink() if text is None else path.write_text(text)
+        raise
+    for path in before:
+        say(f"written: {path}")
+
+
+CALIBRATE = Verb(
+    name="calibrate",
+    summary="Measure a leader's signs, zeros, gripper range and friction, guided.",
+    help=f"""\
+Of puppeteers: show a known pose, then turn each joint in its positive sense, then close
+and open the gripper; at last each joint is swung by its own motor (s skips that). What
+was found goes to configs/site/leader/NAME.yaml, friction to configs/site/session.yaml,
+over what is there: a joint can be done again by itself. Nonsense is refused and asked
+for again; leaving writes nothing.
+
+{SETTINGS}
+
+examples:
+  paprle calibrate leader=puppeteer_papras_7dof
+  paprle calibrate leader=puppeteer_papras_7dof_2arm --joint left/joint3""",
+    add_arguments=_add_calibrate,
+    run=_calibrate,
+)
