@@ -9,8 +9,9 @@ Built in are
     ``sines``      every joint in a slow sine of its own, the gripper too;
     ``chirp``      all joints from 0.05 to 2 Hz, then again;
     ``reach``      from one place near home to the next, resting, with the gripper;
-    ``grasp_all``  start signal: gripper opened, then held closed, the arm where it is;
-    ``end``        end signal: arm in its home pose, gripper held closed.
+    ``grasp_all``  start signal: gripper opened, then held closed, the arm still, again
+                   and again until a session has seen it;
+    ``end``        end signal: arm in its home pose, gripper opened, then held closed.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ CHIRP_SPEED = 0.6  # chosen: amplitude falls with frequency to this speed [rad/s
 REACH_TIME, REST_TIME = 1.5, 1.0  # chosen: a person's pace [s]
 REACH = 0.4  # chosen: about 25 cm at a hand [rad]
 OPEN_TIME, CLOSED_TIME = 2.0, 5.0  # chosen: the start signal wants 3 s of holding [s]
+ASIDE = 0.4  # chosen: beyond the box of the end signal, within the start's bound [rad]
 GRASP_TIME = 0.4  # chosen: of closing a gripper [s]
 MARGIN = 0.05  # chosen: kept from the joints' limits [rad]
 
@@ -132,21 +134,25 @@ def reach(body: Body, start: Vec) -> Motion:
 
 
 def grasp_all(body: Body, start: Vec) -> Motion:
-    """Open the gripper, hold it closed, and again."""
+    """Open the gripper, hold it closed, and again; not at home, which would end."""
+    del start
+    aside = np.zeros(len(body.home))
+    aside[0] = ASIDE
+    place = body.swing(aside)
 
     def motion(t: float) -> Vec:
         at = t % (OPEN_TIME + CLOSED_TIME)
         closing = smooth((at - OPEN_TIME) / GRASP_TIME)
         opening = 1.0 - smooth(at / GRASP_TIME) if t > OPEN_TIME else 0.0
-        return body.grip(start, max(closing, opening))
+        return body.grip(place, max(closing, opening))
 
     return motion
 
 
 def end(body: Body, start: Vec) -> Motion:
-    """Go home and hold the gripper closed."""
+    """Go home, open the gripper, and hold it closed."""
     del start
-    return lambda _: body.grip(body.home, 1.0)
+    return lambda t: body.grip(body.home, smooth((t - OPEN_TIME) / GRASP_TIME))
 
 
 MOTIONS: Mapping[str, Callable[[Body, Vec], Motion]] = {

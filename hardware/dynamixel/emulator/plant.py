@@ -10,7 +10,8 @@ In a step the links' new velocity v and the motors' w obey
     M (v − v₀)/dt = c + h₀ − (h₁ + s₁) v − bias,      c = c₀ + c₁ (w − v)
     J (w − w₀)/dt = τ − b w − friction − c
 
-with c the torque through the gear, h of the hand, s of the stops; w is eliminated.
+with c the torque through the gear, h of the hand, s of the stops. With w eliminated
+this is (M + dt D) a = … − bias: articulated bodies with dt D as rotors' inertia.
 
 Not simulated: bending links, friction that grows with load, cables, a moving base.
 """
@@ -115,21 +116,35 @@ class Links:
         reach: Vec = np.linalg.norm(places - places[max(len(ids) - 2, 0)], axis=1)
         return reach
 
-    def compute_dynamics(self, q: Vec, dq: Vec) -> tuple[Vec, Vec]:
-        """Return the inertia matrix, shape (n, n), and gravity with Coriolis, (n,)."""
-        order = self._order
+    def accelerate(self, q: Vec, dq: Vec, tau: Vec, added: Vec) -> Vec:
+        """Solve (M + diag(added)) a = tau − gravity − Coriolis for the acceleration.
+
+        Args:
+            q: Positions, shape (n,), [rad].
+            dq: [rad/s].
+            tau: Torques on the links, [N·m].
+            added: Inertia at each joint besides the links', [kg·m²].
+
+        Returns:
+            Accelerations, shape (n,), [rad/s²].
+        """
+        model, order = self._model, self._order
         if order is None:
-            M = pin.crba(self._model, self._data, q)
-            return M, pin.nonLinearEffects(self._model, self._data, q, dq)
-        inside, speed = np.empty_like(q), np.empty_like(dq)
-        inside[order], speed[order] = q, dq
-        M = pin.crba(self._model, self._data, inside)[np.ix_(order, order)]
-        bias = pin.nonLinearEffects(self._model, self._data, inside, speed)
-        return M, bias[order]
+            model.armature = added
+            a: Vec = pin.aba(model, self._data, q, dq, tau)
+            return a
+        inside = np.empty((4, len(q)))
+        inside[:, order] = q, dq, tau, added
+        model.armature = inside[3]
+        found: Vec = pin.aba(model, self._data, *inside[:3])[order]
+        return found
 
     def compute_gravity(self, q: Vec) -> Vec:
         """Return the torque that holds the arm still, shape (n,), [N·m]."""
-        return self.compute_dynamics(q, np.zeros_like(q))[1]
+        inside, order = np.empty_like(q), self._order
+        inside[slice(None) if order is None else order] = q
+        tau: Vec = pin.computeGeneralizedGravity(self._model, self._data, inside)
+        return tau.copy() if order is None else tau[order]
 
 
 def read_dynamics(
@@ -212,8 +227,6 @@ class Arm:
         self._upper = links.upper if links else np.full(n, FAR)
         self._gear = drives.stall_torque / TWIST
         self._half = drives.play / 2
-        self._loose = np.full(n, LOOSE_LINK)
-        self._diagonal = np.arange(n)
 
     def step(self, tau_motor: Vec, dt: float) -> None:
         """Move on by a step.
@@ -240,14 +253,9 @@ class Arm:
         slips = np.where(np.abs(u) > drives.coulomb, ease, 0.0)
         free = u0 - np.copysign(drives.coulomb, u)
 
-        M, bias = self._dynamics()
-        A = M / dt
-        right = A @ dq - bias + self.push + c0 + c1 * slips * free
-        right += h0 - STOP_STIFFNESS * beyond
-        A[self._diagonal, self._diagonal] += (
-            LINK_DAMPING + h1 + s1 + c1 - c1 * slips * c1
-        )
-        v = np.linalg.solve(A, right)
+        tau = self.push + c0 + c1 * slips * free + h0 - STOP_STIFFNESS * beyond
+        slope = LINK_DAMPING + h1 + s1 + c1 - c1 * slips * c1
+        v = dq + dt * self._accelerate(tau - slope * dq, dt * slope)
         u = u0 + c1 * v
         w = ease * np.copysign(np.maximum(np.abs(u) - drives.coulomb, 0.0), u)
 
@@ -257,10 +265,10 @@ class Arm:
         self.motor_work += tau_motor * w * dt
         self.hand_work += self.tau_hand * v * dt
 
-    def _dynamics(self) -> tuple[Vec, Vec]:
+    def _accelerate(self, tau: Vec, added: Vec) -> Vec:
         if self.links is None:
-            return np.diag(self._loose), np.zeros(len(self.q))
-        return self.links.compute_dynamics(self.q, self.dq)
+            return tau / (LOOSE_LINK + added)
+        return self.links.accelerate(self.q, self.dq, tau, added)
 
 
 def make_drives(

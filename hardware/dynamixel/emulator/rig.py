@@ -27,6 +27,7 @@ WATCHDOG_PERIOD_NS = 10_000_000  # chosen: half of the watchdog's unit [ns]
 HAND_STIFFNESS = 300.0  # chosen: a relaxed hand at a handle [N/m]
 LEAST_STIFFNESS = 2.0  # chosen: a wrist or fingers turning a joint [N·m/rad]
 REACH = 0.2  # chosen: from a joint to the handle where there is no URDF [m]
+AIM_PERIOD = 0.005  # chosen: a hand aims slowly; between, it goes straight on [s]
 HAND_TIME = 0.025  # chosen: damping of the hand by its stiffness, well damped [s]
 
 
@@ -63,6 +64,7 @@ class Limb:
         reach = links.reach if links else np.full(len(joints), REACH)
         stiffness = np.maximum(HAND_STIFFNESS * reach**2, LEAST_STIFFNESS)
         self.set_hand(stiffness, HAND_TIME * stiffness)
+        self._aim_t = 0.0
         self._show()
         for servo in self.servos:
             servo.reboot()
@@ -81,13 +83,14 @@ class Limb:
             share * self._grip[1],
         )
 
-    def step(self, t: float, dt: float) -> None:
-        """Move on by a step, the hand being at a time of its program, [s]."""
+    def step(self, t: float | None, dt: float) -> None:
+        """Move on by a step, the hand being at a time of its program or before, [s]."""
         tau = np.array([servo.step(dt) for servo in self.servos])
         arm = self.arm
-        q_hand = self.hand.sample(t)
-        arm.hand_dq = (q_hand - arm.hand_q) / dt
-        arm.hand_q = q_hand
+        if t is not None and t >= self._aim_t:
+            arm.hand_dq = (self.hand.sample(t + AIM_PERIOD) - arm.hand_q) / AIM_PERIOD
+            self._aim_t = t + AIM_PERIOD
+        arm.hand_q = arm.hand_q + dt * arm.hand_dq
         arm.step(self._gear * tau, dt)
         self._show()
 
@@ -173,13 +176,13 @@ class Rig:
         parts = read_program(program)
         for name, one in self.limbs.items():
             if limb in (None, name):
-                one.hand.play(parts, self._play_time())
+                one.hand.play(parts, self._play_time() or 0.0)
 
-    def _play_time(self) -> float:
-        """Return the hands' time, which stands until a client is there, [s]."""
+    def _play_time(self) -> float | None:
+        """Return the hands' time, [s]; None until there has been a client."""
         if self._play_ns is None:
             if not any(bus.n_packets for bus in self.buses.values()):
-                return 0.0
+                return None
             self._play_ns = self.now_ns
         return (self.now_ns - self._play_ns) * 1e-9
 

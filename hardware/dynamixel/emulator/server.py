@@ -23,6 +23,7 @@ from hardware.dynamixel.emulator.rig import Rig
 STEP = 0.001  # chosen: of the arms [s]
 LONGEST_STEP = 0.005  # chosen: still stable, for a machine that is too busy [s]
 MOST_LATE = 0.1  # chosen: what the arms make up for; time lost beyond stays lost [s]
+PRIORITY = 40  # chosen: below the control loops, which have 50
 CHUNK = 4096  # chosen: more than a client writes at once
 SPEEDS = {
     getattr(termios, name): int(name[1:])
@@ -107,7 +108,7 @@ class Server:
         labels = label_ports(rig)
         self.lines = {port: Line(labels[port], link_dir) for port in rig.buses}
         self._orders = orders
-        self._wait = selectors.DefaultSelector()
+        self._wait = selectors.SelectSelector()  # epoll counts in whole milliseconds
         self._due: list[tuple[float, int, str, bytes]] = []
         self._count = 0
         self._stopped = False
@@ -134,10 +135,7 @@ class Server:
     def listen(self, stream: int) -> None:
         """Take orders from a file descriptor, one JSON object a line."""
         os.set_blocking(stream, False)
-        try:
-            self._wait.register(stream, selectors.EVENT_READ, None)
-        except PermissionError:
-            return  # A file, or nothing: there is no one to give orders.
+        self._wait.register(stream, selectors.EVENT_READ, None)
 
     def unplug(self, port: str) -> None:
         """Pull the cable of a bus out of the computer; the servos keep their power."""
@@ -154,7 +152,12 @@ class Server:
         self._watch(port)
 
     def run(self) -> None:
-        """Serve until stopped."""
+        """Serve until stopped, before ordinary processes where that is allowed.
+
+        Servos answer however busy the computer is.
+        """
+        with contextlib.suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
         self._start = time.monotonic() - self.rig.now_ns * 1e-9
         while not self._stopped:
             timeout = max(self._next() - time.monotonic(), 0.0)

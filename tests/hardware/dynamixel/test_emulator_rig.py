@@ -229,7 +229,7 @@ def test_a_program_goes_from_motion_to_motion_without_a_jump():
     rig.exchange("one", make_instruction(1, 1))
     rig.play("sines:2,chirp:2,reach:3,grasp_all:2,end")
     places = []
-    for _ in range(11_000):
+    for _ in range(12_500):
         rig.step(DT)
         places.append(rig.limbs["left"].arm.hand_q)
 
