@@ -45,10 +45,10 @@ class TaskTrackingConfig(LawSettings):
     ] = "transpose"
     k_gate_lin: Annotated[
         float, Ge(0), Unit("N/m"), doc("transpose, towards what the gate sent.")
-    ] = 6.0
+    ] = 3.0
     k_gate_rot: Annotated[
         float, Ge(0), Unit("N·m/rad"), doc("transpose, towards what the gate sent.")
-    ] = 0.15
+    ] = 0.075
     k_follower_lin: Annotated[
         float, Ge(0), Unit("N/m"), doc("transpose, of what the follower met.")
     ] = 3.0
@@ -57,7 +57,7 @@ class TaskTrackingConfig(LawSettings):
     ] = 0.075
     k_gate: Annotated[
         float, Ge(0), Unit("N·m/rad"), doc("inverse, towards what the gate sent.")
-    ] = 0.6
+    ] = 0.3
     k_follower: Annotated[
         float, Ge(0), Unit("N·m/rad"), doc("inverse, of what the follower met.")
     ] = 0.3

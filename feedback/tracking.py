@@ -39,7 +39,7 @@ class TrackingConfig(LawSettings):
 
     k_gate: Annotated[
         float, Ge(0), Unit("N·m/rad"), doc("Stiffness towards what the gate sent.")
-    ] = 0.6
+    ] = 0.3
     k_follower: Annotated[
         float, Ge(0), Unit("N·m/rad"), doc("Stiffness of what the follower met.")
     ] = 0.3
