@@ -18,7 +18,8 @@ from followers.piper.units import (
     to_finger,
     to_opening,
 )
-from hardware.piper.bus import BIT_RATE, BusError, Motion, PiperBus
+from hardware.piper.bus import BIT_RATE, BusError, PiperBus
+from hardware.piper.readings import Motion
 from paprle.errors import DeviceError, DeviceTimeout, MissingDependency
 from paprle.interfaces import Clock
 from paprle.types import LimbInfo, Vec
@@ -148,10 +149,11 @@ class PiperArm:
             return bus.failure
         if bus.foreign is not None and now - bus.foreign[1] < _FOREIGN_NS:
             return f"another master commands the arm ({bus.foreign[0]:#x})"
-        condition, oldest = bus.condition, now - _REPORT_AGE_NS
+        condition = bus.condition
+        # a bus that is silent altogether shows as the age of the state instead
+        oldest = motion.stamp_ns - _REPORT_AGE_NS
         if condition is None or min(condition.stamp_ns, bus.motors_ns) < oldest:
-            # a silent bus shows as the age of the state, which is not this
-            return "no report of the arm's status" if motion.stamp_ns > oldest else ""
+            return "no report of the arm's status"
         bits = motion.gripper_bits if self._limb.gripper else 0
         return describe_fault(condition, bus.motors, bits) or describe_idleness(
             condition, bus.motors

@@ -15,7 +15,6 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +27,16 @@ from hardware.piper.protocol import (
     MOTION_IDS,
     MOTORS_FAST,
     MOTORS_SLOW,
-    N_JOINTS,
     STATUS,
+)
+from hardware.piper.readings import (
+    Condition,
+    Motion,
+    Motor,
+    copy_condition,
+    copy_limits,
+    copy_motion,
+    copy_motors,
 )
 
 Clock = Callable[[], int]
@@ -37,70 +44,21 @@ Clock = Callable[[], int]
 BIT_RATE = 1_000_000  # [bit/s] spec: manual
 _RECEIVE_TIME = 0.05  # [s] chosen: how long the reader takes to notice its end
 _POLL = 0.005  # [s] chosen: one period of the arm's reports
-_OTHERS_LATER_NS = 50_000_000  # [ns] chosen: speeds may be that much older than angles
 _CAN_MODE, _MOVE_J, _POSITION = 0x01, 0x01, 0x00  # spec: protocol V2, 0x151
 _FULL_SPEED = 100  # [%] spec: protocol V2; the gate's limits are the slower ones
 _GRIPPER_ON = 0x01  # spec: protocol V2, 0x159
 _ALL_MOTORS = 7  # spec: protocol V2, 0x471
 _IFF_UP = 0x1  # spec: linux/if.h
 _LEADER_ANGLES = {0x3A5, 0x2B5, 0x2C5}  # spec: 0x2A5 with the offsets of 0x470
+_REPORTS = (STATUS, *JOINT_STATES, GRIPPER_STATE, *MOTORS_FAST, *MOTORS_SLOW)
+_IN_MOTION = {*JOINT_STATES, GRIPPER_STATE, *MOTORS_FAST}
+_WANTED = frozenset((*_REPORTS, LIMITS, FIRMWARE))  # the SDK takes 20 µs for each
 
 _numbers = itertools.count()
 
 
 class BusError(OSError):
     """The bus cannot be used, or the arm does not speak; says what to do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Motion:
-    """Where the arm was at one instant, in its own units.
-
-    Attributes:
-        stamp_ns: Arrival of the oldest frame in it, [ns].
-        angles: Six joints, [0.001°].
-        speeds: Six joints, [0.001 rad/s].
-        efforts: Six joints, from their current, [0.001 N·m].
-        opening: Of the gripper, [0.001 mm].
-        grip: Torque of the gripper's motor, [0.001 N·m].
-        gripper_bits: Status bits of that motor.
-    """
-
-    stamp_ns: int
-    angles: tuple[int, ...]
-    speeds: tuple[int, ...]
-    efforts: tuple[float, ...]
-    opening: int
-    grip: int
-    gripper_bits: int
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """What the arm says of itself, as the SDK names it.
-
-    Attributes:
-        stamp_ns: When it said so, [ns].
-        mode: Control mode: 0 standby, 1 CAN, 2 teaching.
-        status: Arm status: 0 normal.
-        move_mode: 1: joint moves.
-        error: Joints over their limit in the high byte, lost ones in the low byte.
-    """
-
-    stamp_ns: int
-    mode: int
-    status: int
-    move_mode: int
-    error: int
-
-
-@dataclass(frozen=True, slots=True)
-class Motor:
-    """Slow report of a motor: status bits, temperatures [°C] and voltage [0.1 V]."""
-
-    bits: int
-    temperature: int
-    voltage: int
 
 
 class PiperBus:
@@ -171,8 +129,7 @@ class PiperBus:
 
     def name_missing(self) -> str:
         """Say which of the arm's reports have not come yet; nothing when all have."""
-        ids = (STATUS, *JOINT_STATES, GRIPPER_STATE, *MOTORS_FAST, *MOTORS_SLOW)
-        missing = [can_id for can_id in ids if can_id not in self._arrivals]
+        missing = [can_id for can_id in _REPORTS if can_id not in self._arrivals]
         if not self._arrivals:
             return "no frame at all"
         if _LEADER_ANGLES & self._arrivals.keys() and JOINT_STATES[0] in missing:
@@ -261,84 +218,42 @@ class PiperBus:
         return "cannot be opened twice, as the SDK needs it"
 
     def _read(self) -> None:
-        bus = self._sdk.GetCanBus().recv_bus
+        """Take frames until the end; what waited unread counts as old as it may be."""
+        bus, stamp = self._sdk.GetCanBus().recv_bus, self._clock()
         try:
             while not self._must_end.is_set():
-                message = bus.recv(_RECEIVE_TIME)
+                message = bus.recv(0.0)
+                if message is None:  # all was read: whatever comes next has just come
+                    message = bus.recv(_RECEIVE_TIME)
+                    stamp = self._clock()
                 if message is not None:
-                    self._take(message)
+                    self._take(message, stamp)
         except Exception as err:  # noqa: BLE001 - back-ends raise anything
             self.failure = f"bus lost: {err}"
 
-    def _take(self, message: Any) -> None:
-        now, can_id = self._clock(), message.arbitration_id
+    def _take(self, message: Any, stamp: int) -> None:
+        can_id = message.arbitration_id
         if message.is_error_frame:
             if can_id & BUS_OFF:
                 self.failure = "CAN controller is bus-off"
             return
         if can_id in MOTION_IDS:
-            self.foreign = (can_id, now)
+            self.foreign = (can_id, stamp)
             return
         if len(message.data) != 8 and can_id != FIRMWARE:
             return
-        self._sdk.ParseCANFrame(message)
-        self._arrivals[can_id] = now
-        if can_id == JOINT_STATES[-1]:
-            self._copy_motion()
-        elif can_id == STATUS:
-            self._copy_condition(now)
-        elif can_id == MOTORS_SLOW[-1]:
-            self._copy_motors(now)
-        elif can_id == LIMITS:
-            self._copy_limits()
-
-    def _copy_motion(self) -> None:
-        arrivals = self._arrivals
-        others = [arrivals.get(i, 0) for i in (GRIPPER_STATE, *MOTORS_FAST)]
-        if not all(others) or any(i not in arrivals for i in JOINT_STATES):
+        self._arrivals[can_id] = stamp
+        if can_id not in _WANTED:
             return
-        joints = self._sdk.GetArmJointMsgs().joint_state
-        fast = self._sdk.GetArmHighSpdInfoMsgs()
-        gripper = self._sdk.GetArmGripperMsgs().gripper_state
-        motors = [getattr(fast, f"motor_{i + 1}") for i in range(N_JOINTS)]
-        stamps = [arrivals[i] for i in JOINT_STATES]
-        self.motion = Motion(
-            stamp_ns=min(*stamps, min(others) + _OTHERS_LATER_NS),
-            angles=tuple(getattr(joints, f"joint_{i + 1}") for i in range(N_JOINTS)),
-            speeds=tuple(motor.motor_speed for motor in motors),
-            efforts=tuple(motor.effort for motor in motors),
-            opening=gripper.grippers_angle,
-            grip=gripper.grippers_effort,
-            gripper_bits=gripper.status_code,
-        )
-
-    def _copy_condition(self, now: int) -> None:
-        said = self._sdk.GetArmStatus().arm_status
-        self.condition = Condition(
-            stamp_ns=now,
-            mode=int(said.ctrl_mode),
-            status=int(said.arm_status),
-            move_mode=int(said.mode_feed),
-            error=int(said.err_code),
-        )
-
-    def _copy_limits(self) -> None:
-        """Take one joint's limits: the SDK's list of six is the last one six times."""
-        sdk = self._sdk.GetCurrentMotorAngleLimitMaxVel()
-        said = sdk.current_motor_angle_limit_max_vel
-        limits = (int(said.min_angle_limit), int(said.max_angle_limit))
-        self.angle_limits = {**self.angle_limits, int(said.motor_num): limits}
-
-    def _copy_motors(self, now: int) -> None:
-        slow = self._sdk.GetArmLowSpdInfoMsgs()
-        motors = [getattr(slow, f"motor_{i + 1}") for i in range(N_JOINTS)]
-        self.motors = tuple(
-            Motor(
-                motor.foc_status_code, max(motor.motor_temp, motor.foc_temp), motor.vol
-            )
-            for motor in motors
-        )
-        self.motors_ns = now
+        self._sdk.ParseCANFrame(message)
+        if can_id == JOINT_STATES[-1] and self._arrivals.keys() >= _IN_MOTION:
+            self.motion = copy_motion(self._sdk, self._arrivals)
+        elif can_id == STATUS:
+            self.condition = copy_condition(self._sdk, stamp)
+        elif can_id == MOTORS_SLOW[-1]:
+            self.motors, self.motors_ns = copy_motors(self._sdk), stamp
+        elif can_id == LIMITS:
+            self.angle_limits = self.angle_limits | copy_limits(self._sdk)
 
 
 def _check_socketcan(channel: str) -> None:

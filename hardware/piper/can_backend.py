@@ -67,13 +67,12 @@ class EmulatedBus(can.BusABC):  # type: ignore[misc]  # python-can is not type-c
         return self._socket.fileno()
 
     def _recv_internal(self, timeout: float | None) -> tuple[can.Message | None, bool]:
-        ready = self._poll.poll(None if timeout is None else timeout * 1e3)
-        if not ready:
+        packet = self._receive()
+        if packet is None and timeout != 0.0:
+            self._poll.poll(None if timeout is None else timeout * 1e3)
+            packet = self._receive()
+        if packet is None:
             return None, False
-        try:
-            packet = self._socket.recv(FRAME_SIZE)
-        except OSError as err:
-            raise can.CanOperationError(f"{self.channel_info}: {err.strerror}") from err
         if not packet:
             raise can.CanOperationError(f"{self.channel_info}: the emulator has gone")
         frame = unpack_frame(packet)
@@ -86,3 +85,12 @@ class EmulatedBus(can.BusABC):  # type: ignore[misc]  # python-can is not type-c
             channel=self.channel_info,
         )
         return message, False
+
+    def _receive(self) -> bytes | None:
+        """Return the next packet, nothing when none waits, b"" when all is over."""
+        try:
+            return self._socket.recv(FRAME_SIZE)
+        except BlockingIOError:
+            return None
+        except OSError as err:
+            raise can.CanOperationError(f"{self.channel_info}: {err.strerror}") from err
