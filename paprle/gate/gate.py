@@ -142,11 +142,12 @@ class Gate:
         self.q_cmd, self.dq_cmd = readonly(q), readonly(np.zeros_like(q))
         motion = self._parts.motion
         motion.q_next[:], motion.v_next[:], motion.feed[:] = q, 0.0, 0.0
+        motion.before[:] = np.nan
         self._h = 0.0
 
     def _warm_up(self) -> None:
         """Run every kernel once, so that none is compiled after this."""
-        advance(*self._memory, 1.0, 1.0, False)
+        advance(*self._memory, 1.0, 1.0, False, False)
         finish(*self._memory, 1.0, self._parts.box.brake)
         brake(*self._memory, 1.0)
         solve_nothing = np.zeros((1, len(self.q_cmd))), np.zeros(1)
@@ -184,8 +185,10 @@ class Gate:
             age: Age of ``q_des`` by arrival, [s].
             q_meas: Measured positions, shape (n,), [rad]: clearance is held from where
                 the robot is, too.
-            dq_des: Velocity of the desired positions, shape (n,), [rad/s]; fed forward
-                as far as the joint could have it, within V and changing by A.
+            dq_des: Velocity of the desired positions, shape (n,), [rad/s]; None takes
+                that between this and the last ``q_des``, none where it jumped. It is
+                fed forward as far as the joint could have it, within V and changing
+                by A.
             is_blocked: The robot is held up: the command is leashed to within E of
                 ``q_meas`` (L1).
 
@@ -208,20 +211,19 @@ class Gate:
             clearance = brake(*self._memory, self._h)
         else:
             _put(motion.target, q_des)
-            motion.dq_des[:] = 0.0
             if dq_des is not None:
                 _put(motion.dq_des, dq_des)
-            clearance = self._advance(is_blocked, events)
+            clearance = self._advance(dq_des is not None, is_blocked, events)
         self.q_cmd, self.dq_cmd = readonly(motion.q_next), readonly(motion.v_next)
         return GateResult(self.q_cmd, tuple(events), clearance)
 
-    def _advance(self, is_blocked: bool, events: list[Reason]) -> float:
+    def _advance(self, is_told: bool, is_blocked: bool, events: list[Reason]) -> float:
         """Write the next command and its velocity; return the clearance."""
         self._parts.tools.speed[0] = self.tool_speed
         # no number is no share; other types would be compiled for anew
         scale = max(0.0, min(float(self.speed_scale), 1.0))
         flags, n_rows, clearance = advance(
-            *self._memory, self._h, scale, bool(is_blocked)
+            *self._memory, self._h, scale, is_told, bool(is_blocked)
         )
         if n_rows > 0:
             events.append(Reason.CLEARANCE)

@@ -17,6 +17,7 @@ from paprle.types import RobotInfo, Vec
 
 _ROUNDING = 1e-9  # chosen: far above rounding, far below anything that moves
 _FAR = 1e6  # [rad] chosen: stands for "no limit"; keeps the closed form finite
+_LEFT = 0.1  # chosen: share of A that is there to catch up, whatever the goal does
 IS_FAST = 1  # a wish was scaled down to the velocity limits
 IS_HELD = 2  # a wish was scaled down to what can still be stopped
 IS_CLIPPED = 16  # a target was clipped to the position limits
@@ -52,12 +53,14 @@ class Box(NamedTuple):
         brake: Full braking; always inside.
         low: Lower corner.
         high: Upper corner.
+        base: What goes along with the goal, within V: the feed-forward.
         wanted: What reaches the goal soonest, within V.
     """
 
     brake: Vec
     low: Vec
     high: Vec
+    base: Vec
     wanted: Vec
 
 
@@ -68,8 +71,10 @@ class Motion(NamedTuple):
         c: Last command, [rad] or [m].
         v: Its velocity, [rad/s] or [m/s].
         feed: Feed-forward as far as it was followed, [rad/s].
+        ddq: Its acceleration, [rad/s²].
         target: Where to go, as it was asked, [rad].
         dq_des: Velocity of the target, [rad/s].
+        before: The goal of the last period; NaN where there was none, [rad].
         q_meas: Measured positions, [rad]; not finite where not known.
         goal: Where to go, within what is allowed, [rad].
         error: Goal minus last command, [rad].
@@ -81,8 +86,10 @@ class Motion(NamedTuple):
     c: Vec
     v: Vec
     feed: Vec
+    ddq: Vec
     target: Vec
     dq_des: Vec
+    before: Vec
     q_meas: Vec
     goal: Vec
     error: Vec
@@ -204,6 +211,18 @@ def clip_goal(limits: Limits, motion: Motion, is_blocked: bool) -> int:
 
 
 @compiled
+def estimate_velocity(limits: Limits, h: float, motion: Motion) -> None:
+    """Write the velocity of the goal since the last period as that of the target.
+
+    A goal that moves faster than the joint can has jumped, and stands.
+    """
+    for i in range(len(motion.c)):
+        dq = (motion.goal[i] - motion.before[i]) / h
+        # NaN fails the test, too
+        motion.dq_des[i] = dq if abs(dq) <= limits.dq_max[i] else 0.0
+
+
+@compiled
 def follow_feed(limits: Limits, h: float, scale: float, motion: Motion) -> None:
     """Move the feed-forward to the target's velocity, as a joint could."""
     for i in range(len(motion.c)):
@@ -211,6 +230,7 @@ def follow_feed(limits: Limits, h: float, scale: float, motion: Motion) -> None:
         wish = min(max(motion.dq_des[i], -speed), speed)
         feed = motion.feed[i]
         motion.feed[i] = min(max(wish, feed - change), feed + change)
+        motion.ddq[i] = (motion.feed[i] - feed) / h
 
 
 @compiled
@@ -223,23 +243,22 @@ def are_finite(values: Vec) -> bool:
 
 
 @compiled
-def fill_wanted(  # noqa: PLR0913, PLR0917 - the maths has that many symbols
-    limits: Limits, h: float, scale: float, error: Vec, feed: Vec, box: Box, exact: Vec
+def fill_wanted(
+    limits: Limits, h: float, scale: float, motion: Motion, box: Box
 ) -> int:
     """Write the velocities that reach the goal soonest and straight.
 
     The error is taken relative to a target that moves at the feed-forward velocity.
-    One factor for a group keeps the direction, and the stopping speed of the distance
-    that is left keeps it from overshooting.
+    One factor for a group keeps the direction of what is added to that, and the
+    stopping speed of the distance that is left keeps it from overshooting, with as much
+    of A as going along with the target leaves.
 
     Args:
         limits: Limits.
         h: Period, [s].
         scale: Share of V that is allowed.
-        error: Goal minus last command, shape (n,), [rad].
-        feed: Feed-forward, shape (n,), [rad/s].
-        box: Takes ``wanted``.
-        exact: Takes 1 where this very step reaches the goal, else 0, shape (n,).
+        motion: Gives error and feed-forward; takes ``exact``.
+        box: Takes ``base`` and ``wanted``.
 
     Returns:
         ``IS_FAST`` or 0.
@@ -249,21 +268,29 @@ def fill_wanted(  # noqa: PLR0913, PLR0917 - the maths has that many symbols
         group = limits.members[limits.starts[g] : limits.starts[g + 1]]
         rate = 1.0 / h
         for i in group:
-            distance = abs(error[i] - feed[i] * h)
-            if distance > 0.0:
-                stopping = compute_stopping_speed(distance, limits.ddq_max[i], h)
-                rate = min(rate, stopping / distance)
-        over = 0.0
+            distance = motion.error[i] - motion.feed[i] * h
+            if distance != 0.0:
+                A = limits.ddq_max[i]
+                left = A + math.copysign(1.0, distance) * motion.ddq[i]
+                left = min(max(left, _LEFT * A), A)
+                distance = abs(distance)
+                rate = min(rate, compute_stopping_speed(distance, left, h) / distance)
+        share = 1.0
         for i in group:
-            wanted = feed[i] + rate * (error[i] - feed[i] * h)
             speed = max(limits.dq_max[i] * scale, abs(box.brake[i]))
-            box.wanted[i] = wanted
-            over = max(over, abs(wanted) / speed)
-        if over > 1.0:
+            feed = motion.feed[i]
+            base = min(max(feed, -speed), speed)
+            wanted = feed + rate * (motion.error[i] - feed * h)
+            box.base[i], box.wanted[i] = base, wanted
+            if abs(wanted) > speed:
+                edge = math.copysign(speed, wanted)
+                share = min(share, (edge - base) / (wanted - base))
+        if share < 1.0:
             flags = IS_FAST
         for i in group:
-            box.wanted[i] /= max(over, 1.0)
-            exact[i] = rate * h >= 1.0 - 1e-12 and over <= 1.0
+            if share < 1.0:
+                box.wanted[i] = box.base[i] + share * (box.wanted[i] - box.base[i])
+            motion.exact[i] = rate * h >= 1.0 - 1e-12 and share >= 1.0
     return flags
 
 
@@ -271,10 +298,13 @@ def fill_wanted(  # noqa: PLR0913, PLR0917 - the maths has that many symbols
 def limit_along(limits: Limits, box: Box, v: Vec, exact: Vec) -> int:
     """Write what comes nearest to the wanted velocity, keeping its direction.
 
-    The largest t in [0, 1] with t · wanted inside the box keeps the direction of a
-    group exactly. Where no t is inside (the motion is turning), brake +
-    s (wanted − brake) with the largest s is taken instead: full braking is always
-    inside, so there is always an answer.
+    Direction is that of what is wanted beside going along with the goal; of a goal
+    that rests, of the whole velocity. The largest t in [0, 1] with base +
+    t (wanted − base) inside the box keeps it exactly for a group. Where no t is inside
+    (the motion is turning), start + s (wanted − start) with the largest s is taken
+    instead, where start is the base as far as each joint can have it: that is always
+    inside, so there is always an answer. A joint that cannot even go along with its
+    goal does what it can, and holds up no other.
 
     Args:
         limits: Gives the groups.
@@ -291,10 +321,13 @@ def limit_along(limits: Limits, box: Box, v: Vec, exact: Vec) -> int:
         t, keeps = _find_scale(group, box)
         share = t if keeps else _find_share(group, box)
         for i in group:
-            if keeps:
-                v[i] = t * box.wanted[i]
-            else:
-                v[i] = box.brake[i] + share * (box.wanted[i] - box.brake[i])
+            start = box.base[i]
+            if not keeps:
+                start = min(max(start, box.low[i]), box.high[i])
+            own = share
+            if not keeps and _is_left_behind(box, i):
+                own, exact[i], flags = 1.0, 0.0, IS_HELD
+            v[i] = start + own * (box.wanted[i] - start)
             v[i] = min(max(v[i], box.low[i]), box.high[i])
         if share < 1.0 - _ROUNDING:
             flags = IS_HELD
@@ -305,12 +338,17 @@ def limit_along(limits: Limits, box: Box, v: Vec, exact: Vec) -> int:
 
 @compiled
 def _find_scale(group: Ints, box: Box) -> tuple[float, bool]:
-    """Return the largest t in [0, 1] with t · wanted in the box, and if it is in."""
+    """Return the largest t in [0, 1] with base + t (wanted − base) in the box.
+
+    Returns:
+        t, and whether it is inside.
+    """
     t_max, t_min = math.inf, -math.inf
     for i in group:
-        w, low, high = box.wanted[i], box.low[i], box.high[i]
+        base = box.base[i]
+        w, low, high = box.wanted[i] - base, box.low[i] - base, box.high[i] - base
         if w == 0.0:
-            # a joint that should rest allows any t if resting is inside, else none
+            # a joint that should stay as it is allows any t if it can, else none
             t_max = min(t_max, 1.0 if low <= 0.0 <= high else -1.0)
             t_min = max(t_min, 0.0)
         else:
@@ -323,11 +361,20 @@ def _find_scale(group: Ints, box: Box) -> tuple[float, bool]:
 
 @compiled
 def _find_share(group: Ints, box: Box) -> float:
-    """Return the largest s in [0, 1] with brake + s (wanted − brake) in the box."""
+    """Return the largest s in [0, 1] with start + s (wanted − start) in the box."""
     share = 1.0
     for i in group:
-        step = box.wanted[i] - box.brake[i]
-        if abs(step) > _ROUNDING * max(abs(box.brake[i]), 1e-3):
+        if _is_left_behind(box, i):
+            continue
+        start = min(max(box.base[i], box.low[i]), box.high[i])
+        step = box.wanted[i] - start
+        if abs(step) > _ROUNDING * max(abs(start), 1e-3):
             edge = box.high[i] if step > 0.0 else box.low[i]
-            share = min(share, (edge - box.brake[i]) / step)
+            share = min(share, (edge - start) / step)
     return max(share, 0.0)
+
+
+@compiled
+def _is_left_behind(box: Box, i: int) -> bool:
+    """Tell whether a joint cannot go along with a goal that moves."""
+    return box.base[i] != 0.0 and not box.low[i] <= box.base[i] <= box.high[i]

@@ -48,7 +48,7 @@ class Parts(NamedTuple):
 def allocate(sizes: Sizes) -> tuple[Vec, Ints]:
     """Return the two blocks, empty."""
     n, g, m, b, k, t = sizes
-    n_floats = 28 * n + 29 * m + 31 * b + k * (2 * n + 4) + t * (n + 9) + 47
+    n_floats = 31 * n + 29 * m + 31 * b + k * (2 * n + 4) + t * (n + 9) + 47
     n_ints = _N_SIZES + n + g + 1 + 3 * m + 2 * b + 4 * k + t * (n + 1)
     integers = np.zeros(n_ints, dtype=np.int64)
     integers[:_N_SIZES] = sizes
@@ -115,14 +115,17 @@ def lay_out(floats: Vec, integers: Ints) -> Parts:
         brake=_take(floats, f, n),
         low=_take(floats, f, n),
         high=_take(floats, f, n),
+        base=_take(floats, f, n),
         wanted=_take(floats, f, n),
     )
     motion = Motion(
         c=_take(floats, f, n),
         v=_take(floats, f, n),
         feed=_take(floats, f, n),
+        ddq=_take(floats, f, n),
         target=_take(floats, f, n),
         dq_des=_take(floats, f, n),
+        before=_take(floats, f, n),
         q_meas=_take(floats, f, n),
         goal=_take(floats, f, n),
         error=_take(floats, f, n),

@@ -23,6 +23,7 @@ from paprle.gate.limits import (
     are_finite,
     clip_goal,
     compute_stopping_distance,
+    estimate_velocity,
     fill_box,
     fill_wanted,
     follow_feed,
@@ -41,7 +42,7 @@ _SHARES = (0.5, 0.5, 0.0)  # chosen: of what is left above braking, round by rou
 
 @compiled
 def advance(
-    floats: Vec, integers: Ints, h: float, scale: float, is_blocked: bool
+    floats: Vec, integers: Ints, h: float, scale: float, is_told: bool, is_blocked: bool
 ) -> tuple[int, int, float]:
     """Write the next command toward the target.
 
@@ -50,6 +51,7 @@ def advance(
         integers: The gate's memory.
         h: Period, [s].
         scale: Share of V that is allowed.
+        is_told: The velocity of the target is; else it is estimated.
         is_blocked: The robot is held up: leash the command.
 
     Returns:
@@ -63,6 +65,8 @@ def advance(
     clearance = _measure(parts, h)
     is_known = are_finite(parts.motion.q_meas)
     flags = clip_goal(parts.limits, parts.motion, is_blocked and is_known)
+    if not is_told:
+        estimate_velocity(parts.limits, h, parts.motion)
     flags |= _propose(parts, h, scale)
     v = parts.motion.v_next
     n_rows, state = fill_rows(parts.scene, parts.limits, h, parts.box, v)
@@ -97,7 +101,7 @@ def _brake(parts: Parts, h: float) -> float:
     clearance = _measure(parts, h)
     for i in range(len(parts.motion.c)):
         parts.motion.v_next[i] = parts.box.brake[i]
-        parts.motion.feed[i] = 0.0
+        parts.motion.feed[i], parts.motion.before[i] = 0.0, math.nan
     _fill_next(parts.limits, parts.motion, h)
     return clearance
 
@@ -137,7 +141,8 @@ def _propose(parts: Parts, h: float, scale: float) -> int:
     follow_feed(limits, h, scale, motion)
     for i in range(len(motion.c)):
         motion.error[i] = motion.goal[i] - motion.c[i]
-    flags = fill_wanted(limits, h, scale, motion.error, motion.feed, box, motion.exact)
+        motion.before[i] = motion.goal[i]
+    flags = fill_wanted(limits, h, scale, motion, box)
     flags |= slow_tools(parts.tools, parts.scene, box, motion.c, motion.exact)
     flags |= limit_along(limits, box, motion.v_next, motion.exact)
     _fill_next(limits, motion, h)

@@ -86,7 +86,7 @@ def slow_tools(tools: Tools, scene: Scene, box: Box, c: Vec, exact: Vec) -> int:
     Args:
         tools: The tools; nothing is done where there is no limit.
         scene: Left in the posture of the last command.
-        box: ``wanted`` is scaled.
+        box: ``base`` and ``wanted`` are scaled.
         c: Last command, shape (n,), [rad].
         exact: Set to 0 where it is, shape (n,).
 
@@ -112,6 +112,7 @@ def slow_tools(tools: Tools, scene: Scene, box: Box, c: Vec, exact: Vec) -> int:
         if scale < 1.0:
             for i in range(len(exact)):
                 if tools.is_member[limb, i]:
+                    box.base[i] *= scale
                     box.wanted[i] *= scale
                     exact[i] = 0.0
     return flags

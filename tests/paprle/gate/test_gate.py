@@ -128,18 +128,72 @@ def test_a_step_takes_hardly_longer_than_the_time_optimum():
     assert arrived <= 1.05 * optimum
 
 
-def test_a_ramp_is_followed_without_lag_when_its_velocity_is_given():
+@pytest.mark.parametrize("is_told", [True, False])
+def test_a_ramp_is_followed_without_lag_whether_its_velocity_is_given(is_told):
     robot = make_robot_info(1)
     gate = Gate(robot)
     times = np.arange(100) * H
     ramp = np.maximum(0.0, times - 0.1) ** 2 * 2.0  # accelerates at 4 rad/s²
 
     path = [
-        gate.step(np.array([q]), H, dq_des=np.array([dq])).q_cmd[0]
+        gate.step(np.array([q]), H, dq_des=np.array([dq]) if is_told else None).q_cmd[0]
         for q, dq in zip(ramp, np.gradient(ramp, H), strict=True)
     ]
 
     assert np.abs(np.array(path) - ramp).max() < 1e-4
+
+
+def make_circle(n, ddq_max, phase):
+    """Return a sine from rest that needs this acceleration, shape (n,)."""
+    omega = 4.0
+    t = np.arange(n) * H
+    return ddq_max / omega**2 * (np.sin(omega * t + phase) - np.sin(phase))
+
+
+def test_what_moves_within_the_limits_is_caught_up_with_and_followed_to_the_bit():
+    robot = make_robot_info(2, dq_max=3.0, ddq_max=10.0)
+    gate = Gate(robot)
+    targets = np.column_stack([make_circle(600, 8.0, p) for p in (0.4, 1.9)])
+    targets[150:] += 0.02  # a leap, and on
+
+    path = np.array(run(gate, targets))
+
+    assert np.abs(path[130:150] - targets[130:150]).max() < 1e-9
+    assert np.abs(path[300:] - targets[300:]).max() < 1e-9
+    assert judge(path, robot).is_ok
+
+
+def test_a_joint_whose_goal_is_too_quick_holds_up_no_other():
+    robot = make_robot_info(2, dq_max=3.0, ddq_max=10.0)
+    gate = Gate(robot)
+    targets = np.column_stack([make_circle(400, 40.0, 0.0), make_circle(400, 5.0, 0.0)])
+    targets[50:, 1] += 0.3
+
+    path = np.array(run(gate, targets))
+
+    assert np.abs(path[200:, 1] - targets[200:, 1]).max() < 0.02
+    assert judge(path, robot).is_ok
+
+
+def test_a_goal_that_leaps_is_not_taken_for_one_that_moves():
+    gate = Gate(make_robot_info(1, dq_max=2.0, ddq_max=10.0))
+
+    gate.step(np.array([0.0]), H)
+    gate.step(np.array([1.0]), H)
+
+    assert gate._parts.motion.feed[0] == 0.0
+
+
+def test_braking_forgets_how_the_goal_moved():
+    gate = Gate(make_robot_info(1, dq_max=2.0, ddq_max=10.0))
+    run(gate, [np.array([k * 1e-3]) for k in range(20)])
+    moving = float(gate._parts.motion.feed[0])
+
+    gate.step(None, H)
+    gate.step(np.array([0.021]), H)
+
+    assert moving == pytest.approx(0.2)
+    assert gate._parts.motion.feed[0] == 0.0
 
 
 def test_joints_of_a_limb_keep_a_common_direction():
