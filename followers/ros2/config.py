@@ -91,8 +91,8 @@ class RosConfig:
         int, Ge(1), doc("Publishers that each of them has; more stop the robot (T2).")
     ] = 1
     commands: Annotated[
-        Mapping[str, CommandConfig],
-        doc("Topics of commands, by limb, LIMB_gripper or any name."),
+        Mapping[str, CommandConfig | None],
+        doc("Topics of commands, by limb, LIMB_gripper or any name; null: not used."),
     ] = field(default_factory=dict)
     joint_prefix: Annotated[
         str, doc("What ROS puts before the URDF's joint names.")

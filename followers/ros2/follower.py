@@ -129,6 +129,7 @@ class RosFollower(Follower):
                 indices=np.array(self._find_joints(label, command), dtype=np.intp),
             )
             for label, command in config.commands.items()
+            if command is not None
         )
         self._check_complete(topics)
         grippers = {limb.gripper.joint for limb in robot.limbs if limb.gripper}

@@ -131,9 +131,13 @@ class MemoryLog(Log):
 class MemoryRobot:
     """The emulator on a graph in memory."""
 
-    def __init__(self, graph, robot="piper", *, running="", every=2, tau=0.01):
+    def __init__(
+        self, graph, robot="piper", *, env="ros2", running=None, every=2, tau=0.01
+    ):
         self.graph, self.log = graph, MemoryLog()
-        self.description = replace(load_description(robot, "ros2"), running=running)
+        self.description = load_description(robot, env)
+        if running is not None:
+            self.description = replace(self.description, running=running)
         self.robot = EmulatedRobot(
             self.description,
             graph.join("robot"),

@@ -91,6 +91,7 @@ def _describe(
             tuple(to_ros(joint) for joint in command.get("joints") or limbs[label]),
         )
         for label, command in settings["commands"].items()
+        if command is not None
     }
     start = {to_ros(name): q * scales.get(name, 1.0) for name, q in homes.items()}
     for _, joints in commands.values():
