@@ -121,7 +121,7 @@ class Servos:
         n = max(1, round(dead_time / GATE_PERIOD) + 1)
         self._commands = deque([self.q.copy()] * n, maxlen=n)
         self._share = 1 - np.exp(-GATE_PERIOD / max(time_constant, 1e-6))
-        self._touch = touch or (lambda free, before, dt: free)
+        self._touch = touch or (lambda free, _before, _dt: free)
 
     def step(self, q_cmd):
         self._commands.append(q_cmd.copy())
@@ -133,7 +133,7 @@ def wall_at(place, servo=np.inf, wall=np.inf, joint=0):
     """Something at ``place``: a stiff servo stops there, a soft one yields."""
     give = 0.0 if np.isinf(wall) else servo / (servo + wall)
 
-    def touch(free, before, dt):
+    def touch(free, _before, _dt):
         q = free.copy()
         if q[joint] > place:
             q[joint] = place + give * (q[joint] - place)
@@ -198,7 +198,7 @@ class FeelRig:
         self._down = deque(maxlen=n - n // 2 + 1)
         self._loss, self._rng = loss, np.random.default_rng(0)
         self.anchors, self.reasons, self.clearance = None, 0, np.nan
-        self.tau_meas = lambda q_cmd, q: np.full(q.size, np.nan)
+        self.tau_meas = lambda _q_cmd, q: np.full(q.size, np.nan)
         self.is_engaged, self.gate_state = True, GateState.ENGAGED
         self.session_state = SessionState.ENGAGED.name
         self.n, self.now_ns = 0, 10**9
