@@ -10,8 +10,8 @@ Built in are
     ``chirp``      all joints from 0.05 to 2 Hz, then again;
     ``reach``      from one place near home to the next, resting, with the gripper;
     ``grasp_all``  start signal: gripper opened, then held closed, the arm still, again
-                   and again until a session has seen it;
-    ``end``        end signal: arm in its home pose, gripper opened, then held closed.
+                   and again, since nobody knows when a session is ready to see it;
+    ``end``        end signal: the same with the arm in its home pose.
 """
 
 from __future__ import annotations
@@ -133,26 +133,27 @@ def reach(body: Body, start: Vec) -> Motion:
     return motion
 
 
+def compute_grasp(t: float) -> float:
+    """Return how far a gripper is closed that is opened and held closed in turn."""
+    at = t % (OPEN_TIME + CLOSED_TIME)
+    closing = smooth((at - OPEN_TIME) / GRASP_TIME)
+    opening = 1.0 - smooth(at / GRASP_TIME) if t > OPEN_TIME else 0.0
+    return max(closing, opening)
+
+
 def grasp_all(body: Body, start: Vec) -> Motion:
     """Open the gripper, hold it closed, and again; not at home, which would end."""
     del start
     aside = np.zeros(len(body.home))
     aside[0] = ASIDE
     place = body.swing(aside)
-
-    def motion(t: float) -> Vec:
-        at = t % (OPEN_TIME + CLOSED_TIME)
-        closing = smooth((at - OPEN_TIME) / GRASP_TIME)
-        opening = 1.0 - smooth(at / GRASP_TIME) if t > OPEN_TIME else 0.0
-        return body.grip(place, max(closing, opening))
-
-    return motion
+    return lambda t: body.grip(place, compute_grasp(t))
 
 
 def end(body: Body, start: Vec) -> Motion:
-    """Go home, open the gripper, and hold it closed."""
+    """Go home, open the gripper, hold it closed, and again."""
     del start
-    return lambda t: body.grip(body.home, smooth((t - OPEN_TIME) / GRASP_TIME))
+    return lambda t: body.grip(body.home, compute_grasp(t))
 
 
 MOTIONS: Mapping[str, Callable[[Body, Vec], Motion]] = {
