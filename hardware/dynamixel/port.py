@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import termios
 import time
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from dynamixel_sdk import PortHandler
 from hardware.dynamixel.errors import BusError
 
 _WAIT = 0.0005  # [s] chosen: as long as a byte can be late without being noticed
+_LOCK_TRIES = 5  # chosen: half a second in all
+_LOCK_WAIT = 0.1  # [s] chosen: between two looks whether the port is free
 _QUICK_LATENCY = (
     1  # [ms] spec: devices.md 1: 16 ms, Linux' own, leave 57 cycles a second
 )
@@ -47,11 +50,9 @@ class SerialPort(PortHandler):  # type: ignore[misc] # the SDK has no types
         if self.is_open:
             self.closePort()
         try:
-            self.ser = serial.Serial(
-                self.port_name, self.baudrate, timeout=_WAIT, exclusive=True
-            )
+            self.ser = self._open()
             self.ser.reset_input_buffer()
-        except (OSError, ValueError) as err:  # SerialException is an OSError
+        except (OSError, ValueError, termios.error) as err:
             raise BusError(_explain(self.port_name, err)) from err
         self.is_open = True
         self.is_using = False
@@ -59,6 +60,21 @@ class SerialPort(PortHandler):  # type: ignore[misc] # the SDK has no types
         with contextlib.suppress(OSError, ValueError, NotImplementedError):
             self.ser.set_low_latency_mode(True)  # no pseudo-terminal has it
         return True
+
+    def _open(self) -> serial.Serial:
+        """Open the device; who has just ended may still hold it for a moment."""
+        for _ in range(_LOCK_TRIES - 1):
+            try:
+                return serial.Serial(
+                    self.port_name, self.baudrate, timeout=_WAIT, exclusive=True
+                )
+            except OSError as err:  # SerialException is an OSError
+                if err.errno != errno.EAGAIN:
+                    raise
+            time.sleep(_LOCK_WAIT)
+        return serial.Serial(
+            self.port_name, self.baudrate, timeout=_WAIT, exclusive=True
+        )
 
     def closePort(self) -> None:
         """Let go of the device; may be called twice."""
@@ -121,7 +137,7 @@ def _explain(path: str, err: Exception) -> str:
             f"{where}: expected permission to open it, got none; "
             "run: sudo usermod -aG dialout $USER, then log in again"
         )
-    if number in {errno.EAGAIN, errno.EBUSY} or "lock" in str(err):
+    if number in {errno.EAGAIN, errno.EBUSY}:
         return (
             f"{where}: expected it to be free, got one that another process has open; "
             f"end that one (fuser -v {path})"
