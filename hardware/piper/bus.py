@@ -50,6 +50,7 @@ _GRIPPER_ON = 0x01  # spec: protocol V2, 0x159
 _ALL_MOTORS = 7  # spec: protocol V2, 0x471
 _IFF_UP = 0x1  # spec: linux/if.h
 _LEADER_ANGLES = {0x3A5, 0x2B5, 0x2C5}  # spec: 0x2A5 with the offsets of 0x470
+_MOST_GARBLED = 20  # chosen: in a row; then the port speaks something else
 _REPORTS = (STATUS, *JOINT_STATES, GRIPPER_STATE, *MOTORS_FAST, *MOTORS_SLOW)
 _IN_MOTION = {*JOINT_STATES, GRIPPER_STATE, *MOTORS_FAST}
 _WANTED = frozenset((*_REPORTS, LIMITS, FIRMWARE))  # the SDK takes 20 µs for each
@@ -88,6 +89,7 @@ class PiperBus:
         self.motors: tuple[Motor, ...] = ()
         self.motors_ns = 0
         self.angle_limits: dict[int, tuple[int, int]] = {}
+        self._n_garbled = 0
         self.foreign: tuple[int, int] | None = None
         self.failure = ""
 
@@ -222,14 +224,31 @@ class PiperBus:
         bus, stamp = self._sdk.GetCanBus().recv_bus, self._clock()
         try:
             while not self._must_end.is_set():
-                message = bus.recv(0.0)
+                message = self._receive(bus, 0.0)
                 if message is None:  # all was read: whatever comes next has just come
-                    message = bus.recv(_RECEIVE_TIME)
+                    message = self._receive(bus, _RECEIVE_TIME)
                     stamp = self._clock()
                 if message is not None:
                     self._take(message, stamp)
         except Exception as err:  # noqa: BLE001 - back-ends raise anything
             self.failure = f"bus lost: {err}"
+
+    def _receive(self, bus: Any, timeout: float) -> Any:
+        """Return the next frame, or None: none came, or a serial line was garbled.
+
+        Raises:
+            ValueError: If line upon line is garbled.
+            IndexError: The same.
+        """
+        try:
+            message = bus.recv(timeout)
+        except (ValueError, IndexError):  # as a port's first line, cut in the middle
+            self._n_garbled += 1
+            if self._n_garbled > _MOST_GARBLED:
+                raise
+            return None
+        self._n_garbled = 0 if message is not None else self._n_garbled
+        return message
 
     def _take(self, message: Any, stamp: int) -> None:
         can_id = message.arbitration_id
