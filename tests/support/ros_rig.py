@@ -70,16 +70,14 @@ class EmulatedRos:
 
     def kill(self) -> None:
         self.process.kill()
-        self.process.wait()
+        self.end()
 
     def end(self) -> int:
         """End it as a user does, and return its exit code."""
         if self.process.poll() is None:
             self.process.terminate()
-        code = self.process.wait(10)
-        for pipe in (self.process.stdin, self.process.stdout):
-            pipe.close()
-        return code
+        with self.process:  # closes its pipes
+            return self.process.wait(10)
 
     def entries(self, kind: str) -> list[dict]:
         """Return the entries of one kind in its log, so far."""

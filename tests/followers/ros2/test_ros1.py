@@ -1,0 +1,80 @@
+"""ROS 1: Debian's roscore and rospy, the emulator and the follower's own session."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+
+import numpy as np
+import pytest
+from product import measure
+from ros_rig import EmulatedRos, Received, load_robot, skip_or_fail, wait_for
+from running import RunningSession
+
+from hardware.ros.rospy_bus import find_rospy
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture(scope="module")
+def master():
+    """Yield the environment of a master on loopback."""
+    if shutil.which("roscore") is None or not find_rospy():
+        skip_or_fail("ROS 1 is not here: apt-get install python3-rospy")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    env = {"ROS_MASTER_URI": f"http://127.0.0.1:{port}", "ROS_IP": "127.0.0.1"}
+    core = subprocess.Popen(
+        ["roscore", "-p", str(port)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | env,
+        start_new_session=True,
+    )
+
+    def is_up():
+        with socket.socket() as client:
+            return client.connect_ex(("127.0.0.1", port)) == 0
+
+    assert wait_for(is_up, 30.0), "roscore did not start"
+    yield env
+    os.killpg(core.pid, signal.SIGTERM)
+    core.wait(20)
+
+
+def test_a_session_drives_a_ros1_robot_within_its_limits(master, tmp_path):
+    words = ["robot=piper", "transport=rospy"]
+    rig = EmulatedRos(tmp_path / "robot.jsonl", *words, env=master)
+    words = ["leader=autopilot", "leader.size=0.04", "follower=piper", "env=ros1"]
+    words += ["session.episodes=1", "session.status=false"]
+    session = RunningSession(words, tmp_path / "out", env=master)
+    try:
+        session.find_pids(("gate",))
+        assert session.wait_gone(60.0) == 0, session.text()
+        assert rig.end() == 0
+    finally:
+        session.end()
+        rig.end()
+
+    robot = load_robot("piper")
+    got = Received(rig, robot, "/arm_controller/command")
+    assert got.judge(0.005).is_ok
+    assert np.ptp(got.q_meas, axis=0).max() > 0.05
+    assert "ROS noetic over rospy" in session.text()
+    assert measure(tmp_path / "out")
+
+
+def test_without_a_master_it_says_what_to_start(tmp_path):
+    if not find_rospy():
+        skip_or_fail("ROS 1 is not here: apt-get install python3-rospy")
+    words = ["leader=autopilot", "follower=piper", "env=ros1", "session.episodes=1"]
+    env = {"ROS_MASTER_URI": "http://127.0.0.1:9"}
+    session = RunningSession(words, tmp_path / "out", env=env)
+    assert session.wait_gone(60.0) != 0
+    session.end()
+
+    assert "expected a master at http://127.0.0.1:9" in session.text()
