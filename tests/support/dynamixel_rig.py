@@ -127,12 +127,16 @@ class VirtualPort:
     def __init__(self, rig: Rig, port: str, baud: int | None = None) -> None:
         self.rig, self.port, self.baud = rig, port, baud
         self.is_using = False
+        self.is_open = True
         self.tx_time_per_byte = 0.0025
         self._bytes = b""
         self._end_ns = 0
 
     def clearPort(self) -> None:
         self._bytes = b""
+
+    def closePort(self) -> None:
+        self.is_open = self.is_using = False
 
     def getBaudRate(self) -> int:
         return self.baud or 4_000_000

@@ -26,7 +26,9 @@ It ends on SIGTERM and Ctrl-C.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import signal
 import sys
 from pathlib import Path
@@ -36,6 +38,7 @@ from hardware.dynamixel.emulator.orders import Log, Orders
 from hardware.dynamixel.emulator.rig import Rig
 from hardware.dynamixel.emulator.server import Server
 
+PRIORITY = 40  # chosen: above ordinary processes, below the control loops' 50
 KEYS = ("leader", "motion", "link_dir", "log", "fault")
 
 
@@ -95,6 +98,9 @@ def main(words: list[str]) -> int:
         signal.signal(number, lambda *_: server.stop())
     say(json.dumps(server.describe()))
     server.listen(sys.stdin.fileno())
+    # Servos answer however busy the computer is, where the computer allows it.
+    with contextlib.suppress(OSError):
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
     try:
         server.run()
     finally:

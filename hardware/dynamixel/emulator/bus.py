@@ -31,6 +31,9 @@ RANGE_ERROR, LENGTH_ERROR, ACCESS_ERROR = 4, 5, 7  # spec: protocol 2.0
 
 BAUDS = (9600, 57_600, 115_200, 1_000_000, 2_000_000, 3_000_000, 4_000_000, 4_500_000)
 """spec: e-manual, values of the Baud Rate register."""
+PAUSE_NS = (
+    3_000_000  # chosen: within a packet; a spoilt length must not swallow the next
+)
 DELAY_UNIT = 2e-6  # spec: e-manual, Return Delay Time [s]
 
 
@@ -64,6 +67,7 @@ class Bus:
         self.parser = Parser()
         self.n_packets = 0
         self.n_refused = 0
+        self._heard_ns = 0
 
     def receive(self, data: bytes, now_ns: int, baud: int | None) -> list[Answer]:
         """Take bytes from the line and return what comes back.
@@ -76,6 +80,11 @@ class Bus:
         Returns:
             The answers in order.
         """
+        if not data:
+            return []
+        if now_ns - self._heard_ns > PAUSE_NS:
+            self.parser.forget()
+        self._heard_ns = now_ns
         answers: list[Answer] = []
         for packet in self.parser.feed(data):
             self.n_packets += 1

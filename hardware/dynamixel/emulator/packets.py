@@ -134,6 +134,10 @@ class Parser:
         self.n_unstuffed = 0
         self._bytes = bytearray()
 
+    def forget(self) -> None:
+        """Drop a packet that was begun: the rest of it is not coming any more."""
+        self._skip(len(self._bytes))
+
     def feed(self, data: bytes) -> Iterator[Packet]:
         """Yield the packets that are complete with these bytes."""
         self._bytes += data

@@ -23,7 +23,6 @@ from hardware.dynamixel.emulator.rig import Rig
 STEP = 0.001  # chosen: of the arms [s]
 LONGEST_STEP = 0.005  # chosen: still stable, for a machine that is too busy [s]
 MOST_LATE = 0.1  # chosen: what the arms make up for; time lost beyond stays lost [s]
-PRIORITY = 40  # chosen: below the control loops, which have 50
 CHUNK = 4096  # chosen: more than a client writes at once
 SPEEDS = {
     getattr(termios, name): int(name[1:])
@@ -152,12 +151,7 @@ class Server:
         self._watch(port)
 
     def run(self) -> None:
-        """Serve until stopped, before ordinary processes where that is allowed.
-
-        Servos answer however busy the computer is.
-        """
-        with contextlib.suppress(OSError):
-            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+        """Serve until stopped."""
         self._start = time.monotonic() - self.rig.now_ns * 1e-9
         while not self._stopped:
             timeout = max(self._next() - time.monotonic(), 0.0)

@@ -276,6 +276,13 @@ def test_an_unknown_instruction_and_a_wrong_crc_are_answered_as_such(rig):
     assert rig.exchange("one", make_instruction(0xFE, 0x77)) == b""
 
 
+def test_a_packet_whose_rest_does_not_come_swallows_no_other(rig, port):
+    rig.exchange("one", bytes.fromhex("fffffd0001ff0101"))
+    assert SDK.ping(port, 1)[1] == COMM_RX_TIMEOUT
+
+    assert SDK.ping(port, 1)[1] == COMM_SUCCESS
+
+
 def test_a_servo_is_deaf_at_other_baud_rates(rig):
     slow = VirtualPort(rig, "one", 57_600)
     assert SDK.ping(slow, 1)[1] == COMM_RX_TIMEOUT
