@@ -16,7 +16,7 @@ import numpy.typing as npt
 from dynamixel_sdk import GroupSyncRead, GroupSyncWrite
 from dynamixel_sdk.robotis_def import COMM_SUCCESS
 
-from hardware.dynamixel.errors import BusError, BusTimeout
+from hardware.dynamixel.errors import BusError, BusTimeout, ServoError
 from hardware.dynamixel.inspection import Servo
 from hardware.dynamixel.member import WATCHDOG, Health, Member
 from hardware.dynamixel.models import Register, find_model
@@ -193,13 +193,18 @@ class Bus:
     def enable_next(self) -> None:
         """Let one more servo render torque: each takes as long as a reading.
 
+        One that does not take it stays limp; the others go on.
+
         Raises:
-            BusError: If it does not take it, or the port is gone.
+            BusError: If the port is gone.
         """
-        for member in self.members:
-            if member.is_waiting:
-                member.enable(self.wire)
-                break
+        waiting = next((m for m in self.members if m.is_waiting), None)
+        if waiting is None:
+            return
+        try:
+            waiting.enable(self.wire)
+        except (BusTimeout, ServoError) as err:
+            _LOG.warning("%s", err)
 
     @property
     def is_limp(self) -> bool:
@@ -240,7 +245,11 @@ class Bus:
         """
         self._next_health = (self._next_health + 1) % len(self.members)
         member = self.members[self._next_health]
-        found = member.check(self.wire) if member.is_alive else None
+        try:
+            found = member.check(self.wire) if member.is_alive else None
+        except (BusTimeout, ServoError) as err:
+            _LOG.warning("%s", err)
+            return None
         if found is None:
             return None
         health, has_tripped = found

@@ -3,7 +3,8 @@
 ::
 
     BusError(OSError)              a port, bus or servo failed; says what to do
-    └── BusTimeout(TimeoutError)   nobody answered in time
+    ├── BusTimeout(TimeoutError)   nobody answered in time
+    └── ServoError                 a servo answers, and refuses
 """
 
 from __future__ import annotations
@@ -25,3 +26,7 @@ class BusError(OSError):
 
 class BusTimeout(BusError, TimeoutError):
     """Nobody answered in time."""
+
+
+class ServoError(BusError):
+    """A servo answers, and refuses or does not hold what it was told."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardware.dynamixel.errors import BusTimeout
+from hardware.dynamixel.errors import BusTimeout, ServoError
 from hardware.dynamixel.inspection import (
     CURRENT_MODE,
     TORQUE_SHARE,
@@ -114,7 +114,7 @@ class Member:
             if fatal:
                 return fatal
             self._set_up(wire, values)
-        except BusTimeout as err:
+        except (BusTimeout, ServoError) as err:
             return [str(err)]
         self.is_alive, self.epoch = True, self.epoch + 1
         return []

@@ -11,7 +11,7 @@ from dynamixel_sdk.robotis_def import (
     COMM_SUCCESS,
 )
 
-from hardware.dynamixel.errors import BusError, BusTimeout
+from hardware.dynamixel.errors import BusError, BusTimeout, ServoError
 from hardware.dynamixel.models import Register
 from hardware.dynamixel.packets import Packets
 from hardware.dynamixel.port import SerialPort
@@ -21,11 +21,11 @@ TIMEOUT = 0.01
 
 _TRIES = 3  # chosen: of 1 % lost packets one question in a million stays unanswered
 _DAMAGED = 3  # chosen: who answers is there, and a damaged answer costs little time
+_BAD_CHECKSUM = 3  # spec: Protocol 2.0, error byte: what it heard was damaged
 _ALERT = 0x80  # spec: Protocol 2.0, bit of the error byte: see Hardware Error Status
 _REFUSALS = {
     1: "it could not carry it out",
     2: "it does not know the instruction",
-    3: "the checksum was wrong",
     4: "the value is out of range",
     5: "the length is wrong",
     6: "the value is beyond its limit",
@@ -130,7 +130,7 @@ class Wire:
 
         Raises:
             BusTimeout: If it never answers properly.
-            BusError: If it refuses, or the port is gone.
+            ServoError: If it refuses.
         """
         data = list(
             (value % (1 << 8 * register.size)).to_bytes(register.size, "little")
@@ -141,11 +141,13 @@ class Wire:
             result, error = self._guard(
                 "writeTxRx", servo_id, register.address, register.size, data
             )
+            if result == COMM_SUCCESS and error & ~_ALERT == _BAD_CHECKSUM:
+                result = COMM_RX_CORRUPT
             refusal = _REFUSALS.get(error & ~_ALERT)
             if result == COMM_SUCCESS and refusal is None:
                 return
             if result == COMM_SUCCESS:
-                raise BusError(
+                raise ServoError(
                     f"{where}: expected it to take {value} at register "
                     f"{register.address}, but {refusal}; check its model and mode"
                 )
@@ -164,12 +166,12 @@ class Wire:
             value: What, not negative.
 
         Raises:
-            BusError: If it does not hold the value; also as ``write``.
+            ServoError: If it does not hold the value; also as ``write``.
         """
         self.write(servo_id, register, value)
         got = self.read(servo_id, register)
         if got != value:
-            raise BusError(
+            raise ServoError(
                 f"servo {servo_id} on '{self.path}': expected register "
                 f"{register.address} to read {value}, got {got}; power-cycle it"
             )

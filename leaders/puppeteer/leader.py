@@ -35,7 +35,7 @@ from paprle.types import (
     readonly,
 )
 
-_STALE_NS = 100_000_000  # spec: safety.md A1
+_BEHIND_NS = 200_000_000  # chosen: longer than a host pauses; A1 brakes before
 _MUST_BE_LIMP = {SessionState.STOPPED.name, SessionState.CLOSING.name}
 
 
@@ -155,14 +155,14 @@ class Puppeteer(Leader):
     def _take(self) -> LeaderSample | None:
         """Make a sample of the newest snapshots, if anything is new."""
         snapshots = {port: owner.latest() for port, owner in self._owners.items()}
-        if self._sample is None and None in snapshots.values():
-            return None
-        now_ns = self.clock()
+        if None in snapshots.values():
+            return self._sample
+        newest_ns = max(s.reading.stamp_ns for s in snapshots.values() if s is not None)
         states = {
             arm.name: arm.convert(snapshot.reading)
             for arm in self.arms
             if (snapshot := snapshots[arm.settings.port]) is not None
-            and self._is_there(arm, snapshot, now_ns)
+            and self._is_there(arm, snapshot, newest_ns)
         }
         lost = {arm.name for arm in self.arms if arm.name not in states}
         if self._is_engaged:
@@ -183,11 +183,12 @@ class Puppeteer(Leader):
             for port, s in snapshots.items()
             if s is not None and (port in seqs or not seqs)
         ]
-        self._sample = self._make(states, min(stamps), now_ns)
+        self._sample = self._make(states, min(stamps), self.clock())
         return self._sample
 
-    def _is_there(self, arm: Arm, snapshot: Snapshot, now_ns: int) -> bool:
-        is_fresh = now_ns - snapshot.reading.stamp_ns <= _STALE_NS
+    def _is_there(self, arm: Arm, snapshot: Snapshot, newest_ns: int) -> bool:
+        """Whether an arm answers, and is not far behind those of other ports."""
+        is_fresh = newest_ns - snapshot.reading.stamp_ns <= _BEHIND_NS
         return snapshot.is_open and is_fresh and arm.is_in(snapshot.reading)
 
     def _make(

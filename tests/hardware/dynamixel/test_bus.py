@@ -222,3 +222,14 @@ def test_open_says_everything_at_once(emulated, bus):
 
     assert len(caught.value.problems) == 2
     assert "drive mode normal, got reversed" in caught.value.problems[1]
+
+
+def test_damaged_orders_are_given_again(emulated, bus):
+    bus.open()
+    emulated.cause("corrupted", p=0.1)
+
+    for _ in range(5):
+        for _ in SERVOS:
+            bus.enable_next()
+        assert [m.is_enabled for m in bus.members] == [True, False, True, True]
+        assert bus.disable() == []
