@@ -6,14 +6,19 @@ import importlib.util
 import json
 import os
 import select
+import shutil
+import signal
+import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from hardware.ros.rospy_bus import find_rospy
 from paprle.config import resolve
 from paprle.oracle import Limits, Verdict, check_commands
 from paprle.process import WORKSPACE
@@ -139,3 +144,29 @@ def wait_for(condition, timeout: float = 20.0) -> bool:
             return True
         time.sleep(0.02)
     return False
+
+
+def run_master() -> Iterator[dict[str, str]]:
+    """Yield the environment of a ROS 1 master on loopback."""
+    if shutil.which("roscore") is None or not find_rospy():
+        skip_or_fail("ROS 1 is not here: apt-get install python3-rospy")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    env = {"ROS_MASTER_URI": f"http://127.0.0.1:{port}", "ROS_IP": "127.0.0.1"}
+    core = subprocess.Popen(
+        ["roscore", "-p", str(port)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | env,
+        start_new_session=True,
+    )
+
+    def is_up():
+        with socket.socket() as client:
+            return client.connect_ex(("127.0.0.1", port)) == 0
+
+    assert wait_for(is_up, 30.0), "roscore did not start"
+    yield env
+    os.killpg(core.pid, signal.SIGTERM)
+    core.wait(20)

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import signal
-import socket
-import subprocess
-
 import numpy as np
 import pytest
 from product import measure
-from ros_rig import EmulatedRos, Received, load_robot, skip_or_fail, wait_for
+from ros_rig import EmulatedRos, Received, load_robot, run_master, skip_or_fail
 from running import RunningSession
 
 from hardware.ros.rospy_bus import find_rospy
@@ -21,29 +15,7 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture(scope="module")
 def master():
-    """Yield the environment of a master on loopback."""
-    if shutil.which("roscore") is None or not find_rospy():
-        skip_or_fail("ROS 1 is not here: apt-get install python3-rospy")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    env = {"ROS_MASTER_URI": f"http://127.0.0.1:{port}", "ROS_IP": "127.0.0.1"}
-    core = subprocess.Popen(
-        ["roscore", "-p", str(port)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=os.environ | env,
-        start_new_session=True,
-    )
-
-    def is_up():
-        with socket.socket() as client:
-            return client.connect_ex(("127.0.0.1", port)) == 0
-
-    assert wait_for(is_up, 30.0), "roscore did not start"
-    yield env
-    os.killpg(core.pid, signal.SIGTERM)
-    core.wait(20)
+    yield from run_master()
 
 
 def test_a_session_drives_a_ros1_robot_within_its_limits(master, tmp_path):

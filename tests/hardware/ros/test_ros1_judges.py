@@ -1,0 +1,123 @@
+"""Debian's ROS 1 judges the Noetic codec and the rospy bus."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from ros_rig import run_master, skip_or_fail
+
+from hardware.ros.joints import (
+    Joints,
+    Pose,
+    Trajectory,
+    encode_floats,
+    encode_joints,
+    encode_pose,
+    encode_trajectory,
+)
+from hardware.ros.messages import load_codec
+from hardware.ros.rospy_bus import find_rospy
+from paprle.process import WORKSPACE
+
+CODEC = load_codec("noetic")
+PUBLISHER = Path("/usr/lib/robot_state_publisher/robot_state_publisher")
+Q = {"joint1": 0.7, "joint2": 1.1, "joint3": -0.9, "joint4": 0.3, "joint5": -0.4}
+Q |= {"joint6": 0.5, "joint7": 0.02, "joint8": -0.02}
+
+
+@pytest.fixture(scope="module")
+def master():
+    yield from run_master()
+
+
+def encode(name):
+    """Return our bytes of a message without zeros."""
+    a = np.array([0.1, -2.0])
+    if name == "JointState":
+        data = encode_joints(CODEC, Joints(("a", "bc"), a, a, a, 1_500_000_007))
+    elif name == "JointTrajectory":
+        times = np.array([0.005, 1.5])
+        data = encode_trajectory(
+            CODEC, Trajectory(("a", "bc"), times, np.eye(2), -np.eye(2))
+        )
+    elif name == "PoseStamped":
+        data = encode_pose(
+            CODEC, Pose(np.arange(3.0), np.array([0, 0, 0, 1.0]), "w", 5)
+        )
+    else:
+        data = encode_floats(CODEC, a)
+    return data
+
+
+@pytest.mark.parametrize(
+    "module, name",
+    [
+        ("sensor_msgs.msg", "JointState"),
+        ("trajectory_msgs.msg", "JointTrajectory"),
+        ("geometry_msgs.msg", "PoseStamped"),
+        ("std_msgs.msg", "Float64MultiArray"),
+    ],
+)
+def test_bytes_and_sums_are_those_of_genpy(module, name):
+    if not find_rospy():
+        skip_or_fail("ROS 1 is not here: apt-get install python3-rospy")
+    message_type = getattr(importlib.import_module(module), name)
+    data = encode(name)
+
+    message = message_type()
+    message.deserialize(data)
+    again = io.BytesIO()
+    message.serialize(again)
+
+    assert again.getvalue() == data
+    typename = f"{module.partition('.')[0]}/msg/{name}"
+    assert message_type._md5sum == CODEC.hash_type(typename)
+
+
+def test_debians_robot_state_publisher_makes_the_right_tf_of_our_states(master):
+    if not PUBLISHER.is_file():
+        skip_or_fail("apt-get install ros-robot-state-publisher")
+    env = os.environ | master
+    urdf = WORKSPACE / "urdf/piper/robot.urdf"
+    subprocess.run(
+        ["rosparam", "set", "/robot_description", "-t", str(urdf)], env=env, check=True
+    )
+    judge = subprocess.Popen(
+        [PUBLISHER], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    probe = Path(__file__).parents[2] / "support/ros1_probe.py"
+    words = [f"{name}={q}" for name, q in Q.items()]
+    try:
+        ran = subprocess.run(
+            [sys.executable, str(probe), *words],
+            env=env | {"PYTHONPATH": str(WORKSPACE)},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+    finally:
+        judge.terminate()
+        judge.wait(10)
+
+    found = json.loads(ran.stdout)
+    assert len(found) == len(Q)
+    model = pin.buildModelFromUrdf(str(urdf))
+    data, q = model.createData(), pin.neutral(model)
+    for name, position in Q.items():
+        q[model.joints[model.getJointId(name)].idx_q] = position
+    pin.framesForwardKinematics(model, data, q)
+    for pair, numbers in found.items():
+        parent, child = (data.oMf[model.getFrameId(link)] for link in pair.split())
+        expected = parent.inverse() * child
+        got = pin.XYZQUATToSE3(np.array(numbers))
+        np.testing.assert_allclose(got.homogeneous, expected.homogeneous, atol=1e-6)
