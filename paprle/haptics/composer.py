@@ -58,8 +58,9 @@ class Composer:
         self.stop_following()
 
     def stop_following(self) -> None:
-        """Render the follower no more; it will come in softly."""
+        """Render the follower no more, from now on; it will come in softly."""
         self._met_share = 0.0
+        self._tau = self._tau - self._met
         self._met = np.zeros(self.caps.size)
         self.passivity.reset()
 

@@ -2,9 +2,10 @@
 
 The observer adds up the energy that the operator has put into the rendered torques,
 E = E₀ − Σ tau Δq with the torque that stood over the interval, which is exact for one
-that is held between steps. The controller damps where E would fall below zero:
-α = −E / (h dq²), at most ``alpha_max``; where that is not enough, the joint's torque is
-ramped to zero, and comes back slowly (Hannaford and Ryu 2002; Artigas et al. 2011).
+that is held between steps. The controller damps before E falls below zero, from E₁ on:
+α = (E₁ − E) / (h dq²), at most ``alpha_max``; where that is not enough, the joint's
+torque is ramped to zero, and comes back slowly (Hannaford and Ryu 2002; Artigas et al.
+2011).
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ import numpy as np
 
 from paprle.types import Vec
 
-_ALLOWED = 2e-3  # E₀ [J] chosen: a tenth of what a soft press stores; hides rounding
+_START = 6e-3  # E₀ [J] chosen: what may leak until a torque is ramped out
+_DAMP = 4e-3  # E₁ [J] chosen: what rounding of encoders costs in a minute is less
+_RAMP = 2e-3  # [J] chosen: below it, damping at its cap does not suffice
 _FULL = 0.25  # [J] chosen: what the stiffest spring allowed stores at its torque cap
 _OUT, _IN = 0.1, 1.0  # [s] chosen: gone before it is felt as a jerk, back unnoticed
 _STILL = 1e-3  # [rad/s] chosen: slower than an encoder can tell
@@ -36,7 +39,7 @@ class Passivity:
     def reset(self) -> None:
         """Forget all energy: nothing is rendered."""
         m = self._alpha_max.size
-        self.energy, self.share = np.full(m, _ALLOWED), np.ones(m)
+        self.energy, self.share = np.full(m, _START), np.ones(m)
 
     def observe(self, tau: Vec, dq: Vec, dt: float) -> None:
         """Count what the torque that stood over the last interval took and gave.
@@ -52,15 +55,16 @@ class Passivity:
     def control(self, tau: Vec, dq: Vec, dt: float) -> Vec:
         """Return the torque with what damping the energy asks for, shape (M,)."""
         tau = tau * self.share
-        if self.energy.min() >= 0.0 and self.share.min() >= 1.0:
+        if self.energy.min() >= _DAMP and self.share.min() >= 1.0:
             return tau
-        is_short = (self.energy < 0.0) & (np.abs(dq) > _STILL)
-        alpha = np.where(is_short, -self.energy / (dt * np.maximum(dq * dq, 1e-9)), 0.0)
-        is_at_cap = (alpha > self._alpha_max) & (self.energy < -_ALLOWED)
+        missing = _DAMP - self.energy
+        is_short = (missing > 0.0) & (np.abs(dq) > _STILL)
+        alpha = np.where(is_short, missing / (dt * np.maximum(dq * dq, 1e-9)), 0.0)
+        is_at_cap = (alpha > self._alpha_max) & (self.energy < _RAMP)
         self.n_damped += is_short
         self.share[is_at_cap] -= dt / _OUT
-        self.share[self.energy >= 0.0] += dt / _IN
+        self.share[missing <= 0.0] += dt / _IN
         np.clip(self.share, 0.0, 1.0, out=self.share)
-        self.energy[self.share <= 0.0] = 0.0  # nothing is rendered, nothing is owed
+        self.energy[self.share <= 0.0] = _DAMP  # nothing is rendered, nothing is owed
         damped: Vec = tau - np.minimum(alpha, self._alpha_max) * dq
         return damped

@@ -1,8 +1,8 @@
 """Leader, gate and follower in virtual time: what an operator's hand would feel.
 
 The leader's joints have inertia, viscous and dry friction and encoders; a hand may hold
-them by a spring and a damper along a motion. The command follows them through a delay
-and loses packets; the follower has a dead time, a first-order lag, and what it touches.
+them by a spring and a damper along a motion. Torques reach them late
+(``bus_delay``); the command follows them through a delay and loses packets; the follower has a dead time, a first-order lag, and what it touches.
 The torques are those of the real ``Haptics``, over the real layouts.
 """
 
@@ -172,6 +172,7 @@ class FeelRig:
         hand=None,
         servos=None,
         delay=0.0,
+        bus_delay=0.0,
         loss=0.0,
         retarget=None,
         haptics: Haptics | None = None,
@@ -194,6 +195,8 @@ class FeelRig:
         self.period = 1.0 / settings.rate
         n = round(delay / self.period)
         self._up = deque([self._encode()] * (n // 2 + 1), maxlen=n // 2 + 1)
+        n_bus = round(bus_delay / self.period) + 1
+        self._posted = deque([q_0] * n_bus, maxlen=n_bus)
         self._status = np.zeros((), dtype=self.layout.status)
         self._down = deque(maxlen=n - n // 2 + 1)
         self._loss, self._rng = loss, np.random.default_rng(0)
@@ -258,11 +261,12 @@ class FeelRig:
         status = self._down[0] if self._down else None
         tau = self.haptics.step(self.now_ns, sample, view, status)
         self.tau = np.concatenate(list(tau.values())) if tau else 0.0 * q
+        self._posted.append(self.tau)
 
     def _move(self):
         dt = self.period / SUBSTEPS
         for i in range(SUBSTEPS):
-            tau = self.tau
+            tau = self._posted[0]
             if self.hand is not None:
                 t = self.t + i * dt
                 tau = tau + self.hand.pull(t, self.motors.q, self.motors.dq)

@@ -1,0 +1,182 @@
+"""F2 and F3: nothing diverges below the bound, and what is above it is refused."""
+
+import numpy as np
+import pytest
+from feel_rig import FeelRig, Hand, Motors, Servos, make_settings, wall_at
+
+from feedback.friction import Friction, FrictionConfig
+from feedback.tracking import Tracking, TrackingConfig
+from paprle.errors import ConfigError
+from paprle.haptics.stability import (
+    Delays,
+    Weighted,
+    measure_margin,
+    refuse_unstable,
+)
+from paprle.settings import RigSettings
+from paprle.testing import make_feedback_input
+
+B = 0.05
+LAG = {"dead_time": 0.02, "time_constant": 0.04}
+TICK = 0.01  # delay of session and gate
+
+
+def find_stiffness(delay, ratio):
+    """Stiffness of either spring that takes this share of the bound alone."""
+    delays = Delays.of(400.0, RigSettings(loop_delay=delay + TICK, **LAG))
+    return ratio * B / (2 * delays.local), ratio * B / (2 * delays.delayed)
+
+
+def release(delay, loss, ratio, part, *, has_controller=True):
+    """Press on something for a second and let go; ``part`` of the local spring.
+
+    Caps are out of the way: they would hide a divergence.
+    """
+    k_gate, k_follower = find_stiffness(delay, min(ratio, 0.99))
+    weight = max(1.0, ratio / 0.99)
+    rig_settings = {"loop_delay": delay + TICK, "damping": B, **LAG}
+    settings = make_settings(
+        rig_settings,
+        tracking={"k_gate": part * k_gate, "k_follower": (1 - part) * k_follower},
+        options={"handle_force": 15.0},
+    )
+    rig = FeelRig(
+        settings,
+        motors=Motors([0.0], viscous=B),
+        hand=Hand(lambda t: np.array([min(0.6, t)]), 60.0, 1.0),
+        servos=Servos([0.0], touch=wall_at(0.2)),
+        command=np.zeros_like if part > 0.5 else np.copy,
+        bus_delay=delay,
+        delay=TICK,
+        loss=loss,
+    )
+    composer = rig.haptics.composer
+    composer.caps, composer._rise = np.array([50.0]), np.array([1e5])
+    rig.haptics._laws = tuple(law._replace(weight=weight) for law in rig.haptics._laws)
+    if not has_controller:
+        composer.passivity.control = lambda tau, _dq, _dt: tau
+    rig.run(1.0)
+    rig.hand = None
+    return rig.run(2.0)
+
+
+def check_below(delay, loss, part):
+    """The bound alone has to hold it; and with the controller, no energy comes out."""
+    for has_controller in (False, True):
+        felt = release(delay, loss, 0.99, part, has_controller=has_controller)
+        q = felt["q"][:, 0]
+
+        assert np.ptp(q[-200:]) < 0.05 * 0.6
+        assert np.abs(q).max() < 0.75
+    assert felt["energy"].min() >= 0.0 or felt["share"].min() == 0.0
+
+
+@pytest.mark.parametrize("part", [1.0, 0.0])
+@pytest.mark.parametrize("loss", [0.0, 0.1])
+@pytest.mark.parametrize("delay", [0.0, 0.03, 0.1])
+def test_nothing_diverges_below_the_bound(delay, loss, part):
+    check_below(delay, loss, part)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("part", [1.0, 0.75, 0.5, 0.25, 0.0])
+@pytest.mark.parametrize("loss", [0.0, 0.02, 0.05, 0.1])
+@pytest.mark.parametrize("delay", [0.0, 0.005, 0.01, 0.02, 0.05, 0.07, 0.1])
+def test_nothing_diverges_anywhere_below_the_bound(delay, loss, part):
+    check_below(delay, loss, part)
+
+
+def test_far_above_the_bound_it_does_diverge():
+    """The bound has something to say: five times as stiff, nobody holds the leader."""
+    felt = release(0.05, 0.0, 5.0, 1.0, has_controller=False)
+    tail = felt["q"][-200:, 0]
+
+    assert np.ptp(tail) > 0.6
+
+
+def test_the_controller_keeps_even_that_from_running_away():
+    felt = release(0.05, 0.0, 5.0, 1.0)
+
+    assert np.ptp(felt["q"][-200:, 0]) < 0.2
+    assert felt["share"].min() == 0.0
+
+
+# --- the gate at load ----------------------------------------------------------------
+
+N = 3
+JOINTS = tuple(f"arm/joint{i}" for i in range(N + 1))
+DELAYS = Delays(period=0.0025, loop=0.01, lag=0.05)
+
+
+def measure(laws, damping=B):
+    weighted = [Weighted(type(law).__name__.lower(), law, 1.0) for law in laws]
+    at = make_feedback_input(N)
+    return measure_margin(weighted, [at], np.full(N + 1, damping), JOINTS, DELAYS)
+
+
+def test_a_joint_spring_meets_the_formula():
+    """½ B / (T/2 + T_d + L̂), which is where the ratio is 1."""
+    bound = 0.5 * B / (0.00125 + 0.01 + 0.05)
+    law = Tracking(TrackingConfig(k_gate=0.0, k_follower=bound))
+
+    assert measure([law]).ratio == pytest.approx(1.0)
+
+
+def test_a_spring_to_what_stands_still_is_late_by_the_loop_alone():
+    bound = 0.5 * B / (0.00125 + 0.01)
+    law = Tracking(TrackingConfig(k_gate=bound, k_follower=0.0))
+
+    assert measure([law]).ratio == pytest.approx(1.0)
+
+
+def test_laws_add_up():
+    law = Tracking(TrackingConfig(k_gate=0.4, k_follower=0.1))
+
+    one, two = measure([law]), measure([law, law])
+    assert two.ratio == pytest.approx(2 * one.ratio)
+    assert abs(two.K - 2 * one.K) < 1e-12
+
+
+def test_friction_compensation_takes_damping_away():
+    law = Tracking(TrackingConfig(k_gate=0.4, k_follower=0.1))
+    help_along = Friction(FrictionConfig(viscous_share=0.5, coulomb_share=0.0))
+
+    assert measure([law, help_along]).ratio == pytest.approx(2 * measure([law]).ratio)
+    assert measure([law, help_along]).lost == pytest.approx(0.025)
+
+
+def test_what_cancels_all_damping_is_refused():
+    help_along = Friction(
+        FrictionConfig(viscous_share=0.5, coulomb_share=0.8, dq_0=0.1)
+    )
+    with pytest.raises(ConfigError, match=r"expected damping above 0, got -0\.1"):
+        refuse_unstable([measure([help_along])], DELAYS)
+
+
+def test_the_refusal_names_the_numbers_and_what_to_lower():
+    margin = measure([Tracking(TrackingConfig(k_gate=0.0, k_follower=2.0))])
+    with pytest.raises(ConfigError) as refusal:
+        refuse_unstable([margin], DELAYS)
+
+    text = str(refusal.value)
+    assert "arm/joint0: expected 2 (T/2 + T_d + L̂) K / B ≤ 1, got 4.90" in text
+    assert "K 2 N·m/rad; B 0.05 N·m·s/rad" in text
+    assert "T/2 1.2 ms + T_d 10.0 ms + L̂ 50.0 ms" in text
+    assert "lower feedback.laws.tracking.weight, or all weights by 0.20" in text
+
+
+def test_the_lag_counts_as_far_as_it_may_be_learnt():
+    rig = RigSettings(dead_time=0.02, time_constant=0.04, lag_spread=0.25)
+
+    assert Delays.of(400.0, rig).lag == pytest.approx(0.075)
+
+
+@pytest.mark.parametrize("k_follower", [0.3, 30.0])
+def test_what_somebody_configured_is_refused_and_never_softened(k_follower):
+    settings = make_settings({"damping": B}, tracking={"k_follower": k_follower})
+    if k_follower < 1.0:
+        settings = make_settings({"damping": 0.2}, tracking={"k_follower": k_follower})
+        assert FeelRig(settings).haptics.softened == 1.0
+    else:
+        with pytest.raises(ConfigError, match="joint1: expected 2"):
+            FeelRig(settings)
