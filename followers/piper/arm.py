@@ -6,7 +6,7 @@ import numpy as np
 
 from followers.piper.config import PiperConfig
 from followers.piper.reasons import (
-    CAN_MODE,
+    ENABLED,
     TEACHING,
     describe_fault,
     describe_idleness,
@@ -247,22 +247,20 @@ class PiperArm:
         """
         bus, begin = self._bus, self._clock()
 
-        def is_ready() -> bool:
-            bus.enable()
-            if bus.count_enabled(begin) < N_ARM:
-                return False
-            bus.send_mode()
-            return bus.condition is not None and bus.condition.mode == CAN_MODE
+        def find_idleness() -> str:
+            if bus.condition is None or bus.motors_ns <= begin:
+                return "no report"
+            return describe_idleness(bus.condition, bus.motors)
 
-        is_on = bus.wait_for(is_ready, _ENABLE_TIME)
-        is_on = is_on and bus.wait_for(
-            lambda: bus.condition and not describe_idleness(bus.condition, bus.motors),
-            _ANSWER_TIME,
-        )
-        if not is_on:
-            condition = bus.condition
-            idleness = describe_idleness(condition, bus.motors) if condition else ""
+        def is_ready() -> bool:
+            bus.enable()  # a reset arm needs it twice
+            if all(motor.bits & ENABLED for motor in bus.motors):
+                bus.send_mode()
+            return not find_idleness()
+
+        if not bus.wait_for(is_ready, _ENABLE_TIME):
             raise DeviceTimeout(
-                f"{self._where}: expected six enabled joints within {_ENABLE_TIME:g} "
-                f"[s], got {bus.failure or idleness or 'no report'}; look at the arm"
+                f"{self._where}: expected six joints with power, under CAN control, "
+                f"within {_ENABLE_TIME:g} [s], got {bus.failure or find_idleness()}; "
+                "look at the arm"
             )

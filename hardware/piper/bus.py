@@ -3,13 +3,14 @@
 The SDK packs and unpacks, and opens the bus (two nodes, one to read, one to write).
 Its own reading threads are not started: they spin when a bus fails, cannot be ended,
 and hand out objects that change while one looks at them. Ours stamps each frame as it
-arrives, copies what the SDK made of it at once, and notes who else commands the arm.
+arrives, keeps what the SDK's parser reads in it, and notes who else commands the arm.
 """
 
 from __future__ import annotations
 
 import importlib
 import itertools
+import re
 import socket
 import threading
 import time
@@ -33,10 +34,10 @@ from hardware.piper.readings import (
     Condition,
     Motion,
     Motor,
-    copy_condition,
-    copy_limits,
-    copy_motion,
-    copy_motors,
+    make_condition,
+    make_limits,
+    make_motion,
+    make_motors,
 )
 
 Clock = Callable[[], int]
@@ -50,10 +51,11 @@ _GRIPPER_ON = 0x01  # spec: protocol V2, 0x159
 _ALL_MOTORS = 7  # spec: protocol V2, 0x471
 _IFF_UP = 0x1  # spec: linux/if.h
 _LEADER_ANGLES = {0x3A5, 0x2B5, 0x2C5}  # spec: 0x2A5 with the offsets of 0x470
+_VERSION = re.compile(rb"S-V[0-9.]+-[0-9]+")  # spec: answer to 0x4AF
 _MOST_GARBLED = 20  # chosen: in a row; then the port speaks something else
 _REPORTS = (STATUS, *JOINT_STATES, GRIPPER_STATE, *MOTORS_FAST, *MOTORS_SLOW)
 _IN_MOTION = {*JOINT_STATES, GRIPPER_STATE, *MOTORS_FAST}
-_WANTED = frozenset((*_REPORTS, LIMITS, FIRMWARE))  # the SDK takes 20 µs for each
+_WANTED = frozenset((*_REPORTS, LIMITS, FIRMWARE))  # the others are not looked at
 
 _numbers = itertools.count()
 
@@ -80,6 +82,8 @@ class PiperBus:
         self._interface, self._channel, self._clock = interface, channel, clock
         self._name = f"{interface} '{channel}'"
         self._sdk: Any = None
+        self._parser: Any = None
+        self._read_so_far: Any = None
         self._lock: socket.socket | None = None
         self._reader: threading.Thread | None = None
         self._must_end = threading.Event()
@@ -90,6 +94,7 @@ class PiperBus:
         self.motors_ns = 0
         self.angle_limits: dict[int, tuple[int, int]] = {}
         self._n_garbled = 0
+        self._firmware = b""
         self.foreign: tuple[int, int] | None = None
         self.failure = ""
 
@@ -111,6 +116,8 @@ class PiperBus:
             can_auto_init=False,
             logger_level=sdk.LogLevel.SILENT,
         )
+        self._parser = sdk.protocol.protocol_v2.C_PiperParserV2()
+        self._read_so_far = sdk.piper_msgs.msg_v2.PiperMessage()
         self._create_bus()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -138,18 +145,14 @@ class PiperBus:
             return "only the reports of a teaching (leader) arm, 0x470 configures it"
         return f"none of {', '.join(map(hex, missing))}" if missing else ""
 
-    def count_enabled(self, since_ns: int) -> int:
-        """Return how many joints said after a time that they have power."""
-        fresh = [self._arrivals.get(can_id, 0) > since_ns for can_id in MOTORS_SLOW]
-        return sum(map(bool, self._sdk.GetArmEnableStatus())) if all(fresh) else 0
-
     def read_firmware(self) -> str:
         """Return the firmware's version, or nothing before it has come."""
-        version = self._sdk.GetPiperFirmwareVersion()
-        return version if isinstance(version, str) else ""
+        match = _VERSION.search(self._firmware)
+        return match[0].decode("ascii") if match else ""
 
     def ask(self) -> None:
         """Ask for the firmware's version and the limits (again)."""
+        self._firmware = b""
         self._sdk.PiperInit()
 
     def enable(self) -> None:
@@ -262,17 +265,23 @@ class PiperBus:
         if len(message.data) != 8 and can_id != FIRMWARE:
             return
         self._arrivals[can_id] = stamp
-        if can_id not in _WANTED:
-            return
-        self._sdk.ParseCANFrame(message)
+        if can_id in _WANTED:
+            self._parser.DecodeMessage(message, self._read_so_far)
+            self._note(can_id, stamp)
+
+    def _note(self, can_id: int, stamp: int) -> None:
+        """Keep what a report has completed."""
+        said = self._read_so_far
         if can_id == JOINT_STATES[-1] and self._arrivals.keys() >= _IN_MOTION:
-            self.motion = copy_motion(self._sdk, self._arrivals)
+            self.motion = make_motion(said, self._arrivals)
         elif can_id == STATUS:
-            self.condition = copy_condition(self._sdk, stamp)
+            self.condition = make_condition(said, stamp)
         elif can_id == MOTORS_SLOW[-1]:
-            self.motors, self.motors_ns = copy_motors(self._sdk), stamp
+            self.motors, self.motors_ns = make_motors(said), stamp
         elif can_id == LIMITS:
-            self.angle_limits = self.angle_limits | copy_limits(self._sdk)
+            self.angle_limits = self.angle_limits | make_limits(said)
+        elif can_id == FIRMWARE:
+            self._firmware += bytes(said.firmware_data)
 
 
 def _check_socketcan(channel: str) -> None:

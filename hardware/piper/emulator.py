@@ -153,10 +153,13 @@ class Emulator:
         self._n_periods = 0
         self._rest = b""
 
-    def run(self) -> None:
-        """Run until told to end."""
+    def heed_signals(self) -> None:
+        """End on SIGTERM and SIGINT."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._end)
+
+    def run(self) -> None:
+        """Run until told to end."""
         selector = self._server.selector
         # a file, or /dev/null, cannot be waited for, and has nothing to say
         with contextlib.suppress(PermissionError, ValueError):
@@ -235,8 +238,10 @@ def main(args: list[str]) -> int:
             log = stack.enter_context(Path(options.log).open("w", encoding="ascii"))
         server = Server(path)
         stack.callback(server.close)
+        emulator = Emulator(arm, server, Journal(log))
+        emulator.heed_signals()
         print_line({"interface": "emucan", "channel": path, "log": options.log})
-        Emulator(arm, server, Journal(log)).run()
+        emulator.run()
     return 0
 
 

@@ -1,6 +1,7 @@
-"""What the SDK made of the arm, copied at once: its own objects go on changing.
+"""What the SDK read in the arm's frames, as values that do not change any more.
 
-Called on the reader's thread alone, right after the frame that completes a reading.
+Its parser is used alone: the SDK's interface spends ten times as long on each frame,
+and hands out objects that go on changing.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from hardware.piper.protocol import (
     N_JOINTS,
 )
 
+_JOINTS = range(1, N_JOINTS + 1)  # spec: the SDK counts joints from 1
 _OTHERS_LATER_NS = 50_000_000  # [ns] chosen: speeds may be that much older than angles
 
 
@@ -70,27 +72,25 @@ class Motor:
     voltage: int
 
 
-def copy_motion(sdk: Any, arrivals: Mapping[int, int]) -> Motion:
+def make_motion(message: Any, arrivals: Mapping[int, int]) -> Motion:
     """Return where the arm is; the reports in it have all come, at ``arrivals``."""
-    joints = sdk.GetArmJointMsgs().joint_state
-    fast = sdk.GetArmHighSpdInfoMsgs()
-    gripper = sdk.GetArmGripperMsgs().gripper_state
-    motors = [getattr(fast, f"motor_{i + 1}") for i in range(N_JOINTS)]
+    joints, gripper = message.arm_joint_feedback, message.gripper_feedback
+    fast = [getattr(message, f"arm_high_spd_feedback_{i}") for i in _JOINTS]
     oldest = min(arrivals[can_id] for can_id in (GRIPPER_STATE, *MOTORS_FAST))
     return Motion(
         stamp_ns=min(*(arrivals[i] for i in JOINT_STATES), oldest + _OTHERS_LATER_NS),
-        angles=tuple(getattr(joints, f"joint_{i + 1}") for i in range(N_JOINTS)),
-        speeds=tuple(motor.motor_speed for motor in motors),
-        efforts=tuple(motor.effort for motor in motors),
+        angles=tuple(getattr(joints, f"joint_{i}") for i in _JOINTS),
+        speeds=tuple(motor.motor_speed for motor in fast),
+        efforts=tuple(motor.cal_effort() for motor in fast),
         opening=gripper.grippers_angle,
         grip=gripper.grippers_effort,
         gripper_bits=gripper.status_code,
     )
 
 
-def copy_condition(sdk: Any, stamp_ns: int) -> Condition:
+def make_condition(message: Any, stamp_ns: int) -> Condition:
     """Return what the arm says of itself."""
-    said = sdk.GetArmStatus().arm_status
+    said = message.arm_status_msgs
     return Condition(
         stamp_ns=stamp_ns,
         mode=int(said.ctrl_mode),
@@ -100,18 +100,16 @@ def copy_condition(sdk: Any, stamp_ns: int) -> Condition:
     )
 
 
-def copy_motors(sdk: Any) -> tuple[Motor, ...]:
+def make_motors(message: Any) -> tuple[Motor, ...]:
     """Return the slow reports of the joints' motors."""
-    slow = sdk.GetArmLowSpdInfoMsgs()
-    motors = [getattr(slow, f"motor_{i + 1}") for i in range(N_JOINTS)]
+    slow = [getattr(message, f"arm_low_spd_feedback_{i}") for i in _JOINTS]
     return tuple(
         Motor(motor.foc_status_code, max(motor.motor_temp, motor.foc_temp), motor.vol)
-        for motor in motors
+        for motor in slow
     )
 
 
-def copy_limits(sdk: Any) -> dict[int, tuple[int, int]]:
-    """Return one joint's limits, [0.1°]; the SDK's list is one of them six times."""
-    said = sdk.GetCurrentMotorAngleLimitMaxVel().current_motor_angle_limit_max_vel
-    limits = (int(said.min_angle_limit), int(said.max_angle_limit))
-    return {int(said.motor_num): limits}
+def make_limits(message: Any) -> dict[int, tuple[int, int]]:
+    """Return a joint's limits, [0.1°]; the SDK's own list is one of them six times."""
+    said = message.arm_feedback_current_motor_angle_limit_max_spd
+    return {said.motor_num: (said.min_angle_limit, said.max_angle_limit)}
