@@ -16,6 +16,7 @@ It prints one JSON line: ports by limb, and the settings that make a leader use 
 Then it takes JSON lines on standard input and answers each with one:
     {"cmd": "state"}                              the true joints, torques, work
     {"cmd": "motion", "program": "sines"}         [limb]
+    {"cmd": "pose", "joints": {"joint1": 0.3}}    [limb] the hand goes there, rad
     {"cmd": "let_go"}, {"cmd": "hold"}            [limb] the hand
     {"cmd": "push", "tau": {"joint1": 0.1}}       [limb] a torque from outside, N·m
     {"cmd": "hand", "stiffness": 10, "damping": 0.2}   [limb] N·m/rad, N·m·s/rad

@@ -137,6 +137,7 @@ class Faults:
             "return_delay": self._return_delay,
             "status_level": self._status_level,
             "baud": self._baud,
+            "mounting": self._mounting,
         }
 
     def cause(self, command: Mapping[str, Any]) -> None:
@@ -320,6 +321,20 @@ class Faults:
             msg = f"fault 'baud': expected one of {BAUDS}, got {rate}"
             raise ValueError(msg)
         self._set_register("Baud Rate", BAUDS.index(rate), rest)
+
+    def _mounting(self, rest: dict[str, Any]) -> None:
+        sign, offset = int(rest.pop("sign")), float(rest.pop("offset"))
+        if sign not in (-1, 1):
+            raise ValueError(f"fault 'mounting': expected sign 1 or -1, got {sign}")
+        servos = set(map(id, self._each(rest)))
+        for limb in self._rig.limbs.values():
+            for index, servo in enumerate(limb.servos):
+                if id(servo) in servos:
+                    before = limb.mount(index, sign, offset)
+                    self._remember(
+                        "mounting",
+                        lambda a=limb, i=index, b=before: a.mount(i, *b),  # type: ignore[misc]
+                    )
 
     def _set_register(self, name: str, value: int, rest: dict[str, Any]) -> None:
         register = f"{name}"

@@ -283,6 +283,20 @@ class Hand:
         self._parts = list(program)
         self._next(t)
 
+    def go_to(self, places: Mapping[int, float], t: float) -> None:
+        """Take some joints to a place and stay there; all others stay where they are.
+
+        Args:
+            places: Positions by index, [rad].
+            t: From when on, [s].
+        """
+        goal = self._last.copy()
+        for index, place in places.items():
+            goal[index] = place
+        self._parts, self._duration = [], np.inf
+        self._begin, self._start = t, self._last
+        self._motion = lambda _: goal
+
     def _next(self, t: float) -> None:
         part = self._parts.pop(0)
         self._begin, self._start, self._duration = t, self._last, part.duration

@@ -85,6 +85,7 @@ class Orders:
         self.commands: Mapping[str, Callable[[dict[str, Any], Lines], object]] = {
             "state": self._state,
             "motion": self._motion,
+            "pose": self._pose,
             "let_go": self._let_go,
             "hold": self._hold,
             "push": self._push,
@@ -148,6 +149,14 @@ class Orders:
         program = str(order.pop("program"))
         for name in names:
             self._rig.play(program, name)
+
+    def _pose(self, order: dict[str, Any], lines: Lines) -> None:
+        """Take joints to places with the hand, [rad], by the joints' names."""
+        del lines
+        joints = {str(k): float(q) for k, q in dict(order.pop("joints")).items()}
+        name = order.get("limb")
+        self._limbs(order)
+        self._rig.pose(joints, name)
 
     def _let_go(self, order: dict[str, Any], lines: Lines) -> None:
         del lines

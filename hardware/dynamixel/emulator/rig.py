@@ -7,7 +7,7 @@ it as fast as they like.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,6 +94,23 @@ class Limb:
         arm.step(self._gear * tau, dt)
         self._show()
 
+    def mount(self, index: int, sign: int, offset: float) -> tuple[int, float]:
+        """Fit a horn otherwise than the YAML says.
+
+        Args:
+            index: Of the joint.
+            sign: 1 or -1.
+            offset: Angle of the servo at joint position 0, [rad].
+
+        Returns:
+            Sign and offset until now.
+        """
+        before = int(np.sign(self._gear[index])), float(self._offset[index])
+        self._gear[index] = sign * abs(self._gear[index])
+        self._offset[index] = offset
+        self._show()
+        return before
+
     def _show(self) -> None:
         """Turn the servos' horns to where the joints are."""
         angles = (self._gear * self.arm.q + self._offset).tolist()
@@ -177,6 +194,26 @@ class Rig:
         for name, one in self.limbs.items():
             if limb in (None, name):
                 one.hand.play(parts, self._play_time() or 0.0)
+
+    def pose(self, joints: Mapping[str, float], limb: str | None = None) -> None:
+        """Let the hands take joints to places, [rad] by the joints' names.
+
+        Args:
+            joints: Where to.
+            limb: Whose; None: of every limb that has such joints.
+
+        Raises:
+            ValueError: If nobody has one of the joints.
+        """
+        left = set(joints)
+        for name, one in self.limbs.items():
+            if limb in (None, name):
+                names = [servo.joint for servo in one.spec.servos]
+                mine = {names.index(j): q for j, q in joints.items() if j in names}
+                one.hand.go_to(mine, self._play_time() or 0.0)
+                left -= set(names)
+        if left:
+            raise ValueError(f"expected joints of the rig, got {', '.join(left)}")
 
     def _play_time(self) -> float | None:
         """Return the hands' time, [s]; None until there has been a client."""

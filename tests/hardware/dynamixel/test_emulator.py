@@ -161,6 +161,7 @@ def test_faults_come_and_go_while_it_runs(rig, port):
         {"cmd": "motion", "program": "walk"},
         {"cmd": "state", "of": "mind"},
         {"cmd": "hold", "limb": "third"},
+        {"cmd": "pose", "joints": {"knee": 1.0}},
         {},
     ],
 )
@@ -185,6 +186,7 @@ def test_the_hand_obeys(rig):
     rig.send(cmd="push", tau={"shoulder": 0.0})
     rig.send(cmd="hand", stiffness=20, damping=0.5)
     rig.send(cmd="hold")
+    rig.send(cmd="pose", joints={"shoulder": 0.0})
     rig.send(cmd="motion", program="still")
 
 

@@ -203,6 +203,17 @@ def test_a_wrong_register_is_read_and_put_right(faults, port, fault, address, va
     assert SDK.read1ByteTxRx(port, 1, address) == before
 
 
+def test_a_horn_can_be_fitted_otherwise_than_the_yaml_says(rig, faults):
+    limb = rig.limbs["left"]
+    limb.arm.q = limb.arm.q + [0.3, 0.0, 0.0]
+    what = {"limb": "left", "joint": "shoulder", "sign": -1, "offset": 1.0}
+    faults.cause({"fault": "mounting", **what})
+
+    assert limb.servos[0].angle == pytest.approx(1.0 - 0.3)
+    faults.clear()
+    assert limb.servos[0].angle == pytest.approx(0.3)
+
+
 def test_a_servo_at_another_baud_rate_is_deaf(rig, faults):
     port = VirtualPort(rig, "one", 4_000_000)
     faults.cause({"fault": "baud", "limb": "left", "id": 2, "rate": 57_600})
@@ -220,6 +231,7 @@ def test_a_servo_at_another_baud_rate_is_deaf(rig, faults):
         {"fault": "silent", "limb": "left", "joint": "knee"},
         {"fault": "silent", "q": 1},
         {"fault": "baud", "rate": 1234},
+        {"fault": "mounting", "sign": 2, "offset": 0},
     ],
 )
 def test_a_fault_that_is_not_known_is_an_error(faults, fault):

@@ -237,6 +237,22 @@ def test_a_program_goes_from_motion_to_motion_without_a_jump():
     assert places[-1] == pytest.approx([0.0, 0.0, 0.0], abs=1e-6)
 
 
+def test_the_hand_shows_one_joint():
+    rig = Rig(SPEC)
+    rig.exchange("one", make_instruction(1, 1))
+    rig.play("sines")
+    run(rig, 1.0)
+    before = rig.limbs["left"].arm.hand_q
+
+    rig.pose({"shoulder": 0.4, "gripper": 0.1}, "left")
+    run(rig, 1.5)
+
+    hand = rig.limbs["left"].arm.hand_q
+    assert hand == pytest.approx([0.4, before[1], 0.1], abs=0.02)
+    with pytest.raises(ValueError, match="expected joints of the rig, got knee"):
+        rig.pose({"knee": 1.0})
+
+
 @pytest.mark.parametrize("program", ["walk", "sines:x", "sines,still", "still:-1"])
 def test_a_program_that_cannot_be_played_is_refused(program):
     with pytest.raises(ValueError, match=r"motion|float"):
