@@ -4,12 +4,14 @@ Joints alone, by the oracle: many limbs with limits of their own share one gate,
 one call is a step of each, ``python -m benchmarks.gate_soak --steps 100000000``.
 A robot with its bodies, by the oracle and by coal: arms driven at each other, rubbing
 and crossing, at several rates, ``--robot table2 --steps 100000``; a robot of
-``configs/follower`` or arms around a table. Exits with 1 on any violation.
+``configs/follower`` or arms around a table. Exits with 1 on any violation, and (joints)
+if memory grew after the first tenth: ``--limbs 1 --steps 10000000``.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import sys
 import time
 from pathlib import Path
@@ -26,6 +28,7 @@ import adversary
 
 BAD = np.array([np.nan, np.inf, -np.inf, 1e308, -1e308, 1e30, 5e-324])
 BLOCK = 500  # gate steps an oracle call
+GROWTH = 4.0  # [MB] chosen: of the peak; a number kept a step is 80 in ten million
 
 
 def make_targets(rng, robot):
@@ -68,6 +71,7 @@ def run(n_steps: int, seed: int, n_limbs: int) -> int:
     )
     history = np.array([gate.q_cmd, gate.q_cmd])
     done, violations, started = 0, 0, time.monotonic()
+    memory = Memory(n_steps)
     while done < n_steps:
         targets = make_targets(rng, robot)
         commands = np.empty((BLOCK, m))
@@ -86,10 +90,11 @@ def run(n_steps: int, seed: int, n_limbs: int) -> int:
             print(verdict)
         history = commands[-2:]
         done += BLOCK * n_limbs
+        memory.look(done)
         rate = done / (time.monotonic() - started)
         print(f"\r{done:.2e} steps, {violations} violations, {rate:.2e}/s", end="")
     print()
-    return violations
+    return violations + memory.judge()
 
 
 def run_robot(name: str, n_steps: int, seed: int) -> int:
@@ -121,6 +126,30 @@ def run_robot(name: str, n_steps: int, seed: int) -> int:
         )
     print()
     return violations
+
+
+class Memory:
+    """Peak memory of this process after a tenth of the steps, and what came on top."""
+
+    def __init__(self, n_steps: int) -> None:
+        self._first = n_steps / 10
+        self._before = float("nan")
+
+    def look(self, done: int) -> None:
+        """Take the peak, once a tenth is done."""
+        if done >= self._first and not self._before > 0.0:
+            self._before = _find_peak()
+
+    def judge(self) -> int:
+        """Say how much was added; return 1 if it is too much."""
+        grown = _find_peak() - self._before
+        print(f"peak memory {self._before:.0f} MB, then {grown:+.2f} MB")
+        return int(not grown <= GROWTH)
+
+
+def _find_peak() -> float:
+    unit = 1e6 if sys.platform == "darwin" else 1e3  # bytes there, kB on Linux
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
 def main() -> int:

@@ -288,17 +288,16 @@ class GateController:
 
 @compiled
 def extrapolate(q: Vec, dq: Vec, dq_max: Vec, ahead: float, q_ahead: Vec) -> None:
-    """Bound velocities, no number meaning none, and go on with them.
+    """Go on with velocities; what is no number or beyond its bound is none.
 
     Args:
         q: Positions, shape (n,), [rad].
-        dq: Their velocities, bounded in place, shape (n,), [rad/s].
+        dq: Their velocities, 0 written for none, shape (n,), [rad/s].
         dq_max: Their bounds, shape (n,), [rad/s].
         ahead: For how long, [s].
         q_ahead: Takes the positions then, shape (n,), [rad].
     """
     for j in range(len(q)):
-        if math.isnan(dq[j]):
+        if not abs(dq[j]) <= dq_max[j]:
             dq[j] = 0.0
-        dq[j] = min(max(dq[j], -dq_max[j]), dq_max[j])
         q_ahead[j] = q[j] + dq[j] * ahead

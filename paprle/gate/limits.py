@@ -211,24 +211,23 @@ def clip_goal(limits: Limits, motion: Motion, is_blocked: bool) -> int:
 
 
 @compiled
-def estimate_velocity(limits: Limits, h: float, motion: Motion) -> None:
-    """Write the velocity of the goal since the last period as that of the target.
-
-    A goal that moves faster than the joint can has jumped, and stands.
-    """
+def estimate_velocity(h: float, motion: Motion) -> None:
+    """Write the velocity of the goal since the last period as that of the target."""
     for i in range(len(motion.c)):
-        dq = (motion.goal[i] - motion.before[i]) / h
-        # NaN fails the test, too
-        motion.dq_des[i] = dq if abs(dq) <= limits.dq_max[i] else 0.0
+        motion.dq_des[i] = (motion.goal[i] - motion.before[i]) / h
 
 
 @compiled
 def follow_feed(limits: Limits, h: float, scale: float, motion: Motion) -> None:
-    """Move the feed-forward to the target's velocity, as a joint could."""
+    """Move the feed-forward to the target's velocity, as a joint could.
+
+    A target that moves faster than the joint can has leapt: none goes along with it.
+    """
     for i in range(len(motion.c)):
         speed, change = limits.dq_max[i] * scale, limits.ddq_max[i] * h
-        wish = min(max(motion.dq_des[i], -speed), speed)
-        feed = motion.feed[i]
+        wish, feed = 0.0, motion.feed[i]
+        if abs(motion.dq_des[i]) <= limits.dq_max[i]:  # NaN is not
+            wish = min(max(motion.dq_des[i], -speed), speed)
         motion.feed[i] = min(max(wish, feed - change), feed + change)
         motion.ddq[i] = (motion.feed[i] - feed) / h
 

@@ -66,7 +66,7 @@ def advance(
     is_known = are_finite(parts.motion.q_meas)
     flags = clip_goal(parts.limits, parts.motion, is_blocked and is_known)
     if not is_told:
-        estimate_velocity(parts.limits, h, parts.motion)
+        estimate_velocity(h, parts.motion)
     flags |= _propose(parts, h, scale)
     v = parts.motion.v_next
     n_rows, state = fill_rows(parts.scene, parts.limits, h, parts.box, v)

@@ -130,7 +130,10 @@ def test_command_limits_keep_a_margin_that_never_takes_a_small_range():
     assert high == pytest.approx([0.095, 1.98, 2.0])
 
 
-@pytest.mark.parametrize(("wish", "feed"), [(0.02, 0.02), (2.0, 0.05), (-2.0, -0.05)])
+@pytest.mark.parametrize(
+    ("wish", "feed"),
+    [(0.02, 0.02), (0.07, 0.05), (-0.07, -0.05), (0.0701, 0.0), (np.nan, 0.0)],
+)
 def test_feed_forward_changes_as_a_joint_could(wish, feed):
     gate = Gate(make_robot_info(1, dq_max=0.07, ddq_max=A))
     motion, parts = gate._parts.motion, gate._parts
@@ -142,7 +145,7 @@ def test_feed_forward_changes_as_a_joint_could(wish, feed):
     limits.follow_feed(parts.limits, H, 0.5, motion)
 
     assert first == pytest.approx(feed)
-    assert motion.feed[0] == pytest.approx(np.clip(wish, -0.035, 0.035))
+    assert motion.feed[0] == pytest.approx(np.clip(feed, -0.035, 0.035))
 
 
 def test_a_limb_turns_by_braking_along_both():
