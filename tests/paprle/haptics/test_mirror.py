@@ -1,0 +1,170 @@
+"""The follower seen from the leader: joints, grippers, poses, work."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from paprle.config import resolve
+from paprle.haptics.arm import Arm
+from paprle.haptics.mirror import JointMirror, Link, PoseMirror, find_links
+from paprle.leader_arms import load_arms
+from paprle.pairing import make_pairing
+from paprle.retarget import Retargeting
+from paprle.session.plan import make_leader, make_robot
+from paprle.wire import SampleView, make_layout
+
+
+def test_joints_come_back_through_gain_and_offset():
+    mirror = JointMirror([Link(0, 1, -2.0, 0.3), Link(2, 0, 0.5, 0.0)], 3)
+    q_leader = np.array([0.4, np.nan, -1.0])
+    q_robot = np.array([0.5 * -1.0, -2.0 * 0.4 + 0.3])
+
+    assert np.allclose(mirror.positions(q_robot), q_leader, equal_nan=True)
+    assert mirror.is_driven.tolist() == [True, False, True]
+
+
+def test_efforts_do_the_same_work_on_both_sides():
+    """tau_leader dq_leader = tau_follower dq_follower, or feel would be free energy."""
+    mirror = JointMirror([Link(0, 1, -2.0, 0.3), Link(1, 0, 0.5, 0.0)], 2)
+    dq_leader, tau = np.array([0.7, -0.2]), np.array([1.5, -0.4])
+    dq_robot = np.array([0.5 * -0.2, -2.0 * 0.7])
+
+    assert mirror.efforts(tau) @ dq_leader == pytest.approx(tau @ dq_robot)
+
+
+def test_what_is_not_measured_stays_so_joint_by_joint():
+    mirror = JointMirror([Link(0, 0, 1.0, 0.0), Link(1, 1, 1.0, 0.0)], 2)
+    tau = mirror.efforts(np.array([np.nan, 2.0]))
+
+    assert np.isnan(tau[0])
+    assert tau[1] == 2.0
+
+
+def test_one_joint_that_drives_two_feels_their_mean_and_both_efforts():
+    mirror = JointMirror([Link(0, 0, 1.0, 0.0), Link(0, 1, 1.0, 0.2)], 1)
+
+    assert mirror.positions(np.array([0.1, 0.5]))[0] == pytest.approx(0.2)
+    assert mirror.efforts(np.array([1.0, 2.0]))[0] == pytest.approx(3.0)
+
+
+def test_limits_come_back_in_order_whatever_the_sign():
+    mirror = JointMirror([Link(0, 0, -2.0, 0.0)], 2)
+    low, high = mirror.bounds(np.array([-1.0]), np.array([3.0]))
+
+    assert low.tolist() == [-1.5, -np.inf]
+    assert high.tolist() == [0.5, np.inf]
+
+
+@pytest.fixture(scope="module")
+def papras():
+    args = ("leader=puppeteer_papras_7dof", "follower=papras_7dof", "env=kinematic")
+    resolved = resolve(args)
+    return resolved, make_leader(resolved).info, make_robot(resolved)
+
+
+def test_a_trigger_stands_for_the_followers_gripper(papras):
+    resolved, leader, robot = papras
+    pairing = make_pairing(robot, leader, resolved.retarget, load_arms(leader))
+    mirror = JointMirror(find_links(robot, leader, pairing), 8)
+    limb, own = robot.info.limbs[0].gripper, leader.arms["arm"].gripper
+    for opening in (0.0, 0.25, 1.0):
+        q = np.zeros(len(robot.joint_names))
+        at = robot.joint_names.index(limb.joint)
+        q[at] = limb.closed + opening * (limb.open - limb.closed)
+        expected = own.closed + opening * (own.open - own.closed)
+
+        assert mirror.positions(q)[7] == pytest.approx(expected)
+
+
+class TestPoses:
+    """UR5 puppeteer on PAPRAS: its pose drives."""
+
+    @pytest.fixture(params=["world", "body"])
+    def pair(self, request):
+        args = ("leader=puppeteer_ur5", "follower=papras_7dof", "env=kinematic")
+        more = (
+            f"retarget.alignment={request.param}",
+            "retarget.scale=1.7",
+            "retarget.rpy_xyz_extrinsic=[0.1,0.2,-0.4]",
+        )
+        resolved = resolve((*args, *more))
+        leader, robot = make_leader(resolved).info, make_robot(resolved)
+        retargeting = Retargeting(robot, leader, resolved.retarget)
+        return leader, robot, retargeting
+
+    def anchor(self, pair, q_leader):
+        leader, robot, retargeting = pair
+        layout = make_layout(robot.info, leader)
+        record = np.zeros((), layout.sample)
+        record["valid"], record["pose"], record["opening"] = True, np.nan, 0.5
+        record["q"][0, : len(q_leader)] = q_leader
+        view = SampleView(layout)
+        view.take(record)
+        retargeting.arm_poses.place(view)
+        state = retargeting.anchor(view, robot.home)
+        return state, retargeting.retarget(view, state)
+
+    def make_arm(self, leader):
+        return Arm(load_arms(leader)["arm"], leader.arms["arm"])
+
+    def find(self, pair, state, arm, q, q_robots):
+        leader, robot, retargeting = pair
+        mirror = PoseMirror(robot, retargeting.pairing, "arm")
+        return mirror.find(arm.place(q), state, q_robots)
+
+    def test_a_leader_that_has_not_moved_is_nowhere_displaced(self, pair):
+        leader, robot, _ = pair
+        arm = self.make_arm(leader)
+        q = np.array([0.3, -1.0, 1.2, -0.4, -0.5, 0.2, 0.0])
+        state, _ = self.anchor(pair, q[:6])
+        moves = self.find(pair, state, arm, q, (robot.home,) * 3)
+
+        assert np.allclose(moves, 0.0, atol=1e-9)
+
+    def test_a_small_motion_of_the_leader_is_its_jacobian(self, pair):
+        """dx_gate falls by S J dq, so that Jᵀ S K dx is a spring, and J is its own."""
+        leader, robot, _ = pair
+        arm = self.make_arm(leader)
+        q = np.array([0.3, -1.0, 1.2, -0.4, -0.5, 0.2, 0.0])
+        state, _ = self.anchor(pair, q[:6])
+        dq = 1e-5 * np.array([1.0, -2.0, 0.5, 1.5, -1.0, 0.3, 0.0])
+        moves = self.find(pair, state, arm, q + dq, (robot.home,) * 3)
+        S = np.array([1.7] * 3 + [1.0] * 3)
+        expected = -S * (arm.place(q).J @ dq[:6])
+
+        assert np.allclose(moves.gate, expected, atol=1e-8)
+
+    def test_a_follower_that_lags_is_found_behind(self, pair):
+        leader, robot, _ = pair
+        arm = self.make_arm(leader)
+        q = np.array([0.3, -1.0, 1.2, -0.4, -0.5, 0.2, 0.0])
+        state, _ = self.anchor(pair, q[:6])
+        behind = robot.home + 0.02
+        moves = self.find(pair, state, arm, q, (robot.home, behind, robot.home))
+
+        assert np.allclose(moves.gate, 0.0, atol=1e-9)
+        assert np.allclose(moves.follower, moves.model)
+        assert np.linalg.norm(moves.follower[:3]) > 1e-3
+
+
+def test_weight_is_what_holds_the_arm_against_it(papras):
+    """By the derivative of potential energy, turned as the arm is mounted."""
+    _, leader, _ = papras
+    arm = Arm(load_arms(leader)["arm"], leader.arms["arm"])
+    q = np.linspace(-0.5, 0.6, 8)
+    energies = []
+    for sign in (1.0, -1.0):
+        row = []
+        for i in range(8):
+            d = np.zeros(8)
+            d[i] = sign * 1e-6
+            arm.place(q + d)
+            full = arm._spread(q + d)
+            row.append(pin.computePotentialEnergy(arm._model, arm._data, full))
+        energies.append(row)
+    slope = (np.array(energies[0]) - np.array(energies[1])) / 2e-6
+
+    assert np.allclose(arm.place(q).gravity, slope, atol=1e-6)
+    assert np.abs(slope).max() > 0.05
+    gradient = arm.gravity_gradient(q)
+    assert np.allclose(gradient, gradient.T, atol=1e-9)
