@@ -22,7 +22,7 @@ from leaders.puppeteer.calibration import calibrate
 from leaders.puppeteer.checks import find_mistakes
 from leaders.puppeteer.config import PuppeteerConfig
 from leaders.puppeteer.doctor import diagnose
-from leaders.puppeteer.signals import Hold, step_end, step_start
+from leaders.puppeteer.grip import Grip, Hands, Says
 from paprle.errors import ConfigError, DeviceError
 from paprle.interfaces import Clock, Leader
 from paprle.types import (
@@ -108,7 +108,7 @@ class Puppeteer(Leader):
 
     def apply(self, feedback: Feedback) -> None:
         """Leave torques to the buses' threads; any thread, never blocks."""
-        self._is_engaged = feedback.is_engaged
+        self._is_engaged, self._state = feedback.is_engaged, feedback.state
         is_release = feedback.state in _MUST_BE_LIMP or not feedback.tau
         for port, owner in self._owners.items():
             arms = [arm for arm in self.arms if arm.settings.port == port]
@@ -149,8 +149,8 @@ class Puppeteer(Leader):
         self._sample: LeaderSample | None = None
         self._seqs: Mapping[str, int] = {}
         self._lost: frozenset[str] = frozenset()
-        self._is_engaged = self._was_engaged = False
-        self._start, self._end = Hold(), Hold()
+        self._is_engaged, self._state = False, ""
+        self._grip = Grip(self.config.reset_box)
 
     def _take(self) -> LeaderSample | None:
         """Make a sample of the newest snapshots, if anything is new."""
@@ -204,35 +204,31 @@ class Puppeteer(Leader):
             )
             for arm in arms
         }
-        start, end = self._read_signals(states, now_ns) if is_whole else (False, False)
+        if is_whole:
+            says = self._read_hands(states, now_ns)
+        else:
+            self._grip.lose()
+            says = Says(engaged=True)
         return LeaderSample(
             stamp_ns=stamp_ns if last is None else max(stamp_ns, last.stamp_ns),
             seq=0 if last is None else last.seq + 1,
             limbs=limbs,
             valid=is_whole or (self.config.on_loss == "go_on" and bool(arms)),
-            start=start,
-            end=end,
+            engaged=says.engaged,
+            start=says.start,
+            end=says.end,
             leader_state=self._join(states) if is_whole else None,
         )
 
-    def _read_signals(
-        self, states: Mapping[str, ArmState], now_ns: int
-    ) -> tuple[bool, bool]:
-        """Read the operator's signals: start where nothing moves yet, else end."""
-        if self._is_engaged != self._was_engaged:
-            self._was_engaged = self._is_engaged
-            self._start, self._end = Hold(), Hold()
+    def _read_hands(self, states: Mapping[str, ArmState], now_ns: int) -> Says:
+        """Read what the operator says with grippers and arms."""
         found = [arm.find_opening(states[arm.name]) for arm in self.arms]
-        openings = [opening for opening in found if opening is not None]
-        start = end = False
-        if self._is_engaged:
-            distances = [arm.find_distance(states[arm.name]) for arm in self.arms]
-            box = self.config.reset_box
-            self._end, end = step_end(self._end, openings, distances, box, now_ns)
-        else:
-            qs = [states[arm.name].q[: arm.n_arm] for arm in self.arms]
-            self._start, start = step_start(self._start, openings, qs, now_ns)
-        return start, end
+        hands = Hands(
+            openings=[opening for opening in found if opening is not None],
+            arms=[states[arm.name].q[: arm.n_arm] for arm in self.arms],
+            distances=[arm.find_distance(states[arm.name]) for arm in self.arms],
+        )
+        return self._grip.step(self._state, hands, now_ns)
 
     def _join(self, states: Mapping[str, ArmState]) -> JointState:
         """Return all joints of the device; torques only where all are measured."""

@@ -190,7 +190,8 @@ def test_grip_starts_and_ends(one_arm, opened, monkeypatch):
     leader = opened(config)
     gripper = emulated.servo(3)
     for is_engaged in (False, True):
-        feel(leader, {}, is_engaged=is_engaged)
+        state = "ENGAGED" if is_engaged else "WAITING"
+        feel(leader, {}, is_engaged=is_engaged, state=state)
         gripper.angle = 0.8
         wait_for_sample(leader, lambda s: s.limbs["left"].opening > 0.9)
         assert not leader.latest().start
