@@ -69,7 +69,7 @@ def say(line: str) -> None:
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
     except BrokenPipeError:
-        sys.stderr.close()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def build(settings: dict[str, list[str]]) -> tuple[Server, Log | None]:
@@ -98,7 +98,8 @@ def main(words: list[str]) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: server.stop())
     say(json.dumps(server.describe()))
-    server.listen(sys.stdin.fileno())
+    if sys.stdin is not None:
+        server.listen(sys.stdin.fileno())
     # Servos answer however busy the computer is, where the computer allows it.
     with contextlib.suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))

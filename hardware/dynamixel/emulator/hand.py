@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -196,7 +197,7 @@ def read_program(text: str) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def read_motion(path: Path, names: Sequence[str], body: Body) -> Motion:
+def read_motion(path: Path, names: Sequence[str], body: Body) -> Motion | None:
     """Return the motion in a file, for the joints of one arm.
 
     A CSV has a column ``time`` (or ``t``) and one for each joint, an NPZ the arrays
@@ -208,8 +209,8 @@ def read_motion(path: Path, names: Sequence[str], body: Body) -> Motion:
         names: ``<limb>/<joint>`` in the order of the arm.
         body: The arm.
 
-    Raises:
-        ValueError: If the file has no times, or none of the joints.
+    Returns:
+        The motion; None if the file has none of the joints.
     """
     time, columns = read_columns(path)
     found = {
@@ -219,8 +220,7 @@ def read_motion(path: Path, names: Sequence[str], body: Body) -> Motion:
         if key in columns
     }
     if not found:
-        msg = f"{path}: expected joints such as '{names[0]}', got {', '.join(columns)}"
-        raise ValueError(msg)
+        return None
 
     def motion(t: float) -> Vec:
         q = body.home.copy()
@@ -235,25 +235,36 @@ def read_columns(path: Path) -> tuple[Vec, dict[str, Vec]]:
     """Return times and named columns of a CSV or NPZ file.
 
     Raises:
-        ValueError: If there are no times.
+        ValueError: If it is no such file, or there are no times.
     """
-    if path.suffix == ".npz":
-        with np.load(path, allow_pickle=False) as arrays:
-            q = arrays["q"]
-            names = [str(name) for name in arrays["joint_names"]]
-            columns = {name: q[:, i] for i, name in enumerate(names)}
-            if "time" in arrays:
-                columns["time"] = arrays["time"]
-    else:
-        table: Any = np.genfromtxt(
-            path, delimiter=",", names=True, deletechars="", replace_space="_"
-        )
-        columns = {name: np.atleast_1d(table[name]) for name in table.dtype.names}
+    try:
+        columns = read_npz(path) if path.suffix == ".npz" else read_csv(path)
+    except (OSError, KeyError, IndexError, BadZipFile) as error:
+        raise ValueError(f"{path}: expected a motion, got {error}") from error
     for key in ("time", "t"):
         if key in columns:
             return columns.pop(key), columns
     msg = f"{path}: expected a column 'time', got {', '.join(columns)}"
     raise ValueError(msg)
+
+
+def read_npz(path: Path) -> dict[str, Vec]:
+    """Return the named columns of an NPZ file."""
+    with np.load(path, allow_pickle=False) as arrays:
+        q = arrays["q"]
+        names = [str(name) for name in arrays["joint_names"]]
+        columns = {name: q[:, i] for i, name in enumerate(names)}
+        if "time" in arrays:
+            columns["time"] = arrays["time"]
+    return columns
+
+
+def read_csv(path: Path) -> dict[str, Vec]:
+    """Return the named columns of a CSV file."""
+    table: Any = np.genfromtxt(
+        path, delimiter=",", names=True, deletechars="", replace_space="_"
+    )
+    return {name: np.atleast_1d(table[name]) for name in table.dtype.names or ()}
 
 
 class Hand:
@@ -273,15 +284,34 @@ class Hand:
         self.is_holding = True
         self._body, self._names = body, names
         self._parts: list[Part] = []
+        self._files: Mapping[str, Motion] = {}
         self._begin = 0.0
         self._start = self._last = body.home
         self._motion: Motion = still(body, body.home)
         self._duration = np.inf
 
-    def play(self, program: Sequence[Part], t: float) -> None:
-        """Play a program from a time on, [s]."""
+    def play(self, program: Sequence[Part], t: float) -> bool:
+        """Play a program.
+
+        Args:
+            program: What; where a file has none of the joints the arm stays at home.
+            t: From when on, [s].
+
+        Returns:
+            Whether every file has some of the joints.
+        """
+        files = {
+            part.name: read_motion(Path(part.name), self._names, self._body)
+            for part in program
+            if part.name not in MOTIONS
+        }
+        self._files = {
+            name: motion or still(self._body, self._body.home)
+            for name, motion in files.items()
+        }
         self._parts = list(program)
         self._next(t)
+        return None not in files.values()
 
     def go_to(self, places: Mapping[int, float], t: float) -> None:
         """Take some joints to a place and stay there; all others stay where they are.
@@ -303,7 +333,7 @@ class Hand:
         if part.name in MOTIONS:
             self._motion = MOTIONS[part.name](self._body, self._start)
         else:
-            self._motion = read_motion(Path(part.name), self._names, self._body)
+            self._motion = self._files[part.name]
 
     def sample(self, t: float) -> Vec:
         """Return where the hand wants the joints at a time, [s] → [rad]."""

@@ -71,8 +71,8 @@ class Limb:
 
     def set_hand(self, stiffness: Vec, damping: Vec) -> None:
         """Choose how firmly the hand holds, [N·m/rad] and [N·m·s/rad]."""
-        self.arm.hand_stiffness, self.arm.hand_damping = stiffness, damping
         self._grip = stiffness, damping
+        self.hold(self.hand.is_holding)
 
     def hold(self, is_holding: bool) -> None:
         """Let the hand take the arm, or let it go."""
@@ -189,11 +189,17 @@ class Rig:
         Args:
             program: As :func:`read_program` takes it.
             limb: Whose hand; None: all.
+
+        Raises:
+            ValueError: If it is no program, or a file has joints of nobody.
         """
-        parts = read_program(program)
-        for name, one in self.limbs.items():
-            if limb in (None, name):
-                one.hand.play(parts, self._play_time() or 0.0)
+        parts, t = read_program(program), self._play_time() or 0.0
+        hands = [one.hand for n, one in self.limbs.items() if limb in (None, n)]
+        known = [hand.play(parts, t) for hand in hands]
+        if not any(known):
+            raise ValueError(
+                f"motion '{program}': expected joints of the rig, got none"
+            )
 
     def pose(self, joints: Mapping[str, float], limb: str | None = None) -> None:
         """Let the hands take joints to places, [rad] by the joints' names.

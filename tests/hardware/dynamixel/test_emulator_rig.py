@@ -282,6 +282,41 @@ def test_a_file_leads_the_hand(tmp_path, kind):
     assert right == pytest.approx([0.0, 0.5], abs=1e-9)
 
 
+def test_a_file_for_one_arm_leaves_the_other_at_home_and_one_for_none_is_refused(
+    tmp_path,
+):
+    path = tmp_path / "motion.csv"
+    path.write_text("time,left/elbow\n0,0.0\n1,0.2\n")
+    rig = Rig(SPEC)
+    rig.exchange("one", make_instruction(1, 1))
+    rig.play(str(path))
+    run(rig, 1.2)
+    assert rig.limbs["left"].arm.hand_q[1] == pytest.approx(0.2, abs=1e-6)
+    assert rig.limbs["right"].arm.hand_q == pytest.approx([0.0, 0.0])
+
+    path.write_text("time,knee\n0,0.0\n1,0.2\n")
+    with pytest.raises(ValueError, match="expected joints of the rig"):
+        rig.play(str(path))
+    path.write_text("left/elbow\n0.0\n0.2\n")
+    with pytest.raises(ValueError, match="expected a column 'time'"):
+        rig.play(str(path))
+    broken = tmp_path / "motion.npz"
+    broken.write_text("no zip")
+    with pytest.raises(ValueError, match="expected a motion|pickle"):
+        rig.play(str(broken))
+
+
+def test_a_hand_that_is_told_how_to_hold_does_not_grip_by_it():
+    limb = Rig(SPEC).limbs["left"]
+    limb.hold(False)
+
+    limb.set_hand(np.ones(3), np.ones(3))
+    assert not limb.arm.hand_stiffness.any()
+    limb.hold(True)
+
+    assert limb.arm.hand_stiffness == pytest.approx(1.0)
+
+
 def test_limbs_of_one_port_share_a_bus(tmp_path):
     values = yaml.safe_load(TWO_JOINTS)
     values["limbs"]["right"]["port"] = "one"
