@@ -101,7 +101,7 @@ class BusOwner:
             self._bus.close()
             raise
         self._stop.clear()
-        self._command = None
+        self._command = self._snapshot = None
         name = f"dynamixel {self.settings.path}"
         self._thread = threading.Thread(target=self._run, name=name)
         self._thread.start()
@@ -133,13 +133,17 @@ class BusOwner:
         """Questions without a proper answer, by what came instead."""
         return dict(self._bus.wire.n_failed)
 
+    def release(self) -> None:
+        """Let torque ramp down and go off; any thread, never blocks."""
+        self.post(TorqueCommand(np.zeros(0), self._clock(), is_release=True))
+
     def close(self) -> None:
         """Ramp torque down, switch it off, see that it is, end the thread; twice."""
         thread, self._thread = self._thread, None
         if thread is None:
             return
         if not self._shaper.is_limp:
-            self.post(TorqueCommand(np.zeros(0), self._clock(), is_release=True))
+            self.release()
             self._wait_limp(thread)
         self._stop.set()
         thread.join(_JOIN)
@@ -163,6 +167,7 @@ class BusOwner:
             self.problems = tuple(self._bus.close())
             for problem in self.problems:
                 _LOG.error("%s", problem)
+            self._mark_closed(f"port '{self.settings.path}': its thread has ended")
 
     def _serve(self) -> None:
         """Read, write and check at the set rate."""
@@ -224,9 +229,12 @@ class BusOwner:
         self._bus.close()
         self._command, self._shaper.is_limp = None, True
         self._health.clear()
+        self._mark_closed(str(err))
+
+    def _mark_closed(self, fault: str) -> None:
         last = self._snapshot
         if last is not None:
-            self._snapshot = Snapshot(last.reading, last.seq + 1, False, str(err))
+            self._snapshot = Snapshot(last.reading, last.seq + 1, False, fault)
 
     def _reopen(self) -> None:
         """Wait for the port, and take in whoever is there."""

@@ -127,6 +127,8 @@ class Puppeteer(Leader):
     def close(self) -> None:
         """Ramp torques down, switch them off, and see that they are; may be twice."""
         for owner in self._owners.values():
+            owner.release()
+        for owner in self._owners.values():
             owner.close()
 
     def diagnose(self) -> Iterator[tuple[bool, str]]:

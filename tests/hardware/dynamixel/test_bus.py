@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from puppets import make_limb, puppets
+from puppets import make_limb, puppets, wait_for
 
 from hardware.dynamixel.bus import Bus
 from hardware.dynamixel.errors import BusError
@@ -233,3 +233,15 @@ def test_damaged_orders_are_given_again(emulated, bus):
             bus.enable_next()
         assert [m.is_enabled for m in bus.members] == [True, False, True, True]
         assert bus.disable() == []
+
+
+def test_servos_go_limp_by_themselves_when_nobody_speaks(emulated, bus):
+    """So does a process that was killed leave them."""
+    bus.open()
+    bus.enable_next()
+    bus.write_torque(np.full(4, 0.1))
+    wait_for(lambda: emulated.servo(1).table.get("Goal Current") > 0, "torque")
+
+    wait_for(lambda: emulated.servo(1).table.get("Goal Current") == 0, "watchdog")
+
+    assert emulated.servo(1).table.get("Bus Watchdog") == 255

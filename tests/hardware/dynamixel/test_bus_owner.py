@@ -117,6 +117,7 @@ def test_owner_that_dies_leaves_torque_off(emulated, owner, monkeypatch):
     monkeypatch.setattr(owner._bus, "check_next", None)
 
     wait_for(lambda: not is_on(emulated), "torque off")
+    wait_for(lambda: not owner.latest().is_open)
 
 
 def test_unplugged_bus_says_so_and_comes_back_limp(emulated, owner):
