@@ -118,11 +118,11 @@ class RosRobot:
         self._looked_ns = 0
         self._intruder = self._jump = ""
         self._is_held = False
-        self._sent: Vec | None = None
         self._planners = [
             StopPlanner(
                 spec.q_min[topic.indices],
                 spec.q_max[topic.indices],
+                spec.dq_max[topic.indices],
                 spec.ddq_max[topic.indices],
                 spec.period,
             )
@@ -184,15 +184,12 @@ class RosRobot:
             is_near = bool((np.abs(q - self.q)[self._spec.is_arm] <= _NEAR).all())
             self._is_held = not (self._is_running and is_near)
             if self._is_held:
-                self._sent = None
+                for planner in self._planners:
+                    planner.forget()
                 return
-        previous, self._sent = self._sent, q.copy()
-        if previous is None:
-            previous = q
         parts = zip(self._spec.commands, self._planners, self._publishers, strict=True)
         for topic, planner, publisher in parts:
-            at = topic.indices
-            publisher.publish(self._encode(topic, planner, q[at], previous[at]))
+            publisher.publish(self._encode(topic, planner, q[topic.indices]))
 
     def _find_lead(self, q: Vec, at: npt.NDArray[np.intp]) -> float:
         """Return when a command is to be reached: an arm let go catches up at V."""
@@ -200,15 +197,15 @@ class RosRobot:
         late = np.abs(q - self.q[at]) / spec.dq_max[at] - 2.0 * spec.lag
         return float(np.fmax.reduce(late[spec.is_arm[at]], initial=spec.lead))
 
-    def _encode(self, topic: Topic, planner: StopPlanner, q: Vec, q_prev: Vec) -> bytes:
+    def _encode(self, topic: Topic, planner: StopPlanner, q: Vec) -> bytes:
         codec, spec = self._bus.codec, self._spec
         names = tuple(spec.joint_names[i] for i in topic.indices)
         scale = spec.scale[topic.indices]
         if topic.kind == "trajectory":
-            # stamp zero: from its arrival, in the controller's own time, real or not
             lead = self._find_lead(q, topic.indices)
-            times, positions, velocities = planner.plan(q, q_prev, lead)
-            trajectory = Trajectory(names, times, positions * scale, velocities * scale)
+            plan = planner.advance(q, self._clock(), lead)
+            # stamp zero: from its arrival, in the controller's own time, real or not
+            trajectory = Trajectory(names, plan.times, plan.q * scale, plan.dq * scale)
             return encode_trajectory(codec, trajectory)
         if topic.kind == "positions":
             return encode_floats(codec, q * scale)

@@ -8,36 +8,121 @@ The gate's brake in command time is c + Σ (v − i A h) h, i = 1 … n. These p
 on one parabola, c + w t − A t²/2 with w = v − A h/2, at t = i h, which ends where w is
 used up. A cubic through positions and velocities is exact on it, so a point is needed
 only where some joint comes to rest.
+
+A gate that was held up goes on from its last command, while the robot went on along the
+brake: it stands before the next command, which would pull it back at once. What follows
+such a gap begins where the robot is and comes back to the commands as a critically
+damped spring does, x¨ = −2 ω x˙ − ω² x with ω = 2 A / V. After a whole brake from V,
+when x = V²/2A and x˙ = −V, that is x = x₀ exp(−ω t), and nowhere harder than 2 A.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 Vec = npt.NDArray[np.float64]
 
-_APART = (
-    1e-3  # [s] chosen: points nearer than this are one; below any controller's period
-)
+_APART = 1e-3  # [s] chosen: nearer points are one; below any controller's period
+_GAP = 3.0  # [periods] chosen: as the gate's own watch for stalls
+_NOTABLE = 0.02  # [rad] chosen: less, a drive takes in its stride
+_BACK = 1e-4  # [rad] chosen: an offset that is none any more; below any encoder's step
+_SETTLED = 4.0  # [1/ω] chosen: after that 2 % of an offset are left
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Points of a trajectory.
+
+    Attributes:
+        times: From its arrival, shape (k,), [s].
+        q: Positions, shape (k, n), [rad] or [m].
+        dq: Velocities, shape (k, n); the last ones are zero.
+    """
+
+    times: Vec
+    q: Vec
+    dq: Vec
+
+    def at(self, t: float) -> tuple[Vec, Vec]:
+        """Return positions and velocities at a time, as a controller's cubic has them.
+
+        Args:
+            t: From its arrival, [s]; before the first point it is that one.
+        """
+        times = self.times
+        i = int(np.searchsorted(times, t, side="right")) - 1
+        if i < 0 or i >= len(times) - 1:
+            k = max(i, 0)
+            return self.q[k], self.dq[k]
+        T = float(times[i + 1] - times[i])
+        s = (t - float(times[i])) / T
+        m0, m1 = T * self.dq[i], T * self.dq[i + 1]
+        step = self.q[i + 1] - self.q[i]
+        a, b = m0 + m1 - 2.0 * step, 3.0 * step - 2.0 * m0 - m1
+        q = self.q[i] + ((a * s + b) * s + m0) * s
+        return q, ((3.0 * a * s + 2.0 * b) * s + m0) / T
 
 
 class StopPlanner:
     """Adds to each command the brake that follows it."""
 
-    def __init__(self, q_min: Vec, q_max: Vec, ddq_max: Vec, period: float) -> None:
+    def __init__(
+        self, q_min: Vec, q_max: Vec, dq_max: Vec, ddq_max: Vec, period: float
+    ) -> None:
         """Take the joints' limits.
 
         Args:
             q_min: Lower position limits, shape (n,), [rad] or [m].
             q_max: Upper position limits, shape (n,).
+            dq_max: Velocity limits V, shape (n,), [rad/s] or [m/s].
             ddq_max: Acceleration limits A, shape (n,), [rad/s²] or [m/s²].
             period: Of a command, h [s].
         """
         self._q_min, self._q_max = q_min, q_max
         self._ddq_max, self._h = ddq_max, period
+        self._omega = 2.0 * ddq_max / dq_max
+        self.forget()
 
-    def plan(self, q: Vec, q_prev: Vec, lead: float) -> tuple[Vec, Vec, Vec]:
+    def forget(self) -> None:
+        """Begin anew: the next command is the first."""
+        self._q: Vec | None = None
+        self._sent: Plan | None = None
+        self._sent_ns = 0
+        self._offset: tuple[Vec, Vec] | None = None
+
+    def advance(self, q: Vec, now_ns: int, lead: float) -> Plan:
+        """Return the trajectory for the next command.
+
+        Args:
+            q: The command, shape (n,), [rad] or [m].
+            now_ns: When it is sent, [ns].
+            lead: When it is to be reached, from the trajectory's arrival, [s].
+
+        Returns:
+            The way to the command and the brake that follows; after a gap beside it,
+            from where the robot is.
+        """
+        q_prev = q if self._q is None else self._q
+        plan = self.plan(q, q_prev, lead)
+        elapsed = (now_ns - self._sent_ns) * 1e-9
+        if self._sent is not None and elapsed > _GAP * self._h:
+            at, speed = self._sent.at(elapsed)
+            v = (q - q_prev) / self._h
+            x = at - (q - v * lead)
+            self._offset = (x, speed - v) if np.abs(x).max() > _NOTABLE else None
+        elif self._offset is not None:
+            x, dx = self._decay(np.array([elapsed]))
+            is_back = np.abs(x).max() < _BACK and np.abs(dx).max() < _BACK / self._h
+            self._offset = None if is_back else (x[0], dx[0])
+        if self._offset is not None:
+            plan = self._shift(plan)
+        self._q, self._sent, self._sent_ns = q.copy(), plan, now_ns
+        return plan
+
+    def plan(self, q: Vec, q_prev: Vec, lead: float) -> Plan:
         """Return a trajectory that goes to a command and then stops.
 
         Args:
@@ -46,8 +131,7 @@ class StopPlanner:
             lead: When the command is to be reached, from the start, [s].
 
         Returns:
-            Times [s], shape (k,), positions and velocities, shape (k, n), of k ≤ n + 1
-            points; the last velocities are zero.
+            At most n + 1 points.
         """
         A, h = self._ddq_max, self._h
         v = (q - q_prev) / h
@@ -61,7 +145,27 @@ class StopPlanner:
         low, high = np.minimum(self._q_min, q), np.maximum(self._q_max, q)
         velocities = direction * (w - A * run)
         velocities[-1] = 0.0
-        return lead + t, np.clip(positions, low, high), velocities
+        return Plan(lead + t, np.clip(positions, low, high), velocities)
+
+    def _decay(self, t: Vec) -> tuple[Vec, Vec]:
+        """Return the offset and its speed at times, shape (k, n) each."""
+        x, dx = self._offset if self._offset is not None else (0.0, 0.0)
+        omega, t = self._omega, t[:, None]
+        pull = dx + omega * x
+        share = np.exp(-omega * t)
+        return share * (x + pull * t), share * (dx - omega * pull * t)
+
+    def _shift(self, plan: Plan) -> Plan:
+        """Return a plan beside which the robot is, and back to its end."""
+        x, dx = self._decay(plan.times)
+        end = plan.times[-1] + _SETTLED / float(self._omega.min())
+        q = np.vstack([plan.q + x, plan.q[-1]])
+        dq = np.vstack([plan.dq + dx, np.zeros_like(plan.dq[-1])])
+        low, high = (
+            np.minimum(self._q_min, plan.q[0]),
+            np.maximum(self._q_max, plan.q[0]),
+        )
+        return Plan(np.append(plan.times, end), np.clip(q, low, high), dq)
 
 
 def _merge(ends: Vec) -> Vec:

@@ -22,7 +22,6 @@ from hardware.ros.emulator.description import Description, load_description
 from hardware.ros.emulator.robot import EmulatedRobot, Log
 from hardware.ros.transports import NodeSettings, open_bus
 
-
 _PRIORITY = 10  # chosen: above all ordinary processes; a robot has its own computer
 
 

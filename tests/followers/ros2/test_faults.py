@@ -110,3 +110,21 @@ def test_a_silent_gate_leaves_the_brake_to_the_robot(moving):
     assert len(rest) and rest[-1] * 0.0025 <= 0.005 + (V / A).max()
     assert (np.abs(q_des[-1] - last) <= V**2 / (2 * A)).all()
     assert np.abs(moving.rig.robot.dq[:6]).max() < 0.02
+
+
+def test_a_gate_that_stood_still_does_not_pull_the_robot_back(moving):
+    moving.move(100, speed=0.6)
+    begin = len(moving.rig.log.all("motion"))
+    for _ in range(40):  # 0.1 s, in which the robot brakes by itself
+        moving.graph.tick()
+    moving.move(100, speed=0.6)
+
+    assert moving.status["counts"][Reason.STALLED]
+    motion = moving.rig.log.all("motion")[begin:]
+    t, q = ([m[key] for m in motion] for key in ("t_ns", "q_des"))
+    speeds = np.diff(q, axis=0)[:, :6] / (np.diff(t) * 1e-9)[:, None]
+    V = moving.robot.info.dq_max[:6]
+    assert np.abs(speeds).max() > 0.5, "it was fast"
+    assert (np.abs(speeds) <= V).all()
+    forward = np.sign(speeds[np.argmax(np.abs(speeds).max(axis=1))])
+    assert (forward * speeds >= -0.2 * V).all(), "pulled back"
