@@ -67,7 +67,6 @@ class Links:
     Attributes:
         lower: Limits of the joints, shape (n,), [rad].
         upper: The same.
-        reach: From each joint to the last but one of them at zero, shape (n,), [m].
         damping: Viscous friction that the URDF states, 0: none, [N·m·s/rad].
         friction: Coulomb friction that the URDF states, 0: none, [N·m].
     """
@@ -106,15 +105,29 @@ class Links:
         self._order = None if np.array_equal(order, np.arange(len(order))) else order
         self.lower = self._model.lowerPositionLimit[order]
         self.upper = self._model.upperPositionLimit[order]
-        self.reach = self._measure_reach(ids)
+        self._ids = ids
         self.damping = read_dynamics(root, joint_names, "damping")
         self.friction = read_dynamics(root, joint_names, "friction")
 
-    def _measure_reach(self, ids: Sequence[int]) -> Vec:
-        pin.forwardKinematics(self._model, self._data, pin.neutral(self._model))
-        places = np.array([self._data.oMi[index].translation for index in ids])
-        reach: Vec = np.linalg.norm(places - places[max(len(ids) - 2, 0)], axis=1)
+    def measure_reach(self, q: Vec, hand: int) -> Vec:
+        """Return how far each joint is from the one at the hand, shape (n,), [m].
+
+        Args:
+            q: Positions, [rad].
+            hand: Index of the joint next to the hand.
+        """
+        pin.forwardKinematics(self._model, self._data, self._inside(q))
+        places = np.array([self._data.oMi[index].translation for index in self._ids])
+        reach: Vec = np.linalg.norm(places - places[hand], axis=1)
         return reach
+
+    def _inside(self, q: Vec) -> Vec:
+        """Return positions in the order of the model."""
+        if self._order is None:
+            return q
+        inside = np.empty_like(q)
+        inside[self._order] = q
+        return inside
 
     def accelerate(self, q: Vec, dq: Vec, tau: Vec, added: Vec) -> Vec:
         """Solve (M + diag(added)) a = tau − gravity − Coriolis for the acceleration.
@@ -141,8 +154,7 @@ class Links:
 
     def compute_gravity(self, q: Vec) -> Vec:
         """Return the torque that holds the arm still, shape (n,), [N·m]."""
-        inside, order = np.empty_like(q), self._order
-        inside[slice(None) if order is None else order] = q
+        inside, order = self._inside(q), self._order
         tau: Vec = pin.computeGeneralizedGravity(self._model, self._data, inside)
         return tau.copy() if order is None else tau[order]
 
@@ -208,6 +220,7 @@ class Arm:
         hand_dq: [rad/s].
         hand_stiffness: [N·m/rad].
         hand_damping: [N·m·s/rad].
+        hand_lift: What the hand carries besides, [N·m].
         motor_work: Done by each motor's torque since the start, [J].
         hand_work: Done by the hand at each joint, [J].
     """
@@ -222,6 +235,7 @@ class Arm:
         self.push = np.zeros(n)
         self.hand_q, self.hand_dq = self.q.copy(), np.zeros(n)
         self.hand_stiffness, self.hand_damping = np.zeros(n), np.zeros(n)
+        self.hand_lift = np.zeros(n)
         self.motor_work, self.hand_work = np.zeros(n), np.zeros(n)
         self._lower = links.lower if links else np.full(n, -FAR)
         self._upper = links.upper if links else np.full(n, FAR)
@@ -241,6 +255,7 @@ class Arm:
         c0 = self._gear * over
         c1 = np.where(over, self._gear * (dt + DULLNESS), 0.0)
         h0 = self.hand_stiffness * (self.hand_q - q) + self.hand_damping * self.hand_dq
+        h0 = h0 + self.hand_lift
         h1 = self.hand_stiffness * dt + self.hand_damping
         beyond = q - np.minimum(np.maximum(q, self._lower), self._upper)
         s1 = np.where(beyond, STOP_STIFFNESS * dt + STOP_DAMPING, 0.0)

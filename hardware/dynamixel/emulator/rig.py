@@ -27,6 +27,7 @@ WATCHDOG_PERIOD_NS = 10_000_000  # chosen: half of the watchdog's unit [ns]
 HAND_STIFFNESS = 300.0  # chosen: a relaxed hand at a handle [N/m]
 LEAST_STIFFNESS = 2.0  # chosen: a wrist or fingers turning a joint [N·m/rad]
 REACH = 0.2  # chosen: from a joint to the handle where there is no URDF [m]
+LIFT_TIME = 0.5  # chosen: in which a person gets used to a weight [s]
 AIM_PERIOD = 0.005  # chosen: a hand aims slowly; between, it goes straight on [s]
 HAND_TIME = 0.025  # chosen: damping of the hand by its stiffness, well damped [s]
 
@@ -61,7 +62,10 @@ class Limb:
         body = make_body(spec, links)
         self.arm = Arm(drives, links, body.home)
         self.hand = Hand(body, [f"{spec.name}/{joint}" for joint in joints])
-        reach = links.reach if links else np.full(len(joints), REACH)
+        n_arm = len(joints) - (spec.gripper is not None)
+        reach = np.full(len(joints), REACH)
+        if links is not None:
+            reach = links.measure_reach(body.home, n_arm - 1)
         stiffness = np.maximum(HAND_STIFFNESS * reach**2, LEAST_STIFFNESS)
         self.set_hand(stiffness, HAND_TIME * stiffness)
         self._aim_t = 0.0
@@ -82,6 +86,7 @@ class Limb:
             share * self._grip[0],
             share * self._grip[1],
         )
+        self.arm.hand_lift = share * self._weigh()
 
     def step(self, t: float | None, dt: float) -> None:
         """Move on by a step, the hand being at a time of its program or before, [s]."""
@@ -90,9 +95,26 @@ class Limb:
         if t is not None and t >= self._aim_t:
             arm.hand_dq = (self.hand.sample(t + AIM_PERIOD) - arm.hand_q) / AIM_PERIOD
             self._aim_t = t + AIM_PERIOD
+            self._lift(AIM_PERIOD)
         arm.hand_q = arm.hand_q + dt * arm.hand_dq
         arm.step(self._gear * tau, dt)
         self._show()
+
+    def _lift(self, dt: float) -> None:
+        """Let the hand learn to carry what of the arm's weight the motors do not."""
+        if not self.hand.is_holding:
+            return
+        arm, weight = self.arm, self._weigh()
+        sag = arm.hand_stiffness * (arm.hand_q - arm.q)
+        lift = arm.hand_lift + sag * dt / LIFT_TIME
+        arm.hand_lift = np.clip(lift, np.minimum(weight, 0.0), np.maximum(weight, 0.0))
+
+    def _weigh(self) -> Vec:
+        """Return the torques that hold the arm still, shape (n,), [N·m]."""
+        links = self.arm.links
+        return (
+            links.compute_gravity(self.arm.q) if links else np.zeros(len(self.servos))
+        )
 
     def mount(self, index: int, sign: int, offset: float) -> tuple[int, float]:
         """Fit a horn otherwise than the YAML says.

@@ -207,6 +207,22 @@ def test_the_hand_leads_the_arm_and_can_let_go():
     assert np.all(limb.arm.tau_hand == 0)
 
 
+def test_the_hand_carries_the_weight_that_the_motors_do_not():
+    rig = Rig(read_rig(str(ROOT / "configs/leader/puppeteer_piper.yaml")))
+    rig.exchange("/dev/ttyUSB0", make_instruction(1, 1))
+    arm = rig.limbs["arm"].arm
+    weight = rig.limbs["arm"].arm.links.compute_gravity(arm.q)
+    assert np.abs(weight).max() > 0.1
+
+    run(rig, 1.0)
+    assert np.abs(arm.q - arm.hand_q).max() < 0.01
+    rig.limbs["arm"].arm.push = weight  # as if the motors did
+    run(rig, 3.0)
+
+    assert np.abs(arm.q - arm.hand_q).max() < 0.03
+    assert np.all(np.abs(arm.hand_lift) <= np.abs(weight) + 0.05)
+
+
 def test_the_start_signal_is_an_open_then_a_held_gripper():
     rig = Rig(SPEC)
     rig.exchange("one", make_instruction(1, 1))
