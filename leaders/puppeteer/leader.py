@@ -35,7 +35,7 @@ from paprle.types import (
     readonly,
 )
 
-_BEHIND_NS = 200_000_000  # chosen: longer than a host pauses; A1 brakes before
+_BEHIND_NS = 500_000_000  # chosen: longer than a host pauses; A1 brakes before
 _MUST_BE_LIMP = {SessionState.STOPPED.name, SessionState.CLOSING.name}
 
 
