@@ -33,7 +33,8 @@ _ANSWER_TIME = 0.5  # [s] chosen: for an answer, which may be lost: asked three 
 _N_ASKED = 3  # chosen: see above
 _ENABLE_TIME = 5.0  # [s] chosen: motors come one by one, brakes open
 _LISTEN_TIME = 0.25  # [s] chosen: another master speaks at 20 Hz or more
-_REPORT_AGE_NS = 250_000_000  # [ns] chosen: motors report every 50 ms, the arm every 5
+_CONDITION_AGE_NS = 250_000_000  # [ns] chosen: reported every 5 ms
+_MOTORS_AGE_NS = 500_000_000  # [ns] chosen: reported every 50 ms
 _MODE_EVERY = 20  # chosen: ten times a second at 200 Hz, as a reminder
 _FOREIGN_NS = 1_000_000_000  # [ns] chosen: how long another master is remembered
 _SAME_PLACE = 0.05  # [rad] chosen: a command that far from the arm is no jump
@@ -151,8 +152,12 @@ class PiperArm:
             return f"another master commands the arm ({bus.foreign[0]:#x})"
         condition = bus.condition
         # a bus that is silent altogether shows as the age of the state instead
-        oldest = motion.stamp_ns - _REPORT_AGE_NS
-        if condition is None or min(condition.stamp_ns, bus.motors_ns) < oldest:
+        now = motion.stamp_ns
+        if (
+            condition is None
+            or now - condition.stamp_ns > _CONDITION_AGE_NS
+            or now - bus.motors_ns > _MOTORS_AGE_NS
+        ):
             return "no report of the arm's status"
         bits = motion.gripper_bits if self._limb.gripper else 0
         return describe_fault(condition, bus.motors, bits) or describe_idleness(

@@ -31,7 +31,7 @@ from hardware.piper.arm import EmulatedArm
 from hardware.piper.faults import Faults
 from hardware.piper.journal import Journal
 from hardware.piper.protocol import FRAME_SIZE, Frame, pack_frame, unpack_frame
-from hardware.piper.reports import make_reports
+from hardware.piper.reports import SLOW_PERIOD_NS, make_reports
 
 PERIOD_NS = 5_000_000  # [ns] spec: the arm reports its joints at 200 Hz
 _N_STEPS = 5  # chosen: 1 ms a step of a servo of 100 rad/s
@@ -150,7 +150,7 @@ class Emulator:
         self._arm, self._server, self._journal = arm, server, journal
         self._faults = Faults(arm)
         self._must_end = False
-        self._n_periods = 0
+        self._slow_due = 0
         self._rest = b""
 
     def heed_signals(self) -> None:
@@ -184,10 +184,12 @@ class Emulator:
     def _step(self, now_ns: int) -> None:
         for _ in range(_N_STEPS):
             self._arm.step(PERIOD_NS * 1e-9 / _N_STEPS)
-        reports = make_reports(self._arm, self._faults, self._n_periods)
+        has_slow = now_ns >= self._slow_due
+        if has_slow:
+            self._slow_due = max(self._slow_due, now_ns - PERIOD_NS) + SLOW_PERIOD_NS
+        reports = make_reports(self._arm, self._faults, has_slow=has_slow)
         self._server.send(self._faults.change(reports, now_ns))
         self._journal.write_arm(now_ns, self._arm)
-        self._n_periods += 1
 
     def _take_stdin(self) -> list[Frame]:
         data = os.read(sys.stdin.fileno(), 65536)

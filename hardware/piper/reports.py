@@ -23,10 +23,12 @@ from hardware.piper.protocol import (
     to_millideg,
 )
 
-_SLOW_EVERY = 10  # chosen: 20 Hz, of 200
+SLOW_PERIOD_NS = 50_000_000  # [ns] chosen: 20 Hz
 
 
-def make_reports(arm: EmulatedArm, faults: Faults, n_periods: int) -> list[Frame]:
+def make_reports(
+    arm: EmulatedArm, faults: Faults, *, has_slow: bool = True
+) -> list[Frame]:
     """Return the frames of one period, in the order in which they leave.
 
     The pose of 0x2A2 … is sent as zeros: nobody here asks an arm where its hand is.
@@ -41,7 +43,7 @@ def make_reports(arm: EmulatedArm, faults: Faults, n_periods: int) -> list[Frame
     for i, can_id in enumerate(MOTORS_FAST):
         current = arm.tau[i] / TORQUE_PER_AMPERE[i]
         frames.append(Frame(can_id, pack_motor_fast(arm.dq[i], current, arm.q[i])))
-    if n_periods % _SLOW_EVERY == 0:
+    if has_slow:
         frames += [
             Frame(can_id, _make_slow(arm, faults, i))
             for i, can_id in enumerate(MOTORS_SLOW)

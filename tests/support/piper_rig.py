@@ -125,3 +125,25 @@ def find_rest_ns(record: Record, after_ns: int) -> int:
 
 def last_command(record: Record) -> np.ndarray:
     return record.commands[-1, :6]
+
+
+def describe(record: Record, robot: RobotInfo) -> str:
+    """What reached the arm, in a few lines."""
+    first, middle, last = np.percentile(np.diff(record.stamps) * 1e-6, [1, 50, 99])
+    late = np.diff(record.state_stamps) * 1e-6
+    return "\n".join(
+        [
+            str(judge(record, robot)),
+            f"commands: {len(record.stamps)}, every {middle:.2f} ms "
+            f"(p1 {first:.2f}, p99 {last:.2f})",
+            f"the arm's own period: p99 {np.percentile(late, 99):.2f} ms, "
+            f"max {late.max():.1f} ms",
+        ]
+    )
+
+
+if __name__ == "__main__":  # python tests/support/piper_rig.py arm.log episode.mcap
+    from paprle.recording.reader import Episode
+
+    log, path = map(Path, sys.argv[1:])
+    print(describe(read_journal(log), Episode.open(path).robot_info))  # noqa: T201 - a command

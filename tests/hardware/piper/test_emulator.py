@@ -141,6 +141,7 @@ def test_a_word_that_is_no_option_is_refused():
 def test_ends_when_it_is_told_and_takes_its_nodes_off_the_bus(tmp_path):
     arm = EmulatedPiper(tmp_path)
     with can.Bus(channel=arm.channel, interface="emucan") as bus:
+        assert receive(bus, p.STATUS)
         assert arm.end() == 0
         assert not arm.socket.exists()
         with pytest.raises(can.CanOperationError):
