@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import queue
 import threading
 import time
 from contextlib import contextmanager
@@ -42,8 +45,12 @@ class Puppets:
             limb.step = lambda t, dt: None  # noqa: ARG005 - no physics
             for servo in limb.servos:
                 servo.angle = 0.0
-        orders = Orders(rig, lambda line: None)  # noqa: ARG005 - nobody asks
+        self._answers = queue.Queue()
+        orders = Orders(rig, self._answers.put)
         self.server = Server(rig, link_dir, orders)
+        reading, self._writing = os.pipe()
+        self.server.listen(reading)
+        self._pipe = (reading, self._writing)
         self.faults = Faults(rig)
 
     def port(self, limb):
@@ -61,11 +68,22 @@ class Puppets:
             Servo(spec.number, spec.model) for spec in self.rig.limbs[limb].spec.servos
         )
 
+    def order(self, **order):
+        """Give an order to the emulator's own thread, and wait for its answer."""
+        os.write(self._writing, json.dumps(order).encode() + b"\n")
+        answer = json.loads(self._answers.get(timeout=PATIENCE))
+        assert answer["ok"], answer
+
     def unplug(self, limb):
-        self.server.unplug(self.rig.limbs[limb].spec.port)
+        self.order(cmd="unplug", bus=limb)
 
     def plug(self, limb):
-        self.server.replug(self.rig.limbs[limb].spec.port)
+        self.order(cmd="replug", bus=limb)
+
+    def close(self):
+        self.server.close()
+        for end in self._pipe:
+            os.close(end)
 
     def cause(self, fault, **rest):
         self.faults.cause({"fault": fault, **rest})
@@ -85,7 +103,7 @@ def puppets(tmp_path, tree):
     finally:
         emulated.server.stop()
         thread.join()
-        emulated.server.close()
+        emulated.close()
 
 
 def make_limb(port, first=1, models=("xl330-m288", "xm430-w350"), **rest):

@@ -23,7 +23,7 @@ def emulated(tmp_path):
 @pytest.fixture
 def owner(emulated):
     settings = BusSettings(
-        path=emulated.port("left"), servos=emulated.servos("left"), timeout=0.02
+        path=emulated.port("left"), servos=emulated.servos("left"), timeout=0.03
     )
     owner = BusOwner(settings, time.monotonic_ns)
     yield owner
