@@ -34,9 +34,7 @@ def test_what_reaches_the_robot_keeps_every_invariant(moving):
     "fault, expected",
     [
         ("paused", {Reason.STATE_STALE, Reason.STATE_LOST}),
-        ("degrees", {Reason.FOLLOWER_STOP}),
         ("mislabelled", {Reason.FOLLOWER_STOP}),
-        ("twice", {Reason.FOLLOWER_STOP}),
     ],
 )
 def test_a_fault_brakes_with_a_reason_and_no_jump(moving, fault, expected):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import uuid
 
 import numpy as np
 import pytest
-from ros_rig import choose_domain
+from ros_rig import MUST_RUN, choose_domain
 
 from hardware.ros import transports
 from hardware.ros.bus import BusError, Qos
@@ -16,7 +15,7 @@ from hardware.ros.joints import Joints, decode_joints, encode_joints
 from hardware.ros.messages import JOINT_STATE, POSE_STAMPED, load_codec
 from hardware.ros.transports import NodeSettings, choose_transport, open_bus
 
-if os.environ.get("REQUIRE_ROS") != "1":
+if not MUST_RUN:
     pytest.importorskip("cyclonedds")
 
 from hardware.ros.dds import DdsBus, find_domain, make_config
