@@ -38,6 +38,7 @@ _VERBS: Mapping[str, tuple[str, str]] = {
     "collision": ("collision:COLLISION", "pairs that are kept apart, and how near"),
     "doctor": ("doctor:DOCTOR", "what is wrong with a leader, and the remedy"),
     "calibrate": ("calibrate:CALIBRATE", "measure a leader's signs, zeros and range"),
+    "identify": ("identify:IDENTIFY", "measure a rig's lag, friction and delay"),
     "new-robot": ("robots:NEW_ROBOT", "write the YAML of a robot for its URDF"),
 }
 

@@ -55,7 +55,8 @@ class Haptics:
     """Laws, mirrors and composer of one leader and one robot.
 
     Attributes:
-        joints: What is known of the leader's joints.
+        limbs: The leader's limbs.
+        joints: What is known of their joints.
         margins: How near to the bound of stability the laws are, by leader limb.
         composer: Caps, ramp and passivity.
         follower: The follower, as the gate says.
@@ -89,13 +90,13 @@ class Haptics:
             name: Arm(limb, leader.arms[name])
             for name, limb in load_arms(leader).items()
         }
-        self._limbs = list_limbs(leader, arms)
+        self.limbs = list_limbs(leader, arms)
         mirror = JointMirror(
             find_links(robot, leader, pairing),
-            sum(len(limb.joint_names) for limb in self._limbs),
+            sum(len(limb.joint_names) for limb in self.limbs),
         )
-        self.joints: LeaderJoints = read_joints(self._limbs, settings, robot, mirror)
-        self._poses = [PoseMirror(robot, pairing, limb.name) for limb in self._limbs]
+        self.joints: LeaderJoints = read_joints(self.limbs, settings, robot, mirror)
+        self._poses = [PoseMirror(robot, pairing, limb.name) for limb in self.limbs]
         self._laws = make_laws(settings)
         self.follower = FollowerSide(layout, settings.rig, mirror)
         self.composer = Composer(settings, self.joints.caps, self.joints.damping)
@@ -133,7 +134,7 @@ class Haptics:
         refuse_unstable(list(self.margins.values()), delays)
 
     def _measure_margins(self, scale: float, delays: Delays) -> None:
-        for limb, pose in zip(self._limbs, self._poses, strict=True):
+        for limb, pose in zip(self.limbs, self._poses, strict=True):
             self.margins[limb.name] = measure_margin(
                 self._laws,
                 sample_postures(
@@ -231,7 +232,7 @@ class Haptics:
         own, met = np.zeros((2, now.q.size))
         follower, hands = self.follower, []
         q_robot = follower.q_gate, follower.q_meas, follower.model.q
-        for i, limb in enumerate(self._limbs):
+        for i, limb in enumerate(self.limbs):
             at = None if limb.arm is None else limb.arm.place(now.q[limb.rows])
             hands.append(Hand(limb.arm_rows, None if at is None else at.J))
             moves = NOWHERE
@@ -250,7 +251,7 @@ class Haptics:
         self, i: int, inputs: FeedbackInput, now: Instant, sums: tuple[Vec, Vec]
     ) -> None:
         """Add what the laws ask of a limb to the sums, the leader's own and the met."""
-        states, rows = self._states[i], self._limbs[i].rows
+        states, rows = self._states[i], self.limbs[i].rows
         for k, (_, law, weight) in enumerate(self._laws):
             if law.needs_follower and not now.is_driving:
                 states[k] = law.initial()
@@ -259,10 +260,10 @@ class Haptics:
             sums[law.needs_follower][rows] += weight * tau
 
     def _restart_laws(self) -> None:
-        self._states = [[law.law.initial() for law in self._laws] for _ in self._limbs]
+        self._states = [[law.law.initial() for law in self._laws] for _ in self.limbs]
 
     def _split(self, tau: Vec) -> Mapping[str, Vec]:
-        return {limb.name: tau[limb.rows].copy() for limb in self._limbs}
+        return {limb.name: tau[limb.rows].copy() for limb in self.limbs}
 
 
 def make_laws(settings: FeedbackSettings) -> tuple[Weighted, ...]:

@@ -1,0 +1,177 @@
+"""The verb that measures a rig: ``identify``."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml  # type: ignore[import-untyped]
+
+from paprle.cli.verb import Verb, add_settings, say
+from paprle.config import Resolved, resolve
+from paprle.errors import ConfigError
+from paprle.gate.controller import GateController
+from paprle.haptics.haptics import Haptics
+from paprle.haptics.identify import Lag
+from paprle.haptics.probe import probe_follower, probe_leader
+from paprle.leader_arms import load_arms
+from paprle.loop import request_realtime
+from paprle.pairing import make_pairing
+from paprle.process import WORKSPACE
+from paprle.robot import RobotModel
+from paprle.session.plan import make_follower, make_leader, make_robot
+from paprle.types import LeaderInfo
+from paprle.wire import make_layout
+
+_SITE = Path("configs/site/session.yaml")
+_POOR = 0.3  # chosen: a fit that leaves more than this of the motion says little
+
+
+def _add_identify(parser: argparse.ArgumentParser) -> None:
+    add_settings(parser)
+    parser.add_argument(
+        "--only", choices=("leader", "follower"), help="measure one side alone"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="measure and show, write nothing"
+    )
+
+
+def _identify(args: argparse.Namespace) -> int:
+    resolved = resolve(args.settings)
+    request_realtime()
+    robot = make_robot(resolved)
+    found: dict[str, Any] = {}
+    poor: list[str] = []
+    if args.only != "leader":
+        found |= _measure_follower(resolved, robot, poor)
+    if args.only != "follower":
+        found |= _measure_leader(resolved, robot, poor)
+    if poor:
+        raise ConfigError([f"{text}; nothing was written" for text in poor])
+    say(yaml.safe_dump({"feedback": {"rig": found}}, sort_keys=False))
+    if not args.dry_run:
+        write_site(WORKSPACE / _SITE, found)
+        say(f"written to {_SITE}")
+    return 0
+
+
+def _measure_follower(
+    resolved: Resolved, robot: RobotModel, poor: list[str]
+) -> dict[str, float]:
+    follower = make_follower(resolved, robot)
+    layout = make_layout(robot.info, make_leader(resolved).info)
+    say("the follower moves by a few degrees about where it stands, for 13 s")
+    info = follower.open()
+    try:
+        controller = GateController(
+            robot, resolved.gate, follower, info, layout, 1.0 / info.rate
+        )
+        lags = probe_follower(controller, robot, layout, info.rate)
+    finally:
+        follower.close("hold")
+    for joint, lag in lags.items():
+        say(f"  {joint}: {_describe(lag)}")
+        if lag.residual > _POOR:
+            poor.append(f"{joint}: expected a lag to explain its motion, got less")
+    if not lags:
+        poor.append(f"follower '{robot.name}': expected joints to move, got none")
+        return {}
+    return {
+        "dead_time": float(np.median([lag.dead_time for lag in lags.values()])),
+        "time_constant": float(np.median([lag.time_constant for lag in lags.values()])),
+    }
+
+
+def _describe(lag: Lag) -> str:
+    return (
+        f"dead time {1e3 * lag.dead_time:.0f} ms, time constant "
+        f"{1e3 * lag.time_constant:.0f} ms ({lag.residual:.0%} unexplained)"
+    )
+
+
+def _measure_leader(
+    resolved: Resolved, robot: RobotModel, poor: list[str]
+) -> dict[str, Any]:
+    leader = make_leader(resolved)
+    if leader.info.renders != "torque":
+        say(f"leader '{resolved.leader_name}' renders no torque: nothing to measure")
+        return {}
+    haptics = _make_haptics(resolved, robot, leader.info)
+    viscous: dict[str, float] = {}
+    coulomb: dict[str, float] = {}
+    ages: list[float] = []
+    say("hands off the leader: each joint moves a little, 10 s each")
+    leader.open()
+    try:
+        time.sleep(0.5)  # noqa: TID251 - its first samples, nothing is moving
+        for limb in haptics.limbs:
+            for joint, name in enumerate(limb.joint_names):
+                motor, age = probe_leader(leader, haptics, limb.name, joint)
+                say(
+                    f"  {name}: viscous {motor.viscous:.3g} N·m·s/rad, dry "
+                    f"{motor.coulomb:.3g} N·m ({motor.residual:.0%} unexplained), "
+                    f"samples up to {1e3 * age:.1f} ms old"
+                )
+                if motor.residual > _POOR or motor.viscous <= 0.0:
+                    poor.append(f"{name}: expected friction to explain its motion")
+                viscous[name] = round(motor.viscous, 5)
+                coulomb[name] = round(max(motor.coulomb, 1e-4), 5)
+                ages.append(age)
+    finally:
+        leader.close()
+    # sample, tick, gate, feedback, bus: a period each, for a sample waits half of one
+    # before each, and each is done within the other half
+    rates = resolved.session.rate, resolved.session.rate, leader.info.rate
+    delay = round(max(ages) + sum(1.0 / rate for rate in rates), 5)
+    return {"loop_delay": delay, "viscous": viscous, "coulomb": coulomb}
+
+
+def _make_haptics(resolved: Resolved, robot: RobotModel, info: LeaderInfo) -> Haptics:
+    """Return the leader's joints; laws are not on, so nothing is to be refused."""
+    pairing = make_pairing(robot, info, resolved.retarget, load_arms(info))
+    layout = make_layout(robot.info, info)
+    return Haptics(resolved.feedback, robot, info, pairing, layout)
+
+
+def write_site(path: Path, found: dict[str, Any]) -> None:
+    """Put what was found into the site's settings; the rest of them stays.
+
+    Args:
+        path: ``configs/site/session.yaml``, made when it is not there.
+        found: Keys of ``feedback.rig``.
+    """
+    tree = yaml.safe_load(path.read_text()) if path.is_file() else {}
+    tree = tree if isinstance(tree, dict) else {}
+    rig = tree.setdefault("feedback", {}).setdefault("rig", {})
+    rig |= found
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = "# feedback.rig: measured by paprle identify\n"
+    path.write_text(text + yaml.safe_dump(tree, sort_keys=False, allow_unicode=True))
+
+
+IDENTIFY = Verb(
+    name="identify",
+    summary="Measure lag, friction, damping and delay of a rig.",
+    help="""\
+The follower moves by up to 0.06 rad about where it stands, through its gate; what its
+positions lag behind its commands is its dead time and time constant. Each joint of a
+leader with motors then moves by torques of its own, nobody's hands on it; from these
+come its viscous and dry friction. How old its samples are, and a period of each loop
+that they pass, make the delay of the loop.
+
+They are written to configs/site/session.yaml under feedback.rig, where the stability
+gate of force feedback and the lag model read them (docs/feedback.md).
+
+exit codes: 0 measured and written; 2 refused, or what was measured says little
+
+examples:
+  paprle identify leader=puppeteer_papras_7dof follower=papras_7dof env=mujoco
+  paprle identify leader=puppeteer_ur5 follower=papras_7dof env=kinematic --only leader
+  paprle identify leader=autopilot follower=piper env=mujoco --only follower""",
+    add_arguments=_add_identify,
+    run=_identify,
+)

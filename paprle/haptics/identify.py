@@ -1,0 +1,126 @@
+"""What a rig is: lag of a follower, friction and delay of a leader's motors; pure.
+
+Both are moved by two tones at once. The follower's lag is in gain and phase of its
+positions against its commands; a motor's friction from the torques asked of it,
+
+    tau(t − T_d) = I ddq + b dq + c sign(dq) + k_0 + k_1 q,
+
+by least squares over all T_d: the one that leaves least is the delay of the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from paprle.types import Vec
+
+TONES = (0.6, 1.7)
+"""[Hz] chosen: no whole multiple of each other, below what leaders and arms follow."""
+
+_LONGEST = 0.3  # [s] chosen: a rig that is later cannot be felt through
+_LONGEST_LOOP = 0.04  # [s] chosen: a later one cannot be told from inertia
+_STEP = 1e-3  # [s] chosen: half a period of the quickest gate
+_SLOWEST = 0.2  # [rad/s] chosen: nearer to rest the sign of a velocity is noise
+
+
+class Lag(NamedTuple):
+    """A follower's lag.
+
+    Attributes:
+        dead_time: [s].
+        time_constant: Of a first order, [s].
+        residual: What of its motion they do not explain, as a share.
+    """
+
+    dead_time: float
+    time_constant: float
+    residual: float
+
+
+class Motor(NamedTuple):
+    """One joint of a leader.
+
+    Attributes:
+        viscous: b, [N·m·s/rad].
+        coulomb: c, [N·m].
+        inertia: I, [kg·m²].
+        delay: From torques asked for to motion measured, [s].
+        residual: What of the torque they do not explain, as a share.
+    """
+
+    viscous: float
+    coulomb: float
+    inertia: float
+    delay: float
+    residual: float
+
+
+def make_tones(t: Vec | float, amplitude: float, rise: float = 1.0) -> Vec:
+    """Return both tones together, rising from zero, at most ``amplitude``."""
+    waves = sum(np.sin(2 * np.pi * f * np.asarray(t)) / 2.0 for f in TONES)
+    return np.asarray(amplitude * np.minimum(np.asarray(t) / rise, 1.0) * waves)
+
+
+def fit_lag(t_cmd: Vec, q_cmd: Vec, t_meas: Vec, q_meas: Vec) -> Lag:
+    """Fit a follower's lag.
+
+    Args:
+        t_cmd: When commands were sent, shape (N,), [s].
+        q_cmd: Commands of one joint, shape (N,).
+        t_meas: When it was measured, shape (N,), [s].
+        q_meas: Where it was, shape (N,).
+
+    Returns:
+        The lag that explains gain and phase of both tones best.
+    """
+    gains = _find_tones(t_meas, q_meas) / _find_tones(t_cmd, q_cmd)
+    d = np.arange(0.0, _LONGEST, _STEP)[:, None, None]
+    tau = np.arange(0.0, _LONGEST, _STEP)[None, :, None]
+    w = 2 * np.pi * np.array(TONES)
+    error = np.abs(np.exp(-1j * w * d) / (1.0 + 1j * w * tau) - gains) ** 2
+    total = error.sum(axis=2)
+    i, j = np.unravel_index(int(total.argmin()), total.shape)
+    residual = float(np.sqrt(total[i, j] / len(TONES)))
+    return Lag(float(i * _STEP), float(j * _STEP), residual)
+
+
+def _find_tones(t: Vec, q: Vec) -> Vec:
+    """Return the complex amplitude of each tone, whatever else the motion holds."""
+    columns = [np.ones_like(t), t]
+    for f in TONES:
+        columns += [np.cos(2 * np.pi * f * t), np.sin(2 * np.pi * f * t)]
+    x = np.linalg.lstsq(np.stack(columns, axis=1), q, rcond=None)[0]
+    return np.asarray(x[2::2] - 1j * x[3::2])
+
+
+def fit_motor(t: Vec, tau: Vec, q: Vec, dq: Vec) -> Motor:
+    """Fit friction, inertia and delay of one joint.
+
+    Args:
+        t: Times, evenly spaced, shape (N,), [s].
+        tau: Torques asked for, shape (N,), [N·m].
+        q: Measured positions, shape (N,), [rad].
+        dq: Measured velocities, shape (N,), [rad/s].
+
+    Returns:
+        The best over all delays; friction is at least zero.
+    """
+    dt = float(np.median(np.diff(t)))
+    ddq = np.gradient(dq, dt)
+    terms: Sequence[Vec] = (ddq, dq, np.sign(dq), np.ones_like(q), q)
+    A, moves = np.stack(terms, axis=1), np.abs(dq) > _SLOWEST
+    best = Motor(0.0, 0.0, 0.0, 0.0, np.inf)
+    for late in range(round(_LONGEST_LOOP / dt) + 1):
+        use = moves[late:]
+        asked, rows = tau[: len(tau) - late][use], A[late:][use]
+        if len(asked) < 10 * A.shape[1]:
+            break
+        x = np.linalg.lstsq(rows, asked, rcond=None)[0]
+        left = float(np.linalg.norm(rows @ x - asked) / np.linalg.norm(asked))
+        if left < best.residual:
+            inertia, b, c = np.maximum(x[:3], 0.0)
+            best = Motor(float(b), float(c), float(inertia), late * dt, left)
+    return best

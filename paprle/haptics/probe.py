@@ -1,0 +1,186 @@
+"""Moves a rig as ``paprle.haptics.identify`` asks.
+
+The follower moves through its gate, and each joint of the leader by torques within its
+caps, nobody's hands on it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+from paprle.errors import DeviceError
+from paprle.gate.controller import GateController
+from paprle.haptics.haptics import Haptics
+from paprle.haptics.identify import Lag, Motor, fit_lag, fit_motor, make_tones
+from paprle.interfaces import Leader
+from paprle.loop import DeadlineLoop
+from paprle.robot import RobotModel
+from paprle.types import Feedback, GateState, Vec
+from paprle.wire import Layout, Record, Request
+
+_SWING = 0.06  # [rad] chosen: a few degrees tell a lag, and hit nothing
+_LIMP = 3.0  # [s] chosen: an arm that falls hangs still by then
+_FAR = 1.2  # [rad] chosen: a joint that swings farther is pushed by somebody
+_SPEED = 3.0  # [rad/s] chosen: viscous friction shows beside dry friction
+_PUSH_RISE = 0.3  # [1/s] chosen: the cap is reached in three seconds
+_SETTLE, _MEASURE = 2.0, 8.0  # [s] chosen: several periods of the slower tone
+_READY_TIME = 3.0  # [s] chosen: a follower that is not ready by then says why
+_USUAL_DELAY = 0.012  # [s] chosen: the default of feedback.rig.loop_delay
+_ENOUGH = 0.7  # chosen: share of the time in which the gate has to follow
+_RATE = 400.0  # [Hz] chosen: the default of feedback.rate
+_VALID_FOR_NS = 100_000_000  # spec: safety.md A1, T_stale
+
+
+def probe_follower(
+    controller: GateController, robot: RobotModel, layout: Layout, rate: float
+) -> dict[str, Lag]:
+    """Move all arm joints a little about where they stand, through the gate.
+
+    Args:
+        controller: The gate and its open follower.
+        robot: The robot.
+        layout: What crosses process borders.
+        rate: Of the gate, [Hz].
+
+    Returns:
+        The lag of each arm joint that moved.
+
+    Raises:
+        DeviceError: If the gate does not let it move.
+    """
+    joints = np.concatenate([limb.indices for limb in robot.limbs.values()])
+    middle: Vec | None = None
+    rows: list[tuple[int, int, Vec, Vec]] = []
+    begin_ns, state = time.monotonic_ns(), GateState.DISARMED
+    setpoint: Record = np.zeros((), dtype=layout.setpoint)
+    for now_ns, due_ns in _tick(rate, _READY_TIME + _SETTLE + _MEASURE):
+        status = controller.step(setpoint if setpoint["seq"] else None, now_ns, due_ns)
+        state = GateState(int(status["state"]))
+        t = 1e-9 * (now_ns - begin_ns) - _READY_TIME
+        if state is GateState.STOPPED:
+            break
+        middle = status["q_cmd"].copy() if middle is None or t < -2.0 else middle
+        _ask(setpoint, now_ns, middle, joints, t)
+        if state is GateState.HOLD:  # it may go on once it has been asked to be ready
+            setpoint["request"] = Request.READY
+        if t > _SETTLE and state is GateState.ENGAGED:
+            stamps = int(status["stamp_ns"]) or now_ns, int(status["meas_ns"])
+            rows.append((*stamps, status["q_cmd"].copy(), status["q_meas"].copy()))
+    if len(rows) < _ENOUGH * _MEASURE * rate:
+        raise DeviceError(
+            f"follower: expected the gate to follow for {_MEASURE:g} [s], got "
+            f"{len(rows) / rate:.1f}, then {state.name}; run a session with it first"
+        )
+    return _fit_lags(rows, robot, joints)
+
+
+def _tick(rate: float, duration: float) -> Iterator[tuple[int, int]]:
+    """Yield now and when it was due, [ns], once a period."""
+    loop = DeadlineLoop(rate)
+    end_ns = time.monotonic_ns() + round(1e9 * duration)
+    while (now_ns := time.monotonic_ns()) < end_ns:
+        yield now_ns, loop.deadline_ns
+        loop.wait()
+
+
+def _ask(setpoint: Record, now_ns: int, middle: Vec, joints: Vec, t: float) -> None:
+    setpoint["session_id"], setpoint["seq"] = 1, setpoint["seq"] + 1
+    setpoint["stamp_ns"] = setpoint["at_ns"] = setpoint["source_ns"] = now_ns
+    setpoint["valid_for_ns"] = _VALID_FOR_NS
+    setpoint["request"] = Request.MOVE if t > -1.0 else Request.READY
+    setpoint["q_des"] = middle
+    setpoint["q_des"][joints] += make_tones(max(t, 0.0), _SWING)
+
+
+def _fit_lags(
+    rows: list[tuple[int, int, Vec, Vec]], robot: RobotModel, joints: Vec
+) -> dict[str, Lag]:
+    sent, measured = (np.array([row[i] for row in rows]) for i in (0, 1))
+    q_cmd, q_meas = (np.array([row[i] for row in rows]) for i in (2, 3))
+    begin = sent[0]
+    return {
+        robot.joint_names[j]: fit_lag(
+            1e-9 * (sent - begin),
+            q_cmd[:, j],
+            1e-9 * (measured - begin),
+            q_meas[:, j],
+        )
+        for j in joints
+        if np.ptp(q_cmd[:, j]) > _SWING / 2.0
+    }
+
+
+def probe_leader(
+    leader: Leader, haptics: Haptics, limb: str, joint: int
+) -> tuple[Motor, float]:
+    """Move one joint of an open leader by torques, about where it hangs.
+
+    The limb is limp first, until it hangs still; weak springs then keep all joints
+    about there, and the push on the joint grows until it moves.
+
+    Args:
+        leader: The leader.
+        haptics: What is known of its joints.
+        limb: Its limb.
+        joint: Index of the joint in the limb.
+
+    Returns:
+        Friction, inertia and delay, and how old the oldest samples were, [s]: 95 %
+        were younger.
+
+    Raises:
+        DeviceError: If it says nothing of its joints, or is moved too far.
+    """
+    at = next(one for one in haptics.limbs if one.name == limb)
+    caps, middle = haptics.joints.caps[at.rows], np.empty(0)
+    # half of what F2 allows a spring in a loop of a usual delay
+    stiffness = 0.25 * haptics.joints.damping[at.rows] / _USUAL_DELAY
+    ages: list[float] = []
+    push, rows = 0.0, list[tuple[float, float, float, float]]()
+    begin_ns = time.monotonic_ns()
+    for now_ns, _ in _tick(_RATE, _LIMP + _SETTLE + _MEASURE):
+        q, dq, age = _read(leader, limb, at.rows, now_ns)
+        ages.append(age)
+        t = 1e-9 * (now_ns - begin_ns) - _LIMP
+        if t < 0.0:
+            middle = q
+            leader.apply(_make_feedback({}, now_ns))
+            continue
+        if np.abs(q - middle).max() > _FAR:
+            leader.apply(_make_feedback({}, now_ns))
+            raise DeviceError(
+                f"{at.joint_names[joint]}: expected it to stay within {_FAR:g} [rad], "
+                "got farther; keep your hands off, and let the arm hang freely"
+            )
+        rise = _PUSH_RISE if abs(dq[joint]) < _SPEED else -10.0 * _PUSH_RISE
+        push = min(max(push + rise * caps[joint] / _RATE, 0.0), caps[joint])
+        tau = stiffness * (middle - q)
+        tau[joint] += float(make_tones(t, push))
+        tau = np.clip(tau, -caps, caps)
+        leader.apply(_make_feedback({limb: tau}, now_ns))
+        if t > _SETTLE:
+            rows.append((t, float(tau[joint]), float(q[joint]), float(dq[joint])))
+    leader.apply(_make_feedback({}, time.monotonic_ns()))
+    columns = np.array(rows).T
+    motor = fit_motor(columns[0], columns[1], columns[2], columns[3])
+    return motor, float(np.percentile(ages, 95.0))
+
+
+def _read(
+    leader: Leader, limb: str, rows: slice, now_ns: int
+) -> tuple[Vec, Vec, float]:
+    """Return positions and velocities of a limb, and how old they are, [s]."""
+    sample = leader.latest()
+    state = None if sample is None else sample.leader_state
+    if sample is None or state is None or state.dq is None:
+        raise DeviceError(f"leader: expected measured joints of '{limb}', got none")
+    return state.q[rows], state.dq[rows], 1e-9 * (now_ns - sample.stamp_ns)
+
+
+def _make_feedback(tau: dict[str, Vec], now_ns: int) -> Feedback:
+    return Feedback(
+        stamp_ns=now_ns, state="WAITING", episode=0, is_engaged=False, tau=tau
+    )

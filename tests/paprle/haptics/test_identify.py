@@ -1,0 +1,48 @@
+"""Lag, friction and delay come back from motions with known ones."""
+
+import numpy as np
+import pytest
+from feel_rig import ENCODER, Motors
+
+from followers.kinematic.plant import Plant
+from paprle.haptics.identify import fit_lag, fit_motor, make_tones
+
+
+@pytest.mark.parametrize(
+    ("dead_time", "time_constant"), [(0.02, 0.04), (0.0, 0.1), (0.06, 0.0)]
+)
+def test_a_followers_lag_is_found(dead_time, time_constant):
+    t = np.arange(0, 10, 0.005)
+    q_cmd = make_tones(t, 0.1)
+    plant = Plant(np.zeros(1), 0.005, time_constant, dead_time)
+    q_meas = []
+    for u in q_cmd:
+        plant.step(np.array([u]))
+        q_meas.append(plant.q[0])
+    lag = fit_lag(t[400:], q_cmd[400:], t[400:], np.array(q_meas)[400:])
+
+    assert lag.dead_time == pytest.approx(dead_time, abs=0.003)
+    assert lag.time_constant == pytest.approx(time_constant, abs=0.003)
+    assert lag.residual < 0.02
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.0075])
+@pytest.mark.parametrize(("b", "c"), [(0.05, 0.01), (0.02, 0.03)])
+def test_a_motors_friction_and_delay_are_found(b, c, delay):
+    dt, n = 0.0025, 3200
+    motors, late = Motors([0.0], 0.004, b, c), round(delay / dt)
+    t = dt * np.arange(n)
+    rows, posted = [], [0.0] * (late + 1)
+    for time in t:
+        q, dq = np.round(motors.q / ENCODER) * ENCODER, motors.dq
+        tau = float(make_tones(time, 0.2)) - 0.3 * q[0]
+        rows.append((tau, q[0], dq[0]))
+        posted.append(tau)
+        for _ in range(4):
+            motors.step(np.array([posted[-1 - late]]), dt / 4)
+    tau, q, dq = np.array(rows)[800:].T
+    motor = fit_motor(t[800:], tau, q, dq)
+
+    assert motor.viscous == pytest.approx(b, rel=0.15, abs=0.003)
+    assert motor.coulomb == pytest.approx(c, rel=0.2, abs=0.002)
+    assert motor.delay == pytest.approx(delay, abs=2 * dt)
