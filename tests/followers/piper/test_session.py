@@ -10,7 +10,7 @@ from piper_rig import EmulatedPiper, count_commands, find_rest_ns, judge
 from running import RunningSession
 
 pytest.importorskip("piper_sdk")
-pytestmark = [pytest.mark.process, pytest.mark.timed]
+pytestmark = [pytest.mark.process, pytest.mark.timed, pytest.mark.nightly]
 
 MOTION = (
     "leader=autopilot",
@@ -78,7 +78,6 @@ def test_a_killed_gate_leaves_the_arm_at_its_last_target(start, arm):
     assert record.is_enabled[-1], "it holds, with power on"
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["session", "leader"])
 def test_a_killed_session_or_leader_brakes_and_holds(start, arm, name):
     session = drive(start)
@@ -91,7 +90,6 @@ def test_a_killed_session_or_leader_brakes_and_holds(start, arm, name):
     assert record.is_enabled[-1]
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("fault", "arguments"),
     [
@@ -121,7 +119,6 @@ def test_an_arm_that_stops_is_told_nothing_more_wherever_it_is_put(
     assert np.abs(q - q[0]).max() < 1e-3, "no jump"
 
 
-@pytest.mark.nightly
 def test_an_emergency_stop_that_is_ended_starts_nothing(start, arm):
     session = drive(start)
 
@@ -138,7 +135,6 @@ def test_an_emergency_stop_that_is_ended_starts_nothing(start, arm):
     assert verdict.is_ok, str(verdict)
 
 
-@pytest.mark.nightly
 def test_silence_brakes_and_a_long_one_latches(start, arm):
     session = drive(start)
 
@@ -149,7 +145,6 @@ def test_silence_brakes_and_a_long_one_latches(start, arm):
     check(arm, session, at_ns)
 
 
-@pytest.mark.nightly
 def test_a_vanished_arm_ends_the_session(start, arm):
     session = drive(start)
 
