@@ -5,10 +5,11 @@ import time
 
 import numpy as np
 import pytest
-from puppets import make_limb, puppets, wait_for
+from puppets import PATIENCE, make_limb, puppets, wait_for
 
 from hardware.dynamixel.errors import BusError
 from hardware.dynamixel.owner import BusOwner, BusSettings
+from hardware.dynamixel.probe import stand, swing
 from hardware.dynamixel.torque import TorqueCommand
 
 N = 3
@@ -149,3 +150,28 @@ def test_error_of_a_servo_is_told_in_snapshots(emulated, owner):
     errors = wait_for(lambda: (s := owner.latest()) and s.errors)
 
     assert errors == {2: "overloaded"}
+
+
+def test_a_swing_ends_limp_and_tells_what_moved(emulated, owner):
+    owner.open()
+    seen = []
+
+    def profile(t, _angle):
+        seen.append(goal(emulated))
+        return None if t > PATIENCE or seen[-1] > 0 else 0.05
+
+    found = swing(owner, 0, profile)
+
+    assert len(found.t) == len(found.angle) == len(seen) - 1
+    assert (np.diff(found.t) > 0).all()
+    wait_for(lambda: not is_on(emulated), "torque off")
+
+
+def test_a_stand_tells_where_and_how_still(emulated, owner):
+    emulated.servo(2).angle = 0.5
+    owner.open()
+
+    found = stand(owner, 0.02)
+
+    assert found.angle == pytest.approx([0.0, 0.5, 0.0], abs=1e-3)
+    assert found.sway.max() == 0.0

@@ -2,10 +2,13 @@
 
 import re
 
+import numpy as np
 import pytest
 import yaml
 from puppets import puppets
 
+from hardware.dynamixel.probe import Swing
+from leaders.puppeteer.friction import Friction
 from paprle.cli import main
 from paprle.cli.calibrate import WORKSPACE
 
@@ -141,3 +144,19 @@ def test_unknown_joint_is_refused(calibrate, capsys):
 def test_leader_without_joints_needs_none(capsys):
     assert main(["calibrate", "leader=autopilot"]) == 2
     assert "it needs no calibration" in capsys.readouterr().err
+
+
+def test_friction_goes_where_the_stability_bound_reads_it(
+    workspace, calibrate, monkeypatch
+):
+    nothing = np.zeros(3)
+    still = Swing(nothing, nothing, nothing, nothing)
+    part = "leaders.puppeteer.calibration"
+    monkeypatch.setattr(f"{part}.swing", lambda *_: still)
+    monkeypatch.setattr(f"{part}.fit_friction", lambda *_: Friction(0.02, 0.03))
+
+    code, _ = calibrate("--joint", "arm/joint3", answers={"friction of": ""})
+
+    assert code == 0
+    rig = read(workspace, "configs/site/session.yaml")["feedback"]["rig"]
+    assert rig == {"viscous": {"arm/joint3": 0.02}, "coulomb": {"arm/joint3": 0.03}}
