@@ -89,11 +89,15 @@ def test_no_fault_of_packets_makes_a_wrong_angle(arm, kind):
     assert arm.rig.line_faults[arm.limb.spec.port].n_spoilt > 20
 
 
-def test_one_percent_corrupted_for_thirty_seconds_is_got_over_and_counted(arm):
+@pytest.mark.parametrize(
+    "seconds",
+    [30, pytest.param(600, marks=[pytest.mark.nightly, pytest.mark.timeout(1200)])],
+)
+def test_one_percent_corrupted_packets_are_got_over_and_counted(arm, seconds):
     arm.faults.cause({"fault": "corrupted", "p": 0.01})
     last, gap, seen_ns = None, 0, arm.rig.now_ns
 
-    for _ in range(round(30 / CYCLE)):
+    for _ in range(round(seconds / CYCLE)):
         reading, _ = arm.cycle()
         if reading is None or not np.isfinite(reading.angle).all():
             continue

@@ -155,7 +155,11 @@ class Faults:
             msg = f"fault: expected one of {', '.join(self.kinds)}, got '{kind}'"
             raise ValueError(msg)
         rest["kind"] = kind
-        self.kinds[kind](rest)
+        try:
+            self.kinds[kind](rest)
+        except KeyError as error:
+            msg = f"fault '{kind}': expected {error}, got {dict(command)}"
+            raise ValueError(msg) from error
         del rest["kind"]
         if rest:
             msg = f"fault '{kind}': expected no '{', '.join(rest)}'; see the README"
@@ -231,11 +235,11 @@ class Faults:
 
     def _chance(self, rest: dict[str, Any]) -> None:
         kind, p = rest["kind"], float(rest.pop("p"))
-        seconds = float(rest.pop("seconds", LATE)) if kind == "late" else LATE
+        lateness = float(rest.pop("seconds", LATE)) if kind == "late" else None
         for port in self.find_lines(rest):
             line = self._rig.line_faults[port]
             setattr(line, kind, p)
-            line.lateness = seconds
+            line.lateness = line.lateness if lateness is None else lateness
             self._remember(kind, lambda line=line: setattr(line, kind, 0.0))  # type: ignore[misc]
 
     def _latency(self, rest: dict[str, Any]) -> None:
