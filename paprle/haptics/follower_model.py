@@ -109,9 +109,10 @@ class FollowerModel:
         """Return each joint's command at a time of its own, shape (n,)."""
         first = self._newest + 1
         times = self._times[first : first + _ROOM]
-        i = np.clip(np.searchsorted(times, t), 1, _ROOM - 1)
+        i = np.minimum(np.maximum(np.searchsorted(times, t), 1), _ROOM - 1)
         t_0, t_1 = times[i - 1], times[i]
-        share = np.clip((t - t_0) / np.maximum(t_1 - t_0, 1e-9), 0.0, 1.0)
+        share = (t - t_0) / np.maximum(t_1 - t_0, 1e-9)
+        share = np.minimum(np.maximum(share, 0.0), 1.0)
         u_0 = self._commands[first + i - 1, self._joints]
         u_1 = self._commands[first + i, self._joints]
         return u_0 + share * (u_1 - u_0)
@@ -126,4 +127,5 @@ class FollowerModel:
             return
         error = -residual * velocity / (velocity * velocity + _MOVING**2)
         step = np.where(speed > _MOVING, _LEARNING * dt * error, 0.0)
-        self.dead_time = np.clip(self.dead_time + step, self._low, self._high)
+        learnt = np.maximum(self.dead_time + step, self._low)
+        self.dead_time = np.minimum(learnt, self._high)

@@ -64,7 +64,8 @@ class Passivity:
         self.n_damped += is_short
         self.share[is_at_cap] -= dt / _OUT
         self.share[missing <= 0.0] += dt / _IN
-        np.clip(self.share, 0.0, 1.0, out=self.share)
+        np.maximum(self.share, 0.0, out=self.share)
+        np.minimum(self.share, 1.0, out=self.share)
         self.energy[self.share <= 0.0] = _DAMP  # nothing is rendered, nothing is owed
         damped: Vec = tau - np.minimum(alpha, self._alpha_max) * dq
         return damped
