@@ -44,6 +44,7 @@ class PiperArm:
     """One PiPER on its channel.
 
     Attributes:
+        name: Of its limb.
         stop_reason: Why it may not be moved; empty when it may.
     """
 
@@ -51,6 +52,7 @@ class PiperArm:
         self, config: PiperConfig, limb: LimbInfo, channel: str, clock: Clock
     ) -> None:
         self._config, self._limb, self._clock = config, limb, clock
+        self.name = limb.name
         self._where = f"env 'can': {config.interface} '{channel}'"
         self._bus = PiperBus(config.interface, channel, clock)
         self._units = Units((1, 5, 2), [(0, 0)] * N_ARM)

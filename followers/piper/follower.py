@@ -59,13 +59,14 @@ class PiperFollower(Follower):
         for arm, ids in self._arms:
             stamp, q[ids], dq[ids], tau[ids] = arm.read()
             stamps.append(stamp)
-            reasons.append(arm.stop_reason)
+            if arm.stop_reason:
+                reasons.append((arm.name, arm.stop_reason))
         return FollowerState(
             stamp_ns=min(stamps),
             q=readonly(q),
             dq=readonly(dq),
             tau=readonly(tau),
-            stop_reason="; ".join(filter(None, reasons)),
+            stop_reason=_join(reasons, is_one=len(self._arms) == 1),
         )
 
     def write(self, q_cmd: Vec) -> None:
@@ -142,3 +143,10 @@ class PiperFollower(Follower):
                 "env 'can': expected an open follower, got a closed one; "
                 "call open() first"
             )
+
+
+def _join(reasons: list[tuple[str, str]], *, is_one: bool) -> str:
+    """Return the reasons, with their limbs where there are several."""
+    if is_one:
+        return "".join(reason for _, reason in reasons)
+    return "; ".join(f"{limb}: {reason}" for limb, reason in reasons)

@@ -8,6 +8,7 @@ arrives, keeps what the SDK's parser reads in it, and notes who else commands th
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import itertools
 import re
@@ -302,9 +303,10 @@ def _check_socketcan(channel: str) -> None:
 def _lock_channel(interface: str, channel: str) -> socket.socket:
     """Be the only one of this kind on the channel, until closed or dead."""
     name = channel if interface == "socketcan" else str(Path(channel).resolve())
+    key = hashlib.sha256(f"{interface}/{name}".encode()).hexdigest()[:32]
     lock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     try:
-        lock.bind(f"\0hardware.piper/{interface}/{name}")
+        lock.bind(f"\0hardware.piper/{key}")
     except OSError as err:
         lock.close()
         raise BusError(

@@ -38,7 +38,7 @@ class EmulatedBus(can.BusABC):  # type: ignore[misc]  # python-can is not type-c
             self._socket.connect(channel)
         except OSError as err:
             self._socket.close()
-            msg = f"no emulated arm at {channel}: {err.strerror}"
+            msg = f"no emulated arm at {channel}: {err}"
             raise can.CanInitializationError(msg) from err
         self._socket.setblocking(False)
         self._poll = select.poll()

@@ -236,9 +236,13 @@ def main(args: list[str]) -> int:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="piper-"))
         path = options.socket or str(Path(folder) / "can")
         log = None
-        if options.log:
-            log = stack.enter_context(Path(options.log).open("w", encoding="ascii"))
-        server = Server(path)
+        try:
+            if options.log:
+                log = stack.enter_context(Path(options.log).open("w", encoding="ascii"))
+            server = Server(path)
+        except OSError as err:  # no such folder, a path too long, one that is served
+            sys.stderr.write(f"hardware.piper.emulator: {path}: {err}\n")
+            return 2
         stack.callback(server.close)
         emulator = Emulator(arm, server, Journal(log))
         emulator.heed_signals()

@@ -367,4 +367,4 @@ def test_two_arms_are_one_robot(tmp_path, arm, clock):
     i = robot.joint_names.index("right_joint1")
     assert begin[i] == pytest.approx(0.5, abs=1e-4)
     assert state.q[i] == pytest.approx(0.51, abs=1e-3)
-    assert stopped.stop_reason == "emergency stop"
+    assert stopped.stop_reason == "right: emergency stop"

@@ -35,6 +35,7 @@ def arm(tmp_path_factory):
 
 @pytest.fixture
 def bus(arm):
+    arm.do("none")
     with can.Bus(channel=arm.channel, interface="emucan") as bus:
         yield bus
 
@@ -88,9 +89,11 @@ def test_errors_arrive_as_errors(arm, bus):
     arm.do("error_frames", time=0.2)
 
     end = time.monotonic() + 2.0
-    while time.monotonic() < end and not (got := bus.recv(0.1)).is_error_frame:
-        pass
-    assert got.is_error_frame
+    while time.monotonic() < end:
+        got = bus.recv(0.1)
+        if got is not None and got.is_error_frame:
+            return
+    raise AssertionError("no error frame came")
 
 
 def test_writes_down_what_came(arm, bus):
@@ -136,6 +139,19 @@ def test_a_word_that_is_no_option_is_refused():
     assert done.returncode == 2
     assert "colour" in done.stderr
     assert "socket" in done.stderr
+
+
+def test_a_socket_that_is_served_is_not_taken_over(arm):
+    done = subprocess.run(
+        [sys.executable, "-m", "hardware.piper.emulator", f"socket={arm.channel}"],
+        capture_output=True,
+        text=True,
+        cwd=WORKSPACE,
+        check=False,
+    )
+
+    assert done.returncode == 2
+    assert "in use" in done.stderr
 
 
 def test_ends_when_it_is_told_and_takes_its_nodes_off_the_bus(tmp_path):
