@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= demo
 
-.PHONY: demo test check fix bench bench-peers cover mutants nightly setup clean
+.PHONY: demo demo-puppeteer demo-ros2 test check fix bench bench-peers cover mutants nightly setup clean
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -18,6 +18,23 @@ demo: $(VENV)/.ready  ## one lap of the autopilot on a simulated PiPER, then a r
 	@rm -rf $(OUT)
 	$(BIN)/python run.py leader=autopilot follower=piper env=mujoco \
 		session.episodes=1 record.dir=$(OUT)
+	$(BIN)/paprle evaluate $(OUT)/episode_000000.mcap
+
+HAND := motion=grasp_all:30,sines:20,end:30
+WITH_EMULATORS := $(BIN)/python demos/with_emulators.py
+
+demo-puppeteer: $(VENV)/.ready  ## emulated servos in an emulated hand drive two arms
+	@rm -rf $(OUT)
+	$(WITH_EMULATORS) dynamixel leader=puppeteer_papras_7dof_2arm $(HAND) -- \
+		leader=puppeteer follower=papras_7dof_2arm env=mujoco \
+		session.episodes=1 record.dir=$(OUT)
+	$(BIN)/paprle evaluate $(OUT)/episode_000000.mcap
+
+demo-ros2: $(VENV)/.ready  ## an emulated hand, and a robot behind ROS 2
+	@rm -rf $(OUT)
+	$(WITH_EMULATORS) dynamixel leader=puppeteer_piper $(HAND) \
+		+ ros robot=piper transport=dds interface=loopback -- \
+		leader=puppeteer follower=piper env=ros2 session.episodes=1 record.dir=$(OUT)
 	$(BIN)/paprle evaluate $(OUT)/episode_000000.mcap
 
 test: $(VENV)/.ready  ## all tests but the nightly ones
