@@ -5,7 +5,8 @@ positions against its commands; a motor's friction from the torques asked of it,
 
     tau(t − T_d) = I ddq + b dq + c sign(dq) + k_0 + k_1 q,
 
-by least squares over all T_d: the one that leaves least is the delay of the loop.
+by least squares over all T_d. Tones this slow tell friction; delay and inertia are told
+apart from each other only roughly, and are not used.
 """
 
 from __future__ import annotations
