@@ -110,13 +110,6 @@ class RosConfig:
     running_topic: Annotated[
         str, doc("Latched Bool that is false while the robot is stopped; may be empty.")
     ] = ""
-    accept_no_stop: Annotated[
-        bool,
-        doc(
-            "Drive a robot that has no brake of its own: with positions or joint_state "
-            "it goes on to the last command when this program dies."
-        ),
-    ] = False
     power_off: Annotated[
         Literal["falls", "brakes"], doc("What the arm does when its power goes.")
     ] = "falls"

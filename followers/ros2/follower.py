@@ -32,17 +32,11 @@ class RosFollower(Follower):
             What it is.
 
         Raises:
-            DeviceError: If the robot is not there, is another one, is not alone with
-                us, or would not stop by itself and that was not accepted.
+            DeviceError: If the robot is not there, is another one, or is not alone
+                with us.
         """
         config, spec = self.config, self._make_spec()
         has_stop = all(topic.kind == "trajectory" for topic in spec.commands)
-        if not has_stop and not config.accept_no_stop:
-            raise DeviceError(
-                "env.commands: expected kind trajectory, which ends in a brake of its "
-                "own, got others; set env.accept_no_stop=true to drive a robot that "
-                "nothing brakes when this program dies"
-            )
         settings = NodeSettings(
             name=config.node,
             distro=config.distro,

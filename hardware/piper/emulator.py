@@ -246,7 +246,14 @@ def main(args: list[str]) -> int:
         stack.callback(server.close)
         emulator = Emulator(arm, server, Journal(log))
         emulator.heed_signals()
-        print_line({"interface": "emucan", "channel": path, "log": options.log})
+        print_line(
+            {
+                "interface": "emucan",
+                "channel": path,
+                "log": options.log,
+                "overrides": ["env.interface=emucan", f"env.channel={path}"],
+            }
+        )
         emulator.run()
     return 0
 

@@ -137,7 +137,13 @@ class Runner:
 
     def _describe(self) -> dict[str, Any]:
         settings = self._options.make_settings("")
+        overrides = [f"env.interface={settings.interface}"]
+        if settings.domain is not None:
+            overrides.append(f"env.domain={settings.domain}")
+        if self._options.transport != "auto":
+            overrides.append(f"env.transport={settings.transport}")
         return {
+            "overrides": [] if self._options.is_ros1 else overrides,
             "robot": self._options.robot,
             "distro": settings.distro,
             "domain": settings.domain,

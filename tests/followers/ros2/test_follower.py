@@ -195,9 +195,7 @@ def test_a_robot_without_a_brake_of_its_own_needs_its_flag(graph, rig):
     graph.stepped.append(lambda: states.publish(encode_joints(graph.codec, joints)))
     config = replace(CONFIG, commands=commands)
 
-    with pytest.raises(DeviceError, match="accept_no_stop"):
-        make(graph, config).open()
-    follower = make(graph, replace(config, accept_no_stop=True))
+    follower = make(graph, config)
 
     assert not follower.open().has_unattended_stop
     follower.write(zero)
@@ -221,7 +219,6 @@ def test_names_and_scales_are_those_of_the_driver(graph):
         joint_prefix="left_",
         joint_names={"joint7": "grip"},
         joint_scale={"joint7": 2.0},
-        accept_no_stop=True,
         commands={
             "all": CommandConfig(
                 topic="/ctrl", kind="joint_state", joints=PIPER.joint_names
