@@ -250,9 +250,10 @@ class Core:
         if self._has_ended():
             return Event.END
         sample = self.intake.sample
-        engaged = sample is not None and sample.engaged and sample.valid
-        has_pressed = bool(self._asked.engage) or (engaged and not self._was_engaged)
-        self._was_engaged = engaged
+        has_pressed = bool(self._asked.engage)
+        if sample is not None and sample.valid:  # tracking come back is no press (A5)
+            has_pressed |= sample.engaged and not self._was_engaged
+            self._was_engaged = sample.engaged
         is_usable = self.intake.is_usable(self.now_ns)
         if has_pressed and is_usable:  # a press during silence is not one after it (S3)
             self._needs_press = False

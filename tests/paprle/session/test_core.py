@@ -149,6 +149,21 @@ def test_lost_tracking_disengages_within_one_tick(lock_step):
     assert session.state == "CLUTCHED"
 
 
+def test_tracking_that_comes_back_is_no_press(lock_step):
+    session = lock_step().engage().move(20)
+    session.valid = False
+    session.step(20)
+    session.valid = True
+    session.step(100)
+    assert session.state == "CLUTCHED"
+
+    session.engaged = False
+    session.step(5)
+    session.engaged = True
+
+    session.until("ENGAGED")
+
+
 @pytest.mark.parametrize("jump", [1.0, 0.2])
 def test_a_jump_of_the_pose_is_not_followed(lock_step, jump):
     session = lock_step().engage().move(20, speed=0.0)
