@@ -13,8 +13,9 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from annotated_types import Ge, Le, Unit, doc
 
+from paprle.feedback_settings import LawSettings
 from paprle.interfaces import FeedbackInput, FeedbackLaw, PluginSpec, Stiffness
-from paprle.settings import STRICT, LawSettings
+from paprle.settings import STRICT
 from paprle.types import Vec
 
 PLUGIN = PluginSpec(

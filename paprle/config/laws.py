@@ -13,8 +13,9 @@ from typing import Annotated, Any
 from annotated_types import doc
 
 from paprle.errors import PaprleError
+from paprle.feedback_settings import FeedbackSettings
 from paprle.plugins import find_plugin, list_names, load_config_class
-from paprle.settings import STRICT, FeedbackSettings
+from paprle.settings import STRICT
 
 DEFAULT_LAWS = frozenset({"tracking", "task_tracking", "gripper", "wall"})
 """Laws that are on unless the config says ``null``."""

@@ -37,10 +37,10 @@ from paprle.config.layers import (
     read_command_line,
 )
 from paprle.errors import ConfigError, PaprleError
+from paprle.feedback_settings import FeedbackSettings
 from paprle.plugins import find_plugin, load_config_class
 from paprle.process import WORKSPACE
 from paprle.settings import (
-    FeedbackSettings,
     GateSettings,
     IkSettings,
     RecordSettings,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from paprle.settings import RigSettings
+from paprle.feedback_settings import RigSettings
 from paprle.types import Vec
 
 _ROOM = 2048  # chosen: 2 s of a gate of 1 kHz
@@ -115,7 +115,8 @@ class FollowerModel:
         share = np.minimum(np.maximum(share, 0.0), 1.0)
         u_0 = self._commands[first + i - 1, self._joints]
         u_1 = self._commands[first + i, self._joints]
-        return u_0 + share * (u_1 - u_0)
+        delayed: Vec = u_0 + share * (u_1 - u_0)
+        return delayed
 
     def _judge(self, q_meas: Vec, velocity: Vec, dt: float, *, is_held: bool) -> None:
         """Tell free motion from contact, and learn from the former."""

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from paprle.feedback_settings import RigSettings
 from paprle.gate.reasons import Reason, to_bits
 from paprle.haptics.follower_model import FollowerModel
 from paprle.haptics.mirror import JointMirror
-from paprle.settings import RigSettings
 from paprle.types import GateState, Vec
 from paprle.wire import Layout, Record, head_of
 

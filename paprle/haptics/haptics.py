@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from paprle.feedback_settings import FeedbackSettings
 from paprle.haptics.arm import Arm
 from paprle.haptics.composer import Composer, Hand
 from paprle.haptics.follower_side import FollowerSide
@@ -26,7 +27,7 @@ from paprle.pairing import Pairing, make_pairing
 from paprle.plugins import find_plugin, load_factory
 from paprle.retarget import RetargetState
 from paprle.robot import RobotModel
-from paprle.settings import FeedbackSettings, RetargetSettings
+from paprle.settings import RetargetSettings
 from paprle.types import JointState, LeaderInfo, LeaderSample, SessionState, Vec
 from paprle.wire import Layout, Record
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from paprle.errors import ConfigError
+from paprle.feedback_settings import FeedbackSettings
 from paprle.haptics.arm import Arm
 from paprle.haptics.mirror import JointMirror
 from paprle.plugins import suggest
 from paprle.robot import RobotModel
-from paprle.settings import FeedbackSettings
 from paprle.types import LeaderInfo, Vec
 
 _UNKNOWN_CAP = 0.15  # [N·m] chosen: 30 % of the stall torque of the weakest servo

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paprle.errors import ConfigError
+from paprle.feedback_settings import RigSettings
 from paprle.interfaces import FeedbackInput, FeedbackLaw
-from paprle.settings import RigSettings
 from paprle.types import Vec
 
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from paprle.feedback_settings import LawSettings
 from paprle.plugins import find_plugin, list_names, load_config_class, load_factory
-from paprle.settings import LawSettings
 from paprle.testing import FeedbackLawContract
 
 NAMES = list_names("feedback")

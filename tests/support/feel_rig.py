@@ -1,9 +1,10 @@
 """Leader, gate and follower in virtual time: what an operator's hand would feel.
 
 The leader's joints have inertia, viscous and dry friction and encoders; a hand may hold
-them by a spring and a damper along a motion. Torques reach them late
-(``bus_delay``); the command follows them through a delay and loses packets; the follower has a dead time, a first-order lag, and what it touches.
-The torques are those of the real ``Haptics``, over the real layouts.
+them by a spring and a damper along a motion. Torques reach them late (``bus_delay``);
+the command follows them through a delay and loses packets; the follower has a dead
+time, a first-order lag, and what it touches. The torques are those of the real
+``Haptics``, over the real layouts.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from typing import Any
 import numpy as np
 
 from paprle.config.laws import make_feedback_class
+from paprle.feedback_settings import RigSettings
 from paprle.gate.reasons import Reason
 from paprle.haptics.haptics import Haptics, SessionView, make_haptics
 from paprle.plugins import find_plugin, load_config_class
 from paprle.robot import RobotModel
-from paprle.settings import LimbSettings, RetargetSettings, RigSettings
+from paprle.settings import LimbSettings, RetargetSettings
 from paprle.types import (
     GateState,
     JointState,

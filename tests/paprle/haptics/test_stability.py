@@ -7,13 +7,13 @@ from feel_rig import FeelRig, Hand, Motors, Servos, make_settings, wall_at
 from feedback.friction import Friction, FrictionConfig
 from feedback.tracking import Tracking, TrackingConfig
 from paprle.errors import ConfigError
+from paprle.feedback_settings import RigSettings
 from paprle.haptics.stability import (
     Delays,
     Weighted,
     measure_margin,
     refuse_unstable,
 )
-from paprle.settings import RigSettings
 from paprle.testing import make_feedback_input
 
 B = 0.05
