@@ -6,6 +6,11 @@ them run. Kernels run uncompiled. A mutant changes one comparison, operator, con
 of a process that has everything foreign imported, against the tests of its module,
 quickest first, until one fails; a mutant that takes too long counts as killed. Exits
 with 1 if fewer are killed than ``--least``.
+
+Survivors seen that change nothing a command shows: a start of a running minimum above
+all that can follow (``rate = 1 / h``); what tells rounding from a number (``_ROUNDING``
+and its scale, ``1e-12``), far below what moves; a second clamp behind a first one, kept
+for rounding.
 """
 
 from __future__ import annotations

@@ -56,14 +56,15 @@ def _errors(pos: np.ndarray, rot: np.ndarray) -> dict[str, Any]:
 
 
 def _motion(robot: Robot, targets: Targets, q: np.ndarray) -> dict[str, Any]:
-    """Peaks and violations of position, speed and acceleration, from rest on."""
+    """Peaks up to jerk; violations of position, speed and acceleration, from rest."""
     model = robot.model
-    speed, acceleration, n_fast, n_jerky = 0.0, 0.0, 0, 0
+    speed, acceleration, jerk, n_fast, n_jerky = 0.0, 0.0, 0.0, 0, 0
     for path, start in zip(targets.paths(), targets.q_start, strict=True):
         dq = np.diff(np.vstack([start, start, q[path]]), axis=0) / DT
         ddq = np.diff(dq, axis=0) / DT
         speed = max(speed, float(np.abs(dq).max()))
         acceleration = max(acceleration, float(np.abs(ddq).max()))
+        jerk = max(jerk, float(np.abs(np.diff(ddq, axis=0)).max(initial=0.0)) / DT)
         n_fast += int((np.abs(dq) > model.dq_max * (1 + _SLACK)).any(axis=1).sum())
         high = model.ddq_max * (1 + _SLACK) + 4e-16 * 2 * np.pi / DT**2
         n_jerky += int((np.abs(ddq) > high).any(axis=1).sum())
@@ -71,6 +72,7 @@ def _motion(robot: Robot, targets: Targets, q: np.ndarray) -> dict[str, Any]:
     return {
         "rad_s": speed,
         "rad_s2": acceleration,
+        "rad_s3": jerk,
         "over_limits": int((over > _SLACK).any(axis=1).sum()),
         "over_speed": n_fast,
         "over_acceleration": n_jerky,

@@ -87,7 +87,10 @@ DEG: Column = ("degrees, the same", _part("reachable", "deg", *SPREAD))
 IK_MM: Column = ("IK alone, mm, median / max", _part("ik", "mm", "median", "max"))
 IK_DEG: Column = ("degrees, the same", _part("ik", "deg", "median", "max"))
 IK_SUCCESS: Column = ("IK alone, success", _success("ik"))
-PEAKS: Column = ("peak rad/s, rad/s²", lambda row: spread(row, "rad_s", "rad_s2"))
+PEAKS: Column = (
+    "peak rad/s, rad/s², rad/s³",
+    lambda row: spread(row, "rad_s", "rad_s2", "rad_s3"),
+)
 LIMITS: Column = ("ticks over position / speed / acceleration limit", _limits)
 CLEARANCE: Column = ("least clearance, mm", lambda row: spread(row, "clearance_mm"))
 BACK: Column = ("back after out of reach", _success("back"))
