@@ -359,7 +359,14 @@ class Core:
         if self._gate_state is not GateState.STOPPED:
             return "stopped: operator_stop"
         reasons = from_bits(int(self.motion.latched))
-        return "stopped: " + ", ".join(reason.name.lower() for reason in reasons)
+        told = self.motion.stop_reason  # the robot's own words
+        names = [
+            f"{r.name.lower()} ({told})"
+            if told and r is Reason.FOLLOWER_STOP
+            else r.name.lower()
+            for r in reasons
+        ]
+        return "stopped: " + ", ".join(names)
 
     def _drive_closing(self) -> bool:
         """Brake to rest, park if asked and possible; True when that is done."""

@@ -106,6 +106,12 @@ class Motion:
         return self._anchor
 
     @property
+    def stop_reason(self) -> str:
+        """Why the robot stopped by itself, in its own words; empty if it did not."""
+        told: bytes = self._status["stop_reason"].item()
+        return told.decode(errors="replace")
+
+    @property
     def arm_poses(self) -> ArmPoses:
         """What gives the samples of a leader that is an arm their poses."""
         return self._retargeting.arm_poses

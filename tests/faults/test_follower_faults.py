@@ -111,6 +111,7 @@ def test_a_protective_stop_of_the_robot_latches_ours(moving):
     moving.follower.state_changes = {}
     moving.move(100)
 
+    assert "follower_stop (protective stop)" in moving.core.note
     assert moving.gate_state == "STOPPED"
     assert moving.state == "STOPPED"
 
