@@ -47,7 +47,7 @@ FAST = [f"{TESTS}test_{name}.py" for name in ("toys", "parts", "inputs", "slide"
 JOINTS = [f"{TESTS}test_gate.py"]
 LOOP = [f"{TESTS}test_controller.py", "tests/faults/test_follower_faults.py"]
 MODULES = {
-    "limits": [*FAST[:2], *JOINTS],
+    "limits": [*FAST[:2], f"{TESTS}test_moving_goals.py", *JOINTS],
     "step": [*FAST, *JOINTS],
     "clearance": [*FAST, *JOINTS],
     "tools": [*FAST, f"{TESTS}test_tools.py"],

@@ -148,68 +148,6 @@ def test_feed_forward_changes_as_a_joint_could(wish, feed):
     assert motion.feed[0] == pytest.approx(np.clip(feed, -0.035, 0.035))
 
 
-@pytest.mark.parametrize("sign", [-1.0, 1.0])
-@pytest.mark.parametrize(
-    ("ddq", "left"), [(0.0, A), (-0.5 * A, 0.5 * A), (0.5 * A, A), (-A, 0.1 * A)]
-)
-def test_a_moving_goal_is_neared_with_what_going_along_leaves_of_a(sign, ddq, left):
-    gate = Gate(make_robot_info(1, dq_max=5.0, ddq_max=A))
-    motion, box = gate._parts.motion, gate._parts.box
-    motion.feed[:], motion.ddq[:] = 0.4 * sign, ddq * sign
-    motion.error[:] = (0.1 + 0.4 * H) * sign  # 0.1 rad beside going along
-
-    flags = limits.fill_wanted(gate._parts.limits, H, 1.0, motion, box)
-
-    expected = 0.4 + limits.compute_stopping_speed(0.1, left, H)
-    assert flags == 0
-    assert box.base[0] == pytest.approx(0.4 * sign)
-    assert box.wanted[0] == pytest.approx(expected * sign)
-    assert motion.exact[0] == 0.0
-
-
-def test_only_what_is_added_to_going_along_is_scaled_to_the_speed_limit():
-    gate = Gate(make_robot_info(2, dq_max=1.0, ddq_max=A))
-    motion, box = gate._parts.motion, gate._parts.box
-    motion.feed[:] = 0.5, -0.5
-    motion.error[:] = 1.0 + 0.5 * H, -0.5 * H - 0.1
-    added = limits.compute_stopping_speed(1.0, A, H)
-
-    flags = limits.fill_wanted(gate._parts.limits, H, 1.0, motion, box)
-
-    assert flags == limits.IS_FAST
-    assert added > 0.5
-    assert box.wanted == pytest.approx([1.0, -0.55])
-
-
-def fill_limits(base, wanted):
-    """Return the velocities of two joints that stand, and which are exact."""
-    gate = Gate(make_robot_info(2, dq_max=1.0, ddq_max=A))
-    box, v, exact = gate._parts.box, np.zeros(2), np.ones(2)
-    box.brake[:], box.low[:], box.high[:] = 0.0, -0.05, 0.05
-    box.base[:], box.wanted[:] = base, wanted
-    flags = limits.limit_along(gate._parts.limits, box, v, exact)
-    return v, exact, flags
-
-
-@pytest.mark.parametrize("sign", [-1.0, 1.0])
-@pytest.mark.parametrize(
-    ("base", "wanted", "v", "exact"),
-    [
-        ([0.01, 0.02], [0.03, 0.04], [0.03, 0.04], [1, 1]),
-        ([0.01, 0.02], [0.09, 0.04], [0.05, 0.03], [0, 0]),  # half of what is added
-        ([0.30, 0.02], [0.40, 0.04], [0.05, 0.04], [0, 1]),  # the first is left behind
-        ([0.30, 0.02], [0.40, 0.08], [0.05, 0.05], [0, 0]),
-        ([-0.3, 0.0], [0.02, 0.0], [0.02, 0.0], [1, 1]),  # on its way back: not held
-    ],
-)
-def test_a_limb_adds_in_one_scale_to_going_along(base, wanted, v, exact, sign):
-    got, is_exact, flags = fill_limits(sign * np.array(base), sign * np.array(wanted))
-
-    assert sign * got == pytest.approx(v)
-    assert is_exact.tolist() == exact
-    assert flags == (0 if all(exact) else limits.IS_HELD)
-
-
 def test_a_limb_turns_by_braking_along_both():
     gate = Gate(make_robot_info(2, dq_max=1.0, ddq_max=A))
     drive(gate, [np.array([1.5, 0.0])] * 60, H)
