@@ -30,6 +30,7 @@ from paprle.wire import Layout, Record, Request, SampleView, head_of
 _STALL = 30.0  # [s] chosen: longer than any start and any gap in a recording
 _MOVING_STATES = frozenset({SessionState.ENGAGED, SessionState.CLOSING})
 _GATE_SILENCE_NS = 250_000_000  # spec: safety.md K2
+_STANDSTILL_NS = 25_000_000  # chosen: five ticks of 200 Hz; nothing of ours takes that
 _VALID_FOR_NS = 100_000_000  # spec: safety.md A1, T_stale
 _NOTHING_ASKED = Actions()
 _CLEARING = 0.3  # [s] chosen: several periods of the slowest gate
@@ -89,7 +90,7 @@ class Core:
         self._is_park_over = False
         self._home_note = ""
         self._gate_state = GateState.DISARMED
-        self.now_ns, self._entered_ns = 0, 0
+        self.now_ns, self._entered_ns, self._stood_ns = 0, 0, -_GATE_SILENCE_NS
         self._deciders: dict[SessionState, Callable[[], Event | None]] = {
             SessionState.INIT: self._decide_init,
             SessionState.HOMING: self._decide_slow_move,
@@ -116,6 +117,7 @@ class Core:
             Set-point, recorder's tick, feedback, events; to be used before the next
             call, which writes over them.
         """
+        self._note_standstill(now_ns)
         self.now_ns = now_ns
         self._entered_ns = self._entered_ns or now_ns
         self.n_ticks += 1
@@ -137,6 +139,13 @@ class Core:
         self.motion.step(self.state, self.intake, now_ns)
         self._fill_setpoint(now_ns)
         return Output(self, self._rows, self._setpoint, is_over=is_over)
+
+    def _note_standstill(self, now_ns: int) -> None:
+        """Tell a machine that stood still from an operator who fell silent."""
+        gap_ns = now_ns - self.now_ns
+        if self.now_ns and _STANDSTILL_NS < gap_ns < _GATE_SILENCE_NS:
+            self._stood_ns = now_ns
+            self.intake.excuse(gap_ns)
 
     def make_farewell(self, request: Request, now_ns: int) -> Record:
         """Return a last set-point: STOP when the tick itself failed, or DISARM."""
@@ -255,7 +264,9 @@ class Core:
             has_pressed |= sample.engaged and not self._was_engaged
             self._was_engaged = sample.engaged
         is_usable = self.intake.is_usable(self.now_ns)
-        if has_pressed and is_usable:  # a press during silence is not one after it (S3)
+        if not is_usable:
+            self._needs_press = self._leader.is_human
+        elif has_pressed:  # a press during silence is not one after it (S3)
             self._needs_press = False
         is_free = self._gate_state is GateState.READY and self.motion.is_standing
         may_go = is_usable if self._leader.is_human else self._is_steady
@@ -295,8 +306,11 @@ class Core:
         is_lost = not self.intake.is_usable(self.now_ns) or self._is_gate_silent
         if not is_lost and self._gate_state is not GateState.HOLD:
             return False
-        # a hiccup of the gate's own is no silence of the operator's (S3)
-        is_hiccup = not is_lost and self.motion.latched == 1 << Reason.STALLED
+        # a standstill of ours or the gate's is no silence of the operator's (S3)
+        stood = 1 << Reason.STALLED
+        if self.now_ns - self._stood_ns < _GATE_SILENCE_NS:
+            stood |= 1 << Reason.COMMAND_STALE | 1 << Reason.STATE_STALE
+        is_hiccup = not is_lost and not self.motion.latched & ~stood
         self._needs_press = self._leader.is_human and not is_hiccup
         self.note = "leader lost" if is_lost else "the gate holds"
         if self._is_gate_silent:

@@ -75,6 +75,10 @@ class Intake:
         self.sample, self._next = sample, before or self._spare
         self.arrived_ns = now_ns
 
+    def excuse(self, gap_ns: int) -> None:
+        """Do not count a standstill of this process as the leader's silence, [ns]."""
+        self.arrived_ns += gap_ns
+
     def get_sample(self) -> SampleView:
         """Return the newest accepted sample, where ``is_usable`` has been seen.
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from paprle.config import Resolved
 from paprle.errors import ConfigError, DeviceError, RecordingError
+from paprle.haptics.haptics import make_haptics
 from paprle.interfaces import Clock, Follower, Leader
 from paprle.plugins import find_plugin, load_factory
 from paprle.process import WORKSPACE
@@ -119,9 +120,10 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
     )
     if resolved.record.dir is not None:
         _check_folder(Path(resolved.record.dir))
-    return Plan(
-        resolved, robot, leader, retargeting, make_layout(robot.info, leader.info)
-    )
+    layout = make_layout(robot.info, leader.info)
+    if leader.info.renders == "torque":  # what would not be stable is refused here
+        make_haptics(resolved.feedback, robot, leader.info, resolved.retarget, layout)
+    return Plan(resolved, robot, leader, retargeting, layout)
 
 
 def _make_known_leader(resolved: Resolved, clock: Clock) -> Leader:

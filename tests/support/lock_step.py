@@ -161,6 +161,11 @@ class LockStep:
             self.states.append(self.core.state.name)
         return self
 
+    def stand_still(self, n):
+        """Leader, session and gate stand still for n periods, as their machine does."""
+        self.clock.now_ns += n * H_NS
+        return self.step()
+
     def press(self, action, n=1):
         count = getattr(self.actions, action) + 1
         self.actions = replace(self.actions, **{action: count})
