@@ -13,7 +13,7 @@ from terminal import TerminalSession
 from paprle.evaluation.tracks import compute_poses, make_limbs
 from paprle.recording.reader import Episode
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.timed]
 SPEED = 0.1  # [m/s] level 5
 FIRST, REPEAT = 0.6, 0.15  # [s] leaders/keyboard/config.py
 

@@ -12,7 +12,7 @@ from product import measure, run_live
 from paprle.process import WORKSPACE
 from paprle.recording.reader import Episode
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.timed]
 
 
 def test_the_leader_of_the_page_drives_a_live_session_to_its_end(tmp_path):
