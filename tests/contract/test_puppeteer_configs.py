@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from puppets import puppets, wait_for
+from puppets import PuppeteerContract, puppets, wait_for
 
 from hardware.dynamixel.models import find_model
 from leaders.puppeteer.checks import find_mistakes
@@ -18,7 +18,6 @@ from leaders.puppeteer.leader import Puppeteer
 from paprle.config import Resolved, resolve
 from paprle.errors import ConfigError
 from paprle.session import check
-from paprle.testing import LeaderContract
 
 yaml = pytest.importorskip("yaml")
 
@@ -210,24 +209,11 @@ def test_its_servos_say_where_its_joints_are(rig, emulated):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("rig", RIGS)
-class TestShippedRig(LeaderContract):
+class TestShippedRig(PuppeteerContract):
     @pytest.fixture(autouse=True)
     def start_rig(self, rig, emulated):
         self.emulated, self.config = emulated, config_on(emulated, rig)
         self.limb = next(iter(self.config.limbs))
-
-    def make_leader(self, clock):
-        return Puppeteer(self.config, clock)
-
-    def stimulate(self, leader, clock):
-        """Wait for a reading of this moment: the buses run in real time."""
-        now_ns = clock()
-
-        def is_read():
-            snapshots = [owner.latest() for owner in leader.owners.values()]
-            return all(s and s.reading.stamp_ns >= now_ns for s in snapshots)
-
-        wait_for(is_read, "a reading")
 
     def unplug(self, leader):  # noqa: ARG002
         self.emulated.unplug(self.limb)

@@ -23,6 +23,8 @@ from leaders.puppeteer.config import (
     PuppetSettings,
     ServoSettings,
 )
+from leaders.puppeteer.leader import Puppeteer
+from paprle.testing import LeaderContract
 
 PATIENCE = 5.0  # [s] generous: other processes share the machine
 
@@ -104,6 +106,23 @@ def puppets(tmp_path, tree):
         emulated.server.stop()
         thread.join()
         emulated.close()
+
+
+class PuppeteerContract(LeaderContract):
+    """The contract of a leader against emulated servos; ``config`` is the rig's."""
+
+    def make_leader(self, clock):
+        return Puppeteer(self.config, clock)
+
+    def stimulate(self, leader, clock):
+        """Wait for a reading of this moment: the bus runs in real time."""
+        now_ns = clock()
+
+        def is_read():
+            snapshots = [owner.latest() for owner in leader.owners.values()]
+            return all(s and s.reading.stamp_ns >= now_ns for s in snapshots)
+
+        wait_for(is_read, "a reading")
 
 
 def make_limb(port, first=1, models=("xl330-m288", "xm430-w350"), **rest):

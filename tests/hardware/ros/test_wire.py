@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 
 import pytest
 from ros_rig import MUST_RUN, EmulatedRos, choose_domain, skip_or_fail
@@ -36,6 +37,7 @@ def capture(tmp_path):
     )
     while "Capturing on" not in (line := process.stderr.readline()):
         assert line, "tshark ended"
+    time.sleep(1.5)  # it says so before it does; announcements are not repeated
 
     def read(show: str, *fields: str) -> set[tuple[str, ...]]:
         if process.poll() is None:

@@ -4,32 +4,24 @@ import time
 
 import numpy as np
 import pytest
-from puppets import make_config, make_limb, wait_for, wait_for_sample
+from puppets import (
+    PuppeteerContract,
+    make_config,
+    make_limb,
+    wait_for,
+    wait_for_sample,
+)
 
 from leaders.puppeteer.config import PuppeteerConfig
 from leaders.puppeteer.leader import Puppeteer
 from paprle.errors import ConfigError, DeviceError
-from paprle.testing import LeaderContract
 from paprle.types import Feedback
 
 
-class TestPuppeteer(LeaderContract):
+class TestPuppeteer(PuppeteerContract):
     @pytest.fixture(autouse=True)
     def start_rig(self, one_arm):
         self.emulated, self.config = one_arm
-
-    def make_leader(self, clock):
-        return Puppeteer(self.config, clock)
-
-    def stimulate(self, leader, clock):
-        """Wait for a reading of this moment: the bus runs in real time."""
-        now_ns = clock()
-
-        def is_read():
-            snapshots = [owner.latest() for owner in leader.owners.values()]
-            return all(s and s.reading.stamp_ns >= now_ns for s in snapshots)
-
-        wait_for(is_read, "a reading")
 
     def unplug(self, leader):  # noqa: ARG002
         self.emulated.unplug("left")
