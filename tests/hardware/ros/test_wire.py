@@ -41,6 +41,7 @@ def capture(tmp_path):
 
     def read(show: str, *fields: str) -> set[tuple[str, ...]]:
         if process.poll() is None:
+            time.sleep(1.0)  # what it has not taken from the kernel is lost
             process.send_signal(signal.SIGINT)
             process.wait(10)
         words = ["tshark", "-r", str(path), "-Y", show, "-T", "fields"]
