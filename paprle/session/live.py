@@ -90,6 +90,7 @@ class LiveSession:
         except PaprleError as err:
             self._exit_code = LOST
             self._trouble = str(err)
+            self.core.end_reason = self.core.end_reason or "did not start"
             print_line(str(err), is_error=True)
         except Exception as err:  # noqa: BLE001 - the last line of defence (style 4.7)
             self._exit_code = FAILED
@@ -235,6 +236,8 @@ class LiveSession:
             return
         if not self._has_quit():
             self._operator.add("quit")
+        if not self.core.n_ticks:  # it never ran: the time of the start is no overrun
+            self._loop_timer = DeadlineLoop(self._settings.rate)
         end = time.monotonic() + _CLOSE_TIMEOUT
         if self._settings.close_policy == "park":
             end += self._settings.park_timeout
