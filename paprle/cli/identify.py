@@ -17,6 +17,7 @@ from paprle.gate.controller import GateController
 from paprle.haptics.haptics import Haptics
 from paprle.haptics.identify import Lag
 from paprle.haptics.probe import probe_follower, probe_leader
+from paprle.interfaces import Leader
 from paprle.leader_arms import load_arms
 from paprle.loop import request_realtime
 from paprle.pairing import make_pairing
@@ -44,12 +45,17 @@ def _identify(args: argparse.Namespace) -> int:
     resolved = resolve(args.settings)
     request_realtime()
     robot = make_robot(resolved)
+    leader = None if args.only == "follower" else _open_leader(resolved)
     found: dict[str, Any] = {}
     poor: list[str] = []
-    if args.only != "leader":
-        found |= _measure_follower(resolved, robot, poor)
-    if args.only != "follower":
-        found |= _measure_leader(resolved, robot, poor)
+    try:  # the robot moves only once the leader is known to be there
+        if args.only != "leader":
+            found |= _measure_follower(resolved, robot, poor)
+        if leader is not None:
+            found |= _measure_leader(resolved, robot, leader, poor)
+    finally:
+        if leader is not None:
+            leader.close()
     if poor:
         raise ConfigError([f"{text}; nothing was written" for text in poor])
     say(yaml.safe_dump({"feedback": {"rig": found}}, sort_keys=False))
@@ -57,6 +63,16 @@ def _identify(args: argparse.Namespace) -> int:
         write_site(WORKSPACE / _SITE, found)
         say(f"written to {_SITE}")
     return 0
+
+
+def _open_leader(resolved: Resolved) -> Leader | None:
+    """Open a leader with motors; of another there is nothing to measure."""
+    leader = make_leader(resolved)
+    if leader.info.renders != "torque":
+        say(f"leader '{resolved.leader_name}' renders no torque: nothing to measure")
+        return None
+    leader.open()
+    return leader
 
 
 def _measure_follower(
@@ -94,35 +110,27 @@ def _describe(lag: Lag) -> str:
 
 
 def _measure_leader(
-    resolved: Resolved, robot: RobotModel, poor: list[str]
+    resolved: Resolved, robot: RobotModel, leader: Leader, poor: list[str]
 ) -> dict[str, Any]:
-    leader = make_leader(resolved)
-    if leader.info.renders != "torque":
-        say(f"leader '{resolved.leader_name}' renders no torque: nothing to measure")
-        return {}
     haptics = _make_haptics(resolved, robot, leader.info)
     viscous: dict[str, float] = {}
     coulomb: dict[str, float] = {}
     ages: list[float] = []
     say("hands off the leader: each joint moves a little, 10 s each")
-    leader.open()
-    try:
-        time.sleep(0.5)  # noqa: TID251 - its first samples, nothing is moving
-        for limb in haptics.limbs:
-            for joint, name in enumerate(limb.joint_names):
-                motor, age = probe_leader(leader, haptics, limb.name, joint)
-                say(
-                    f"  {name}: viscous {motor.viscous:.3g} N·m·s/rad, dry "
-                    f"{motor.coulomb:.3g} N·m ({motor.residual:.0%} unexplained), "
-                    f"samples up to {1e3 * age:.1f} ms old"
-                )
-                if motor.residual > _POOR or motor.viscous <= 0.0:
-                    poor.append(f"{name}: expected friction to explain its motion")
-                viscous[name] = round(motor.viscous, 5)
-                coulomb[name] = round(max(motor.coulomb, 1e-4), 5)
-                ages.append(age)
-    finally:
-        leader.close()
+    time.sleep(0.5)  # noqa: TID251 - its first samples, nothing is moving
+    for limb in haptics.limbs:
+        for joint, name in enumerate(limb.joint_names):
+            motor, age = probe_leader(leader, haptics, limb.name, joint)
+            say(
+                f"  {name}: viscous {motor.viscous:.3g} N·m·s/rad, dry "
+                f"{motor.coulomb:.3g} N·m ({motor.residual:.0%} unexplained), "
+                f"samples up to {1e3 * age:.1f} ms old"
+            )
+            if motor.residual > _POOR or motor.viscous <= 0.0:
+                poor.append(f"{name}: expected friction to explain its motion")
+            viscous[name] = round(motor.viscous, 5)
+            coulomb[name] = round(max(motor.coulomb, 1e-4), 5)
+            ages.append(age)
     # sample, tick, gate, feedback, bus: a period each, for a sample waits half of one
     # before each, and each is done within the other half
     rates = resolved.session.rate, resolved.session.rate, leader.info.rate
