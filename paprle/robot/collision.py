@@ -13,6 +13,8 @@ from __future__ import annotations
 import itertools
 import logging
 import math
+from functools import cache
+from pathlib import Path
 
 import coal
 import numpy as np
@@ -66,7 +68,7 @@ class CollisionModel:
                     _make_shape(body),
                 )
             )
-        _warn(urdf)
+        _warn_once(urdf.path, _describe_missing(urdf))
         self.left_out: dict[tuple[str, str], str] = {}
         self._set_pairs(self._candidates(urdf, ignored))
         self._drop_lasting_overlaps()
@@ -254,16 +256,25 @@ def _postures(info: RobotInfo) -> list[Vec]:
     return [info.home, *samples]
 
 
-def _warn(urdf: Urdf) -> None:
+def _describe_missing(urdf: Urdf) -> str:
+    """Say which links are not checked, and what would mend it; empty when all are."""
+    remedy = "give the links such bodies in the URDF (docs/collision.md)"
     if not urdf.primitives:
-        _log.warning(
-            "%s: no link has a box, sphere, cylinder or capsule to collide with; "
-            "self-collision is not checked",
-            urdf.path.name,
+        return (
+            f"{urdf.path.name}: no link has a box, sphere, cylinder or capsule to "
+            f"collide with, so self-collision is not checked; {remedy}"
         )
-    elif urdf.mesh_links:
-        _log.warning(
-            "%s: only meshes, so self-collision is not checked, for %s",
-            urdf.path.name,
-            ", ".join(urdf.mesh_links),
-        )
+    if not urdf.mesh_links:
+        return ""
+    links = ", ".join(urdf.mesh_links)
+    return (
+        f"{urdf.path.name}: only meshes, so self-collision is not checked, for "
+        f"{links}; {remedy}"
+    )
+
+
+@cache
+def _warn_once(_path: Path, text: str) -> None:
+    """A model is built several times in a session; one line says it."""
+    if text:
+        _log.warning("%s", text)
