@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
+from hardware.ros.transports import NodeSettings
 from paprle.settings import STRICT
 
 
@@ -35,33 +36,11 @@ class CommandConfig:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RosConfig:
+class RosConfig(NodeSettings):
     """How the graph is joined, and where the robot is in it."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
-    distro: Annotated[
-        Literal["humble", "jazzy", "kilted", "noetic"],
-        doc("ROS distribution of the robot; noetic: ROS 1."),
-    ] = "jazzy"
-    transport: Annotated[
-        Literal["auto", "rclpy", "dds", "rospy"],
-        doc("auto: rclpy where ROS 2 is installed, DDS without it; rospy for ROS 1."),
-    ] = "auto"
-    domain: Annotated[
-        int | None, Ge(0), Le(232), doc("DDS domain; absent: ROS_DOMAIN_ID, or 0.")
-    ] = None
-    interface: Annotated[
-        str,
-        doc(
-            "Network of the dds transport: auto as ROS itself, loopback, or an "
-            "interface's name or address."
-        ),
-    ] = "auto"
-    peers: Annotated[
-        tuple[str, ...],
-        doc("Addresses of hosts that multicast does not reach; dds transport."),
-    ] = ()
     node: Annotated[str, doc("Name of our node.")] = "paprle_gate"
     rate: Annotated[
         float, Ge(10), Le(500), Unit("Hz"), doc("How often commands are sent.")

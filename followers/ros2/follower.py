@@ -8,7 +8,7 @@ from followers.ros2.config import CommandConfig, RosConfig
 from hardware.ros.bus import Bus, BusError
 from hardware.ros.messages import MessageError
 from hardware.ros.robot import RobotSpec, RosRobot, Topic
-from hardware.ros.transports import NodeSettings, open_bus
+from hardware.ros.transports import open_bus
 from paprle.errors import CommandError, DeviceError
 from paprle.interfaces import Clock, Follower
 from paprle.types import FollowerInfo, FollowerState, RobotInfo, Vec, readonly
@@ -37,16 +37,8 @@ class RosFollower(Follower):
         """
         config, spec = self.config, self._make_spec()
         has_stop = all(topic.kind == "trajectory" for topic in spec.commands)
-        settings = NodeSettings(
-            name=config.node,
-            distro=config.distro,
-            transport=config.transport,
-            domain=config.domain,
-            interface=config.interface,
-            peers=config.peers,
-        )
         try:
-            self._bus = open_bus(settings)
+            self._bus = open_bus(config, config.node)
             self._remote = RosRobot(self._bus, spec, self.clock)
             self._remote.connect(config.timeout)
         except (BusError, MessageError) as err:

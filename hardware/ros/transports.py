@@ -5,36 +5,42 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Literal
+from typing import Annotated, Literal
+
+from annotated_types import Ge, Le, doc
 
 from hardware.ros.bus import Bus, BusError
 from hardware.ros.messages import load_codec
 
 _LOG = logging.getLogger(__name__)
 
-Transport = Literal["auto", "rclpy", "dds", "rospy"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NodeSettings:
-    """A node and how it joins the graph.
+    """How a node joins the graph: part of the config of all that speak ROS."""
 
-    Attributes:
-        name: As others see it.
-        distro: ``humble``, ``jazzy``, ``kilted``, or ``noetic`` for ROS 1.
-        transport: ``auto``: rclpy where ROS 2 is installed, DDS without it otherwise,
-            rospy for ROS 1.
-        domain: Of DDS and rclpy; ``ROS_DOMAIN_ID`` when None.
-        interface: Of DDS: ``auto``, ``loopback``, or an interface's name or address.
-        peers: Of DDS: hosts that multicast does not reach.
-    """
-
-    name: str
-    distro: str = "jazzy"
-    transport: Transport = "auto"
-    domain: int | None = None
-    interface: str = "auto"
-    peers: tuple[str, ...] = ()
+    distro: Annotated[
+        Literal["humble", "jazzy", "kilted", "noetic"],
+        doc("ROS distribution of the others; noetic: ROS 1."),
+    ] = "jazzy"
+    transport: Annotated[
+        Literal["auto", "rclpy", "dds", "rospy"],
+        doc("auto: rclpy where ROS 2 is installed, DDS without it; rospy for ROS 1."),
+    ] = "auto"
+    domain: Annotated[
+        int | None, Ge(0), Le(232), doc("DDS domain; absent: ROS_DOMAIN_ID, or 0.")
+    ] = None
+    interface: Annotated[
+        str,
+        doc(
+            "Network of the dds transport: auto as ROS itself, loopback, or an "
+            "interface's name or address."
+        ),
+    ] = "auto"
+    peers: Annotated[
+        tuple[str, ...],
+        doc("Addresses of hosts that multicast does not reach; dds transport."),
+    ] = ()
 
 
 def choose_transport(settings: NodeSettings) -> str:
@@ -57,11 +63,12 @@ def choose_transport(settings: NodeSettings) -> str:
     return transport
 
 
-def open_bus(settings: NodeSettings) -> Bus:
+def open_bus(settings: NodeSettings, name: str) -> Bus:
     """Join the graph.
 
     Args:
-        settings: The node.
+        settings: How.
+        name: Of the node, as others see it.
 
     Returns:
         The open bus.
@@ -72,22 +79,22 @@ def open_bus(settings: NodeSettings) -> Bus:
     transport = choose_transport(settings)
     codec = load_codec(settings.distro)
     # the level is what is shown without any logging set up
-    _LOG.warning("ROS %s over %s as %s", codec.distro, transport, settings.name)
+    _LOG.warning("ROS %s over %s as %s", codec.distro, transport, name)
     try:
         if transport == "rospy":
             from hardware.ros.rospy_bus import RospyBus  # noqa: PLC0415 - if asked for
 
-            bus: Bus = RospyBus(codec, settings.name)
+            bus: Bus = RospyBus(codec, name)
         elif transport == "rclpy":
             from hardware.ros.rclpy_bus import RclpyBus  # noqa: PLC0415
 
-            bus = RclpyBus(codec, settings.name, domain=settings.domain)
+            bus = RclpyBus(codec, name, domain=settings.domain)
         else:
             from hardware.ros.dds import DdsBus  # noqa: PLC0415
 
             bus = DdsBus(
                 codec,
-                settings.name,
+                name,
                 domain=settings.domain,
                 interface=settings.interface,
                 peers=settings.peers,

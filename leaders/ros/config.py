@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
+from hardware.ros.transports import NodeSettings
 from paprle.settings import STRICT
 
 
@@ -64,7 +65,7 @@ class JoyConfig:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RosLeaderConfig:
+class RosLeaderConfig(NodeSettings):
     """How the graph is joined, and what is listened to."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
@@ -87,23 +88,6 @@ class RosLeaderConfig:
     max_age: Annotated[
         float, Gt(0), Le(1), Unit("s"), doc("Topics silent for longer are not valid.")
     ] = 0.1
-    distro: Annotated[
-        Literal["humble", "jazzy", "kilted", "noetic"],
-        doc("ROS distribution of the device; noetic: ROS 1."),
-    ] = "jazzy"
-    transport: Annotated[
-        Literal["auto", "rclpy", "dds", "rospy"],
-        doc("auto: rclpy where ROS 2 is installed, DDS without it; rospy for ROS 1."),
-    ] = "auto"
-    domain: Annotated[
-        int | None, Ge(0), Le(232), doc("DDS domain; absent: ROS_DOMAIN_ID, or 0.")
-    ] = None
-    interface: Annotated[
-        str, doc("Network of dds: auto, loopback, or an interface's name or address.")
-    ] = "auto"
-    peers: Annotated[
-        tuple[str, ...], doc("Addresses of hosts that multicast does not reach; dds.")
-    ] = ()
     timeout: Annotated[
         float, Gt(0), Le(60), Unit("s"), doc("How long the device is looked for.")
     ] = 5.0

@@ -14,7 +14,7 @@ import pinocchio as pin
 from hardware.ros.bus import SENSORS, Bus, BusError
 from hardware.ros.joints import Joy, decode_joints, decode_joy, decode_pose
 from hardware.ros.messages import JOINT_STATE, JOY, POSE_STAMPED, MessageError
-from hardware.ros.transports import NodeSettings, open_bus
+from hardware.ros.transports import open_bus
 from leaders.ros.config import LimbConfig, RosLeaderConfig
 from paprle.errors import DeviceError
 from paprle.interfaces import Clock, Leader
@@ -70,16 +70,8 @@ class RosLeader(Leader):
                 "leader.limbs: expected topics by limb, got none; see docs/ros2.md"
             )
         self._begin()
-        settings = NodeSettings(
-            name="paprle_leader",
-            distro=config.distro,
-            transport=config.transport,
-            domain=config.domain,
-            interface=config.interface,
-            peers=config.peers,
-        )
         try:
-            self._bus = open_bus(settings)
+            self._bus = open_bus(config, "paprle_leader")
             self._subscribe(self._bus)
             self._bus.wait_until(lambda: not self._find_silent(), config.timeout)
         except (BusError, MessageError) as err:

@@ -172,7 +172,7 @@ class RosSession(LockStep):
         super().__init__()
         self.graph = MemoryGraph(clock=self.clock)
         self.rig = MemoryRobot(self.graph, every=1, **robot)
-        monkeypatch.setattr(follower, "open_bus", lambda _: self.graph.join())
+        monkeypatch.setattr(follower, "open_bus", lambda *_: self.graph.join())
         config = config or make_config()
         self.follower = RosFollower(config, self.robot.info, self.clock)
         info = self.follower.open()

@@ -65,11 +65,10 @@ class Options:
         env = self.env or ("ros1" if self.is_ros1 else "ros2")
         return load_description(self.robot, env, self.namespace)
 
-    def make_settings(self, name: str) -> NodeSettings:
-        """Return how a node of this emulator joins the graph."""
+    def make_settings(self) -> NodeSettings:
+        """Return how the nodes of this emulator join the graph."""
         return NodeSettings(
-            name=name,
-            distro=self.distro or ("noetic" if self.is_ros1 else "jazzy"),
+            distro=self.distro or ("noetic" if self.is_ros1 else "jazzy"),  # type: ignore[arg-type]
             transport=self.transport,  # type: ignore[arg-type]
             domain=int(self.domain) if self.domain else None,
             interface=self.interface,
@@ -105,12 +104,13 @@ class Runner:
     def __init__(self, options: Options) -> None:
         self._options = options
         self._description = options.load()
+        settings = options.make_settings()
         self._robot = EmulatedRobot(
             self._description,
-            open_bus(options.make_settings(f"{Path(options.robot).stem}_robot")),
+            open_bus(settings, f"{Path(options.robot).stem}_robot"),
             Log(Path(options.log) if options.log else None),
             time_constant=options.time_constant,
-            make_bus=lambda: open_bus(options.make_settings("another")),
+            make_bus=lambda: open_bus(settings, "another"),
         )
         self._must_end = False
         self._rest = b""
@@ -136,7 +136,7 @@ class Runner:
         self._robot.close()
 
     def _describe(self) -> dict[str, Any]:
-        settings = self._options.make_settings("")
+        settings = self._options.make_settings()
         overrides = [f"env.interface={settings.interface}"]
         if settings.domain is not None:
             overrides.append(f"env.domain={settings.domain}")

@@ -43,7 +43,7 @@ def graph():
 
 @pytest.fixture(autouse=True)
 def in_memory(graph, monkeypatch):
-    monkeypatch.setattr(module, "open_bus", lambda _: graph.join("gate"))
+    monkeypatch.setattr(module, "open_bus", lambda *_: graph.join("gate"))
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ def test_a_robot_is_found_and_follows(robot, env, monkeypatch):
     config, info = make_config(robot, env), load_robot(robot)
     graph = MemoryGraph(config.distro)
     rig = MemoryRobot(graph, robot, env=env)
-    monkeypatch.setattr(module, "open_bus", lambda _: graph.join("gate"))
+    monkeypatch.setattr(module, "open_bus", lambda *_: graph.join("gate"))
     follower = RosFollower(config, info, graph.clock)
     opened = follower.open()
     q = follower.read().q

@@ -48,4 +48,4 @@ def test_without_a_master_it_says_what_to_start(monkeypatch):
     monkeypatch.setenv("ROS_MASTER_URI", "http://127.0.0.1:9")
 
     with pytest.raises(BusError, match="a master at http://127.0.0.1:9"):
-        open_bus(NodeSettings(name="n", distro="noetic"))
+        open_bus(NodeSettings(distro="noetic"), "n")

@@ -183,15 +183,15 @@ def test_the_network_is_chosen_by_config(monkeypatch):
 def test_auto_takes_rclpy_where_ros_is_and_dds_elsewhere(monkeypatch, caplog):
     there = {"rclpy"}
     monkeypatch.setattr(transports, "find_spec", lambda name: name in there or None)
-    assert choose_transport(NodeSettings(name="n")) == "rclpy"
+    assert choose_transport(NodeSettings()) == "rclpy"
     there.clear()
-    assert choose_transport(NodeSettings(name="n")) == "dds"
-    assert choose_transport(NodeSettings(name="n", distro="noetic")) == "rospy"
+    assert choose_transport(NodeSettings()) == "dds"
+    assert choose_transport(NodeSettings(distro="noetic")) == "rospy"
     for distro, transport in (("noetic", "dds"), ("jazzy", "rospy")):
         with pytest.raises(BusError, match="transport"):
-            choose_transport(NodeSettings(name="n", distro=distro, transport=transport))
-    settings = NodeSettings(name="n", domain=choose_domain(), interface="loopback")
-    open_bus(settings).close()
+            choose_transport(NodeSettings(distro=distro, transport=transport))
+    settings = NodeSettings(domain=choose_domain(), interface="loopback")
+    open_bus(settings, "n").close()
     assert "ROS jazzy over dds as n" in caplog.text, "said aloud"
 
 
@@ -199,4 +199,4 @@ def test_a_transport_that_is_not_installed_says_how_to_install_it():
     if importlib.util.find_spec("rclpy") is not None:
         pytest.skip("it is installed")
     with pytest.raises(BusError, match=r"rclpy.*setup\.bash"):
-        open_bus(NodeSettings(name="n", transport="rclpy"))
+        open_bus(NodeSettings(transport="rclpy"), "n")

@@ -76,7 +76,7 @@ def graph():
 
 @pytest.fixture(autouse=True)
 def in_memory(graph, monkeypatch):
-    monkeypatch.setattr(module, "open_bus", lambda _: graph.join("leader"))
+    monkeypatch.setattr(module, "open_bus", lambda *_: graph.join("leader"))
 
 
 @pytest.fixture
