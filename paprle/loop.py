@@ -88,8 +88,12 @@ class DeadlineLoop:
         return late + now - wake_at
 
 
-def request_realtime() -> str:
+def request_realtime(thread_id: int = 0) -> str:
     """Ask the kernel for punctual wake-ups; degrade with words, never at random.
+
+    Args:
+        thread_id: A thread of this process, by its native id; 0 is the caller. Each has
+            to be asked for: none inherits it.
 
     Returns:
         An empty string, or what was refused and the command that grants it.
@@ -101,7 +105,7 @@ def request_realtime() -> str:
     libc.prctl(_PR_SET_TIMERSLACK, 1, 0, 0, 0)
     try:
         os.sched_setscheduler(
-            0,
+            thread_id,
             os.SCHED_FIFO | os.SCHED_RESET_ON_FORK,
             os.sched_param(_FIFO_PRIORITY),
         )

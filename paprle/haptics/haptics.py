@@ -182,6 +182,8 @@ class Haptics:
         if state is None or sample is None or session is None:
             self._fall_silent()
             return {}
+        if now_ns - self._before_ns > self._stale_ns:
+            self._fall_silent()  # it stalled, the leader went limp: come in softly
         dt = min(1e-9 * (now_ns - self._before_ns), _LONGEST_DT)
         is_first = self._before_ns == 0 or dt <= 0.0
         moved = np.zeros(state.q.size) if is_first else (state.q - self._q_before) / dt

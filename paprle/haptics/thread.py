@@ -9,18 +9,22 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from paprle.haptics.haptics import Haptics, SessionView
 from paprle.interfaces import Leader
-from paprle.loop import DeadlineLoop
+from paprle.loop import DeadlineLoop, request_realtime
 from paprle.retarget import RetargetState
 from paprle.types import Feedback, Vec
 from paprle.wire import Record
 
 _FAREWELL = 1.0  # [s] chosen: a hundred periods of the slowest thread
+_KEPT = 1 << 16  # chosen: wake-ups that are remembered; 160 s of them at 400 Hz
 
 
 class Sources(NamedTuple):
@@ -57,15 +61,20 @@ class FeedbackThread(threading.Thread):
         self.n_steps, self.n_overruns = 0, 0
         self._haptics, self._leader, self._sources = haptics, leader, sources
         self._rate, self._report = rate, report
+        self._late_ns: deque[int] = deque(maxlen=_KEPT)
+        self._begin_ns = self._end_ns = 0
         self._must_end = threading.Event()
 
     def run(self) -> None:
         """Step once a period."""
+        request_realtime()
         loop = DeadlineLoop(self._rate)
+        self._begin_ns = time.monotonic_ns()
         try:
             while not self._must_end.is_set():
-                loop.wait()
-                self.step(time.monotonic_ns())
+                self._late_ns.append(loop.wait())
+                self._end_ns = time.monotonic_ns()
+                self.step(self._end_ns)
                 self.n_overruns = loop.n_overruns
         except Exception as err:  # noqa: BLE001 - limp and told, whatever it was
             self._report(f"{type(err).__name__}: {err}; the leader is limp")
@@ -85,6 +94,18 @@ class FeedbackThread(threading.Thread):
         self.n_steps += 1
         if told is not None:
             self._leader.apply(_add(told, tau, now_ns))
+
+    def summarise(self) -> str:
+        """Say how punctual it was; empty if it never ran."""
+        if self.n_steps == 0 or self._end_ns <= self._begin_ns:
+            return ""
+        rate = 1e9 * self.n_steps / (self._end_ns - self._begin_ns)
+        late = 1e-6 * np.array(self._late_ns)
+        p50, p99 = np.percentile(late, (50.0, 99.0))
+        return (
+            f"feedback: {self.n_steps} steps at {rate:.1f} Hz, late p50 {p50:.2f}, "
+            f"p99 {p99:.2f}, max {late.max():.1f} ms, {self.n_overruns} missed"
+        )
 
     def close(self) -> None:
         """End it, and wait for that."""

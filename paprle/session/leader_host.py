@@ -7,6 +7,7 @@ the gate's status, which the gate writes for the session and this process alike.
 from __future__ import annotations
 
 import signal
+import threading
 from types import FrameType
 
 from paprle.config import Resolved
@@ -51,8 +52,10 @@ class LeaderHost:
         """Run until the session ends or dies, or the device fails."""
         signal.signal(signal.SIGTERM, self._ask_end)
         try:
+            if self._thread is not None:
+                request_realtime()  # servos are asked with deadlines from the first on
             self._leader.open()
-            request_realtime()
+            self._be_punctual()
             freeze_garbage()
             notes = (*getattr(self._leader, "notes", ()), *self._notes)
             self._role.report("ready", notes=list(notes))
@@ -62,7 +65,18 @@ class LeaderHost:
         finally:
             if self._thread is not None:
                 self._thread.close()
+                self._role.report("summary", message=self._thread.summarise())
             self._leader.close()
+
+    def _be_punctual(self) -> None:
+        """Ask for real time; where torques are rendered, for the device's threads, too.
+
+        A torque is as late as the latest of those between a motion and its answer.
+        """
+        request_realtime()
+        if self._thread is not None:
+            for thread in threading.enumerate():
+                request_realtime(thread.native_id or 0)
 
     def _make_thread(self, resolved: Resolved, robot: RobotModel) -> FeedbackThread:
         """Make the feedback thread; refuses laws that would not be stable."""

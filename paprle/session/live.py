@@ -229,6 +229,9 @@ class LiveSession:
                 print_line(traceback.format_exc(), is_error=True)
         for line in summarise(self.core, self._loop_timer.n_overruns, self._recording):
             print_line(line)
+        for _, report in self._roles.reports:
+            if report["event"] == "summary" and report["message"]:
+                print_line(report["message"])
 
     def _brake(self) -> None:
         """Keep ticking until the arm stands and the episode is closed."""

@@ -81,6 +81,20 @@ def test_stale_data_leave_a_limp_leader():
     assert ask(make_rig(), status_age_ns=OLD)["arm"][0] == 0.0
 
 
+def test_what_stalled_for_a_second_comes_in_softly_again():
+    """Meanwhile the leader went limp: it renders nothing older than 50 ms."""
+    rig = make_rig()
+    before = rig.tau[0]
+    rig.now_ns += 10**9
+    first, soon = (abs(ask(rig)["arm"][0]) if i else ask(rig) for i in range(2))
+    later = [abs(ask(rig)["arm"][0]) for _ in range(60)]
+
+    assert first == {}
+    assert soon <= 0.05 * abs(before)
+    assert np.all(np.diff(later) >= -1e-12)
+    assert later[-1] == pytest.approx(abs(before), rel=0.05)
+
+
 def test_an_absent_hand_feels_nothing():
     assert ask(make_rig(), engaged=False)["arm"][0] == 0.0
     assert ask(make_rig(), valid=False) == {}

@@ -1,0 +1,77 @@
+"""A feedback law that stalls its thread once: asleep, or busy with Python code."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from annotated_types import Ge, Unit, doc
+
+from paprle.feedback_settings import LawSettings
+from paprle.interfaces import FeedbackInput, FeedbackLaw, PluginSpec
+from paprle.settings import STRICT
+from paprle.types import Vec
+
+PLUGIN = PluginSpec(
+    summary="Stalls once.",
+    config="stall_law:StallConfig",
+    factory="stall_law:Stall",
+)
+
+
+def install(folder: Path) -> list[str]:
+    """Write its entry point; return what belongs on PYTHONPATH."""
+    info = folder / "paprle_stall-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: paprle-stall\n")
+    entry = "[paprle.feedback]\nstall = stall_law:PLUGIN\n"
+    (info / "entry_points.txt").write_text(entry)
+    return [str(folder), str(Path(__file__).parent)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StallConfig(LawSettings):
+    """When, for how long, and how."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    after: Annotated[float, Ge(0), Unit("s"), doc("Driven so long before.")] = 5.0
+    duration: Annotated[float, Ge(0), Unit("s"), doc("So long.")] = 1.0
+    how: Annotated[Literal["sleep", "spin"], doc("With or without the GIL.")] = "sleep"
+    mark: Annotated[str, doc("File that gets its begin and end, monotonic [ns].")] = ""
+
+
+class Stall(FeedbackLaw[float]):
+    """Silent but for once: not pure, and meant so."""
+
+    config: StallConfig
+
+    def __init__(self, config: StallConfig) -> None:
+        super().__init__(config)
+        self._is_done = False
+
+    def initial(self) -> float:
+        """Return for how long the leader has driven, [s]."""
+        return 0.0
+
+    def compute(self, inputs: FeedbackInput, state: float) -> tuple[Vec, float]:
+        """Return nothing, late at times."""
+        state += inputs.dt
+        if state > self.config.after and not self._is_done:
+            self._is_done = True
+            begin = time.monotonic_ns()
+            self._stall()
+            if self.config.mark:
+                Path(self.config.mark).write_text(f"{begin} {time.monotonic_ns()}")
+        return np.zeros(inputs.q.size), state
+
+    def _stall(self) -> None:
+        end = time.monotonic() + self.config.duration
+        if self.config.how == "sleep":
+            time.sleep(self.config.duration)
+        while time.monotonic() < end:
+            pass
