@@ -3,7 +3,7 @@
 from paprle.interfaces import PluginSpec
 
 PLUGIN = PluginSpec(
-    summary="Plays recorded motion: ARBot CSV, TUM, joint CSV, NPZ, own episodes.",
+    summary="Plays recorded motion: CSV, TUM, NPZ, own episodes, ROS bags.",
     config="leaders.offline.config:OfflineConfig",
     factory="leaders.offline.leader:Offline",
     verified="simulator",

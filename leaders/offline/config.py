@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
-from paprle.settings import STRICT
+from paprle.settings import STRICT, GripperSettings
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,6 +34,33 @@ class KeySettings:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class BagSettings:
+    """Which topics of a bag hold what; a bag with one usable topic needs nothing."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    topics: Annotated[
+        Mapping[str, str],
+        doc("Topic of PoseStamped, JointState or JointTrajectory, by limb."),
+    ] = field(default_factory=dict)
+    gripper: Annotated[
+        GripperSettings | None,
+        doc("The joint in the limb's topic that is the gripper, and its positions."),
+    ] = None
+    joy: Annotated[str, doc("Topic of a Joy; empty: none.")] = ""
+    deadman: Annotated[
+        int | None, Ge(0), doc("Button of it that was held while moving.")
+    ] = None
+    gripper_axis: Annotated[
+        int | None, Ge(0), doc("Axis of it that is the opening: −1 closed … 1 open.")
+    ] = None
+
+    def __post_init__(self) -> None:
+        if not self.joy and (self.deadman, self.gripper_axis) != (None, None):
+            raise ValueError("the topic of the Joy in 'joy', for deadman, gripper_axis")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class OfflineConfig:
     """Which motion, how it is meant, and how it is played."""
 
@@ -42,7 +69,10 @@ class OfflineConfig:
     path: Annotated[
         str | None,
         Unit("path"),
-        doc("File: CSV, TUM trajectory, .npz, or .mcap (an episode of ours)."),
+        doc(
+            "File: CSV, TUM trajectory, .npz, an episode of ours (.mcap), or a bag of "
+            "ROS (.mcap, .db3, .bag, or the folder of ros2 bag)."
+        ),
     ] = None
     paths: Annotated[
         Mapping[str, Annotated[str, Unit("path")]],
@@ -55,10 +85,16 @@ class OfflineConfig:
     limb: Annotated[str, doc("Name of the limb of a file that has only one.")] = "hand"
     joints: Annotated[
         tuple[str, ...],
-        doc("CSV: columns that are joints; NPZ: names of the first columns of q."),
+        doc(
+            "CSV: columns that are joints; NPZ: names of the first columns of q; bag: "
+            "joints of its messages."
+        ),
     ] = ()
     keys: Annotated[KeySettings, doc("Which array of an NPZ holds what.")] = field(
         default_factory=KeySettings
+    )
+    bag: Annotated[BagSettings, doc("Which topics of a bag hold what.")] = field(
+        default_factory=BagSettings
     )
     dt: Annotated[
         float | None, Gt(0), Unit("s"), doc("Period of a file without stamps.")

@@ -93,9 +93,9 @@ def _read_files(config: OfflineConfig) -> list[tuple[Path, dict[str, Limb]]]:
         [Path(config.path)] if config.path else list(map(Path, config.paths.values()))
     )
     missing = [
-        f"leader.path: expected a file, got none at '{path}'"
+        f"leader.path: expected a file or a bag, got none at '{path}'"
         for path in paths
-        if not path.is_file()
+        if not path.is_file() and not (path / "metadata.yaml").is_file()
     ]
     if missing:
         raise ConfigError(missing)
@@ -109,8 +109,14 @@ def _read_files(config: OfflineConfig) -> list[tuple[Path, dict[str, Limb]]]:
 
 
 def _read(path: Path, names: tuple[str, ...], config: OfflineConfig) -> dict[str, Limb]:
+    # Imported here: only these kinds of files need the recording's libraries.
+    if path.suffix not in {".csv", ".npz", ".txt"}:
+        from leaders.offline.bags import read_bag  # noqa: PLC0415
+        from paprle.recording.bags import is_bag  # noqa: PLC0415
+
+        if is_bag(path):
+            return read_bag(path, names, config)
     if path.suffix == ".mcap":
-        # Imported here: only this one kind of file needs the recording's libraries.
         from leaders.offline.episodes import read_episode  # noqa: PLC0415
 
         limbs = read_episode(path)

@@ -9,13 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from paprle.cli.verb import Verb, complain, say
+from paprle.config import resolve
 from paprle.errors import ConfigError, MissingDependency
+from paprle.evaluation.bags import BagTopics
 from paprle.evaluation.report import evaluate, summary_text
 from paprle.evaluation.tracks import compute_poses, make_limbs
 from paprle.recording.exports import make_arbot_table, write_arbot_csv
 from paprle.recording.info import describe
 from paprle.recording.reader import Episode
 from paprle.recording.recover import make_recovered_path, recover
+from paprle.session.plan import make_robot
 
 
 def _add_episode(parser: argparse.ArgumentParser) -> None:
@@ -29,12 +32,39 @@ def _info(args: argparse.Namespace) -> int:
 
 def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "episodes", nargs="+", type=Path, metavar="EPISODE", help=".mcap files"
+        "episodes",
+        nargs="+",
+        type=Path,
+        metavar="EPISODE",
+        help=".mcap files, or bags of ROS",
     )
     parser.add_argument("--json", action="store_true", help="print the JSON")
     parser.add_argument(
         "--out", type=Path, help="folder of the report (default: the first episode's)"
     )
+    bags = parser.add_argument_group("of a bag of ROS")
+    bags.add_argument("--target", default="", help="topic of what was asked")
+    bags.add_argument("--actual", default="", help="topic of what the robot did")
+    bags.add_argument("--robot", help="follower whose joints these are")
+    bags.add_argument("--limb", help="its limb (default: its first)")
+
+
+def _find_bag_topics(args: argparse.Namespace) -> BagTopics:
+    """Return what is compared in bags, with the limb that makes joints poses."""
+    if bool(args.target) != bool(args.actual):
+        raise ConfigError("evaluate: expected both --target and --actual, got one")
+    limb = None
+    if args.robot:
+        words = ("leader=autopilot", f"follower={args.robot}", "env=kinematic")
+        robot = make_robot(resolve(words)).info
+        limbs = make_limbs(robot, robot.urdf_path.read_text(encoding="utf-8"))
+        name = args.limb or next(iter(limbs))
+        if name not in limbs:
+            raise ConfigError(
+                f"evaluate --limb: expected one of {', '.join(limbs)}, got '{name}'"
+            )
+        limb = limbs[name]
+    return BagTopics(target=args.target, actual=args.actual, limb=limb)
 
 
 def _evaluate(args: argparse.Namespace) -> int:
@@ -44,7 +74,7 @@ def _evaluate(args: argparse.Namespace) -> int:
         raise ConfigError(f"evaluate: expected an episode, got '{first}'; no such file")
     page = ""
     try:
-        results = evaluate(args.episodes, out)
+        results = evaluate(args.episodes, out, _find_bag_topics(args))
         page = f"report: {out / 'report.html'}"
     except MissingDependency as err:  # The figures are there, only the page is not.
         complain(str(err))
@@ -107,10 +137,13 @@ EVALUATE = Verb(
     help="""\
 Writes report.json and report.html. Several episodes of the same motion are compared
 with each other (ITV). An episode that cannot be measured makes the exit code 1.
+In a bag of ROS, .../target_pose is compared with .../actual_pose, as publish.ros sends
+them, or any two topics of poses or joints that are named.
 
 examples:
   paprle evaluate OUT/episode_000000.mcap
-  paprle evaluate OUT/*.mcap --json --out REPORT""",
+  paprle evaluate OUT/*.mcap --json --out REPORT
+  paprle evaluate BAG --robot piper --target /cmd --actual /joint_states""",
     add_arguments=_add_evaluate,
     run=_evaluate,
 )

@@ -74,7 +74,7 @@ def measure_episode(path: Path) -> EpisodeResult:
     try:
         episode = Episode.open(path)
     except PaprleError as err:
-        entry = _make_blank(path) | {"error": str(err), "notes": [str(err)]}
+        entry = make_blank(path) | {"error": str(err), "notes": [str(err)]}
         return EpisodeResult(name=path.stem, entry=entry)
     return measure_source(episode)
 
@@ -97,9 +97,9 @@ def measure_source(episode: Episode) -> EpisodeResult:
     elif not len(engaged):
         notes.append("the session was never ENGAGED, so there is nothing to compare")
     notes += [note for limb in limbs for note in limb.notes]
-    entry = _make_blank(episode.path)
+    entry = make_blank(episode.path)
     entry |= _describe(episode, engaged)
-    entry |= _pick_worst(limbs)
+    entry |= pick_worst(limbs)
     entry["limbs"] = {limb.name: limb.figures for limb in limbs}
     entry["latency_ms"] = _measure_latency(episode, engaged, origin_ns)
     settings = episode.config.get("gate") or {}
@@ -120,7 +120,7 @@ def measure_source(episode: Episode) -> EpisodeResult:
     )
 
 
-def _make_blank(path: Path) -> Json:
+def make_blank(path: Path) -> Json:
     """Return an entry in which every key is present and nothing is known."""
     figures = dict.fromkeys(("median", "p95", "max", "rmse"))
     kinds = ("raw", "lag_compensated", "aligned")
@@ -160,7 +160,7 @@ def _describe(episode: Episode, engaged: Spans) -> Json:
     }
 
 
-def _pick_worst(limbs: Sequence[LimbResult]) -> Json:
+def pick_worst(limbs: Sequence[LimbResult]) -> Json:
     """Return the figures of the limb with the largest raw RMSE, and its name."""
     if not limbs:
         return {}

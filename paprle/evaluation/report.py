@@ -20,10 +20,12 @@ from typing import Any
 import numpy as np
 
 from paprle.errors import MissingDependency
+from paprle.evaluation.bags import BagTopics, measure_bag
 from paprle.evaluation.episode import EpisodeResult, measure_episode
 from paprle.evaluation.itv import report_itv
 from paprle.evaluation.page import render_page
 from paprle.evaluation.words import describe_itv, summarise_entry
+from paprle.recording.bags import is_bag
 from paprle.types import Vec
 
 Json = dict[str, Any]
@@ -31,12 +33,18 @@ Json = dict[str, Any]
 CLOSED = 0.05  # chosen: a path whose ends are nearer than this share of it is closed
 
 
-def evaluate(episodes: Sequence[Path], out_dir: Path | None = None) -> list[Json]:
+def evaluate(
+    episodes: Sequence[Path],
+    out_dir: Path | None = None,
+    topics: BagTopics = BagTopics(),  # noqa: B008 - frozen
+) -> list[Json]:
     """Measure recorded episodes.
 
     Args:
-        episodes: MCAP files, their manifests, or folders with one episode each.
+        episodes: MCAP files, their manifests, or folders with one episode each; or
+            bags of ROS.
         out_dir: Where to write the report; nothing is written when absent.
+        topics: What to compare in bags.
 
     Returns:
         One entry an episode, JSON values only; ``error`` says why one is blank.
@@ -45,11 +53,17 @@ def evaluate(episodes: Sequence[Path], out_dir: Path | None = None) -> list[Json
         MissingDependency: If a page is wanted and matplotlib is not installed; the
             JSON has been written then.
     """
-    measured = [measure_episode(Path(path)) for path in episodes]
+    measured = [_measure(Path(path), topics) for path in episodes]
     results = collect_entries(measured)
     if out_dir is not None:
         _write(results, measured, out_dir)
     return results
+
+
+def _measure(path: Path, topics: BagTopics) -> EpisodeResult:
+    if path.exists() and is_bag(path):
+        return measure_bag(path, topics)
+    return measure_episode(path)
 
 
 def collect_entries(measured: Sequence[EpisodeResult]) -> list[Json]:

@@ -1,0 +1,140 @@
+"""Reads motion from the topics of a bag: ``ros2 bag``, or ROS 1."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from leaders.offline.config import OfflineConfig
+from leaders.offline.text import Limb
+from leaders.offline.track import Rows
+from paprle.errors import ConfigError, DeviceError, RecordingError
+from paprle.recording.bags import JOINT_TYPES, POSE_STAMPED, Bag, Stamps
+from paprle.types import Vec
+
+
+def read_bag(
+    path: Path, names: tuple[str, ...], config: OfflineConfig
+) -> dict[str, Limb]:
+    """Read one topic a limb.
+
+    Args:
+        path: The bag.
+        names: Names of its limbs where the config names no topics.
+        config: The leader's config.
+
+    Returns:
+        Its limbs by name.
+
+    Raises:
+        ConfigError: If it is not clear which topics are meant.
+        DeviceError: If the bag or a topic cannot be read.
+    """
+    try:
+        with Bag(path) as bag:
+            topics = _find_topics(bag, names, config)
+            joy = _Joy(bag, config) if config.bag.joy else None
+            return {
+                name: _read_limb(bag, topic, joy, config)
+                for name, topic in topics.items()
+            }
+    except RecordingError as err:
+        raise DeviceError(str(err)) from err
+
+
+def _find_topics(
+    bag: Bag, names: tuple[str, ...], config: OfflineConfig
+) -> dict[str, str]:
+    """Return the topic of each limb: as configured, or the only one that can be."""
+    given = config.bag.topics
+    if given:
+        return {name: given[name] for name in names if name in given} or dict(given)
+    usable = bag.find(POSE_STAMPED, *JOINT_TYPES)
+    if len(usable) == 1 and len(names) == 1:
+        return {names[0]: usable[0]}
+    what = f"several: {', '.join(sorted(usable))}" if usable else "none"
+    example = sorted(usable)[0] if usable else "/TOPIC"
+    raise ConfigError(
+        f"{bag.path}: expected one topic of PoseStamped, JointState or JointTrajectory "
+        f"a limb, got {what}; say which: leader.bag.topics.{names[0]}={example}; in "
+        f"the bag: {bag.listing}"
+    )
+
+
+def _read_limb(bag: Bag, topic: str, joy: _Joy | None, config: OfflineConfig) -> Limb:
+    counts: Counter[str] = Counter()
+    if bag.topics.get(topic) in JOINT_TYPES:
+        stamps, rows = _read_joints(bag, topic, config, counts)
+    else:
+        stamps, poses = bag.read_poses(topic)
+        rows = Rows(t=_to_seconds(stamps), p=poses[:, :3], quat_xyzw=poses[:, 3:])
+    n = len(stamps)
+    if joy is not None:
+        opening = joy.find_opening(stamps)
+        rows = rows if opening is None else replace(rows, opening=opening)
+        is_held = joy.is_held(stamps)
+        counts["rows without the dead-man left out"] = int((~is_held).sum())
+        rows = rows.take(is_held)
+    return Limb(rows, counts, n)
+
+
+def _read_joints(
+    bag: Bag, topic: str, config: OfflineConfig, counts: Counter[str]
+) -> tuple[Stamps, Rows]:
+    """Return stamps [ns] and rows; the gripper's joint becomes an opening."""
+    gripper = config.bag.gripper
+    wanted = config.joints
+    if gripper is not None and wanted:
+        wanted = (*wanted, gripper.joint)
+    joints = bag.read_joints(topic, wanted)
+    counts["messages of other joints left out"] = joints.n_left_out
+    columns = dict(zip(joints.names, joints.q.T, strict=True))
+    opening = None
+    if gripper is not None:
+        if gripper.joint not in columns:
+            raise ConfigError(
+                f"{bag.path}: expected the joint '{gripper.joint}' of "
+                f"leader.bag.gripper on {topic}, got {', '.join(joints.names)}"
+            )
+        span = gripper.open - gripper.closed
+        opening = (columns.pop(gripper.joint) - gripper.closed) / span
+    q = np.column_stack(list(columns.values()))
+    t = _to_seconds(joints.stamps_ns)
+    return joints.stamps_ns, Rows(t=t, q=q, joint_names=tuple(columns), opening=opening)
+
+
+def _to_seconds(stamps: Stamps) -> Vec:
+    """Return stamps in [s]; since 1970 they are good to a quarter of a microsecond."""
+    return stamps.astype(np.float64) * 1e-9
+
+
+class _Joy:
+    """What the operator said by a Joy, at any time; nothing before its first."""
+
+    def __init__(self, bag: Bag, config: OfflineConfig) -> None:
+        self._settings = config.bag
+        self._stamps, self._axes, self._buttons = bag.read_joy(config.bag.joy)
+
+    def find_opening(self, stamps: Stamps) -> Vec | None:
+        """Return openings, shape (n,); None when no axis is the gripper."""
+        axis = self._settings.gripper_axis
+        if axis is None:
+            return None
+        said = [axes[axis] if axis < len(axes) else np.nan for axes in self._axes]
+        return (self._hold(np.array(said), stamps, np.nan) + 1.0) / 2.0
+
+    def is_held(self, stamps: Stamps) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Return where the dead-man is down, shape (n,); all where there is none."""
+        button = self._settings.deadman
+        if button is None:
+            return np.ones(len(stamps), dtype=bool)
+        down = [b[button] if button < len(b) else False for b in self._buttons]
+        return self._hold(np.array(down, dtype=float), stamps, 0.0) > 0.5
+
+    def _hold(self, values: Vec, stamps: Stamps, before: float) -> Vec:
+        """Return the newest value at each stamp."""
+        at = np.searchsorted(self._stamps, stamps, side="right")
+        return np.append(before, values)[at]

@@ -1,0 +1,248 @@
+"""Motion in bags of others: ``ros2 bag`` (MCAP or SQLite) and ROS 1 ``.bag``.
+
+Nothing of a bag is trusted: types are those of ROS itself, never the bag's own, and
+whatever cannot be read is an error that says what was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from rosbags.rosbag1 import Reader as Reader1
+from rosbags.rosbag2 import Reader as Reader2
+from rosbags.typesys import Stores, get_typestore
+
+from paprle.errors import RecordingError
+from paprle.types import Vec
+
+Stamps = npt.NDArray[np.int64]
+
+JOINT_STATE = "sensor_msgs/msg/JointState"
+JOINT_TRAJECTORY = "trajectory_msgs/msg/JointTrajectory"
+POSE_STAMPED = "geometry_msgs/msg/PoseStamped"
+JOY = "sensor_msgs/msg/Joy"
+JOINT_TYPES = (JOINT_STATE, JOINT_TRAJECTORY)
+
+MAX_MESSAGES = 10_000_000  # chosen: a day at 100 Hz; more is no motion
+_OWN_LIBRARY = b"paprle"  # what the MCAP header of an episode of ours says
+_ONE_CLOCK_NS = 1_000_000_000  # spec: safety.md A1: farther off is another clock
+_MCAP_MAGIC = b"\x89MCAP0\r\n"  # spec: mcap.dev, file format
+
+
+def is_bag(path: Path) -> bool:
+    """Return whether this is a bag of others, not an episode of ours."""
+    if path.is_dir():
+        return (path / "metadata.yaml").is_file()
+    if path.suffix != ".mcap":
+        return path.suffix in {".bag", ".db3"}
+    with path.open("rb") as file:
+        head = file.read(256)
+    # magic, opcode, length, then the lengths and texts of profile and library
+    return head.startswith(_MCAP_MAGIC) and _OWN_LIBRARY not in head[8:]
+
+
+@dataclass(frozen=True)
+class Joints:
+    """Joint positions of one topic.
+
+    Attributes:
+        stamps_ns: When, shape (n,), [ns].
+        names: Joint names.
+        q: Positions, shape (n, m), [rad] or [m].
+        n_left_out: Messages of other joints, or without one position a name.
+    """
+
+    stamps_ns: Stamps
+    names: tuple[str, ...]
+    q: Vec
+    n_left_out: int
+
+
+class Bag:
+    """An open bag; a context manager.
+
+    Attributes:
+        path: Where it is.
+        topics: Type by topic, in ROS 2's spelling.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open a bag.
+
+        Args:
+            path: ``.mcap``, ``.db3``, ``.bag``, or the folder that ``ros2 bag`` made.
+
+        Raises:
+            RecordingError: If it cannot be read.
+        """
+        self.path = path
+        self._is_ros1 = path.suffix == ".bag"
+        store = Stores.ROS1_NOETIC if self._is_ros1 else Stores.ROS2_HUMBLE
+        self._store = get_typestore(store)
+        self._reader: Any = None
+        try:
+            self._reader = Reader1(path) if self._is_ros1 else Reader2(path)
+            self._reader.open()
+            self.topics: Mapping[str, str] = {
+                connection.topic: str(connection.msgtype)
+                for connection in self._reader.connections
+            }
+        except Exception as err:
+            raise RecordingError(
+                f"{path}: expected a whole bag, got {type(err).__name__}: {err}; one "
+                "that was cut off: mcap recover, or ros2 bag reindex"
+            ) from err
+
+    def __enter__(self) -> Bag:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+    @cached_property
+    def listing(self) -> str:
+        """Its topics and their types, for messages."""
+        listed = [f"{topic} [{kind}]" for topic, kind in sorted(self.topics.items())]
+        return ", ".join(listed)[:1000] or "nothing"
+
+    def find(self, *kinds: str) -> list[str]:
+        """Return the topics of these types."""
+        return [topic for topic, kind in self.topics.items() if kind in kinds]
+
+    def read_poses(self, topic: str) -> tuple[Stamps, Vec]:
+        """Return stamps [ns] and rows xyz + quat_xyzw of a PoseStamped topic."""
+        read = list(self._read(topic, POSE_STAMPED))
+        rows = np.zeros((len(read), 7))
+        for row, (_, message) in zip(rows, read, strict=True):
+            p, r = message.pose.position, message.pose.orientation
+            row[:] = p.x, p.y, p.z, r.x, r.y, r.z, r.w
+        return _find_stamps(read), rows
+
+    def read_joints(self, topic: str, names: tuple[str, ...] = ()) -> Joints:
+        """Return the joints of a JointState or JointTrajectory topic, by name.
+
+        Of a JointTrajectory each point counts until the next message replaces it.
+
+        Args:
+            topic: Name of the topic.
+            names: Joints wanted; those of the first message when empty.
+
+        Returns:
+            Their positions.
+
+        Raises:
+            RecordingError: If no message has these joints.
+        """
+        read, seen = list(self._read(topic, *JOINT_TYPES)), set[str]()
+        kept: list[tuple[int, list[tuple[int, Vec]]]] = []
+        for begin_ns, (_, message) in zip(_find_stamps(read), read, strict=True):
+            given, points = _read_points(message)
+            names = names or given
+            seen.update(given)
+            if points and set(names) <= set(given):
+                order = [given.index(name) for name in names]
+                kept.append((int(begin_ns), [(t, q[order]) for t, q in points]))
+        if not kept:
+            raise RecordingError(
+                f"{self.path}: expected joints {', '.join(names) or 'by name'} on "
+                f"{topic}, got {', '.join(sorted(seen)) or 'none'}"
+            )
+        rows = list(_replace_points(kept))
+        return Joints(
+            stamps_ns=np.array([stamp for stamp, _ in rows], dtype=np.int64),
+            names=names,
+            q=np.array([q for _, q in rows]),
+            n_left_out=len(read) - len(kept),
+        )
+
+    def read_joy(self, topic: str) -> tuple[Stamps, list[Vec], list[list[bool]]]:
+        """Return stamps [ns], axes and buttons of a Joy topic, a row a message."""
+        read = list(self._read(topic, JOY))
+        axes = [np.array(message.axes, dtype=np.float64) for _, message in read]
+        buttons = [[bool(down) for down in message.buttons] for _, message in read]
+        return _find_stamps(read), axes, buttons
+
+    def _read(self, topic: str, *kinds: str) -> Iterator[tuple[int, Any]]:
+        """Yield when each message was received, [ns], and the message.
+
+        Raises:
+            RecordingError: If there is no such topic, of another type, or it is broken.
+        """
+        kind = self.topics.get(topic)
+        if kind not in kinds:
+            raise RecordingError(
+                f"{self.path}: expected {' or '.join(kinds)} on {topic}, got "
+                f"{kind or 'no such topic'}; in it: {self.listing}"
+            )
+        connections = [c for c in self._reader.connections if c.topic == topic]
+        try:
+            messages = self._reader.messages(connections=connections)
+            for n, (_, received_ns, data) in enumerate(messages):
+                if n == MAX_MESSAGES:
+                    raise RecordingError(f"{topic}: more than {n} messages")
+                yield int(received_ns), self._decode(data, kind)
+        except RecordingError:
+            raise
+        except Exception as err:
+            raise RecordingError(
+                f"{self.path}: {topic}: expected messages of {kind}, got "
+                f"{type(err).__name__}: {err}"
+            ) from err
+
+    def _decode(self, data: bytes, kind: str) -> Any:
+        """Return a message; a recorder on Fast DDS may have left bytes behind it."""
+        definition = self._store.get_msgdef(kind)
+        if self._is_ros1:
+            parse, body = definition.deserialize_ros1, data
+        else:
+            is_little = data[:2] == b"\x00\x01"  # spec: OMG DDS-XTypes 1.3, 7.6.3.1.2
+            little, big = definition.deserialize_cdr_le, definition.deserialize_cdr_be
+            parse, body = (little if is_little else big), data[4:]
+        return parse(memoryview(body), 0, definition.cls, self._store)[0]
+
+
+def _find_stamps(read: list[tuple[int, Any]]) -> Stamps:
+    """Return the senders' stamps, or those of reception where clocks differ, [ns]."""
+    received = np.array([stamp for stamp, _ in read], dtype=np.int64)
+    headers = [message.header.stamp for _, message in read]
+    sent = np.array([s.sec * 10**9 + s.nanosec for s in headers], dtype=np.int64)
+    is_one_clock = bool((np.abs(sent - received) < _ONE_CLOCK_NS).all())
+    return sent if is_one_clock else received
+
+
+def _read_points(message: Any) -> tuple[tuple[str, ...], list[tuple[int, Vec]]]:
+    """Return names, and time after the message's [ns] and positions of its points."""
+    if hasattr(message, "points"):
+        names = tuple(message.joint_names)
+        points = [(point.time_from_start, point.positions) for point in message.points]
+        rows = [(t.sec * 10**9 + t.nanosec, np.array(q, float)) for t, q in points]
+    else:
+        names = tuple(message.name)
+        rows = [(0, np.array(message.position, float))]
+    is_whole = len(set(names)) == len(names) and all(
+        len(q) == len(names) for _, q in rows
+    )
+    return names, rows if names and is_whole else []
+
+
+def _replace_points(
+    messages: list[tuple[int, list[tuple[int, Vec]]]],
+) -> Iterator[tuple[int, Vec]]:
+    """Yield stamps [ns] and positions; what the next message replaces is left out."""
+    ends = [begin + points[0][0] for begin, points in messages[1:]]
+    for (begin, points), end in zip(messages, [*ends, None], strict=True):
+        for i, (after, q) in enumerate(points):
+            if i == 0 or end is None or begin + after < end:
+                yield begin + after, q
