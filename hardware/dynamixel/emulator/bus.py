@@ -162,7 +162,7 @@ class Bus:
             return
         address = int.from_bytes(packet.params[:2], "little")
         length = int.from_bytes(packet.params[2:4], "little")
-        by_id = {s.number: s for s in awake} if len(awake) else {}
+        by_id = {s.number: s for s in awake}
         doubles = len(by_id) < len(awake)
         for at in range(4, len(packet.params) - length, length + 1):
             number = packet.params[at]
@@ -209,7 +209,10 @@ def listens(servo: Servo, baud: int | None) -> bool:
 
 def in_order(ids: bytes, awake: list[Servo]) -> list[Servo]:
     """Return the servos of some IDs in that order; two of one ID both."""
-    return [s for number in ids for s in awake if s.table.memory[7] == number]
+    named: dict[int, list[Servo]] = {}
+    for servo in awake:
+        named.setdefault(servo.table.memory[7], []).append(servo)
+    return [servo for number in ids for servo in named.get(number, ())]
 
 
 def delay_of(servo: Servo) -> float:
@@ -237,14 +240,15 @@ def fast(
     """Yield the one packet of a fast read: cut off where a servo does not join in."""
     blocks: list[tuple[int, int, bytes]] = []
     delay, is_cut = 0.0, False
+    named = {servo.number: servo for servo in reversed(awake)}
     for number, address, length in asked:
-        servos = in_order(bytes((number,)), awake)
-        data = servos[0].read(address, length, now) if servos else None
-        if data is None or not servos[0].answers(READ):
+        servo = named.get(number)
+        data = servo.read(address, length, now) if servo is not None else None
+        if servo is None or data is None or not servo.answers(READ):
             is_cut = True
             break
-        delay = max(delay, delay_of(servos[0]))
-        blocks.append((servos[0].error, number, data))
+        delay = max(delay, delay_of(servo))
+        blocks.append((servo.error, number, data))
     if not blocks:
         return
     packet = make_fast_status(blocks)

@@ -29,6 +29,7 @@ WATCHDOG_UNIT_NS = 20_000_000  # spec: e-manual, Bus Watchdog, 20 ms
 LEVELS = {0: {1}, 1: {1, 2}}
 """Instructions that a servo answers, by Status Return Level; 2: all."""
 
+GOAL_CURRENT = {"Goal Current"}
 GOALS = frozenset({"Goal PWM", "Goal Current", "Goal Velocity", "Goal Position"})
 
 AMBIENT = 25.0  # chosen: temperature of the room [°C]
@@ -57,6 +58,12 @@ class Servo:
         self.model = model
         self.table = ControlTable(model)
         self.table.put("ID", servo)
+        # what one count of Present Current or Present Load is, [N·m]
+        self._effort_unit = (
+            model.current_unit * model.torque_constant
+            if model.current_unit
+            else model.stall_torque / 1000
+        )
         self.angle = 0.0
         self.velocity = 0.0
         self.torque = 0.0
@@ -112,7 +119,9 @@ class Servo:
             self.table.reset_goals()
         if self.table.memory[64] and not was_on:
             self._switch_on()
-        if touched <= GOALS and was_on:
+        if touched == GOAL_CURRENT and was_on:
+            self._refresh_torque()
+        elif touched <= GOALS and was_on:
             self._refresh_goals()
         else:
             self._refresh()
@@ -304,22 +313,21 @@ class Servo:
             self._goal_pwm = abs(self._goal_pwm)
         self._goal_velocity = get("Goal Velocity")
         self._goal_position = get("Goal Position")
+        self._refresh_torque()
+
+    def _refresh_torque(self) -> None:
+        """Take the goal of a servo that controls its current."""
         if self.model.current_unit:
-            limit = get("Current Limit")
-            current = min(max(get("Goal Current"), -limit), limit)
-            unit = self.model.current_unit * self.model.torque_constant
-            self._goal_torque = self._direction * current * unit
+            limit = self.table.get("Current Limit")
+            current = min(max(self.table.get("Goal Current"), -limit), limit)
+            self._goal_torque = self._direction * current * self._effort_unit
 
     def _measure(self, now_ns: int) -> None:
         """Pack what the servo measures into its table."""
-        model, sign = self.model, self._direction
+        sign = self._direction
         position = self.position if self.stuck is None else self.stuck
         speed = round(sign * self.velocity / VELOCITY_UNIT)
-        if model.current_unit:
-            unit = model.current_unit * model.torque_constant
-            effort = round(sign * self.torque / unit)
-        else:
-            effort = round(sign * self.torque / model.stall_torque * 1000)
+        effort = round(sign * self.torque / self._effort_unit)
         is_moving = abs(speed) > self.table.memory[24]
         reference = round(self._reference)
         PRESENT.pack_into(

@@ -91,6 +91,12 @@ GAINS = tuple(
         "Feedforward 2nd", "Feedforward 1st",
     )
 )  # fmt: skip
+LIMITED_BY = {
+    "Goal PWM": "PWM Limit",
+    "Goal Current": "Current Limit",
+    "Goal Velocity": "Velocity Limit",
+    "Goal Position": "Max Position Limit",
+}  # spec: e-manual, the registers that bound goals
 GAIN_RANGE = (0, 16383)  # spec: e-manual, all gains
 MULTI_TURN = 1_048_575  # spec: e-manual, extended position control, 256 turns each way
 
@@ -107,6 +113,7 @@ class Register:
         is_writable: By a client.
         low: Least value a client may write.
         high: Greatest.
+        limit: Register that limits it; empty where none does.
     """
 
     name: str
@@ -116,6 +123,7 @@ class Register:
     is_writable: bool
     low: int
     high: int
+    limit: str
 
 
 def make_registers(model: ServoModel) -> dict[str, Register]:
@@ -134,7 +142,7 @@ def make_registers(model: ServoModel) -> dict[str, Register]:
             low, high = 0, model.current_limit
         registers[item.name] = Register(
             item.name, item.address, item.size, is_signed,
-            item.name not in READ_ONLY, low, high,
+            item.name not in READ_ONLY, low, high, LIMITED_BY.get(item.name, ""),
         )  # fmt: skip
     return registers
 
@@ -157,6 +165,10 @@ class ControlTable:
         self.memory = bytearray(SIZE)
         self.registers = make_registers(model)
         self.address = {name: r.address for name, r in self.registers.items()}
+        self._places = {
+            name: (slice(r.address, r.address + r.size), r.is_signed)
+            for name, r in self.registers.items()
+        }
         self._model = model
         items = {item.name: item.address for item in read_items(model.name)}
         self._n_indirect = count_indirect(model)
@@ -228,18 +240,14 @@ class ControlTable:
 
     def get(self, name: str) -> int:
         """Return the value of a register."""
-        register = self.registers[name]
-        end = register.address + register.size
-        return int.from_bytes(
-            self.memory[register.address : end], "little", signed=register.is_signed
-        )
+        place, is_signed = self._places[name]
+        return int.from_bytes(self.memory[place], "little", signed=is_signed)
 
     def put(self, name: str, value: int) -> None:
         """Give a register a value, by no rule."""
-        register = self.registers[name]
-        self.memory[register.address : register.address + register.size] = (
-            value.to_bytes(register.size, "little", signed=register.is_signed)
-        )
+        place, is_signed = self._places[name]
+        size = place.stop - place.start
+        self.memory[place] = value.to_bytes(size, "little", signed=is_signed)
 
     def read(self, address: int, length: int) -> bytes:
         """Return bytes as a client sees them, indirect ones from where they point."""
@@ -321,19 +329,18 @@ class ControlTable:
             return 0 if value in self._model.modes else RANGE_ERROR
         if not register.low <= value <= register.high:
             return RANGE_ERROR
-        if register.name.startswith("Goal "):
-            return self._check_goal(register.name, value)
+        if register.limit:
+            return self._check_goal(register, value)
         return 0
 
-    def _check_goal(self, name: str, value: int) -> int:
+    def _check_goal(self, register: Register, value: int) -> int:
         """Return the error of a goal: beyond a limit, or after the watchdog bit."""
-        if self.get("Bus Watchdog") == OFF_LIMITS:
+        if self.memory[self.address["Bus Watchdog"]] == OFF_LIMITS:
             return RANGE_ERROR
-        if name == "Goal Position":
+        if register.name == "Goal Position":
             if self.get("Operating Mode") in (4, 5):
                 return 0 if abs(value) <= MULTI_TURN else LIMIT_ERROR
             low = self.get("Min Position Limit")
             is_inside = low <= value <= self.get("Max Position Limit")
             return 0 if is_inside else LIMIT_ERROR
-        limit = self.get(name.replace("Goal", "").strip() + " Limit")
-        return 0 if abs(value) <= limit else LIMIT_ERROR
+        return 0 if abs(value) <= self.get(register.limit) else LIMIT_ERROR
