@@ -16,6 +16,7 @@ import numpy.typing as npt
 from dynamixel_sdk import GroupSyncRead, GroupSyncWrite
 from dynamixel_sdk.robotis_def import COMM_SUCCESS
 
+from hardware.dynamixel.counts import BetweenCounts
 from hardware.dynamixel.errors import BusError, BusTimeout, ServoError
 from hardware.dynamixel.inspection import Servo
 from hardware.dynamixel.member import WATCHDOG, Health, Member
@@ -37,7 +38,7 @@ class Reading:
 
     Attributes:
         stamp_ns: When they were asked, on the owner's clock, [ns].
-        angle: Angles, shape (n,), [rad]; NaN for a silent servo.
+        angle: Angles, shape (n,), [rad], within a count; NaN for a silent servo.
         velocity: Velocities, shape (n,), [rad/s]; NaN likewise.
         torque: From the measured current, shape (n,), [N·m]; NaN where not measured.
         epoch: Grows when a servo is taken in: its turns may count anew, shape (n,).
@@ -96,6 +97,8 @@ class Bus:
         self.wire, self._clock = wire, clock
         self.members = [Member(servo, find_model(servo.model)) for servo in servos]
         self.counters = Counters()
+        units = [member.model.angle_unit for member in self.members]
+        self._between = BetweenCounts(np.array(units))
         self.is_fast = True
         self._groups: list[_Group] = []
         self._next_health = 0
@@ -360,6 +363,7 @@ class Bus:
         values = np.full((3, len(self.members)), np.nan)
         for i, row in rows.items():
             values[:, i] = self.members[i].decode(row)
+        values[0] = self._between.step(values[0], values[1], stamp_ns)
         values.setflags(write=False)
         epoch = np.array([member.epoch for member in self.members], dtype=np.int64)
         return Reading(stamp_ns, values[0], values[1], values[2], epoch)

@@ -122,8 +122,8 @@ def measure_source(episode: Episode) -> EpisodeResult:
 
 def make_blank(path: Path) -> Json:
     """Return an entry in which every key is present and nothing is known."""
-    figures = dict.fromkeys(("median", "p95", "max", "rmse"))
-    kinds = ("raw", "lag_compensated", "aligned")
+    figures = dict.fromkeys(("mean", "median", "p95", "max", "rmse"))
+    kinds = ("raw", "lag_compensated", "within_limits", "aligned")
     latencies = ("capture_to_command", "command_age", "command_to_motion")
     ticks = ("rate_hz", "on_time_percent", "p50_us", "p99_us")
     return {

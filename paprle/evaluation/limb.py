@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from paprle.evaluation.latency import find_lag
 from paprle.evaluation.metrics import (
@@ -15,6 +16,7 @@ from paprle.evaluation.metrics import (
     colour_errors,
     find_best_shift,
     is_inside,
+    is_outside,
     measure_position_errors,
     measure_relative_errors,
     pair_by_time,
@@ -83,6 +85,7 @@ def measure_limb(track: Track) -> LimbResult:
     angles_shifted = measure_angles(fixed.quat_xyzw, shifted.quat_xyzw)
     if tau is not None and tau > TAU_MAX - 1e-3:
         notes.append(f"limb '{track.limb}': the best shift is at the end of its range")
+    is_free = is_outside(fixed.t, track.limited, after=tau or 0.0)
     lag = find_lag(
         (target.t, target.p), (track.measured.t, track.measured.p), track.spans
     )
@@ -100,6 +103,10 @@ def measure_limb(track: Track) -> LimbResult:
             "lag_compensated": {
                 **summarise(errors_shifted, MM),
                 "tau_ms": None if tau is None else tau * MS,
+            },
+            "within_limits": {
+                **summarise(errors_shifted[is_free], MM),
+                "share_percent": _find_share(is_free),
             },
             "aligned": summarise(_measure_aligned(target, actual), MM),
         },
@@ -122,6 +129,10 @@ def measure_limb(track: Track) -> LimbResult:
         figures=figures,
         notes=notes,
     )
+
+
+def _find_share(flags: npt.NDArray[np.bool_]) -> float | None:
+    return float(100.0 * flags.mean()) if len(flags) else None
 
 
 def _note_track(track: Track) -> list[str]:

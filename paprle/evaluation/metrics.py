@@ -34,11 +34,12 @@ GOLDEN = (5**0.5 - 1) / 2  # golden-section ratio
 
 
 def summarise(errors: Vec, scale: float = 1.0) -> Figures:
-    """Return median, p95, max and rmse of errors, times ``scale``; None when empty."""
+    """Return mean, median, p95, max and rmse times ``scale``; None when empty."""
     if not len(errors):
-        return dict.fromkeys(("median", "p95", "max", "rmse"))
+        return dict.fromkeys(("mean", "median", "p95", "max", "rmse"))
     scaled = np.asarray(errors) * scale
     return {
+        "mean": float(np.mean(scaled)),
         "median": float(np.median(scaled)),
         "p95": float(np.percentile(scaled, 95)),
         "max": float(scaled.max()),
@@ -89,6 +90,24 @@ def is_inside(
     slack = 1e-9  # [s] chosen: stamps are whole nanoseconds
     begin, end = spans[row, 0] - slack, spans[row, 1] + slack
     return np.asarray((t - before >= begin) & (t + after <= end))
+
+
+def is_outside(t: Vec, spans: Spans, after: float) -> npt.NDArray[np.bool_]:
+    """Tell which times, and the stretch after each, touch none of some stretches.
+
+    Args:
+        t: Times, shape (N,), [s].
+        spans: Stretches, shape (S, 2), [s], in order.
+        after: How long a stretch after the time counts as well, [s].
+
+    Returns:
+        Flags, shape (N,).
+    """
+    if not len(spans):
+        return np.ones(len(t), dtype=bool)
+    row = np.searchsorted(spans[:, 1], t)
+    begin = np.append(spans[:, 0], np.inf)[row]
+    return np.asarray(begin > t + after)
 
 
 def measure_position_errors(target: Trajectory, actual: Trajectory) -> Vec:

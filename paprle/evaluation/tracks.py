@@ -7,7 +7,7 @@ that was recorded, never from what the session believed.
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from paprle.errors import ConfigError
 from paprle.evaluation.metrics import Spans, find_spans, is_inside
 from paprle.evaluation.poses import Dropped, Stamps, Trajectory, clean
+from paprle.gate.reasons import Reason, to_bits
 from paprle.robot.chain import Limb, chain_between, make_chain
 from paprle.robot.urdf import read_urdf
 from paprle.types import RobotInfo, SessionState, Vec
@@ -24,6 +25,20 @@ from paprle.wire import pose_to_row
 
 Rows = npt.NDArray[Any]  # structured: fields of paprle.wire
 
+_LIMITING = np.uint64(
+    to_bits(
+        (
+            Reason.POSITION,
+            Reason.VELOCITY,
+            Reason.ACCELERATION,
+            Reason.BLOCKED,
+            Reason.CLEARANCE,
+            Reason.UNVERIFIED,
+            Reason.TOOL_SPEED,
+            Reason.SINGULARITY,
+        )
+    )
+)  # chosen: a limit of the robot or its surroundings; silences and faults are none
 _ONE_CLOCK_NS = 1e9  # spec: safety.md A1: stamps farther off are another clock's
 
 
@@ -58,6 +73,8 @@ class Track:
         spans: Stretches in which it was ENGAGED and measured, shape (S, 2), [s].
         dropped: Target rows left out.
         is_from_joints: The leader gave joints; the target is FK of q_des.
+        limited: Stretches in which the gate kept the robot within a limit, shape
+            (L, 2), [s].
     """
 
     limb: str
@@ -66,6 +83,7 @@ class Track:
     spans: Spans
     dropped: Dropped
     is_from_joints: bool = False
+    limited: Spans = field(default_factory=lambda: np.zeros((0, 2)))
 
 
 def find_origin_ns(source: Source) -> int:
@@ -105,6 +123,7 @@ def make_tracks(source: Source, origin_ns: int, engaged: Spans) -> list[Track]:
     """
     limbs = make_limbs(source.robot_info, source.urdf).values()
     ticks = source.ticks[find_new_samples(source.ticks)]
+    limited = find_limited(source.gate, origin_ns)
     tracks = []
     for row, limb in enumerate(limbs):
         q_meas = limb.take(source.gate["q_meas"].T).T
@@ -123,9 +142,24 @@ def make_tracks(source: Source, origin_ns: int, engaged: Spans) -> list[Track]:
             spans=spans,
             dropped=dropped,
             is_from_joints=is_from_joints,
+            limited=limited,
         )
         tracks.append(track)
     return tracks
+
+
+def find_limited(gate: Rows, origin_ns: int) -> Spans:
+    """Return the stretches in which the gate gave less than was asked of it.
+
+    Args:
+        gate: Gate ticks.
+        origin_ns: Stamp of t = 0, [ns].
+
+    Returns:
+        The stretches, shape (L, 2), [s].
+    """
+    t = (gate["stamp_ns"] - origin_ns) * 1e-9
+    return find_spans(t, (gate["reasons"] & _LIMITING) != 0)
 
 
 def _find_stamps(ticks: Rows) -> Stamps:

@@ -122,6 +122,7 @@ def summarise_entry(entry: Json) -> str:
     n = format_number
     ate, latency, tick = entry["ate_mm"], entry["latency_ms"], entry["tick"]
     raw, shifted = ate["raw"], ate["lag_compensated"]
+    within = ate["within_limits"]
     limb = f" ({entry['worst_limb']}, worst of {len(entry['limbs'])})"
     orientation = entry.get("orientation_deg", {}).get("raw", {})
     gate = entry["gate"]
@@ -132,6 +133,9 @@ def summarise_entry(entry: Json) -> str:
         f", max {n(raw['max'], 'mm')}{limb if len(entry['limbs']) > 1 else ''}",
         f"  without lag  median {n(shifted['median'], 'mm')}, p95 "
         f"{n(shifted['p95'], 'mm')}, at τ = {n(shifted.get('tau_ms'), 'ms')}",
+        f"  in limits    mean {n(within['mean'], 'mm')}, p95 "
+        f"{n(within['p95'], 'mm')}, without lag, in "
+        f"{n(within.get('share_percent'), '%')} of the time",
         f"  orientation  raw median {n(orientation.get('median'), '°')}, max "
         f"{n(orientation.get('max'), '°')}",
         f"  lag          {n(entry['lag_ms'], 'ms')}",

@@ -36,8 +36,8 @@ def test_a_robot_that_follows_with_a_delay_has_lag_but_no_other_error(make_episo
 def test_every_promised_figure_is_there(make_episode):
     entry = entry_of(make_episode())
 
-    for kind in ("raw", "lag_compensated", "aligned"):
-        for figure in ("median", "p95", "max", "rmse"):
+    for kind in ("raw", "lag_compensated", "within_limits", "aligned"):
+        for figure in ("mean", "median", "p95", "max", "rmse"):
             assert entry["ate_mm"][kind][figure] >= 0.0
     for kind in ("capture_to_command", "command_age", "command_to_motion"):
         assert entry["latency_ms"][kind]["p50"] <= entry["latency_ms"][kind]["p99"]
@@ -48,6 +48,21 @@ def test_every_promised_figure_is_there(make_episode):
     assert entry["end_reason"] == "leader_end"
     assert entry["is_complete"] is True
     assert entry["worst_limb"] == "arm"
+
+
+def test_what_the_limits_cost_is_told_apart(make_episode):
+    def limit(at):
+        at.gate["reasons"][600:1000] |= 1 << Reason.ACCELERATION
+        at.gate["reasons"][1200:1300] |= 1 << Reason.LATE  # no limit
+        at.gate["q_meas"][610:990] += 0.05
+        at.gate["q_meas"][1200:1300] += 0.01
+
+    ate = entry_of(make_episode(change=limit))["ate_mm"]
+
+    assert ate["lag_compensated"]["max"] > 20.0
+    assert 4.0 < ate["within_limits"]["max"] < 15.0
+    assert ate["within_limits"]["mean"] < 0.5 * ate["lag_compensated"]["mean"]
+    assert ate["within_limits"]["share_percent"] == pytest.approx(76, abs=2)
 
 
 def test_latencies_are_those_of_the_stamps(make_episode):

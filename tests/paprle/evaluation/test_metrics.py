@@ -14,6 +14,7 @@ from paprle.evaluation.metrics import (
     find_best_shift,
     find_spans,
     is_inside,
+    is_outside,
     measure_position_errors,
     measure_relative_errors,
     pair_by_time,
@@ -200,6 +201,17 @@ def test_stretches_are_found_from_flags():
     assert is_inside(t, spans, after=1.0).tolist() == [1, 0, 0, 0, 0, 0, 1, 0]
     assert find_spans(t, ~flags & flags).shape == (0, 2)
     assert not is_inside(t, np.zeros((0, 2))).any()
+
+
+@pytest.mark.parametrize(
+    ("after", "free"), [(0.0, [1, 0, 0, 1, 0, 1]), (1.0, [0, 0, 0, 0, 0, 1])]
+)
+def test_times_outside_stretches_are_found(after, free):
+    t = np.array([0.0, 1.0, 2.0, 2.5, 3.5, 5.0])
+    spans = np.array([[0.5, 2.2], [3.0, 4.0]])
+
+    assert is_outside(t, spans, after).tolist() == free
+    assert is_outside(t, np.zeros((0, 2)), after).all()
 
 
 def test_statistics_of_nothing_are_unknown():

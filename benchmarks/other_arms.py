@@ -1,0 +1,121 @@
+"""How exactly a puppeteer drives an arm that is built otherwise (by SE(3) motion).
+
+python -m benchmarks.other_arms [LEADER … [key=value …]]
+
+An emulated hand moves the puppeteer for a minute; its servos' counts become poses by
+its own URDF, and these are played on the virtual clock: the error is then that of
+retargeting, IK and gate alone. Prints one JSON object a leader and motion: errors of
+the follower's hand against the command at the best constant lag, over all of the motion
+and while no limit acted [mm], and how fast the hand was. Live it is measured by
+
+    python demos/with_emulators.py dynamixel leader=puppeteer_ur5 \\
+        motion=grasp_all:40,reach:60,end -- leader=puppeteer_ur5 \\
+        follower=papras_7dof env=kinematic session.episodes=1 record.dir=OUT
+    paprle evaluate OUT/episode_000000.mcap
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from hardware.dynamixel.bus import Reading
+from hardware.dynamixel.counts import BetweenCounts
+from hardware.dynamixel.emulator.bus import PING
+from hardware.dynamixel.emulator.config import read_rig
+from hardware.dynamixel.emulator.models import CENTRE, RAD_PER_TICK, VELOCITY_UNIT
+from hardware.dynamixel.emulator.packets import BROADCAST, make_instruction
+from hardware.dynamixel.emulator.rig import Rig
+from leaders.puppeteer.leader import Puppeteer
+from paprle.cli import main as paprle
+from paprle.config import resolve
+from paprle.evaluation.report import evaluate
+from paprle.leader_arms import load_arms
+from paprle.wire import pose_to_row
+
+FOLLOWER = "papras_7dof"  # spec: issue, acceptance 2
+LEADERS = ("puppeteer_ur5", "puppeteer_omy")  # spec: issue, acceptance 2
+MOTIONS = ("reach", "sines")
+DURATION = 60.0  # [s] chosen: two dozen ways
+CYCLE = 0.0025  # [s] spec: 400 Hz, the bus of a puppeteer
+HEADER = "t,x,y,z,qx,qy,qz,qw"
+
+
+def record(leader, motion):
+    """Move a puppeteer's hand; return its poses as rows of HEADER."""
+    config = resolve([f"leader={leader}", f"follower={FOLLOWER}", "env=kinematic"])
+    puppeteer = Puppeteer(config.leader, lambda: 0)
+    (arm,) = puppeteer.arms
+    limb = load_arms(puppeteer.info)[arm.name]
+    rig = Rig(read_rig(leader))
+    (emulated,) = rig.limbs.values()
+    rig.play(motion)
+    rig.answer(emulated.spec.port, make_instruction(BROADCAST, PING))
+    epoch, nothing = np.ones(len(arm.servos), int), np.zeros(len(arm.servos))
+    between = BetweenCounts(np.full(len(arm.servos), RAD_PER_TICK))
+    rows = []
+    for index in range(round(DURATION / CYCLE)):
+        rig.step(CYCLE)
+        counts = np.array([servo.position for servo in emulated.servos])
+        angle = (counts - CENTRE) * RAD_PER_TICK
+        speed = VELOCITY_UNIT * np.round(
+            [servo.velocity / VELOCITY_UNIT for servo in emulated.servos]
+        )
+        angle = between.step(angle, speed, round(index * CYCLE * 1e9))
+        state = arm.convert(Reading(0, angle, nothing, nothing, epoch))
+        row = pose_to_row(limb.fk(state.q[: arm.n_arm]))
+        rows.append(np.append(index * CYCLE, row))
+    return np.array(rows)
+
+
+def drive(rows, out, settings):
+    """Play poses on the virtual clock; return the limb's figures of the report."""
+    path = out / "motion.csv"
+    np.savetxt(path, rows, fmt="%.9f", delimiter=",", header=HEADER, comments="")
+    code = paprle(
+        ["run", "leader=offline", f"leader.path={path}", f"follower={FOLLOWER}",
+         "env=kinematic", "session.clock=virtual", f"record.dir={out}", *settings]
+    )  # fmt: skip
+    if code:
+        raise SystemExit(code)
+    (entry,) = evaluate([out / "episode_000000.mcap"], out)
+    return entry
+
+
+def measure(leader, motion, settings):
+    """Return the figures of one leader and motion."""
+    rows = record(leader, motion)
+    speed = np.linalg.norm(np.diff(rows[::20, 1:4], axis=0), axis=1) / (20 * CYCLE)
+    with tempfile.TemporaryDirectory() as out:
+        entry = drive(rows, Path(out), settings)
+    ate = entry["ate_mm"]
+    return {
+        "leader": leader,
+        "motion": motion,
+        "hand_m_s": {"mean": round(speed.mean(), 3), "max": round(speed.max(), 3)},
+        "lag_ms": round(ate["lag_compensated"]["tau_ms"], 2),
+        "all_mm": shorten(ate["lag_compensated"]),
+        "in_limits_mm": shorten(ate["within_limits"]),
+        "in_limits_percent": round(ate["within_limits"]["share_percent"], 1),
+        "violations": entry["gate"]["violations"],
+    }
+
+
+def shorten(figures):
+    return {key: round(figures[key], 4) for key in ("mean", "p95", "max")}
+
+
+def main():
+    settings = [word for word in sys.argv[1:] if "=" in word]
+    leaders = [word for word in sys.argv[1:] if "=" not in word] or LEADERS
+    for leader in leaders:
+        for motion in MOTIONS:
+            print(json.dumps(measure(leader, motion, settings)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
