@@ -3,8 +3,9 @@
 The cores of two bodies (all of them but their balls) are apart by the distance of the
 origin from the set of differences of their points. A simplex in that set is moved
 toward the origin until the plane it found keeps the cores apart by as much as its own
-distance, but for ``TOLERANCE``. What is returned is the distance of that plane's two
-sides: it is never above the true distance, converged or not.
+distance, but for ``TOLERANCE``, and for less where they are far apart. What is returned
+is the distance of that plane's two sides: it is never above the true distance,
+converged or not.
 
 References:
     Gilbert, Johnson, Keerthi, "A fast procedure for computing the distance between
@@ -37,6 +38,9 @@ from paprle.robot.shapes import (
 from paprle.types import Vec
 
 TOLERANCE = 1e-8  # [m] chosen: far below any model's error, far above rounding
+# An error e of a distance d turns the normal by √(2 e/d), so that its ends are √(2 e d)
+# off: coming nearer along it, bodies with round rims would miss by that much sideways.
+_MISS = 1e-12  # [m²] measured: of e d; 1e-11 missed touching by 1e-7 m in 2e4 pairs
 _MAX_ITERATIONS = 64  # chosen: more than any of 1e6 random pairs took
 _SQUARE = 1e-9  # chosen: sine below which an axis is square to the line between two
 _FLAT = 1e-24  # [m²] chosen: two points of a simplex nearer than 1e-12 m are one
@@ -111,7 +115,7 @@ def _separate(a: Core, b: Core, n: Triple) -> tuple[float, Triple, Triple, Tripl
             lower -= ahead[i] * s[k, i]
         if lower > best:
             best, n = lower, ahead
-        if norm - best <= TOLERANCE:
+        if norm - best <= min(TOLERANCE, _MISS / norm):
             break
         k = _shrink(s, k)
         x, y, z = _mix(s, k, 0)

@@ -9,6 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 from machine import undisturbed
+from mcap.reader import make_reader
 from product import measure, run_live
 
 from paprle.cli import main
@@ -87,12 +88,16 @@ def test_the_report_shows_in_a_browser(recorded, tmp_path):
     assert done.stdout.count("<img") >= 4
 
 
-@pytest.mark.parametrize("share", [0.3, 0.5, 0.99])
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.99])
 def test_recover_saves_what_came_before_the_damage(recorded, tmp_path, capsys, share):
     whole = recorded / "episode_000000.mcap"
     data = whole.read_bytes()
     cut, saved = tmp_path / "cut.mcap", tmp_path / "saved.mcap"
-    cut.write_bytes(data[: int(len(data) * share)])
+    with whole.open("rb") as file:
+        summary = make_reader(file).get_summary()
+    # a share of what was recorded: headers before it grow with the robot, not with time
+    first = summary.chunk_indexes[0].chunk_start_offset
+    cut.write_bytes(data[: first + int((len(data) - first) * share)])
 
     assert main(["info", str(cut)]) == 0
     assert main(["recover", str(cut), "--out", str(saved)]) == 0
@@ -101,7 +106,7 @@ def test_recover_saves_what_came_before_the_damage(recorded, tmp_path, capsys, s
     before, after = Episode.open(whole), Episode.open(saved)
     n = len(after.ticks)
     assert after.is_complete
-    assert n > 0.7 * share * len(before.ticks)
+    assert n > 0.8 * share * len(before.ticks)
     assert after.ticks.tobytes() == before.ticks[:n].tobytes()
     assert main(["evaluate", str(saved), "--out", str(tmp_path)]) == 0
 

@@ -148,4 +148,4 @@ def test_arms_that_face_each_other_and_are_asked_the_same_do_the_same():
     commands, events, _ = drive(Gate(robot), [target] * 200)
 
     assert any(Reason.CLEARANCE in found for found in events)
-    assert commands[:, right] == pytest.approx(commands[:, left], abs=1e-5)
+    assert commands[:, right] == pytest.approx(commands[:, left], abs=1e-6)
