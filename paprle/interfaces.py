@@ -1,7 +1,8 @@
-"""The three contracts a plug-in fills, and how it announces itself.
+"""The contracts a plug-in fills, and how it announces itself.
 
-A plug-in is a folder ``leaders/<name>`` or ``followers/<name>`` (or an entry point of
-the groups ``paprle.leaders``, ``paprle.followers``, ``paprle.feedback``) whose
+A plug-in is a folder ``leaders/<name>``, ``followers/<name>`` or ``publishers/<name>``
+(or an entry point of the groups ``paprle.leaders``, ``paprle.followers``,
+``paprle.feedback``, ``paprle.publishers``) whose
 ``__init__.py`` holds one ``PLUGIN = PluginSpec(...)``. Everything else is loaded only
 when the device is asked for. ``paprle.testing`` has a suite for each contract.
 """
@@ -9,7 +10,7 @@ when the device is asked for. ``paprle.testing`` has a suite for each contract.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
@@ -39,7 +40,7 @@ class PluginSpec:
         summary: One line for ``paprle list``.
         config: Its frozen config dataclass.
         factory: Its class: ``Leader(config, clock)``, ``Follower(config, robot,
-            clock)`` or ``FeedbackLaw(config)``.
+            clock)``, ``FeedbackLaw(config)`` or ``Publisher(config, robot, clock)``.
         verified: What it was verified with: ``none``, ``emulator``, ``simulator`` or
             ``hardware``.
         install: Command that installs what it needs beyond the core; may be empty.
@@ -239,3 +240,75 @@ class FeedbackLaw(ABC, Generic[State]):
         Negative where it cancels friction.
         """
         return np.zeros(inputs.q.size)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionReport:
+    """What a session did last, for those who tell others of it.
+
+    Stamps are those of the session's monotonic clock, [ns]. Joint vectors have the
+    order of ``RobotInfo.joint_names``, shape (n,), [rad] or [m].
+
+    Attributes:
+        stamp_ns: Of the session's tick.
+        episode: Number of the episode, counted by the session.
+        is_engaged: The leader drives.
+        captured_ns: When the leader's sample was taken; 0: it has said nothing.
+        posted_ns: When the set-point left for the gate.
+        computed_ns: How long the tick computed, retargeting and IK, [ns].
+        targets: T_base_eef asked for, by limb, as xyz + quat_xyzw, shape (7,); NaN
+            where the leader gives joints.
+        q_des: Asked for.
+        written_ns: When the gate wrote its command.
+        q_cmd: The command.
+        dq_cmd: Its velocity.
+        measured_ns: When the robot was measured.
+        q: Measured positions.
+        dq: Measured velocities.
+        tau: Measured efforts; NaN: none.
+    """
+
+    stamp_ns: int
+    episode: int
+    is_engaged: bool
+    captured_ns: int
+    posted_ns: int
+    computed_ns: int
+    targets: Mapping[str, Vec]
+    q_des: Vec
+    written_ns: int
+    q_cmd: Vec
+    dq_cmd: Vec
+    measured_ns: int
+    q: Vec
+    dq: Vec
+    tau: Vec
+
+
+class Publisher(ABC):
+    """Tells others what a session does.
+
+    It lives in a process of its own, which is given what is newest ``publish.rate``
+    times a second, so that neither its speed nor its end matters to the robot.
+    """
+
+    def __init__(self, config: Any, robot: RobotInfo, clock: Clock) -> None:
+        self.config = config
+        self.robot = robot
+        self.clock = clock
+
+    @abstractmethod
+    def open(self) -> None:
+        """Begin.
+
+        Raises:
+            DeviceError: If it cannot; the session then does not start.
+        """
+
+    @abstractmethod
+    def publish(self, report: SessionReport) -> None:
+        """Tell this."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End; may be called twice, never raises."""

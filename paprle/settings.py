@@ -367,3 +367,14 @@ class RecordSettings:
         float, Gt(0), Unit("s"), doc("Free space is asked for twice this much data.")
     ] = 600.0
     task: Annotated[str, doc("What the operator was told to do.")] = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PublishSettings:
+    """What is told to others while a session runs; a key each publisher there is."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    rate: Annotated[
+        float, Ge(1), Le(500), Unit("Hz"), doc("How often publishers are told.")
+    ] = 100.0

@@ -11,10 +11,14 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
-PRODUCT = ("paprle", "leaders", "followers", "feedback", "hardware")
+PRODUCT = ("paprle", "leaders", "followers", "feedback", "publishers", "hardware")
 LONGEST = 450
 TEXT = {".py", ".md", ".yaml", ".toml", ".urdf", ".csv", ".json", ".sh", ""}
-WALL_TIME = {"paprle/recording/recorder.py", "paprle/session/black_box.py"}
+WALL_TIME = {
+    "paprle/recording/recorder.py",
+    "paprle/session/black_box.py",
+    "publishers/ros/publisher.py",
+}
 """Wall time names files and stands once in a recording's header, nowhere else."""
 
 

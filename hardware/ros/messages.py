@@ -18,6 +18,8 @@ from rosbags.serde import SerdeError
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from rosbags.typesys.store import Typestore
 
+from hardware.ros.extra_types import EXTRA_TYPES
+
 Distro = Literal["humble", "jazzy", "kilted", "noetic"]
 
 _STORES: Mapping[str, Stores] = {
@@ -36,35 +38,6 @@ FLOATS = "std_msgs/msg/Float64MultiArray"
 POSE_STAMPED = "geometry_msgs/msg/PoseStamped"
 JOY = "sensor_msgs/msg/Joy"
 BOOL = "std_msgs/msg/Bool"
-
-EXTRA_TYPES: Mapping[str, str] = {
-    "control_msgs/msg/JointTolerance": """\
-string name
-float64 position
-float64 velocity
-float64 acceleration
-""",
-    "control_msgs/msg/GripperCommand": """\
-float64 position
-float64 max_effort
-""",
-    "control_msgs/msg/JointJog": """\
-std_msgs/Header header
-string[] joint_names
-float64[] displacements
-float64[] velocities
-float64 duration
-""",
-    "control_msgs/msg/JointTrajectoryControllerState": """\
-std_msgs/Header header
-string[] joint_names
-trajectory_msgs/JointTrajectoryPoint reference
-trajectory_msgs/JointTrajectoryPoint feedback
-trajectory_msgs/JointTrajectoryPoint error
-trajectory_msgs/JointTrajectoryPoint output
-""",
-}
-"""Types that ``rosbags`` does not bring: those of control_msgs for topics."""
 
 
 class MessageError(ValueError):
@@ -88,7 +61,8 @@ class Codec:
         self.is_ros1 = distro == "noetic"
         self.store: Typestore = get_typestore(_STORES[distro])
         for typename, text in EXTRA_TYPES.items():
-            self.register(typename, text)
+            if typename not in self.store.fielddefs:
+                self.register(typename, text)
         self._zeros: dict[str, list[tuple[str, Any]]] = {}
 
     def register(self, typename: str, text: str) -> None:

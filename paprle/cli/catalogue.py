@@ -26,7 +26,8 @@ def _list(_: argparse.Namespace) -> int:
         ("leaders (leader=…)", _describe_plugins("leader")),
         ("robots (follower=…)", _describe_robots()),
         ("envs (env=…)", _describe_plugins("env")),
-        ("feedback laws", _describe_laws()),
+        ("feedback laws", _describe_all("feedback")),
+        ("publishers (publish.…)", _describe_all("publisher")),
     ]
     for title, lines in parts:
         rows = list(lines)
@@ -78,8 +79,7 @@ def _find_type(part: str, name: str) -> str:
     return plugin
 
 
-def _describe_laws() -> Iterator[tuple[str, str]]:
-    kind: Kind = "feedback"
+def _describe_all(kind: Kind) -> Iterator[tuple[str, str]]:
     for name, found in scan_plugins(kind).items():
         yield name, _describe(found)
 

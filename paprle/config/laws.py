@@ -1,7 +1,7 @@
-"""The section ``feedback``: its laws are plug-ins, so its class is made of theirs.
+"""Sections made of plug-ins: ``feedback`` of its laws, ``publish`` of publishers.
 
-One field a law, named as it, of its own config class: keys, units, bounds and mistakes
-are those of any other section.
+One field a plug-in, named as it, of its own config class: keys, units, bounds and
+mistakes are those of any other section.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from annotated_types import doc
 
 from paprle.errors import PaprleError
 from paprle.feedback_settings import FeedbackSettings
-from paprle.plugins import find_plugin, list_names, load_config_class
-from paprle.settings import STRICT
+from paprle.plugins import Kind, find_plugin, list_names, load_config_class
+from paprle.settings import STRICT, PublishSettings
 
 DEFAULT_LAWS = frozenset({"tracking", "task_tracking", "gripper", "wall"})
 """Laws that are on unless the config says ``null``."""
@@ -27,17 +27,7 @@ def make_feedback_class() -> type[FeedbackSettings]:
 
     A law that cannot be loaded is no key, so that it fails those alone who name it.
     """
-    laws: list[tuple[str, Any, Any]] = []
-    for name in list_names("feedback"):
-        try:
-            spec = find_plugin("feedback", name)
-            config = load_config_class(spec)
-        except PaprleError:
-            continue
-        is_on = name in DEFAULT_LAWS
-        hint: Any = config | None
-        default = field(default=config() if is_on else None)
-        laws.append((name, Annotated[hint, doc(spec.summary)], default))
+    laws = _list_fields("feedback", DEFAULT_LAWS)
     laws_class = _make("LawsSettings", laws, "Laws by name.")
     hint_laws: Any = Annotated[laws_class, doc("Laws by name; null switches one off.")]
     made: type[FeedbackSettings] = _make(
@@ -47,6 +37,33 @@ def make_feedback_class() -> type[FeedbackSettings]:
         (FeedbackSettings,),
     )
     return made
+
+
+@lru_cache(maxsize=1)
+def make_publish_class() -> type[PublishSettings]:
+    """Return the settings class with one key for each publisher; all are off."""
+    made: type[PublishSettings] = _make(
+        "PublishSettings",
+        _list_fields("publisher", frozenset()),
+        PublishSettings.__doc__ or "",
+        (PublishSettings,),
+    )
+    return made
+
+
+def _list_fields(kind: Kind, is_on: frozenset[str]) -> list[tuple[str, Any, Any]]:
+    """Return a field for each plug-in; one that cannot be loaded is none."""
+    fields: list[tuple[str, Any, Any]] = []
+    for name in list_names(kind):
+        try:
+            spec = find_plugin(kind, name)
+            config = load_config_class(spec)
+        except PaprleError:
+            continue
+        hint: Any = config | None
+        default = field(default=config() if name in is_on else None)
+        fields.append((name, Annotated[hint, doc(spec.summary)], default))
+    return fields
 
 
 def _make(

@@ -21,7 +21,7 @@ from paprle.plugins import suggest
 COMMAND_LINE = "command line"
 DEFAULT = "default"
 TRIPLE = ("leader", "follower", "env")
-CORE = ("retarget", "ik", "gate", "session", "feedback", "record")
+CORE = ("retarget", "ik", "gate", "session", "feedback", "record", "publish")
 SECTIONS = (*TRIPLE, *CORE)
 
 Key = tuple[str, ...]

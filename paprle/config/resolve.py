@@ -25,7 +25,7 @@ from paprle.config.files import (
     take_types,
     with_env,
 )
-from paprle.config.laws import make_feedback_class
+from paprle.config.laws import make_feedback_class, make_publish_class
 from paprle.config.layers import (
     CORE,
     DEFAULT,
@@ -43,6 +43,7 @@ from paprle.process import WORKSPACE
 from paprle.settings import (
     GateSettings,
     IkSettings,
+    PublishSettings,
     RecordSettings,
     RetargetSettings,
     RobotSettings,
@@ -78,6 +79,7 @@ class Resolved:
         session: Section ``session``.
         feedback: Section ``feedback``; ``laws`` has a config or None by law.
         record: Section ``record``.
+        publish: Section ``publish``; a config or None by publisher.
         sources: Dotted key → the file it came from, ``command line`` or ``default``.
     """
 
@@ -95,6 +97,7 @@ class Resolved:
     session: SessionSettings
     feedback: FeedbackSettings
     record: RecordSettings
+    publish: PublishSettings
     sources: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -191,7 +194,8 @@ def _find_classes(
             classes[part] = load_config_class(find_plugin(PLUGIN_KINDS[part], name))
         except PaprleError as err:
             problems.append(str(err))
-    return {**classes, **_CORE_CLASSES, "feedback": make_feedback_class()}
+    made = {"feedback": make_feedback_class(), "publish": make_publish_class()}
+    return {**classes, **_CORE_CLASSES, **made}
 
 
 def _make(

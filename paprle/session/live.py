@@ -23,7 +23,7 @@ from paprle.session.core import Core
 from paprle.session.motion import Motion
 from paprle.session.operator import Operator
 from paprle.session.output import Output
-from paprle.session.plan import EVENT_ROOM, Plan
+from paprle.session.plan import EVENT_ROOM, Plan, list_publishers
 from paprle.session.roles import Roles
 from paprle.session.status import StatusLine, compose_line, print_line, summarise
 from paprle.types import SessionState
@@ -116,6 +116,9 @@ class LiveSession:
         if self.plan.resolved.record.dir is not None:
             roles.start("recorder", gate_rate=ready["gate"]["rate"])
             roles.wait_ready(("recorder",), _START_TIMEOUT, self._has_quit)
+        if list_publishers(self.plan.resolved):
+            roles.start("publisher")
+            roles.wait_ready(("publisher",), _START_TIMEOUT, self._has_quit)
         notes = [ready["gate"].get("note", ""), *ready["leader"].get("notes", [])]
         for note in filter(None, notes):
             print_line(note)
@@ -151,6 +154,8 @@ class LiveSession:
         for event in output.events:
             self._roles.ring.push(Stream.EVENT, json.dumps(event).encode())
         self._roles.ring.push(Stream.TICK, tick.tobytes(), spare=EVENT_ROOM)
+        if "publisher" in self._roles.running:
+            self._roles.ticks.write(tick)
         self._roles.post_feedback(output.feedback, self.core.motion.anchor)
 
     def _watch_roles(self) -> None:
@@ -172,6 +177,9 @@ class LiveSession:
         if "recorder" in self._roles.running and not self._roles.is_alive("recorder"):
             self._lost.add("recorder")
             self._roles.dismiss("recorder")
+        if "publisher" in self._roles.running and not self._roles.is_alive("publisher"):
+            self._roles.dismiss("publisher")
+            self._status_line.tell(self._describe_death("publisher"))
 
     def _take_reports(self) -> None:
         """Keep what the recorder said last."""
@@ -217,6 +225,7 @@ class LiveSession:
             self._dismiss_gate,
             self._end_episode,
             self._dismiss_recorder,
+            self._dismiss_publisher,
             self._keep_black_box,
             self._status_line.close,
             self._operator.close,
@@ -296,6 +305,9 @@ class LiveSession:
     def _dismiss_recorder(self) -> None:
         self._roles.dismiss("recorder")
         self._take_reports()
+
+    def _dismiss_publisher(self) -> None:
+        self._roles.dismiss("publisher")
 
     def _compose_line(self) -> str:
         recording = ""

@@ -10,12 +10,13 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from paprle.config import Resolved
 from paprle.errors import ConfigError, DeviceError, RecordingError
 from paprle.haptics.haptics import make_haptics
-from paprle.interfaces import Clock, Follower, Leader
-from paprle.plugins import find_plugin, load_factory
+from paprle.interfaces import Clock, Follower, Leader, Publisher
+from paprle.plugins import find_plugin, list_names, load_factory
 from paprle.process import WORKSPACE
 from paprle.recording.recorder import check_free_space, estimate_rate
 from paprle.retarget import Retargeting
@@ -64,11 +65,12 @@ class Plan:
         """Say what will drive what, in a few lines."""
         r = self.resolved
         record = r.record.dir or "nothing (set record.dir=FOLDER)"
+        told = ", ".join(sorted(list_publishers(r)))
         return (
             f"{r.leader_name} → {r.follower_name} in {r.env_name}, "
             f"{r.session.rate:g} [Hz], {r.session.clock} clock\n"
             f"{self.retargeting.describe()}\n"
-            f"recording: {record}"
+            f"recording: {record}" + (f"\npublishing: {told}" if told else "")
         )
 
 
@@ -86,6 +88,25 @@ def make_follower(
     spec = find_plugin("follower", resolved.env_type)
     follower: Follower = load_factory(spec)(resolved.env, robot.info, clock)
     return follower
+
+
+def list_publishers(resolved: Resolved) -> dict[str, Any]:
+    """Return the configs of the publishers that are asked for, by name."""
+    configs = {
+        name: getattr(resolved.publish, name, None) for name in list_names("publisher")
+    }
+    return {name: config for name, config in configs.items() if config is not None}
+
+
+def make_publishers(
+    resolved: Resolved, robot: RobotModel, clock: Clock = time.monotonic_ns
+) -> list[Publisher]:
+    """Construct the publishers that are asked for, closed."""
+    made: list[Publisher] = []
+    for name, config in list_publishers(resolved).items():
+        factory = load_factory(find_plugin("publisher", name))
+        made.append(factory(config, robot.info, clock))
+    return made
 
 
 def make_robot(resolved: Resolved) -> RobotModel:
@@ -118,6 +139,11 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
         ik_settings=resolved.ik,
         position_margin=resolved.gate.position_margin,
     )
+    if list_publishers(resolved) and resolved.session.clock != "wall":
+        raise ConfigError(
+            "publish: expected session.clock=wall, got "
+            f"{resolved.session.clock}; nobody else lives in that time"
+        )
     if resolved.record.dir is not None:
         _check_folder(Path(resolved.record.dir))
     layout = make_layout(robot.info, leader.info)

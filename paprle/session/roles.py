@@ -27,9 +27,15 @@ _MODULES = {
     "gate": "paprle.session.gate_host",
     "leader": "paprle.session.leader_host",
     "recorder": "paprle.session.recorder_host",
+    "publisher": "paprle.session.publisher_host",
 }
 _TERMINAL_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGHUP)
-_FAREWELL = {"gate": 8.0, "leader": 2.0, "recorder": 10.0}  # [s] chosen: K4 time-outs
+_FAREWELL = {
+    "gate": 8.0,
+    "leader": 2.0,
+    "recorder": 10.0,
+    "publisher": 2.0,
+}  # [s] chosen: K4 time-outs
 
 
 @dataclass
@@ -54,8 +60,9 @@ class Roles:
         feedback: Session → leader.
         anchors: Session → leader, what engaging fixed.
         setpoints: Session → gate.
-        status: Gate → session, and leader where it renders torques.
+        status: Gate → session; the leader and the publisher read it too.
         ring: Session → recorder.
+        ticks: Session → publisher.
         running: Roles started and not yet said goodbye to.
         reports: What they said, newest last, with their name.
     """
@@ -67,6 +74,7 @@ class Roles:
         self.setpoints = Mailbox(layout.setpoint)
         self.status = Mailbox(layout.status)
         self.ring = Ring(RING_BYTES)
+        self.ticks = Mailbox(layout.tick)
         self.running: dict[str, Role] = {}
         self.reports: list[tuple[str, dict[str, Any]]] = []
         self._gate_ring = Ring(RING_BYTES)
@@ -86,6 +94,8 @@ class Roles:
         elif name == "leader":
             fds |= {"sample": self.samples.fd, "feedback": self.feedback.fd}
             fds |= {"anchors": self.anchors.fd, "status": self.status.fd}
+        elif name == "publisher":
+            fds |= {"ticks": self.ticks.fd, "status": self.status.fd}
         else:
             fds |= {"session_ring": self.ring.fd, "gate_ring": self._gate_ring.fd}
             fds["gate_alive"] = self._gate_alive

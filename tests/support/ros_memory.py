@@ -27,17 +27,20 @@ class MemoryPublisher(Publisher):
     def __init__(self, graph, bus, topic, typename, qos):
         self.graph, self.bus, self.topic = graph, bus, topic
         self.typename, self.qos = typename, qos
+        self.last = None
+
+    def is_for(self, reader):
+        reliable = self.qos.reliable or not reader.qos.reliable
+        latched = self.qos.latched or not reader.qos.latched
+        same = (reader.topic, reader.typename) == (self.topic, self.typename)
+        return same and reliable and latched and reader.bus is not self.bus
 
     def _readers(self):
-        for reader in self.graph.readers:
-            reliable = self.qos.reliable or not reader.qos.reliable
-            latched = self.qos.latched or not reader.qos.latched
-            same = (reader.topic, reader.typename) == (self.topic, self.typename)
-            if same and reliable and latched and reader.bus is not self.bus:
-                yield reader
+        return filter(self.is_for, self.graph.readers)
 
     def publish(self, data):
         assert isinstance(data, bytes)
+        self.last = data
         for reader in self._readers():
             reader.queue.append(data)
 
@@ -82,7 +85,11 @@ class MemoryBus(Bus):
         return publisher
 
     def subscribe(self, topic, typename, callback, qos=SENSORS):
-        self.graph.readers.append(_Reader(self, topic, typename, callback, qos))
+        reader = _Reader(self, topic, typename, callback, qos)
+        self.graph.readers.append(reader)
+        for writer in self.graph.writers:
+            if qos.latched and writer.is_for(reader) and writer.last is not None:
+                reader.queue.append(writer.last)
 
     def poll(self):
         for reader in self.graph.readers:

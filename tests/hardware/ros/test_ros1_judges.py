@@ -121,3 +121,44 @@ def test_debians_robot_state_publisher_makes_the_right_tf_of_our_states(master):
         expected = parent.inverse() * child
         got = pin.XYZQUATToSE3(np.array(numbers))
         np.testing.assert_allclose(got.homogeneous, expected.homogeneous, atol=1e-6)
+
+
+def test_our_tf_is_that_of_debians_robot_state_publisher(master):
+    if not PUBLISHER.is_file():
+        skip_or_fail("apt-get install ros-robot-state-publisher")
+    env = os.environ | master
+    urdf = WORKSPACE / "urdf/piper/robot.urdf"
+    subprocess.run(
+        ["rosparam", "set", "/robot_description", "-t", str(urdf)], env=env, check=True
+    )
+    remapped = ["/tf:=/tf_judge", "/tf_static:=/tf_static_judge"]
+    judge = subprocess.Popen(
+        [PUBLISHER, *remapped],
+        env=env,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    probe = Path(__file__).parents[2] / "support/ros1_publisher_probe.py"
+    try:
+        ran = subprocess.run(
+            [sys.executable, str(probe), "piper"],
+            env=env | {"PYTHONPATH": str(WORKSPACE)},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+    finally:
+        judge.terminate()
+        judge.wait(10)
+
+    said = json.loads(ran.stdout.splitlines()[-1])
+    assert len(said["heard"]) == 5
+    for ours, theirs in (("tf", "tf_judge"), ("tf_static", "tf_static_judge")):
+        assert set(said["tf"][ours]) == set(said["tf"][theirs])
+        for pair, numbers in said["tf"][theirs].items():
+            got, expected = (
+                pin.XYZQUATToSE3(np.array(row)).homogeneous
+                for row in (said["tf"][ours][pair], numbers)
+            )
+            np.testing.assert_allclose(got, expected, atol=1e-6)

@@ -1,0 +1,92 @@
+"""Messages that tell of a robot rather than drive it, from numbers and names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hardware.ros.joints import Pose
+from hardware.ros.messages import Codec
+
+Vec = npt.NDArray[np.float64]
+
+STRING = "std_msgs/msg/String"
+FLOAT = "std_msgs/msg/Float64"
+TRANSFORMS = "tf2_msgs/msg/TFMessage"
+TARGET_METRIC = "paprle_msgs/msg/TargetMetric"
+TRACKING_METRICS = "paprle_msgs/msg/TrackingMetrics"
+
+
+def encode_text(codec: Codec, text: str) -> bytes:
+    """Return a String."""
+    return codec.encode(codec.make(STRING, data=text), STRING)
+
+
+def encode_float(codec: Codec, value: float) -> bytes:
+    """Return a Float64."""
+    return codec.encode(codec.make(FLOAT, data=value), FLOAT)
+
+
+def encode_transforms(
+    codec: Codec, transforms: Iterable[tuple[str, str, Vec]], stamp_ns: int
+) -> bytes:
+    """Return a TFMessage.
+
+    Args:
+        codec: Messages of the distribution.
+        transforms: Parent frame, child frame, and T_parent_child as xyz + quat_xyzw.
+        stamp_ns: Of all of them, [ns].
+
+    Returns:
+        Its bytes.
+    """
+    made = [
+        codec.make(
+            "geometry_msgs/msg/TransformStamped",
+            header=codec.make_header(stamp_ns, parent),
+            child_frame_id=child,
+            transform=codec.make(
+                "geometry_msgs/msg/Transform",
+                translation=codec.make("geometry_msgs/msg/Vector3", **_name(row[:3])),
+                rotation=codec.make("geometry_msgs/msg/Quaternion", **_name(row[3:])),
+            ),
+        )
+        for parent, child, row in transforms
+    ]
+    return codec.encode(codec.make(TRANSFORMS, transforms=made), TRANSFORMS)
+
+
+def encode_target_metric(
+    codec: Codec, target: Pose, ik_delay: float, latency: float
+) -> bytes:
+    """Return a TargetMetric; delays in [s], NaN where they are not known."""
+    message = codec.make(
+        TARGET_METRIC,
+        header=codec.make_header(target.stamp_ns, target.frame_id),
+        target=codec.make(
+            "geometry_msgs/msg/Pose",
+            position=codec.make("geometry_msgs/msg/Point", **_name(target.p)),
+            orientation=codec.make(
+                "geometry_msgs/msg/Quaternion", **_name(target.quat_xyzw)
+            ),
+        ),
+        ik_solver_delay_ms=1e3 * ik_delay,
+        e2e_latency_ms_at_control=1e3 * latency,
+    )
+    return codec.encode(message, TARGET_METRIC)
+
+
+def encode_metrics(
+    codec: Codec, metrics: Mapping[str, float], frame_id: str, stamp_ns: int
+) -> bytes:
+    """Return a TrackingMetrics; ``metrics`` are its fields but the header."""
+    header = codec.make_header(stamp_ns, frame_id)
+    message = codec.make(TRACKING_METRICS, header=header, **metrics)
+    return codec.encode(message, TRACKING_METRICS)
+
+
+def _name(values: Vec) -> dict[str, Any]:
+    return dict(zip("xyzw", map(float, values), strict=False))

@@ -1,0 +1,1 @@
+"""Publishers: one folder a way to tell others what a session does."""

@@ -1,0 +1,11 @@
+"""Tells a ROS graph what a session does."""
+
+from paprle.interfaces import PluginSpec
+
+PLUGIN = PluginSpec(
+    summary="Target, actual pose, delays and errors on ROS; on request tf and joints.",
+    config="publishers.ros.config:RosPublisherConfig",
+    factory="publishers.ros.publisher:RosPublisher",
+    verified="emulator",
+    install="pip install 'paprle[dds]'",
+)

@@ -1,0 +1,41 @@
+"""What may be said below ``publish.ros``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+from annotated_types import doc
+
+from hardware.ros.transports import NodeSettings
+from paprle.settings import STRICT
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RosPublisherConfig(NodeSettings):
+    """How the graph is joined, and which topics are sent."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    namespace: Annotated[str, doc("Before the topics that are ours alone.")] = "/paprle"
+    evaluator: Annotated[
+        bool,
+        doc(
+            "LIMB/target_pose, actual_pose, ik_delay_ms, target_metric and metrics, "
+            "as ARBot's evaluator has them."
+        ),
+    ] = True
+    command: Annotated[bool, doc("The gate's command, a JointState on command.")] = (
+        False
+    )
+    joint_states: Annotated[
+        bool, doc("The measured joints on /joint_states; not where the robot does so.")
+    ] = False
+    tf: Annotated[bool, doc("Measured links on /tf and /tf_static.")] = False
+    frame_prefix: Annotated[str, doc("Before the names of links, in tf and poses.")] = (
+        ""
+    )
+    description: Annotated[bool, doc("The URDF on /robot_description, latched.")] = (
+        False
+    )

@@ -1,0 +1,141 @@
+"""The publisher: a report in, messages out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from hardware.ros.bus import LATCHED, Bus, BusError, Publisher
+from hardware.ros.joints import Joints, encode_joints
+from hardware.ros.messages import JOINT_STATE, MessageError
+from hardware.ros.telemetry import STRING, TRANSFORMS, encode_text, encode_transforms
+from hardware.ros.transports import open_bus
+from paprle.errors import DeviceError
+from paprle.interfaces import Clock, SessionReport
+from paprle.interfaces import Publisher as SessionPublisher
+from paprle.types import RobotInfo
+from publishers.ros.config import RosPublisherConfig
+from publishers.ros.evaluator import Evaluator
+from publishers.ros.frames import Frames
+
+Send = Callable[[SessionReport], None]
+
+
+class RosPublisher(SessionPublisher):
+    """Sends what its config asks for."""
+
+    config: RosPublisherConfig
+
+    def __init__(
+        self,
+        config: RosPublisherConfig,
+        robot: RobotInfo,
+        clock: Clock,
+        wall: Callable[[], int] = time.time_ns,
+    ) -> None:
+        super().__init__(config, robot, clock)
+        self._wall = wall
+        self._bus: Bus | None = None
+        self._frames = Frames(robot)
+        self._sends: list[Send] = []
+
+    def open(self) -> None:
+        """Join the graph and send what never changes.
+
+        Raises:
+            DeviceError: If the graph cannot be joined, or does not know a type.
+        """
+        try:
+            self._bus = open_bus(self.config, "paprle_publisher")
+            self._sends = self._make_sends(self._bus)
+        except (BusError, MessageError, OSError) as err:
+            self.close()
+            raise DeviceError(f"publish.ros: {err}") from err
+
+    def publish(self, report: SessionReport) -> None:
+        """Send what is newest.
+
+        Raises:
+            DeviceError: If the middleware failed.
+        """
+        if self._bus is None:
+            return
+        try:
+            self._bus.poll()
+            for send in self._sends:
+                send(report)
+        except BusError as err:
+            raise DeviceError(f"publish.ros: {err}") from err
+
+    def close(self) -> None:
+        """Leave the graph; may be called twice."""
+        self._sends = []
+        if self._bus is not None:
+            self._bus.close()
+            self._bus = None
+
+    def _make_sends(self, bus: Bus) -> list[Send]:
+        """Advertise what is asked for; return what sends each of it."""
+        config, sends = self.config, list[Send]()
+        if config.description:
+            text = self.robot.urdf_path.read_text(encoding="utf-8")
+            latched = bus.advertise("/robot_description", STRING, LATCHED)
+            latched.publish(encode_text(bus.codec, text))
+        if config.tf:
+            sends.append(self._make_tf(bus))
+        if config.joint_states:
+            sends.append(self._make_measured(bus))
+        if config.command:
+            sends.append(self._make_command(bus))
+        if config.evaluator:
+            evaluator = Evaluator(bus, config, self.robot, self._frames, self._date)
+            sends.append(evaluator.send)
+        return sends
+
+    def _make_tf(self, bus: Bus) -> Send:
+        moving = bus.advertise("/tf", TRANSFORMS)
+        self._frames.update(self.robot.home)
+        if self._frames.fixed:
+            fixed = bus.advertise("/tf_static", TRANSFORMS, LATCHED)
+            fixed.publish(self._encode_tf(bus, self._frames.fixed, self.clock()))
+
+        def send(report: SessionReport) -> None:
+            self._frames.update(report.q)
+            stamp_ns = report.measured_ns
+            moving.publish(self._encode_tf(bus, self._frames.moving, stamp_ns))
+
+        return send
+
+    def _encode_tf(
+        self, bus: Bus, pairs: list[tuple[str, str]], stamp_ns: int
+    ) -> bytes:
+        prefix, find = self.config.frame_prefix, self._frames.find
+        named = [(prefix + a, prefix + b, find(a, b)) for a, b in pairs]
+        return encode_transforms(bus.codec, named, self._date(stamp_ns))
+
+    def _make_measured(self, bus: Bus) -> Send:
+        publisher: Publisher = bus.advertise("/joint_states", JOINT_STATE)
+
+        def send(report: SessionReport) -> None:
+            names, stamp_ns = self.robot.joint_names, self._date(report.measured_ns)
+            joints = Joints(names, report.q, report.dq, report.tau, stamp_ns)
+            publisher.publish(encode_joints(bus.codec, joints))
+
+        return send
+
+    def _make_command(self, bus: Bus) -> Send:
+        publisher = bus.advertise(f"{self.config.namespace}/command", JOINT_STATE)
+        no_effort = np.full(len(self.robot.joint_names), np.nan)
+
+        def send(report: SessionReport) -> None:
+            names, stamp_ns = self.robot.joint_names, self._date(report.written_ns)
+            joints = Joints(names, report.q_cmd, report.dq_cmd, no_effort, stamp_ns)
+            publisher.publish(encode_joints(bus.codec, joints))
+
+        return send
+
+    def _date(self, stamp_ns: int) -> int:
+        """Return a stamp of the session's clock in the time of day, [ns]."""
+        return self._wall() - (self.clock() - stamp_ns)

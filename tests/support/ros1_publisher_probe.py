@@ -1,0 +1,97 @@
+"""Publishes a posture by publish.ros over rospy; prints what Debian's rospy reads.
+
+python ros1_publisher_probe.py ROBOT
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import time
+
+import numpy as np
+
+from paprle.config import resolve
+from paprle.interfaces import SessionReport
+from paprle.session.plan import make_robot
+from publishers.ros.config import RosPublisherConfig
+from publishers.ros.publisher import RosPublisher
+
+CONFIG = RosPublisherConfig(
+    distro="noetic", joint_states=True, tf=True, description=True, command=True
+)
+
+
+def to_list(T):
+    p, r = T.translation, T.rotation
+    return [p.x, p.y, p.z, r.x, r.y, r.z, r.w]
+
+
+def main(name: str) -> None:
+    words = ["leader=autopilot", f"follower={name}", "env=kinematic"]
+    robot = make_robot(resolve(words)).info
+    publisher = RosPublisher(CONFIG, robot, time.monotonic_ns)
+    publisher.open()
+    rospy = importlib.import_module("rospy")
+    types = {
+        package: importlib.import_module(f"{package}.msg")
+        for package in ("tf2_msgs", "geometry_msgs", "std_msgs", "sensor_msgs")
+    }
+    found: dict[str, dict[str, list[float]]] = {}
+    heard: dict[str, str] = {}
+
+    def take(message, topic):
+        for one in message.transforms:
+            key = f"{one.header.frame_id} {one.child_frame_id}".replace("/", "")
+            found.setdefault(topic, {})[key] = to_list(one.transform)
+
+    def keep(message, topic):
+        heard[topic] = str(message._type)
+
+    for topic in ("tf", "tf_static", "tf_judge", "tf_static_judge"):
+        rospy.Subscriber(f"/{topic}", types["tf2_msgs"].TFMessage, take, topic)
+    for topic, package, kind in (
+        ("/robot_description", "std_msgs", "String"),
+        ("/paprle/arm/target_pose", "geometry_msgs", "PoseStamped"),
+        ("/paprle/arm/actual_pose", "geometry_msgs", "PoseStamped"),
+        ("/paprle/arm/ik_delay_ms", "std_msgs", "Float64"),
+        ("/paprle/command", "sensor_msgs", "JointState"),
+    ):
+        rospy.Subscriber(topic, getattr(types[package], kind), keep, topic)
+    q = robot.home + 0.05 * np.arange(1, len(robot.joint_names) + 1)
+    q = np.clip(q, robot.q_min, robot.q_max)
+    end = time.monotonic() + 20.0
+    while time.monotonic() < end and (len(found) < 4 or len(heard) < 5):
+        now_ns = time.monotonic_ns()
+        publisher.publish(make_report(now_ns, q, robot))
+        time.sleep(0.05)
+    sys.stdout.write(json.dumps({"tf": found, "heard": heard}) + "\n")
+    sys.stdout.flush()
+    publisher.close()
+    os._exit(0)  # rospy's own threads wait for nobody
+
+
+def make_report(now_ns, q, robot):
+    return SessionReport(
+        stamp_ns=now_ns,
+        episode=0,
+        is_engaged=True,
+        captured_ns=now_ns,
+        posted_ns=now_ns,
+        computed_ns=1000,
+        targets={limb.name: np.array([0, 0, 0, 0, 0, 0, 1.0]) for limb in robot.limbs},
+        q_des=q,
+        written_ns=now_ns,
+        q_cmd=q,
+        dq_cmd=0 * q,
+        measured_ns=now_ns,
+        q=q,
+        dq=0 * q,
+        tau=np.full(len(q), np.nan),
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
