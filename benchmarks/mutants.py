@@ -1,11 +1,13 @@
 """Mutation tests of the gate: change one thing, and see whether a test notices.
 
-``python -m benchmarks.mutants --sample 300`` draws mutants by seed; without it, all of
-them run. Kernels run uncompiled. A mutant changes one comparison, operator, constant,
-``min`` or ``max``, condition, sign or statement inside a function. Each runs in a fork
-of a process that has everything foreign imported, against the tests of its module,
-quickest first, until one fails; a mutant that takes too long counts as killed. Exits
-with 1 if fewer are killed than ``--least``.
+``python -m benchmarks.mutants --sample 120`` draws mutants by seed, from each module as
+many as its share of all; without it, all of them run. Kernels run uncompiled. A mutant
+changes one comparison, operator, constant, ``min`` or ``max``, condition, sign or
+statement inside a function. First all tests of the gate run as it is, timed, and which
+lines each of them reaches is noted. A mutant then runs in a fork of a process that has
+everything foreign imported, against the tests that reach its line, those first that
+killed others there and then the quickest, until one fails; a mutant that takes too
+long counts as killed. Exits with 1 if fewer are killed than ``--least``.
 
 Survivors seen that change nothing a command shows: a start of a running minimum above
 all that can follow (``rate = 1 / h``); what tells rounding from a number (``_ROUNDING``
@@ -25,15 +27,20 @@ import copy
 import importlib.abc
 import importlib.util
 import io
+import json
 import random
 import resource
 import signal
 import sys
 import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import NamedTuple
 
 import coal  # noqa: F401 - slow to import, so before any fork
+import coverage
 import mujoco  # noqa: F401
 import numba.extending  # noqa: F401
 import pinocchio  # noqa: F401
@@ -42,24 +49,26 @@ import pytest
 import scipy.optimize  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[1]
-TESTS = "tests/paprle/gate/"
-FAST = [f"{TESTS}test_{name}.py" for name in ("toys", "parts", "inputs", "slide")]
-JOINTS = [f"{TESTS}test_gate.py"]
-LOOP = [f"{TESTS}test_controller.py", "tests/faults/test_follower_faults.py"]
-MODULES = {
-    "limits": [*FAST[:2], f"{TESTS}test_moving_goals.py", *JOINTS],
-    "step": [*FAST, *JOINTS],
-    "clearance": [*FAST, *JOINTS],
-    "tools": [*FAST, f"{TESTS}test_tools.py"],
-    "gate": [*FAST, *JOINTS],
-    "slide": FAST[::-1],
-    "watches": LOOP,
-    "states": LOOP,
-    "controller": LOOP,
-}
+GATE = "paprle/gate"
+LEAST_OF_MODULE = 3  # mutants of a module that is small
+TESTS = ["tests/paprle/gate", "tests/faults/test_follower_faults.py"]
+MODULES = (
+    "limits",
+    "step",
+    "clearance",
+    "tools",
+    "gate",
+    "slide",
+    "watches",
+    "states",
+    "controller",
+    "memory",
+    "reasons",
+)
 FAST_ONES = "not nightly and not long"
 MEMORY = 6 << 30  # [B] a mutant that takes more is broken
-PATIENCE = 150  # [s] a mutant that takes longer hangs
+PATIENCE = 300  # [s] a mutant that takes longer hangs
+COMPILED_ONLY = {"intrinsic", "overload"}  # functions that never run uncompiled
 _SWAPS = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -81,16 +90,27 @@ _SWAPS = {
 }
 
 
-def find_mutants(source: str) -> list[tuple[int, int, str]]:
-    """Return number of node, kind of change, and what is changed, in words."""
+class Mutant(NamedTuple):
+    """A change of a module: its node, the kind of change, its lines, and in words."""
+
+    module: str
+    number: int
+    kind: int
+    lines: range
+    what: str
+
+
+def find_mutants(source: str) -> list[tuple[int, int, range, str]]:
+    """Return number of node, kind of change, its lines, and what it is in words."""
     tree, found = ast.parse(source), []
-    inside = _find_inside(tree)
+    inside, lines = _find_inside(tree), _find_lines(tree)
     for number, node in enumerate(ast.walk(tree)):
         if id(node) in inside and hasattr(node, "lineno"):
             for kind in range(3):
                 what = _change(copy.deepcopy(node), kind)
                 if what:
-                    found.append((number, kind, f"{node.lineno}: {what}"))
+                    what = f"{node.lineno}: {what}"
+                    found.append((number, kind, lines[id(node)], what))
     return found
 
 
@@ -105,7 +125,7 @@ def _find_inside(tree: ast.Module) -> set[int]:
     """Return ids of nodes in functions that are no docstring, annotation or message."""
     inside: set[int] = set()
     for function in ast.walk(tree):
-        if isinstance(function, ast.FunctionDef):
+        if isinstance(function, ast.FunctionDef) and not _is_compiled_only(function):
             for part in function.body:
                 is_text = isinstance(part, ast.Expr) and isinstance(
                     part.value, ast.Constant
@@ -120,6 +140,22 @@ def _find_inside(tree: ast.Module) -> set[int]:
         for hint in left_out:
             inside -= {id(n) for n in ast.walk(hint)}
     return inside
+
+
+def _find_lines(tree: ast.Module) -> dict[int, range]:
+    """Return the lines of the innermost statement of each node, by the node's id."""
+    lines = {}
+    for part in ast.walk(tree):  # outer ones first
+        if isinstance(part, ast.stmt):
+            span = range(part.lineno, (part.end_lineno or part.lineno) + 1)
+            lines.update({id(node): span for node in ast.walk(part)})
+    return lines
+
+
+def _is_compiled_only(function: ast.FunctionDef) -> bool:
+    names = {n.id for d in function.decorator_list for n in ast.walk(d)
+             if isinstance(n, ast.Name)}  # fmt: skip
+    return bool(names & COMPILED_ONLY)
 
 
 def _change(node: ast.AST, kind: int) -> str:
@@ -189,37 +225,134 @@ class _Planter(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(self.source, "mutant", "exec"), module.__dict__)
 
 
-def survives(name: str, source: str, tests: list[str]) -> bool:
-    """Tell whether all tests pass with a module replaced, in a fork."""
+class Reach:
+    """A pytest plug-in: how long each test takes, and the lines that it reaches."""
+
+    def __init__(self) -> None:
+        self.times: dict[str, float] = {}
+        self._cover = coverage.Coverage(data_file=None, source=[str(ROOT / GATE)])
+
+    def pytest_sessionstart(self) -> None:
+        self._cover.start()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        self._cover.switch_context(item.nodeid)
+        started = time.monotonic()
+        result = yield
+        self.times[item.nodeid] = time.monotonic() - started
+        return result
+
+    def find(self) -> dict[str, dict[int, list[str]]]:
+        """Return the tests of each line of each module."""
+        self._cover.stop()
+        data = self._cover.get_data()
+        return {
+            Path(path).stem: {
+                line: [test for test in tests if test]
+                for line, tests in data.contexts_by_lineno(path).items()
+            }
+            for path in data.measured_files()
+        }
+
+
+class Judge:
+    """Runs tests on mutants, those first that are likely to kill soon."""
+
+    def __init__(self) -> None:
+        """Run all tests as it is.
+
+        Raises:
+            SystemExit: If one fails.
+        """
+        code, out = _fork(_look)
+        if code:
+            sys.exit(f"tests fail as it is:\n{out}")
+        self._times, self._reach = json.loads(out)
+        self._kills: Counter[tuple[str, str]] = Counter()
+
+    def find_killer(self, module: str, source: str, lines: range) -> str:
+        """Return which test notices a module's replacement; "" if none does."""
+        reach = self._reach.get(module, {})
+        tests = {test for line in lines for test in reach.get(str(line), [])}
+        if not tests:
+            return ""
+        order = sorted(
+            tests,
+            key=lambda test: (-self._kills[module, test], self._times[test]),
+        )
+        code, out = _fork(lambda: _run_mutant(module, source, order))
+        killer = out.strip().splitlines()[-1] if out.strip() else "time or memory"
+        if code:
+            self._kills[module, killer] += 1
+        return killer if code else ""
+
+
+def _fork(work: Callable[[], tuple[int, str]]) -> tuple[int, str]:
+    """Do work in a fork; return its code and what it said."""
+    reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
-        signal.alarm(PATIENCE)
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        os._exit(_run(name, source, tests))
+        os.close(reading)
+        code, out = work()
+        with os.fdopen(writing, "w") as pipe:
+            pipe.write(out)
+        os._exit(code)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        out = pipe.read()
     _, status = os.waitpid(pid, 0)
-    return status == 0
+    return status, out
 
 
-def _run(name: str, source: str, tests: list[str]) -> int:
-    if source:
-        sys.meta_path.insert(0, _Planter(f"paprle.gate.{name}", source))
-    options = [
-        "-x",
-        "-q",
-        "-p",
-        "no:randomly",
-        "-p",
-        "no:cacheprovider",
-        "-m",
-        FAST_ONES,
-    ]
-    options += ["--hypothesis-seed=0", "--timeout=0"]
+def _look() -> tuple[int, str]:
+    reach = Reach()
+    code, out = _run_tests(TESTS, reach)
+    return code, out if code else json.dumps([reach.times, reach.find()])
+
+
+def _run_mutant(module: str, source: str, tests: list[str]) -> tuple[int, str]:
+    signal.alarm(PATIENCE)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    sys.meta_path.insert(0, _Planter(f"paprle.gate.{module}", source))
+    first = FirstFailure()
+    code, _ = _run_tests(tests, first)
+    return code, first.test
+
+
+class FirstFailure:
+    """A pytest plug-in that keeps the name of the test that failed."""
+
+    test = "import"
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self.test = report.nodeid
+
+
+def _run_tests(tests: list[str], plugin: object) -> tuple[int, str]:
+    options = ["-x", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"]
+    options += ["-m", FAST_ONES, "--hypothesis-seed=0", "--timeout=0"]
     sink = io.StringIO()
     with redirect_stdout(sink), redirect_stderr(sink):
-        code = int(pytest.main([*options, *tests]))
-    if not source and code:
-        sys.stderr.write(sink.getvalue())
-    return code
+        code = int(pytest.main([*options, *tests], plugins=[plugin]))
+    return code, sink.getvalue()
+
+
+def draw(names: Sequence[str], sample: int | None, seed: int) -> list[Mutant]:
+    """Return mutants of modules, in a random order; of each by its share of all."""
+    random_, drawn = random.Random(seed), []
+    found = {name: find_mutants((ROOT / GATE / f"{name}.py").read_text())
+             for name in names}  # fmt: skip
+    n_all = sum(len(mutants) for mutants in found.values())
+    for name, mutants in found.items():
+        n = len(mutants)
+        if sample is not None:
+            n = min(n, max(LEAST_OF_MODULE, round(sample * n / n_all)))
+        drawn += [Mutant(name, *mutant) for mutant in random_.sample(mutants, n)]
+    random_.shuffle(drawn)
+    print(f"{len(drawn)} of {n_all} mutants")
+    return drawn
 
 
 def main() -> int:
@@ -230,31 +363,21 @@ def main() -> int:
     parser.add_argument("--least", type=float, default=0.95, help="share to be killed")
     args = parser.parse_args()
     os.chdir(ROOT)
-    mutants, sources = [], {}
-    for name in args.modules:
-        sources[name] = (ROOT / f"paprle/gate/{name}.py").read_text()
-        mutants += [(name, *mutant) for mutant in find_mutants(sources[name])]
-    tests = sorted({test for name in args.modules for test in MODULES[name]})
-    if not survives("", "", tests):
-        print("tests fail as it is")
-        return 1
-    n_all = len(mutants)
-    random.Random(args.seed).shuffle(mutants)
-    mutants = mutants[: args.sample]
-    alive, started = [], time.monotonic()
-    for k, (name, number, kind, what) in enumerate(mutants):
-        source = make_mutant(sources[name], number, kind)
-        if survives(name, source, MODULES[name]):
-            alive.append((name, what))
-            print(f"\nsurvived: {name}.py:{what}")
-        rate = (time.monotonic() - started) / (k + 1)
+    judge, alive, started = Judge(), 0, time.monotonic()
+    mutants = draw(args.modules, args.sample, args.seed)
+    for k, mutant in enumerate(mutants):
+        source = (ROOT / GATE / f"{mutant.module}.py").read_text()
+        changed = make_mutant(source, mutant.number, mutant.kind)
+        killer = judge.find_killer(mutant.module, changed, mutant.lines)
+        alive += not killer
+        each = (time.monotonic() - started) / (k + 1)
         print(
-            f"\r{k + 1 - len(alive)}/{k + 1} killed, {rate:.1f} s each",
-            end="",
+            f"{k + 1 - alive}/{k + 1} ({each:.1f} s each) {mutant.module}:"
+            f"{mutant.what}: {killer or 'SURVIVED'}",
             flush=True,
         )
-    share = 1.0 - len(alive) / max(len(mutants), 1)
-    print(f"\n{share:.1%} of {len(mutants)} killed, of {n_all} that can be made")
+    share = 1.0 - alive / max(len(mutants), 1)
+    print(f"{share:.1%} of {len(mutants)} killed")
     return 0 if share >= args.least else 1
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from paprle.gate.reasons import Reason
     from paprle.kinematics import IkConfig, IkSolution, IkSolver
     from paprle.robot import RobotModel
+    from paprle.settings import LimbSettings, SceneBodySettings
 
 __version__ = "0.1.0"
 
@@ -23,8 +24,10 @@ __all__ = [
     "IkConfig",
     "IkSolution",
     "IkSolver",
+    "LimbSettings",
     "Reason",
     "RobotModel",
+    "SceneBodySettings",
 ]
 
 _HOMES = {
@@ -34,8 +37,10 @@ _HOMES = {
     "IkConfig": "paprle.kinematics",
     "IkSolution": "paprle.kinematics",
     "IkSolver": "paprle.kinematics",
+    "LimbSettings": "paprle.settings",
     "Reason": "paprle.gate.reasons",
     "RobotModel": "paprle.robot",
+    "SceneBodySettings": "paprle.settings",
 }
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.compiled import compiled
+from paprle.errors import ConfigError
 from paprle.robot.arrays import Ints
 from paprle.robot.reach import compute_reach
 from paprle.robot.shapes import BALL, BOX, CAPSULE, CYLINDER, DISC, HALF_SPACE, SPHERE
@@ -161,12 +162,21 @@ def make_bodies(
         The bodies, the pairs, and the names of each pair's links.
 
     Raises:
-        ConfigError: If something is wrong in the scene.
+        ConfigError: If something is wrong in the scene, or nothing bounds where a
+            body can be.
     """
     model = robot.make_collision_model(settings.scene)
     bodies = to_arrays(model.bodies, robot.link_places)
     a = np.array([one for one, _ in model.body_pairs], dtype=np.int64)
     b = np.array([two for _, two in model.body_pairs], dtype=np.int64)
     keep = model.find_kept(settings.clearance_self, settings.clearance_scene)
-    reach = compute_reach(robot.tree, robot.q_min, robot.q_max, bodies, (a, b))
+    with np.errstate(invalid="ignore"):  # what has no bound is refused here
+        reach = compute_reach(robot.tree, robot.q_min, robot.q_max, bodies, (a, b))
+    endless = np.flatnonzero(~np.isfinite(reach).all(axis=1))
+    if len(endless):
+        pair = " and ".join(model.pairs[endless[0]])
+        raise ConfigError(
+            f"robot: expected {pair} to stay within some distance, got a slide that "
+            "follows a joint without limits; give it some, in the URDF or the YAML"
+        )
     return bodies, Pairs(a, b, keep, reach), tuple(model.pairs)

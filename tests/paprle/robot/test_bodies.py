@@ -208,6 +208,25 @@ def test_mistakes_in_a_scene_are_told(
         make_robot(tmp_path, scene)
 
 
+def test_a_slide_that_nothing_bounds_is_refused(tmp_path: Path) -> None:
+    body = "<collision><geometry><sphere radius='0.02'/></geometry></collision>"
+    (tmp_path / "r.urdf").write_text(
+        f"""<robot name='r'><link name='base'>{body}</link><link name='mid'/>
+        <link name='wheel'/><link name='rack'>{body}</link>
+        <joint name='j' type='revolute'><parent link='base'/><child link='mid'/>
+          <limit lower='-1' upper='1' velocity='1'/></joint>
+        <joint name='w' type='continuous'><parent link='mid'/><child link='wheel'/>
+          <limit velocity='1'/></joint>
+        <joint name='s' type='prismatic'><parent link='mid'/><child link='rack'/>
+          <limit lower='0' upper='1' velocity='1'/><mimic joint='w'/></joint>
+        </robot>"""
+    )
+    robot = RobotModel.from_urdf(tmp_path / "r.urdf")
+
+    with pytest.raises(ConfigError, match="a slide that follows a joint without limi"):
+        make_bodies(robot, GateSettings())
+
+
 def test_why_pairs_are_left_out_is_said(tmp_path: Path) -> None:
     robot = make_robot(tmp_path, ignore_collisions=(("base", "hand"),))
     left_out = robot.make_collision_model(SCENE).left_out

@@ -1,0 +1,142 @@
+"""The public API, word for word, far from any config, with nothing but a URDF."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from strangers import make_stranger
+
+import paprle
+from paprle import (
+    Gate,
+    GateConfig,
+    GateResult,
+    IkConfig,
+    IkSolution,
+    IkSolver,
+    LimbSettings,
+    Reason,
+    RobotModel,
+    SceneBodySettings,
+)
+
+pytestmark = pytest.mark.long
+URDFS = sorted((Path(__file__).resolve().parents[2] / "urdf").glob("*/robot.urdf"))
+
+
+@pytest.fixture(autouse=True)
+def far_from_the_repository(tmp_path, monkeypatch, caplog):
+    caplog.set_level(logging.ERROR)
+    monkeypatch.chdir(tmp_path)
+
+
+def list_robots(folder):
+    yield from (RobotModel.from_urdf(path) for path in URDFS)
+    yield make_stranger(folder, 3)
+
+
+def test_a_robot_is_its_urdf_and_says_its_limits_over_all_joints(tmp_path):
+    for robot in list_robots(tmp_path):
+        n = len(robot.joint_names)
+        for name in ("home", "q_min", "q_max", "dq_max"):
+            assert getattr(robot, name).shape == (n,), (robot.name, name)
+        assert (robot.q_min <= robot.home).all() and (robot.home <= robot.q_max).all()
+        assert robot.limbs, robot.name
+        for limb in robot.limbs.values():
+            m = len(limb.joint_names)
+            assert set(limb.joint_names) <= set(robot.joint_names)
+            for name in ("home", "q_min", "q_max", "dq_max"):
+                assert getattr(limb, name).shape == (m,), (robot.name, name)
+            assert isinstance(limb.fk(limb.home), pin.SE3)
+            assert limb.jacobian(limb.home).shape == (6, m)
+
+
+def test_limbs_may_be_named(tmp_path):
+    path = make_stranger(tmp_path, 3).info.urdf_path
+    found = RobotModel.from_urdf(path)
+    limb = found.info.limbs[0]
+    given = LimbSettings(base_link=limb.base_link, eef_link=limb.eef_link)
+
+    robot = RobotModel.from_urdf(str(path), limbs={"mine": given})
+
+    assert list(robot.limbs) == ["mine"]
+
+
+def test_a_pose_is_solved_for(tmp_path):
+    for robot in list_robots(tmp_path):
+        for limb in robot.limbs.values():
+            q_start = limb.home
+            low, high = np.maximum(limb.q_min, -3.0), np.minimum(limb.q_max, 3.0)
+            q = np.clip(q_start + 0.05, low, high)
+
+            found = IkSolver(limb, IkConfig()).solve(limb.fk(q), q_start)
+
+            assert isinstance(found, IkSolution)
+            assert found._fields == (
+                "q",
+                "is_converged",
+                "err_pos",
+                "err_rot",
+                "n_iterations",
+            )
+            assert (limb.q_min <= found.q).all() and (found.q <= limb.q_max).all()
+            T = limb.fk(q).actInv(limb.fk(found.q))
+            assert np.linalg.norm(T.translation) == pytest.approx(
+                found.err_pos, abs=1e-9
+            )
+            if len(limb.joint_names) >= 6:
+                assert found.is_converged, (robot.name, limb.info.name)
+
+
+def test_a_gate_takes_steps_within_the_limits(tmp_path):
+    for robot in list_robots(tmp_path):
+        q_meas, dt = robot.home, 0.005
+        gate = Gate(robot, GateConfig())
+        gate.reset(q_meas)
+        q_des = np.minimum(robot.home + 0.1, robot.q_max)
+
+        first = gate.step(q_des, dt)
+        result = gate.step(q_des, dt, age=0.0, q_meas=None)
+        stale = gate.step(q_des, dt, age=1.0, q_meas=q_meas)
+
+        assert isinstance(result, GateResult)
+        assert {f.name for f in result.__dataclass_fields__.values()} == {
+            "q_cmd",
+            "events",
+            "clearance",
+        }
+        assert gate.ddq_max.shape == result.q_cmd.shape == robot.home.shape
+        assert Reason.COMMAND_STALE in stale.events
+        steps = np.diff([q_meas, first.q_cmd, result.q_cmd], axis=0) / dt
+        assert (np.abs(steps[0]) <= gate.ddq_max * dt * (1 + 1e-9)).all()
+        assert (np.abs(steps) <= robot.dq_max * (1 + 1e-9)).all()
+        assert result.clearance > -1.0
+
+
+def test_a_scene_is_kept_clear_of():
+    robot = RobotModel.from_urdf(next(p for p in URDFS if p.parent.name == "piper"))
+    wall = SceneBodySettings(shape="box", size=(0.1, 2.0, 2.0), xyz=(0.35, 0.0, 0.0))
+    gate = Gate(robot, GateConfig(scene={"wall": wall}))
+    ahead = np.clip(np.full(len(robot.home), 1.5), robot.q_min, robot.q_max)
+    ahead[0] = 0.0
+
+    results = [gate.step(ahead, 0.01) for _ in range(300)]
+
+    assert any("wall" in pair for pair in gate.pair_names)
+    assert any(Reason.CLEARANCE in result.events for result in results)
+    assert min(result.clearance for result in results) > 0.0
+
+
+def test_arguments_are_called_as_they_are_documented():
+    def names(call):
+        return list(inspect.signature(call).parameters)
+
+    assert names(RobotModel.from_urdf) == ["path", "limbs"]
+    assert names(IkSolver.solve)[:3] == ["self", "T_base_eef", "q_start"]
+    assert names(Gate.step)[:5] == ["self", "q_des", "dt", "age", "q_meas"]
+    assert all(hasattr(paprle, name) for name in paprle.__all__)
