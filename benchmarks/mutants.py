@@ -6,8 +6,9 @@ changes one comparison, operator, constant, ``min`` or ``max``, condition, sign 
 statement inside a function. First all tests of the gate run as it is, timed, and which
 lines each of them reaches is noted. A mutant then runs in a fork of a process that has
 everything foreign imported, against the tests that reach its line, those first that
-killed others there and then the quickest, until one fails; a mutant that takes too
-long counts as killed. Exits with 1 if fewer are killed than ``--least``.
+killed others of its module and then the quickest, until one fails or ``--enough`` of
+their time is over. One in which a test takes many times its own time hangs, and counts
+as killed. Exits with 1 if fewer are killed than ``--least``.
 
 Survivors seen that change nothing a command shows: a start of a running minimum above
 all that can follow (``rate = 1 / h``); what tells rounding from a number (``_ROUNDING``
@@ -27,6 +28,7 @@ import copy
 import importlib.abc
 import importlib.util
 import io
+import itertools
 import json
 import random
 import resource
@@ -67,7 +69,8 @@ MODULES = (
 )
 FAST_ONES = "not nightly and not long"
 MEMORY = 6 << 30  # [B] a mutant that takes more is broken
-PATIENCE = 300  # [s] a mutant that takes longer hangs
+PATIENCE = (5.0, 10.0)  # [s] and times a test's own time: a mutant in it hangs
+FEW = 6  # tests that are collected first: most mutants live no longer
 COMPILED_ONLY = {"intrinsic", "overload"}  # functions that never run uncompiled
 _SWAPS = {
     ast.Lt: ast.LtE,
@@ -238,9 +241,9 @@ class Reach:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         self._cover.switch_context(item.nodeid)
-        started = time.monotonic()
+        started = time.process_time()
         result = yield
-        self.times[item.nodeid] = time.monotonic() - started
+        self.times[item.nodeid] = time.process_time() - started
         return result
 
     def find(self) -> dict[str, dict[int, list[str]]]:
@@ -259,8 +262,11 @@ class Reach:
 class Judge:
     """Runs tests on mutants, those first that are likely to kill soon."""
 
-    def __init__(self) -> None:
+    def __init__(self, enough: float) -> None:
         """Run all tests as it is.
+
+        Args:
+            enough: How much time of tests a mutant may survive, [s].
 
         Raises:
             SystemExit: If one fails.
@@ -270,22 +276,29 @@ class Judge:
             sys.exit(f"tests fail as it is:\n{out}")
         self._times, self._reach = json.loads(out)
         self._kills: Counter[tuple[str, str]] = Counter()
+        self._enough = enough
 
     def find_killer(self, module: str, source: str, lines: range) -> str:
         """Return which test notices a module's replacement; "" if none does."""
+        order = self._choose(module, lines)
+        for tests in filter(None, (order[:FEW], order[FEW:])):
+            times = {test: self._times[test] for test in tests}
+            code, out = _fork(lambda times=times: _run_mutant(module, source, times))
+            if code:
+                killer = out or "a test that hangs, or memory"
+                self._kills[module, killer] += 1
+                return killer
+        return ""
+
+    def _choose(self, module: str, lines: range) -> list[str]:
+        """Return the tests that reach some lines, as many as there is time for."""
         reach = self._reach.get(module, {})
-        tests = {test for line in lines for test in reach.get(str(line), [])}
-        if not tests:
-            return ""
         order = sorted(
-            tests,
+            {test for line in lines for test in reach.get(str(line), [])},
             key=lambda test: (-self._kills[module, test], self._times[test]),
         )
-        code, out = _fork(lambda: _run_mutant(module, source, order))
-        killer = out.strip().splitlines()[-1] if out.strip() else "time or memory"
-        if code:
-            self._kills[module, killer] += 1
-        return killer if code else ""
+        spent = itertools.accumulate(self._times[test] for test in order)
+        return [test for test, t in zip(order, spent, strict=True) if t < self._enough]
 
 
 def _fork(work: Callable[[], tuple[int, str]]) -> tuple[int, str]:
@@ -311,19 +324,25 @@ def _look() -> tuple[int, str]:
     return code, out if code else json.dumps([reach.times, reach.find()])
 
 
-def _run_mutant(module: str, source: str, tests: list[str]) -> tuple[int, str]:
-    signal.alarm(PATIENCE)
+def _run_mutant(module: str, source: str, times: dict[str, float]) -> tuple[int, str]:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     sys.meta_path.insert(0, _Planter(f"paprle.gate.{module}", source))
-    first = FirstFailure()
-    code, _ = _run_tests(tests, first)
+    first = FirstFailure(times)
+    code, _ = _run_tests(list(times), first)
     return code, first.test
 
 
 class FirstFailure:
-    """A pytest plug-in that keeps the name of the test that failed."""
+    """A pytest plug-in that keeps the name of the test that failed, and ends hangs."""
 
-    test = "import"
+    def __init__(self, times: dict[str, float]) -> None:
+        self.test = "import"
+        self._times = times
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        start, times = PATIENCE
+        patience = start + times * self._times.get(item.nodeid, 1.0)
+        signal.setitimer(signal.ITIMER_PROF, patience)  # time of this process alone
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
@@ -361,9 +380,10 @@ def main() -> int:
     parser.add_argument("--sample", type=int, help="how many, drawn by seed")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--least", type=float, default=0.95, help="share to be killed")
+    parser.add_argument("--enough", type=float, default=60.0, help="[s] of tests")
     args = parser.parse_args()
     os.chdir(ROOT)
-    judge, alive, started = Judge(), 0, time.monotonic()
+    judge, alive, started = Judge(args.enough), 0, time.monotonic()
     mutants = draw(args.modules, args.sample, args.seed)
     for k, mutant in enumerate(mutants):
         source = (ROOT / GATE / f"{mutant.module}.py").read_text()

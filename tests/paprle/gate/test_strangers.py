@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from adversary import PATTERNS, SLACK, Judge, drive, judge_joints, make_targets
+from adversary import BAD, PATTERNS, SLACK, Judge, drive, judge_joints, make_targets
 from strangers import make_stranger
 
 from paprle import Gate, GateConfig, RobotModel
 from paprle.errors import ConfigError
 from paprle.settings import SceneBodySettings
+from paprle.testing.robots import make_robot_info
 
 pytestmark = pytest.mark.long
 SHARED = Path(__file__).resolve().parents[4] / "shared/data/urdf"
@@ -70,6 +71,45 @@ def test_hundreds_of_made_up_robots_are_as_safe(tmp_path):
                 attack(robot, rng, 300, pattern, scene, is_home)
         except ConfigError as err:
             assert "follows a joint without limits" in str(err)
+
+
+def make_odd(rng, n=12):
+    """Return joints whose ranges, speeds and accelerations span many decades."""
+    middle, half = rng.choice([0.0, 1.0, 100.0]), 10.0 ** rng.uniform(-6, 3, n)
+    half = np.where(rng.random(n) < 0.2, np.inf, half)
+    return make_robot_info(
+        3,
+        n_limbs=n // 3,
+        q_min=middle - half,
+        q_max=middle + half,
+        dq_max=10.0 ** rng.uniform(-4, 4, n),
+        ddq_max=10.0 ** rng.uniform(-2, 6, n),
+        home=middle,
+    )
+
+
+@pytest.mark.parametrize("targets", ["beyond", "walk", "absurd"])
+def test_no_limits_are_too_odd_to_be_kept(targets):
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        robot, h, shape = make_odd(rng), 10.0 ** rng.uniform(-4, -0.1), (150, 12)
+        gate, commands = Gate(robot), []
+        q_des = {
+            "beyond": rng.uniform(-2e3, 2e3, shape),
+            "walk": robot.home
+            + np.cumsum(rng.normal(0, 1, shape) * robot.dq_max * h, axis=0),
+            "absurd": np.where(rng.random(shape) < 0.5, -1e30, 1e30),
+        }[targets]
+        q_des[rng.random(150) < 0.02, 0] = rng.choice(BAD)
+        for target in q_des:
+            if rng.random() < 0.05:
+                gate.speed_scale = float(rng.choice([0.0, 0.1, 1.0, np.nan, 2.0, -1.0]))
+            age = float(rng.choice([0.0, 0.0, 0.2, np.nan]))
+            commands.append(gate.step(target, h, age, rng.normal(size=12)).q_cmd)
+
+        verdict = judge_joints(commands, robot, h)
+
+        assert verdict.is_ok, f"seed {seed}: {verdict}"
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in SHARED.glob("*.urdf")))
