@@ -1,7 +1,7 @@
 """Emulated puppeteers drive a simulated robot by ``run.py``: its rates and jitter.
 
-python -m benchmarks.whole_path [LEADER] [FOLLOWER] [--seconds 60] [--env mujoco]
-    [--motion sines] [--stall sleep|spin] [--json] [key=value …]
+python -m benchmarks.whole_path [--leader NAME] [--follower NAME] [--env mujoco]
+    [--seconds 60] [--motion sines] [--stall sleep|spin] [--json] [key=value …]
 
 The servos are an emulator's on pseudo-terminals, nothing but the ports is overridden.
 A watch of higher priority tells the machine's own standstills apart; ``own`` is without
@@ -182,6 +182,8 @@ def measure(args, out):
     episode = Episode.open(paths[0])
     found = judge(episode, machine.gaps, *find_driven(episode.gate)) | costs
     if args.stall is not None:
+        if not (out / "mark").exists():
+            raise RuntimeError(f"it did not drive long enough to stall\n{said}")
         during = map(int, (out / "mark").read_text().split())
         found["during_stall"] = judge(episode, machine.gaps, *during)
     values = FEEDBACK.search(said)
@@ -207,8 +209,8 @@ def measure(args, out):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("leader", nargs="?", default="puppeteer_papras_7dof_2arm")
-    parser.add_argument("follower", nargs="?", default="papras_7dof_2arm")
+    parser.add_argument("--leader", default="puppeteer_papras_7dof_2arm")
+    parser.add_argument("--follower", default="papras_7dof_2arm")
     parser.add_argument("settings", nargs="*", help="key=value of the session")
     parser.add_argument("--env", default="mujoco")
     parser.add_argument("--seconds", type=float, default=60.0)

@@ -150,7 +150,8 @@ class FeedbackInput:
         gravity: Torques that hold the leader's own weight, shape (m,), [N·m].
         gravity_gradient: Their derivative by q, shape (m, m), [N·m/rad]; given at load
             alone, where stability is judged.
-        viscous: The leader's own viscous friction, shape (m,), [N·m·s/rad].
+        damping: The leader's own damping as measured, or a guess, (m,), [N·m·s/rad].
+        viscous: Its viscous friction, NaN where not measured, (m,), [N·m·s/rad].
         coulomb: Its dry friction, shape (m,), [N·m].
         q_base: Where the leader rests, shape (m,), [rad].
         q_min: Lowest positions that neither side forbids, shape (m,), [rad].
@@ -175,6 +176,7 @@ class FeedbackInput:
     J: Vec | None
     gravity: Vec
     gravity_gradient: Vec | None = None
+    damping: Vec
     viscous: Vec
     coulomb: Vec
     q_base: Vec
@@ -208,9 +210,12 @@ class FeedbackLaw(ABC, Generic[State]):
     Attributes:
         needs_follower: It renders the follower, so it is silent unless the leader
             drives, and its energy is watched. Others render the leader itself.
+        velocity_lag: Time constant with which it filters the velocity that it damps,
+            [s].
     """
 
     needs_follower: ClassVar[bool] = True
+    velocity_lag: float = 0.0
 
     def __init__(self, config: Any) -> None:
         self.config = config
@@ -237,7 +242,8 @@ class FeedbackLaw(ABC, Generic[State]):
     def damping(self, inputs: FeedbackInput) -> Vec:
         """Return what it adds to the leader's damping, shape (m,), [N·m·s/rad].
 
-        Negative where it cancels friction.
+        Negative where it cancels friction. What is added is counted as late as the loop
+        is, and behind ``velocity_lag``.
         """
         return np.zeros(inputs.q.size)
 

@@ -17,7 +17,7 @@ from paprle.feedback_settings import FeedbackSettings
 from paprle.plugins import Kind, find_plugin, list_names, load_config_class
 from paprle.settings import STRICT, PublishSettings
 
-DEFAULT_LAWS = frozenset({"tracking", "task_tracking", "gripper", "wall"})
+DEFAULT_LAWS = frozenset({"damping", "gripper", "task_tracking", "tracking", "wall"})
 """Laws that are on unless the config says ``null``."""
 
 

@@ -14,11 +14,12 @@ from paprle.haptics.follower_side import FollowerSide
 from paprle.haptics.inputs import Instant, make_input, sample_postures
 from paprle.haptics.joints import LeaderJoints, list_limbs, read_joints
 from paprle.haptics.mirror import NOWHERE, JointMirror, PoseMirror, find_links
+from paprle.haptics.softening import fit_laws
 from paprle.haptics.stability import (
     Delays,
     Margin,
     Weighted,
-    measure_margin,
+    read_springs,
     refuse_unstable,
 )
 from paprle.interfaces import FeedbackInput
@@ -31,8 +32,9 @@ from paprle.settings import RetargetSettings
 from paprle.types import JointState, LeaderInfo, LeaderSample, SessionState, Vec
 from paprle.wire import Layout, Record
 
-_FIT = 0.9  # chosen: default laws are softened to this share of what is stable
 _LONGEST_DT = 0.02  # [s] chosen: no law integrates over a longer pause
+_DAMPING = frozenset({"damping", "friction"})
+"""Laws that are no spring: softer, they would not be more stable."""
 _SILENT = frozenset({SessionState.STOPPED.name, SessionState.CLOSING.name})
 
 
@@ -61,7 +63,7 @@ class Haptics:
         margins: How near to the bound of stability the laws are, by leader limb.
         composer: Caps, ramp and passivity.
         follower: The follower, as the gate says.
-        softened: What the default laws' weights were multiplied by.
+        softness: What torques of laws that stand as they come are multiplied by, (M,).
         n_bad: Steps in which a law returned something that is not finite.
     """
 
@@ -108,7 +110,8 @@ class Haptics:
         self._states: list[list[Any]] = []
         self._restart_laws()
         self.margins: dict[str, Margin] = {}
-        self.softened = 1.0
+        self.softness = np.ones(len(self.joints.names))
+        self._is_soft = np.array([_is_soft(settings, law) for law in self._laws])
 
     def check_stability(self, scale: float = 1.0) -> None:
         """Measure the margins, and refuse what would not be stable.
@@ -123,42 +126,37 @@ class Haptics:
             ConfigError: If a limb's laws are above the bound (F2).
         """
         delays = Delays.of(self._settings.rate, self._settings.rig)
-        self._measure_margins(scale, delays)
-        worst = max(margin.ratio for margin in self.margins.values())
-        laws = self._settings.laws
-        if worst > _FIT and laws == type(laws)():
-            self.softened = _FIT / worst
-            self._laws = tuple(
-                law._replace(weight=law.weight * self.softened) for law in self._laws
-            )
-            self._measure_margins(scale, delays)
-        refuse_unstable(list(self.margins.values()), delays)
-
-    def _measure_margins(self, scale: float, delays: Delays) -> None:
         for limb, pose in zip(self.limbs, self._poses, strict=True):
-            self.margins[limb.name] = measure_margin(
-                self._laws,
-                sample_postures(
-                    limb,
-                    self.joints,
-                    self._is_driven,
-                    scale if pose.is_driving else None,
-                ),
+            postures = sample_postures(
+                limb, self.joints, self._is_driven, scale if pose.is_driving else None
+            )
+            softness, self.margins[limb.name] = fit_laws(
+                read_springs(self._laws, postures),
+                self._is_soft,
+                limb.split(is_whole=pose.is_driving),
                 self.joints.damping[limb.rows],
                 limb.joint_names,
                 delays,
             )
+            self.softness[limb.rows] = softness
+        refuse_unstable(list(self.margins.values()), delays)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether all damping was measured; else it is a guess of the URDF."""
+        return bool(np.isfinite(self.joints.viscous).all())
 
     def describe(self) -> str:
         """Say which laws are on, and how near to the bound of stability they are."""
         laws = ", ".join(law.name for law in self._laws) or "none"
         worst = max((margin.ratio for margin in self.margins.values()), default=0.0)
-        is_guess = bool(np.isnan(self.joints.viscous).any())
         parts = [f"feedback: {laws}; at {worst:.0%} of what is stable"]
-        if self.softened < 1.0:
-            parts.append(f"softened to {self.softened:.0%} of their defaults")
-        if is_guess:
-            parts.append("damping is a guess: run paprle identify")
+        low, high = self.softness.min(), self.softness.max()
+        if low < 1.0:
+            both = f"{low:.0%}" if high - low < 0.01 else f"{low:.0%} to {high:.0%}"
+            parts.append(f"softened to {both} of their defaults")
+        if not self.is_measured:
+            parts.append("the leader's damping is a guess")
         return ", ".join(parts)
 
     def step(
@@ -255,11 +253,14 @@ class Haptics:
     ) -> None:
         """Add what the laws ask of a limb to the sums, the leader's own and the met."""
         states, rows = self._states[i], self.limbs[i].rows
+        softness = self.softness[rows]
         for k, (_, law, weight) in enumerate(self._laws):
             if law.needs_follower and not now.is_driving:
                 states[k] = law.initial()
                 continue
             tau, states[k] = law.compute(inputs, states[k])
+            if self._is_soft[k]:
+                tau = tau * softness
             sums[law.needs_follower][rows] += weight * tau
 
     def _restart_laws(self) -> None:
@@ -278,6 +279,12 @@ def make_laws(settings: FeedbackSettings) -> tuple[Weighted, ...]:
             factory = load_factory(find_plugin("feedback", name))
             laws.append(Weighted(name, factory(config), config.weight))
     return tuple(laws)
+
+
+def _is_soft(settings: FeedbackSettings, law: Weighted) -> bool:
+    """Whether a law stands as it comes, and renders something stiff."""
+    config = getattr(settings.laws, law.name)
+    return bool(config == type(config)()) and law.name not in _DAMPING
 
 
 def make_haptics(

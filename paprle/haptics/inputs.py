@@ -68,6 +68,7 @@ def make_input(
         scale=1.0 if now.anchors is None else now.anchors.scale,
         J=None if at is None else at.J,
         gravity=np.zeros(len(limb.joint_names)) if at is None else at.gravity,
+        damping=joints.damping[rows],
         viscous=joints.viscous[rows],
         coulomb=joints.coulomb[rows],
         q_base=joints.base[rows],

@@ -41,6 +41,12 @@ class LeaderLimb:
         """How many of its joints are the arm's."""
         return int(self.arm_rows.stop - self.arm_rows.start)
 
+    def split(self, *, is_whole: bool) -> list[Vec]:
+        """Return its joints one by one, or its arm's together: indices in the limb."""
+        joints = np.arange(len(self.joint_names))
+        first = [joints[: self.n_arm]] if is_whole else []
+        return [*first, *joints[self.n_arm * is_whole :, None]]
+
 
 def list_limbs(leader: LeaderInfo, arms: Mapping[str, Arm]) -> tuple[LeaderLimb, ...]:
     """Return the leader's limbs in the order of ``LeaderSample.leader_state``."""

@@ -1,14 +1,22 @@
 """The stability gate F2: no stiffness that the leader's damping cannot hold.
 
-A spring whose reaction comes late by d behaves as damping −K d. With the sum of all
-laws, over the leader's workspace, and a factor of two in hand,
+A spring whose reaction comes late by d takes the damping K sin(ω d) / ω ≤ K d away.
+With the sum of all laws, over the leader's workspace, and a factor of two in hand, it
+asks at every frequency ω that
 
-    λ_max( B^−½ [ 2 (T/2 + T_d) K_local + 2 (T/2 + T_d + L̂) K_delayed ] B^−½ ) ≤ 1
+    λ_max( B_ω^−½ [2 s(ω, T/2 + T_d) K_local + 2 s(ω, T/2 + T_d + L̂) K_delayed] B_ω^−½ )
 
-where B is the measured damping and what laws add to it or cancel of it, T the period,
-T_d the loop's delay and L̂ the longest lag that the reference may have. With all of K
-delayed this is λ_max(B^−½ K B^−½) ≤ ½ / (T/2 + T_d + L̂) (``safety.md`` F2 as amended;
-Colgate and Schenkel 1997 for the half period).
+be at most 1, where s(ω, d) = sin(ω d) / ω, T is the period, T_d the loop's delay, L̂ the
+longest lag that the reference may have, and
+
+    B_ω = B + b Re[ e^{−jω (T/2 + T_d)} / (1 + jω τ) ]
+
+is the measured damping B, less what laws cancel of it, and what laws add: b, as late as
+everything else and behind a filter of time constant τ, helps slow motion and harms
+quick motion. The leader's Re Z(jω) is then positive with whatever inertia: it is stable
+in any passive hand (Colgate and Schenkel 1997). Without b it is worst at ω → 0, where
+with all of K delayed it reads λ_max(B^−½ K B^−½) ≤ ½ / (T/2 + T_d + L̂) (``safety.md``
+F2 as amended).
 """
 
 from __future__ import annotations
@@ -17,19 +25,23 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from paprle.errors import ConfigError
 from paprle.feedback_settings import RigSettings
 from paprle.interfaces import FeedbackInput, FeedbackLaw
 from paprle.types import Vec
 
+_SLOWEST = 1.0  # [rad/s] chosen: below it, all delays are as at rest
+_N_OMEGA = 48  # chosen: denser changes the bound by less than 1 %
+
 
 class Weighted(NamedTuple):
-    """A law by name, and its weight."""
+    """A law by name, and its weight: of all joints, or shape (m,)."""
 
     name: str
     law: FeedbackLaw[Any]
-    weight: float
+    weight: float | Vec
 
 
 class Delays(NamedTuple):
@@ -76,62 +88,126 @@ class Margin(NamedTuple):
     shares: tuple[tuple[str, float], ...]
 
 
+class Springs(NamedTuple):
+    """What P laws declare over N postures of a limb of m joints.
+
+    Attributes:
+        names: Of the laws.
+        local: Stiffness against what stands still, shape (N, P, m, m), [N·m/rad].
+        delayed: Stiffness against the follower, shape (N, P, m, m).
+        lost: Damping that they cancel, shape (N, m), [N·m·s/rad].
+        added: Damping that they add, shape (N, P, m).
+        filters: Time constants of what they add, shape (P,), [s].
+    """
+
+    names: tuple[str, ...]
+    local: Vec
+    delayed: Vec
+    lost: Vec
+    added: Vec
+    filters: Vec
+
+    def take(self, joints: Vec) -> Springs:
+        """Return those of some joints alone."""
+        rows, columns = np.ix_(joints, joints)
+        return self._replace(
+            local=self.local[..., rows, columns],
+            delayed=self.delayed[..., rows, columns],
+            lost=self.lost[:, joints],
+            added=self.added[..., joints],
+        )
+
+    def mute(self, laws: npt.NDArray[np.bool_]) -> Springs:
+        """Return them without the stiffness of some laws; their damping stays."""
+        return self._replace(
+            local=np.where(laws[:, None, None], 0.0, self.local),
+            delayed=np.where(laws[:, None, None], 0.0, self.delayed),
+        )
+
+
+def read_springs(
+    laws: Sequence[Weighted], postures: Sequence[FeedbackInput]
+) -> Springs:
+    """Ask all laws what they are, in every posture."""
+    n, p, m = len(postures), len(laws), postures[0].q.size
+    local, delayed = np.zeros((2, n, p, m, m))
+    damping = np.zeros((n, p, m))
+    for i, at in enumerate(postures):
+        for k, (_, law, weight) in enumerate(laws):
+            w = np.broadcast_to(weight, m)
+            K_local, K_delayed = law.stiffness(at)
+            local[i, k], delayed[i, k] = w[:, None] * K_local, w[:, None] * K_delayed
+            damping[i, k] = w * law.damping(at)
+    return Springs(
+        tuple(law.name for law in laws),
+        (local + local.swapaxes(2, 3)) / 2.0,
+        (delayed + delayed.swapaxes(2, 3)) / 2.0,
+        -np.minimum(damping, 0.0).sum(axis=1),
+        np.maximum(damping, 0.0),
+        np.array([law.law.velocity_lag for law in laws]),
+    )
+
+
 def measure_margin(
-    laws: Sequence[Weighted],
-    postures: Sequence[FeedbackInput],
-    damping: Vec,
-    joints: Sequence[str],
-    delays: Delays,
+    springs: Springs, damping: Vec, joints: Sequence[str], delays: Delays
 ) -> Margin:
-    """Find the posture in which a limb's laws come nearest to the bound.
+    """Find where a limb's laws come nearest to the bound.
 
     Args:
-        laws: All that are on.
-        postures: Inputs over the limb's workspace.
+        springs: Of all laws that are on, over the limb's workspace.
         damping: Measured damping, shape (m,), [N·m·s/rad].
         joints: Names of the limb's joints.
         delays: What makes springs late.
 
     Returns:
-        The worst.
+        The worst posture and frequency.
     """
-    found = (_measure(laws, at, damping, joints, delays) for at in postures)
-    return max(found, key=lambda margin: margin.ratio)
-
-
-def _measure(
-    laws: Sequence[Weighted],
-    at: FeedbackInput,
-    damping: Vec,
-    joints: Sequence[str],
-    delays: Delays,
-) -> Margin:
-    m = damping.size
-    late, K = np.zeros((len(laws), m, m)), np.zeros((m, m))
-    change = np.zeros(m)
-    for i, (_, law, weight) in enumerate(laws):
-        local, delayed = law.stiffness(at)
-        late[i] = 2.0 * weight * (delays.local * local + delays.delayed * delayed)
-        K += weight * (local + delayed)
-        change += weight * law.damping(at)
-    B = damping + change
+    omega = _list_frequencies(springs, delays)
+    B = _find_damping(springs, damping, omega, delays)  # (N, W, m)
     if (B <= 0.0).any():
-        worst = int(B.argmin())
-        return Margin(np.inf, joints[worst], 0.0, B[worst], -change[worst], ())
+        i, _, worst = np.unravel_index(int(B.argmin()), B.shape)
+        lost = float(springs.lost[i, worst])
+        return Margin(np.inf, joints[int(worst)], 0.0, float(B.min()), lost, ())
+    # [s] the damping that a unit of stiffness takes away
+    local, delayed = (
+        2.0 * d * np.sinc(omega * d / np.pi) for d in (delays.local, delays.delayed)
+    )
+    late = local[:, None, None] * springs.local.sum(axis=1)[:, None]
+    late += delayed[:, None, None] * springs.delayed.sum(axis=1)[:, None]
     root = 1.0 / np.sqrt(B)
-    late = (late + late.transpose(0, 2, 1)) / 2.0 * root[:, None] * root
-    values, vectors = np.linalg.eigh(late.sum(axis=0))
-    v = vectors[:, -1]
-    worst = int(np.abs(v).argmax())
+    values, vectors = np.linalg.eigh(late * root[..., None] * root[..., None, :])
+    i, j = np.unravel_index(int(values[..., -1].argmax()), B.shape[:2])
+    v, ratio = vectors[i, j, :, -1], float(values[i, j, -1])
+    top = int(np.abs(v).argmax())
+    u = root[i, j] * v
+    each = local[j] * springs.local[i] + delayed[j] * springs.delayed[i]
     parts = [
-        (law.name, float(v @ one @ v)) for law, one in zip(laws, late, strict=True)
+        (name, float(u @ one @ u))
+        for name, one in zip(springs.names, each, strict=True)
     ]
     parts.sort(key=lambda part: -part[1])
-    shares = tuple(part for part in parts if part[1] > 0.01 * max(values[-1], 1e-12))
+    K = (springs.local[i] + springs.delayed[i]).sum(axis=0)[top, top]
     return Margin(
-        float(values[-1]), joints[worst], K[worst, worst], B[worst],
-        -change[worst], shares,
+        ratio, joints[top], float(K), float(B[i, j, top]),
+        float(springs.lost[i, top]),
+        tuple(part for part in parts if part[1] > 0.01 * max(ratio, 1e-12)),
     )  # fmt: skip
+
+
+def _list_frequencies(springs: Springs, delays: Delays) -> Vec:
+    """Return those to be tried, shape (W,), [rad/s]; rest alone where it is worst."""
+    if not springs.added.any():
+        return np.zeros(1)
+    fastest = np.pi / delays.period
+    return np.append(0.0, np.geomspace(_SLOWEST, fastest, _N_OMEGA))
+
+
+def _find_damping(springs: Springs, damping: Vec, omega: Vec, delays: Delays) -> Vec:
+    """Return B_ω, shape (N, W, m), [N·m·s/rad]."""
+    turn = np.exp(-1j * omega * delays.local)
+    share = (turn / (1.0 + 1j * np.outer(springs.filters, omega))).real  # (P, W)
+    added = np.einsum("npm,pw->nwm", springs.added, share)
+    return np.asarray(damping - springs.lost[:, None] + added)
 
 
 def refuse_unstable(margins: Sequence[Margin], delays: Delays) -> None:
@@ -151,10 +227,14 @@ def refuse_unstable(margins: Sequence[Margin], delays: Delays) -> None:
 
 def _say(margin: Margin, delays: Delays) -> str:
     if margin.B <= 0.0:
+        what, blame = (
+            (f"{margin.lost:.3g} cancelled", "the shares of feedback.laws.friction")
+            if margin.lost > 0.0
+            else ("that of a law turned against quick motion", "feedback.laws.damping")
+        )
         return (
             f"feedback: {margin.joint}: expected damping above 0, got "
-            f"{margin.B:.3g} [N·m·s/rad] with {margin.lost:.3g} cancelled; lower the "
-            "shares of feedback.laws.friction"
+            f"{margin.B:.3g} [N·m·s/rad] with {what}; lower {blame}"
         )
     times = " + ".join(
         f"{name} {1e3 * value:.1f} ms"

@@ -85,6 +85,12 @@ class LeaderHost:
             resolved.feedback, robot, leader.info, resolved.retarget, layout
         )
         self._notes.append(haptics.describe())
+        if not haptics.is_measured:
+            triple = ("leader", "follower", "env")
+            names = " ".join(f"{n}={getattr(resolved, f'{n}_name')}" for n in triple)
+            self._notes.append(
+                f"feedback: measure this rig to feel more: paprle identify {names}"
+            )
         fds = self._role.fds
         anchors = Mailbox(make_anchors_dtype(len(layout.limbs)), fds["anchors"])
         status = Mailbox(layout.status, fds["status"])

@@ -39,6 +39,7 @@ def make_feedback_input(n_arm: int = 6, seed: int = 0) -> FeedbackInput:
         J=draw(6, n_arm),
         gravity=draw(m),
         gravity_gradient=readonly(gradient + gradient.T),
+        damping=readonly(np.full(m, 0.05)),
         viscous=readonly(np.full(m, 0.05)),
         coulomb=readonly(np.full(m, 0.02)),
         q_base=readonly(np.zeros(m)),

@@ -11,6 +11,7 @@ import pytest
 from feel_rig import Motors
 
 from feedback.bias import Bias, BiasConfig
+from feedback.damping import Damping, DampingConfig
 from feedback.effort import Effort, EffortConfig
 from feedback.friction import Friction, FrictionConfig
 from feedback.gravity import Gravity, GravityConfig
@@ -211,6 +212,41 @@ def test_friction_helps_motion_and_never_more_than_there_is():
     assert tau[2] == 0.0
     assert np.all(np.abs(tau) < there_is)
     assert np.all(law.damping(inputs) < 0.0)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_damping_stops_a_leader_sooner_and_the_other_sign_later(sign):
+    """0.004 kg·m² at 1 rad/s with 0.05 N·m·s/rad of its own and as much again."""
+    law = Damping(DampingConfig(lag=0.005))
+    motors, state = Motors(np.zeros(ARM + 1), viscous=0.05), law.initial()
+    motors.dq[:] = 1.0
+    for _ in range(200):
+        inputs = replace(still(is_free=False)(None), q=motors.q, dq=motors.dq, dt=1e-3)
+        tau, state = law.compute(inputs, state)
+        motors.step(sign * tau, 1e-3)
+    undamped = 0.004 / 0.05  # how far it coasts
+
+    assert np.all(motors.q < 0.7 * undamped if sign > 0 else motors.q > 1.3 * undamped)
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_felt"),
+    [
+        ({"is_free": True}, False),
+        ({"is_free": False}, True),
+        ({"is_free": True, "is_near": True}, True),
+        ({"is_free": True, "q_max": np.full(ARM + 1, 0.1)}, True),
+    ],
+)
+def test_damping_is_for_contact_and_limits_alone(changes, is_felt):
+    law = Damping(DampingConfig())
+    state = law.initial()
+    for _ in range(100):
+        inputs = replace(still(**changes)(None), q=np.zeros(ARM + 1), dt=0.0025)
+        tau, state = law.compute(replace(inputs, dq=np.ones(ARM + 1)), state)
+
+    expected = -0.05 if is_felt else 0.0
+    assert np.allclose(tau, expected, atol=1e-3)
 
 
 class TestEffort:

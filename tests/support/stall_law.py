@@ -39,29 +39,30 @@ class StallConfig(LawSettings):
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
-    after: Annotated[float, Ge(0), Unit("s"), doc("Driven so long before.")] = 5.0
+    after: Annotated[float, Ge(0), Unit("s"), doc("After it first drove.")] = 5.0
     duration: Annotated[float, Ge(0), Unit("s"), doc("So long.")] = 1.0
     how: Annotated[Literal["sleep", "spin"], doc("With or without the GIL.")] = "sleep"
     mark: Annotated[str, doc("File that gets its begin and end, monotonic [ns].")] = ""
 
 
-class Stall(FeedbackLaw[float]):
+class Stall(FeedbackLaw[None]):
     """Silent but for once: not pure, and meant so."""
 
     config: StallConfig
 
     def __init__(self, config: StallConfig) -> None:
         super().__init__(config)
+        self._begin = 0.0
         self._is_done = False
 
-    def initial(self) -> float:
-        """Return for how long the leader has driven, [s]."""
-        return 0.0
+    def initial(self) -> None:
+        """Return nothing."""
 
-    def compute(self, inputs: FeedbackInput, state: float) -> tuple[Vec, float]:
+    def compute(self, inputs: FeedbackInput, state: None) -> tuple[Vec, None]:
         """Return nothing, late at times."""
-        state += inputs.dt
-        if state > self.config.after and not self._is_done:
+        self._begin = self._begin or time.monotonic()
+        is_due = time.monotonic() > self._begin + self.config.after
+        if is_due and not self._is_done:
             self._is_done = True
             begin = time.monotonic_ns()
             self._stall()

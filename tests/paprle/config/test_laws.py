@@ -14,14 +14,14 @@ def names(*words):
 
 
 def test_some_laws_are_on_from_the_start():
-    assert names() == ["gripper", "task_tracking", "tracking", "wall"]
+    assert names() == ["damping", "gripper", "task_tracking", "tracking", "wall"]
 
 
 def test_a_law_is_switched_on_by_a_key_and_off_by_null_or_no_weight():
     words = ("feedback.laws.gravity.share=0.5", "feedback.laws.wall=null")
 
     assert names(*words, "feedback.laws.gripper.weight=0") == [
-        "gravity", "task_tracking", "tracking"
+        "damping", "gravity", "task_tracking", "tracking"
     ]  # fmt: skip
 
 

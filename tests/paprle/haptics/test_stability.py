@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from feel_rig import FeelRig, Hand, Motors, Servos, make_settings, wall_at
 
+from feedback.damping import Damping, DampingConfig
 from feedback.friction import Friction, FrictionConfig
 from feedback.tracking import Tracking, TrackingConfig
 from paprle.errors import ConfigError
@@ -12,6 +13,7 @@ from paprle.haptics.stability import (
     Delays,
     Weighted,
     measure_margin,
+    read_springs,
     refuse_unstable,
 )
 from paprle.testing import make_feedback_input
@@ -27,32 +29,35 @@ def find_stiffness(delay, ratio):
     return ratio * B / (2 * delays.local), ratio * B / (2 * delays.delayed)
 
 
-def release(delay, loss, ratio, part, *, has_controller=True):
+def release(late, loss, ratio, part, *, has_controller=True, damping=None, **rig):
     """Press on something for a second and let go; ``part`` of the local spring.
 
-    Caps are out of the way: they would hide a divergence.
+    Caps are out of the way: they would hide a divergence. With ``damping``, settings of
+    that law, the springs are so much stiffer that their share of the bound stays.
     """
-    k_gate, k_follower = find_stiffness(delay, min(ratio, 0.99))
-    weight = max(1.0, ratio / 0.99)
-    rig_settings = {"loop_delay": delay + TICK, "damping": B, **LAG}
+    k_gate, k_follower = find_stiffness(late, min(ratio, 0.9))
     settings = make_settings(
-        rig_settings,
+        {"loop_delay": late + TICK, "damping": B, **LAG},
         tracking={"k_gate": part * k_gate, "k_follower": (1 - part) * k_follower},
         options={"handle_force": 15.0},
+        **({} if damping is None else {"damping": damping}),
     )
-    rig = FeelRig(
-        settings,
-        motors=Motors([0.0], viscous=B),
-        hand=Hand(lambda t: np.array([min(0.6, t)]), 60.0, 1.0),
-        servos=Servos([0.0], touch=wall_at(0.2)),
-        command=np.zeros_like if part > 0.5 else np.copy,
-        bus_delay=delay,
-        delay=TICK,
-        loss=loss,
-    )
+    made = {
+        "motors": Motors([0.0], rig.pop("inertia", 0.004), viscous=B),
+        "hand": Hand(lambda t: np.array([min(0.6, t)]), 60.0, 1.0),
+        "servos": Servos([0.0], touch=wall_at(0.2)),
+        "command": np.zeros_like if part > 0.5 else np.copy,
+        "bus_delay": late,
+        "delay": TICK,
+    }
+    rig = FeelRig(settings, loss=loss, **{**made, **rig})
     composer = rig.haptics.composer
     composer.caps, composer._rise = np.array([50.0]), np.array([1e5])
-    rig.haptics._laws = tuple(law._replace(weight=weight) for law in rig.haptics._laws)
+    weight = ratio / rig.haptics.margins["arm"].ratio
+    rig.haptics._laws = tuple(
+        law._replace(weight=weight) if law.name == "tracking" else law
+        for law in rig.haptics._laws
+    )
     if not has_controller:
         composer.passivity.control = lambda tau, _dq, _dt: tau
     rig.run(1.0)
@@ -110,8 +115,8 @@ DELAYS = Delays(period=0.0025, loop=0.01, lag=0.05)
 
 def measure(laws, damping=B):
     weighted = [Weighted(type(law).__name__.lower(), law, 1.0) for law in laws]
-    at = make_feedback_input(N)
-    return measure_margin(weighted, [at], np.full(N + 1, damping), JOINTS, DELAYS)
+    springs = read_springs(weighted, [make_feedback_input(N)])
+    return measure_margin(springs, np.full(N + 1, damping), JOINTS, DELAYS)
 
 
 def test_a_joint_spring_meets_the_formula():
@@ -171,12 +176,54 @@ def test_the_lag_counts_as_far_as_it_may_be_learnt():
     assert Delays.of(400.0, rig).lag == pytest.approx(0.075)
 
 
+def test_a_law_that_stands_as_it_comes_makes_room_for_what_was_configured():
+    """Switching one law on must not refuse a rig that nobody has measured."""
+    rig = {"damping": 0.01}
+    alone = FeelRig(make_settings(rig, tracking={})).haptics
+    beside = FeelRig(
+        make_settings(
+            rig, tracking={}, bias={"stiffness": 0.1}, options={"base": {"arm": (0.0,)}}
+        )
+    ).haptics
+
+    assert alone.margins["arm"].ratio == pytest.approx(0.9)
+    assert 0.0 < beside.softness[0] < alone.softness[0] < 1.0
+    assert beside.margins["arm"].ratio == pytest.approx(0.9)
+
+
+def test_added_damping_makes_room_but_never_as_much_as_if_it_were_the_motors():
+    law = Tracking(TrackingConfig(k_gate=0.4, k_follower=0.1))
+    active = measure([law, Damping(DampingConfig(share=1.0))])
+
+    assert measure([law], 2 * B).ratio < active.ratio < 0.8 * measure([law]).ratio
+
+
+def test_added_damping_that_comes_too_late_to_damp_is_refused():
+    """Half a period late it pushes; with 15 ms of delay that is from 200 rad/s on."""
+    law = Damping(DampingConfig(share=2.0, lag=1e-4))
+    with pytest.raises(ConfigError, match="turned against quick motion"):
+        refuse_unstable([measure([law])], DELAYS)
+
+
+LATE = {"bus_delay": TICK, "delay": 0.0, "has_controller": False}
+
+
+@pytest.mark.parametrize("inertia", [4e-4, 0.004, 0.02])
+@pytest.mark.parametrize("part", [1.0, 0.0])
+def test_with_added_damping_nothing_diverges_whatever_the_inertia(part, inertia):
+    felt = release(0.0, 0.0, 0.99, part, damping={}, inertia=inertia, **LATE)
+    q = felt["q"][:, 0]  # let go after 400 steps
+
+    assert np.ptp(q[-200:]) < 0.5 * np.ptp(q[400:600])
+    assert np.abs(q).max() < 0.75
+
+
 @pytest.mark.parametrize("k_follower", [0.3, 30.0])
 def test_what_somebody_configured_is_refused_and_never_softened(k_follower):
     settings = make_settings({"damping": B}, tracking={"k_follower": k_follower})
     if k_follower < 1.0:
         settings = make_settings({"damping": 0.2}, tracking={"k_follower": k_follower})
-        assert FeelRig(settings).haptics.softened == 1.0
+        assert np.all(FeelRig(settings).haptics.softness == 1.0)
     else:
         with pytest.raises(ConfigError, match="joint1: expected 2"):
             FeelRig(settings)

@@ -1,0 +1,98 @@
+"""Active damping of a leader whose follower has met something: tau = −b share v.
+
+b is so much of the leader's own damping as measured or guessed, and v its velocity
+behind a first order of time constant ``lag``. Springs that answer late take damping
+away (F2); this gives some of it back, so that they may be stiffer. It is late itself:
+at low frequencies it adds b, at high ones it takes away, b / 12 at worst with the
+values here; F2 counts both (``paprle.haptics.stability``).
+
+Free motion feels free: the law is silent while the follower moves as its model says and
+no limit is near, that is, where the springs have nothing to say.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, NamedTuple
+
+from annotated_types import Ge, Gt, Unit, doc
+
+from paprle.feedback_settings import LawSettings
+from paprle.interfaces import FeedbackInput, FeedbackLaw, PluginSpec
+from paprle.settings import STRICT
+from paprle.types import Vec
+
+_IN, _OUT = 0.02, 0.3  # [s] chosen: there before a spring is, gone unnoticed
+
+PLUGIN = PluginSpec(
+    summary="In contact, the leader is damped, so that springs may be stiffer.",
+    config="feedback.damping:DampingConfig",
+    factory="feedback.damping:Damping",
+    verified="simulator",
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DampingConfig(LawSettings):
+    """How much, and of which velocity."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    share: Annotated[
+        float, Ge(0), Unit("1"), doc("Of the leader's own damping, added in contact.")
+    ] = 1.0
+    lag: Annotated[
+        float, Gt(0), Unit("s"), doc("Time constant of the velocity's filter.")
+    ] = 0.05
+    margin: Annotated[
+        float, Ge(0), Unit("rad"), doc("A limit so near counts as contact.")
+    ] = 0.15
+
+
+class Memory(NamedTuple):
+    """What the law remembers.
+
+    Attributes:
+        velocity: The filtered one, shape (m,), [rad/s]; at first 0.
+        share: Of the damping that is on.
+    """
+
+    velocity: Vec | float
+    share: float
+
+
+class Damping(FeedbackLaw[Memory]):
+    """The law; its memory is the filter's, and how much is on."""
+
+    config: DampingConfig
+
+    def __init__(self, config: DampingConfig) -> None:
+        super().__init__(config)
+        self.velocity_lag = config.lag
+
+    def initial(self) -> Memory:
+        """Return a filter that has seen nothing."""
+        return Memory(0.0, 0.0)
+
+    def compute(self, inputs: FeedbackInput, state: Memory) -> tuple[Vec, Memory]:
+        """Return torques against the motion."""
+        c, dt = self.config, inputs.dt
+        step = dt / _IN if self._is_on(inputs) else -dt / _OUT
+        share = min(max(state.share + step, 0.0), 1.0)
+        # exact for a filter of what is held over dt
+        velocity = inputs.dq + (state.velocity - inputs.dq) * math.exp(-dt / c.lag)
+        tau = -(share * c.share) * inputs.damping * velocity
+        return tau, Memory(velocity, share)
+
+    def _is_on(self, inputs: FeedbackInput) -> bool:
+        if not inputs.is_free or inputs.is_near:
+            return True
+        q, margin = inputs.q, self.config.margin
+        is_low, is_high = q < inputs.q_min + margin, q > inputs.q_max - margin
+        return bool((is_low | is_high).any())
+
+    def damping(self, inputs: FeedbackInput) -> Vec:
+        """What it adds, at rest; ``velocity_lag`` says of which velocity."""
+        return self.config.share * inputs.damping

@@ -1,0 +1,74 @@
+"""Makes laws that stand as they come as soft as a rig needs; see ``stability`` for F2.
+
+What somebody configured is taken as it is, or refused. Where joint drives joint, each
+joint is softened for itself, so that the weakest motor does not mute all others; where
+a pose drives, an arm's joints are softened together, because a spring at its eef must
+stay one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from paprle.haptics.stability import Delays, Margin, Springs, measure_margin
+from paprle.types import Vec
+
+Flags = npt.NDArray[np.bool_]
+
+_FIT = 0.9  # chosen: laws are softened to this share of what is stable
+
+
+class Fit(NamedTuple):
+    """How a limb's laws fit its damping.
+
+    Attributes:
+        softness: What the softened laws' torques are multiplied by, shape (m,).
+        margin: How near to the bound all laws are then.
+    """
+
+    softness: Vec
+    margin: Margin
+
+
+def fit_laws(
+    springs: Springs,
+    is_soft: Flags,
+    groups: Sequence[Vec],
+    damping: Vec,
+    joints: Sequence[str],
+    delays: Delays,
+) -> Fit:
+    """Soften a limb's laws as far as its damping needs.
+
+    Args:
+        springs: Of all laws, over the limb's workspace.
+        is_soft: Which laws may be softened, shape (P,).
+        groups: Joints that are softened together; each joint in one.
+        damping: Measured damping, shape (m,), [N·m·s/rad].
+        joints: Names of the limb's joints.
+        delays: What makes springs late.
+
+    Returns:
+        How soft they had to be made, and how near to the bound they are.
+    """
+    softness = np.ones(damping.size)
+    for group in groups:
+        part, names = springs.take(group), [joints[i] for i in group]
+        hard, soft = (
+            measure_margin(part.mute(which), damping[group], names, delays).ratio
+            for which in (is_soft, ~is_soft)
+        )
+        # λ_max of a sum is at most the sum of both
+        if 0.0 < soft < np.inf and hard + soft > _FIT:
+            softness[group] = max(_FIT - hard, 0.0) / soft
+    # within a group the factor is one; between groups nothing is stiff
+    root = np.sqrt(softness)
+    share = np.where(is_soft[:, None, None], root[:, None] * root, 1.0)
+    softened = springs._replace(
+        local=springs.local * share, delayed=springs.delayed * share
+    )
+    return Fit(softness, measure_margin(softened, damping, joints, delays))
