@@ -20,17 +20,19 @@ class CommandConfig:
 
     topic: Annotated[str, doc("Its name, below the namespace.")]
     kind: Annotated[
-        Literal["trajectory", "positions", "joint_state"],
+        Literal["trajectory", "positions", "joint_state", "gripper_action"],
         doc(
             "trajectory: JointTrajectory, joint_trajectory_controller; positions: "
-            "Float64MultiArray, forward_command_controller; joint_state: JointState."
+            "Float64MultiArray, forward_command_controller; joint_state: JointState; "
+            "gripper_action: GripperCommand, one joint; rclpy or rospy only."
         ),
     ] = "trajectory"
     joints: Annotated[
         tuple[str, ...] | None,
         doc(
-            "URDF joints in the message's order; absent: those of the limb that this "
-            "entry is named after, or of its gripper for LIMB_gripper."
+            "URDF joints in the message's order, joints that mimic others included; "
+            "absent: those of the limb that this entry is named after, or of its "
+            "gripper for LIMB_gripper."
         ),
     ] = None
 

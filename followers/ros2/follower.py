@@ -109,21 +109,14 @@ class RosFollower(Follower):
         config, robot = self.config, self.robot
         self._check_names({*config.joint_names, *config.joint_scale}, "joint_names")
         topics = tuple(
-            Topic(
-                name=config.namespace + command.topic,
-                kind=command.kind,
-                indices=np.array(self._find_joints(label, command), dtype=np.intp),
-            )
+            self._make_topic(label, command)
             for label, command in config.commands.items()
             if command is not None
         )
         self._check_complete(topics)
         grippers = {limb.gripper.joint for limb in robot.limbs if limb.gripper}
         return RobotSpec(
-            joint_names=tuple(
-                config.joint_names.get(name, config.joint_prefix + name)
-                for name in robot.joint_names
-            ),
+            joint_names=tuple(map(self._to_ros, robot.joint_names)),
             scale=np.array([config.joint_scale.get(n, 1.0) for n in robot.joint_names]),
             q_min=robot.q_min,
             q_max=robot.q_max,
@@ -139,7 +132,36 @@ class RosFollower(Follower):
             lag=config.lag,
         )
 
-    def _find_joints(self, label: str, command: CommandConfig) -> list[int]:
+    def _to_ros(self, joint: str) -> str:
+        config = self.config
+        return config.joint_names.get(joint, config.joint_prefix + joint)
+
+    def _make_topic(self, label: str, command: CommandConfig) -> Topic:
+        """Return a topic; joints that mimic others go with those."""
+        names = self._find_joints(label, command)
+        mimics = {mimic.joint: mimic for mimic in self.robot.mimics}
+        known, scales = self.robot.joint_names, self.config.joint_scale
+        indices, factors, offsets = [], [], []
+        for name in names:
+            mimic, scale = mimics.get(name), scales.get(name, 1.0)
+            indices.append(known.index(mimic.source if mimic else name))
+            factors.append(scale * (mimic.multiplier if mimic else 1.0))
+            offsets.append(scale * (mimic.offset if mimic else 0.0))
+        if command.kind == "gripper_action" and len(names) != 1:
+            raise DeviceError(
+                f"env.commands.{label}: expected one joint for the gripper's action, "
+                f"got {', '.join(names)}"
+            )
+        return Topic(
+            name=self.config.namespace + command.topic,
+            kind=command.kind,
+            joint_names=tuple(map(self._to_ros, names)),
+            indices=np.array(indices, dtype=np.intp),
+            scale=np.array(factors),
+            offset=np.array(offsets),
+        )
+
+    def _find_joints(self, label: str, command: CommandConfig) -> tuple[str, ...]:
         """Return a command's joints, named or by the limb it is called after."""
         names = command.joints
         if names is None:
@@ -156,10 +178,11 @@ class RosFollower(Follower):
                     f"{', '.join(parts)}, got neither"
                 )
         self._check_names(set(names), f"commands.{label}.joints")
-        return [self.robot.joint_names.index(name) for name in names]
+        return names
 
     def _check_names(self, names: set[str], where: str) -> None:
-        unknown = names - set(self.robot.joint_names)
+        mimics = {mimic.joint for mimic in self.robot.mimics}
+        unknown = names - set(self.robot.joint_names) - mimics
         if unknown:
             raise DeviceError(
                 f"env.{where}: expected joints of '{self.robot.name}', got "
@@ -171,7 +194,10 @@ class RosFollower(Follower):
         """Refuse joints that no topic commands, or more than one does."""
         counts = np.zeros(len(self.robot.joint_names), dtype=int)
         for topic in topics:
-            np.add.at(counts, topic.indices, 1)
+            # joints that mimic others stand with them and are no second command
+            is_twice = len(set(topic.joint_names)) < len(topic.joint_names)
+            at = topic.indices if is_twice else np.unique(topic.indices)
+            np.add.at(counts, at, 1)
         wrong = [
             f"{name} in {count}"
             for name, count in zip(self.robot.joint_names, counts, strict=True)

@@ -81,6 +81,25 @@ class Bus(ABC):
             qos: Quality of service.
         """
 
+    def advertise_action(self, name: str, typename: str) -> Publisher:
+        """Return what sends goals of an action, each in place of the one before.
+
+        What is published are the bytes of the goal; what becomes of it is not asked.
+
+        Args:
+            name: Full name, for example ``/gripper_controller/gripper_cmd``.
+            typename: For example ``control_msgs/action/GripperCommand``.
+
+        Raises:
+            BusError: If this bus carries none.
+        """
+        raise BusError(
+            f"{self.name}: expected rclpy or rospy for the action {name} [{typename}]: "
+            "over DDS alone a server may take a request of another DDS library for a "
+            "goal of garbage (ros2/rmw_cyclonedds 184, 577); install ROS, or give the "
+            "robot a controller with a topic, such as a JointTrajectoryController"
+        )
+
     @abstractmethod
     def subscribe(
         self, topic: str, typename: str, callback: Callback, qos: Qos = SENSORS

@@ -18,6 +18,12 @@ float64 acceleration
 float64 position
 float64 max_effort
 """,
+    "control_msgs/msg/GripperCommandGoal": "control_msgs/GripperCommand command\n",
+    "control_msgs/msg/GripperCommandActionGoal": """\
+std_msgs/Header header
+actionlib_msgs/GoalID goal_id
+control_msgs/GripperCommandGoal goal
+""",
     "control_msgs/msg/JointJog": """\
 std_msgs/Header header
 string[] joint_names

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from hardware.ros.messages import (
     BOOL,
     FLOATS,
+    GRIPPER_COMMAND,
     JOINT_STATE,
     JOINT_TRAJECTORY,
     JOY,
@@ -168,6 +169,20 @@ def encode_floats(codec: Codec, values: Vec) -> bytes:
 def decode_floats(codec: Codec, data: bytes) -> Vec:
     """Return the numbers of a Float64MultiArray."""
     return np.array(codec.decode(data, FLOATS).data, dtype=np.float64)
+
+
+def encode_gripper(codec: Codec, position: float) -> bytes:
+    """Return a GripperCommand, which is all that a goal of its action holds.
+
+    Its largest effort is 0, which position controllers do not look at.
+    """
+    message = codec.make(GRIPPER_COMMAND, position=position)
+    return codec.encode(message, GRIPPER_COMMAND)
+
+
+def decode_gripper(codec: Codec, data: bytes) -> float:
+    """Return the position of a GripperCommand."""
+    return float(codec.decode(data, GRIPPER_COMMAND).position)
 
 
 def encode_bool(codec: Codec, value: bool) -> bytes:

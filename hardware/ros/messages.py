@@ -38,6 +38,8 @@ FLOATS = "std_msgs/msg/Float64MultiArray"
 POSE_STAMPED = "geometry_msgs/msg/PoseStamped"
 JOY = "sensor_msgs/msg/Joy"
 BOOL = "std_msgs/msg/Bool"
+GRIPPER_COMMAND = "control_msgs/msg/GripperCommand"
+GRIPPER_ACTION = "control_msgs/action/GripperCommand"
 
 
 class MessageError(ValueError):

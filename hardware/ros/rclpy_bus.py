@@ -10,9 +10,11 @@ from importlib import import_module
 from typing import Any
 
 import rclpy
+from rclpy.action import ActionClient
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message
 
 from hardware.ros.bus import COMMANDS, SENSORS, Bus, BusError, Callback, Publisher, Qos
 from hardware.ros.messages import Codec
@@ -33,6 +35,21 @@ class RclpyPublisher(Publisher):
     def count_matched(self) -> int:
         """Return how many subscriptions match."""
         return int(self._publisher.get_subscription_count())
+
+
+class _GoalPublisher(Publisher):
+    """Goals of an action server."""
+
+    def __init__(self, client: Any, goal_type: Any) -> None:
+        self._client, self._goal_type = client, goal_type
+
+    def publish(self, data: bytes) -> None:
+        """Send a goal from its CDR bytes; the answer is not waited for."""
+        self._client.send_goal_async(deserialize_message(data, self._goal_type))
+
+    def count_matched(self) -> int:
+        """Return whether the server is there."""
+        return int(self._client.server_is_ready())
 
 
 class RclpyBus(Bus):
@@ -65,6 +82,11 @@ class RclpyBus(Bus):
         """Return a publisher; see ``Bus``."""
         made = self._node.create_publisher(_load(typename), topic, _translate(qos))
         return RclpyPublisher(made)
+
+    def advertise_action(self, name: str, typename: str) -> Publisher:
+        """Return what sends goals; see ``Bus``."""
+        kind = _load(typename, "get_action")
+        return _GoalPublisher(ActionClient(self._node, kind, name), kind.Goal)
 
     def subscribe(
         self, topic: str, typename: str, callback: Callback, qos: Qos = SENSORS
@@ -112,9 +134,9 @@ class RclpyBus(Bus):
         return sum(info.node_name != self._node.get_name() for info in infos)
 
 
-def _load(typename: str) -> Any:
+def _load(typename: str, getter: str = "get_message") -> Any:
     try:
-        return import_module("rosidl_runtime_py.utilities").get_message(typename)
+        return getattr(import_module("rosidl_runtime_py.utilities"), getter)(typename)
     except (ModuleNotFoundError, AttributeError, ValueError) as err:
         package = typename.partition("/")[0]
         raise BusError(

@@ -52,6 +52,26 @@ class RospyPublisher(Publisher):
         return int(self._publisher.get_num_connections())
 
 
+class _GoalPublisher(Publisher):
+    """Goals of an action server: in ROS 1 an action is a set of topics."""
+
+    def __init__(self, publisher: Publisher, codec: Codec, name: str) -> None:
+        self._publisher, self._codec, self._name = publisher, codec, name
+        self._n = 0
+
+    def publish(self, data: bytes) -> None:
+        """Send a goal; header and id come before its bytes."""
+        self._n += 1
+        codec, goal_id = self._codec, "actionlib_msgs/msg/GoalID"
+        header = codec.encode(codec.make_header(), "std_msgs/msg/Header")
+        named = codec.make(goal_id, id=f"{self._name}-{self._n}")
+        self._publisher.publish(header + codec.encode(named, goal_id) + data)
+
+    def count_matched(self) -> int:
+        """Return how many servers listen."""
+        return self._publisher.count_matched()
+
+
 class RospyBus(Bus):
     """The one node that a process may have in ROS 1."""
 
@@ -103,6 +123,12 @@ class RospyBus(Bus):
         )
         self._ends.append(made)
         return RospyPublisher(made, message_type)
+
+    def advertise_action(self, name: str, typename: str) -> Publisher:
+        """Return what sends goals; see ``Bus``."""
+        package, _, kind = typename.split("/")
+        goals = self.advertise(f"{name}/goal", f"{package}/msg/{kind}ActionGoal")
+        return _GoalPublisher(goals, self.codec, self._rospy.get_name())
 
     def subscribe(
         self, topic: str, typename: str, callback: Callback, qos: Qos = SENSORS

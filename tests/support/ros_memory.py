@@ -84,6 +84,11 @@ class MemoryBus(Bus):
         self.graph.writers.append(publisher)
         return publisher
 
+    def advertise_action(self, name, typename):
+        if self.name == "dds" and not self.codec.is_ros1:
+            return super().advertise_action(name, typename)
+        return self.advertise(name, typename)
+
     def subscribe(self, topic, typename, callback, qos=SENSORS):
         reader = _Reader(self, topic, typename, callback, qos)
         self.graph.readers.append(reader)

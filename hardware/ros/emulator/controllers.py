@@ -22,6 +22,7 @@ from hardware.ros.joints import (
 )
 from hardware.ros.messages import Codec, MessageError
 
+GRIPPER_GOAL = "control_msgs/msg/GripperCommandActionGoal"
 Vec = npt.NDArray[np.float64]
 
 
@@ -153,8 +154,24 @@ class JointStateController(ForwardController):
         return q.copy()
 
 
+class GripperController(ForwardController):
+    """As gripper_action_controller: one joint to the goal's position, by an action.
+
+    It takes goals and answers none of them.
+    """
+
+    def accept(self, codec: Codec, data: bytes, now_ns: int) -> Vec:  # noqa: ARG002
+        """Go to the goal; see ``Controller``."""
+        q = np.array([codec.decode(data, GRIPPER_GOAL).goal.command.position])
+        if not np.isfinite(q).all():
+            raise MessageError(f"expected a finite position, got {q}")
+        self.q = q
+        return q.copy()
+
+
 CONTROLLERS: dict[str, type[Controller]] = {
     "trajectory": TrajectoryController,
     "positions": ForwardController,
     "joint_state": JointStateController,
+    "gripper_action": GripperController,
 }

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hardware.ros.bus import LATCHED, Bus, Publisher
-from hardware.ros.emulator.controllers import CONTROLLERS, Controller
+from hardware.ros.emulator.controllers import CONTROLLERS, GRIPPER_GOAL, Controller
 from hardware.ros.emulator.description import Description
 from hardware.ros.joints import Joints, encode_bool, encode_joints
 from hardware.ros.messages import BOOL, JOINT_STATE, MessageError
@@ -94,7 +94,7 @@ class EmulatedRobot:
             ids = [description.joints.index(name) for name in joints]
             controller = CONTROLLERS[kind](joints, self.q[ids])
             self._controllers.append((controller, ids))
-            bus.subscribe(topic, KINDS[kind], self._make_intake(topic, controller))
+            self._serve(bus, topic, kind, self._make_intake(topic, controller))
         self._states = [
             bus.advertise(topic, JOINT_STATE) for topic in description.states
         ]
@@ -102,6 +102,14 @@ class EmulatedRobot:
         if description.running:
             self._running = bus.advertise(description.running, BOOL, LATCHED)
             self._running.publish(encode_bool(bus.codec, True))
+
+    def _serve(
+        self, bus: Bus, topic: str, kind: str, intake: Callable[[bytes], None]
+    ) -> None:
+        if kind != "gripper_action":
+            bus.subscribe(topic, KINDS[kind], intake)
+        elif bus.codec.is_ros1:  # an action of ROS 2 cannot be served over DDS alone
+            bus.subscribe(f"{topic}/goal", GRIPPER_GOAL, intake)
 
     def step(self, now_ns: int) -> None:
         """Receive, control and move on to a time, [ns]."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import io
 import json
 import os
@@ -162,3 +163,20 @@ def test_our_tf_is_that_of_debians_robot_state_publisher(master):
                 for row in (said["tf"][ours][pair], numbers)
             )
             np.testing.assert_allclose(got, expected, atol=1e-6)
+
+
+def test_goals_of_a_gripper_reach_debians_actionlib(master):
+    if importlib.util.find_spec("actionlib") is None:
+        skip_or_fail("actionlib is not here: apt-get install python3-actionlib")
+    support = Path(__file__).parents[2] / "support"
+    ran = subprocess.run(
+        [sys.executable, str(support / "ros1_action_probe.py")],
+        env=os.environ | master | {"PYTHONPATH": f"{WORKSPACE}:{support}"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    said = json.loads(ran.stdout.splitlines()[-1]) if ran.stdout else ran.stderr
+    assert said == {"is_there": True, "taken": [0.01, 0.035]}
