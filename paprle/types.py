@@ -140,6 +140,8 @@ class LeaderInfo:
         arms: Limbs that are arms with joints of their own, by leader limb. Their
             ``LeaderSample.leader_state`` holds, limb by limb, arm joints and then the
             gripper's joint; so do the torques of ``Feedback.tau``.
+        press: What a person does to start, and to go on after a silence, said with the
+            device itself ("open all grippers, …"); empty: a key is all there is.
     """
 
     limbs: tuple[str, ...]
@@ -153,6 +155,7 @@ class LeaderInfo:
     rate: float = 200.0
     look_ahead: float = 0.0
     arms: Mapping[str, LeaderArm] = field(default_factory=dict)
+    press: str = ""
 
     @property
     def device_joints(self) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ from paprle.types import (
 )
 
 _BEHIND_NS = 500_000_000  # chosen: longer than a host pauses; A1 brakes before
+_PRESS = "open all grippers, then hold them closed for 3 s with the arms still"
 _MUST_BE_LIMP = {SessionState.STOPPED.name, SessionState.CLOSING.name}
 
 
@@ -70,6 +71,7 @@ class Puppeteer(Leader):
             renders="torque" if any(map(has_torque, models)) else "none",
             rate=self.config.rate,
             arms=arms,
+            press=_PRESS if any(arm.gripper for arm in arms.values()) else "",
         )
 
     @property
@@ -77,10 +79,10 @@ class Puppeteer(Leader):
         """What slows it down, and how to start."""
         latencies = {port: read_latency_timer(port) for port in self._owners}
         found = [find_latency_problem(port, ms) for port, ms in latencies.items()]
-        how = (
-            "puppeteer: open all grippers, then hold them closed for 3 s with the arms "
-            "still to start; the same at the reset pose ends the episode"
-        )
+        press = self.info.press
+        how = "puppeteer: it has no gripper to give a signal with: Enter starts, n ends"
+        if press:
+            how = f"puppeteer: {press} to start; the same at the reset pose ends"
         return (*(text for text in found if text is not None), how)
 
     def open(self) -> None:

@@ -154,6 +154,7 @@ def leader_to_dict(leader: LeaderInfo) -> dict[str, Any]:
         "rate": leader.rate,
         "look_ahead": leader.look_ahead,
         "arms": {limb: _arm_to_dict(arm) for limb, arm in leader.arms.items()},
+        "press": leader.press,
     }
 
 

@@ -222,8 +222,14 @@ class Core:
         if not self._leader.is_human:
             return "" if sample.start else "waiting for the leader's start signal"
         if not (sample.start or self._asked.engage):
-            return "press Enter to start"
+            return f"{self._press} to start"
         return self.motion.find_start_refusal(sample, self._settings.start_bound)
+
+    @property
+    def _press(self) -> str:
+        """What a person does to engage."""
+        ways = (self._leader.press, "press Enter")
+        return ", or ".join(filter(None, ways))
 
     def _decide_aligning(self) -> Event | None:
         if self._has_ended():
@@ -250,7 +256,7 @@ class Core:
         if self._has_ended():
             return Event.END
         if self._asked.engage:
-            self.note = "paused; press Enter to go on"
+            self.note = f"paused; {self._press} to go on"
             self._needs_press = True
             return Event.DISENGAGE
         return Event.DISENGAGE if self._is_disengaged() else None
@@ -316,7 +322,8 @@ class Core:
         if self._is_gate_silent:
             self.note = "the gate was silent"
         if self._needs_press:
-            self.note += "; let go and engage again, or press Enter"
+            again = self._leader.press or "let go and engage again"
+            self.note += f"; {again}, or press Enter"
         return True
 
     def _decide_stopped(self) -> Event | None:
