@@ -322,8 +322,8 @@ class Core:
         if self._is_gate_silent:
             self.note = "the gate was silent"
         if self._needs_press:
-            again = self._leader.press or "let go and engage again"
-            self.note += f"; {again}, or press Enter"
+            again = self._leader.press or "let go and engage again, or press Enter"
+            self.note += f"; {again}"
         return True
 
     def _decide_stopped(self) -> Event | None:

@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 import yaml
-from dynamixel_rig import ROOT, VirtualPort, running_rig
+from dynamixel_rig import ROOT, VirtualWire, running_rig
 from pydantic import TypeAdapter
 from running import judge
 
@@ -21,7 +21,6 @@ from hardware.dynamixel.emulator.faults import Faults
 from hardware.dynamixel.emulator.rig import Rig
 from hardware.dynamixel.inspection import Servo
 from hardware.dynamixel.member import WATCHDOG
-from hardware.dynamixel.wire import Wire
 from leaders.puppeteer.config import PuppeteerConfig
 from leaders.puppeteer.leader import Puppeteer
 from paprle.types import GateState
@@ -30,17 +29,6 @@ LEADER = "puppeteer_papras_7dof_2arm"
 CYCLE = 0.0025  # [s] 400 Hz
 FASTEST = 1.0  # [rad/s] of the hand's sines
 LATEST = 0.06  # [s] a late answer, and asking again
-
-
-class VirtualWire(Wire):
-    """A wire to a rig in virtual time."""
-
-    def __init__(self, rig, port):
-        super().__init__(port, 4_000_000)
-        self.rig = rig
-
-    def open(self):
-        self.port = VirtualPort(self.rig, self.path)
 
 
 class VirtualBus:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hardware.dynamixel.emulator.rig import Rig
+from hardware.dynamixel.errors import BusError
+from hardware.dynamixel.wire import Wire
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 30.0  # chosen: a busy machine's start of Python with pinocchio [s]
@@ -131,6 +133,7 @@ class VirtualPort:
         self.tx_time_per_byte = 0.0025
         self._bytes = b""
         self._end_ns = 0
+        self.is_plugged = True
 
     def clearPort(self) -> None:
         self._bytes = b""
@@ -142,6 +145,8 @@ class VirtualPort:
         return self.baud or 4_000_000
 
     def writePort(self, packet: list[int]) -> int:
+        if not self.is_plugged:
+            raise OSError(5, "Input/output error")
         self._bytes += self.rig.exchange(self.port, bytes(packet), self.baud)
         return len(packet)
 
@@ -161,3 +166,24 @@ class VirtualPort:
         self.rig.step(0.001)
         self._bytes += self.rig.exchange(self.port, b"", self.baud)
         return False
+
+
+class VirtualWire(Wire):
+    """A wire to a rig in virtual time; may be unplugged.
+
+    Attributes:
+        is_plugged: The adapter is there.
+    """
+
+    def __init__(self, rig: Rig, port: str) -> None:
+        super().__init__(port, 4_000_000)
+        self.rig = rig
+        self.is_plugged = True
+
+    def open(self) -> None:
+        if not self.is_plugged:
+            raise BusError(f"port '{self.path}': gone")
+        self.port = VirtualPort(self.rig, self.path)
+
+    def unplug(self) -> None:
+        self.is_plugged = self.port.is_plugged = False

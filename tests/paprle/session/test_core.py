@@ -300,7 +300,7 @@ def test_stop_works_in_every_state_and_latches(lock_step, state):
     ("press", "start", "again"),
     [
         ("", "press Enter to start", "let go and engage again, or press Enter"),
-        ("squeeze", "squeeze, or press Enter to start", "squeeze, or press Enter"),
+        ("squeeze", "squeeze, or press Enter to start", "squeeze"),
     ],
 )
 def test_it_says_how_this_leader_starts_and_goes_on(lock_step, press, start, again):

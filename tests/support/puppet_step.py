@@ -1,0 +1,155 @@
+"""A puppeteer's servos, session and gate in lock-step: real bus code, virtual time.
+
+What the bus's thread does is done between two periods of the session. A question that
+waits for its answer lets the rig run on; what it learns is seen when that time has come.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+from dynamixel_rig import VirtualWire
+from lock_step import H_NS, LockStep
+
+from hardware.dynamixel.bus import Bus
+from hardware.dynamixel.emulator.config import read_rig
+from hardware.dynamixel.emulator.faults import Faults
+from hardware.dynamixel.emulator.rig import Rig
+from hardware.dynamixel.errors import BusError
+from hardware.dynamixel.owner import BusOwner
+from leaders.puppeteer.leader import Puppeteer
+from paprle.config import resolve
+from paprle.types import Feedback
+from paprle.wire import pack_sample
+
+CYCLE = 0.0025  # [s] 400 Hz
+AGAIN_NS = 500_000_000  # until a lost port is looked for again
+TORQUE = 0.03  # [N·m] on every joint while engaged
+
+
+class SteppedOwner(BusOwner):
+    """A bus's owner whose thread is the test."""
+
+    def __init__(self, settings, clock, rig, begin_ns):
+        super().__init__(settings, clock)
+        self.rig, self._begin_ns = rig, begin_ns
+        wire = VirtualWire(rig, settings.path)
+        self._bus = Bus(wire, settings.servos, self.now)
+        self._clock = self.now
+        self.wire = wire
+        self._shown = None
+        self._coming = []
+        self._look_ns = 0
+
+    def now(self):
+        """Time of the rig on the session's clock."""
+        return self._begin_ns + self.rig.now_ns
+
+    def open(self):
+        self._bus.open()
+
+    def close(self):
+        self._bus.close()
+
+    def latest(self):
+        return self._shown
+
+    def run_to(self, now_ns):
+        """Do what the thread does until a time."""
+        while self.now() < now_ns:
+            self.rig.step(min(CYCLE, (now_ns - self.now()) * 1e-9))
+            self.turn()
+            self._coming.append((self.now(), self._snapshot))
+        while self._coming and self._coming[0][0] <= now_ns:
+            self._shown = self._coming.pop(0)[1]
+
+    def turn(self):
+        is_time = self.now() - self._look_ns > AGAIN_NS
+        self._look_ns = self.now() if is_time else self._look_ns
+        try:
+            if self.wire.port.is_open:
+                self._cycle(CYCLE)
+                if is_time:
+                    self._bus.revive()
+            elif is_time:
+                self._bus.open(needs_all=False)
+        except BusError as err:
+            if self.wire.port.is_open:
+                self._lose(err)
+
+
+@functools.cache
+def load_config():
+    return resolve(["leader=puppeteer_piper", "follower=piper", "env=kinematic"]).leader
+
+
+class PuppetStep(LockStep):
+    """A PiPER driven by its puppeteer, which renders a little torque while engaged."""
+
+    def __init__(self):
+        config = load_config()
+        self.rig = Rig(read_rig("puppeteer_piper"))
+        self.faults = Faults(self.rig)
+        (self.limb,) = self.rig.limbs.values()
+        leader = Puppeteer(config, lambda: self.clock())
+        super().__init__(leader.info, mode="joints")
+        begin_ns = self.clock()
+        leader._owners = {
+            port: SteppedOwner(owner.settings, self.clock, self.rig, begin_ns)
+            for port, owner in leader.owners.items()
+        }
+        (self.owner,) = leader.owners.values()
+        self.device = leader
+        leader.open()
+
+    def sample(self):
+        raise NotImplementedError
+
+    def step(self, n=1):
+        for _ in range(n):
+            self.clock.now_ns += H_NS
+            self.feel()
+            self.owner.run_to(self.clock())
+            sample = self.device.latest() if self.leader_speaks else None
+            if sample is not None:
+                self.record = pack_sample(self.layout, sample)
+            if self.session_speaks:
+                output = self.core.step(
+                    self.clock(), self.record, self.status, self.actions
+                )
+                self.setpoint = output.setpoint.copy()
+                self.events += output.events
+            self.status = self.gate.step(self.setpoint, self.clock())
+            self.states.append(self.core.state.name)
+        return self
+
+    def feel(self):
+        """Post torques as the feedback thread does."""
+        is_engaged = self.state == "ENGAGED"
+        tau = {"arm": np.full(7, TORQUE)} if is_engaged else {"arm": np.zeros(7)}
+        self.device.apply(
+            Feedback(
+                stamp_ns=self.owner.now(), state=self.state, episode=0,
+                is_engaged=is_engaged, tau=tau,
+            )
+        )  # fmt: skip
+
+    def drive(self, n=40):
+        """Engage, and let the hand swing every joint."""
+        self.engage()
+        self.rig.play("sines")
+        return self.step(n)
+
+    @property
+    def q_truth(self):
+        """Where the puppeteer's arm joints really are."""
+        return self.limb.arm.q[:6].copy()
+
+    @property
+    def is_limp(self):
+        return not np.any(self.limb.arm.tau_motor)
+
+    @property
+    def is_at_rest(self):
+        return self.gate.is_at_rest
