@@ -1,7 +1,8 @@
 """A puppeteer's servos, session and gate in lock-step: real bus code, virtual time.
 
 What the bus's thread does is done between two periods of the session. A question that
-waits for its answer lets the rig run on; what it learns is seen when that time has come.
+waits for its answer lets the rig run on; what it learns is seen when that time has
+come.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ class PuppetStep(LockStep):
         self.rig = Rig(read_rig("puppeteer_piper"))
         self.faults = Faults(self.rig)
         (self.limb,) = self.rig.limbs.values()
-        leader = Puppeteer(config, lambda: self.clock())
+        leader = Puppeteer(config, self._now)
         super().__init__(leader.info, mode="joints")
         begin_ns = self.clock()
         leader._owners = {
@@ -103,8 +104,8 @@ class PuppetStep(LockStep):
         self.device = leader
         leader.open()
 
-    def sample(self):
-        raise NotImplementedError
+    def _now(self):
+        return self.clock()
 
     def step(self, n=1):
         for _ in range(n):

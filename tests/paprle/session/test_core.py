@@ -296,24 +296,6 @@ def test_stop_works_in_every_state_and_latches(lock_step, state):
     assert (session.q_cmd == still).all()
 
 
-@pytest.mark.parametrize(
-    ("press", "start", "again"),
-    [
-        ("", "press Enter to start", "let go and engage again, or press Enter"),
-        ("squeeze", "squeeze, or press Enter to start", "squeeze"),
-    ],
-)
-def test_it_says_how_this_leader_starts_and_goes_on(lock_step, press, start, again):
-    session = lock_step(LeaderInfo(limbs=("hand",), press=press))
-    session.until("WAITING").step(5)
-    assert session.core.note == start
-
-    session.engage().move(20)
-    session.leader_speaks = False
-    session.step(60)
-    assert session.core.note == f"leader lost; {again}"
-
-
 def test_clearing_a_stop_moves_nothing_and_needs_the_leader_let_go(lock_step):
     session = lock_step().engage().move(30)
     session.press("stop", 200)

@@ -51,3 +51,21 @@ def test_it_may_not_start_from_afar_on_either_side(arm):
     refusal = find_refusal(arm=arm, opening=0.5)
 
     assert f"joint '{name}' is {apart} from the leader" in refusal
+
+
+@pytest.mark.parametrize(
+    ("press", "start", "again"),
+    [
+        ("", "press Enter to start", "let go and engage again, or press Enter"),
+        ("squeeze", "squeeze, or press Enter to start", "squeeze"),
+    ],
+)
+def test_it_says_how_this_leader_starts_and_goes_on(lock_step, press, start, again):
+    session = lock_step(LeaderInfo(limbs=("hand",), press=press))
+    session.until("WAITING").step(5)
+    assert session.core.note == start
+
+    session.engage().move(20)
+    session.leader_speaks = False
+    session.step(60)
+    assert session.core.note == f"leader lost; {again}"
