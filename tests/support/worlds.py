@@ -1,0 +1,168 @@
+"""A whole run beside emulated robots, and what reached them, by their own logs.
+
+The worlds are those of the PiPER: ROS 2 over DDS, ROS 1 over rospy, and its own bus.
+What arrived is judged there, whatever we say we sent.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import piper_rig
+from ros_rig import choose_domain
+
+from hardware.piper.journal import read_journal
+from paprle.config import resolve
+from paprle.oracle import Limits, Verdict, check_commands
+from paprle.process import WORKSPACE
+from paprle.session.plan import make_robot
+from paprle.types import RobotInfo
+
+WORLDS = ("ros2", "ros1", "can")
+GAP = 2.0  # [periods] chosen: as a stream that was interrupted looks on arrival
+BESIDE = 1.0  # [s] chosen: a brake, and the way back to the commands (decision 0015)
+
+
+class Arrived(NamedTuple):
+    """Commands of some joints, as the robot's side wrote them down.
+
+    Attributes:
+        where: Topic or channel.
+        ids: Which joints of the robot they are, shape (k,).
+        t_ns: When each came, shape (N,), [ns].
+        q: Positions, shape (N, k), [rad] or [m].
+        quantum: How far each may be off, [rad] or [m].
+    """
+
+    where: str
+    ids: list[int]
+    t_ns: np.ndarray
+    q: np.ndarray
+    quantum: float = 0.0
+
+
+def cut(arrived: Arrived, h: float) -> list[np.ndarray]:
+    """Return what came without interruption.
+
+    While a machine stands still a robot brakes by itself, and what it is then told
+    begins where it stands and comes back to the commands: not what the gate sent.
+    """
+    ends = np.flatnonzero(np.diff(arrived.t_ns) > GAP * h * 1e9) + 1
+    begins = arrived.t_ns[ends] + int(BESIDE * 1e9) if arrived.quantum == 0.0 else None
+    if begins is None or not len(ends):  # its own bus is told the commands themselves
+        return [np.vstack([arrived.q[:1], arrived.q[:1], arrived.q])]
+    starts = np.searchsorted(arrived.t_ns, begins)
+    pieces = [np.vstack([arrived.q[:1], arrived.q[:1], arrived.q[: ends[0]]])]
+    for start, end in zip(starts, [*ends[1:], len(arrived.q)], strict=True):
+        pieces.append(arrived.q[start:end])
+    return [piece for piece in pieces if len(piece) > 2]
+
+
+class World:
+    """The emulated robots of a world and a session with them.
+
+    Attributes:
+        emulators: Words for ``demos/with_emulators.py``, an emulator a list.
+        settings: Words for ``run.py``, after those that the emulators print.
+    """
+
+    def __init__(self, name: str, follower: str, folder: Path) -> None:
+        self.name, self.follower, self._folder = name, follower, folder
+        words = ["leader=autopilot", f"follower={follower}", f"env={name}"]
+        resolved = resolve(words)
+        self.robot: RobotInfo = make_robot(resolved).info
+        self._env = resolved.env
+        self.settings = [f"follower={follower}", f"env={name}"]
+        log = f"log={folder / 'robot.jsonl'}"
+        if name == "can":
+            self.emulators = [self._make_arm(limb.name) for limb in self.robot.limbs]
+            self.settings.append("gate.accept_unattended=true")
+            if len(self.emulators) > 1:
+                self.settings += [
+                    f"env.channels.{limb.name}={folder / limb.name}"
+                    for limb in self.robot.limbs
+                ]
+        elif name == "ros1":
+            self.emulators = [["ros", f"robot={follower}", "transport=rospy", log]]
+        else:
+            words = ["transport=dds", "interface=loopback", f"domain={choose_domain()}"]
+            self.emulators = [["ros", f"robot={follower}", *words, log]]
+
+    def run(
+        self, leader: list[str], *session: str, time: float, env: dict[str, str]
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a session to its end; words of a leader with ``+`` begin with those of
+        its emulator."""
+        hand, words = leader[: leader.index("+")] if "+" in leader else [], leader
+        if hand:
+            words = leader[len(hand) + 1 :]
+        emulators = [*self.emulators, *([hand] if hand else [])]
+        joined = [w for e in emulators for w in ("+", *e)][1:]
+        command = [sys.executable, "demos/with_emulators.py", *joined, "--", *words]
+        return subprocess.run(
+            [*command, *self.settings, *session],
+            cwd=WORKSPACE,
+            capture_output=True,
+            text=True,
+            timeout=time,
+            check=False,
+            env=os.environ | env,
+        )
+
+    def read(self) -> list[Arrived]:
+        """Return what came, of every topic or channel."""
+        return self._read_arms() if self.name == "can" else self._read_topics()
+
+    def judge(self, rate: float = 200.0) -> dict[str, list[Verdict]]:
+        """The oracle's verdicts on what came, a piece each, by topic or channel."""
+        robot, h = self.robot, 1.0 / rate
+        verdicts = {}
+        for arrived in self.read():
+            ids, eps = arrived.ids, arrived.quantum
+            limits = Limits(
+                q_min=robot.q_min[ids] - eps,
+                q_max=robot.q_max[ids] + eps,
+                dq_max=robot.dq_max[ids] + eps / h,
+                ddq_max=robot.ddq_max[ids] + 2.0 * eps / h**2,
+                h=h,
+                joint_names=tuple(robot.joint_names[i] for i in ids),
+            )
+            verdicts[arrived.where] = [
+                check_commands(piece[2:], limits, q_start=piece[:2])
+                for piece in cut(arrived, h)
+            ]
+        return verdicts
+
+    def _make_arm(self, limb: str) -> list[str]:
+        words = [f"socket={self._folder / limb}", f"log={self._folder / limb}.log"]
+        return ["piper", *words]
+
+    def _read_arms(self) -> list[Arrived]:
+        found = []
+        for limb in self.robot.limbs:
+            record = read_journal(self._folder / f"{limb.name}.log")
+            ids = [self.robot.joint_names.index(name) for name in limb.joint_names]
+            q, eps = record.commands[:, :6], float(piper_rig.QUANTUM[0])
+            found.append(Arrived(limb.name, ids, record.stamps, q, eps))
+        return found
+
+    def _read_topics(self) -> list[Arrived]:
+        lines = (self._folder / "robot.jsonl").read_text().splitlines()
+        entries = [e for e in map(json.loads, lines) if e["kind"] == "command"]
+        names = [
+            self._env.joint_names.get(name, self._env.joint_prefix + name)
+            for name in self.robot.joint_names
+        ]
+        found = []
+        for topic in dict.fromkeys(entry["topic"] for entry in entries):
+            own = [entry for entry in entries if entry["topic"] == topic]
+            ids = [names.index(name) for name in own[0]["joints"]]
+            t_ns = np.array([entry["t_ns"] for entry in own])
+            found.append(Arrived(topic, ids, t_ns, np.array([e["q"] for e in own])))
+        return found
