@@ -1,8 +1,8 @@
 """The contracts a plug-in fills, and how it announces itself.
 
-A plug-in is a folder ``leaders/<name>``, ``followers/<name>`` or ``publishers/<name>``
-(or an entry point of the groups ``paprle.leaders``, ``paprle.followers``,
-``paprle.feedback``, ``paprle.publishers``) whose
+A plug-in is a folder ``leaders/<name>``, ``followers/<name>``, ``publishers/<name>`` or
+``links/<name>`` (or an entry point of the groups ``paprle.leaders``,
+``paprle.followers``, ``paprle.feedback``, ``paprle.publishers``, ``paprle.links``) whose
 ``__init__.py`` holds one ``PLUGIN = PluginSpec(...)``. Everything else is loaded only
 when the device is asked for. ``paprle.testing`` has a suite for each contract.
 """
@@ -40,7 +40,8 @@ class PluginSpec:
         summary: One line for ``paprle list``.
         config: Its frozen config dataclass.
         factory: Its class: ``Leader(config, clock)``, ``Follower(config, robot,
-            clock)``, ``FeedbackLaw(config)`` or ``Publisher(config, robot, clock)``.
+            clock)``, ``FeedbackLaw(config)``, ``Publisher(config, robot, clock)`` or
+            ``Link(config, name, is_leader)``.
         verified: What it was verified with: ``none``, ``emulator``, ``simulator`` or
             ``hardware``.
         install: Command that installs what it needs beyond the core; may be empty.
@@ -122,6 +123,46 @@ class Follower(ABC):
     @abstractmethod
     def close(self, policy: str) -> None:
         """Leave the robot: ``hold``, or ``off``; may be called twice, never raises."""
+
+
+class Link(ABC):
+    """Carries datagrams between the leader's host and the follower's.
+
+    They may be lost, doubled, late or out of order, and anybody may have sent them:
+    what they hold is sealed above. All methods are called from one thread.
+    """
+
+    def __init__(self, config: Any, name: str, *, is_leader: bool) -> None:
+        """Make one end.
+
+        Args:
+            config: ``LinkSettings``.
+            name: The robot's.
+            is_leader: Which end it is.
+        """
+        self.config = config
+        self.name = name
+        self.is_leader = is_leader
+
+    @abstractmethod
+    def open(self) -> None:
+        """Join the network.
+
+        Raises:
+            DeviceError: If it cannot.
+        """
+
+    @abstractmethod
+    def send(self, data: bytes, *, must_arrive: bool = False) -> bool:
+        """Send a datagram without waiting; False when there is no room for it."""
+
+    @abstractmethod
+    def receive(self) -> list[bytes]:
+        """Return what has arrived since the last call; never blocks."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Leave the network; may be called twice, never raises."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

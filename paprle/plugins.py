@@ -1,7 +1,7 @@
 """From a plug-in's name to its classes, lazily, and never by anything but a name.
 
-Plug-ins are the folders of ``leaders``, ``followers``, ``feedback`` and ``publishers``
-beside this package, and the entry points of the groups ``paprle.leaders`` and so on
+Plug-ins are the folders of ``leaders``, ``followers``, ``feedback``, ``publishers`` and
+``links`` beside this package, and the entry points of ``paprle.leaders`` and so on
 (``name = "module:PLUGIN"``). A name is looked up there and nowhere
 else, so that no configuration file can make this program import something. A missing
 SDK, an unknown name and a broken plug-in are three different failures.
@@ -23,7 +23,7 @@ from paprle.errors import MissingDependency, PluginBroken, PluginNotFound
 from paprle.interfaces import PluginSpec
 from paprle.process import WORKSPACE
 
-Kind = Literal["leader", "follower", "feedback", "publisher"]
+Kind = Literal["leader", "follower", "feedback", "publisher", "link"]
 
 """The folder that holds ``paprle``, the plug-in packages, ``configs`` and ``urdf``."""
 
@@ -32,6 +32,7 @@ _PACKAGES: Mapping[str, str] = {
     "follower": "followers",
     "feedback": "feedback",
     "publisher": "publishers",
+    "link": "links",
 }
 _NAME = re.compile(r"[a-z0-9_]+")
 

@@ -378,3 +378,22 @@ class PublishSettings:
     rate: Annotated[
         float, Ge(1), Le(500), Unit("Hz"), doc("How often publishers are told.")
     ] = 100.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LinkSettings:
+    """A follower on another machine (docs/remote.md); without ``peer``, on this one."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    peer: Annotated[
+        str | None, doc("Address of the other host; absent: there is none.")
+    ] = None
+    key: Annotated[
+        str | None, Unit("path"), doc("File with the secret that both hosts share.")
+    ] = None
+    type: Annotated[str, doc("What carries it: a plug-in of links.")] = "dds"
+    interface: Annotated[
+        str, doc("This host's network: auto, or an interface's name or address.")
+    ] = "auto"
+    domain: Annotated[int, Ge(0), Le(232), doc("DDS domain of both hosts.")] = 0

@@ -11,7 +11,15 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
-PRODUCT = ("paprle", "leaders", "followers", "feedback", "publishers", "hardware")
+PRODUCT = (
+    "paprle",
+    "leaders",
+    "followers",
+    "feedback",
+    "publishers",
+    "links",
+    "hardware",
+)
 LONGEST = 450
 TEXT = {".py", ".md", ".yaml", ".toml", ".urdf", ".csv", ".json", ".sh", ""}
 WALL_TIME = {

@@ -40,6 +40,7 @@ JOY = "sensor_msgs/msg/Joy"
 BOOL = "std_msgs/msg/Bool"
 GRIPPER_COMMAND = "control_msgs/msg/GripperCommand"
 GRIPPER_ACTION = "control_msgs/action/GripperCommand"
+BYTES = "std_msgs/msg/UInt8MultiArray"
 
 
 class MessageError(ValueError):

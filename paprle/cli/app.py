@@ -28,6 +28,7 @@ REFUSED = 2
 
 _VERBS: Mapping[str, tuple[str, str]] = {
     "run": ("sessions:RUN", "drive a robot; run.py is the same"),
+    "serve": ("sessions:SERVE", "let a leader on another host drive a robot here"),
     "list": ("catalogue:LIST", "leaders, robots and envs there are"),
     "config": ("catalogue:CONFIG", "the merged config, each key explained"),
     "info": ("episodes:INFO", "what a recorded episode holds"),

@@ -14,6 +14,7 @@ from paprle.recording.reader import Episode
 from paprle.session import check, run
 from paprle.session.operator import HELP
 from paprle.session.plan import make_robot
+from paprle.session.serve import serve
 from paprle.types import RobotInfo
 
 _KEYS = f"""\
@@ -131,6 +132,33 @@ examples:
 {EXIT_CODES}""",
     add_arguments=_add_run,
     run=_run,
+)
+
+
+def _serve(args: argparse.Namespace) -> int:
+    return serve(resolve(args.settings))
+
+
+SERVE = Verb(
+    name="serve",
+    summary="Let a leader on another host drive a follower here; the gate runs here.",
+    help=f"""\
+Both hosts are given the same words, but for link.peer: each names the other. Here the
+gate, its limits and the age of commands; there `paprle run`, the leader and the
+recording. A robot that was stopped is driven again only after c and Enter here.
+
+{SETTINGS}
+
+examples:
+  openssl rand -hex 32 > link.key; chmod 600 link.key        # the same file on both
+  paprle serve leader=puppeteer follower=piper env=can link.peer=10.0.0.1 \\
+      link.key=link.key gate.accept_unattended=true          # at the robot, 10.0.0.2
+  paprle run leader=puppeteer follower=piper env=can link.peer=10.0.0.2 \\
+      link.key=link.key                                      # at the leader, 10.0.0.1
+
+{EXIT_CODES}""",
+    add_arguments=add_settings,
+    run=_serve,
 )
 
 REPLAY = Verb(

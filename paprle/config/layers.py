@@ -21,7 +21,16 @@ from paprle.plugins import suggest
 COMMAND_LINE = "command line"
 DEFAULT = "default"
 TRIPLE = ("leader", "follower", "env")
-CORE = ("retarget", "ik", "gate", "session", "feedback", "record", "publish")
+CORE = (
+    "retarget",
+    "ik",
+    "gate",
+    "session",
+    "feedback",
+    "record",
+    "publish",
+    "link",
+)
 SECTIONS = (*TRIPLE, *CORE)
 
 Key = tuple[str, ...]

@@ -43,6 +43,7 @@ from paprle.process import WORKSPACE
 from paprle.settings import (
     GateSettings,
     IkSettings,
+    LinkSettings,
     PublishSettings,
     RecordSettings,
     RetargetSettings,
@@ -57,6 +58,7 @@ _CORE_CLASSES: Mapping[str, type[Any]] = {
     "gate": GateSettings,
     "session": SessionSettings,
     "record": RecordSettings,
+    "link": LinkSettings,
 }
 
 
@@ -80,6 +82,7 @@ class Resolved:
         feedback: Section ``feedback``; ``laws`` has a config or None by law.
         record: Section ``record``.
         publish: Section ``publish``; a config or None by publisher.
+        link: Section ``link``.
         sources: Dotted key → the file it came from, ``command line`` or ``default``.
     """
 
@@ -98,6 +101,7 @@ class Resolved:
     feedback: FeedbackSettings
     record: RecordSettings
     publish: PublishSettings
+    link: LinkSettings
     sources: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:

@@ -45,7 +45,8 @@ class LeaderHost:
         self._must_end = False
         self._notes: list[str] = []
         self._thread: FeedbackThread | None = None
-        if self._leader.info.renders == "torque":
+        is_near = resolved.link.peer is None  # no law is stable over any delay (F2)
+        if self._leader.info.renders == "torque" and is_near:
             self._thread = self._make_thread(resolved, robot)
 
     def run(self) -> None:

@@ -49,7 +49,8 @@ class LiveSession:
         self.plan = plan
         resolved = plan.resolved
         self._settings = resolved.session
-        self._roles = Roles(plan.layout, {"config": resolved.to_dict()})
+        payload, is_linked = {"config": resolved.to_dict()}, resolved.link.peer
+        self._roles = Roles(plan.layout, payload, is_linked=is_linked is not None)
         self._operator = Operator()
         motion = Motion(plan.robot, plan.retargeting, resolved.gate, plan.layout)
         self.core = Core(

@@ -131,7 +131,13 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
     """
     robot = make_robot(resolved)
     leader = _make_known_leader(resolved, clock)
-    load_factory(find_plugin("follower", resolved.env_type))  # its SDK is there
+    if resolved.link.peer is None:  # its SDK is there
+        load_factory(find_plugin("follower", resolved.env_type))
+    elif resolved.session.clock == "virtual":
+        raise ConfigError(
+            "link.peer: expected session.clock=wall with a follower on another host, "
+            "got virtual; leave one of them out"
+        )
     retargeting = Retargeting(
         robot,
         leader.info,

@@ -67,7 +67,19 @@ class Roles:
         reports: What they said, newest last, with their name.
     """
 
-    def __init__(self, layout: Layout, payload: dict[str, Any]) -> None:
+    def __init__(
+        self, layout: Layout, payload: dict[str, Any], *, is_linked: bool = False
+    ) -> None:
+        """Make what is shared.
+
+        Args:
+            layout: What crosses process borders.
+            payload: What every role is given.
+            is_linked: The gate is on another host; its stand-in is started for it.
+        """
+        self._modules = dict(_MODULES)
+        if is_linked:
+            self._modules["gate"] = "paprle.session.remote_gate"
         self.samples = Mailbox(layout.sample)
         self.feedback = Mailbox(FEEDBACK)
         self.anchors = Mailbox(make_anchors_dtype(len(layout.limbs)))
@@ -104,7 +116,7 @@ class Roles:
         # child still imports must not kill it, nor Ctrl-Z or Ctrl-\ ever stop a gate
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _TERMINAL_SIGNALS)
         try:
-            child = spawn(name, _MODULES[name], payload, fds, has_keys=has_keys)
+            child = spawn(name, self._modules[name], payload, fds, has_keys=has_keys)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         os.close(read_end)
@@ -177,6 +189,10 @@ class Roles:
         rings = (self.ring, self._gate_ring)
         return sum(sum(ring.dropped.values()) for ring in rings)
 
+    def drain_gate(self) -> list[bytes]:
+        """Return the gate's periods since the last call, where no recorder does."""
+        return [data for _, data in self._gate_ring.drain()]
+
     def is_alive(self, name: str) -> bool:
         """Whether a role runs."""
         role = self.running.get(name)
@@ -188,12 +204,19 @@ class Roles:
         stdin = None if role is None else role.child.process.stdin
         return None if stdin is None else stdin.fileno()
 
+    def let_go(self, name: str) -> None:
+        """Say goodbye to a role without waiting for it; ``dismiss`` still has to."""
+        role = self.running[name]
+        if role.life_fd >= 0:
+            os.close(role.life_fd)
+            role.life_fd = -1
+
     def dismiss(self, name: str) -> int | None:
         """Say goodbye to a role and wait for it; None when it had to be killed."""
-        role = self.running.pop(name, None)
-        if role is None:
+        if name not in self.running:
             return 0
-        os.close(role.life_fd)
+        self.let_go(name)
+        role = self.running.pop(name)
         code = role.child.end(_FAREWELL[name])
         self.reports += [(name, report) for report in role.child.poll()]
         os.close(role.child.report_fd)

@@ -79,7 +79,7 @@ def test_what_reaches_the_robot_keeps_every_limit(
             env=env,
         )
 
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 0, done.stdout
     for where, verdicts in rig.judge().items():
         assert sum(verdict.n_samples for verdict in verdicts) > 100.0 * TIME
         for verdict in verdicts:

@@ -105,15 +105,20 @@ class World:
         emulators = [*self.emulators, *([hand] if hand else [])]
         joined = [w for e in emulators for w in ("+", *e)][1:]
         command = [sys.executable, "demos/with_emulators.py", *joined, "--", *words]
-        return subprocess.run(
+        process = subprocess.Popen(
             [*command, *self.settings, *session],
             cwd=WORKSPACE,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
-            timeout=time,
-            check=False,
             env=os.environ | env,
         )
+        try:
+            text, _ = process.communicate(timeout=time)
+        finally:
+            process.terminate()  # it ends what it started
+            process.wait()
+        return subprocess.CompletedProcess(command, process.returncode, text)
 
     def read(self) -> list[Arrived]:
         """Return what came, of every topic or channel."""

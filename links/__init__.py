@@ -1,0 +1,1 @@
+"""Links: one folder a way in which two hosts reach each other."""

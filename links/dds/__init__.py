@@ -1,0 +1,11 @@
+"""Two hosts over DDS, without ROS."""
+
+from paprle.interfaces import PluginSpec
+
+PLUGIN = PluginSpec(
+    summary="Leader and follower on two hosts, over DDS (cyclonedds).",
+    config="paprle.settings:LinkSettings",
+    factory="links.dds.link:DdsLink",
+    verified="emulator",
+    install="pip install 'paprle[dds]'",
+)

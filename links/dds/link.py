@@ -1,0 +1,103 @@
+"""Datagrams in ``std_msgs/UInt8MultiArray``, two topics each way.
+
+What is soon replaced goes best effort, the newest few kept; what must arrive goes
+reliably and is sent again by DDS. ``ros2 topic hz`` sees both.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from hardware.ros.bus import Bus, BusError, Publisher, Qos
+from hardware.ros.dds import DdsBus
+from hardware.ros.messages import BYTES, MessageError, load_codec
+from paprle.errors import DeviceError
+from paprle.interfaces import Link
+from paprle.settings import LinkSettings
+
+_MOST = 4096  # chosen: datagrams taken at once; what is beyond them is the oldest
+_LIVE = Qos(depth=16, reliable=False)  # chosen: 80 ms of set-points
+_KEPT = Qos(depth=2000)  # chosen: 10 s of the gate's periods
+
+
+class DdsLink(Link):
+    """One end, a node of its own."""
+
+    config: LinkSettings
+
+    def open(self) -> None:
+        """Join the domain.
+
+        Raises:
+            DeviceError: If that is not possible.
+        """
+        config = self.config
+        sides = ("to_follower", "to_leader")
+        ours, theirs = sides if self.is_leader else reversed(sides)
+        self._arrived: deque[bytes] = deque(maxlen=_MOST)
+        self._publishers: dict[bool, Publisher] = {}
+        self._bus: Bus | None = None
+        try:
+            self._bus = DdsBus(
+                load_codec("jazzy"),
+                "paprle_leader" if self.is_leader else "paprle_follower",
+                domain=config.domain,
+                interface=config.interface,
+                peers=(config.peer,) if config.peer else (),
+            )
+            for must_arrive, qos in ((False, _LIVE), (True, _KEPT)):
+                tail = "_kept" if must_arrive else ""
+                topic = f"/paprle/{self.name}/{theirs}{tail}"
+                self._bus.subscribe(topic, BYTES, self._take, qos)
+                topic = f"/paprle/{self.name}/{ours}{tail}"
+                self._publishers[must_arrive] = self._bus.advertise(topic, BYTES, qos)
+        except (BusError, MessageError) as err:
+            self.close()
+            raise DeviceError(f"link: {err}") from err
+
+    def send(self, data: bytes, *, must_arrive: bool = False) -> bool:
+        """Send a datagram; see ``Link``."""
+        if self._bus is None:
+            return False
+        codec = self._bus.codec
+        message = codec.make(BYTES, data=np.frombuffer(data, np.uint8))
+        try:
+            self._publishers[must_arrive].publish(codec.encode(message, BYTES))
+        except BusError:
+            return False
+        return True
+
+    def receive(self) -> list[bytes]:
+        """Return what has arrived; see ``Link``.
+
+        Raises:
+            DeviceError: If the middleware failed.
+        """
+        if self._bus is None:
+            return []
+        try:
+            self._bus.poll()
+        except BusError as err:
+            raise DeviceError(f"link: {err}") from err
+        taken = list(self._arrived)
+        self._arrived.clear()
+        return taken
+
+    def close(self) -> None:
+        """Leave the domain; may be called twice."""
+        bus, self._bus = self._bus, None
+        self._publishers.clear()
+        if bus is not None:
+            bus.close()
+
+    def _take(self, data: bytes) -> None:
+        """Keep what a message holds; one that is none is nobody's datagram."""
+        if self._bus is None:
+            return
+        try:
+            message = self._bus.codec.decode(data, BYTES)
+        except MessageError:
+            return
+        self._arrived.append(bytes(np.asarray(message.data, np.uint8)))

@@ -1,0 +1,139 @@
+"""The leader's end of a link: asks for the gate, and brings its words into our time."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from paprle.link.follower_end import NONCE
+from paprle.link.packets import Kind, Packet, Sealer, Side, derive_key
+from paprle.link.peer_clock import PeerClock
+from paprle.wire import Layout, Record
+
+_ASK_NS = 200_000_000  # [ns] chosen: how often what nobody answered is said again
+_N_SENT = 4096  # chosen: set-points under way, 20 s of them
+_STAMPS = ("stamp_ns", "meas_ns")
+
+
+class LeaderEnd:
+    """What the leader's host hears and says.
+
+    Attributes:
+        refused: Datagrams that were refused, by reason.
+        clock: The follower host's clock.
+        refusal: Why the follower's host will not have us; empty while it has not said.
+        reports: What the gate said, oldest first, not taken yet.
+        records: Periods of the gate for the recorder, not taken yet.
+        heard_ns: When the follower last said anything, our time, [ns].
+        has_left: The gate is gone.
+        outbox: Datagrams to send.
+    """
+
+    def __init__(
+        self, key: bytes, layout: Layout, fingerprint: bytes, *, is_recorded: bool
+    ) -> None:
+        self.refused: Counter[str] = Counter()
+        self.clock = PeerClock()
+        self.refusal = ""
+        self.reports: list[dict[str, Any]] = []
+        self.records: list[bytes] = []
+        self.heard_ns = 0
+        self.has_left = False
+        self.outbox: list[bytes] = []
+        self._layout, self._is_recorded = layout, is_recorded
+        self._nonce, self._key = os.urandom(NONCE), key
+        self._fingerprint = fingerprint
+        self._greeter = Sealer(key, Side.LEADER, self.refused)
+        self._sealer: Sealer | None = None
+        self._has_answer = False
+        self._asked_ns = 0
+        self._sent = np.zeros((_N_SENT, 2), dtype=np.int64)  # number, stamp
+
+    def ask(self, now_ns: int) -> None:
+        """Say again what was not answered: who we are, then that it may begin."""
+        if self._has_answer or now_ns - self._asked_ns < _ASK_NS:
+            return
+        self._asked_ns = now_ns
+        if self._sealer is None:
+            hello = self._nonce + self._fingerprint
+            self.outbox.append(self._greeter.seal(Kind.HELLO, hello, now_ns))
+        else:
+            self._send(Kind.OPEN, self._nonce + bytes([self._is_recorded]), now_ns)
+
+    def send_setpoint(self, record: Record, now_ns: int) -> None:
+        """Send the session's newest set-point."""
+        seq = int(record["seq"])
+        self._sent[seq % _N_SENT] = seq, int(record["stamp_ns"])
+        self._send(Kind.SETPOINT, record.tobytes(), now_ns)
+
+    def send_bye(self, now_ns: int) -> None:
+        """Say that the session is over."""
+        self._send(Kind.BYE, b"", now_ns)
+
+    def take(self, data: list[bytes], now_ns: int) -> Record | None:
+        """Take datagrams; return the newest status of the gate in our time, if any."""
+        newest = None
+        for one in data:
+            if one[3:4] in {bytes([Kind.WELCOME]), bytes([Kind.REFUSAL])}:
+                self._take_answer(one)
+                continue
+            packet = None if self._sealer is None else self._sealer.open(one)
+            if packet is not None:
+                self.heard_ns = now_ns
+                if packet.kind is not Kind.RECORD:  # what is sent again comes late
+                    self.clock.take(packet, now_ns)
+                newest = self._obey(packet) or newest
+        return newest
+
+    def _take_answer(self, data: bytes) -> None:
+        packet = Sealer(self._key, Side.LEADER, self.refused).open(data)
+        if packet is None or packet.payload[:NONCE] != self._nonce:
+            return
+        rest = packet.payload[NONCE:]
+        if packet.kind is Kind.REFUSAL:
+            self.refusal = rest.decode(errors="replace")
+        elif self._sealer is None:
+            key = derive_key(self._key, self._nonce, rest)
+            self._sealer = Sealer(key, Side.LEADER, self.refused)
+            self._asked_ns = 0
+
+    def _obey(self, packet: Packet) -> Record | None:
+        if packet.kind is Kind.BYE:
+            self.has_left = True
+        elif packet.kind is Kind.REPORT:
+            self._take_report(packet)
+        elif packet.kind in {Kind.STATUS, Kind.RECORD}:
+            return self._translate(packet)
+        return None
+
+    def _take_report(self, packet: Packet) -> None:
+        report = json.loads(packet.payload)
+        if not self._has_answer or report["event"] != "ready":
+            self.reports.append(report)
+        self._has_answer = True
+
+    def _translate(self, packet: Packet) -> Record | None:
+        """Bring a period of the gate into our time; keep it if it is to be recorded."""
+        if len(packet.payload) != self._layout.status.itemsize:
+            self.refused["malformed"] += 1
+            return None
+        record: Record = np.frombuffer(packet.payload, self._layout.status)[0].copy()
+        for name in _STAMPS:
+            if record[name]:
+                record[name] = self.clock.to_local(int(record[name]))
+        seq = int(record["setpoint_seq"])
+        number, stamp_ns = self._sent[seq % _N_SENT]
+        record["setpoint_ns"] = stamp_ns if seq and number == seq else 0
+        if packet.kind is Kind.STATUS:
+            return record
+        self.records.append(record.tobytes())
+        return None
+
+    def _send(self, kind: Kind, payload: bytes, now_ns: int) -> None:
+        if self._sealer is not None:
+            echo = self.clock.make_echo(now_ns)
+            self.outbox.append(self._sealer.seal(kind, payload, now_ns, echo))

@@ -1,0 +1,138 @@
+"""Sealed datagrams: what they hold, who may have made them, and which are refused.
+
+A datagram is a header, a payload and a tag that only a holder of the key can make. Each
+direction and each kind counts its own, so that copies, late ones and those played again
+are known by their number. Nothing of a datagram is looked at before its tag is right.
+"""
+
+from __future__ import annotations
+
+import hmac
+import struct
+from collections import Counter
+from enum import IntEnum
+from hashlib import sha256
+from typing import NamedTuple
+
+MAX_BYTES = 4096  # spec: safety.md A7
+_MAX_AHEAD = 1_000_000  # spec: safety.md A3
+_TAG = 16  # spec: safety.md 9, row 4: 16 bytes
+_MAGIC = b"PL1"
+_HEADER = struct.Struct("<3sBQqqq")  # magic, kind, seq, stamp, echo, held
+
+
+class Kind(IntEnum):
+    """What a datagram is for."""
+
+    HELLO = 1  # leader: a nonce of mine, and what I take the robot for
+    WELCOME = 2  # follower: your nonce, and mine: with both the session's key is made
+    REFUSAL = 3  # follower: your nonce, and why not
+    OPEN = 4  # leader, under the session's key: start the gate
+    REPORT = 5  # follower: what the gate said when it was ready, or failed of; JSON
+    SETPOINT = 6  # leader: ``Layout.setpoint``
+    STATUS = 7  # follower: ``Layout.status``
+    RECORD = 8  # follower: one a period of the gate, for the recorder
+    BYE = 9  # either: it is over
+
+
+_KINDS = frozenset(int(kind) for kind in Kind)
+
+
+class Side(IntEnum):
+    """Who speaks; it is under the tag, so that nobody's own words come back to him."""
+
+    LEADER = 1
+    FOLLOWER = 2
+
+
+class Packet(NamedTuple):
+    """One accepted datagram.
+
+    Attributes:
+        kind: What it is for.
+        seq: Its number, of its kind and direction.
+        stamp_ns: When it was sent, in the sender's time, [ns].
+        echo_ns: The newest stamp the sender had from us, in our time; 0: none, [ns].
+        held_ns: How long ago it had come there, [ns].
+        payload: The rest.
+    """
+
+    kind: Kind
+    seq: int
+    stamp_ns: int
+    echo_ns: int
+    held_ns: int
+    payload: bytes
+
+
+class Sealer:
+    """Makes and opens the datagrams of one side under one key.
+
+    Attributes:
+        refused: How many datagrams were refused, by reason.
+    """
+
+    def __init__(self, key: bytes, side: Side, refused: Counter[str]) -> None:
+        self._key, self._side = key, side
+        self._sent: Counter[Kind] = Counter()
+        self._newest: dict[Kind, int] = {}
+        self.refused = refused
+
+    def seal(
+        self, kind: Kind, payload: bytes, stamp_ns: int, echo: tuple[int, int] = (0, 0)
+    ) -> bytes:
+        """Return a datagram.
+
+        Args:
+            kind: What it is for.
+            payload: What it holds.
+            stamp_ns: Our time, [ns].
+            echo: ``Packet.echo_ns`` and ``Packet.held_ns``.
+
+        Returns:
+            Its bytes.
+        """
+        self._sent[kind] += 1
+        header = _HEADER.pack(_MAGIC, kind, self._sent[kind], stamp_ns, *echo)
+        return header + payload + self._compute_tag(self._side, header + payload)
+
+    def open(self, data: bytes) -> Packet | None:
+        """Return what a datagram of the other side holds; None, and counted, if bad."""
+        why = self._find_seal_fault(data)
+        if not why:
+            _, number, seq, stamp_ns, echo_ns, held_ns = _HEADER.unpack_from(data)
+            kind = Kind(number)
+            newest = self._newest.get(kind, 0)
+            if newest < seq <= newest + _MAX_AHEAD:
+                self._newest[kind] = seq
+                payload = data[_HEADER.size : -_TAG]
+                return Packet(kind, seq, stamp_ns, echo_ns, held_ns, payload)
+            why = "old or doubled" if seq <= newest else "far ahead"
+        self.refused[why] += 1
+        return None
+
+    def _find_seal_fault(self, data: bytes) -> str:
+        """Return what is wrong with a datagram whoever made it; empty: nothing."""
+        if len(data) > MAX_BYTES:
+            return "too large"
+        if len(data) < _HEADER.size + _TAG:
+            return "malformed"
+        body, tag = data[:-_TAG], data[-_TAG:]
+        other = Side.FOLLOWER if self._side is Side.LEADER else Side.LEADER
+        if not hmac.compare_digest(tag, self._compute_tag(other, body)):
+            return "wrong key"
+        is_ours = body[: len(_MAGIC)] == _MAGIC and body[len(_MAGIC)] in _KINDS
+        return "" if is_ours else "malformed"
+
+    def _compute_tag(self, side: Side, body: bytes) -> bytes:
+        return hmac.digest(self._key, bytes([side]) + body, "sha256")[:_TAG]
+
+
+def derive_key(shared: bytes, nonce_leader: bytes, nonce_follower: bytes) -> bytes:
+    """Return the key of one session: what was said in another is worth nothing."""
+    return hmac.digest(shared, b"session" + nonce_leader + nonce_follower, "sha256")
+
+
+def make_fingerprint(*parts: object) -> bytes:
+    """Return 32 bytes that differ when what both sides must agree on differs."""
+    return sha256("\n".join(map(repr, parts)).encode()).digest()

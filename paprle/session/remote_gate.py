@@ -1,0 +1,167 @@
+"""The gate's stand-in beside the session, when the follower is on another machine.
+
+It has the gate's mailboxes and pipes, sends set-points over the link, and brings the
+gate's status, and each of its periods where it is recorded, back in this host's time.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from types import FrameType
+
+from paprle.config import Resolved
+from paprle.errors import DeviceError
+from paprle.link.leader_end import LeaderEnd
+from paprle.loop import DeadlineLoop, freeze_garbage, request_realtime
+from paprle.mailbox import Mailbox, Ring
+from paprle.process import Role, is_closed, run_role
+from paprle.session.linked import (
+    PERIOD_RATE,
+    SILENCE,
+    identify,
+    make_link,
+    read_key,
+)
+from paprle.session.plan import RING_BYTES, make_leader, make_robot
+from paprle.wire import Record, Request, Stream, make_layout
+
+_FAREWELL = 6.0  # [s] chosen: the gate brakes and leaves its follower
+_AGAIN = 0.02  # [s] chosen: how often a last word is said again
+_N_BYES = 5  # chosen: some may be lost
+
+
+class RemoteGate:
+    """The leader's end of the link, in the place of the gate process."""
+
+    def __init__(self, role: Role) -> None:
+        resolved = Resolved.from_dict(role.payload["config"])
+        robot = make_robot(resolved).info
+        layout = make_layout(robot, make_leader(resolved).info)
+        self._role = role
+        self._peer = resolved.link.peer
+        self._setpoints = Mailbox(layout.setpoint, role.fds["setpoint"])
+        self._status = Mailbox(layout.status, role.fds["status"])
+        self._ring = Ring(RING_BYTES, role.fds["gate_ring"])
+        self._link = make_link(resolved, is_leader=True)
+        self._end = LeaderEnd(
+            read_key(resolved),
+            layout,
+            identify(resolved, robot, layout),
+            is_recorded=resolved.record.dir is not None,
+        )
+        self._n_sent = 0
+        self._last: Record | None = None
+        self._said_ns = 0
+        self._must_end = False
+
+    def run(self) -> None:
+        """Run until the session ends, or the follower's host does."""
+        signal.signal(signal.SIGTERM, self._ask_end)
+        self._link.open()
+        request_realtime()
+        freeze_garbage()
+        loop = DeadlineLoop(PERIOD_RATE)
+        try:
+            while not self._is_over():
+                loop.wait()
+                self._step(time.monotonic_ns())
+            self._say_goodbye(loop)
+        finally:
+            self._link.close()
+
+    def _is_over(self) -> bool:
+        return self._must_end or is_closed(self._role.fds["session_alive"])
+
+    def _step(self, now_ns: int) -> None:
+        """Say and hear once.
+
+        Raises:
+            DeviceError: If the follower's host refuses, failed, or fell silent.
+        """
+        end = self._end
+        end.ask(now_ns)
+        if self._setpoints.count != self._n_sent:
+            self._n_sent = self._setpoints.count
+            self._last = self._setpoints.read()
+            if self._last is not None:
+                end.send_setpoint(self._last, now_ns)
+        self._hear(now_ns)
+        if end.refusal:
+            raise DeviceError(f"link: {self._peer}: {end.refusal}")
+        if end.has_left:
+            raise DeviceError(f"link: {self._peer}: the gate ended; see what it says")
+        if end.heard_ns and now_ns - end.heard_ns > SILENCE * 1e9:
+            raise DeviceError(
+                f"link: {self._peer}: expected to hear of the gate, got nothing for "
+                f"{SILENCE:g} [s]; it brakes by itself. Look at the network"
+            )
+
+    def _hear(self, now_ns: int) -> None:
+        """Take what came, and send what waits."""
+        end = self._end
+        status = end.take(self._link.receive(), now_ns)
+        if status is not None:
+            self._status.write(status)
+        for record in end.records:
+            self._ring.push(Stream.GATE, record)
+        end.records.clear()
+        for data in end.outbox:
+            self._link.send(data)
+        end.outbox.clear()
+        self._pass_reports()
+
+    def _pass_reports(self) -> None:
+        """Let the session know what the gate said.
+
+        Raises:
+            DeviceError: If it failed.
+        """
+        reports, self._end.reports = self._end.reports, []
+        for report in reports:
+            if report["event"] == "error":
+                raise DeviceError(f"at {self._peer}: {report['message']}")
+            if report["event"] == "ready":
+                trip = 2e-6 * self._end.clock.delay_ns
+                report["note"] = "\n".join(
+                    filter(
+                        None,
+                        [
+                            f"the gate is at {self._peer}, {trip:.1f} ms there and "
+                            "back; forces are not rendered over a link",
+                            report.get("note", ""),
+                        ],
+                    )
+                )
+            self._role.report(report.pop("event"), **report)
+
+    def _say_goodbye(self, loop: DeadlineLoop) -> None:
+        """Repeat the last word until the gate has gone, then leave."""
+        end, until = self._end, time.monotonic() + _FAREWELL
+        is_farewell = (
+            self._last is not None and int(self._last["request"]) == Request.DISARM
+        )
+        n_byes = 0
+        while time.monotonic() < until and not end.has_left and n_byes < _N_BYES:
+            loop.wait()
+            now_ns = time.monotonic_ns()
+            if now_ns - self._said_ns > _AGAIN * 1e9:
+                self._said_ns = now_ns
+                if is_farewell and self._last is not None:
+                    end.send_setpoint(self._last, now_ns)
+                else:
+                    end.send_bye(now_ns)
+                    n_byes += 1
+            self._hear(now_ns)
+
+    def _ask_end(self, _signal: int, _frame: FrameType | None) -> None:
+        self._must_end = True
+
+
+def main(role: Role) -> None:
+    """Host the leader's end."""
+    RemoteGate(role).run()
+
+
+if __name__ == "__main__":
+    run_role(main)

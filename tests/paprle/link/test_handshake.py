@@ -1,0 +1,89 @@
+"""Who may have the robot: one session at a time, of those who know the key."""
+
+from __future__ import annotations
+
+import pytest
+from linked_step import FINGERPRINT, KEY, LinkedStep
+from lock_step import H_NS
+
+from paprle.link.leader_end import LeaderEnd
+
+
+@pytest.fixture
+def session():
+    return LinkedStep().engage()
+
+
+def ask(session, *, key=KEY, fingerprint=FINGERPRINT):
+    """Let another leader ask for the robot; returns its end."""
+    other = LeaderEnd(key, session.layout, fingerprint, is_recorded=False)
+    for _ in range(200):
+        session.clock.now_ns += H_NS
+        now = session.clock()
+        other.ask(now)
+        session.far.take(other.outbox, now)
+        other.outbox.clear()
+        other.take([data for data, _ in session.far.outbox], now)
+        session.far.outbox.clear()
+    return other
+
+
+def test_a_second_session_is_refused_with_words(session):
+    other = ask(session)
+
+    assert "no other session (T2)" in other.refusal
+    assert session.far.refused["session"]
+
+
+def test_after_a_session_another_may_come(session):
+    session.near.send_bye(session.clock())
+    session.step(2)
+    assert not session.far.is_open
+    session.far.close()
+
+    other = ask(session)
+
+    assert session.far.is_open
+    assert not other.refusal
+
+
+def test_another_robot_or_config_is_refused(session):
+    session.far.close()
+
+    other = ask(session, fingerprint=b"g" * 32)
+
+    assert "the same robot" in other.refusal
+    assert not session.far.is_open
+
+
+def test_another_key_is_not_answered(session):
+    session.far.close()
+    before = session.far.refused["wrong key"]
+
+    other = ask(session, key=b"k" * 32)
+
+    assert not other.refusal
+    assert not session.far.is_open
+    assert session.far.refused["wrong key"] > before
+
+
+def test_a_robot_that_was_stopped_is_had_only_after_leave_at_its_side(session):
+    session.far.close()
+    session.far.locked = "stopped; type c"
+    assert ask(session).refusal == "stopped; type c"
+    assert not session.far.is_open
+
+    session.far.permit(session.clock())
+
+    assert not ask(session).refusal
+    assert session.far.is_open
+
+
+def test_reports_reach_the_leader_although_some_are_lost():
+    session = LinkedStep()
+    session.down.is_dead = True
+    session.step(100)
+    session.down.is_dead = False
+    session.step(100)
+
+    assert [r["event"] for r in session.near.reports] == ["ready"]
