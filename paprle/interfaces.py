@@ -1,8 +1,8 @@
 """The contracts a plug-in fills, and how it announces itself.
 
 A plug-in is a folder ``leaders/<name>``, ``followers/<name>``, ``publishers/<name>`` or
-``links/<name>`` (or an entry point of the groups ``paprle.leaders``,
-``paprle.followers``, ``paprle.feedback``, ``paprle.publishers``, ``paprle.links``) whose
+``links/<name>``, or a module of ``feedback`` (or an entry point of the group
+``paprle.leaders`` and so on) whose
 ``__init__.py`` holds one ``PLUGIN = PluginSpec(...)``. Everything else is loaded only
 when the device is asked for. ``paprle.testing`` has a suite for each contract.
 """

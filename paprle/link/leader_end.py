@@ -14,7 +14,7 @@ from paprle.link.packets import Kind, Packet, Sealer, Side, derive_key
 from paprle.link.peer_clock import PeerClock
 from paprle.wire import Layout, Record
 
-_ASK_NS = 200_000_000  # [ns] chosen: how often what nobody answered is said again
+_ASK_NS = 200_000_000  # [ns] chosen: silence after which something is said again
 _N_SENT = 4096  # chosen: set-points under way, 20 s of them
 _STAMPS = ("stamp_ns", "meas_ns")
 
@@ -50,15 +50,18 @@ class LeaderEnd:
         self._greeter = Sealer(key, Side.LEADER, self.refused)
         self._sealer: Sealer | None = None
         self._has_answer = False
-        self._asked_ns = 0
+        self._said_ns = 0
         self._sent = np.zeros((_N_SENT, 2), dtype=np.int64)  # number, stamp
 
     def ask(self, now_ns: int) -> None:
-        """Say again what was not answered: who we are, then that it may begin."""
-        if self._has_answer or now_ns - self._asked_ns < _ASK_NS:
+        """Say who we are, then that it may begin, then that we are still here.
+
+        That we are here is no command: the gate's set-points grow old beside it (A4).
+        """
+        if now_ns - self._said_ns < _ASK_NS:
             return
-        self._asked_ns = now_ns
         if self._sealer is None:
+            self._said_ns = now_ns
             hello = self._nonce + self._fingerprint
             self.outbox.append(self._greeter.seal(Kind.HELLO, hello, now_ns))
         else:
@@ -99,7 +102,7 @@ class LeaderEnd:
         elif self._sealer is None:
             key = derive_key(self._key, self._nonce, rest)
             self._sealer = Sealer(key, Side.LEADER, self.refused)
-            self._asked_ns = 0
+            self._said_ns = 0
 
     def _obey(self, packet: Packet) -> Record | None:
         if packet.kind is Kind.BYE:
@@ -135,5 +138,6 @@ class LeaderEnd:
 
     def _send(self, kind: Kind, payload: bytes, now_ns: int) -> None:
         if self._sealer is not None:
+            self._said_ns = now_ns
             echo = self.clock.make_echo(now_ns)
             self.outbox.append(self._sealer.seal(kind, payload, now_ns, echo))

@@ -116,7 +116,7 @@ class FollowerHost:
         short = {k: report[k] for k in keys if k in report}
         for key in ("note", "message"):
             if key in short:
-                print_line(short[key])
+                print_line(short[key] or "the gate is ready")
                 short[key] = short[key][:_MOST_TEXT]
         self._end.send_report(short, now_ns)
 

@@ -54,10 +54,17 @@ def load_robot(name: str) -> RobotInfo:
 class EmulatedRos:
     """The emulator in a process of its own."""
 
-    def __init__(self, log: Path, *words: str, env: dict[str, str] | None = None):
+    def __init__(
+        self,
+        log: Path,
+        *words: str,
+        env: dict[str, str] | None = None,
+        host: list[str] | None = None,
+    ):
         self.log = log
+        command = [sys.executable, "-m", "hardware.ros.emulator", f"log={log}", *words]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "hardware.ros.emulator", f"log={log}", *words],
+            [*(host or []), *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -48,13 +48,18 @@ class RunningSession:
     """One ``run.py`` in a process group of its own."""
 
     def __init__(
-        self, args: list[str], out: Path, env: dict[str, str] | None = None
+        self,
+        args: list[str],
+        out: Path,
+        env: dict[str, str] | None = None,
+        host: list[str] | None = None,
     ) -> None:
         self.out = out
         self.log = out.parent / "log.txt"
         with self.log.open("w") as log:
+            command = [sys.executable, str(WORKSPACE / "run.py")]
             self.process = subprocess.Popen(
-                [sys.executable, str(WORKSPACE / "run.py"), *args, f"record.dir={out}"],
+                [*(host or []), *command, *args, f"record.dir={out}"],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

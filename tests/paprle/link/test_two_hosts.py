@@ -137,7 +137,7 @@ def test_a_clock_that_jumps_changes_nothing_but_a_count(far_away, jump):
 
 
 def test_a_clock_that_drifts_is_followed(far_away):
-    for _ in range(4000):  # 20 s at 200 ppm
+    for _ in range(2400):  # 12 s at 200 ppm
         far_away.skew_ns += 1000
         far_away.step()
 
@@ -221,3 +221,11 @@ def test_a_jump_of_numbers_is_refused(far_away):
 
     assert far_away.far.refused["far ahead"] > 40
     assert far_away.far_state == "HOLD"
+
+
+def test_a_session_that_only_waits_is_still_heard(far_away):
+    far_away.session_speaks = False
+    far_away.step(1200)  # 6 s
+
+    assert far_away.clock() - far_away.far.heard_ns < 0.5e9
+    assert far_away.far_state == "STOPPED", "being there is no command (A4)"

@@ -1,0 +1,185 @@
+"""Leader and follower on two hosts: network namespaces, DDS, and a bad network.
+
+The robot is the emulator behind ROS 2 on the follower's host; what happened is read
+from its own log. Both hosts share a clock here, so that times can be compared.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from ros_rig import EmulatedRos, Received, choose_domain, load_robot, need_dds, wait_for
+from running import RunningSession
+from two_hosts import TwoHosts, need_namespaces
+
+from paprle.process import WORKSPACE
+
+ARM = "/arm_controller/joint_trajectory"
+START = "import sys; from paprle.cli import main; sys.exit(main())"
+DELAY, LOSS, BLACKOUT = 0.02, 0.01, 0.5  # spec: issue 5, acceptance 5
+STALE, PERIOD, LEAD = 0.1, 0.005, 0.005
+SLACK = 0.1  # [s] chosen: a shared machine, five processes
+FAST = 0.3  # [rad/s] an arm that has to brake
+
+pytestmark = [pytest.mark.process, pytest.mark.nightly, pytest.mark.timeout(300)]
+
+
+@pytest.fixture
+def hosts():
+    need_namespaces()
+    need_dds()
+    hosts = TwoHosts()
+    hosts.set(delay=DELAY, loss=LOSS)
+    yield hosts
+    hosts.close()
+
+
+@pytest.fixture
+def rig(hosts, tmp_path):
+    words = ["robot=piper", "transport=dds", "interface=loopback"]
+    words.append(f"domain={choose_domain()}")
+    rig = EmulatedRos(tmp_path / "robot.jsonl", *words, host=hosts.on(1))
+    yield rig
+    rig.end()
+
+
+class Served:
+    """``paprle serve`` on the follower's host."""
+
+    def __init__(self, words, folder, host):
+        self.log = folder / "serve.txt"
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                [*host, sys.executable, "-c", START, "serve", *words],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                text=True,
+                cwd=WORKSPACE,
+                env=os.environ,
+            )
+
+    def text(self):
+        return self.log.read_text()
+
+    def type(self, text):
+        self.process.stdin.write(text)
+        self.process.stdin.flush()
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.terminate()
+        return self.process.wait(20)
+
+
+def make_words(key, peer, own):
+    words = ["leader=autopilot", "leader.speed=0.25", "leader.size=0.2"]
+    words += ["leader.laps=100", "follower=piper", "env=ros2", "env.transport=dds"]
+    words += ["env.interface=loopback", f"env.domain={choose_domain()}"]
+    words += [f"link.peer={peer}", f"link.interface={own}", f"link.key={key}"]
+    return [*words, "session.episodes=1", "session.status=false"]
+
+
+@pytest.fixture
+def served(hosts, rig, tmp_path):
+    del rig
+    key = tmp_path / "link.key"
+    key.write_text("0123456789abcdef" * 2)
+    key.chmod(0o600)
+    leader, follower = hosts.addresses
+    served = Served(make_words(key, leader, follower), tmp_path, hosts.on(1))
+    served.key = key
+    yield served
+    served.end()
+
+
+@pytest.fixture
+def session(hosts, served, rig, tmp_path):
+    leader, follower = hosts.addresses
+    words = make_words(served.key, follower, leader)
+    session = RunningSession(words, tmp_path / "out", host=hosts.on(0))
+    moves = wait_for(lambda: find_speed(rig.log) > FAST, 150.0)
+    assert moves, f"{session.text()}\n{served.text()}"
+    yield session
+    session.end()
+
+
+def find_speed(log) -> float:
+    """Speed of the desired position at the end of the emulator's log."""
+    lines = log.read_bytes()[-20_000:].split(b"\n")[1:-1]
+    motion = [e for e in map(json.loads, lines) if e["kind"] == "motion"][-20:]
+    if len(motion) < 20:
+        return 0.0
+    step = np.subtract(motion[-1]["q_des"], motion[0]["q_des"])
+    return float(np.abs(step).max() / (motion[-1]["t_ns"] - motion[0]["t_ns"]) * 1e9)
+
+
+def test_a_blackout_brakes_at_the_robot_by_age_and_motion_waits_for_an_engagement(
+    hosts, served, session, rig
+):
+    time.sleep(2.0)
+    dark_ns = hosts.set(delay=DELAY, loss=LOSS, dead=True)
+    time.sleep(BLACKOUT)
+    light_ns = hosts.set(delay=DELAY, loss=LOSS)
+    assert wait_for(lambda: find_speed(rig.log) > FAST, 60.0), session.text()
+    session.process.terminate()
+    session.process.wait(30)
+    assert served.end() == 128 + 15
+    rig.end()
+
+    robot = load_robot("piper")
+    got = Received(rig, robot, ARM)
+    assert got.judge(PERIOD).is_ok, str(got.judge(PERIOD))
+    assert not rig.entries("refused")
+    speeds = np.abs(got.find_speeds()).max(axis=1)
+    t_ns = got.motion_ns[1:]
+    assert speeds[(t_ns > dark_ns - 2e8) & (t_ns < dark_ns)].max() > 0.5 * FAST
+    bound = float((robot.dq_max / robot.ddq_max)[:6].max())
+    rest_ns = dark_ns + (DELAY + STALE + PERIOD + LEAD + bound + SLACK) * 1e9
+    assert rest_ns < light_ns, "it rests while it is dark"
+    engaged = [
+        event["t_ns"]
+        for event in session.episode().events
+        if event.get("after") == "ENGAGED" and event["t_ns"] > light_ns
+    ]
+    assert engaged, "it had to engage again"
+    standing = (t_ns > rest_ns) & (t_ns < engaged[0])
+    assert standing.any()
+    aligning = [
+        event["t_ns"]
+        for event in session.episode().events
+        if event.get("after") == "ALIGNING" and event["t_ns"] > light_ns
+    ]
+    standing &= t_ns < min([*aligning, engaged[0]])
+    assert speeds[standing].max() < 1e-6, "nothing moves before it engages again"
+    assert "the session is over" in served.text()
+
+
+def test_a_killed_leaders_host_leaves_the_robot_at_rest(served, session, rig):
+    at_ns = time.monotonic_ns()
+    for pid in find_group(session.process.pid):
+        os.kill(pid, 9)
+    assert wait_for(lambda: "the session is over" in served.text(), 30.0)
+    rig.end()
+
+    robot = load_robot("piper")
+    got = Received(rig, robot, ARM)
+    bound = float((robot.dq_max / robot.ddq_max)[:6].max())
+    rest = (got.find_rest_ns() - at_ns) * 1e-9
+    assert rest <= DELAY + STALE + PERIOD + LEAD + bound + SLACK
+    assert got.judge(PERIOD).is_ok
+    assert "type c and Enter" in served.text()
+
+
+def find_group(pid):
+    """Return the processes of a session, all at once."""
+    found = subprocess.run(
+        ["ps", "-o", "pid=", "-s", str(pid)], capture_output=True, text=True, check=True
+    )
+    return [int(word) for word in found.stdout.split()]
