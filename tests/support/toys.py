@@ -26,11 +26,11 @@ def _body(shape, xyz="0 0 0", rpy="0 0 0"):
     )
 
 
-def _joint(name, kind, parent, child, xyz, axis):
+def _joint(name, kind, parent, child, xyz, axis, follow=""):
     return (
         f"<joint name='{name}' type='{kind}'><parent link='{parent}'/>"
         f"<child link='{child}'/><origin xyz='{xyz}'/><axis xyz='{axis}'/>"
-        "<limit lower='-2' upper='2' velocity='1.25' effort='1'/></joint>"
+        f"<limit lower='-2' upper='2' velocity='1.25' effort='1'/>{follow}</joint>"
     )
 
 
@@ -123,6 +123,34 @@ def make_elbow():
             "eef_link": "hand",
             "joints": names,
             "home": [0.0, -0.5, 1.0, 0.0],
+        }
+    }
+    return _load(text, limbs, ddq_max=5.0)
+
+
+@cache
+def make_zigzag():
+    """An arm that turns about z and slides out; as it does, its tip goes aside."""
+    text = (
+        "".join(_link(name) for name in ("base", "arm", "slide", "tip"))
+        + _joint("turn", "revolute", "base", "arm", "0 0 0", "0 0 1")
+        + _joint("out", "prismatic", "arm", "slide", "0.3 0 0", "1 0 0")
+        + _joint(
+            "aside",
+            "prismatic",
+            "slide",
+            "tip",
+            "0.1 0 0",
+            "0 1 0",
+            "<mimic joint='out' multiplier='-0.7' offset='0.1'/>",
+        )
+    )
+    limbs = {
+        "arm": {
+            "base_link": "base",
+            "eef_link": "tip",
+            "joints": ["turn", "out"],
+            "home": [0.0, 0.0],
         }
     }
     return _load(text, limbs, ddq_max=5.0)

@@ -33,6 +33,33 @@ def test_nothing_is_written_before_the_session_asks():
     assert session.follower.sent == []
 
 
+def test_reports_are_numbered_and_say_what_was_sent_and_measured(moving):
+    first = int(moving.status["k"])
+    for n in range(1, 4):
+        moving.step()
+        status, sent = moving.status, moving.follower.sent
+
+        assert status["k"] == first + n
+        assert (status["q_cmd"] == sent[-1]).all()
+        assert status["dq_cmd"] == pytest.approx((sent[-1] - sent[-2]) / 5e-3)
+        assert (status["q_meas"] == sent[-2]).all(), "as it was read before"
+        assert np.isnan(status["tau_meas"]).all()
+        assert np.isnan(status["sim_time"])
+        assert status["meas_ns"] == status["stamp_ns"] == moving.clock()
+        assert status["setpoint_seq"] == moving.setpoint["seq"]
+    moving.follower.state_changes = {"tau": np.arange(7.0), "sim_time": 1.5}
+    counts = moving.status["counts"].copy()
+    moving.setpoint["q_des"] = np.nan
+    moving.session_speaks = False
+    for n in range(1, 4):
+        moving.setpoint["seq"] += 1
+        moving.step()
+        assert (moving.status["tau_meas"] == np.arange(7.0)).all()
+        assert moving.status["sim_time"] == 1.5
+        is_new = np.arange(32) == Reason.NOT_FINITE
+        assert (moving.status["counts"] == counts + n * is_new).all()
+
+
 def test_an_orphaned_gate_brakes_and_latches(moving):
     moving.gate.is_orphaned = True
     n = 0

@@ -8,7 +8,7 @@ import numba
 import numpy as np
 import pytest
 from adversary import Judge, drive, judge_joints
-from toys import BALL, make_crane, make_sliders, make_swing
+from toys import BALL, make_crane, make_sliders, make_swing, make_zigzag
 
 from paprle.gate import clearance, limits, tools
 from paprle.gate.gate import Gate
@@ -283,7 +283,7 @@ def test_half_way_back_to_the_robot_is_looked_at():
 
 
 def test_no_tool_moves_more_than_its_reach():
-    for make in (make_sliders, make_crane, make_swing):
+    for make in (make_sliders, make_crane, make_swing, make_zigzag):
         robot, rng = make(), np.random.default_rng(4)
         reach = [tools._find_reach(robot, *_eef(robot, limb)) for limb in robot.limbs]
         for _ in range(20):
@@ -302,7 +302,7 @@ def _eef(robot, name):
 
 @pytest.mark.parametrize("limit", [0.1, 0.4])
 def test_tools_of_small_robots_keep_their_speed(limit):
-    for make in (make_sliders, make_crane, make_swing):
+    for make in (make_sliders, make_crane, make_swing, make_zigzag):
         robot = make()
         gate = Gate(robot, GateSettings(tool_speed=limit))
         target = robot.home + [0.3, -0.25]
