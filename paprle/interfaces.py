@@ -104,6 +104,15 @@ class Follower(ABC):
         self.robot = robot
         self.clock = clock
 
+    @property
+    def goes_on_unattended(self) -> bool:
+        """Whether a real robot goes on with its last command when nobody speaks to it.
+
+        Known from the config alone, so that leave for it is asked before ``open`` gives
+        the robot power; it is the opposite of ``FollowerInfo.has_unattended_stop``.
+        """
+        return False
+
     @abstractmethod
     def open(self) -> FollowerInfo:
         """Connect without moving anything.

@@ -133,9 +133,11 @@ class PiperArm:
 
     def close(self, *, is_powerless: bool) -> None:
         """Leave the arm holding; without power it falls."""
-        if is_powerless and self._bus.motion is not None:
-            self._bus.disable()
-        self._bus.close()
+        try:
+            if is_powerless and self._bus.motion is not None:
+                self._bus.disable()
+        finally:
+            self._bus.close()
 
     def _compute_finger_speed(self, motion: Motion, before: Motion) -> float:
         """Return a finger's speed since the report before this one, [m/s]."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from followers.piper.arm import N_ARM, PiperArm
 from followers.piper.config import PiperConfig
+from hardware.piper.bus import BusError
 from paprle.errors import CommandError, DeviceError
 from paprle.interfaces import Clock, Follower
 from paprle.types import FollowerInfo, FollowerState, RobotInfo, Vec, readonly
@@ -23,6 +24,11 @@ class PiperFollower(Follower):
     def __init__(self, config: PiperConfig, robot: RobotInfo, clock: Clock) -> None:
         super().__init__(config, robot, clock)
         self._arms: list[tuple[PiperArm, list[int]]] = []
+
+    @property
+    def goes_on_unattended(self) -> bool:
+        """An arm goes to its last target and stays there, whoever has died."""
+        return True
 
     def open(self) -> FollowerInfo:
         """Find the arms and give them power; nothing moves.
@@ -46,7 +52,7 @@ class PiperFollower(Follower):
             rate=self.config.rate,
             lag=self.config.lag,
             has_effort=True,
-            has_unattended_stop=False,
+            has_unattended_stop=not self.goes_on_unattended,
             power_off="falls",
         )
 
@@ -96,7 +102,7 @@ class PiperFollower(Follower):
         for arm, _ in self._arms:
             try:
                 arm.close(is_powerless=policy == "off")
-            except Exception:  # noqa: BLE001 - one bus must not keep the others open
+            except BusError:  # one bus must not keep the others open
                 _LOG.exception("env 'can': a bus could not be closed")
         self._arms = []
 

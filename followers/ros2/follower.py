@@ -25,6 +25,12 @@ class RosFollower(Follower):
         self._remote: RosRobot | None = None
         self._has_effort = False
 
+    @property
+    def goes_on_unattended(self) -> bool:
+        """Only a trajectory carries its own stop."""
+        commands = filter(None, self.config.commands.values())
+        return any(command.kind != "trajectory" for command in commands)
+
     def open(self) -> FollowerInfo:
         """Join the graph, find the robot, and command nothing yet.
 
@@ -36,7 +42,6 @@ class RosFollower(Follower):
                 with us.
         """
         config, spec = self.config, self._make_spec()
-        has_stop = all(topic.kind == "trajectory" for topic in spec.commands)
         try:
             self._bus = open_bus(config, config.node)
             self._remote = RosRobot(self._bus, spec, self.clock)
@@ -50,7 +55,7 @@ class RosFollower(Follower):
             rate=config.rate,
             lag=config.lag,
             has_effort=self._has_effort,
-            has_unattended_stop=has_stop,
+            has_unattended_stop=not self.goes_on_unattended,
             power_off=config.power_off,
         )
 

@@ -177,17 +177,33 @@ class PiperBus:
         self._sdk.GripperCtrl(opening, torque, _GRIPPER_ON, 0)
 
     def close(self) -> None:
-        """Leave the bus; the arm stays as it is. May be called twice."""
+        """Leave the bus; the arm stays as it is. May be called twice.
+
+        Raises:
+            BusError: If the adapter could not be let go; all else was.
+        """
         self._must_end.set()
         if self._reader is not None:
             self._reader.join(10 * _RECEIVE_TIME)
             self._reader = None
-        if self._sdk is not None:
-            self._sdk.DisconnectPort()
-            self._sdk = None
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
+        sdk, self._sdk = self._sdk, None
+        try:
+            if sdk is not None:
+                self._disconnect(sdk)
+        finally:
+            if self._lock is not None:
+                self._lock.close()
+                self._lock = None
+
+    def _disconnect(self, sdk: Any) -> None:
+        can = importlib.import_module("can")
+        try:
+            sdk.DisconnectPort()
+        except (can.CanError, OSError) as err:
+            raise BusError(
+                f"{self._interface} '{self._channel}': expected to be let go, got "
+                f"{err}; unplug the adapter"
+            ) from err
 
     def _create_bus(self) -> None:
         """Let the SDK open the channel, which hides most of its failures."""

@@ -69,10 +69,14 @@ class GateHost:
 
     def _open(self, robot: RobotInfo, resolved: Resolved) -> FollowerInfo:
         """Open the follower; one that may not be driven is let go again."""
+        # leave to drive what nobody stops is asked before it is given power
+        goes_on = self._follower.goes_on_unattended
+        if goes_on:
+            self._notes.append(_accept_unattended(resolved))
         info = self._follower.open()
         try:
             _check_info(info, robot)
-            if not (info.simulated or info.has_unattended_stop):
+            if not (goes_on or info.simulated or info.has_unattended_stop):
                 self._notes.append(_accept_unattended(resolved))
         except PaprleError:
             self._follower.close("hold")

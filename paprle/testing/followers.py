@@ -63,6 +63,8 @@ class FollowerContract(ABC):
         assert info.rate > 0
         assert info.lag >= 0
         assert info.power_off in {"falls", "brakes"}
+        if not info.simulated:  # leave for it is asked before it is given power
+            assert follower.goes_on_unattended == (not info.has_unattended_stop)
 
     def test_closes_before_it_was_opened_and_twice(self, clock: ManualClock) -> None:
         follower = self.make_follower(clock)

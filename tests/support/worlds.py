@@ -167,7 +167,10 @@ class World:
         found = []
         for topic in dict.fromkeys(entry["topic"] for entry in entries):
             own = [entry for entry in entries if entry["topic"] == topic]
-            ids = [names.index(name) for name in own[0]["joints"]]
+            told = own[0]["joints"]  # fingers that mimic others stand there as well
+            columns = [i for i, name in enumerate(told) if name in names]
+            ids = [names.index(told[i]) for i in columns]
             t_ns = np.array([entry["t_ns"] for entry in own])
-            found.append(Arrived(topic, ids, t_ns, np.array([e["q"] for e in own])))
+            q = np.array([entry["q"] for entry in own])[:, columns]
+            found.append(Arrived(topic, ids, t_ns, q))
         return found
