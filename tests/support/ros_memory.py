@@ -12,6 +12,7 @@ from followers.ros2 import follower
 from followers.ros2.follower import RosFollower
 from hardware.ros.bus import COMMANDS, SENSORS, Bus, Publisher
 from hardware.ros.emulator.description import load_description
+from hardware.ros.emulator.drives import LagDrives
 from hardware.ros.emulator.robot import EmulatedRobot, Log
 from hardware.ros.messages import load_codec
 from paprle.config import resolve
@@ -144,7 +145,15 @@ class MemoryRobot:
     """The emulator on a graph in memory."""
 
     def __init__(
-        self, graph, robot="piper", *, env="ros2", running=None, every=2, tau=0.01
+        self,
+        graph,
+        robot="piper",
+        *,
+        env="ros2",
+        running=None,
+        every=2,
+        tau=0.01,
+        drives=None,
     ):
         self.graph, self.log = graph, MemoryLog()
         self.description = load_description(robot, env)
@@ -154,7 +163,7 @@ class MemoryRobot:
             self.description,
             graph.join("robot"),
             self.log,
-            time_constant=tau,
+            drives=drives or LagDrives(self.description, tau),
             make_bus=lambda: graph.join("another"),
         )
         self._n, self._every = 0, every

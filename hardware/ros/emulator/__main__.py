@@ -19,6 +19,7 @@ from typing import Any
 
 from hardware.ros.bus import BusError
 from hardware.ros.emulator.description import Description, load_description
+from hardware.ros.emulator.drives import Drives, LagDrives, MujocoDrives
 from hardware.ros.emulator.robot import EmulatedRobot, Log
 from hardware.ros.transports import NodeSettings, open_bus
 
@@ -39,7 +40,9 @@ class Options:
         namespace: Before every topic.
         rate: Of its controllers, [Hz].
         state_rate: Of its joint states, [Hz].
-        time_constant: Of its drives, [s].
+        physics: ``lag``: drives with a first-order lag; ``mujoco``: the robot of the
+            URDF, with servos, gravity and contact.
+        time_constant: Of drives with a lag, [s].
         log: File of what came and how it moved.
     """
 
@@ -52,6 +55,7 @@ class Options:
     namespace: str = ""
     rate: float = 500.0
     state_rate: float = 200.0
+    physics: str = "lag"
     time_constant: float = 0.02
     log: str = ""
 
@@ -64,6 +68,14 @@ class Options:
         """Read the robot's files."""
         env = self.env or ("ros1" if self.is_ros1 else "ros2")
         return load_description(self.robot, env, self.namespace)
+
+    def make_drives(self, description: Description) -> Drives:
+        """Return what moves its joints."""
+        if self.physics == "mujoco":
+            return MujocoDrives(description)
+        if self.physics != "lag":
+            raise ValueError(f"physics: expected lag or mujoco, got '{self.physics}'")
+        return LagDrives(description, self.time_constant)
 
     def make_settings(self) -> NodeSettings:
         """Return how the nodes of this emulator join the graph."""
@@ -109,7 +121,7 @@ class Runner:
             self._description,
             open_bus(settings, f"{Path(options.robot).stem}_robot"),
             Log(Path(options.log) if options.log else None),
-            time_constant=options.time_constant,
+            drives=options.make_drives(self._description),
             make_bus=lambda: open_bus(settings, "another"),
         )
         self._must_end = False

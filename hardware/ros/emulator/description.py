@@ -22,6 +22,11 @@ class Description:
         commands: Topic → (kind, joints).
         states: Topics of joint states.
         running: Topic of Bool; may be empty.
+        urdf_path: Its URDF.
+        urdf_of: What the URDF calls each joint.
+        scale: Position in ROS over position in the URDF, by joint.
+        grippers: URDF joints that move fingers.
+        eef_links: Its end-effector links.
     """
 
     joints: tuple[str, ...]
@@ -29,6 +34,11 @@ class Description:
     commands: Mapping[str, tuple[str, tuple[str, ...]]]
     states: tuple[str, ...]
     running: str
+    urdf_path: Path
+    urdf_of: Mapping[str, str]
+    scale: Mapping[str, float]
+    grippers: tuple[str, ...]
+    eef_links: tuple[str, ...]
 
 
 def load_description(robot: str, env: str, namespace: str = "") -> Description:
@@ -63,7 +73,14 @@ def load_description(robot: str, env: str, namespace: str = "") -> Description:
         settings = {**settings, **part, "commands": commands}
     if not settings.get("commands"):
         raise ValueError(f"{path.name}: expected commands in envs.{env}, got none")
+    tree["urdf"] = _find_urdf(str(tree.get("urdf", "")), path)
     return _describe(tree, settings, namespace)
+
+
+def _find_urdf(name: str, yaml_path: Path) -> Path:
+    """Return the URDF a YAML names: absolute, or from the workspace or the YAML."""
+    places = (_WORKSPACE / name, yaml_path.parent / name)
+    return next((place for place in places if place.is_file()), places[0])
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -85,17 +102,19 @@ def _describe(
     def to_ros(joint: str) -> str:
         return str(names.get(joint, prefix + joint))
 
-    commands = {
-        namespace + command["topic"]: (
-            str(command.get("kind", "trajectory")),
-            tuple(to_ros(joint) for joint in command.get("joints") or limbs[label]),
-        )
-        for label, command in settings["commands"].items()
-        if command is not None
+    urdf_of = {to_ros(name): name for name in homes}
+    commands = {}
+    for label, command in settings["commands"].items():
+        if command is None:
+            continue
+        joints = command.get("joints") or limbs[label]
+        urdf_of |= {to_ros(joint): joint for joint in joints}
+        kind = str(command.get("kind", "trajectory"))
+        commands[namespace + command["topic"]] = kind, tuple(map(to_ros, joints))
+    scale = {name: float(scales.get(joint, 1.0)) for name, joint in urdf_of.items()}
+    start = {
+        name: homes.get(joint, 0.0) * scale[name] for name, joint in urdf_of.items()
     }
-    start = {to_ros(name): q * scales.get(name, 1.0) for name, q in homes.items()}
-    for _, joints in commands.values():
-        start |= {name: 0.0 for name in joints if name not in start}
     running = str(settings.get("running_topic") or "")
     return Description(
         joints=tuple(start),
@@ -105,6 +124,15 @@ def _describe(
             namespace + topic for topic in settings.get("states") or ["/joint_states"]
         ),
         running=running and namespace + running,
+        urdf_path=tree["urdf"],
+        urdf_of=urdf_of,
+        scale=scale,
+        grippers=tuple(
+            limb["gripper"]["joint"]
+            for limb in tree["limbs"].values()
+            if limb.get("gripper")
+        ),
+        eef_links=tuple(limb["eef_link"] for limb in tree["limbs"].values()),
     )
 
 

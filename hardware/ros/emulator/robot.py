@@ -1,9 +1,8 @@
-"""The emulated robot: controllers, drives with a first-order lag, topics and faults."""
+"""The emulated robot: controllers, drives, topics and faults."""
 
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Callable
 from copy import copy
@@ -16,13 +15,13 @@ import numpy.typing as npt
 from hardware.ros.bus import LATCHED, Bus, Publisher
 from hardware.ros.emulator.controllers import CONTROLLERS, GRIPPER_GOAL, Controller
 from hardware.ros.emulator.description import Description
+from hardware.ros.emulator.drives import Drives
 from hardware.ros.joints import Joints, encode_bool, encode_joints
 from hardware.ros.messages import BOOL, JOINT_STATE, MessageError
 from hardware.ros.robot import KINDS
 
 Vec = npt.NDArray[np.float64]
 
-_STIFFNESS = 100.0  # [N·m/rad] chosen: efforts of a small arm's drive
 FAULTS = (
     "paused",
     "silent",
@@ -69,7 +68,7 @@ class EmulatedRobot:
         bus: Bus,
         log: Log,
         *,
-        time_constant: float,
+        drives: Drives,
         make_bus: Callable[[], Bus],
     ) -> None:
         """Put the robot at its start and its topics on the bus.
@@ -78,17 +77,15 @@ class EmulatedRobot:
             description: The robot.
             bus: Its node.
             log: Where it is told what came and how it moved.
-            time_constant: Of its drives, [s]; 0: none.
+            drives: What moves its joints.
             make_bus: Makes another node, for faults that need one.
         """
         self._description, self._bus, self._log = description, bus, log
-        self._time_constant = time_constant
+        self._drives = drives
         self._make_bus = make_bus
         self._faults: set[str] = set()
         self._others: dict[str, tuple[Bus, Publisher]] = {}
         self._now_ns = 0
-        self.q = np.array([description.start[name] for name in description.joints])
-        self.dq = np.zeros_like(self.q)
         self._controllers: list[tuple[Controller, list[int]]] = []
         for topic, (kind, joints) in description.commands.items():
             ids = [description.joints.index(name) for name in joints]
@@ -111,6 +108,11 @@ class EmulatedRobot:
         elif bus.codec.is_ros1:  # an action of ROS 2 cannot be served over DDS alone
             bus.subscribe(f"{topic}/goal", GRIPPER_GOAL, intake)
 
+    @property
+    def q(self) -> Vec:
+        """Where it is, shape (n,), in ROS's units."""
+        return self._drives.q
+
     def step(self, now_ns: int) -> None:
         """Receive, control and move on to a time, [ns]."""
         before_ns, self._now_ns = self._now_ns, now_ns
@@ -124,7 +126,7 @@ class EmulatedRobot:
                 controller.update(now_ns)
             desired[ids] = controller.q
         if dt > 0.0:
-            self._drive(desired, dt)
+            self._drives.step(desired, dt)
         self._log.write("motion", now_ns, q=self.q.tolist(), q_des=desired.tolist())
 
     def publish(self) -> None:
@@ -190,21 +192,9 @@ class EmulatedRobot:
 
         return take
 
-    def _drive(self, desired: Vec, dt: float) -> None:
-        share = 1.0
-        if self._time_constant > 0.0:
-            share = -math.expm1(-dt / self._time_constant)
-        step = share * (desired - self.q)
-        self.q, self.dq = self.q + step, step / dt
-
     def _measure(self) -> Joints:
-        desired = self.q.copy()
-        for controller, ids in self._controllers:
-            desired[ids] = controller.q
-        tau = _STIFFNESS * (desired - self.q)
-        return Joints(
-            self._description.joints, self.q, self.dq, tau, stamp_ns=self._now_ns
-        )
+        names, moved = self._description.joints, self._drives
+        return Joints(names, moved.q, moved.dq, moved.tau, stamp_ns=self._now_ns)
 
     def _spoil(self, joints: Joints) -> Joints:
         names, q, dq, tau = joints.names, joints.q, joints.dq, joints.tau
