@@ -48,8 +48,8 @@ class _Motor:
     stall_current: float
 
 
-# spec: emanual.robotis.com/docs/en/dxl/x/<model>/, "Stall Torque" at 5.0 V (330 M),
-# 11.1 or 12.0 V (others), and the unit of Present Current (126).
+# spec: emanual.robotis.com/docs/en/dxl/x/<model>/, all looked up: "Stall Torque" and
+# its current at 5.0 V (330 M) or 12.0 V (others); unit of Present Current (126).
 _MOTORS: Mapping[str, _Motor] = {
     "xl330-m077": _Motor(1.0e-3, 0.215, 1.47),
     "xl330-m288": _Motor(1.0e-3, 0.52, 1.47),
@@ -57,7 +57,7 @@ _MOTORS: Mapping[str, _Motor] = {
     "xc330-m288": _Motor(1.0e-3, 0.93, 1.80),
     "xc330-t181": _Motor(1.0e-3, 0.80, 0.88),
     "xc330-t288": _Motor(1.0e-3, 1.00, 0.88),
-    "xl430-w250": _Motor(0.0, 1.4, 1.3),
+    "xl430-w250": _Motor(0.0, 1.5, 1.4),
     "xc430-w150": _Motor(0.0, 1.6, 1.4),
     "xc430-w240": _Motor(0.0, 1.9, 1.4),
     "xm430-w210": _Motor(2.69e-3, 3.0, 2.3),

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from hardware.dynamixel.bus import Bus, Reading
-from hardware.dynamixel.errors import BusError
+from hardware.dynamixel.errors import BusError, BusTimeout
 from hardware.dynamixel.inspection import (
     Servo,
     find_absence,
@@ -26,6 +26,7 @@ from hardware.dynamixel.port import find_latency_problem, read_latency_timer
 from hardware.dynamixel.wire import Wire
 from leaders.puppeteer.arm import Arm
 from leaders.puppeteer.limits import read_limits
+from paprle.types import Vec
 
 Finding = tuple[bool, str]
 """Whether it is well, and the words for it."""
@@ -33,6 +34,7 @@ Finding = tuple[bool, str]
 _N_READINGS = 200  # chosen: half a second at 400 Hz
 _LEAST_RATE = 200.0  # [Hz] spec: issue, teleoperation from 16 servos
 _MOST_SPOILED = 0.02  # chosen: readings asked for twice; a good cable spoils none
+_OFF = 0.15  # [rad] chosen: less than a tooth of a horn, more than play and a stand
 _SLACK = 0.1  # [rad] chosen: a joint against its stop bends a little
 
 
@@ -77,7 +79,10 @@ def _examine_bus(
     for servo in settings.servos:
         problem = find_absence(wire, servo)
         if problem is None:
-            yield from _examine_servo(wire, servo)
+            try:
+                yield from _examine_servo(wire, servo)
+            except BusTimeout as err:  # the others can be asked all the same
+                yield False, str(err)
             continue
         yield False, problem.text
         if wire.ping(servo.id) is None:
@@ -195,3 +200,21 @@ def _examine_pose(arm: Arm, reading: Reading) -> Iterator[Finding]:
     if is_well:
         listed = np.array2string(q, precision=2, suppress_small=True)
         yield True, f"limb '{arm.name}': at {listed} [rad], within its URDF's limits"
+        yield from _compare_rest(arm, q)
+
+
+def _compare_rest(arm: Arm, q: Vec) -> Iterator[Finding]:
+    """Name joints away from the rest pose: no register tells a wrong sign or tooth."""
+    apart = (q[: arm.n_arm] - arm.reset_q).tolist()
+    off = [
+        f"{joint} by {away:+.2f}"
+        for joint, away in zip(arm.joint_names, apart, strict=False)
+        if abs(away) > _OFF
+    ]
+    if off:
+        yield (
+            True,
+            f"limb '{arm.name}': away from its rest pose: {', '.join(off)} [rad]; if "
+            "it lies there, a sign, an offset (a tooth of a horn) or two ids are "
+            "wrong: run paprle calibrate",
+        )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 from puppets import puppets
@@ -46,7 +47,7 @@ def examine(emulated, monkeypatch):
     def run():
         config = load_config()
         limb = replace(config.limbs["arm"], port=emulated.port("arm"))
-        config = replace(config, limbs={"arm": limb}, timeout=0.02)
+        config = replace(config, limbs={"arm": limb}, timeout=0.05)
         found = list(Puppeteer(config, time.monotonic_ns).diagnose())
         texts = [text for _, text in found]
         return "\n".join(texts), [text for is_well, text in found if not is_well]
@@ -76,7 +77,7 @@ def test_verb_shows_each_finding_and_counts_faults(emulated, capsys):
     emulated.servo(3).table.put("Drive Mode", 1)
     port = f"leader.limbs.arm.port={emulated.port('arm')}"
 
-    code = main(["doctor", f"leader={NAME}", port, "leader.timeout=0.02"])
+    code = main(["doctor", f"leader={NAME}", port, "leader.timeout=0.05"])
 
     out = capsys.readouterr().out
     assert code == 1
@@ -132,6 +133,77 @@ def test_planted_fault_is_found(emulated, examine, plant, text):
     said, faults = examine()
 
     assert re.search(text, "\n".join(faults)), said
+
+
+def lay_down(emulated):
+    """Put the arm where it rests, its trigger half open."""
+    limb = load_config().limbs["arm"]
+    at = [*limb.reset_q, 0.5 * (limb.gripper.open + limb.gripper.closed)]
+    servos = [*limb.servos.values(), limb.gripper]
+    for servo, q in zip(servos, at, strict=True):
+        angle = servo.sign * servo.gear * q + servo.offset
+        emulated.servo(servo.id).angle = angle
+    return limb
+
+
+def reverse(emulated):
+    servo = lay_down(emulated).servos["joint4"]
+    offset, angle = servo.offset, emulated.servo(servo.id).angle
+    emulated.servo(servo.id).angle = 2 * offset - angle
+
+
+def slip(emulated):
+    servo = lay_down(emulated).servos["joint2"]
+    emulated.servo(servo.id).angle += 2 * np.pi / 16  # a tooth
+
+
+def exchange(emulated):
+    lay_down(emulated)
+    one, other = emulated.servo(3), emulated.servo(4)
+    one.angle, other.angle = other.angle, one.angle
+
+
+MISFITS = {"sign": (reverse, "joint4"), "tooth": (slip, "joint2"),
+           "exchanged": (exchange, "joint[34]")}  # fmt: skip
+
+
+@pytest.mark.parametrize(("plant", "joint"), MISFITS.values(), ids=MISFITS)
+def test_what_no_register_tells_shows_at_the_rest_pose(emulated, examine, plant, joint):
+    plant(emulated)
+
+    said, _ = examine()
+
+    shown = rf"rest pose: .*{joint} by .*run paprle calibrate|{joint}': expected .*cal"
+    assert re.search(shown, said), said
+
+
+def test_an_arm_at_its_rest_pose_is_not_away_from_it(emulated, examine):
+    lay_down(emulated)
+
+    assert "rest pose" not in examine()[0]
+
+
+def test_an_inverted_gripper_is_found(emulated, examine):
+    gripper = lay_down(emulated).gripper
+    wide = gripper.sign * gripper.gear * gripper.open
+    emulated.servo(gripper.id).angle = gripper.offset - wide
+
+    _, faults = examine()
+
+    assert re.search(f"arm/{gripper.joint}': expected .*run paprle cal", faults[-1])
+
+
+def test_a_joint_that_its_urdf_lacks_is_found(emulated):
+    limb = load_config().limbs["arm"]
+    servos = {f"{joint}x": servo for joint, servo in limb.servos.items()}
+    limb = replace(limb, port=emulated.port("arm"), servos=servos)
+    config = replace(load_config(), limbs={"arm": limb}, timeout=0.05)
+
+    found = list(Puppeteer(config, time.monotonic_ns).diagnose())
+
+    faults = "\n".join(text for is_well, text in found if not is_well)
+    assert "expected joint 'joint1x' in " in faults
+    assert "got none; there are: joint1, " in faults
 
 
 def test_port_that_is_not_there(capsys):
