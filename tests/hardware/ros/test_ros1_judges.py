@@ -31,6 +31,7 @@ from paprle.process import WORKSPACE
 
 CODEC = load_codec("noetic")
 PUBLISHER = Path("/usr/lib/robot_state_publisher/robot_state_publisher")
+URDF = WORKSPACE / "urdf/piper/robot.urdf"
 Q = {"joint1": 0.7, "joint2": 1.1, "joint3": -0.9, "joint4": 0.3, "joint5": -0.4}
 Q |= {"joint6": 0.5, "joint7": 0.02, "joint8": -0.02}
 
@@ -84,35 +85,44 @@ def test_bytes_and_sums_are_those_of_genpy(module, name):
     assert message_type._md5sum == CODEC.hash_type(typename)
 
 
-def test_debians_robot_state_publisher_makes_the_right_tf_of_our_states(master):
+def ask_judge(master, probe, *words, judge=()):
+    """Return what a probe said beside Debian's robot_state_publisher."""
     if not PUBLISHER.is_file():
         skip_or_fail("apt-get install ros-robot-state-publisher")
     env = os.environ | master
-    urdf = WORKSPACE / "urdf/piper/robot.urdf"
-    subprocess.run(
-        ["rosparam", "set", "/robot_description", "-t", str(urdf)], env=env, check=True
-    )
-    judge = subprocess.Popen(
-        [PUBLISHER], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    probe = Path(__file__).parents[2] / "support/ros1_probe.py"
-    words = [f"{name}={q}" for name, q in Q.items()]
+    described = ["rosparam", "set", "/robot_description", "-t", str(URDF)]
+    subprocess.run(described, env=env, check=True)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    publisher = subprocess.Popen([PUBLISHER, *judge], env=env, **quiet)
     try:
-        ran = subprocess.run(
-            [sys.executable, str(probe), *words],
-            env=env | {"PYTHONPATH": str(WORKSPACE)},
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=True,
-        )
+        return run_probe(master, probe, *words)
     finally:
-        judge.terminate()
-        judge.wait(10)
+        publisher.terminate()
+        publisher.wait(10)
 
-    found = json.loads(ran.stdout)
+
+def run_probe(master, probe, *words):
+    """Run a program of tests/support against the master; return its last line."""
+    support = Path(__file__).parents[2] / "support"
+    ran = subprocess.run(
+        [sys.executable, str(support / probe), *words],
+        env=os.environ | master | {"PYTHONPATH": f"{WORKSPACE}:{support}"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout.splitlines()[-1])
+
+
+def test_debians_robot_state_publisher_makes_the_right_tf_of_our_states(master):
+    words = [f"{name}={q}" for name, q in Q.items()]
+
+    found = ask_judge(master, "ros1_probe.py", *words)
+
     assert len(found) == len(Q)
-    model = pin.buildModelFromUrdf(str(urdf))
+    model = pin.buildModelFromUrdf(str(URDF))
     data, q = model.createData(), pin.neutral(model)
     for name, position in Q.items():
         q[model.joints[model.getJointId(name)].idx_q] = position
@@ -125,35 +135,10 @@ def test_debians_robot_state_publisher_makes_the_right_tf_of_our_states(master):
 
 
 def test_our_tf_is_that_of_debians_robot_state_publisher(master):
-    if not PUBLISHER.is_file():
-        skip_or_fail("apt-get install ros-robot-state-publisher")
-    env = os.environ | master
-    urdf = WORKSPACE / "urdf/piper/robot.urdf"
-    subprocess.run(
-        ["rosparam", "set", "/robot_description", "-t", str(urdf)], env=env, check=True
-    )
     remapped = ["/tf:=/tf_judge", "/tf_static:=/tf_static_judge"]
-    judge = subprocess.Popen(
-        [PUBLISHER, *remapped],
-        env=env,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    probe = Path(__file__).parents[2] / "support/ros1_publisher_probe.py"
-    try:
-        ran = subprocess.run(
-            [sys.executable, str(probe), "piper"],
-            env=env | {"PYTHONPATH": str(WORKSPACE)},
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=True,
-        )
-    finally:
-        judge.terminate()
-        judge.wait(10)
 
-    said = json.loads(ran.stdout.splitlines()[-1])
+    said = ask_judge(master, "ros1_publisher_probe.py", "piper", judge=remapped)
+
     assert len(said["heard"]) == 5
     for ours, theirs in (("tf", "tf_judge"), ("tf_static", "tf_static_judge")):
         assert set(said["tf"][ours]) == set(said["tf"][theirs])
@@ -168,15 +153,7 @@ def test_our_tf_is_that_of_debians_robot_state_publisher(master):
 def test_goals_of_a_gripper_reach_debians_actionlib(master):
     if importlib.util.find_spec("actionlib") is None:
         skip_or_fail("actionlib is not here: apt-get install python3-actionlib")
-    support = Path(__file__).parents[2] / "support"
-    ran = subprocess.run(
-        [sys.executable, str(support / "ros1_action_probe.py")],
-        env=os.environ | master | {"PYTHONPATH": f"{WORKSPACE}:{support}"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
 
-    said = json.loads(ran.stdout.splitlines()[-1]) if ran.stdout else ran.stderr
+    said = run_probe(master, "ros1_action_probe.py")
+
     assert said == {"is_there": True, "taken": [0.01, 0.035]}
