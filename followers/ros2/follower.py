@@ -6,8 +6,9 @@ import numpy as np
 
 from followers.ros2.config import CommandConfig, RosConfig
 from hardware.ros.bus import Bus, BusError
+from hardware.ros.commands import Topic
 from hardware.ros.messages import MessageError
-from hardware.ros.robot import RobotSpec, RosRobot, Topic
+from hardware.ros.robot import RobotSpec, RosRobot
 from hardware.ros.transports import open_bus
 from paprle.errors import CommandError, DeviceError
 from paprle.interfaces import Clock, Follower

@@ -2,72 +2,32 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from hardware.ros.bus import LATCHED, SENSORS, Bus, BusError, Publisher
+from hardware.ros.bus import LATCHED, SENSORS, Bus, BusError
+from hardware.ros.commands import Commander, Topic
 from hardware.ros.joints import (
-    Joints,
-    Trajectory,
     Vec,
     decode_bool,
     decode_joints,
-    encode_floats,
-    encode_gripper,
-    encode_joints,
-    encode_trajectory,
 )
 from hardware.ros.messages import (
     BOOL,
-    FLOATS,
-    GRIPPER_ACTION,
     JOINT_STATE,
-    JOINT_TRAJECTORY,
     MessageError,
 )
 from hardware.ros.stopping import StopPlanner
-
-KINDS = {
-    "trajectory": JOINT_TRAJECTORY,
-    "positions": FLOATS,
-    "joint_state": JOINT_STATE,
-    "gripper_action": GRIPPER_ACTION,
-}
-"""What a command topic takes: the word in the YAML and its type."""
 
 _LOOK_NS = 100_000_000  # [ns] chosen: how often the graph is looked at
 _SETTLING = 0.5  # [s] chosen: time for publishers to be found that should not be there
 _PLAUSIBLE = 1.0  # [rad] chosen: how far outside its limits a real joint may read
 _LONGEST_STEP = 0.5  # [s] chosen: states farther apart than this give no velocity
 _JUMP = 0.2  # [rad] chosen: between two states, beyond what twice V explains
-_GOAL_NS = 100_000_000  # [ns] chosen: a goal replaces the one before, not 200 a second
-_GOAL_STEP = 1e-4  # [rad] or [m] chosen: a change that is no new goal
 _NEAR = 0.01  # [rad] chosen: a step that no drive minds
-
-
-@dataclass(frozen=True, kw_only=True)
-class Topic:
-    """Where commands for some joints go.
-
-    Attributes:
-        name: Full name of the topic.
-        kind: Key of ``KINDS``.
-        joint_names: What ROS calls its joints, in the message's order.
-        indices: The robot's joints that they are, or that they follow.
-        scale: Position in ROS over position of that joint in the URDF, shape (m,).
-        offset: Added to it, in ROS's units, shape (m,).
-    """
-
-    name: str
-    kind: str
-    joint_names: tuple[str, ...]
-    indices: npt.NDArray[np.intp]
-    scale: Vec
-    offset: Vec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,27 +90,14 @@ class RosRobot:
         self._looked_ns = 0
         self._intruder = self._jump = ""
         self._is_held = False
-        self._planners = [
-            StopPlanner(
-                spec.q_min[topic.indices],
-                spec.q_max[topic.indices],
-                spec.dq_max[topic.indices],
-                spec.ddq_max[topic.indices],
-                spec.period,
-            )
-            for topic in spec.commands
-        ]
         for state in spec.states:
             bus.subscribe(state, JOINT_STATE, self._take_joints, SENSORS)
         if spec.running:
             bus.subscribe(spec.running, BOOL, self._take_running, LATCHED)
-        self._publishers: list[Publisher] = [
-            (bus.advertise_action if topic.kind == "gripper_action" else bus.advertise)(
-                topic.name, KINDS[topic.kind]
-            )
+        self._commanders = [
+            Commander(bus, topic, self._make_planner(topic), clock)
             for topic in spec.commands
         ]
-        self._goals: dict[str, tuple[float, int]] = {}
 
     def connect(self, timeout: float) -> None:
         """Wait for the robot and look whether it is the one expected.
@@ -200,44 +147,28 @@ class RosRobot:
             is_near = bool((np.abs(q - self.q)[self._spec.is_arm] <= _NEAR).all())
             self._is_held = not (self._is_running and is_near)
             if self._is_held:
-                for planner in self._planners:
-                    planner.forget()
+                for commander in self._commanders:
+                    commander.forget()
                 return
-        parts = zip(self._spec.commands, self._planners, self._publishers, strict=True)
-        for topic, planner, publisher in parts:
-            if topic.kind == "gripper_action":
-                self._send_goal(topic, publisher, q[topic.indices])
-            else:
-                publisher.publish(self._encode(topic, planner, q[topic.indices]))
+        for commander in self._commanders:
+            part = q[commander.topic.indices]
+            commander.send(part, self._find_lead(part, commander.topic.indices))
 
-    def _send_goal(self, topic: Topic, publisher: Publisher, q: Vec) -> None:
-        """Send a goal when it is another one, and not too often."""
-        position, now_ns = float((q * topic.scale + topic.offset)[0]), self._clock()
-        last, sent_ns = self._goals.get(topic.name, (math.inf, 0))
-        if abs(position - last) > _GOAL_STEP and now_ns - sent_ns >= _GOAL_NS:
-            self._goals[topic.name] = position, now_ns
-            publisher.publish(encode_gripper(self._bus.codec, position))
+    def _make_planner(self, topic: Topic) -> StopPlanner:
+        spec, at = self._spec, topic.indices
+        return StopPlanner(
+            spec.q_min[at],
+            spec.q_max[at],
+            spec.dq_max[at],
+            spec.ddq_max[at],
+            spec.period,
+        )
 
     def _find_lead(self, q: Vec, at: npt.NDArray[np.intp]) -> float:
         """Return when a command is to be reached: an arm let go catches up at V."""
         spec = self._spec
         late = np.abs(q - self.q[at]) / spec.dq_max[at] - 2.0 * spec.lag
         return float(np.fmax.reduce(late[spec.is_arm[at]], initial=spec.lead))
-
-    def _encode(self, topic: Topic, planner: StopPlanner, q: Vec) -> bytes:
-        codec = self._bus.codec
-        names, scale, offset = topic.joint_names, topic.scale, topic.offset
-        if topic.kind == "trajectory":
-            lead = self._find_lead(q, topic.indices)
-            plan = planner.advance(q, self._clock(), lead)
-            # stamp zero: from its arrival, in the controller's own time, real or not
-            q_ros, dq_ros = plan.q * scale + offset, plan.dq * scale
-            trajectory = Trajectory(names, plan.times, q_ros, dq_ros)
-            return encode_trajectory(codec, trajectory)
-        if topic.kind == "positions":
-            return encode_floats(codec, q * scale + offset)
-        missing = np.full(len(q), np.nan)
-        return encode_joints(codec, Joints(names, q * scale + offset, missing, missing))
 
     def _take_joints(self, data: bytes) -> None:
         try:
@@ -299,7 +230,7 @@ class RosRobot:
             self.n_refused += 1
 
     def _is_there(self) -> bool:
-        matched = all(publisher.count_matched() for publisher in self._publishers)
+        matched = all(commander.count_matched() for commander in self._commanders)
         return matched and bool((self.stamps_ns > 0).all())
 
     def _find_missing(self) -> list[str]:
@@ -314,13 +245,11 @@ class RosRobot:
             problems.append(
                 f"expected states of {', '.join(unheard)} on {', '.join(spec.states)}"
             )
-        for topic, publisher in zip(spec.commands, self._publishers, strict=True):
-            if not publisher.count_matched():
-                is_action = topic.kind == "gripper_action"
-                who = "an action server" if is_action else "a reliable subscriber"
-                problems.append(
-                    f"expected {who} of {KINDS[topic.kind]} on {topic.name}"
-                )
+        problems += [
+            f"expected {commander.describe_peer()}"
+            for commander in self._commanders
+            if not commander.count_matched()
+        ]
         if problems:
             found = [f"{t} [{kind}]" for t, kind in self._bus.list_topics().items()]
             problems.append(f"found: {', '.join(sorted(found)) or 'nobody'}")

@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from hardware.ros.bus import LATCHED, Bus, Publisher
+from hardware.ros.commands import KINDS
 from hardware.ros.emulator.controllers import CONTROLLERS, GRIPPER_GOAL, Controller
 from hardware.ros.emulator.description import Description
 from hardware.ros.emulator.drives import Drives
 from hardware.ros.joints import Joints, encode_bool, encode_joints
 from hardware.ros.messages import BOOL, JOINT_STATE, MessageError
-from hardware.ros.robot import KINDS
 
 Vec = npt.NDArray[np.float64]
 
@@ -112,6 +112,11 @@ class EmulatedRobot:
     def q(self) -> Vec:
         """Where it is, shape (n,), in ROS's units."""
         return self._drives.q
+
+    @property
+    def dq(self) -> Vec:
+        """How fast it moves, shape (n,)."""
+        return self._drives.dq
 
     def step(self, now_ns: int) -> None:
         """Receive, control and move on to a time, [ns]."""

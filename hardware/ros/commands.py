@@ -1,0 +1,126 @@
+"""Commands of some joints to one topic, or to a gripper's action."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hardware.ros.bus import Bus
+from hardware.ros.joints import (
+    Joints,
+    Trajectory,
+    Vec,
+    encode_floats,
+    encode_gripper,
+    encode_joints,
+    encode_trajectory,
+)
+from hardware.ros.messages import (
+    FLOATS,
+    GRIPPER_ACTION,
+    JOINT_STATE,
+    JOINT_TRAJECTORY,
+)
+from hardware.ros.stopping import StopPlanner
+
+KINDS = {
+    "trajectory": JOINT_TRAJECTORY,
+    "positions": FLOATS,
+    "joint_state": JOINT_STATE,
+    "gripper_action": GRIPPER_ACTION,
+}
+"""What a command topic takes: the word in the YAML and its type."""
+
+_GOAL_NS = 100_000_000  # [ns] chosen: a goal replaces the one before, not 200 a second
+_GOAL_STEP = 1e-4  # [rad] or [m] chosen: a change that is no new goal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Topic:
+    """Where commands for some joints go.
+
+    Attributes:
+        name: Full name of the topic.
+        kind: Key of ``KINDS``.
+        joint_names: What ROS calls its joints, in the message's order.
+        indices: The robot's joints that they are, or that they follow.
+        scale: Position in ROS over position of that joint in the URDF, shape (m,).
+        offset: Added to it, in ROS's units, shape (m,).
+    """
+
+    name: str
+    kind: str
+    joint_names: tuple[str, ...]
+    indices: npt.NDArray[np.intp]
+    scale: Vec
+    offset: Vec
+
+
+class Commander:
+    """Sends the commands of one topic.
+
+    Attributes:
+        topic: Where they go.
+    """
+
+    def __init__(
+        self, bus: Bus, topic: Topic, planner: StopPlanner, clock: Callable[[], int]
+    ) -> None:
+        self.topic = topic
+        self._codec, self._planner, self._clock = bus.codec, planner, clock
+        self._is_action = topic.kind == "gripper_action"
+        advertise = bus.advertise_action if self._is_action else bus.advertise
+        self._publisher = advertise(topic.name, KINDS[topic.kind])
+        self._goal, self._sent_ns = math.inf, 0
+
+    def count_matched(self) -> int:
+        """Return how many take these commands."""
+        return self._publisher.count_matched()
+
+    def describe_peer(self) -> str:
+        """Say who should take them."""
+        who = "an action server" if self._is_action else "a reliable subscriber"
+        return f"{who} of {KINDS[self.topic.kind]} on {self.topic.name}"
+
+    def forget(self) -> None:
+        """Begin anew: what was commanded last is no past any more."""
+        self._planner.forget()
+
+    def send(self, q: Vec, lead: float) -> None:
+        """Send a command.
+
+        Args:
+            q: Positions of the topic's joints as the URDF has them, shape (m,).
+            lead: From a trajectory's arrival to its first point, [s].
+        """
+        if self._is_action:
+            self._send_goal(float((q * self.topic.scale + self.topic.offset)[0]))
+        else:
+            self._publisher.publish(self._encode(q, lead))
+
+    def _send_goal(self, position: float) -> None:
+        """Send a goal when it is another one, and not too often."""
+        now_ns = self._clock()
+        is_other = abs(position - self._goal) > _GOAL_STEP
+        if is_other and now_ns - self._sent_ns >= _GOAL_NS:
+            self._goal, self._sent_ns = position, now_ns
+            self._publisher.publish(encode_gripper(self._codec, position))
+
+    def _encode(self, q: Vec, lead: float) -> bytes:
+        codec, topic = self._codec, self.topic
+        names, scale, offset = topic.joint_names, topic.scale, topic.offset
+        if topic.kind == "trajectory":
+            plan = self._planner.advance(q, self._clock(), lead)
+            # stamp zero: from its arrival, in the controller's own time, real or not
+            q_ros, dq_ros = plan.q * scale + offset, plan.dq * scale
+            return encode_trajectory(
+                codec, Trajectory(names, plan.times, q_ros, dq_ros)
+            )
+        if topic.kind == "positions":
+            return encode_floats(codec, q * scale + offset)
+        missing = np.full(len(q), np.nan)
+        return encode_joints(codec, Joints(names, q * scale + offset, missing, missing))
