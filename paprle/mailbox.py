@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import mmap
 import os
-import struct
 import tempfile
 import zlib
 
@@ -19,8 +18,7 @@ import numpy as np
 from paprle.wire import Record
 
 _N_KINDS = 8  # chosen: more than Stream has
-_MAILBOX_HEADER = 8
-_SLOT = struct.Struct("<QQ")  # number and checksum
+_SLOT_HEAD = 2  # words: number and checksum
 _RING_HEADER = 64 + 8 * _N_KINDS
 
 
@@ -51,33 +49,38 @@ class Mailbox:
 
     def __init__(self, dtype: np.dtype[np.void], fd: int | None = None) -> None:
         self._dtype = dtype
-        self._stride = _SLOT.size + -(-dtype.itemsize // 8) * 8
-        size = _MAILBOX_HEADER + 2 * self._stride
+        self._n_bytes = dtype.itemsize
+        self._stride = _SLOT_HEAD + -(-self._n_bytes // 8)
+        size = 8 * (1 + 2 * self._stride)
         self.fd = _make_shared(size) if fd is None else fd
         self._map = mmap.mmap(self.fd, size)
-        self._count = np.frombuffer(self._map, dtype="u8", count=1)
+        # the count, then two slots: in words, as memory writes them, at once
+        self._words = memoryview(self._map).cast("Q")
 
     def write(self, record: Record) -> None:
         """Publish a copy of the record; only one process may write."""
-        count = int(self._count[0]) + 1
-        at = _MAILBOX_HEADER + (count % 2) * self._stride
+        words = self._words
+        count = words[0] + 1
+        at = 1 + (count % 2) * self._stride
         payload = record.tobytes()
-        start = at + _SLOT.size
-        _SLOT.pack_into(self._map, at, 0, 0)
-        self._map[start : start + len(payload)] = payload
-        _SLOT.pack_into(self._map, at, count, zlib.crc32(payload))
-        self._count[0] = count
+        start = 8 * (at + _SLOT_HEAD)
+        words[at] = 0
+        self._map[start : start + self._n_bytes] = payload
+        words[at + 1] = zlib.crc32(payload)
+        words[at] = count
+        words[0] = count
 
     def read(self) -> Record | None:
         """Return the newest record, or None before the first; never blocks."""
+        words = self._words
         for _ in range(4):  # chosen: a writer can lap a reader, but not four times
-            count = int(self._count[0])
+            count = words[0]
             if count == 0:
                 return None
-            at = _MAILBOX_HEADER + (count % 2) * self._stride
-            number, checksum = _SLOT.unpack_from(self._map, at)
-            start = at + _SLOT.size
-            payload = self._map[start : start + self._dtype.itemsize]
+            at = 1 + (count % 2) * self._stride
+            number, checksum = words[at], words[at + 1]
+            start = 8 * (at + _SLOT_HEAD)
+            payload = self._map[start : start + self._n_bytes]
             if number == count and checksum == zlib.crc32(payload):
                 return np.ndarray((), self._dtype, payload)
         return None
@@ -85,7 +88,7 @@ class Mailbox:
     @property
     def count(self) -> int:
         """How many records were written so far."""
-        return int(self._count[0])
+        return self._words[0]
 
 
 class Ring:

@@ -9,7 +9,7 @@ from followers.kinematic.faults import Faults
 from followers.kinematic.plant import Plant
 from paprle.errors import CommandError, DeviceError
 from paprle.interfaces import Clock, Follower
-from paprle.types import FollowerInfo, FollowerState, RobotInfo, Vec, readonly
+from paprle.types import FollowerInfo, FollowerState, RobotInfo, Vec
 
 
 class KinematicFollower(Follower):
@@ -55,11 +55,11 @@ class KinematicFollower(Follower):
         plant = self._open_plant()
         state = FollowerState(
             stamp_ns=self.clock(),
-            q=readonly(plant.q),
-            dq=readonly(plant.dq),
+            q=plant.q,
+            dq=plant.dq,
             sim_time=self._n_writes / self.config.rate,
         )
-        return self._faults.change_state(state, self.clock())
+        return self._faults.change_state(state, state.stamp_ns)
 
     def write(self, q_cmd: Vec) -> None:
         """Move on by one period.

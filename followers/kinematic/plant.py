@@ -13,22 +13,22 @@ from collections import deque
 
 import numpy as np
 
-from paprle.types import Vec
+from paprle.types import Vec, readonly
 
 
 class Plant:
     """All joints of a robot; time passes in ``step`` alone.
 
     Attributes:
-        q: Positions, shape (n,), [rad] or [m].
-        dq: Velocities, shape (n,), [rad/s] or [m/s].
+        q: Positions, shape (n,), read-only, [rad] or [m].
+        dq: Velocities, shape (n,), read-only, [rad/s] or [m/s].
     """
 
     def __init__(
         self, q: Vec, period: float, time_constant: float = 0.0, dead_time: float = 0.0
     ) -> None:
-        self.q = np.array(q, dtype=np.float64)
-        self.dq = np.zeros_like(self.q)
+        self.q = readonly(q)
+        self.dq = readonly(np.zeros_like(self.q))
         self._period = period
         self._time_constant = time_constant
         n_whole = math.floor(dead_time / period + 1e-9)
@@ -60,7 +60,9 @@ class Plant:
         slope, tau = (end - begin) / dt, self._time_constant
         if tau == 0.0:
             self.q, self.dq = end, slope
-            return
-        lag = slope * tau
-        self.q = end - lag + (self.q - begin + lag) * math.exp(-dt / tau)
-        self.dq = (end - self.q) / tau
+        else:
+            lag = slope * tau
+            self.q = end - lag + (self.q - begin + lag) * math.exp(-dt / tau)
+            self.dq = (end - self.q) / tau
+        self.q.setflags(write=False)
+        self.dq.setflags(write=False)

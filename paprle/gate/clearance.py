@@ -25,7 +25,7 @@ from paprle.gate.limits import (
 )
 from paprle.robot.arrays import Ints, Tree, place_joints
 from paprle.robot.bodies import Bodies, Pairs, place_bodies
-from paprle.robot.distance import bound_pair, measure_pair
+from paprle.robot.distance import bound_along, bound_pair, measure_pair
 from paprle.types import Vec
 
 _AIM = 1e-3  # [m] chosen: rows keep this much more, for what linearising loses
@@ -53,13 +53,16 @@ class Scene(NamedTuple):
         R_body: Rotations of bodies there, shape (b, 3, 3).
         p_body: Their origins, shape (b, 3), [m].
         distance: Of each pair at the last command, shape (k,), [m]; a lower bound
-            where ``is_exact`` is not set.
-        is_exact: See ``distance``, shape (k,).
+            where there is more room than ``change`` uses up.
+        change: How much ``travel`` can change each of them at most, shape (k,), [m].
         behind: Of each pair on the way from where the robot is to the last command,
             shape (k,), [m].
+        astray: How much that way can change it at most, shape (k,), [m].
         open: Pairs that a verification still has to look at, shape (k,).
         rows: Gradients of the distance of the pairs that matter, shape (k, n).
         allowed: How fast each of them may close, shape (k,), [m/s].
+        normal: Unit vector along which each pair was apart when measured last; any at
+            first, shape (k, 3).
         witness: Witness points and normal of the pair looked at last, shape (9,).
         posture: The posture looked at, shape (n,).
         travel: How far each joint goes, shape (n,), [rad] or [m].
@@ -73,11 +76,13 @@ class Scene(NamedTuple):
     R_body: Vec
     p_body: Vec
     distance: Vec
-    is_exact: Ints
+    change: Vec
     behind: Vec
+    astray: Vec
     open: Ints
     rows: Vec
     allowed: Vec
+    normal: Vec
     witness: Vec
     posture: Vec
     travel: Vec
@@ -101,14 +106,25 @@ def sweep(reach: Vec, k: int, travel: Vec) -> float:
     """Return how much the distance of a pair can change at most, [m].
 
     Args:
-        reach: Of all pairs, shape (k, n), [m/rad] or [m/m].
+        reach: Of all pairs, shape (n, k), [m/rad] or [m/m].
         k: The pair.
         travel: How far each joint goes, shape (n,), [rad] or [m].
     """
     change = 0.0
     for i in range(len(travel)):
-        change += reach[k, i] * travel[i]
+        change += reach[i, k] * travel[i]
     return change
+
+
+@compiled
+def sweep_all(reach: Vec, travel: Vec, change: Vec) -> None:
+    """Write ``sweep`` of every pair: joint by joint, for many pairs at once."""
+    change[:] = 0.0
+    for i in range(len(travel)):
+        row, way = reach[i], travel[i]
+        if way != 0.0:
+            for k in range(len(change)):
+                change[k] += row[k] * way
 
 
 @compiled
@@ -116,8 +132,8 @@ def measure_all(scene: Scene, c: Vec) -> float:
     """Measure every pair at the last command, exactly where the next period matters.
 
     Args:
-        scene: Takes ``distance`` and ``is_exact``; ``travel`` holds how far each joint
-            could go until it has stopped.
+        scene: Takes ``distance``, ``change`` and ``normal``; ``travel`` holds how far
+            each joint could go until it has stopped.
         c: Last command, shape (n,), [rad].
 
     Returns:
@@ -125,23 +141,28 @@ def measure_all(scene: Scene, c: Vec) -> float:
     """
     look_at(scene, c)
     bodies, R, p, witness = scene.bodies, scene.R_body, scene.p_body, scene.witness
-    pairs, distance, travel = scene.pairs, scene.distance, scene.travel
-    one, two, reach = pairs.a, pairs.b, pairs.reach
+    pairs, distance, change = scene.pairs, scene.distance, scene.change
+    one, two = pairs.a, pairs.b
+    sweep_all(pairs.reach, scene.travel, change)
     nearest, least = -1, math.inf
     for k in range(len(one)):
         distance[k] = bound_pair(bodies, one[k], two[k], R, p)
-        scene.is_exact[k] = 0
         scene.behind[k] = math.inf
         if distance[k] < least:
             nearest, least = k, distance[k]
     if nearest < 0:
         return math.inf
     least = measure(bodies, one[nearest], two[nearest], R, p, witness)
+    distance[nearest], scene.normal[nearest] = least, witness[6:]
     for k in range(len(one)):
-        room = distance[k] - pairs.keep[k] - _AIM
-        if distance[k] < least or room < sweep(reach, k, travel):
+        far = max(least, pairs.keep[k] + _AIM + change[k])
+        if distance[k] >= far or k == nearest:
+            continue
+        along = bound_along(bodies, one[k], two[k], R, p, scene.normal[k])
+        distance[k] = max(distance[k], along)
+        if distance[k] < far:
             distance[k] = measure(bodies, one[k], two[k], R, p, witness)
-            scene.is_exact[k] = 1
+            scene.normal[k] = witness[6:]
             least = min(least, distance[k])
     return least
 
@@ -165,13 +186,13 @@ def measure_behind(scene: Scene, c: Vec, q_meas: Vec) -> float:
     least = math.inf
     bodies, R, p, witness = scene.bodies, scene.R_body, scene.p_body, scene.witness
     pairs, behind, posture = scene.pairs, scene.behind, scene.posture
-    one, two, reach = pairs.a, pairs.b, pairs.reach
+    one, two, astray = pairs.a, pairs.b, scene.astray
     for i in range(len(c)):
         posture[i] = abs(q_meas[i] - c[i])
+    sweep_all(pairs.reach, posture, astray)
     for k in range(len(one)):
         room = scene.distance[k] - pairs.keep[k] - _AIM
-        change = sweep(reach, k, posture)
-        if change > 0.0 and room - change < sweep(reach, k, scene.travel):
+        if astray[k] > 0.0 and room - astray[k] < scene.change[k]:
             scene.open[n_open] = k
             n_open += 1
     if n_open == 0:
@@ -209,10 +230,10 @@ def fill_rows(
     n_rows, state = 0, IS_FREE
     bodies, R, p, witness = scene.bodies, scene.R_body, scene.p_body, scene.witness
     pairs, distance, behind = scene.pairs, scene.distance, scene.behind
-    one, two, reach = pairs.a, pairs.b, pairs.reach
+    one, two = pairs.a, pairs.b
     for k in range(len(one)):
         room = min(distance[k], behind[k]) - pairs.keep[k] - _AIM
-        if room >= sweep(reach, k, scene.travel):
+        if room >= scene.change[k]:
             continue
         row = scene.rows[n_rows]
         measure(bodies, one[k], two[k], R, p, witness)
@@ -306,20 +327,20 @@ def verify_stop(scene: Scene, limits: Limits, h: float, c: Vec, v: Vec) -> bool:
         Whether they do; false, too, where that cannot be told in time.
     """
     n_steps, n_open = 1, 0
-    pairs, travel = scene.pairs, scene.travel
+    pairs, travel, change = scene.pairs, scene.travel, scene.change
     for i in range(len(v)):
         speed, A = abs(v[i]), limits.ddq_max[i]
         travel[i] = speed * h + compute_stopping_distance(speed, A, h)
         n_steps = max(n_steps, 1 + int(math.ceil(speed / (A * h))))
+    sweep_all(pairs.reach, travel, change)
     share = 1.0
     for k in range(len(pairs.a)):
         room = scene.distance[k] - pairs.keep[k]
-        need = sweep(pairs.reach, k, travel)
-        if need > max(room, 0.0):
+        if change[k] > max(room, 0.0):
             scene.open[n_open] = k
             n_open += 1
             fine = _find_fine(pairs.keep[k], scene.distance[k])
-            share = min(share, max(room, fine) / need)
+            share = min(share, max(room, fine) / change[k])
     step = 0
     for _ in range(_MAX_LOOKS):
         if n_open == 0 or step >= n_steps:

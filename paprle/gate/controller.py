@@ -79,9 +79,9 @@ class GateController:
             column[:] = np.nan
         self._counts = self._record["counts"]
         self._meas_ns, self._sim_time = 0, math.nan
-        self._q_des, self._dq_des = np.zeros((2, len(robot.joint_names)))
+        self._q_des = np.zeros(len(robot.joint_names))
         self._dq_max = np.array(robot.dq_max)
-        extrapolate(self._q_des, self._dq_des, self._dq_max, 0.0, self._q_des)
+        extrapolate(self._q_des, self._q_des.copy(), self._dq_max, 0.0, self._q_des)
         self._meas: FollowerState | None = None
         self._may_write = False
         self._stepped_ns: int | None = None
@@ -226,12 +226,10 @@ class GateController:
         age = self._setpoints.compute_age(now_ns)
         late = (due_ns - newest.at_ns) * 1e-9
         ahead = min(max(late, 0.0), self._session_period)
-        np.copyto(self._dq_des, self._setpoints.dq_des)
-        extrapolate(
-            self._setpoints.q_des, self._dq_des, self._dq_max, ahead, self._q_des
-        )
+        q_des, dq_des = self._setpoints.q_des, self._setpoints.dq_des
+        extrapolate(q_des, dq_des, self._dq_max, ahead, self._q_des)
         is_current = late <= 2.0 * self._session_period
-        return self._q_des, self._dq_des if is_current else None, age
+        return self._q_des, dq_des if is_current else None, age
 
     def _resync(self) -> Vec | None:
         """After a lag the command comes back to where the robot is; else brake."""

@@ -11,8 +11,7 @@ sharing a line.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,6 +32,7 @@ GateConfig = GateSettings
 
 _MARGIN_SHARE = 0.05  # chosen: the margin never takes more than this of a joint's range
 _LONGEST_DT = 1.0  # [s] chosen: no follower is commanded less often
+_NUMBERS = np.dtype(np.float64)
 _AT_REST = 1e-9  # [rad/s] chosen: below this a commanded joint counts as standing
 _FLAGS = {
     IS_NOT_FINITE: Reason.NOT_FINITE,
@@ -45,8 +45,7 @@ _FLAGS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class GateResult:
+class GateResult(NamedTuple):
     """What one step gave.
 
     Attributes:
@@ -119,6 +118,7 @@ class Gate:
             _fill(parts.scene.tree, robot.tree)
             _fill(parts.scene.bodies, bodies)
             _fill(parts.scene.pairs, pairs)
+            parts.scene.normal[:, 2] = 1.0
             fill_tools(parts.tools, robot)
         parts.tools.sigma[0] = self.settings.singularity
         return memory, parts
@@ -159,8 +159,9 @@ class Gate:
         """Go over to slow, reduced mode, or leave it."""
         s = self.settings
         self.speed_scale = s.reduced_scale if is_reduced else 1.0
-        limits = [s.tool_speed, s.reduced_tool_speed if is_reduced else None]
-        self.tool_speed = min((v for v in limits if v is not None), default=np.inf)
+        self.tool_speed = np.inf if s.tool_speed is None else s.tool_speed
+        if is_reduced:
+            self.tool_speed = min(self.tool_speed, s.reduced_tool_speed)
 
     @property
     def is_at_rest(self) -> bool:
@@ -214,7 +215,7 @@ class Gate:
             if dq_des is not None:
                 _put(motion.dq_des, dq_des)
             clearance = self._advance(dq_des is not None, is_blocked, events)
-        self.q_cmd, self.dq_cmd = readonly(motion.q_next), readonly(motion.v_next)
+        self.q_cmd, self.dq_cmd = _keep(motion.q_next), _keep(motion.v_next)
         return GateResult(self.q_cmd, tuple(events), clearance)
 
     def _advance(self, is_told: bool, is_blocked: bool, events: list[Reason]) -> float:
@@ -266,12 +267,20 @@ def find_arm_joints(info: RobotInfo) -> Bools:
 
 def _put(place: Vec, values: Any) -> None:
     """Write values to a place of the memory; NaN where they are no such vector."""
-    if not (isinstance(values, np.ndarray) and values.dtype == np.float64):
+    # the type itself, not an equal one: most values are, and the rest are converted
+    if type(values) is not np.ndarray or values.dtype is not _NUMBERS:
         values = _as_vector(values)
     if values.shape == place.shape:
         place[:] = values
     else:
         place[:] = np.nan
+
+
+def _keep(values: Vec) -> Vec:
+    """Return a copy that nobody can write to."""
+    kept = values.copy()
+    kept.setflags(write=False)
+    return kept
 
 
 def _as_vector(values: Any) -> Vec:

@@ -48,8 +48,8 @@ class Parts(NamedTuple):
 def allocate(sizes: Sizes) -> tuple[Vec, Ints]:
     """Return the two blocks, empty."""
     n, g, m, b, k, t = sizes
-    n_floats = 31 * n + 29 * m + 31 * b + k * (2 * n + 4) + t * (n + 9) + 47
-    n_ints = _N_SIZES + n + g + 1 + 3 * m + 2 * b + 4 * k + t * (n + 1)
+    n_floats = 31 * n + 29 * m + 31 * b + k * (2 * n + 9) + t * (n + 9) + 47
+    n_ints = _N_SIZES + n + g + 1 + 3 * m + 2 * b + 3 * k + t * (n + 1)
     integers = np.zeros(n_ints, dtype=np.int64)
     integers[:_N_SIZES] = sizes
     return np.zeros(n_floats), integers
@@ -156,7 +156,7 @@ def lay_out(floats: Vec, integers: Ints) -> Parts:
         a=_take(integers, i, k),
         b=_take(integers, i, k),
         keep=_take(floats, f, k),
-        reach=_take(floats, f, k * n).reshape((k, n)),
+        reach=_take(floats, f, n * k).reshape((n, k)),
     )
     scene = Scene(
         tree=tree,
@@ -167,11 +167,13 @@ def lay_out(floats: Vec, integers: Ints) -> Parts:
         R_body=_take(floats, f, 9 * b).reshape((b, 3, 3)),
         p_body=_take(floats, f, 3 * b).reshape((b, 3)),
         distance=_take(floats, f, k),
-        is_exact=_take(integers, i, k),
+        change=_take(floats, f, k),
         behind=_take(floats, f, k),
+        astray=_take(floats, f, k),
         open=_take(integers, i, k),
         rows=_take(floats, f, k * n).reshape((k, n)),
         allowed=_take(floats, f, k),
+        normal=_take(floats, f, 3 * k).reshape((k, 3)),
         witness=_take(floats, f, 9),
         posture=_take(floats, f, n),
         travel=_take(floats, f, n),

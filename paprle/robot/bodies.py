@@ -63,7 +63,7 @@ class Pairs(NamedTuple):
         b: The other, shape (k,).
         keep: Clearance to hold, shape (k,), [m].
         reach: How fast its distance can change at most with each joint of the robot's
-            vector, whatever the configuration within limits, shape (k, n), [m/rad]
+            vector, whatever the configuration within limits, shape (n, k), [m/rad]
             or [m/m].
     """
 
@@ -172,7 +172,7 @@ def make_bodies(
     keep = model.find_kept(settings.clearance_self, settings.clearance_scene)
     with np.errstate(invalid="ignore"):  # what has no bound is refused here
         reach = compute_reach(robot.tree, robot.q_min, robot.q_max, bodies, (a, b))
-    endless = np.flatnonzero(~np.isfinite(reach).all(axis=1))
+    endless = np.flatnonzero(~np.isfinite(reach).all(axis=0))
     if len(endless):
         pair = " and ".join(model.pairs[endless[0]])
         raise ConfigError(

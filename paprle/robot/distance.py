@@ -94,6 +94,25 @@ def bound_pair(bodies: Bodies, a: int, b: int, R: Vec, p: Vec) -> float:
 
 
 @inlined
+def bound_along(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, n: Vec) -> float:
+    """Return how far two bodies are apart along a direction, [m].
+
+    That is never above their distance, and just that along the normal of
+    ``measure_pair``: a plane that kept two bodies apart a moment ago tells nearly as
+    much as measuring anew. The arguments are those of ``measure_pair``, and a unit
+    vector n from a to b, shape (3,). Of a half-space ``bound_pair`` tells all: -inf.
+    """
+    if bodies.kind[a] == HALF_SPACE or bodies.kind[b] == HALF_SPACE:
+        return -math.inf
+    x, y, z = p[b, 0] - p[a, 0], p[b, 1] - p[a, 1], p[b, 2] - p[a, 2]
+    way = (n[0], n[1], n[2])
+    middle = way[0] * x + way[1] * y + way[2] * z
+    width = half_width(find_core(bodies, a, R, p), way) + bodies.size[a, BALL]
+    width += half_width(find_core(bodies, b, R, p), way) + bodies.size[b, BALL]
+    return float(middle - width)
+
+
+@inlined
 def _height(bodies: Bodies, a: int, b: int, R: Vec, p: Vec) -> float:
     """Return how far body a is above the half-space b."""
     up = (R[b, 0, 2], R[b, 1, 2], R[b, 2, 2])

@@ -48,18 +48,18 @@ def compute_reach(
         pairs: Indices of the pairs' bodies, shapes (k,).
 
     Returns:
-        The bounds, shape (k, n), [m/rad] or [m/m]; 0 for joints that move both bodies
+        The bounds, shape (n, k), [m/rad] or [m/m]; 0 for joints that move both bodies
         of a pair or neither.
     """
     sweeps = _Sweeps(tree, q_min, q_max, bodies)
-    reach = np.zeros((len(pairs[0]), len(q_min)))
+    reach = np.zeros((len(q_min), len(pairs[0])))
     for k, (a, b) in enumerate(zip(*pairs, strict=True)):
         for one, other in ((int(a), int(b)), (int(b), int(a))):
             held = set(sweeps.chain(other))
             for joint in sweeps.chain(one):
                 if joint not in held:
                     rate = min(sweeps.rate(one, joint), sweeps.rate_seen(other, joint))
-                    reach[k, tree.column[joint]] += abs(tree.scale[joint]) * rate
+                    reach[tree.column[joint], k] += abs(tree.scale[joint]) * rate
     return reach
 
 

@@ -27,7 +27,7 @@ from paprle.types import (
 )
 from paprle.wire import Layout, Record, Request, SampleView, head_of
 
-_STALL = 30.0  # [s] chosen: longer than any start and any gap in a recording
+_STALL_NS = 30_000_000_000  # chosen: longer than any start and any gap in a recording
 _MOVING_STATES = frozenset({SessionState.ENGAGED, SessionState.CLOSING})
 _GATE_SILENCE_NS = 250_000_000  # spec: safety.md K2
 _STANDSTILL_NS = 25_000_000  # chosen: five ticks of 200 Hz; nothing of ours takes that
@@ -132,7 +132,8 @@ class Core:
         self._is_gate_silent = now_ns - self.motion.gate_stamp_ns > _GATE_SILENCE_NS
         if self._gate_state is GateState.HOLD:
             self.motion.drop_plan()
-        self._watch_stuck()
+        if self.stuck.is_needed:
+            self._watch_stuck()
         self._move_state(self._decide())
         is_over = self.state is SessionState.CLOSING and self._drive_closing()
         self.episodes.close(now_ns, is_standing=self.motion.is_standing)
@@ -180,9 +181,9 @@ class Core:
 
     def _find_stall(self) -> Event | None:
         """End a session that waits for what nobody is there to do."""
-        may_wait = self._is_interactive or self._leader.is_human or self.motion.has_plan
-        waited = (self.now_ns - self._entered_ns) * 1e-9
-        if may_wait or self.state in _MOVING_STATES or waited < _STALL:
+        if self.now_ns - self._entered_ns < _STALL_NS or self.state in _MOVING_STATES:
+            return None
+        if self._is_interactive or self._leader.is_human or self.motion.has_plan:
             return None
         self.end_reason = "stalled"
         self.note = self.note or "the gate did not get ready"

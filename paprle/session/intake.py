@@ -27,7 +27,7 @@ _STEADY_NS = 200_000_000  # chosen: an automatic leader re-engages after this mu
 _NOISE_TURN = 0.1  # [rad] chosen: jitter of a tracked orientation
 _NOISE = 0.01  # [m] chosen: jitter of a tracked pose between two close stamps
 _MAX_SEQUENCE_JUMP = 1_000_000  # spec: safety.md A3
-_REFUSALS = "", "pose", "empty"
+_REFUSALS = "", "pose", "empty", "jump"
 
 
 class Intake:
@@ -53,8 +53,6 @@ class Intake:
         self._seen = np.zeros(len(layout.leader.limbs), dtype=np.bool_)
         self._usable_since_ns: int | None = None
         self._find_refusal(self._next, None, 0)  # nothing is compiled in a tick
-        pose, q = self._next.pose, self._next.q
-        find_leap(pose, q, pose, q, self._seen, 0.0)
 
     def take(self, record: Record | None, now_ns: int) -> None:
         """Look at the mailbox's newest record."""
@@ -120,35 +118,50 @@ class Intake:
             ahead = sample.seq - before.seq
             if not 0 <= ahead <= _MAX_SEQUENCE_JUMP:
                 return "sequence"
-        refusal = _REFUSALS[find_refusal(sample.pose, sample.q)]
-        if refusal:
-            return refusal
-        return "jump" if self._has_jumped(sample, before, now_ns) else ""
-
-    def _has_jumped(
-        self, sample: SampleView, before: SampleView | None, now_ns: int
-    ) -> bool:
-        """Whether this is no plausible motion from the last valid sample (A5)."""
         last, dt = before or sample, 0.0
         if before is not None:
             arrival = (now_ns - self.arrived_ns) * 1e-9
             dt = (sample.stamp_ns - before.stamp_ns) * 1e-9
             dt = min(max(dt, 0.0), max(arrival, _BURST))  # stamps alone allow nothing
-        is_leap = find_leap(sample.pose, sample.q, last.pose, last.q, self._seen, dt)
-        return is_leap and last.valid
+        found = find_refusal(
+            sample.pose, sample.q, last.pose, last.q, self._seen, dt, bool(last.valid)
+        )
+        return _REFUSALS[found]
 
 
 @compiled
-def find_refusal(pose: Vec, q: Vec) -> int:
-    """Judge what a sample holds.
+def find_refusal(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
+    pose: Vec,
+    q: Vec,
+    pose_last: Vec,
+    q_last: Vec,
+    seen: Bools,
+    dt: float,
+    was_valid: bool,
+) -> int:
+    """Judge what a sample holds, and the motion from the last valid one (A5).
 
     Args:
         pose: Poses by limb, shape (k, 7); one that is absent is NaN throughout.
         q: Joints by limb, shape (k, j); NaN where there are none.
+        pose_last: Poses of the sample before.
+        q_last: Its joints.
+        seen: Limbs that have had a pose; noted here, shape (k,).
+        dt: Time between the two, [s].
+        was_valid: The sample before was valid; else no motion is a jump from it.
 
     Returns:
         Place among ``_REFUSALS``.
     """
+    found = judge_numbers(pose, q)
+    if found == 0 and find_leap(pose, q, pose_last, q_last, seen, dt) and was_valid:
+        return 3
+    return found
+
+
+@compiled
+def judge_numbers(pose: Vec, q: Vec) -> int:
+    """Tell whether poses are poses, 1 if not, and there is anything, 2 if not."""
     has_any = False
     for i in range(len(pose)):
         is_absent = True

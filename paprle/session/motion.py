@@ -272,7 +272,9 @@ class Motion:
         target = self._retargeting.retarget(sample, anchor)
         solution = self._retargeting.solve(target, self.q_des, self._q_cmd)
         dt = (sample.stamp_ns - self._sample_ns) * 1e-9
-        q_des, dq_des = self._catch_up(solution.q_des, dt), np.empty_like(self.q_des)
+        q_des, dq_des = solution.q_des, np.empty_like(self.q_des)
+        if self._catching:
+            q_des = self._catch_up(q_des, dt)
         is_plausible = 0.0 < dt < _LONGEST_DT
         has_moved = compute_velocity(
             q_des, self.q_des, dt if is_plausible else 0.0, dq_des

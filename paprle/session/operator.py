@@ -10,8 +10,7 @@ import sys
 import termios
 import threading
 import tty
-from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 KEYS: dict[str, str] = {
     "\r": "engage",
@@ -29,8 +28,7 @@ _SEQUENCE = re.compile(rb"\x1b[\[O][0-9;]*[@-~]|.", re.DOTALL)
 HELP = "Enter engage/pause · Space STOP · n next · x discard · c clear a stop · q quit"
 
 
-@dataclass(frozen=True, slots=True)
-class Actions:
+class Actions(NamedTuple):
     """How often each action was asked for so far.
 
     Attributes:
@@ -51,9 +49,7 @@ class Actions:
 
     def since(self, before: Actions) -> Actions:
         """Return what was asked for after ``before``."""
-        return Actions(
-            *(getattr(self, f.name) - getattr(before, f.name) for f in fields(self))
-        )
+        return Actions(*(now - then for now, then in zip(self, before, strict=True)))
 
 
 class Operator:
@@ -65,7 +61,7 @@ class Operator:
 
     def __init__(self) -> None:
         # an append cannot be interrupted, neither by a thread nor by a signal
-        self._pressed: dict[str, list[None]] = {f.name: [] for f in fields(Actions)}
+        self._pressed: dict[str, list[None]] = {name: [] for name in Actions._fields}
         self._forward_fd: int | None = None
         self._wake_read, self._wake_write = os.pipe()
         self._thread: threading.Thread | None = None

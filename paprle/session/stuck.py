@@ -17,6 +17,7 @@ class StuckWatch:
     """Which limbs of a measured, held leader have not changed for too long.
 
     Attributes:
+        is_needed: The leader is one that can be stuck.
         limbs: The leader's limbs that are stuck now.
         n_times: How often a limb was found stuck.
     """
@@ -25,6 +26,7 @@ class StuckWatch:
         self.limbs: tuple[str, ...] = ()
         self.n_times = 0
         self._names = leader.limbs if leader.is_human and leader.is_measured else ()
+        self.is_needed = bool(self._names)
         self._last: dict[str, tuple[bytes, int]] = {}
 
     def take(
@@ -41,8 +43,6 @@ class StuckWatch:
         Returns:
             The limbs that have just been found stuck.
         """
-        if not self._names:
-            return ()
         before, stuck = self.limbs, []
         if not is_held or record is None:
             self._last.clear()

@@ -71,7 +71,7 @@ def test_a_reader_never_sees_a_torn_record():
 def test_a_writer_that_dies_half_way_leaves_the_last_record(where):
     box = Mailbox(DTYPE)
     box.write(make_record(7))
-    slot = box._stride + 8 - (1 % 2) * box._stride  # the slot that is not current
+    slot = 8 * (1 + (1 - 1 % 2) * box._stride)  # the slot that is not current
 
     box._map[slot : slot + where] = b"\xaa" * where
 
@@ -82,7 +82,7 @@ def test_a_corrupt_slot_reads_as_nothing():
     box = Mailbox(DTYPE)
     box.write(make_record(7))
 
-    at = 8 + box._stride + 16 + 20
+    at = 8 * (1 + box._stride) + 16 + 20
     box._map[at] ^= 1
 
     assert box.read() is None

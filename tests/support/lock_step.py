@@ -168,7 +168,7 @@ class LockStep:
 
     def press(self, action, n=1):
         count = getattr(self.actions, action) + 1
-        self.actions = replace(self.actions, **{action: count})
+        self.actions = self.actions._replace(**{action: count})
         return self.step(n)
 
     def until(self, state, n=2000):

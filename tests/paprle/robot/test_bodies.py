@@ -136,7 +136,7 @@ def test_reach_bounds_how_fast_distances_change(robot: RobotModel) -> None:
         before = measure(robot, bodies, pairs, q)
         after = measure(robot, bodies, pairs, other)
         apart = (before > 0.0) & (after > 0.0)
-        most = pairs.reach @ np.abs(other - q)
+        most = np.abs(other - q) @ pairs.reach
         assert (np.abs(after - before)[apart] <= most[apart] + 1e-7).all()
 
 
@@ -144,7 +144,7 @@ def test_reach_is_zero_for_joints_that_do_not_matter_and_tight_for_those_that_do
     robot: RobotModel,
 ) -> None:
     _, pairs, names = make_bodies(robot, GateSettings(scene=SCENE))
-    reach = dict(zip(names, pairs.reach, strict=True))
+    reach = dict(zip(names, pairs.reach.T, strict=True))
 
     assert reach["upper", "hand"][0] == 0.0
     assert reach["base", "lower"][[2, 3]] == pytest.approx(0.0)

@@ -15,7 +15,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from paprle.robot.bodies import Bodies, to_arrays
-from paprle.robot.distance import bound_pair, measure_pair
+from paprle.robot.distance import bound_along, bound_pair, measure_pair
 from paprle.robot.tree import Primitive
 from paprle.types import Vec
 
@@ -125,6 +125,32 @@ def test_distances_points_and_normals_are_right(
         assert on_two - on_one == pytest.approx(distance * n, abs=slide)
         assert is_inside(one, T_one, on_one, tolerance)
         assert is_inside(two, T_two, on_two, tolerance)
+
+
+@settings(max_examples=100, deadline=None)
+@given(bodies_of(*CONVEX), bodies_of(*CONVEX), places, places, turns, turns, turns)
+def test_a_plane_that_kept_two_apart_never_tells_too_much(
+    one: Primitive, two: Primitive, p1: Vec, p2: Vec, R1: Vec, R2: Vec, R3: Vec
+) -> None:
+    bodies, out = to_arrays([one, two], {}), np.full(9, np.nan)
+    R, p = place(bodies, pin.SE3(R1, p1), pin.SE3(R2, p2))
+    distance = measure_pair(bodies, 0, 1, R, p, out)
+    n = out[6:].copy()
+
+    same = bound_along(bodies, 0, 1, R, p, n)
+    R, p = place(bodies, pin.SE3(R3, 0.9 * p1), pin.SE3(R2, p2))
+    moved = bound_along(bodies, 0, 1, R, p, n)
+
+    assert same == pytest.approx(distance, abs=1e-6)
+    assert moved <= max(measure_pair(bodies, 0, 1, R, p, out), 0.0) + 1e-7
+
+
+def test_a_half_space_is_bounded_by_its_height_alone() -> None:
+    bodies = to_arrays([make("ground", ()), make("sphere", (0.1,))], {})
+    R, p = place(bodies, pin.SE3.Identity(), pin.SE3(np.eye(3), np.ones(3)))
+
+    for a, b in ((0, 1), (1, 0)):
+        assert bound_along(bodies, a, b, R, p, np.eye(3)[2]) == -np.inf
 
 
 @settings(max_examples=100, deadline=None)

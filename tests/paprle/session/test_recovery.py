@@ -28,7 +28,7 @@ def test_a_stop_is_not_lost_on_a_gate_slower_than_the_session(lock_step, n_late)
     session.engaged = False
     session.until("CLUTCHED").step(100)
     seen = session.status.copy()
-    session.actions = replace(session.actions, stop=1)
+    session.actions = session.actions._replace(stop=1)
     for _ in range(n_late):  # the session ticks on, the gate has not looked yet
         session.clock.now_ns += H_NS
         output = session.core.step(
