@@ -1,7 +1,8 @@
 """Bias to the base pose: tau = k (q_base − q).
 
 PAPRLE Eq. 7, whose printed sign (q_leader − q_base) pushes away from it. It renders the
-leader alone, so it also works before the leader drives; ``feedback.base`` has the pose.
+leader alone, so it also works before the leader drives. The pose is ``feedback.base``,
+or where the leader itself says that it rests.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ class FeedbackSettings:
     base: Annotated[
         Mapping[str, tuple[float, ...]],
         Unit("rad"),
-        doc("Pose in which a leader limb rests, arm joints and then the gripper."),
+        doc("Where a leader limb rests, arm, then gripper; absent: its reset pose."),
     ] = field(default_factory=dict)
     rig: Annotated[RigSettings, doc("What was measured of the rig.")] = field(
         default_factory=RigSettings

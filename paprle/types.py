@@ -105,6 +105,8 @@ class LeaderArm:
         gripper: Its gripper's joint in that URDF; None when it has none.
         R_base: From the axes of base_link to the operator's, REP-103, shape (3, 3):
             how it is mounted.
+        reset_q: Where its arm joints rest, shape (n_arm,), [rad]; None where nothing
+            says so.
     """
 
     urdf_path: Path
@@ -113,6 +115,7 @@ class LeaderArm:
     joint_names: tuple[str, ...]
     gripper: GripperInfo | None
     R_base: Vec
+    reset_q: Vec | None = None
 
     @property
     def device_joints(self) -> tuple[str, ...]:

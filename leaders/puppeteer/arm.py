@@ -96,6 +96,7 @@ class Arm:
             joint_names=self.joint_names[: self.n_arm],
             gripper=gripper,
             R_base=_make_rotation(s.base_rpy_xyz_extrinsic),
+            reset_q=self.reset_q if s.reset_q else None,
         )
 
     def is_in(self, reading: Reading) -> bool:

@@ -41,6 +41,7 @@ class Arm:
         q_min: Lower position limits, shape (m,); -inf where there are none.
         q_max: Upper position limits, shape (m,).
         effort: Largest torque of the motors by the URDF, shape (m,), [N·m].
+        reset_q: Where the arm's joints rest, shape (n_arm,), [rad]; None: unknown.
         damping: Viscous friction by the URDF, NaN: it says none, (m,), [N·m·s/rad].
     """
 
@@ -49,6 +50,7 @@ class Arm:
         grip = () if arm.gripper is None else (arm.gripper.joint,)
         self.joint_names = (*arm.joint_names, *grip)
         self._limb, self._R_base = limb, arm.R_base
+        self.reset_q = arm.reset_q
         self._model, self._data, self._columns = _load(arm, self.joint_names)
         low, high = self._model.lowerPositionLimit, self._model.upperPositionLimit
         at = [self._model.joints[i].idx_q for i in self._columns]

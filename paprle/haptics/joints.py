@@ -166,12 +166,15 @@ def _read_base(
 ) -> Vec:
     known = {limb.name: limb for limb in limbs}
     row = np.full(sum(len(limb.joint_names) for limb in limbs), np.nan)
+    for limb in limbs:
+        if limb.arm is not None and limb.arm.reset_q is not None:
+            row[limb.arm_rows] = limb.arm.reset_q
     for name, values in settings.base.items():
-        limb = known.get(name)
-        if limb is None:
+        if name not in known:
             tail = suggest(name, known, "limbs")
             problems.append(f"feedback.base.{name}: unknown limb; {tail}")
             continue
+        limb = known[name]
         if len(values) not in {limb.n_arm, len(limb.joint_names)}:
             problems.append(
                 f"feedback.base.{name}: expected {limb.n_arm} positions, or with its "

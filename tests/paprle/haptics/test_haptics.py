@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 from feel_rig import FeelRig, Hand, make_settings
 
+from paprle.config import resolve
 from paprle.errors import ConfigError
 from paprle.haptics.composer import Composer
 from paprle.haptics.composer import Hand as Handle
-from paprle.haptics.haptics import SessionView
+from paprle.haptics.haptics import SessionView, make_haptics
 from paprle.haptics.thread import FeedbackThread, Sources
 from paprle.interfaces import FeedbackLaw
+from paprle.session.plan import make_leader, make_robot
 from paprle.types import Feedback, GateState, JointState, LeaderSample, readonly
+from paprle.wire import make_layout
 
 RIG = {"damping": 0.2}
 SOFT = {"tracking": {"k_gate": 0.5, "k_follower": 0.1}}
@@ -185,6 +188,23 @@ def test_settings_of_what_is_not_there_are_refused(options, rig, message):
     settings = make_settings({**RIG, **rig}, options=options)
     with pytest.raises(ConfigError, match=message):
         FeelRig(settings)
+
+
+def test_a_leader_that_says_where_it_rests_needs_no_base():
+    resolved = resolve(
+        ("leader=puppeteer_papras_7dof", "follower=papras_7dof", "env=kinematic",
+         "feedback.laws.bias.stiffness=0.01")
+    )  # fmt: skip
+    leader = make_leader(resolved).info
+    robot = make_robot(resolved)
+    layout = make_layout(robot.info, leader)
+    base = make_haptics(
+        resolved.feedback, robot, leader, resolved.retarget, layout
+    ).joints.base
+
+    assert np.array_equal(base[:7], leader.arms["arm"].reset_q)
+    assert np.any(base[:7] != 0.0)
+    assert np.isnan(base[7])
 
 
 # --- the thread ----------------------------------------------------------------------
