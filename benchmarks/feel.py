@@ -12,6 +12,7 @@ dead time and 45 ms of lag where 20 and 40 ms are configured.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import sys
 import time
@@ -24,6 +25,8 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 from paprle.config import resolve
+from paprle.config.laws import make_feedback_class
+from paprle.feedback_settings import RigSettings
 from paprle.haptics.haptics import SessionView, make_haptics
 from paprle.retarget import RetargetState
 from paprle.session.plan import make_leader, make_robot
@@ -39,6 +42,8 @@ MARKS = "<!-- figures: python -m benchmarks.feel --write-docs -->", "<!-- end --
 ARM = 0.3
 RIG = {"dead_time": 0.02, "time_constant": 0.04, "damping": 0.1}
 K = {"k_gate": 0.3, "k_follower": 0.3}
+SQUEEZE = (1.0, 2.0, 3.5), (0.0, 0.6, 0.95)
+"""When a hand has closed how far: quicker than the follower, then on, slowly."""
 
 
 def rms(values):
@@ -94,13 +99,19 @@ def measure_contacts(minute):
 
 
 def time_contact(felt):
-    """How long until three times the ripple of free motion is felt, and that ripple."""
+    """When more than three ripples of free motion are felt, and how it rises then."""
     at = felt["t"][felt["q_follower"][:, 0] >= 0.2 - 1e-9][0]
     tau = -felt["tau"][:, 0]
     before = tau[(felt["t"] > at - 0.3) & (felt["t"] < at)]
     ripple = float(before.std())
     seen = felt["t"][(felt["t"] > at) & (tau > before.mean() + 3 * ripple)][0]
-    return {"delay_ms": 1e3 * (seen - at), "ripple_N": ripple / ARM}
+    rise = tau[(felt["t"] >= seen) & (felt["t"] < at + 0.5)]
+    return {
+        "delay_ms": 1e3 * (seen - at),
+        "ripple_N": ripple / ARM,
+        "rise_back_mNm": 1e3 * max(0.0, -float(np.diff(rise).min())),
+        "largest_Nm": float(tau.max()),
+    }
 
 
 def measure_transparency():
@@ -123,6 +134,52 @@ def polar(ratio):
     return float(np.abs(ratio)), float(np.degrees(np.angle(ratio)))
 
 
+def measure_unmeasured():
+    """What a rig that nobody measured feels of a press, over the default stiffness.
+
+    Its damping is 0.01 N·m·s/rad, which the URDFs have for the weakest servo.
+
+    Returns:
+        That share, with the law `damping` and without.
+    """
+    found = {}
+    for name, laws in (
+        ("plain", {"damping": None}),
+        ("damped", {}),
+    ):
+        default = make_feedback_class()(rig=RigSettings(damping=0.01))
+        chosen = dataclasses.replace(default.laws, **laws)
+        settings = dataclasses.replace(default, laws=chosen)
+        rig = rig_of.FeelRig(
+            settings,
+            motors=rig_of.Motors([0.0], viscous=0.01),
+            hand=rig_of.Hand(press, 40.0, 1.0),
+            servos=rig_of.Servos([0.0], 0.025, 0.045, rig_of.wall_at(0.2)),
+            delay=0.01,
+        )
+        felt = rig.run(5.0)
+        late = felt["t"] > 4.0
+        depth = felt["q"][late, 0].mean() - 0.2
+        stiffness = -felt["tau"][late, 0].mean() / depth
+        found[name] = float(stiffness / K["k_follower"])
+    return found
+
+
+def measure_softness():
+    """Weakest and strongest joint of a real rig as it comes, over its defaults."""
+    found = {}
+    for name, words in (("plain", ("feedback.laws.damping=null",)), ("damped", ())):
+        triple = ("leader=puppeteer_papras_7dof", "follower=papras_7dof")
+        resolved = resolve((*triple, "env=kinematic", *words))
+        robot, info = make_robot(resolved), make_leader(resolved).info
+        layout = make_layout(robot.info, info)
+        haptics = make_haptics(
+            resolved.feedback, robot, info, resolved.retarget, layout
+        )
+        found[name] = float(haptics.softness.min()), float(haptics.softness.max())
+    return found
+
+
 def measure_gripper():
     """A hand closes its trigger on a block that stops the follower half-way."""
     args = ("leader=puppeteer_papras_7dof", "follower=papras_7dof", "env=kinematic")
@@ -139,7 +196,8 @@ def measure_gripper():
 
     def motion(t):
         q = np.zeros(8)
-        q[7] = own.open - min(0.6 * max(0.0, t - 1.0), 0.75) * (own.open - own.closed)
+        closed = np.interp(t, SQUEEZE[0], SQUEEZE[1])
+        q[7] = own.open - closed * (own.open - own.closed)
         return q
 
     middle = (theirs.open + theirs.closed) / 2
@@ -171,6 +229,14 @@ def measure_gripper():
     span = theirs.open - theirs.closed
     there = (felt["q_follower"][:, at] - theirs.closed) / span
     return felt["t"], share, there, felt["tau"][:, 7]
+
+
+def judge_gripper(t, _own, theirs, tau):
+    """Torques of the three stages, and when contact is, [mN·m] and [s]."""
+    contact = float(t[theirs <= 0.5 + 1e-6][0])
+    at = {"mismatch": contact - 0.05, "contact": contact + 0.05, "squeeze": 3.6}
+    found = {name: 1e3 * float(np.interp(when, t, tau)) for name, when in at.items()}
+    return found | {"contact_s": contact}
 
 
 def measure_map():
@@ -208,7 +274,7 @@ def let_go(k_gate, weight, delay):
 
 
 def time_step(follower, leader):
-    """Median time of one step with the default laws, [µs]."""
+    """Median processor time of one step with the default laws, [µs]."""
     resolved = resolve((f"leader={leader}", f"follower={follower}", "env=kinematic"))
     robot, info = make_robot(resolved), make_leader(resolved).info
     layout = make_layout(robot.info, info)
@@ -226,9 +292,9 @@ def time_step(follower, leader):
         state = JointState(joint_names=names, q=q, dq=q)
         sample = LeaderSample(stamp_ns=now, seq=k, limbs={}, leader_state=state)
         view = SessionView(now, "ENGAGED", True, anchors)
-        start = time.perf_counter()
+        start = time.thread_time()
         haptics.step(now, sample, view, status)
-        times.append(time.perf_counter() - start)
+        times.append(time.thread_time() - start)
     return 1e6 * float(np.median(times))
 
 
@@ -254,7 +320,13 @@ def draw(free, contact, transparency, gripper, stability):
     axes[1, 0].plot(t, theirs, label="the follower's")
     axes[1, 0].set(title="a gripper on a block", xlabel="time [s]")
     axes[1, 1].plot(t, tau, "C3", label="torque [N·m]")
-    axes[1, 1].set(title="its torque: mismatch, contact, squeeze", xlabel="time [s]")
+    axes[1, 1].set(title="its torque, in three stages", xlabel="time [s]")
+    contact = judge_gripper(*gripper)["contact_s"]
+    stages = (1.0, contact, "mismatch"), (contact, 3.5, "contact, squeeze")
+    for colour, (begin, end, name) in zip(("C0", "C1"), stages, strict=True):
+        for axis in axes[1, :2]:
+            axis.axvspan(begin, end, color=colour, alpha=0.12, lw=0)
+        axes[1, 1].text(begin + 0.05, 0.0, name, fontsize=8, va="bottom")
     delays, ratios, swing = stability
     shown = axes[1, 2].imshow(
         np.log10(np.maximum(swing, 1e-3)), origin="lower", aspect="auto",
@@ -272,11 +344,8 @@ def draw(free, contact, transparency, gripper, stability):
 
 
 def write_table(found, transparency):
-    shown = ", ".join(
-        f"{gain:.2f} ({phase:.0f}°)"
-        for f, gain, phase in transparency
-        if f in {0.1, 0.5, 2.0}
-    )
+    shown = ", ".join(f"{gain:.2f} ({phase:.0f}°)" for _, gain, phase in transparency)
+    stages, soft = found["gripper"], found["softness"]
     step = 1e3 * K["k_gate"] * rig_of.ENCODER / ARM
     rows = [
         (
@@ -291,7 +360,23 @@ def write_table(found, transparency):
         ("contact until it exceeds three ripples", f"{found['delay_ms']:.0f} ms"),
         ("ripple in free motion, at the hand", f"{1e3 * found['ripple_N']:.1f} mN"),
         ("one step of an encoder, at the hand", f"{step:.1f} mN"),
-        ("rendered over true stiffness at 0.1, 0.5, 2 Hz", shown),
+        ("the largest step back while it rises", f"{found['rise_back_mNm']:.1f} mN·m"),
+        ("rendered over true stiffness at 0.1, 0.2, 0.5, 1, 2, 5 Hz", shown),
+        (
+            "a gripper quicker than its follower, at contact, squeezed",
+            f"{stages['mismatch']:.0f}, {stages['contact']:.0f}, "
+            f"{stages['squeeze']:.0f} mN·m",
+        ),
+        (
+            "a rig that nobody measured: a press, of its default force",
+            f"{found['unmeasured']['damped']:.0%}, "
+            f"without `damping` {found['unmeasured']['plain']:.0%}",
+        ),
+        (
+            "`puppeteer_papras_7dof` as it comes: weakest to strongest joint",
+            f"{soft['damped'][0]:.0%} to {soft['damped'][1]:.0%}, "
+            f"without `damping` {soft['plain'][0]:.0%} to {soft['plain'][1]:.0%}",
+        ),
         ("a step of 2 × 8 joints, joint by joint", f"{found['step_joints_us']:.0f} µs"),
         ("a step of 1 × 7 joints, by its pose", f"{found['step_pose_us']:.0f} µs"),
     ]
@@ -308,9 +393,12 @@ def main():
     args = parser.parse_args()
     plain, free, found = measure_free()
     contact, more = measure_contacts(62.0)
-    transparency = measure_transparency()
+    transparency, gripper = measure_transparency(), measure_gripper()
     found |= more | {
         "transparency": transparency,
+        "gripper": judge_gripper(*gripper),
+        "unmeasured": measure_unmeasured(),
+        "softness": measure_softness(),
         "step_joints_us": time_step("papras_7dof_2arm", "puppeteer_papras_7dof_2arm"),
         "step_pose_us": time_step("papras_7dof", "puppeteer_ur5"),
     }
@@ -318,7 +406,7 @@ def main():
     if args.json:
         args.json.write_text(json.dumps(found))
     if args.write_docs:
-        draw((plain, free), contact, transparency, measure_gripper(), measure_map())
+        draw((plain, free), contact, transparency, gripper, measure_map())
         write_table(found, transparency)
 
 

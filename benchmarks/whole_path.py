@@ -8,8 +8,8 @@ A watch of higher priority tells the machine's own standstills apart; ``own`` is
 them. Rates and jitter hold for an idle machine, so the share that was free is printed,
 too. The feedback thread's figures are of the line that a session with one ends with.
 
-``--stall`` adds a law that stalls the feedback thread for a second (asleep, or busy),
-half-way: rates of session, gate and readings are then of that second alone, too.
+``--stall`` adds a law that stalls the feedback thread for a second (asleep, or busy)
+when it has driven for two: rates of session, gate and readings are then of that second alone, too.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ sys.path.append(str(ROOT / "tests" / "support"))
 import stall_law
 
 START = 60  # [s] chosen: the emulated hands grasp until a session has started
+ERRORS = ("raw", "lag_compensated")
+STALL_AFTER = 2.0  # [s] chosen: it drives in earnest by then
 FEEDBACK = re.compile(
     r"feedback: (\d+) steps at ([\d.]+) Hz, late p50 ([\d.]+), p99 ([\d.]+), "
     r"max ([\d.]+) ms, (\d+) missed"
@@ -83,7 +85,7 @@ def plan_stall(args, out):
     if args.stall is None:
         return [], None
     path = [*stall_law.install(out / "site"), str(ROOT)]
-    settings = {"how": args.stall, "after": args.seconds / 2, "mark": out / "mark"}
+    settings = {"how": args.stall, "after": STALL_AFTER, "mark": out / "mark"}
     words = [f"feedback.laws.stall.{name}={value}" for name, value in settings.items()]
     return words, {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
 
@@ -114,15 +116,19 @@ def run_session(rig, args, out):
 def watch(session, rig, seconds):
     """Return the share of a core that each process took, and what was free."""
     time.sleep(2.0)
-    if session.poll() is not None:
-        return {}
+    try:
+        return read_costs(session, rig, seconds)
+    except OSError:
+        return {}  # it has ended before
+
+
+def read_costs(session, rig, seconds):
+    """Return the same of these seconds."""
     pids = find_roles(session.pid) | {"emulator": rig.process.pid}
     begin = {name: read_busy(pid) for name, pid in pids.items()}
     idle, began = read_idle(), time.monotonic()
     while session.poll() is None and time.monotonic() < began + seconds:
         time.sleep(0.2)
-    if session.poll() is not None:
-        return {}
     took = time.monotonic() - began
     shares = {
         name: round((read_busy(pid) - begin[name]) / took, 2)
@@ -197,10 +203,7 @@ def measure(args, out):
     }  # fmt: skip
     entry = evaluate(paths[:1])[0]
     found["position_mm"] = {
-        name: {
-            kind: round(figures["ate_mm"][kind]["median"], 4)
-            for kind in ("raw", "lag_compensated")
-        }
+        name: {kind: figures["ate_mm"][kind]["median"] for kind in ERRORS}
         for name, figures in entry["limbs"].items()
     }
     found["violations"] = entry["gate"]["violations"]

@@ -5,7 +5,8 @@ E = E₀ − Σ tau Δq with the torque that stood over the interval, which is e
 that is held between steps. The controller damps before E falls below zero, from E₁ on:
 α = (E₁ − E) / (h dq²), at most ``alpha_max``; where that is not enough, the joint's
 torque is ramped to zero, and comes back slowly (Hannaford and Ryu 2002; Artigas et al.
-2011).
+2011). A torque that moves with the leader is rationed: its power is at most E over some
+periods, so that a spring let go of cannot spend in one swing what it does not have.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ _DAMP = 4e-3  # E₁ [J] chosen: what rounding of encoders costs in a minute is 
 _RAMP = 2e-3  # [J] chosen: below it, damping at its cap does not suffice
 _FULL = 0.25  # [J] chosen: what the stiffest spring allowed stores at its torque cap
 _OUT, _IN = 0.1, 1.0  # [s] chosen: gone before it is felt as a jerk, back unnoticed
+_LASTS = 0.02  # [s] chosen: longer than a torque takes to come and to go
 _STILL = 1e-3  # [rad/s] chosen: slower than an encoder can tell
 
 
@@ -52,9 +54,17 @@ class Passivity:
         self.energy -= tau * dq * dt
         np.minimum(self.energy, _FULL, out=self.energy)
 
+    def _ration(self, tau: Vec, dq: Vec) -> Vec:
+        """Give no faster than what is left lasts: so it never falls below zero."""
+        gives, may = tau * dq, np.maximum(self.energy, 0.0) / _LASTS
+        if (gives <= may).all():
+            return tau
+        rationed: Vec = tau * np.where(gives > may, may / np.maximum(gives, 1e-12), 1.0)
+        return rationed
+
     def control(self, tau: Vec, dq: Vec, dt: float) -> Vec:
         """Return the torque with what damping the energy asks for, shape (M,)."""
-        tau = tau * self.share
+        tau = self._ration(tau * self.share, dq)
         if self.energy.min() >= _DAMP and self.share.min() >= 1.0:
             return tau
         missing = _DAMP - self.energy
