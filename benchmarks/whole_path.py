@@ -9,7 +9,7 @@ them. Rates and jitter hold for an idle machine, so the share that was free is p
 too. The feedback thread's figures are of the line that a session with one ends with.
 
 ``--stall`` adds a law that stalls the feedback thread for a second (asleep, or busy)
-when it has driven for two: rates of session, gate and readings are then of that second alone, too.
+when it has driven for two: rates are then given of that second alone, too.
 """
 
 from __future__ import annotations
