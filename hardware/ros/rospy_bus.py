@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 import threading
 from collections import deque
@@ -10,6 +11,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from hardware.ros.bus import COMMANDS, SENSORS, Bus, BusError, Callback, Publisher, Qos
 from hardware.ros.messages import Codec
@@ -17,6 +19,7 @@ from hardware.ros.messages import Codec
 _DEBIAN = Path("/usr/lib/python3/dist-packages")  # spec: Debian's Python policy
 _ASK_PERIOD = 0.2  # [s] chosen: how often the master is asked who publishes what
 _PATIENCE = 2.0  # [s] chosen: the longest wait for that thread at the end
+_ANSWER = 0.1  # [s] chosen: a node that is slower than this is not dead
 _IGNORED = "/rosout"
 
 
@@ -104,6 +107,7 @@ class RospyBus(Bus):
         # signals are the process's own to handle: a gate brakes before it ends
         rospy.init_node(node_name, anonymous=True, disable_signals=True)
         self._master = rosgraph.Master(rospy.get_name())
+        self._master_error: type[Exception] = rosgraph.MasterException
         self._waiting: deque[tuple[Callback, bytes]] = deque(maxlen=SENSORS.depth * 8)
         self._ends: list[Any] = []
         self._graph = self._ask_master()
@@ -193,8 +197,23 @@ class RospyBus(Bus):
         return len(nodes - {self._rospy.get_name()})
 
     def _ask_master(self) -> list[dict[str, set[str]]]:
-        state = self._master.getSystemState()
-        return [{topic: set(nodes) for topic, nodes in part} for part in state[:2]]
+        """Return who publishes and who subscribes, without the dead it still knows."""
+        state = self._master.getSystemState()[:2]
+        named = {node for part in state for _, nodes in part for node in nodes}
+        dead = {node for node in named if self._is_dead(node)}
+        return [{topic: set(nodes) - dead for topic, nodes in part} for part in state]
+
+    def _is_dead(self, node: str) -> bool:
+        """Whether nobody listens where a node said it would: it was killed."""
+        try:
+            where = urlsplit(self._master.lookupNode(node))
+            address = (where.hostname or "", where.port or 0)
+            with socket.create_connection(address, _ANSWER):
+                return False
+        except ConnectionRefusedError:
+            return True
+        except (OSError, ValueError, self._master_error):
+            return False  # who is not known to be dead counts
 
     def _watch(self) -> None:
         """Ask the master now and then: it may take long, and polling may not."""

@@ -19,8 +19,15 @@ ROBOTS = [
     pytest.param("open_manipulator_x", (), {"arm"}, id="open_manipulator_x"),
     pytest.param("papras_6dof", (), {"arm"}, id="papras_6dof"),
     pytest.param("openmanipulator_y", (), {"arm"}, id="openmanipulator_y"),
-    pytest.param("piper_2arm", (), {"left", "right"}, id="piper_2arm"),
-    pytest.param("g1_upper", (), {"left_arm", "right_arm"}, id="g1_upper"),
+    pytest.param(  # from home the whole rectangle leaves a PiPER's reach
+        "piper_2arm", ("retarget.scale=0.5",), {"left", "right"}, id="piper_2arm"
+    ),
+    pytest.param(
+        "g1_upper",
+        ("retarget.scale=0.25",),
+        {"left_arm", "right_arm"},
+        id="g1_upper",
+    ),
 ]
 
 

@@ -189,12 +189,13 @@ def make_config(robot="piper", env="ros2", **settings):
 class RosSession(LockStep):
     """Session and gate in lock-step with the emulated robot behind a graph."""
 
-    def __init__(self, monkeypatch, config=None, **robot):
+    def __init__(self, monkeypatch, config=None, env="ros2", **robot):
         super().__init__()
-        self.graph = MemoryGraph(clock=self.clock)
-        self.rig = MemoryRobot(self.graph, every=1, **robot)
+        distro = "noetic" if env == "ros1" else "jazzy"
+        self.graph = MemoryGraph(distro, clock=self.clock)
+        self.rig = MemoryRobot(self.graph, every=1, env=env, **robot)
         monkeypatch.setattr(follower, "open_bus", lambda *_: self.graph.join())
-        config = config or make_config()
+        config = config or make_config(env=env)
         self.follower = RosFollower(config, self.robot.info, self.clock)
         info = self.follower.open()
         self.gate = GateController(

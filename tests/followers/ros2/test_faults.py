@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from ros_memory import RosSession, make_config
 
+from hardware.ros.joints import Joints, encode_joints
+from hardware.ros.messages import JOINT_STATE
 from paprle.gate.reasons import Reason, from_bits
 
 
-@pytest.fixture
-def moving(monkeypatch):
-    session = RosSession(monkeypatch, tau=0.02)
+@pytest.fixture(params=["ros2", "ros1"])
+def moving(request, monkeypatch):
+    session = RosSession(monkeypatch, env=request.param, tau=0.02)
     session.engage().move(60, speed=0.2)
     return session
 
@@ -34,7 +37,10 @@ def test_what_reaches_the_robot_keeps_every_invariant(moving):
     "fault, expected",
     [
         ("paused", {Reason.STATE_STALE, Reason.STATE_LOST}),
+        ("silent", {Reason.STATE_STALE, Reason.STATE_LOST}),
         ("mislabelled", {Reason.FOLLOWER_STOP}),
+        ("degrees", {Reason.FOLLOWER_STOP, Reason.STATE_BAD}),
+        ("nan", {Reason.STATE_BAD}),
     ],
 )
 def test_a_fault_brakes_with_a_reason_and_no_jump(moving, fault, expected):
@@ -69,12 +75,16 @@ def test_a_robot_that_ignores_commands_is_not_run_away_from(moving):
     assert moving.judge().is_ok
 
 
-def test_a_restart_after_a_protective_stop_finds_no_command_waiting(monkeypatch):
-    config = make_config(**{"env.running_topic": "/running"})
-    session = RosSession(monkeypatch, config, running="/running", tau=0.02)
+@pytest.mark.parametrize("env", ["ros2", "ros1"])
+def test_a_restart_after_a_protective_stop_finds_no_command_waiting(monkeypatch, env):
+    config = make_config(env=env, **{"env.running_topic": "/running"})
+    session = RosSession(monkeypatch, config, env=env, running="/running", tau=0.02)
     session.engage().move(60, speed=0.2)
     session.rig.robot.switch("protective_stop", is_on=True)
-    session.move(60, speed=0.3)  # 9 cm while the robot is stopped
+    session.move(60, speed=0.3)  # 9 cm while the robot is stopped, and 30°
+    turn = pin.exp3(np.radians([30.0, 0.0, 0.0]))
+    session.T_hand.rotation = turn @ session.T_hand.rotation
+    session.step(10)
     stood = session.rig.q
 
     session.rig.robot.switch("protective_stop", is_on=False)
@@ -126,3 +136,23 @@ def test_a_gate_that_stood_still_does_not_pull_the_robot_back(moving):
     assert (np.abs(speeds) <= V).all()
     forward = np.sign(speeds[np.argmax(np.abs(speeds).max(axis=1))])
     assert (forward * speeds >= -0.2 * V).all(), "pulled back"
+
+
+@pytest.mark.parametrize("hours", [-1, 1, 24])
+def test_a_robot_whose_clock_is_wrong_is_as_fresh_as_its_messages(moving, hours):
+    moving.rig.robot.switch("silent", is_on=True)
+    talker = moving.graph.join("robot with another clock")
+    publisher = talker.advertise("/joint_states", JOINT_STATE)
+    names = tuple(moving.robot.joint_names)
+
+    def speak():
+        robot, stamp_ns = moving.rig.robot, moving.clock() + int(hours * 3600e9)
+        n = len(names)
+        joints = Joints(names, robot.q[:n], robot.dq[:n], np.zeros(n), max(stamp_ns, 0))
+        publisher.publish(encode_joints(moving.graph.codec, joints))
+
+    moving.graph.stepped.append(speak)
+    moving.move(40, speed=0.2)
+    age = moving.clock() - moving.follower.read().stamp_ns
+
+    assert age <= 5_000_000

@@ -1,0 +1,154 @@
+"""Processes that are killed or stand still, in every world a real robot lives in.
+
+What happened is read from the log of the emulated robot, a process of its own. Rows 13,
+14 and 23 of the fault matrix; the other rows: docs/SAFETY.md says where.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+
+import numpy as np
+import piper_rig
+import pytest
+import ros_rig
+from ros_rig import need_dds
+from running import SLACK, RunningSession
+from worlds import BESIDE, WORLDS, Arrived, cut
+
+from paprle.oracle import Limits, check_commands
+
+PERIOD = 0.005
+FAST = 0.1  # [rad/s] an arm that has to brake
+SETTLED = 0.3  # [s] a braking gate, five lags of the servo, and a shared machine
+MOTION = ("leader=autopilot", "leader.size=0.1", "leader.speed=0.25")
+
+pytest.importorskip("piper_sdk")
+pytestmark = [pytest.mark.process, pytest.mark.nightly, pytest.mark.timeout(200)]
+
+
+class RosArm:
+    """The robot behind ROS."""
+
+    def __init__(self, world, folder, env):
+        self.env, self.robot = env, ros_rig.load_robot("piper")
+        self.topic = "/arm_controller/joint_trajectory"
+        words = ["robot=piper", "transport=dds", "interface=loopback"]
+        words.append(f"domain={ros_rig.choose_domain()}")
+        if world == "ros1":
+            self.topic, words = "/arm_controller/command", words[:1]
+            words.append("transport=rospy")
+        self.rig = ros_rig.EmulatedRos(folder / "robot.jsonl", *words, env=env)
+        self.args = [*self.rig.endpoint["overrides"], "follower=piper", f"env={world}"]
+        self.kill, self.end = self.rig.kill, self.rig.end
+
+    def read(self):
+        got = ros_rig.Received(self.rig, self.robot, self.topic)
+        speeds = np.abs(got.find_speeds()).max(axis=1)
+        return Arrived(self.topic, got.ids, got.t_ns, got.q), got.motion_ns[1:], speeds
+
+
+class CanArm:
+    """The robot on its own bus."""
+
+    def __init__(self, folder):
+        self.env, self.robot = {}, ros_rig.load_robot("piper")
+        self.rig = piper_rig.EmulatedPiper(folder)
+        self.args = self.rig.args
+        self.kill, self.end = self.rig.kill, self.rig.end
+
+    def read(self):
+        record = self.rig.read()
+        eps = float(piper_rig.QUANTUM[0])
+        q = record.commands[:, :6]
+        arrived = Arrived("can", list(range(6)), record.stamps, q, eps)
+        return arrived, record.state_stamps, np.abs(record.dq).max(axis=1)
+
+
+@pytest.fixture(scope="module")
+def master():
+    yield from ros_rig.run_master()
+
+
+@pytest.fixture(params=WORLDS)
+def arm(request, tmp_path):
+    need_dds()
+    env = request.getfixturevalue("master") if request.param == "ros1" else {}
+    is_can = request.param == "can"
+    arm = CanArm(tmp_path) if is_can else RosArm(request.param, tmp_path, env)
+    yield arm
+    arm.end()
+
+
+@pytest.fixture
+def session(arm, tmp_path):
+    words = [*MOTION, "leader.laps=100", "session.episodes=1", *arm.args]
+    session = RunningSession(words, tmp_path / "out", env=arm.env)
+    session.wait_for("ENGAGED", 120.0)
+    session.find_pids()
+    time.sleep(0.7)
+    yield session
+    session.end()
+
+
+def judge(arm, arrived):
+    """The oracle on what came, but for the way back after a gap (decision 0015)."""
+    ids, eps, robot = arrived.ids, arrived.quantum, arm.robot
+    limits = Limits(
+        q_min=robot.q_min[ids] - eps,
+        q_max=robot.q_max[ids] + eps,
+        dq_max=robot.dq_max[ids] + eps / PERIOD,
+        ddq_max=robot.ddq_max[ids] + 2.0 * eps / PERIOD**2,
+        h=PERIOD,
+    )
+    for piece in cut(arrived, PERIOD):
+        verdict = check_commands(piece[2:], limits, q_start=piece[:2])
+        assert verdict.is_ok, str(verdict)
+
+
+def check_rest(arm, at_ns):
+    arrived, t_ns, speeds = arm.read()
+    assert speeds[(t_ns > at_ns - 3e8) & (t_ns < at_ns)].max() > FAST, "it moved"
+    moving = t_ns[(speeds > 0.02) & (t_ns > at_ns)]
+    rest = 0.0 if not len(moving) else (moving[-1] - at_ns) * 1e-9
+    V, A = arm.robot.dq_max[:6], arm.robot.ddq_max[:6]
+    bound = float((V / A).max()) + SETTLED + 5 * SLACK
+    assert rest <= bound, f"rest after {rest:.3f} s"
+    judge(arm, arrived)
+
+
+@pytest.mark.parametrize("victim", ["gate", "session", "leader"])
+def test_whoever_is_killed_the_robot_comes_to_rest(arm, session, victim):
+    at_ns = session.kill(victim)
+    session.wait_gone()
+    time.sleep(0.5)
+    arm.end()
+
+    check_rest(arm, at_ns)
+
+
+def test_a_gate_that_stood_still_sends_no_burst(arm, session):
+    at_ns = session.kill("gate", signal.SIGSTOP)
+    time.sleep(0.5)
+    on_ns = session.kill("gate", signal.SIGCONT)
+    time.sleep(1.0 + BESIDE)
+    session.kill("session", signal.SIGTERM)
+    session.wait_gone()
+    arm.end()
+
+    arrived, t_ns, speeds = arm.read()
+    standing = (t_ns > at_ns + 4.5e8) & (t_ns < on_ns)
+    assert speeds[standing].max() < 0.05, "it rests while its gate stands"
+    first = (arrived.t_ns >= on_ns) & (arrived.t_ns < on_ns + 1e8)
+    assert first.sum() <= 0.1 / (0.8 * PERIOD) + 2, "a burst"
+    V = arm.robot.dq_max[:6].max()
+    assert speeds[t_ns > on_ns].max() <= 1.3 * V
+    judge(arm, arrived)
+
+
+def test_a_robot_that_vanishes_stops_the_session_with_a_reason(arm, session):
+    arm.kill()
+
+    assert session.wait_gone() == 4
+    assert "state_lost" in session.text() or "bus lost" in session.text()
