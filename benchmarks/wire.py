@@ -1,8 +1,9 @@
 """How long a command takes from the gate to the robot: ``python -m benchmarks.wire``.
 
-A session of the autopilot with an emulated robot in each world. The gate's recording says
-when a command left, the robot's own log when it arrived; both are on one clock. Commands
-are matched by value while the arm moves. ``--time`` sets how long each is driven, [s].
+A session of the autopilot with an emulated robot in each world. The gate's recording
+says when a command left, the robot's own log when it arrived; both are on one clock.
+Commands are matched by value while the arm moves. The ROS emulator looks every 2 ms,
+which is in its figures. ``--time`` sets how long each is driven, [s].
 """
 
 from __future__ import annotations
