@@ -35,6 +35,7 @@ KINDS = {
 }
 """What a command topic takes: the word in the YAML and its type."""
 
+_LATE_NS = 15_000_000  # [ns] chosen: three periods of 200 Hz, a gap to StopPlanner
 _GOAL_NS = 100_000_000  # [ns] chosen: a goal replaces the one before, not 200 a second
 _GOAL_STEP = 1e-4  # [rad] or [m] chosen: a change that is no new goal
 
@@ -99,8 +100,12 @@ class Commander:
         """
         if self._is_action:
             self._send_goal(float((q * self.topic.scale + self.topic.offset)[0]))
-        else:
-            self._publisher.publish(self._encode(q, lead))
+            return
+        begin_ns = self._clock()
+        data = self._encode(q, lead)
+        # made before a standstill, it would pull back a robot that has braked since
+        if self._clock() - begin_ns < _LATE_NS:
+            self._publisher.publish(data)
 
     def _send_goal(self, position: float) -> None:
         """Send a goal when it is another one, and not too often."""
