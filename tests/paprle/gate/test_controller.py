@@ -40,6 +40,8 @@ def test_reports_are_numbered_and_say_what_was_sent_and_measured(moving):
         status, sent = moving.status, moving.follower.sent
 
         assert status["k"] == first + n
+        assert Reason.NOT_FINITE not in from_bits(int(status["reasons"]))
+        assert status["latched"] == 0
         assert (status["q_cmd"] == sent[-1]).all()
         assert status["dq_cmd"] == pytest.approx((sent[-1] - sent[-2]) / 5e-3)
         assert (status["q_meas"] == sent[-2]).all(), "as it was read before"

@@ -216,6 +216,16 @@ def test_a_stop_that_needs_too_many_looks_is_refused(monkeypatch):
     assert not clearance.verify_stop(parts.scene, parts.limits, H, c, v)
 
 
+def test_once_it_has_stopped_a_pair_needs_no_more_looks():
+    parts, c, v = ready(Gate(make_crane()), [0.35, 0.0], [0.1, 0.0])
+    parts.scene.open[0] = 0
+    clearance.look_at(parts.scene, c)
+
+    left = clearance._look_ahead(parts.scene, parts.limits, H, v, 5, 1)
+
+    assert left == (0, 1.0)
+
+
 @pytest.mark.parametrize("speed", [0.0, 0.03, 0.05, 0.42, 0.5, -0.42])
 def test_places_of_a_stop_are_those_of_its_periods(speed):
     path = brake_path(np.array([0.3]), np.array([speed]))[:, 0]
