@@ -11,13 +11,13 @@ from paprle.process import WORKSPACE
 
 
 def _add_new_robot(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("urdf", type=Path, help="the URDF; it stays where it is")
+    parser.add_argument("urdf", type=Path, help="the URDF; it stays as it is")
     parser.add_argument("--name", help="name of the follower (default: the URDF's)")
     parser.add_argument(
         "--out",
         type=Path,
         default=WORKSPACE / "configs/follower",
-        help="folder of the YAML (default: configs/follower)",
+        help="folder of the YAML, and of the copy (default: configs/follower)",
     )
 
 
@@ -31,7 +31,8 @@ NEW_ROBOT = Verb(
     summary="Write a robot's YAML for a bare URDF, every guess marked, and check it.",
     help="""\
 Limbs, end-effectors, home, limits and grippers are guessed; lines that begin with CHECK
-say what to look at before the robot moves.
+say what to look at before the robot moves. Meshes to collide with are enclosed in
+capsules and boxes, in a copy of the URDF beside the YAML.
 
 example:
   paprle new-robot my_arm.urdf --name my_arm

@@ -1,6 +1,6 @@
 """Guess a home posture for a limb that nobody has described, and try what it is worth.
 
-Home wants three things: far from singular, far from limits, and nothing touching. Of
+Home wants three things: far from singular, far from limits, and room to all bodies. Of
 random postures the best is taken and then every joint is put back to its plain
 position where that costs little, since people expect symmetric postures.
 """
@@ -25,6 +25,7 @@ _TURN = np.pi / 2  # [rad] chosen: how far continuous joints are tried
 _STEP = 0.1  # [m] chosen: half the size of the shapes that autopilot draws
 _STEP_SHARE = 0.2  # [1] chosen: of the distance from the base, for small limbs
 _NEAR = 1e-3  # [m] chosen: reached
+_ROOMS = (0.05, 0.02, 0.0)  # [m] chosen: clearances of home, the first that is found
 _FULL_TASK = 6
 
 Score = Callable[[Vec], float]
@@ -40,13 +41,27 @@ def guess_home(robot: RobotModel, limb: Limb) -> Vec:
     plain = np.clip(limb.home, low, high)
     tried = [plain, *rng.uniform(low, high, (_N_POSTURES, len(plain)))]
     score = _make_score(robot, limb, tried, plain)
-    is_free = _make_check(robot, limb)
-    best = max(tried, key=score)
-    for q in sorted(tried, key=score, reverse=True):
-        if is_free(q):
-            best = q
-            break
+    ranked = sorted(tried, key=score, reverse=True)
+    best, room = _choose_free(robot, limb, ranked)
+
+    def is_free(q: Vec) -> bool:
+        return robot.min_clearance(limb.put(robot.home, q)) > room
+
     return np.round(_make_plain(best, plain, score, is_free), 2)
+
+
+def _choose_free(robot: RobotModel, limb: Limb, ranked: list[Vec]) -> tuple[Vec, float]:
+    """Return the best posture that has room, and how much; the best if none is free."""
+    found: dict[float, Vec] = {}
+    for q in ranked:
+        clearance = robot.min_clearance(limb.put(robot.home, q))
+        for room in _ROOMS:
+            if clearance > room:
+                found.setdefault(room, q)
+        if _ROOMS[0] in found:
+            break
+    room = max(found, default=0.0)
+    return found.get(room, ranked[0]), room
 
 
 def _make_score(robot: RobotModel, limb: Limb, tried: list[Vec], plain: Vec) -> Score:
@@ -68,13 +83,6 @@ def _make_score(robot: RobotModel, limb: Limb, tried: list[Vec], plain: Vec) -> 
         return sigma * room / (1.0 + 0.1 * far) * (0.1 if is_low else 1.0)
 
     return score
-
-
-def _make_check(robot: RobotModel, limb: Limb) -> Callable[[Vec], bool]:
-    def is_free(q: Vec) -> bool:
-        return robot.find_collision(limb.put(robot.home, q)) is None
-
-    return is_free
 
 
 def _make_plain(

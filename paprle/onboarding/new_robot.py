@@ -12,6 +12,8 @@ from paprle.config.layers import Layer, Places
 from paprle.config.yaml_text import read_yaml
 from paprle.errors import ConfigError
 from paprle.onboarding.home import count_reachable, guess_home, jacobian_error
+from paprle.onboarding.mesh_bodies import Covered, cover_meshes
+from paprle.onboarding.unjudged import Unjudged
 from paprle.process import WORKSPACE
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
@@ -99,8 +101,9 @@ def write_new_robot(
     """Write a follower's YAML for a bare URDF and check it by loading it.
 
     Args:
-        urdf: The URDF; it stays where it is.
-        out_dir: Folder of the YAML.
+        urdf: The URDF; it stays as it is. Where it has meshes to collide with, the
+            YAML names a copy with bodies in their place.
+        out_dir: Folder of the YAML, and of the copy.
         name: Name of the follower; from the URDF when absent.
 
     Returns:
@@ -111,17 +114,23 @@ def write_new_robot(
     """
     tree = read_urdf(urdf.resolve())
     slug = _slug(tree.name if name is None else name)
-    path = out_dir / f"{slug}.yaml"
-    if path.exists():
-        raise ConfigError(f"{path}: exists already; choose another name or remove it")
-    draft = _draft(tree, slug)
+    path, copy = out_dir / f"{slug}.yaml", (out_dir / f"{slug}.urdf").resolve()
+    for there in (path, copy):
+        if there.exists():
+            raise ConfigError(
+                f"{there}: exists already; choose another name or remove it"
+            )
     out_dir.mkdir(parents=True, exist_ok=True)
-    with path.open("x", encoding="utf-8") as file:
-        file.write("\n".join(_yaml(draft)) + "\n")
     try:
+        covered = cover_meshes(tree, copy)
+        draft = _draft(tree if covered.path is None else read_urdf(copy), slug, covered)
+        draft.source = tree.path.name
+        with path.open("x", encoding="utf-8") as file:
+            file.write("\n".join(_yaml(draft)) + "\n")
         return _check(path, slug, draft)
     except BaseException:  # a Ctrl-C leaves no half-checked file either
-        path.unlink()
+        path.unlink(missing_ok=True)
+        copy.unlink(missing_ok=True)
         raise
 
 
@@ -137,16 +146,17 @@ class _Draft:
     """Settings to be, and the doubts about them."""
 
     urdf: str
-    source: str
     limbs: list[FoundLimb]
     homes: dict[str, Vec]
     dq_max: dict[str, tuple[float, str]]
     touching: list[tuple[str, str]]
+    unjudged: Unjudged
     held: dict[str, float]
     doubts: list[str]
+    source: str = ""
 
 
-def _draft(tree: Urdf, name: str) -> _Draft:
+def _draft(tree: Urdf, name: str, covered: Covered) -> _Draft:
     limbs = find_limbs(tree)
     dq_max = _guess_velocities([j for j in tree.joints if j.is_actuated])
     settings = RobotSettings(
@@ -161,6 +171,7 @@ def _draft(tree: Urdf, name: str) -> _Draft:
             for limb in limbs
         },
         limits=LimitSettings(dq_max={joint: v for joint, (v, _) in dq_max.items()}),
+        ignore_collisions=covered.unjudged.never + covered.unjudged.thick,
     )
     robot = RobotModel.from_settings(settings, name, WORKSPACE)
     homes = {limb.name: guess_home(robot, robot.limbs[limb.name]) for limb in limbs}
@@ -174,13 +185,13 @@ def _draft(tree: Urdf, name: str) -> _Draft:
     }
     return _Draft(
         urdf=_relative(tree.path),
-        source=tree.path.name,
         limbs=limbs,
         homes=homes,
         dq_max=dq_max,
         touching=robot.find_collisions(robot.home),
+        unjudged=covered.unjudged,
         held=held,
-        doubts=_list_doubts(limbs, dq_max),
+        doubts=[*_list_doubts(limbs, dq_max), *_doubt_bodies(covered, name)],
     )
 
 
@@ -223,6 +234,20 @@ def _list_doubts(
     return doubts
 
 
+def _doubt_bodies(covered: Covered, name: str) -> list[str]:
+    doubts = list(covered.doubts)
+    if covered.path is not None:
+        doubts.append(
+            f"{covered.path.name}: {covered.n_bodies} meshes were enclosed in bodies; "
+            f"`paprle collision follower={name}` shows what they keep apart"
+        )
+    doubts += [
+        f"{a} and {b} may touch, but their bodies are too thick to tell: ignored"
+        for a, b in covered.unjudged.thick
+    ]
+    return doubts
+
+
 def _yaml(draft: _Draft) -> list[str]:
     lines = [
         f"# Written by `paprle new-robot` for {_one_line(draft.source)}.",
@@ -244,11 +269,24 @@ def _yaml(draft: _Draft) -> list[str]:
             f"    # CHECK: {reason}; this is slow",
             f"    {_text(joint)}: {velocity}",
         ]
-    if draft.touching:
-        lines += ["# CHECK: these bodies touch at home; a wrong home, or wide bodies?"]
-        lines.append("ignore_collisions:")
-        lines += [f"  - [{_text(a)}, {_text(b)}]" for a, b in draft.touching]
-    return [*lines, "envs:", "  kinematic: {}", "  mujoco: {}"]
+    return [*lines, *_ignored_lines(draft), "envs:", "  kinematic: {}", "  mujoco: {}"]
+
+
+def _ignored_lines(draft: _Draft) -> list[str]:
+    reasons = {
+        "their meshes never touch, however the joints between stand": (
+            draft.unjudged.never
+        ),
+        "CHECK: they may touch, but their bodies are too thick to tell": (
+            draft.unjudged.thick
+        ),
+        "CHECK: they touch at home; a wrong home, or wide bodies?": draft.touching,
+    }
+    lines = []
+    for why, pairs in reasons.items():
+        lines += [f"  # {why}"] if pairs else []
+        lines += [f"  - [{_text(a)}, {_text(b)}]" for a, b in pairs]
+    return ["ignore_collisions:", *lines] if lines else []
 
 
 def _limb_lines(limb: FoundLimb, home: Vec) -> list[str]:
