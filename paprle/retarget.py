@@ -20,6 +20,7 @@ anchors are taken from commands (``safety.md`` 0.1, S2).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -95,7 +96,7 @@ class Solution(NamedTuple):
 
 
 class Retargeting:
-    """How one leader drives one robot; keeps no state between calls.
+    """How one leader drives one robot; what it remembers is the IK's own motion.
 
     Attributes:
         pairing: Who drives whom, and in which mode.
@@ -248,7 +249,9 @@ class Retargeting:
             np.empty((m, 4, 4)), np.zeros(m, dtype=np.bool_), np.full(n, np.nan)
         )
 
-    def solve(self, target: Target, q_prev: Vec, q_cmd: Vec) -> Solution:
+    def solve(
+        self, target: Target, q_prev: Vec, q_cmd: Vec, dt: float = math.inf
+    ) -> Solution:
         """Find desired joints for a target; never raises.
 
         A limb starts from its last q_des, pulled to within 0.3 rad of the command, so
@@ -259,11 +262,13 @@ class Retargeting:
             target: The target.
             q_prev: The last q_des, shape (n,), [rad]; q_cmd on engaging.
             q_cmd: The robot's command, shape (n,), [rad].
+            dt: Time since the last q_des, [s]: in which limbs that follow a pose move
+                as the gate allows them; without it, as far as ``ik.max_step``.
 
         Returns:
             The solution.
         """
-        q_des, errors, is_converged = self._solver.solve(*target, q_prev, q_cmd)
+        q_des, errors, is_converged = self._solver.solve(*target, q_prev, q_cmd, dt)
         return Solution(q_des, errors[0], errors[1], is_converged)
 
     def solve_start(self, sample: SampleView, q_cmd: Vec) -> Vec:

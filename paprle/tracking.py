@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from paprle.compiled import compiled
+from paprle.kinematics.follow import DDQ_MAX, DQ, DQ_MAX, can_follow, follow
 from paprle.kinematics.task import PackedTask, pack
 from paprle.kinematics.track import track
 from paprle.mapping import bound_seeds, write_pose
@@ -19,11 +20,17 @@ from paprle.robot.arrays import Bools, Ints, Tree, place_joints
 from paprle.settings import IkSettings
 from paprle.types import Vec
 
+_LAST = 3
+"""Row of ``LimbSolver``'s motion after those of ``follow``: the last answer, [rad]."""
 _LEAST_STEP = 1e-9  # [rad] chosen: no step, as a positive number
 
 
 class LimbSolver:
-    """Joints of a whole robot for the poses of its limbs."""
+    """Joints of a whole robot for the poses of its limbs.
+
+    Remembers how fast its last answer moved, and what that left of the way: a call that
+    goes on from there asks for what the gate allows. Any other starts from rest.
+    """
 
     def __init__(
         self, robot: RobotModel, ik: IkSettings, position_margin: float
@@ -39,9 +46,19 @@ class LimbSolver:
         for i, limb in enumerate(limbs):
             self._limb_of[limb.indices] = i
         self._max_step = ik.max_step
+        self._motion: Vec = np.zeros((4, len(robot.joint_names)))
+        self._motion[DQ_MAX], self._motion[DDQ_MAX] = robot.dq_max, robot.ddq_max
+        self._motion[_LAST] = np.nan
+        self._left: Vec = np.zeros((len(limbs), 6))
 
     def solve(
-        self, T: Vec, is_asked: Bools, wanted: Vec, q_prev: Vec, q_cmd: Vec
+        self,
+        T: Vec,
+        is_asked: Bools,
+        wanted: Vec,
+        q_prev: Vec,
+        q_cmd: Vec,
+        dt: float = math.inf,
     ) -> tuple[Vec, Vec, bool]:
         """Move each limb toward its pose, or to joints that are wanted.
 
@@ -52,6 +69,10 @@ class LimbSolver:
             q_prev: The last answer, shape (n,), [rad].
             q_cmd: Where the robot is told to be, shape (n,), [rad]; a limb starts
                 from its last answer, drawn to near this (``bound_seeds``).
+            dt: Time since the last answer, [s]: limbs move as far as they can in it,
+                within V, A and what stops before their limits. Without it, and where
+                a limb was drawn or has fewer joints than its task has rows, as far as
+                ``max_step``.
 
         Returns:
             Joints, shape (n,); what is left, [m] over [rad], shape (2, m), NaN where
@@ -63,6 +84,9 @@ class LimbSolver:
             self._ends,
             self._limb_of,
             self._max_step,
+            self._motion,
+            self._left,
+            dt,
             T,
             is_asked,
             wanted,
@@ -83,6 +107,9 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
     ends: Ints,
     limb_of: Ints,
     max_step: float,
+    motion: Vec,
+    left: Vec,
+    dt: float,
     T: Vec,
     is_asked: Bools,
     wanted: Vec,
@@ -101,6 +128,10 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
         ends: Where each limb's part of these four ends, shape (4, m).
         limb_of: Limb of each joint, -1: none, shape (n,).
         max_step: Largest change of a joint in one call, [rad].
+        motion: Rows of ``follow``'s rates, and the last answer, shape (4, n); becomes
+            that of this one.
+        left: Weighted error that the last answer left, shape (m, 6); likewise.
+        dt: See there.
         T: See there.
         is_asked: See there.
         wanted: See there.
@@ -124,14 +155,19 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
         if is_asked[i]:
             own = joints[begin[3] : end[3]]
             q_limb = q_start[own]
-            # q_des makes no leap, that of its start included
-            reach = max(max_step - pulled[i], _LEAST_STEP)
             task = PackedTask(
                 floats[begin[0] : end[0]],
                 ints[begin[1] : end[1]],
                 slides[begin[2] : end[2]],
             )
-            found = track(task, T[i], q_limb, reach)
+            if dt < math.inf and pulled[i] == 0.0 and can_follow(task):
+                rates = _recall(motion, own, q_limb, left[i])
+                found = follow(task, T[i], q_limb, rates, left[i], dt)
+            else:
+                # q_des makes no leap, that of its start included
+                reach = max(max_step - pulled[i], _LEAST_STEP)
+                found = track(task, T[i], q_limb, reach)
+                left[i] = 0.0
             errors[0, i], errors[1, i] = found[0], found[1]
             are_met = are_met and found[4]
             if found[3]:
@@ -139,7 +175,34 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
                     q[own[k]] = q_limb[k]
         for k in range(4):
             begin[k] = end[k]
+    _remember(motion, q_prev, q, dt)
     return are_met
+
+
+@compiled
+def _recall(motion: Vec, own: Ints, q: Vec, left: Vec) -> Vec:
+    """Return the rates of a limb, at rest where it does not go on from its last q."""
+    rates = np.empty((3, len(own)))
+    goes_on = True
+    for k in range(len(own)):
+        for row in range(3):
+            rates[row, k] = motion[row, own[k]]
+        goes_on = goes_on and q[k] == motion[_LAST, own[k]]
+    if not goes_on:
+        rates[DQ] = 0.0
+        left[:] = 0.0
+    return rates
+
+
+@compiled
+def _remember(motion: Vec, q_prev: Vec, q: Vec, dt: float) -> None:
+    """Write where the joints are and how fast they went there."""
+    for j in range(len(q)):
+        if dt > 0.0:
+            motion[DQ, j] = (q[j] - q_prev[j]) / dt
+        elif q_prev[j] != motion[_LAST, j]:
+            motion[DQ, j] = 0.0  # else they are as fast as they were
+        motion[_LAST, j] = q[j]
 
 
 class Eefs:

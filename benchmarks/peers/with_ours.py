@@ -66,7 +66,12 @@ class OurSolver:
 
     def step(self, targets: np.ndarray) -> bool:
         q, _, _ = self._limbs.solve(
-            targets, self._is_asked, self._anywhere, self._q, self._gate.q_cmd
+            targets,
+            self._is_asked,
+            self._anywhere,
+            self._q,
+            self._gate.q_cmd,
+            self._dt,
         )
         dq = (q - self._q) / self._dt
         self._q = q

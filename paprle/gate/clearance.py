@@ -20,11 +20,10 @@ from paprle.compiled import compiled, inlined
 from paprle.gate.limits import (
     Box,
     Limits,
-    compute_stopping_distance,
-    compute_stopping_speed,
 )
 from paprle.robot.arrays import Ints, Tree, place_joints
 from paprle.robot.bodies import Bodies, Pairs, place_bodies
+from paprle.robot.braking import compute_stopping_distance, compute_stopping_speed
 from paprle.robot.distance import bound_along, bound_pair, measure_pair
 from paprle.types import Vec
 

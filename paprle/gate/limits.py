@@ -13,10 +13,10 @@ import numpy as np
 
 from paprle.compiled import compiled
 from paprle.robot.arrays import Ints
+from paprle.robot.braking import compute_braking_velocity, compute_stopping_speed
 from paprle.types import RobotInfo, Vec
 
 _ROUNDING = 1e-9  # chosen: far above rounding, far below anything that moves
-_FAR = 1e6  # [rad] chosen: stands for "no limit"; keeps the closed form finite
 _LEFT = 0.1  # chosen: share of A that is there to catch up, whatever the goal does
 IS_FAST = 1  # a wish was scaled down to the velocity limits
 IS_HELD = 2  # a wish was scaled down to what can still be stopped
@@ -111,46 +111,6 @@ def make_groups(robot: RobotInfo) -> tuple[Ints, Ints]:
     members = [i for group in groups for i in group]
     starts = np.cumsum([0, *(len(group) for group in groups)])
     return np.array(members, dtype=np.int64), starts.astype(np.int64)
-
-
-@compiled
-def compute_stopping_speed(distance: float, ddq_max: float, h: float) -> float:
-    """Return the highest speed that still stops within a distance.
-
-    Braking from v that starts in the next period covers
-    S(v) = (n + 1) v h − A h² n(n + 1)/2 with n = ⌊v/(A h)⌋, this period's step
-    included. S is continuous and monotone; this is its inverse,
-    v = (d + A h² n(n + 1)/2) / ((n + 1) h), n = ⌊(√(1 + 8 d/(A h²)) − 1)/2⌋.
-    The textbook √(2 A d) overshoots.
-
-    Args:
-        distance: Distance to the bound, [rad]; negative counts as 0.
-        ddq_max: Acceleration limit A, [rad/s²].
-        h: Period, [s].
-
-    Returns:
-        The speed, [rad/s], never more than ``distance / h``.
-
-    References:
-        docs/SAFETY.md, V1.
-    """
-    d = min(max(distance, 0.0), _FAR)
-    unit = ddq_max * (h * h)
-    n = math.floor((math.sqrt(1.0 + 8.0 * d / unit) - 1.0) / 2.0)
-    return float((d + unit * n * (n + 1.0) / 2.0) / ((n + 1.0) * h))
-
-
-@compiled
-def compute_stopping_distance(speed: float, ddq_max: float, h: float) -> float:
-    """Return how far a joint still goes when every next period brakes, [rad]."""
-    n = math.floor(speed / (ddq_max * h))
-    return float(n * speed * h - ddq_max * h * h * n * (n + 1.0) / 2.0)
-
-
-@compiled
-def compute_braking_velocity(v: float, ddq_max: float, h: float) -> float:
-    """Return the velocity after one period of full braking, [rad/s]."""
-    return math.copysign(max(abs(v) - ddq_max * h, 0.0), v)
 
 
 @compiled

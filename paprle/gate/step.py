@@ -22,7 +22,6 @@ from paprle.gate.limits import (
     Motion,
     are_finite,
     clip_goal,
-    compute_stopping_distance,
     estimate_velocity,
     fill_box,
     fill_wanted,
@@ -32,6 +31,7 @@ from paprle.gate.limits import (
 from paprle.gate.memory import Parts, lay_out
 from paprle.gate.tools import are_slow, slow_tools
 from paprle.robot.arrays import Ints
+from paprle.robot.braking import compute_stopping_distance
 from paprle.types import Vec
 
 IS_UNVERIFIED = 32  # what was proposed has no verified stop; less of it is sent

@@ -270,8 +270,9 @@ class Motion:
         """Follow the leader: retarget, solve, and estimate the target's velocity."""
         anchor = self._anchor or self._engage(sample, now_ns)
         target = self._retargeting.retarget(sample, anchor)
-        solution = self._retargeting.solve(target, self.q_des, self._q_cmd)
         dt = (sample.stamp_ns - self._sample_ns) * 1e-9
+        period = min(max(dt, 0.0), _LONGEST_DT)
+        solution = self._retargeting.solve(target, self.q_des, self._q_cmd, period)
         q_des, dq_des = solution.q_des, np.empty_like(self.q_des)
         if self._catching:
             q_des = self._catch_up(q_des, dt)

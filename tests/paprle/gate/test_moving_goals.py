@@ -7,6 +7,7 @@ import pytest
 
 from paprle.gate import limits
 from paprle.gate.gate import Gate
+from paprle.robot import braking
 from paprle.testing.robots import make_robot_info
 
 H, A = 0.01, 5.0
@@ -24,7 +25,7 @@ def test_a_moving_goal_is_neared_with_what_going_along_leaves_of_a(sign, ddq, le
 
     flags = limits.fill_wanted(gate._parts.limits, H, 1.0, motion, box)
 
-    expected = 0.4 + limits.compute_stopping_speed(0.1, left, H)
+    expected = 0.4 + braking.compute_stopping_speed(0.1, left, H)
     assert flags == 0
     assert box.base[0] == pytest.approx(0.4 * sign)
     assert box.wanted[0] == pytest.approx(expected * sign)
@@ -65,7 +66,7 @@ def test_only_what_is_added_to_going_along_is_scaled_to_the_speed_limit(scale, w
     motion, box = gate._parts.motion, gate._parts.box
     motion.feed[:] = 0.5, -0.5
     motion.error[:] = 1.0 + 0.5 * H, -0.5 * H - 0.1
-    added = limits.compute_stopping_speed(1.0, A, H)
+    added = braking.compute_stopping_speed(1.0, A, H)
 
     flags = limits.fill_wanted(gate._parts.limits, H, scale, motion, box)
 

@@ -15,6 +15,7 @@ from paprle.gate.clearance import look_at
 from paprle.gate.gate import Gate, compute_command_limits
 from paprle.gate.reasons import Reason
 from paprle.gate.watches import SetpointWatch
+from paprle.robot import braking
 from paprle.settings import GateSettings
 from paprle.testing.robots import make_robot_info
 
@@ -32,8 +33,10 @@ def travel(v):
 
 @pytest.mark.parametrize("v", [0.0, 0.01, 0.05, 0.0500001, 0.1, 0.333, 1.7])
 def test_the_stopping_speed_is_the_one_that_stops_there(v):
-    assert limits.compute_stopping_speed(travel(v), A, H) == pytest.approx(v, abs=1e-9)
-    assert limits.compute_stopping_distance(v, A, H) == pytest.approx(travel(v) - v * H)
+    assert braking.compute_stopping_speed(travel(v), A, H) == pytest.approx(v, abs=1e-9)
+    assert braking.compute_stopping_distance(v, A, H) == pytest.approx(
+        travel(v) - v * H
+    )
 
 
 @pytest.mark.parametrize(
@@ -43,14 +46,14 @@ def test_the_stopping_speed_is_the_one_that_stops_there(v):
 def test_stopping_speeds_at_the_ends(distance, speed):
     expected = math.sqrt(2 * A * 1e6) if speed is None else speed
 
-    found = limits.compute_stopping_speed(distance, A, H)
+    found = braking.compute_stopping_speed(distance, A, H)
 
     assert found == pytest.approx(expected, rel=1e-3)
 
 
 @pytest.mark.parametrize(("v", "after"), [(0.3, 0.25), (-0.3, -0.25), (0.02, 0.0)])
 def test_braking_takes_off_a_times_h(v, after):
-    assert limits.compute_braking_velocity(v, A, H) == pytest.approx(after)
+    assert braking.compute_braking_velocity(v, A, H) == pytest.approx(after)
 
 
 def fill(c, v, scale=1.0):
@@ -258,7 +261,7 @@ def test_a_pair_may_close_as_fast_as_its_joints_can_stop(elbow, wanted, room, al
 
     kind, value = allowed
     if kind == "stop":
-        value = -limits.compute_stopping_speed(room, 0.8 * value, H)
+        value = -braking.compute_stopping_speed(room, 0.8 * value, H)
     assert found == pytest.approx(-value)
 
 
