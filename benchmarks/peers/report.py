@@ -142,6 +142,10 @@ ARRIVAL: list[Column] = [
     ("p99", lambda row: number(row["p99"], 4)),
     ("max", lambda row: number(row["max"], 4)),
     ("overshoot, rad", lambda row: number(row["overshoot"])),
+    (
+        "left out: no clear way for Ruckig",
+        lambda row: f"{row['n_unfair']} (max {number(row['max_unfair'], 4)})",
+    ),
 ]
 SECTIONS: dict[str, tuple[str, list[Column]]] = {
     "apart": (
