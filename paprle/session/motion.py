@@ -271,7 +271,7 @@ class Motion:
         anchor = self._anchor or self._engage(sample, now_ns)
         target = self._retargeting.retarget(sample, anchor)
         dt = (sample.stamp_ns - self._sample_ns) * 1e-9
-        period = min(max(dt, 0.0), _LONGEST_DT)
+        period = max(dt, 0.0) if dt < _LONGEST_DT else math.inf
         solution = self._retargeting.solve(target, self.q_des, self._q_cmd, period)
         q_des, dq_des = solution.q_des, np.empty_like(self.q_des)
         if self._catching:
