@@ -108,7 +108,9 @@ def test_a_stuck_encoder_stops_no_other(arm):
 
     angles = np.array([arm.cycle()[0].angle for _ in range(400)])
 
-    assert np.ptp(angles[:, 1]) == 0.0
+    count = 2.0 * np.pi / 4096  # within which the last motion may still run out
+    assert np.ptp(angles[:, 1]) < count
+    assert np.ptp(angles[100:, 1]) < 1e-6
     assert np.ptp(angles[:, 0]) > 0.05
 
 

@@ -325,8 +325,10 @@ class Servo:
     def _measure(self, now_ns: int) -> None:
         """Pack what the servo measures into its table."""
         sign = self._direction
-        position = self.position if self.stuck is None else self.stuck
-        speed = round(sign * self.velocity / VELOCITY_UNIT)
+        position, velocity = self.position, self.velocity
+        if self.stuck is not None:  # a servo's velocity is its encoder's
+            position, velocity = self.stuck, 0.0
+        speed = round(sign * velocity / VELOCITY_UNIT)
         effort = round(sign * self.torque / self._effort_unit)
         is_moving = abs(speed) > self.table.memory[24]
         reference = round(self._reference)

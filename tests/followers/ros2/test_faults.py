@@ -24,7 +24,7 @@ def reasons(session):
 
 
 def test_what_reaches_the_robot_keeps_every_invariant(moving):
-    moving.move(100, speed=0.2).move(100, speed=-0.3).step(100)
+    moving.move(100, speed=0.2).move(100, speed=-0.3).step(160)
 
     verdict = moving.judge()
 
