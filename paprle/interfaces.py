@@ -196,7 +196,8 @@ class FeedbackInput:
         dx_follower: From what the gate sent to where the follower is, (6,).
         dx_model: From where it would be if nothing touched it to where it is, (6,).
         scale: Of translations, follower over leader.
-        J: Body Jacobian of the leader's eef, shape (6, n_arm); None without a URDF.
+        J: Body Jacobian of the leader's eef, or of the robot's that stands for it
+            (``retarget.through``), shape (6, n_arm); None without a URDF.
         gravity: Torques that hold the leader's own weight, shape (m,), [N·m].
         gravity_gradient: Their derivative by q, shape (m, m), [N·m/rad]; given at load
             alone, where stability is judged.

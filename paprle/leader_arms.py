@@ -2,7 +2,8 @@
 
 A puppeteer says where its joints are. Where a limb has the same structure, joint
 drives joint; elsewhere its pose drives the limb's (PAPRLE section III, requirements P7,
-P8), and is computed here from the leader's own URDF.
+P8), and is computed here from the leader's own URDF, or from that of the robot that it
+is a copy of (requirements P32).
 """
 
 from __future__ import annotations
@@ -24,17 +25,20 @@ _AXES = np.cos(np.radians(10.0))  # chosen: axes of joints of equal structure
 _OFFSETS = 0.2  # chosen: share of the arm's size; copies have up to 0.11, others 0.6
 
 
-def load_arms(leader: LeaderInfo) -> dict[str, Limb]:
+def load_arms(leader: LeaderInfo, through: RobotModel | None = None) -> dict[str, Limb]:
     """Load the arms of a leader.
 
     Args:
         leader: What the leader says of itself.
+        through: The robot whose limbs stand for the leader's (``retarget.through``).
 
     Returns:
-        A limb of its own for each leader limb that is an arm, by leader limb.
+        A limb for each leader limb that is an arm, by leader limb: its own, or that of
+        the robot in its place, at the same joint positions.
 
     Raises:
-        ConfigError: With everything that is wrong in their URDFs.
+        ConfigError: With everything that is wrong in their URDFs, or if the robot's
+            limbs are not built as the leader's.
     """
     arms: dict[str, Limb] = {}
     problems: list[str] = []
@@ -45,7 +49,37 @@ def load_arms(leader: LeaderInfo) -> dict[str, Limb]:
             problems += [f"leader.limbs.{name}: {text}" for text in err.problems]
     if problems:
         raise ConfigError(problems)
-    return arms
+    return arms if through is None else _replace(arms, through)
+
+
+def _replace(arms: Mapping[str, Limb], robot: RobotModel) -> dict[str, Limb]:
+    """Return the limb of a robot that stands for each arm: of its name, or the only."""
+    found, problems = dict[str, Limb](), list[str]()
+    where = "retarget.through"
+    if not arms:
+        problems.append(
+            f"{where}: expected a leader with arms of its own, got one without; leave "
+            "it out"
+        )
+    for name, own in arms.items():
+        only = next(iter(robot.limbs)) if len(robot.limbs) == 1 else name
+        at = name if name in robot.limbs else only
+        if at not in robot.limbs:
+            problems.append(
+                f"{where}: expected '{robot.name}' to have one limb, or one named as "
+                f"leader limb '{name}', got {', '.join(robot.limbs)}; name another"
+            )
+            continue
+        found[name] = robot.limbs[at]
+        difference = find_difference(own, found[name])
+        if difference:
+            problems.append(
+                f"{where}: expected '{at}' of '{robot.name}' to be built as leader "
+                f"limb '{name}', got {difference}; name the robot it is a copy of"
+            )
+    if problems:
+        raise ConfigError(problems)
+    return found
 
 
 def _load_arm(arm: LeaderArm) -> Limb:

@@ -37,12 +37,14 @@ class Pairing:
         limbs: Leader limb by driven follower limb, in the robot's order.
         joints: Sources of each driven limb's joints, in its order; None holds. Empty
             where the leader gives poses.
-        reason: Why the mode is what it is, where arms were compared; may be empty.
+        arms: The arms whose poses drive, by leader limb; none in mode ``joints``.
+        reason: Why the mode is what it is, where there is something to say.
     """
 
     mode: str
     limbs: Mapping[str, str]
     joints: Mapping[str, tuple[JointSource | None, ...]]
+    arms: Mapping[str, Limb]
     reason: str = ""
 
 
@@ -58,7 +60,7 @@ def make_pairing(
         robot: The follower's robot.
         leader: What the leader says of itself.
         settings: What the config asks for.
-        arms: The leader's own arms, by leader limb.
+        arms: The leader's arms, or what stands for them, by leader limb.
 
     Returns:
         The pairing.
@@ -71,7 +73,7 @@ def make_pairing(
     is_needed = mode != "joints" or bool(arms)
     limbs = _pair_limbs(robot, leader, settings, problems, is_needed=is_needed)
     joints: dict[str, tuple[JointSource | None, ...]] = {}
-    reason = ""
+    reason = f"through {settings.through}" if settings.through is not None else ""
     if mode == "auto":
         reason = _compare_arms(robot, limbs, arms)
         mode = "relative" if reason else "joints"
@@ -91,7 +93,8 @@ def make_pairing(
         )
     if problems:
         raise ConfigError(problems)
-    return Pairing(mode=mode, limbs=limbs, joints=joints, reason=reason)
+    posed = {} if mode == "joints" else arms
+    return Pairing(mode=mode, limbs=limbs, joints=joints, arms=posed, reason=reason)
 
 
 def expect_one_of(where: str, what: str, got: str, names: Iterable[str]) -> str:
@@ -106,7 +109,14 @@ def _resolve_mode(
     leader: LeaderInfo, settings: RetargetSettings, problems: list[str]
 ) -> str:
     """Return the mode; ``auto`` stays where arms have yet to be compared."""
+    if settings.through is not None and settings.mode == "joints":
+        problems.append(
+            "retarget.through: expected a mode in which poses drive, got 'joints'; use "
+            "retarget.mode=auto, or leave retarget.through out"
+        )
     if settings.mode == "auto":
+        if settings.through is not None:
+            return "relative"
         if leader.emits == "joints":
             is_open = bool(leader.arms) and not settings.joint_map
             return "auto" if is_open else "joints"

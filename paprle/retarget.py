@@ -112,6 +112,7 @@ class Retargeting:
         *,
         ik_settings: IkSettings | None = None,
         position_margin: float = 0.0,
+        through: RobotModel | None = None,
     ) -> None:
         """Pair a leader with a robot.
 
@@ -121,6 +122,7 @@ class Retargeting:
             settings: How they are to be paired.
             ik_settings: Settings of the IK.
             position_margin: Kept from position limits by the IK, [rad]: the gate's.
+            through: The robot that ``settings.through`` names.
 
         Raises:
             ConfigError: If they cannot be paired; lists all problems.
@@ -128,10 +130,9 @@ class Retargeting:
         ik = ik_settings or IkSettings()
         _check_mobility(robot, ik)
         self.settings = settings
-        arms = load_arms(leader)
+        arms = load_arms(leader, through)
         self.pairing: Pairing = make_pairing(robot, leader, settings, arms)
-        is_posed = self.pairing.mode != "joints"
-        self.arm_poses = ArmPoses(leader, arms if is_posed else {})
+        self.arm_poses = ArmPoses(leader, self.pairing.arms)
         self._robot = robot
         self._limbs = tuple(robot.limbs.values())
         self._R_map = pin.rpy.rpyToMatrix(*settings.rpy_xyz_extrinsic)

@@ -147,6 +147,13 @@ class RetargetSettings:
             "leader tool to follower tool (body)."
         ),
     ] = (0.0, 0.0, 0.0)
+    through: Annotated[
+        str | None,
+        doc(
+            "Follower that the leader's arms are copies of: its hand, at the leader's "
+            "joints, drives instead of the leader's own. Absent: the leader's own."
+        ),
+    ] = None
     limb_map: Annotated[
         Mapping[str, str],
         doc(

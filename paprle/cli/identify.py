@@ -23,7 +23,7 @@ from paprle.loop import request_realtime
 from paprle.pairing import make_pairing
 from paprle.process import WORKSPACE
 from paprle.robot import RobotModel
-from paprle.session.plan import make_follower, make_leader, make_robot
+from paprle.session.plan import make_follower, make_leader, make_robot, make_through
 from paprle.types import LeaderInfo
 from paprle.wire import make_layout
 
@@ -140,7 +140,8 @@ def _measure_leader(
 
 def _make_haptics(resolved: Resolved, robot: RobotModel, info: LeaderInfo) -> Haptics:
     """Return the leader's joints; laws are not on, so nothing is to be refused."""
-    pairing = make_pairing(robot, info, resolved.retarget, load_arms(info))
+    arms = load_arms(info, make_through(resolved))
+    pairing = make_pairing(robot, info, resolved.retarget, arms)
     layout = make_layout(robot.info, info)
     return Haptics(resolved.feedback, robot, info, pairing, layout)
 

@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from paprle.config.layers import COMMAND_LINE, CORE, TRIPLE, Layer, merge
+from paprle.config.layers import (
+    COMMAND_LINE,
+    CORE,
+    TRIPLE,
+    Layer,
+    Places,
+    look_up,
+    merge,
+)
 from paprle.config.yaml_text import read_yaml
 from paprle.plugins import Kind, is_name, list_names, suggest
 from paprle.process import WORKSPACE
@@ -114,6 +122,39 @@ def read_files(
             del tree[section]
         layers.append(Layer(label, tree))
     return layers, unread
+
+
+def read_through(
+    layers: Sequence[Layer], root: Path, problems: list[str]
+) -> list[Layer]:
+    """Return the layers of the robot that ``retarget.through`` names, if it does.
+
+    It comes as it stands in its files: what the command line says is the follower's.
+
+    Args:
+        layers: All layers of the config.
+        root: The workspace.
+        problems: Takes what is wrong with the name or its files.
+
+    Returns:
+        Its layers, in a section of its own: ``through``.
+    """
+    key = ("retarget", "through")
+    name = look_up(merge(layer.tree for layer in layers), key)[1]
+    if not isinstance(name, str):
+        return []
+    known = known_names("follower", root)
+    if name not in known:
+        place = Places(layers).of(key)
+        tail = suggest(name, known, "followers")
+        problems.append(f"retarget.through: unknown name '{name}' ({place}); {tail}")
+        return []
+    found, unread = read_files({"follower": name}, root, problems)
+    robots = [layer for layer in found if "follower" in layer.tree]
+    return [
+        Layer(layer.place, {"through": layer.tree["follower"]})
+        for layer in (() if unread else robots)
+    ]
 
 
 def _has_robot(names: Mapping[str, str], root: Path) -> bool:

@@ -22,6 +22,7 @@ from paprle.config.files import (
     known_names,
     pick_rig,
     read_files,
+    read_through,
     take_types,
     with_env,
 )
@@ -83,6 +84,7 @@ class Resolved:
         record: Section ``record``.
         publish: Section ``publish``; a config or None by publisher.
         link: Section ``link``.
+        through: The robot that ``retarget.through`` names; paths in it are absolute.
         sources: Dotted key → the file it came from, ``command line`` or ``default``.
     """
 
@@ -102,12 +104,15 @@ class Resolved:
     record: RecordSettings
     publish: PublishSettings
     link: LinkSettings
+    through: RobotSettings | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as values that JSON can hold."""
         names = {name: str(getattr(self, name)) for name in _NAMES}
         sections = {s: to_plain(self.section(s)) for s in (*TRIPLE, *CORE)}
+        if self.through is not None:
+            sections["through"] = to_plain(self.through)
         return {**names, **sections, "sources": dict(self.sources)}
 
     def section(self, name: str) -> Any:
@@ -135,9 +140,12 @@ class Resolved:
         if problems:
             raise ConfigError(problems)
         names = {name: str(values[name]) for name in _NAMES}
-        tree = {section: values[section] for section in (*TRIPLE, *CORE)}
+        has_through = "through" in values
+        sections = (*TRIPLE, *CORE, *["through"] * has_through)
+        tree = {section: values[section] for section in sections}
         places = Places([Layer("resolved config", tree)])
         classes = _find_classes(names["leader_type"], names["env_type"], problems)
+        classes |= {"through": RobotSettings} if has_through else {}
         return _make(names, classes, tree, places, dict(values["sources"]), problems)
 
 
@@ -175,6 +183,9 @@ def resolve(args: Sequence[str], root: Path | None = None) -> Resolved:
     if "follower" in classes:
         check_pair(layers, given, types, problems)
     keep_texts(classes, line)
+    through = read_through(layers, root, problems)
+    classes |= {"through": RobotSettings} if through else {}
+    layers += through
     layers = [with_env(layer, given, types) for layer in layers]
     defaults = {section: read_defaults(cls) for section, cls in classes.items()}
     layers.insert(0, Layer(DEFAULT, defaults))

@@ -23,12 +23,15 @@ class Posture(NamedTuple):
         R: From the eef's axes to the operator's, shape (3, 3).
         p: Eef in the leader's base, in the operator's axes, shape (3,), [m].
         J: Body Jacobian of the eef, shape (6, n_arm).
+        J_handle: The same of the eef that the operator holds: another one where a
+            robot stands for the leader's arm (``retarget.through``).
         gravity: Torques that hold its weight, gripper too, shape (m,), [N·m].
     """
 
     R: Vec
     p: Vec
     J: Vec
+    J_handle: Vec
     gravity: Vec
 
 
@@ -45,11 +48,23 @@ class Arm:
         damping: Viscous friction by the URDF, NaN: it says none, (m,), [N·m·s/rad].
     """
 
-    def __init__(self, limb: Limb, arm: LeaderArm) -> None:
+    def __init__(self, own: Limb, arm: LeaderArm, driving: Limb | None = None) -> None:
+        """Load its masses.
+
+        Args:
+            own: Its chain.
+            arm: What the leader says of it.
+            driving: The chain whose eef drives the follower, by the same joints; its
+                own when absent.
+
+        Raises:
+            ConfigError: If its URDF lacks a joint.
+        """
         self.n_arm = len(arm.joint_names)
         grip = () if arm.gripper is None else (arm.gripper.joint,)
         self.joint_names = (*arm.joint_names, *grip)
-        self._limb, self._R_base = limb, arm.R_base
+        self._own, self._R_base = own, arm.R_base
+        self._driving = own if driving is None else driving
         self.reset_q = arm.reset_q
         self._model, self._data, self._columns = _load(arm, self.joint_names)
         low, high = self._model.lowerPositionLimit, self._model.upperPositionLimit
@@ -69,15 +84,15 @@ class Arm:
 
     def place(self, q: Vec) -> Posture:
         """Return its posture at q, shape (m,)."""
-        model, data, frame = self._limb.model, self._limb.data, self._limb.frame_id
-        pin.computeJointJacobians(model, data, q[: self.n_arm])
-        T = pin.updateFramePlacement(model, data, frame)
-        J = pin.getFrameJacobian(model, data, frame, pin.LOCAL)
+        T, J = _place(self._driving, q[: self.n_arm])
+        is_own = self._driving is self._own
+        J_handle = J if is_own else _place(self._own, q[: self.n_arm])[1]
         weight = pin.computeGeneralizedGravity(self._model, self._data, self._spread(q))
         return Posture(
             self._R_base @ T.rotation,
             self._R_base @ T.translation,
-            J.reshape(6, -1),
+            J,
+            J_handle,
             weight[self._idx_v],
         )
 
@@ -101,6 +116,15 @@ class Arm:
             else:
                 self._q[at] = value
         return self._q
+
+
+def _place(limb: Limb, q: Vec) -> tuple[pin.SE3, Vec]:
+    """Return the eef in the limb's base, and its body Jacobian."""
+    model, data, frame = limb.model, limb.data, limb.frame_id
+    pin.computeJointJacobians(model, data, q)
+    T = pin.updateFramePlacement(model, data, frame)
+    J: Vec = pin.getFrameJacobian(model, data, frame, pin.LOCAL)
+    return T, J.reshape(6, -1)
 
 
 def _load(

@@ -25,7 +25,7 @@ class Hand(NamedTuple):
 
     Attributes:
         rows: Its arm's joints.
-        J: Body Jacobian of its eef, shape (6, n_arm); None where there is none.
+        J: Body Jacobian of its handle, shape (6, n_arm); None where there is none.
     """
 
     rows: slice

@@ -90,8 +90,8 @@ class Haptics:
         """
         self._settings, self._is_posed = settings, pairing.mode != "joints"
         arms = {
-            name: Arm(limb, leader.arms[name])
-            for name, limb in load_arms(leader).items()
+            name: Arm(own, leader.arms[name], pairing.arms.get(name))
+            for name, own in load_arms(leader).items()
         }
         self.limbs = list_limbs(leader, arms)
         mirror = JointMirror(
@@ -235,7 +235,7 @@ class Haptics:
         q_robot = follower.q_gate, follower.q_meas, follower.model.q
         for i, limb in enumerate(self.limbs):
             at = None if limb.arm is None else limb.arm.place(now.q[limb.rows])
-            hands.append(Hand(limb.arm_rows, None if at is None else at.J))
+            hands.append(Hand(limb.arm_rows, None if at is None else at.J_handle))
             moves = NOWHERE
             if at is not None and now.anchors is not None:
                 moves = self._poses[i].find(at, now.anchors, q_robot)
@@ -293,6 +293,7 @@ def make_haptics(
     leader: LeaderInfo,
     retarget: RetargetSettings,
     layout: Layout,
+    through: RobotModel | None = None,
 ) -> Haptics:
     """Make the feedback of a session, refused where it would not be stable.
 
@@ -302,6 +303,7 @@ def make_haptics(
         leader: What the leader says of itself.
         retarget: How the two are paired.
         layout: What crosses process borders.
+        through: The robot that ``retarget.through`` names.
 
     Returns:
         Everything but a thread.
@@ -310,7 +312,7 @@ def make_haptics(
         ConfigError: If laws are above the bound (F2), or settings name what the leader
             does not have; lists all problems.
     """
-    pairing = make_pairing(robot, leader, retarget, load_arms(leader))
+    pairing = make_pairing(robot, leader, retarget, load_arms(leader, through))
     haptics = Haptics(settings, robot, leader, pairing, layout)
     haptics.check_stability(retarget.scale)
     return haptics

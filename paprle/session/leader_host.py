@@ -25,7 +25,7 @@ from paprle.session.feedback_wire import (
     unpack_anchors,
     unpack_feedback,
 )
-from paprle.session.plan import make_leader, make_robot
+from paprle.session.plan import make_leader, make_robot, make_through
 from paprle.types import Feedback
 from paprle.wire import make_layout, pack_sample
 
@@ -83,7 +83,12 @@ class LeaderHost:
         """Make the feedback thread; refuses laws that would not be stable."""
         leader, layout = self._leader, self._layout
         haptics = make_haptics(
-            resolved.feedback, robot, leader.info, resolved.retarget, layout
+            resolved.feedback,
+            robot,
+            leader.info,
+            resolved.retarget,
+            layout,
+            make_through(resolved),
         )
         self._notes.append(haptics.describe())
         if not haptics.is_measured:

@@ -116,6 +116,21 @@ def make_robot(resolved: Resolved) -> RobotModel:
     )
 
 
+def make_through(resolved: Resolved) -> RobotModel | None:
+    """Load the robot that ``retarget.through`` names.
+
+    Returns:
+        What stands for the leader's arms; None where they stand for themselves.
+
+    Raises:
+        ConfigError: With everything that is wrong in its URDF and settings.
+    """
+    if resolved.through is None:
+        return None
+    name = str(resolved.retarget.through)
+    return RobotModel.from_settings(resolved.through, name, WORKSPACE)
+
+
 def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
     """Check that the three fit together and construct what the session needs.
 
@@ -129,7 +144,7 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
     Raises:
         ConfigError: If they do not fit; lists all problems.
     """
-    robot = make_robot(resolved)
+    robot, through = make_robot(resolved), make_through(resolved)
     leader = _make_known_leader(resolved, clock)
     if resolved.link.peer is None:  # its SDK is there
         load_factory(find_plugin("follower", resolved.env_type))
@@ -144,6 +159,7 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
         resolved.retarget,
         ik_settings=resolved.ik,
         position_margin=resolved.gate.position_margin,
+        through=through,
     )
     if list_publishers(resolved) and resolved.session.clock != "wall":
         raise ConfigError(
@@ -154,7 +170,8 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
         _check_folder(Path(resolved.record.dir))
     layout = make_layout(robot.info, leader.info)
     if leader.info.renders == "torque":  # what would not be stable is refused here
-        make_haptics(resolved.feedback, robot, leader.info, resolved.retarget, layout)
+        parts = resolved.feedback, robot, leader.info, resolved.retarget, layout
+        make_haptics(*parts, through)
     return Plan(resolved, robot, leader, retargeting, layout)
 
 

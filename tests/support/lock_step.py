@@ -94,9 +94,12 @@ PIPER = load_piper()
 class LockStep:
     """A session on a virtual clock whose every input is a test's to choose."""
 
-    def __init__(self, leader=HUMAN, *, mode="relative", interactive=True, **settings):
+    def __init__(
+        self, leader=HUMAN, *, mode="relative", interactive=True, pair=None, **settings
+    ):
         self.clock = VirtualClock()
-        self.robot = PIPER
+        mapped = RetargetSettings(mode=mode)
+        self.robot, retargeting = pair or (PIPER, Retargeting(PIPER, leader, mapped))
         self.leader = leader
         self.layout = make_layout(self.robot.info, leader)
         self.follower = ScriptedFollower(None, self.robot.info, self.clock)
@@ -105,7 +108,6 @@ class LockStep:
         self.gate = GateController(
             self.robot, gate_settings, self.follower, info, self.layout, 0.005
         )
-        retargeting = Retargeting(self.robot, leader, RetargetSettings(mode=mode))
         motion = Motion(self.robot, retargeting, gate_settings, self.layout)
         self.core = Core(
             SessionSettings(**settings),

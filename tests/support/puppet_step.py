@@ -21,6 +21,8 @@ from hardware.dynamixel.errors import BusError
 from hardware.dynamixel.owner import BusOwner
 from leaders.puppeteer.leader import Puppeteer
 from paprle.config import resolve
+from paprle.retarget import Retargeting
+from paprle.session.plan import make_robot, make_through
 from paprle.types import Feedback
 from paprle.wire import pack_sample
 
@@ -80,21 +82,21 @@ class SteppedOwner(BusOwner):
                 self._lose(err)
 
 
-@functools.cache
-def load_config():
-    return resolve(["leader=puppeteer_piper", "follower=piper", "env=kinematic"]).leader
+PAIR = "leader=puppeteer_piper", "follower=piper"
+resolved_once = functools.cache(lambda words: resolve([*words, "env=kinematic"]))
 
 
 class PuppetStep(LockStep):
-    """A PiPER driven by its puppeteer, which renders a little torque while engaged."""
+    """An arm driven by a puppeteer, which renders a little torque while engaged."""
 
-    def __init__(self):
-        config = load_config()
-        self.rig = Rig(read_rig("puppeteer_piper"))
+    def __init__(self, *words):
+        resolved = resolved_once(words or PAIR)
+        self.rig = Rig(read_rig(resolved.leader_name))
         self.faults = Faults(self.rig)
         (self.limb,) = self.rig.limbs.values()
-        leader = Puppeteer(config, self._now)
-        super().__init__(leader.info, mode="joints")
+        leader = Puppeteer(resolved.leader, self._now)
+        pair = self.pair(resolved, leader.info) if words else None
+        super().__init__(leader.info, mode="joints", pair=pair)
         begin_ns = self.clock()
         leader._owners = {
             port: SteppedOwner(owner.settings, self.clock, self.rig, begin_ns)
@@ -103,6 +105,14 @@ class PuppetStep(LockStep):
         (self.owner,) = leader.owners.values()
         self.device = leader
         leader.open()
+
+    @staticmethod
+    def pair(resolved, leader):
+        robot, through = make_robot(resolved), make_through(resolved)
+        mapped = resolved.retarget
+        return robot, Retargeting(
+            robot, leader, mapped, ik_settings=resolved.ik, through=through
+        )
 
     def _now(self):
         return self.clock()

@@ -10,7 +10,7 @@ from paprle.haptics.mirror import JointMirror, Link, PoseMirror, find_links
 from paprle.leader_arms import load_arms
 from paprle.pairing import make_pairing
 from paprle.retarget import Retargeting
-from paprle.session.plan import make_leader, make_robot
+from paprle.session.plan import make_leader, make_robot, make_through
 from paprle.wire import SampleView, make_layout
 
 
@@ -77,19 +77,26 @@ def test_a_trigger_stands_for_the_followers_gripper(papras):
 
 
 class TestPoses:
-    """UR5 puppeteer on PAPRAS: its pose drives."""
+    """UR5 puppeteer on PAPRAS: its pose drives, or that of the UR5e it stands for."""
 
-    @pytest.fixture(params=["world", "body"])
+    @pytest.fixture(
+        params=[("world", "null"), ("body", "null"), ("world", "ur5e")],
+        ids="-".join,
+    )
     def pair(self, request):
+        alignment, through = request.param
         args = ("leader=puppeteer_ur5", "follower=papras_7dof", "env=kinematic")
         more = (
-            f"retarget.alignment={request.param}",
+            f"retarget.alignment={alignment}",
+            f"retarget.through={through}",
             "retarget.scale=1.7",
             "retarget.rpy_xyz_extrinsic=[0.1,0.2,-0.4]",
         )
         resolved = resolve((*args, *more))
         leader, robot = make_leader(resolved).info, make_robot(resolved)
-        retargeting = Retargeting(robot, leader, resolved.retarget)
+        retargeting = Retargeting(
+            robot, leader, resolved.retarget, through=make_through(resolved)
+        )
         return leader, robot, retargeting
 
     def anchor(self, pair, q_leader):
@@ -104,8 +111,10 @@ class TestPoses:
         state = retargeting.anchor(view, robot.home)
         return state, retargeting.retarget(view, state)
 
-    def make_arm(self, leader):
-        return Arm(load_arms(leader)["arm"], leader.arms["arm"])
+    def make_arm(self, pair):
+        leader, _, retargeting = pair
+        own, driving = load_arms(leader)["arm"], retargeting.pairing.arms["arm"]
+        return Arm(own, leader.arms["arm"], driving)
 
     def find(self, pair, state, arm, q, q_robots):
         leader, robot, retargeting = pair
@@ -113,8 +122,8 @@ class TestPoses:
         return mirror.find(arm.place(q), state, q_robots)
 
     def test_a_leader_that_has_not_moved_is_nowhere_displaced(self, pair):
-        leader, robot, _ = pair
-        arm = self.make_arm(leader)
+        _, robot, _ = pair
+        arm = self.make_arm(pair)
         q = np.array([0.3, -1.0, 1.2, -0.4, -0.5, 0.2, 0.0])
         state, _ = self.anchor(pair, q[:6])
         moves = self.find(pair, state, arm, q, (robot.home,) * 3)
@@ -123,8 +132,8 @@ class TestPoses:
 
     def test_a_small_motion_of_the_leader_is_its_jacobian(self, pair):
         """dx_gate falls by S J dq, so that Jᵀ S K dx is a spring, and J is its own."""
-        leader, robot, _ = pair
-        arm = self.make_arm(leader)
+        _, robot, _ = pair
+        arm = self.make_arm(pair)
         q = np.array([0.3, -1.0, 1.2, -0.4, -0.5, 0.2, 0.0])
         state, _ = self.anchor(pair, q[:6])
         dq = 1e-5 * np.array([1.0, -2.0, 0.5, 1.5, -1.0, 0.3, 0.0])
@@ -135,8 +144,8 @@ class TestPoses:
         assert np.allclose(moves.gate, expected, atol=1e-8)
 
     def test_a_follower_that_lags_is_found_behind(self, pair):
-        leader, robot, _ = pair
-        arm = self.make_arm(leader)
+        _, robot, _ = pair
+        arm = self.make_arm(pair)
         q = np.array([0.3, -1.0, 1.2, -0.4, -0.5, 0.2, 0.0])
         state, _ = self.anchor(pair, q[:6])
         behind = robot.home + 0.02
@@ -145,6 +154,27 @@ class TestPoses:
         assert np.allclose(moves.gate, 0.0, atol=1e-9)
         assert np.allclose(moves.follower, moves.model)
         assert np.linalg.norm(moves.follower[:3]) > 1e-3
+
+
+def test_force_is_felt_by_the_robot_that_stands_for_the_arm_and_capped_by_its_own():
+    """tau = Jᵀ F of the hand that drives; what pushes the operator is the handle."""
+    words = "leader=puppeteer_ur5", "follower=papras_7dof", "env=kinematic"
+    resolved = resolve((*words, "retarget.through=ur5e"))
+    leader = make_leader(resolved).info
+    (own,) = load_arms(leader).values()
+    (robot,) = load_arms(leader, make_through(resolved)).values()
+    arm = Arm(own, leader.arms["arm"], robot)
+    q = np.array([0.3, -1.0, 1.2, -0.4, -0.5, 0.2, 0.0])
+    at, alone = arm.place(q), Arm(own, leader.arms["arm"]).place(q)
+    T = pin.SE3(leader.arms["arm"].R_base, np.zeros(3)) * robot.fk(q[:6])
+
+    assert np.allclose(at.p, T.translation)
+    assert np.allclose(at.R, T.rotation)
+    assert np.allclose(at.J, robot.jacobian(q[:6]))
+    assert np.allclose(at.J_handle, own.jacobian(q[:6]))
+    assert np.linalg.norm(at.J[:3]) > 1.5 * np.linalg.norm(at.J_handle[:3])
+    assert np.array_equal(at.gravity, alone.gravity)
+    assert np.array_equal(alone.J, alone.J_handle)
 
 
 def test_weight_is_what_holds_the_arm_against_it(papras):
