@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -10,6 +12,8 @@ from retargeting import load_robot, view_of
 
 from paprle.config import Resolved, resolve
 from paprle.errors import ConfigError
+from paprle.haptics.haptics import make_haptics, make_laws
+from paprle.haptics.inputs import sample_postures
 from paprle.leader_arms import ArmPoses, load_arms
 from paprle.session.plan import make_plan, make_through
 from paprle.types import LeaderSample, LimbCommand
@@ -79,6 +83,23 @@ def test_without_it_the_leader_stands_for_itself():
     assert resolved.through is None
     assert make_through(resolved) is None
     assert "through" not in resolved.to_dict()
+
+
+def test_a_follower_that_stays_pushes_back_through_the_robots_lever_arms(plan):
+    """tau = J_robotᵀ F: against whatever the leader's joints did, by virtual work."""
+    r, leader = plan.resolved, plan.leader.info
+    parts = r.feedback, plan.robot, leader, r.retarget, plan.layout
+    haptics = make_haptics(*parts, make_through(r))
+    (limb,) = haptics.limbs
+    (law,) = [law.law for law in make_laws(r.feedback) if law.name == "task_tracking"]
+    robot, rng = load_robot("ur5e").limbs["arm"], np.random.default_rng(2)
+    for inputs in sample_postures(limb, haptics.joints, np.zeros(7), 1.0)[:10]:
+        J, dq = robot.jacobian(inputs.q[:6]), rng.uniform(-0.01, 0.01, 6)
+        stayed = dataclasses.replace(inputs, dx_gate=-J @ dq)
+        tau, _ = law.compute(stayed, None)
+
+        assert tau[:6] @ dq < 0.0
+        assert np.allclose(inputs.J, J)
 
 
 @pytest.mark.parametrize(
