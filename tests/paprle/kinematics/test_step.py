@@ -12,7 +12,7 @@ from arms import (
     seeds,
     some,
 )
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from paprle.kinematics.linear import find_eigen, invert, invert_damped
@@ -49,6 +49,7 @@ def weigh(limb, q, W=1.0):
 
 
 @given(seed=seeds, k=st.integers(3, 9), weak=st.floats(0.0, 1.0))
+@example(seed=2, k=4, weak=5.960464477539063e-08)
 @some
 def test_step_equals_the_damped_least_squares_solution(seed, k, weak):
     rng = np.random.default_rng(seed)
@@ -66,7 +67,11 @@ def test_step_equals_the_damped_least_squares_solution(seed, k, weak):
     )
     stacked = np.vstack([A, lam * np.eye(k)])
     expected = np.linalg.lstsq(stacked, np.append(b, np.zeros(k)), rcond=None)[0]
-    np.testing.assert_allclose(y, expected, atol=1e-10)
+    # A Aᵀ tells σ from the zeros beyond its rank down to the root of the rounding
+    # alone; a weaker direction may be turned among them, and moves by σ ‖b‖ / λ²
+    is_blurred = k < 6 and s[-1] ** 2 < 1e-10
+    atol = 2e-8 * np.linalg.norm(b) / lambda2 if is_blurred else 1e-10
+    np.testing.assert_allclose(y, expected, atol=atol)
     if lam > 0:
         assert np.linalg.norm(y) <= np.linalg.norm(b) / (2 * lam) * (1 + 1e-9)
 
