@@ -15,6 +15,7 @@ import zlib
 
 import numpy as np
 
+from paprle.errors import SessionError
 from paprle.wire import Record
 
 _N_KINDS = 8  # chosen: more than Stream has
@@ -37,6 +38,16 @@ def _make_shared(n_bytes: int) -> int:
     return fd
 
 
+def _map(fd: int, n_bytes: int) -> mmap.mmap:
+    try:
+        return mmap.mmap(fd, n_bytes)
+    except OSError as err:
+        raise SessionError(
+            f"session: expected room for {n_bytes} bytes of shared memory, got "
+            f"'{err.strerror}'; free memory, or raise its limit (ulimit -v)"
+        ) from err
+
+
 class Mailbox:
     """One snapshot of a fixed dtype: the newest wins, a torn one is never seen.
 
@@ -53,7 +64,7 @@ class Mailbox:
         self._stride = _SLOT_HEAD + -(-self._n_bytes // 8)
         size = 8 * (1 + 2 * self._stride)
         self.fd = _make_shared(size) if fd is None else fd
-        self._map = mmap.mmap(self.fd, size)
+        self._map = _map(self.fd, size)
         # the count, then two slots: in words, as memory writes them, at once
         self._words = memoryview(self._map).cast("Q")
 
@@ -101,7 +112,7 @@ class Ring:
     def __init__(self, n_bytes: int, fd: int | None = None) -> None:
         self._size = n_bytes
         self.fd = _make_shared(_RING_HEADER + n_bytes) if fd is None else fd
-        self._map = mmap.mmap(self.fd, _RING_HEADER + n_bytes)
+        self._map = _map(self.fd, _RING_HEADER + n_bytes)
         self._ends = np.frombuffer(self._map, dtype="u8", count=2)  # head, tail
         self._dropped = np.frombuffer(
             self._map, dtype="u8", count=_N_KINDS, offset=_RING_HEADER - 8 * _N_KINDS

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import select
 import signal
 import subprocess
@@ -22,10 +23,28 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from paprle.errors import PaprleError, SessionError
+from paprle.errors import ConfigError, PaprleError, SessionError
 
 WORKSPACE = Path(__file__).resolve().parents[1]
 _REPORT_BYTES = 65536
+_DESCRIPTORS = 64  # measured: enough with a recorder; a start needs more than 32
+
+
+def ensure_descriptors() -> None:
+    """Let this process open as many files as a session needs.
+
+    Raises:
+        ConfigError: If it may not; nothing has been started.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= _DESCRIPTORS:
+        return
+    if hard != resource.RLIM_INFINITY and hard < _DESCRIPTORS:
+        raise ConfigError(
+            f"session: expected at least {_DESCRIPTORS} open files to be allowed, got "
+            f"{hard}; raise the limit: ulimit -n {4 * _DESCRIPTORS}"
+        )
+    resource.setrlimit(resource.RLIMIT_NOFILE, (_DESCRIPTORS, hard))
 
 
 def is_closed(fd: int) -> bool:

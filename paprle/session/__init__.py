@@ -45,11 +45,13 @@ def run(resolved: Resolved) -> int:
 
         reason = VirtualSession(resolved).run()
         return EXIT_CODES.get(reason, 1)
+    from paprle.process import ensure_descriptors  # noqa: PLC0415 - keeps --help fast
     from paprle.session.live import LiveSession  # noqa: PLC0415 - heavy
     from paprle.session.plan import make_plan  # noqa: PLC0415 - heavy
     from paprle.session.warm import compile_once  # noqa: PLC0415 - heavy
 
     plan = make_plan(resolved)
     plan.check_space()
+    ensure_descriptors()
     compile_once()
     return LiveSession(plan).run()
