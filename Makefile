@@ -38,7 +38,7 @@ demo-ros2: $(VENV)/.ready  ## an emulated hand, and a robot behind ROS 2
 	$(BIN)/paprle evaluate $(OUT)/episode_000000.mcap
 
 test: $(VENV)/.ready  ## all tests but the nightly ones
-	$(BIN)/python -m pytest -n 2 --dist loadfile \
+	$(BIN)/python -m pytest -n 2 --dist loadfile --max-worker-restart=0 \
 		-m "not timed and not nightly and not hardware" --durations=15
 	$(BIN)/python -m pytest -m "timed and not nightly and not hardware"
 

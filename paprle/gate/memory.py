@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import carray, types
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic, overload, register_jitable
 
 from paprle.compiled import compiled
 from paprle.gate.clearance import Scene
@@ -88,9 +88,12 @@ def _borrow(block: Any, first: Any, count: Any) -> Any:  # noqa: ARG001
     return borrow_address
 
 
-@compiled
+@register_jitable  # type: ignore[untyped-decorator]
 def _take(block: Any, at: Ints, count: int) -> Any:
-    """Return the next part of a block and move on."""
+    """Return the next part of a block and move on; in Python one that holds the block.
+
+    Not ``compiled``: Python calling it would be handed what a kernel borrows.
+    """
     first = at[0]
     at[0] += count
     return borrow(block, first, count)

@@ -67,6 +67,15 @@ def test_sizes_head_the_integers():
     assert tuple(integers[: memory._N_SIZES]) == SIZES[2]
 
 
+def test_the_parts_python_sees_hold_the_memory():
+    parts = Gate(load("piper"))._parts
+
+    for array in find_arrays(parts):
+        while array.base is not None:
+            array = array.base  # noqa: PLW2901 - up to the block itself
+        assert array.flags.owndata, "else it points at memory that is long free"
+
+
 def test_two_gates_share_nothing():
     robot = load("piper")
     one, two = Gate(robot), Gate(robot)
