@@ -4,9 +4,9 @@ A kernel is a Python function of scalar loops that Numba compiles on its first c
 With ``NUMBA_DISABLE_JIT=1`` the very same functions run uncompiled: they are their own
 readable reference, and coverage and mutation tests see every line of them.
 
-Numba renews a cached kernel when its own file changes, but not when a kernel that it
-calls from another file does. So the cache has a folder for each content of all files
-with kernels in them.
+Numba renews a cached kernel when its own file is newer, but not when a kernel that it
+calls from another file is. So the cache has a folder for each content and time of all
+files with kernels in them: what is in it is of use, or there is nothing.
 """
 
 from __future__ import annotations
@@ -24,20 +24,19 @@ _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 _MARK = b"from paprle.compiled import"
 
 
-def _find_cache() -> Path:
-    """Return the cache folder of these very sources, where they are."""
-    package = Path(__file__).parent
+def _find_cache(package: Path) -> Path:
+    """Return the cache folder of a package's very sources, where they are."""
     # Numba itself keeps the kernels of each folder apart
     digest = hashlib.sha256(f"{numba.__version__} {package}".encode())
     for path in sorted(package.rglob("*.py")):
         source = path.read_bytes()
         if _MARK in source:
-            digest.update(source)
+            digest.update(source + str(path.stat().st_mtime_ns).encode())
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return home / "paprle" / digest.hexdigest()[:16]
 
 
-CACHE = os.environ.get("NUMBA_CACHE_DIR") or str(_find_cache())
+CACHE = os.environ.get("NUMBA_CACHE_DIR") or str(_find_cache(Path(__file__).parent))
 """Folder of compiled kernels; another one for other sources."""
 
 numba.config.CACHE_DIR = CACHE

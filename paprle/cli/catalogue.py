@@ -28,6 +28,7 @@ def _list(_: argparse.Namespace) -> int:
         ("envs (env=…)", _describe_plugins("env")),
         ("feedback laws", _describe_all("feedback")),
         ("publishers (publish.…)", _describe_all("publisher")),
+        ("links (link.type=…)", _describe_all("link")),
     ]
     for title, lines in parts:
         rows = list(lines)

@@ -25,6 +25,7 @@ from paprle.types import Vec
 _COARSE_ERROR = 0.025  # [m] measured: of 1 … 100 mm the best in converging, recovering
 _TINY = 1e-24  # [1] chosen: below the rounding of any squared singular value
 _ROUNDING = 1e-14  # [1] chosen: of the trace; a smaller pivot has no digit left
+_BLURRED = 1e-10  # [1] chosen: of the largest; directions of smaller ones are mixed
 _N_SWEEPS = 20  # chosen: 6 × 6 takes 5; the bound is against NaN
 _NEGLIGIBLE = 1e-36  # [1] chosen: of the squared trace; leaves no digit wrong
 
@@ -37,7 +38,8 @@ def invert_damped(
 
     Args:
         M: A Aᵀ, shape (k, k).
-        rank: The largest rank it can have; what is beyond stays zero.
+        rank: The largest rank it can have; what is beyond stays zero where it is told
+            from what is within.
         size: ‖b‖; without damping where that is 0.
         damping: λ₀.
         sigma_min: ε.
@@ -58,10 +60,12 @@ def invert_damped(
     sigma = math.sqrt(s2[k - rank])
     weakness = max(0.0, 1.0 - sigma / sigma_min)
     lambda2 = size / _COARSE_ERROR * (damping * weakness) ** 2
+    # Aᵀ takes out what is beyond the rank; of what can be told from it, so can we
+    first = k - rank if s2[k - rank] > _BLURRED * s2[k - 1] else 0
     for i in range(k):
         for j in range(k):
             G[i, j] = 0.0
-            for c in range(k - rank, k):
+            for c in range(first, k):
                 G[i, j] += V[i, c] * V[j, c] / (s2[c] + lambda2)
     return weakness, lambda2
 
@@ -141,12 +145,12 @@ def find_eigen(M: Vec, s2: Vec, V: Vec) -> None:
 @compiled
 def _rotate(S: Vec, V: Vec, i: int, j: int) -> None:
     """Turn rows and columns i and j so that S[i, j] vanishes."""
-    if S[i, j] == 0.0:
+    if abs(S[i, j]) < _TINY * _ROUNDING:  # nothing, even beside the least eigenvalue
         return
     ratio = (S[j, j] - S[i, i]) / (2.0 * S[i, j])
     sign = 1.0 if ratio >= 0.0 else -1.0
-    t = sign / (abs(ratio) + math.sqrt(ratio * ratio + 1.0))
-    c = 1.0 / math.sqrt(t * t + 1.0)
+    t = sign / (abs(ratio) + math.hypot(ratio, 1.0))
+    c = 1.0 / math.hypot(t, 1.0)
     s = t * c
     for a in range(len(S)):
         u, v = S[a, i], S[a, j]

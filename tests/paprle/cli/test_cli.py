@@ -86,7 +86,7 @@ def test_list_shows_leaders_robots_and_envs(capsys):
     assert main(["list"]) == 0
 
     out = capsys.readouterr().out
-    for name in ("autopilot", "offline", "keyboard", "piper", "g1", "kinematic"):
+    for name in ("autopilot", "offline", "keyboard", "piper", "g1", "kinematic", "dds"):
         assert f"\n  {name} " in out
     assert "[simulator]" in out
 
