@@ -15,9 +15,7 @@ import pytest
 import ros_rig
 from ros_rig import need_dds
 from running import SLACK, RunningSession
-from worlds import BESIDE, WORLDS, Arrived, cut
-
-from paprle.oracle import Limits, check_commands
+from worlds import BESIDE, WORLDS, Arrived, judge_arrived
 
 PERIOD = 0.005
 FAST = 0.1  # [rad/s] an arm that has to brake
@@ -92,21 +90,6 @@ def session(arm, tmp_path):
     session.end()
 
 
-def judge(arm, arrived):
-    """The oracle on what came, but for the way back after a gap (decision 0015)."""
-    ids, eps, robot = arrived.ids, arrived.quantum, arm.robot
-    limits = Limits(
-        q_min=robot.q_min[ids] - eps,
-        q_max=robot.q_max[ids] + eps,
-        dq_max=robot.dq_max[ids] + eps / PERIOD,
-        ddq_max=robot.ddq_max[ids] + 2.0 * eps / PERIOD**2,
-        h=PERIOD,
-    )
-    for piece in cut(arrived, PERIOD):
-        verdict = check_commands(piece[2:], limits, q_start=piece[:2])
-        assert verdict.is_ok, str(verdict)
-
-
 def check_rest(arm, at_ns):
     arrived, t_ns, speeds = arm.read()
     assert speeds[(t_ns > at_ns - 3e8) & (t_ns < at_ns)].max() > FAST, "it moved"
@@ -115,7 +98,7 @@ def check_rest(arm, at_ns):
     V, A = arm.robot.dq_max[:6], arm.robot.ddq_max[:6]
     bound = float((V / A).max()) + SETTLED + 5 * SLACK
     assert rest <= bound, f"rest after {rest:.3f} s"
-    judge(arm, arrived)
+    assert all(v.is_ok for v in judge_arrived(arrived, arm.robot, PERIOD))
 
 
 @pytest.mark.parametrize("victim", ["gate", "session", "leader"])
@@ -144,7 +127,7 @@ def test_a_gate_that_stood_still_sends_no_burst(arm, session):
     assert first.sum() <= 0.1 / (0.8 * PERIOD) + 2, "a burst"
     V = arm.robot.dq_max[:6].max()
     assert speeds[t_ns > on_ns].max() <= 1.3 * V
-    judge(arm, arrived)
+    assert all(v.is_ok for v in judge_arrived(arrived, arm.robot, PERIOD))
 
 
 def test_a_robot_that_vanishes_stops_the_session_with_a_reason(arm, session):

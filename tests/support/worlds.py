@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ from paprle.types import RobotInfo
 WORLDS = ("ros2", "ros1", "can")
 GAP = 2.0  # [periods] chosen: as a stream that was interrupted looks on arrival
 BESIDE = 1.0  # [s] chosen: a brake, and the way back to the commands (decision 0015)
+HASTE = 2.0  # [1] spec: decision 0015: of A, on the way back
 
 
 class Arrived(NamedTuple):
@@ -47,21 +49,40 @@ class Arrived(NamedTuple):
     quantum: float = 0.0
 
 
-def cut(arrived: Arrived, h: float) -> list[np.ndarray]:
-    """Return what came without interruption.
+def cut(arrived: Arrived, h: float) -> list[tuple[np.ndarray, float]]:
+    """Return what came without interruption, and what of A each piece may take.
 
     While a machine stands still a robot brakes by itself, and what it is then told
     begins where it stands and comes back to the commands: not what the gate sent.
     """
+    begin = np.vstack([arrived.q[:1], arrived.q[:1]])
     ends = np.flatnonzero(np.diff(arrived.t_ns) > GAP * h * 1e9) + 1
-    begins = arrived.t_ns[ends] + int(BESIDE * 1e9) if arrived.quantum == 0.0 else None
-    if begins is None or not len(ends):  # its own bus is told the commands themselves
-        return [np.vstack([arrived.q[:1], arrived.q[:1], arrived.q])]
-    starts = np.searchsorted(arrived.t_ns, begins)
-    pieces = [np.vstack([arrived.q[:1], arrived.q[:1], arrived.q[: ends[0]]])]
-    for start, end in zip(starts, [*ends[1:], len(arrived.q)], strict=True):
-        pieces.append(arrived.q[start:end])
-    return [piece for piece in pieces if len(piece) > 2]
+    if arrived.quantum > 0.0 or not len(ends):  # its own bus is told the commands
+        return [(np.vstack([begin, arrived.q]), 1.0)]
+    pieces = [(np.vstack([begin, arrived.q[: ends[0]]]), 1.0)]
+    backs = np.searchsorted(arrived.t_ns, arrived.t_ns[ends] + int(BESIDE * 1e9))
+    for start, back, end in zip(ends, backs, [*ends[1:], len(arrived.q)], strict=True):
+        pieces.append((arrived.q[start : min(back, end)], HASTE))
+        pieces.append((arrived.q[back:end], 1.0))
+    return [(piece, share) for piece, share in pieces if len(piece) > 2]
+
+
+def judge_arrived(arrived: Arrived, robot: RobotInfo, h: float) -> list[Verdict]:
+    """Return the oracle's verdicts on what came, a piece each."""
+    ids, eps = arrived.ids, arrived.quantum
+    limits = Limits(
+        q_min=robot.q_min[ids] - eps,
+        q_max=robot.q_max[ids] + eps,
+        dq_max=robot.dq_max[ids] + eps / h,
+        ddq_max=robot.ddq_max[ids] + 2.0 * eps / h**2,
+        h=h,
+        joint_names=tuple(robot.joint_names[i] for i in ids),
+    )
+    verdicts = []
+    for piece, share in cut(arrived, h):
+        held = replace(limits, ddq_max=share * limits.ddq_max)
+        verdicts.append(check_commands(piece[2:], held, q_start=piece[:2]))
+    return verdicts
 
 
 class World:
@@ -115,9 +136,10 @@ class World:
         )
         try:
             text, _ = process.communicate(timeout=time)
-        finally:
+        except subprocess.TimeoutExpired:
             process.terminate()  # it ends what it started
-            process.wait()
+            text, _ = process.communicate()
+            text += f"\nit had not ended after {time:g} s"
         return subprocess.CompletedProcess(command, process.returncode, text)
 
     def read(self) -> list[Arrived]:
@@ -126,23 +148,10 @@ class World:
 
     def judge(self, rate: float = 200.0) -> dict[str, list[Verdict]]:
         """The oracle's verdicts on what came, a piece each, by topic or channel."""
-        robot, h = self.robot, 1.0 / rate
-        verdicts = {}
-        for arrived in self.read():
-            ids, eps = arrived.ids, arrived.quantum
-            limits = Limits(
-                q_min=robot.q_min[ids] - eps,
-                q_max=robot.q_max[ids] + eps,
-                dq_max=robot.dq_max[ids] + eps / h,
-                ddq_max=robot.ddq_max[ids] + 2.0 * eps / h**2,
-                h=h,
-                joint_names=tuple(robot.joint_names[i] for i in ids),
-            )
-            verdicts[arrived.where] = [
-                check_commands(piece[2:], limits, q_start=piece[:2])
-                for piece in cut(arrived, h)
-            ]
-        return verdicts
+        return {
+            arrived.where: judge_arrived(arrived, self.robot, 1.0 / rate)
+            for arrived in self.read()
+        }
 
     def _make_arm(self, limb: str) -> list[str]:
         words = [f"socket={self._folder / limb}", f"log={self._folder / limb}.log"]
