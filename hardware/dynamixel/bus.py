@@ -175,6 +175,9 @@ class Bus:
     def write_torque(self, torque: Vec) -> None:
         """Send goal torques, shape (n,), [N·m]; those that are not enabled get none.
 
+        One that has fallen silent is sent zeros: it may hear, and must not go on with
+        the last torque.
+
         Raises:
             BusError: If the port is gone.
         """
@@ -187,7 +190,7 @@ class Bus:
                 groups[at] = GroupSyncWrite(
                     self.wire.port, self.wire.packets, at.address, at.size
                 )
-            count = member.encode(float(tau))
+            count = member.encode(float(tau) if member.is_alive else 0.0)
             data = list(count.to_bytes(at.size, "little", signed=True))
             groups[at].addParam(member.servo.id, data)
         for group in groups.values():
@@ -214,28 +217,41 @@ class Bus:
         """Whether no servo may hold torque."""
         return not any(member.is_enabled for member in self.members)
 
-    def disable(self) -> list[str]:
+    def disable(self, *, asks_silent: bool = False) -> list[str]:
         """Make all servos limp and see that they are; never raises.
 
+        One that cannot be seen to be limp stays among those that may hold torque: it is
+        sent no current, and told again by the next call.
+
+        Args:
+            asks_silent: Wait for the answer of those that have fallen silent, too; else
+                they are told without waiting, and ``revive`` sees to them.
+
         Returns:
-            What could not be verified.
+            What could not be verified, a line a servo.
         """
-        problems = []
         try:
             self.write_torque(np.zeros(len(self.members)))
         except BusError as err:
-            problems.append(str(err))
-        for member in self.members:
-            try:
-                if member.is_enabled:
-                    member.make_limp(self.wire)
-            except BusError as err:
-                problems.append(
-                    f"{err}; torque off is not verified: the servo's own watchdog ends "
-                    f"torque after {WATCHDOG:g} [s]"
-                )
-                member.is_enabled = False
-        return problems
+            _LOG.debug("%s", err)  # told of each servo below
+        told = [
+            self._switch_off(member, asks=member.is_alive or asks_silent)
+            for member in self.members
+            if member.is_enabled
+        ]
+        return [text for text in told if text]
+
+    def _switch_off(self, member: Member, *, asks: bool) -> str:
+        """Make one servo limp; returns why that is not verified, or nothing."""
+        what = "torque off is not verified"
+        try:
+            if asks:
+                member.make_limp(self.wire)
+                return ""
+            member.give_up(self.wire)
+        except BusError as err:
+            return f"{err}; {what}"
+        return f"servo {member.servo.id} on '{self.wire.path}': it is silent; {what}"
 
     def check_next(self) -> Health | None:
         """Ask the next servo how it is; n calls a second ask each once a second.
@@ -273,6 +289,8 @@ class Bus:
             return False
         self._next_revival += 1
         member = silent[self._next_revival % len(silent)]
+        if member.is_enabled:
+            member.give_up(self.wire)  # again: it may hear, and only not be heard
         is_there = self.wire.ping(member.servo.id, tries=1) is not None
         if not is_there or member.take_in(self.wire):
             return False
@@ -286,11 +304,12 @@ class Bus:
         Returns:
             What could not be verified.
         """
-        problems = self.disable() if self.wire.port.is_open else []
+        problems = self.disable(asks_silent=True)
         self.wire.close()
         for member in self.members:
             member.is_alive = False
-        return problems
+        own = f"nobody speaks any more, so its own watchdog ends it in {WATCHDOG:g} [s]"
+        return [f"{problem}; {own}" for problem in problems]
 
     def _make_groups(self) -> None:
         """Put the servos that answer into groups of equal registers."""

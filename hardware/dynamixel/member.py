@@ -25,7 +25,7 @@ WATCHDOG = 0.1
 """Silence after which a servo drops its torque by itself, [s]. chosen: longer than any
 pause of a healthy owner."""
 
-_WATCHDOG_UNIT = 0.02  # [s] spec: e-manual, register 98, Bus Watchdog
+_WATCHDOG = round(WATCHDOG / 0.02)  # spec: e-manual, register 98, its unit, [s]
 _TRIPPED = 255  # spec: e-manual, register 98: it has stopped the servo
 _ANSWERS_ALL = 2  # spec: e-manual, register 68, Status Return Level
 
@@ -41,16 +41,24 @@ class Health:
         errors: Bits of Hardware Error Status; 0 is well.
         temperature: [°C].
         voltage: [V].
+        is_slack: It should hold torque, and has switched it off or never took it.
     """
 
     servo_id: int
     errors: int
     temperature: int
     voltage: float
+    is_slack: bool = False
+
+    @property
+    def is_well(self) -> bool:
+        """Whether nothing is wrong with it."""
+        return not (self.errors or self.is_slack)
 
     def __str__(self) -> str:
-        """Return its errors in words."""
-        return say_errors(self.errors) if self.errors else "well"
+        """Return what is wrong with it in words."""
+        words = [say_errors(self.errors)] if self.errors else []
+        return ", ".join([*words, "torque is off"] if self.is_slack else words)
 
 
 @dataclass
@@ -61,7 +69,7 @@ class Member:
         servo: Its id and model.
         model: What that model is.
         is_alive: It answers.
-        is_enabled: It may hold torque, and has to be made limp.
+        is_enabled: It may hold torque, until it was seen to be limp.
         epoch: How often it was taken in.
         cap: Largest torque it renders, [N·m]; 0 when it has none.
     """
@@ -128,10 +136,9 @@ class Member:
         Raises:
             BusError: If it does not take it, or the port is gone.
         """
-        count = round(WATCHDOG / _WATCHDOG_UNIT)
         self.is_enabled = True  # From here on it has to be made limp.
         wire.write(self.servo.id, self.register("Goal Current"), 0)
-        wire.write_checked(self.servo.id, self.register("Bus Watchdog"), count)
+        wire.write_checked(self.servo.id, self.register("Bus Watchdog"), _WATCHDOG)
         wire.write_checked(self.servo.id, self.register("Torque Enable"), 1)
 
     def make_limp(self, wire: Wire) -> None:
@@ -149,11 +156,12 @@ class Member:
 
     def give_up(self, wire: Wire) -> None:
         """Leave it out: it may still hear, and must not hold a torque."""
-        wire.write_blindly(self.servo.id, self.register("Torque Enable"), 0)
-        self.is_alive = self.is_enabled = False
+        self.is_alive = False
+        if self.is_enabled:
+            wire.write_blindly(self.servo.id, self.register("Torque Enable"), 0)
 
     def check(self, wire: Wire) -> tuple[Health, bool] | None:
-        """Ask how it is, and take its goals out of the lock of a watchdog that tripped.
+        """Ask how it is, and enable it again where it has let go of its torque.
 
         Args:
             wire: An open wire.
@@ -164,24 +172,34 @@ class Member:
         Raises:
             BusError: If the port is gone.
         """
-        span = self.model.span("Hardware Error Status", "Present Temperature")
+        span = self.model.span("Torque Enable", "Present Temperature")
         try:
             block = wire.read_block(self.servo.id, span, tries=1)
         except BusTimeout:
             return None
         values = self._split(block, span)
+        errors = values["Hardware Error Status"]
         has_tripped = values["Bus Watchdog"] == _TRIPPED
         if has_tripped:
             wire.write(self.servo.id, self.register("Bus Watchdog"), 0)
-            if self.is_enabled:
-                self.enable(wire)
+        is_on = values["Torque Enable"] == 1 and values["Bus Watchdog"] == _WATCHDOG
         health = Health(
             servo_id=self.servo.id,
-            errors=values["Hardware Error Status"],
+            errors=errors,
             temperature=values["Present Temperature"],
             voltage=0.1 * values["Present Input Voltage"],
+            is_slack=self.is_enabled and not is_on and not self._enable_again(wire),
         )
         return health, has_tripped
+
+    def _enable_again(self, wire: Wire) -> bool:
+        """Enable it once more; returns whether it took it."""
+        try:
+            self.enable(wire)
+        except (BusTimeout, ServoError) as err:
+            _LOG.debug("%s", err)
+            return False
+        return True
 
     def decode(self, row: bytes) -> tuple[float, float, float]:
         """Turn its measurements into SI units.

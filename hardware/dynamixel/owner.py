@@ -8,6 +8,7 @@ every way out torque is off, and that is verified.
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -59,7 +60,7 @@ class Snapshot:
         seq: Grows with each reading.
         is_open: The port is there.
         fault: Why it is not, or empty.
-        errors: Errors in words, by servo id; the well ones are left out.
+        errors: What is wrong with servos, in words, by id; the well ones are left out.
     """
 
     reading: Reading
@@ -74,7 +75,7 @@ class BusOwner:
 
     Attributes:
         settings: The bus.
-        problems: What could not be verified when torque was switched off.
+        problems: What could not be verified when torque was last switched off.
     """
 
     def __init__(self, settings: BusSettings, clock: Callable[[], int]) -> None:
@@ -87,6 +88,7 @@ class BusOwner:
         self._health: dict[int, Health] = {}
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
+        self._told = -math.inf  # when servos that do not confirm were told to be limp
         self.problems: Sequence[str] = ()
 
     def open(self) -> None:
@@ -147,6 +149,13 @@ class BusOwner:
             self._wait_limp(thread)
         self._stop.set()
         thread.join(_JOIN)
+        if thread.is_alive():
+            where = f"port '{self.settings.path}'"
+            self.problems = (
+                *self.problems,
+                f"{where}: expected its thread to end within {_JOIN:g} [s], got it "
+                "busy; torque off is not verified: cut the power of the servos",
+            )
 
     def _wait_limp(self, thread: threading.Thread) -> None:
         """Wait for the ramp to end, but no longer than twice its time."""
@@ -164,9 +173,7 @@ class BusOwner:
                     self._lose(err)
                     self._reopen()
         finally:
-            self.problems = tuple(self._bus.close())
-            for problem in self.problems:
-                _LOG.error("%s", problem)
+            self._note_problems(self._bus.close())
             self._mark_closed(f"port '{self.settings.path}': its thread has ended")
 
     def _serve(self) -> None:
@@ -199,16 +206,32 @@ class BusOwner:
         if reading is not None:
             self._publish(reading)
         tau = self._shaper.step(self._command, self._bus.caps, self._clock(), dt)
-        tau[~self._bus.is_alive] = 0.0
         if not self._shaper.is_limp:
             self._bus.enable_next()
             self._bus.write_torque(tau)
         elif not self._bus.is_limp:
-            self.problems = tuple(self._bus.disable())
+            self._make_limp()
+        else:
+            self.problems = ()
+
+    def _make_limp(self) -> None:
+        """Switch torque off; what does not confirm it is sent zeros, and told again."""
+        now = time.monotonic()
+        if now - self._told < _REVIVE:
+            self._bus.write_torque(np.zeros(len(self.settings.servos)))
+            return
+        self._note_problems(self._bus.disable())
+        self._told = -math.inf if self._bus.is_limp else now
+
+    def _note_problems(self, found: Sequence[str]) -> None:
+        for problem in found:
+            if problem not in self.problems:
+                _LOG.error("%s", problem)
+        self.problems = tuple(found)
 
     def _publish(self, reading: Reading) -> None:
         last = self._snapshot
-        errors = {i: str(h) for i, h in self._health.items() if h.errors}
+        errors = {i: str(h) for i, h in self._health.items() if not h.is_well}
         self._snapshot = Snapshot(
             reading, 1 + (last.seq if last is not None else 0), errors=errors
         )
@@ -217,10 +240,6 @@ class BusOwner:
         health = self._bus.check_next()
         if health is None:
             return
-        before = self._health.get(health.servo_id)
-        if health.errors and (before is None or before.errors != health.errors):
-            where = f"servo {health.servo_id} on '{self.settings.path}'"
-            _LOG.warning("%s: %s", where, health)
         self._health[health.servo_id] = health
 
     def _lose(self, err: BusError) -> None:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import signal
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -19,15 +24,17 @@ from paprle.haptics.identify import Lag
 from paprle.haptics.probe import probe_follower, probe_leader
 from paprle.interfaces import Leader
 from paprle.leader_arms import load_arms
-from paprle.loop import request_realtime
+from paprle.loop import DeadlineLoop, request_realtime
 from paprle.pairing import make_pairing
 from paprle.process import WORKSPACE
 from paprle.robot import RobotModel
+from paprle.session.opening import open_follower
 from paprle.session.plan import make_follower, make_leader, make_robot, make_through
 from paprle.types import LeaderInfo
 from paprle.wire import make_layout
 
 _SITE = Path("configs/site/session.yaml")
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _POOR = 0.3  # chosen: a fit that leaves more than this of the motion says little
 
 
@@ -48,14 +55,15 @@ def _identify(args: argparse.Namespace) -> int:
     leader = None if args.only == "follower" else _open_leader(resolved)
     found: dict[str, Any] = {}
     poor: list[str] = []
-    try:  # the robot moves only once the leader is known to be there
-        if args.only != "leader":
-            found |= _measure_follower(resolved, robot, poor)
-        if leader is not None:
-            found |= _measure_leader(resolved, robot, leader, poor)
-    finally:
-        if leader is not None:
-            leader.close()
+    with _signals_end_softly():
+        try:  # the robot moves only once the leader is known to be there
+            if args.only != "leader":
+                found |= _measure_follower(resolved, robot, poor)
+            if leader is not None:
+                found |= _measure_leader(resolved, robot, leader, poor)
+        finally:
+            if leader is not None:
+                leader.close()
     if poor:
         raise ConfigError([f"{text}; nothing was written" for text in poor])
     say(yaml.safe_dump({"feedback": {"rig": found}}, sort_keys=False))
@@ -63,6 +71,23 @@ def _identify(args: argparse.Namespace) -> int:
         write_site(WORKSPACE / _SITE, found)
         say(f"written to {_SITE}")
     return 0
+
+
+@contextmanager
+def _signals_end_softly() -> Iterator[None]:
+    """Let the first signal end it as an error does, at rest; the next ones wait."""
+
+    def leave(number: int, _frame: FrameType | None) -> None:
+        for each in _SIGNALS:
+            signal.signal(each, signal.SIG_IGN)
+        sys.exit(128 + number)
+
+    before = {number: signal.signal(number, leave) for number in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _open_leader(resolved: Resolved) -> Leader | None:
@@ -80,13 +105,15 @@ def _measure_follower(
 ) -> dict[str, float]:
     follower = make_follower(resolved, robot)
     layout = make_layout(robot.info, make_leader(resolved).info)
-    say("the follower moves by a few degrees about where it stands, for 13 s")
-    info = follower.open()
+    info, notes = open_follower(resolved, follower, robot.info)
+    for note in notes:
+        say(note)
+    say("the follower moves by a few degrees about where it stands, for 14 s")
     try:
         controller = GateController(
             robot, resolved.gate, follower, info, layout, 1.0 / info.rate
         )
-        lags = probe_follower(controller, robot, layout, info.rate)
+        lags = probe_follower(controller, robot, layout, DeadlineLoop(info.rate))
     finally:
         follower.close("hold")
     for joint, lag in lags.items():

@@ -7,7 +7,7 @@ caps, nobody's hands on it.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -27,23 +27,34 @@ _FAR = 1.2  # [rad] chosen: a joint that swings farther is pushed by somebody
 _SPEED = 3.0  # [rad/s] chosen: viscous friction shows beside dry friction
 _PUSH_RISE = 0.3  # [1/s] chosen: the cap is reached in three seconds
 _SETTLE, _MEASURE = 2.0, 8.0  # [s] chosen: several periods of the slower tone
+_FADE = 1.0  # [s] chosen: the tones end as softly as they begin
+_BRAKING_TIME = 5.0  # [s] chosen: longer than any arm needs from V to rest
 _READY_TIME = 3.0  # [s] chosen: a follower that is not ready by then says why
 _USUAL_DELAY = 0.012  # [s] chosen: the default of feedback.rig.loop_delay
 _ENOUGH = 0.7  # chosen: share of the time in which the gate has to follow
 _RATE = 400.0  # [Hz] chosen: the default of feedback.rate
 _VALID_FOR_NS = 100_000_000  # spec: safety.md A1, T_stale
 
+_Row = tuple[int, int, Vec, Vec]  # when sent and measured, [ns]; command; position
+
 
 def probe_follower(
-    controller: GateController, robot: RobotModel, layout: Layout, rate: float
+    controller: GateController,
+    robot: RobotModel,
+    layout: Layout,
+    loop: DeadlineLoop,
+    clock: Callable[[], int] = time.monotonic_ns,
 ) -> dict[str, Lag]:
     """Move all arm joints a little about where they stand, through the gate.
+
+    However this ends, the command has been brought to rest.
 
     Args:
         controller: The gate and its open follower.
         robot: The robot.
         layout: What crosses process borders.
-        rate: Of the gate, [Hz].
+        loop: Of the gate's rate.
+        clock: What the loop waits by, [ns].
 
     Returns:
         The lag of each arm joint that moved.
@@ -52,11 +63,33 @@ def probe_follower(
         DeviceError: If the gate does not let it move.
     """
     joints = np.concatenate([limb.indices for limb in robot.limbs.values()])
+    try:
+        rows, state = _swing(controller, layout, joints, loop, clock)
+    finally:
+        _brake(controller, loop, clock)
+    measured = len(rows) * 1e-9 * loop.period_ns
+    if measured < _ENOUGH * _MEASURE:
+        raise DeviceError(
+            f"follower: expected the gate to follow for {_MEASURE:g} [s], got "
+            f"{measured:.1f}, then {state.name}; run a session with it first"
+        ) from controller.fault
+    return _fit_lags(rows, robot, joints)
+
+
+def _swing(
+    controller: GateController,
+    layout: Layout,
+    joints: Vec,
+    loop: DeadlineLoop,
+    clock: Callable[[], int],
+) -> tuple[list[_Row], GateState]:
+    """Move by both tones; returns what was sent and measured, and the last state."""
     middle: Vec | None = None
-    rows: list[tuple[int, int, Vec, Vec]] = []
-    begin_ns, state = time.monotonic_ns(), GateState.DISARMED
+    rows: list[_Row] = []
+    begin_ns, state = clock(), GateState.DISARMED
     setpoint: Record = np.zeros((), dtype=layout.setpoint)
-    for now_ns, due_ns in _tick(rate, _READY_TIME + _SETTLE + _MEASURE):
+    duration = _READY_TIME + _SETTLE + _MEASURE + _FADE
+    for now_ns, due_ns in _tick(loop, duration, clock):
         status = controller.step(setpoint if setpoint["seq"] else None, now_ns, due_ns)
         state = GateState(int(status["state"]))
         t = 1e-9 * (now_ns - begin_ns) - _READY_TIME
@@ -66,22 +99,31 @@ def probe_follower(
         _ask(setpoint, now_ns, middle, joints, t)
         if state is GateState.HOLD:  # it may go on once it has been asked to be ready
             setpoint["request"] = Request.READY
-        if t > _SETTLE and state is GateState.ENGAGED:
+        is_steady = _SETTLE < t <= _SETTLE + _MEASURE
+        if is_steady and state is GateState.ENGAGED:
             stamps = int(status["stamp_ns"]) or now_ns, int(status["meas_ns"])
             rows.append((*stamps, status["q_cmd"].copy(), status["q_meas"].copy()))
-    if len(rows) < _ENOUGH * _MEASURE * rate:
-        raise DeviceError(
-            f"follower: expected the gate to follow for {_MEASURE:g} [s], got "
-            f"{len(rows) / rate:.1f}, then {state.name}; run a session with it first"
-        )
-    return _fit_lags(rows, robot, joints)
+    return rows, state
 
 
-def _tick(rate: float, duration: float) -> Iterator[tuple[int, int]]:
+def _brake(
+    controller: GateController, loop: DeadlineLoop, clock: Callable[[], int]
+) -> None:
+    """Bring the command to rest, whatever ended the motion."""
+    controller.is_orphaned = True
+    loop.wait()
+    for now_ns, due_ns in _tick(loop, _BRAKING_TIME, clock):
+        controller.step(None, now_ns, due_ns)
+        if controller.is_at_rest:
+            return
+
+
+def _tick(
+    loop: DeadlineLoop, duration: float, clock: Callable[[], int]
+) -> Iterator[tuple[int, int]]:
     """Yield now and when it was due, [ns], once a period."""
-    loop = DeadlineLoop(rate)
-    end_ns = time.monotonic_ns() + round(1e9 * duration)
-    while (now_ns := time.monotonic_ns()) < end_ns:
+    end_ns = clock() + round(1e9 * duration)
+    while (now_ns := clock()) < end_ns:
         yield now_ns, loop.deadline_ns
         loop.wait()
 
@@ -92,12 +134,11 @@ def _ask(setpoint: Record, now_ns: int, middle: Vec, joints: Vec, t: float) -> N
     setpoint["valid_for_ns"] = _VALID_FOR_NS
     setpoint["request"] = Request.MOVE if t > -1.0 else Request.READY
     setpoint["q_des"] = middle
-    setpoint["q_des"][joints] += make_tones(max(t, 0.0), _SWING)
+    left = min(max((_SETTLE + _MEASURE + _FADE - t) / _FADE, 0.0), 1.0)
+    setpoint["q_des"][joints] += left * make_tones(max(t, 0.0), _SWING)
 
 
-def _fit_lags(
-    rows: list[tuple[int, int, Vec, Vec]], robot: RobotModel, joints: Vec
-) -> dict[str, Lag]:
+def _fit_lags(rows: list[_Row], robot: RobotModel, joints: Vec) -> dict[str, Lag]:
     sent, measured = (np.array([row[i] for row in rows]) for i in (0, 1))
     q_cmd, q_meas = (np.array([row[i] for row in rows]) for i in (2, 3))
     begin = sent[0]
@@ -140,8 +181,9 @@ def probe_leader(
     stiffness = 0.25 * haptics.joints.damping[at.rows] / _USUAL_DELAY
     ages: list[float] = []
     push, rows = 0.0, list[tuple[float, float, float, float]]()
-    begin_ns = time.monotonic_ns()
-    for now_ns, _ in _tick(_RATE, _LIMP + _SETTLE + _MEASURE):
+    loop, clock = DeadlineLoop(_RATE), time.monotonic_ns
+    begin_ns = clock()
+    for now_ns, _ in _tick(loop, _LIMP + _SETTLE + _MEASURE, clock):
         q, dq, age = _read(leader, limb, at.rows, now_ns)
         ages.append(age)
         t = 1e-9 * (now_ns - begin_ns) - _LIMP

@@ -7,18 +7,16 @@ import time
 from types import FrameType
 
 from paprle.config import Resolved
-from paprle.errors import DeviceError, PaprleError
 from paprle.gate.controller import GateController
 from paprle.gate.reasons import Reason
 from paprle.interfaces import Follower
 from paprle.loop import DeadlineLoop, Pacer, freeze_garbage, request_realtime
 from paprle.mailbox import Mailbox, Ring
 from paprle.process import Role, is_closed, run_role
+from paprle.session.opening import open_follower
 from paprle.session.plan import RING_BYTES, make_follower, make_leader, make_robot
-from paprle.types import FollowerInfo, RobotInfo
 from paprle.wire import Request, Stream, make_layout
 
-_SLOWEST, _QUICKEST = 10.0, 1000.0  # [Hz] chosen: slower ones cannot be watched
 _BRAKING_TIME = 5.0  # [s] chosen: longer than any arm needs from V to rest
 
 
@@ -35,7 +33,8 @@ class GateHost:
         self._setpoints = Mailbox(layout.setpoint, role.fds["setpoint"])
         self._status = Mailbox(layout.status, role.fds["status"])
         self._ring = Ring(RING_BYTES, role.fds["gate_ring"])
-        self._info: FollowerInfo = self._open(robot.info, resolved)
+        self._info, notes = open_follower(resolved, self._follower, robot.info)
+        self._notes += notes
         self._pacer = Pacer(self._info.rate)
         self._controller = GateController(
             robot,
@@ -66,22 +65,6 @@ class GateHost:
             self._follower.close(self._policy)
         if self._controller.fault is not None:
             raise self._controller.fault
-
-    def _open(self, robot: RobotInfo, resolved: Resolved) -> FollowerInfo:
-        """Open the follower; one that may not be driven is let go again."""
-        # leave to drive what nobody stops is asked before it is given power
-        goes_on = self._follower.goes_on_unattended
-        if goes_on:
-            self._notes.append(_accept_unattended(resolved))
-        info = self._follower.open()
-        try:
-            _check_info(info, robot)
-            if not (goes_on or info.simulated or info.has_unattended_stop):
-                self._notes.append(_accept_unattended(resolved))
-        except PaprleError:
-            self._follower.close("hold")
-            raise
-        return info
 
     def _choose_policy(self, asked: str) -> str:
         """How the follower is left; an arm that falls without power keeps it."""
@@ -129,41 +112,6 @@ class GateHost:
 
     def _ask_end(self, _signal: int, _frame: FrameType | None) -> None:
         self._must_end = True
-
-
-def _check_info(info: FollowerInfo, robot: RobotInfo) -> None:
-    """Refuse a follower that is not the robot of the config."""
-    if info.joint_names != robot.joint_names:
-        raise DeviceError(
-            f"follower: expected the joints {', '.join(robot.joint_names)}, got "
-            f"{', '.join(info.joint_names)}; is it another robot, or another order?"
-        )
-    if not _SLOWEST <= info.rate <= _QUICKEST:
-        raise DeviceError(
-            f"follower: expected a rate of {_SLOWEST:g} … {_QUICKEST:g} [Hz], got "
-            f"{info.rate:g}"
-        )
-
-
-def _accept_unattended(resolved: Resolved) -> str:
-    """Refuse a robot that nothing but us stops, unless that is wanted.
-
-    Returns:
-        What to tell the operator of it.
-
-    Raises:
-        DeviceError: If it is not.
-    """
-    what = (
-        f"follower '{resolved.follower_name}' in '{resolved.env_name}' does not stop "
-        "by itself when nobody speaks to it"
-    )
-    if not resolved.gate.accept_unattended:
-        raise DeviceError(
-            f"{what}: expected gate.accept_unattended=true, got false; set it once a "
-            "hardware stop is at hand"
-        )
-    return f"{what}: keep a hand on its hardware stop"
 
 
 def main(role: Role) -> None:

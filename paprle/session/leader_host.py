@@ -64,10 +64,17 @@ class LeaderHost:
                 self._thread.start()
             self._loop()
         finally:
-            if self._thread is not None:
-                self._thread.close()
-                self._role.report("summary", message=self._thread.summarise())
-            self._leader.close()
+            try:
+                self._end_thread()
+            finally:  # whatever the thread did not do, torque is switched off
+                self._leader.close()
+                for text in getattr(self._leader, "last_words", ()):
+                    self._role.report("summary", message=text)
+
+    def _end_thread(self) -> None:
+        if self._thread is not None:
+            self._thread.close()
+            self._role.report("summary", message=self._thread.summarise())
 
     def _be_punctual(self) -> None:
         """Ask for real time; where torques are rendered, for the device's threads, too.

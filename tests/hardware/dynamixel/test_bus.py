@@ -119,6 +119,59 @@ def test_torque_off_that_cannot_be_seen_is_told(emulated, bus):
     assert "watchdog" in problems[0]
 
 
+def is_on(emulated, servo_id):
+    return emulated.servo(servo_id).table.get("Torque Enable") == 1
+
+
+def deafen(emulated, servo_id, monkeypatch):
+    """Let a servo hear nothing: it keeps what it was told last."""
+    servo = emulated.servo(servo_id)
+    emulated.cause("silent", id=servo_id)
+    monkeypatch.setattr(servo, "write", lambda _address, _data: 0)
+
+
+def test_torque_that_was_not_seen_to_go_off_is_switched_off_again(
+    emulated, bus, monkeypatch
+):
+    bus.open()
+    bus.enable_next()
+    deafen(emulated, 1, monkeypatch)
+    assert "torque off is not verified" in bus.disable()[0]
+    assert not bus.is_limp
+    assert is_on(emulated, 1)
+
+    monkeypatch.undo()
+    emulated.faults.clear()
+
+    assert bus.disable() == []
+    assert bus.is_limp
+    assert not is_on(emulated, 1)
+
+
+def test_servo_that_falls_silent_under_torque_is_told_to_let_go_until_it_does(
+    emulated, bus, monkeypatch
+):
+    """What tells it once may be lost, and nobody hears whether it was."""
+    bus.open()
+    bus.enable_next()
+    torque = np.array([0.1, 0.0, 0.0, 0.0])
+    bus.write_torque(torque)
+    wait_for(lambda: emulated.servo(1).table.get("Goal Current") > 0, "torque")
+    deafen(emulated, 1, monkeypatch)
+    bus.read()
+    assert not bus.is_alive[0]
+    bus.read()  # what was sent before it has been lost by now
+
+    monkeypatch.undo()  # it hears again, and still says nothing
+    bus.write_torque(torque)
+    wait_for(lambda: emulated.servo(1).table.get("Goal Current") == 0, "zeros")
+    assert is_on(emulated, 1)
+
+    assert not bus.revive()
+    wait_for(lambda: not is_on(emulated, 1), "torque off")
+    assert "torque off is not verified" in bus.close()[0]
+
+
 def test_silent_servo_is_left_out_and_taken_in_again(emulated, bus):
     bus.open()
     emulated.cause("silent", id=2)
@@ -193,6 +246,29 @@ def test_watchdog_that_tripped_is_seen_and_armed_again(emulated, bus):
 
     assert bus.counters.n_watchdog == 1
     assert emulated.servo(1).table.get("Bus Watchdog") == 5
+
+
+def test_servo_that_let_go_of_its_torque_is_enabled_again(emulated, bus):
+    bus.open()
+    bus.enable_next()
+    emulated.servo(1).reboot()
+
+    healths = [health for _ in SERVOS if (health := bus.check_next())]
+
+    assert all(health.is_well for health in healths)
+    assert is_on(emulated, 1)
+    assert emulated.servo(1).table.get("Bus Watchdog") == 5
+
+
+def test_servo_that_does_not_take_its_torque_is_told(emulated, bus):
+    bus.open()
+    bus.enable_next()
+    emulated.cause("overload", id=1)
+
+    found = {health.servo_id: health for _ in SERVOS if (health := bus.check_next())}
+
+    assert str(found[1]) == "overloaded, torque is off"
+    assert found[3].is_well
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,38 @@ def test_close_under_torque_leaves_it_off_and_no_thread(emulated, owner):
     assert not [t for t in threading.enumerate() if t.name.startswith("dynamixel")]
 
 
+def test_torque_that_does_not_go_off_is_told_and_switched_off_later(emulated, owner):
+    owner.open()
+    hold_until(owner, lambda: goal(emulated) > 0)
+    servo, write = emulated.servo(1), emulated.servo(1).write
+    servo.write = lambda _address, _data: 0
+    owner.release()
+
+    wait_for(lambda: owner.problems, "torque that is not seen to be off")
+    assert is_on(emulated)
+    assert "torque off is not verified" in owner.problems[0]
+
+    servo.write = write
+    wait_for(lambda: not is_on(emulated), "torque off")
+    wait_for(lambda: not owner.problems, "torque seen to be off")
+
+
+def test_a_thread_that_does_not_end_is_told(owner, monkeypatch):
+    monkeypatch.setattr("hardware.dynamixel.owner._JOIN", 0.01)
+    owner.open()
+    wait_for_reading(owner)
+    goes_on = threading.Event()
+    monkeypatch.setattr(owner._bus, "read", lambda: goes_on.wait() and None)
+    time.sleep(0.02)
+
+    owner.close()
+
+    assert "expected its thread to end within 0.01 [s]" in owner.problems[0]
+    thread = next(t for t in threading.enumerate() if t.name.startswith("dynamixel"))
+    goes_on.set()
+    thread.join()
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_owner_that_dies_leaves_torque_off(emulated, owner, monkeypatch):
     """Whatever is raised in the thread, what was on is switched off."""
@@ -149,7 +181,7 @@ def test_error_of_a_servo_is_told_in_snapshots(emulated, owner):
 
     errors = wait_for(lambda: (s := owner.latest()) and s.errors)
 
-    assert errors == {2: "overloaded"}
+    assert errors == {2: "overloaded"}  # limp, so that it let go of nothing
 
 
 def test_a_swing_ends_limp_and_tells_what_moved(emulated, owner):
