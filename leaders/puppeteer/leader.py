@@ -23,6 +23,7 @@ from leaders.puppeteer.checks import find_mistakes
 from leaders.puppeteer.config import PuppeteerConfig
 from leaders.puppeteer.doctor import diagnose
 from leaders.puppeteer.grip import Grip, Hands, Says
+from leaders.puppeteer.tidings import Tidings, say_buses
 from paprle.errors import ConfigError, DeviceError
 from paprle.interfaces import Clock, Leader
 from paprle.types import (
@@ -84,6 +85,15 @@ class Puppeteer(Leader):
         if press:
             how = f"puppeteer: {press} to start; the same at the reset pose ends"
         return (*(text for text in found if text is not None), how)
+
+    def take_warnings(self) -> list[str]:
+        """Return what went wrong with servos, or got well, since the last call."""
+        return self._tidings.take(self._owners)
+
+    @property
+    def last_words(self) -> tuple[str, ...]:
+        """What its buses got over; closed, what could not be seen to be limp, too."""
+        return tuple(say_buses(self._owners))
 
     def open(self) -> None:
         """Open every bus; all arms stay limp.
@@ -155,6 +165,7 @@ class Puppeteer(Leader):
         self._lost: frozenset[str] = frozenset()
         self._is_engaged, self._state = False, ""
         self._grip = Grip(self.config.reset_box)
+        self._tidings = Tidings(self.arms)
 
     def _take(self) -> LeaderSample | None:
         """Make a sample of the newest snapshots, if anything is new."""

@@ -29,6 +29,10 @@ from paprle.session.plan import make_leader, make_robot, make_through
 from paprle.types import Feedback
 from paprle.wire import make_layout, pack_sample
 
+_NO_FEEDBACK = (
+    "feedback: off, and the leader is limp: its follower is on another host (link.peer)"
+)
+
 
 class LeaderHost:
     """One leader and its shared memory."""
@@ -45,9 +49,11 @@ class LeaderHost:
         self._must_end = False
         self._notes: list[str] = []
         self._thread: FeedbackThread | None = None
-        is_near = resolved.link.peer is None  # no law is stable over any delay (F2)
-        if self._leader.info.renders == "torque" and is_near:
+        has_motors = self._leader.info.renders == "torque"
+        if has_motors and resolved.link.peer is None:
             self._thread = self._make_thread(resolved, robot)
+        elif has_motors:  # no law is stable over any delay (F2)
+            self._notes.append(_NO_FEEDBACK)
 
     def run(self) -> None:
         """Run until the session ends or dies, or the device fails."""
@@ -68,6 +74,7 @@ class LeaderHost:
                 self._end_thread()
             finally:  # whatever the thread did not do, torque is switched off
                 self._leader.close()
+                # A plug-in may offer ``last_words``: what the operator is told at last.
                 for text in getattr(self._leader, "last_words", ()):
                     self._role.report("summary", message=text)
 
@@ -121,6 +128,8 @@ class LeaderHost:
 
     def _loop(self) -> None:
         loop, seq = DeadlineLoop(self._rate), -1
+        # A plug-in may offer ``take_warnings``: what went wrong since the last call.
+        take_warnings = getattr(self._leader, "take_warnings", tuple)
         while not self._must_end and not is_closed(self._role.fds["session_alive"]):
             if self._thread is None or not self._thread.is_alive():
                 feedback = self._read_feedback()
@@ -130,6 +139,8 @@ class LeaderHost:
             if sample is not None and sample.seq != seq:
                 seq = sample.seq
                 self._samples.write(pack_sample(self._layout, sample))
+            for text in take_warnings():
+                self._role.report("trouble", message=text)
             loop.wait()
 
     def _ask_end(self, _signal: int, _frame: FrameType | None) -> None:

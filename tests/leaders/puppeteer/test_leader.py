@@ -254,3 +254,32 @@ def test_servos_without_current_are_not_rendered_on():
     no_grip = {**make_limb("a", models=("xl430-w250",)), "gripper": None}
     config = make_config({"limbs": {"left": no_grip}})
     assert Puppeteer(config, time.monotonic_ns).info.renders == "none"
+
+
+def test_what_is_wrong_with_a_servo_is_told_once_and_by_its_joint(one_arm, opened):
+    emulated, config = one_arm
+    leader = opened(config)
+    wait_for_sample(leader)
+    emulated.cause("overload", id=2)
+
+    told = wait_for(leader.take_warnings, "a warning")
+
+    port = config.limbs["left"].port
+    assert told == [
+        f"left/joint2 (servo 2 on '{port}'): overloaded; paprle doctor tells the remedy"
+    ]
+    assert leader.take_warnings() == []
+    emulated.servo(2).reboot()
+    assert "well again" in wait_for(leader.take_warnings, "news")[0]
+
+
+def test_last_words_count_what_a_bus_got_over(one_arm, opened):
+    emulated, config = one_arm
+    leader = opened(config)
+    emulated.cause("corrupted", p=0.2)
+    wait_for(lambda: leader.owners[config.limbs["left"].port].n_failed["corrupt"] > 3)
+    leader.close()
+
+    (words,) = leader.last_words
+    assert " readings, " in words
+    assert " 0 damaged packets" not in words
