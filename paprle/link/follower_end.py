@@ -172,6 +172,9 @@ class FollowerEnd:
             self.refused["not plausible"] += 1
             return None
         age_ns = self.clock.compute_age(packet, int(record["source_ns"]), now_ns)
+        if age_ns is None:  # what the gate has grows old meanwhile
+            self.refused["of unknown age"] += 1
+            return None
         record["at_ns"] = self.clock.to_arrival(int(record["at_ns"]))
         record["stamp_ns"], record["source_ns"] = now_ns, now_ns - age_ns
         record["n_resets"] = self._pass_resets(int(record["n_resets"]), now_ns)

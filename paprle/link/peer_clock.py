@@ -4,7 +4,9 @@ The smallest difference between arrival and stamp is that of the quickest datagr
 another took longer, it waited on the way. How long the quickest took is half of the
 quickest round trip. Both are kept for some seconds, so that a drift is followed, and
 times are carried over by an offset that follows slowly, so that they never jump; a
-clock that jumps begins anew. Nothing here makes a set-point younger than its arrival.
+clock that jumps begins anew, and so does a way that grew by as much: until a round trip
+has been seen since, nobody knows how old anything is. Nothing here makes a set-point
+younger than its arrival.
 """
 
 from __future__ import annotations
@@ -70,7 +72,7 @@ class PeerClock:
         """Return when what was sent at a peer's time arrives at the soonest, [ns]."""
         return stamp_ns + self._offset
 
-    def compute_age(self, packet: Packet, then_ns: int, now_ns: int) -> int:
+    def compute_age(self, packet: Packet, then_ns: int, now_ns: int) -> int | None:
         """Return the age of what a datagram that came now says of a peer's time, [ns].
 
         Args:
@@ -79,15 +81,19 @@ class PeerClock:
             now_ns: Our time.
 
         Returns:
-            The age, never less than nothing.
+            The age, never less than nothing; None while the way is not known.
         """
+        if not self._trips:
+            return None
         quickest = packet.stamp_ns + min(self._offsets, default=0)
         waited = max(0, now_ns - quickest)
         return max(0, packet.stamp_ns - then_ns) + waited + self.delay_ns
 
     def _take_trip(self, packet: Packet, now_ns: int) -> None:
         trip = now_ns - packet.echo_ns - packet.held_ns
-        if packet.echo_ns and 0 <= trip <= 2 * _JUMP_NS:
+        # a peer whose clock jumped meanwhile has held it for less than no time, or it
+        # went quicker than that
+        if packet.echo_ns and packet.held_ns >= 0 and trip >= 0:
             if len(self._trips) < len(self._offsets):
                 self._trips.append(trip)
             self._trips[-1] = min(self._trips[-1], trip)

@@ -115,7 +115,9 @@ def test_what_is_doubled_lost_or_late_is_no_jump(wire):
     assert session.judge().is_ok
 
 
-@pytest.mark.parametrize("delay, is_near", [(0.04, True), (0.12, False)])
+@pytest.mark.parametrize(
+    "delay, is_near", [(0.04, True), (0.12, False), (0.95, False), (1.1, False)]
+)
 def test_a_way_longer_than_a_command_may_be_old_drives_nothing(delay, is_near):
     session = make(delay=delay)
     session.until("WAITING").step(100).press("engage").step(200).move(60)
