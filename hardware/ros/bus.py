@@ -21,6 +21,10 @@ class BusError(OSError):
     """The middleware is not there, or does not do what was asked."""
 
 
+class UnknownTypeError(BusError):
+    """The middleware has no such type: its package is not built there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Qos:
     """Quality of service, in ROS's words.
@@ -79,6 +83,9 @@ class Bus(ABC):
             topic: Full name, for example ``/joint_states``.
             typename: Type, for example ``sensor_msgs/msg/JointState``.
             qos: Quality of service.
+
+        Raises:
+            UnknownTypeError: If this bus wants types to be built, and this one is not.
         """
 
     def advertise_action(self, name: str, typename: str) -> Publisher:

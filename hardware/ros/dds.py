@@ -7,9 +7,7 @@ garbage (ros2/rmw_cyclonedds 184, 577).
 
 from __future__ import annotations
 
-import os
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 from cyclonedds.core import DDSException
 from cyclonedds.domain import Domain, DomainParticipant
@@ -37,56 +35,14 @@ from hardware.ros.dds_graph import (
     encode_info,
     mangle_topic,
 )
+from hardware.ros.dds_network import find_domain, find_network, make_config
 from hardware.ros.dds_types import TypeMaker
 from hardware.ros.messages import Codec
 
 _BATCH = 64  # chosen: messages a poll takes from one topic at most
-_MAX_INDEX = 32  # chosen: participants found on a host without multicast
 _MAX_BLOCKING = duration(milliseconds=1)  # chosen: a full writer must not hold a gate
 _DOMAINS: dict[int, tuple[Domain, str]] = {}
 """Domains this process has configured: they live as long as it does."""
-
-
-def make_config(interface: str, peers: tuple[str, ...]) -> str:
-    """Return Cyclone's XML for a choice of network; empty: what ROS itself would use.
-
-    Args:
-        interface: ``auto``, ``loopback``, or a network interface's name or address.
-        peers: Addresses of hosts that multicast does not reach.
-    """
-    if interface == "auto" and not peers:
-        return ""
-    chosen = "<NetworkInterface autodetermine='true'/>"
-    multicast = "default"
-    if interface == "loopback":
-        chosen, multicast = "<NetworkInterface address='127.0.0.1'/>", "false"
-        peers = (*peers, "127.0.0.1")
-    elif interface != "auto":
-        is_address = interface.replace(".", "").isdigit() or ":" in interface
-        key = "address" if is_address else "name"
-        chosen = f"<NetworkInterface {key}={quoteattr(interface)}/>"
-    addresses = "".join(f"<Peer address={quoteattr(peer)}/>" for peer in peers)
-    return (
-        "<CycloneDDS><Domain Id='any'><General>"
-        f"<Interfaces>{chosen}</Interfaces><AllowMulticast>{multicast}</AllowMulticast>"
-        "</General><Discovery><ParticipantIndex>auto</ParticipantIndex>"
-        f"<MaxAutoParticipantIndex>{_MAX_INDEX}</MaxAutoParticipantIndex>"
-        f"<Peers>{addresses}</Peers></Discovery></Domain></CycloneDDS>"
-    )
-
-
-def find_domain(domain: int | None) -> int:
-    """Return the domain asked for, or that of ``ROS_DOMAIN_ID``, or 0.
-
-    Raises:
-        BusError: If that variable holds no number.
-    """
-    if domain is not None:
-        return domain
-    text = os.environ.get("ROS_DOMAIN_ID", "") or "0"
-    if not text.isdigit():
-        raise BusError(f"ROS_DOMAIN_ID: expected a number, got '{text}'")
-    return int(text)
 
 
 class DdsPublisher(Publisher):
@@ -145,20 +101,22 @@ class DdsBus(Bus):
             codec: Messages of the distribution.
             node_name: As others see it, for example ``paprle_gate``.
             domain: ``ROS_DOMAIN_ID`` when absent.
-            interface: See ``make_config``.
-            peers: See ``make_config``.
+            interface: See ``dds_network.Network``.
+            peers: See there.
 
         Raises:
             BusError: If there is no such network, or the domain is open otherwise.
         """
         super().__init__(codec)
-        number = find_domain(domain)
-        _configure(number, make_config(interface, peers))
+        number, network = find_domain(domain), find_network(interface, peers)
+        _configure(number, make_config(network))
         qos = DdsQos(Policy.Userdata(b"enclave=/;"))  # spec: rmw_dds_common
         try:
             self._participant: DomainParticipant | None = DomainParticipant(number, qos)
         except DDSException as err:
-            raise BusError(f"dds: domain {number}, {interface}: {err}") from err
+            raise BusError(
+                f"dds: domain {number}, {network.describe()}: {err}"
+            ) from err
         self._node_name = node_name
         self._types = TypeMaker(codec)
         self._topics: dict[str, tuple[str, Topic[Any]]] = {}

@@ -6,6 +6,10 @@ Of control_msgs what stands on topics, tf for ROS 1, and our own ``paprle_msgs``
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
+
+PAPRLE_MSGS = Path(__file__).parent / "paprle_msgs"
+"""A package of our own types; rclpy alone needs it built."""
 
 EXTRA_TYPES: Mapping[str, str] = {
     "control_msgs/msg/JointTolerance": """\
@@ -40,29 +44,9 @@ trajectory_msgs/JointTrajectoryPoint error
 trajectory_msgs/JointTrajectoryPoint output
 """,
     "tf2_msgs/msg/TFMessage": "geometry_msgs/TransformStamped[] transforms\n",
-    "paprle_msgs/msg/TargetMetric": """\
-# A target pose and how old it was: header.stamp is when the leader was captured.
-std_msgs/Header header
-geometry_msgs/Pose target
-float64 ik_solver_delay_ms         # the session's tick: retargeting and IK
-float64 e2e_latency_ms_at_control  # from capture to the set-point's leaving
-""",
-    "paprle_msgs/msg/TrackingMetrics": """\
-# Errors of the actual pose against the target, paired within 0.15 s; header.stamp is
-# that of the newest target.
-std_msgs/Header header
-float64 position_rmse_mm           # since the episode began
-float64 position_max_mm
-float64 position_p95_mm
-float64 orientation_rmse_deg
-float64 orientation_max_deg
-float64 window_position_rmse_mm    # of the last 5 s
-float64 window_orientation_rmse_deg
-float64 error_x_mm                 # the newest, actual minus target, in the base
-float64 error_y_mm
-float64 error_z_mm
-uint64 n_samples                   # since the episode began
-float64 rate_hz                    # of pairs, in the last 5 s
-""",
+    **{
+        f"paprle_msgs/msg/{path.stem}": path.read_text(encoding="utf-8")
+        for path in sorted(PAPRLE_MSGS.glob("msg/*.msg"))
+    },
 }
 """Type → the text of its ``.msg`` file."""

@@ -6,6 +6,7 @@ registry has. ``docs/ros2.md`` says what was verified against what.
 
 from __future__ import annotations
 
+from collections import Counter
 from importlib import import_module
 from typing import Any
 
@@ -16,7 +17,15 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 
-from hardware.ros.bus import COMMANDS, SENSORS, Bus, BusError, Callback, Publisher, Qos
+from hardware.ros.bus import (
+    COMMANDS,
+    SENSORS,
+    Bus,
+    Callback,
+    Publisher,
+    Qos,
+    UnknownTypeError,
+)
 from hardware.ros.messages import Codec
 
 _BATCH = 64  # chosen: messages a poll takes at most
@@ -76,11 +85,13 @@ class RclpyBus(Bus):
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
         self._n_called = 0
+        self._ours: Counter[tuple[str, str]] = Counter()
         self._is_open = True
 
     def advertise(self, topic: str, typename: str, qos: Qos = COMMANDS) -> Publisher:
         """Return a publisher; see ``Bus``."""
         made = self._node.create_publisher(_load(typename), topic, _translate(qos))
+        self._ours["publishers", topic] += 1
         return RclpyPublisher(made)
 
     def advertise_action(self, name: str, typename: str) -> Publisher:
@@ -100,6 +111,7 @@ class RclpyBus(Bus):
         self._node.create_subscription(
             _load(typename), topic, take, _translate(qos), raw=True
         )
+        self._ours["subscriptions", topic] += 1
 
     def poll(self) -> None:
         """Spin until nothing is ready."""
@@ -111,11 +123,13 @@ class RclpyBus(Bus):
 
     def count_publishers(self, topic: str) -> int:
         """Return how many publishers of other nodes a topic has."""
-        return self._count_others(self._node.get_publishers_info_by_topic(topic))
+        found = self._node.get_publishers_info_by_topic(topic)
+        return self._count_others(found, self._ours["publishers", topic])
 
     def count_subscribers(self, topic: str) -> int:
         """Return how many subscriptions of other nodes a topic has."""
-        return self._count_others(self._node.get_subscriptions_info_by_topic(topic))
+        found = self._node.get_subscriptions_info_by_topic(topic)
+        return self._count_others(found, self._ours["subscriptions", topic])
 
     def list_topics(self) -> dict[str, str]:
         """Return all topics and their first types."""
@@ -130,8 +144,10 @@ class RclpyBus(Bus):
             self._node.destroy_node()
             rclpy.shutdown(context=self._context)
 
-    def _count_others(self, infos: list[Any]) -> int:
-        return sum(info.node_name != self._node.get_name() for info in infos)
+    def _count_others(self, infos: list[Any], n_ours: int) -> int:
+        """Return how many are not ours: another node may have our name, too."""
+        named = sum(info.node_name == self._node.get_name() for info in infos)
+        return len(infos) - min(n_ours, int(named))
 
 
 def _load(typename: str, getter: str = "get_message") -> Any:
@@ -139,7 +155,7 @@ def _load(typename: str, getter: str = "get_message") -> Any:
         return getattr(import_module("rosidl_runtime_py.utilities"), getter)(typename)
     except (ModuleNotFoundError, AttributeError, ValueError) as err:
         package = typename.partition("/")[0]
-        raise BusError(
+        raise UnknownTypeError(
             f"rclpy: expected the type {typename}, got none ({err}); source the "
             f"workspace that has {package}"
         ) from err

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import logging
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Le, doc
 
 from hardware.ros.bus import Bus, BusError
-from hardware.ros.messages import load_codec
+from hardware.ros.dds_network import find_domain, find_network
+from hardware.ros.messages import Codec, load_codec
 
 _LOG = logging.getLogger(__name__)
 
@@ -25,7 +31,7 @@ class NodeSettings:
     ] = "jazzy"
     transport: Annotated[
         Literal["auto", "rclpy", "dds", "rospy"],
-        doc("auto: rclpy where ROS 2 is installed, DDS without it; rospy for ROS 1."),
+        doc("auto: rclpy where it can be imported, else DDS; rospy for ROS 1."),
     ] = "auto"
     domain: Annotated[
         int | None, Ge(0), Le(232), doc("DDS domain; absent: ROS_DOMAIN_ID, or 0.")
@@ -44,21 +50,32 @@ class NodeSettings:
 
 
 def choose_transport(settings: NodeSettings) -> str:
-    """Return what ``auto`` stands for here.
+    """Return what ``auto`` stands for here; why it is not rclpy is said aloud.
 
     Raises:
-        BusError: If the distribution does not speak it.
+        BusError: If the distribution does not speak it, or it cannot do what is asked.
     """
     is_ros1 = settings.distro == "noetic"
     transport: str = settings.transport
     if transport == "auto":
-        transport = "rclpy" if find_spec("rclpy") is not None else "dds"
-        transport = "rospy" if is_ros1 else transport
+        transport = "rospy" if is_ros1 else _find_ros2()
     if is_ros1 != (transport == "rospy"):
         expected = "rospy" if is_ros1 else "rclpy or dds"
         raise BusError(
             f"transport: expected {expected} for the distro {settings.distro}, got "
             f"{transport}"
+        )
+    is_chosen = settings.interface != "auto" or settings.peers
+    if is_chosen and transport != "dds":
+        how = {
+            "rclpy": "set transport=dds, or leave it to ROS_LOCALHOST_ONLY, "
+            "ROS_AUTOMATIC_DISCOVERY_RANGE and ROS_STATIC_PEERS",
+            "rospy": "leave it to ROS_MASTER_URI and ROS_IP",
+        }[transport]
+        raise BusError(
+            f"transport {transport}: expected interface=auto and no peers, which DDS "
+            f"alone knows, got interface={settings.interface} "
+            f"peers={','.join(settings.peers) or 'none'}; {how}"
         )
     return transport
 
@@ -78,33 +95,87 @@ def open_bus(settings: NodeSettings, name: str) -> Bus:
     """
     transport = choose_transport(settings)
     codec = load_codec(settings.distro)
+    where = _describe(settings, transport)
     # the level is what is shown without any logging set up
-    _LOG.warning("ROS %s over %s as %s", codec.distro, transport, name)
+    _LOG.warning("ROS %s over %s as %s: %s", codec.distro, transport, name, where)
     try:
-        if transport == "rospy":
-            from hardware.ros.rospy_bus import RospyBus  # noqa: PLC0415 - if asked for
-
-            bus: Bus = RospyBus(codec, name)
-        elif transport == "rclpy":
-            from hardware.ros.rclpy_bus import RclpyBus  # noqa: PLC0415
-
-            bus = RclpyBus(codec, name, domain=settings.domain)
-        else:
-            from hardware.ros.dds import DdsBus  # noqa: PLC0415
-
-            bus = DdsBus(
-                codec,
-                name,
-                domain=settings.domain,
-                interface=settings.interface,
-                peers=settings.peers,
-            )
-    except ModuleNotFoundError as err:
-        how = {
-            "dds": "pip install 'cyclonedds>=11,<12'",
-            "rclpy": "source /opt/ros/<distro>/setup.bash",
-        }.get(transport, "apt-get install python3-rospy")
+        return _OPENERS[transport](settings, codec, name)
+    except ImportError as err:
         raise BusError(
-            f"transport {transport}: expected the package '{err.name}', got none; {how}"
+            f"transport {transport}: {err}; {_explain(transport, err)}"
         ) from err
-    return bus
+
+
+def _find_ros2() -> str:
+    """Return rclpy where it can be imported here, and dds where it cannot."""
+    if find_spec("rclpy") is None:
+        return "dds"
+    try:
+        import_module("hardware.ros.rclpy_bus")
+    except ImportError as err:
+        why = _explain("rclpy", err)
+        _LOG.warning("ROS 2 is here, but not used: %s; %s", err, why)
+        return "dds"
+    return "rclpy"
+
+
+def _describe(settings: NodeSettings, transport: str) -> str:
+    """Return in which graph others are looked for."""
+    if transport == "rospy":
+        return os.environ.get("ROS_MASTER_URI", "http://localhost:11311")
+    domain = f"domain {find_domain(settings.domain)}"
+    if transport == "rclpy":
+        rmw = os.environ.get("RMW_IMPLEMENTATION", "the default RMW")
+        return f"{domain}, network as {rmw} has it"
+    return f"{domain}, {find_network(settings.interface, settings.peers).describe()}"
+
+
+def _explain(transport: str, err: ImportError) -> str:
+    """Say what to do when a transport cannot be imported."""
+    if transport == "dds":
+        return "pip install 'cyclonedds>=11,<12'"
+    if transport == "rospy":
+        return "apt-get install python3-rospy"
+    spec = find_spec("rclpy")
+    if spec is None:
+        return "source /opt/ros/<distro>/setup.bash"
+    ours = f"{sys.version_info.major}.{sys.version_info.minor}"
+    found = re.search(r"python(\d+\.\d+)", spec.origin or "")
+    theirs = found[1] if found else "another version"
+    if theirs == ours:
+        return f"{spec.origin} is not whole: {err.name or 'something'} is missing"
+    return (
+        f"{spec.origin} is for Python {theirs}, this is Python {ours}: run it with "
+        "that one, or set transport=dds"
+    )
+
+
+def _open_rospy(_: NodeSettings, codec: Codec, name: str) -> Bus:
+    from hardware.ros.rospy_bus import RospyBus  # noqa: PLC0415 - if asked for
+
+    return RospyBus(codec, name)
+
+
+def _open_rclpy(settings: NodeSettings, codec: Codec, name: str) -> Bus:
+    from hardware.ros.rclpy_bus import RclpyBus  # noqa: PLC0415
+
+    return RclpyBus(codec, name, domain=settings.domain)
+
+
+def _open_dds(settings: NodeSettings, codec: Codec, name: str) -> Bus:
+    from hardware.ros.dds import DdsBus  # noqa: PLC0415
+
+    return DdsBus(
+        codec,
+        name,
+        domain=settings.domain,
+        interface=settings.interface,
+        peers=settings.peers,
+    )
+
+
+_OPENERS: Mapping[str, Callable[[NodeSettings, Codec, str], Bus]] = {
+    "rospy": _open_rospy,
+    "rclpy": _open_rclpy,
+    "dds": _open_dds,
+}

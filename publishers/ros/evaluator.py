@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from hardware.ros.bus import Bus, Publisher
+from hardware.ros.bus import Bus, Publisher, UnknownTypeError
 from hardware.ros.joints import Pose, encode_pose
 from hardware.ros.messages import POSE_STAMPED
 from hardware.ros.telemetry import (
@@ -24,6 +25,7 @@ from publishers.ros.config import RosPublisherConfig
 from publishers.ros.frames import Frames
 from publishers.ros.metrics import Tracking
 
+_LOG = logging.getLogger(__name__)
 _METRICS_NS = 100_000_000  # [ns] chosen: ten times a second is plenty for a person
 _TYPES = {
     "target_pose": POSE_STAMPED,
@@ -63,10 +65,7 @@ class Evaluator:
             _Limb(
                 info,
                 config.frame_prefix + info.base_link,
-                {
-                    name: bus.advertise(f"{config.namespace}/{info.name}/{name}", kind)
-                    for name, kind in _TYPES.items()
-                },
+                _advertise(bus, f"{config.namespace}/{info.name}"),
             )
             for info in robot.limbs
         ]
@@ -90,7 +89,7 @@ class Evaluator:
             self._send_pose(limb, "actual_pose", actual, stamp_ns)
             if is_new:
                 self._send_target(limb, targets[limb.info.name], actual, report)
-                if is_due and limb.tracking.n:
+                if is_due and limb.tracking.n and "metrics" in limb.topics:
                     self._send_metrics(limb, report)
         if is_new:
             self._captured_ns = captured_ns
@@ -119,8 +118,9 @@ class Evaluator:
         limb.topics["target_pose"].publish(encode_pose(codec, pose))
         delay = 1e-9 * report.computed_ns
         latency = 1e-9 * (report.posted_ns - captured_ns)
-        metric = encode_target_metric(codec, pose, delay, latency)
-        limb.topics["target_metric"].publish(metric)
+        if "target_metric" in limb.topics:
+            metric = encode_target_metric(codec, pose, delay, latency)
+            limb.topics["target_metric"].publish(metric)
         limb.topics["ik_delay_ms"].publish(encode_float(codec, 1e3 * delay))
         limb.tracking.add(
             (1e-9 * captured_ns, target), (1e-9 * report.measured_ns, actual)
@@ -134,3 +134,22 @@ class Evaluator:
     def _send_pose(self, limb: _Limb, topic: str, row: Vec, stamp_ns: int) -> None:
         pose = Pose(row[:3], row[3:], limb.frame_id, stamp_ns)
         limb.topics[topic].publish(encode_pose(self._codec, pose))
+
+
+def _advertise(bus: Bus, where: str) -> dict[str, Publisher]:
+    """Return the topics of a limb; those of our own types where these are built.
+
+    Raises:
+        UnknownTypeError: If a type of ROS itself is not there.
+    """
+    topics = {}
+    for name, kind in _TYPES.items():
+        try:
+            topics[name] = bus.advertise(f"{where}/{name}", kind)
+        except UnknownTypeError as err:
+            if kind not in {TARGET_METRIC, TRACKING_METRICS}:
+                raise
+            _LOG.warning(
+                "%s/%s is left out: %s (hardware/ros/paprle_msgs)", where, name, err
+            )
+    return topics

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
 import uuid
 
 import numpy as np
 import pytest
 from ros_rig import MUST_RUN, choose_domain
 
-from hardware.ros import transports
 from hardware.ros.bus import BusError, Qos
 from hardware.ros.joints import Joints, decode_joints, encode_joints
 from hardware.ros.messages import JOINT_STATE, POSE_STAMPED, load_codec
-from hardware.ros.transports import NodeSettings, choose_transport, open_bus
 
 if not MUST_RUN:
     pytest.importorskip("cyclonedds")
 
-from hardware.ros.dds import DdsBus, find_domain, make_config
+from hardware.ros.dds import DdsBus
 from hardware.ros.dds_graph import make_gid, mangle_topic
 from hardware.ros.dds_types import TypeMaker, mangle_type
 
@@ -162,41 +159,3 @@ def test_a_closed_node_says_so(join):
     for act in (lambda: publisher.publish(b""), lambda: bus.count_publishers("/x")):
         with pytest.raises(BusError, match="closed"):
             act()
-
-
-def test_the_network_is_chosen_by_config(monkeypatch):
-    assert make_config("auto", ()) == "", "what ROS itself would use"
-    loopback = make_config("loopback", ())
-    assert "address='127.0.0.1'" in loopback
-    assert "<AllowMulticast>false" in loopback
-    assert 'name="eth7"' in make_config("eth7", ())
-    assert 'address="10.0.0.1"' in make_config("10.0.0.1", ())
-    assert '<Peer address="10.0.0.2"/>' in make_config("auto", ("10.0.0.2",))
-    assert '<Peer address="a\'&lt;b&gt;"/>' in make_config("auto", ("a'<b>",))
-    monkeypatch.setenv("ROS_DOMAIN_ID", "17")
-    assert (find_domain(None), find_domain(3)) == (17, 3)
-    monkeypatch.setenv("ROS_DOMAIN_ID", "x")
-    with pytest.raises(BusError, match="ROS_DOMAIN_ID"):
-        find_domain(None)
-
-
-def test_auto_takes_rclpy_where_ros_is_and_dds_elsewhere(monkeypatch, caplog):
-    there = {"rclpy"}
-    monkeypatch.setattr(transports, "find_spec", lambda name: name in there or None)
-    assert choose_transport(NodeSettings()) == "rclpy"
-    there.clear()
-    assert choose_transport(NodeSettings()) == "dds"
-    assert choose_transport(NodeSettings(distro="noetic")) == "rospy"
-    for distro, transport in (("noetic", "dds"), ("jazzy", "rospy")):
-        with pytest.raises(BusError, match="transport"):
-            choose_transport(NodeSettings(distro=distro, transport=transport))
-    settings = NodeSettings(domain=choose_domain(), interface="loopback")
-    open_bus(settings, "n").close()
-    assert "ROS jazzy over dds as n" in caplog.text, "said aloud"
-
-
-def test_a_transport_that_is_not_installed_says_how_to_install_it():
-    if importlib.util.find_spec("rclpy") is not None:
-        pytest.skip("it is installed")
-    with pytest.raises(BusError, match=r"rclpy.*setup\.bash"):
-        open_bus(NodeSettings(transport="rclpy"), "n")

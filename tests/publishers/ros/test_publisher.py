@@ -4,10 +4,10 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from mcap_ros2._dynamic import generate_dynamic
-from ros_memory import MemoryGraph
+from ros_memory import MemoryBus, MemoryGraph
 
 import publishers.ros.publisher as module
-from hardware.ros.bus import LATCHED, SENSORS
+from hardware.ros.bus import COMMANDS, LATCHED, SENSORS, UnknownTypeError
 from paprle.config import resolve
 from paprle.errors import DeviceError
 from paprle.interfaces import SessionReport
@@ -224,6 +224,28 @@ def test_links_joints_and_description_on_request(make):
     assert list(heard["/joint_states"][0].position) == list(Q)
     assert list(heard["/paprle/command"][0].position) == list(Q + 1)
     assert not any(topic.startswith("/paprle/arm") for topic in heard)
+
+
+def test_what_needs_a_package_that_is_not_built_is_left_out(make, monkeypatch, caplog):
+    def advertise(bus, topic, typename, qos=COMMANDS):
+        if typename.startswith("paprle_msgs"):
+            raise UnknownTypeError(f"rclpy: expected the type {typename}, got none")
+        return advertise_all(bus, topic, typename, qos)
+
+    advertise_all = MemoryBus.advertise
+    monkeypatch.setattr(MemoryBus, "advertise", advertise)
+    row = np.array([0.1, 0.2, 0.3, 0.0, 0.0, 0.6, 0.8])
+    publisher, listener = make()
+    for t in (10**9, 2 * 10**9):
+        heard = say(publisher, listener, make_report(t, Q, row))
+
+    assert {topic.rpartition("/")[2] for topic in heard} == {
+        "target_pose",
+        "actual_pose",
+        "ik_delay_ms",
+    }
+    assert "/paprle/arm/metrics is left out" in caplog.text
+    assert "hardware/ros/paprle_msgs" in caplog.text
 
 
 def test_only_what_is_asked_for_is_advertised(make):
