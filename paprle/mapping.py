@@ -14,7 +14,7 @@ from paprle.compiled import compiled
 from paprle.robot.arrays import Bools, Ints
 from paprle.types import Vec
 
-_SEED_BOUND = 0.3  # [rad] chosen: how far q_des may run ahead of the command
+SEED_BOUND = 0.3  # [rad] chosen: how far q_des may run ahead of the command
 _FARTHEST = 1e4  # [m] chosen: beyond any tracked space; 1e30 is no pose
 _SHORTEST, _LONGEST = 0.9, 1.1  # spec: safety.md A6, length of a quaternion
 
@@ -156,34 +156,31 @@ def map_joints(numbers: Vec, source: Ints, line: Vec, q: Vec) -> None:
 
 
 @compiled
-def bound_seeds(limb_of: Ints, q_prev: Vec, q_cmd: Vec, q: Vec, pulled: Vec) -> None:
-    """Draw each limb straight from its last q_des toward the command, if too far off.
+def draw_near(own: Ints, q_cmd: Vec, q: Vec) -> float:
+    """Draw a limb straight toward the command, if it is too far off.
 
     Args:
-        limb_of: Limb of each joint, -1: none, and left as it is, shape (n,).
-        q_prev: The last q_des, shape (n,), [rad].
-        q_cmd: The command, shape (n,), [rad].
-        q: Takes the positions, shape (n,), [rad].
-        pulled: Takes the largest change of a joint, by limb, shape (m,), [rad].
+        own: Places of its joints, shape (n_l,).
+        q_cmd: The command of the robot, shape (n,), [rad].
+        q: Positions of the limb, shape (n_l,), [rad]; become those drawn near.
+
+    Returns:
+        The largest change of a joint, [rad].
     """
-    apart = np.zeros(len(pulled))
-    for j in range(len(q)):
-        i = limb_of[j]
-        q[j] = q_prev[j]
-        if i >= 0 and not abs(q_prev[j] - q_cmd[j]) <= apart[i]:
-            distance = abs(q_prev[j] - q_cmd[j])
-            apart[i] = distance if math.isfinite(distance) else math.inf
-    for i in range(len(pulled)):
-        pulled[i] = 0.0
-    for j in range(len(q)):
-        i = limb_of[j]
-        if i < 0 or apart[i] <= _SEED_BOUND:
-            continue
-        share = _SEED_BOUND / apart[i]
-        q[j] = q_cmd[j]
+    apart = 0.0
+    for k in range(len(own)):
+        distance = abs(q[k] - q_cmd[own[k]])
+        apart = max(apart, distance) if math.isfinite(distance) else math.inf
+    if apart <= SEED_BOUND:
+        return 0.0
+    share, pulled = SEED_BOUND / apart, 0.0
+    for k in range(len(own)):
+        before = q[k]
+        q[k] = q_cmd[own[k]]
         if share > 0.0:
-            q[j] += share * (q_prev[j] - q_cmd[j])
-        pulled[i] = max(pulled[i], abs(q[j] - q_prev[j]))
+            q[k] += share * (before - q[k])
+        pulled = max(pulled, abs(q[k] - before))
+    return pulled
 
 
 @compiled

@@ -195,8 +195,9 @@ class Retargeting:
             q_cmd: The robot's command, shape (n,), [rad].
 
         Returns:
-            The anchors that ``retarget`` starts from.
+            The anchors that ``retarget`` starts from; ``solve`` starts from rest.
         """
+        self._solver.reset()
         poses = [limb.fk(limb.take(q_cmd)) for limb in self._limbs]
         return self.anchor_at(sample, poses)
 

@@ -11,10 +11,11 @@ import math
 import numpy as np
 
 from paprle.compiled import compiled
+from paprle.errors import CommandError
 from paprle.kinematics.follow import DDQ_MAX, DQ, DQ_MAX, can_follow, follow
 from paprle.kinematics.task import PackedTask, pack
-from paprle.kinematics.track import track
-from paprle.mapping import bound_seeds, write_pose
+from paprle.kinematics.track import Found, track
+from paprle.mapping import SEED_BOUND, draw_near, write_pose
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Bools, Ints, Tree, place_joints
 from paprle.settings import IkSettings
@@ -42,14 +43,17 @@ class LimbSolver:
         self._tasks = floats, ints, slides, joints
         sizes = [[len(array) for array in arrays] for arrays in parts]
         self._ends: Ints = np.cumsum(np.array(sizes), axis=1)
-        self._limb_of: Ints = np.full(len(robot.joint_names), -1, dtype=np.int64)
-        for i, limb in enumerate(limbs):
-            self._limb_of[limb.indices] = i
         self._max_step = ik.max_step
         self._motion: Vec = np.zeros((4, len(robot.joint_names)))
         self._motion[DQ_MAX], self._motion[DDQ_MAX] = robot.dq_max, robot.ddq_max
-        self._motion[_LAST] = np.nan
         self._left: Vec = np.zeros((len(limbs), 6))
+        m, n = len(limbs), len(robot.joint_names)
+        self._shapes = (m, 4, 4), (m,), (n,), (n,), (n,)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the last answer: the next call starts from rest."""
+        self._motion[_LAST] = np.nan
 
     def solve(
         self,
@@ -77,12 +81,21 @@ class LimbSolver:
         Returns:
             Joints, shape (n,); what is left, [m] over [rad], shape (2, m), NaN where
             nothing was asked; and whether every pose was reached.
+
+        Raises:
+            CommandError: If an array is of another shape.
         """
+        # kernels do not look where an array ends
+        shapes = T.shape, is_asked.shape, wanted.shape, q_prev.shape, q_cmd.shape
+        if shapes != self._shapes:
+            raise CommandError(
+                f"ik: expected targets, asked, wanted, q_prev and q_cmd of shapes "
+                f"{self._shapes}, got {shapes}; give all limbs and all joints"
+            )
         q, errors = np.empty(len(q_prev)), np.empty((2, len(T)))
         is_met = solve_limbs(
             *self._tasks,
             self._ends,
-            self._limb_of,
             self._max_step,
             self._motion,
             self._left,
@@ -105,7 +118,6 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
     slides: Bools,
     joints: Ints,
     ends: Ints,
-    limb_of: Ints,
     max_step: float,
     motion: Vec,
     left: Vec,
@@ -126,7 +138,6 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
         slides: ``PackedTask.slides`` likewise.
         joints: Places of the limbs' joints likewise.
         ends: Where each limb's part of these four ends, shape (4, m).
-        limb_of: Limb of each joint, -1: none, shape (n,).
         max_step: Largest change of a joint in one call, [rad].
         motion: Rows of ``follow``'s rates, and the last answer, shape (4, n); becomes
             that of this one.
@@ -143,40 +154,56 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
     Returns:
         Whether every pose was reached within the tolerances.
     """
-    m, are_met = len(is_asked), True
-    q_start, pulled = np.empty(len(q)), np.empty(m)
-    bound_seeds(limb_of, q_prev, q_cmd, q_start, pulled)
+    are_met = True
     for j in range(len(q)):
-        q[j] = wanted[j] if math.isfinite(wanted[j]) else q_start[j]
+        q[j] = wanted[j] if math.isfinite(wanted[j]) else q_prev[j]
     begin = np.zeros(4, dtype=np.int64)
-    for i in range(m):
+    for i in range(len(is_asked)):
         end = ends[:, i]
-        errors[0, i], errors[1, i] = math.nan, math.nan
+        own = joints[begin[3] : end[3]]
+        q_limb = q_prev[own]
+        pulled = draw_near(own, q_cmd, q_limb)
+        errors[0, i], errors[1, i], is_moved = math.nan, math.nan, False
         if is_asked[i]:
-            own = joints[begin[3] : end[3]]
-            q_limb = q_start[own]
             task = PackedTask(
                 floats[begin[0] : end[0]],
                 ints[begin[1] : end[1]],
                 slides[begin[2] : end[2]],
             )
-            if dt < math.inf and pulled[i] == 0.0 and can_follow(task):
+            if dt < math.inf and can_follow(task):
                 rates = _recall(motion, own, q_limb, left[i])
                 found = follow(task, T[i], q_limb, rates, left[i], dt)
             else:
                 # q_des makes no leap, that of its start included
-                reach = max(max_step - pulled[i], _LEAST_STEP)
-                found = track(task, T[i], q_limb, reach)
+                reach = max(max_step - pulled, _LEAST_STEP)
+                found = _go_near(task, T[i], own, q_cmd, q_limb, reach)
                 left[i] = 0.0
-            errors[0, i], errors[1, i] = found[0], found[1]
+            errors[0, i], errors[1, i], is_moved = found[0], found[1], found[3]
             are_met = are_met and found[4]
-            if found[3]:
-                for k in range(len(own)):
-                    q[own[k]] = q_limb[k]
+        for k in range(len(own)):
+            if is_moved or not math.isfinite(wanted[own[k]]):
+                q[own[k]] = q_limb[k]
+        # what was drawn near has not gone there by itself, nor will it go on so
+        _remember(motion, own, q_prev, q, dt if pulled == 0.0 else math.inf)
         for k in range(4):
             begin[k] = end[k]
-    _remember(motion, q_prev, q, dt)
     return are_met
+
+
+@compiled
+def _go_near(
+    task: PackedTask, T: Vec, own: Ints, q_cmd: Vec, q: Vec, reach: float
+) -> Found:
+    """Move a limb towards its target, no joint too far from the command."""
+    found, is_far = track(task, T, q, reach), False
+    for k in range(len(own)):
+        low, high = q_cmd[own[k]] - SEED_BOUND, q_cmd[own[k]] + SEED_BOUND
+        is_far = is_far or not low <= q[k] <= high
+        q[k] = min(max(q[k], low), high)
+    if not (is_far and found[3]):
+        return found
+    pos, rot, n, _, is_met = track(task, T, q, _LEAST_STEP)  # what is left there
+    return pos, rot, n, True, is_met
 
 
 @compiled
@@ -187,6 +214,8 @@ def _recall(motion: Vec, own: Ints, q: Vec, left: Vec) -> Vec:
     for k in range(len(own)):
         for row in range(3):
             rates[row, k] = motion[row, own[k]]
+        V = rates[DQ_MAX, k]
+        rates[DQ, k] = min(max(rates[DQ, k], -V), V)  # the gate goes no faster
         goes_on = goes_on and q[k] == motion[_LAST, own[k]]
     if not goes_on:
         rates[DQ] = 0.0
@@ -195,9 +224,9 @@ def _recall(motion: Vec, own: Ints, q: Vec, left: Vec) -> Vec:
 
 
 @compiled
-def _remember(motion: Vec, q_prev: Vec, q: Vec, dt: float) -> None:
+def _remember(motion: Vec, own: Ints, q_prev: Vec, q: Vec, dt: float) -> None:
     """Write where the joints are and how fast they went there."""
-    for j in range(len(q)):
+    for j in own:
         if dt > 0.0:
             motion[DQ, j] = (q[j] - q_prev[j]) / dt
         elif q_prev[j] != motion[_LAST, j]:

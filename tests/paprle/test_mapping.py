@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paprle.mapping import (
-    bound_seeds,
     compute_velocity,
+    draw_near,
     is_standing,
     read_pose,
     write_pose,
@@ -39,18 +39,23 @@ def test_a_pose_survives_its_row(kind, seed):
     np.testing.assert_allclose(row[3:], turned, atol=1e-14)
 
 
+def test_a_limb_far_from_the_command_is_drawn_straight_to_it():
+    q_cmd, q = np.array([0.0, 1.0, 0.5]), np.array([0.7, 0.6])
+
+    pulled = draw_near(np.array([1, 0]), q_cmd, q)
+
+    np.testing.assert_allclose(q, [1.0 - 0.15, 0.3])
+    assert pulled == pytest.approx(0.3)
+    assert draw_near(np.array([1, 0]), q_cmd, q) < 1e-15
+
+
 @pytest.mark.parametrize("bad", [math.nan, math.inf, 1e9])
-def test_a_seed_far_from_the_command_is_drawn_straight_to_it(bad):
-    limb_of, q_cmd = np.array([0, 0, 1, -1]), np.zeros(4)
-    q_prev = np.array([0.6, -0.3, bad, 5.0])
-    q, pulled = np.empty(4), np.empty(2)
+def test_a_limb_that_is_nowhere_is_at_the_command(bad):
+    q = np.array([bad, 0.1])
 
-    bound_seeds(limb_of, q_prev, q_cmd, q, pulled)
+    draw_near(np.array([0, 1]), np.zeros(2), q)
 
-    np.testing.assert_allclose(q[:2], [0.3, -0.15])
-    assert abs(q[2]) <= 0.3 + 1e-12
-    assert q[3] == 5.0, "a joint of no limb is left alone"
-    assert pulled[0] == pytest.approx(0.3)
+    assert abs(q).max() <= 0.3 + 1e-12
 
 
 def test_a_step_in_no_time_has_no_velocity():
