@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
+from paprle.errors import CommandError
 from paprle.kinematics.search import make_spread, search
 from paprle.kinematics.task import MOBILITY, Q_MAX, Q_MIN, pack, unpack
 from paprle.kinematics.track import track
@@ -108,9 +109,12 @@ class IkSolver:
         Returns:
             The best position found; the very ``q_start`` where it already meets the
             tolerances, or where target or start are unusable.
+
+        Raises:
+            CommandError: If the start has not one position a joint.
         """
         reach = float(self.settings.max_step if max_step is None else max_step)
-        q = np.array(q_start, dtype=np.float64)
+        q = self._take(q_start)
         T = np.ascontiguousarray(T_base_eef.homogeneous)  # as all callers have it
         err_pos, err_rot, n_iterations, is_moved, is_converged = track(
             self._packed, T, q, reach
@@ -132,12 +136,26 @@ class IkSolver:
             Of the first solutions found the one nearest to the start; where there is
             none, what comes closest. The very start where it meets the tolerances
             already, or where target or start are unusable.
+
+        Raises:
+            CommandError: If the start has not one position a joint.
         """
         start = self.limb.home if q_start is None else q_start
-        q = np.array(start, dtype=np.float64)
+        q = self._take(start)
         T = np.ascontiguousarray(T_base_eef.homogeneous)
         err_pos, err_rot, n_tried, is_moved, is_converged = search(
             self._packed, self._spread, T, q
         )
         q = q if is_moved else start
         return IkSolution(q, is_converged, err_pos, err_rot, n_tried)
+
+    def _take(self, q_start: Vec) -> Vec:
+        """Return a copy of a start for the kernels, which trust its length."""
+        q = np.array(q_start, dtype=np.float64)
+        if q.shape != self.limb.home.shape:
+            raise CommandError(
+                f"ik: expected the {len(self.limb.home)} joint positions of limb "
+                f"'{self.limb.name}' to start from, got shape {q.shape}; give one for "
+                f"each of limb.joint_names"
+            )
+        return q

@@ -21,6 +21,7 @@ from arms import (
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paprle.errors import CommandError
 from paprle.kinematics import IkSolver, estimate_sigma_min
 from paprle.settings import IkSettings
 
@@ -208,3 +209,12 @@ def test_smooth_reachable_motion_about_home_is_tracked_always(name):
     assert np.mean(is_good) >= 0.999
     assert np.median(err_pos) < 1e-5
     assert np.median(err_rot) < math.radians(1e-3)
+
+
+@pytest.mark.parametrize("start", [np.zeros(5), np.zeros(7), np.zeros((2, 6)), 0.0])
+@pytest.mark.parametrize("call", [IkSolver.solve, IkSolver.solve_global])
+def test_a_start_of_another_shape_is_refused(call, start):
+    limb = load_limb("piper")
+
+    with pytest.raises(CommandError, match="ik: expected the 6 joint positions of"):
+        call(IkSolver(limb), limb.fk(limb.home), start)
