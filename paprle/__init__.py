@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from paprle.gate.reasons import Reason
     from paprle.kinematics import IkConfig, IkSolution, IkSolver
     from paprle.robot import RobotModel
-    from paprle.settings import LimbSettings, SceneBodySettings
+    from paprle.settings import (
+        GripperSettings,
+        LimbSettings,
+        LimitSettings,
+        RobotSettings,
+        SceneBodySettings,
+    )
 
 __version__ = "0.1.0"
 
@@ -21,12 +27,15 @@ __all__ = [
     "Gate",
     "GateConfig",
     "GateResult",
+    "GripperSettings",
     "IkConfig",
     "IkSolution",
     "IkSolver",
     "LimbSettings",
+    "LimitSettings",
     "Reason",
     "RobotModel",
+    "RobotSettings",
     "SceneBodySettings",
 ]
 
@@ -34,12 +43,15 @@ _HOMES = {
     "Gate": "paprle.gate.gate",
     "GateConfig": "paprle.gate.gate",
     "GateResult": "paprle.gate.gate",
+    "GripperSettings": "paprle.settings",
     "IkConfig": "paprle.kinematics",
     "IkSolution": "paprle.kinematics",
     "IkSolver": "paprle.kinematics",
     "LimbSettings": "paprle.settings",
+    "LimitSettings": "paprle.settings",
     "Reason": "paprle.gate.reasons",
     "RobotModel": "paprle.robot",
+    "RobotSettings": "paprle.settings",
     "SceneBodySettings": "paprle.settings",
 }
 

@@ -25,12 +25,12 @@ from paprle.gate.tools import IS_SINGULAR, IS_TOOL_FAST, fill_tools
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Bools, Ints
 from paprle.robot.bodies import make_bodies
+from paprle.robot.limits import find_margin
 from paprle.settings import GateSettings
 from paprle.types import RobotInfo, Vec, readonly
 
 GateConfig = GateSettings
 
-_MARGIN_SHARE = 0.05  # chosen: the margin never takes more than this of a joint's range
 _LONGEST_DT = 1.0  # [s] chosen: no follower is commanded less often
 _NUMBERS = np.dtype(np.float64)
 _AT_REST = 1e-9  # [rad/s] chosen: below this a commanded joint counts as standing
@@ -252,9 +252,7 @@ def _fill(parts: Iterable[Any], values: Iterable[Any]) -> None:
 
 def compute_command_limits(info: RobotInfo, settings: GateSettings) -> tuple[Vec, Vec]:
     """Return the position limits of commands (M2): margin off arms, not grippers."""
-    margin = np.minimum(
-        settings.position_margin, _MARGIN_SHARE * (info.q_max - info.q_min)
-    )
+    margin = find_margin(info.q_min, info.q_max, settings.position_margin)
     margin = np.where(find_arm_joints(info), margin, 0.0)
     return info.q_min + margin, info.q_max - margin
 

@@ -14,6 +14,7 @@ import numpy as np
 from paprle.compiled import compiled
 from paprle.robot.arrays import Bools, Ints, Tree
 from paprle.robot.chain import Limb
+from paprle.robot.limits import find_margin
 from paprle.settings import IkSettings
 from paprle.types import Vec
 
@@ -117,7 +118,8 @@ def pack(limb: Limb, settings: IkSettings, position_margin: float) -> PackedTask
     Args:
         limb: The limb.
         settings: What is asked of it.
-        position_margin: Kept from position limits, [rad].
+        position_margin: Kept from position limits, [rad]; less where that would be
+            much of a joint's range, as by the gate.
     """
     tree, s, n, m = limb.tree, settings, len(limb.home), len(limb.tree.parent)
     free_axis = _AXES[s.free_axis]
@@ -125,7 +127,7 @@ def pack(limb: Limb, settings: IkSettings, position_margin: float) -> PackedTask
     if s.rotation_weight > 0.0:
         rows += [3 + axis for axis in range(3) if axis != free_axis]
     counts = [m + 1, n, len(rows), len(rows) if n >= len(rows) else 3]
-    margin = np.minimum(position_margin, (limb.q_max - limb.q_min) / 2.0)
+    margin = find_margin(limb.q_min, limb.q_max, position_margin)
     weights = np.where(np.array(rows) < 3, 1.0, s.rotation_weight)
     mobility = np.sqrt([s.mobility.get(j, 1.0) for j in limb.joint_names])
     numbers = np.array(

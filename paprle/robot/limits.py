@@ -10,12 +10,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from paprle.robot.resolver import suggest
 from paprle.robot.tree import UrdfJoint
 from paprle.settings import LimbSettings, LimitSettings, RobotSettings
 from paprle.types import LimbInfo, Vec, readonly
 
 HOME_MARGIN = 0.1  # chosen: share of the range a guessed home keeps from its limits
+_MARGIN_SHARE = 0.05  # chosen: a margin never takes more than this of a joint's range
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +112,9 @@ def _velocity(joint: UrdfJoint, limits: LimitSettings, problems: list[str]) -> f
     if given is None:
         problems.append(
             f"joint {joint.name}: expected a velocity limit above 0 in the URDF, got "
-            f"{joint.velocity:g}; set limits.dq_max.{joint.name} in the robot's YAML"
+            f"{joint.velocity:g}; set limits.dq_max.{joint.name} in the robot's YAML, "
+            "or in Python RobotModel.from_settings with "
+            f"LimitSettings(dq_max={{{joint.name!r}: …}}) (docs/library.md)"
         )
         return math.nan
     return given
@@ -172,6 +177,18 @@ def _home(
         home.positions[name] = q
         home.keys[name] = f"hold.{name}"
     return home
+
+
+def find_margin(q_min: Vec, q_max: Vec, asked: float) -> Vec:
+    """Return what commands keep from position limits (M2); the IK and the gate alike.
+
+    Args:
+        q_min: Lower limits, shape (n,), [rad] or [m].
+        q_max: Upper limits, shape (n,).
+        asked: The margin where joints have room for it, [rad] or [m].
+    """
+    margin: Vec = np.minimum(asked, _MARGIN_SHARE * (q_max - q_min))
+    return margin
 
 
 def default_home(low: float, high: float) -> float:

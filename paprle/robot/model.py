@@ -71,16 +71,17 @@ class RobotModel:
     def from_settings(
         cls,
         settings: RobotSettings,
-        name: str,
-        root: Path,
+        name: str = "",
+        root: Path | None = None,
         scene: Mapping[str, SceneBodySettings] | None = None,
     ) -> RobotModel:
         """Make a robot from its settings.
 
         Args:
             settings: Its settings; limbs are discovered where there are none.
-            name: Its name.
-            root: Folder that a relative ``settings.urdf`` is relative to.
+            name: Its name; that in the URDF when absent.
+            root: Folder that a relative ``settings.urdf`` is relative to; the working
+                directory when absent.
             scene: Bodies beside it (``gate.scene``); it collides with them, too.
 
         Returns:
@@ -89,8 +90,8 @@ class RobotModel:
         Raises:
             ConfigError: With everything that is wrong in URDF and settings.
         """
-        urdf = read_urdf(root / settings.urdf)
-        return cls._make(urdf, settings, name, scene or {})
+        urdf = read_urdf((root or Path.cwd()) / settings.urdf)
+        return cls._make(urdf, settings, name or urdf.name, scene or {})
 
     @classmethod
     def from_urdf(

@@ -18,8 +18,10 @@ from arms import (
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paprle.gate.gate import Gate
 from paprle.kinematics import IkSolver, estimate_sigma_min
-from paprle.settings import IkSettings
+from paprle.robot import RobotModel
+from paprle.settings import IkSettings, LimbSettings
 
 AXES = {"x": 0, "y": 1, "z": 2}
 
@@ -147,3 +149,26 @@ def test_a_joint_that_mimics_moves_the_eef_too():
         found = IkSolver(limb).solve(T, q)
         assert found.is_converged
         assert np.linalg.norm(limb.fk(found.q).translation - T.translation) <= 1e-6
+
+
+def test_a_short_slide_is_used_as_far_as_the_gate_lets_it(tmp_path):
+    ranges = {"x": (-0.5, 0.5), "y": (-0.5, 0.5), "z": (0.0, 0.04)}
+    links, joints, parent = "<link name='base'/>", "", "base"
+    for axis, (low, high) in ranges.items():
+        links += f"<link name='on_{axis}'/>"
+        along = " ".join("1" if axis == other else "0" for other in "xyz")
+        joints += (
+            f"<joint name='{axis}' type='prismatic'><parent link='{parent}'/>"
+            f"<child link='on_{axis}'/><axis xyz='{along}'/>"
+            f"<limit lower='{low}' upper='{high}' velocity='1' effort='1'/></joint>"
+        )
+        parent = f"on_{axis}"
+    (tmp_path / "r.urdf").write_text(f"<robot name='r'>{links}{joints}</robot>")
+    settings = LimbSettings(base_link="base", eef_link="on_z")
+    robot = RobotModel.from_urdf(tmp_path / "r.urdf", {"arm": settings})
+    limb, gate, ik = robot.limbs["arm"], Gate(robot), IkSettings(rotation_weight=0.0)
+    solver = IkSolver(limb, ik, position_margin=gate.settings.position_margin)
+
+    high = solver.solve_global(limb.fk(np.array([0.0, 0.0, 0.1]))).q[2]
+
+    assert high == gate.q_max[2] == pytest.approx(0.038)

@@ -1,0 +1,45 @@
+"""The page about PAPRLE as a library: its code runs, word for word."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from paprle import RobotModel
+from paprle.errors import ConfigError
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs/library.md"
+URDF = ROOT / "urdf/piper/robot.urdf"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Return a folder with the page's URDFs; the second says nothing of velocities."""
+    text = URDF.read_text()
+    (tmp_path / "arm.urdf").write_text(text)
+    (tmp_path / "bare.urdf").write_text(re.sub(r' velocity="[^"]*"', "", text))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+def test_code_of_the_page_does_what_it_says(capsys):
+    names = {}
+    for code in re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL):
+        exec(compile(code, str(PAGE), "exec"), names)
+
+    assert names["J"].shape == (6, 6)
+    assert (names["slow"].dq_max[:6] == [2.0, 2.0, 2.0, 3.0, 3.0, 3.0]).all()
+    assert names["near"].is_converged
+    assert names["gate"].is_at_rest
+    arm, q_des, q_cmd = names["arm"], names["q_des"], names["result"].q_cmd
+    np.testing.assert_allclose(q_cmd, q_des, atol=0.02)
+    assert not np.allclose(arm.take(q_cmd), arm.home, atol=0.02)
+    assert capsys.readouterr().out.startswith("True ")
+
+
+def test_without_velocity_limits_it_is_said_what_to_do_in_python(folder):
+    with pytest.raises(ConfigError, match=r"LimitSettings\(dq_max=\{'joint1': …\}\)"):
+        RobotModel.from_urdf(folder / "bare.urdf")
