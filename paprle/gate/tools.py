@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.compiled import compiled
+from paprle.errors import ConfigError
 from paprle.gate.clearance import Scene, find_place, look_at
 from paprle.gate.limits import Box, Limits
 from paprle.robot import RobotModel
@@ -53,12 +54,23 @@ class Tools(NamedTuple):
 
 
 def fill_tools(tools: Tools, robot: RobotModel) -> None:
-    """Write the end-effectors of a robot, without limits."""
+    """Write the end-effectors of a robot, without limits.
+
+    Raises:
+        ConfigError: If nothing bounds how far one can be.
+    """
     for row, limb in enumerate(robot.limbs.values()):
         joint, T_joint_tool = robot.link_places[limb.eef_link]
         tools.joint[row], tools.p[row] = joint, T_joint_tool.translation
         tools.is_member[row, limb.indices] = 1
-        tools.reach[row] = _find_reach(robot, joint, T_joint_tool)
+        with np.errstate(invalid="ignore"):  # what has no bound is refused here
+            tools.reach[row] = _find_reach(robot, joint, T_joint_tool)
+        if not np.isfinite(tools.reach[row]).all():
+            raise ConfigError(
+                f"robot: expected '{limb.eef_link}' to stay within some distance, got "
+                "a slide that follows a joint without limits; give it some, in the "
+                "URDF or in limits.q_min and limits.q_max"
+            )
 
 
 def _find_reach(robot: RobotModel, joint: int, T_joint_tool: pin.SE3) -> Vec:

@@ -10,13 +10,14 @@ from adversary import drive, judge_joints
 from lock_step import LockStep
 from toys import make_elbow
 
+from paprle.errors import ConfigError
 from paprle.gate import clearance, limits, tools
 from paprle.gate.clearance import look_at
 from paprle.gate.gate import Gate, compute_command_limits
 from paprle.gate.reasons import Reason
 from paprle.gate.watches import SetpointWatch
-from paprle.robot import braking
-from paprle.settings import GateSettings
+from paprle.robot import RobotModel, braking
+from paprle.settings import GateSettings, LimbSettings
 from paprle.testing.robots import make_robot_info
 
 H, A = 0.01, 5.0
@@ -374,3 +375,22 @@ def test_a_watch_latches_after_long_silence():
     assert watch.check(1_000_000_001) == (Reason.COMMAND_LOST,)
     assert watch.check(1_000_000_000) == (Reason.COMMAND_STALE,)
     assert watch.check(0) == ()
+
+
+def test_a_tool_that_nothing_bounds_is_refused(tmp_path):
+    (tmp_path / "r.urdf").write_text(
+        """<robot name='r'><link name='base'/><link name='mid'/>
+        <link name='wheel'/><link name='rack'/>
+        <joint name='j' type='revolute'><parent link='base'/><child link='mid'/>
+          <limit lower='-1' upper='1' velocity='1'/></joint>
+        <joint name='w' type='continuous'><parent link='mid'/><child link='wheel'/>
+          <limit velocity='1'/></joint>
+        <joint name='s' type='prismatic'><parent link='mid'/><child link='rack'/>
+          <limit lower='0' upper='1' velocity='1'/><mimic joint='w'/></joint>
+        </robot>"""
+    )
+    limbs = {"arm": LimbSettings(base_link="base", eef_link="rack")}
+    robot = RobotModel.from_urdf(tmp_path / "r.urdf", limbs)
+
+    with pytest.raises(ConfigError, match="expected 'rack' to stay within some dist"):
+        Gate(robot)
