@@ -26,6 +26,20 @@ class LawSettings:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class RigOrigin:
+    """What a rig was measured with; where a name is not the session's, it is not used.
+
+    What is not named was not measured, but said by somebody, and holds for all.
+    """
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    leader: Annotated[str, doc("Whose loop_delay, viscous and coulomb these are.")] = ""
+    follower: Annotated[str, doc("Whose dead_time and time_constant these are.")] = ""
+    env: Annotated[str, doc("In which env they were measured.")] = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class RigSettings:
     """What ``paprle identify`` measured of a rig; defaults are cautious guesses."""
 
@@ -58,13 +72,16 @@ class RigSettings:
         doc("Viscous friction of joints neither viscous nor the URDF gives."),
     ] = 0.05
     viscous: Annotated[
-        Mapping[str, float],
+        Mapping[str, Annotated[float, Gt(0)]],
         Unit("N·m·s/rad"),
         doc("Viscous friction by leader joint, limb/joint."),
     ] = field(default_factory=dict)
     coulomb: Annotated[
-        Mapping[str, float], Unit("N·m"), doc("Dry friction by leader joint.")
+        Mapping[str, Annotated[float, Gt(0)]],
+        Unit("N·m"),
+        doc("Dry friction by leader joint."),
     ] = field(default_factory=dict)
+    measured_with: RigOrigin = field(default_factory=RigOrigin)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

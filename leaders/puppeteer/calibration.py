@@ -43,8 +43,8 @@ def calibrate(
         What the operator is asked to do; expects the answer.
 
     Returns:
-        Keys to write, by section: ``leader`` and, where friction was found,
-        ``feedback``.
+        Keys to write: of the ``leader`` and, where friction was found, of the ``rig``
+        (``feedback.rig``).
 
     Raises:
         ConfigError: If there is no such joint.
@@ -69,13 +69,16 @@ def calibrate(
             frictions |= yield from session.identify(chosen)
     found: dict[str, Any] = {"leader": {"limbs": limbs}}
     if frictions:
-        found["feedback"] = {
-            "rig": {
-                "viscous": {j: round(f.viscous, _DIGITS) for j, f in frictions.items()},
-                "coulomb": {j: round(f.coulomb, _DIGITS) for j, f in frictions.items()},
-            }
+        found["rig"] = {
+            "viscous": {j: _positive(f.viscous) for j, f in frictions.items()},
+            "coulomb": {j: _positive(f.coulomb) for j, f in frictions.items()},
         }
     return found
+
+
+def _positive(friction: float) -> float:
+    """Round a friction: next to none is still some, and none is no friction."""
+    return max(round(friction, _DIGITS), 10.0**-_DIGITS)
 
 
 class _ArmSession:

@@ -82,7 +82,7 @@ def find_gripper(
     Raises:
         ValueError: If it hardly moved.
     """
-    travel = float(wrap(np.array(wide - shut)))
+    travel = wide - shut  # servos count turns, and a gear takes some
     if abs(travel) < _GRIPPER:
         raise ValueError(
             f"expected the gripper to travel {_GRIPPER} [rad] or more, got "

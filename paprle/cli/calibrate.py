@@ -12,12 +12,11 @@ import yaml  # type: ignore[import-untyped]
 from paprle.cli.doctor import resolve_leader
 from paprle.cli.verb import SETTINGS, Verb, add_settings, complain, say
 from paprle.config.layers import merge
+from paprle.config.measured import SITE, store
 from paprle.config.yaml_text import read_yaml
 from paprle.errors import ConfigError, DeviceError
 from paprle.process import WORKSPACE
 from paprle.session.plan import make_leader
-
-_SESSION = "configs/site/session.yaml"
 
 
 def _add_calibrate(parser: argparse.ArgumentParser) -> None:
@@ -74,22 +73,21 @@ def _talk(dialogue: Generator[str, str, dict[str, Any]]) -> dict[str, Any] | Non
 
 def _write(name: str, found: Mapping[str, Any], settings: list[str]) -> None:
     """Put what was found over what is there, and take it back if it is nonsense."""
-    trees = {
-        f"configs/site/leader/{name}.yaml": found["leader"],
-        _SESSION: {key: tree for key, tree in found.items() if key != "leader"},
-    }
     before: dict[Path, str | None] = {}
-    for label, tree in trees.items():
-        if not tree:
-            continue
+    labels = {"leader": f"configs/site/leader/{name}.yaml", "rig": SITE}
+    for key, tree in found.items():
+        label = labels[key]
         path = WORKSPACE / label
         before[path] = path.read_text("utf-8") if path.is_file() else None
         problems: list[str] = []
         old = (read_yaml(path, label, problems) or {}) if before[path] else {}
         if problems:
             raise ConfigError(problems)
+        if key == "rig":
+            store(old, tree, {"leader": name})
+        new = old if key == "rig" else merge([old, dict(tree)])
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(yaml.safe_dump(merge([old, dict(tree)]), sort_keys=False))
+        path.write_text(yaml.safe_dump(new, sort_keys=False))
     try:
         make_leader(resolve_leader(settings, WORKSPACE))
     except (ConfigError, DeviceError):

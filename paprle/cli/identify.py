@@ -6,7 +6,7 @@ import argparse
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -17,6 +17,8 @@ import yaml  # type: ignore[import-untyped]
 
 from paprle.cli.verb import Verb, add_settings, say
 from paprle.config import Resolved, resolve
+from paprle.config.layers import TRIPLE
+from paprle.config.measured import SITE, store
 from paprle.errors import ConfigError
 from paprle.gate.controller import GateController
 from paprle.haptics.haptics import Haptics
@@ -33,7 +35,6 @@ from paprle.session.plan import make_follower, make_leader, make_robot, make_thr
 from paprle.types import LeaderInfo
 from paprle.wire import make_layout
 
-_SITE = Path("configs/site/session.yaml")
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _POOR = 0.3  # chosen: a fit that leaves more than this of the motion says little
 
@@ -68,8 +69,9 @@ def _identify(args: argparse.Namespace) -> int:
         raise ConfigError([f"{text}; nothing was written" for text in poor])
     say(yaml.safe_dump({"feedback": {"rig": found}}, sort_keys=False))
     if not args.dry_run:
-        write_site(WORKSPACE / _SITE, found)
-        say(f"written to {_SITE}")
+        names = {part: getattr(resolved, f"{part}_name") for part in TRIPLE}
+        write_site(WORKSPACE / SITE, found, names)
+        say(f"written to {SITE}")
     return 0
 
 
@@ -173,17 +175,17 @@ def _make_haptics(resolved: Resolved, robot: RobotModel, info: LeaderInfo) -> Ha
     return Haptics(resolved.feedback, robot, info, pairing, layout)
 
 
-def write_site(path: Path, found: dict[str, Any]) -> None:
+def write_site(path: Path, found: dict[str, Any], names: Mapping[str, str]) -> None:
     """Put what was found into the site's settings; the rest of them stays.
 
     Args:
         path: ``configs/site/session.yaml``, made when it is not there.
         found: Keys of ``feedback.rig``.
+        names: Of the triple that they were measured with.
     """
     tree = yaml.safe_load(path.read_text()) if path.is_file() else {}
     tree = tree if isinstance(tree, dict) else {}
-    rig = tree.setdefault("feedback", {}).setdefault("rig", {})
-    rig |= found
+    store(tree, found, names)
     path.parent.mkdir(parents=True, exist_ok=True)
     text = "# feedback.rig: measured by paprle identify\n"
     path.write_text(text + yaml.safe_dump(tree, sort_keys=False, allow_unicode=True))
@@ -200,7 +202,8 @@ come its viscous and dry friction. How old its samples are, and a period of each
 that they pass, make the delay of the loop.
 
 They are written to configs/site/session.yaml under feedback.rig, where the stability
-gate of force feedback and the lag model read them (docs/feedback.md).
+gate of force feedback and the lag model read them (docs/feedback.md), with the names of
+leader, follower and env: a session of others does without them, and says so.
 
 exit codes: 0 measured and written; 2 refused, or what was measured says little
 

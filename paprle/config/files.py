@@ -15,6 +15,7 @@ from paprle.config.layers import (
     look_up,
     merge,
 )
+from paprle.config.measured import SITE, leave_out_others
 from paprle.config.yaml_text import read_yaml
 from paprle.plugins import Kind, is_name, list_names, suggest
 from paprle.process import WORKSPACE
@@ -113,13 +114,14 @@ def read_files(
                 tree = read_yaml(root / label, label, problems)
                 unread |= {part} if tree is None else set()
                 layers.append(Layer(label, {part: tree or {}}))
-    label = "configs/site/session.yaml"
+    label = SITE
     if (root / label).is_file():
         tree = read_yaml(root / label, label, problems) or {}
         for section in [s for s in tree if s not in CORE]:
             tail = suggest(section, CORE, "sections here")
             problems.append(f"{section}: unknown key ({label}); {tail}")
             del tree[section]
+        leave_out_others(tree, names)
         layers.append(Layer(label, tree))
     return layers, unread
 

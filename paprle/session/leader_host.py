@@ -11,6 +11,8 @@ import threading
 from types import FrameType
 
 from paprle.config import Resolved
+from paprle.config.layers import TRIPLE
+from paprle.config.measured import say_others
 from paprle.haptics.haptics import make_haptics
 from paprle.haptics.thread import FeedbackThread, Sources
 from paprle.interfaces import Leader
@@ -105,11 +107,13 @@ class LeaderHost:
             make_through(resolved),
         )
         self._notes.append(haptics.describe())
-        if not haptics.is_measured:
-            triple = ("leader", "follower", "env")
-            names = " ".join(f"{n}={getattr(resolved, f'{n}_name')}" for n in triple)
+        names = {part: getattr(resolved, f"{part}_name") for part in TRIPLE}
+        others = list(say_others(resolved.feedback.rig.measured_with, names))
+        self._notes += others
+        if not (haptics.is_measured or others):
+            triple = " ".join(f"{part}={name}" for part, name in names.items())
             self._notes.append(
-                f"feedback: measure this rig to feel more: paprle identify {names}"
+                f"feedback: measure this rig to feel more: paprle identify {triple}"
             )
         fds = self._role.fds
         anchors = Mailbox(make_anchors_dtype(len(layout.limbs)), fds["anchors"])

@@ -43,15 +43,16 @@ def test_offset_puts_the_known_pose_where_it_is(sign, gear, turns):
     assert -np.pi <= offset < np.pi
 
 
-@pytest.mark.parametrize("travel", [0.6, -0.6])
+@pytest.mark.parametrize("travel", [0.6, -0.6, 3.6, -3.6])
 @pytest.mark.parametrize("opened", [0.8, -0.8])
 def test_gripper_is_closed_and_open_where_it_was_shown(travel, opened):
-    shut, closed = 2.0, 0.1
+    """A gear of 3 takes 3.6 rad of its servo, more than half a turn, to 1.2 rad."""
+    shut, closed, gear = 2.0, 0.1, 3.0
 
-    keys = find_gripper(shut, shut + travel, closed, closed + opened, 2.0)
+    keys = find_gripper(shut, shut + travel, closed, closed + opened, gear)
 
     def q(angle):
-        return keys["sign"] * (angle - keys["offset"]) / 2.0
+        return keys["sign"] * (angle - keys["offset"]) / gear
 
     assert q(shut) == pytest.approx(closed)
     assert q(shut + travel) == pytest.approx(keys["open"])

@@ -11,6 +11,7 @@ from hardware.dynamixel.probe import Swing
 from leaders.puppeteer.friction import Friction
 from paprle.cli import main
 from paprle.cli.calibrate import WORKSPACE
+from paprle.config import resolve
 
 NAME = "puppeteer_papras_7dof"
 SITE = f"configs/site/leader/{NAME}.yaml"
@@ -146,17 +147,31 @@ def test_leader_without_joints_needs_none(capsys):
     assert "it needs no calibration" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("was", [NAME, "puppeteer_piper"])
+@pytest.mark.parametrize("found", [0.03, 0.00003], ids=["some", "hardly_any"])
 def test_friction_goes_where_the_stability_bound_reads_it(
-    workspace, calibrate, monkeypatch
+    workspace, calibrate, monkeypatch, was, found
 ):
+    """What is there joins it if it is of the same leader, or else gives way."""
     nothing = np.zeros(3)
     still = Swing(nothing, nothing, nothing, nothing)
     part = "leaders.puppeteer.calibration"
     monkeypatch.setattr(f"{part}.swing", lambda *_: still)
-    monkeypatch.setattr(f"{part}.fit_friction", lambda *_: Friction(0.02, 0.03))
+    monkeypatch.setattr(f"{part}.fit_friction", lambda *_: Friction(0.02, found))
+    path = workspace / "configs/site/session.yaml"
+    path.parent.mkdir(parents=True)
+    before = {"dead_time": 0.03, "coulomb": {"arm/joint1": 0.05}}
+    origin = {"measured_with": {"leader": was}}
+    path.write_text(yaml.safe_dump({"feedback": {"rig": {**before, **origin}}}))
 
     code, _ = calibrate("--joint", "arm/joint3", answers={"friction of": ""})
 
     assert code == 0
-    rig = read(workspace, "configs/site/session.yaml")["feedback"]["rig"]
-    assert rig == {"viscous": {"arm/joint3": 0.02}, "coulomb": {"arm/joint3": 0.03}}
+    kept = before["coulomb"] if was == NAME else {}
+    assert read(workspace, "configs/site/session.yaml")["feedback"]["rig"] == {
+        "dead_time": 0.03,
+        "viscous": {"arm/joint3": 0.02},
+        "coulomb": {**kept, "arm/joint3": max(found, 1e-4)},
+        "measured_with": {"leader": NAME},
+    }
+    resolve([f"leader={NAME}", "follower=papras_7dof", "env=kinematic"], workspace)

@@ -1,30 +1,102 @@
-"""What ``paprle identify`` writes for a site."""
+"""What ``paprle identify`` writes for a site, and who uses it."""
 
+import pytest
 import yaml
 
 from paprle.cli.identify import write_site
 from paprle.config import resolve
+from paprle.config.measured import say_others
+from paprle.errors import ConfigError
+from paprle.process import WORKSPACE
 
-RIG = {"loop_delay": 0.02, "viscous": {"arm/joint1": 0.04}}
+NAMES = {"leader": "puppeteer_piper", "follower": "piper", "env": "mujoco"}
+OF_LEADER = {"loop_delay": 0.02, "viscous": {"arm/joint1": 0.04}}
+OF_FOLLOWER = {"dead_time": 0.01, "time_constant": 0.02}
 
 
-def test_what_was_found_joins_what_the_site_says(tmp_path):
-    path = tmp_path / "configs/site/session.yaml"
-    path.parent.mkdir(parents=True)
+@pytest.fixture
+def site(tmp_path):
+    """A workspace with a site of its own."""
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "urdf").symlink_to(WORKSPACE / "urdf")
+    for part in NAMES:
+        (tmp_path / "configs" / part).symlink_to(WORKSPACE / "configs" / part)
+    return tmp_path
+
+
+def path_of(site):
+    return site / "configs/site/session.yaml"
+
+
+def read_rig(site, **other):
+    words = [f"{part}={name}" for part, name in {**NAMES, **other}.items()]
+    return resolve(words, site).feedback.rig
+
+
+def test_what_was_found_joins_what_the_site_says(site):
+    path = path_of(site)
+    path.parent.mkdir()
     path.write_text("session: {rate: 100}\nfeedback: {rig: {dead_time: 0.03}}\n")
-    write_site(path, RIG)
+    write_site(path, OF_LEADER, NAMES)
 
     assert yaml.safe_load(path.read_text()) == {
         "session": {"rate": 100},
-        "feedback": {"rig": {"dead_time": 0.03, **RIG}},
+        "feedback": {
+            "rig": {
+                "dead_time": 0.03,
+                **OF_LEADER,
+                "measured_with": {"leader": "puppeteer_piper"},
+            }
+        },
     }
 
 
-def test_a_site_without_settings_gets_some_that_resolve(tmp_path):
-    path = tmp_path / "session.yaml"
-    write_site(path, {"dead_time": 0.01, "time_constant": 0.02})
-    rig = yaml.safe_load(path.read_text())["feedback"]["rig"]
-    words = [f"feedback.rig.{key}={value}" for key, value in rig.items()]
-    resolved = resolve(["leader=autopilot", "follower=piper", "env=kinematic", *words])
+def test_what_was_measured_is_used_by_the_rig_it_was_measured_with(site):
+    write_site(path_of(site), {**OF_LEADER, **OF_FOLLOWER}, NAMES)
 
-    assert resolved.feedback.rig.dead_time == 0.01
+    rig = read_rig(site)
+    assert rig.viscous == OF_LEADER["viscous"]
+    assert (rig.dead_time, rig.time_constant) == (0.01, 0.02)
+    assert not list(say_others(rig.measured_with, NAMES))
+
+
+@pytest.mark.parametrize(
+    ("other", "is_leaders", "is_followers"),
+    [
+        ({"leader": "puppeteer_papras_7dof"}, False, True),
+        ({"follower": "piper_2arm"}, True, False),
+        ({"env": "kinematic"}, True, False),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_another_rig_does_without_it_and_says_so(site, other, is_leaders, is_followers):
+    write_site(path_of(site), {**OF_LEADER, **OF_FOLLOWER}, NAMES)
+
+    rig = read_rig(site, **other)
+    assert bool(rig.viscous) == (rig.loop_delay == 0.02) == is_leaders
+    assert (rig.dead_time == 0.01) == (rig.time_constant == 0.02) == is_followers
+    (note,) = say_others(rig.measured_with, {**NAMES, **other})
+    part, name = next(iter(other.items()))
+    assert f"{part}={NAMES[part]}" in note
+    assert "paprle identify " in note
+    assert f"{part}={name}" in note
+
+
+def test_measuring_another_leader_replaces_the_first_ones_joints(site):
+    write_site(path_of(site), {**OF_LEADER, **OF_FOLLOWER}, NAMES)
+    other = {**NAMES, "leader": "puppeteer_ur5"}
+    write_site(path_of(site), {"coulomb": {"arm/elbow": 0.1}}, other)
+
+    rig = yaml.safe_load(path_of(site).read_text())["feedback"]["rig"]
+    assert rig == {
+        **OF_FOLLOWER,
+        "coulomb": {"arm/elbow": 0.1},
+        "measured_with": other,
+    }
+
+
+def test_a_site_with_a_friction_of_nothing_is_refused(site):
+    write_site(path_of(site), {"coulomb": {"arm/joint1": 0.0}}, NAMES)
+
+    with pytest.raises(ConfigError, match=r"feedback\.rig\.coulomb\.arm/joint1"):
+        read_rig(site)

@@ -1,0 +1,123 @@
+"""What was measured of a rig, in a site's settings: whose it is decides who uses it.
+
+Friction and delay are those of a leader, lag is that of a follower in its env. A site
+keeps the newest of each, with the names of what they were measured with; a session of
+other names does without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from paprle.feedback_settings import RigOrigin
+
+SITE = "configs/site/session.yaml"
+"""Where a site keeps them, in the workspace."""
+
+
+class Part(NamedTuple):
+    """Measurements that belong together.
+
+    Attributes:
+        what: In words.
+        owners: Parts of the triple whose they are.
+        keys: Of ``feedback.rig``.
+    """
+
+    what: str
+    owners: tuple[str, ...]
+    keys: tuple[str, ...]
+
+
+PARTS = (
+    Part("friction and delay", ("leader",), ("loop_delay", "viscous", "coulomb")),
+    Part("lag", ("follower", "env"), ("dead_time", "time_constant")),
+)
+"""All that is measured."""
+
+
+def store(
+    tree: dict[str, Any], found: Mapping[str, Any], names: Mapping[str, str]
+) -> None:
+    """Put measurements into a site's settings; those of others give way to them.
+
+    Args:
+        tree: The settings, changed in place.
+        found: Keys of ``feedback.rig``; joints join those of the same leader.
+        names: Of the triple that they were measured with; parts that had nothing to
+            do with it may be left out.
+    """
+    rig = _enter(_enter(tree, "feedback"), "rig")
+    origin = _enter(rig, "measured_with")
+    for part in PARTS:
+        new = {key: found[key] for key in part.keys if key in found}
+        if not new:
+            continue
+        if any(origin.get(owner) != names[owner] for owner in part.owners):
+            for key in part.keys:
+                rig.pop(key, None)
+        for key, value in new.items():
+            is_by_joint = isinstance(value, Mapping)
+            rig[key] = {**rig.get(key, {}), **value} if is_by_joint else value
+        origin |= {owner: names[owner] for owner in part.owners}
+
+
+def _enter(tree: dict[str, Any], key: str) -> dict[str, Any]:
+    """Return a section, made where there is none."""
+    if not isinstance(tree.get(key), dict):
+        tree[key] = {}
+    section: dict[str, Any] = tree[key]
+    return section
+
+
+def leave_out_others(tree: Mapping[str, Any], names: Mapping[str, str]) -> None:
+    """Take out of a site's settings what was measured with others than these.
+
+    Args:
+        tree: The settings, changed in place.
+        names: Of the triple.
+    """
+    feedback = tree.get("feedback")
+    rig = feedback.get("rig") if isinstance(feedback, dict) else None
+    origin = rig.get("measured_with") if isinstance(rig, dict) else None
+    if not isinstance(rig, dict) or not isinstance(origin, dict):
+        return
+    for part in PARTS:
+        if _find_others(part, origin, names):
+            for key in part.keys:
+                rig.pop(key, None)
+
+
+def say_others(origin: RigOrigin, names: Mapping[str, str]) -> Iterator[str]:
+    """Say what was measured with others, is not used, and how to measure it.
+
+    Args:
+        origin: ``feedback.rig.measured_with``.
+        names: Of the triple.
+
+    Yields:
+        A note for each part.
+    """
+    told = {owner: str(getattr(origin, owner)) for owner in names}
+    for part in PARTS:
+        others = _find_others(part, told, names)
+        if others:
+            was = " ".join(f"{owner}={told[owner]}" for owner in part.owners)
+            triple = " ".join(f"{owner}={name}" for owner, name in names.items())
+            only = part.owners[0]
+            yield (
+                f"feedback: {part.what} in {SITE} were measured with {was} and are not "
+                f"used here; measure: paprle identify {triple} --only {only}"
+            )
+
+
+def _find_others(
+    part: Part, origin: Mapping[str, Any], names: Mapping[str, str]
+) -> list[str]:
+    """Return the owners of a part that are named, and are not these."""
+    return [
+        owner
+        for owner in part.owners
+        if origin.get(owner) and origin[owner] != names.get(owner)
+    ]
