@@ -218,6 +218,8 @@ class Motion:
             sample.pose[:, 2], sample.stamp_ns = k * _NUDGE, k
             self._follow(sample, 0)
         self._retargeting.find_pose(sample, 0)
+        self.arm_poses.place(sample)
+        self._eefs.place(self.q_des, self.target_rows)
         self.fill_rows(sample)
         self.take_status(self._status, 0)
         self._anchor, self._target = None, None

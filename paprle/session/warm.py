@@ -28,14 +28,17 @@ def compile_once() -> None:
     """Compile what a session runs, where this user's cache does not hold it yet.
 
     Kernels are the same for every robot, so a short session with any of them, in this
-    process and in virtual time, meets them all. The roles of a live session then find
-    them in the cache, and start at once instead of all compiling the same.
+    process and in virtual time, meets them all; those of other leaders while it warms
+    up. The roles of a live session then find them in the cache, and start at once
+    instead of all compiling the same.
     """
     done = Path(CACHE) / "complete"
     if done.exists() or numba.config.DISABLE_JIT:
         return
     print_line("compiling, once after an install or update: up to a minute …")
     with contextlib.redirect_stdout(io.StringIO()):
-        VirtualSession(resolve(_SAMPLE)).run()
+        session = VirtualSession(resolve(_SAMPLE))
+        session.core.motion.warm_up()
+        session.run()
     done.parent.mkdir(parents=True, exist_ok=True)
     done.touch()

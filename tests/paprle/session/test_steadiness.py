@@ -8,8 +8,10 @@ from pathlib import Path
 import numba
 import pytest
 from lock_step import AUTOMATIC, HUMAN, LockStep
+from puppet_step import PuppetStep
 
 import paprle
+from paprle.tracking import place_eefs
 
 
 def count_compiled():
@@ -36,6 +38,20 @@ def test_nothing_is_compiled_once_a_session_ticks(mode):
 
     session.engage().move(50)
     session.press("engage", 20).press("engage", 100)
+
+    assert session.state == "ENGAGED"
+    assert count_compiled() == before
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+@pytest.mark.parametrize("leader", ["puppeteer_piper", "puppeteer_ur5"])
+def test_nothing_is_compiled_for_the_first_sample_of_an_arm(leader):
+    session = PuppetStep(f"leader={leader}", "follower=piper")
+    place_eefs._reset_overloads()  # as if no test had called it
+    session.core.motion.warm_up()
+    before = count_compiled()
+
+    session.drive()
 
     assert session.state == "ENGAGED"
     assert count_compiled() == before
