@@ -62,7 +62,7 @@ class FollowerEnd:
         """Forget the session; what was said in it is worth nothing from now on."""
         self.is_open = self.is_recorded = False
         self.heard_ns = 0
-        self._nonce = self._make_nonce()
+        self._nonce, self._welcomed = self._make_nonce(), b""
         self._sealer: Sealer | None = None
         self._ready: bytes | None = None
         self._n_asked = self._n_passed = 0
@@ -115,14 +115,21 @@ class FollowerEnd:
             self.outbox.append((data, must_arrive))
 
     def _answer(self, data: bytes, now_ns: int) -> None:
-        """Answer somebody who knows the key and asks for the robot."""
+        """Answer somebody who knows the key and asks for the robot.
+
+        While the gate of a session that has left still brakes, nobody is answered: what
+        a welcome of that time opens is over soon. Whoever waits asks again.
+        """
         sealer = Sealer(self._key, Side.FOLLOWER, self.refused)
         packet = sealer.open(data)
         if packet is None:
             return
         nonce, fingerprint = packet.payload[:NONCE], packet.payload[NONCE:]
-        why = self.locked
-        if self.is_open:
+        is_same = self.is_open and nonce == self._welcomed
+        if self._sealer is not None and not self.is_open:
+            return
+        why = "" if is_same else self.locked
+        if self.is_open and not is_same:
             why = "expected no other session (T2), got one that drives the robot"
         elif fingerprint != self._fingerprint:
             why = (
@@ -144,6 +151,7 @@ class FollowerEnd:
         if packet is None or packet.kind is not Kind.OPEN or self.locked:
             return
         self._sealer, self.is_open, self.heard_ns = sealer, True, now_ns
+        self._welcomed = nonce
         self.is_recorded = packet.payload[-1:] == b"\x01"
         self.clock.take(packet, now_ns)
 

@@ -15,6 +15,7 @@ from paprle.link.peer_clock import PeerClock
 from paprle.wire import Layout, Record
 
 _ASK_NS = 200_000_000  # [ns] chosen: silence after which something is said again
+_UNOPENED_NS = 1_000_000_000  # [ns] chosen: several round trips; then asked anew
 _N_SENT = 4096  # chosen: set-points under way, 20 s of them
 _STAMPS = ("stamp_ns", "meas_ns")
 
@@ -28,7 +29,8 @@ class LeaderEnd:
         refusal: Why the follower's host will not have us; empty while it has not said.
         reports: What the gate said, oldest first, not taken yet.
         records: Periods of the gate for the recorder, not taken yet.
-        heard_ns: When the follower last said anything, our time, [ns].
+        heard_ns: When the gate's host last said anything in this session, [ns].
+        answered_ns: When it last answered us at all, our time, [ns]; 0: never.
         has_left: The gate is gone.
         outbox: Datagrams to send.
     """
@@ -41,7 +43,7 @@ class LeaderEnd:
         self.refusal = ""
         self.reports: list[dict[str, Any]] = []
         self.records: list[bytes] = []
-        self.heard_ns = 0
+        self.heard_ns = self.answered_ns = 0
         self.has_left = False
         self.outbox: list[bytes] = []
         self._layout, self._is_recorded = layout, is_recorded
@@ -49,8 +51,9 @@ class LeaderEnd:
         self._fingerprint = fingerprint
         self._greeter = Sealer(key, Side.LEADER, self.refused)
         self._sealer: Sealer | None = None
+        self._welcome = b""
         self._has_answer = False
-        self._said_ns = 0
+        self._said_ns = self._welcomed_ns = 0
         self._sent = np.zeros((_N_SENT, 2), dtype=np.int64)  # number, stamp
 
     def ask(self, now_ns: int) -> None:
@@ -60,12 +63,12 @@ class LeaderEnd:
         """
         if now_ns - self._said_ns < _ASK_NS:
             return
-        if self._sealer is None:
+        is_late = not self.heard_ns and now_ns - self._welcomed_ns > _UNOPENED_NS
+        if self._sealer is None or is_late:  # it may have begun anew since it answered
             self._said_ns = now_ns
             hello = self._nonce + self._fingerprint
             self.outbox.append(self._greeter.seal(Kind.HELLO, hello, now_ns))
-        else:
-            self._send(Kind.OPEN, self._nonce + bytes([self._is_recorded]), now_ns)
+        self._send(Kind.OPEN, self._nonce + bytes([self._is_recorded]), now_ns)
 
     def send_setpoint(self, record: Record, now_ns: int) -> None:
         """Send the session's newest set-point."""
@@ -82,27 +85,27 @@ class LeaderEnd:
         newest = None
         for one in data:
             if one[3:4] in {bytes([Kind.WELCOME]), bytes([Kind.REFUSAL])}:
-                self._take_answer(one)
+                self._take_answer(one, now_ns)
                 continue
             packet = None if self._sealer is None else self._sealer.open(one)
             if packet is not None:
-                self.heard_ns = now_ns
+                self.heard_ns = self.answered_ns = now_ns
                 if packet.kind is not Kind.RECORD:  # what is sent again comes late
                     self.clock.take(packet, now_ns)
                 newest = self._obey(packet) or newest
         return newest
 
-    def _take_answer(self, data: bytes) -> None:
+    def _take_answer(self, data: bytes, now_ns: int) -> None:
         packet = Sealer(self._key, Side.LEADER, self.refused).open(data)
         if packet is None or packet.payload[:NONCE] != self._nonce:
             return
-        rest = packet.payload[NONCE:]
+        self.answered_ns, rest = now_ns, packet.payload[NONCE:]
         if packet.kind is Kind.REFUSAL:
             self.refusal = rest.decode(errors="replace")
-        elif self._sealer is None:
+        elif not self.heard_ns and rest != self._welcome:
             key = derive_key(self._key, self._nonce, rest)
             self._sealer = Sealer(key, Side.LEADER, self.refused)
-            self._said_ns = 0
+            self._welcome, self._welcomed_ns, self._said_ns = rest, now_ns, 0
 
     def _obey(self, packet: Packet) -> Record | None:
         if packet.kind is Kind.BYE:

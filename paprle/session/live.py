@@ -111,21 +111,24 @@ class LiveSession:
         roles.start("leader", has_keys=self._operator.is_interactive)
         self._operator.forward_to(roles.get_keys_fd())
         self.core.motion.warm_up()
-        ready = roles.wait_ready(("gate", "leader"), _START_TIMEOUT, self._has_quit)
+        ready = self._wait_ready("gate", "leader")
         if self._has_quit():
             return False
         if self.plan.resolved.record.dir is not None:
             roles.start("recorder", gate_rate=ready["gate"]["rate"])
-            roles.wait_ready(("recorder",), _START_TIMEOUT, self._has_quit)
+            self._wait_ready("recorder")
         if list_publishers(self.plan.resolved):
             roles.start("publisher")
-            roles.wait_ready(("publisher",), _START_TIMEOUT, self._has_quit)
+            self._wait_ready("publisher")
         notes = [ready["gate"].get("note", ""), *ready["leader"].get("notes", [])]
         for note in filter(None, notes):
             print_line(note)
         request_realtime()
         freeze_garbage()
         return not self._has_quit()
+
+    def _wait_ready(self, *names: str) -> dict[str, dict[str, Any]]:
+        return self._roles.wait_ready(names, _START_TIMEOUT, self._has_quit, print_line)
 
     def _loop(self) -> None:
         self._loop_timer = DeadlineLoop(self._settings.rate)

@@ -29,6 +29,7 @@ from paprle.wire import Record, Request, Stream, make_layout
 _FAREWELL = 6.0  # [s] chosen: the gate brakes and leaves its follower
 _AGAIN = 0.02  # [s] chosen: how often a last word is said again
 _N_BYES = 5  # chosen: some may be lost
+_UNANSWERED = 3.0  # [s] chosen: an answer takes a round trip, and DDS a second to match
 
 
 class RemoteGate:
@@ -52,7 +53,7 @@ class RemoteGate:
         )
         self._n_sent = 0
         self._last: Record | None = None
-        self._said_ns = 0
+        self._said_ns = self._begin_ns = 0
         self._must_end = False
 
     def run(self) -> None:
@@ -87,15 +88,33 @@ class RemoteGate:
             if self._last is not None:
                 end.send_setpoint(self._last, now_ns)
         self._hear(now_ns)
+        self._watch_answers(now_ns)
         if end.refusal:
             raise DeviceError(f"link: {self._peer}: {end.refusal}")
         if end.has_left:
             raise DeviceError(f"link: {self._peer}: the gate ended; see what it says")
-        if end.heard_ns and now_ns - end.heard_ns > SILENCE * 1e9:
+        if end.answered_ns and now_ns - end.answered_ns > SILENCE * 1e9:
             raise DeviceError(
                 f"link: {self._peer}: expected to hear of the gate, got nothing for "
                 f"{SILENCE:g} [s]; it brakes by itself. Look at the network"
             )
+
+    def _watch_answers(self, now_ns: int) -> None:
+        """Say once that nobody answers: he who waits does not know what for."""
+        if self._begin_ns < 0 or self._end.answered_ns:
+            return
+        self._begin_ns = self._begin_ns or now_ns
+        if now_ns - self._begin_ns < _UNANSWERED * 1e9:
+            return
+        self._begin_ns = -1
+        refused = self._end.refused
+        counts = ", ".join(f"{why} {n}" for why, n in sorted(refused.items()))
+        self._role.report(
+            "trouble",
+            message=f"no answer from {self._peer}: is `paprle serve` running there, "
+            "with our address as link.peer, and is the key the same? Refused here: "
+            f"{counts or 'nothing'}",
+        )
 
     def _hear(self, now_ns: int) -> None:
         """Take what came, and send what waits."""

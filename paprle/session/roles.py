@@ -125,7 +125,11 @@ class Roles:
         self.running[name] = Role(child, write_end)
 
     def wait_ready(
-        self, names: tuple[str, ...], timeout: float, must_stop: Callable[[], bool]
+        self,
+        names: tuple[str, ...],
+        timeout: float,
+        must_stop: Callable[[], bool],
+        tell: Callable[[str], None],
     ) -> dict[str, dict[str, Any]]:
         """Wait until these roles are ready, and raise once with all that failed.
 
@@ -133,6 +137,7 @@ class Roles:
             names: Roles.
             timeout: How long, [s].
             must_stop: Whether the operator has given up.
+            tell: Shows the operator what keeps them waiting.
 
         Returns:
             What each said when it was ready; incomplete when the operator gave up.
@@ -149,6 +154,8 @@ class Roles:
                     ready[name] = report
                 elif report["event"] == "error":
                     failures[name] = report["message"]
+            for warning in self.take_warnings():
+                tell(warning)
             for name in set(names) - ready.keys() - failures.keys():
                 if not self.is_alive(name):
                     failures[name] = "it died while starting"

@@ -12,6 +12,7 @@ import select
 import signal
 import sys
 import time
+from collections import Counter
 from types import FrameType
 from typing import Any
 
@@ -35,6 +36,7 @@ from paprle.types import GateState
 
 _N_BYES = 5  # chosen: some may be lost
 _MOST_TEXT = 1500  # chosen: a report has to fit a datagram
+_TELL_NS = 5_000_000_000  # [ns] chosen: refusals come by the hundred
 _BACKLOG = 20_000  # chosen: 100 s of periods for a recorder that cannot be reached
 
 
@@ -54,6 +56,8 @@ class FollowerHost:
         self._n_status = 0
         self._is_let_go = False
         self._kept: list[bytes] = []
+        self._told: Counter[str] = Counter()
+        self._told_ns = -_TELL_NS
         self._has_input = True
         self._signal = 0
 
@@ -83,6 +87,7 @@ class FollowerHost:
             if setpoint is not None:
                 self._roles.setpoints.write(setpoint)
             self._watch(self._roles, now_ns)
+        self._tell_refused(now_ns)
         self._post()
 
     def _begin(self) -> None:
@@ -140,8 +145,20 @@ class FollowerHost:
         refused += [f"clock jumped {jumps}"] if jumps else []
         print_line(f"the session is over; refused: {', '.join(refused) or 'nothing'}")
         self._end.refused.clear()
+        self._told.clear()
         self._end.close()
         self._roles = None
+
+    def _tell_refused(self, now_ns: int) -> None:
+        """Say what is refused while it is: a session may never begin because of it."""
+        new = self._end.refused - self._told
+        if not new or now_ns - self._told_ns < _TELL_NS:
+            return
+        self._told_ns, self._told = now_ns, self._end.refused.copy()
+        counts = ", ".join(f"{why} {n}" for why, n in sorted(new.items()))
+        is_shut = new["wrong key"] and self._roles is None
+        hint = "; is the key the same on both hosts?" if is_shut else ""
+        print_line(f"refused: {counts}{hint}")
 
     def _post(self) -> None:
         """Send what waits; what must arrive waits until there is room for it."""

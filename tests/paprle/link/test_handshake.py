@@ -14,10 +14,10 @@ def session():
     return LinkedStep().engage()
 
 
-def ask(session, *, key=KEY, fingerprint=FINGERPRINT):
+def ask(session, *, key=KEY, fingerprint=FINGERPRINT, other=None, n=200):
     """Let another leader ask for the robot; returns its end."""
-    other = LeaderEnd(key, session.layout, fingerprint, is_recorded=False)
-    for _ in range(200):
+    other = other or LeaderEnd(key, session.layout, fingerprint, is_recorded=False)
+    for _ in range(n):
         session.clock.now_ns += H_NS
         now = session.clock()
         other.ask(now)
@@ -45,6 +45,43 @@ def test_after_a_session_another_may_come(session):
 
     assert session.far.is_open
     assert not other.refusal
+
+
+def test_who_comes_while_the_last_gate_still_brakes_is_welcomed_after_it(session):
+    session.near.send_bye(session.clock())
+    session.step(2)
+    other = ask(session)
+    assert not session.far.is_open
+    session.far.close()
+
+    ask(session, other=other)
+
+    assert session.far.is_open
+    assert not other.refusal
+
+
+def test_who_was_welcomed_by_a_host_that_began_anew_asks_again(session):
+    session.far.close()
+    other = ask(session, n=1)  # welcomed; its next word is of a session
+    session.far.close()
+
+    ask(session, other=other, n=400)
+
+    assert session.far.is_open
+    assert not other.refusal
+
+
+def test_who_hears_nothing_of_its_own_session_is_not_refused_for_it():
+    session = LinkedStep()
+    session.step(3)
+    assert session.far.is_open
+    session.down.is_dead = True
+    session.step(400)
+    session.down.is_dead = False
+    session.step(100)
+
+    assert not session.near.refusal
+    assert [r["event"] for r in session.near.reports] == ["ready"]
 
 
 def test_another_robot_or_config_is_refused(session):
