@@ -246,7 +246,7 @@ class BusOwner:
         """Note that the port is gone; what was posted for it is void."""
         _LOG.warning("%s", err)
         self._bus.close()
-        self._command, self._shaper.is_limp = None, True
+        self._command, self._shaper = None, TorqueShaper(len(self.settings.servos))
         self._health.clear()
         self._mark_closed(str(err))
 

@@ -1,7 +1,9 @@
 """What may be rendered of the torques that are asked for; pure.
 
 Within the caps, never faster than from nothing to the cap in 20 ms, nothing once the
-command is older than 50 ms, and down to nothing within 200 ms when told to stop.
+command is older than 50 ms, and down to nothing within 200 ms when told to stop. Where
+nothing is asked for any more, torque stays on for a second: a moment's silence costs no
+readings, and switching servos off and on does.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ STALE_NS = 50_000_000
 RELEASE = 0.2
 """How long torque takes to vanish on a stop, [s]. spec: safety.md K4."""
 
+_IDLE = 1.0  # [s] chosen: no hiccup of a host lasts so long
 _RISE = 0.02  # [s] chosen: from 0 to the cap; a contact is felt within 50 ms
 
 
@@ -47,6 +50,7 @@ class TorqueShaper:
     def __init__(self, n: int) -> None:
         self._tau = np.zeros(n)
         self._ramp: tuple[int, Vec] | None = None
+        self._idle_since_ns: int | None = None
         self.is_limp = True
 
     def step(
@@ -70,6 +74,7 @@ class TorqueShaper:
         else:
             self._ramp = None
             self._tau = self._follow(command, caps, now_ns, dt)
+            self._rest(now_ns)
         return self._tau.copy()
 
     def _follow(self, command: TorqueCommand, caps: Vec, now_ns: int, dt: float) -> Vec:
@@ -81,6 +86,15 @@ class TorqueShaper:
         step = caps * min(dt / _RISE, 1.0)
         limited: Vec = np.clip(wanted, self._tau - step, self._tau + step)
         return limited
+
+    def _rest(self, now_ns: int) -> None:
+        """Go limp once nothing has been rendered for a while."""
+        if self._tau.any():
+            self._idle_since_ns = None
+        elif self._idle_since_ns is None:
+            self._idle_since_ns = now_ns
+        elif now_ns - self._idle_since_ns >= 1e9 * _IDLE:
+            self.is_limp = True
 
     def _release(self, now_ns: int) -> Vec:
         if self._ramp is None:

@@ -121,7 +121,7 @@ class Puppeteer(Leader):
     def apply(self, feedback: Feedback) -> None:
         """Leave torques to the buses' threads; any thread, never blocks."""
         self._is_engaged, self._state = feedback.is_engaged, feedback.state
-        is_release = feedback.state in _MUST_BE_LIMP or not feedback.tau
+        is_release = feedback.state in _MUST_BE_LIMP
         for port, owner in self._owners.items():
             arms = [arm for arm in self.arms if arm.settings.port == port]
             tau = np.zeros(sum(len(arm.servos) for arm in arms))

@@ -38,6 +38,7 @@ class Composer:
     Attributes:
         caps: Largest torques, shape (M,), [N·m].
         passivity: Observers and controllers.
+        tau: What is rendered until the next step, shape (M,), [N·m].
     """
 
     def __init__(self, settings: FeedbackSettings, caps: Vec, damping: Vec) -> None:
@@ -52,15 +53,23 @@ class Composer:
     def reset(self) -> None:
         """Render nothing; both sums will come in softly."""
         self._own_share = 0.0
-        self._tau, self._met = np.zeros((2, self.caps.size))
+        self.tau, self._met = np.zeros((2, self.caps.size))
         self.stop_following()
 
     def stop_following(self) -> None:
         """Render the follower no more, from now on; it will come in softly."""
         self._met_share = 0.0
-        self._tau = self._tau - self._met
+        self.tau = self.tau - self._met
         self._met = np.zeros(self.caps.size)
         self.passivity.reset()
+
+    def observe(self, moved: Vec) -> None:
+        """Count the energy of what stood since the last step.
+
+        Args:
+            moved: How far the leader moved meanwhile, shape (M,), [rad].
+        """
+        self.passivity.observe(self._met, moved)
 
     def compose(
         self, own: Vec, met: Vec | None, dq: Vec, dt: float, hands: Sequence[Hand]
@@ -70,8 +79,8 @@ class Composer:
         Args:
             own: What the leader's own laws ask for, shape (M,), [N·m].
             met: What those of the follower ask for; None: the leader does not drive.
-            dq: How far the leader moved since the last step over dt, (M,), [rad/s].
-            dt: Time since the last step, [s].
+            dq: How far the leader moved since its last sample over dt, (M,), [rad/s].
+            dt: Time between the samples, [s].
             hands: The limbs.
         """
         self._own_share = min(1.0, self._own_share + dt / self._ramp)
@@ -81,22 +90,21 @@ class Composer:
             self.stop_following()
         else:
             self._met_share = min(1.0, self._met_share + dt / self._ramp)
-            self.passivity.observe(self._met, dq, dt)
             met = self._cap_force(self._met_share * met, hands)
             met = _limit(met, self.caps)
             wanted = own + self.passivity.control(met, dq, dt)
         step = self._rise * dt
-        wanted = self._tau + _limit(wanted - self._tau, step)
-        self._tau = _limit(wanted, self.caps)
+        wanted = self.tau + _limit(wanted - self.tau, step)
+        self.tau = _limit(wanted, self.caps)
         if met is not None:
-            self._met = self._tau - own
-        return self._tau
+            self._met = self.tau - own
+        return self.tau
 
     def damp(self, dq: Vec) -> Vec:
         """Return damping alone, and forget the rest: the leader is too fast (F4)."""
         self.reset()
-        self._tau = _limit(-self._damping * dq, self.caps)
-        return self._tau
+        self.tau = _limit(-self._damping * dq, self.caps)
+        return self.tau
 
     def _cap_force(self, tau: Vec, hands: Sequence[Hand]) -> Vec:
         """Scale each arm's torques to the force that its handle may push with.

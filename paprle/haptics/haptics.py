@@ -106,7 +106,8 @@ class Haptics:
         self.n_bad = 0
         self._stale_ns = round(1e9 * settings.stale_after)
         self._is_driven = np.where(mirror.is_driven, 0.0, np.nan)
-        self._before_ns, self._q_before = 0, np.zeros(len(self.joints.names))
+        self._before_ns, self._taken_ns = 0, 0
+        self._q_before, self._here = np.zeros((2, len(self.joints.names)))
         self._states: list[list[Any]] = []
         self._restart_laws()
         self.margins: dict[str, Margin] = {}
@@ -182,25 +183,33 @@ class Haptics:
             return {}
         if now_ns - self._before_ns > self._stale_ns:
             self._fall_silent()  # it stalled, the leader went limp: come in softly
-        dt = min(1e-9 * (now_ns - self._before_ns), _LONGEST_DT)
-        is_first = self._before_ns == 0 or dt <= 0.0
-        moved = np.zeros(state.q.size) if is_first else (state.q - self._q_before) / dt
-        self._before_ns, self._q_before = now_ns, state.q
-        if is_first:
-            return {}
-        dq = moved if state.dq is None else state.dq
-        if not np.abs(dq).max() <= self._settings.overspeed:
-            self._restart_laws()
-            return self._split(self.composer.damp(np.nan_to_num(dq)))
+        is_first, self._before_ns = self._before_ns == 0, now_ns
+        dt = 1e-9 * (sample.stamp_ns - self._taken_ns)
         is_driving = (
             session.is_engaged
             and sample.engaged
             and self.follower.is_following(now_ns, self._stale_ns)
         )
+        if not is_first and dt <= 0.0:  # nothing new: the torque stands
+            if not is_driving:
+                self.composer.stop_following()
+            return self._split(self.composer.tau)
+        moved = np.zeros(state.q.size) if is_first else (state.q - self._q_before) / dt
+        self._taken_ns, self._q_before = sample.stamp_ns, state.q
+        # what stood until now stood while the sample grew old, too
+        here = state.q + 1e-9 * (now_ns - sample.stamp_ns) * moved
+        went, self._here = here - self._here, here
+        if is_first:
+            return {}
+        self.composer.observe(went)
+        dq = moved if state.dq is None else state.dq
+        if not np.abs(dq).max() <= self._settings.overspeed:
+            self._restart_laws()
+            return self._split(self.composer.damp(np.nan_to_num(dq)))
         now = Instant(
             state.q,
             dq,
-            dt,
+            min(dt, _LONGEST_DT),
             is_driving,
             session.anchors if is_driving and self._is_posed else None,
             self.follower.mirror(),
@@ -208,7 +217,7 @@ class Haptics:
             self.follower.is_near,
             self.follower.model.is_free,
         )
-        return self._render(now, moved)
+        return self._render(now, moved, dt)
 
     def _find_state(
         self, now_ns: int, sample: LeaderSample | None, session: SessionView | None
@@ -229,7 +238,7 @@ class Haptics:
             self._restart_laws()
         self._before_ns = 0
 
-    def _render(self, now: Instant, moved: Vec) -> Mapping[str, Vec]:
+    def _render(self, now: Instant, moved: Vec, dt: float) -> Mapping[str, Vec]:
         own, met = np.zeros((2, now.q.size))
         follower, hands = self.follower, []
         q_robot = follower.q_gate, follower.q_meas, follower.model.q
@@ -246,7 +255,7 @@ class Haptics:
             self._fall_silent()
             return {}
         wanted = met if now.is_driving else None
-        return self._split(self.composer.compose(own, wanted, moved, now.dt, hands))
+        return self._split(self.composer.compose(own, wanted, moved, dt, hands))
 
     def _sum_laws(
         self, i: int, inputs: FeedbackInput, now: Instant, sums: tuple[Vec, Vec]

@@ -43,15 +43,14 @@ class Passivity:
         m = self._alpha_max.size
         self.energy, self.share = np.full(m, _START), np.ones(m)
 
-    def observe(self, tau: Vec, dq: Vec, dt: float) -> None:
+    def observe(self, tau: Vec, moved: Vec) -> None:
         """Count what the torque that stood over the last interval took and gave.
 
         Args:
             tau: That torque, shape (M,), [N·m].
-            dq: How far the joints moved meanwhile, divided by dt, shape (M,), [rad/s].
-            dt: The interval, [s].
+            moved: How far the joints moved meanwhile, shape (M,), [rad].
         """
-        self.energy -= tau * dq * dt
+        self.energy -= tau * moved
         np.minimum(self.energy, _FULL, out=self.energy)
 
     def _ration(self, tau: Vec, dq: Vec) -> Vec:
@@ -76,6 +75,5 @@ class Passivity:
         self.share[missing <= 0.0] += dt / _IN
         np.maximum(self.share, 0.0, out=self.share)
         np.minimum(self.share, 1.0, out=self.share)
-        self.energy[self.share <= 0.0] = _DAMP  # nothing is rendered, nothing is owed
         damped: Vec = tau - np.minimum(alpha, self._alpha_max) * dq
         return damped

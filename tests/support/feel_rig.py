@@ -75,11 +75,15 @@ def make_toy(n: int = 1) -> RobotModel:
         return RobotModel.from_urdf(path, {"arm": limb})
 
 
-def make_toy_leader(n: int = 1) -> LeaderInfo:
+def make_toy_leader(n: int = 1, rate: float = 400.0) -> LeaderInfo:
     """A leader of n motors that says nothing of its kinematics."""
     names = tuple(f"joint{i}" for i in range(1, n + 1))
     return LeaderInfo(
-        limbs=("arm",), emits="joints", joint_names={"arm": names}, renders="torque"
+        limbs=("arm",),
+        emits="joints",
+        joint_names={"arm": names},
+        renders="torque",
+        rate=rate,
     )
 
 
@@ -159,9 +163,13 @@ def honey(time_constant, joint=0):
 class FeelRig:
     """Everything in lock-step, one step a period of the feedback thread.
 
+    The leader's samples come at ``sample_rate``, by default one a step.
+
     Attributes:
         haptics: The product's.
-        trace: Rows by name: t, q, dq, tau, q_cmd, q_follower, energy, share.
+        trace: Rows by name: t, q, dq, tau, q_cmd, q_follower, energy, true, share.
+            ``energy`` is what the product believes, ``true`` what the torques that the
+            motors rendered took from their real motion, from the same start.
     """
 
     def __init__(
@@ -176,6 +184,7 @@ class FeelRig:
         delay=0.0,
         bus_delay=0.0,
         loss=0.0,
+        sample_rate=None,
         retarget=None,
         haptics: Haptics | None = None,
         command: Callable[[np.ndarray], np.ndarray] | None = None,
@@ -207,8 +216,13 @@ class FeelRig:
         self.is_engaged, self.gate_state = True, GateState.ENGAGED
         self.session_state = SessionState.ENGAGED.name
         self.n, self.now_ns = 0, 10**9
-        self._q_cmd, self._before = q_robot.copy(), self.motors.q.copy()
+        self._q_cmd = q_robot.copy()
         self._next_gate = 0.0
+        self._sample_period = 1.0 / (sample_rate or settings.rate)
+        self._next_sample = self._sample_period
+        self._sample = self._make_sample(self._encode(), 0.0 * q_0)
+        self.true = self.haptics.composer.passivity.energy.copy()
+        self.port = self.true
         self.trace: dict[str, list[Any]] = {}
         self.tau = q_0
 
@@ -227,13 +241,11 @@ class FeelRig:
     def step(self):
         self.n += 1
         self.now_ns += round(1e9 * self.period)
-        q = self._encode()
-        speed, self._before = (q - self._before) / self.period, q
-        self._up.append(q)
+        self._up.append(self._sample.leader_state.q)
         if self.t >= self._next_gate:
             self._next_gate += GATE_PERIOD
             self._step_gate()
-        self._render(q, speed)
+        self._render()
         self._move()
         self._note()
 
@@ -252,27 +264,43 @@ class FeelRig:
             self._down.append(status.copy())
         self.servos.step(self._q_cmd)
 
-    def _render(self, q, speed):
+    def _make_sample(self, q, speed, late=0.0):
         state = JointState(joint_names=self.names, q=readonly(q), dq=readonly(speed))
-        sample = LeaderSample(
-            stamp_ns=self.now_ns, seq=self.n, limbs={}, leader_state=state
+        stamp_ns = self.now_ns + round(1e9 * late)
+        return LeaderSample(
+            stamp_ns=stamp_ns, seq=stamp_ns, limbs={}, leader_state=state
         )
+
+    def _sense(self, late):
+        """Take a sample, if one is due, so much after the step."""
+        if self.t + late >= self._next_sample - 1e-9:
+            self._next_sample += self._sample_period
+            q = self._encode()
+            speed = (q - self._sample.leader_state.q) / self._sample_period
+            self._sample = self._make_sample(q, speed, late)
+
+    def _render(self):
         view = SessionView(
             self.now_ns, self.session_state, self.is_engaged, self.anchors
         )
         status = self._down[0] if self._down else None
-        tau = self.haptics.step(self.now_ns, sample, view, status)
-        self.tau = np.concatenate(list(tau.values())) if tau else 0.0 * q
+        tau = self.haptics.step(self.now_ns, self._sample, view, status)
+        self.tau = np.concatenate(list(tau.values())) if tau else 0.0 * self.motors.q
         self._posted.append(self.tau)
 
     def _move(self):
         dt = self.period / SUBSTEPS
         for i in range(SUBSTEPS):
-            tau = self._posted[0]
+            tau, before = self._posted[0], self.motors.q
+            pull = 0.0
             if self.hand is not None:
                 t = self.t + i * dt
-                tau = tau + self.hand.pull(t, self.motors.q, self.motors.dq)
-            self.motors.step(tau, dt)
+                pull = self.hand.pull(t, self.motors.q, self.motors.dq)
+            self.motors.step(tau + pull, dt)
+            moved = self.motors.q - before
+            self.true = self.true - self.tau * moved
+            self.port = self.port - tau * moved + self.motors.viscous * moved**2 / dt
+            self._sense((i + 1) * dt)
 
     def _note(self):
         passivity = self.haptics.composer.passivity
@@ -284,6 +312,8 @@ class FeelRig:
             "q_cmd": self._q_cmd.copy(),
             "q_follower": self.servos.q.copy(),
             "energy": passivity.energy.copy(),
+            "true": self.true,
+            "port": self.port,
             "share": passivity.share.copy(),
         }
         for name, value in row.items():

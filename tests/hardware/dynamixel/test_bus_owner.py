@@ -167,6 +167,19 @@ def test_unplugged_bus_says_so_and_comes_back_limp(emulated, owner):
     assert not is_on(emulated)
 
 
+def test_a_port_that_went_away_takes_its_torque_with_it(owner):
+    """What came back may not begin where the one before left off."""
+    caps, after = np.ones(N), 60_000_000
+    for now in range(0, 10**8, 10**7):
+        owner._shaper.step(TorqueCommand(0.5 * caps, now), caps, now, 0.01)
+
+    owner._lose(BusError("gone"))
+
+    for wanted in (0.0 * caps, 0.1 * caps):
+        command = TorqueCommand(wanted, after, is_release=not wanted.any())
+        assert np.all(owner._shaper.step(command, caps, after, 0.01) <= wanted)
+
+
 def test_port_belongs_to_one_process(owner):
     owner.open()
     other = BusOwner(owner.settings, time.monotonic_ns)

@@ -70,6 +70,24 @@ def test_release_ramps_to_nothing_in_its_time():
     assert shaper.is_limp
 
 
+def test_a_moment_without_torques_leaves_servos_on():
+    """Down as fast as it came; off only once nothing was asked for in a second."""
+    shaper = TorqueShaper(2)
+    run(shaper, command([0.1, 1.0]), 0, 10)
+
+    taus = run(shaper, command([0.0, 0.0]), 0, 10)
+    assert not taus[8:].any()
+    assert not shaper.is_limp
+    run(shaper, command([0.1, 1.0]), 0, 1)
+    run(shaper, command([0.1, 1.0]), 51 * MS, 380)  # nobody renews it
+    assert not shaper.is_limp
+
+    run(shaper, command([0.1, 1.0]), 1051 * MS, 2)
+    assert shaper.is_limp
+    assert run(shaper, command([0.1, 1.0]), 0, 1).any()
+    assert not shaper.is_limp
+
+
 def test_it_is_limp_until_something_is_asked_for():
     shaper = TorqueShaper(2)
 

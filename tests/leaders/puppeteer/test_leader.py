@@ -123,7 +123,9 @@ def test_it_goes_limp_without_torques_and_on_stop(one_arm, opened, tau, state):
 
     wait_for(press, "torque on")
     feel(leader, tau, state=state)
+    (owner,) = leader.owners.values()
 
+    assert owner._command.is_release == (state == "STOPPED")  # else it falls in 20 ms
     wait_for(lambda: not is_on(), "torque off")
 
 

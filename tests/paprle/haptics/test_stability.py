@@ -2,7 +2,15 @@
 
 import numpy as np
 import pytest
-from feel_rig import FeelRig, Hand, Motors, Servos, make_settings, wall_at
+from feel_rig import (
+    FeelRig,
+    Hand,
+    Motors,
+    Servos,
+    make_settings,
+    make_toy_leader,
+    wall_at,
+)
 
 from feedback.damping import Damping, DampingConfig
 from feedback.friction import Friction, FrictionConfig
@@ -65,30 +73,71 @@ def release(late, loss, ratio, part, *, has_controller=True, damping=None, **rig
     return rig.run(2.0)
 
 
-def check_below(delay, loss, part):
-    """The bound alone has to hold it; and with the controller, no energy comes out."""
+def check_below(delay, loss, part, sample_rate):
+    """The bound alone has to hold it; and with the controller, no energy comes out.
+
+    Not as the observer believes, but as the joint really moved; and together with what
+    the leader's own friction takes, not even of torques that were late.
+    """
+    leader = make_toy_leader(rate=sample_rate)
+    how = {"sample_rate": sample_rate, "leader": leader}
     for has_controller in (False, True):
-        felt = release(delay, loss, 0.99, part, has_controller=has_controller)
+        felt = release(delay, loss, 0.99, part, has_controller=has_controller, **how)
         q = felt["q"][:, 0]
 
         assert np.ptp(q[-200:]) < 0.05 * 0.6
         assert np.abs(q).max() < 0.75
+        assert felt["port"].min() >= 0.0
     assert felt["energy"].min() >= 0.0
+    assert felt["true"].min() >= 0.0
+
+
+RATES = (400, 250, 200)  # of samples; the feedback has 400
 
 
 @pytest.mark.parametrize("part", [1.0, 0.0])
-@pytest.mark.parametrize("loss", [0.0, 0.1])
-@pytest.mark.parametrize("delay", [0.0, 0.03, 0.1])
-def test_nothing_diverges_below_the_bound(delay, loss, part):
-    check_below(delay, loss, part)
+@pytest.mark.parametrize(
+    ("delay", "loss", "sample_rate"),
+    [
+        (0.0, 0.0, 250),
+        (0.0, 0.1, 200),
+        (0.03, 0.0, 200),
+        (0.03, 0.1, 400),
+        (0.1, 0.0, 250),
+        (0.1, 0.1, 400),
+    ],
+)
+def test_nothing_diverges_below_the_bound(delay, loss, sample_rate, part):
+    check_below(delay, loss, part, sample_rate)
 
 
 @pytest.mark.nightly
+@pytest.mark.parametrize("sample_rate", RATES)
 @pytest.mark.parametrize("part", [1.0, 0.75, 0.5, 0.25, 0.0])
 @pytest.mark.parametrize("loss", [0.0, 0.02, 0.05, 0.1])
 @pytest.mark.parametrize("delay", [0.0, 0.005, 0.01, 0.02, 0.05, 0.07, 0.1])
-def test_nothing_diverges_anywhere_below_the_bound(delay, loss, part):
-    check_below(delay, loss, part)
+def test_nothing_diverges_anywhere_below_the_bound(delay, loss, part, sample_rate):
+    check_below(delay, loss, part, sample_rate)
+
+
+@pytest.mark.parametrize("sample_rate", RATES)
+@pytest.mark.parametrize("k_gate", [0.3, 1.0])
+def test_a_spring_let_go_of_gives_back_no_more_than_it_took(k_gate, sample_rate):
+    """At the caps of a small servo, with samples slower than the feedback."""
+    settings = make_settings({"damping": 0.2}, tracking={"k_gate": k_gate})
+    rig = FeelRig(
+        settings,
+        motors=Motors([0.0], viscous=B),
+        hand=Hand(lambda t: np.array([min(0.6, t)]), 60.0, 1.0),
+        command=np.zeros_like,
+        sample_rate=sample_rate,
+    )
+    rig.haptics.composer.caps[:] = 0.3
+    rig.haptics.composer._rise[:] = 0.3 / 0.03
+    rig.run(1.0)
+    rig.hand = None
+
+    assert rig.run(2.0)["true"].min() >= 0.0
 
 
 def test_far_above_the_bound_it_does_diverge():
