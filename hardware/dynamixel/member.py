@@ -72,6 +72,8 @@ class Member:
         is_enabled: It may hold torque, until it was seen to be limp.
         epoch: How often it was taken in.
         cap: Largest torque it renders, [N·m]; 0 when it has none.
+        share: Of what is asked of it; below 1 while torque that it had let go of comes
+            back.
     """
 
     servo: Servo
@@ -80,6 +82,7 @@ class Member:
     is_enabled: bool = False
     epoch: int = 0
     cap: float = 0.0
+    share: float = 1.0
 
     @property
     def is_waiting(self) -> bool:
@@ -152,7 +155,7 @@ class Member:
         """
         wire.write_checked(self.servo.id, self.register("Torque Enable"), 0)
         wire.write(self.servo.id, self.register("Bus Watchdog"), 0)
-        self.is_enabled = False
+        self.is_enabled, self.share = False, 1.0
 
     def give_up(self, wire: Wire) -> None:
         """Leave it out: it may still hear, and must not hold a torque."""
@@ -193,7 +196,8 @@ class Member:
         return health, has_tripped
 
     def _enable_again(self, wire: Wire) -> bool:
-        """Enable it once more; returns whether it took it."""
+        """Enable it once more, softly; returns whether it took it."""
+        self.share = 0.0
         try:
             self.enable(wire)
         except (BusTimeout, ServoError) as err:

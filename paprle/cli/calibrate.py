@@ -10,7 +10,14 @@ from typing import Any
 import yaml  # type: ignore[import-untyped]
 
 from paprle.cli.doctor import resolve_leader
-from paprle.cli.verb import SETTINGS, Verb, add_settings, complain, say
+from paprle.cli.verb import (
+    SETTINGS,
+    Verb,
+    add_settings,
+    complain,
+    say,
+    say_last_words,
+)
 from paprle.config.layers import merge
 from paprle.config.measured import SITE, store
 from paprle.config.yaml_text import read_yaml
@@ -45,6 +52,7 @@ def _calibrate(args: argparse.Namespace) -> int:
         found = _talk(calibrate(args.joint))
     finally:
         leader.close()
+        say_last_words(leader)
     if found is None:
         complain("calibrate: the operator left; nothing was written")
         return 1

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import yaml  # type: ignore[import-untyped]
 
-from paprle.cli.verb import Verb, add_settings, say
+from paprle.cli.verb import Verb, add_settings, say, say_last_words
 from paprle.config import Resolved, resolve
 from paprle.config.layers import TRIPLE
 from paprle.config.measured import SITE, store
@@ -65,6 +65,7 @@ def _identify(args: argparse.Namespace) -> int:
         finally:
             if leader is not None:
                 leader.close()
+                say_last_words(leader)
     if poor:
         raise ConfigError([f"{text}; nothing was written" for text in poor])
     say(yaml.safe_dump({"feedback": {"rig": found}}, sort_keys=False))

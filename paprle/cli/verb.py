@@ -63,6 +63,12 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("settings", nargs="*", metavar="key=value", help="see below")
 
 
+def say_last_words(leader: object) -> None:
+    """Tell what a closed leader leaves to say, if it does."""
+    for text in getattr(leader, "last_words", ()):
+        say(text)
+
+
 def say(text: str) -> None:
     """Write text to the terminal."""
     sys.stdout.write(text if text.endswith("\n") else text + "\n")

@@ -197,6 +197,22 @@ def test_bus_without_any_answer_is_an_error(emulated, bus):
             assert bus.read() is None
 
 
+def test_looking_at_servos_as_they_are_writes_nothing(emulated, bus, monkeypatch):
+    """Not even to one that falls silent meanwhile: ``paprle doctor`` looks so."""
+    written = []
+    for servo in SERVOS:
+        monkeypatch.setattr(
+            emulated.servo(servo.id), "write", lambda *what: written.append(what) or 0
+        )
+    bus.wire.open()
+    bus.assume_present()
+    emulated.cause("silent", id=2)
+
+    assert np.isnan(bus.read().angle[1])
+    assert np.isfinite(bus.read().angle[0])
+    assert written == []
+
+
 def test_lost_and_damaged_packets_are_got_over_and_counted(emulated, bus):
     bus.open()
     place(emulated, (0.1, 0.2, 0.3, 0.4))
@@ -258,6 +274,25 @@ def test_servo_that_let_go_of_its_torque_is_enabled_again(emulated, bus):
     assert all(health.is_well for health in healths)
     assert is_on(emulated, 1)
     assert emulated.servo(1).table.get("Bus Watchdog") == 5
+
+
+def test_torque_that_was_let_go_of_comes_back_softly(emulated, bus):
+    bus.open()
+    bus.enable_next()
+    emulated.servo(1).reboot()
+    for _ in SERVOS:
+        bus.check_next()
+
+    goals = []
+    for _ in range(220):
+        bus.write_torque(np.array([0.1, 0.0, 0.0, 0.0]))
+        bus.read()
+        goals.append(emulated.servo(1).table.get("Goal Current"))
+
+    full = 1000 * 0.1 * 1.47 / 0.52
+    assert goals[0] < 0.02 * full
+    assert max(np.diff(goals)) < 0.02 * full
+    assert goals[-1] == pytest.approx(full, abs=1)
 
 
 def test_servo_that_does_not_take_its_torque_is_told(emulated, bus):

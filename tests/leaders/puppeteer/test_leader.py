@@ -285,3 +285,20 @@ def test_last_words_count_what_a_bus_got_over(one_arm, opened):
     (words,) = leader.last_words
     assert " readings, " in words
     assert " 0 damaged packets" not in words
+
+
+def test_last_words_name_a_servo_that_may_still_hold_torque(one_arm, opened):
+    emulated, config = one_arm
+    leader = opened(config)
+
+    def press():
+        feel(leader, {"left": [0.1, 0.1, 0.01]})
+        return emulated.servo(3).table.get("Torque Enable") == 1
+
+    wait_for(press, "torque on")
+    emulated.servo(2).write = lambda _address, _data: 0
+    leader.close()
+
+    *_, last = leader.last_words
+    assert "servo 2" in last
+    assert "torque off is not verified; nobody speaks any more, so its own" in last
