@@ -9,20 +9,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import to_jsonable_python
 
 from paprle.config.fields import BOUNDS, FieldInfo, members, read_fields, read_item
 from paprle.config.layers import (
     COMMAND_LINE,
     CommandLine,
     Key,
+    Layer,
     Places,
     look_up,
     put,
 )
+from paprle.errors import ConfigError
 from paprle.plugins import suggest
 
 T = TypeVar("T")
@@ -66,13 +70,41 @@ def validate(
         if isinstance(value, bool) and _expected_literal(info)
     ]
     try:
-        made = TypeAdapter(cls).validate_json(json.dumps(data), strict=True)
+        made: T = _make_adapter(root.hint).validate_json(json.dumps(data), strict=True)
     except ValidationError as err:
         problems += dict.fromkeys(
             _say(root, dict(error), section, places) for error in err.errors()
         )
         return None
     return made if len(problems) == n_before else None
+
+
+def check_made(settings: Any, section: str) -> None:
+    """Hold settings that were made in Python against what a file would be.
+
+    Args:
+        settings: An object of a settings class.
+        section: The section's name, with which messages' keys begin.
+
+    Raises:
+        ConfigError: With everything that is wrong in them.
+    """
+    data = to_jsonable_python(settings, fallback=_to_plain)
+    problems: list[str] = []
+    places = Places([Layer("in Python", {section: {}})])
+    validate(type(settings), data, section, places, problems)
+    if problems:
+        raise ConfigError(problems)
+
+
+def _to_plain(value: Any) -> Any:
+    """Return what an array holds; of anything else what would be refused."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+@cache
+def _make_adapter(cls: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(cls)
 
 
 def keep_texts(classes: Mapping[str, type[Any]], line: CommandLine) -> None:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from paprle.config.check import check_made
 from paprle.errors import CommandError
 from paprle.gate.limits import IS_CLIPPED, IS_FAST, IS_HELD, make_groups
 from paprle.gate.memory import Parts, Sizes, allocate, lay_out
@@ -83,8 +84,13 @@ class Gate:
         Args:
             robot: The robot; of its bare description, joints alone are limited.
             settings: Settings.
+
+        Raises:
+            ConfigError: If something is wrong in the settings, or nothing bounds where
+                a part of the robot can be.
         """
         self.settings = settings or GateSettings()
+        check_made(self.settings, "gate")
         info = robot if isinstance(robot, RobotInfo) else robot.info
         low, high = compute_command_limits(info, self.settings)
         self.q_min, self.q_max = readonly(low), readonly(high)

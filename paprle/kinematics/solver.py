@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
+from paprle.config.check import check_made
 from paprle.errors import CommandError
 from paprle.kinematics.search import make_spread, search
 from paprle.kinematics.task import MOBILITY, Q_MAX, Q_MIN, pack, unpack
@@ -85,9 +86,13 @@ class IkSolver:
             settings: Settings.
             position_margin: Kept from position limits, [rad]: the gate's own, so that
                 nothing is asked that the gate would clip.
+
+        Raises:
+            ConfigError: If something is wrong in the settings.
         """
         self.limb = limb
         self.settings = settings or IkSettings()
+        check_made(self.settings, "ik")
         self._packed = pack(limb, self.settings, position_margin)
         task = unpack(self._packed)
         self._spread = make_spread(limb, task.joints[Q_MIN], task.joints[Q_MAX])

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from paprle.config.check import check_made
 from paprle.errors import ConfigError
 from paprle.robot.arrays import make_robot_tree
 from paprle.robot.chain import Limb, make_chain
@@ -122,6 +123,7 @@ class RobotModel:
         name: str,
         scene: Mapping[str, SceneBodySettings],
     ) -> RobotModel:
+        check_made(settings, f"follower {name}")
         problems: list[str] = []
         given = discover_limbs(urdf) if settings.limbs is None else settings.limbs
         resolver = LimbResolver(urdf, problems)
