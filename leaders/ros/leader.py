@@ -20,6 +20,7 @@ from paprle.errors import DeviceError
 from paprle.interfaces import Clock, Leader
 from paprle.types import LeaderInfo, LeaderSample, LimbCommand
 
+_TELL_NS = 10_000_000_000  # [ns] chosen: a clutch is pressed many times
 _NORM = (0.9, 1.1)  # spec: docs/SAFETY.md, A6: quaternions of another norm are refused
 
 
@@ -93,17 +94,40 @@ class RosLeader(Leader):
             raise DeviceError(f"leader 'ros': {err}") from err
         if self._find_silent():
             return None
-        oldest_ns = min(slot.stamp_ns for slot in self._slots.values())
-        self._seq += 1
+        stamps = tuple(slot.stamp_ns for slot in self._slots.values())
+        limbs = {name: self._make_command(name) for name in self._slots}
+        engaged = self._is_pressed("deadman", otherwise=True)
+        start = self._is_pressed("start", otherwise=False)
+        end = self._is_pressed("end", otherwise=False)
+        valid = self.clock() - min(stamps) <= self.config.max_age * 1e9
+        openings = tuple(command.opening for command in limbs.values())
+        said = (stamps, openings, engaged, start, end, valid)
+        if said != self._said:  # asked again, a device that is silent grows old (A1)
+            self._said = said
+            self._seq += 1
         return LeaderSample(
-            stamp_ns=oldest_ns,
+            stamp_ns=min(stamps),
             seq=self._seq,
-            limbs={name: self._make_command(name) for name in self._slots},
-            engaged=self._is_pressed("deadman", otherwise=True),
-            valid=self.clock() - oldest_ns <= self.config.max_age * 1e9,
-            start=self._is_pressed("start", otherwise=False),
-            end=self._is_pressed("end", otherwise=False),
+            limbs=limbs,
+            engaged=engaged,
+            valid=valid,
+            start=start,
+            end=end,
         )
+
+    def take_warnings(self) -> list[str]:
+        """Return, now and then, that a dead-man is let go for want of messages."""
+        now, joy, config = self.clock(), self.config.joy, self.config
+        if joy is None or joy.deadman is None or self._is_joy_fresh():
+            return []
+        if not self._is_down(joy.deadman) or now - self._told_ns < _TELL_NS:
+            return []
+        self._told_ns = now
+        return [
+            f"{joy.topic}: no Joy for {config.max_age:g} [s] while the dead-man was "
+            "held, so it counts as let go; a joy_node speaks while nothing changes "
+            "only with autorepeat_rate, 50 [Hz] or more"
+        ]
 
     def close(self) -> None:
         """Leave the graph; may be called twice."""
@@ -115,7 +139,9 @@ class RosLeader(Leader):
         self._slots = {name: _Slot(LimbCommand()) for name in self.config.limbs}
         self._joy: Joy | None = None
         self._joy_ns = 0
+        self._said: tuple[object, ...] = ()
         self._seq = self.n_refused = 0
+        self._told_ns = -_TELL_NS
 
     def _subscribe(self, bus: Bus) -> None:
         for name, limb in self.config.limbs.items():
@@ -192,8 +218,14 @@ class RosLeader(Leader):
         button = None if joy is None else getattr(joy, what)
         if button is None:
             return otherwise
-        is_fresh = self.clock() - self._joy_ns <= self.config.max_age * 1e9
-        buttons = () if self._joy is None or not is_fresh else self._joy.buttons
+        return self._is_joy_fresh() and self._is_down(button)
+
+    def _is_joy_fresh(self) -> bool:
+        return self.clock() - self._joy_ns <= self.config.max_age * 1e9
+
+    def _is_down(self, button: int) -> bool:
+        """Tell whether the newest Joy, however old, holds a button down."""
+        buttons = () if self._joy is None else self._joy.buttons
         return button < len(buttons) and bool(buttons[button])
 
     def _find_silent(self) -> list[str]:

@@ -161,6 +161,64 @@ def test_silence_is_not_valid_and_lets_go_of_the_buttons(graph, device):
     assert not leader.latest().valid
 
 
+def test_asking_again_makes_no_new_sample(graph, device):
+    leader = listen(graph, POSES, device.pose)
+    device.joy(1)
+    first = leader.latest()
+    graph.tick()
+    assert leader.latest().seq == first.seq
+    device.pose((0.1, 0, 0))
+    assert leader.latest().seq == first.seq + 1
+
+    seqs = set()
+    for _ in range(100):  # and then it is silent: let go, not valid, and no more
+        graph.tick()
+        seqs.add(leader.latest().seq)
+
+    assert seqs <= set(range(first.seq + 1, first.seq + 4))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda device: device.joy(1, 2),
+        lambda device: device.joy(1, 3),
+        lambda device: device.joy(),
+        lambda device: device.joy(1, axes=(0.7,)),
+        lambda device: device.pose((0, 0, 0.1)),
+    ],
+    ids=["start", "end", "let go", "axis", "pose"],
+)
+def test_whatever_changes_makes_a_new_sample(graph, device, change):
+    leader = listen(graph, POSES, device.pose)
+    device.joy(1)
+    before = leader.latest().seq
+    graph.tick()
+    change(device)
+
+    assert leader.latest().seq == before + 1
+
+
+def test_a_dead_man_let_go_for_want_of_messages_is_told_with_the_remedy(graph, device):
+    leader = listen(graph, POSES, device.pose)
+
+    def run(n, *buttons):
+        told = []
+        device.joy(*buttons)
+        for _ in range(n):
+            graph.tick()
+            device.pose()
+            leader.latest()
+            told += leader.take_warnings()
+        return told
+
+    assert not run(60), "nobody held it"
+    [text] = run(60, 1)
+    assert "/joy: no Joy for 0.1 [s]" in text
+    assert "autorepeat_rate, 50 [Hz]" in text
+    assert not run(60, 1), "not with every press"
+
+
 def test_what_is_no_pose_is_dropped_and_counted(graph, device):
     leader = listen(graph, POSES, device.pose)
     device.pose((0.1, 0, 0))
