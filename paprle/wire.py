@@ -80,6 +80,11 @@ class Layout:
         return self.status
 
 
+def make_gate_layout(robot: RobotInfo) -> Layout:
+    """Make what a gate hears and says: nothing of that depends on the leader."""
+    return make_layout(robot, LeaderInfo(limbs=()))
+
+
 def make_layout(robot: RobotInfo, leader: LeaderInfo) -> Layout:
     """Make the dtypes of a session between this robot and this leader."""
     n, m = len(robot.joint_names), len(robot.limbs)

@@ -40,6 +40,9 @@ class RosLeader(Leader):
     def __init__(self, config: RosLeaderConfig, clock: Clock) -> None:
         super().__init__(config, clock)
         self._bus: Bus | None = None
+        self._said: tuple[object, ...] = ()
+        self._seq = self.n_refused = 0
+        self._told_ns = -_TELL_NS
         self._begin()
 
     @property
@@ -139,7 +142,7 @@ class RosLeader(Leader):
         self._slots = {name: _Slot(LimbCommand()) for name in self.config.limbs}
         self._joy: Joy | None = None
         self._joy_ns = 0
-        self._said: tuple[object, ...] = ()
+        self._said = ()
         self._seq = self.n_refused = 0
         self._told_ns = -_TELL_NS
 

@@ -12,13 +12,14 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from paprle.link.packets import Kind, Packet, Sealer, Side, derive_key
 from paprle.link.peer_clock import PeerClock
+from paprle.link.terms import find_difference
 from paprle.types import RobotInfo
 from paprle.wire import Layout, Record, Request
 
@@ -45,14 +46,14 @@ class FollowerEnd:
         key: bytes,
         robot: RobotInfo,
         layout: Layout,
-        fingerprint: bytes,
+        terms: Mapping[str, str],
         make_nonce: Callable[[], bytes] = lambda: os.urandom(NONCE),
     ) -> None:
         self.refused: Counter[str] = Counter()
         self.clock = PeerClock()
         self.locked = ""
         self.outbox: list[tuple[bytes, bool]] = []
-        self._key, self._fingerprint = key, fingerprint
+        self._key, self._terms = key, terms
         self._layout, self._make_nonce = layout, make_nonce
         self._low, self._high = robot.q_min - _PLAUSIBLE, robot.q_max + _PLAUSIBLE
         self._permitted_ns = -_PERMIT_NS
@@ -124,18 +125,15 @@ class FollowerEnd:
         packet = sealer.open(data)
         if packet is None:
             return
-        nonce, fingerprint = packet.payload[:NONCE], packet.payload[NONCE:]
+        nonce, terms = packet.payload[:NONCE], packet.payload[NONCE:]
         is_same = self.is_open and nonce == self._welcomed
         if self._sealer is not None and not self.is_open:
             return
         why = "" if is_same else self.locked
         if self.is_open and not is_same:
             why = "expected no other session (T2), got one that drives the robot"
-        elif fingerprint != self._fingerprint:
-            why = (
-                "expected the same robot, limits, leader and session.rate on both "
-                "hosts, got others; give both the same words and configs"
-            )
+        else:
+            why = why or find_difference(self._terms, terms)
         if why:
             self.refused["session"] += 1
         kind = Kind.REFUSAL if why else Kind.WELCOME

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from paprle.link.follower_end import NONCE
 from paprle.link.packets import Kind, Packet, Sealer, Side, derive_key
 from paprle.link.peer_clock import PeerClock
+from paprle.link.terms import pack_terms
 from paprle.wire import Layout, Record
 
 _ASK_NS = 200_000_000  # [ns] chosen: silence after which something is said again
@@ -36,7 +38,12 @@ class LeaderEnd:
     """
 
     def __init__(
-        self, key: bytes, layout: Layout, fingerprint: bytes, *, is_recorded: bool
+        self,
+        key: bytes,
+        layout: Layout,
+        terms: Mapping[str, str],
+        *,
+        is_recorded: bool,
     ) -> None:
         self.refused: Counter[str] = Counter()
         self.clock = PeerClock()
@@ -48,7 +55,7 @@ class LeaderEnd:
         self.outbox: list[bytes] = []
         self._layout, self._is_recorded = layout, is_recorded
         self._nonce, self._key = os.urandom(NONCE), key
-        self._fingerprint = fingerprint
+        self._terms = pack_terms(terms)
         self._greeter = Sealer(key, Side.LEADER, self.refused)
         self._sealer: Sealer | None = None
         self._welcome = b""
@@ -66,7 +73,7 @@ class LeaderEnd:
         is_late = not self.heard_ns and now_ns - self._welcomed_ns > _UNOPENED_NS
         if self._sealer is None or is_late:  # it may have begun anew since it answered
             self._said_ns = now_ns
-            hello = self._nonce + self._fingerprint
+            hello = self._nonce + self._terms
             self.outbox.append(self._greeter.seal(Kind.HELLO, hello, now_ns))
         self._send(Kind.OPEN, self._nonce + bytes([self._is_recorded]), now_ns)
 

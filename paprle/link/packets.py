@@ -11,7 +11,6 @@ import hmac
 import struct
 from collections import Counter
 from enum import IntEnum
-from hashlib import sha256
 from typing import NamedTuple
 
 MAX_BYTES = 4096  # spec: safety.md A7
@@ -131,8 +130,3 @@ class Sealer:
 def derive_key(shared: bytes, nonce_leader: bytes, nonce_follower: bytes) -> bytes:
     """Return the key of one session: what was said in another is worth nothing."""
     return hmac.digest(shared, b"session" + nonce_leader + nonce_follower, "sha256")
-
-
-def make_fingerprint(*parts: object) -> bytes:
-    """Return 32 bytes that differ when what both sides must agree on differs."""
-    return sha256("\n".join(map(repr, parts)).encode()).digest()

@@ -14,8 +14,8 @@ from paprle.loop import DeadlineLoop, Pacer, freeze_garbage, request_realtime
 from paprle.mailbox import Mailbox, Ring
 from paprle.process import Role, is_closed, run_role
 from paprle.session.opening import open_follower
-from paprle.session.plan import RING_BYTES, make_follower, make_leader, make_robot
-from paprle.wire import Request, Stream, make_layout
+from paprle.session.plan import RING_BYTES, make_follower, make_robot
+from paprle.wire import Request, Stream, make_gate_layout
 
 _BRAKING_TIME = 5.0  # [s] chosen: longer than any arm needs from V to rest
 
@@ -26,7 +26,7 @@ class GateHost:
     def __init__(self, role: Role) -> None:
         resolved = Resolved.from_dict(role.payload["config"])
         robot = make_robot(resolved)
-        layout = make_layout(robot.info, make_leader(resolved).info)
+        layout = make_gate_layout(robot.info)
         self._role = role
         self._notes: list[str] = []
         self._follower: Follower = make_follower(resolved, robot)

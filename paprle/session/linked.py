@@ -8,7 +8,7 @@ from paprle import __version__
 from paprle.config import Resolved
 from paprle.errors import ConfigError
 from paprle.interfaces import Link
-from paprle.link.packets import make_fingerprint
+from paprle.link.terms import make_digest
 from paprle.plugins import find_plugin, load_factory
 from paprle.types import RobotInfo
 from paprle.wire import Layout
@@ -51,15 +51,14 @@ def read_key(resolved: Resolved) -> bytes:
     return key
 
 
-def identify(resolved: Resolved, robot: RobotInfo, layout: Layout) -> bytes:
+def identify(resolved: Resolved, robot: RobotInfo, layout: Layout) -> dict[str, str]:
     """Return what both hosts must agree on: what is said, and of which robot."""
-    numbers = (robot.q_min, robot.q_max, robot.dq_max, robot.ddq_max)
-    return make_fingerprint(
-        __version__,
-        resolved.follower_name,
-        robot.joint_names,
-        [values.tolist() for values in numbers],
-        resolved.session.rate,
-        layout.setpoint.descr,
-        layout.status.descr,
-    )
+    limits = (robot.q_min, robot.q_max, robot.dq_max, robot.ddq_max)
+    return {
+        "version": __version__,
+        "follower": resolved.follower_name,
+        "joints": make_digest(robot.joint_names),
+        "limits": make_digest([values.tolist() for values in limits]),
+        "session.rate": f"{resolved.session.rate:g}",
+        "layout": make_digest(layout.setpoint.descr, layout.status.descr),
+    }

@@ -23,8 +23,8 @@ from paprle.session.linked import (
     make_link,
     read_key,
 )
-from paprle.session.plan import RING_BYTES, make_leader, make_robot
-from paprle.wire import Record, Request, Stream, make_layout
+from paprle.session.plan import RING_BYTES, make_robot
+from paprle.wire import Record, Request, Stream, make_gate_layout
 
 _FAREWELL = 6.0  # [s] chosen: the gate brakes and leaves its follower
 _AGAIN = 0.02  # [s] chosen: how often a last word is said again
@@ -38,7 +38,7 @@ class RemoteGate:
     def __init__(self, role: Role) -> None:
         resolved = Resolved.from_dict(role.payload["config"])
         robot = make_robot(resolved).info
-        layout = make_layout(robot, make_leader(resolved).info)
+        layout = make_gate_layout(robot)
         self._role = role
         self._peer = resolved.link.peer
         self._setpoints = Mailbox(layout.setpoint, role.fds["setpoint"])

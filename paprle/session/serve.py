@@ -21,6 +21,7 @@ from paprle.errors import ConfigError
 from paprle.gate.reasons import from_bits
 from paprle.link.follower_end import FollowerEnd
 from paprle.loop import DeadlineLoop, request_realtime
+from paprle.plugins import find_plugin, load_factory
 from paprle.session.linked import (
     PERIOD_RATE,
     SILENCE,
@@ -28,11 +29,12 @@ from paprle.session.linked import (
     make_link,
     read_key,
 )
-from paprle.session.plan import make_plan
+from paprle.session.plan import make_robot
 from paprle.session.roles import Roles
 from paprle.session.status import print_line
 from paprle.session.warm import compile_once
 from paprle.types import GateState
+from paprle.wire import make_gate_layout
 
 _N_BYES = 5  # chosen: some may be lost
 _MOST_TEXT = 1500  # chosen: a report has to fit a datagram
@@ -44,14 +46,13 @@ class FollowerHost:
     """One robot, served to one session after another."""
 
     def __init__(self, resolved: Resolved) -> None:
-        plan = make_plan(resolved)
-        self._layout = plan.layout
+        load_factory(find_plugin("follower", resolved.env_type))  # its SDK is there
+        robot = make_robot(resolved).info
+        self._layout = make_gate_layout(robot)
         self._payload = {"config": resolved.to_dict()}
         self._link = make_link(resolved, is_leader=False)
-        fingerprint = identify(resolved, plan.robot.info, plan.layout)
-        self._end = FollowerEnd(
-            read_key(resolved), plan.robot.info, plan.layout, fingerprint
-        )
+        terms = identify(resolved, robot, self._layout)
+        self._end = FollowerEnd(read_key(resolved), robot, self._layout, terms)
         self._roles: Roles | None = None
         self._n_status = 0
         self._is_let_go = False

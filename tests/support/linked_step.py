@@ -11,7 +11,8 @@ from paprle.link.follower_end import FollowerEnd
 from paprle.link.leader_end import LeaderEnd
 from paprle.wire import pack_sample
 
-KEY, FINGERPRINT = b"a secret of thirty-two bytes ...", b"f" * 32
+KEY = b"a secret of thirty-two bytes ..."
+TERMS = {"version": "1", "session.rate": "200", "limits": "f0"}
 SKEW_NS = 7_000_000_000_000  # [ns] between the two hosts' clocks
 
 
@@ -56,8 +57,8 @@ class LinkedStep(LockStep):
         super().__init__(leader, **settings)
         self.skew_ns = SKEW_NS
         self.up, self.down = Wire(1), Wire(2)
-        self.near = LeaderEnd(KEY, self.layout, FINGERPRINT, is_recorded=True)
-        self.far = FollowerEnd(KEY, self.robot.info, self.layout, FINGERPRINT)
+        self.near = LeaderEnd(KEY, self.layout, TERMS, is_recorded=True)
+        self.far = FollowerEnd(KEY, self.robot.info, self.layout, TERMS)
         self.at_gate = None
         self.gate_status = self.gate.step(None, self.clock())
         self.status = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from linked_step import FINGERPRINT, KEY, LinkedStep
+from linked_step import KEY, TERMS, LinkedStep
 from lock_step import H_NS
 
 from paprle.link.leader_end import LeaderEnd
@@ -14,9 +14,9 @@ def session():
     return LinkedStep().engage()
 
 
-def ask(session, *, key=KEY, fingerprint=FINGERPRINT, other=None, n=200):
+def ask(session, *, key=KEY, terms=TERMS, other=None, n=200):
     """Let another leader ask for the robot; returns its end."""
-    other = other or LeaderEnd(key, session.layout, fingerprint, is_recorded=False)
+    other = other or LeaderEnd(key, session.layout, terms, is_recorded=False)
     for _ in range(n):
         session.clock.now_ns += H_NS
         now = session.clock()
@@ -84,13 +84,31 @@ def test_who_hears_nothing_of_its_own_session_is_not_refused_for_it():
     assert [r["event"] for r in session.near.reports] == ["ready"]
 
 
-def test_another_robot_or_config_is_refused(session):
+@pytest.mark.parametrize(
+    "change, told",
+    [
+        ({"session.rate": "100"}, "expected session.rate 200 as at the robot, got 100"),
+        ({"limits": "0f", "session.rate": "50"}, "limits f0, session.rate 200 as at"),
+        ({"version": "2", "limits": "0f"}, "expected the robot's paprle 1, got 2"),
+        ({"more": "x"}, "expected more None as at the robot, got x"),
+    ],
+)
+def test_what_differs_between_the_hosts_is_refused_by_name(session, change, told):
     session.far.close()
 
-    other = ask(session, fingerprint=b"g" * 32)
+    other = ask(session, terms=TERMS | change)
 
-    assert "the same robot" in other.refusal
+    assert told in other.refusal
     assert not session.far.is_open
+
+
+@pytest.mark.parametrize("said", [b"f" * 32, b"[1]", b"", b"\xff"])
+def test_an_older_paprle_is_told_to_be_another_version(session, said):
+    session.far.close()
+    other = LeaderEnd(KEY, session.layout, TERMS, is_recorded=False)
+    other._terms = said
+
+    assert "paprle 1, got another" in ask(session, other=other).refusal
 
 
 def test_another_key_is_not_answered(session):

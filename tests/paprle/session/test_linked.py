@@ -6,10 +6,11 @@ import pytest
 
 from paprle.config import resolve
 from paprle.errors import ConfigError
-from paprle.session import check
+from paprle.session import check, plan
 from paprle.session.linked import identify, make_link, read_key
-from paprle.session.plan import make_plan
-from paprle.session.serve import serve
+from paprle.session.plan import make_robot
+from paprle.session.serve import FollowerHost, serve
+from paprle.wire import make_gate_layout
 
 TRIPLE = ("leader=autopilot", "follower=piper", "env=kinematic")
 
@@ -69,12 +70,23 @@ def test_both_ends_are_made_without_opening_anything(key):
 
 
 @pytest.mark.parametrize(
-    "words", [("session.rate=100",), ("follower.limits.ddq_max=5.0",)]
+    "words, name",
+    [("session.rate=100", "session.rate"), ("follower.limits.ddq_max=5.0", "limits")],
 )
-def test_hosts_that_differ_in_what_they_must_share_are_told_apart(words):
+def test_hosts_that_differ_in_what_they_must_share_are_told_apart(words, name):
     def find(*words):
-        plan = make_plan(make(*words))
-        return identify(plan.resolved, plan.robot.info, plan.layout)
+        resolved = make(*words)
+        robot = make_robot(resolved).info
+        return identify(resolved, robot, make_gate_layout(robot))
 
-    assert find() == find("link.domain=3")
-    assert find() != find(*words)
+    ours = find()
+    assert ours == find("link.domain=3")
+    assert {k for k, v in find(words).items() if v != ours[k]} == {name}
+
+
+def test_the_robots_host_needs_nothing_of_the_leader(key, monkeypatch):
+    """Neither its files nor its SDK; a gate makes none of it either."""
+    monkeypatch.setattr(plan, "make_leader", None)
+    words = ["leader=offline", "leader.path=/nowhere/at_all.csv", *TRIPLE[1:]]
+
+    FollowerHost(resolve([*words, "link.peer=10.0.0.1", f"link.key={key}"]))

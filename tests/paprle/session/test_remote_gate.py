@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lock_step import H_NS, HUMAN, PIPER
+from lock_step import H_NS, PIPER
 
 from paprle.config import resolve
 from paprle.interfaces import Link
@@ -13,7 +13,7 @@ from paprle.session import remote_gate, serve
 from paprle.session.plan import RING_BYTES
 from paprle.session.remote_gate import RemoteGate
 from paprle.session.serve import FollowerHost
-from paprle.wire import make_layout
+from paprle.wire import make_gate_layout
 
 WORDS = ("leader=autopilot", "follower=piper", "env=kinematic", "link.peer=there")
 
@@ -50,7 +50,7 @@ class Hosts:
         monkeypatch.setattr(serve, "make_link", lambda *_, **__: ends[1])
         monkeypatch.setattr(serve, "print_line", self.lines.append)
         near, far = (resolve([*WORDS, f"link.key={key}"]) for key in keys)
-        layout = make_layout(PIPER.info, HUMAN)
+        layout = make_gate_layout(PIPER.info)
         boxes = Mailbox(layout.setpoint), Mailbox(layout.status), Ring(RING_BYTES)
         names = ("setpoint", "status", "gate_ring")
         self._boxes = boxes

@@ -1,0 +1,51 @@
+"""What both hosts of a link must agree on, and which of it they do not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+
+_DIGITS = 16  # chosen: 64 bits; it guards against mistakes, the key against others
+
+
+def make_digest(*parts: object) -> str:
+    """Return a short text that differs when any part does."""
+    return sha256("\n".join(map(repr, parts)).encode()).hexdigest()[:_DIGITS]
+
+
+def pack_terms(terms: Mapping[str, str]) -> bytes:
+    """Return them as they travel."""
+    return json.dumps(dict(terms), sort_keys=True).encode()
+
+
+def find_difference(ours: Mapping[str, str], data: bytes) -> str:
+    """Say which terms of another host are not ours; nothing when all are.
+
+    Args:
+        ours: At the robot.
+        data: The other's, as they came.
+
+    Returns:
+        What to tell the leader's side, with what to do.
+    """
+    try:
+        theirs = json.loads(data)
+    except ValueError:  # it says them in another way
+        theirs = None
+    if not isinstance(theirs, dict):
+        theirs = {"version": "another"}
+    if theirs == ours:
+        return ""
+    if theirs.get("version") != ours.get("version"):  # all else follows from it
+        return (
+            f"expected the robot's paprle {ours.get('version')}, got "
+            f"{theirs.get('version')}; install the same on both hosts"
+        )
+    names = [k for k in sorted({*ours, *theirs}) if ours.get(k) != theirs.get(k)]
+    expected = ", ".join(f"{name} {ours.get(name)}" for name in names)
+    got = ", ".join(str(theirs.get(name)) for name in names)
+    return (
+        f"expected {expected} as at the robot, got {got}; give both hosts the same "
+        "words and configs for the follower and session.rate"
+    )
