@@ -63,11 +63,13 @@ class PiperArm:
         self._finger_speed = 0.0
         self.stop_reason = ""
 
-    def open(self, home: Vec) -> None:
+    def open(self, home: Vec, q_min: Vec, q_max: Vec) -> None:
         """Find the arm, check that it is one, give it power; move nothing.
 
         Args:
             home: Where the robot's home is, shape (6,), [rad].
+            q_min: Its lower limits, shape (6,), [rad].
+            q_max: Its upper limits, shape (6,), [rad].
 
         Raises:
             DeviceError: If it is not there, not well, or commanded by another.
@@ -83,6 +85,7 @@ class PiperArm:
         self._await_reports()
         self._check_alone()
         self._check_kind(home)
+        self._check_limits(q_min, q_max)
         self._check_health()
         self._enable()
         self.read()
@@ -229,6 +232,23 @@ class PiperArm:
             raise DeviceError(
                 f"{self._where}: expected joint limits that hold the robot's home, got "
                 f"{limits} [0.1°]; restore the arm's own limits (0x474)"
+            )
+
+    def _check_limits(self, q_min: Vec, q_max: Vec) -> None:
+        """Refuse an arm that would cut off what the gate holds for possible.
+
+        Raises:
+            DeviceError: If so; says what to add.
+        """
+        names = self._limb.joint_names
+        words = [
+            f"follower.limits.{side}.{names[joint]}={value:.4f}"
+            for joint, side, value in self._units.find_tighter(q_min, q_max)
+        ]
+        if words:
+            raise DeviceError(
+                f"{self._where}: expected joint limits no tighter than the robot's, "
+                f"got tighter ones on the arm; add {' '.join(words)}"
             )
 
     def _check_health(self) -> None:

@@ -141,7 +141,8 @@ class PiperFollower(Follower):
         ids = [robot.joint_names.index(name) for name in names]
         arm = PiperArm(self.config, limb, channel, self.clock)
         self._arms.append((arm, ids))
-        arm.open(robot.home[ids[:N_ARM]])
+        joints = ids[:N_ARM]
+        arm.open(robot.home[joints], robot.q_min[joints], robot.q_max[joints])
 
     def _check_open(self) -> None:
         if not self._arms:

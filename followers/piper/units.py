@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from paprle.types import Vec
 
+_QUANTUM = math.radians(1e-3)  # [rad] spec: protocol V2, 0x155: 0.001°
 _VERSION = re.compile(r"S-V(\d+)\.(\d+)-(\d+)")
 _OLDEST = (1, 5, 2)  # spec: piper_sdk, its interface V2 needs S-V1.5-2
 _NEW_ZEROS = (1, 6, 3)  # spec: piper_sdk, dh_is_offset: from S-V1.6-3 on
@@ -32,7 +34,8 @@ class Units:
     """The conversions of one arm.
 
     Attributes:
-        limits: The arm's own limits, shape (6, 2), [0.001°]; targets are kept to them.
+        limits: The arm's own limits, shape (6, 2), [0.001°]; targets are kept to them,
+            which nobody should notice: see ``find_tighter``.
     """
 
     def __init__(
@@ -57,6 +60,26 @@ class Units:
         angles = np.degrees(q - self._shift) * 1e3
         low, high = self.limits.T
         return bool(((low <= angles) & (angles <= high)).all())
+
+    def find_tighter(self, q_min: Vec, q_max: Vec) -> Iterator[tuple[int, str, float]]:
+        """Yield where the arm's own limits are tighter than those of the robot.
+
+        What goes beyond them is cut off without the gate's knowledge: a joint that
+        moves stands at once.
+
+        Args:
+            q_min: The robot's lower limits, shape (6,), [rad].
+            q_max: Its upper limits, shape (6,), [rad].
+
+        Yields:
+            A joint from 0, ``q_min`` or ``q_max``, and what it should be, [rad].
+        """
+        low, high = np.radians(self.limits.T * 1e-3) + self._shift
+        for joint in range(len(low)):
+            if q_min[joint] < low[joint] - _QUANTUM:
+                yield joint, "q_min", math.ceil(low[joint] * 1e4) * 1e-4
+            if q_max[joint] > high[joint] + _QUANTUM:
+                yield joint, "q_max", math.floor(high[joint] * 1e4) * 1e-4
 
 
 def to_opening(finger: float) -> int:

@@ -300,8 +300,10 @@ def test_a_missing_sdk_is_named(config, robot, clock, monkeypatch):
         PiperFollower(config, robot, clock).open()
 
 
-def load(name):
-    resolved = resolve(["leader=autopilot", f"follower={name}", "env=kinematic"])
+def load(name, *words):
+    resolved = resolve(
+        ["leader=autopilot", f"follower={name}", "env=kinematic", *words]
+    )
     return RobotModel.from_settings(resolved.robot, name, WORKSPACE).info
 
 
@@ -313,7 +315,13 @@ def test_a_robot_of_another_kind_is_refused(config, clock):
 def test_newer_firmware_has_its_zeros_elsewhere(tmp_path, robot, clock):
     arm = EmulatedPiper(tmp_path, "firmware=S-V1.8-2")
     config = PiperConfig(interface="emucan", channel=arm.channel)
-    follower = PiperFollower(config, robot, clock)
+    with pytest.raises(DeviceError, match="tighter ones on the arm; add ") as refusal:
+        PiperFollower(config, robot, clock).open()
+    words = str(refusal.value).split("; add ")[1].split()
+    assert len(words) == 2
+    assert not arm.read().is_enabled[-1]
+
+    follower = PiperFollower(config, load("piper", *words), clock)
     follower.open()
 
     q = follower.read().q

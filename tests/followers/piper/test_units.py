@@ -63,6 +63,31 @@ def test_targets_are_kept_to_the_arms_own_limits():
     assert units.allows(HOME)
 
 
+@pytest.mark.parametrize(
+    "version, limits, tighter",
+    [
+        (OLD, {}, {}),
+        (OLD, {3: (-995, 1000)}, {(3, "q_min"): -1.7366}),
+        (OLD, {0: (-1500, 1400)}, {(0, "q_max"): 2.4434}),
+        (NEW, {}, {(1, "q_min"): 0.0350, (2, "q_max"): -0.0350}),
+    ],
+)
+def test_limits_of_the_arm_that_would_cut_off_a_target_are_found(
+    robot, version, limits, tighter
+):
+    units = Units(version, [limits.get(i, pair) for i, pair in enumerate(LIMITS)])
+    q_min, q_max = robot.q_min[:6].copy(), robot.q_max[:6].copy()
+
+    found = {(i, side): q for i, side, q in units.find_tighter(q_min, q_max)}
+
+    assert found == pytest.approx(tighter)
+    for (i, side), q in found.items():
+        (q_min if side == "q_min" else q_max)[i] = q
+    assert not [*units.find_tighter(q_min, q_max)]
+    for q in (q_min, q_max):
+        np.testing.assert_allclose(units.to_joints(units.to_angles(q)), q, atol=2e-5)
+
+
 def test_lost_limits_allow_nothing():
     assert not Units(OLD, [(-1, -1)] * 6).allows(HOME)
 
