@@ -50,7 +50,7 @@ class RosFollower(Follower):
         except (BusError, MessageError) as err:
             self.close("hold")
             raise DeviceError(f"ros: {err}") from err
-        self._has_effort = bool(np.isfinite(self._remote.tau).all())
+        self._has_effort = bool(np.isfinite(self._remote.states.tau).all())
         return FollowerInfo(
             joint_names=self.robot.joint_names,
             rate=config.rate,
@@ -61,7 +61,7 @@ class RosFollower(Follower):
         )
 
     def read(self) -> FollowerState:
-        """Return the newest state; its stamp is when the oldest joint arrived.
+        """Return the newest state; its stamp is that of the oldest joint.
 
         Raises:
             DeviceError: If the middleware failed, or the follower is closed.
@@ -72,10 +72,10 @@ class RosFollower(Follower):
         except BusError as err:
             raise DeviceError(f"ros: {err}") from err
         return FollowerState(
-            stamp_ns=int(remote.stamps_ns.min()),
-            q=readonly(remote.q),
-            dq=readonly(remote.dq),
-            tau=readonly(remote.tau) if self._has_effort else None,
+            stamp_ns=int(remote.states.stamps_ns.min()),
+            q=readonly(remote.states.q),
+            dq=readonly(remote.states.dq),
+            tau=readonly(remote.states.tau) if self._has_effort else None,
             stop_reason=remote.stop_reason,
         )
 

@@ -125,6 +125,15 @@ class Bus(ABC):
     def count_subscribers(self, topic: str) -> int:
         """Return how many subscribers of others a topic has, as far as is known."""
 
+    def list_subscribers(self, topic: str) -> tuple[str, ...]:  # noqa: ARG002
+        """Return the nodes that subscribe to a topic, where they are known by name."""
+        return ()
+
+    @property
+    def trouble(self) -> str:
+        """Why who publishes and who subscribes is not known now; empty when it is."""
+        return ""
+
     @abstractmethod
     def list_topics(self) -> dict[str, str]:
         """Return the topics of others and their types, as far as they are known."""

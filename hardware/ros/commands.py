@@ -72,7 +72,8 @@ class Commander:
         self, bus: Bus, topic: Topic, planner: StopPlanner, clock: Callable[[], int]
     ) -> None:
         self.topic = topic
-        self._codec, self._planner, self._clock = bus.codec, planner, clock
+        self._bus, self._codec = bus, bus.codec
+        self._planner, self._clock = planner, clock
         self._is_action = topic.kind == "gripper_action"
         advertise = bus.advertise_action if self._is_action else bus.advertise
         self._publisher = advertise(topic.name, KINDS[topic.kind])
@@ -86,6 +87,12 @@ class Commander:
         """Say who should take them."""
         who = "an action server" if self._is_action else "a reliable subscriber"
         return f"{who} of {KINDS[self.topic.kind]} on {self.topic.name}"
+
+    def describe_takers(self) -> str:
+        """Say who does take them: by name where the bus knows names."""
+        n, names = self.count_matched(), self._bus.list_subscribers(self.topic.name)
+        whom = ", ".join(names) if len(names) >= n else f"{n} subscriber(s)"
+        return f"{self.topic.name}: {whom}"
 
     def forget(self) -> None:
         """Begin anew: what was commanded last is no past any more."""

@@ -131,6 +131,11 @@ class RclpyBus(Bus):
         found = self._node.get_subscriptions_info_by_topic(topic)
         return self._count_others(found, self._ours["subscriptions", topic])
 
+    def list_subscribers(self, topic: str) -> tuple[str, ...]:
+        """Return the nodes that subscribe to a topic."""
+        found = self._node.get_subscriptions_info_by_topic(topic)
+        return tuple(info.node_name for info in found)
+
     def list_topics(self) -> dict[str, str]:
         """Return all topics and their first types."""
         listed = self._node.get_topic_names_and_types()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,23 +11,21 @@ import numpy.typing as npt
 
 from hardware.ros.bus import LATCHED, SENSORS, Bus, BusError
 from hardware.ros.commands import Commander, Topic
-from hardware.ros.joints import (
-    Vec,
-    decode_bool,
-    decode_joints,
-)
-from hardware.ros.messages import (
-    BOOL,
-    JOINT_STATE,
-    MessageError,
-)
+from hardware.ros.joints import Vec, decode_bool
+from hardware.ros.messages import BOOL, JOINT_STATE, MessageError
+from hardware.ros.states import JointStates
 from hardware.ros.stopping import StopPlanner
+
+_LOG = logging.getLogger(__name__)
 
 _LOOK_NS = 100_000_000  # [ns] chosen: how often the graph is looked at
 _SETTLING = 0.5  # [s] chosen: time for publishers to be found that should not be there
+_N_LOOKS = 3  # chosen: a busy host may hold up the states of one such time
+_STATE_AGE = 0.02  # [s] spec: safety.md amendments, L3: max(3 periods, 20 ms)
+_FIT = 1.5  # [states] chosen: in that age, or each late message holds the robot
+_LEASE = 20  # [s] spec: Fast DDS; the dead are known for so long, 10 s to Cyclone
 _PLAUSIBLE = 1.0  # [rad] chosen: how far outside its limits a real joint may read
-_LONGEST_STEP = 0.5  # [s] chosen: states farther apart than this give no velocity
-_JUMP = 0.2  # [rad] chosen: between two states, beyond what twice V explains
+_SLOWEST = 10.0  # [Hz] chosen: as the config's
 _NEAR = 0.01  # [rad] chosen: a step that no drive minds
 
 
@@ -71,27 +70,19 @@ class RosRobot:
     """States and commands of a robot over any bus.
 
     Attributes:
-        q: Positions, shape (n,), [rad] or [m]; NaN before they are known.
-        dq: Velocities, shape (n,).
-        tau: Efforts, shape (n,); NaN where there are none.
-        stamps_ns: When each joint was heard of last, shape (n,), [ns].
-        n_refused: Messages that could not be used.
+        states: What it says of its joints.
     """
 
     def __init__(self, bus: Bus, spec: RobotSpec, clock: Callable[[], int]) -> None:
         self._bus, self._spec, self._clock = bus, spec, clock
-        n = len(spec.joint_names)
-        self.q, self.dq, self.tau = np.full((3, n), np.nan)
-        self.stamps_ns = np.zeros(n, dtype=np.int64)
-        self.n_refused = 0
-        self._header_ns = np.zeros(n, dtype=np.int64)
-        self._orders: dict[tuple[str, ...], tuple[list[int], list[int]]] = {}
-        self._is_running = True
+        self.states = JointStates(bus.codec, spec.joint_names, spec.scale, spec.dq_max)
+        self._is_running = None if spec.running else True
         self._looked_ns = 0
-        self._intruder = self._jump = ""
+        self._intruder = self._deserted = ""
         self._is_held = False
+        take = self.states.make_callback(clock)
         for state in spec.states:
-            bus.subscribe(state, JOINT_STATE, self._take_joints, SENSORS)
+            bus.subscribe(state, JOINT_STATE, take, SENSORS)
         if spec.running:
             bus.subscribe(spec.running, BOOL, self._take_running, LATCHED)
         self._commanders = [
@@ -103,7 +94,7 @@ class RosRobot:
         """Wait for the robot and look whether it is the one expected.
 
         Args:
-            timeout: For how long, [s].
+            timeout: For how long, [s]; and for how long for others to go.
 
         Raises:
             BusError: With everything that is missing, wrong or too many.
@@ -111,12 +102,17 @@ class RosRobot:
         self._bus.wait_until(self._is_there, timeout)
         problems = self._find_missing()
         if not problems:
-            self._bus.wait_until(lambda: False, _SETTLING)
-            problems = self._find_implausible()
-            intruder = self._find_intruder()
-            problems += [intruder] if intruder else []
+            problems = self._find_slow() + self._find_implausible()
+            self._bus.wait_until(lambda: not self._find_intruder(), timeout)
+            if intruder := self._find_intruder():
+                gone = f"or one that was killed less than {_LEASE} s ago"
+                problems.append(f"{intruder}, {gone}")
         if problems:
             raise BusError("; ".join(problems))
+        takers = "; ".join(
+            commander.describe_takers() for commander in self._commanders
+        )
+        _LOG.warning("commands go to %s", takers)
 
     def poll(self) -> None:
         """Take what has arrived; never blocks."""
@@ -124,28 +120,31 @@ class RosRobot:
         now_ns = self._clock()
         if now_ns - self._looked_ns >= _LOOK_NS:
             self._looked_ns = now_ns
-            self._intruder = self._find_intruder()
+            self._intruder = self._bus.trouble or self._find_intruder()
+            self._deserted = self._find_deserted()
+            self._is_held = self._is_held or bool(self._deserted)
 
     @property
     def stop_reason(self) -> str:
         """Why the robot must not be driven now; empty when it may."""
         if not self._is_running:
             return f"robot not running ({self._spec.running})"
-        return self._jump or self._intruder
+        return self._deserted or self.states.jump or self._intruder
 
     def send(self, q: Vec) -> None:
         """Send a command to all topics.
 
-        A robot that stopped by itself is sent nothing until the command is where it
-        stands, which arming anew brings about: no command waits for its restart.
+        A robot that stopped by itself, or whose controller was gone, is sent nothing
+        until the command is where it stands, which arming anew brings about: no command
+        waits for its return.
 
         Args:
             q: Positions, shape (n,), [rad] or [m].
         """
-        self._is_held = self._is_held or not self._is_running
         if self._is_held:
-            is_near = bool((np.abs(q - self.q)[self._spec.is_arm] <= _NEAR).all())
-            self._is_held = not (self._is_running and is_near)
+            off = np.abs(q - self.states.q)[self._spec.is_arm]
+            is_back = self._is_running and not self._deserted
+            self._is_held = not (is_back and (off <= _NEAR).all())
             if self._is_held:
                 for commander in self._commanders:
                     commander.forget()
@@ -167,84 +166,31 @@ class RosRobot:
     def _find_lead(self, q: Vec, at: npt.NDArray[np.intp]) -> float:
         """Return when a command is to be reached: an arm let go catches up at V."""
         spec = self._spec
-        late = np.abs(q - self.q[at]) / spec.dq_max[at] - 2.0 * spec.lag
+        late = np.abs(q - self.states.q[at]) / spec.dq_max[at] - 2.0 * spec.lag
         return float(np.fmax.reduce(late[spec.is_arm[at]], initial=spec.lead))
-
-    def _take_joints(self, data: bytes) -> None:
-        try:
-            joints = decode_joints(self._bus.codec, data)
-        except MessageError:
-            self.n_refused += 1
-            return
-        ours, theirs = self._find_order(joints.names)
-        if not ours:
-            return
-        now_ns, scale = self._clock(), self._spec.scale[ours]
-        q, dq = joints.q[theirs] / scale, joints.dq[theirs] / scale
-        is_missing = np.isnan(dq)
-        if is_missing.any():
-            estimated = self._estimate_speed(ours, q, joints.stamp_ns, now_ns)
-            dq = np.where(is_missing, estimated, dq)
-        self._look_for_jump(ours, q, now_ns)
-        self.q[ours], self.dq[ours] = q, dq
-        self.tau[ours] = joints.tau[theirs] * scale
-        self.stamps_ns[ours], self._header_ns[ours] = now_ns, joints.stamp_ns
-
-    def _find_order(self, names: tuple[str, ...]) -> tuple[list[int], list[int]]:
-        """Return where the joints of a message stand with us, and in the message."""
-        if names not in self._orders:
-            if len(self._orders) > len(self._spec.joint_names) * 8:
-                self._orders.clear()  # a sender that makes up names fills no memory
-            known = {name: i for i, name in enumerate(self._spec.joint_names)}
-            pairs = [(known[name], k) for k, name in enumerate(names) if name in known]
-            self._orders[names] = [i for i, _ in pairs], [k for _, k in pairs]
-        return self._orders[names]
-
-    def _estimate_speed(
-        self, ours: list[int], q: Vec, header_ns: int, now_ns: int
-    ) -> Vec:
-        """Return differences over the sender's time, or that of arrival without one."""
-        has_stamps = (self._header_ns[ours] > 0) & (header_ns > 0)
-        by_header = header_ns - self._header_ns[ours]
-        by_arrival = now_ns - self.stamps_ns[ours]
-        dt = np.where(has_stamps, by_header, by_arrival) * 1e-9
-        is_usable = (dt > 1e-4) & (dt < _LONGEST_STEP)
-        before = np.nan_to_num(self.dq[ours])
-        steps = (q - self.q[ours]) / np.where(is_usable, dt, 1.0)
-        standing = np.where(dt >= _LONGEST_STEP, 0.0, before)
-        return np.where(is_usable & np.isfinite(steps), steps, standing)
-
-    def _look_for_jump(self, ours: list[int], q: Vec, now_ns: int) -> None:
-        """Note a change that no motion explains: other joints under the same names."""
-        dt = (now_ns - self.stamps_ns[ours]) * 1e-9
-        allowed = _JUMP + 2.0 * self._spec.dq_max[ours] * dt
-        steps = np.abs(q - self.q[ours])
-        for k in np.flatnonzero(steps > allowed):
-            name = self._spec.joint_names[ours[k]]
-            self._jump = f"{name} jumped by {steps[k]:.3g} from state to state"
 
     def _take_running(self, data: bytes) -> None:
         try:
             self._is_running = decode_bool(self._bus.codec, data)
+            self._is_held = self._is_held or not self._is_running
         except MessageError:
-            self.n_refused += 1
+            self.states.n_refused += 1
 
     def _is_there(self) -> bool:
         matched = all(commander.count_matched() for commander in self._commanders)
-        return matched and bool((self.stamps_ns > 0).all())
+        is_heard = bool((self.states.n_heard > 0).all())
+        return matched and is_heard and self._is_running is not None
 
     def _find_missing(self) -> list[str]:
         """Say what was expected and what is there instead."""
         spec, problems = self._spec, []
-        unheard = [
-            name
-            for name, stamp in zip(spec.joint_names, self.stamps_ns, strict=True)
-            if stamp == 0
-        ]
-        if unheard:
+        heard = zip(spec.joint_names, self.states.n_heard, strict=True)
+        if unheard := [name for name, n in heard if not n]:
             problems.append(
                 f"expected states of {', '.join(unheard)} on {', '.join(spec.states)}"
             )
+        if self._is_running is None:
+            problems.append(f"expected a Bool on {spec.running}, reliable and latched")
         problems += [
             f"expected {commander.describe_peer()}"
             for commander in self._commanders
@@ -255,17 +201,36 @@ class RosRobot:
             problems.append(f"found: {', '.join(sorted(found)) or 'nobody'}")
         return problems
 
+    def _find_slow(self) -> list[str]:
+        """Refuse states that come too seldom to be fresh at the rate of commands."""
+        period = self._spec.period
+        longest = max(3.0 * period, _STATE_AGE) / _FIT
+        rate = 0.0
+        for _ in range(_N_LOOKS):
+            n_before, begin_ns = self.states.n_heard.copy(), self._clock()
+            self._bus.wait_until(lambda: False, _SETTLING)
+            elapsed = (self._clock() - begin_ns) * 1e-9
+            rate = max(rate, float((self.states.n_heard - n_before).min()) / elapsed)
+            if rate * longest >= 1.0:
+                return []
+        fit = max(rate, _SLOWEST)
+        return [
+            f"expected states to go with {1.0 / period:.0f} commands a second, got "
+            f"{rate:.0f} a second; set env.rate={fit:.0f} env.lead={1.0 / fit:.2g}"
+        ]
+
     def _find_implausible(self) -> list[str]:
         """Refuse positions that no joint of this robot can have: degrees, say."""
         spec = self._spec
         low, high = spec.q_min - _PLAUSIBLE, spec.q_max + _PLAUSIBLE
-        is_good = (low <= self.q) & (self.q <= high)
+        is_good = (low <= self.states.q) & (self.states.q <= high)
         if is_good.all():
             return []
         shown = ", ".join(
-            f"{spec.joint_names[i]} {self.q[i]:.4g}" for i in np.flatnonzero(~is_good)
+            f"{spec.joint_names[i]} {self.states.q[i]:.4g}"
+            for i in np.flatnonzero(~is_good)
         )
-        radians = np.deg2rad(self.q)
+        radians = np.deg2rad(self.states.q)
         is_degrees = ((low <= radians) & (radians <= high)).all()
         hint = "; are these degrees?" if is_degrees else ""
         return [f"expected positions within the limits of the URDF, got {shown}{hint}"]
@@ -280,4 +245,14 @@ class RosRobot:
             n = bus.count_publishers(state)
             if n > spec.n_state_publishers:
                 return f"{n} publishers on {state}, not {spec.n_state_publishers}"
+        return ""
+
+    def _find_deserted(self) -> str:
+        """Say who has gone without whom the robot is not driven."""
+        for commander in self._commanders:
+            if not commander.count_matched():
+                return f"nobody takes {commander.topic.name}"
+        running = self._spec.running
+        if running and not self._bus.count_publishers(running):
+            return f"nobody says whether it runs: {running}"
         return ""

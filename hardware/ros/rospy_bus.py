@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import os
-import socket
 import sys
-import threading
 from collections import deque
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from hardware.ros.bus import COMMANDS, SENSORS, Bus, BusError, Callback, Publisher, Qos
 from hardware.ros.messages import Codec
+from hardware.ros.rospy_graph import MasterWatch
 
 _DEBIAN = Path("/usr/lib/python3/dist-packages")  # spec: Debian's Python policy
-_ASK_PERIOD = 0.2  # [s] chosen: how often the master is asked who publishes what
-_PATIENCE = 2.0  # [s] chosen: the longest wait for that thread at the end
-_ANSWER = 0.1  # [s] chosen: a node that is slower than this is not dead
 _IGNORED = "/rosout"
 
 
@@ -107,13 +102,10 @@ class RospyBus(Bus):
         # signals are the process's own to handle: a gate brakes before it ends
         rospy.init_node(node_name, anonymous=True, disable_signals=True)
         self._master = rosgraph.Master(rospy.get_name())
-        self._master_error: type[Exception] = rosgraph.MasterException
         self._waiting: deque[tuple[Callback, bytes]] = deque(maxlen=SENSORS.depth * 8)
         self._ends: list[Any] = []
-        self._graph = self._ask_master()
-        self._must_end = threading.Event()
-        self._watcher = threading.Thread(target=self._watch, name="ros master")
-        self._watcher.start()
+        # a proxy is no thing for two threads
+        self._watch = MasterWatch(rosgraph.Master(rospy.get_name()))
 
     def advertise(self, topic: str, typename: str, qos: Qos = COMMANDS) -> Publisher:
         """Return a publisher; see ``Bus``."""
@@ -155,11 +147,20 @@ class RospyBus(Bus):
 
     def count_publishers(self, topic: str) -> int:
         """Return how many other nodes publish a topic."""
-        return self._count(0, topic)
+        return len(self._find_others(0, topic))
 
     def count_subscribers(self, topic: str) -> int:
         """Return how many other nodes subscribe to a topic."""
-        return self._count(1, topic)
+        return len(self._find_others(1, topic))
+
+    def list_subscribers(self, topic: str) -> tuple[str, ...]:
+        """Return the other nodes that subscribe to a topic, in order."""
+        return tuple(sorted(self._find_others(1, topic)))
+
+    @property
+    def trouble(self) -> str:
+        """Why the graph is not known; empty while its master answers."""
+        return self._watch.trouble
 
     def list_topics(self) -> dict[str, str]:
         """Return the topics the master knows, and their types in ROS 2's spelling."""
@@ -172,8 +173,7 @@ class RospyBus(Bus):
 
     def close(self) -> None:
         """Unregister; may be called twice. The process's node itself stays."""
-        self._must_end.set()
-        self._watcher.join(_PATIENCE)
+        self._watch.close()
         for end in self._ends:
             end.unregister()
         self._ends.clear()
@@ -192,33 +192,5 @@ class RospyBus(Bus):
             },
         )
 
-    def _count(self, part: int, topic: str) -> int:
-        nodes = self._graph[part].get(topic, set())
-        return len(nodes - {self._rospy.get_name()})
-
-    def _ask_master(self) -> list[dict[str, set[str]]]:
-        """Return who publishes and who subscribes, without the dead it still knows."""
-        state = self._master.getSystemState()[:2]
-        named = {node for part in state for _, nodes in part for node in nodes}
-        dead = {node for node in named if self._is_dead(node)}
-        return [{topic: set(nodes) - dead for topic, nodes in part} for part in state]
-
-    def _is_dead(self, node: str) -> bool:
-        """Whether nobody listens where a node said it would: it was killed."""
-        try:
-            where = urlsplit(self._master.lookupNode(node))
-            address = (where.hostname or "", where.port or 0)
-            with socket.create_connection(address, _ANSWER):
-                return False
-        except ConnectionRefusedError:
-            return True
-        except (OSError, ValueError, self._master_error):
-            return False  # who is not known to be dead counts
-
-    def _watch(self) -> None:
-        """Ask the master now and then: it may take long, and polling may not."""
-        while not self._must_end.wait(_ASK_PERIOD):
-            try:
-                self._graph = self._ask_master()
-            except (OSError, ValueError):
-                continue  # a master that is away changes nothing between nodes
+    def _find_others(self, part: int, topic: str) -> set[str]:
+        return self._watch.graph[part].get(topic, set()) - {self._rospy.get_name()}

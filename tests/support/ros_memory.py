@@ -21,6 +21,7 @@ from paprle.oracle import Limits, check_commands
 from paprle.settings import GateSettings
 from paprle.testing.clock import ManualClock
 
+DAY_NS = 1_700_000_000 * 10**9  # [ns] the robot's clock is one of the time of day
 STEP = 0.0025  # [s] of the emulated robot: two to a period of the gate
 
 
@@ -110,6 +111,10 @@ class MemoryBus(Bus):
         readers = self.graph.readers
         return sum(r.topic == topic and r.bus is not self for r in readers)
 
+    def list_subscribers(self, topic):
+        readers = [r for r in self.graph.readers if r.topic == topic]
+        return tuple(sorted(r.bus.node for r in readers if r.bus is not self))
+
     def list_topics(self):
         ends = self.graph.readers + self.graph.writers
         return {end.topic: end.typename for end in ends if end.bus is not self}
@@ -165,6 +170,7 @@ class MemoryRobot:
             self.log,
             drives=drives or LagDrives(self.description, tau),
             make_bus=lambda: graph.join("another"),
+            epoch_ns=DAY_NS,
         )
         self._n, self._every = 0, every
         graph.stepped.append(self.step)
@@ -196,6 +202,7 @@ class RosSession(LockStep):
         self.rig = MemoryRobot(self.graph, every=1, env=env, **robot)
         monkeypatch.setattr(follower, "open_bus", lambda *_: self.graph.join())
         config = config or make_config(env=env)
+        config = replace(config, rate=200.0, lead=0.005)  # those of this gate
         self.follower = RosFollower(config, self.robot.info, self.clock)
         info = self.follower.open()
         self.gate = GateController(

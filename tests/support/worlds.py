@@ -26,6 +26,8 @@ from paprle.session.plan import make_robot
 from paprle.types import RobotInfo
 
 WORLDS = ("ros2", "ros1", "can")
+AT_200_HZ = ("env.rate=200", "env.lead=0.005")
+"""What the emulator can: the maker's own states of ROS 1 come 50 times a second."""
 GAP = 2.0  # [periods] chosen: as a stream that was interrupted looks on arrival
 BESIDE = 1.0  # [s] chosen: a brake, and the way back to the commands (decision 0015)
 HASTE = 2.0  # [1] spec: decision 0015: of A, on the way back
@@ -95,11 +97,12 @@ class World:
 
     def __init__(self, name: str, follower: str, folder: Path) -> None:
         self.name, self.follower, self._folder = name, follower, folder
-        words = ["leader=autopilot", f"follower={follower}", f"env={name}"]
-        resolved = resolve(words)
+        self.settings = [f"follower={follower}", f"env={name}"]
+        if name == "ros1":
+            self.settings += AT_200_HZ
+        resolved = resolve(["leader=autopilot", *self.settings])
         self.robot: RobotInfo = make_robot(resolved).info
         self._env = resolved.env
-        self.settings = [f"follower={follower}", f"env={name}"]
         log = f"log={folder / 'robot.jsonl'}"
         if name == "can":
             self.emulators = [self._make_arm(limb.name) for limb in self.robot.limbs]
@@ -146,10 +149,10 @@ class World:
         """Return what came, of every topic or channel."""
         return self._read_arms() if self.name == "can" else self._read_topics()
 
-    def judge(self, rate: float = 200.0) -> dict[str, list[Verdict]]:
+    def judge(self) -> dict[str, list[Verdict]]:
         """The oracle's verdicts on what came, a piece each, by topic or channel."""
         return {
-            arrived.where: judge_arrived(arrived, self.robot, 1.0 / rate)
+            arrived.where: judge_arrived(arrived, self.robot, 1.0 / self._env.rate)
             for arrived in self.read()
         }
 

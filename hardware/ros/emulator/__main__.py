@@ -23,6 +23,7 @@ from hardware.ros.emulator.drives import Drives, LagDrives, MujocoDrives
 from hardware.ros.emulator.robot import EmulatedRobot, Log
 from hardware.ros.transports import NodeSettings, open_bus
 
+_EPOCH_NS = 1_700_000_000 * 10**9  # [ns] chosen: its clock has a date, not ours
 _PRIORITY = 10  # chosen: above all ordinary processes; a robot has its own computer
 
 
@@ -123,6 +124,7 @@ class Runner:
             Log(Path(options.log) if options.log else None),
             drives=options.make_drives(self._description),
             make_bus=lambda: open_bus(settings, "another"),
+            epoch_ns=_EPOCH_NS,
         )
         self._must_end = False
         self._rest = b""

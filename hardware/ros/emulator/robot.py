@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import deque
 from collections.abc import Callable
 from copy import copy
 from pathlib import Path
@@ -25,6 +26,8 @@ Vec = npt.NDArray[np.float64]
 FAULTS = (
     "paused",
     "silent",
+    "delayed",
+    "stuck",
     "reordered",
     "mislabelled",
     "degrees",
@@ -36,6 +39,8 @@ FAULTS = (
     "rogue",
 )
 """What can be switched on and off; ``killed`` ends the process at once."""
+
+_DELAY_NS = 300_000_000  # [ns] chosen: more than the 250 ms after which a robot stops
 
 
 class Log:
@@ -70,6 +75,7 @@ class EmulatedRobot:
         *,
         drives: Drives,
         make_bus: Callable[[], Bus],
+        epoch_ns: int = 0,
     ) -> None:
         """Put the robot at its start and its topics on the bus.
 
@@ -79,13 +85,15 @@ class EmulatedRobot:
             log: Where it is told what came and how it moved.
             drives: What moves its joints.
             make_bus: Makes another node, for faults that need one.
+            epoch_ns: Its stamps less the time of ``step``, [ns].
         """
         self._description, self._bus, self._log = description, bus, log
         self._drives = drives
-        self._make_bus = make_bus
+        self._make_bus, self._epoch_ns = make_bus, epoch_ns
         self._faults: set[str] = set()
         self._others: dict[str, tuple[Bus, Publisher]] = {}
         self._now_ns = 0
+        self._measured: deque[tuple[int, Joints]] = deque()
         self._controllers: list[tuple[Controller, list[int]]] = []
         for topic, (kind, joints) in description.commands.items():
             ids = [description.joints.index(name) for name in joints]
@@ -138,7 +146,9 @@ class EmulatedRobot:
         """Publish the joint states of now."""
         if self._faults & {"paused", "silent"}:
             return
-        joints = self._spoil(self._measure())
+        joints = self._spoil(self._choose_state())
+        if joints is None:
+            return
         data = encode_joints(self._bus.codec, joints)
         for publisher in self._states:
             publisher.publish(data)
@@ -197,11 +207,26 @@ class EmulatedRobot:
 
         return take
 
-    def _measure(self) -> Joints:
+    def _choose_state(self) -> Joints | None:
+        """Return what is told now: the newest state, an older one, or none yet."""
         names, moved = self._description.joints, self._drives
-        return Joints(names, moved.q, moved.dq, moved.tau, stamp_ns=self._now_ns)
+        stamp_ns = self._now_ns + self._epoch_ns
+        if "stuck" in self._faults and self._measured:
+            told = self._measured[-1][1]
+            return Joints(names, told.q, told.dq, told.tau, stamp_ns)
+        measured = Joints(names, moved.q, moved.dq, moved.tau, stamp_ns)
+        if "delayed" not in self._faults:
+            self._measured.clear()
+            self._measured.append((self._now_ns, measured))
+            return measured
+        self._measured.append((self._now_ns, measured))
+        if self._now_ns - self._measured[0][0] < _DELAY_NS:
+            return None
+        return self._measured.popleft()[1]
 
-    def _spoil(self, joints: Joints) -> Joints:
+    def _spoil(self, joints: Joints | None) -> Joints | None:
+        if joints is None:
+            return None
         names, q, dq, tau = joints.names, joints.q, joints.dq, joints.tau
         if "reordered" in self._faults:
             names, q, dq, tau = names[::-1], q[::-1], dq[::-1], tau[::-1]

@@ -38,6 +38,7 @@ def test_what_reaches_the_robot_keeps_every_invariant(moving):
     [
         ("paused", {Reason.STATE_STALE, Reason.STATE_LOST}),
         ("silent", {Reason.STATE_STALE, Reason.STATE_LOST}),
+        ("delayed", {Reason.STATE_LOST}),
         ("mislabelled", {Reason.FOLLOWER_STOP}),
         ("degrees", {Reason.FOLLOWER_STOP, Reason.STATE_BAD}),
         ("nan", {Reason.STATE_BAD}),
@@ -53,6 +54,50 @@ def test_a_fault_brakes_with_a_reason_and_no_jump(moving, fault, expected):
     moving.move(40, speed=0.2)
     np.testing.assert_array_equal(moving.q_cmd, stood)
     assert moving.judge().is_ok
+
+
+@pytest.mark.parametrize("moving", ["ros2"], indirect=True)
+def test_states_that_stay_late_are_not_driven_by(moving):
+    moving.rig.robot.switch("delayed", is_on=True)
+    moving.move(200, speed=0.2)
+
+    age = moving.clock() - moving.follower.read().stamp_ns
+    assert 295_000_000 <= age <= 310_000_000
+    moving.engaged = False
+    moving.step(5).press("clear").step(5)
+    assert moving.gate_state == "STOPPED", "new ones come, all of them old"
+
+
+@pytest.mark.parametrize("moving", ["ros2"], indirect=True)
+def test_states_that_stand_still_are_not_run_away_from(moving):
+    moving.rig.robot.switch("stuck", is_on=True)
+    told = moving.follower.read().q[:6]
+    moving.move(200, speed=0.3)
+
+    age = moving.clock() - moving.follower.read().stamp_ns
+    assert age <= 5_000_000, "they look fresh"
+    assert np.abs(moving.rig.q[:6] - told).max() < 0.3, "E of the leash and the brake"
+    assert moving.status["counts"][Reason.LAG]
+    moving.rig.robot.switch("stuck", is_on=False)
+    moving.step(100)
+    assert moving.judge().is_ok
+
+
+@pytest.mark.parametrize("moving", ["ros2"], indirect=True)
+def test_after_a_jump_it_may_be_cleared_once_states_are_steady(moving):
+    moving.rig.robot.switch("mislabelled", is_on=True)
+    moving.step(20)
+    assert "jumped" in moving.follower.read().stop_reason
+    moving.rig.robot.switch("mislabelled", is_on=False)
+    moving.step(190)
+    assert "jumped" in moving.follower.read().stop_reason, "not a second yet"
+    moving.step(20)
+
+    assert not moving.follower.read().stop_reason
+    assert moving.gate_state == "STOPPED"
+    moving.engaged = False
+    moving.step(5).press("clear").step(5)
+    assert moving.gate_state != "STOPPED"
 
 
 def test_what_is_no_fault_does_not_stop_it(moving):
@@ -138,6 +183,7 @@ def test_a_gate_that_stood_still_does_not_pull_the_robot_back(moving):
     assert (forward * speeds >= -0.2 * V).all(), "pulled back"
 
 
+@pytest.mark.parametrize("moving", ["ros2"], indirect=True)
 @pytest.mark.parametrize("hours", [-1, 1, 24])
 def test_a_robot_whose_clock_is_wrong_is_as_fresh_as_its_messages(moving, hours):
     moving.rig.robot.switch("silent", is_on=True)
@@ -158,6 +204,7 @@ def test_a_robot_whose_clock_is_wrong_is_as_fresh_as_its_messages(moving, hours)
     assert age <= 5_000_000
 
 
+@pytest.mark.parametrize("moving", ["ros2"], indirect=True)
 def test_a_command_made_before_a_standstill_is_not_sent_after_it(moving):
     command = moving.follower._remote._commanders[0]
     clock, n_before = command._clock, len(moving.find_received())

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from ros_memory import MemoryGraph, MemoryRobot, make_config
+from ros_memory import MemoryBus, MemoryGraph, MemoryRobot, make_config
 from ros_rig import load_robot
 
 from followers.ros2 import follower as module
 from followers.ros2.config import CommandConfig
 from followers.ros2.follower import RosFollower
-from hardware.ros.bus import BusError
-from hardware.ros.joints import Joints, encode_joints
-from hardware.ros.messages import FLOATS, JOINT_STATE
+from hardware.ros.bus import COMMANDS, LATCHED, BusError
+from hardware.ros.joints import Joints, encode_bool, encode_joints
+from hardware.ros.messages import BOOL, FLOATS, JOINT_STATE, JOINT_TRAJECTORY
 from paprle.errors import DeviceError
 from paprle.testing import FollowerContract
 
@@ -163,7 +163,7 @@ def test_a_second_publisher_is_refused_before_arming_and_stops_later(
 
     assert what in follower.read().stop_reason
     follower.close("hold")
-    with pytest.raises(DeviceError, match="publisher"):
+    with pytest.raises(DeviceError, match="publisher.*killed less than 20 s ago"):
         make(graph).open()
 
 
@@ -177,6 +177,115 @@ def test_a_robot_that_says_it_is_stopped_is_believed(graph):
     assert "/running" in follower.read().stop_reason
     rig.robot.switch("protective_stop", is_on=False)
     assert not follower.read().stop_reason
+
+
+def test_a_running_topic_that_says_nothing_is_refused(graph, rig):  # noqa: ARG001
+    config = replace(CONFIG, running_topic="/running")
+
+    with pytest.raises(DeviceError, match="expected a Bool on /running.*latched"):
+        make(graph, config).open()
+
+
+def test_nobody_who_says_whether_it_runs_stops_it(graph, rig):  # noqa: ARG001
+    pendant = graph.join("pendant")
+    running = pendant.advertise("/running", BOOL, LATCHED)
+    running.publish(encode_bool(graph.codec, True))
+    follower = make(graph, replace(CONFIG, running_topic="/running"))
+    follower.open()
+    assert not follower.read().stop_reason
+
+    pendant.close()
+    graph.tick(0.2)
+
+    assert "nobody says whether it runs: /running" in follower.read().stop_reason
+
+
+def test_a_controller_that_goes_stops_it_and_finds_no_command_on_its_return(graph, rig):
+    follower = make(graph)
+    follower.open()
+    q = follower.read().q.copy()
+    arm = [r for r in graph.readers if r.topic.startswith("/arm_controller")]
+    for reader in arm:
+        graph.readers.remove(reader)
+    graph.tick(0.2)
+
+    said = follower.read().stop_reason
+    assert said == "nobody takes /arm_controller/joint_trajectory"
+    graph.readers += arm
+    graph.tick(0.2)
+    assert not follower.read().stop_reason
+    follower.write(q + 0.1)
+    graph.tick()
+    graph.tick(0.1)
+    np.testing.assert_allclose(rig.q[:6], q[:6], atol=1e-6)
+    follower.write(q + 0.005)  # armed anew, from where it stands
+    graph.tick()
+    graph.tick(0.1)
+    np.testing.assert_allclose(rig.q[:6], q[:6] + 0.005, atol=1e-3)
+
+
+@pytest.mark.usefixtures("rig")
+def test_a_graph_that_is_not_known_stops_it(graph, monkeypatch):
+    follower = make(graph)
+    follower.open()
+    why = "ROS master silent for 2 s"
+    monkeypatch.setattr(MemoryBus, "trouble", why, raising=False)
+    graph.tick(0.2)
+    assert follower.read().stop_reason == why
+    monkeypatch.undo()
+    graph.tick(0.2)
+
+    assert not follower.read().stop_reason
+
+
+@pytest.mark.usefixtures("rig")
+def test_who_takes_the_commands_is_said_at_the_start(graph, caplog):
+    graph.join("recorder").subscribe(
+        "/arm_controller/joint_trajectory", JOINT_TRAJECTORY, print, COMMANDS
+    )
+    make(graph).open()
+
+    assert "/arm_controller/joint_trajectory: recorder, robot" in caplog.text
+
+
+@pytest.mark.parametrize("rate, is_fit", [(200, False), (100, False), (50, True)])
+def test_states_that_are_too_seldom_for_the_rate_are_refused(graph, rate, is_fit):
+    MemoryRobot(graph, every=8)  # 50 a second
+    follower = make(graph, replace(CONFIG, rate=float(rate)))
+
+    if is_fit:
+        follower.open()
+    else:
+        with pytest.raises(DeviceError, match=r"set env\.rate=50 env\.lead=0\.02"):
+            follower.open()
+
+
+def test_the_shipped_config_lives_with_the_states_of_its_maker(monkeypatch):
+    graph = MemoryGraph("noetic")
+    MemoryRobot(graph, every=8, env="ros1")  # 50 a second, piper_moveit_config
+    monkeypatch.setattr(module, "open_bus", lambda *_: graph.join("gate"))
+    follower = make(graph, make_config(env="ros1"))
+    oldest = max(3.0 / follower.open().rate, 0.02)  # L3
+    ages = []
+    for _ in range(200):
+        graph.tick()
+        ages.append((graph.clock() - follower.read().stamp_ns) * 1e-9)
+
+    assert 0.01 < max(ages) <= oldest / 1.5
+
+
+def test_a_second_publisher_of_the_dead_is_waited_for(graph, rig):
+    rig.robot.switch("twice", is_on=True)
+    t_ns = graph.clock() + 800_000_000
+
+    def leave():
+        if graph.clock() >= t_ns:
+            rig.robot.switch("twice", is_on=False)
+
+    graph.stepped.append(leave)
+    make(graph).open()
+
+    assert graph.clock() >= t_ns
 
 
 def test_a_robot_without_a_brake_of_its_own_needs_its_flag(graph, rig):
@@ -267,7 +376,7 @@ def test_garbage_on_a_state_topic_is_counted_and_harmless(graph):
         publisher.publish(data)
 
     np.testing.assert_array_equal(follower.read().q, before.q)
-    assert follower._remote.n_refused == 4
+    assert follower._remote.states.n_refused == 4
 
 
 @pytest.mark.usefixtures("rig")
