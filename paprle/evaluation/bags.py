@@ -47,6 +47,7 @@ def measure_bag(path: Path, topics: BagTopics) -> EpisodeResult:
     try:
         with Bag(path) as bag:
             pairs = _find_pairs(bag, topics)
+            clocks = [bag.agree_on_clock(pair) for pair in pairs.values()]
             read = {
                 name: [_read(bag, topic, topics.limb) for topic in pair]
                 for name, pair in pairs.items()
@@ -64,6 +65,7 @@ def measure_bag(path: Path, topics: BagTopics) -> EpisodeResult:
     entry["notes"] = [
         f"a bag: {target} against {actual}" for target, actual in pairs.values()
     ]
+    entry["notes"] += filter(None, clocks)
     entry["notes"] += [note for limb in limbs for note in limb.notes]
     return EpisodeResult(
         name=path.stem,

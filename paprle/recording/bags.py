@@ -6,9 +6,10 @@ whatever cannot be read is an error that says what was found.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ JOINT_TYPES = (JOINT_STATE, JOINT_TRAJECTORY)
 MAX_MESSAGES = 10_000_000  # chosen: a day at 100 Hz; more is no motion
 _OWN_LIBRARY = b"paprle"  # what the MCAP header of an episode of ours says
 _ONE_CLOCK_NS = 1_000_000_000  # spec: safety.md A1: farther off is another clock
+_APART_NS = 20_000_000  # [ns] chosen: a lag is told to a few ms; a network takes fewer
+_SAMPLED = 1000  # chosen: messages whose median tells a clock
 _MCAP_MAGIC = b"\x89MCAP0\r\n"  # spec: mcap.dev, file format
 
 
@@ -70,6 +73,7 @@ class Bag:
     Attributes:
         path: Where it is.
         topics: Type by topic, in ROS 2's spelling.
+        is_by_reception: Stamps are the recorder's, whatever the senders' say.
     """
 
     def __init__(self, path: Path) -> None:
@@ -82,6 +86,7 @@ class Bag:
             RecordingError: If it cannot be read.
         """
         self.path = path
+        self.is_by_reception = False
         self._is_ros1 = path.suffix == ".bag"
         store = Stores.ROS1_NOETIC if self._is_ros1 else Stores.ROS2_HUMBLE
         self._store = get_typestore(store)
@@ -121,6 +126,36 @@ class Bag:
         """Return the topics of these types."""
         return [topic for topic, kind in self.topics.items() if kind in kinds]
 
+    def agree_on_clock(self, topics: Iterable[str]) -> str:
+        """Let stamps of these topics be those of one clock, by reception if need be.
+
+        Each of them may come from another host, whose clock is a little off: motions
+        that are compared would seem to lag by that.
+
+        Args:
+            topics: Those that are read together.
+
+        Returns:
+            What to tell of it; empty when their clocks agree.
+        """
+        offsets = {topic: self._find_offset(topic) for topic in topics}
+        low, high = min(offsets.values()), max(offsets.values())
+        if high - low <= _APART_NS:
+            return ""
+        self.is_by_reception = True
+        return (
+            f"clocks of {', '.join(sorted(offsets))} are {1e-6 * (high - low):.0f} ms "
+            "apart: times are those of reception"
+        )
+
+    def _find_offset(self, topic: str) -> int:
+        """Return how far a topic's stamps are from reception, on the median, [ns]."""
+        kinds = (*JOINT_TYPES, POSE_STAMPED, JOY)
+        read = list(islice(self._read(topic, *kinds), _SAMPLED))
+        received = np.array([stamp for stamp, _ in read], dtype=np.int64)
+        apart = self._find_stamps(read) - received
+        return int(np.median(apart)) if len(apart) else 0
+
     def read_poses(self, topic: str) -> tuple[Stamps, Vec]:
         """Return stamps [ns] and rows xyz + quat_xyzw of a PoseStamped topic."""
         read = list(self._read(topic, POSE_STAMPED))
@@ -128,7 +163,7 @@ class Bag:
         for row, (_, message) in zip(rows, read, strict=True):
             p, r = message.pose.position, message.pose.orientation
             row[:] = p.x, p.y, p.z, r.x, r.y, r.z, r.w
-        return _find_stamps(read), rows
+        return self._find_stamps(read), rows
 
     def read_joints(self, topic: str, names: tuple[str, ...] = ()) -> Joints:
         """Return the joints of a JointState or JointTrajectory topic, by name.
@@ -147,7 +182,7 @@ class Bag:
         """
         read, seen = list(self._read(topic, *JOINT_TYPES)), set[str]()
         kept: list[tuple[int, list[tuple[int, Vec]]]] = []
-        for begin_ns, (_, message) in zip(_find_stamps(read), read, strict=True):
+        for begin_ns, (_, message) in zip(self._find_stamps(read), read, strict=True):
             given, points = _read_points(message)
             names = names or given
             seen.update(given)
@@ -172,7 +207,7 @@ class Bag:
         read = list(self._read(topic, JOY))
         axes = [np.array(message.axes, dtype=np.float64) for _, message in read]
         buttons = [[bool(down) for down in message.buttons] for _, message in read]
-        return _find_stamps(read), axes, buttons
+        return self._find_stamps(read), axes, buttons
 
     def _read(self, topic: str, *kinds: str) -> Iterator[tuple[int, Any]]:
         """Yield when each message was received, [ns], and the message.
@@ -201,6 +236,16 @@ class Bag:
                 f"{type(err).__name__}: {err}"
             ) from err
 
+    def _find_stamps(self, read: list[tuple[int, Any]]) -> Stamps:
+        """Return the senders' stamps, or those of reception where clocks differ."""
+        received = np.array([stamp for stamp, _ in read], dtype=np.int64)
+        if self.is_by_reception:
+            return received
+        headers = [message.header.stamp for _, message in read]
+        sent = np.array([s.sec * 10**9 + s.nanosec for s in headers], dtype=np.int64)
+        is_one_clock = bool((np.abs(sent - received) < _ONE_CLOCK_NS).all())
+        return sent if is_one_clock else received
+
     def _decode(self, data: bytes, kind: str) -> Any:
         """Return a message; a recorder on Fast DDS may have left bytes behind it."""
         definition = self._store.get_msgdef(kind)
@@ -211,15 +256,6 @@ class Bag:
             little, big = definition.deserialize_cdr_le, definition.deserialize_cdr_be
             parse, body = (little if is_little else big), data[4:]
         return parse(memoryview(body), 0, definition.cls, self._store)[0]
-
-
-def _find_stamps(read: list[tuple[int, Any]]) -> Stamps:
-    """Return the senders' stamps, or those of reception where clocks differ, [ns]."""
-    received = np.array([stamp for stamp, _ in read], dtype=np.int64)
-    headers = [message.header.stamp for _, message in read]
-    sent = np.array([s.sec * 10**9 + s.nanosec for s in headers], dtype=np.int64)
-    is_one_clock = bool((np.abs(sent - received) < _ONE_CLOCK_NS).all())
-    return sent if is_one_clock else received
 
 
 def _read_points(message: Any) -> tuple[tuple[str, ...], list[tuple[int, Vec]]]:

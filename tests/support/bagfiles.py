@@ -35,11 +35,11 @@ class Messages:
         stamp = self.make("builtin_interfaces/msg/Time", *divmod(stamp_ns, 10**9))
         return self.make("std_msgs/msg/Header", *seq, stamp, "base")
 
-    def pose(self, t, p, quat_xyzw=(0.0, 0.0, 0.0, 1.0)):
+    def pose(self, t, p, quat_xyzw=(0.0, 0.0, 0.0, 1.0), *, skew=0.0):
         point = self.make("geometry_msgs/msg/Point", *map(float, p))
         turn = self.make("geometry_msgs/msg/Quaternion", *map(float, quat_xyzw))
         pose = self.make("geometry_msgs/msg/Pose", point, turn)
-        return POSE, self.make(POSE, self.header(t), pose)
+        return POSE, self.make(POSE, self.header(t + skew), pose)
 
     def state(self, t, names, q, **header):
         none = np.zeros(0)

@@ -13,9 +13,9 @@ LAG = 0.1  # [s]
 SPEED = 0.05  # [m/s] on average of a circle of 0.05 m
 
 
-def say_circle(m, t, late=0.0):
+def say_circle(m, t, late=0.0, skew=0.0):
     angle = t - late
-    return m.pose(t, (0.05 * np.cos(angle), 0.05 * np.sin(angle), 0.2))
+    return m.pose(t, (0.05 * np.cos(angle), 0.05 * np.sin(angle), 0.2), skew=skew)
 
 
 def say_late(m, t):
@@ -45,6 +45,21 @@ def test_targets_against_what_was_done_by_name(tmp_path):
     assert list(entry["limbs"]) == ["arm"]
     assert "arm" in (tmp_path / "report/report.html").read_text()
     assert "not judged" in summary_text([entry])
+
+
+@pytest.mark.parametrize("skew", [0.3, -0.3, 0.05])
+def test_a_clock_of_another_host_is_no_lag(tmp_path, skew):
+    said = {"/x/target_pose": [(t, say_circle) for t in T]}
+    said["/x/actual_pose"] = [
+        (t, lambda m, t: say_circle(m, t, LAG, skew)) for t in T[:-1]
+    ]
+    path = write_bag(tmp_path / "bag", said)
+
+    (entry,) = evaluate([path])
+
+    assert entry["lag_ms"] == pytest.approx(1e3 * LAG, abs=2.0)
+    [note] = [note for note in entry["notes"] if "reception" in note]
+    assert f"are {abs(1e3 * skew):.0f} ms apart" in note
 
 
 def test_a_gap_of_either_is_no_error(tmp_path):
