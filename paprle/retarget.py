@@ -254,7 +254,7 @@ class Retargeting:
     def solve(
         self, target: Target, q_prev: Vec, q_cmd: Vec, dt: float = math.inf
     ) -> Solution:
-        """Find desired joints for a target; never raises.
+        """Find desired joints for a target; never raises on vectors of the robot.
 
         A limb starts from its last q_des, pulled to within 0.3 rad of the command, so
         that it neither forgets its branch nor runs ahead of the arm. Joints that

@@ -72,11 +72,11 @@ class LimbSolver:
             wanted: Joints to be at, shape (n,), [rad] or [m]; NaN: anywhere.
             q_prev: The last answer, shape (n,), [rad].
             q_cmd: Where the robot is told to be, shape (n,), [rad]; a limb starts
-                from its last answer, drawn to near this (``bound_seeds``).
+                from its last answer, drawn to near this (``draw_near``).
             dt: Time since the last answer, [s]: limbs move as far as they can in it,
-                within V, A and what stops before their limits. Without it, and where
-                a limb was drawn or has fewer joints than its task has rows, as far as
-                ``max_step``.
+                within V, A and what stops before their limits, one that was drawn from
+                rest. Without it, and where a limb has fewer joints than its task has
+                rows, as far as ``max_step`` and near the command.
 
         Returns:
             Joints, shape (n,); what is left, [m] over [rad], shape (2, m), NaN where

@@ -116,9 +116,15 @@ class IkSolver:
             tolerances, or where target or start are unusable.
 
         Raises:
-            CommandError: If the start has not one position a joint.
+            CommandError: If the start has not one position a joint, or ``max_step`` is
+                no step.
         """
         reach = float(self.settings.max_step if max_step is None else max_step)
+        if not reach >= 0.0:
+            raise CommandError(
+                f"ik: expected max_step of 0 or more [rad], got {reach:g}; leave it "
+                "out for that of the settings"
+            )
         q = self._take(q_start)
         T = np.ascontiguousarray(T_base_eef.homogeneous)  # as all callers have it
         err_pos, err_rot, n_iterations, is_moved, is_converged = track(

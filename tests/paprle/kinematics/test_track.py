@@ -218,3 +218,11 @@ def test_a_start_of_another_shape_is_refused(call, start):
 
     with pytest.raises(CommandError, match="ik: expected the 6 joint positions of"):
         call(IkSolver(limb), limb.fk(limb.home), start)
+
+
+@pytest.mark.parametrize("max_step", [-0.1, math.nan])
+def test_a_step_that_is_none_is_refused(max_step):
+    limb = load_limb("piper")
+
+    with pytest.raises(CommandError, match="ik: expected max_step of 0 or more"):
+        IkSolver(limb).solve(limb.fk(limb.home), limb.home, max_step=max_step)
