@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from paprle.link.packets import Kind, Packet, Sealer, Side, derive_key
+from paprle.link.packets import LAST, Kind, Packet, Sealer, Side, derive_key
 from paprle.link.peer_clock import PeerClock
 from paprle.link.terms import find_difference
 from paprle.types import RobotInfo
@@ -57,6 +57,7 @@ class FollowerEnd:
         self._layout, self._make_nonce = layout, make_nonce
         self._low, self._high = robot.q_min - _PLAUSIBLE, robot.q_max + _PLAUSIBLE
         self._permitted_ns = -_PERMIT_NS
+        self._sealer: Sealer | None = None
         self.close()
 
     def close(self) -> None:
@@ -64,7 +65,10 @@ class FollowerEnd:
         self.is_open = self.is_recorded = False
         self.heard_ns = 0
         self._nonce, self._welcomed = self._make_nonce(), b""
-        self._sealer: Sealer | None = None
+        self._past, self._sealer = self._sealer, None
+        if self._past is not None:
+            self._past.refused = Counter()  # its words may still be under way
+        self._n_records = 0
         self._ready: bytes | None = None
         self._n_asked = self._n_passed = 0
         self.clock = PeerClock()
@@ -101,11 +105,12 @@ class FollowerEnd:
 
     def send_record(self, data: bytes, now_ns: int) -> None:
         """Send one period of the gate for the recorder."""
+        self._n_records += 1
         self._send(Kind.RECORD, data, now_ns, must_arrive=True)
 
     def send_bye(self, now_ns: int) -> None:
-        """Say that the gate is gone."""
-        self._send(Kind.BYE, b"", now_ns)
+        """Say that the gate is gone, and which record was its last."""
+        self._send(Kind.BYE, LAST.pack(self._n_records), now_ns)
 
     def _send(
         self, kind: Kind, payload: bytes, now_ns: int, *, must_arrive: bool = False
@@ -142,6 +147,8 @@ class FollowerEnd:
 
     def _try_open(self, data: bytes, now_ns: int) -> None:
         """Begin the session of somebody who has our nonce of this time."""
+        if self._past is not None and self._past.open(data) is not None:
+            return
         nonce = data[-NONCE - 17 : -17]  # before a flag, and the tag
         key = derive_key(self._key, nonce, self._nonce)
         sealer = Sealer(key, Side.FOLLOWER, self.refused)

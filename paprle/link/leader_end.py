@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from paprle.link.follower_end import NONCE
-from paprle.link.packets import Kind, Packet, Sealer, Side, derive_key
+from paprle.link.packets import LAST, Kind, Packet, Sealer, Side, derive_key
 from paprle.link.peer_clock import PeerClock
 from paprle.link.terms import pack_terms
 from paprle.wire import Layout, Record
 
 _ASK_NS = 200_000_000  # [ns] chosen: silence after which something is said again
 _UNOPENED_NS = 1_000_000_000  # [ns] chosen: several round trips; then asked anew
+_LINGER_NS = 1_000_000_000  # [ns] chosen: the last records come with the last word
 _N_SENT = 4096  # chosen: set-points under way, 20 s of them
 _STAMPS = ("stamp_ns", "meas_ns")
 
@@ -60,6 +61,7 @@ class LeaderEnd:
         self._sealer: Sealer | None = None
         self._welcome = b""
         self._has_answer = False
+        self._n_records = self._n_last = self._left_ns = 0
         self._said_ns = self._welcomed_ns = 0
         self._sent = np.zeros((_N_SENT, 2), dtype=np.int64)  # number, stamp
 
@@ -83,6 +85,11 @@ class LeaderEnd:
         self._sent[seq % _N_SENT] = seq, int(record["stamp_ns"])
         self._send(Kind.SETPOINT, record.tobytes(), now_ns)
 
+    def is_over(self, now_ns: int) -> bool:
+        """Whether the gate is gone, and its last record is here or does not come."""
+        is_complete = self._n_records >= self._n_last
+        return self.has_left and (is_complete or now_ns - self._left_ns > _LINGER_NS)
+
     def send_bye(self, now_ns: int) -> None:
         """Say that the session is over."""
         self._send(Kind.BYE, b"", now_ns)
@@ -99,7 +106,7 @@ class LeaderEnd:
                 self.heard_ns = self.answered_ns = now_ns
                 if packet.kind is not Kind.RECORD:  # what is sent again comes late
                     self.clock.take(packet, now_ns)
-                newest = self._obey(packet) or newest
+                newest = self._obey(packet, now_ns) or newest
         return newest
 
     def _take_answer(self, data: bytes, now_ns: int) -> None:
@@ -114,14 +121,21 @@ class LeaderEnd:
             self._sealer = Sealer(key, Side.LEADER, self.refused)
             self._welcome, self._welcomed_ns, self._said_ns = rest, now_ns, 0
 
-    def _obey(self, packet: Packet) -> Record | None:
+    def _obey(self, packet: Packet, now_ns: int) -> Record | None:
+        if packet.kind is Kind.RECORD:
+            self._n_records = packet.seq
         if packet.kind is Kind.BYE:
-            self.has_left = True
+            self._take_bye(packet, now_ns)
         elif packet.kind is Kind.REPORT:
             self._take_report(packet)
         elif packet.kind in {Kind.STATUS, Kind.RECORD}:
             return self._translate(packet)
         return None
+
+    def _take_bye(self, packet: Packet, now_ns: int) -> None:
+        if not self.has_left and len(packet.payload) == LAST.size:
+            self.has_left, self._left_ns = True, now_ns
+            (self._n_last,) = LAST.unpack(packet.payload)
 
     def _take_report(self, packet: Packet) -> None:
         report = json.loads(packet.payload)

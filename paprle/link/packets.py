@@ -17,6 +17,7 @@ MAX_BYTES = 4096  # spec: safety.md A7
 _MAX_AHEAD = 1_000_000  # spec: safety.md A3
 _TAG = 16  # spec: safety.md 9, row 4: 16 bytes
 _MAGIC = b"PL1"
+LAST = struct.Struct("<q")
 _HEADER = struct.Struct("<3sBQqqq")  # magic, kind, seq, stamp, echo, held
 
 
@@ -31,7 +32,7 @@ class Kind(IntEnum):
     SETPOINT = 6  # leader: ``Layout.setpoint``
     STATUS = 7  # follower: ``Layout.status``
     RECORD = 8  # follower: one a period of the gate, for the recorder
-    BYE = 9  # either: it is over
+    BYE = 9  # either: it is over; follower: the number of its last RECORD, LAST
 
 
 _KINDS = frozenset(int(kind) for kind in Kind)

@@ -81,8 +81,9 @@ class RemoteGate:
             DeviceError: If the follower's host refuses, failed, or fell silent.
         """
         end = self._end
-        end.ask(now_ns)
-        if self._setpoints.count != self._n_sent:
+        if not end.has_left:
+            end.ask(now_ns)
+        if not end.has_left and self._setpoints.count != self._n_sent:
             self._n_sent = self._setpoints.count
             self._last = self._setpoints.read()
             if self._last is not None:
@@ -91,7 +92,7 @@ class RemoteGate:
         self._watch_answers(now_ns)
         if end.refusal:
             raise DeviceError(f"link: {self._peer}: {end.refusal}")
-        if end.has_left:
+        if end.is_over(now_ns):
             raise DeviceError(f"link: {self._peer}: the gate ended; see what it says")
         if end.answered_ns and now_ns - end.answered_ns > SILENCE * 1e9:
             raise DeviceError(
@@ -161,10 +162,12 @@ class RemoteGate:
             self._last is not None and int(self._last["request"]) == Request.DISARM
         )
         n_byes = 0
-        while time.monotonic() < until and not end.has_left and n_byes < _N_BYES:
+        while time.monotonic() < until and (n_byes < _N_BYES or end.has_left):
             loop.wait()
             now_ns = time.monotonic_ns()
-            if now_ns - self._said_ns > _AGAIN * 1e9:
+            if end.is_over(now_ns):
+                return
+            if not end.has_left and now_ns - self._said_ns > _AGAIN * 1e9:
                 self._said_ns = now_ns
                 if is_farewell and self._last is not None:
                     end.send_setpoint(self._last, now_ns)

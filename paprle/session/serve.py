@@ -38,6 +38,7 @@ from paprle.wire import make_gate_layout
 
 _N_BYES = 5  # chosen: some may be lost
 _MOST_TEXT = 1500  # chosen: a report has to fit a datagram
+_LINGER = 1.0  # [s] chosen: for the last records to find room
 _TELL_NS = 5_000_000_000  # [ns] chosen: refusals come by the hundred
 _BACKLOG = 20_000  # chosen: 100 s of periods for a recorder that cannot be reached
 
@@ -74,6 +75,10 @@ class FollowerHost:
             while not self._signal or self._roles is not None:
                 loop.wait()
                 self._step(time.monotonic_ns())
+            end = time.monotonic() + _LINGER
+            while self._kept and time.monotonic() < end:
+                loop.wait()
+                self._post()
         finally:
             self._link.close()
         return 128 + self._signal
@@ -107,15 +112,18 @@ class FollowerHost:
             status = roles.status.read()
             if status is not None:
                 end.send_status(status, now_ns)
-        for data in roles.drain_gate():
-            if end.is_recorded:
-                end.send_record(data, now_ns)
+        self._pass_records(roles, now_ns)
         is_silent = now_ns - end.heard_ns > SILENCE * 1e9
         if (not end.is_open or is_silent or self._signal) and not self._is_let_go:
             self._is_let_go = True
             roles.let_go("gate")  # it brakes, and ends
         if not roles.is_alive("gate"):
             self._finish(roles, now_ns)
+
+    def _pass_records(self, roles: Roles, now_ns: int) -> None:
+        for data in roles.drain_gate():
+            if self._end.is_recorded:
+                self._end.send_record(data, now_ns)
 
     def _pass_report(self, report: dict[str, Any], now_ns: int) -> None:
         keys = ("event", "rate", "lag", "note", "message")
@@ -129,6 +137,7 @@ class FollowerHost:
     def _finish(self, roles: Roles, now_ns: int) -> None:
         """The gate has ended: tell so, and forget the session."""
         roles.dismiss("gate")
+        self._pass_records(roles, now_ns)
         status = roles.status.read()
         if status is not None and int(status["state"]) == GateState.STOPPED:
             reasons = from_bits(int(status["latched"]))

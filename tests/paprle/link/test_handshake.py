@@ -134,6 +134,44 @@ def test_a_robot_that_was_stopped_is_had_only_after_leave_at_its_side(session):
     assert session.far.is_open
 
 
+def test_the_last_records_are_waited_for_though_the_last_word_came_first(session):
+    record = session.gate_status.tobytes()
+    session.near.records.clear()
+    now = session.clock()
+    for _ in range(3):
+        session.far.send_record(record, now)
+    session.far.send_bye(now)
+    *records, bye = [data for data, _ in session.far.outbox]
+
+    session.near.take([bye, *records[:2]], now)
+    assert session.near.has_left
+    assert not session.near.is_over(now)
+    session.near.take(records[2:], now)
+
+    assert session.near.is_over(now)
+    assert len(session.near.records) == 3
+
+
+def test_records_that_do_not_come_are_waited_for_no_longer_than_a_second(session):
+    now = session.clock()
+    session.far.send_record(session.gate_status.tobytes(), now)
+    session.far.send_bye(now)
+    session.near.take([session.far.outbox[-1][0]], now)
+
+    assert not session.near.is_over(now + 900_000_000)
+    assert session.near.is_over(now + 1_100_000_000)
+
+
+def test_words_under_way_when_a_session_ends_are_no_wrong_key(session):
+    session.near.send_bye(session.clock())
+    late = session.near.outbox[-1]
+    session.far.close()
+
+    session.far.take([late], session.clock())
+
+    assert not session.far.refused["wrong key"]
+
+
 def test_reports_reach_the_leader_although_some_are_lost():
     session = LinkedStep()
     session.down.is_dead = True
