@@ -80,6 +80,7 @@ class LeaderSample:
         end: The operator's end-of-episode signal (a level).
         is_exhausted: The leader will never again have anything to say (end of file).
         leader_state: The device's own joints, where it has some.
+        slack: Those of them that render no torque whatever is asked.
     """
 
     stamp_ns: int
@@ -91,6 +92,7 @@ class LeaderSample:
     end: bool = False
     is_exhausted: bool = False
     leader_state: JointState | None = None
+    slack: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,6 +61,7 @@ class Snapshot:
         is_open: The port is there.
         fault: Why it is not, or empty.
         errors: What is wrong with servos, in words, by id; the well ones are left out.
+        slack: Ids of those that hold no torque though it was asked for.
     """
 
     reading: Reading
@@ -68,6 +69,7 @@ class Snapshot:
     is_open: bool = True
     fault: str = ""
     errors: Mapping[int, str] = field(default_factory=dict)
+    slack: frozenset[int] = frozenset()
 
 
 class BusOwner:
@@ -231,9 +233,11 @@ class BusOwner:
 
     def _publish(self, reading: Reading) -> None:
         last = self._snapshot
-        errors = {i: str(h) for i, h in self._health.items() if not h.is_well}
         self._snapshot = Snapshot(
-            reading, 1 + (last.seq if last is not None else 0), errors=errors
+            reading,
+            1 + (last.seq if last is not None else 0),
+            errors={i: str(h) for i, h in self._health.items() if not h.is_well},
+            slack=frozenset(i for i, h in self._health.items() if h.is_slack),
         )
 
     def _check(self) -> None:

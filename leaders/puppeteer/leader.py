@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from leaders.puppeteer.checks import find_mistakes
 from leaders.puppeteer.config import PuppeteerConfig
 from leaders.puppeteer.doctor import diagnose
 from leaders.puppeteer.grip import Grip, Hands, Says
-from leaders.puppeteer.tidings import Tidings, say_buses
+from leaders.puppeteer.tidings import Tidings, find_slack, say_buses
 from paprle.errors import ConfigError, DeviceError
 from paprle.interfaces import Clock, Leader
 from paprle.types import (
@@ -198,7 +199,8 @@ class Puppeteer(Leader):
             for port, s in snapshots.items()
             if s is not None and (port in seqs or not seqs)
         ]
-        self._sample = self._make(states, min(stamps), self.clock())
+        sample = self._make(states, min(stamps), self.clock())
+        self._sample = replace(sample, slack=find_slack(self.arms, snapshots))
         return self._sample
 
     def _is_there(self, arm: Arm, snapshot: Snapshot, newest_ns: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from hardware.dynamixel.owner import BusOwner
+from hardware.dynamixel.owner import BusOwner, Snapshot
 from leaders.puppeteer.arm import Arm
 
 
@@ -37,6 +37,19 @@ class Tidings:
                 what = f"{now}; paprle doctor tells the remedy" if now else "well again"
                 news.append(f"{joint} (servo {servo_id} on '{port}'): {what}")
         return news
+
+
+def find_slack(
+    arms: Sequence[Arm], snapshots: Mapping[str, Snapshot | None]
+) -> tuple[str, ...]:
+    """Name the joints whose servos hold no torque though it was asked for."""
+    return tuple(
+        f"{arm.name}/{joint}"
+        for arm in arms
+        if (snapshot := snapshots[arm.settings.port]) is not None and snapshot.slack
+        for joint, servo in zip(arm.joint_names, arm.servos, strict=True)
+        if servo.id in snapshot.slack
+    )
 
 
 def say_buses(owners: Mapping[str, BusOwner]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -217,7 +217,7 @@ class Haptics:
             self.follower.is_near,
             self.follower.model.is_free,
         )
-        return self._render(now, moved, dt)
+        return self._render(now, moved, dt, sample.slack)
 
     def _find_state(
         self, now_ns: int, sample: LeaderSample | None, session: SessionView | None
@@ -238,7 +238,9 @@ class Haptics:
             self._restart_laws()
         self._before_ns = 0
 
-    def _render(self, now: Instant, moved: Vec, dt: float) -> Mapping[str, Vec]:
+    def _render(
+        self, now: Instant, moved: Vec, dt: float, slack: Collection[str]
+    ) -> Mapping[str, Vec]:
         own, met = np.zeros((2, now.q.size))
         follower, hands = self.follower, []
         q_robot = follower.q_gate, follower.q_meas, follower.model.q
@@ -254,6 +256,9 @@ class Haptics:
             self.n_bad += 1
             self._fall_silent()
             return {}
+        if slack:  # what is not rendered is not asked for: it would count as energy
+            is_slack = np.isin(self.joints.names, list(slack))
+            own[is_slack] = met[is_slack] = 0.0
         wanted = met if now.is_driving else None
         return self._split(self.composer.compose(own, wanted, moved, dt, hands))
 

@@ -302,3 +302,22 @@ def test_last_words_name_a_servo_that_may_still_hold_torque(one_arm, opened):
     *_, last = leader.last_words
     assert "servo 2" in last
     assert "torque off is not verified; nobody speaks any more, so its own" in last
+
+
+def test_a_servo_that_lets_go_under_torque_is_named_in_samples(one_arm, opened):
+    emulated, config = one_arm
+    leader = opened(config)
+
+    def press():
+        feel(leader, {"left": [0.1, 0.1, 0.01]})
+        return emulated.servo(3).table.get("Torque Enable") == 1
+
+    wait_for(press, "torque on")
+    assert leader.latest().slack == ()
+    emulated.cause("overload", id=2)
+
+    def is_named():
+        press()
+        return leader.latest().slack == ("left/joint2",)
+
+    wait_for(is_named, "a slack joint")

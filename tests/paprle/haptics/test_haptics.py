@@ -98,6 +98,16 @@ def test_what_stalled_for_a_second_comes_in_softly_again():
     assert later[-1] == pytest.approx(abs(before), rel=0.05)
 
 
+def test_nothing_is_asked_of_a_joint_that_has_let_go():
+    rig = make_rig()
+    held = rig.haptics.joints.names[0]
+    for _ in range(4):
+        tau = ask(rig, slack=(held,))["arm"]
+
+    assert tau[0] == 0.0
+    assert ask(rig)["arm"][0] < 0.0
+
+
 def test_an_absent_hand_feels_nothing():
     assert ask(make_rig(), engaged=False)["arm"][0] == 0.0
     assert ask(make_rig(), valid=False) == {}
