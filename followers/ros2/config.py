@@ -35,6 +35,21 @@ class CommandConfig:
             "gripper for LIMB_gripper."
         ),
     ] = None
+    effort: Annotated[
+        float,
+        Ge(0),
+        Unit("N or N·m"),
+        doc(
+            "Largest effort of a gripper_action's goals; 0: position controllers do "
+            "not look at it, some others take it for none at all."
+        ),
+    ] = 0.0
+
+    def __post_init__(self) -> None:
+        if self.effort and self.kind != "gripper_action":
+            raise ValueError(
+                f"an effort with kind gripper_action alone, not {self.kind}"
+            )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -165,6 +165,7 @@ class RosFollower(Follower):
             indices=np.array(indices, dtype=np.intp),
             scale=np.array(factors),
             offset=np.array(offsets),
+            effort=command.effort,
         )
 
     def _find_joints(self, label: str, command: CommandConfig) -> tuple[str, ...]:

@@ -51,6 +51,7 @@ class Topic:
         indices: The robot's joints that they are, or that they follow.
         scale: Position in ROS over position of that joint in the URDF, shape (m,).
         offset: Added to it, in ROS's units, shape (m,).
+        effort: Largest effort of a gripper's action, [N] or [N·m].
     """
 
     name: str
@@ -59,6 +60,7 @@ class Topic:
     indices: npt.NDArray[np.intp]
     scale: Vec
     offset: Vec
+    effort: float = 0.0
 
 
 class Commander:
@@ -120,7 +122,8 @@ class Commander:
         is_other = abs(position - self._goal) > _GOAL_STEP
         if is_other and now_ns - self._sent_ns >= _GOAL_NS:
             self._goal, self._sent_ns = position, now_ns
-            self._publisher.publish(encode_gripper(self._codec, position))
+            data = encode_gripper(self._codec, position, self.topic.effort)
+            self._publisher.publish(data)
 
     def _encode(self, q: Vec, lead: float) -> bytes:
         codec, topic = self._codec, self.topic

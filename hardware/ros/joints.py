@@ -171,18 +171,20 @@ def decode_floats(codec: Codec, data: bytes) -> Vec:
     return np.array(codec.decode(data, FLOATS).data, dtype=np.float64)
 
 
-def encode_gripper(codec: Codec, position: float) -> bytes:
+def encode_gripper(codec: Codec, position: float, max_effort: float = 0.0) -> bytes:
     """Return a GripperCommand, which is all that a goal of its action holds.
 
-    Its largest effort is 0, which position controllers do not look at.
+    Position controllers do not look at the effort; of others, some take 0 for as much
+    as they have, and some for none.
     """
-    message = codec.make(GRIPPER_COMMAND, position=position)
+    message = codec.make(GRIPPER_COMMAND, position=position, max_effort=max_effort)
     return codec.encode(message, GRIPPER_COMMAND)
 
 
-def decode_gripper(codec: Codec, data: bytes) -> float:
-    """Return the position of a GripperCommand."""
-    return float(codec.decode(data, GRIPPER_COMMAND).position)
+def decode_gripper(codec: Codec, data: bytes) -> tuple[float, float]:
+    """Return position and largest effort of a GripperCommand."""
+    message = codec.decode(data, GRIPPER_COMMAND)
+    return float(message.position), float(message.max_effort)
 
 
 def encode_bool(codec: Codec, value: bool) -> bytes:

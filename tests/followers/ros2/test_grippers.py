@@ -11,7 +11,7 @@ from followers.ros2 import follower as module
 from followers.ros2.follower import RosFollower
 from hardware.ros.joints import decode_gripper, decode_trajectory
 from hardware.ros.messages import GRIPPER_ACTION, JOINT_TRAJECTORY
-from paprle.errors import DeviceError
+from paprle.errors import ConfigError, DeviceError
 
 PIPER = load_robot("piper")
 ACTION = "/gripper_controller/gripper_cmd"
@@ -54,7 +54,8 @@ def test_a_finger_that_mimics_the_other_stands_beside_it(monkeypatch):
 
 
 def test_goals_are_few_and_the_last_one_is_sent(monkeypatch):
-    graph, _, follower = open_follower(monkeypatch, "noetic", "ros1", **AN_ACTION)
+    words = {**AN_ACTION, "commands.arm_gripper.effort": "12.5"}
+    graph, _, follower = open_follower(monkeypatch, "noetic", "ros1", **words)
     bus, heard = hear(graph, ACTION, GRIPPER_ACTION, decode_gripper)
     opened = follower.open()
     q = follower.read().q.copy()
@@ -67,7 +68,12 @@ def test_goals_are_few_and_the_last_one_is_sent(monkeypatch):
 
     assert not opened.has_unattended_stop
     assert 4 <= len(heard) <= 8
-    assert heard[-1] == pytest.approx(0.02)
+    assert heard[-1] == pytest.approx((0.02, 12.5))
+
+
+def test_an_effort_where_nothing_carries_it_is_refused():
+    with pytest.raises(ConfigError, match="gripper_action alone"):
+        make_config(**{"env.commands.arm.effort": "3"})
 
 
 def test_an_action_is_refused_where_a_server_could_misread_it(monkeypatch):
