@@ -62,18 +62,22 @@ class StatusLine:
         self._lines.append(text)
 
     def close(self) -> None:
-        """Stop showing; may be called twice."""
+        """Show what was told and not shown yet, and stop; may be called twice."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join(timeout=1.0)
             self._thread = None
+        self._write_told()
+
+    def _write_told(self) -> None:
+        while self._lines:
+            print_line(self._lines.popleft(), is_error=True)
 
     def _show(self) -> None:
         """On a terminal rewrite the line; in a log write each change of state."""
         try:
             while not self._stop.wait(_PERIOD):
-                while self._lines:
-                    print_line(self._lines.popleft(), is_error=True)
+                self._write_told()
                 text = self._compose()
                 if self._is_terminal:
                     sys.stdout.write("\r\x1b[K" + text[:_WIDTH])
