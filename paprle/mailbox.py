@@ -60,9 +60,13 @@ class Mailbox:
 
     def __init__(self, dtype: np.dtype[np.void], fd: int | None = None) -> None:
         self._dtype = dtype
-        self._n_bytes = dtype.itemsize
-        self._stride = _SLOT_HEAD + -(-self._n_bytes // 8)
+        self._stride = _SLOT_HEAD + -(-dtype.itemsize // 8)
         size = 8 * (1 + 2 * self._stride)
+        # of each slot, its first word and the bytes of its record
+        starts = [(at, 8 * (at + _SLOT_HEAD)) for at in (1, 1 + self._stride)]
+        self._slots = [
+            (at, slice(start, start + dtype.itemsize)) for at, start in starts
+        ]
         self.fd = _make_shared(size) if fd is None else fd
         self._map = _map(self.fd, size)
         # the count, then two slots: in words, as memory writes them, at once
@@ -72,11 +76,10 @@ class Mailbox:
         """Publish a copy of the record; only one process may write."""
         words = self._words
         count = words[0] + 1
-        at = 1 + (count % 2) * self._stride
+        at, place = self._slots[count % 2]
         payload = record.tobytes()
-        start = 8 * (at + _SLOT_HEAD)
         words[at] = 0
-        self._map[start : start + self._n_bytes] = payload
+        self._map[place] = payload
         words[at + 1] = zlib.crc32(payload)
         words[at] = count
         words[0] = count
@@ -88,10 +91,9 @@ class Mailbox:
             count = words[0]
             if count == 0:
                 return None
-            at = 1 + (count % 2) * self._stride
+            at, place = self._slots[count % 2]
             number, checksum = words[at], words[at + 1]
-            start = 8 * (at + _SLOT_HEAD)
-            payload = self._map[start : start + self._n_bytes]
+            payload = self._map[place]
             if number == count and checksum == zlib.crc32(payload):
                 return np.ndarray((), self._dtype, payload)
         return None

@@ -184,6 +184,33 @@ def draw_near(own: Ints, q_cmd: Vec, q: Vec) -> float:
 
 
 @compiled
+def choose_joints(
+    joints: Ints, ends: Ints, wanted: Vec, q_prev: Vec, q_cmd: Vec, q: Vec
+) -> None:
+    """Write the joints that are wanted; the others of a limb stay, ``draw_near``.
+
+    Args:
+        joints: Places of the joints of all limbs, one limb after the other.
+        ends: Where each limb's end there, shape (m,).
+        wanted: Joints to be at, shape (n,), [rad] or [m]; NaN: stay.
+        q_prev: The last q_des, shape (n,), [rad].
+        q_cmd: The command, shape (n,), [rad].
+        q: Takes the positions, shape (n,), [rad].
+    """
+    for j in range(len(q)):
+        q[j] = wanted[j] if math.isfinite(wanted[j]) else q_prev[j]
+    begin = 0
+    for end in ends:
+        own = joints[begin:end]
+        q_limb = q_prev[own]
+        draw_near(own, q_cmd, q_limb)
+        for k in range(len(own)):
+            if not math.isfinite(wanted[own[k]]):
+                q[own[k]] = q_limb[k]
+        begin = end
+
+
+@compiled
 def compute_velocity(q: Vec, q_before: Vec, dt: float, dq: Vec) -> bool:
     """Write the velocity of a step, 0 for dt = 0; tell whether anything moved."""
     has_moved = False

@@ -31,6 +31,7 @@ from paprle.errors import ConfigError
 from paprle.kinematics import IkSolver
 from paprle.leader_arms import ArmPoses, load_arms
 from paprle.mapping import (
+    choose_joints,
     map_joints,
     map_poses,
     read_pose,
@@ -99,7 +100,8 @@ class Retargeting:
     """How one leader drives one robot; what it remembers is the IK's own motion.
 
     Attributes:
-        pairing: Who drives whom, and in which mode.
+        pairing: Who drives whom.
+        mode: ``joints``, ``relative`` or ``absolute``.
         settings: Settings.
         arm_poses: Gives samples of arms their poses, where poses are what drives.
     """
@@ -132,6 +134,7 @@ class Retargeting:
         self.settings = settings
         arms = load_arms(leader, through)
         self.pairing: Pairing = make_pairing(robot, leader, settings, arms)
+        self.mode = self.pairing.mode
         self.arm_poses = ArmPoses(leader, self.pairing.arms)
         self._robot = robot
         self._limbs = tuple(robot.limbs.values())
@@ -143,11 +146,10 @@ class Retargeting:
         ]
         self._solver = LimbSolver(robot, ik, position_margin)
         self._target = self.make_target()
-
-    @property
-    def mode(self) -> str:
-        """``joints``, ``relative`` or ``absolute``."""
-        return self.pairing.mode
+        places = [limb.indices for limb in self._limbs]
+        self._joints: Ints = np.concatenate(places)
+        self._ends: Ints = np.cumsum([len(own) for own in places])
+        self._nothing_left: Vec = np.full(len(self._limbs), np.nan)
 
     def describe(self) -> str:
         """Say in one line who drives whom, and how."""
@@ -270,6 +272,10 @@ class Retargeting:
         Returns:
             The solution.
         """
+        if self.mode == "joints":  # there is nothing for the IK to do
+            q_des = np.empty(len(target.q))
+            choose_joints(self._joints, self._ends, target.q, q_prev, q_cmd, q_des)
+            return Solution(q_des, self._nothing_left, self._nothing_left, True)
         q_des, errors, is_converged = self._solver.solve(*target, q_prev, q_cmd, dt)
         return Solution(q_des, errors[0], errors[1], is_converged)
 

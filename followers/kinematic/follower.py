@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from followers.kinematic.config import KinematicConfig
@@ -72,7 +74,7 @@ class KinematicFollower(Follower):
         """
         plant = self._open_plant()
         n = len(self.robot.joint_names)
-        if q_cmd.shape != (n,) or not np.isfinite(q_cmd).all():
+        if q_cmd.shape != (n,) or not all(map(math.isfinite, q_cmd.tolist())):
             raise CommandError(
                 f"env 'kinematic': expected {n} finite positions, got {q_cmd}"
             )

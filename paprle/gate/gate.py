@@ -274,10 +274,7 @@ def _put(place: Vec, values: Any) -> None:
     # the type itself, not an equal one: most values are, and the rest are converted
     if type(values) is not np.ndarray or values.dtype is not _NUMBERS:
         values = _as_vector(values)
-    if values.shape == place.shape:
-        place[:] = values
-    else:
-        place[:] = np.nan
+    place[...] = values if values.shape == place.shape else np.nan
 
 
 def _keep(values: Vec) -> Vec:

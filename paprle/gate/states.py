@@ -11,7 +11,7 @@ from enum import Enum
 from paprle.types import GateState
 
 
-class Event(Enum):
+class Event(str, Enum):
     """What may move the gate from one state to another."""
 
     ARM = "the session asks for READY, and the follower's state is fresh and plausible"

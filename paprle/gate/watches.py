@@ -18,7 +18,7 @@ from paprle.settings import GateSettings
 from paprle.types import FollowerState, RobotInfo, Vec
 from paprle.wire import Head, Record, head_of
 
-_SHORTEST_DEADLINE = 0.02  # [s] spec: safety.md A2
+_SHORTEST_DEADLINE_NS = 20_000_000  # spec: safety.md A2
 _LONGEST_DEADLINE = 0.2  # [s] spec: safety.md A2
 _MAX_SEQUENCE_JUMP = 1_000_000  # spec: safety.md A3
 _SHORTEST_STATE_AGE = 0.02  # [s] spec: safety.md amendments, L3
@@ -64,6 +64,7 @@ class SetpointWatch:
         self._arrived_ns = 0
         self._source_age_ns = 0
         self._valid_for_ns = 0
+        self._longest_ns = int(min(_LONGEST_DEADLINE, settings.stale_after) * 1e9)
         self.newest: Setpoint | None = None
         self.q_des = self.dq_des = np.empty(0)
 
@@ -84,9 +85,8 @@ class SetpointWatch:
         self.q_des, self.dq_des = record["q_des"].copy(), record["dq_des"].copy()
         # both stamps are the session's: their difference is how old its source is
         self._source_age_ns = max(0, setpoint.stamp_ns - setpoint.source_ns)
-        deadline = setpoint.valid_for_ns * 1e-9
-        limit = min(max(deadline, _SHORTEST_DEADLINE), _LONGEST_DEADLINE)
-        self._valid_for_ns = int(min(limit, self._settings.stale_after) * 1e9)
+        valid_for_ns = max(setpoint.valid_for_ns, _SHORTEST_DEADLINE_NS)
+        self._valid_for_ns = min(valid_for_ns, self._longest_ns)
         return ()
 
     def compute_age(self, now_ns: int) -> float:
@@ -178,7 +178,7 @@ class MeasurementWatch:
         q, dq = self._q, self._dq
         if state.q.shape != q.shape or state.dq.shape != q.shape:
             return False
-        q[:], dq[:] = state.q, state.dq
+        q[...], dq[...] = state.q, state.dq
         return is_plausible(q, dq, self._low, self._high)
 
     def check_motion(

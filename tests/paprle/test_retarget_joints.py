@@ -7,6 +7,7 @@ from paprle.settings import (
     IkSettings,
     JointMapSettings,
 )
+from paprle.tracking import LimbSolver
 from paprle.types import LeaderInfo
 
 # Joints
@@ -65,6 +66,32 @@ def test_joints_that_are_not_there_hold(q):
     found = follow(retargeting, joint_sample(leader, twin=q), robot.home)
 
     assert np.array_equal(found.q_des, robot.home)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_drives_no_joint_stays_as_the_ik_would_leave_it(seed):
+    rng = np.random.default_rng(seed)
+    robot = load_robot("papras_7dof_2arm")
+    driven = robot.limbs["left"].joint_names[:3]
+    leader = LeaderInfo(
+        limbs=("left",), emits="joints", joint_names={"left": driven}, has_gripper=True
+    )
+    keys = {joint: JointMapSettings(joint=joint) for joint in driven}
+    retargeting = make(robot, leader, mode="joints", joint_map=keys)
+    q_cmd = robot.home
+    q_prev = q_cmd + rng.uniform(-0.4, 0.4, len(q_cmd))
+    sample = joint_sample(leader, left=rng.normal(size=3))
+    target = retargeting.retarget(sample, retargeting.anchor(sample, q_cmd))
+
+    found = retargeting.solve(target, q_prev, q_cmd)
+
+    solver = LimbSolver(robot, IkSettings(), 0.0)
+    expected, errors, is_met = solver.solve(*target, q_prev, q_cmd)
+    np.testing.assert_array_equal(found.q_des, expected)
+    assert not np.array_equal(expected, q_prev), "none was drawn to the command"
+    np.testing.assert_array_equal(robot.limbs["left"].take(expected)[:3], sample.q[0])
+    np.testing.assert_array_equal([found.err_pos, found.err_rot], errors)
+    assert found.is_converged == is_met
 
 
 # Pairing
