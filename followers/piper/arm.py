@@ -18,6 +18,7 @@ from followers.piper.units import (
     to_finger,
     to_opening,
 )
+from followers.piper.warmth import Warmth
 from hardware.piper.bus import BIT_RATE, BusError, PiperBus
 from hardware.piper.readings import Motion
 from paprle.errors import DeviceError, DeviceTimeout, MissingDependency
@@ -57,6 +58,7 @@ class PiperArm:
         self._bus = PiperBus(config.interface, channel, clock)
         self._units = Units((1, 5, 2), [(0, 0)] * N_ARM)
         self._q: Vec = np.zeros(N_ARM)
+        self._warmth = Warmth()
         self._is_muted = False
         self._n_writes = 0
         self._last: Motion | None = None
@@ -115,6 +117,10 @@ class PiperArm:
             tau.append(1e-3 * motion.grip / self._config.gripper_lever)
         return motion.stamp_ns, np.array(q), np.array(dq), np.array(tau)
 
+    def take_warnings(self) -> list[str]:
+        """Return what is not yet a reason to stop, once."""
+        return self._warmth.take(self._bus.motors)
+
     def write(self, q_cmd: Vec) -> None:
         """Send a target for six joints and the gripper, if there is one.
 
@@ -167,9 +173,10 @@ class PiperArm:
         ):
             return "no report of the arm's status"
         bits = motion.gripper_bits if self._limb.gripper else 0
-        return describe_fault(condition, bus.motors, bits) or describe_idleness(
-            condition, bus.motors
-        )
+        fault = describe_fault(condition, bus.motors, bits)
+        idleness = describe_idleness(condition, bus.motors)
+        # an arm gets its power and its mode when it is opened, and not by itself later
+        return fault or (idleness and f"{idleness}; start the session again")
 
     def _await_reports(self) -> None:
         """Wait until every report has come at least once.

@@ -106,6 +106,15 @@ class PiperFollower(Follower):
                 _LOG.exception("env 'can': a bus could not be closed")
         self._arms = []
 
+    def take_warnings(self) -> list[str]:
+        """Return which motors get warm, since the last call."""
+        is_one = len(self._arms) == 1
+        return [
+            text if is_one else f"{arm.name}: {text}"
+            for arm, _ in self._arms
+            for text in arm.take_warnings()
+        ]
+
     def _list_channels(self) -> list[str]:
         """Return the channel of each limb.
 

@@ -53,6 +53,8 @@ _ALL_MOTORS = 7  # spec: protocol V2, 0x471
 _IFF_UP = 0x1  # spec: linux/if.h
 _LEADER_ANGLES = {0x3A5, 0x2B5, 0x2C5}  # spec: 0x2A5 with the offsets of 0x470
 _VERSION = re.compile(rb"S-V[0-9.]+-[0-9]+")  # spec: answer to 0x4AF
+_BUS_OFF = "CAN controller is bus-off"
+_MANY_FRAMES = 1000  # chosen: a third of a second of an arm's reports, without an error
 _MOST_GARBLED = 20  # chosen: in a row; then the port speaks something else
 _REPORTS = (STATUS, *JOINT_STATES, GRIPPER_STATE, *MOTORS_FAST, *MOTORS_SLOW)
 _IN_MOTION = {*JOINT_STATES, GRIPPER_STATE, *MOTORS_FAST}
@@ -76,7 +78,8 @@ class PiperBus:
         angle_limits: The arm's own, by joint from 1, [0.1°], as far as they have come.
         foreign: Id and arrival [ns] of the newest command that is not ours; None when
             there was none.
-        failure: Why nothing will come any more; empty while it may.
+        failure: Why nothing comes, or nothing that counts; empty when all is well. A
+            controller that was bus-off is trusted again after a while of good frames.
     """
 
     def __init__(self, interface: str, channel: str, clock: Clock) -> None:
@@ -94,7 +97,7 @@ class PiperBus:
         self.motors: tuple[Motor, ...] = ()
         self.motors_ns = 0
         self.angle_limits: dict[int, tuple[int, int]] = {}
-        self._n_garbled = 0
+        self._n_garbled = self._n_good = 0
         self._firmware = b""
         self.foreign: tuple[int, int] | None = None
         self.failure = ""
@@ -251,7 +254,7 @@ class PiperBus:
                 if message is not None:
                     self._take(message, stamp)
         except Exception as err:  # noqa: BLE001 - back-ends raise anything
-            self.failure = f"bus lost: {err}"
+            self.failure = f"bus lost, start the session again: {err}"
 
     def _receive(self, bus: Any, timeout: float) -> Any:
         """Return the next frame, or None: none came, or a serial line was garbled.
@@ -274,8 +277,11 @@ class PiperBus:
         can_id = message.arbitration_id
         if message.is_error_frame:
             if can_id & BUS_OFF:
-                self.failure = "CAN controller is bus-off"
+                self.failure, self._n_good = _BUS_OFF, 0
             return
+        if self.failure:  # the interface may restart it by itself (restart-ms)
+            self._n_good += 1
+            self.failure = "" if self._n_good > _MANY_FRAMES else self.failure
         if can_id in MOTION_IDS:
             self.foreign = (can_id, stamp)
             return

@@ -10,6 +10,9 @@ from typing import Any
 from hardware.piper.arm import EmulatedArm
 from hardware.piper.protocol import (
     BUS_OFF,
+    GRIPPER_STATE,
+    JOINT_STATES,
+    MOTORS_FAST,
     N_JOINTS,
     ArmStatus,
     ControlMode,
@@ -19,7 +22,8 @@ from hardware.piper.protocol import (
 
 _NOISE = 0x08  # spec: CAN_ERR_PROT of linux/can/error.h
 _FOREVER = 1e6  # [s]
-_BUS_FAULTS = {"silence", "lost", "late", "error_frames", "bus_off"}
+_BUS_FAULTS = {"silence", "lost", "late", "error_frames", "bus_off", "stuck"}
+_IN_MOTION = {*JOINT_STATES, GRIPPER_STATE, *MOTORS_FAST}
 _HOT = 95  # [°C] chosen: above any motor's rating
 _LOW_VOLTAGE = 17.0  # [V] chosen: of 24 V
 
@@ -29,7 +33,8 @@ class Faults:
 
     Attributes:
         motor_bits: Status bits that a motor shows, by joint from 0; 6: the gripper.
-        temperature: Of the motors, [°C].
+        temperature: Of a motor that is too hot, [°C].
+        warm: Temperatures of motors that are not, by joint from 0, [°C].
         voltage: Of the supply, [V].
     """
 
@@ -48,6 +53,8 @@ class Faults:
             "resume": arm.reset,
             "over_temperature": self._heat,
             "low_voltage": self._drain,
+            "warm": self._warm,
+            "stuck": self._stick,
             "collision": self._collide,
             "limit": self._exceed,
             "communication": self._disconnect,
@@ -85,6 +92,13 @@ class Faults:
         """Return what reaches the bus in place of what the arm sends now."""
         if now_ns >= self._end_ns:
             self._end_bus_faults()
+        if self._is_stuck:
+            frames = [
+                self._stuck.setdefault(frame.can_id, frame)
+                if frame.can_id in _IN_MOTION
+                else frame
+                for frame in frames
+            ]
         if self._delay_ns or self._late:
             self._late.extend((now_ns + self._delay_ns, frame) for frame in frames)
             frames = []
@@ -104,11 +118,13 @@ class Faults:
     def _forget(self) -> None:
         self.motor_bits = [0] * (N_JOINTS + 1)
         self.temperature, self.voltage = 35, 24.0  # chosen: a healthy arm
+        self.warm = [35] * N_JOINTS
         self._end_bus_faults()
 
     def _end_bus_faults(self) -> None:
         self._end_ns = 1 << 62
-        self._is_silent = False
+        self._is_silent = self._is_stuck = False
+        self._stuck: dict[int, Frame] = {}
         self._share, self._lost_ids = 0.0, frozenset[int]()
         self._delay_ns = 0
         self._n_errors, self._error_class = 0, _NOISE
@@ -144,6 +160,12 @@ class Faults:
     def _heat(self, joint: int = 1) -> None:
         self.motor_bits[joint - 1] |= 1 << MotorBit.MOTOR_HOT
         self.temperature = _HOT
+
+    def _warm(self, joint: int = 1, temperature: int = 70) -> None:
+        self.warm[joint - 1] = int(temperature)
+
+    def _stick(self) -> None:
+        self._is_stuck = True
 
     def _drain(self) -> None:
         self.voltage = _LOW_VOLTAGE

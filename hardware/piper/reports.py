@@ -61,5 +61,5 @@ def _make_gripper(arm: EmulatedArm, faults: Faults) -> bytes:
 def _make_slow(arm: EmulatedArm, faults: Faults, joint: int) -> bytes:
     bits = faults.motor_bits[joint] | int(arm.is_enabled[joint]) << MotorBit.ENABLED
     is_hot = bits >> MotorBit.MOTOR_HOT & 1
-    temperature = faults.temperature if is_hot else 35
+    temperature = faults.temperature if is_hot else faults.warm[joint]
     return pack_motor_slow(faults.voltage, temperature, temperature, bits)

@@ -96,8 +96,10 @@ class FollowerEnd:
 
     def send_report(self, report: dict[str, Any], now_ns: int) -> None:
         """Tell the leader's host what the gate said."""
-        self._ready = json.dumps(report).encode()
-        self._send(Kind.REPORT, self._ready, now_ns)
+        data = json.dumps(report).encode()
+        if report["event"] != "trouble":  # that is told once, whoever hears it
+            self._ready = data
+        self._send(Kind.REPORT, data, now_ns)
 
     def send_status(self, record: Record, now_ns: int) -> None:
         """Send the gate's newest status; a lost one is replaced by the next."""

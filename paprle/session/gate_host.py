@@ -77,12 +77,16 @@ class GateHost:
         return "off" if asked == "off" else "hold"
 
     def _loop(self, loop: DeadlineLoop) -> None:
+        # A plug-in may offer ``take_warnings``: what went wrong since the last call.
+        take_warnings = getattr(self._follower, "take_warnings", tuple)
         while not self._must_end and self._controller.fault is None:
             late_ns = loop.wait()
             if is_closed(self._role.fds["session_alive"]):
                 return
             setpoint = self._setpoints.read()
             self._step(loop, late_ns)
+            for text in take_warnings():
+                self._role.report("trouble", message=text)
             is_goodbye = (
                 setpoint is not None and int(setpoint["request"]) == Request.DISARM
             )

@@ -96,6 +96,52 @@ def test_a_stopped_arm_says_why_and_is_told_nothing_more(
     assert count_commands(arm.read(), begin, clock()) == 0
 
 
+def test_a_bus_that_was_off_is_trusted_again_after_a_while(arm, follower, clock):
+    q = cycle(follower, clock, time=0.1).q
+    arm.do("bus_off")
+    cycle(follower, clock, until="bus-off")
+    arm.do("none")  # the interface restarts it, as it does with restart-ms
+
+    assert "bus-off" in cycle(follower, clock, q, time=0.1).stop_reason
+    for _ in range(300):
+        if not cycle(follower, clock, q, time=0.01).stop_reason:
+            break
+    begin = clock()
+    state = cycle(follower, clock, q, time=0.1)
+
+    assert not state.stop_reason
+    assert count_commands(arm.read(), begin, clock()) > 5
+
+
+def test_a_motor_that_gets_warm_is_told_of_before_it_stops(arm, follower, clock):
+    def hear(fault, **arguments):
+        arm.do(fault, **arguments)
+        state = cycle(follower, clock, time=0.15)
+        assert not state.stop_reason
+        return follower.take_warnings()
+
+    assert not hear("warm", joint=3, temperature=60)
+    [text] = hear("warm", joint=3, temperature=70)
+    assert text.startswith("joint3: 70 C, and the arm stops when it is too hot")
+    assert not hear("warm", joint=3, temperature=72), "told already"
+    assert hear("warm", joint=3, temperature=76)
+    assert hear("none") == ["joint3: 35 C, cool again"]
+
+
+def test_states_that_stand_still_under_fresh_stamps_are_emulated(arm, follower, clock):
+    q = cycle(follower, clock, time=0.1).q.copy()
+    arm.do("stuck")
+    q[0] += 0.02
+
+    state = cycle(follower, clock, q, time=0.3)
+
+    assert clock() - state.stamp_ns < 0.09e9
+    assert state.q[0] == pytest.approx(q[0] - 0.02, abs=1e-4)
+    assert arm.read().q[-1, 0] == pytest.approx(q[0], abs=1e-3)
+    arm.do("none")
+    assert cycle(follower, clock, q, time=0.1).q[0] == pytest.approx(q[0], abs=1e-3)
+
+
 def test_a_cleared_stop_is_no_leave_to_jump(arm, follower, clock):
     q = cycle(follower, clock, time=0.1).q
     arm.do("collision")
@@ -123,7 +169,7 @@ def test_after_a_reset_the_arm_is_not_given_power_by_itself(arm, follower, clock
 
     state = cycle(follower, clock, until="standby")
 
-    assert state.stop_reason == "arm is in standby"
+    assert state.stop_reason == "arm is in standby; start the session again"
     cycle(follower, clock, time=0.2)
     record = arm.read()
     assert not record.is_enabled[-1]

@@ -9,6 +9,8 @@ import pytest
 from piper_rig import EmulatedPiper, count_commands, find_rest_ns, judge
 from running import RunningSession
 
+from paprle.settings import GateSettings
+
 pytest.importorskip("piper_sdk")
 pytestmark = [pytest.mark.process, pytest.mark.timed, pytest.mark.nightly]
 
@@ -20,6 +22,7 @@ MOTION = (
     "session.episodes=1",
 )
 SETTLED = 0.3  # [s] a braking gate, five lags of the servo, and a shared machine
+E, LAG_TIME = GateSettings().lag_bound, GateSettings().lag_time
 IN_FLIGHT = 50_000_000  # [ns] until the arm's word has come, and the gate has heard it
 
 
@@ -143,6 +146,26 @@ def test_silence_brakes_and_a_long_one_latches(start, arm):
     assert session.wait_gone() == 4
     assert "state_lost" in session.text()
     check(arm, session, at_ns)
+
+
+def test_states_that_stand_still_are_not_run_away_from(start, arm):
+    session = drive(start)
+
+    at_ns = arm.do("stuck")
+    time.sleep(1.0)
+    session.process.terminate()
+
+    session.wait_gone()
+    record = arm.read()
+    told = record.q[record.state_stamps < at_ns][-1]
+    after = record.q[record.state_stamps > at_ns]
+    robot = session.episode().robot_info
+    V, A = robot.dq_max[:6], robot.ddq_max[:6]
+    gone = np.abs(after - told).max(axis=0)[:6]
+    assert (gone < E + LAG_TIME * V + V**2 / (2 * A)).all(), "leash, its time, brake"
+    assert "lag" in session.text()
+    verdict = judge(record, robot)
+    assert verdict.is_ok, str(verdict)
 
 
 def test_a_vanished_arm_ends_the_session(start, arm):
