@@ -7,7 +7,8 @@ at low frequencies it adds b, at high ones it takes away, b / 12 at worst with t
 values here; F2 counts both (``paprle.haptics.stability``).
 
 Free motion feels free: the law is silent while the follower moves as its model says and
-no limit is near, that is, where the springs have nothing to say.
+no limit is near, that is, where the springs have nothing to say. A gripper that holds
+something is damped, and its arm is not.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 from annotated_types import Ge, Gt, Unit, doc
 
 from paprle.feedback_settings import LawSettings
@@ -56,11 +59,11 @@ class Memory(NamedTuple):
 
     Attributes:
         velocity: The filtered one, shape (m,), [rad/s]; at first 0.
-        share: Of the damping that is on.
+        share: Of the damping that is on, shape (m,).
     """
 
     velocity: Vec | float
-    share: float
+    share: Vec | float
 
 
 class Damping(FeedbackLaw[Memory]):
@@ -79,19 +82,20 @@ class Damping(FeedbackLaw[Memory]):
     def compute(self, inputs: FeedbackInput, state: Memory) -> tuple[Vec, Memory]:
         """Return torques against the motion."""
         c, dt = self.config, inputs.dt
-        step = dt / _IN if self._is_on(inputs) else -dt / _OUT
-        share = min(max(state.share + step, 0.0), 1.0)
+        step = np.where(self._is_on(inputs), dt / _IN, -dt / _OUT)
+        share = np.clip(state.share + step, 0.0, 1.0)
         # exact for a filter of what is held over dt
         velocity = inputs.dq + (state.velocity - inputs.dq) * math.exp(-dt / c.lag)
         tau = -(share * c.share) * inputs.damping * velocity
         return tau, Memory(velocity, share)
 
-    def _is_on(self, inputs: FeedbackInput) -> bool:
-        if not inputs.is_free or inputs.is_near:
-            return True
-        q, margin = inputs.q, self.config.margin
-        is_low, is_high = q < inputs.q_min + margin, q > inputs.q_max - margin
-        return bool((is_low | is_high).any())
+    def _is_on(self, inputs: FeedbackInput) -> npt.NDArray[np.bool_]:
+        """Return where it is: an arm all at once; at limits, a gripper is at rest."""
+        is_on, arm = ~inputs.is_free, slice(inputs.n_arm)
+        q, margin = inputs.q[arm], self.config.margin
+        is_low, is_high = q < inputs.q_min[arm] + margin, q > inputs.q_max[arm] - margin
+        is_on[arm] |= inputs.is_near or bool((is_low | is_high).any())
+        return is_on
 
     def damping(self, inputs: FeedbackInput) -> Vec:
         """What it adds, at rest; ``velocity_lag`` says of which velocity."""

@@ -70,9 +70,8 @@ class Effort(FeedbackLaw["Vec | None"]):
         if state is None:
             state = np.full(effort.size, np.nan)
         free = np.where(np.isnan(state), effort, state)
-        if inputs.is_free:
-            share = 1.0 - math.exp(-inputs.dt / c.adapt_time)
-            free = np.where(np.isnan(effort), free, free + share * (effort - free))
+        share = inputs.is_free * (1.0 - math.exp(-inputs.dt / c.adapt_time))
+        free = np.where(np.isnan(effort), free, free + share * (effort - free))
         met = effort - free
         tau = -c.gain * np.sign(met) * np.maximum(np.abs(met) - c.deadband, 0.0)
         tau[np.isnan(tau)] = 0.0
@@ -81,5 +80,6 @@ class Effort(FeedbackLaw["Vec | None"]):
     def stiffness(self, inputs: FeedbackInput) -> Stiffness:
         """In contact, effort grows with the command's way as drives are stiff."""
         is_measured = np.isfinite(inputs.tau_follower).astype(np.float64)
-        K = self.config.gain * self.config.drive_stiffness * np.diag(is_measured)
+        drives = self.config.drive_stiffness * inputs.gain_squared * is_measured
+        K = self.config.gain * np.diag(drives)
         return Stiffness(np.zeros_like(K), K)

@@ -1,6 +1,6 @@
 """Walls: joint limits of either side, and what the gate keeps the follower clear of.
 
-Limits: tau = k_limit · depth, where a joint is nearer to its limit than ``margin``.
+Limits: tau = k_limit · depth, where an arm's joint is nearer its limit than ``margin``.
 Clearance: tau = k_near · share · (q_gate − q), and at the eef where the pose drives;
 share is 1 while the gate's own reasons say that it keeps clear of something, and grows
 from 0 at ``onset`` before. The direction is the gate's: it is where the leader may be.
@@ -65,6 +65,7 @@ class Wall(FeedbackLaw[None]):
         tau = np.maximum(inputs.q_min + c.margin - q, 0.0)
         tau -= np.maximum(q - (inputs.q_max - c.margin), 0.0)
         tau *= c.k_limit
+        tau[inputs.n_arm :] = 0.0  # a gripper rests at its ends
         share = 1.0 if inputs.is_near else max(0.0, 1.0 - inputs.clearance / c.onset)
         if share > 0.0:
             tau += self._push(inputs, min(share, 1.0))
@@ -86,6 +87,7 @@ class Wall(FeedbackLaw[None]):
         is_driven = np.isfinite(inputs.q_gate)
         is_driven[n:] = False
         is_bounded = np.isfinite(inputs.q_min) | np.isfinite(inputs.q_max)
+        is_bounded[n:] = False
         K = np.diag(c.k_limit * is_bounded + c.k_near * is_driven)
         if inputs.J is not None and not np.isnan(inputs.dx_gate[0]):
             J = inputs.scale * inputs.J[:3]

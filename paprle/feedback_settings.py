@@ -13,6 +13,8 @@ from annotated_types import Ge, Gt, Le, Unit, doc
 
 from paprle.settings import STRICT
 
+LagPart = Annotated[float, Ge(0), Le(1)]
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LawSettings:
@@ -35,7 +37,9 @@ class RigOrigin:
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     leader: Annotated[str, doc("Whose loop_delay, viscous and coulomb these are.")] = ""
-    follower: Annotated[str, doc("Whose dead_time and time_constant these are.")] = ""
+    follower: Annotated[
+        str, doc("Whose dead_time, time_constant and lags these are.")
+    ] = ""
     env: Annotated[str, doc("In which env they were measured.")] = ""
 
 
@@ -58,6 +62,11 @@ class RigSettings:
     time_constant: Annotated[
         float, Ge(0), Le(1), Unit("s"), doc("The follower's first-order lag.")
     ] = 0.04
+    lags: Annotated[
+        Mapping[str, tuple[LagPart, LagPart]],
+        Unit("s"),
+        doc("Dead time and time constant of follower joints that have their own."),
+    ] = field(default_factory=dict)
     lag_spread: Annotated[
         float,
         Ge(0),

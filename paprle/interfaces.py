@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from paprle.types import (
     Feedback,
@@ -192,6 +193,8 @@ class FeedbackInput:
         q_model: Where it would be if nothing touched it: the gate's command behind the
             follower's identified lag, shape (m,), [rad].
         tau_follower: Its measured efforts, shape (m,), [N·m].
+        gain_squared: Σ gain² over the follower's joints that a joint drives: so much of
+            their stiffness is felt, shape (m,).
         dx_gate: From where the leader asks its eef to be to what the gate sent, (6,).
         dx_follower: From what the gate sent to where the follower is, (6,).
         dx_model: From where it would be if nothing touched it to where it is, (6,).
@@ -209,7 +212,8 @@ class FeedbackInput:
         q_max: Highest ones, shape (m,).
         clearance: Smallest clearance the gate saw, [m]; +inf when it knows of none.
         is_near: The gate keeps the follower clear of something.
-        is_free: The follower moves as the model says and the gate holds nothing back.
+        is_free: What the joint drives moves as the model says, and the gate holds
+            nothing back: the same for all joints of an arm, and a gripper's own, (m,).
         dt: Time since the last call, [s].
     """
 
@@ -220,6 +224,7 @@ class FeedbackInput:
     q_follower: Vec
     q_model: Vec
     tau_follower: Vec
+    gain_squared: Vec
     dx_gate: Vec
     dx_follower: Vec
     dx_model: Vec
@@ -235,7 +240,7 @@ class FeedbackInput:
     q_max: Vec
     clearance: float
     is_near: bool
-    is_free: bool
+    is_free: npt.NDArray[np.bool_]
     dt: float
 
 
@@ -284,8 +289,8 @@ class FeedbackLaw(ABC, Generic[State]):
 
         The core adds up those of all laws over the leader's workspace and refuses what
         the leader's damping cannot hold (F2). Of the inputs, ``q``, ``n_arm``,
-        ``scale``, ``J`` and ``gravity_gradient`` say something here, and NaN elsewhere
-        says that it is never given.
+        ``gain_squared``, ``scale``, ``J`` and ``gravity_gradient`` say something here,
+        and NaN elsewhere says that it is never given.
         """
         zero = np.zeros((inputs.q.size, inputs.q.size))
         return Stiffness(zero, zero)

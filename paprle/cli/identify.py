@@ -12,7 +12,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import numpy as np
 import yaml  # type: ignore[import-untyped]
 
 from paprle.cli.verb import Verb, add_settings, say, say_last_words
@@ -31,7 +30,13 @@ from paprle.pairing import make_pairing
 from paprle.process import WORKSPACE
 from paprle.robot import RobotModel
 from paprle.session.opening import open_follower
-from paprle.session.plan import make_follower, make_leader, make_robot, make_through
+from paprle.session.plan import (
+    find_rate,
+    make_follower,
+    make_leader,
+    make_robot,
+    make_through,
+)
 from paprle.types import LeaderInfo
 from paprle.wire import make_layout
 
@@ -105,7 +110,7 @@ def _open_leader(resolved: Resolved) -> Leader | None:
 
 def _measure_follower(
     resolved: Resolved, robot: RobotModel, poor: list[str]
-) -> dict[str, float]:
+) -> dict[str, Any]:
     follower = make_follower(resolved, robot)
     layout = make_layout(robot.info, make_leader(resolved).info)
     info, notes = open_follower(resolved, follower, robot.info)
@@ -126,9 +131,18 @@ def _measure_follower(
     if not lags:
         poor.append(f"follower '{robot.name}': expected joints to move, got none")
         return {}
+    return summarise_lags(lags)
+
+
+def summarise_lags(lags: Mapping[str, Lag]) -> dict[str, Any]:
+    """Return the lags of joints by name, and the longest for whatever was not moved."""
+    slowest = max(lags.values(), key=lambda lag: lag.dead_time + lag.time_constant)
     return {
-        "dead_time": float(np.median([lag.dead_time for lag in lags.values()])),
-        "time_constant": float(np.median([lag.time_constant for lag in lags.values()])),
+        "dead_time": slowest.dead_time,
+        "time_constant": slowest.time_constant,
+        "lags": {
+            name: [lag.dead_time, lag.time_constant] for name, lag in lags.items()
+        },
     }
 
 
@@ -161,11 +175,22 @@ def _measure_leader(
             viscous[name] = round(motor.viscous, 5)
             coulomb[name] = round(max(motor.coulomb, 1e-4), 5)
             ages.append(age)
-    # sample, tick, gate, feedback, bus: a period each, for a sample waits half of one
-    # before each, and each is done within the other half
-    rates = resolved.session.rate, resolved.session.rate, leader.info.rate
-    delay = round(max(ages) + sum(1.0 / rate for rate in rates), 5)
-    return {"loop_delay": delay, "viscous": viscous, "coulomb": coulomb}
+    delay = max(ages) + count_periods(resolved, leader.info.rate)
+    return {"loop_delay": round(delay, 5), "viscous": viscous, "coulomb": coulomb}
+
+
+def count_periods(resolved: Resolved, bus: float) -> float:
+    """Return a period of each loop between a sample and its answer, [s].
+
+    A sample waits half of one before each, and each is done within the other half. The
+    gate passes on a command first, then a measurement of what that did.
+
+    Args:
+        resolved: The config.
+        bus: Rate of the leader's bus, [Hz].
+    """
+    gate = find_rate(resolved)
+    return sum(1.0 / rate for rate in (resolved.session.rate, gate, gate, bus))
 
 
 def _make_haptics(resolved: Resolved, robot: RobotModel, info: LeaderInfo) -> Haptics:
@@ -197,7 +222,8 @@ IDENTIFY = Verb(
     summary="Measure lag, friction, damping and delay of a rig.",
     help="""\
 The follower moves by up to 0.06 rad about where it stands, through its gate; what its
-positions lag behind its commands is its dead time and time constant. Each joint of a
+positions lag behind its commands is its dead time and time constant, by joint; the
+longest count where stability is judged. Each joint of a
 leader with motors then moves by torques of its own, nobody's hands on it; from these
 come its viscous and dry friction. How old its samples are, and a period of each loop
 that they pass, make the delay of the loop.

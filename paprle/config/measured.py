@@ -32,7 +32,7 @@ class Part(NamedTuple):
 
 PARTS = (
     Part("friction and delay", ("leader",), ("loop_delay", "viscous", "coulomb")),
-    Part("lag", ("follower", "env"), ("dead_time", "time_constant")),
+    Part("lag", ("follower", "env"), ("dead_time", "time_constant", "lags")),
 )
 """All that is measured."""
 

@@ -2,8 +2,8 @@
 
 Two sums go separate ways. ``own`` (bias, weight, friction) depends on the leader alone;
 F2 alone answers for it. ``met`` renders the follower, behind delays that nobody bounds:
-it comes in softly, its force at the handle is capped, and its energy is watched.
-Their sum stays within the caps and changes no faster than the caps' rise (F1).
+it comes in softly, and its energy is watched. Their sum stays within the caps, pushes
+no harder than the handle may, and changes no faster than the caps' rise (F1).
 """
 
 from __future__ import annotations
@@ -85,13 +85,15 @@ class Composer:
         """
         self._own_share = min(1.0, self._own_share + dt / self._ramp)
         own = _limit(self._own_share * own, self.caps)
-        wanted = own
         if met is None:
             self.stop_following()
+            own = own * self._find_share(own, hands)
+            wanted = own
         else:
             self._met_share = min(1.0, self._met_share + dt / self._ramp)
-            met = self._cap_force(self._met_share * met, hands)
-            met = _limit(met, self.caps)
+            met = _limit(self._met_share * met, self.caps)
+            share = self._find_share(own + met, hands)
+            own, met = own * share, met * share
             wanted = own + self.passivity.control(met, dq, dt)
         step = self._rise * dt
         wanted = self.tau + _limit(wanted - self.tau, step)
@@ -106,15 +108,13 @@ class Composer:
         self.tau = _limit(-self._damping * dq, self.caps)
         return self.tau
 
-    def _cap_force(self, tau: Vec, hands: Sequence[Hand]) -> Vec:
-        """Scale each arm's torques to the force that its handle may push with.
+    def _find_share(self, tau: Vec, hands: Sequence[Hand]) -> Vec:
+        """Return the share of torques that the force at the handles allows, (M,).
 
         The force is the least that explains the torques, F = (J Jᵀ + ε)⁻¹ J tau. Along
         a singular direction it says little: there structure carries what is rendered.
-
-        Returns:
-            The torques, in place.
         """
+        share = np.ones(tau.size)
         for rows, J in hands:
             # |F| ≤ |tau| / 2√ε, whatever the posture: mostly there is nothing to cap
             at_most = float(tau[rows] @ tau[rows]) / (4.0 * _HANDLE)
@@ -126,8 +126,8 @@ class Composer:
             F = np.linalg.solve(gram, J_p @ tau[rows])
             force = float(F @ F) ** 0.5
             if force > self._force_cap:
-                tau[rows] *= self._force_cap / force
-        return tau
+                share[rows] = self._force_cap / force
+        return share
 
 
 def _limit(values: Vec, most: Vec) -> Vec:

@@ -9,6 +9,8 @@ explain, or the gate holds the follower back; or it would learn a contact away
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from paprle.feedback_settings import RigSettings
@@ -28,18 +30,31 @@ class FollowerModel:
     Attributes:
         q: Where the follower would be, shape (n,), [rad] or [m].
         dead_time: As learnt so far, shape (n,), [s].
-        is_free: Nothing has touched the follower for a while, as far as it shows.
+        is_free: Nothing has touched the joint's arm, or its gripper, for a while, as
+            far as it shows, shape (n,).
     """
 
-    def __init__(self, rig: RigSettings, n: int) -> None:
-        self._tau = max(rig.time_constant, 1e-6)
-        lag = rig.dead_time + rig.time_constant
-        self._spread = rig.lag_spread * lag
-        self._low = max(0.0, rig.dead_time - self._spread)
-        self._high = rig.dead_time + self._spread
-        self.dead_time = np.full(n, rig.dead_time)
+    def __init__(
+        self, rig: RigSettings, joints: Sequence[str], parts: Sequence[Vec] = ()
+    ) -> None:
+        """Make it.
+
+        Args:
+            rig: What is known of the follower's lag.
+            joints: Names of its joints.
+            parts: Indices of joints that contact shows in together: an arm's, or a
+                gripper's. A joint of none stands for itself.
+        """
+        n, usual = len(joints), (rig.dead_time, rig.time_constant)
+        dead_time, tau = np.array([rig.lags.get(name, usual) for name in joints]).T
+        self._tau = np.maximum(tau, 1e-6)
+        self._spread = rig.lag_spread * (dead_time + tau)
+        self._low = np.maximum(0.0, dead_time - self._spread)
+        self._high = dead_time + self._spread
+        self.dead_time = dead_time.copy()
         self.q = np.zeros(n)
-        self.is_free = False
+        self.is_free = np.zeros(n, dtype=np.bool_)
+        self._parts = [np.asarray(part, dtype=np.int64) for part in parts]
         # each command stands twice, so that the newest _ROOM lie in one piece
         self._times = np.zeros(2 * _ROOM)
         self._commands = np.zeros((2 * _ROOM, n))
@@ -47,7 +62,7 @@ class FollowerModel:
         self._newest = 0
         self._delayed = np.zeros(n)
         self._zero_ns, self._stamp_ns, self._meas_ns = 0, 0, 0
-        self._touched_ns = 0
+        self._touched_ns = np.zeros(n, dtype=np.int64)
 
     def update(
         self, stamp_ns: int, q_cmd: Vec, meas_ns: int, q_meas: Vec, *, is_held: bool
@@ -77,7 +92,7 @@ class FollowerModel:
         """Forget the past: the command is taken to have stood where it is."""
         self._zero_ns = min(stamp_ns, meas_ns) - _GAP_NS * 100
         self._stamp_ns, self._meas_ns = stamp_ns, meas_ns
-        self._touched_ns, self.is_free = meas_ns, False
+        self._touched_ns[:], self.is_free[:] = meas_ns, False
         self._times[:] = 1e-9 * (stamp_ns - self._zero_ns) - 1e-3
         self._times[0] = self._times[_ROOM] = 1e-9 * (stamp_ns - self._zero_ns)
         self._newest = 0
@@ -121,12 +136,15 @@ class FollowerModel:
     def _judge(self, q_meas: Vec, velocity: Vec, dt: float, *, is_held: bool) -> None:
         """Tell free motion from contact, and learn from the former."""
         residual, speed = q_meas - self.q, np.abs(velocity)
-        if is_held or (np.abs(residual) > _RESIDUAL + self._spread * speed).any():
-            self._touched_ns = self._meas_ns
+        is_met = np.abs(residual) > _RESIDUAL + self._spread * speed
+        is_met |= is_held
+        if is_met.any():
+            for part in self._parts:
+                is_met[part] = is_met[part].any()
+            self._touched_ns[is_met] = self._meas_ns
         self.is_free = self._meas_ns - self._touched_ns > _CALM_NS
-        if not self.is_free:
-            return
         error = -residual * velocity / (velocity * velocity + _MOVING**2)
-        step = np.where(speed > _MOVING, _LEARNING * dt * error, 0.0)
+        learns = self.is_free & (speed > _MOVING)
+        step = np.where(learns, _LEARNING * dt * error, 0.0)
         learnt = np.maximum(self.dead_time + step, self._low)
         self.dead_time = np.minimum(learnt, self._high)

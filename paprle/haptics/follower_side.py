@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from paprle.feedback_settings import RigSettings
 from paprle.gate.reasons import Reason, to_bits
 from paprle.haptics.follower_model import FollowerModel
+from paprle.haptics.joints import Part
 from paprle.haptics.mirror import JointMirror
 from paprle.types import GateState, Vec
 from paprle.wire import Layout, Record, head_of
 
+Flags = npt.NDArray[np.bool_]
+
+_PERIODS = 3.0  # spec: safety.md L3
+_PAUSE_NS = 250_000_000  # spec: safety.md L3: what is older stops the gate
+_LEARN = 0.1  # chosen: in ten periods a rate is known
 _NEAR = to_bits({Reason.CLEARANCE, Reason.UNVERIFIED})
 _HELD = _NEAR | to_bits(
     {
@@ -57,15 +65,23 @@ class FollowerSide:
         is_near: The gate keeps clear of something.
     """
 
-    def __init__(self, layout: Layout, rig: RigSettings, mirror: JointMirror) -> None:
-        self.model = FollowerModel(rig, len(layout.joint_names))
-        self._mirror = mirror
+    def __init__(
+        self,
+        layout: Layout,
+        rig: RigSettings,
+        mirror: JointMirror,
+        parts: Sequence[Part],
+    ) -> None:
+        columns = [part.columns for part in parts]
+        self.model = FollowerModel(rig, layout.joint_names, columns)
+        self._mirror, self._parts = mirror, parts
         self._status: Record = np.zeros((), dtype=layout.status)
         self._read_head = head_of(layout.status).read
         self.q_gate: Vec = self._status["q_cmd"]
         self.q_meas: Vec = self._status["q_meas"]
         self._tau_meas: Vec = self._status["tau_meas"]
-        self._stamp_ns, self._state = 0, GateState.DISARMED
+        self._stamp_ns, self._meas_ns, self._state = 0, 0, GateState.DISARMED
+        self._period_ns = 0.0
         self.clearance, self.is_near = math.inf, False
         self._is_finite = False
 
@@ -73,7 +89,9 @@ class FollowerSide:
         """Copy a status, and let the model follow it."""
         self._status[()] = status
         head = self._read_head(self._status)
-        _, self._stamp_ns, state, reasons, _, _, _, meas_ns, _, _, clearance = head[:11]
+        _, stamp_ns, state, reasons, _, _, _, meas_ns, _, _, clearance = head[:11]
+        self._learn_period(stamp_ns - self._stamp_ns)
+        self._stamp_ns, self._meas_ns = stamp_ns, meas_ns
         self._state = GateState(state)
         self.clearance = math.inf if math.isnan(clearance) else clearance
         self.is_near = bool(reasons & _NEAR)
@@ -82,17 +100,40 @@ class FollowerSide:
         )
         if self._is_finite:
             self.model.update(
-                self._stamp_ns,
+                stamp_ns,
                 self.q_gate,
                 meas_ns,
                 self.q_meas,
                 is_held=bool(reasons & _HELD),
             )
 
+    def _learn_period(self, passed_ns: int) -> None:
+        """Average the gate's period, which is the follower's; pauses are none."""
+        if 0 < passed_ns <= _PAUSE_NS:
+            share = _LEARN if self._period_ns else 1.0
+            self._period_ns += share * (passed_ns - self._period_ns)
+
     def is_following(self, now_ns: int, stale_ns: int) -> bool:
-        """Whether the gate follows set-points, and was heard of lately."""
+        """Whether the gate follows set-points, and both were heard of lately."""
+        # a slow follower may be as old as the gate lets it be
+        oldest_ns = max(float(stale_ns), _PERIODS * self._period_ns)
         is_fresh = now_ns - self._stamp_ns <= stale_ns
+        is_fresh = is_fresh and now_ns - self._meas_ns <= oldest_ns
         return is_fresh and self._is_finite and self._state is GateState.ENGAGED
+
+    def find_free(self) -> Flags:
+        """Return whether nothing touches what the leader's joints drive, shape (M,).
+
+        An arm's joints tell for all of it, and a gripper for itself: what it holds is
+        no contact of the arm.
+
+        Returns:
+            One flag a joint.
+        """
+        is_free = np.ones(self._mirror.is_driven.size, dtype=np.bool_)
+        for rows, columns in self._parts:
+            is_free[rows] = self.model.is_free[columns].all()
+        return is_free
 
     def mirror(self) -> Mirrored:
         """Carry it back to the leader's joints."""

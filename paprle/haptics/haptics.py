@@ -12,7 +12,12 @@ from paprle.haptics.arm import Arm
 from paprle.haptics.composer import Composer, Hand
 from paprle.haptics.follower_side import FollowerSide
 from paprle.haptics.inputs import Instant, make_input, sample_postures
-from paprle.haptics.joints import LeaderJoints, list_limbs, read_joints
+from paprle.haptics.joints import (
+    LeaderJoints,
+    find_parts,
+    list_limbs,
+    read_joints,
+)
 from paprle.haptics.mirror import NOWHERE, JointMirror, PoseMirror, find_links
 from paprle.haptics.softening import fit_laws
 from paprle.haptics.stability import (
@@ -88,7 +93,9 @@ class Haptics:
             ConfigError: If they would not be (F2), or settings name what the leader
                 does not have; lists all problems.
         """
-        self._settings, self._is_posed = settings, pairing.mode != "joints"
+        self._settings, self._mode = settings, pairing.mode
+        # torques change with the leader's samples, and with the thread's steps
+        self._rate = min(settings.rate, leader.rate)
         arms = {
             name: Arm(own, leader.arms[name], pairing.arms.get(name))
             for name, own in load_arms(leader).items()
@@ -98,10 +105,11 @@ class Haptics:
             find_links(robot, leader, pairing),
             sum(len(limb.joint_names) for limb in self.limbs),
         )
+        parts = find_parts(self.limbs, robot, pairing)
         self.joints: LeaderJoints = read_joints(self.limbs, settings, robot, mirror)
         self._poses = [PoseMirror(robot, pairing, limb.name) for limb in self.limbs]
         self._laws = make_laws(settings)
-        self.follower = FollowerSide(layout, settings.rig, mirror)
+        self.follower = FollowerSide(layout, settings.rig, mirror, parts)
         self.composer = Composer(settings, self.joints.caps, self.joints.damping)
         self.n_bad = 0
         self._stale_ns = round(1e9 * settings.stale_after)
@@ -121,12 +129,14 @@ class Haptics:
         configured is taken as it is, or refused.
 
         Args:
-            scale: Of translations, follower over leader (``retarget.scale``).
+            scale: Of translations, follower over leader (``retarget.scale``); it counts
+                where motion is relative alone.
 
         Raises:
             ConfigError: If a limb's laws are above the bound (F2).
         """
-        delays = Delays.of(self._settings.rate, self._settings.rig)
+        delays = Delays.of(self._rate, self._settings.rig)
+        scale = scale if self._mode == "relative" else 1.0
         for limb, pose in zip(self.limbs, self._poses, strict=True):
             postures = sample_postures(
                 limb, self.joints, self._is_driven, scale if pose.is_driving else None
@@ -211,11 +221,11 @@ class Haptics:
             dq,
             min(dt, _LONGEST_DT),
             is_driving,
-            session.anchors if is_driving and self._is_posed else None,
+            session.anchors if is_driving and self._mode != "joints" else None,
             self.follower.mirror(),
             self.follower.clearance,
             self.follower.is_near,
-            self.follower.model.is_free,
+            self.follower.find_free(),
         )
         return self._render(now, moved, dt, sample.slack)
 

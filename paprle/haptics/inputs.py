@@ -6,6 +6,7 @@ import dataclasses
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from paprle.haptics.arm import Posture
 from paprle.haptics.follower_side import Mirrored
@@ -31,7 +32,7 @@ class Instant(NamedTuple):
         mirrored: The follower in the leader's joints.
         clearance: Smallest clearance, [m].
         is_near: The gate keeps clear of something.
-        is_free: Nothing touches the follower.
+        is_free: Nothing touches what the joint drives, shape (M,).
     """
 
     q: Vec
@@ -42,7 +43,7 @@ class Instant(NamedTuple):
     mirrored: Mirrored
     clearance: float
     is_near: bool
-    is_free: bool
+    is_free: npt.NDArray[np.bool_]
 
 
 def make_input(
@@ -68,6 +69,7 @@ def make_input(
         scale=1.0 if now.anchors is None else now.anchors.scale,
         J=None if at is None else at.J,
         gravity=np.zeros(len(limb.joint_names)) if at is None else at.gravity,
+        gain_squared=joints.gain_squared[rows],
         damping=joints.damping[rows],
         viscous=joints.viscous[rows],
         coulomb=joints.coulomb[rows],
@@ -76,7 +78,7 @@ def make_input(
         q_max=joints.q_max[rows],
         clearance=now.clearance,
         is_near=now.is_near,
-        is_free=now.is_free,
+        is_free=now.is_free[rows],
         dt=now.dt,
     )
 
@@ -103,11 +105,12 @@ def sample_postures(
     # efforts are measured by some; whether this one does is not known yet
     mirrored = Mirrored(is_driven, is_driven, is_driven, is_driven)
     q_all = np.zeros(len(joints.names))
+    is_free = np.zeros(len(joints.names), dtype=np.bool_)
     found = []
     for q in np.random.default_rng(0).uniform(low, high, (_N_POSTURES, m)):
         q_all[rows] = q
         now = Instant(
-            q_all.copy(), q_all, 0.0, True, None, mirrored, np.inf, False, False
+            q_all.copy(), q_all, 0.0, True, None, mirrored, np.inf, False, is_free
         )
         at = None if limb.arm is None else limb.arm.place(q)
         gradient = None if limb.arm is None else limb.arm.gravity_gradient(q)

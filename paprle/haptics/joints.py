@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from paprle.errors import ConfigError
 from paprle.feedback_settings import FeedbackSettings
 from paprle.haptics.arm import Arm
 from paprle.haptics.mirror import JointMirror
+from paprle.pairing import Pairing
 from paprle.plugins import suggest
 from paprle.robot import RobotModel
 from paprle.types import LeaderInfo, Vec
@@ -69,6 +71,35 @@ def list_limbs(leader: LeaderInfo, arms: Mapping[str, Arm]) -> tuple[LeaderLimb,
     return tuple(limbs)
 
 
+class Part(NamedTuple):
+    """An arm, or a gripper, of both sides: what contact shows in together.
+
+    Attributes:
+        rows: The leader's joints among all.
+        columns: Indices of the robot's joints that they drive.
+    """
+
+    rows: slice
+    columns: Vec
+
+
+def find_parts(
+    limbs: Sequence[LeaderLimb], robot: RobotModel, pairing: Pairing
+) -> list[Part]:
+    """Return the arm and the gripper of each of the leader's limbs."""
+    parts = []
+    for limb in limbs:
+        driven = [robot.limbs[n] for n, by in pairing.limbs.items() if by == limb.name]
+        arm = [int(i) for one in driven for i in one.indices]
+        grip = [
+            robot.joint_names.index(one.gripper.joint) for one in driven if one.gripper
+        ]
+        grip_rows = slice(limb.arm_rows.stop, limb.rows.stop)
+        for rows, columns in ((limb.arm_rows, arm), (grip_rows, grip)):
+            parts.append(Part(rows, np.array(columns, dtype=np.int64)))
+    return parts
+
+
 @dataclass(frozen=True, slots=True)
 class LeaderJoints:
     """Numbers by joint, each of shape (M,).
@@ -83,6 +114,7 @@ class LeaderJoints:
         q_min: Lowest positions that neither side forbids, [rad].
         q_max: Highest ones.
         caps: Torque caps, [N·m].
+        gain_squared: Σ gain² over the follower's joints that it drives.
     """
 
     names: tuple[str, ...]
@@ -93,6 +125,7 @@ class LeaderJoints:
     q_min: Vec
     q_max: Vec
     caps: Vec
+    gain_squared: Vec
 
 
 def read_joints(
@@ -117,6 +150,12 @@ def read_joints(
     coulomb = read.by_name("rig.coulomb", rig.coulomb)
     low_caps = read.by_name("torque_cap", settings.torque_cap)
     base = _read_base(limbs, settings, problems)
+    problems += [
+        f"feedback.rig.lags.{name}: unknown joint; "
+        f"{suggest(name, robot.joint_names, 'joints')}"
+        for name in rig.lags
+        if name not in robot.joint_names
+    ]
     if problems:
         raise ConfigError(problems)
     caps, q_min, q_max, guess = np.full((4, len(names)), np.nan)
@@ -139,6 +178,7 @@ def read_joints(
         q_min=np.maximum(q_min, low),
         q_max=np.minimum(q_max, high),
         caps=np.fmin(caps, low_caps),
+        gain_squared=mirror.gain_squared,
     )
 
 

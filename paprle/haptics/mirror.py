@@ -61,6 +61,11 @@ class JointMirror:
         total: Vec = np.bincount(self._rows, values, self._n).astype(np.float64)
         return total + self._missing
 
+    @property
+    def gain_squared(self) -> Vec:
+        """Σ gain² over what a joint drives: stiffness there over here, shape (M,)."""
+        return np.bincount(self._rows, self._gain**2, self._n).astype(np.float64)
+
     def bounds(self, q_min: Vec, q_max: Vec) -> tuple[Vec, Vec]:
         """Return the robot's position limits at the leader's joints, shape (M,)."""
         low, high = np.full(self._n, -np.inf), np.full(self._n, np.inf)

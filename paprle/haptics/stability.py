@@ -53,8 +53,15 @@ class Delays(NamedTuple):
 
     @classmethod
     def of(cls, rate: float, rig: RigSettings) -> Delays:
-        """Return those of a rig; the lag as long as it may ever be learnt to be."""
-        lag = (rig.dead_time + rig.time_constant) * (1.0 + rig.lag_spread)
+        """Return those of a rig.
+
+        Args:
+            rate: At which torques change, [Hz].
+            rig: The rig; of its follower's joints, the slowest, as late as it may ever
+                be learnt to be.
+        """
+        lags = ((rig.dead_time, rig.time_constant), *rig.lags.values())
+        lag = max(map(sum, lags)) * (1.0 + rig.lag_spread)
         return cls(1.0 / rate, rig.loop_delay, lag)
 
     @property
@@ -66,6 +73,20 @@ class Delays(NamedTuple):
     def delayed(self) -> float:
         """Of a spring to the follower."""
         return self.local + self.lag
+
+
+def find_loop_delay(leader: float, session: float, gate: float) -> float:
+    """Return the delay that the rates alone make; no rig is quicker.
+
+    Whatever passes a loop waits half a period for it. It passes the bus as a sample and
+    as a torque, and the gate as a command and as a measurement.
+
+    Args:
+        leader: Rate of the leader's bus, [Hz].
+        session: Rate of the tick, [Hz].
+        gate: Rate of the gate, which is the follower's, [Hz].
+    """
+    return 0.5 * (2.0 / leader + 1.0 / session + 2.0 / gate)
 
 
 class Margin(NamedTuple):

@@ -27,7 +27,12 @@ from paprle.session.feedback_wire import (
     unpack_anchors,
     unpack_feedback,
 )
-from paprle.session.plan import make_leader, make_robot, make_through
+from paprle.session.plan import (
+    make_feedback,
+    make_leader,
+    make_robot,
+    make_through,
+)
 from paprle.types import Feedback
 from paprle.wire import make_layout, pack_sample
 
@@ -99,7 +104,7 @@ class LeaderHost:
         """Make the feedback thread; refuses laws that would not be stable."""
         leader, layout = self._leader, self._layout
         haptics = make_haptics(
-            resolved.feedback,
+            make_feedback(resolved, leader.info),
             robot,
             leader.info,
             resolved.retarget,

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from paprle.config import Resolved
 from paprle.errors import ConfigError, DeviceError, RecordingError
+from paprle.feedback_settings import FeedbackSettings
 from paprle.haptics.haptics import make_haptics
+from paprle.haptics.stability import find_loop_delay
 from paprle.interfaces import Clock, Follower, Leader, Publisher
 from paprle.plugins import find_plugin, list_names, load_factory
 from paprle.process import WORKSPACE
 from paprle.recording.recorder import check_free_space, estimate_rate
 from paprle.retarget import Retargeting
 from paprle.robot import RobotModel
+from paprle.types import LeaderInfo
 from paprle.wire import Layout, make_layout
 
 _GATE_RATE = 500.0  # [Hz] chosen: the quickest simulated follower, before it is asked
@@ -170,9 +173,22 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
         _check_folder(Path(resolved.record.dir))
     layout = make_layout(robot.info, leader.info)
     if leader.info.renders == "torque":  # what would not be stable is refused here
-        parts = resolved.feedback, robot, leader.info, resolved.retarget, layout
-        make_haptics(*parts, through)
+        feedback = make_feedback(resolved, leader.info)
+        make_haptics(feedback, robot, leader.info, resolved.retarget, layout, through)
     return Plan(resolved, robot, leader, retargeting, layout)
+
+
+def make_feedback(resolved: Resolved, leader: LeaderInfo) -> FeedbackSettings:
+    """Return the section ``feedback``: its loop no quicker than the rates allow."""
+    feedback: FeedbackSettings = resolved.feedback
+    least = find_loop_delay(leader.rate, resolved.session.rate, find_rate(resolved))
+    delay = max(feedback.rig.loop_delay, least)
+    return replace(feedback, rig=replace(feedback.rig, loop_delay=delay))
+
+
+def find_rate(resolved: Resolved) -> float:
+    """Return the follower's rate, which is the gate's, before it is open, [Hz]."""
+    return float(getattr(resolved.env, "rate", resolved.session.rate))
 
 
 def _make_known_leader(resolved: Resolved, clock: Clock) -> Leader:

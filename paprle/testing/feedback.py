@@ -32,6 +32,7 @@ def make_feedback_input(n_arm: int = 6, seed: int = 0) -> FeedbackInput:
         q_follower=draw(m),
         q_model=draw(m),
         tau_follower=draw(m),
+        gain_squared=readonly(np.ones(m)),
         dx_gate=draw(6),
         dx_follower=draw(6),
         dx_model=draw(6),
@@ -47,7 +48,7 @@ def make_feedback_input(n_arm: int = 6, seed: int = 0) -> FeedbackInput:
         q_max=readonly(np.full(m, 0.9)),
         clearance=0.01,
         is_near=False,
-        is_free=True,
+        is_free=np.ones(m, dtype=np.bool_),
         dt=0.0025,
     )
 

@@ -52,6 +52,7 @@ def still(**changes):
     return lambda _q: replace(base, **changes)
 
 
+FREE = np.ones(ARM + 1, dtype=bool)
 Q_0 = np.array([0.4, -0.3, 0.2, 0.5])
 HERE = np.array([0.1, 0.2, -0.1, 0.0])
 AT_REST = 1e-3
@@ -178,8 +179,9 @@ def test_a_joint_limit_pushes_back_into_the_range(side):
     place = still(q_min=zero - 0.2, q_max=zero + 0.2)
     q, dq = let_go(Wall(WallConfig(margin=0.1)), place, zero + 0.3 * side)
 
-    assert np.all(np.abs(q) <= 0.1 + AT_REST)
+    assert np.all(np.abs(q[:ARM]) <= 0.1 + AT_REST)
     assert np.all(q * side > 0.0)
+    assert q[ARM] == 0.3 * side  # a trigger may rest at its end
     assert np.allclose(dq, 0.0, atol=AT_REST)
 
 
@@ -221,7 +223,7 @@ def test_damping_stops_a_leader_sooner_and_the_other_sign_later(sign):
     motors, state = Motors(np.zeros(ARM + 1), viscous=0.05), law.initial()
     motors.dq[:] = 1.0
     for _ in range(200):
-        inputs = replace(still(is_free=False)(None), q=motors.q, dq=motors.dq, dt=1e-3)
+        inputs = replace(still(is_free=~FREE)(None), q=motors.q, dq=motors.dq, dt=1e-3)
         tau, state = law.compute(inputs, state)
         motors.step(sign * tau, 1e-3)
     undamped = 0.004 / 0.05  # how far it coasts
@@ -230,22 +232,24 @@ def test_damping_stops_a_leader_sooner_and_the_other_sign_later(sign):
 
 
 @pytest.mark.parametrize(
-    ("changes", "is_felt"),
+    ("changes", "is_felt", "is_in_grip"),
     [
-        ({"is_free": True}, False),
-        ({"is_free": False}, True),
-        ({"is_free": True, "is_near": True}, True),
-        ({"is_free": True, "q_max": np.full(ARM + 1, 0.1)}, True),
+        ({"is_free": FREE}, False, False),
+        ({"is_free": ~FREE}, True, True),
+        ({"is_free": np.arange(ARM + 1) < ARM}, False, True),
+        ({"is_free": FREE, "is_near": True}, True, False),
+        ({"is_free": FREE, "q_max": np.array([0.1, 9.0, 9.0, 9.0])}, True, False),
+        ({"is_free": FREE, "q_max": np.array([9.0, 9.0, 9.0, 0.1])}, False, False),
     ],
 )
-def test_damping_is_for_contact_and_limits_alone(changes, is_felt):
+def test_damping_is_for_contact_and_limits_alone(changes, is_felt, is_in_grip):
     law = Damping(DampingConfig())
     state = law.initial()
     for _ in range(100):
         inputs = replace(still(**changes)(None), q=np.zeros(ARM + 1), dt=0.0025)
         tau, state = law.compute(replace(inputs, dq=np.ones(ARM + 1)), state)
 
-    expected = -0.05 if is_felt else 0.0
+    expected = [-0.05 * is_felt] * ARM + [-0.05 * is_in_grip]
     assert np.allclose(tau, expected, atol=1e-3)
 
 
@@ -257,7 +261,7 @@ class TestEffort:
             inputs = replace(
                 make_feedback_input(ARM),
                 tau_follower=np.full(ARM + 1, effort),
-                is_free=free,
+                is_free=np.full(ARM + 1, free),
                 dt=0.05,
             )
             tau, state = law.compute(inputs, state)
@@ -271,6 +275,27 @@ class TestEffort:
 
         assert self.feel(steady, [True] * 201) == 0.0
         assert self.feel(steady, [True] + [False] * 200) == pytest.approx(-0.18)
+
+    def test_its_stiffness_is_that_of_drives_seen_through_the_mirror(self):
+        """A leader's joint that turns the follower's twice as far feels it fourfold."""
+        law = Effort(EffortConfig(gain=0.1, drive_stiffness=50.0))
+        gains = replace(make_feedback_input(ARM), gain_squared=np.array([1, 4, 0, 2.0]))
+
+        assert np.diag(law.stiffness(gains).delayed) == pytest.approx([5, 20, 0, 10])
+
+    def test_what_a_gripper_holds_is_not_taken_for_its_free_effort(self):
+        law, state = Effort(EffortConfig(gain=0.1, deadband=0.0)), None
+        arm_alone = np.arange(ARM + 1) < ARM
+        for effort in (0.0, *[1.0] * 200):
+            inputs = replace(
+                make_feedback_input(ARM),
+                tau_follower=np.full(ARM + 1, effort),
+                is_free=arm_alone,
+                dt=0.05,
+            )
+            tau, state = law.compute(inputs, state)
+
+        assert tau == pytest.approx([0.0] * ARM + [-0.1], abs=1e-6)
 
     def test_not_measured_is_not_zero_effort(self):
         """Zeros would be an effort that went away; NaN says nothing at all."""

@@ -3,11 +3,14 @@
 import pytest
 import yaml
 
-from paprle.cli.identify import write_site
+from paprle.cli.identify import count_periods, summarise_lags, write_site
 from paprle.config import resolve
 from paprle.config.measured import say_others
 from paprle.errors import ConfigError
+from paprle.haptics.identify import Lag
+from paprle.haptics.stability import Delays
 from paprle.process import WORKSPACE
+from paprle.session.plan import make_feedback, make_leader
 
 NAMES = {"leader": "puppeteer_piper", "follower": "piper", "env": "mujoco"}
 OF_LEADER = {"loop_delay": 0.02, "viscous": {"arm/joint1": 0.04}}
@@ -100,3 +103,29 @@ def test_a_site_with_a_friction_of_nothing_is_refused(site):
 
     with pytest.raises(ConfigError, match=r"feedback\.rig\.coulomb\.arm/joint1"):
         read_rig(site)
+
+
+def test_the_slowest_joint_counts_where_stability_is_judged(site):
+    """Not the middle one; in the model of free motion each has its own."""
+    lags = {"joint1": (0.01, 0.02), "joint2": (0.03, 0.01), "joint3": (0.02, 0.06)}
+    found = summarise_lags({name: Lag(*lag, 0.1) for name, lag in lags.items()})
+    write_site(path_of(site), found, NAMES)
+
+    rig = read_rig(site)
+    assert (rig.dead_time, rig.time_constant) == (0.02, 0.06)
+    assert rig.lags == lags
+    assert Delays.of(400.0, rig).lag == pytest.approx(0.08 * (1 + rig.lag_spread))
+
+
+def test_a_slow_gate_and_a_slow_tick_are_in_the_delay():
+    words = [f"{part}={name}" for part, name in {**NAMES, "env": "kinematic"}.items()]
+    usual = resolve(words)
+    slow = resolve([*words, "env.rate=50", "session.rate=100"])
+    leader = make_leader(usual).info
+
+    more = count_periods(slow, 400.0) - count_periods(usual, 400.0)
+    gate = 2 / 50 - 2 / usual.env.rate
+    assert more == pytest.approx(1 / 100 - 1 / usual.session.rate + gate)
+    assert make_feedback(usual, leader).rig.loop_delay == usual.feedback.rig.loop_delay
+    least = 1 / 400 + 0.5 / 100 + 1 / 50
+    assert make_feedback(slow, leader).rig.loop_delay == pytest.approx(least)

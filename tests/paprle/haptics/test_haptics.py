@@ -54,7 +54,9 @@ def test_nothing_of_the_follower_is_felt_when(spoil):
     assert np.all(rig.tau == 0.0)
 
 
-def ask(rig, age_ns=0, *, status_age_ns=0, session_age_ns=0, **sample_changes):
+def ask(
+    rig, age_ns=0, *, status_age_ns=0, meas_age_ns=0, session_age_ns=0, **sample_changes
+):
     """Let 10 ms pass, and hand in what is so old."""
     rig.now_ns += 10**7
     sample = LeaderSample(
@@ -66,7 +68,8 @@ def ask(rig, age_ns=0, *, status_age_ns=0, session_age_ns=0, **sample_changes):
         ),
     )
     status = rig._status.copy()
-    status["stamp_ns"] = status["meas_ns"] = rig.now_ns - status_age_ns
+    status["stamp_ns"] = rig.now_ns - status_age_ns
+    status["meas_ns"] = rig.now_ns - max(status_age_ns, meas_age_ns)
     view = SessionView(rig.now_ns - session_age_ns, rig.session_state, True)
     return rig.haptics.step(rig.now_ns, replace(sample, **sample_changes), view, status)
 
@@ -82,6 +85,16 @@ def test_stale_data_leave_a_limp_leader():
     assert ask(rig, OLD) == {}
     assert ask(make_rig(), session_age_ns=OLD) == {}
     assert ask(make_rig(), status_age_ns=OLD)["arm"][0] == 0.0
+    assert ask(make_rig(), meas_age_ns=OLD)["arm"][0] == 0.0
+
+
+def test_a_slow_follower_may_be_as_old_as_its_gate_lets_it():
+    """L3: three periods of 40 ms."""
+    rig = make_rig()
+    rig.haptics.follower._period_ns = 40e6
+
+    assert ask(rig, meas_age_ns=110_000_000)["arm"][0] < 0.0
+    assert ask(rig, meas_age_ns=130_000_000)["arm"][0] == 0.0
 
 
 def test_what_stalled_for_a_second_comes_in_softly_again():
@@ -170,15 +183,18 @@ def test_lost_packets_are_a_late_status_and_no_more():
     assert rig.tau[0] == pytest.approx(-0.15, rel=0.05)
 
 
-def test_the_force_at_the_handle_is_capped():
+@pytest.mark.parametrize("own", [0.0, 0.5, 1.0])
+def test_the_force_at_the_handle_is_capped(own):
+    """Whoever asks for it, the follower or the leader's own laws."""
+    asked = np.array([3.0, 4.0])
     settings = make_settings(RIG, options={"handle_force": 5.0})
     composer = Composer(settings, np.full(2, 100.0), np.full(2, 0.1))
     J = np.zeros((6, 2))
     J[0, 0], J[1, 1] = 0.25, 0.25
     for _ in range(1000):
         tau = composer.compose(
-            np.zeros(2), np.array([3.0, 4.0]), np.zeros(2), 0.0025,
-            [Handle(slice(0, 2), J)],
+            own * asked, None if own == 1.0 else (1.0 - own) * asked, np.zeros(2),
+            0.0025, [Handle(slice(0, 2), J)],
         )  # fmt: skip
 
     assert np.linalg.norm(tau) / 0.25 == pytest.approx(5.0, rel=0.02)

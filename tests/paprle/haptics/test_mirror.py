@@ -5,7 +5,10 @@ import pinocchio as pin
 import pytest
 
 from paprle.config import resolve
+from paprle.feedback_settings import RigSettings
 from paprle.haptics.arm import Arm
+from paprle.haptics.follower_model import FollowerModel
+from paprle.haptics.haptics import make_haptics
 from paprle.haptics.mirror import JointMirror, Link, PoseMirror, find_links
 from paprle.leader_arms import load_arms
 from paprle.pairing import make_pairing
@@ -45,6 +48,7 @@ def test_one_joint_that_drives_two_feels_their_mean_and_both_efforts():
 
     assert mirror.positions(np.array([0.1, 0.5]))[0] == pytest.approx(0.2)
     assert mirror.efforts(np.array([1.0, 2.0]))[0] == pytest.approx(3.0)
+    assert mirror.gain_squared.tolist() == [2.0]
 
 
 def test_limits_come_back_in_order_whatever_the_sign():
@@ -198,3 +202,56 @@ def test_weight_is_what_holds_the_arm_against_it(papras):
     assert np.abs(slope).max() > 0.05
     gradient = arm.gravity_gradient(q)
     assert np.allclose(gradient, gradient.T, atol=1e-9)
+
+
+# --- what contact shows in ------------------------------------------------------------
+
+NAMES = ("a1", "a2", "a_grip", "b1", "b_grip")
+PARTS = [np.array(part) for part in ([0, 1], [2], [3], [4])]
+MS = 1_000_000
+
+
+def follow(model, off, duration=0.6):
+    """Let the robot follow 1 rad/s but for what it is off by."""
+    for ns in range(5 * MS, round(1e9 * duration), 5 * MS):
+        q_cmd = np.full(len(NAMES), 1e-9 * ns)
+        q_meas = np.where(np.array(off) != 0.0, q_cmd + off, model.q)
+        model.update(ns, q_cmd, ns, q_meas, is_held=False)
+
+
+@pytest.mark.parametrize(
+    ("off", "is_free"),
+    [
+        ([0, 0, 0, 0, 0], [1, 1, 1, 1, 1]),
+        ([0, 0, 0.5, 0, 0], [1, 1, 0, 1, 1]),
+        ([0, 0.5, 0, 0, 0], [0, 0, 1, 1, 1]),
+    ],
+    ids=["free", "gripper", "arm"],
+)
+def test_what_a_gripper_holds_is_no_contact_of_an_arm(off, is_free):
+    model = FollowerModel(RigSettings(), NAMES, PARTS)
+    follow(model, off)
+
+    assert model.is_free.tolist() == [bool(one) for one in is_free]
+
+
+def test_each_joint_has_its_own_lag():
+    rig = RigSettings(dead_time=0.05, time_constant=0.1, lags={"a1": (0.01, 0.02)})
+    model = FollowerModel(rig, NAMES, PARTS)
+    follow(model, np.zeros(5))
+
+    assert model.q[3] - model.q[0] == pytest.approx(0.03 - 0.15, abs=0.005)
+
+
+def test_an_arm_and_its_gripper_are_told_apart_for_the_leader(papras):
+    resolved, leader, robot = papras
+    layout = make_layout(robot.info, leader)
+    parts = resolved.feedback, robot, leader, resolved.retarget, layout
+    side = make_haptics(*parts).follower
+    grip = robot.joint_names.index(robot.info.limbs[0].gripper.joint)
+    side.model.is_free[:] = True
+    side.model.is_free[grip] = False
+
+    assert side.find_free().tolist() == [True] * 7 + [False]
+    side.model.is_free[:] = np.arange(len(robot.joint_names)) == grip
+    assert side.find_free().tolist() == [False] * 7 + [True]

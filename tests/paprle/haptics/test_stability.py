@@ -15,8 +15,10 @@ from feel_rig import (
 from feedback.damping import Damping, DampingConfig
 from feedback.friction import Friction, FrictionConfig
 from feedback.tracking import Tracking, TrackingConfig
+from paprle.config import resolve
 from paprle.errors import ConfigError
 from paprle.feedback_settings import RigSettings
+from paprle.haptics.haptics import make_haptics
 from paprle.haptics.stability import (
     Delays,
     Weighted,
@@ -24,16 +26,18 @@ from paprle.haptics.stability import (
     read_springs,
     refuse_unstable,
 )
+from paprle.session.plan import make_leader, make_robot
 from paprle.testing import make_feedback_input
+from paprle.wire import make_layout
 
 B = 0.05
 LAG = {"dead_time": 0.02, "time_constant": 0.04}
 TICK = 0.01  # delay of session and gate
 
 
-def find_stiffness(delay, ratio):
+def find_stiffness(delay, ratio, rate):
     """Stiffness of either spring that takes this share of the bound alone."""
-    delays = Delays.of(400.0, RigSettings(loop_delay=delay + TICK, **LAG))
+    delays = Delays.of(rate, RigSettings(loop_delay=delay + TICK, **LAG))
     return ratio * B / (2 * delays.local), ratio * B / (2 * delays.delayed)
 
 
@@ -43,7 +47,9 @@ def release(late, loss, ratio, part, *, has_controller=True, damping=None, **rig
     Caps are out of the way: they would hide a divergence. With ``damping``, settings of
     that law, the springs are so much stiffer that their share of the bound stays.
     """
-    k_gate, k_follower = find_stiffness(late, min(ratio, 0.9))
+    k_gate, k_follower = find_stiffness(
+        late, min(ratio, 0.9), rig.get("sample_rate", 400)
+    )
     settings = make_settings(
         {"loop_delay": late + TICK, "damping": B, **LAG},
         tracking={"k_gate": part * k_gate, "k_follower": (1 - part) * k_follower},
@@ -223,6 +229,38 @@ def test_the_lag_counts_as_far_as_it_may_be_learnt():
     rig = RigSettings(dead_time=0.02, time_constant=0.04, lag_spread=0.25)
 
     assert Delays.of(400.0, rig).lag == pytest.approx(0.075)
+
+
+def test_samples_slower_than_the_thread_make_its_period():
+    settings = make_settings(
+        {"damping": 0.2}, tracking={"k_gate": 0.4, "k_follower": 0.0}
+    )
+    ratios = [
+        FeelRig(settings, leader=make_toy_leader(rate=rate))
+        .haptics.margins["arm"]
+        .ratio
+        for rate in (800.0, 400.0, 100.0)
+    ]
+
+    assert ratios[0] == ratios[1]
+    assert ratios[2] / ratios[1] == pytest.approx((5.0 + 12.0) / (1.25 + 12.0))
+
+
+@pytest.mark.parametrize("mode", ["relative", "absolute"])
+def test_a_scale_counts_where_motion_is_relative_alone(mode):
+    """The session leaves it out of absolute poses."""
+    words = ("leader=puppeteer_papras_7dof", "follower=papras_7dof", "env=kinematic")
+    resolved = resolve((*words, f"retarget.mode={mode}"))
+    robot, leader = make_robot(resolved), make_leader(resolved).info
+    layout = make_layout(robot.info, leader)
+    settings = make_settings({}, task_tracking={})
+    parts = settings, robot, leader, resolved.retarget, layout
+    haptics, softness = make_haptics(*parts), []
+    for scale in (1.0, 3.0):
+        haptics.check_stability(scale)
+        softness.append(haptics.softness[0])
+
+    assert (softness[0] == softness[1]) == (mode == "absolute")
 
 
 def test_a_law_that_stands_as_it_comes_makes_room_for_what_was_configured():
