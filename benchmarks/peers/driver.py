@@ -14,8 +14,12 @@ import numpy as np
 from benchmarks.peers.problem import Targets
 from benchmarks.peers.robots import ROOT, Robot
 
-PEERS = ("ours", "placo", "mink", "pink", "pink10", "upstream")
-_COLLISION_ONLY = "pink10"  # is pink where nothing is to be kept apart
+PEERS = ("ours", "solve", "placo", "mink", "pink", "pink10", "upstream")
+_ONLY = {
+    "pink10": "with",  # is pink where nothing is to be kept apart
+    "solve": "without",  # knows of no bodies
+}
+"""The variant of which a peer has something to say, where not of all."""
 _TURN = 0.03  # [s] chosen: long against the hand-over, short against the noise
 
 
@@ -94,9 +98,7 @@ class Driver:
         path = self._folder / "targets.npz"
         targets.write(path)
         self._playing = [
-            peer
-            for peer in self.peers
-            if variant == "with" or peer.name != _COLLISION_ONLY
+            peer for peer in self.peers if _ONLY.get(peer.name, variant) == variant
         ]
         problem = str(self._folder / f"{robot.problem.name}.json")
         return {

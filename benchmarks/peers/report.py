@@ -13,6 +13,7 @@ END = "<!-- peers: end -->"
 
 NAMES = {
     "ours": "**ours**",
+    "solve": "ours, `IkSolver.solve`",
     "pink10": "pink, 10 nearest pairs",
     "upstream": "upstream's algorithm",
 }
@@ -183,6 +184,7 @@ SECTIONS: dict[str, tuple[str, list[Column]]] = {
 }
 
 
+_OURS = ("ours", "solve")
 _LEAST = 0.01  # [mm], [µs], [%] chosen: differences below are none
 
 
@@ -278,6 +280,8 @@ def _losses(scenarios: dict[str, dict[str, dict[str, Row]]]) -> str:
         for robot, rows in scenarios[scenario].items():
             ours = measure(scenario, rows["ours"])
             for peer, row in rows.items():
+                if peer in _OURS:
+                    continue
                 theirs = measure(scenario, row)
                 is_alike = "time" in what or 2 * _count(row) >= _count(rows["ours"])
                 if is_alike and sign * (theirs - ours) > _LEAST:

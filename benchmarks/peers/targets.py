@@ -132,9 +132,11 @@ def _fast(robot: Robot, rng: np.random.Generator, n: int) -> np.ndarray:
     return centre + wave
 
 
-def make_motion(robot: Robot, scenario: str, n_paths: int, seconds: float) -> Targets:
+def make_motion(
+    robot: Robot, scenario: str, n_paths: int, seconds: float, seed: int = 0
+) -> Targets:
     """Reachable motions; every fifth warm one leads out of reach and back."""
-    rng, fk = make_rng(robot, scenario, 0), Fk(robot)
+    rng, fk = make_rng(robot, scenario, seed), Fk(robot)
     make, n = {"warm": _warm, "fast": _fast}[scenario], round(seconds / DT)
     T, starts, kind = [], [], []
     for k in range(n_paths):
