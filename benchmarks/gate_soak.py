@@ -2,10 +2,11 @@
 
 Joints alone, by the oracle: many limbs with limits of their own share one gate, so that
 one call is a step of each, ``python -m benchmarks.gate_soak --steps 100000000``.
-A robot with its bodies, by the oracle and by coal: arms driven at each other, rubbing
-and crossing, at several rates, ``--robot table2 --steps 100000``; a robot of
-``configs/follower`` or arms around a table. Exits with 1 on any violation, and (joints)
-if memory grew after the first tenth: ``--limbs 1 --steps 10000000``.
+A robot with its bodies, by the oracle and by coal, half-way between commands, too: arms
+driven at each other, rubbing and crossing, at several rates, ``--robot table2 --steps
+100000``; a robot of ``configs/follower`` or arms around a table. Exits with 1 on any
+violation, and (joints) if memory grew after the first tenth: ``--limbs 1 --steps
+10000000``.
 """
 
 from __future__ import annotations
@@ -115,10 +116,14 @@ def run_robot(name: str, n_steps: int, seed: int) -> int:
         commands, _, _ = adversary.drive(gate, targets, h, rng=is_changing)
         verdict = adversary.judge_joints(commands, robot, h)
         near = judge.find_bad(commands)
-        violations += verdict.n_violations + len(near)
-        if near or not verdict.is_ok:
+        halves = judge.find_bad_between(commands)
+        violations += verdict.n_violations + len(near) + len(halves)
+        if near or halves or not verdict.is_ok:
+            half_way = 0.5 * (commands[1:] + commands[:-1])
             worst = max([worst, *(judge.miss(commands[k]) for k in near)])
-            print(f"{pattern} h={h}: {len(near)} too near, at worst {worst}\n{verdict}")
+            worst = max([worst, *(judge.miss(half_way[k]) for k in halves)])
+            n_near = len(near) + len(halves)
+            print(f"{pattern} h={h}: {n_near} too near, at worst {worst}\n{verdict}")
         done += len(commands)
         rate = done / (time.monotonic() - started)
         print(

@@ -58,6 +58,7 @@ MODULES = (
     "limits",
     "step",
     "clearance",
+    "stops",
     "tools",
     "gate",
     "slide",

@@ -1,14 +1,9 @@
-"""Clearance (C1, V2): rows that slow an approach down, and stops that are verified.
+"""Clearance (C1): how near bodies are, and rows that slow an approach down.
 
-Rows: for each pair that could come too near in this period, ḋ = g·v may close no
-faster than still stops before the clearance to keep. They are linear and slide along
-an obstacle, but only as good as the linearisation.
-
-Verification: a command may leave only if braking from it, sample by sample, keeps every
-pair apart. It advances by as much as the distances there allow: a pair that is d too
-far away needs no look before the joints moved enough to use d up, each by its
-``reach``. Braking is always a next step that was verified before, so there is always
-an answer.
+For each pair that could come too near in this period, ḋ = g·v may close no faster than
+still stops before the clearance to keep. Such rows are linear and slide along an
+obstacle, but only as good as the linearisation: ``paprle.gate.stops`` verifies what
+comes of them.
 """
 
 from __future__ import annotations
@@ -23,14 +18,12 @@ from paprle.gate.limits import (
 )
 from paprle.robot.arrays import Ints, Tree, place_joints
 from paprle.robot.bodies import Bodies, Pairs, place_bodies
-from paprle.robot.braking import compute_stopping_distance, compute_stopping_speed
+from paprle.robot.braking import compute_stopping_speed
 from paprle.robot.distance import bound_along, bound_pair, measure_pair
 from paprle.types import Vec
 
 _AIM = 1e-3  # [m] chosen: rows keep this much more, for what linearising loses
 _CURVED = 0.8  # chosen: share of the braking power that rows count on
-_SAG = 2e-4  # [m] chosen: what may be lost between two samples of a stop
-_MAX_LOOKS = 60  # chosen: a stop that needs more is refused
 _OUTWARD = 0.05  # chosen: share of what is missing that a period makes up, if moving
 _MOVING = 1e-9  # [rad/s] chosen: below this nothing is asked for
 _WIDE = 0.02  # [m] chosen: with more room than that, passing by is judged whole
@@ -65,6 +58,7 @@ class Scene(NamedTuple):
         witness: Witness points and normal of the pair looked at last, shape (9,).
         posture: The posture looked at, shape (n,).
         travel: How far each joint goes, shape (n,), [rad] or [m].
+        pace: How far it goes in the period looked at, shape (n,), [rad] or [m].
     """
 
     tree: Tree
@@ -85,6 +79,7 @@ class Scene(NamedTuple):
     witness: Vec
     posture: Vec
     travel: Vec
+    pace: Vec
 
 
 @compiled
@@ -307,139 +302,3 @@ def _find_allowed(limits: Limits, h: float, box: Box, row: Vec, room: float) -> 
     if power <= 0.0:
         return math.inf
     return compute_stopping_speed(room, _CURVED * power, h)
-
-
-@compiled
-def verify_stop(scene: Scene, limits: Limits, h: float, c: Vec, v: Vec) -> bool:
-    """Tell whether the next period at v, and braking after it, keep all pairs apart.
-
-    A pair that is nearer than it should be already may not come any nearer.
-
-    Args:
-        scene: ``distance`` is measured at c.
-        limits: Gives the accelerations.
-        h: Period, [s].
-        c: Last command, shape (n,), [rad].
-        v: Velocity of the next, shape (n,), [rad/s].
-
-    Returns:
-        Whether they do; false, too, where that cannot be told in time.
-    """
-    n_steps, n_open = 1, 0
-    pairs, travel, change = scene.pairs, scene.travel, scene.change
-    for i in range(len(v)):
-        speed, A = abs(v[i]), limits.ddq_max[i]
-        travel[i] = speed * h + compute_stopping_distance(speed, A, h)
-        n_steps = max(n_steps, 1 + int(math.ceil(speed / (A * h))))
-    sweep_all(pairs.reach, travel, change)
-    share = 1.0
-    for k in range(len(pairs.a)):
-        room = scene.distance[k] - pairs.keep[k]
-        if change[k] > max(room, 0.0):
-            scene.open[n_open] = k
-            n_open += 1
-            fine = _find_fine(pairs.keep[k], scene.distance[k])
-            share = min(share, max(room, fine) / change[k])
-    step = 0
-    for _ in range(_MAX_LOOKS):
-        if n_open == 0 or step >= n_steps:
-            return True
-        step = _find_next(scene, limits, h, v, step, n_steps, share)
-        for i in range(len(v)):
-            scene.posture[i] = find_place(c[i], v[i], limits.ddq_max[i], h, step)
-        look_at(scene, scene.posture)
-        n_open, share = _look_ahead(scene, limits, h, v, step, n_open)
-        if n_open < 0:
-            return False
-    return False
-
-
-@inlined
-def _find_fine(keep: float, distance: float) -> float:
-    """Return how far two bodies may pass by each other between two looks, [m].
-
-    d apart, over a way s they come s²/(8 d) nearer than at its ends. Where they are too
-    near already every sample is looked at, or they could come nearer period by period.
-    """
-    return math.sqrt(8.0 * _SAG * max(keep, _SAG)) if distance >= keep else 0.0
-
-
-@compiled
-def _find_next(  # noqa: PLR0913, PLR0917 - a kernel carries its state with it
-    scene: Scene,
-    limits: Limits,
-    h: float,
-    v: Vec,
-    step: int,
-    n_steps: int,
-    share: float,
-) -> int:
-    """Return the farthest sample before which no joint did more than a share.
-
-    Args:
-        scene: ``travel`` holds what is left of the stop, joint by joint.
-        limits: Gives the accelerations.
-        h: Period, [s].
-        v: Velocity of the next command, shape (n,), [rad/s].
-        step: The sample it starts from.
-        n_steps: The last sample.
-        share: How much of what is left each joint may do.
-    """
-    ahead = n_steps - step
-    while ahead > 1:
-        largest = 0.0
-        for i in range(len(v)):
-            if scene.travel[i] > 0.0:
-                A = limits.ddq_max[i]
-                done = find_place(0.0, v[i], A, h, step + ahead)
-                done = abs(done - find_place(0.0, v[i], A, h, step))
-                largest = max(largest, done / scene.travel[i])
-        if largest <= share:
-            break
-        ahead //= 2
-    return step + ahead
-
-
-@compiled
-def find_place(c: float, v: float, ddq_max: float, h: float, step: int) -> float:
-    """Return a joint's position after one period at v and step − 1 of braking."""
-    if step == 0:
-        return c
-    speed = abs(v)
-    n = min(float(step - 1), float(math.floor(speed / (ddq_max * h))))
-    way = speed * h + n * speed * h - ddq_max * h * h * n * (n + 1.0) / 2.0
-    return c + math.copysign(way, v)
-
-
-@compiled
-def _look_ahead(
-    scene: Scene, limits: Limits, h: float, v: Vec, step: int, n_open: int
-) -> tuple[int, float]:
-    """Measure the open pairs.
-
-    Returns:
-        How many stay open, −1 where one is too near; and the share of what is left of
-        the stop in which none of them needs a look.
-    """
-    bodies, R, p, witness = scene.bodies, scene.R_body, scene.p_body, scene.witness
-    pairs, travel = scene.pairs, scene.travel
-    one, two, reach = pairs.a, pairs.b, pairs.reach
-    for i in range(len(v)):
-        speed = max(abs(v[i]) - (step - 1) * limits.ddq_max[i] * h, 0.0)
-        travel[i] = compute_stopping_distance(speed, limits.ddq_max[i], h)
-    still, share = 0, 1.0
-    for place in range(n_open):
-        k = scene.open[place]
-        floor = min(pairs.keep[k], scene.distance[k])
-        room = bound_pair(bodies, one[k], two[k], R, p) - floor
-        need = sweep(reach, k, travel)
-        fine = _find_fine(pairs.keep[k], scene.distance[k])
-        if room < min(need, fine):
-            room = measure(bodies, one[k], two[k], R, p, witness) - floor
-        if room < -_ROUNDING:
-            return -1, share
-        if need > max(room, 0.0):
-            scene.open[still] = k
-            still += 1
-            share = min(share, max(room, fine) / need)
-    return still, share

@@ -48,7 +48,7 @@ class Parts(NamedTuple):
 def allocate(sizes: Sizes) -> tuple[Vec, Ints]:
     """Return the two blocks, empty."""
     n, g, m, b, k, t = sizes
-    n_floats = 31 * n + 29 * m + 31 * b + k * (2 * n + 9) + t * (n + 9) + 47
+    n_floats = 32 * n + 29 * m + 31 * b + k * (2 * n + 9) + t * (n + 9) + 47
     n_ints = _N_SIZES + n + g + 1 + 3 * m + 2 * b + 3 * k + t * (n + 1)
     integers = np.zeros(n_ints, dtype=np.int64)
     integers[:_N_SIZES] = sizes
@@ -180,6 +180,7 @@ def lay_out(floats: Vec, integers: Ints) -> Parts:
         witness=_take(floats, f, 9),
         posture=_take(floats, f, n),
         travel=_take(floats, f, n),
+        pace=_take(floats, f, n),
     )
     tools = Tools(
         joint=_take(integers, i, t),

@@ -15,7 +15,6 @@ from paprle.gate.clearance import (
     fill_rows,
     measure_all,
     measure_behind,
-    verify_stop,
 )
 from paprle.gate.limits import (
     Limits,
@@ -29,6 +28,7 @@ from paprle.gate.limits import (
     limit_along,
 )
 from paprle.gate.memory import Parts, lay_out
+from paprle.gate.stops import verify_stop
 from paprle.gate.tools import are_slow, slow_tools
 from paprle.robot.arrays import Ints
 from paprle.robot.braking import compute_stopping_distance

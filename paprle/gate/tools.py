@@ -10,8 +10,9 @@ import pinocchio as pin
 
 from paprle.compiled import compiled
 from paprle.errors import ConfigError
-from paprle.gate.clearance import Scene, find_place, look_at
+from paprle.gate.clearance import Scene, look_at
 from paprle.gate.limits import Box, Limits
+from paprle.gate.stops import find_place
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Ints
 from paprle.types import Vec
@@ -268,9 +269,8 @@ def are_slow(
     while not _must_be_slow(tools, limits, h, v, step):
         for side in range(2):
             for i in range(len(c)):
-                scene.posture[i] = find_place(
-                    c[i], v[i], limits.ddq_max[i], h, step + side
-                )
+                A, t = limits.ddq_max[i], float(step + side)
+                scene.posture[i] = find_place(c[i], v[i], A, h, t)
             look_at(scene, scene.posture)
             for limb in range(len(tools.joint)):
                 place = tools.tips[side, limb]

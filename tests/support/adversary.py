@@ -85,6 +85,14 @@ class Judge:
         """Return indices of postures that come too near."""
         return [k for k, q in enumerate(postures) if not self.is_clear(q)]
 
+    def find_bad_between(self, postures, parts=2):
+        """Return those that come too near half-way to the next, or at finer parts."""
+        bad = set()
+        for share in np.arange(1, parts) / parts:
+            between = postures[:-1] + share * np.diff(postures, axis=0)
+            bad.update(self.find_bad(between))
+        return sorted(bad)
+
 
 def judge_joints(commands, robot, h=H, q_start=None):
     """Return the oracle's verdict on a whole sequence."""

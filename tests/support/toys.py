@@ -61,12 +61,12 @@ def make_sliders():
 
 
 @cache
-def make_crane():
-    """A ball that slides along x and y, and a post that stands in its way."""
+def make_crane(ball=BALL):
+    """A ball that slides along x and y, and another that stands in its way."""
     text = (
-        _link("base", _body(f"<sphere radius='{BALL}'/>", "0.5 0 0"))
+        _link("base", _body(f"<sphere radius='{ball}'/>", "0.5 0 0"))
         + _link("rail")
-        + _link("hook", _body(f"<sphere radius='{BALL}'/>"))
+        + _link("hook", _body(f"<sphere radius='{ball}'/>"))
         + _joint("x", "prismatic", "base", "rail", "0 0 0", "1 0 0")
         + _joint("y", "prismatic", "rail", "hook", "0 0 0", "0 1 0")
     )

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from adversary import PATTERNS, H, Judge, Servo, drive, judge_joints, load, make_targets
 
+from paprle.gate import clearance, limits, stops
 from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
 from paprle.settings import GateSettings, SceneBodySettings
@@ -32,6 +33,7 @@ def soak(name, pattern, seed, n, h=H, scene=None):
 
     assert verdict.is_ok, str(verdict)
     assert judge.find_bad(commands) == []
+    assert judge.find_bad_between(commands) == []
     assert not any(Reason.QP_FAILED in found for found in events)
     return commands, events
 
@@ -98,8 +100,46 @@ def test_arms_that_cross_at_full_speed_keep_apart():
 
     assert judge_joints(commands, robot).is_ok
     assert judge.find_bad(commands) == []
+    assert judge.find_bad_between(commands, 4) == []
     assert any(Reason.CLEARANCE in found for found in events)
     assert np.abs(np.diff(commands, axis=0)).max() / H > 0.9 * robot.dq_max[0]
+
+
+MEETING = [  # two arms that pass each other at 3 m/s, 36 mm in 10 ms
+    (
+        "-1.069 .735 .202 -1.363 .429 .109 .071 0 .935 .432 -.156 -.704 -.459 -.33 "
+        "-.049 0",
+        "- 0 - - + - 0 - 0 + + 0 + + + -",
+    ),
+    (
+        "-.888 .477 .207 -.557 .162 .458 -.323 0 1.118 .892 -.477 -1.051 -.014 .015 "
+        ".253 0",
+        "- + - - 0 + 0 0 - - + + - - - +",
+    ),
+]
+
+
+@pytest.mark.parametrize(("posture", "signs"), MEETING)
+def test_stops_of_fast_arms_keep_clear_between_their_commands(posture, signs):
+    robot, h, said = load("papras_7dof_2arm"), 0.01, set()
+    parts, judge = Gate(robot)._parts, Judge(robot, GateSettings())
+    q = np.array([float(x) for x in posture.split()])
+    way = robot.dq_max * [{"-": -1.0, "0": 0.0, "+": 1.0}[x] for x in signs.split()]
+    for share in (1.0, 0.9, 0.6, 0.3, 0.02):
+        v = share * way
+        limits.fill_box(parts.limits, h, 1.0, q, v, parts.box)
+        parts.scene.travel[:] = 10.0
+        clearance.measure_all(parts.scene, q)
+
+        is_safe = stops.verify_stop(parts.scene, parts.limits, h, q, v)
+
+        path = [q, q + v * h]
+        while v.any():
+            v = np.sign(v) * np.maximum(np.abs(v) - robot.info.ddq_max * h, 0.0)
+            path.append(path[-1] + v * h)
+        said.add(is_safe)
+        assert not is_safe or judge.find_bad_between(np.array(path), 8) == []
+    assert True in said
 
 
 @pytest.mark.parametrize("lags", [(0.02, 0.02), (0.01, 0.03)], ids=str)

@@ -266,22 +266,6 @@ def test_a_pair_may_close_as_fast_as_its_joints_can_stop(elbow, wanted, room, al
     assert found == pytest.approx(-value)
 
 
-@pytest.mark.parametrize(
-    ("share", "step", "expected"),
-    [(1.0, 0, 11), (0.5, 0, 2), (0.01, 0, 1), (1.0, 4, 11)],
-)
-def test_the_next_look_is_as_far_as_a_share_of_the_stop_allows(share, step, expected):
-    gate = Gate(make_robot_info(1, dq_max=1.0, ddq_max=A))
-    parts, v = gate._parts, np.array([0.5])
-    parts.scene.travel[:] = (
-        sum(0.5 - A * H * max(k - 1, 0) for k in range(step + 1, 12)) * H
-    )
-
-    found = clearance._find_next(parts.scene, parts.limits, H, v, step, 11, share)
-
-    assert found == expected
-
-
 def test_what_no_joint_moves_may_close_as_it_likes(elbow):
     gate = Gate(elbow)
     parts = gate._parts

@@ -10,7 +10,7 @@ import pytest
 from adversary import Judge, drive, judge_joints
 from toys import BALL, make_crane, make_sliders, make_swing, make_zigzag
 
-from paprle.gate import clearance, limits, tools
+from paprle.gate import clearance, limits, stops, tools
 from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
 from paprle.settings import GateSettings, SceneBodySettings
@@ -184,6 +184,19 @@ def test_between_commands_a_fast_ball_keeps_clear_as_well():
         assert apart.min() >= KEEP - 5e-4
 
 
+@pytest.mark.parametrize("h", [0.05, 0.1, 0.3])
+@pytest.mark.parametrize("shift", [0.0, 0.31, 0.57, 0.83])
+def test_a_thin_body_is_not_passed_between_two_commands(h, shift):
+    gate, thin = Gate(make_crane(0.004)), 0.008
+    start = np.array([-0.5 + shift * h, 0.0])
+    gate.reset(start)
+
+    path, _, _ = drive(gate, [np.array([1.5, 0.0])] * round(3.0 / h), h)
+
+    assert path[-1][0] <= 0.5 - thin - KEEP
+    assert 0.5 - thin - path[-1][0] < KEEP + 4e-3, "it came as near as it may"
+
+
 @pytest.mark.parametrize("make", [make_sliders, make_crane, make_swing])
 def test_a_stop_is_verified_if_every_command_of_it_keeps_clear(make):
     robot, rng = make(), np.random.default_rng(1)
@@ -198,7 +211,7 @@ def test_a_stop_is_verified_if_every_command_of_it_keeps_clear(make):
             continue
         least = min(-judge.miss(at) for at in brake_path(c, v))
 
-        is_safe = clearance.verify_stop(parts.scene, parts.limits, H, c, v)
+        is_safe = stops.verify_stop(parts.scene, parts.limits, H, c, v)
 
         said[is_safe] += 1
         assert not (is_safe and least < -4e-4)
@@ -209,31 +222,54 @@ def test_a_stop_is_verified_if_every_command_of_it_keeps_clear(make):
 def test_a_stop_that_needs_too_many_looks_is_refused(monkeypatch):
     gate = Gate(make_crane())
     parts, c, v = ready(gate, [0.4, 0.12], [0.9, 0.0])  # past the post
-    assert clearance.verify_stop(parts.scene, parts.limits, H, c, v)
+    assert stops.verify_stop(parts.scene, parts.limits, H, c, v)
 
-    monkeypatch.setattr(clearance, "_MAX_LOOKS", 1)
+    monkeypatch.setattr(stops, "_MAX_LOOKS", 1)
 
-    assert not clearance.verify_stop(parts.scene, parts.limits, H, c, v)
+    assert not stops.verify_stop(parts.scene, parts.limits, H, c, v)
 
 
 def test_once_it_has_stopped_a_pair_needs_no_more_looks():
     parts, c, v = ready(Gate(make_crane()), [0.35, 0.0], [0.1, 0.0])
     parts.scene.open[0] = 0
     clearance.look_at(parts.scene, c)
+    stops._find_travel(parts.scene, parts.limits, H, v, 5.0)
 
-    left = clearance._look_ahead(parts.scene, parts.limits, H, v, 5, 1)
+    left = stops._look_ahead(parts.scene, 5.0, 1)
 
-    assert left == (0, 1.0)
+    assert left == (0, math.inf)
+
+
+@pytest.mark.parametrize("room", [-1e-3, 0.0, 1e-4, 0.003, 0.02])
+@pytest.mark.parametrize("t", [0.0, 0.3, 1.0, 4.7])
+def test_the_next_look_comes_before_the_room_there_is_used_up(room, t):
+    parts, c, v = ready(Gate(make_sliders()), [0.4, 0.4], [0.8, 0.5])
+    parts.scene.distance[0] = KEEP + min(room, 0.0)
+    stops._find_travel(parts.scene, parts.limits, H, v, t)
+    need = parts.scene.travel.sum()
+    between = min(room, 0.0) + KEEP
+
+    ahead = stops._find_ahead(parts.scene, 0, room, need, t)
+
+    there = min(t + ahead, 30.0)
+    at = [[stops.find_place(c[i], v[i], A, H, x) for i in (0, 1)] for x in (t, there)]
+    way = np.abs(np.diff(at, axis=0)).sum()
+    assert way <= max(room, 0.0) + math.sqrt(8 * 3e-4 * between) + 1e-12
+    assert way >= 0.4 * need or way >= 0.4 * max(room, 0.0) + 1.5e-3 or room < 0.0
+    assert room >= 0.0 or there <= math.floor(t) + 1.0
 
 
 @pytest.mark.parametrize("speed", [0.0, 0.03, 0.05, 0.42, 0.5, -0.42])
 def test_places_of_a_stop_are_those_of_its_periods(speed):
     path = brake_path(np.array([0.3]), np.array([speed]))[:, 0]
 
-    assert clearance.find_place(0.3, speed, A, H, 0) == 0.3
+    assert stops.find_place(0.3, speed, A, H, 0) == 0.3
     for step in range(1, len(path) + 3):
         expected = path[min(step, len(path)) - 1]
-        assert clearance.find_place(0.3, speed, A, H, step) == pytest.approx(expected)
+        assert stops.find_place(0.3, speed, A, H, step) == pytest.approx(expected)
+        before = stops.find_place(0.3, speed, A, H, step - 1.0)
+        between = stops.find_place(0.3, speed, A, H, step - 0.75)
+        assert between == pytest.approx(before + 0.25 * (expected - before))
 
 
 @pytest.mark.parametrize("make", [make_sliders, make_crane, make_swing])
