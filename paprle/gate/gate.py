@@ -32,7 +32,8 @@ from paprle.types import RobotInfo, Vec, readonly
 
 GateConfig = GateSettings
 
-_LONGEST_DT = 1.0  # [s] chosen: no follower is commanded less often
+_SHORTEST_DT = 1e-4  # [s] chosen: no follower is commanded more often
+_LONGEST_DT = 1.0  # [s] chosen: nor less
 _NUMBERS = np.dtype(np.float64)
 _AT_REST = 1e-9  # [rad/s] chosen: below this a commanded joint counts as standing
 _FLAGS = {
@@ -146,10 +147,15 @@ class Gate:
                 f"from, got {q_meas!r}; check the follower's joint states"
             )
         self.q_cmd, self.dq_cmd = readonly(q), readonly(np.zeros_like(q))
-        motion = self._parts.motion
-        motion.q_next[:], motion.v_next[:], motion.feed[:] = q, 0.0, 0.0
-        motion.before[:] = np.nan
+        self._take_back()
+        self._is_stepping = False
         self._h = 0.0
+
+    def _take_back(self) -> None:
+        """Go on from the last command: what a step left that was broken off is none."""
+        motion = self._parts.motion
+        motion.q_next[:], motion.v_next[:], motion.feed[:] = self.q_cmd, self.dq_cmd, 0
+        motion.before[:] = np.nan
 
     def _warm_up(self) -> None:
         """Run every kernel once, so that none is compiled after this."""
@@ -203,7 +209,7 @@ class Gate:
             The vector to send, and which clauses acted.
         """
         events: list[Reason] = []
-        if self._h == 0.0 and 0.0 < dt < _LONGEST_DT:
+        if self._h == 0.0 and _SHORTEST_DT <= dt < _LONGEST_DT:
             self._h = float(dt)
         if dt != self._h or self._h == 0.0:
             events.append(Reason.DT_CHANGED)
@@ -213,6 +219,9 @@ class Gate:
         if q_des is not None and not is_fresh:
             events.append(Reason.COMMAND_STALE)
         motion = self._parts.motion
+        if self._is_stepping:
+            self._take_back()
+        self._is_stepping = True
         _put(motion.q_meas, q_meas)
         if q_des is None or not is_fresh:
             clearance = brake(*self._memory, self._h)
@@ -222,6 +231,7 @@ class Gate:
                 _put(motion.dq_des, dq_des)
             clearance = self._advance(dq_des is not None, is_blocked, events)
         self.q_cmd, self.dq_cmd = _keep(motion.q_next), _keep(motion.v_next)
+        self._is_stepping = False
         return GateResult(self.q_cmd, tuple(events), clearance)
 
     def _advance(self, is_told: bool, is_blocked: bool, events: list[Reason]) -> float:

@@ -160,6 +160,26 @@ def test_even_a_blind_solver_is_stopped_by_the_verification(make, corner):
     assert judge_joints(path, make(), H).is_ok
 
 
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
+def test_a_step_that_is_broken_off_was_none():
+    """An interrupt amid the solver: its proposal runs into the other, unverified."""
+    gate = Gate(make_sliders())
+    path, _, _ = drive(gate, [np.ones(2)] * 46, H)
+    solver, gate._solver = gate._solver, interrupt
+    for _ in range(5):
+        with pytest.raises(KeyboardInterrupt):
+            gate.step(np.ones(2), H)
+    gate._solver = solver
+
+    after, _, _ = drive(gate, [np.ones(2)] * 60, H)
+
+    assert gap(after).min() >= KEEP
+    assert judge_joints(np.concatenate([path, after]), make_sliders(), H).is_ok
+
+
 def test_a_ball_that_flies_past_a_post_is_not_slowed():
     gate, free = Gate(make_crane()), Gate(make_crane().info)
     start = np.array([0.0, 2 * BALL + KEEP + 0.03])
