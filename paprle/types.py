@@ -9,6 +9,7 @@ stand in one of these values.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -225,6 +226,7 @@ class FollowerInfo:
     Attributes:
         joint_names: Actuated joints, the same as ``RobotInfo.joint_names``.
         rate: How often it wants to be written to, [Hz].
+        state_rate: How often it measures, if less often, [Hz].
         lag: Identified delay between q_cmd and q, [s].
         has_effort: It measures joint efforts.
         has_unattended_stop: It stops by itself when nobody speaks to it (K3).
@@ -235,6 +237,7 @@ class FollowerInfo:
 
     joint_names: tuple[str, ...]
     rate: float
+    state_rate: float = math.inf
     lag: float = 0.0
     has_effort: bool = False
     has_unattended_stop: bool = False

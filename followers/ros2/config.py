@@ -62,6 +62,13 @@ class RosConfig(NodeSettings):
     rate: Annotated[
         float, Ge(10), Le(500), Unit("Hz"), doc("How often commands are sent.")
     ] = 200.0
+    state_rate: Annotated[
+        float | None,
+        Ge(10),
+        Le(1000),
+        Unit("Hz"),
+        doc("How often states come, if less often than commands."),
+    ] = None
     lead: Annotated[
         float,
         Gt(0),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from followers.ros2.config import CommandConfig, RosConfig
@@ -54,6 +56,7 @@ class RosFollower(Follower):
         return FollowerInfo(
             joint_names=self.robot.joint_names,
             rate=config.rate,
+            state_rate=config.state_rate or math.inf,
             lag=config.lag,
             has_effort=self._has_effort,
             has_unattended_stop=not self.goes_on_unattended,
@@ -134,6 +137,7 @@ class RosFollower(Follower):
             commands=topics,
             running=config.running_topic and config.namespace + config.running_topic,
             period=1.0 / config.rate,
+            state_period=1.0 / config.state_rate if config.state_rate else 0.0,
             lead=config.lead,
             lag=config.lag,
         )

@@ -46,6 +46,7 @@ class RobotSpec:
         commands: Topics of commands, each joint in one of them.
         running: Topic of Bool that is false while the robot is stopped; may be empty.
         period: Of commands, [s].
+        state_period: Of states, where they come less often, [s].
         lead: From a trajectory's arrival to its first point, [s].
         lag: Expected from command to measurement, [s].
     """
@@ -62,6 +63,7 @@ class RobotSpec:
     commands: tuple[Topic, ...]
     running: str
     period: float
+    state_period: float
     lead: float
     lag: float
 
@@ -202,8 +204,8 @@ class RosRobot:
         return problems
 
     def _find_slow(self) -> list[str]:
-        """Refuse states that come too seldom to be fresh at the rate of commands."""
-        period = self._spec.period
+        """Refuse states that come too seldom to be fresh, at the rate they should."""
+        period = max(self._spec.period, self._spec.state_period)
         longest = max(3.0 * period, _STATE_AGE) / _FIT
         rate = 0.0
         for _ in range(_N_LOOKS):
@@ -215,8 +217,8 @@ class RosRobot:
                 return []
         fit = max(rate, _SLOWEST)
         return [
-            f"expected states to go with {1.0 / period:.0f} commands a second, got "
-            f"{rate:.0f} a second; set env.rate={fit:.0f} env.lead={1.0 / fit:.2g}"
+            f"expected {1.0 / period:.0f} states a second, got {rate:.0f}; set "
+            f"env.state_rate={fit:.0f}"
         ]
 
     def _find_implausible(self) -> list[str]:

@@ -67,7 +67,9 @@ class GateController:
         self._session_period = session_period
         self._setpoints = SetpointWatch(settings)
         description = robot if isinstance(robot, RobotInfo) else robot.info
-        self._measurements = MeasurementWatch(description, settings, self._h, info.lag)
+        self._measurements = MeasurementWatch(
+            description, settings, self._h, info.lag, 1.0 / info.state_rate
+        )
         self._n_resets = 0
         self._k = 0
         self._latched = 0

@@ -128,10 +128,15 @@ class MeasurementWatch:
     """
 
     def __init__(
-        self, robot: RobotInfo, settings: GateSettings, h: float, lag: float
+        self,
+        robot: RobotInfo,
+        settings: GateSettings,
+        h: float,
+        lag: float,
+        state_period: float = 0.0,
     ) -> None:
         self._settings = settings
-        self._oldest_age = max(3.0 * h, _SHORTEST_STATE_AGE)
+        self._oldest_age = max(3.0 * h, 3.0 * state_period, _SHORTEST_STATE_AGE)
         bounds = MotionBounds(
             h=h,
             lag=max(lag, _SHORTEST_LAG),

@@ -15,7 +15,7 @@ import pytest
 import ros_rig
 from ros_rig import need_dds
 from running import SLACK, RunningSession
-from worlds import AT_200_HZ, BESIDE, WORLDS, Arrived, judge_arrived
+from worlds import BESIDE, WORLDS, Arrived, judge_arrived
 
 PERIOD = 0.005
 FAST = 0.1  # [rad/s] an arm that has to brake
@@ -39,7 +39,6 @@ class RosArm:
             words.append("transport=rospy")
         self.rig = ros_rig.EmulatedRos(folder / "robot.jsonl", *words, env=env)
         self.args = [*self.rig.endpoint["overrides"], "follower=piper", f"env={world}"]
-        self.args += AT_200_HZ if world == "ros1" else ()
         self.kill, self.end = self.rig.kill, self.rig.end
 
     def read(self):

@@ -202,7 +202,6 @@ class RosSession(LockStep):
         self.rig = MemoryRobot(self.graph, every=1, env=env, **robot)
         monkeypatch.setattr(follower, "open_bus", lambda *_: self.graph.join())
         config = config or make_config(env=env)
-        config = replace(config, rate=200.0, lead=0.005)  # those of this gate
         self.follower = RosFollower(config, self.robot.info, self.clock)
         info = self.follower.open()
         self.gate = GateController(

@@ -26,8 +26,6 @@ from paprle.session.plan import make_robot
 from paprle.types import RobotInfo
 
 WORLDS = ("ros2", "ros1", "can")
-AT_200_HZ = ("env.rate=200", "env.lead=0.005")
-"""What the emulator can: the maker's own states of ROS 1 come 50 times a second."""
 GAP = 2.0  # [periods] chosen: as a stream that was interrupted looks on arrival
 BESIDE = 1.0  # [s] chosen: a brake, and the way back to the commands (decision 0015)
 HASTE = 2.0  # [1] spec: decision 0015: of A, on the way back
@@ -98,8 +96,6 @@ class World:
     def __init__(self, name: str, follower: str, folder: Path) -> None:
         self.name, self.follower, self._folder = name, follower, folder
         self.settings = [f"follower={follower}", f"env={name}"]
-        if name == "ros1":
-            self.settings += AT_200_HZ
         resolved = resolve(["leader=autopilot", *self.settings])
         self.robot: RobotInfo = make_robot(resolved).info
         self._env = resolved.env

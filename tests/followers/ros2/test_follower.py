@@ -248,15 +248,23 @@ def test_who_takes_the_commands_is_said_at_the_start(graph, caplog):
     assert "/arm_controller/joint_trajectory: recorder, robot" in caplog.text
 
 
-@pytest.mark.parametrize("rate, is_fit", [(200, False), (100, False), (50, True)])
-def test_states_that_are_too_seldom_for_the_rate_are_refused(graph, rate, is_fit):
+@pytest.mark.parametrize(
+    "rate, state_rate, is_fit",
+    [
+        (200.0, None, False),
+        (100.0, None, False),
+        (50.0, None, True),
+        (200.0, 50.0, True),
+    ],
+)
+def test_states_that_are_too_seldom_are_refused(graph, rate, state_rate, is_fit):
     MemoryRobot(graph, every=8)  # 50 a second
-    follower = make(graph, replace(CONFIG, rate=float(rate)))
+    follower = make(graph, replace(CONFIG, rate=rate, state_rate=state_rate))
 
     if is_fit:
         follower.open()
     else:
-        with pytest.raises(DeviceError, match=r"set env\.rate=50 env\.lead=0\.02"):
+        with pytest.raises(DeviceError, match=r"set env\.state_rate=50"):
             follower.open()
 
 
@@ -265,7 +273,8 @@ def test_the_shipped_config_lives_with_the_states_of_its_maker(monkeypatch):
     MemoryRobot(graph, every=8, env="ros1")  # 50 a second, piper_moveit_config
     monkeypatch.setattr(module, "open_bus", lambda *_: graph.join("gate"))
     follower = make(graph, make_config(env="ros1"))
-    oldest = max(3.0 / follower.open().rate, 0.02)  # L3
+    info = follower.open()
+    oldest = max(3.0 / min(info.rate, info.state_rate), 0.02)  # L3
     ages = []
     for _ in range(200):
         graph.tick()
