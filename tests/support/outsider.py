@@ -133,18 +133,18 @@ class BreakerConfig:
     height: float = 0.05
     ring: int = 0  # [bytes] of the recorder's rings; 0: as they are
 
+    def __post_init__(self):
+        """Break it: every process of a session reads its config."""
+        if self.ring:
+            shrink_rings(self.ring)
+        if self.site:
+            break_call(self.site, self.action, self.after)
+
 
 class Breaker(Leader):
-    """Waves up and down; every process constructs it, and so breaks what it says."""
+    """Waves up and down."""
 
     info = LeaderInfo(limbs=("hand",), is_human=False)
-
-    def __init__(self, config, clock):
-        super().__init__(config, clock)
-        if config.ring:
-            shrink_rings(config.ring)
-        if config.site:
-            break_call(config.site, config.action, config.after)
 
     def open(self):
         self.playback, self.seq = Playback(self.config.time, n_plays=1), 0
