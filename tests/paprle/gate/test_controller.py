@@ -6,13 +6,13 @@ import itertools
 
 import numpy as np
 import pytest
-from lock_step import H_NS, LockStep
+from lock_step import H_NS, PIPER, LockStep
 
 from paprle.gate import states
 from paprle.gate.reasons import HOLD_REASONS, STOP_REASONS, Reason, from_bits, to_bits
-from paprle.gate.watches import SetpointWatch
+from paprle.gate.watches import MeasurementWatch, SetpointWatch
 from paprle.settings import GateSettings
-from paprle.types import GateState
+from paprle.types import FollowerState, GateState
 from paprle.wire import Request
 
 
@@ -149,6 +149,19 @@ def test_a_watch_that_heard_nothing_is_stale():
     assert watch.take(None, 0) == ()
     assert watch.check(0) == (Reason.COMMAND_STALE,)
     assert watch.compute_age(0) == float("inf")
+
+
+@pytest.mark.parametrize(
+    "state_period, fresh, stale", [(0.0, 0.019, 0.021), (0.02, 0.059, 0.061)]
+)
+def test_states_that_come_seldom_may_be_as_old_as_three_of_them(
+    state_period, fresh, stale
+):
+    watch = MeasurementWatch(PIPER.info, GateSettings(), 0.005, 0.03, state_period)
+    state = FollowerState(stamp_ns=0, q=PIPER.home, dq=0.0 * PIPER.home)
+
+    assert watch.check_state(state, int(fresh * 1e9)) == ()
+    assert watch.check_state(state, int(stale * 1e9)) == (Reason.STATE_STALE,)
 
 
 def test_a_set_point_that_rests_on_old_leader_data_is_stale():
