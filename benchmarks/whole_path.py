@@ -31,7 +31,7 @@ from benchmarks.dynamixel import ROOT, read_busy, read_idle
 from benchmarks.machine import Machine
 from paprle.evaluation.report import evaluate
 from paprle.recording.reader import Episode
-from paprle.types import GateState
+from paprle.types import SessionState
 
 sys.path.append(str(ROOT / "tests" / "support"))
 import stall_law
@@ -96,15 +96,16 @@ def run_session(rig, args, out):
     session = subprocess.Popen(
         [sys.executable, "run.py", f"leader={args.leader}",
          f"follower={args.follower}", f"env={args.env}", "session.episodes=1",
-         f"session.duration={args.seconds}", "session.status=false",
-         f"record.dir={out}", *rig.overrides, *stall, *args.settings],
+         f"session.duration={args.seconds}", f"record.dir={out}",
+         *rig.overrides, *stall, *args.settings],
         cwd=ROOT, env=env, stdin=subprocess.DEVNULL, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     said = []
     reader = threading.Thread(target=lambda: said.extend(session.stdout))
     reader.start()
-    while not list(out.glob("*.mcap*")) and session.poll() is None:
+    # hands that move while an arm comes to them keep it coming
+    while not any("ENGAGED" in line for line in said) and session.poll() is None:
         time.sleep(0.2)
     rig.move()
     costs = watch(session, rig, args.seconds - 4.0)
@@ -138,9 +139,9 @@ def read_costs(session, rig, seconds):
     return {"core_share": shares, "free": round(free, 2)}
 
 
-def find_driven(gate):
-    """Return when the gate began to follow, and when it did so last, [ns]."""
-    return gate["stamp_ns"][gate["state"] == GateState.ENGAGED][[0, -1]]
+def find_driven(ticks):
+    """Return when the leader began to drive, and when it did so last, [ns]."""
+    return ticks["stamp_ns"][ticks["state"] == SessionState.ENGAGED][[0, -1]]
 
 
 def judge(episode, gaps, begin, end):
@@ -186,7 +187,7 @@ def measure(args, out):
     if not paths:
         raise RuntimeError(said)
     episode = Episode.open(paths[0])
-    found = judge(episode, machine.gaps, *find_driven(episode.gate)) | costs
+    found = judge(episode, machine.gaps, *find_driven(episode.ticks)) | costs
     if args.stall is not None:
         if not (out / "mark").exists():
             raise RuntimeError(f"it did not drive long enough to stall\n{said}")

@@ -28,7 +28,7 @@ from paprle.types import RobotInfo
 WORLDS = ("ros2", "ros1", "can")
 GAP = 2.0  # [periods] chosen: as a stream that was interrupted looks on arrival
 BESIDE = 1.0  # [s] chosen: a brake, and the way back to the commands (decision 0015)
-HASTE = 2.0  # [1] spec: decision 0015: of A, on the way back
+HASTE = np.inf  # [1] of A, on the way back: small steps are left to the drive
 
 
 class Arrived(NamedTuple):

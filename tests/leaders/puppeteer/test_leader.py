@@ -287,15 +287,20 @@ def test_last_words_count_what_a_bus_got_over(one_arm, opened):
     assert " 0 damaged packets" not in words
 
 
-def test_last_words_name_a_servo_that_may_still_hold_torque(one_arm, opened):
-    emulated, config = one_arm
-    leader = opened(config)
+def press(emulated, leader):
+    """Ask for torque until servos render it."""
 
-    def press():
+    def is_on():
         feel(leader, {"left": [0.1, 0.1, 0.01]})
         return emulated.servo(3).table.get("Torque Enable") == 1
 
-    wait_for(press, "torque on")
+    wait_for(is_on, "torque on")
+
+
+def test_last_words_name_a_servo_that_may_still_hold_torque(one_arm, opened):
+    emulated, config = one_arm
+    leader = opened(config)
+    press(emulated, leader)
     emulated.servo(2).write = lambda _address, _data: 0
     leader.close()
 
@@ -307,12 +312,7 @@ def test_last_words_name_a_servo_that_may_still_hold_torque(one_arm, opened):
 def test_a_servo_that_lets_go_under_torque_is_named_in_samples(one_arm, opened):
     emulated, config = one_arm
     leader = opened(config)
-
-    def press():
-        feel(leader, {"left": [0.1, 0.1, 0.01]})
-        return emulated.servo(3).table.get("Torque Enable") == 1
-
-    wait_for(press, "torque on")
+    press(emulated, leader)
     assert leader.latest().slack == ()
     emulated.cause("overload", id=2)
 
