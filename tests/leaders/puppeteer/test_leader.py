@@ -317,7 +317,7 @@ def test_a_servo_that_lets_go_under_torque_is_named_in_samples(one_arm, opened):
     emulated.cause("overload", id=2)
 
     def is_named():
-        press()
+        feel(leader, {"left": [0.1, 0.1, 0.01]})
         return leader.latest().slack == ("left/joint2",)
 
     wait_for(is_named, "a slack joint")
