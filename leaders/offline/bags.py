@@ -36,13 +36,19 @@ def read_bag(
     try:
         with Bag(path) as bag:
             topics = _find_topics(bag, names, config)
-            joy = _Joy(bag, config) if config.bag.joy else None
-            return {
-                name: _read_limb(bag, topic, joy, config)
+            joy = config.bag.joy
+            said = bag.agree_on_clock([*topics.values(), *filter(None, [joy])])
+            held = _Joy(bag, config) if joy else None
+            limbs = {
+                name: _read_limb(bag, topic, held, config)
                 for name, topic in topics.items()
             }
     except RecordingError as err:
         raise DeviceError(str(err)) from err
+    if said:
+        for limb in limbs.values():
+            limb.counts[f"stamps not used: {said}"] = limb.n_lines
+    return limbs
 
 
 def _find_topics(

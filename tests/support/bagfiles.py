@@ -59,9 +59,9 @@ class Messages:
         header = self.header(t, is_stamped=False)
         return TRAJECTORY, self.make(TRAJECTORY, header, names, made)
 
-    def joy(self, t, axes, buttons):
+    def joy(self, t, axes, buttons, *, skew=0.0):
         axes, buttons = np.array(axes, np.float32), np.array(buttons, np.int32)
-        return JOY, self.make(JOY, self.header(t), axes, buttons)
+        return JOY, self.make(JOY, self.header(t + skew), axes, buttons)
 
 
 def write_bag(path, said, storage="mcap"):

@@ -115,6 +115,28 @@ def test_several_limbs_by_topic(tmp_path):
     assert leader.info.limbs == ("l", "r")
 
 
+@pytest.mark.parametrize("skew", [0.3, -0.3, 0.03])
+def test_hosts_with_clocks_of_their_own_are_brought_together(tmp_path, skew):
+    def say_skewed(m, t):
+        return m.pose(t, (0.1 * t, 0, 0), skew=skew)
+
+    def say_joy(m, t):
+        return m.joy(t, [], [int(t < 0.41)], skew=-skew)
+
+    said = POSES | {"/other": [(t, say_skewed) for t in T]}
+    said["/joy"] = [(t, say_joy) for t in T]
+    topics = {"l": "/target", "r": "/other"}
+    bag = BagSettings(topics=topics, joy="/joy", deadman=0)
+    leader = make_leader(write_bag(tmp_path / "bag", said), bag=bag)
+
+    _, samples = play(leader)
+
+    apart = f"clocks of /joy, /other, /target are {2e3 * abs(skew):.0f} ms apart"
+    assert all(apart in note for note in leader.notes)
+    assert positions(samples, "l")[-1] == pytest.approx([0.04, 0, 0], abs=1e-9)
+    np.testing.assert_allclose(positions(samples, "l"), positions(samples, "r"))
+
+
 @pytest.mark.parametrize(
     ("said", "settings", "match"),
     [
