@@ -18,6 +18,8 @@ TORQUE_SHARE = 0.3
 _REVERSED, _TORQUE_BY_GOAL = 0x01, 0x08  # spec: e-manual, register 10, Drive Mode
 _FULL_PWM = 885  # spec: e-manual, register 36, 100 %
 _HOT = 10  # [°C] chosen: so near to the limit a servo is about to shut down
+_PROTECTS = 0x04 | 0x20  # spec: e-manual, register 63, on overheating and overload
+_TICK = 360.0 / 4096  # [°] spec: e-manual, register 20, Homing Offset
 _NO_SHADOW = 253  # spec: e-manual, register 12: from here on there is none
 _N_PROBES = 4  # chosen: collisions spoil most answers, lost packets one in a hundred
 _WIZARD = "with DYNAMIXEL Wizard"
@@ -188,6 +190,7 @@ def _judge_settings(
             f"{where}: expected drive mode normal, got {what} ({drive}); clear these "
             f"bits of Drive Mode (10) {_WIZARD}: signs belong into the config"
         )
+    yield from _judge_remains(values, where)
     delay = values["Return Delay Time"]
     if delay:
         yield Problem(
@@ -205,6 +208,32 @@ def _judge_settings(
             is_fatal=False,
         )
     yield from _judge_limits(model, values, where)
+
+
+def _judge_remains(values: Mapping[str, int], where: str) -> Iterator[Problem]:
+    """Name what another program left behind."""
+    if values["Torque Enable"]:
+        yield Problem(
+            f"{where}: expected torque off, got on: another program holds it, or left "
+            "it so; end that one; opening the leader switches it off (paprle run)",
+            is_fatal=False,
+        )
+    homing = values["Homing Offset"]
+    if homing:
+        away = _TICK * (homing - (1 << 32) if homing >= 1 << 31 else homing)
+        yield Problem(
+            f"{where}: expected homing offset 0, got {away:.0f} [°]; set Homing Offset "
+            f"(20) to 0 {_WIZARD} and run paprle calibrate: offsets belong into the "
+            "config",
+            is_fatal=False,
+        )
+    shutdown = values["Shutdown"]
+    if shutdown & _PROTECTS != _PROTECTS:
+        yield Problem(
+            f"{where}: expected it to shut down when overheated or overloaded, got "
+            f"{shutdown}; set Shutdown (63) to 52 {_WIZARD}",
+            is_fatal=False,
+        )
 
 
 def _judge_limits(

@@ -7,7 +7,7 @@ was found.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -24,9 +24,8 @@ from hardware.dynamixel.models import BAUD_RATES, find_name
 from hardware.dynamixel.owner import BusSettings
 from hardware.dynamixel.port import find_latency_problem, read_latency_timer
 from hardware.dynamixel.wire import Wire
-from leaders.puppeteer.arm import Arm
+from leaders.puppeteer.arm import Arm, ArmState
 from leaders.puppeteer.limits import read_limits
-from paprle.types import Vec
 
 Finding = tuple[bool, str]
 """Whether it is well, and the words for it."""
@@ -35,6 +34,9 @@ _N_READINGS = 200  # chosen: half a second at 400 Hz
 _LEAST_RATE = 200.0  # [Hz] spec: issue, teleoperation from 16 servos
 _MOST_SPOILED = 0.02  # chosen: readings asked for twice; a good cable spoils none
 _OFF = 0.15  # [rad] chosen: less than a tooth of a horn, more than play and a stand
+_STILL = 0.02  # [rad] chosen: an arm that moves more in 0.5 s is in a hand
+_PULLED = 0.25  # [1] chosen: a trigger that nobody pulls is further open
+_SAG = 1.0  # [V] chosen: what a good chain of cables loses is a tenth of it
 _SLACK = 0.1  # [rad] chosen: a joint against its stop bends a little
 
 
@@ -76,24 +78,33 @@ def _examine_bus(
     wire: Wire, settings: BusSettings, arms: tuple[Arm, ...]
 ) -> Iterator[Finding]:
     missing: list[Servo] = []
+    tables: dict[int, Mapping[str, int]] = {}
     for servo in settings.servos:
         problem = find_absence(wire, servo)
         if problem is None:
             try:
-                yield from _examine_servo(wire, servo)
-            except BusTimeout as err:  # the others can be asked all the same
-                yield False, str(err)
+                tables[servo.id] = yield from _examine_servo(wire, servo)
+            except BusTimeout:  # the others can be asked all the same
+                yield (
+                    False,
+                    f"servo {servo.id} on '{wire.path}': expected answers to questions,"
+                    " got them to a ping alone; where its Status Return Level (68) is "
+                    "0, opening the leader sets it (paprle run); else check its cable",
+                )
             continue
         yield False, problem.text
         if wire.ping(servo.id) is None:
             missing.append(servo)
+    yield from _compare_supply(wire, tables)
     if missing:
         yield from _search(wire, settings, missing)
     else:
         yield from _examine_readings(wire, settings, arms)
 
 
-def _examine_servo(wire: Wire, servo: Servo) -> Iterator[Finding]:
+def _examine_servo(
+    wire: Wire, servo: Servo
+) -> Generator[Finding, None, Mapping[str, int]]:
     where = f"servo {servo.id} on '{wire.path}'"
     values = read_table(wire, servo)
     problems = find_problems(servo, values, where)
@@ -103,6 +114,26 @@ def _examine_servo(wire: Wire, servo: Servo) -> Iterator[Finding]:
         volts = 0.1 * values["Present Input Voltage"]
         heat = values["Present Temperature"]
         yield True, f"{where}: {servo.model}, {volts:.1f} [V], {heat} [°C]"
+    return values
+
+
+def _compare_supply(
+    wire: Wire, tables: Mapping[int, Mapping[str, int]]
+) -> Iterator[Finding]:
+    """Name servos that get less than others of the same supply: plugs and cables."""
+    volts = {i: 0.1 * table["Present Input Voltage"] for i, table in tables.items()}
+    for servo_id, own in volts.items():
+        low, high = (
+            0.1 * tables[servo_id][f"{end} Voltage Limit"] for end in ("Min", "Max")
+        )
+        most = max(v for v in volts.values() if v <= max(high, own))
+        if low <= own < most - _SAG:
+            yield (
+                False,
+                f"servo {servo_id} on '{wire.path}': expected {most:.1f} [V] as the "
+                f"others have, got {own:.1f} [V]; check its plugs and cable, or feed "
+                "the chain at both ends",
+            )
 
 
 def _search(
@@ -142,9 +173,8 @@ def _examine_readings(
     """Read as a session does, but take no servo in that has a fatal problem."""
     bus = Bus(wire, settings.servos, time.monotonic_ns)
     bus.assume_present()
-    begin, reading = time.monotonic(), None
-    for _ in range(_N_READINGS):
-        reading = bus.read() or reading
+    begin = time.monotonic()
+    found = [bus.read() for _ in range(_N_READINGS)]
     rate = _N_READINGS / (time.monotonic() - begin)
     where = f"port '{settings.path}'"
     goal = min(settings.rate, _LEAST_RATE)
@@ -163,12 +193,15 @@ def _examine_readings(
             f"{where}: expected no damaged packets, got {100 * spoiled:.1f} % of "
             "readings; check plugs, ground and cable length, or lower the baud rate",
         )
-    if reading is not None:
+    readings = [reading for reading in found if reading is not None]
+    if readings:
+        sway = np.ptp([reading.angle for reading in readings], axis=0)
         for arm in arms:
-            yield from _examine_pose(arm, reading)
+            is_still = bool(sway[arm.place].max() <= _STILL)
+            yield from _examine_pose(arm, readings[-1], is_still)
 
 
-def _examine_pose(arm: Arm, reading: Reading) -> Iterator[Finding]:
+def _examine_pose(arm: Arm, reading: Reading, is_still: bool) -> Iterator[Finding]:
     """Say which joints stand where their URDF does not let them be."""
     try:
         limits = read_limits(Path(arm.settings.urdf))
@@ -177,7 +210,8 @@ def _examine_pose(arm: Arm, reading: Reading) -> Iterator[Finding]:
         return
     if not arm.is_in(reading):
         return
-    q, is_well = arm.convert(reading).q, True
+    state, is_well = arm.convert(reading), True
+    q = state.q
     for joint, value in zip(arm.joint_names, q.tolist(), strict=True):
         if joint not in limits:
             known = ", ".join(limits)
@@ -200,12 +234,15 @@ def _examine_pose(arm: Arm, reading: Reading) -> Iterator[Finding]:
     if is_well:
         listed = np.array2string(q, precision=2, suppress_small=True)
         yield True, f"limb '{arm.name}': at {listed} [rad], within its URDF's limits"
-        yield from _compare_rest(arm, q)
+        if is_still:
+            yield from _compare_rest(arm, state)
+        else:
+            yield True, f"limb '{arm.name}': it moves; lay it down to compare signs"
 
 
-def _compare_rest(arm: Arm, q: Vec) -> Iterator[Finding]:
+def _compare_rest(arm: Arm, state: ArmState) -> Iterator[Finding]:
     """Name joints away from the rest pose: no register tells a wrong sign or tooth."""
-    apart = (q[: arm.n_arm] - arm.reset_q).tolist()
+    apart = (state.q[: arm.n_arm] - arm.reset_q).tolist()
     off = [
         f"{joint} by {away:+.2f}"
         for joint, away in zip(arm.joint_names, apart, strict=False)
@@ -213,8 +250,27 @@ def _compare_rest(arm: Arm, q: Vec) -> Iterator[Finding]:
     ]
     if off:
         yield (
+            False,
+            f"limb '{arm.name}': away from its rest pose: {', '.join(off)} [rad]; lay "
+            "it there; if it lies there, a sign, an offset (a tooth of a horn) or two "
+            "ids are wrong: run paprle calibrate",
+        )
+    unseen = [
+        joint
+        for joint, rest in zip(arm.joint_names, arm.reset_q.tolist(), strict=False)
+        if 2.0 * abs(rest) <= _OFF
+    ]
+    if unseen:
+        yield (
             True,
-            f"limb '{arm.name}': away from its rest pose: {', '.join(off)} [rad]; if "
-            "it lies there, a sign, an offset (a tooth of a horn) or two ids are "
-            "wrong: run paprle calibrate",
+            f"limb '{arm.name}': wrong signs of {', '.join(unseen)} do not show at its "
+            "rest pose: after work on them, run paprle calibrate",
+        )
+    opening = arm.find_opening(state)
+    if opening is not None and opening < _PULLED:
+        yield (
+            False,
+            f"limb '{arm.name}': expected its trigger open, got {opening:.0%} open; "
+            "let go of it; if nobody pulls it, its sign, or open and closed, are "
+            f"wrong: run paprle calibrate --joint {arm.name}/{arm.joint_names[-1]}",
         )

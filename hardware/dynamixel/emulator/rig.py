@@ -33,8 +33,10 @@ HAND_TIME = 0.025  # chosen: damping of the hand by its stiffness, well damped [
 
 
 def make_servo(spec: ServoSpec, baud: int) -> Servo:
-    """Return a servo as a rig in use has it: own ID, fast bus, no return delay."""
+    """Return a servo as a rig in use has it: set up as opening its leader does."""
     servo = Servo(spec.number, find_model(spec.model))
+    if servo.model.current_unit:
+        servo.table.put("Operating Mode", 0)
     servo.table.put("Baud Rate", BAUDS.index(baud))
     servo.table.put("Return Delay Time", 0)
     return servo

@@ -25,11 +25,7 @@ NAME = "puppeteer_papras_7dof"
 def emulated(tmp_path):
     tree = yaml.safe_load((WORKSPACE / f"configs/leader/{NAME}.yaml").read_text())
     with puppets(tmp_path, tree) as it:
-        for spec, servo in zip(
-            it.rig.limbs["arm"].spec.servos, it.rig.limbs["arm"].servos, strict=True
-        ):
-            servo.angle = spec.offset + 0.1
-            servo.table.put("Operating Mode", 0)
+        lay_down(it)
         yield it
 
 
@@ -98,6 +94,16 @@ def turn(emulated):
     emulated.servo(2).angle += 2.9
 
 
+def set_level(emulated):
+    emulated.servo(3).table.put("Status Return Level", 0)
+    emulated.servo(3)._refresh()
+
+
+def exchange_ends(emulated):
+    gripper = load_config().limbs["arm"].gripper
+    emulated.servo(gripper.id).angle = gripper.offset + gripper.sign * gripper.closed
+
+
 FAULTS = {
     "servo_missing": (cause("silent", id=3), "servo 3 .*expected an answer, got none"),
     "id_twice": (cause("duplicate_id", id=3, of=2), "servo 2 .*got answers of two"),
@@ -122,6 +128,15 @@ FAULTS = {
         cause("voltage", id=3, volts=4.0),
         r"got 4.0 \[V\]; check the po",
     ),
+    "torque_on": (put("Torque Enable", 1), "torque off, got on: another program"),
+    "homing_offset": (
+        put("Homing Offset", -1024),
+        r"offset 0, got -90 \[°\]; set",
+    ),
+    "no_protection": (put("Shutdown", 0), "when overheated or overloaded, got 0; set"),
+    "answers_pings": (set_level, r"Status Return Level \(68\) is 0, opening"),
+    "cable": (cause("voltage", id=6, volts=9.8), r"12.0 \[V\] as the .* got 9.8"),
+    "trigger": (exchange_ends, "trigger open, got 0% open; let go .* --joint arm/gri"),
     "offset": (turn, "joint .*/joint2': expected .* run paprle calibrate --joint"),
 }
 
@@ -136,9 +151,9 @@ def test_planted_fault_is_found(emulated, examine, plant, text):
 
 
 def lay_down(emulated):
-    """Put the arm where it rests, its trigger half open."""
+    """Put the arm where it rests, its trigger open."""
     limb = load_config().limbs["arm"]
-    at = [*limb.reset_q, 0.5 * (limb.gripper.open + limb.gripper.closed)]
+    at = [*limb.reset_q, limb.gripper.open]
     servos = [*limb.servos.values(), limb.gripper]
     for servo, q in zip(servos, at, strict=True):
         angle = servo.sign * servo.gear * q + servo.offset
@@ -171,16 +186,27 @@ MISFITS = {"sign": (reverse, "joint4"), "tooth": (slip, "joint2"),
 def test_what_no_register_tells_shows_at_the_rest_pose(emulated, examine, plant, joint):
     plant(emulated)
 
-    said, _ = examine()
+    said, faults = examine()
 
     shown = rf"rest pose: .*{joint} by .*run paprle calibrate|{joint}': expected .*cal"
-    assert re.search(shown, said), said
+    assert re.search(shown, "\n".join(faults)), said
 
 
-def test_an_arm_at_its_rest_pose_is_not_away_from_it(emulated, examine):
-    lay_down(emulated)
+def test_an_arm_at_its_rest_pose_is_not_away_from_it(examine):
+    assert "away from its rest pose" not in examine()[0]
 
-    assert "rest pose" not in examine()[0]
+
+def test_an_arm_that_moves_is_not_compared_with_its_rest_pose(emulated, examine):
+    slip(emulated)
+    servo, move = emulated.servo(2), iter(range(10**6))
+    emulated.rig.limbs["arm"].step = lambda *_: setattr(
+        servo, "angle", servo.angle + 0.005 * (-1) ** (next(move) // 10)
+    )
+
+    said, faults = examine()
+
+    assert "it moves; lay it down" in said
+    assert "rest pose" not in "".join(faults)
 
 
 def test_an_inverted_gripper_is_found(emulated, examine):
