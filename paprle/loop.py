@@ -8,10 +8,12 @@ than 0.8 of a period (``safety.md`` T1).
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import gc
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable
 
@@ -104,11 +106,7 @@ def request_realtime(thread_id: int = 0) -> str:
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_PR_SET_TIMERSLACK, 1, 0, 0, 0)
     try:
-        os.sched_setscheduler(
-            thread_id,
-            os.SCHED_FIFO | os.SCHED_RESET_ON_FORK,
-            os.sched_param(_FIFO_PRIORITY),
-        )
+        _schedule(thread_id)
     except OSError:
         return (
             "real-time scheduling was refused, so deadlines may slip under load; "
@@ -117,6 +115,35 @@ def request_realtime(thread_id: int = 0) -> str:
         )
     libc.mlockall(_MCL_CURRENT_AND_FUTURE)
     return ""
+
+
+def _schedule(thread_id: int) -> None:
+    os.sched_setscheduler(
+        thread_id,
+        os.SCHED_FIFO | os.SCHED_RESET_ON_FORK,
+        os.sched_param(_FIFO_PRIORITY),
+    )
+
+
+class Promoter:
+    """Makes the other Python threads of a loop's process as punctual as the loop.
+
+    A middleware receives and sends in threads of its own, and any thread may hold the
+    interpreter's lock: one that other processes keep from running keeps the loop, too.
+    """
+
+    def __init__(self) -> None:
+        self._known: set[int] = set()
+
+    def look(self) -> None:
+        """Ask for threads that are new since the last call."""
+        if threading.active_count() == len(self._known):
+            return
+        alive = {t.native_id for t in threading.enumerate() if t.native_id is not None}
+        for thread_id in alive - self._known:
+            with contextlib.suppress(OSError, AttributeError):  # refused, or ended
+                _schedule(thread_id)
+        self._known = alive
 
 
 def freeze_garbage() -> None:

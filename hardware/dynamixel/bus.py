@@ -8,6 +8,7 @@ the others go on, and taken in again by ``revive``.
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -30,6 +31,7 @@ _SYNC_TRIES = 2  # chosen: a packet lost twice in a row is a silent servo
 _LONE_TRIES = (1, 3)  # chosen: all once, then the silent ones again and again
 _FAST_TRIES = 3  # chosen: of 1 % lost packets one bus in a million reads plainly
 _RETURN = 1 / 200  # chosen: torque that was let go of is back after 0.5 s at 400 Hz
+_SILENT = (math.nan, math.nan, math.nan)
 _MUTE_CYCLES = 4  # chosen: about 0.4 s; a host may pause that long
 
 
@@ -183,17 +185,17 @@ class Bus:
             BusError: If the port is gone.
         """
         groups: dict[Register, GroupSyncWrite] = {}
-        for member, tau in zip(self.members, torque, strict=True):
+        for member, tau in zip(self.members, torque.tolist(), strict=True):
             if not member.is_enabled:
                 continue
-            at = member.register("Goal Current")
+            at = member.goal
             if at not in groups:
                 groups[at] = GroupSyncWrite(
                     self.wire.port, self.wire.packets, at.address, at.size
                 )
             member.share = min(member.share + _RETURN, 1.0)
-            count = member.encode(float(tau) * member.share * member.is_alive)
-            data = list(count.to_bytes(at.size, "little", signed=True))
+            count = member.encode(tau * member.share * member.is_alive)
+            data = count.to_bytes(at.size, "little", signed=True)
             groups[at].addParam(member.servo.id, data)
         for group in groups.values():
             self.wire.run(group, "txPacket")
@@ -347,9 +349,8 @@ class Bus:
         for attempt in range(_SYNC_TRIES):
             self.counters.n_retried += attempt > 0
             if self._sync(group):
-                data = group.read.data_dict
-                ids = {i: self.members[i].servo.id for i in group.members}
-                return {i: bytes(data[servo_id]) for i, servo_id in ids.items()}
+                rows = group.read.data_dict.values()  # in the order they were added
+                return dict(zip(group.members, map(bytes, rows), strict=True))
         self.counters.n_missed += 1
         return {}
 
@@ -381,9 +382,11 @@ class Bus:
 
     def _decode(self, stamp_ns: int, rows: dict[int, bytes]) -> Reading:
         """Turn the registers of all servos into SI units."""
-        values = np.full((3, len(self.members)), np.nan)
-        for i, row in rows.items():
-            values[:, i] = self.members[i].decode(row)
+        decoded = [
+            member.decode(rows[i]) if i in rows else _SILENT
+            for i, member in enumerate(self.members)
+        ]
+        values = np.array(decoded).T
         values[0] = self._between.step(values[0], values[1], stamp_ns)
         values.setflags(write=False)
         epoch = np.array([member.epoch for member in self.members], dtype=np.int64)

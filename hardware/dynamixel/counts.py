@@ -46,7 +46,7 @@ class BetweenCounts:
         dt = (stamp_ns - self._stamp_ns) * 1e-9
         self._stamp_ns = stamp_ns
         away = self._angle + velocity * dt - counted
-        excess = away - np.clip(away, -self._half, self._half)
+        excess = away - np.minimum(np.maximum(away, -self._half), self._half)
         away -= _SOFTLY * excess
         is_lost = ~(np.abs(away) <= _FAR * 2.0 * self._half) | (dt > _LONGEST)
         self._angle = counted + np.where(is_lost, 0.0, away)

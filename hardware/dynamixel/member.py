@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-
-import numpy as np
+from functools import cached_property
 
 from hardware.dynamixel.errors import BusTimeout, ServoError
 from hardware.dynamixel.inspection import (
@@ -89,11 +89,16 @@ class Member:
         """Whether it could render torque and is not enabled yet."""
         return self.is_alive and self.cap > 0.0 and not self.is_enabled
 
-    @property
+    @cached_property
     def span(self) -> Register:
         """Where its measurements lie."""
         first = "Present Current" if self.model.has_torque else "Present Velocity"
         return self.model.span(first, "Present Position")
+
+    @cached_property
+    def goal(self) -> Register:
+        """Where its torque is asked for; only where it has one."""
+        return self.register("Goal Current")
 
     def register(self, name: str) -> Register:
         """Return a register by the vendor's name."""
@@ -214,7 +219,7 @@ class Member:
         Returns:
             Angle [rad], velocity [rad/s] and torque [N·m]; NaN when not measured.
         """
-        model, torque = self.model, np.nan
+        model, torque = self.model, math.nan
         if model.has_torque:
             current = self._signed(row, "Present Current") * model.current_unit
             torque = current * model.torque_constant
@@ -225,7 +230,7 @@ class Member:
     def encode(self, torque: float) -> int:
         """Return the current that renders a torque within its cap, in counts."""
         if not -self.cap <= torque <= self.cap:
-            torque = float(np.clip(np.nan_to_num(torque), -self.cap, self.cap))
+            torque = 0.0 if math.isnan(torque) else math.copysign(self.cap, torque)
         return int(torque / (self.model.torque_constant * self.model.current_unit))
 
     def _set_up(self, wire: Wire, values: Mapping[str, int]) -> None:
@@ -245,12 +250,22 @@ class Member:
 
     def _split(self, block: bytes, span: Register) -> Mapping[str, int]:
         return {
-            name: int.from_bytes(block[at : at + register.size], "little")
-            for name, register in self.model.registers.items()
-            if 0 <= (at := register.address - span.address) < span.size
+            name: int.from_bytes(block[place], "little")
+            for name, place in self._find_places(span).items()
         }
 
     def _signed(self, row: bytes, name: str) -> int:
-        register = self.register(name)
-        at = register.address - self.span.address
-        return int.from_bytes(row[at : at + register.size], "little", signed=True)
+        return int.from_bytes(row[self._places[name]], "little", signed=True)
+
+    @cached_property
+    def _places(self) -> Mapping[str, slice]:
+        """Where the bytes of each measurement stand in a row."""
+        return self._find_places(self.span)
+
+    def _find_places(self, span: Register) -> Mapping[str, slice]:
+        """Return where the bytes of each register stand in those of a block."""
+        return {
+            name: slice(at, at + register.size)
+            for name, register in self.model.registers.items()
+            if 0 <= (at := register.address - span.address) < span.size
+        }

@@ -87,7 +87,7 @@ class BusOwner:
         self._shaper = TorqueShaper(len(settings.servos))
         self._command: TorqueCommand | None = None
         self._snapshot: Snapshot | None = None
-        self._health: dict[int, Health] = {}
+        self._note_health({})
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._told = -math.inf  # when servos that do not confirm were told to be limp
@@ -120,7 +120,7 @@ class BusOwner:
 
     def health(self) -> Mapping[int, Health]:
         """Return how the servos are, by id, at most about a second old; any thread."""
-        return dict(self._health)
+        return self._health
 
     @property
     def caps(self) -> npt.NDArray[np.float64]:
@@ -233,25 +233,29 @@ class BusOwner:
 
     def _publish(self, reading: Reading) -> None:
         last = self._snapshot
-        self._snapshot = Snapshot(
-            reading,
-            1 + (last.seq if last is not None else 0),
-            errors={i: str(h) for i, h in self._health.items() if not h.is_well},
-            slack=frozenset(i for i, h in self._health.items() if h.is_slack),
-        )
+        seq = 1 + (last.seq if last is not None else 0)
+        errors, slack = self._wrong
+        self._snapshot = Snapshot(reading, seq, errors=errors, slack=slack)
 
     def _check(self) -> None:
         health = self._bus.check_next()
         if health is None:
             return
-        self._health[health.servo_id] = health
+        self._note_health({**self._health, health.servo_id: health})
+
+    def _note_health(self, found: dict[int, Health]) -> None:
+        self._health = found
+        self._wrong = (
+            {i: str(h) for i, h in found.items() if not h.is_well},
+            frozenset(i for i, h in found.items() if h.is_slack),
+        )
 
     def _lose(self, err: BusError) -> None:
         """Note that the port is gone; what was posted for it is void."""
         _LOG.warning("%s", err)
         self._bus.close()
         self._command, self._shaper = None, TorqueShaper(len(self.settings.servos))
-        self._health.clear()
+        self._note_health({})
         self._mark_closed(str(err))
 
     def _mark_closed(self, fault: str) -> None:

@@ -1,10 +1,15 @@
 """Protocol 2.0 packets of the vendor's SDK, with three of its faults mended.
 
 SDK 4.1 forgets the byte stuffing of what it sends, skips it in what a fast read brings,
-and takes the first bytes of any reply for the register that it asked for.
+and takes the first bytes of any reply for the register that it asked for. Its checksum
+goes byte by byte and its stuffing through a kilobyte, for every packet: half of what a
+reading costs. Both are done here in one go.
 """
 
 from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
 
 from dynamixel_sdk import Protocol2PacketHandler
 from dynamixel_sdk.robotis_def import COMM_RX_CORRUPT, COMM_SUCCESS
@@ -13,6 +18,21 @@ _LENGTH = 5  # spec: Protocol 2.0: FF FF FD 00 ID, then the length, low byte fir
 _ERROR = 8  # spec: Protocol 2.0: 55 at 7, the error byte, parameters
 _STATUS_REST = 4  # spec: Protocol 2.0: the length counts 55, error and CRC as well
 _FAST_REST = 4  # spec: Protocol 2.0: each servo brings error, ID and CRC
+_POLYNOMIAL = 0x8005  # spec: Protocol 2.0, CRC-16 (IBM)
+_SPELT = b"\xff\xff\xfd"  # spec: Protocol 2.0, what a body must not spell
+
+
+def _make_remainders() -> tuple[int, ...]:
+    """Return the CRC of every two bytes that follow nothing."""
+    remainders = [0]
+    for bit in range(16):
+        crc = remainders[1 << bit >> 1] << 1 if bit else _POLYNOMIAL
+        crc = (crc ^ (crc >> 16) * _POLYNOMIAL) & 0xFFFF
+        remainders += [crc ^ rest for rest in remainders]
+    return tuple(remainders)
+
+
+_REMAINDERS = _make_remainders()
 
 
 class Packets(Protocol2PacketHandler):  # type: ignore[misc] # the SDK has no types
@@ -20,8 +40,18 @@ class Packets(Protocol2PacketHandler):  # type: ignore[misc] # the SDK has no ty
 
     def addStuffing(self, packet: list[int]) -> list[int]:
         """Stuff in place: the caller of the SDK ignores what this returns."""
-        packet[:] = super().addStuffing(list(packet))
+        if _SPELT in bytes(packet[_LENGTH:]):
+            packet[:] = super().addStuffing(list(packet))
         return packet
+
+    def updateCRC(self, crc: int, data: Sequence[int], size: int) -> int:
+        """Go on with a CRC-16, two bytes at a time."""
+        n_pairs = size // 2
+        for pair in struct.unpack(f">{n_pairs}H", bytes(data[: 2 * n_pairs])):
+            crc = _REMAINDERS[crc ^ pair]
+        if size % 2:  # the CRC of one byte is that of a zero and the byte
+            crc = (crc << 8 & 0xFFFF) ^ _REMAINDERS[crc >> 8 ^ data[size - 1]]
+        return crc
 
     def readRx(
         self, port: object, dxl_id: int, length: int

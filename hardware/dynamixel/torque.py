@@ -81,10 +81,12 @@ class TorqueShaper:
         is_sound = command.tau.shape == caps.shape and np.isfinite(command.tau).all()
         if not is_sound or not 0 <= now_ns - command.stamp_ns <= STALE_NS:
             return np.zeros(len(caps))
-        wanted = np.clip(command.tau, -caps, caps)
+        wanted = np.minimum(np.maximum(command.tau, -caps), caps)
         self.is_limp = self.is_limp and not wanted.any()
         step = caps * min(dt / _RISE, 1.0)
-        limited: Vec = np.clip(wanted, self._tau - step, self._tau + step)
+        limited: Vec = np.minimum(
+            np.maximum(wanted, self._tau - step), self._tau + step
+        )
         return limited
 
     def _rest(self, now_ns: int) -> None:

@@ -31,7 +31,6 @@ _REFUSALS = {
     6: "the value is beyond its limit",
     7: "the register is read-only or locked while torque is on",
 }  # spec: Protocol 2.0, error byte
-_LISTEN = 3  # chosen: reads of 0.5 ms in which a second answer would have come
 
 
 class Wire:
@@ -196,7 +195,7 @@ class Wire:
             BusError: If the port is gone.
         """
         try:
-            return any(self.port.readPort(1) for _ in range(_LISTEN))
+            return bool(self.port.readPort(1))
         except (OSError, TypeError, termios.error) as err:
             raise self._gone(err) from err
 

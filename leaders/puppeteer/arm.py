@@ -37,11 +37,13 @@ class ArmState:
         q: Positions, [rad].
         dq: Velocities, [rad/s].
         tau: Torques, [N·m]; NaN where a servo has no current sensor.
+        opening: Of the gripper, 0 … 1; None when it has none.
     """
 
     q: Vec
     dq: Vec
     tau: Vec
+    opening: float | None
 
 
 class Arm:
@@ -70,10 +72,12 @@ class Arm:
         self.reset_q = readonly(settings.reset_q or np.zeros(self.n_arm))
         middle = [] if gripper is None else [0.5 * (gripper.closed + gripper.open)]
         self._q_near = np.concatenate([self.reset_q, middle])
-        self._sign = np.array([float(servo.sign) for servo in servos])
-        self._gear = np.array([servo.gear for servo in servos])
+        sign = np.array([float(servo.sign) for servo in servos])
+        gear = np.array([servo.gear for servo in servos])
+        self._per_angle, self._per_q = sign / gear, sign * gear
         self._offset = np.array([servo.offset for servo in servos])
         self._turns = np.zeros(len(servos))
+        self._zero = self._offset  # angle of each servo at q = 0, less whole turns
         self._epoch: npt.NDArray[np.int64] = np.zeros(len(servos), dtype=np.int64)
 
     @property
@@ -113,25 +117,25 @@ class Arm:
             Its state at that instant.
         """
         angle, epoch = reading.angle[self.place], reading.epoch[self.place]
-        if not np.array_equal(epoch, self._epoch):
-            expected = self._offset + self._sign * self._gear * self._q_near
+        if (epoch != self._epoch).any():
+            expected = self._offset + self._per_q * self._q_near
             turns = np.round((expected - angle) / _TURN)
             self._turns = np.where(epoch != self._epoch, turns, self._turns)
-            self._epoch = epoch
-        whole = angle + _TURN * self._turns
-        return ArmState(
-            q=readonly(self._sign * (whole - self._offset) / self._gear),
-            dq=readonly(self._sign * reading.velocity[self.place] / self._gear),
-            tau=readonly(self._sign * reading.torque[self.place] * self._gear),
-        )
+            self._zero, self._epoch = self._offset - _TURN * self._turns, epoch
+        values = np.empty((3, len(angle)))
+        values[0] = (angle - self._zero) * self._per_angle
+        values[1] = reading.velocity[self.place] * self._per_angle
+        values[2] = reading.torque[self.place] * self._per_q
+        values.setflags(write=False)
+        q, dq, tau = values
+        return ArmState(q, dq, tau, self._find_opening(float(q[-1])))
 
-    def find_opening(self, state: ArmState) -> float | None:
-        """Return the opening of its gripper, 0 … 1; None when it has none."""
+    def _find_opening(self, q: float) -> float | None:
         gripper = self.settings.gripper
         if gripper is None:
             return None
-        opening = (state.q[-1] - gripper.closed) / (gripper.open - gripper.closed)
-        return float(np.clip(opening, 0.0, 1.0))
+        opening = (q - gripper.closed) / (gripper.open - gripper.closed)
+        return min(max(opening, 0.0), 1.0)
 
     def find_distance(self, state: ArmState) -> float:
         """Return the largest joint distance to the reset pose, [rad]."""
@@ -139,7 +143,7 @@ class Arm:
 
     def to_servos(self, tau: Vec) -> Vec:
         """Turn torques at its joints into those of its servos, both [N·m]."""
-        torque: Vec = self._sign * tau / self._gear
+        torque: Vec = self._per_angle * tau
         return torque
 
 

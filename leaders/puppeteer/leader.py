@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,6 @@ from paprle.types import (
     LeaderSample,
     LimbCommand,
     SessionState,
-    readonly,
 )
 
 _BEHIND_NS = 500_000_000  # chosen: longer than a host pauses; A1 brakes before
@@ -57,6 +55,13 @@ class Puppeteer(Leader):
             port: BusOwner(settings, clock)
             for port, settings in make_buses(config).items()
         }
+        self._on_port = {
+            port: [arm for arm in self.arms if arm.settings.port == port]
+            for port in self._owners
+        }
+        self._joint_names = tuple(
+            f"{arm.name}/{joint}" for arm in self.arms for joint in arm.joint_names
+        )
         self._lock = threading.Lock()
         self._forget()
 
@@ -124,7 +129,7 @@ class Puppeteer(Leader):
         self._is_engaged, self._state = feedback.is_engaged, feedback.state
         is_release = feedback.state in _MUST_BE_LIMP
         for port, owner in self._owners.items():
-            arms = [arm for arm in self.arms if arm.settings.port == port]
+            arms = self._on_port[port]
             tau = np.zeros(sum(len(arm.servos) for arm in arms))
             for arm in arms:
                 wanted = feedback.tau.get(arm.name)
@@ -163,6 +168,7 @@ class Puppeteer(Leader):
     def _forget(self) -> None:
         self._sample: LeaderSample | None = None
         self._seqs: Mapping[str, int] = {}
+        self._looked_at: Sequence[int] = ()
         self._lost: frozenset[str] = frozenset()
         self._is_engaged, self._state = False, ""
         self._grip = Grip(self.config.reset_box)
@@ -170,37 +176,31 @@ class Puppeteer(Leader):
 
     def _take(self) -> LeaderSample | None:
         """Make a sample of the newest snapshots, if anything is new."""
-        snapshots = {port: owner.latest() for port, owner in self._owners.items()}
-        if None in snapshots.values():
-            return self._sample
-        newest_ns = max(s.reading.stamp_ns for s in snapshots.values() if s is not None)
-        states = {
-            arm.name: arm.convert(snapshot.reading)
-            for arm in self.arms
-            if (snapshot := snapshots[arm.settings.port]) is not None
-            and self._is_there(arm, snapshot, newest_ns)
+        snapshots = {
+            port: snapshot
+            for port, owner in self._owners.items()
+            if (snapshot := owner.latest()) is not None
         }
-        lost = {arm.name for arm in self.arms if arm.name not in states}
+        found = [snapshot.seq for snapshot in snapshots.values()]
+        if len(found) < len(self._owners) or found == self._looked_at:
+            return self._sample
+        self._looked_at = found
+        newest_ns = max(s.reading.stamp_ns for s in snapshots.values())
+        arms = [
+            arm
+            for arm in self.arms
+            if self._is_there(arm, snapshots[arm.settings.port], newest_ns)
+        ]
+        lost = {arm.name for arm in self.arms if arm not in arms}
         if self._is_engaged:
             lost |= self._lost  # who was away comes back where the session aligns
-        states = {name: state for name, state in states.items() if name not in lost}
-        seqs = {
-            arm.settings.port: snapshot.seq
-            for arm in self.arms
-            if arm.name in states
-            and (snapshot := snapshots[arm.settings.port]) is not None
-        }
+        arms = [arm for arm in arms if arm.name not in lost]
+        seqs = {arm.settings.port: snapshots[arm.settings.port].seq for arm in arms}
         is_new = all(seq != self._seqs.get(port) for port, seq in seqs.items())
         if lost == self._lost and not (is_new and seqs):
             return self._sample  # until every arm has something new, of one moment
         self._seqs, self._lost = seqs, frozenset(lost)
-        stamps = [
-            s.reading.stamp_ns
-            for port, s in snapshots.items()
-            if s is not None and (port in seqs or not seqs)
-        ]
-        sample = self._make(states, min(stamps), self.clock())
-        self._sample = replace(sample, slack=find_slack(self.arms, snapshots))
+        self._sample = self._make(arms, snapshots)
         return self._sample
 
     def _is_there(self, arm: Arm, snapshot: Snapshot, newest_ns: int) -> bool:
@@ -209,17 +209,17 @@ class Puppeteer(Leader):
         return snapshot.is_open and is_fresh and arm.is_in(snapshot.reading)
 
     def _make(
-        self, states: Mapping[str, ArmState], stamp_ns: int, now_ns: int
+        self, arms: Sequence[Arm], snapshots: Mapping[str, Snapshot]
     ) -> LeaderSample:
-        last = self._sample
-        arms = [arm for arm in self.arms if arm.name in states]
+        """Make a sample of the arms that are there."""
+        last, now_ns = self._sample, self.clock()
+        states = [arm.convert(snapshots[arm.settings.port].reading) for arm in arms]
+        used = {arm.settings.port for arm in arms} or snapshots
+        stamp_ns = min(snapshots[port].reading.stamp_ns for port in used)
         is_whole = len(arms) == len(self.arms)
         limbs = {
-            arm.name: LimbCommand(
-                q=readonly(states[arm.name].q[: arm.n_arm]),
-                opening=arm.find_opening(states[arm.name]),
-            )
-            for arm in arms
+            arm.name: LimbCommand(q=state.q[: arm.n_arm], opening=state.opening)
+            for arm, state in zip(arms, states, strict=True)
         }
         if is_whole:
             says = self._read_hands(states, now_ns)
@@ -235,29 +235,30 @@ class Puppeteer(Leader):
             start=says.start,
             end=says.end,
             leader_state=self._join(states) if is_whole else None,
+            slack=find_slack(self.arms, snapshots),
         )
 
-    def _read_hands(self, states: Mapping[str, ArmState], now_ns: int) -> Says:
+    def _read_hands(self, states: Sequence[ArmState], now_ns: int) -> Says:
         """Read what the operator says with grippers and arms."""
-        found = [arm.find_opening(states[arm.name]) for arm in self.arms]
+        both = list(zip(self.arms, states, strict=True))
         hands = Hands(
-            openings=[opening for opening in found if opening is not None],
-            arms=[states[arm.name].q[: arm.n_arm] for arm in self.arms],
-            distances=[arm.find_distance(states[arm.name]) for arm in self.arms],
+            openings=[s.opening for s in states if s.opening is not None],
+            arms=[state.q[: arm.n_arm] for arm, state in both],
+            distances=[arm.find_distance(state) for arm, state in both],
         )
         return self._grip.step(self._state, hands, now_ns)
 
-    def _join(self, states: Mapping[str, ArmState]) -> JointState:
+    def _join(self, states: Sequence[ArmState]) -> JointState:
         """Return all joints of the device; torques only where all are measured."""
-        parts = [states[arm.name] for arm in self.arms]
-        tau = np.concatenate([part.tau for part in parts])
+        q, dq, tau = (
+            np.concatenate(parts)
+            for parts in zip(*((s.q, s.dq, s.tau) for s in states), strict=True)
+        )
+        for values in (q, dq, tau):
+            values.setflags(write=False)
+        is_measured = bool(np.isfinite(tau).all())
         return JointState(
-            joint_names=tuple(
-                f"{arm.name}/{joint}" for arm in self.arms for joint in arm.joint_names
-            ),
-            q=readonly(np.concatenate([part.q for part in parts])),
-            dq=readonly(np.concatenate([part.dq for part in parts])),
-            tau=readonly(tau) if np.isfinite(tau).all() else None,
+            joint_names=self._joint_names, q=q, dq=dq, tau=tau if is_measured else None
         )
 
 

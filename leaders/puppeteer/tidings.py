@@ -40,15 +40,16 @@ class Tidings:
 
 
 def find_slack(
-    arms: Sequence[Arm], snapshots: Mapping[str, Snapshot | None]
+    arms: Sequence[Arm], snapshots: Mapping[str, Snapshot]
 ) -> tuple[str, ...]:
     """Name the joints whose servos hold no torque though it was asked for."""
+    if not any(snapshot.slack for snapshot in snapshots.values()):
+        return ()
     return tuple(
         f"{arm.name}/{joint}"
         for arm in arms
-        if (snapshot := snapshots[arm.settings.port]) is not None and snapshot.slack
         for joint, servo in zip(arm.joint_names, arm.servos, strict=True)
-        if servo.id in snapshot.slack
+        if servo.id in snapshots[arm.settings.port].slack
     )
 
 

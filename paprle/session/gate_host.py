@@ -10,7 +10,13 @@ from paprle.config import Resolved
 from paprle.gate.controller import GateController
 from paprle.gate.reasons import Reason
 from paprle.interfaces import Follower
-from paprle.loop import DeadlineLoop, Pacer, freeze_garbage, request_realtime
+from paprle.loop import (
+    DeadlineLoop,
+    Pacer,
+    Promoter,
+    freeze_garbage,
+    request_realtime,
+)
 from paprle.mailbox import Mailbox, Ring
 from paprle.process import Role, is_closed, run_role
 from paprle.session.opening import open_follower
@@ -79,8 +85,10 @@ class GateHost:
     def _loop(self, loop: DeadlineLoop) -> None:
         # A plug-in may offer ``take_warnings``: what went wrong since the last call.
         take_warnings = getattr(self._follower, "take_warnings", tuple)
+        promoter = Promoter()  # states that are received late are old
         while not self._must_end and self._controller.fault is None:
             late_ns = loop.wait()
+            promoter.look()
             if is_closed(self._role.fds["session_alive"]):
                 return
             setpoint = self._setpoints.read()

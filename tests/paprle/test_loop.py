@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import gc
+import os
+import threading
 
-from paprle.loop import DeadlineLoop, Pacer, freeze_garbage, thaw_garbage
+from paprle.loop import DeadlineLoop, Pacer, Promoter, freeze_garbage, thaw_garbage
 
 MS = 1_000_000
 
@@ -96,3 +98,23 @@ def test_the_collector_is_off_while_the_loop_runs_and_on_after_it():
     assert n_frozen > 1000
     assert gc.isenabled()
     assert gc.get_freeze_count() == 0
+
+
+def test_threads_of_a_middleware_are_as_punctual_as_the_loop(monkeypatch):
+    asked = []
+    monkeypatch.setattr(os, "sched_setscheduler", lambda tid, *_: asked.append(tid))
+    promoter, must_end = Promoter(), threading.Event()
+    early, late = (threading.Thread(target=must_end.wait) for _ in range(2))
+    early.start()
+
+    promoter.look()
+    assert {threading.get_native_id(), early.native_id} <= set(asked)
+    asked.clear()
+    late.start()
+    promoter.look()
+    promoter.look()
+
+    assert asked == [late.native_id]
+    must_end.set()
+    early.join()
+    late.join()

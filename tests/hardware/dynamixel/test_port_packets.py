@@ -1,5 +1,6 @@
 """Packets against the worked examples of the protocol, and the traps of the SDK."""
 
+import numpy as np
 import pytest
 from dynamixel_sdk import GroupSyncRead, GroupSyncWrite
 from dynamixel_sdk.robotis_def import COMM_RX_CORRUPT, COMM_SUCCESS
@@ -66,6 +67,18 @@ def test_packets_are_those_of_the_published_examples():
 
     data, result, error = packets.readRx(Script(bytes.fromhex(POSITION_166)), 1, 4)
     assert (bytes(data), result, error) == (b"\xa6\0\0\0", COMM_SUCCESS, 0)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 118, 119])
+def test_checksums_are_those_of_the_polynomial(n):
+    data = np.random.default_rng(n).bytes(n + 4)
+
+    found = Packets().updateCRC(0, list(data), n)
+
+    assert found.to_bytes(2, "little") == crc(data[:n])
+    assert Packets().updateCRC(Packets().updateCRC(0, data, 1), data[1:], n) == int(
+        crc(data[: n + 1])[::-1].hex(), 16
+    )
 
 
 def test_what_looks_like_a_header_is_stuffed_when_sent():
