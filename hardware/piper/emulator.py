@@ -36,6 +36,7 @@ from hardware.piper.reports import SLOW_PERIOD_NS, make_reports
 PERIOD_NS = 5_000_000  # [ns] spec: the arm reports its joints at 200 Hz
 _N_STEPS = 5  # chosen: 1 ms a step of a servo of 100 rad/s
 _MOST_LATE = 10  # chosen: after a longer pause of the machine, time is dropped
+_PRIORITY = 10  # chosen: above all ordinary processes; an arm has its own computer
 _CREDENTIALS = struct.Struct("3i")  # spec: struct ucred of unix(7)
 
 
@@ -225,6 +226,8 @@ def print_line(values: dict[str, object]) -> None:
 
 def main(args: list[str]) -> int:
     """Run an emulated arm; returns the exit code."""
+    with contextlib.suppress(OSError, AttributeError):  # without it a busy host shows
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_PRIORITY))
     try:
         options = Options.parse(args)
         q = np.array([float(word) for word in options.q.split(",")])

@@ -12,17 +12,29 @@ from hardware.piper.protocol import (
     BUS_OFF,
     GRIPPER_STATE,
     JOINT_STATES,
+    JOINTS,
     MOTORS_FAST,
     N_JOINTS,
     ArmStatus,
     ControlMode,
     Frame,
     MotorBit,
+    pack_pair,
+    to_millideg,
 )
 
 _NOISE = 0x08  # spec: CAN_ERR_PROT of linux/can/error.h
 _FOREVER = 1e6  # [s]
-_BUS_FAULTS = {"silence", "lost", "late", "error_frames", "bus_off", "stuck"}
+_BUS_FAULTS = {
+    "silence",
+    "lost",
+    "late",
+    "error_frames",
+    "bus_off",
+    "stuck",
+    "garbage",
+    "rogue",
+}
 _IN_MOTION = {*JOINT_STATES, GRIPPER_STATE, *MOTORS_FAST}
 _HOT = 95  # [°C] chosen: above any motor's rating
 _LOW_VOLTAGE = 17.0  # [V] chosen: of 24 V
@@ -55,6 +67,8 @@ class Faults:
             "low_voltage": self._drain,
             "warm": self._warm,
             "stuck": self._stick,
+            "garbage": self._spoil,
+            "rogue": self._let_in,
             "collision": self._collide,
             "limit": self._exceed,
             "communication": self._disconnect,
@@ -99,6 +113,13 @@ class Faults:
                 else frame
                 for frame in frames
             ]
+        if self._garbled:
+            frames = [
+                frame._replace(data=self._random.randbytes(len(frame.data)))
+                if frame.can_id in self._garbled
+                else frame
+                for frame in frames
+            ]
         if self._delay_ns or self._late:
             self._late.extend((now_ns + self._delay_ns, frame) for frame in frames)
             frames = []
@@ -113,7 +134,7 @@ class Faults:
             or self._random.random() >= self._share
         ]
         errors = [Frame(self._error_class, bytes(8), is_error=True)] * self._n_errors
-        return kept + errors
+        return kept + errors + self._foreign
 
     def _forget(self) -> None:
         self.motor_bits = [0] * (N_JOINTS + 1)
@@ -127,6 +148,8 @@ class Faults:
         self._stuck: dict[int, Frame] = {}
         self._share, self._lost_ids = 0.0, frozenset[int]()
         self._delay_ns = 0
+        self._garbled = frozenset[int]()
+        self._foreign: list[Frame] = []
         self._n_errors, self._error_class = 0, _NOISE
 
     def _clear(self) -> None:
@@ -166,6 +189,16 @@ class Faults:
 
     def _stick(self) -> None:
         self._is_stuck = True
+
+    def _spoil(self, ids: list[str] | None = None) -> None:
+        given = frozenset(int(text, 16) for text in ids or ())
+        self._garbled = given or frozenset(_IN_MOTION)
+
+    def _let_in(self) -> None:
+        """Let another master hold two joints where they are."""
+        q = self._arm.q
+        held = pack_pair(to_millideg(float(q[0])), to_millideg(float(q[1])))
+        self._foreign = [Frame(JOINTS[0], held)]
 
     def _drain(self) -> None:
         self.voltage = _LOW_VOLTAGE

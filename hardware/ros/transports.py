@@ -1,4 +1,9 @@
-"""Which bus carries a node: chosen once, and said aloud."""
+"""Which bus carries a node: chosen once, and said aloud.
+
+Another middleware is another ``Bus`` (``hardware/ros/bus.py``): it carries type, topic
+and bytes, says who publishes and who subscribes, and is named in ``_OPENERS``. Zenoh
+has its word in ``NodeSettings.transport`` and no ``Bus`` yet.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +35,11 @@ class NodeSettings:
         doc("ROS distribution of the others; noetic: ROS 1."),
     ] = "jazzy"
     transport: Annotated[
-        Literal["auto", "rclpy", "dds", "rospy"],
-        doc("auto: rclpy where it can be imported, else DDS; rospy for ROS 1."),
+        Literal["auto", "rclpy", "dds", "rospy", "zenoh"],
+        doc(
+            "auto: rclpy where it can be imported, else DDS; rospy for ROS 1; zenoh is "
+            "not built yet."
+        ),
     ] = "auto"
     domain: Annotated[
         int | None, Ge(0), Le(232), doc("DDS domain; absent: ROS_DOMAIN_ID, or 0.")
@@ -57,6 +65,12 @@ def choose_transport(settings: NodeSettings) -> str:
     """
     is_ros1 = settings.distro == "noetic"
     transport: str = settings.transport
+    if transport == "zenoh":
+        raise BusError(
+            "transport: expected rclpy, dds or rospy, got zenoh, which is not built "
+            "yet; where ROS 2 is installed, transport=rclpy with "
+            "RMW_IMPLEMENTATION=rmw_zenoh_cpp speaks it"
+        )
     if transport == "auto":
         transport = "rospy" if is_ros1 else _find_ros2()
     if is_ros1 != (transport == "rospy"):

@@ -1,7 +1,7 @@
 """Processes that are killed or stand still, in every world a real robot lives in.
 
 What happened is read from the log of the emulated robot, a process of its own. Rows 13,
-14 and 23 of the fault matrix; the other rows: docs/SAFETY.md says where.
+14, 21, 23 and 25 of the fault matrix; the other rows: docs/faults.md says where.
 """
 
 from __future__ import annotations
@@ -20,6 +20,22 @@ from worlds import BESIDE, WORLDS, Arrived, judge_arrived
 PERIOD = 0.005
 FAST = 0.1  # [rad/s] an arm that has to brake
 SETTLED = 0.3  # [s] a braking gate, five lags of the servo, and a shared machine
+IN_ROS = {
+    "paused": "state_lost",
+    "garbage": "state_lost",
+    "degrees": "jumped",
+    "twice": "2 publishers on /joint_states, not 1",
+    "rogue": "1 other publisher(s) on /",
+}
+ON_CAN = {
+    "silence": "state_lost",
+    "garbage": "state_",
+    "rogue": "another master commands the arm (0x155)",
+}
+HURTS = [
+    *((world, *hurt) for world in ("ros2", "ros1") for hurt in IN_ROS.items()),
+    *(("can", *hurt) for hurt in ON_CAN.items()),
+]
 MOTION = ("leader=autopilot", "leader.size=0.1", "leader.speed=0.25")
 
 pytest.importorskip("piper_sdk")
@@ -39,7 +55,7 @@ class RosArm:
             words.append("transport=rospy")
         self.rig = ros_rig.EmulatedRos(folder / "robot.jsonl", *words, env=env)
         self.args = [*self.rig.endpoint["overrides"], "follower=piper", f"env={world}"]
-        self.kill, self.end = self.rig.kill, self.rig.end
+        self.kill, self.end, self.hurt = self.rig.kill, self.rig.end, self.rig.switch
 
     def read(self):
         got = ros_rig.Received(self.rig, self.robot, self.topic)
@@ -54,7 +70,7 @@ class CanArm:
         self.env, self.robot = {}, ros_rig.load_robot("piper")
         self.rig = piper_rig.EmulatedPiper(folder)
         self.args = self.rig.args
-        self.kill, self.end = self.rig.kill, self.rig.end
+        self.kill, self.end, self.hurt = self.rig.kill, self.rig.end, self.rig.do
 
     def read(self):
         record = self.rig.read()
@@ -136,3 +152,17 @@ def test_a_robot_that_vanishes_stops_the_session_with_a_reason(arm, session):
     assert session.wait_gone() == 4
     reasons = "state_lost", "bus lost", "nobody takes"
     assert any(reason in session.text() for reason in reasons)
+
+
+@pytest.mark.parametrize("arm, fault, reason", HURTS, indirect=["arm"])
+def test_a_robot_that_goes_wrong_is_left_with_a_reason_and_without_a_jump(
+    arm, session, fault, reason
+):
+    at_ns = time.monotonic_ns()
+    arm.hurt(fault)
+
+    assert session.wait_gone() == 4
+    assert reason in session.text()
+    time.sleep(0.5)
+    arm.end()
+    check_rest(arm, at_ns)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from lock_step import LockStep
@@ -75,7 +76,7 @@ class MemoryGraph:
 
 
 class MemoryBus(Bus):
-    name = "dds"  # what the emulator asks before it makes another node
+    name = "dds"  # what has no actions without ROS
 
     def __init__(self, graph, node):
         super().__init__(graph.codec)
@@ -132,6 +133,15 @@ class MemoryBus(Bus):
         return False
 
 
+class MemoryOther:
+    """Another node, with one publisher."""
+
+    def __init__(self, graph, topic, typename):
+        self.bus = graph.join("another")
+        self.publish = self.bus.advertise(topic, typename).publish
+        self.close = self.bus.close
+
+
 class MemoryLog(Log):
     """Keeps what the emulator logs."""
 
@@ -169,7 +179,7 @@ class MemoryRobot:
             graph.join("robot"),
             self.log,
             drives=drives or LagDrives(self.description, tau),
-            make_bus=lambda: graph.join("another"),
+            make_other=partial(MemoryOther, graph),
             epoch_ns=DAY_NS,
         )
         self._n, self._every = 0, every

@@ -14,12 +14,14 @@ import signal
 import sys
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hardware.ros.bus import BusError
 from hardware.ros.emulator.description import Description, load_description
 from hardware.ros.emulator.drives import Drives, LagDrives, MujocoDrives
+from hardware.ros.emulator.other import OtherNode
 from hardware.ros.emulator.robot import EmulatedRobot, Log
 from hardware.ros.transports import NodeSettings, open_bus
 
@@ -123,7 +125,7 @@ class Runner:
             open_bus(settings, f"{Path(options.robot).stem}_robot"),
             Log(Path(options.log) if options.log else None),
             drives=options.make_drives(self._description),
-            make_bus=lambda: open_bus(settings, "another"),
+            make_other=partial(OtherNode, settings),
             epoch_ns=_EPOCH_NS,
         )
         self._must_end = False

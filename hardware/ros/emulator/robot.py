@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import random
 from collections import deque
 from collections.abc import Callable
 from copy import copy
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Protocol, TextIO
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +34,8 @@ FAULTS = (
     "degrees",
     "no_velocities",
     "nan",
+    "garbage",
+    "lost",
     "ignoring",
     "protective_stop",
     "twice",
@@ -41,6 +44,17 @@ FAULTS = (
 """What can be switched on and off; ``killed`` ends the process at once."""
 
 _DELAY_NS = 300_000_000  # [ns] chosen: more than the 250 ms after which a robot stops
+_KEPT = 0.3  # [1] chosen: states that are not lost; gaps of 20 ms are frequent then
+
+
+class Other(Protocol):
+    """Another node that publishes one topic."""
+
+    def publish(self, data: bytes) -> None:
+        """Send a message."""
+
+    def close(self) -> None:
+        """Leave the graph."""
 
 
 class Log:
@@ -74,7 +88,7 @@ class EmulatedRobot:
         log: Log,
         *,
         drives: Drives,
-        make_bus: Callable[[], Bus],
+        make_other: Callable[[str, str], Other],
         epoch_ns: int = 0,
     ) -> None:
         """Put the robot at its start and its topics on the bus.
@@ -84,14 +98,15 @@ class EmulatedRobot:
             bus: Its node.
             log: Where it is told what came and how it moved.
             drives: What moves its joints.
-            make_bus: Makes another node, for faults that need one.
+            make_other: Makes another node that publishes a topic of a type.
             epoch_ns: Its stamps less the time of ``step``, [ns].
         """
         self._description, self._bus, self._log = description, bus, log
         self._drives = drives
-        self._make_bus, self._epoch_ns = make_bus, epoch_ns
+        self._make_other, self._epoch_ns = make_other, epoch_ns
         self._faults: set[str] = set()
-        self._others: dict[str, tuple[Bus, Publisher]] = {}
+        self._others: dict[str, Other] = {}
+        self._random = random.Random(0)
         self._now_ns = 0
         self._measured: deque[tuple[int, Joints]] = deque()
         self._controllers: list[tuple[Controller, list[int]]] = []
@@ -146,6 +161,8 @@ class EmulatedRobot:
         """Publish the joint states of now."""
         if self._faults & {"paused", "silent"}:
             return
+        if "lost" in self._faults and self._random.random() > _KEPT:
+            return
         joints = self._spoil(self._choose_state())
         if joints is None:
             return
@@ -153,7 +170,7 @@ class EmulatedRobot:
         for publisher in self._states:
             publisher.publish(data)
         if "twice" in self._others:
-            self._others["twice"][1].publish(data)
+            self._others["twice"].publish(data)
 
     def switch(self, fault: str, *, is_on: bool) -> None:
         """Begin or end a fault.
@@ -163,7 +180,7 @@ class EmulatedRobot:
             is_on: Begin it.
 
         Raises:
-            ValueError: If there is no such fault, or not on this bus.
+            ValueError: If there is no such fault.
         """
         if fault == "killed":
             os._exit(9)
@@ -171,7 +188,7 @@ class EmulatedRobot:
             raise ValueError(
                 f"fault: expected one of {', '.join(FAULTS)}, killed; got '{fault}'"
             )
-        if fault in {"twice", "rogue"}:
+        if fault in {"twice", "rogue"} and is_on != (fault in self._others):
             self._switch_other(fault, is_on=is_on)
         (self._faults.add if is_on else self._faults.discard)(fault)
         if fault == "protective_stop":
@@ -180,8 +197,8 @@ class EmulatedRobot:
 
     def close(self) -> None:
         """Leave the graph."""
-        for bus, _ in self._others.values():
-            bus.close()
+        for other in self._others.values():
+            other.close()
         self._bus.close()
         self._log.close()
 
@@ -238,26 +255,22 @@ class EmulatedRobot:
             dq = np.full_like(q, np.nan)
         if "nan" in self._faults:
             q = np.full_like(q, np.nan)
+        if "garbage" in self._faults:
+            names, q = self._random.choice(_make_garbage(names, q))
+            dq = tau = np.zeros(0)
         return Joints(names, q, dq, tau, joints.stamp_ns)
 
     def _switch_other(self, fault: str, *, is_on: bool) -> None:
         """Let another node come or go that publishes what one alone may."""
         if not is_on:
-            bus, _ = self._others.pop(fault, (None, None))
-            if bus is not None:
-                bus.close()
-            return
-        if self._bus.name != "dds":
-            raise ValueError(f"fault: '{fault}' needs a second node; start another")
-        if fault in self._others:
-            return
-        bus = self._make_bus()
-        if fault == "twice":
-            publisher = bus.advertise(self._description.states[0], JOINT_STATE)
+            self._others.pop(fault).close()
+        elif fault == "twice":
+            self._others[fault] = self._make_other(
+                self._description.states[0], JOINT_STATE
+            )
         else:
             topic, (kind, _) = next(iter(self._description.commands.items()))
-            publisher = bus.advertise(topic, KINDS[kind])
-        self._others[fault] = bus, publisher
+            self._others[fault] = self._make_other(topic, KINDS[kind])
 
     def _stop_or_restart(self, *, is_on: bool) -> None:
         """Stand where it is; the controllers begin anew from there."""
@@ -265,3 +278,15 @@ class EmulatedRobot:
             controller.restart(self.q[ids])
         if self._running is not None:
             self._running.publish(encode_bool(self._bus.codec, not is_on))
+
+
+def _make_garbage(
+    names: tuple[str, ...], q: Vec
+) -> tuple[tuple[tuple[str, ...], Vec], ...]:
+    """Return names and positions that are no state of these joints."""
+    return (
+        (names, q[:-1]),
+        (names, np.zeros(0)),
+        ((names[0],) * len(names), q),
+        ((), q),
+    )

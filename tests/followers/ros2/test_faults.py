@@ -42,6 +42,7 @@ def test_what_reaches_the_robot_keeps_every_invariant(moving):
         ("mislabelled", {Reason.FOLLOWER_STOP}),
         ("degrees", {Reason.FOLLOWER_STOP, Reason.STATE_BAD}),
         ("nan", {Reason.STATE_BAD}),
+        ("garbage", {Reason.STATE_STALE, Reason.STATE_LOST}),
     ],
 )
 def test_a_fault_brakes_with_a_reason_and_no_jump(moving, fault, expected):
@@ -98,6 +99,15 @@ def test_after_a_jump_it_may_be_cleared_once_states_are_steady(moving):
     moving.engaged = False
     moving.step(5).press("clear").step(5)
     assert moving.gate_state != "STOPPED"
+
+
+def test_states_that_get_lost_hold_it_and_stop_nothing(moving):
+    moving.rig.robot.switch("lost", is_on=True)
+    moving.move(200, speed=0.2)
+
+    assert moving.status["counts"][Reason.STATE_STALE]
+    assert moving.gate_state != "STOPPED"
+    assert moving.judge().is_ok
 
 
 def test_what_is_no_fault_does_not_stop_it(moving):

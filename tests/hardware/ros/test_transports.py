@@ -102,6 +102,13 @@ def test_a_transport_that_is_not_installed_says_how_to_install_it():
         open_bus(NodeSettings(transport="rclpy"), "n")
 
 
+def test_zenoh_has_its_place_and_says_what_to_use_instead():
+    settings = NodeSettings(transport="zenoh")
+
+    with pytest.raises(BusError, match="not built yet; .*RMW_IMPLEMENTATION=rmw_z"):
+        open_bus(settings, "n")
+
+
 def test_a_transport_fits_its_distribution():
     assert choose_transport(NodeSettings(distro="noetic")) == "rospy"
     for distro, transport in (("noetic", "dds"), ("jazzy", "rospy")):
