@@ -69,7 +69,7 @@ class Arm:
             names.append(gripper.joint)
         self.servos, self.joint_names = tuple(servos), tuple(names)
         self.place = slice(first, first + len(servos))
-        self.reset_q = readonly(settings.reset_q or np.zeros(self.n_arm))
+        self.reset_q = _make_rest(settings.reset_q or (0.0,) * self.n_arm)
         middle = [] if gripper is None else [0.5 * (gripper.closed + gripper.open)]
         self._q_near = np.concatenate([self.reset_q, middle])
         sign = np.array([float(servo.sign) for servo in servos])
@@ -151,3 +151,9 @@ class Arm:
 def _make_rotation(rpy_xyz_extrinsic: tuple[float, float, float]) -> Vec:
     """Return one and the same array for one mounting, so that infos compare equal."""
     return readonly(pin.rpy.rpyToMatrix(*rpy_xyz_extrinsic))
+
+
+@lru_cache(maxsize=64)
+def _make_rest(reset_q: tuple[float, ...]) -> Vec:
+    """Return one and the same array for one rest pose, likewise."""
+    return readonly(reset_q)

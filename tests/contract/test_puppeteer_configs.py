@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import itertools
-import time
 import xml.etree.ElementTree as ET
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
-from puppets import PuppeteerContract, puppets, wait_for
+from puppets import PuppeteerContract, puppets
 
 from hardware.dynamixel.models import find_model
 from leaders.puppeteer.checks import find_mistakes
-from leaders.puppeteer.leader import Puppeteer
 from paprle.config import Resolved, resolve
 from paprle.errors import ConfigError
 from paprle.session import check
+from paprle.testing.clock import ManualClock
+from paprle.types import SessionState
 
 yaml = pytest.importorskip("yaml")
 
@@ -174,7 +174,7 @@ def config_on(emulated, rig):
     """The rig's own config with the emulated ports, patient with a busy machine."""
     names = [f"leader={rig}", f"follower={tree_of(rig)['belongs_to'][0]}", "env=mujoco"]
     ports = emulated.server.describe()["overrides"]
-    return resolve([*names, *ports, "leader.timeout=0.03"]).leader
+    return resolve([*names, *ports, "leader.timeout=0.1"]).leader
 
 
 @pytest.fixture
@@ -191,22 +191,6 @@ def emulated(rig, tmp_path):
         yield running
 
 
-@pytest.mark.parametrize("rig", RIGS)
-def test_its_servos_say_where_its_joints_are(rig, emulated):
-    leader = Puppeteer(config_on(emulated, rig), time.monotonic_ns)
-    leader.open()
-    try:
-        sample = wait_for(leader.latest, "a sample")
-    finally:
-        leader.close()
-
-    for name, limb in settings_of(rig).limbs.items():
-        command = sample.limbs[name]
-        assert command.q == pytest.approx(np.array(limb.reset_q), abs=2e-3)
-        opening = None if limb.gripper is None else pytest.approx(0.5, abs=5e-3)
-        assert command.opening == opening
-
-
 @pytest.mark.nightly
 @pytest.mark.parametrize("rig", RIGS)
 class TestShippedRig(PuppeteerContract):
@@ -217,3 +201,34 @@ class TestShippedRig(PuppeteerContract):
 
     def unplug(self, leader):  # noqa: ARG002
         self.emulated.unplug(self.limb)
+
+
+@pytest.mark.parametrize("rig", RIGS)
+def test_its_servos_say_where_its_joints_are_and_it_keeps_the_contract(rig, emulated):
+    """What holds for any leader, on one emulator; nightly, each has one of its own."""
+    contract, clock = TestShippedRig(), ManualClock()
+    contract.emulated, contract.config = emulated, config_on(emulated, rig)
+    contract.limb = next(iter(contract.config.limbs))
+    contract.test_says_what_it_is_before_it_is_opened(clock)
+    leader = contract.make_leader(clock)
+    leader.open()
+    try:
+        sample = contract.first(leader, clock)
+        check_pose(rig, sample)
+        contract.test_samples_are_what_it_declared(leader, clock)
+        contract.test_stamps_and_sequence_never_go_back(leader, clock)
+        contract.test_takes_feedback_it_cannot_render(leader, clock)
+        for state in SessionState:
+            contract.test_takes_feedback_of_any_state(leader, clock, state)
+        contract.test_unplugged_device_goes_stale_or_invalid(leader, clock)
+    finally:
+        leader.close()
+    leader.close()
+
+
+def check_pose(rig, sample):
+    for name, limb in settings_of(rig).limbs.items():
+        command = sample.limbs[name]
+        assert command.q == pytest.approx(np.array(limb.reset_q), abs=2e-3)
+        opening = None if limb.gripper is None else pytest.approx(0.5, abs=5e-3)
+        assert command.opening == opening
