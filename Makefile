@@ -74,9 +74,10 @@ mutants: $(VENV)/.ready  ## change the gate in one place at a time: does a test 
 nightly: $(VENV)/.ready  ## the long runs: kill tests, soaks, spread of live replays
 	$(BIN)/python -m pytest -m nightly
 	$(BIN)/python -m benchmarks.gate_soak --steps 100000000
+	$(BIN)/python -m benchmarks.gate_soak --robot piper --memory --steps 10000000
 	for robot in table2 table4 papras_7dof_2arm g1; do \
 		$(BIN)/python -m benchmarks.gate_soak --robot $$robot --steps 1000000 || exit 1; \
 	done
 
 clean:  ## remove what was made here
-	rm -rf $(VENV) $(OUT) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OUT) .pytest_cache .mypy_cache .ruff_cache .hypothesis .mutants.json

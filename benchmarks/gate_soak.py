@@ -4,9 +4,10 @@ Joints alone, by the oracle: many limbs with limits of their own share one gate,
 one call is a step of each, ``python -m benchmarks.gate_soak --steps 100000000``.
 A robot with its bodies, by the oracle and by coal, half-way between commands, too: arms
 driven at each other, rubbing and crossing, at several rates, ``--robot table2 --steps
-100000``; a robot of ``configs/follower`` or arms around a table. Exits with 1 on any
-violation, and (joints) if memory grew after the first tenth: ``--limbs 1 --steps
-10000000``.
+100000``; a robot of ``configs/follower`` or arms around a table. With ``--memory``
+nothing judges the commands, and what the process holds is measured instead: ``--robot
+piper --memory --steps 10000000``. Exits with 1 on any violation, or if memory grew
+after the first tenth.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from numba.core.runtime import _nrt_python, rtsys
 
 from paprle.gate.gate import Gate
 from paprle.oracle import Limits, check_commands
@@ -29,7 +31,8 @@ import adversary
 
 BAD = np.array([np.nan, np.inf, -np.inf, 1e308, -1e308, 1e30, 5e-324])
 BLOCK = 500  # gate steps an oracle call
-GROWTH = 4.0  # [MB] chosen: of the peak; a number kept a step is 80 in ten million
+GROWTH = 4.0  # [MB] chosen: resident; a number kept a step is 80 in ten million
+KEPT = 5000  # chosen: blocks of Python, which come and go by hundreds
 
 
 def make_targets(rng, robot):
@@ -72,7 +75,6 @@ def run(n_steps: int, seed: int, n_limbs: int) -> int:
     )
     history = np.array([gate.q_cmd, gate.q_cmd])
     done, violations, started = 0, 0, time.monotonic()
-    memory = Memory(n_steps)
     while done < n_steps:
         targets = make_targets(rng, robot)
         commands = np.empty((BLOCK, m))
@@ -91,11 +93,10 @@ def run(n_steps: int, seed: int, n_limbs: int) -> int:
             print(verdict)
         history = commands[-2:]
         done += BLOCK * n_limbs
-        memory.look(done)
         rate = done / (time.monotonic() - started)
         print(f"\r{done:.2e} steps, {violations} violations, {rate:.2e}/s", end="")
     print()
-    return violations + memory.judge()
+    return violations
 
 
 def run_robot(name: str, n_steps: int, seed: int) -> int:
@@ -133,28 +134,86 @@ def run_robot(name: str, n_steps: int, seed: int) -> int:
     return violations
 
 
+def run_memory(name: str, n_steps: int, seed: int) -> int:
+    """Step a gate with its bodies, every way there is; return 1 if memory grew."""
+    robot, rng = adversary.load(name), np.random.default_rng(seed)
+    gate, h = Gate(robot), 0.005
+    servo = adversary.Servo(robot.home, rng.uniform(0.01, 0.1, len(robot.home)))
+    kinds = ("cross", "square", "points", "walk", "edge")
+    targets = [adversary.make_targets(rng, robot, BLOCK, kind) for kind in kinds]
+    memory, started = Memory(n_steps), time.monotonic()
+    for k in range(n_steps // BLOCK):
+        if k % 10 == 0:
+            gate.reset(gate.q_cmd)
+            gate.reduce(is_reduced=k % 30 == 0)
+        is_measured, is_told = k % 3 > 0, k % 4 == 0
+        for target in targets[k % len(targets)]:
+            gate.step(
+                target if k % 7 else None,
+                h,
+                q_meas=servo.step(gate.q_cmd) if is_measured else None,
+                dq_des=gate.dq_cmd if is_told else None,
+                is_blocked=k % 11 == 0,
+            )
+        done = (k + 1) * BLOCK
+        memory.look(done)
+        if done % (n_steps // 10) == 0:
+            rate = done / (time.monotonic() - started)
+            print(f"{name} {done:.2e} steps, {rate:.0f}/s: {memory}", flush=True)
+    return memory.judge()
+
+
 class Memory:
-    """Peak memory of this process after a tenth of the steps, and what came on top."""
+    """What this process holds after a tenth of the steps, and what came on top.
+
+    What is resident, [MB]; blocks that Python has given out; arrays that
+    kernels have made and not freed.
+    """
 
     def __init__(self, n_steps: int) -> None:
+        _nrt_python.memsys_enable_stats()
         self._first = n_steps / 10
-        self._before = float("nan")
+        self._before: tuple[float, int, int] | None = None
 
     def look(self, done: int) -> None:
-        """Take the peak, once a tenth is done."""
-        if done >= self._first and not self._before > 0.0:
-            self._before = _find_peak()
+        """Take what is held, once a tenth is done."""
+        if done >= self._first and self._before is None:
+            self._before = _find_held()
 
     def judge(self) -> int:
         """Say how much was added; return 1 if it is too much."""
-        grown = _find_peak() - self._before
-        print(f"peak memory {self._before:.0f} MB, then {grown:+.2f} MB")
-        return int(not grown <= GROWTH)
+        print(f"memory: {self}")
+        if self._before is None:
+            return 1
+        resident, blocks, arrays = _find_held()
+        is_flat = resident - self._before[0] <= GROWTH
+        is_flat &= blocks - self._before[1] <= KEPT
+        return int(not (is_flat and arrays <= self._before[2]))
+
+    def __str__(self) -> str:
+        held = self._before or _find_held()
+        resident, blocks, arrays = (
+            now - then for now, then in zip(_find_held(), held, strict=True)
+        )
+        return (
+            f"{held[0]:.1f} MB, then {resident:+.2f} MB, {blocks:+d} blocks of "
+            f"Python and {arrays:+d} arrays of kernels"
+        )
 
 
-def _find_peak() -> float:
-    unit = 1e6 if sys.platform == "darwin" else 1e3  # bytes there, kB on Linux
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+def _find_held() -> tuple[float, int, int]:
+    stats = rtsys.get_allocation_stats()
+    return _find_resident(), sys.getallocatedblocks(), stats.alloc - stats.free
+
+
+def _find_resident() -> float:
+    """Return what is resident now, [MB]; where that is not told, the peak."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except FileNotFoundError:
+        unit = 1e6 if sys.platform == "darwin" else 1e3  # bytes there, else kB
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+    return pages * resource.getpagesize() / 1e6
 
 
 def main() -> int:
@@ -165,7 +224,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--limbs", type=int, default=300, help="limbs in one gate")
     parser.add_argument("--robot", help="soak its clearance, not joints alone")
+    parser.add_argument(
+        "--memory", action="store_true", help="of a robot: measure memory alone"
+    )
     args = parser.parse_args()
+    if args.robot and args.memory:
+        return run_memory(args.robot, args.steps, args.seed)
     if args.robot:
         return 1 if run_robot(args.robot, args.steps, args.seed) else 0
     return 1 if run(args.steps, args.seed, args.limbs) else 0

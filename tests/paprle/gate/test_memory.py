@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import resource
 
 import numpy as np
 import pytest
-from adversary import H, drive, load, make_targets
+from adversary import H, drive, load
 
+from benchmarks.gate_soak import KEPT, Memory, run_memory
 from paprle.gate import memory
 from paprle.gate.gate import Gate
 from paprle.gate.memory import Sizes, allocate, lay_out
@@ -88,26 +88,21 @@ def test_two_gates_share_nothing():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("name", "n"), [("table2", 2000)])
-def test_memory_does_not_grow(name, n):
-    grow(name, n)
+def test_memory_does_not_grow():
+    assert run_memory("table2", 5000, seed=1) == 0
+
+
+def test_memory_that_grows_is_noticed():
+    kept, memory = [], Memory(10)
+    memory.look(1)
+    before = str(memory)
+    kept += [object() for _ in range(2 * KEPT)]
+
+    assert memory.judge() == 1
+    assert str(memory) != before
 
 
 @pytest.mark.nightly
 @pytest.mark.timeout(3600)
 def test_memory_does_not_grow_for_long():
-    grow("piper", 1_000_000)
-
-
-def grow(name, n):
-    robot, rng = load(name), np.random.default_rng(0)
-    gate = Gate(robot)
-    targets = make_targets(rng, robot, 500, "cross")
-    for target in targets:
-        gate.step(target, H, q_meas=target)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    for k in range(n):
-        gate.step(targets[k % 500], H, q_meas=gate.q_cmd)
-
-    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    assert grown < 2048, f"{grown} KiB"
+    assert run_memory("piper", 1_000_000, seed=1) == 0

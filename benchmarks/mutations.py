@@ -1,0 +1,230 @@
+"""What may be changed in a module: one comparison, operator, number, entry at a time.
+
+Inside functions: comparisons, operators, constants, ``min`` or ``max``, conditions,
+signs and statements. Of tables that modules hold (dictionaries, sets, tuples): an entry
+is left out, or leads where another one leads.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import gc
+import sys
+from collections.abc import Iterator
+from types import CodeType, FunctionType, ModuleType
+
+COMPILED_ONLY = {"intrinsic", "overload"}  # functions that never run uncompiled
+_KINDS = 3  # of changes inside a function
+_SWAPS = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.Pow: ast.Mult,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+    ast.BitOr: ast.BitAnd,
+    ast.BitAnd: ast.BitOr,
+}
+
+
+def find_mutants(source: str) -> list[tuple[int, int, range, str]]:
+    """Return node number, kind of change, lines it takes, and it in words, of each."""
+    tree, found = ast.parse(source), []
+    inside, lines, tables = _find_inside(tree), _find_lines(tree), _find_tables(tree)
+    for number, node in enumerate(ast.walk(tree)):
+        kinds = range(_KINDS if id(node) in inside and hasattr(node, "lineno") else 0)
+        if id(node) in tables:
+            kinds = range(_KINDS, _KINDS + 2 * _count_entries(node))
+        for kind in kinds:
+            what = _change(copy.deepcopy(node), kind)
+            if what:
+                what = f"{node.lineno}: {what}"
+                found.append((number, kind, lines[id(node)], what))
+    return found
+
+
+def make_mutant(source: str, number: int, kind: int) -> ast.Module:
+    """Return a module with one node changed."""
+    tree = ast.parse(source)
+    _change(next(n for k, n in enumerate(ast.walk(tree)) if k == number), kind)
+    return ast.fix_missing_locations(tree)
+
+
+def plant(module: ModuleType, tree: ast.Module, path: str) -> None:
+    """Let the functions and tables of a changed module take the place of a module's.
+
+    Args:
+        module: The module, which others have taken functions and tables from.
+        tree: What it is to be.
+        path: The file that it came from.
+    """
+    codes = {_name(code): code for code in _find_codes(compile(tree, path, "exec"))}
+    for function in _find_functions(path):
+        function.__code__ = codes[_name(function.__code__)]
+    tables = [
+        part for part in tree.body if isinstance(part, ast.Assign | ast.AnnAssign)
+    ]
+    made = dict(vars(module))
+    exec(compile(ast.Module(tables, []), path, "exec"), made)
+    for name, old in list(vars(module).items()):
+        if isinstance(old, dict | frozenset | tuple) and made[name] != old:
+            for other in list(sys.modules.values()):
+                for key, value in list(getattr(other, "__dict__", {}).items()):
+                    if value is old:
+                        setattr(other, key, made[name])
+
+
+def _find_codes(code: CodeType) -> Iterator[CodeType]:
+    """Yield the code of all functions within some code."""
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield part
+            yield from _find_codes(part)
+
+
+def _find_functions(path: str) -> list[FunctionType]:
+    """Return all functions that came from a file, wherever they are held."""
+    return [
+        part
+        for part in gc.get_objects()
+        if isinstance(part, FunctionType) and part.__code__.co_filename == path
+    ]
+
+
+def _name(code: CodeType) -> tuple[str, int]:
+    return code.co_name, code.co_firstlineno
+
+
+def _find_inside(tree: ast.Module) -> set[int]:
+    """Return ids of nodes in functions that are no docstring, annotation or message."""
+    inside: set[int] = set()
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef) and not _is_compiled_only(function):
+            for part in function.body:
+                is_text = isinstance(part, ast.Expr) and isinstance(
+                    part.value, ast.Constant
+                )
+                if not is_text and not isinstance(part, ast.FunctionDef):
+                    inside |= {id(n) for n in ast.walk(part)}
+    for part in ast.walk(tree):
+        hints = (getattr(part, name, None) for name in ("annotation", "returns"))
+        left_out = [hint for hint in hints if hint is not None]
+        if isinstance(part, ast.Raise | ast.JoinedStr):
+            left_out.append(part)
+        for hint in left_out:
+            inside -= {id(n) for n in ast.walk(hint)}
+    return inside
+
+
+def _find_lines(tree: ast.Module) -> dict[int, range]:
+    """Return the lines of the innermost statement of each node, by the node's id."""
+    lines = {}
+    for part in ast.walk(tree):  # outer ones first
+        if isinstance(part, ast.stmt):
+            span = range(part.lineno, (part.end_lineno or part.lineno) + 1)
+            lines.update({id(node): span for node in ast.walk(part)})
+    return lines
+
+
+def _find_tables(tree: ast.Module) -> set[int]:
+    """Return ids of the dictionaries, sets and tuples that the module itself holds."""
+    tables = set()
+    for part in tree.body:
+        value = getattr(part, "value", None)
+        if isinstance(part, ast.Assign | ast.AnnAssign) and value is not None:
+            value = value.args[0] if isinstance(value, ast.Call) else value
+            if isinstance(value, ast.Dict | ast.Set | ast.Tuple):
+                tables.add(id(value))
+    return tables
+
+
+def _count_entries(table: ast.AST) -> int:
+    return len(table.keys if isinstance(table, ast.Dict) else table.elts)
+
+
+def _is_compiled_only(function: ast.FunctionDef) -> bool:
+    names = {n.id for d in function.decorator_list for n in ast.walk(d)
+             if isinstance(n, ast.Name)}  # fmt: skip
+    return bool(names & COMPILED_ONLY)
+
+
+def _change(node: ast.AST, kind: int) -> str:
+    """Change a node in place; return what was done, "" if nothing was."""
+    before = ast.unparse(node)
+    if kind >= _KINDS:
+        return _change_table(node, *divmod(kind - _KINDS, 2))
+    if kind == 0:
+        _change_operator(node)
+    elif kind == 1:
+        _change_value(node)
+    else:
+        _change_statement(node)
+    after = ast.unparse(node)
+    first = before.splitlines()[0]
+    return "" if after == before else f"{first}  ->  {after.splitlines()[0]}"
+
+
+def _change_operator(node: ast.AST) -> None:
+    if isinstance(node, ast.Compare) and type(node.ops[0]) in _SWAPS:
+        node.ops[0] = _SWAPS[type(node.ops[0])]()
+    elif isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp):
+        node.op = _SWAPS.get(type(node.op), type(node.op))()
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.Not):
+        node.op = ast.UAdd() if isinstance(node.op, ast.USub) else ast.Not()
+        if isinstance(node.op, ast.Not):
+            node.operand = ast.UnaryOp(ast.Not(), node.operand)
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        swap = {"min": "max", "max": "min", "abs": "float"}
+        node.func.id = swap.get(node.func.id, node.func.id)
+
+
+def _change_value(node: ast.AST) -> None:
+    if not isinstance(node, ast.Constant):
+        return
+    if isinstance(node.value, bool):
+        node.value = not node.value
+    elif isinstance(node.value, int):
+        node.value += 1
+    elif isinstance(node.value, float):
+        node.value = 2.0 * node.value + (1.0 if node.value == 0.0 else 0.0)
+
+
+def _change_statement(node: ast.AST) -> None:
+    if isinstance(node, ast.If | ast.IfExp | ast.While):
+        node.test = ast.UnaryOp(ast.Not(), node.test)
+    for name in ("body", "orelse"):
+        body = getattr(node, name, None)
+        if isinstance(body, list) and not isinstance(node, ast.FunctionDef):
+            for k, part in enumerate(body):
+                if isinstance(part, ast.AugAssign) or (
+                    isinstance(part, ast.Expr) and isinstance(part.value, ast.Call)
+                ):
+                    body[k] = ast.Pass()
+
+
+def _change_table(table: ast.AST, entry: int, is_turned: bool) -> str:
+    """Leave an entry out, or let it lead where another one does."""
+    if not isinstance(table, ast.Dict):
+        return "" if is_turned else f"without {ast.unparse(table.elts.pop(entry))}"
+    key, value = table.keys[entry], table.values[entry]
+    name = ast.unparse(key or value)
+    if not is_turned:
+        del table.keys[entry], table.values[entry]
+        return f"without {name}"
+    before = ast.unparse(value)
+    others = [v for k, v in zip(table.keys, table.values, strict=True)
+              if k and key and ast.unparse(v) != before]  # fmt: skip
+    if not others:
+        return ""
+    table.values[entry] = others[entry % len(others)]
+    return f"{name}: {before}  ->  {ast.unparse(table.values[entry])}"
