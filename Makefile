@@ -64,6 +64,7 @@ bench-peers: $(VENV)/.ready  ## side by side with pink, mink, placo, upstream, R
 cover: $(VENV)/.ready  ## branch coverage; all of the gate and the state machines
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m "not nightly and not long" \
 		tests/paprle/gate tests/paprle/session/test_core.py \
+		tests/paprle/session/test_states.py \
 		tests/faults/test_follower_faults.py \
 		--cov=paprle.gate --cov=paprle.session.states --cov-branch \
 		--cov-report=term-missing:skip-covered --cov-fail-under=100

@@ -47,6 +47,7 @@ KEPT = ROOT / ".mutants.json"
 TESTS = (
     *sorted(ROOT.glob("tests/paprle/gate/test_*.py")),
     ROOT / "tests/faults/test_follower_faults.py",
+    ROOT / "tests/paprle/session/test_states.py",
     ROOT / "tests/paprle/session/test_core.py",
 )
 MODULES = {

@@ -82,8 +82,8 @@ def make_crane(ball=BALL):
 
 
 @cache
-def make_swing():
-    """Two rods in a plane, and a post beside them."""
+def make_swing(mount=""):
+    """Two rods in a plane, and a post beside them; mounted somewhere, if told where."""
     rod = _body("<cylinder radius='0.02' length='0.3'/>", "0.2 0 0", "0 1.5707963 0")
     text = (
         _link("base", _body(f"<sphere radius='{BALL}'/>", "0.3 0.35 0"))
@@ -95,6 +95,11 @@ def make_swing():
         + "<joint name='tip' type='fixed'><parent link='lower'/><child link='tip'/>"
         "<origin xyz='0.4 0 0'/></joint>"
     )
+    if mount:
+        text += _link("world") + (
+            "<joint name='mount' type='fixed'><parent link='world'/>"
+            f"<child link='base'/><origin {mount}/></joint>"
+        )
     limbs = {
         "arm": {
             "base_link": "base",

@@ -58,7 +58,7 @@ def make_targets(rng, robot, n, pattern):
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     seed=st.integers(0, 2**32 - 1),
-    h=st.sampled_from([0.001, 0.002, 0.005, 0.01, 0.05]),
+    h=st.integers(1, 50).map(lambda ms: ms / 1000),
     dq_max=st.floats(0.05, 10.0),
     ddq_max=st.floats(0.5, 100.0),
     pattern=st.sampled_from(["square", "walk", "edge", "random"]),

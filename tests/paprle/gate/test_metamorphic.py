@@ -9,11 +9,15 @@ import pytest
 from adversary import H, drive, load, make_targets
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from toys import make_swing
 
 from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
+from paprle.gate.watches import SetpointWatch
 from paprle.settings import GateSettings
 from paprle.testing.robots import make_robot_info
+from paprle.types import LeaderInfo
+from paprle.wire import make_layout
 
 pytestmark = pytest.mark.long
 seeds = st.integers(0, 2**32 - 1)
@@ -78,28 +82,81 @@ def test_twice_as_fast_a_robot_is_the_same_in_half_the_time(seed):
 
 
 @quick
-@given(seeds)
-def test_other_units_give_the_same_motion(seed):
+@given(seeds, st.sampled_from([4.0, 180.0 / np.pi, 1e-3]))
+def test_other_units_give_the_same_motion(seed, unit):
     robot, targets = make_random(np.random.default_rng(seed))
     names = ("q_min", "q_max", "dq_max", "ddq_max")
-    scaled = change(robot, **{name: 4 * getattr(robot, name) for name in names})
+    scaled = change(robot, **{name: unit * getattr(robot, name) for name in names})
 
     plain, _, _ = drive(Gate(robot, GateSettings(position_margin=0.02)), targets)
-    other, _, _ = drive(Gate(scaled, GateSettings(position_margin=0.08)), 4 * targets)
+    other, _, _ = drive(
+        Gate(scaled, GateSettings(position_margin=0.02 * unit)), unit * targets
+    )
 
-    assert 4 * plain == pytest.approx(other, abs=1e-9)
+    assert plain == pytest.approx(other / unit, abs=1e-7)
+
+
+@quick
+@given(seeds, st.floats(0.05, 1.0), st.floats(0.05, 1.0))
+def test_lower_limits_never_give_more_speed(seed, less_v, less_a):
+    robot, targets = make_random(np.random.default_rng(seed))
+    slow = change(robot, dq_max=less_v * robot.dq_max, ddq_max=less_a * robot.ddq_max)
+
+    commands, _, _ = drive(Gate(slow), targets)
+    one, _, _ = drive(Gate(robot), [targets[0]] * 200)
+    other, _, _ = drive(Gate(slow), [targets[0]] * 200)
+
+    speeds = np.abs(np.diff(commands, axis=0)) / H
+    assert (speeds <= less_v * robot.dq_max * (1 + 1e-9) + 1e-12).all()
+    fastest = [np.abs(np.diff(path, axis=0)).max() for path in (one, other)]
+    assert fastest[1] <= fastest[0] * (1 + 1e-9) + 1e-12
+
+
+@quick
+@given(seeds, st.integers(1, 120), st.floats(0.0, 1.0), st.floats(0.0, 1.0))
+def test_a_lower_share_of_the_speed_never_gives_more_in_any_state(seed, n, high, less):
+    robot, targets = make_random(np.random.default_rng(seed), n=1)
+    speeds = []
+    for share in (high, high * less):
+        gate = Gate(robot)
+        drive(gate, targets[:n])
+        gate.speed_scale = share
+        gate.step(targets[n], H)
+        speeds.append(abs(gate.dq_cmd[0]))
+
+    assert speeds[1] <= speeds[0] * (1 + 1e-9) + 1e-12
 
 
 @quick
 @given(seeds)
-def test_lower_limits_never_give_more_speed(seed):
-    robot, targets = make_random(np.random.default_rng(seed))
-    slow = change(robot, dq_max=0.5 * robot.dq_max)
+def test_a_target_that_stays_is_reached_and_held_to_the_bit(seed):
+    rng = np.random.default_rng(seed)
+    robot, targets = make_random(rng)
+    gate = Gate(robot)
+    drive(gate, targets[: rng.integers(1, 200)])
+    target = rng.uniform(gate.q_min, gate.q_max)
 
-    commands, _, _ = drive(Gate(slow), targets)
+    path, _, _ = drive(gate, [target] * 4000)
 
-    speeds = np.abs(np.diff(commands, axis=0)) / H
-    assert (speeds <= 0.5 * robot.dq_max * (1 + 1e-9) + 1e-12).all()
+    first = int((path == target).all(axis=1).argmax())
+    assert (path[first:] == target).all()
+    assert 0 < first < 3999
+
+
+MOUNTS = ["xyz='1 -2 0.5'", "xyz='0 0 0' rpy='0.4 1.1 -2'", "xyz='3 0 1' rpy='3 0 1'"]
+
+
+@pytest.mark.parametrize("mount", MOUNTS)
+def test_where_it_is_mounted_does_not_matter(mount):
+    here, there = make_swing(), make_swing(mount)
+    ends = [[1.8, -0.5], [0.9, 0.4], [-0.5, -1.0], [1.0, 0.0]]
+    targets = np.repeat(ends, 200, axis=0)
+
+    plain, events, _ = drive(Gate(here), targets)
+    other, _, _ = drive(Gate(there), targets)
+
+    assert any(Reason.CLEARANCE in found for found in events)
+    assert other == pytest.approx(plain, abs=1e-6)
 
 
 @pytest.mark.parametrize("name", ["piper", "papras_7dof_2arm", "g1"])
@@ -149,3 +206,38 @@ def test_arms_that_face_each_other_and_are_asked_the_same_do_the_same():
 
     assert any(Reason.CLEARANCE in found for found in events)
     assert commands[:, right] == pytest.approx(commands[:, left], abs=1e-6)
+
+
+@settings(max_examples=5, deadline=None)
+@given(seeds)
+def test_what_left_and_right_are_asked_may_be_swapped(seed):
+    robot = load("table2")
+    order = np.arange(len(robot.home))
+    left, right = (limb.indices for limb in robot.limbs.values())
+    order[left], order[right] = right, left
+    rng = np.random.default_rng(seed)
+    targets = robot.home + rng.uniform(-0.5, 0.5, (2, len(order))).repeat(40, axis=0)
+
+    plain, _, _ = drive(Gate(robot), targets)
+    other, _, _ = drive(Gate(robot), targets[:, order])
+
+    arms = np.concatenate([left, right])
+    assert other[:, order][:, arms] == pytest.approx(plain[:, arms], abs=1e-6)
+
+
+@quick
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=60))
+def test_packets_that_come_twice_or_out_of_order_change_nothing(numbers):
+    noisy, clean, highest = *(SetpointWatch(GateSettings()) for _ in "ab"), 0
+    blank = np.zeros((), make_layout(load("piper").info, LeaderInfo(limbs=())).setpoint)
+    for k, seq in enumerate(numbers):
+        record = blank.copy()
+        record["seq"], record["q_des"] = seq, 0.1 * seq + 0.001 * k
+        noisy.take(record, k)
+        if seq > highest:
+            highest = seq
+            clean.take(record, k)
+
+        assert noisy.newest == clean.newest
+        assert (noisy.q_des == clean.q_des).all()
+        assert noisy.compute_age(k) == clean.compute_age(k)
