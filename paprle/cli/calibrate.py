@@ -23,7 +23,7 @@ from paprle.config.measured import SITE, store
 from paprle.config.yaml_text import read_yaml
 from paprle.errors import ConfigError, DeviceError
 from paprle.process import WORKSPACE
-from paprle.session.plan import make_leader
+from paprle.session.parts import make_leader
 
 
 def _add_calibrate(parser: argparse.ArgumentParser) -> None:

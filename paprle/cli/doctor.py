@@ -13,7 +13,7 @@ from paprle.errors import DeviceError
 from paprle.interfaces import Leader
 from paprle.loop import DeadlineLoop
 from paprle.process import WORKSPACE
-from paprle.session.plan import make_leader
+from paprle.session.parts import make_leader
 
 _SOON = 3.0  # [s] chosen: a healthy device has said something by then
 _LOOK_RATE = 50.0  # [Hz] chosen: how often that is looked for

@@ -30,13 +30,8 @@ from paprle.pairing import make_pairing
 from paprle.process import WORKSPACE
 from paprle.robot import RobotModel
 from paprle.session.opening import open_follower
-from paprle.session.plan import (
-    find_rate,
-    make_follower,
-    make_leader,
-    make_robot,
-    make_through,
-)
+from paprle.session.parts import make_leader
+from paprle.session.plan import find_rate, make_follower, make_robot, make_through
 from paprle.types import LeaderInfo
 from paprle.wire import make_layout
 

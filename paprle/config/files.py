@@ -16,7 +16,7 @@ from paprle.config.layers import (
     merge,
 )
 from paprle.config.measured import SITE, leave_out_others
-from paprle.config.yaml_text import read_yaml
+from paprle.config.yaml_text import MAX_BYTES, read_yaml
 from paprle.plugins import Kind, is_name, list_names, suggest
 from paprle.process import WORKSPACE
 
@@ -89,10 +89,20 @@ def _leader_files(root: Path) -> list[Path]:
     return sorted(p for f in folders for p in (root / f).glob("*.yaml"))
 
 
+def _mentions(path: Path, word: str) -> bool:
+    try:
+        with path.open("rb") as stream:
+            return word in stream.read(MAX_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return False
+
+
 def _find_rigs(kind: str, root: Path) -> dict[str, list[str]]:
     """Return the followers that each leader of a kind belongs to, by its name."""
     rigs: dict[str, list[str]] = {}
     for path in _leader_files(root):
+        if not _mentions(path, kind):
+            continue  # parsing all of them takes longer than the rest of the config
         tree = read_yaml(path, path.name, []) or {}
         owners = tree.get("belongs_to")
         if tree.get("type") == kind and isinstance(owners, list):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from paprle.retarget import RetargetState
 from paprle.types import Feedback, SessionState
 from paprle.wire import Record
+
+if TYPE_CHECKING:  # heavy, and a leader without motors has none
+    from paprle.retarget import RetargetState
 
 FEEDBACK: np.dtype[np.void] = np.dtype(
     [
@@ -59,14 +63,3 @@ def pack_anchors(anchors: RetargetState) -> Record:
     for name, value in anchors._asdict().items():
         record[name] = value
     return record
-
-
-def unpack_anchors(record: Record) -> RetargetState:
-    """Return what engaging fixed; its arrays are those of the record."""
-    return RetargetState(
-        record["L"],
-        record["K"],
-        record["p_0"],
-        record["p_leader0"],
-        float(record["scale"]),
-    )

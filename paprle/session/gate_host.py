@@ -20,7 +20,8 @@ from paprle.loop import (
 from paprle.mailbox import Mailbox, Ring
 from paprle.process import Role, is_closed, run_role
 from paprle.session.opening import open_follower
-from paprle.session.plan import RING_BYTES, make_follower, make_robot
+from paprle.session.parts import RING_BYTES
+from paprle.session.plan import make_follower, make_robot
 from paprle.wire import Request, Stream, make_gate_layout
 
 _BRAKING_TIME = 5.0  # [s] chosen: longer than any arm needs from V to rest

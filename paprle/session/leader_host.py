@@ -9,32 +9,19 @@ from __future__ import annotations
 import signal
 import threading
 from types import FrameType
+from typing import TYPE_CHECKING
 
-from paprle.config import Resolved
-from paprle.config.layers import TRIPLE
-from paprle.config.measured import say_others
-from paprle.haptics.haptics import make_haptics
-from paprle.haptics.thread import FeedbackThread, Sources
 from paprle.interfaces import Leader
 from paprle.loop import DeadlineLoop, freeze_garbage, request_realtime
 from paprle.mailbox import Mailbox
 from paprle.process import Role, is_closed, run_role
-from paprle.retarget import RetargetState
-from paprle.robot import RobotModel
-from paprle.session.feedback_wire import (
-    FEEDBACK,
-    make_anchors_dtype,
-    unpack_anchors,
-    unpack_feedback,
-)
-from paprle.session.plan import (
-    make_feedback,
-    make_leader,
-    make_robot,
-    make_through,
-)
+from paprle.session.feedback_wire import FEEDBACK, unpack_feedback
+from paprle.session.parts import make_leader, read_payload
 from paprle.types import Feedback
 from paprle.wire import make_layout, pack_sample
+
+if TYPE_CHECKING:
+    from paprle.haptics.thread import FeedbackThread
 
 _NO_FEEDBACK = (
     "feedback: off, and the leader is limp: its follower is on another host (link.peer)"
@@ -45,10 +32,9 @@ class LeaderHost:
     """One leader and its shared memory."""
 
     def __init__(self, role: Role) -> None:
-        resolved = Resolved.from_dict(role.payload["config"])
-        robot = make_robot(resolved)
+        resolved, robot = read_payload(role.payload)
         self._leader: Leader = make_leader(resolved)
-        self._layout = make_layout(robot.info, self._leader.info)
+        self._layout = make_layout(robot, self._leader.info)
         self._role = role
         self._samples = Mailbox(self._layout.sample, role.fds["sample"])
         self._feedback = Mailbox(FEEDBACK, role.fds["feedback"])
@@ -58,7 +44,12 @@ class LeaderHost:
         self._thread: FeedbackThread | None = None
         has_motors = self._leader.info.renders == "torque"
         if has_motors and resolved.link.peer is None:
-            self._thread = self._make_thread(resolved, robot)
+            # models and kernels, which other leaders need not wait for
+            from paprle.session.rendering import make_thread  # noqa: PLC0415
+
+            self._thread, self._notes = make_thread(
+                resolved, self._leader, self._layout, role, self._read_feedback
+            )
         elif has_motors:  # no law is stable over any delay (F2)
             self._notes.append(_NO_FEEDBACK)
 
@@ -100,37 +91,6 @@ class LeaderHost:
             for thread in threading.enumerate():
                 request_realtime(thread.native_id or 0)
 
-    def _make_thread(self, resolved: Resolved, robot: RobotModel) -> FeedbackThread:
-        """Make the feedback thread; refuses laws that would not be stable."""
-        leader, layout = self._leader, self._layout
-        haptics = make_haptics(
-            make_feedback(resolved, leader.info),
-            robot,
-            leader.info,
-            resolved.retarget,
-            layout,
-            make_through(resolved),
-        )
-        self._notes.append(haptics.describe())
-        names = {part: getattr(resolved, f"{part}_name") for part in TRIPLE}
-        others = list(say_others(resolved.feedback.rig.measured_with, names))
-        self._notes += others
-        if not (haptics.is_measured or others):
-            triple = " ".join(f"{part}={name}" for part, name in names.items())
-            self._notes.append(
-                f"feedback: measure this rig to feel more: paprle identify {triple}"
-            )
-        fds = self._role.fds
-        anchors = Mailbox(make_anchors_dtype(len(layout.limbs)), fds["anchors"])
-        status = Mailbox(layout.status, fds["status"])
-        return FeedbackThread(
-            haptics,
-            leader,
-            Sources(self._read_feedback, _Anchors(anchors).read, status.read),
-            resolved.feedback.rate,
-            lambda text: self._role.report("trouble", message=f"feedback: {text}"),
-        )
-
     def _read_feedback(self) -> Feedback | None:
         record = self._feedback.read()
         return None if record is None else unpack_feedback(record)
@@ -154,23 +114,6 @@ class LeaderHost:
 
     def _ask_end(self, _signal: int, _frame: FrameType | None) -> None:
         self._must_end = True
-
-
-class _Anchors:
-    """What engaging fixed, unpacked once each time that it changes."""
-
-    def __init__(self, mailbox: Mailbox) -> None:
-        self._mailbox, self._count = mailbox, 0
-        self._newest: RetargetState | None = None
-
-    def read(self) -> RetargetState | None:
-        """Return the newest; None before the first."""
-        count = self._mailbox.count
-        if count != self._count:
-            record = self._mailbox.read()
-            if record is not None:
-                self._newest, self._count = unpack_anchors(record), count
-        return self._newest
 
 
 def main(role: Role) -> None:

@@ -23,7 +23,8 @@ from paprle.session.core import Core
 from paprle.session.motion import Motion
 from paprle.session.operator import Operator
 from paprle.session.output import Output
-from paprle.session.plan import EVENT_ROOM, Plan, list_publishers
+from paprle.session.parts import EVENT_ROOM, list_publishers, make_payload
+from paprle.session.plan import Plan
 from paprle.session.roles import Roles
 from paprle.session.status import StatusLine, compose_line, print_line, summarise
 from paprle.types import SessionState
@@ -49,8 +50,9 @@ class LiveSession:
         self.plan = plan
         resolved = plan.resolved
         self._settings = resolved.session
-        payload, is_linked = {"config": resolved.to_dict()}, resolved.link.peer
-        self._roles = Roles(plan.layout, payload, is_linked=is_linked is not None)
+        payload = make_payload(resolved, plan.robot.info)
+        is_linked = resolved.link.peer is not None
+        self._roles = Roles(plan.layout, payload, is_linked=is_linked)
         self._operator = Operator()
         motion = Motion(plan.robot, plan.retargeting, resolved.gate, plan.layout)
         self.core = Core(

@@ -10,25 +10,23 @@ import tempfile
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from paprle.config import Resolved
 from paprle.errors import ConfigError, DeviceError, RecordingError
 from paprle.feedback_settings import FeedbackSettings
 from paprle.haptics.haptics import make_haptics
 from paprle.haptics.stability import find_loop_delay
-from paprle.interfaces import Clock, Follower, Leader, Publisher
-from paprle.plugins import find_plugin, list_names, load_factory
+from paprle.interfaces import Clock, Follower, Leader
+from paprle.plugins import find_plugin, load_factory
 from paprle.process import WORKSPACE
 from paprle.recording.recorder import check_free_space, estimate_rate
 from paprle.retarget import Retargeting
 from paprle.robot import RobotModel
+from paprle.session.parts import list_publishers, make_leader
 from paprle.types import LeaderInfo
 from paprle.wire import Layout, make_layout
 
 _GATE_RATE = 500.0  # [Hz] chosen: the quickest simulated follower, before it is asked
-RING_BYTES = 16 * 2**20  # chosen: 15 s of a 29-joint robot at 500 Hz
-EVENT_ROOM = 2**16  # chosen: hundreds of events; a slow recorder loses ticks first
 
 
 @dataclass(frozen=True)
@@ -77,13 +75,6 @@ class Plan:
         )
 
 
-def make_leader(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Leader:
-    """Construct the leader of the config, closed."""
-    spec = find_plugin("leader", resolved.leader_type)
-    leader: Leader = load_factory(spec)(resolved.leader, clock)
-    return leader
-
-
 def make_follower(
     resolved: Resolved, robot: RobotModel, clock: Clock = time.monotonic_ns
 ) -> Follower:
@@ -91,25 +82,6 @@ def make_follower(
     spec = find_plugin("follower", resolved.env_type)
     follower: Follower = load_factory(spec)(resolved.env, robot.info, clock)
     return follower
-
-
-def list_publishers(resolved: Resolved) -> dict[str, Any]:
-    """Return the configs of the publishers that are asked for, by name."""
-    configs = {
-        name: getattr(resolved.publish, name, None) for name in list_names("publisher")
-    }
-    return {name: config for name, config in configs.items() if config is not None}
-
-
-def make_publishers(
-    resolved: Resolved, robot: RobotModel, clock: Clock = time.monotonic_ns
-) -> list[Publisher]:
-    """Construct the publishers that are asked for, closed."""
-    made: list[Publisher] = []
-    for name, config in list_publishers(resolved).items():
-        factory = load_factory(find_plugin("publisher", name))
-        made.append(factory(config, robot.info, clock))
-    return made
 
 
 def make_robot(resolved: Resolved) -> RobotModel:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from paprle.config import Resolved
 from paprle.interfaces import Publisher, SessionReport
 from paprle.loop import DeadlineLoop
 from paprle.mailbox import Mailbox
 from paprle.process import Role, is_closed, run_role
-from paprle.session.plan import make_leader, make_publishers, make_robot
+from paprle.session.parts import make_leader, make_publishers, read_payload
 from paprle.types import SessionState
 from paprle.wire import Layout, Record, make_layout
 
 
 def main(role: Role) -> None:
     """Host the publishers until the session is gone."""
-    resolved = Resolved.from_dict(role.payload["config"])
-    robot = make_robot(resolved)
-    layout = make_layout(robot.info, make_leader(resolved).info)
+    resolved, robot = read_payload(role.payload)
+    layout = make_layout(robot, make_leader(resolved).info)
     ticks = Mailbox(layout.tick, role.fds["ticks"])
     status = Mailbox(layout.status, role.fds["status"])
     publishers = make_publishers(resolved, robot)

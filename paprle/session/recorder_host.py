@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 
-from paprle.config import Resolved
 from paprle.mailbox import Ring
 from paprle.process import Role, is_closed, run_role
 from paprle.recording.header import make_recording_header
 from paprle.recording.recorder import Recorder
-from paprle.session.plan import RING_BYTES, make_leader, make_robot
+from paprle.session.parts import RING_BYTES, make_leader, read_payload
 from paprle.wire import make_layout
 
 _POLL = 0.005  # [s] chosen: well below record.flush
@@ -18,8 +17,8 @@ _GATE_BRAKES = 6.0  # [s] chosen: longer than the gate takes to brake and close
 
 def main(role: Role) -> None:
     """Host the recorder until the session, and then the gate, are gone."""
-    resolved = Resolved.from_dict(role.payload["config"])
-    robot, leader = make_robot(resolved).info, make_leader(resolved).info
+    resolved, robot = read_payload(role.payload)
+    leader = make_leader(resolved).info
     header = make_recording_header(
         config=role.payload["config"],
         names={

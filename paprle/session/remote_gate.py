@@ -23,7 +23,8 @@ from paprle.session.linked import (
     make_link,
     read_key,
 )
-from paprle.session.plan import RING_BYTES, make_robot
+from paprle.session.parts import RING_BYTES
+from paprle.session.plan import make_robot
 from paprle.wire import Record, Request, Stream, make_gate_layout
 
 _FAREWELL = 6.0  # [s] chosen: the gate brakes and leaves its follower

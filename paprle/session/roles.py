@@ -19,7 +19,7 @@ from paprle.session.feedback_wire import (
     pack_anchors,
     pack_feedback,
 )
-from paprle.session.plan import RING_BYTES
+from paprle.session.parts import RING_BYTES
 from paprle.types import Feedback
 from paprle.wire import Layout
 

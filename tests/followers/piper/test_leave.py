@@ -11,7 +11,8 @@ from paprle.errors import DeviceError
 from paprle.mailbox import Mailbox, Ring
 from paprle.process import Role
 from paprle.session.gate_host import GateHost
-from paprle.session.plan import RING_BYTES, make_plan
+from paprle.session.parts import RING_BYTES
+from paprle.session.plan import make_plan
 
 pytest.importorskip("piper_sdk")
 pytestmark = pytest.mark.process

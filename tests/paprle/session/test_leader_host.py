@@ -11,6 +11,7 @@ from paprle.process import Role
 from paprle.session import leader_host
 from paprle.session.feedback_wire import FEEDBACK, make_anchors_dtype
 from paprle.session.leader_host import LeaderHost
+from paprle.session.parts import make_payload
 from paprle.session.plan import make_plan
 
 PUPPETEER = ("leader=puppeteer_papras_7dof", "follower=papras_7dof", "env=kinematic")
@@ -37,7 +38,7 @@ def make_host(monkeypatch):
         }
         fds = {name: box.fd for name, box in boxes.items()}
         fds |= {"report": writing, "session_alive": lives}
-        host = LeaderHost(Role({"config": plan.resolved.to_dict()}, fds))
+        host = LeaderHost(Role(make_payload(plan.resolved, plan.robot.info), fds))
         host.boxes = boxes  # they live as long as it does
         return host
 

@@ -10,7 +10,7 @@ from paprle.interfaces import Link
 from paprle.mailbox import Mailbox, Ring
 from paprle.process import Role
 from paprle.session import remote_gate, serve
-from paprle.session.plan import RING_BYTES
+from paprle.session.parts import RING_BYTES
 from paprle.session.remote_gate import RemoteGate
 from paprle.session.serve import FollowerHost
 from paprle.wire import make_gate_layout

@@ -1,0 +1,99 @@
+"""The feedback thread of a leader that has motors; imported where there are some."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from paprle.config import Resolved
+from paprle.config.layers import TRIPLE
+from paprle.config.measured import say_others
+from paprle.haptics.haptics import make_haptics
+from paprle.haptics.thread import FeedbackThread, Sources
+from paprle.interfaces import Leader
+from paprle.mailbox import Mailbox
+from paprle.process import Role
+from paprle.retarget import RetargetState
+from paprle.session.feedback_wire import make_anchors_dtype
+from paprle.session.plan import make_feedback, make_robot, make_through
+from paprle.types import Feedback
+from paprle.wire import Layout, Record
+
+
+def make_thread(
+    resolved: Resolved,
+    leader: Leader,
+    layout: Layout,
+    role: Role,
+    read_feedback: Callable[[], Feedback | None],
+) -> tuple[FeedbackThread, list[str]]:
+    """Make the feedback thread, not started.
+
+    Args:
+        resolved: The config.
+        leader: The leader, closed.
+        layout: What crosses process borders.
+        role: The leader's process: where anchors and status are, and who is told.
+        read_feedback: Returns what the session says.
+
+    Returns:
+        The thread, and what to tell the operator of it.
+
+    Raises:
+        ConfigError: If its laws would not be stable.
+    """
+    haptics = make_haptics(
+        make_feedback(resolved, leader.info),
+        make_robot(resolved),
+        leader.info,
+        resolved.retarget,
+        layout,
+        make_through(resolved),
+    )
+    anchors = Mailbox(make_anchors_dtype(len(layout.limbs)), role.fds["anchors"])
+    status = Mailbox(layout.status, role.fds["status"])
+    thread = FeedbackThread(
+        haptics,
+        leader,
+        Sources(read_feedback, _Anchors(anchors).read, status.read),
+        resolved.feedback.rate,
+        lambda text: role.report("trouble", message=f"feedback: {text}"),
+    )
+    return thread, [haptics.describe(), *_say_measured(resolved, haptics.is_measured)]
+
+
+def _say_measured(resolved: Resolved, is_measured: bool) -> list[str]:
+    """Say with which others the rig was measured, or how to measure it."""
+    names = {part: getattr(resolved, f"{part}_name") for part in TRIPLE}
+    others = list(say_others(resolved.feedback.rig.measured_with, names))
+    if is_measured or others:
+        return others
+    triple = " ".join(f"{part}={name}" for part, name in names.items())
+    return [f"feedback: measure this rig to feel more: paprle identify {triple}"]
+
+
+class _Anchors:
+    """What engaging fixed, unpacked once each time that it changes."""
+
+    def __init__(self, mailbox: Mailbox) -> None:
+        self._mailbox, self._count = mailbox, 0
+        self._newest: RetargetState | None = None
+
+    def read(self) -> RetargetState | None:
+        """Return the newest; None before the first."""
+        count = self._mailbox.count
+        if count != self._count:
+            record = self._mailbox.read()
+            if record is not None:
+                self._newest, self._count = _unpack_anchors(record), count
+        return self._newest
+
+
+def _unpack_anchors(record: Record) -> RetargetState:
+    """Return what engaging fixed; its arrays are those of the record."""
+    return RetargetState(
+        record["L"],
+        record["K"],
+        record["p_0"],
+        record["p_leader0"],
+        float(record["scale"]),
+    )
