@@ -37,6 +37,8 @@ demo-ros2: $(VENV)/.ready  ## an emulated hand, and a robot behind ROS 2
 		leader=puppeteer follower=piper env=ros2 session.episodes=1 record.dir=$(OUT)
 	$(BIN)/paprle evaluate $(OUT)/episode_000000.mcap
 
+# every session starts four processes, which need not compile their sources again
+test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.ready  ## all tests but the nightly ones
 	$(BIN)/python -m pytest -n 2 --dist loadfile --max-worker-restart=0 \
 		-m "not timed and not nightly and not hardware" --durations=15
