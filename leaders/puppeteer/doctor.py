@@ -266,7 +266,7 @@ def _compare_rest(arm: Arm, state: ArmState) -> Iterator[Finding]:
             f"limb '{arm.name}': wrong signs of {', '.join(unseen)} do not show at its "
             "rest pose: after work on them, run paprle calibrate",
         )
-    opening = arm.find_opening(state)
+    opening = state.opening
     if opening is not None and opening < _PULLED:
         yield (
             False,
