@@ -86,7 +86,13 @@ class SerialPort(PortHandler):  # type: ignore[misc] # the SDK has no types
         self.is_using = False
 
     def clearPort(self) -> None:
-        """Forget what has come."""
+        """Forget what has come; asked before every packet.
+
+        Raises:
+            OSError: If the device is not open.
+        """
+        if not self.is_open:
+            raise OSError(errno.ENODEV, "it is not open")
         self._come = b""
         super().clearPort()
 

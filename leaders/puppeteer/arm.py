@@ -8,7 +8,7 @@ joint nearest to its reset pose.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -145,6 +145,12 @@ class Arm:
         """Turn torques at its joints into those of its servos, both [N·m]."""
         torque: Vec = self._per_angle * tau
         return torque
+
+
+def stand_still(state: ArmState) -> ArmState:
+    """Return the same joints without motion, their torques not measured."""
+    nil = np.zeros(state.q.size)
+    return replace(state, dq=readonly(nil), tau=readonly(nil + np.nan))
 
 
 @lru_cache(maxsize=64)

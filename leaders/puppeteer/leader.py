@@ -17,7 +17,7 @@ from hardware.dynamixel.models import has_torque
 from hardware.dynamixel.owner import BusOwner, BusSettings, Snapshot
 from hardware.dynamixel.port import find_latency_problem, read_latency_timer
 from hardware.dynamixel.torque import TorqueCommand
-from leaders.puppeteer.arm import Arm, ArmState
+from leaders.puppeteer.arm import Arm, ArmState, stand_still
 from leaders.puppeteer.calibration import calibrate
 from leaders.puppeteer.checks import find_mistakes
 from leaders.puppeteer.config import PuppeteerConfig
@@ -170,6 +170,7 @@ class Puppeteer(Leader):
         self._seqs: Mapping[str, int] = {}
         self._looked_at: Sequence[int] = ()
         self._lost: frozenset[str] = frozenset()
+        self._seen: Sequence[ArmState] = ()  # when all arms were there last
         self._is_engaged, self._state = False, ""
         self._grip = Grip(self.config.reset_box)
         self._tidings = Tidings(self.arms)
@@ -234,8 +235,8 @@ class Puppeteer(Leader):
             engaged=says.engaged,
             start=says.start,
             end=says.end,
-            leader_state=self._join(states) if is_whole else None,
-            slack=find_slack(self.arms, snapshots),
+            leader_state=self._join(self._fill_in(arms, states)),
+            slack=find_slack(self.arms, snapshots, self._lost),
         )
 
     def _read_hands(self, states: Sequence[ArmState], now_ns: int) -> Says:
@@ -248,8 +249,26 @@ class Puppeteer(Leader):
         )
         return self._grip.step(self._state, hands, now_ns)
 
-    def _join(self, states: Sequence[ArmState]) -> JointState:
-        """Return all joints of the device; torques only where all are measured."""
+    def _fill_in(
+        self, arms: Sequence[Arm], states: Sequence[ArmState]
+    ) -> Sequence[ArmState]:
+        """Let lost arms stand where they were seen last: the others go on feeling."""
+        if len(arms) == len(self.arms):
+            self._seen = states
+            return states
+        found = {arm.name: state for arm, state in zip(arms, states, strict=True)}
+        return [
+            found.get(arm.name) or stand_still(state)
+            for arm, state in zip(self.arms, self._seen, strict=False)
+        ]
+
+    def _join(self, states: Sequence[ArmState]) -> JointState | None:
+        """Return all joints; None until all were seen once.
+
+        Torques are given only where all are measured.
+        """
+        if not states:
+            return None
         q, dq, tau = (
             np.concatenate(parts)
             for parts in zip(*((s.q, s.dq, s.tau) for s in states), strict=True)

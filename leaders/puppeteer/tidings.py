@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from hardware.dynamixel.owner import BusOwner, Snapshot
 from leaders.puppeteer.arm import Arm
@@ -40,16 +40,16 @@ class Tidings:
 
 
 def find_slack(
-    arms: Sequence[Arm], snapshots: Mapping[str, Snapshot]
+    arms: Sequence[Arm], snapshots: Mapping[str, Snapshot], lost: Collection[str]
 ) -> tuple[str, ...]:
-    """Name the joints whose servos hold no torque though it was asked for."""
-    if not any(snapshot.slack for snapshot in snapshots.values()):
+    """Name the joints whose servos hold no torque, and all those of lost arms."""
+    if not lost and not any(snapshot.slack for snapshot in snapshots.values()):
         return ()
     return tuple(
         f"{arm.name}/{joint}"
         for arm in arms
         for joint, servo in zip(arm.joint_names, arm.servos, strict=True)
-        if servo.id in snapshots[arm.settings.port].slack
+        if arm.name in lost or servo.id in snapshots[arm.settings.port].slack
     )
 
 

@@ -153,13 +153,17 @@ def test_owner_that_dies_leaves_torque_off(emulated, owner, monkeypatch):
     wait_for(lambda: not owner.latest().is_open)
 
 
-def test_unplugged_bus_says_so_and_comes_back_limp(emulated, owner):
+def test_unplugged_bus_says_so_and_comes_back_limp(emulated, owner, monkeypatch):
+    monkeypatch.setattr("hardware.dynamixel.owner._REOPEN", 0.01)
+    tries, look = [], owner._bus.open
+    monkeypatch.setattr(owner._bus, "open", lambda **k: (tries.append(1), look(**k)))
     owner.open()
     hold_until(owner, lambda: goal(emulated) > 0)
 
     emulated.unplug("left")
     lost = wait_for(lambda: (s := owner.latest()) and not s.is_open and s)
     assert "plug the adapter in again" in lost.fault
+    wait_for(lambda: len(tries) > 3, "looking for it in vain")
 
     emulated.plug("left")
     back = wait_for(lambda: (s := owner.latest()).is_open and s)

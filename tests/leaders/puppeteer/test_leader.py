@@ -159,6 +159,13 @@ def test_lost_arm_is_left_out_until_nothing_is_driven(rig, opened, on_loss):
     sample = wait_for_sample(leader, lambda s: "right" not in s.limbs)
     assert sample.valid == (on_loss == "go_on")
     assert "left" in sample.limbs
+    # the left one goes on being felt; of the right one nothing is asked
+    assert sample.leader_state.q.size == 6
+    assert {name.split("/")[0] for name in sample.slack} == {"right"}
+    feel(leader, {"left": [0.1] * 3, "right": [0.1] * 3})
+    posted = {p: o._command.tau for p, o in leader.owners.items()}
+    assert posted[config.limbs["left"].port] == pytest.approx([0.1] * 3)
+    assert not posted[config.limbs["right"].port].any()
 
     emulated.plug("right")
     wait_for(lambda: leader.owners[config.limbs["right"].port].latest().is_open)
