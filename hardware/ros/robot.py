@@ -27,6 +27,7 @@ _LEASE = 20  # [s] spec: Fast DDS; the dead are known for so long, 10 s to Cyclo
 _PLAUSIBLE = 1.0  # [rad] chosen: how far outside its limits a real joint may read
 _SLOWEST = 10.0  # [Hz] chosen: as the config's
 _NEAR = 0.01  # [rad] chosen: a step that no drive minds
+_LONGEST_LEAD = 0.5  # [s] chosen: what a command may be ahead, E, at a slow joint's V
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,6 +156,12 @@ class RosRobot:
             part = q[commander.topic.indices]
             commander.send(part, self._find_lead(part, commander.topic.indices))
 
+    @property
+    def _longest_age(self) -> float:
+        """How old a fresh state may be, [s]."""
+        period = max(self._spec.period, self._spec.state_period)
+        return max(3.0 * period, _STATE_AGE)
+
     def _make_planner(self, topic: Topic) -> StopPlanner:
         spec, at = self._spec, topic.indices
         return StopPlanner(
@@ -166,10 +173,18 @@ class RosRobot:
         )
 
     def _find_lead(self, q: Vec, at: npt.NDArray[np.intp]) -> float:
-        """Return when a command is to be reached: an arm let go catches up at V."""
-        spec = self._spec
-        late = np.abs(q - self.states.q[at]) / spec.dq_max[at] - 2.0 * spec.lag
-        return float(np.fmax.reduce(late[spec.is_arm[at]], initial=spec.lead))
+        """Return when a command is to be reached: an arm let go catches up at V.
+
+        Where it is has to be known for that: a late point is one that is coasted to, and
+        a brake would be none.
+        """
+        spec, states = self._spec, self.states
+        age_ns = self._clock() - int(states.stamps_ns[at].min())
+        if states.jump or age_ns > self._longest_age * 1e9:
+            return spec.lead
+        late = np.abs(q - states.q[at]) / spec.dq_max[at] - 2.0 * spec.lag
+        lead = float(np.fmax.reduce(late[spec.is_arm[at]], initial=spec.lead))
+        return min(lead, max(spec.lead, _LONGEST_LEAD))
 
     def _take_running(self, data: bytes) -> None:
         try:
@@ -206,7 +221,7 @@ class RosRobot:
     def _find_slow(self) -> list[str]:
         """Refuse states that come too seldom to be fresh, at the rate they should."""
         period = max(self._spec.period, self._spec.state_period)
-        longest = max(3.0 * period, _STATE_AGE) / _FIT
+        longest = self._longest_age / _FIT
         rate = 0.0
         for _ in range(_N_LOOKS):
             n_before, begin_ns = self.states.n_heard.copy(), self._clock()

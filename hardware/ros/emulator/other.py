@@ -26,6 +26,11 @@ class OtherNode:
         what = json.dumps([asdict(settings), topic, typename])
         command = [sys.executable, "-m", "hardware.ros.emulator.other", what]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, bufsize=0)
+        with contextlib.suppress(
+            OSError, AttributeError
+        ):  # it begins with our priority
+            pid = self._process.pid
+            os.sched_setscheduler(pid, os.SCHED_OTHER, os.sched_param(0))
         self._pipe = self._process.stdin
         if self._pipe is not None:
             os.set_blocking(self._pipe.fileno(), False)

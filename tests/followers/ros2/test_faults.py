@@ -55,6 +55,10 @@ def test_a_fault_brakes_with_a_reason_and_no_jump(moving, fault, expected):
     moving.move(40, speed=0.2)
     np.testing.assert_array_equal(moving.q_cmd, stood)
     assert moving.judge().is_ok
+    if fault != "paused":  # then it stays where it was, whatever it is told
+        np.testing.assert_allclose(moving.rig.q[:6], stood[:6], atol=2e-3)
+        q_des = np.array([m["q_des"][:6] for m in moving.rig.log.all("motion")])
+        assert np.ptp(q_des[-40:], axis=0).max() < 1e-6, "the robot itself is at rest"
 
 
 @pytest.mark.parametrize("moving", ["ros2"], indirect=True)
