@@ -175,8 +175,7 @@ class RosRobot:
     def _find_lead(self, q: Vec, at: npt.NDArray[np.intp]) -> float:
         """Return when a command is to be reached: an arm let go catches up at V.
 
-        Where it is has to be known for that: a late point is one that is coasted to, and
-        a brake would be none.
+        Where it is has to be known for that: to a late point it coasts, past its brake.
         """
         spec, states = self._spec, self.states
         age_ns = self._clock() - int(states.stamps_ns[at].min())
