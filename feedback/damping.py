@@ -83,7 +83,7 @@ class Damping(FeedbackLaw[Memory]):
         """Return torques against the motion."""
         c, dt = self.config, inputs.dt
         step = np.where(self._is_on(inputs), dt / _IN, -dt / _OUT)
-        share = np.clip(state.share + step, 0.0, 1.0)
+        share = np.minimum(np.maximum(state.share + step, 0.0), 1.0)
         # exact for a filter of what is held over dt
         velocity = inputs.dq + (state.velocity - inputs.dq) * math.exp(-dt / c.lag)
         tau = -(share * c.share) * inputs.damping * velocity

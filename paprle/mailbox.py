@@ -12,11 +12,15 @@ import mmap
 import os
 import tempfile
 import zlib
+from collections.abc import Callable
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from paprle.errors import SessionError
 from paprle.wire import Record
+
+T = TypeVar("T")
 
 _N_KINDS = 8  # chosen: more than Stream has
 _SLOT_HEAD = 2  # words: number and checksum
@@ -102,6 +106,26 @@ class Mailbox:
     def count(self) -> int:
         """How many records were written so far."""
         return self._words[0]
+
+
+class Newest(Generic[T]):
+    """What a mailbox holds, unpacked once each time that it changes."""
+
+    def __init__(self, mailbox: Mailbox, unpack: Callable[[Record], T]) -> None:
+        self._mailbox, self._unpack, self._count = mailbox, unpack, 0
+        self._newest: T | None = None
+
+    def read(self) -> T | None:
+        """Return the newest, the same object until it changes; None before the first.
+
+        Two threads may read: at worst both unpack.
+        """
+        count = self._mailbox.count
+        if count != self._count:
+            record = self._mailbox.read()
+            if record is not None:
+                self._newest, self._count = self._unpack(record), count
+        return self._newest
 
 
 class Ring:

@@ -115,14 +115,15 @@ def decode_joints(codec: Codec, data: bytes) -> Joints:
 
 def encode_trajectory(codec: Codec, trajectory: Trajectory) -> bytes:
     """Return a JointTrajectory."""
+    times, q, dq = trajectory.times.tolist(), _pack(trajectory.q), trajectory.dq
+    dq = np.empty((len(q), 0)) if dq is None else _pack(dq)
     points = []
-    for i, t in enumerate(trajectory.times):
-        t_ns = round(float(t) * 1e9)
-        velocities = np.empty(0) if trajectory.dq is None else _pack(trajectory.dq[i])
+    for t, positions, velocities in zip(times, q, dq, strict=True):
+        t_ns = round(t * 1e9)
         points.append(
             codec.make(
                 "trajectory_msgs/msg/JointTrajectoryPoint",
-                positions=_pack(trajectory.q[i]),
+                positions=positions,
                 velocities=velocities,
                 time_from_start=codec.make(
                     "builtin_interfaces/msg/Duration",

@@ -8,8 +8,8 @@ generations; further types come from message text. Where ROS 1 and ROS 2 differ
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -66,7 +66,7 @@ class Codec:
         for typename, text in EXTRA_TYPES.items():
             if typename not in self.store.fielddefs:
                 self.register(typename, text)
-        self._zeros: dict[str, list[tuple[str, Any]]] = {}
+        self._zeros: dict[str, dict[str, Callable[[], Any]]] = {}
 
     def register(self, typename: str, text: str) -> None:
         """Add a type from the text of its ``.msg`` file."""
@@ -81,15 +81,14 @@ class Codec:
         defaults = self._zeros.get(typename)
         if defaults is None:
             defaults = self._zeros[typename] = self._find_zeros(typename)
-        unknown = fields.keys() - {name for name, _ in defaults}
-        if unknown:
+        if not fields.keys() <= defaults.keys():
             raise MessageError(
-                f"{typename}: expected fields {', '.join(n for n, _ in defaults)}, "
-                f"got {', '.join(sorted(unknown))}"
+                f"{typename}: expected fields {', '.join(defaults)}, "
+                f"got {', '.join(sorted(fields.keys() - defaults.keys()))}"
             )
         values = {
-            name: fields[name] if name in fields else self._fill(desc)
-            for name, desc in defaults
+            name: fields[name] if name in fields else make_zero()
+            for name, make_zero in defaults.items()
         }
         return self.store.types[typename](**values)
 
@@ -145,25 +144,28 @@ class Codec:
         )
         return self.make("std_msgs/msg/Header", stamp=stamp, frame_id=frame_id)
 
-    def _find_zeros(self, typename: str) -> list[tuple[str, Any]]:
+    def _find_zeros(self, typename: str) -> dict[str, Callable[[], Any]]:
+        """Return what makes the zero of each field."""
         if typename not in self.store.fielddefs:
             raise MessageError(
                 f"ros type: expected one that {self.distro} or control_msgs has, got "
                 f"'{typename}'; register its text"
             )
-        return list(self.store.fielddefs[typename][1])
+        fields = self.store.fielddefs[typename][1]
+        return {name: self._find_zero(desc) for name, desc in fields}
 
-    def _fill(self, desc: Any) -> Any:
+    def _find_zero(self, desc: Any) -> Callable[[], Any]:
         kind, detail = desc
         if kind == Nodetype.NAME:
-            return self.make(detail)
+            return partial(self.make, detail)
         if kind == Nodetype.BASE:
-            return {"string": "", "bool": False}.get(detail[0], 0)
+            return {"string": str, "bool": bool}.get(detail[0], int)
         item, n = detail
         n = n if kind == Nodetype.ARRAY else 0
         if item[0] == Nodetype.NAME or item[1][0] == "string":
-            return [self._fill(item) for _ in range(n)]
-        return np.zeros(n, dtype=_DTYPES.get(item[1][0], item[1][0]))
+            make_item = self._find_zero(item)
+            return lambda: [make_item() for _ in range(n)]
+        return partial(np.zeros, n, _DTYPES.get(item[1][0], item[1][0]))
 
 
 _BROKEN = (SerdeError, struct.error, ValueError, IndexError, OverflowError, MemoryError)

@@ -30,6 +30,8 @@ _KEPT = 1 << 16  # chosen: wake-ups that are remembered; 160 s of them at 400 Hz
 class Sources(NamedTuple):
     """Where the newest of everything is; each returns None before the first.
 
+    What has not changed may be the same object as before.
+
     Attributes:
         session: What the session tells the leader.
         anchors: What engaging fixed.
@@ -61,6 +63,7 @@ class FeedbackThread(threading.Thread):
         self.n_steps, self.n_overruns = 0, 0
         self._haptics, self._leader, self._sources = haptics, leader, sources
         self._rate, self._report = rate, report
+        self._status: Record | None = None
         self._late_ns: deque[int] = deque(maxlen=_KEPT)
         self._begin_ns = self._end_ns = 0
         self._must_end = threading.Event()
@@ -88,9 +91,10 @@ class FeedbackThread(threading.Thread):
         if told is not None:
             anchors = self._sources.anchors()
             view = SessionView(told.stamp_ns, told.state, told.is_engaged, anchors)
-        tau = self._haptics.step(
-            now_ns, self._leader.latest(), view, self._sources.status()
-        )
+        status = self._sources.status()
+        news = None if status is self._status else status
+        self._status = status
+        tau = self._haptics.step(now_ns, self._leader.latest(), view, news)
         self.n_steps += 1
         if told is not None:
             self._leader.apply(_add(told, tau, now_ns))

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 
 from paprle.interfaces import Leader
 from paprle.loop import DeadlineLoop, freeze_garbage, request_realtime
-from paprle.mailbox import Mailbox
+from paprle.mailbox import Mailbox, Newest
 from paprle.process import Role, is_closed, run_role
 from paprle.session.feedback_wire import FEEDBACK, unpack_feedback
 from paprle.session.parts import make_leader, read_payload
-from paprle.types import Feedback
 from paprle.wire import make_layout, pack_sample
 
 if TYPE_CHECKING:
@@ -37,7 +36,8 @@ class LeaderHost:
         self._layout = make_layout(robot, self._leader.info)
         self._role = role
         self._samples = Mailbox(self._layout.sample, role.fds["sample"])
-        self._feedback = Mailbox(FEEDBACK, role.fds["feedback"])
+        feedback = Mailbox(FEEDBACK, role.fds["feedback"])
+        self._feedback = Newest(feedback, unpack_feedback)
         self._rate = resolved.session.rate
         self._must_end = False
         self._notes: list[str] = []
@@ -48,7 +48,7 @@ class LeaderHost:
             from paprle.session.rendering import make_thread  # noqa: PLC0415
 
             self._thread, self._notes = make_thread(
-                resolved, self._leader, self._layout, role, self._read_feedback
+                resolved, self._leader, self._layout, role, self._feedback.read
             )
         elif has_motors:  # no law is stable over any delay (F2)
             self._notes.append(_NO_FEEDBACK)
@@ -91,17 +91,13 @@ class LeaderHost:
             for thread in threading.enumerate():
                 request_realtime(thread.native_id or 0)
 
-    def _read_feedback(self) -> Feedback | None:
-        record = self._feedback.read()
-        return None if record is None else unpack_feedback(record)
-
     def _loop(self) -> None:
         loop, seq = DeadlineLoop(self._rate), -1
         # A plug-in may offer ``take_warnings``: what went wrong since the last call.
         take_warnings = getattr(self._leader, "take_warnings", tuple)
         while not self._must_end and not is_closed(self._role.fds["session_alive"]):
             if self._thread is None or not self._thread.is_alive():
-                feedback = self._read_feedback()
+                feedback = self._feedback.read()
                 if feedback is not None:
                     self._leader.apply(feedback)
             sample = self._leader.latest()

@@ -10,7 +10,7 @@ from paprle.config.measured import say_others
 from paprle.haptics.haptics import make_haptics
 from paprle.haptics.thread import FeedbackThread, Sources
 from paprle.interfaces import Leader
-from paprle.mailbox import Mailbox
+from paprle.mailbox import Mailbox, Newest
 from paprle.process import Role
 from paprle.retarget import RetargetState
 from paprle.session.feedback_wire import make_anchors_dtype
@@ -54,7 +54,11 @@ def make_thread(
     thread = FeedbackThread(
         haptics,
         leader,
-        Sources(read_feedback, _Anchors(anchors).read, status.read),
+        Sources(
+            read_feedback,
+            Newest(anchors, _unpack_anchors).read,
+            Newest(status, _keep).read,
+        ),
         resolved.feedback.rate,
         lambda text: role.report("trouble", message=f"feedback: {text}"),
     )
@@ -71,23 +75,6 @@ def _say_measured(resolved: Resolved, is_measured: bool) -> list[str]:
     return [f"feedback: measure this rig to feel more: paprle identify {triple}"]
 
 
-class _Anchors:
-    """What engaging fixed, unpacked once each time that it changes."""
-
-    def __init__(self, mailbox: Mailbox) -> None:
-        self._mailbox, self._count = mailbox, 0
-        self._newest: RetargetState | None = None
-
-    def read(self) -> RetargetState | None:
-        """Return the newest; None before the first."""
-        count = self._mailbox.count
-        if count != self._count:
-            record = self._mailbox.read()
-            if record is not None:
-                self._newest, self._count = _unpack_anchors(record), count
-        return self._newest
-
-
 def _unpack_anchors(record: Record) -> RetargetState:
     """Return what engaging fixed; its arrays are those of the record."""
     return RetargetState(
@@ -97,3 +84,7 @@ def _unpack_anchors(record: Record) -> RetargetState:
         record["p_leader0"],
         float(record["scale"]),
     )
+
+
+def _keep(record: Record) -> Record:
+    return record

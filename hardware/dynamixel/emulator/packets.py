@@ -10,6 +10,7 @@ References:
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -33,13 +34,21 @@ def make_crc_table() -> tuple[int, ...]:
 
 
 CRC_TABLE = make_crc_table()
+PAIRS = tuple(
+    ((crc := CRC_TABLE[first]) << 8 & 0xFFFF) ^ CRC_TABLE[crc >> 8 ^ second]
+    for first in range(256)
+    for second in range(256)
+)
+"""Remainders of all pairs of bytes: half the steps."""
 
 
 def compute_crc(data: bytes, crc: int = 0) -> int:
     """Return the CRC of some bytes, or continue one."""
-    table = CRC_TABLE
-    for byte in data:
-        crc = ((crc << 8) & 0xFFFF) ^ table[(crc >> 8) ^ byte]
+    n_pairs = len(data) // 2
+    for pair in struct.unpack_from(f">{n_pairs}H", data):
+        crc = PAIRS[crc ^ pair]
+    if len(data) % 2:
+        crc = ((crc << 8) & 0xFFFF) ^ CRC_TABLE[(crc >> 8) ^ data[-1]]
     return crc
 
 

@@ -253,18 +253,23 @@ class Rig:
             self._play_ns = self.now_ns
         return (self.now_ns - self._play_ns) * 1e-9
 
-    def answer(self, port: str, data: bytes, baud: int | None = None) -> list[Answer]:
+    def answer(
+        self, port: str, data: bytes, baud: int | None = None, ahead: float = 0.0
+    ) -> list[Answer]:
         """Put bytes on a bus and return the answers with their delays.
 
         Args:
             port: Which bus.
             data: What a client sends.
             baud: At which rate; None: at the one the servos understand.
+            ahead: By how much the client is ahead of the arms, [s].
 
         Returns:
             The answers in order.
         """
         faults = self.line_faults[port]
+        for servo in self.buses[port].servos:
+            servo.ahead = ahead
         heard = faults.spoil_request(data)
         return faults.spoil(self.buses[port].receive(heard, self.now_ns, baud))
 

@@ -1,8 +1,9 @@
 """Puts a rig behind pseudo-terminals, in real time.
 
 The line is served first and the arms are stepped after it, so that no answer waits for
-the physics. Not simulated: the line's own time (bytes by baud rate) unless asked for,
-framing errors, echoes, collisions of two servos that answer at once.
+the physics; servos tell where their horns got to since. Not simulated: the line's own
+time (bytes by baud rate) unless asked for, framing errors, echoes, collisions of two
+servos that answer at once.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 from hardware.dynamixel.emulator.orders import Orders
 from hardware.dynamixel.emulator.rig import Rig
 
-STEP = 0.001  # chosen: of the arms [s]
+STEP = 0.002  # chosen: of the arms; shorter than a bus's cycle [s]
 LONGEST_STEP = 0.005  # chosen: still stable, for a machine that is too busy [s]
 MOST_LATE = 0.1  # chosen: what the arms make up for; time lost beyond stays lost [s]
 CHUNK = 4096  # chosen: more than a client writes at once
@@ -186,7 +187,8 @@ class Server:
         line = self.lines[port]
         if line.master < 0:
             return
-        answers = self.rig.answer(port, line.read(), line.baud)
+        ahead = min(max(self._find_late(), 0.0), LONGEST_STEP)
+        answers = self.rig.answer(port, line.read(), line.baud, ahead)
         delay, ready = 0.0, []
         for one in answers:
             delay += one.delay
@@ -206,12 +208,16 @@ class Server:
 
     def _catch_up(self) -> None:
         """Step the arms towards the present, once a turn so that lines do not wait."""
-        late = time.monotonic() - self._start - self.rig.now_ns * 1e-9
+        late = self._find_late()
         if late > MOST_LATE:
             self._start += late - MOST_LATE
         if late >= STEP:
             self.rig.step(min(int(late / STEP) * STEP, LONGEST_STEP))
             self._orders.note(self.rig)
+
+    def _find_late(self) -> float:
+        """Return how far the arms are behind, [s]."""
+        return time.monotonic() - self._start - self.rig.now_ns * 1e-9
 
 
 def label_ports(rig: Rig) -> dict[str, str]:

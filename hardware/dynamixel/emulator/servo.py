@@ -46,6 +46,7 @@ class Servo:
         table: Its registers.
         angle: Of the horn, 0 at tick 2048, counter-clockwise positive, [rad].
         velocity: [rad/s].
+        ahead: How long ago that was when it is asked, [s].
         torque: What the motor last made, [N·m].
         temperature: [°C].
         voltage: Supply, [V].
@@ -66,6 +67,7 @@ class Servo:
         )
         self.angle = 0.0
         self.velocity = 0.0
+        self.ahead = 0.0
         self.torque = 0.0
         self.temperature = AMBIENT
         self.voltage = model.voltage
@@ -324,8 +326,9 @@ class Servo:
 
     def _measure(self, now_ns: int) -> None:
         """Pack what the servo measures into its table."""
-        sign = self._direction
-        position, velocity = self.position, self.velocity
+        sign, velocity = self._direction, self.velocity
+        since = sign * velocity * self.ahead / RAD_PER_TICK
+        position = round(self._position_now() + since)
         if self.stuck is not None:  # a servo's velocity is its encoder's
             position, velocity = self.stuck, 0.0
         speed = round(sign * velocity / VELOCITY_UNIT)

@@ -294,6 +294,10 @@ class ControlTable:
 
     def write(self, address: int, data: bytes) -> set[str]:
         """Store bytes that were checked; return the names of what was touched."""
+        whole = self._cover.get(address)
+        if whole is not None and (whole.address, whole.size) == (address, len(data)):
+            self.memory[address : address + len(data)] = data
+            return {whole.name}
         touched = set()
         for offset, value in enumerate(data):
             byte = self._target(address + offset)
