@@ -40,8 +40,8 @@ demo-ros2: $(VENV)/.ready  ## an emulated hand, and a robot behind ROS 2
 # every session starts four processes, which need not compile their sources again
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.ready  ## all tests but the nightly ones
-	$(BIN)/python -m pytest -n 2 --dist loadfile --max-worker-restart=0 \
-		-m "not timed and not nightly and not hardware" --durations=15
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
+		--max-worker-restart=0 -m "not timed and not nightly and not hardware" --durations=15
 	$(BIN)/python -m pytest -m "timed and not nightly and not hardware"
 
 check: $(VENV)/.ready  ## what CI checks beside the tests

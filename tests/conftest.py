@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import pytest
+
 from paprle.session.warm import compile_once
+
+LONG = ("long", "process")
 
 
 def pytest_sessionstart():
     """Compile before any test's time runs."""
     compile_once()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Put long files first: no worker is left with one of them at the end."""
+    long = {item.path for item in items if any(map(item.get_closest_marker, LONG))}
+    items.sort(key=lambda item: item.path not in long)

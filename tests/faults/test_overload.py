@@ -102,16 +102,6 @@ def test_a_leader_that_answers_slowly_is_held_and_can_be_left(start, outside):
     check_one_step_a_period(session.episode())
 
 
-@pytest.mark.parametrize("site", [TICK, PERIOD, "outsider:Breaker.latest"])
-def test_nothing_is_collected_while_engaged(start, outside, site):
-    session = start(
-        *BREAKER, f"leader.site={site}", "leader.action=demand no collector",
-        "leader.after=50", "session.duration=0.5", env=outside,
-    )  # fmt: skip
-
-    assert session.wait_gone() == 0, session.text()
-
-
 def test_a_session_that_collects_1500000_objects_misses_ticks_and_breaks_no_limit(
     start, outside
 ):
