@@ -17,7 +17,6 @@ from hardware.ros.joints import (
     encode_floats,
     encode_gripper,
     encode_joints,
-    encode_trajectory,
 )
 from hardware.ros.messages import (
     FLOATS,
@@ -26,6 +25,7 @@ from hardware.ros.messages import (
     JOINT_TRAJECTORY,
 )
 from hardware.ros.stopping import StopPlanner
+from hardware.ros.trajectories import encode_trajectory
 
 KINDS = {
     "trajectory": JOINT_TRAJECTORY,

@@ -113,34 +113,6 @@ def decode_joints(codec: Codec, data: bytes) -> Joints:
     return Joints(names, q, dq, tau, _stamp_of(message))
 
 
-def encode_trajectory(codec: Codec, trajectory: Trajectory) -> bytes:
-    """Return a JointTrajectory."""
-    times, q, dq = trajectory.times.tolist(), _pack(trajectory.q), trajectory.dq
-    dq = np.empty((len(q), 0)) if dq is None else _pack(dq)
-    points = []
-    for t, positions, velocities in zip(times, q, dq, strict=True):
-        t_ns = round(t * 1e9)
-        points.append(
-            codec.make(
-                "trajectory_msgs/msg/JointTrajectoryPoint",
-                positions=positions,
-                velocities=velocities,
-                time_from_start=codec.make(
-                    "builtin_interfaces/msg/Duration",
-                    sec=t_ns // 10**9,
-                    nanosec=t_ns % 10**9,
-                ),
-            )
-        )
-    message = codec.make(
-        JOINT_TRAJECTORY,
-        header=codec.make_header(trajectory.stamp_ns),
-        joint_names=list(trajectory.names),
-        points=points,
-    )
-    return codec.encode(message, JOINT_TRAJECTORY)
-
-
 def decode_trajectory(codec: Codec, data: bytes) -> Trajectory:
     """Return the points of a JointTrajectory.
 

@@ -18,9 +18,9 @@ from hardware.ros.joints import (
     Trajectory,
     decode_floats,
     decode_joints,
-    decode_trajectory,
 )
 from hardware.ros.messages import Codec, MessageError
+from hardware.ros.trajectories import TrajectoryReader
 
 GRIPPER_GOAL = "control_msgs/msg/GripperCommandActionGoal"
 Vec = npt.NDArray[np.float64]
@@ -74,6 +74,10 @@ class Controller(ABC):
 class TrajectoryController(Controller):
     """As joint_trajectory_controller, in position mode."""
 
+    def __init__(self, joints: tuple[str, ...], q: Vec) -> None:
+        super().__init__(joints, q)
+        self._reader = TrajectoryReader()
+
     def restart(self, q: Vec) -> None:
         """Hold at positions and forget the trajectory."""
         super().restart(q)
@@ -83,7 +87,7 @@ class TrajectoryController(Controller):
 
     def accept(self, codec: Codec, data: bytes, now_ns: int) -> Vec:
         """Replace the trajectory; see ``Controller``."""
-        trajectory = decode_trajectory(codec, data)
+        trajectory = self._reader.read(codec, data)
         order = self._find_order(trajectory.names)
         self._check(trajectory, now_ns)
         self.update(now_ns)

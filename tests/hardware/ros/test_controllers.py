@@ -15,9 +15,9 @@ from hardware.ros.joints import (
     Trajectory,
     encode_floats,
     encode_joints,
-    encode_trajectory,
 )
 from hardware.ros.messages import MessageError, load_codec
+from hardware.ros.trajectories import encode_trajectory
 
 CODEC = load_codec("jazzy")
 S = 1_000_000_000

@@ -9,8 +9,9 @@ from ros_memory import MemoryGraph, MemoryRobot
 from hardware.ros.emulator.__main__ import Options
 from hardware.ros.emulator.description import load_description
 from hardware.ros.emulator.drives import MujocoDrives
-from hardware.ros.joints import Trajectory, decode_joints, encode_trajectory
+from hardware.ros.joints import Trajectory, decode_joints
 from hardware.ros.messages import JOINT_STATE, JOINT_TRAJECTORY
+from hardware.ros.trajectories import encode_trajectory
 
 pytestmark = pytest.mark.sim
 ARM = "/arm_controller/joint_trajectory"

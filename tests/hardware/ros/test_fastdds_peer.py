@@ -11,8 +11,9 @@ import pytest
 from ros_rig import MUST_RUN, choose_domain, skip_or_fail
 
 from hardware.ros.bus import Qos
-from hardware.ros.joints import Joints, Trajectory, encode_joints, encode_trajectory
+from hardware.ros.joints import Joints, Trajectory, encode_joints
 from hardware.ros.messages import JOINT_STATE, JOINT_TRAJECTORY, load_codec
+from hardware.ros.trajectories import encode_trajectory
 
 if not MUST_RUN:
     pytest.importorskip("cyclonedds")

@@ -21,7 +21,6 @@ from hardware.ros.joints import (
     encode_joints,
     encode_joy,
     encode_pose,
-    encode_trajectory,
 )
 from hardware.ros.messages import (
     DISTROS,
@@ -31,6 +30,7 @@ from hardware.ros.messages import (
     MessageError,
     load_codec,
 )
+from hardware.ros.trajectories import encode_trajectory
 
 NAN = np.nan
 JOINTS = Joints(

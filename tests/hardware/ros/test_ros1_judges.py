@@ -23,10 +23,10 @@ from hardware.ros.joints import (
     encode_floats,
     encode_joints,
     encode_pose,
-    encode_trajectory,
 )
 from hardware.ros.messages import load_codec
 from hardware.ros.rospy_bus import find_rospy
+from hardware.ros.trajectories import encode_trajectory
 from paprle.process import WORKSPACE
 
 CODEC = load_codec("noetic")
