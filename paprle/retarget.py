@@ -363,17 +363,12 @@ def _find_rows(robot: RobotModel, leader: LeaderInfo, pairing: Pairing) -> Ints:
 
 
 def _check_mobility(robot: RobotModel, ik: IkSettings) -> None:
-    """Refuse mobilities of joints that do not exist, or below zero."""
+    """Refuse mobilities of joints that do not exist."""
     joints = [j for limb in robot.limbs.values() for j in limb.joint_names]
     problems = [
         expect_one_of("ik.mobility", f"a limb joint of '{robot.name}'", name, joints)
         for name in ik.mobility
         if name not in joints
-    ]
-    problems += [
-        f"ik.mobility.{name}: expected 0 or more, got {value:g}; lower moves less"
-        for name, value in ik.mobility.items()
-        if not value >= 0.0
     ]
     if problems:
         raise ConfigError(problems)

@@ -199,7 +199,7 @@ class IkSettings:
         doc("Axis of the eef about which it may turn freely: a tool without a side."),
     ] = "none"
     mobility: Annotated[
-        Mapping[str, float],
+        Mapping[str, Annotated[float, Ge(0)]],
         doc("Joint mobility weights W by joint; 1 where absent; lower moves less."),
     ] = field(default_factory=dict)
 

@@ -116,8 +116,8 @@ class IkSolver:
             tolerances, or where target or start are unusable.
 
         Raises:
-            CommandError: If the start has not one position a joint, or ``max_step`` is
-                no step.
+            CommandError: If the start has not one position a joint, the target is no
+                SE3, or ``max_step`` is no step.
         """
         reach = float(self.settings.max_step if max_step is None else max_step)
         if not reach >= 0.0:
@@ -126,11 +126,11 @@ class IkSolver:
                 "out for that of the settings"
             )
         q = self._take(q_start)
-        T = np.ascontiguousarray(T_base_eef.homogeneous)  # as all callers have it
+        T = _as_matrix(T_base_eef)
         err_pos, err_rot, n_iterations, is_moved, is_converged = track(
             self._packed, T, q, reach
         )
-        q = q if is_moved else q_start
+        q = q if is_moved or type(q_start) is not np.ndarray else q_start
         return IkSolution(q, is_converged, err_pos, err_rot, n_iterations)
 
     def solve_global(
@@ -149,24 +149,29 @@ class IkSolver:
             already, or where target or start are unusable.
 
         Raises:
-            CommandError: If the start has not one position a joint.
+            CommandError: If the start has not one position a joint, or the target is
+                no SE3.
         """
         start = self.limb.home if q_start is None else q_start
         q = self._take(start)
-        T = np.ascontiguousarray(T_base_eef.homogeneous)
+        T = _as_matrix(T_base_eef)
         err_pos, err_rot, n_tried, is_moved, is_converged = search(
             self._packed, self._spread, T, q
         )
-        q = q if is_moved else start
+        q = q if is_moved or type(start) is not np.ndarray else start
         return IkSolution(q, is_converged, err_pos, err_rot, n_tried)
 
     def _take(self, q_start: Vec) -> Vec:
         """Return a copy of a start for the kernels, which trust its length."""
-        q = np.array(q_start, dtype=np.float64)
-        if q.shape != self.limb.home.shape:
-            raise CommandError(
-                f"ik: expected the {len(self.limb.home)} joint positions of limb "
-                f"'{self.limb.name}' to start from, got shape {q.shape}; give one for "
-                f"each of limb.joint_names"
-            )
-        return q
+        return self.limb.as_vector(q_start).copy()
+
+
+def _as_matrix(T_base_eef: pin.SE3) -> Vec:
+    """Return a target as the kernels take it, shape (4, 4)."""
+    try:
+        return np.ascontiguousarray(T_base_eef.homogeneous)
+    except AttributeError:
+        raise CommandError(
+            f"ik: expected a target of type pinocchio.SE3, got "
+            f"{type(T_base_eef).__name__}; make one of a matrix with pinocchio.SE3(T)"
+        ) from None

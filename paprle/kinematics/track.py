@@ -78,14 +78,17 @@ def take_apart(T: Vec, R: Vec, p: Vec) -> None:
 @compiled
 def is_usable(R: Vec, p: Vec, q: Vec) -> bool:
     """Tell whether the target is a pose and the start finite; NaN fails each test."""
-    norm2, distance2, size = 0.0, 0.0, 0.0
+    norm2, distance2, size, volume = 0.0, 0.0, 0.0, 0.0
     for a in range(3):
         distance2 += p[a] * p[a]
+        c, d = (a + 1) % 3, (a + 2) % 3
+        volume += R[0, a] * (R[1, c] * R[2, d] - R[1, d] * R[2, c])
         for b in range(3):
             norm2 += R[a, b] * R[a, b]
     for j in range(len(q)):
         size += abs(q[j])
-    is_rotation = abs(norm2 - 3.0) < _ROTATION_ERROR
+    # of all matrices with determinant 1 only rotations have ‖R‖² = 3, the least
+    is_rotation = max(abs(norm2 - 3.0), abs(volume - 1.0)) < _ROTATION_ERROR
     return is_rotation and distance2 < _FARTHEST**2 and size < math.inf
 
 

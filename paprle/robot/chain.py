@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
+from paprle.errors import CommandError
 from paprle.robot.arrays import Tree, TreeJoint, make_tree
 from paprle.robot.tree import Urdf, UrdfJoint
 from paprle.types import LimbInfo, Mimic, RobotInfo, Vec, readonly
@@ -168,6 +169,7 @@ class Limb:
         self.joint_names = info.joint_names
         self.gripper = info.gripper
         self.indices = np.array([robot.joint_names.index(j) for j in info.joint_names])
+        self._n_robot = len(robot.joint_names)
         self.q_min = readonly(self.take(robot.q_min))
         self.q_max = readonly(self.take(robot.q_max))
         self.dq_max = readonly(self.take(robot.dq_max))
@@ -180,8 +182,12 @@ class Limb:
         self.p_eef = readonly(chain.T_last_eef.translation)
 
     def fk(self, q: Vec) -> pin.SE3:
-        """Return T_base_eef at q, shape (n_l,)."""
-        pin.forwardKinematics(self.model, self.data, q)
+        """Return T_base_eef at q, shape (n_l,); NaN where q has any.
+
+        Raises:
+            CommandError: If q has not one position a joint.
+        """
+        pin.forwardKinematics(self.model, self.data, self.as_vector(q))
         return pin.updateFramePlacement(self.model, self.data, self.frame_id).copy()
 
     def jacobian(self, q: Vec) -> Vec:
@@ -189,19 +195,69 @@ class Limb:
 
         Returns:
             Shape (6, n_l), linear first, expressed in the eef.
+
+        Raises:
+            CommandError: If q has not one position a joint.
         """
         J: Vec = pin.computeFrameJacobian(
-            self.model, self.data, q, self.frame_id, pin.LOCAL
+            self.model, self.data, self.as_vector(q), self.frame_id, pin.LOCAL
         ).reshape(6, -1)  # of a single joint pinocchio returns shape (6,)
         return J
 
     def take(self, q_robot: Vec) -> Vec:
-        """Return the limb's part, shape (n_l,), of a robot vector, shape (n,)."""
-        part: Vec = q_robot[self.indices]
+        """Return the limb's part, shape (n_l,), of a robot vector, shape (n,).
+
+        Raises:
+            CommandError: If it has not one position for each of the robot's joints.
+        """
+        part: Vec = self._as_robot_vector(q_robot)[self.indices]
         return part
 
     def put(self, q_robot: Vec, q_limb: Vec) -> Vec:
-        """Return the robot vector, shape (n,), with the limb's part replaced."""
-        q = q_robot.copy()
-        q[self.indices] = q_limb
+        """Return the robot vector, shape (n,), with the limb's part replaced.
+
+        Raises:
+            CommandError: If one of both has not one position a joint.
+        """
+        q = self._as_robot_vector(q_robot).copy()
+        q[self.indices] = self.as_vector(q_limb)
         return q
+
+    def as_vector(self, q: Vec) -> Vec:
+        """Return positions of the limb's joints as numbers, shape (n_l,).
+
+        Raises:
+            CommandError: If there is not one a joint.
+        """
+        vector = _as_numbers(q)
+        if vector.shape != self.indices.shape:
+            raise CommandError(
+                f"limb '{self.name}': expected its {len(self.indices)} joint "
+                f"positions, got {_tell(q, vector)}; give one for each of "
+                "limb.joint_names"
+            )
+        return vector
+
+    def _as_robot_vector(self, q_robot: Vec) -> Vec:
+        """Return robot positions, shape (n,) or (n, ticks), as numbers."""
+        vector = _as_numbers(q_robot)
+        if vector.shape[:1] != (self._n_robot,):
+            raise CommandError(
+                f"limb '{self.name}': expected {self._n_robot} joint positions of the "
+                f"whole robot, got {_tell(q_robot, vector)}; give one for each of "
+                "robot.joint_names"
+            )
+        return vector
+
+
+def _as_numbers(values: npt.ArrayLike) -> Vec:
+    """Return values as float64, without a shape where they are no numbers."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.array(np.nan)
+
+
+def _tell(values: object, vector: Vec) -> str:
+    """Return what was given in place of a vector, for messages."""
+    return f"shape {vector.shape}" if vector.shape else repr(values)

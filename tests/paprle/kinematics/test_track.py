@@ -216,8 +216,41 @@ def test_smooth_reachable_motion_about_home_is_tracked_always(name):
 def test_a_start_of_another_shape_is_refused(call, start):
     limb = load_limb("piper")
 
-    with pytest.raises(CommandError, match="ik: expected the 6 joint positions of"):
+    with pytest.raises(CommandError, match="expected its 6 joint positions"):
         call(IkSolver(limb), limb.fk(limb.home), start)
+
+
+@pytest.mark.parametrize("target", [np.eye(4), None, "home"])
+@pytest.mark.parametrize("call", [IkSolver.solve, IkSolver.solve_global])
+def test_a_target_that_is_no_pose_is_refused(call, target):
+    limb = load_limb("piper")
+
+    with pytest.raises(CommandError, match=r"ik: expected a target .* pinocchio\.SE3"):
+        call(IkSolver(limb), target, limb.home)
+
+
+@pytest.mark.parametrize("call", [IkSolver.solve, IkSolver.solve_global])
+def test_a_start_may_be_any_sequence_and_the_answer_is_a_vector(call):
+    limb = load_limb("piper")
+
+    found = call(IkSolver(limb), limb.fk(limb.home), limb.home.tolist())
+
+    assert isinstance(found.q, np.ndarray)
+    np.testing.assert_array_equal(found.q, limb.home)
+
+
+@pytest.mark.parametrize(
+    "R",
+    [np.diag([1.0, 1.0, -1.0]), np.diag([1.2, 1.2, math.sqrt(0.12)])],
+    ids=["mirrored", "stretched"],
+)
+def test_a_target_that_no_rotation_leads_to_moves_nothing(R):
+    limb = load_limb("piper")
+    solver, T = IkSolver(limb), pin.SE3(R, limb.fk(limb.home).translation + 0.05)
+
+    for found in (solver.solve(T, limb.home), solver.solve_global(T)):
+        assert math.isnan(found.err_rot)
+        np.testing.assert_array_equal(found.q, limb.home)
 
 
 @pytest.mark.parametrize("max_step", [-0.1, math.nan])

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from paprle.errors import ConfigError
+from paprle.errors import CommandError, ConfigError
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
 from paprle.settings import (
@@ -164,6 +164,31 @@ def test_a_continuous_joint_is_one_angle_without_limits(arm_urdf: Path) -> None:
     limb = robot.limbs["arm"]
     one_turn_on = np.array([0.3 + 2 * np.pi, 0.5])
     assert limb.fk(np.array([0.3, 0.5])).isApprox(limb.fk(one_turn_on), 1e-12)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda limb: limb.fk(np.zeros(3)),
+        lambda limb: limb.jacobian(np.zeros((2, 1))),
+        lambda limb: limb.fk(None),
+        lambda limb: limb.jacobian("home"),
+        lambda limb: limb.put(np.zeros(3), np.zeros(3)),
+        lambda limb: limb.put(np.zeros(2), np.zeros(2)),
+        lambda limb: limb.take([0.0]),
+        lambda limb: limb.take(1.0),
+    ],
+)
+def test_vectors_that_do_not_fit_are_refused_in_words(arm_urdf: Path, call) -> None:
+    with pytest.raises(CommandError, match=r"limb 'arm': expected .* joint positions"):
+        call(make(arm_urdf).limbs["arm"])
+
+
+def test_positions_may_be_any_sequence(arm_urdf: Path) -> None:
+    limb = make(arm_urdf).limbs["arm"]
+
+    assert limb.fk([1, 2]) == limb.fk(np.array([1.0, 2.0]))
+    np.testing.assert_array_equal(limb.take([1, 2, 3]), [1.0, 2.0])
 
 
 def test_take_and_put_are_inverse_and_leave_the_others_alone(arm_urdf: Path) -> None:

@@ -76,7 +76,7 @@ def test_keeps_the_parts_of_one_limb_together_whatever_the_order_in_the_file(
         ),
         pytest.param(
             TWO_LINKS + joint('<limit lower="nan" upper="1"/>'),
-            "lower: expected 1 numbers, got 'nan'",
+            "lower: expected a number, finite, got 'nan'",
             id="limit is NaN",
         ),
         pytest.param(
@@ -195,6 +195,8 @@ def test_refuses_a_huge_file_without_reading_it(tmp_path: Path) -> None:
 def test_refuses_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="got nothing there"):
         read_urdf(tmp_path / "none.urdf")
+    with pytest.raises(ConfigError, match="got a folder"):
+        read_urdf(tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["floating", "planar"])
