@@ -40,7 +40,7 @@ import pytest
 from hypothesis import Phase
 from hypothesis import settings as hypothesis_settings
 
-from benchmarks.mutations import find_mutants, make_mutant, plant
+from benchmarks.mutations import IN_FUNCTIONS, find_mutants, make_mutant, plant
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / ".mutants.json"
@@ -71,6 +71,11 @@ class Mutant(NamedTuple):
     kind: int
     lines: range
     what: str
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it changes what is made on import."""
+        return self.kind >= IN_FUNCTIONS
 
 
 class Store:
@@ -104,24 +109,23 @@ class Store:
         return {k: t for file in self._reach.values() for k, t in file["times"].items()}
 
     def find_tests(self, mutant: Mutant) -> set[str]:
-        """Return the tests that reach a mutant; of a table, any line of its module."""
+        """Return the tests that reach a mutant; of a table, those of its module."""
         tests: set[str] = set()
         for found in self._reach.values():
             lines = found["lines"].get(mutant.module, {})
-            reached = {str(line) for line in mutant.lines} or lines
+            reached = lines if mutant.is_table else map(str, mutant.lines)
             tests.update(*(lines.get(line, []) for line in reached))
         return tests - {""}
 
-    def recall(self, mutant: Mutant) -> str | None:
+    def recall(self, mutant: Mutant, enough: float) -> str | None:
         """Return what killed a mutant, "" if nothing did, None if it is to be run."""
-        found = self._done.get(self._name(mutant))
-        if found is None or not (found["killer"] or found["tests"] == self._tests):
-            return None
-        return found["killer"]
+        killer, tests, seconds = self._done.get(self._name(mutant), ("", "", 0.0))
+        is_known = killer or (tests == self._tests and seconds >= enough)
+        return killer if is_known else None
 
-    def keep(self, mutant: Mutant, killer: str) -> None:
+    def keep(self, mutant: Mutant, killer: str, enough: float) -> None:
         """Keep what became of a mutant."""
-        self._done[self._name(mutant)] = {"killer": killer, "tests": self._tests}
+        self._done[self._name(mutant)] = killer, self._tests, enough
         self._save()
 
     def _name(self, mutant: Mutant) -> str:
@@ -169,10 +173,10 @@ class Mutation:
             self._learn(path)
         self._times = self._store.find_times()
         for k, mutant in enumerate(self._mutants):
-            killer = self._store.recall(mutant)
+            killer = self._store.recall(mutant, self._enough)
             if killer is None:
                 killer = self._find_killer(mutant)
-                self._store.keep(mutant, killer)
+                self._store.keep(mutant, killer, self._enough)
             self.killed[mutant.module].append(bool(killer))
             self._kills[mutant.module, killer] += 1
             what = f"{mutant.module}:{mutant.what}: {killer or 'SURVIVED'}"

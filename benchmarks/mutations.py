@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from types import CodeType, FunctionType, ModuleType
 
 COMPILED_ONLY = {"intrinsic", "overload"}  # functions that never run uncompiled
-_KINDS = 3  # of changes inside a function
+IN_FUNCTIONS = 3  # kinds of changes there; those of tables come after
 _SWAPS = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -42,9 +42,11 @@ def find_mutants(source: str) -> list[tuple[int, int, range, str]]:
     tree, found = ast.parse(source), []
     inside, lines, tables = _find_inside(tree), _find_lines(tree), _find_tables(tree)
     for number, node in enumerate(ast.walk(tree)):
-        kinds = range(_KINDS if id(node) in inside and hasattr(node, "lineno") else 0)
+        kinds = range(
+            IN_FUNCTIONS if id(node) in inside and hasattr(node, "lineno") else 0
+        )
         if id(node) in tables:
-            kinds = range(_KINDS, _KINDS + 2 * _count_entries(node))
+            kinds = range(IN_FUNCTIONS, IN_FUNCTIONS + 2 * _count_entries(node))
         for kind in kinds:
             what = _change(copy.deepcopy(node), kind)
             if what:
@@ -161,8 +163,8 @@ def _is_compiled_only(function: ast.FunctionDef) -> bool:
 def _change(node: ast.AST, kind: int) -> str:
     """Change a node in place; return what was done, "" if nothing was."""
     before = ast.unparse(node)
-    if kind >= _KINDS:
-        return _change_table(node, *divmod(kind - _KINDS, 2))
+    if kind >= IN_FUNCTIONS:
+        return _change_table(node, *divmod(kind - IN_FUNCTIONS, 2))
     if kind == 0:
         _change_operator(node)
     elif kind == 1:
