@@ -1,0 +1,274 @@
+"""The gate's controller by hand: joints without bodies, one period at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from paprle.gate.controller import GateController
+from paprle.gate.reasons import Reason, from_bits
+from paprle.settings import GateSettings
+from paprle.testing.robots import make_robot_info
+from paprle.types import FollowerInfo, FollowerState, GateState, LeaderInfo
+from paprle.wire import Request, make_layout
+
+H_NS = 5_000_000
+ROBOT = make_robot_info(2)
+LAYOUT = make_layout(ROBOT, LeaderInfo(limbs=()))
+
+
+class Ideal:
+    """A follower that is where it was told to be, but for what a test makes of it."""
+
+    def __init__(self):
+        self.q, self.dq, self.sent = np.zeros(2), np.zeros(2), []
+        self.state, self.read_error, self.write_error = {}, None, None
+
+    def read(self):
+        if self.read_error:
+            raise self.read_error
+        measured = {"q": self.q.copy(), "dq": self.dq.copy(), **self.state}
+        return FollowerState(**{"stamp_ns": self.now_ns, **measured})
+
+    def write(self, q_cmd):
+        if self.write_error:
+            raise self.write_error
+        self.sent.append(np.array(q_cmd))
+        self.dq, self.q = (q_cmd - self.q) * (1e9 / H_NS), np.array(q_cmd)
+
+
+class Rig:
+    """A gate, what it is asked, and a clock."""
+
+    def __init__(self):
+        self.follower, self.now_ns = Ideal(), 0
+        info = FollowerInfo(joint_names=ROBOT.joint_names, rate=1e9 / H_NS)
+        self.gate = GateController(
+            ROBOT, GateSettings(), self.follower, info, LAYOUT, 0.005
+        )
+        self.asked = np.zeros((), LAYOUT.setpoint)
+        self.asked["valid_for_ns"] = 100_000_000
+        self.ask(Request.READY)
+
+    def ask(self, request, **fields):
+        for name, value in {"request": request, **fields}.items():
+            self.asked[name] = value
+        return self
+
+    def step(self, n=1, *, late_ns=0, speaks=True):
+        for _ in range(n):
+            self.now_ns += H_NS
+            self.follower.now_ns = self.now_ns
+            if speaks:
+                self.asked["seq"] += 1
+                for name in ("stamp_ns", "source_ns"):
+                    self.asked[name] = self.now_ns
+                self.asked["at_ns"] = self.now_ns - late_ns
+            self.status = self.gate.step(self.asked, self.now_ns)
+        return self
+
+    @property
+    def state(self):
+        return GateState(int(self.status["state"])).name
+
+    def reasons(self, field="reasons"):
+        return from_bits(int(self.status[field]))
+
+
+@pytest.fixture
+def rig():
+    return Rig().step(2)
+
+
+@pytest.fixture
+def stopped(rig):
+    return rig.ask(Request.STOP).step(2).ask(Request.READY).step()
+
+
+def test_what_is_ready_stands_and_what_is_asked_to_move_moves(rig):
+    assert (rig.state, rig.reasons()) == ("READY", ())
+    rig.step(20)
+    assert (np.array(rig.follower.sent) == 0.0).all()
+
+    rig.ask(Request.MOVE, q_des=[0.3, -0.2]).step(300)
+
+    assert rig.state == "ENGAGED"
+    assert rig.follower.sent[-1] == pytest.approx([0.3, -0.2])
+
+
+def test_nothing_arms_before_a_set_point_or_when_asked_to_disarm():
+    rig = Rig()
+    rig.now_ns = rig.follower.now_ns = H_NS
+    for _ in range(3):
+        rig.status = rig.gate.step(None, H_NS)
+    assert rig.state == "DISARMED"
+    assert rig.ask(Request.DISARM).step(3).state == "DISARMED"
+    assert rig.ask(Request.MOVE).step().state == "READY"
+
+
+def test_the_operators_stop_is_said_once_and_stays_latched(rig):
+    rig.ask(Request.STOP).step()
+    assert rig.reasons() == rig.reasons("latched") == (Reason.OPERATOR_STOP,)
+
+    rig.step(5)
+
+    assert rig.reasons() == ()
+    assert rig.reasons("latched") == (Reason.OPERATOR_STOP,)
+    assert rig.status["counts"][Reason.OPERATOR_STOP] == 1
+
+
+def test_the_first_reset_frees_and_an_old_one_does_not(stopped):
+    stopped.step(5)
+    assert stopped.state == "STOPPED"
+
+    stopped.ask(Request.READY, n_resets=1).step()
+    assert stopped.state == "DISARMED"
+    stopped.step()
+    assert stopped.state == "READY"
+
+    stopped.ask(Request.STOP).step().ask(Request.READY).step(5)
+    assert stopped.state == "STOPPED"
+
+
+def test_a_reset_frees_nothing_that_is_asked_to_move(stopped):
+    stopped.ask(Request.MOVE, n_resets=1).step(3)
+    assert stopped.state == "STOPPED"
+
+    stopped.ask(Request.READY).step(3)
+    assert stopped.state == "STOPPED", "the press is used up"
+
+
+def test_a_reset_frees_nothing_while_its_cause_is_there_nor_in_motion(rig):
+    rig.ask(Request.MOVE, q_des=[1.0, 1.0]).step(40)
+    rig.follower.state = {"stop_reason": "pressed"}
+    rig.step()
+    assert rig.state == "STOPPED"
+    assert rig.status["stop_reason"].item().decode().strip("\0") == "pressed"
+    assert rig.ask(Request.READY, n_resets=1).step().state == "STOPPED"
+
+    rig.follower.state = {}
+    assert not rig.gate.is_at_rest
+    assert rig.ask(Request.READY, n_resets=2).step().state == "STOPPED"
+    rig.step(100)
+    assert rig.ask(Request.READY, n_resets=3).step().state == "DISARMED"
+
+
+def test_disarming_waits_for_rest(rig):
+    rig.ask(Request.MOVE, q_des=[1.0, 1.0]).step(40)
+    rig.ask(Request.DISARM).step()
+    assert rig.state == "READY"
+    rig.step(100)
+
+    assert rig.gate.is_at_rest
+    assert rig.state == "DISARMED"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason", "state"),
+    [
+        ({"q": np.full(2, np.nan)}, Reason.STATE_BAD, "HOLD"),
+        ({"stamp_ns": -100_000_000}, Reason.STATE_STALE, "HOLD"),
+        ({"stamp_ns": -300_000_000}, Reason.STATE_LOST, "STOPPED"),
+    ],
+)
+def test_a_state_that_cannot_be_used_is_the_only_reason_said(
+    rig, change, reason, state
+):
+    rig.step(5)
+    if "stamp_ns" in change:
+        change = {"stamp_ns": rig.now_ns + H_NS + change["stamp_ns"]}
+    rig.follower.state = change
+    rig.step()
+
+    assert (rig.state, rig.reasons()) == (state, (reason,))
+    assert rig.reasons("latched") == (reason,)
+
+
+def test_a_driver_that_raises_on_reading_stops(rig):
+    rig.follower.read_error = OSError("gone")
+    rig.step()
+
+    assert (rig.state, rig.reasons()) == ("STOPPED", (Reason.FOLLOWER_FAULT,))
+    assert rig.gate.fault is rig.follower.read_error
+    assert not rig.gate.is_cut_off
+
+
+def test_a_driver_that_raises_on_writing_is_written_to_no_more(rig):
+    rig.follower.write_error = OSError("gone")
+    rig.step()
+    n = len(rig.follower.sent)
+    rig.follower.write_error = None
+    rig.step(5)
+
+    assert rig.state == "STOPPED"
+    assert rig.reasons("latched") == (Reason.FOLLOWER_FAULT,)
+    assert rig.gate.is_cut_off
+    assert rig.gate.is_at_rest
+    assert len(rig.follower.sent) == n
+
+
+def test_why_it_stopped_first_is_kept(rig):
+    rig.follower.read_error = OSError("gone")
+    rig.step()
+    rig.ask(Request.STOP).step()
+
+    assert rig.reasons("latched") == (Reason.FOLLOWER_FAULT,)
+
+
+def test_silence_holds_then_latches_and_is_counted(rig):
+    rig.ask(Request.MOVE, q_des=[1.0, 1.0]).step(5)
+    rig.step(20, speaks=False)
+    assert rig.state == "ENGAGED"
+    rig.step(1, speaks=False)
+    assert rig.state == "HOLD"
+    rig.step(180, speaks=False)
+
+    assert rig.state == "STOPPED"
+    assert Reason.COMMAND_LOST in rig.reasons()
+    assert rig.status["counts"][Reason.COMMAND_STALE] == 180
+
+
+@pytest.mark.parametrize(("gap_ms", "is_stalled"), [(20, False), (21, True)])
+def test_a_gate_that_stood_still_for_20_ms_holds(rig, gap_ms, is_stalled):
+    rig.now_ns += gap_ms * 1_000_000 - H_NS
+    rig.step()
+
+    assert (Reason.STALLED in rig.reasons()) == is_stalled
+    assert (rig.state == "HOLD") == is_stalled
+
+
+@pytest.mark.parametrize(
+    ("late_ms", "ahead"), [(-3, 0.0), (0, 0.0), (3, 0.003), (5, 0.005), (8, 0.005)]
+)
+def test_set_points_go_on_for_as_long_as_they_are_late_and_one_period_at_most(
+    rig, late_ms, ahead
+):
+    rig.ask(Request.MOVE, q_des=[0.1, 0.2], dq_des=[1.0, 5.0])
+    rig.step(late_ns=late_ms * 1_000_000)
+
+    # the second is quicker than the joint can be: no velocity at all
+    assert rig.status["q_des"] == pytest.approx([0.1 + ahead, 0.2])
+
+
+@pytest.mark.parametrize(("late_ms", "is_fed"), [(10, True), (11, False)])
+def test_a_velocity_is_fed_forward_while_it_is_current(rig, late_ms, is_fed):
+    # what it goes on to is where the joint stands
+    rig.ask(Request.MOVE, q_des=[-0.04 * 0.005, 0.0], dq_des=[0.04, 0.0])
+    rig.step(late_ns=late_ms * 1_000_000)
+
+    assert (rig.gate.gate.dq_cmd[0] > 0.01) == is_fed
+
+
+def test_reports_hold_what_was_used_and_measured(rig):
+    rig.follower.state = {"tau": np.array([1.0, 2.0]), "sim_time": 4.5}
+    rig.ask(Request.MOVE, q_des=[0.1, 0.0], reduced=True).step()
+    status, k = rig.status, int(rig.status["k"])
+
+    assert status["setpoint_seq"] == rig.asked["seq"]
+    assert status["setpoint_ns"] == rig.asked["stamp_ns"]
+    assert status["sim_time"] == 4.5
+    assert status["tau_meas"].tolist() == [1.0, 2.0]
+    assert status["q_cmd"].tolist() == rig.follower.sent[-1].tolist()
+    assert status["speed_scale"] == GateSettings().reduced_scale
+    assert rig.step().status["k"] == k + 1
+    assert np.isnan(rig.ask(Request.READY).step().status["q_des"]).all()
