@@ -12,6 +12,7 @@ import copy
 import gc
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 
 COMPILED_ONLY = {"intrinsic", "overload"}  # functions that never run uncompiled
@@ -73,17 +74,25 @@ def plant(module: ModuleType, tree: ast.Module, path: str) -> None:
     codes = {_name(code): code for code in _find_codes(compile(tree, path, "exec"))}
     for function in _find_functions(path):
         function.__code__ = codes[_name(function.__code__)]
-    tables = [
-        part for part in tree.body if isinstance(part, ast.Assign | ast.AnnAssign)
-    ]
-    made = dict(vars(module))
-    exec(compile(ast.Module(tables, []), path, "exec"), made)
+    for user in _make_anew(module, tree):
+        _make_anew(user, ast.parse(Path(str(user.__file__)).read_text()))
+
+
+def _make_anew(module: ModuleType, tree: ast.Module) -> list[ModuleType]:
+    """Make what a module assigns once more; return modules that held what changed."""
+    made, users = dict(vars(module)), []
+    parts = [part for part in tree.body if isinstance(part, ast.Assign | ast.AnnAssign)]
+    exec(compile(ast.Module(parts, []), module.__name__, "exec"), made)
     for name, old in list(vars(module).items()):
-        if isinstance(old, dict | frozenset | tuple) and made[name] != old:
-            for other in list(sys.modules.values()):
-                for key, value in list(getattr(other, "__dict__", {}).items()):
-                    if value is old:
-                        setattr(other, key, made[name])
+        if not isinstance(old, int | dict | frozenset | tuple) or made[name] == old:
+            continue
+        setattr(module, name, made[name])
+        for user in list(sys.modules.values()):
+            for key, value in list(getattr(user, "__dict__", {}).items()):
+                if value is old and not isinstance(old, int):
+                    setattr(user, key, made[name])
+                    users.append(user)
+    return users
 
 
 def _find_codes(code: CodeType) -> Iterator[CodeType]:

@@ -134,6 +134,34 @@ def make_elbow():
 
 
 @cache
+def make_crooked():
+    """Two balls on joints of whatever axes: one turns, slides and turns, one turns."""
+    ball = _body(f"<sphere radius='{BALL}'/>", "0.2 0.1 0.05")
+    text = (
+        "".join(_link(name) for name in ("base", "one", "two"))
+        + _link("hand", ball)
+        + _link("other", ball)
+        + _joint("turn", "revolute", "base", "one", "0.1 0.2 0.3", "0.6 0 0.8")
+        + _joint("slide", "prismatic", "one", "two", "0.2 0.1 0", "0 0.8 0.6")
+        + _joint("bend", "revolute", "two", "hand", "0.3 0 0.1", "0 0.6 -0.8")
+        + _joint("lean", "revolute", "base", "other", "-0.3 0.1 0.9", "0.8 0.6 0")
+    )
+    limbs = {
+        name: {
+            "base_link": "base",
+            "eef_link": name,
+            "joints": joints,
+            "home": [0.0] * len(joints),
+        }
+        for name, joints in {
+            "hand": ["turn", "slide", "bend"],
+            "other": ["lean"],
+        }.items()
+    }
+    return _load(text, limbs, ddq_max=5.0)
+
+
+@cache
 def make_zigzag():
     """An arm that turns about z and slides out; as it does, its tip goes aside."""
     text = (

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from adversary import drive, judge_joints
 from lock_step import LockStep
-from toys import make_elbow
+from toys import make_crooked, make_elbow
 
 from paprle.errors import ConfigError
 from paprle.gate import clearance, limits, tools
@@ -264,6 +264,27 @@ def test_a_pair_may_close_as_fast_as_its_joints_can_stop(elbow, wanted, room, al
     if kind == "stop":
         value = -braking.compute_stopping_speed(room, 0.8 * value, H)
     assert found == pytest.approx(-value)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_row_is_how_the_distance_changes_with_each_joint(seed):
+    robot = make_crooked()
+    parts = Gate(robot)._parts
+    scene, row = parts.scene, np.empty(4)
+    c = np.random.default_rng(seed).uniform(-1.5, 1.5, 4)
+
+    def find_distance(q):
+        return clearance.measure_all(scene, q)
+
+    slopes = [
+        (find_distance(c + step) - find_distance(c - step)) / 2e-6
+        for step in 1e-6 * np.eye(4)
+    ]
+    find_distance(c)
+    clearance._fill_gradient(scene, 0, row)
+
+    assert row == pytest.approx(slopes, abs=1e-6)
+    assert np.abs(slopes).min() > 1e-3, "each of them matters"
 
 
 def test_what_no_joint_moves_may_close_as_it_likes(elbow):
