@@ -13,8 +13,6 @@ from paprle.errors import ConfigError, RecordingError
 from paprle.recording.reader import Episode
 from paprle.session import check, run
 from paprle.session.operator import HELP
-from paprle.session.plan import make_robot
-from paprle.session.serve import serve
 from paprle.types import RobotInfo
 
 _KEYS = f"""\
@@ -61,6 +59,8 @@ def _replay(args: argparse.Namespace) -> int:
         episode = Episode.open(args.episode)
     except RecordingError as err:  # Nothing was started: this is a refusal.
         raise ConfigError(str(err)) from err
+    from paprle.session.plan import make_robot  # noqa: PLC0415 - heavy
+
     resolved = resolve(make_replay_settings(episode, args.speed, args.settings))
     robot = make_robot(resolved)
     check_same_robot(episode, robot.info)
@@ -136,6 +136,8 @@ examples:
 
 
 def _serve(args: argparse.Namespace) -> int:
+    from paprle.session.serve import serve  # noqa: PLC0415 - a refusal is quicker
+
     return serve(resolve(args.settings))
 
 
