@@ -65,10 +65,25 @@ def fit_laws(
         # λ_max of a sum is at most the sum of both
         if 0.0 < soft < np.inf and hard + soft > _FIT:
             softness[group] = max(_FIT - hard, 0.0) / soft
-    # within a group the factor is one; between groups nothing is stiff
+    whole = _soften(springs, is_soft, softness)
+    margin = measure_margin(whole, damping, joints, delays)
+    if margin.ratio > _FIT:  # what was configured couples joints (`gravity`): fit all
+        hard, soft = (
+            measure_margin(whole.mute(which), damping, joints, delays).ratio
+            for which in (is_soft, ~is_soft)
+        )
+        if hard < np.inf and 0.0 < soft < np.inf:
+            softness *= min(max(_FIT - hard, 0.0) / soft, 1.0)
+        whole = _soften(springs, is_soft, softness)
+        margin = measure_margin(whole, damping, joints, delays)
+    return Fit(softness, margin)
+
+
+def _soften(springs: Springs, is_soft: Flags, softness: Vec) -> Springs:
+    """Return all laws, those that may be softened as soft as they are made."""
+    # within a group the factor is one; between groups nothing soft is stiff
     root = np.sqrt(softness)
     share = np.where(is_soft[:, None, None], root[:, None] * root, 1.0)
-    softened = springs._replace(
+    return springs._replace(
         local=springs.local * share, delayed=springs.delayed * share
     )
-    return Fit(softness, measure_margin(softened, damping, joints, delays))

@@ -278,6 +278,20 @@ def test_a_law_that_stands_as_it_comes_makes_room_for_what_was_configured():
     assert beside.margins["arm"].ratio == pytest.approx(0.9)
 
 
+def test_what_was_configured_may_couple_joints_that_are_softened_one_by_one():
+    """An arm's own weight does: joint by joint there was room, in all there was not."""
+    weight = "feedback.laws.gravity.share=0.4"
+    rig = ("leader=puppeteer_piper", "follower=piper", "env=kinematic", weight)
+    resolved = resolve(rig)
+    robot, info = make_robot(resolved), make_leader(resolved).info
+    layout = make_layout(robot.info, info)
+
+    haptics = make_haptics(resolved.feedback, robot, info, resolved.retarget, layout)
+
+    assert 0.5 < haptics.margins["arm"].ratio < 0.9 + 1e-9
+    assert haptics.softness.max() > 0.0
+
+
 def test_added_damping_makes_room_but_never_as_much_as_if_it_were_the_motors():
     law = Tracking(TrackingConfig(k_gate=0.4, k_follower=0.1))
     active = measure([law, Damping(DampingConfig(share=1.0))])
