@@ -92,6 +92,8 @@ class RosRobot:
             Commander(bus, topic, self._make_planner(topic), clock)
             for topic in spec.commands
         ]
+        self._leads = [spec.lead] * len(self._commanders)
+        self._told = np.full(len(spec.joint_names), np.nan)
 
     def connect(self, timeout: float) -> None:
         """Wait for the robot and look whether it is the one expected.
@@ -151,10 +153,17 @@ class RosRobot:
             if self._is_held:
                 for commander in self._commanders:
                     commander.forget()
+                self._told = np.full(len(q), np.nan)
                 return
-        for commander in self._commanders:
-            part = q[commander.topic.indices]
-            commander.send(part, self._find_lead(part, commander.topic.indices))
+        late = self._find_late(q)
+        for k, commander in enumerate(self._commanders):
+            at = commander.topic.indices
+            # a point that was told for later is not pulled near: that would be a step
+            least = max(self._spec.lead, self._leads[k] - self._spec.period)
+            lead = float(np.fmax.reduce(late[at], initial=least))
+            self._leads[k] = min(lead, max(self._spec.lead, _LONGEST_LEAD))
+            commander.send(q[at], self._leads[k])
+        self._told = q.copy()
 
     @property
     def _longest_age(self) -> float:
@@ -172,18 +181,19 @@ class RosRobot:
             spec.period,
         )
 
-    def _find_lead(self, q: Vec, at: npt.NDArray[np.intp]) -> float:
-        """Return when a command is to be reached: an arm let go catches up at V.
+    def _find_late(self, q: Vec) -> Vec:
+        """Return how long the arm needs at V to where it should be, shape (n,), [s].
 
-        Where it is has to be known for that: to a late point it coasts, past its brake.
+        What it lags behind at the speed of the command is not counted. Where it is has
+        to be known: to a point put off for long it coasts, past its brake.
         """
         spec, states = self._spec, self.states
-        age_ns = self._clock() - int(states.stamps_ns[at].min())
+        age_ns = self._clock() - int(states.stamps_ns.min())
         if states.jump or age_ns > self._longest_age * 1e9:
-            return spec.lead
-        late = np.abs(q - states.q[at]) / spec.dq_max[at] - 2.0 * spec.lag
-        lead = float(np.fmax.reduce(late[spec.is_arm[at]], initial=spec.lead))
-        return min(lead, max(spec.lead, _LONGEST_LEAD))
+            return np.zeros(len(q))
+        lag = 2.0 * spec.lag / spec.period * np.abs(q - self._told)
+        off = np.abs(q - states.q) - np.nan_to_num(lag)
+        return np.where(spec.is_arm, off / spec.dq_max, 0.0)
 
     def _take_running(self, data: bytes) -> None:
         try:

@@ -23,6 +23,15 @@ def reasons(session):
     return set(from_bits(int(session.status["latched"])))
 
 
+def find_share(moving):
+    """How fast the robot's controller went at most, as a share of V."""
+    motion = moving.rig.log.all("motion")
+    q = np.array([entry["q_des"][:6] for entry in motion])
+    dt = np.diff([entry["t_ns"] for entry in motion]) * 1e-9
+    dq = np.diff(q, axis=0)[dt > 0] / dt[dt > 0][:, None]
+    return (np.abs(dq) / moving.robot.info.dq_max[:6]).max()
+
+
 def test_what_reaches_the_robot_keeps_every_invariant(moving):
     moving.move(100, speed=0.2).move(100, speed=-0.3).step(160)
 
@@ -86,6 +95,7 @@ def test_states_that_stand_still_are_not_run_away_from(moving):
     moving.rig.robot.switch("stuck", is_on=False)
     moving.step(100)
     assert moving.judge().is_ok
+    assert find_share(moving) < 2.0, "nothing that was put off is pulled near"
 
 
 @pytest.mark.parametrize("moving", ["ros2"], indirect=True)
@@ -132,6 +142,7 @@ def test_a_robot_that_ignores_commands_is_not_run_away_from(moving):
     moving.rig.robot.switch("ignoring", is_on=False)
     moving.step(100)
     assert moving.judge().is_ok
+    assert find_share(moving) < 2.0, "let go, it catches up"
 
 
 @pytest.mark.parametrize("env", ["ros2", "ros1"])
