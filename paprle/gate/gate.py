@@ -209,13 +209,13 @@ class Gate:
             The vector to send, and which clauses acted.
         """
         events: list[Reason] = []
-        if self._h == 0.0 and _SHORTEST_DT <= dt < _LONGEST_DT:
+        if self._h == 0.0 and _is_within(dt, _SHORTEST_DT, _LONGEST_DT):
             self._h = float(dt)
-        if dt != self._h or self._h == 0.0:
+        if self._h == 0.0 or not _is_within(dt, self._h, self._h):
             events.append(Reason.DT_CHANGED)
         if self._h == 0.0:
             return GateResult(self.q_cmd, tuple(events), float("inf"))
-        is_fresh = 0.0 <= age <= self.settings.stale_after
+        is_fresh = _is_within(age, 0.0, self.settings.stale_after)
         if q_des is not None and not is_fresh:
             events.append(Reason.COMMAND_STALE)
         motion = self._parts.motion
@@ -277,6 +277,14 @@ def find_arm_joints(info: RobotInfo) -> Bools:
     """Return which joints are no grippers, shape (n,)."""
     grippers = {limb.gripper.joint for limb in info.limbs if limb.gripper}
     return np.array([name not in grippers for name in info.joint_names])
+
+
+def _is_within(value: Any, low: float, high: float) -> bool:
+    """Tell whether a value is one number from low to high; what is none is not."""
+    try:
+        return bool(low <= value <= high)
+    except (TypeError, ValueError):
+        return False
 
 
 def _put(place: Vec, values: Any) -> None:
