@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import numba
 
 from paprle.compiled import CACHE
 from paprle.config import resolve
+from paprle.gate.gate import Gate
+from paprle.process import WORKSPACE
+from paprle.session.motion import Motion
+from paprle.session.plan import make_plan, make_robot
 from paprle.session.status import print_line
 from paprle.session.virtual import VirtualSession
 
@@ -36,9 +45,53 @@ def compile_once() -> None:
     if done.exists() or numba.config.DISABLE_JIT:
         return
     print_line("compiling, once after an install or update: up to a minute …")
-    with contextlib.redirect_stdout(io.StringIO()):
-        session = VirtualSession(resolve(_SAMPLE))
-        session.core.motion.warm_up()
-        session.run()
     done.parent.mkdir(parents=True, exist_ok=True)
+    resolved = resolve(_SAMPLE)
+    with _gate_beside():
+        plan = make_plan(resolved)
+        Motion(plan.robot, plan.retargeting, resolved.gate, plan.layout).warm_up()
+    with contextlib.redirect_stdout(io.StringIO()):
+        VirtualSession(resolved).run()
     done.touch()
+
+
+@contextlib.contextmanager
+def _gate_beside() -> Iterator[None]:
+    """Compile the gate in another process meanwhile: two thirds of all there is.
+
+    It has a cache of its own until it has ended: Numba's is not made for two that write
+    into the same file. Whatever it did not compile is compiled here afterwards.
+    """
+    with tempfile.TemporaryDirectory(dir=CACHE) as folder:
+        helper = subprocess.Popen(
+            [sys.executable, "-m", __name__],
+            cwd=WORKSPACE,
+            env=os.environ | {"NUMBA_CACHE_DIR": folder},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            yield
+            helper.wait()
+        finally:
+            helper.kill()
+            helper.wait()
+        _take_over(Path(folder), Path(CACHE))
+
+
+def _take_over(source: Path, cache: Path) -> None:
+    """Move the kernels that a cache lacks there, each index after what it names."""
+    for index in source.rglob("*.nbi"):
+        target = cache / index.relative_to(source)
+        if target.exists():
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        for data in index.parent.glob(f"{index.stem}.*.nbc"):
+            data.replace(target.parent / data.name)
+        index.replace(target)
+
+
+if __name__ == "__main__":
+    _resolved = resolve(_SAMPLE)
+    Gate(make_robot(_resolved), _resolved.gate)
