@@ -1,22 +1,23 @@
 """How exactly a puppeteer drives an arm that is built otherwise (by SE(3) motion).
 
-python -m benchmarks.other_arms [LEADER … [key=value …]]
+python -m benchmarks.other_arms [--live] [LEADER … [key=value …]]
 
 An emulated hand moves the puppeteer for a minute; its servos' counts become poses by
 its own URDF, and these are played on the virtual clock: the error is then that of
 retargeting, IK and gate alone. Prints one JSON object a leader and motion: errors of
 the follower's hand against the command at the best constant lag, over all of the motion
-and while no limit acted [mm], and how fast the hand was. Live it is measured by
+and while no limit acted [mm], and how fast the hand was. Means are over all ticks of
+the session that drove; *in limits* leaves out those from a sample until its motion in
+which the gate held the command back.
 
-    python demos/with_emulators.py dynamixel leader=puppeteer_ur5 \\
-        motion=grasp_all:40,reach:60,end -- leader=puppeteer_ur5 \\
-        follower=papras_7dof env=kinematic session.episodes=1 record.dir=OUT
-    paprle evaluate OUT/episode_000000.mcap
+``--live`` runs the whole path: emulated servos on a pseudo-terminal, the real leader,
+``run.py`` and its processes, started and ended by the grippers.
 """
 
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -40,8 +41,10 @@ from paprle.wire import pose_to_row
 FOLLOWER = "papras_7dof"  # spec: issue, acceptance 2
 LEADERS = ("puppeteer_ur5", "puppeteer_omy")  # spec: issue, acceptance 2
 MOTIONS = ("reach", "sines")
+START = 40.0  # [s] chosen: a hand grasps until a session has surely started
 DURATION = 60.0  # [s] chosen: two dozen ways
 CYCLE = 0.0025  # [s] spec: 400 Hz, the bus of a puppeteer
+ROOT = Path(__file__).resolve().parents[1]
 HEADER = "t,x,y,z,qx,qy,qz,qw"
 
 
@@ -92,11 +95,37 @@ def measure(leader, motion, settings):
     speed = np.linalg.norm(np.diff(rows[::20, 1:4], axis=0), axis=1) / (20 * CYCLE)
     with tempfile.TemporaryDirectory() as out:
         entry = drive(rows, Path(out), settings)
-    ate = entry["ate_mm"]
     return {
         "leader": leader,
         "motion": motion,
         "hand_m_s": {"mean": round(speed.mean(), 3), "max": round(speed.max(), 3)},
+        **tell(entry),
+    }
+
+
+def measure_live(leader, settings):
+    """Return the figures of a session of emulated servos by ``run.py``."""
+    with tempfile.TemporaryDirectory() as out:
+        words = [f"leader={leader}", f"motion=grasp_all:{START:g},reach:60,end"]
+        session = [f"leader={leader}", f"follower={FOLLOWER}", "env=kinematic",
+                   "session.episodes=1", f"record.dir={out}", *settings]  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "demos/with_emulators.py", "dynamixel", *words, "--",
+             *session],
+            cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+        paths = sorted(Path(out).glob("*.mcap"))
+        if done.returncode or not paths:
+            raise SystemExit(done.stdout + done.stderr)
+        (entry,) = evaluate(paths[:1], Path(out))
+    return {"leader": leader, "motion": "reach, live", **tell(entry)}
+
+
+def tell(entry):
+    """Return what is asked of an episode's report."""
+    ate = entry["ate_mm"]
+    return {
         "lag_ms": round(ate["lag_compensated"]["tau_ms"], 2),
         "all_mm": shorten(ate["lag_compensated"]),
         "in_limits_mm": shorten(ate["within_limits"]),
@@ -110,9 +139,13 @@ def shorten(figures):
 
 
 def main():
-    settings = [word for word in sys.argv[1:] if "=" in word]
-    leaders = [word for word in sys.argv[1:] if "=" not in word] or LEADERS
+    words = sys.argv[1:]
+    settings = [word for word in words if "=" in word]
+    leaders = [w for w in words if "=" not in w and w != "--live"] or LEADERS
     for leader in leaders:
+        if "--live" in words:
+            print(json.dumps(measure_live(leader, settings)), flush=True)
+            continue
         for motion in MOTIONS:
             print(json.dumps(measure(leader, motion, settings)), flush=True)
 
