@@ -72,7 +72,7 @@ cover: $(VENV)/.ready  ## branch coverage; all of the gate and the state machine
 		--cov-report=term-missing:skip-covered --cov-fail-under=100
 
 mutants: $(VENV)/.ready  ## change the gate in one place at a time: does a test notice?
-	$(BIN)/python -m benchmarks.mutants --sample 300
+	$(BIN)/python -m benchmarks.mutants --sample 25
 
 nightly: $(VENV)/.ready  ## the long runs: kill tests, soaks, spread of live replays
 	$(BIN)/python -m pytest -m nightly
@@ -83,4 +83,4 @@ nightly: $(VENV)/.ready  ## the long runs: kill tests, soaks, spread of live rep
 	done
 
 clean:  ## remove what was made here
-	rm -rf $(VENV) $(OUT) .pytest_cache .mypy_cache .ruff_cache .hypothesis .mutants.json
+	rm -rf $(VENV) $(OUT) .pytest_cache .mypy_cache .ruff_cache .hypothesis .mutants

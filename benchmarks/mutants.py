@@ -7,7 +7,7 @@ a fork, in which the changed code takes the place of the other, against the test
 reach its lines: those first that killed others of its module and then the quickest,
 until one fails or ``--enough`` of their time is over. One in which a test takes many
 times its own time hangs, and counts as killed. Which lines each test reaches, how long
-it takes, and what became of each mutant is kept in ``.mutants.json``: a run that was
+it takes, and what became of each mutant is kept in ``.mutants``: a run that was
 broken off goes on; tests of a file that changed run anew, and so do mutants of a module
 that changed, and survivors once any test changed. Exits with 1 if fewer are killed
 than ``--least``.
@@ -43,7 +43,7 @@ from hypothesis import settings as hypothesis_settings
 from benchmarks.mutations import IN_FUNCTIONS, find_mutants, make_mutant, plant
 
 ROOT = Path(__file__).resolve().parents[1]
-KEPT = ROOT / ".mutants.json"
+REACH, DONE = ROOT / ".mutants/reach.json", ROOT / ".mutants/done.json"
 TESTS = (
     *sorted(ROOT.glob("tests/paprle/gate/test_*.py")),
     ROOT / "tests/faults/test_follower_faults.py",
@@ -82,8 +82,11 @@ class Store:
     """What is known so far, in a file."""
 
     def __init__(self) -> None:
-        kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
-        self._reach, self._done = kept.get("reach", {}), kept.get("done", {})
+        REACH.parent.mkdir(exist_ok=True)
+        self._reach, self._done = (
+            json.loads(path.read_text()) if path.exists() else {}
+            for path in (REACH, DONE)
+        )
         self._product = digest(*MODULES.values())
         self._tests = digest(*TESTS)
 
@@ -99,7 +102,7 @@ class Store:
         """Keep how long the tests of a file take, and which of them reach a line."""
         found = {"of": self._name_of(path), "times": times, "lines": lines}
         self._reach[path.name] = found
-        self._save()
+        _save(REACH, self._reach)
 
     def _name_of(self, path: Path) -> str:
         return digest(path) + self._product
@@ -126,16 +129,11 @@ class Store:
     def keep(self, mutant: Mutant, killer: str, enough: float) -> None:
         """Keep what became of a mutant."""
         self._done[self._name(mutant)] = killer, self._tests, enough
-        self._save()
+        _save(DONE, self._done)
 
     def _name(self, mutant: Mutant) -> str:
         of = digest(MODULES[mutant.module])
         return f"{mutant.module} {of} {mutant.number} {mutant.kind}"
-
-    def _save(self) -> None:
-        new = KEPT.with_suffix(".new")
-        new.write_text(json.dumps({"reach": self._reach, "done": self._done}))
-        new.replace(KEPT)
 
 
 class Mutation:
@@ -249,6 +247,12 @@ class Mutation:
 def digest(*paths: Path) -> str:
     """Return a digest of files."""
     return hashlib.sha256(b"".join(p.read_bytes() for p in paths)).hexdigest()[:16]
+
+
+def _save(path: Path, known: dict[str, Any]) -> None:
+    new = path.with_suffix(".new")
+    new.write_text(json.dumps(known))
+    new.replace(path)
 
 
 def _fork(work: Callable[[], tuple[int, str]]) -> tuple[int, str]:
