@@ -112,12 +112,13 @@ class Store:
         return {k: t for file in self._reach.values() for k, t in file["times"].items()}
 
     def find_tests(self, mutant: Mutant) -> set[str]:
-        """Return the tests that reach a mutant; of a table, those of its module."""
+        """Return the tests that reach a mutant; of a table, whole files of them."""
         tests: set[str] = set()
         for found in self._reach.values():
             lines = found["lines"].get(mutant.module, {})
-            reached = lines if mutant.is_table else map(str, mutant.lines)
-            tests.update(*(lines.get(line, []) for line in reached))
+            if mutant.is_table and any(map(any, lines.values())):
+                tests.update(found["times"])
+            tests.update(*(lines.get(str(line), []) for line in mutant.lines))
         return tests - {""}
 
     def recall(self, mutant: Mutant, enough: float) -> str | None:

@@ -201,5 +201,11 @@ def test_reasons_round_trip_through_bits():
     chosen = (Reason.POSITION, Reason.LATE, Reason.NOT_FINITE)
 
     assert set(from_bits(to_bits(chosen))) == set(chosen)
-    assert not HOLD_REASONS & STOP_REASONS
+    assert {reason.name for reason in HOLD_REASONS} == {
+        "COMMAND_STALE", "LAG", "STATE_STALE", "STATE_BAD", "STALLED",
+    }  # fmt: skip
+    assert {reason.name for reason in STOP_REASONS} == {
+        "COMMAND_LOST", "OVERSPEED", "REVERSED", "STATE_LOST", "OPERATOR_STOP",
+        "PEER_DIED", "FOLLOWER_STOP", "FOLLOWER_FAULT", "FOREIGN_WRITER",
+    }  # fmt: skip
     assert max(Reason) < 32, "the status record counts 32 of them"

@@ -306,6 +306,17 @@ def test_a_leash_pulls_the_command_back_to_the_measurement():
     assert judge(commands, robot).is_ok
 
 
+@pytest.mark.parametrize(
+    ("q_meas", "is_blocked"), [(np.zeros(2), False), (None, True), ([np.nan] * 2, True)]
+)
+def test_only_what_is_blocked_and_measured_is_leashed(q_meas, is_blocked):
+    gate = Gate(make_robot_info(2))
+
+    path = run(gate, [np.ones(2)] * 300, q_meas=q_meas, is_blocked=is_blocked)
+
+    assert path[-1] == pytest.approx([1.0, 1.0])
+
+
 def test_continuous_joints_have_no_position_limit():
     robot = make_robot_info(1, q_min=-np.inf, q_max=np.inf)
     gate = Gate(robot)

@@ -287,6 +287,18 @@ def test_a_row_is_how_the_distance_changes_with_each_joint(seed):
     assert np.abs(slopes).min() > 1e-3, "each of them matters"
 
 
+def test_what_pairs_may_change_by_adds_up_over_joints():
+    rng = np.random.default_rng(0)
+    reach, travel, change = rng.uniform(0, 2, (4, 9)), rng.uniform(0, 3, 4), np.ones(9)
+    travel[2] = 0.0
+
+    clearance.sweep_all(reach, travel, change)
+
+    assert change == pytest.approx(travel @ reach)
+    alone = [clearance.sweep(reach, k, travel) for k in range(9)]
+    assert alone == pytest.approx(change)
+
+
 def test_what_no_joint_moves_may_close_as_it_likes(elbow):
     gate = Gate(elbow)
     parts = gate._parts
