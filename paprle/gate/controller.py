@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -67,6 +68,8 @@ class GateController:
         self._session_period = session_period
         self._setpoints = SetpointWatch(settings)
         description = robot if isinstance(robot, RobotInfo) else robot.info
+        self._turns = np.isinf(description.q_min) & np.isinf(description.q_max)
+        self._has_turns = bool(self._turns.any())
         self._measurements = MeasurementWatch(
             description, settings, self._h, info.lag, 1.0 / info.state_rate
         )
@@ -156,11 +159,27 @@ class GateController:
             self.fault = err
             self._meas = None
             return 1 << Reason.FOLLOWER_FAULT
+        if self._has_turns:
+            state = self._unwrap(state)
         found = to_bits(self._measurements.check_state(state, now_ns))
         self._meas = None if found else state
         if state.stop_reason:
             self._record["stop_reason"] = state.stop_reason.encode()[:64]
         return found
+
+    def _unwrap(self, state: FollowerState) -> FollowerState:
+        """Count the turns of joints without limits as the command does.
+
+        Many drivers report their angles between −π and π.
+
+        Returns:
+            The state; as it was where there is nothing to count from, or it is bad.
+        """
+        if not self._may_write or state.q.shape != self._turns.shape:
+            return state
+        off = self.gate.q_cmd - state.q
+        turns = np.where(self._turns & np.isfinite(off), np.round(off / math.tau), 0.0)
+        return replace(state, q=state.q + math.tau * turns) if turns.any() else state
 
     def _check_motion(self) -> int:
         if self._meas is None:

@@ -28,6 +28,7 @@ _HINDERED = 0.5  # chosen: a joint slower than this share of its command is held
 _AFTER_CONTACT = 0.2  # [s] chosen: a joint that is let go springs back for this long
 _SHORTEST_LAG = 0.02  # [s] chosen: springing back is no quicker than a servo
 _PLAUSIBLE = 1.0  # [rad] chosen: how far outside its limits a real joint may read
+_FAR = 1e6  # [rad] chosen: what a joint without limits never gets to
 
 _LAG, _OVERSPEED, _REVERSED, _BLOCKED = (
     1 << reason
@@ -152,8 +153,8 @@ class MeasurementWatch:
         self._n_commands = 0
         grippers = {limb.gripper.joint for limb in robot.limbs if limb.gripper}
         self._is_arm = np.array([name not in grippers for name in robot.joint_names])
-        self._low: Vec = robot.q_min - _PLAUSIBLE
-        self._high: Vec = robot.q_max + _PLAUSIBLE
+        self._low: Vec = np.maximum(robot.q_min, -_FAR) - _PLAUSIBLE
+        self._high: Vec = np.minimum(robot.q_max, _FAR) + _PLAUSIBLE
         # a driver's arrays may be of any kind; these are what the kernels compile for
         self._q, self._dq = np.zeros((2, n))
         self._times = np.zeros(4)
