@@ -1,9 +1,10 @@
 """Collisions of a robot, by the primitive bodies of its URDF and of the scene.
 
 Pairs are all bodies but those of one rigid part, of links that one joint connects, of
-one gripper's own fingers, those told to be ignored, and those that touch in every
-posture tried, which is how a model overlaps and not how a robot collides. The scene
-is rigid with the robot's root.
+one gripper's own fingers, those told to be ignored, and what shows how a model overlaps
+and not how a robot collides: what touches in every posture tried, or at home though one
+joint alone is between the two, and links fixed to its own. The scene is rigid with the
+robot's root.
 
 It works with coal alone: what the gate computes with its own kernels is judged by it.
 """
@@ -72,6 +73,7 @@ class CollisionModel:
         self.left_out: dict[tuple[str, str], str] = {}
         self._set_pairs(self._candidates(urdf, ignored))
         self._drop_lasting_overlaps()
+        self._drop_overlaps_at_a_joint(urdf)
 
     def find_collision(self, q: Vec) -> tuple[str, str] | None:
         """Return two links that touch at q, shape (n,); None when all is clear."""
@@ -81,10 +83,7 @@ class CollisionModel:
 
     def find_collisions(self, q: Vec) -> list[tuple[str, str]]:
         """Return all pairs of links that touch at q, each once."""
-        if not self.pairs:
-            return []
-        self._collide(q, stop_at_first=False)
-        return list(dict.fromkeys(self.pairs[k] for k in self._touching()))
+        return list(dict.fromkeys(self.pairs[k] for k in self._find_touching(q)))
 
     def min_clearance(self, q: Vec) -> float:
         """Return the smallest distance of any pair at q, [m]; +inf without pairs."""
@@ -132,6 +131,13 @@ class CollisionModel:
             )
         )
 
+    def _find_touching(self, q: Vec) -> list[int]:
+        """Return which of ``pairs`` touch at q."""
+        if not self.pairs:
+            return []
+        self._collide(q, stop_at_first=False)
+        return self._touching()
+
     def _touching(self) -> list[int]:
         results = self._results.collisionResults
         return [k for k in range(len(self.pairs)) if results[k].isCollision()]
@@ -177,14 +183,30 @@ class CollisionModel:
             if not lasting:
                 break
             self._set_pairs(lasting)
-            self._collide(q, stop_at_first=False)
-            lasting = [lasting[k] for k in self._touching()]
+            lasting = [lasting[k] for k in self._find_touching(q)]
         dropped = set(lasting)
         for a, b in lasting:
             self.left_out[self._links[a], self._links[b]] = (
                 "touch in every posture tried"
             )
         self._set_pairs([pair for pair in everything if pair not in dropped])
+
+    def _drop_overlaps_at_a_joint(self, urdf: Urdf) -> None:
+        """Leave out what touches at home and has one joint between, and fixed links."""
+        beside = {
+            frozenset((self._tree.place[j.parent][0], self._tree.place[j.child][0]))
+            for j in urdf.joints
+            if j.is_movable
+        }
+        dropped = set()
+        for k in self._find_touching(self._info.home):
+            places = [self._tree.find_place(link)[0] for link in self.pairs[k]]
+            of_scene = self.body_pairs[k][1] >= self.n_robot_bodies
+            if frozenset(places) in beside and not of_scene:
+                dropped.add(self.body_pairs[k])
+                self.left_out[self.pairs[k]] = "touch at home, one joint between"
+        if dropped:
+            self._set_pairs([pair for pair in self.body_pairs if pair not in dropped])
 
 
 class _Tree:

@@ -111,6 +111,48 @@ def test_every_primitive_collides(tmp_path: Path, shape: str) -> None:
     assert robot.find_collision(TRIANGLE) == ("base", "tip")
 
 
+FLANGE = (
+    '<joint name="{0}" type="fixed"><parent link="{1}"/><child link="{0}"/></joint>'
+)
+
+
+@pytest.mark.parametrize("home, n_pairs", [(0.0, 0), (1.5, 1)])
+def test_what_is_fixed_to_neighbours_may_touch_at_their_joint(
+    tmp_path: Path, home: float, n_pairs: int
+) -> None:
+    # two balls beside a joint: fixed to its links, they touch at 0 and not at 1.5
+    body = (
+        link("base")
+        + link("foot", BALL, xyz="0.9 0 0")
+        + link("upper")
+        + link("lower")
+        + link("tip", BALL, xyz="1.05 0 0")
+        + FLANGE.format("foot", "base")
+        + joint("j1", "base", "upper", "0 0 0")
+        + FLANGE.format("lower", "upper")
+        + FLANGE.format("tip", "lower")
+    )
+    arm = LimbSettings(base_link="base", eef_link="tip", home=(home,))
+
+    robot = make(tmp_path, body, limbs={"arm": arm})
+
+    assert robot.n_collision_pairs == n_pairs
+    model = robot.make_collision_model({})
+    assert model.left_out.get(("foot", "tip")) == (
+        "touch at home, one joint between" if n_pairs == 0 else None
+    )
+
+
+def test_what_touches_at_home_with_two_joints_between_is_checked(
+    tmp_path: Path,
+) -> None:
+    wide = '<sphere radius="2.95"/>'  # touches the ball 3 m away, stretched out only
+
+    robot = make(tmp_path, CHAIN.replace(link("base", BALL), link("base", wide)))
+
+    assert robot.find_collision(np.zeros(3)) == ("base", "tip")
+
+
 def test_neighbours_and_lasting_overlaps_are_not_checked(tmp_path: Path) -> None:
     wide = '<sphere radius="1.5"/>'
     body = CHAIN.replace(link("lower"), link("lower", wide))
