@@ -18,7 +18,7 @@ import coal
 import numpy as np
 import pinocchio as pin
 
-from paprle.robot.tree import Urdf, UrdfJoint
+from paprle.robot.tree import Urdf, UrdfJoint, flat_mimics
 
 _TURN = 2.0 * math.pi
 _N_TURNS = 72  # chosen: 5° apart over a full turn
@@ -28,6 +28,7 @@ _MARGIN = 0.02  # [m] chosen: twice what is kept by default
 _TOO_MUCH = 0.25  # chosen: of the free postures; more is not worth what it protects
 
 Pair = tuple[str, str]
+Range = tuple[float, float]
 Placed = list[tuple[coal.CollisionGeometry, pin.SE3]]
 """Geometries of a link, and where they are in it."""
 
@@ -66,12 +67,12 @@ def find_unjudged(tree: Urdf, links: Mapping[str, LinkShapes]) -> Unjudged:
     Returns:
         The pairs that bodies should not keep apart.
     """
-    never, thick = [], []
+    never, thick, ranges = [], [], _find_ranges(tree)
     for link in links:
         for above, way in _climb(tree, link):
             if above not in links:
                 continue
-            touching, blocked = _compare(links[above], links[link], way)
+            touching, blocked = _compare(links[above], links[link], way, ranges)
             if not touching:
                 never.append((above, link))
             elif blocked > _TOO_MUCH:
@@ -93,11 +94,14 @@ def _climb(tree: Urdf, link: str) -> Iterator[tuple[str, list[UrdfJoint]]]:
 
 
 def _compare(
-    above: LinkShapes, below: LinkShapes, way: Sequence[UrdfJoint]
+    above: LinkShapes,
+    below: LinkShapes,
+    way: Sequence[UrdfJoint],
+    ranges: Mapping[str, Range],
 ) -> tuple[int, float]:
     """Return in how many postures meshes touch, and which share of others is lost."""
     n_free = n_touching = n_blocked = 0
-    for q in itertools.product(*(_list_positions(joint) for joint in way)):
+    for q in itertools.product(*(_list_positions(joint, ranges) for joint in way)):
         T_above_below = pin.SE3.Identity()
         for joint, position in zip(way, q, strict=True):
             T_above_below *= joint.T_parent_child(position)
@@ -125,12 +129,24 @@ def _is_near(
     return False
 
 
-def _list_positions(joint: UrdfJoint) -> Sequence[float]:
+def _find_ranges(tree: Urdf) -> dict[str, Range]:
+    """Return what each joint goes through; one that mimics goes where it is taken."""
+    ranges = {joint.name: (joint.lower, joint.upper) for joint in tree.joints}
+    for mimic in flat_mimics(tree):
+        if mimic.multiplier == 0.0:  # and infinity times that is no number
+            ranges[mimic.joint] = mimic.offset, mimic.offset
+            continue
+        ends = [mimic.multiplier * q + mimic.offset for q in ranges[mimic.source]]
+        ranges[mimic.joint] = min(ends), max(ends)
+    return ranges
+
+
+def _list_positions(joint: UrdfJoint, ranges: Mapping[str, Range]) -> Sequence[float]:
     if not joint.is_movable:
         return (0.0,)
+    low, high = ranges[joint.name]
     if joint.kind == "prismatic":
-        return [float(q) for q in np.linspace(joint.lower, joint.upper, _N_SLIDES)]
-    low, high = joint.lower, joint.upper
+        return [float(q) for q in np.linspace(low, high, _N_SLIDES)]
     if high - low > _TURN:
         low, high = -0.5 * _TURN, 0.5 * _TURN
     n = 1 + math.ceil(_N_TURNS * (high - low) / _TURN)

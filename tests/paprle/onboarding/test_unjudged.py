@@ -67,3 +67,23 @@ def test_links_with_one_joint_between_are_no_question_here(tree: Urdf) -> None:
     links = {"l0": shapes(ball(0.3, 0.05), body=0.35), "l1": shapes(body=0.2)}
 
     assert find_unjudged(tree, links) == Unjudged()
+
+
+@pytest.mark.parametrize(("multiplier", "is_kept"), [(-4.0, True), (0.0, False)])
+def test_what_mimics_is_tried_where_it_is_taken_to(
+    tmp_path: Path, multiplier: float, is_kept: bool
+) -> None:
+    # a quarter of a turn away; the joint that mimics states no range of its own
+    text = "".join(f'<link name="l{i}"/>' for i in range(3)) + (
+        JOINT.format(i=0, j=1, kind="revolute", axis="0 0 1").replace("3.2", "0.5")
+        + '<joint name="j1" type="revolute"><parent link="l1"/><child link="l2"/>'
+        f'<axis xyz="0 0 1"/><mimic joint="j0" multiplier="{multiplier}"/></joint>'
+    )
+    path = tmp_path / "arm.urdf"
+    path.write_text(f'<robot name="arm">{text}</robot>')
+    beside = LinkShapes([ball(0.0, 0.05, y=0.3)], [ball(0.0, 0.055, y=0.3)])
+    links = {"l0": beside, "l2": LinkShapes([ball(0.3, 0.05)], [ball(0.3, 0.055)])}
+
+    found = find_unjudged(read_urdf(path), links)
+
+    assert found == (Unjudged() if is_kept else Unjudged(never=(("l0", "l2"),)))
