@@ -24,6 +24,7 @@ _SLOWEST = 0.1  # chosen: share of the wanted speed right at a singularity
 _ROTATION = 0.2  # [m/rad] chosen: as IkSettings.rotation_weight
 _AHEAD = 0.01  # [s] chosen: far enough for σ to change by more than rounding
 _NOISE = 1e-6  # chosen: σ of a limb that is always singular is 0 but for rounding
+_MAX_LOOKS = 200  # chosen: braking that needs more is refused; 1 s at 200 Hz
 _SWEEPS = 8  # measured: Jacobi's method has converged on 6 × 6 after 6
 
 
@@ -260,14 +261,16 @@ def are_slow(
     cannot move any tool as fast.
 
     Returns:
-        Whether they do.
+        Whether they do; false, too, where that cannot be told in time.
     """
     if tools.speed[0] == math.inf:
         return True
     allowed = tools.speed[0] * h
-    step = 0
-    while not _must_be_slow(tools, limits, h, v, step):
-        for side in range(2):
+    for step in range(_MAX_LOOKS):
+        if _must_be_slow(tools, limits, h, v, step):
+            return True
+        tools.tips[0] = tools.tips[1]
+        for side in range(0 if step == 0 else 1, 2):
             for i in range(len(c)):
                 A, t = limits.ddq_max[i], float(step + side)
                 scene.posture[i] = find_place(c[i], v[i], A, h, t)
@@ -281,8 +284,7 @@ def are_slow(
                 way += (tools.tips[1, limb, a] - tools.tips[0, limb, a]) ** 2
             if way > allowed * allowed:
                 return False
-        step += 1
-    return True
+    return False
 
 
 @compiled
