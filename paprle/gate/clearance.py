@@ -26,6 +26,7 @@ _AIM = 1e-3  # [m] chosen: rows keep this much more, for what linearising loses
 _CURVED = 0.8  # chosen: share of the braking power that rows count on
 _OUTWARD = 0.05  # chosen: share of what is missing that a period makes up, if moving
 _MOVING = 1e-9  # [rad/s] chosen: below this nothing is asked for
+N_PARTS = 4  # chosen: of the way back to the robot; the end of each is looked at
 _WIDE = 0.02  # [m] chosen: with more room than that, passing by is judged whole
 IS_FREE, IS_WIDE, IS_CLOSE = range(3)
 _ROUNDING = 1e-9  # chosen: far above rounding, far below anything that moves
@@ -50,6 +51,10 @@ class Scene(NamedTuple):
         behind: Of each pair on the way from where the robot is to the last command,
             shape (k,), [m].
         astray: How much that way can change it at most, shape (k,), [m].
+        floor: How near it may come on that way during a stop, shape (k,), [m].
+        apart: How far apart it is at least at the command looked at, shape (k,), [m].
+        room: How much nearer it may come from there, and on the way back to the robot,
+            shape (k,), [m].
         open: Pairs that a verification still has to look at, shape (k,).
         rows: Gradients of the distance of the pairs that matter, shape (k, n).
         allowed: How fast each of them may close, shape (k,), [m/s].
@@ -59,6 +64,9 @@ class Scene(NamedTuple):
         posture: The posture looked at, shape (n,).
         travel: How far each joint goes, shape (n,), [rad] or [m].
         pace: How far it goes in the period looked at, shape (n,), [rad] or [m].
+        gap: From the last command to where the robot is, shape (n,), [rad] or [m].
+        lag: The same from the command looked at, at most, shape (n,).
+        aside: The posture looked at between the two, shape (n,).
     """
 
     tree: Tree
@@ -72,6 +80,9 @@ class Scene(NamedTuple):
     change: Vec
     behind: Vec
     astray: Vec
+    floor: Vec
+    apart: Vec
+    room: Vec
     open: Ints
     rows: Vec
     allowed: Vec
@@ -80,6 +91,9 @@ class Scene(NamedTuple):
     posture: Vec
     travel: Vec
     pace: Vec
+    gap: Vec
+    lag: Vec
+    aside: Vec
 
 
 @compiled
@@ -108,6 +122,16 @@ def sweep(reach: Vec, k: int, travel: Vec) -> float:
     for i in range(len(travel)):
         change += reach[i, k] * travel[i]
     return change
+
+
+@inlined
+def find_pad(scene: Scene, k: int) -> float:
+    """Return how much more a pair keeps between the last command and the robot, [m].
+
+    Joints are not all behind by the same share: what is as far beside the postures
+    looked at as a part is long is meant, too.
+    """
+    return float(scene.astray[k] / N_PARTS)
 
 
 @compiled
@@ -169,7 +193,7 @@ def measure_behind(scene: Scene, c: Vec, q_meas: Vec) -> float:
     posture c.
 
     Args:
-        scene: Takes ``behind``.
+        scene: Takes ``gap``, ``astray`` and ``behind``.
         c: Last command, shape (n,), [rad].
         q_meas: Measured positions, shape (n,), [rad].
 
@@ -182,7 +206,8 @@ def measure_behind(scene: Scene, c: Vec, q_meas: Vec) -> float:
     pairs, behind, posture = scene.pairs, scene.behind, scene.posture
     one, two, astray = pairs.a, pairs.b, scene.astray
     for i in range(len(c)):
-        posture[i] = abs(q_meas[i] - c[i])
+        scene.gap[i] = q_meas[i] - c[i]
+        posture[i] = abs(scene.gap[i])
     sweep_all(pairs.reach, posture, astray)
     for k in range(len(one)):
         room = scene.distance[k] - pairs.keep[k] - _AIM
@@ -193,7 +218,7 @@ def measure_behind(scene: Scene, c: Vec, q_meas: Vec) -> float:
         return math.inf
     for share in (0.5, 1.0):
         for i in range(len(c)):
-            posture[i] = c[i] + share * (q_meas[i] - c[i])
+            posture[i] = c[i] + share * scene.gap[i]
         look_at(scene, posture)
         for place in range(n_open):
             k = scene.open[place]
@@ -227,6 +252,7 @@ def fill_rows(
     one, two = pairs.a, pairs.b
     for k in range(len(one)):
         room = min(distance[k], behind[k]) - pairs.keep[k] - _AIM
+        room = max(room - find_pad(scene, k), min(room, 0.0))
         if room >= scene.change[k]:
             continue
         row = scene.rows[n_rows]

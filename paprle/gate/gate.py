@@ -156,6 +156,7 @@ class Gate:
         motion = self._parts.motion
         motion.q_next[:], motion.v_next[:], motion.feed[:] = self.q_cmd, self.dq_cmd, 0
         motion.before[:] = np.nan
+        self._parts.scene.gap[:], self._parts.scene.astray[:] = 0.0, 0.0
 
     def _warm_up(self) -> None:
         """Run every kernel once, so that none is compiled after this."""

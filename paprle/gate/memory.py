@@ -48,7 +48,7 @@ class Parts(NamedTuple):
 def allocate(sizes: Sizes) -> tuple[Vec, Ints]:
     """Return the two blocks, empty."""
     n, g, m, b, k, t = sizes
-    n_floats = 32 * n + 29 * m + 31 * b + k * (2 * n + 9) + t * (n + 9) + 47
+    n_floats = 35 * n + 29 * m + 31 * b + k * (2 * n + 12) + t * (n + 9) + 47
     n_ints = _N_SIZES + n + g + 1 + 3 * m + 2 * b + 3 * k + t * (n + 1)
     integers = np.zeros(n_ints, dtype=np.int64)
     integers[:_N_SIZES] = sizes
@@ -173,6 +173,9 @@ def lay_out(floats: Vec, integers: Ints) -> Parts:
         change=_take(floats, f, k),
         behind=_take(floats, f, k),
         astray=_take(floats, f, k),
+        floor=_take(floats, f, k),
+        apart=_take(floats, f, k),
+        room=_take(floats, f, k),
         open=_take(integers, i, k),
         rows=_take(floats, f, k * n).reshape((k, n)),
         allowed=_take(floats, f, k),
@@ -181,6 +184,9 @@ def lay_out(floats: Vec, integers: Ints) -> Parts:
         posture=_take(floats, f, n),
         travel=_take(floats, f, n),
         pace=_take(floats, f, n),
+        gap=_take(floats, f, n),
+        lag=_take(floats, f, n),
+        aside=_take(floats, f, n),
     )
     tools = Tools(
         joint=_take(integers, i, t),

@@ -127,6 +127,7 @@ def _measure(parts: Parts, h: float) -> float:
         way = compute_stopping_distance(speed, parts.limits.ddq_max[i], h)
         scene.travel[i] = speed * h + way
     clearance = measure_all(scene, c)
+    scene.gap[:], scene.astray[:] = 0.0, 0.0
     if are_finite(q_meas):
         clearance = min(clearance, measure_behind(scene, c, q_meas))
     return clearance

@@ -5,6 +5,10 @@ moment between samples, too: joints go evenly from one command to the next. It i
 at by conservative advancement: a pair that has d more than it is to keep needs no look
 before the joints moved enough to use d up, each by its ``reach``, and then passes by.
 Braking is always a next step that was verified before, so there is always an answer.
+
+The robot lags behind its command. So all postures between are looked at, too, carried
+along with the command: the stop from where the robot is, not only from the command.
+What lies between and is too near already may come no nearer, and may leave.
 """
 
 from __future__ import annotations
@@ -12,7 +16,15 @@ from __future__ import annotations
 import math
 
 from paprle.compiled import compiled, inlined
-from paprle.gate.clearance import Scene, look_at, measure, sweep, sweep_all
+from paprle.gate.clearance import (
+    N_PARTS,
+    Scene,
+    find_pad,
+    look_at,
+    measure,
+    sweep,
+    sweep_all,
+)
 from paprle.gate.limits import Limits
 from paprle.robot.braking import compute_stopping_distance
 from paprle.robot.distance import bound_along, bound_pair
@@ -39,31 +51,70 @@ def verify_stop(scene: Scene, limits: Limits, h: float, c: Vec, v: Vec) -> bool:
     Returns:
         Whether they do; false, too, where that cannot be told in time.
     """
-    end, n_open, ahead = 1.0, 0, math.inf
-    pairs, change = scene.pairs, scene.change
+    end, t = 1.0, 0.0
     for i in range(len(v)):
         end = max(end, 1.0 + math.ceil(abs(v[i]) / (limits.ddq_max[i] * h)))
-    _find_travel(scene, limits, h, v, 0.0)
-    sweep_all(pairs.reach, scene.travel, change)
-    for k in range(len(pairs.a)):
-        room = scene.distance[k] - pairs.keep[k]
-        if change[k] > max(room, 0.0):
-            scene.open[n_open] = k
-            n_open += 1
-            ahead = min(ahead, _find_ahead(scene, k, room, change[k], 0.0))
-    t = 0.0
+    _find_travel(scene, limits, h, v, t)
+    sweep_all(scene.pairs.reach, scene.travel, scene.change)
+    n_open, ahead = _open_pairs(scene, c)
     for _ in range(_MAX_LOOKS):
         if n_open == 0 or t >= end:
             return True
         t = min(t + ahead, end)
         for i in range(len(v)):
-            scene.posture[i] = find_place(c[i], v[i], limits.ddq_max[i], h, t)
+            place = find_place(c[i], v[i], limits.ddq_max[i], h, t)
+            scene.posture[i], scene.lag[i] = (
+                place,
+                _find_lag(scene.gap[i], place - c[i]),
+            )
         look_at(scene, scene.posture)
         _find_travel(scene, limits, h, v, t)
         n_open, ahead = _look_ahead(scene, t, n_open)
         if n_open < 0:
             return False
     return False
+
+
+@compiled
+def _open_pairs(scene: Scene, c: Vec) -> tuple[int, float]:
+    """Note the pairs that a stop may bring too near, and how near each may come.
+
+    Between the last command and the robot that is what it keeps and ``find_pad``; or
+    as near as it is.
+
+    Args:
+        scene: ``change`` is that of the whole stop; takes ``open`` and ``floor``.
+        c: Last command, shape (n,), [rad].
+
+    Returns:
+        How many there are, and the number of periods in which none needs a look.
+    """
+    n_open, ahead, pairs = 0, math.inf, scene.pairs
+    for k in range(len(pairs.a)):
+        room, pad = scene.distance[k] - pairs.keep[k], find_pad(scene, k)
+        if scene.change[k] > max(room - scene.astray[k] - pad, 0.0):
+            scene.open[n_open] = k
+            scene.floor[k] = pairs.keep[k] + pad
+            scene.apart[k], scene.room[k] = scene.distance[k], room
+            n_open += 1
+    scene.posture[:], scene.lag[:] = c, scene.gap
+    _look_aside(scene, n_open, True)
+    for place in range(n_open):
+        k = scene.open[place]
+        change = scene.change[k]
+        ahead = min(ahead, _find_ahead(scene, k, scene.room[k], change, 0.0))
+    return n_open, ahead
+
+
+@inlined
+def _find_lag(gap: float, way: float) -> float:
+    """Return how far a joint is behind at most once its command went a way.
+
+    A command that comes back to where the robot is leaves it behind by less.
+    """
+    if gap * way <= 0.0:
+        return gap
+    return math.copysign(max(abs(gap) - abs(way), 0.0), gap)
 
 
 @compiled
@@ -106,28 +157,85 @@ def _look_ahead(scene: Scene, t: float, n_open: int) -> tuple[int, float]:
         How many stay open, −1 where one is too near; and the number of periods in which
         none of them needs a look.
     """
-    bodies, R, p, witness = scene.bodies, scene.R_body, scene.p_body, scene.witness
-    pairs = scene.pairs
-    one, two, reach = pairs.a, pairs.b, pairs.reach
     still, ahead = 0, math.inf
     for place in range(n_open):
         k = scene.open[place]
-        floor = min(pairs.keep[k], scene.distance[k])
-        room = bound_pair(bodies, one[k], two[k], R, p) - floor
-        need = sweep(reach, k, scene.travel)
-        if room < min(need, _find_fine(floor)):
-            along = bound_along(bodies, one[k], two[k], R, p, scene.normal[k])
-            room = max(room, along - floor)
-        if room < 0.0:
-            room = measure(bodies, one[k], two[k], R, p, witness) - floor
-            scene.normal[k] = witness[6:]
-        if room < -_ROUNDING:
+        floor = min(scene.pairs.keep[k], scene.distance[k])
+        scene.change[k] = sweep(scene.pairs.reach, k, scene.travel)
+        need = scene.change[k] + scene.astray[k] + find_pad(scene, k)
+        scene.room[k] = _find_room(scene, k, floor, need)
+        scene.apart[k] = scene.room[k] + floor
+        if scene.room[k] < -_ROUNDING:
             return -1, ahead
-        if need > max(room, 0.0):
+    if not _look_aside(scene, n_open, False):
+        return -1, ahead
+    for place in range(n_open):
+        k = scene.open[place]
+        if scene.change[k] > max(scene.room[k], 0.0):
             scene.open[still] = k
             still += 1
-            ahead = min(ahead, _find_ahead(scene, k, room, need, t))
+            at = _find_ahead(scene, k, scene.room[k], scene.change[k], t)
+            ahead = min(ahead, at)
     return still, ahead
+
+
+@compiled
+def _find_room(scene: Scene, k: int, floor: float, need: float) -> float:
+    """Return how much nearer a pair may come in the posture looked at, [m].
+
+    Args:
+        scene: Bodies are placed.
+        k: The pair.
+        floor: How near it may come, [m].
+        need: More than that need not be known, [m].
+    """
+    bodies, R, p, witness = scene.bodies, scene.R_body, scene.p_body, scene.witness
+    a, b = scene.pairs.a[k], scene.pairs.b[k]
+    room = bound_pair(bodies, a, b, R, p) - floor
+    if room < min(need, _find_fine(floor)):
+        along = bound_along(bodies, a, b, R, p, scene.normal[k])
+        room = max(room, along - floor)
+    if room < 0.0:
+        room = measure(bodies, a, b, R, p, witness) - floor
+        scene.normal[k] = witness[6:]
+    return room
+
+
+@compiled
+def _look_aside(scene: Scene, n_open: int, is_first: bool) -> bool:
+    """Measure the open pairs between the command looked at and the robot behind it.
+
+    The end of each part of the way stands for all of it (``find_pad``).
+
+    Args:
+        scene: Where the command is: ``posture``, ``lag``, ``apart``; ``room`` is made
+            less where there is less.
+        n_open: How many pairs are open.
+        is_first: Nothing has moved yet: ``floor`` is made less where there is less.
+
+    Returns:
+        Whether all keep to their floor.
+    """
+    for part in range(N_PARTS):
+        share, is_placed = (part + 1.0) / N_PARTS, False
+        for place in range(n_open):
+            k = scene.open[place]
+            floor, astray = scene.floor[k], scene.astray[k]
+            left = scene.apart[k] - share * astray - floor
+            if astray == 0.0 or left >= scene.change[k]:
+                continue
+            if not is_placed:
+                for i in range(len(scene.lag)):
+                    scene.aside[i] = scene.posture[i] + share * scene.lag[i]
+                look_at(scene, scene.aside)
+                is_placed = True
+            room = _find_room(scene, k, floor, scene.change[k])
+            if is_first and room < 0.0:
+                scene.floor[k], room = floor + room, 0.0
+            if room < -_ROUNDING:
+                return False
+            scene.room[k] = min(scene.room[k], room)
+    return True
 
 
 @compiled
@@ -143,7 +251,8 @@ def _find_ahead(scene: Scene, k: int, room: float, need: float, t: float) -> flo
     """
     keep, distance = scene.pairs.keep[k], scene.distance[k]
     ahead = math.inf
-    if distance < keep:
+    is_behind = scene.astray[k] > 0.0 and scene.floor[k] < keep
+    if distance < keep or is_behind:
         # every sample, or it could come nearer period by period
         ahead = 1.0 + math.floor(t) - t
     allowed = max(room, 0.0) + _find_fine(min(keep, distance))

@@ -142,19 +142,40 @@ def test_stops_of_fast_arms_keep_clear_between_their_commands(posture, signs):
     assert True in said
 
 
-@pytest.mark.parametrize("lags", [(0.02, 0.02), (0.01, 0.03)], ids=str)
-@pytest.mark.parametrize("name", ["piper", "papras_7dof_2arm"])
-def test_the_robot_that_lags_behind_keeps_clear_too(name, lags):
-    robot, rng = load(name), np.random.default_rng(7)
+LAGS = [(0.02, 0.02), (0.02, 0.08), (0.08, 0.08)]
+
+
+@pytest.mark.parametrize("lags", LAGS, ids=str)
+@pytest.mark.parametrize(
+    ("name", "pattern"), [("piper", "rub"), ("papras_7dof_2arm", "clash")]
+)
+def test_the_robot_that_lags_behind_keeps_clear_too(name, pattern, lags):
+    soak_lagging(name, pattern, lags, seed=3, n=500)
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("lags", LAGS, ids=str)
+@pytest.mark.parametrize("name", ["piper", "papras_7dof_2arm", "table2"])
+def test_the_robot_that_lags_behind_keeps_clear_for_long(name, lags):
+    for seed, pattern in enumerate(("clash", "rub", "cross")):
+        soak_lagging(name, pattern, lags, seed, n=4000)
+
+
+def soak_lagging(name, pattern, lags, seed, n):
+    """Judge where the robot is, and all the way from there to its command."""
+    robot, rng = load(name), np.random.default_rng(seed)
     gate, judge = Gate(robot), Judge(robot, GateSettings())
     servo = Servo(robot.home, rng.uniform(*lags, len(robot.home)))
-    targets = make_targets(rng, robot, 500, "clash", judge)
+    targets = make_targets(rng, robot, n, pattern, judge)
 
     commands, _, postures = drive(gate, targets, servo=servo)
 
     assert judge_joints(commands, robot).is_ok
     assert judge.find_bad(commands) == []
-    assert judge.find_bad(postures) == []
+    for share in (0.0, 0.3, 0.6):
+        assert judge.find_bad(postures + share * (commands - postures)) == []
+    assert np.abs(np.diff(commands, axis=0)).sum() > 0.02 * n, "and does move"
 
 
 def draw_too_near(robot, judge, rng):

@@ -238,6 +238,47 @@ def test_a_stop_is_verified_if_every_command_of_it_keeps_clear(make):
         assert is_safe or least < 0.0
 
 
+@pytest.mark.parametrize("behind", [0.02, 0.1, 0.3])
+def test_one_that_stands_too_near_its_command_does_not_may_leave(behind):
+    # held 'behind' nearer to the other than it was told to be, 2 mm from it
+    gate, c = Gate(make_sliders()), 0.5 * (1.0 - 2 * BALL - 0.002 - behind)
+    gate.reset([c, c])
+    q_meas, nearest = np.array([c + behind, c]), 0.002
+
+    for _ in range(50):
+        result = gate.step([c + 0.01, c], H, q_meas=q_meas)
+    assert result.q_cmd[0] <= c + 1e-9, "no nearer"
+    for _ in range(400):
+        result = gate.step([0.0, c], H, q_meas=q_meas)
+        q_meas = result.q_cmd + [behind, 0.0]
+        nearest = min(nearest, gap(q_meas))
+
+    assert result.q_cmd[0] == pytest.approx(0.0, abs=1e-9)
+    assert nearest >= 0.002 - 1e-6
+
+
+def test_a_command_may_come_back_to_a_robot_that_stands_too_near():
+    gate = Gate(make_sliders())
+    gate.reset([0.3, 0.44])
+    q_meas = np.array([1.0 - 2 * BALL - 0.44 - 0.015, 0.44])  # 0.145 farther on
+
+    for _ in range(400):
+        result = gate.step(q_meas, H, q_meas=q_meas)
+
+    assert result.q_cmd[0] == pytest.approx(q_meas[0], abs=2e-3)
+
+
+def test_a_stop_is_verified_from_where_the_robot_is_not_only_from_its_command():
+    # the command has passed the post and goes down beside it
+    parts, c, v = ready(Gate(make_crane()), [0.65, BALL], [0.0, -0.3])
+    assert stops.verify_stop(parts.scene, parts.limits, H, c, v)
+
+    clearance.measure_behind(parts.scene, c, np.array([0.35, BALL]))
+
+    assert not stops.verify_stop(parts.scene, parts.limits, H, c, v), "it has not"
+    assert stops.verify_stop(parts.scene, parts.limits, H, c, -v), "and may leave"
+
+
 @pytest.mark.skipif(not numba.config.DISABLE_JIT, reason="kernels have it compiled in")
 def test_a_stop_that_needs_too_many_looks_is_refused(monkeypatch):
     gate = Gate(make_crane())
