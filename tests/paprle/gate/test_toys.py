@@ -8,7 +8,7 @@ import numba
 import numpy as np
 import pytest
 from adversary import Judge, drive, judge_joints
-from toys import BALL, make_crane, make_sliders, make_swing, make_zigzag
+from toys import BALL, make_crane, make_elbow, make_sliders, make_swing, make_zigzag
 
 from paprle.gate import clearance, limits, stops, tools
 from paprle.gate.gate import Gate
@@ -288,6 +288,18 @@ def test_a_stop_that_needs_too_many_looks_is_refused(monkeypatch):
     monkeypatch.setattr(stops, "_MAX_LOOKS", 1)
 
     assert not stops.verify_stop(parts.scene, parts.limits, H, c, v)
+
+
+@pytest.mark.skipif(not numba.config.DISABLE_JIT, reason="kernels have it compiled in")
+def test_tools_whose_stop_needs_too_many_looks_are_not_slow(monkeypatch):
+    gate = Gate(make_elbow())
+    parts, c, v = ready(gate, [0.0, -0.5, 1.0, 0.0], [1.0, 0.0, 0.0, 0.0])
+    parts.tools.speed[0] = 0.65  # 0.61 m/s now, and never more than 2.7
+    assert tools.are_slow(parts.tools, parts.scene, parts.limits, H, c, v)
+
+    monkeypatch.setattr(tools, "_MAX_LOOKS", 1)
+
+    assert not tools.are_slow(parts.tools, parts.scene, parts.limits, H, c, v)
 
 
 def test_once_it_has_stopped_a_pair_needs_no_more_looks():
