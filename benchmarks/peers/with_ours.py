@@ -73,9 +73,8 @@ class OurSolver:
             self._gate.q_cmd,
             self._dt,
         )
-        dq = (q - self._q) / self._dt
         self._q = q
-        self._gate.step(q, self._dt, dq_des=dq)
+        self._gate.step(q, self._dt)
         return True
 
     def read(self) -> tuple[np.ndarray, np.ndarray]:

@@ -27,7 +27,6 @@ _CURVED = 0.8  # chosen: share of the braking power that rows count on
 _OUTWARD = 0.05  # chosen: share of what is missing that a period makes up, if moving
 _MOVING = 1e-9  # [rad/s] chosen: below this nothing is asked for
 N_PARTS = 4  # chosen: of the way back to the robot; the end of each is looked at
-_WIDE = 0.02  # [m] chosen: with more room than that, passing by is judged whole
 IS_FREE, IS_WIDE, IS_CLOSE = range(3)
 _ROUNDING = 1e-9  # chosen: far above rounding, far below anything that moves
 
@@ -243,8 +242,8 @@ def fill_rows(
 
     Returns:
         Number of rows, and whether ``v`` breaks any: ``IS_FREE`` if none; ``IS_WIDE``
-        if those that it breaks leave much room, so that the verification may tell that
-        it passes by; else ``IS_CLOSE``.
+        if those that it breaks leave room, so that the verification may tell that it
+        passes by; else ``IS_CLOSE``.
     """
     n_rows, state = 0, IS_FREE
     bodies, R, p, witness = scene.bodies, scene.R_body, scene.p_body, scene.witness
@@ -267,7 +266,7 @@ def fill_rows(
             scene.allowed[n_rows] = allowed
             n_rows += 1
             if closing > allowed + _ROUNDING:
-                is_wide = room > _WIDE and behind[k] >= distance[k]
+                is_wide = room > 0.0 and behind[k] >= distance[k]
                 state = max(state, IS_WIDE if is_wide else IS_CLOSE)
     return n_rows, state
 

@@ -147,6 +147,7 @@ class Gate:
                 f"from, got {q_meas!r}; check the follower's joint states"
             )
         self.q_cmd, self.dq_cmd = readonly(q), readonly(np.zeros_like(q))
+        self._is_straight = 0.0
         self._take_back()
         self._is_stepping = False
         self._h = 0.0
@@ -155,7 +156,7 @@ class Gate:
         """Go on from the last command: what a step left that was broken off is none."""
         motion = self._parts.motion
         motion.q_next[:], motion.v_next[:], motion.feed[:] = self.q_cmd, self.dq_cmd, 0
-        motion.before[:] = np.nan
+        motion.before[:], motion.is_straight[0] = np.nan, self._is_straight
         self._parts.scene.gap[:], self._parts.scene.astray[:] = 0.0, 0.0
 
     def _warm_up(self) -> None:
@@ -232,6 +233,7 @@ class Gate:
                 _put(motion.dq_des, dq_des)
             clearance = self._advance(dq_des is not None, is_blocked, events)
         self.q_cmd, self.dq_cmd = _keep(motion.q_next), _keep(motion.v_next)
+        self._is_straight = motion.is_straight.item()
         self._is_stepping = False
         return GateResult(self.q_cmd, tuple(events), clearance)
 

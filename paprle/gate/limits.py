@@ -81,6 +81,8 @@ class Motion(NamedTuple):
         exact: 1 where the next step reaches the goal.
         v_next: Velocity of the next command, [rad/s].
         q_next: The next command, [rad].
+        straight: How hard joints brake that come to rest together, [rad/s²].
+        is_straight: 1 where the verified stop is that one, else 0, shape (1,).
     """
 
     c: Vec
@@ -96,6 +98,8 @@ class Motion(NamedTuple):
     exact: Vec
     v_next: Vec
     q_next: Vec
+    straight: Vec
+    is_straight: Vec
 
 
 def make_groups(robot: RobotInfo) -> tuple[Ints, Ints]:

@@ -48,7 +48,7 @@ class Parts(NamedTuple):
 def allocate(sizes: Sizes) -> tuple[Vec, Ints]:
     """Return the two blocks, empty."""
     n, g, m, b, k, t = sizes
-    n_floats = 35 * n + 29 * m + 31 * b + k * (2 * n + 12) + t * (n + 9) + 47
+    n_floats = 36 * n + 29 * m + 31 * b + k * (2 * n + 12) + t * (n + 9) + 48
     n_ints = _N_SIZES + n + g + 1 + 3 * m + 2 * b + 3 * k + t * (n + 1)
     integers = np.zeros(n_ints, dtype=np.int64)
     integers[:_N_SIZES] = sizes
@@ -135,6 +135,8 @@ def lay_out(floats: Vec, integers: Ints) -> Parts:
         exact=_take(floats, f, n),
         v_next=_take(floats, f, n),
         q_next=_take(floats, f, n),
+        straight=_take(floats, f, n),
+        is_straight=_take(floats, f, 1),
     )
     tree = Tree(
         parent=_take(integers, i, m),

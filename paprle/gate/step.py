@@ -28,7 +28,9 @@ from paprle.gate.limits import (
     limit_along,
 )
 from paprle.gate.memory import Parts, lay_out
+from paprle.gate.rest import rests_clear
 from paprle.gate.stops import verify_stop
+from paprle.gate.straight import brake_straight, fill_straight, is_within
 from paprle.gate.tools import are_slow, slow_tools
 from paprle.robot.arrays import Ints
 from paprle.robot.braking import compute_stopping_distance
@@ -71,8 +73,8 @@ def advance(
     v = parts.motion.v_next
     n_rows, state = fill_rows(parts.scene, parts.limits, h, parts.box, v)
     if state == IS_FREE:
-        return flags | _settle(parts, h), 0, clearance
-    if state == IS_WIDE and _is_safe(parts, h):
+        return flags | _settle(parts, h, False), 0, clearance
+    if state == IS_WIDE and _can_stop(parts, h, True):
         return flags, 0, clearance
     _still_idle_limbs(parts)
     return flags, n_rows, clearance
@@ -85,7 +87,7 @@ def finish(floats: Vec, integers: Ints, h: float, v: Vec) -> int:
     for i in range(len(v)):
         parts.motion.v_next[i] = min(max(v[i], parts.box.low[i]), parts.box.high[i])
     _fill_next(parts.limits, parts.motion, h)
-    return _settle(parts, h)
+    return _settle(parts, h, True)
 
 
 @compiled
@@ -113,6 +115,8 @@ def _begin(parts: Parts, h: float, scale: float) -> None:
     for i in range(len(motion.c)):
         motion.c[i], motion.v[i] = motion.q_next[i], motion.v_next[i]
     fill_box(parts.limits, h, scale, motion.c, motion.v, parts.box)
+    if motion.is_straight[0] > 0.0:
+        brake_straight(parts.limits, h, motion, parts.box)
 
 
 @compiled
@@ -169,29 +173,63 @@ def _still_idle_limbs(parts: Parts) -> None:
 
 
 @compiled
-def _settle(parts: Parts, h: float) -> int:
+def _settle(parts: Parts, h: float, is_near: bool) -> int:
     """Make ``v_next`` one that was verified (V2): as much of it as can be, or braking.
 
     Returns:
         ``IS_UNVERIFIED`` where it is not as proposed, or 0.
     """
     limits, box, motion = parts.limits, parts.box, parts.motion
-    if _is_safe(parts, h):
+    if _can_stop(parts, h, is_near):
         return 0
     for share in _SHARES:
         for i in range(len(motion.c)):
             step = motion.v_next[i] - box.brake[i]
             motion.v_next[i] = box.brake[i] + share * step
         _fill_next(limits, motion, h)
-        if share > 0.0 and _is_safe(parts, h):
+        if share > 0.0 and _can_stop(parts, h, True):
             break
     return IS_UNVERIFIED
 
 
 @compiled
-def _is_safe(parts: Parts, h: float) -> bool:
+def _can_stop(parts: Parts, h: float, is_near: bool) -> bool:
+    """Tell whether ``v_next`` has a verified stop; note which: hard, or straight.
+
+    Args:
+        parts: The gate's memory.
+        h: Period, [s].
+        is_near: Something is near: it may well have none.
+
+    Returns:
+        Whether it has.
+    """
+    limits, motion = parts.limits, parts.motion
+    if _is_safe(parts, limits, h, is_near):
+        motion.is_straight[0] = 0.0
+        return True
+    fill_straight(limits, motion.v_next, motion.straight)
+    softer = Limits(
+        limits.q_min,
+        limits.q_max,
+        limits.dq_max,
+        motion.straight,
+        limits.leash,
+        limits.members,
+        limits.starts,
+    )
+    if not (is_within(limits, h, motion) and _is_safe(parts, softer, h, True)):
+        return False
+    motion.is_straight[0] = 1.0
+    return True
+
+
+@compiled
+def _is_safe(parts: Parts, limits: Limits, h: float, is_near: bool) -> bool:
     """Tell whether ``v_next`` and the braking after it keep clear and slow enough."""
-    limits, c, v = parts.limits, parts.motion.c, parts.motion.v_next
+    c, v = parts.motion.c, parts.motion.v_next
+    if is_near and not rests_clear(parts.scene, limits, h, c, v):
+        return False
     is_slow = are_slow(parts.tools, parts.scene, limits, h, c, v)
     return is_slow and verify_stop(parts.scene, limits, h, c, v)
 
