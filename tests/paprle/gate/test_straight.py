@@ -1,0 +1,134 @@
+"""Stops on the straight way, and where stops end, on robots of two joints."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from adversary import Judge, drive, judge_joints
+from toys import BALL, make_crane, make_sliders, make_swing
+
+from paprle.gate import clearance, limits, rest, stops, straight
+from paprle.gate.gate import Gate
+from paprle.gate.reasons import Reason
+from paprle.settings import GateSettings
+
+H, V, A, KEEP = 0.01, 1.0, 5.0, 0.01
+START, GOAL = np.array([0.0, -0.0247]), np.array([1.0, 0.2753])
+"""A way that passes the crane's post by 20 mm; braking hard leaves it by as much."""
+
+
+def apart(path):
+    """Distance of the crane's ball from the post, [m]."""
+    return np.hypot(path[:, 0] - 0.5, path[:, 1]) - 2 * BALL
+
+
+def off_the_way(path):
+    """Distance from the straight way, [m]."""
+    way = (GOAL - START) / np.linalg.norm(GOAL - START)
+    gone = path - START
+    return np.abs(gone[:, 0] * way[1] - gone[:, 1] * way[0])
+
+
+def ready(gate, q, v):
+    """Measure all bodies in a posture; return memory, posture and velocity."""
+    gate.reset(q)
+    parts, c, v = gate._parts, np.array(q, dtype=float), np.array(v, dtype=float)
+    limits.fill_box(parts.limits, H, 1.0, c, v, parts.box)
+    parts.scene.travel[:] = 10.0
+    clearance.measure_all(parts.scene, c)
+    parts.motion.c[:], parts.motion.v_next[:] = c, v
+    return parts, c, v
+
+
+def test_who_passes_by_on_a_straight_way_is_not_slowed():
+    gate, free = Gate(make_crane()), Gate(make_crane().info)
+    gate.reset(START)
+    free.reset(START)
+
+    path, events, _ = drive(gate, [GOAL] * 140, H)
+
+    assert np.array_equal(path, drive(free, [GOAL] * 140, H)[0])
+    assert path[-1] == pytest.approx(GOAL)
+    assert not any(Reason.CLEARANCE in found for found in events)
+
+
+def test_braking_keeps_clear_wherever_it_begins():
+    n_straight = 0
+    for k in range(1, 120, 3):
+        gate = Gate(make_crane())
+        gate.reset(START)
+        before, _, _ = drive(gate, [GOAL] * k, H)
+        n_straight += gate._is_straight > 0.0
+
+        after, _, _ = drive(gate, [None] * 22, H)
+
+        assert apart(after).min() >= KEEP - 5e-4
+        assert gate.is_at_rest, "no later than its slowest joint"
+        path = np.vstack([before, after])
+        assert judge_joints(path, make_crane(), H, START).is_ok
+        if gate._is_straight > 0.0:
+            assert off_the_way(after).max() < 1e-9
+    assert n_straight > 3, "or it was no test of straight stops"
+
+
+def test_a_step_broken_off_leaves_the_stop_that_was_verified():
+    gate = Gate(make_crane())
+    gate.reset(START)
+    while gate._is_straight == 0.0:
+        gate.step(GOAL, H)
+    gate._is_stepping, gate._parts.motion.is_straight[0] = True, 0.0
+
+    after, _, _ = drive(gate, [None] * 22, H)
+
+    assert off_the_way(after).max() < 1e-9
+
+
+def test_joints_that_rest_together_brake_in_proportion_and_never_harder_than_they_can():
+    gate = Gate(make_crane())
+    parts, _, _ = ready(gate, START, [0.0, 0.0])
+    found = np.full(2, np.nan)
+
+    straight.fill_straight(parts.limits, np.array([1.0, -0.25]), found)
+    assert found == pytest.approx([A, A / 4])
+
+    straight.fill_straight(parts.limits, np.array([0.0, -0.25]), found)
+    assert found == pytest.approx([A, A])
+
+
+@pytest.mark.parametrize(
+    ("y", "vy", "fits"),
+    [
+        (1.95, 0.2, True),
+        (1.969, 0.2, False),
+        (-1.95, -0.2, True),
+        (-1.969, -0.2, False),
+        (1.969, -0.2, True),
+    ],
+)
+def test_a_straight_stop_has_to_fit_the_position_limits(y, vy, fits):
+    parts, _, v = ready(Gate(make_crane()), [-1.0, y], [1.0, vy])
+    straight.fill_straight(parts.limits, v, parts.motion.straight)
+
+    assert straight.is_within(parts.limits, H, parts.motion) == fits
+
+
+@pytest.mark.parametrize("make", [make_sliders, make_crane, make_swing])
+def test_a_stop_that_ends_too_near_is_refused_at_once(make):
+    robot, rng = make(), np.random.default_rng(4)
+    gate, judge = Gate(robot), Judge(robot, GateSettings())
+    said = {True: 0, False: 0}
+    while min(said.values()) < 10:
+        q = rng.uniform([-0.2, -0.5], [0.9, 0.9])
+        if make is make_swing:
+            q = rng.uniform([0.2, -0.5], [1.2, 1.5])
+        parts, c, v = ready(gate, q, rng.uniform(-V, V, 2))
+        if not 0.0 < -judge.miss(c) < 0.1:
+            continue
+        end = [stops.find_place(c[i], v[i], A, H, 99.0) for i in range(2)]
+        miss = judge.miss(np.array(end))
+
+        is_clear = rest.rests_clear(parts.scene, parts.limits, H, c, v)
+
+        said[is_clear] += 1
+        assert is_clear == (miss <= 0.0) or abs(miss) < 1e-6
+        assert is_clear or not stops.verify_stop(parts.scene, parts.limits, H, c, v)
