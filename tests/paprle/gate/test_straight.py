@@ -54,7 +54,7 @@ def test_who_passes_by_on_a_straight_way_is_not_slowed():
 
 def test_braking_keeps_clear_wherever_it_begins():
     n_straight = 0
-    for k in range(1, 120, 3):
+    for k in range(1, 120, 2):
         gate = Gate(make_crane())
         gate.reset(START)
         before, _, _ = drive(gate, [GOAL] * k, H)
