@@ -66,6 +66,7 @@ class Scene(NamedTuple):
         gap: From the last command to where the robot is, shape (n,), [rad] or [m].
         lag: The same from the command looked at, at most, shape (n,).
         aside: The posture looked at between the two, shape (n,).
+        work: Bodies placed and pairs looked at in this period, shape (1,).
     """
 
     tree: Tree
@@ -93,11 +94,13 @@ class Scene(NamedTuple):
     gap: Vec
     lag: Vec
     aside: Vec
+    work: Vec
 
 
 @compiled
 def look_at(scene: Scene, q: Vec) -> None:
     """Place every joint and body in posture q, shape (n,)."""
+    scene.work[0] += len(scene.bodies.joint)
     place_joints(scene.tree, q, scene.R_joint, scene.p_joint)
     place_bodies(scene.bodies, scene.R_joint, scene.p_joint, scene.R_body, scene.p_body)
 

@@ -48,7 +48,7 @@ class Parts(NamedTuple):
 def allocate(sizes: Sizes) -> tuple[Vec, Ints]:
     """Return the two blocks, empty."""
     n, g, m, b, k, t = sizes
-    n_floats = 36 * n + 29 * m + 31 * b + k * (2 * n + 12) + t * (n + 9) + 48
+    n_floats = 36 * n + 29 * m + 31 * b + k * (2 * n + 12) + t * (n + 9) + 49
     n_ints = _N_SIZES + n + g + 1 + 3 * m + 2 * b + 3 * k + t * (n + 1)
     integers = np.zeros(n_ints, dtype=np.int64)
     integers[:_N_SIZES] = sizes
@@ -189,6 +189,7 @@ def lay_out(floats: Vec, integers: Ints) -> Parts:
         gap=_take(floats, f, n),
         lag=_take(floats, f, n),
         aside=_take(floats, f, n),
+        work=_take(floats, f, 1),
     )
     tools = Tools(
         joint=_take(integers, i, t),

@@ -130,6 +130,7 @@ def _measure(parts: Parts, h: float) -> float:
         speed = max(abs(box.low[i]), abs(box.high[i]))
         way = compute_stopping_distance(speed, parts.limits.ddq_max[i], h)
         scene.travel[i] = speed * h + way
+    scene.work[0] = 0.0
     clearance = measure_all(scene, c)
     scene.gap[:], scene.astray[:] = 0.0, 0.0
     if are_finite(q_meas):

@@ -31,7 +31,8 @@ from paprle.robot.distance import bound_along, bound_pair
 from paprle.types import Vec
 
 _SAG = 3e-4  # [m] chosen: what may be lost between two looks; 5e-4 are allowed
-_MAX_LOOKS = 60  # chosen: a stop that needs more is refused
+_MAX_WORK = 6000.0  # chosen: bodies and pairs looked at in a period, about 1 ms
+_EXACT = 10.0  # chosen: a distance counts as that many bounds
 _ROUNDING = 1e-9  # chosen: far above rounding, far below anything that moves
 
 
@@ -56,10 +57,11 @@ def verify_stop(scene: Scene, limits: Limits, h: float, c: Vec, v: Vec) -> bool:
         end = max(end, 1.0 + math.ceil(abs(v[i]) / (limits.ddq_max[i] * h)))
     _find_travel(scene, limits, h, v, t)
     sweep_all(scene.pairs.reach, scene.travel, scene.change)
+    limit = 0.5 * (scene.work[0] + _MAX_WORK)  # the rest is for a slower one
     n_open, ahead = _open_pairs(scene, c)
-    for _ in range(_MAX_LOOKS):
-        if n_open == 0 or t >= end:
-            return True
+    while n_open > 0 and t < end:
+        if scene.work[0] > limit:
+            return False
         t = min(t + ahead, end)
         for i in range(len(v)):
             place = find_place(c[i], v[i], limits.ddq_max[i], h, t)
@@ -72,7 +74,7 @@ def verify_stop(scene: Scene, limits: Limits, h: float, c: Vec, v: Vec) -> bool:
         n_open, ahead = _look_ahead(scene, t, n_open)
         if n_open < 0:
             return False
-    return False
+    return True
 
 
 @compiled
@@ -191,11 +193,13 @@ def _find_room(scene: Scene, k: int, floor: float, need: float) -> float:
     """
     bodies, R, p, witness = scene.bodies, scene.R_body, scene.p_body, scene.witness
     a, b = scene.pairs.a[k], scene.pairs.b[k]
+    scene.work[0] += 1.0
     room = bound_pair(bodies, a, b, R, p) - floor
     if room < min(need, _find_fine(floor)):
         along = bound_along(bodies, a, b, R, p, scene.normal[k])
         room = max(room, along - floor)
     if room < 0.0:
+        scene.work[0] += _EXACT
         room = measure(bodies, a, b, R, p, witness) - floor
         scene.normal[k] = witness[6:]
     return room

@@ -41,7 +41,7 @@ def soak(name, pattern, seed, n, h=H, scene=None):
 @pytest.mark.parametrize("name", ROBOTS)
 @pytest.mark.parametrize("pattern", ["clash", "rub"])
 def test_no_target_brings_bodies_too_near(name, pattern):
-    _, events = soak(name, pattern, seed=ROBOTS.index(name), n=250, h=0.01)
+    _, events = soak(name, pattern, seed=ROBOTS.index(name), n=500, h=0.01)
 
     assert sum(Reason.CLEARANCE in found for found in events) > 5
 
@@ -176,6 +176,19 @@ def soak_lagging(name, pattern, lags, seed, n):
     for share in (0.0, 0.3, 0.6):
         assert judge.find_bad(postures + share * (commands - postures)) == []
     assert np.abs(np.diff(commands, axis=0)).sum() > 0.02 * n, "and does move"
+
+
+def test_what_a_period_looks_at_is_bounded():
+    robot, rng = load("g1"), np.random.default_rng(2)
+    gate, judge = Gate(robot), Judge(robot, GateSettings())
+    servo = Servo(robot.home, np.full(len(robot.home), 0.08))
+    work = []
+    for target in make_targets(rng, robot, 400, "rub", judge):
+        servo.step(gate.step(target, H, q_meas=servo.q).q_cmd)
+        work.append(float(gate._parts.scene.work[0]))
+
+    assert np.percentile(work, 90) > 0.5 * stops._MAX_WORK, "there is much to look at"
+    assert max(work) < 2.0 * stops._MAX_WORK
 
 
 def draw_too_near(robot, judge, rng):

@@ -280,12 +280,12 @@ def test_a_stop_is_verified_from_where_the_robot_is_not_only_from_its_command():
 
 
 @pytest.mark.skipif(not numba.config.DISABLE_JIT, reason="kernels have it compiled in")
-def test_a_stop_that_needs_too_many_looks_is_refused(monkeypatch):
+def test_a_stop_that_needs_too_much_looking_is_refused(monkeypatch):
     gate = Gate(make_crane())
     parts, c, v = ready(gate, [0.4, 0.12], [0.9, 0.0])  # past the post
     assert stops.verify_stop(parts.scene, parts.limits, H, c, v)
 
-    monkeypatch.setattr(stops, "_MAX_LOOKS", 1)
+    monkeypatch.setattr(stops, "_MAX_WORK", 0.0)
 
     assert not stops.verify_stop(parts.scene, parts.limits, H, c, v)
 
