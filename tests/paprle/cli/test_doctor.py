@@ -200,7 +200,7 @@ def test_an_arm_that_moves_is_not_compared_with_its_rest_pose(emulated, examine)
     slip(emulated)
     servo, move = emulated.servo(2), iter(range(10**6))
     emulated.rig.limbs["arm"].step = lambda *_: setattr(
-        servo, "angle", servo.angle + 0.005 * (-1) ** (next(move) // 10)
+        servo, "angle", servo.angle + 0.02 * (-1) ** (next(move) // 10)
     )
 
     said, faults = examine()

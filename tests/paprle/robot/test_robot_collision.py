@@ -146,9 +146,9 @@ def test_what_is_fixed_to_neighbours_may_touch_at_their_joint(
 def test_what_touches_at_home_with_two_joints_between_is_checked(
     tmp_path: Path,
 ) -> None:
-    wide = '<sphere radius="2.95"/>'  # touches the ball 3 m away, stretched out only
+    far = link("base", BALL, xyz="3.1 0 0")  # touches the tip of a stretched arm only
 
-    robot = make(tmp_path, CHAIN.replace(link("base", BALL), link("base", wide)))
+    robot = make(tmp_path, CHAIN.replace(link("base", BALL), far))
 
     assert robot.find_collision(np.zeros(3)) == ("base", "tip")
 
