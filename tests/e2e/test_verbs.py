@@ -1,6 +1,6 @@
 """Every verb on recordings of a live session."""
 
-from __future__ import annotations
+from __future__ import itertools
 
 import json
 import shutil
@@ -132,16 +132,24 @@ def test_export_is_arbot_s_csv_and_can_be_played(recorded, tmp_path, capsys):
 
 def test_replay_draws_the_same_again(recorded, tmp_path):
     whole = measure(recorded)
-    done = run_live(
-        str(recorded / "episode_000000.mcap"), "--speed", "2",
-        f"record.dir={tmp_path}", verb="replay",
-    )  # fmt: skip
+    folders = (tmp_path / str(k) for k in itertools.count())
 
-    assert done.returncode == 0, done.stdout + done.stderr
-    again = measure(tmp_path)
-    assert again["gate"]["violations"] == 0
-    assert again["engaged_s"] == pytest.approx(whole["engaged_s"] / 2, abs=0.1)
-    assert again["ate_mm"]["lag_compensated"]["median"] < 0.3
+    def replay_and_judge():
+        folder = next(folders)
+        done = run_live(
+            str(recorded / "episode_000000.mcap"), "--speed", "2",
+            f"record.dir={folder}", verb="replay",
+        )  # fmt: skip
+
+        assert done.returncode == 0, done.stdout + done.stderr
+        again = measure(folder)
+        assert again["gate"]["violations"] == 0
+        assert again["engaged_s"] == pytest.approx(whole["engaged_s"] / 2, abs=0.1)
+        median = again["ate_mm"]["lag_compensated"]["median"]
+        assert median is not None
+        assert median < 0.3
+
+    undisturbed(replay_and_judge)
 
 
 def test_replay_on_another_robot_is_refused(recorded, tmp_path, capsys):
