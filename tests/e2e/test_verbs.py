@@ -1,7 +1,8 @@
 """Every verb on recordings of a live session."""
 
-from __future__ import itertools
+from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import subprocess
