@@ -28,9 +28,8 @@ class Reason(IntEnum):
     STATE_BAD = 15  # the measured state is not finite or not plausible; holds
     OPERATOR_STOP = 16  # E1: the operator pressed Stop
     PEER_DIED = 17  # K3: the session process is gone
-    FOLLOWER_STOP = 18  # E3: the robot's own protective stop
+    FOLLOWER_STOP = 18  # E3, T2: the robot's own stop, or somebody else commands it
     FOLLOWER_FAULT = 19  # the follower's driver raised
-    FOREIGN_WRITER = 20  # T2: somebody else commands this follower
     LATE = 21  # the gate missed a deadline
     STALLED = 22  # K2: the gate itself stood still for three periods; holds
     CLEARANCE = 23  # C1: slowed down or turned aside to keep clear of something
@@ -61,7 +60,6 @@ STOP_REASONS = frozenset(
         Reason.PEER_DIED,
         Reason.FOLLOWER_STOP,
         Reason.FOLLOWER_FAULT,
-        Reason.FOREIGN_WRITER,
     }
 )
 """Reasons that latch STOPPED from any state."""

@@ -10,7 +10,6 @@ import math
 
 from paprle.compiled import compiled
 from paprle.gate.clearance import Scene, look_at, measure, sweep_all
-from paprle.gate.limits import Limits
 from paprle.robot.braking import compute_stopping_distance
 from paprle.robot.distance import bound_along, bound_pair
 from paprle.types import Vec
@@ -19,12 +18,12 @@ _ROUNDING = 1e-9  # chosen: far above rounding, far below anything that moves
 
 
 @compiled
-def rests_clear(scene: Scene, limits: Limits, h: float, c: Vec, v: Vec) -> bool:
+def rests_clear(scene: Scene, ddq_max: Vec, h: float, c: Vec, v: Vec) -> bool:
     """Tell whether pairs are apart where a stop ends: if not, ``verify_stop`` refuses.
 
     Args:
         scene: ``distance`` is measured at c.
-        limits: Gives the accelerations.
+        ddq_max: How hard each joint brakes, shape (n,), [rad/s²].
         h: Period, [s].
         c: Last command, shape (n,), [rad].
         v: Velocity of the next, shape (n,), [rad/s].
@@ -35,7 +34,7 @@ def rests_clear(scene: Scene, limits: Limits, h: float, c: Vec, v: Vec) -> bool:
     pairs, is_placed = scene.pairs, False
     for i in range(len(c)):
         speed = abs(v[i])
-        way = speed * h + compute_stopping_distance(speed, limits.ddq_max[i], h)
+        way = speed * h + compute_stopping_distance(speed, ddq_max[i], h)
         scene.travel[i], scene.posture[i] = way, c[i] + math.copysign(way, v[i])
     sweep_all(pairs.reach, scene.travel, scene.change)
     for k in range(len(pairs.a)):

@@ -2,6 +2,9 @@
 
 Between the two stands the quadratic program of ``paprle.gate.slide``, for the few
 periods in which the proposed velocity would close in on something too fast.
+
+Kernels hand the gate's memory on as the two blocks that it is, and lay out what they
+use: handing on all the arrays took half of a period.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from paprle.gate.clearance import (
     measure_behind,
 )
 from paprle.gate.limits import (
+    Box,
     Limits,
     Motion,
     are_finite,
@@ -27,7 +31,7 @@ from paprle.gate.limits import (
     follow_feed,
     limit_along,
 )
-from paprle.gate.memory import Parts, lay_out
+from paprle.gate.memory import lay_out
 from paprle.gate.rest import rests_clear
 from paprle.gate.stops import verify_stop
 from paprle.gate.straight import brake_straight, fill_straight, is_within
@@ -60,75 +64,69 @@ def advance(
         Flags; the number of rows where one of them is broken, so that the next command
         is a proposal only, else 0; and the smallest distance, [m].
     """
-    parts = lay_out(floats, integers)
-    if not are_finite(parts.motion.target):
-        return IS_NOT_FINITE, 0, _brake(parts, h)
-    _begin(parts, h, scale)
-    clearance = _measure(parts, h)
-    is_known = are_finite(parts.motion.q_meas)
-    flags = clip_goal(parts.limits, parts.motion, is_blocked and is_known)
+    limits, box, motion, scene, _ = lay_out(floats, integers)
+    if not are_finite(motion.target):
+        return IS_NOT_FINITE, 0, brake(floats, integers, h)
+    _begin(floats, integers, h, scale)
+    clearance = _measure(floats, integers, h)
+    is_known = are_finite(motion.q_meas)
+    flags = clip_goal(limits, motion, is_blocked and is_known)
     if not is_told:
-        estimate_velocity(h, parts.motion)
-    flags |= _propose(parts, h, scale)
-    v = parts.motion.v_next
-    n_rows, state = fill_rows(parts.scene, parts.limits, h, parts.box, v)
+        estimate_velocity(h, motion)
+    flags |= _propose(floats, integers, h, scale)
+    n_rows, state = fill_rows(scene, limits, h, box, motion.v_next)
     if state == IS_FREE:
-        return flags | _settle(parts, h, False), 0, clearance
-    if state == IS_WIDE and _can_stop(parts, h, True):
+        return flags | _settle(floats, integers, h, False), 0, clearance
+    if state == IS_WIDE and _can_stop(floats, integers, h, True):
         return flags, 0, clearance
-    _still_idle_limbs(parts)
+    _still_idle_limbs(limits, box)
     return flags, n_rows, clearance
 
 
 @compiled
 def finish(floats: Vec, integers: Ints, h: float, v: Vec) -> int:
     """Replace the proposal of this period by v, shape (n,), as far as it is safe."""
-    parts = lay_out(floats, integers)
+    limits, box, motion, _, _ = lay_out(floats, integers)
     for i in range(len(v)):
-        parts.motion.v_next[i] = min(max(v[i], parts.box.low[i]), parts.box.high[i])
-    _fill_next(parts.limits, parts.motion, h)
-    return _settle(parts, h, True)
+        motion.v_next[i] = min(max(v[i], box.low[i]), box.high[i])
+    _fill_next(limits, motion, h)
+    return _settle(floats, integers, h, True)
 
 
 @compiled
 def brake(floats: Vec, integers: Ints, h: float) -> float:
     """Write full braking as the next command; return the smallest distance, [m]."""
-    return _brake(lay_out(floats, integers), h)
-
-
-@compiled
-def _brake(parts: Parts, h: float) -> float:
-    """Write full braking as the next command."""
-    _begin(parts, h, 0.0)
-    clearance = _measure(parts, h)
-    for i in range(len(parts.motion.c)):
-        parts.motion.v_next[i] = parts.box.brake[i]
-        parts.motion.feed[i], parts.motion.before[i] = 0.0, math.nan
-    _fill_next(parts.limits, parts.motion, h)
+    limits, box, motion, _, _ = lay_out(floats, integers)
+    _begin(floats, integers, h, 0.0)
+    clearance = _measure(floats, integers, h)
+    for i in range(len(motion.c)):
+        motion.v_next[i] = box.brake[i]
+        motion.feed[i], motion.before[i] = 0.0, math.nan
+    _fill_next(limits, motion, h)
     return clearance
 
 
 @compiled
-def _begin(parts: Parts, h: float, scale: float) -> None:
+def _begin(floats: Vec, integers: Ints, h: float, scale: float) -> None:
     """Take the last step as done, and write what each joint may do now."""
-    motion = parts.motion
+    limits, box, motion, _, _ = lay_out(floats, integers)
     for i in range(len(motion.c)):
         motion.c[i], motion.v[i] = motion.q_next[i], motion.v_next[i]
-    fill_box(parts.limits, h, scale, motion.c, motion.v, parts.box)
+    fill_box(limits, h, scale, motion.c, motion.v, box)
     if motion.is_straight[0] > 0.0:
-        brake_straight(parts.limits, h, motion, parts.box)
+        brake_straight(limits, h, motion, box)
 
 
 @compiled
-def _measure(parts: Parts, h: float) -> float:
+def _measure(floats: Vec, integers: Ints, h: float) -> float:
     """Measure all pairs, where the command is and back to where the robot is."""
-    scene, box = parts.scene, parts.box
-    c, q_meas = parts.motion.c, parts.motion.q_meas
+    limits, box, motion, scene, _ = lay_out(floats, integers)
+    c, q_meas = motion.c, motion.q_meas
     if len(scene.pairs.a) == 0:
         return math.inf
     for i in range(len(c)):
         speed = max(abs(box.low[i]), abs(box.high[i]))
-        way = compute_stopping_distance(speed, parts.limits.ddq_max[i], h)
+        way = compute_stopping_distance(speed, limits.ddq_max[i], h)
         scene.travel[i] = speed * h + way
     scene.work[0] = 0.0
     clearance = measure_all(scene, c)
@@ -139,9 +137,9 @@ def _measure(parts: Parts, h: float) -> float:
 
 
 @compiled
-def _propose(parts: Parts, h: float, scale: float) -> int:
+def _propose(floats: Vec, integers: Ints, h: float, scale: float) -> int:
     """Write what comes nearest to the goal within the limits of joints and tools."""
-    limits, box, motion = parts.limits, parts.box, parts.motion
+    limits, box, motion, scene, tools = lay_out(floats, integers)
     if not are_finite(motion.dq_des):
         motion.dq_des[:] = 0.0
     follow_feed(limits, h, scale, motion)
@@ -149,7 +147,7 @@ def _propose(parts: Parts, h: float, scale: float) -> int:
         motion.error[i] = motion.goal[i] - motion.c[i]
         motion.before[i] = motion.goal[i]
     flags = fill_wanted(limits, h, scale, motion, box)
-    flags |= slow_tools(parts.tools, parts.scene, box, motion.c, motion.exact)
+    flags |= slow_tools(tools, scene, box, motion.c, motion.exact)
     flags |= limit_along(limits, box, motion.v_next, motion.exact)
     _fill_next(limits, motion, h)
     for i in range(len(motion.c)):
@@ -160,9 +158,8 @@ def _propose(parts: Parts, h: float, scale: float) -> int:
 
 
 @compiled
-def _still_idle_limbs(parts: Parts) -> None:
+def _still_idle_limbs(limits: Limits, box: Box) -> None:
     """Let groups that are asked for nothing brake only, whatever comes near them."""
-    limits, box = parts.limits, parts.box
     for g in range(len(limits.starts) - 1):
         group = limits.members[limits.starts[g] : limits.starts[g + 1]]
         largest = 0.0
@@ -174,65 +171,62 @@ def _still_idle_limbs(parts: Parts) -> None:
 
 
 @compiled
-def _settle(parts: Parts, h: float, is_near: bool) -> int:
+def _settle(floats: Vec, integers: Ints, h: float, is_near: bool) -> int:
     """Make ``v_next`` one that was verified (V2): as much of it as can be, or braking.
 
     Returns:
         ``IS_UNVERIFIED`` where it is not as proposed, or 0.
     """
-    limits, box, motion = parts.limits, parts.box, parts.motion
-    if _can_stop(parts, h, is_near):
+    if _can_stop(floats, integers, h, is_near):
         return 0
+    limits, box, motion, _, _ = lay_out(floats, integers)
     for share in _SHARES:
         for i in range(len(motion.c)):
             step = motion.v_next[i] - box.brake[i]
             motion.v_next[i] = box.brake[i] + share * step
         _fill_next(limits, motion, h)
-        if share > 0.0 and _can_stop(parts, h, True):
+        if share > 0.0 and _can_stop(floats, integers, h, True):
             break
     return IS_UNVERIFIED
 
 
 @compiled
-def _can_stop(parts: Parts, h: float, is_near: bool) -> bool:
+def _can_stop(floats: Vec, integers: Ints, h: float, is_near: bool) -> bool:
     """Tell whether ``v_next`` has a verified stop; note which: hard, or straight.
 
     Args:
-        parts: The gate's memory.
+        floats: The gate's memory.
+        integers: The gate's memory.
         h: Period, [s].
         is_near: Something is near: it may well have none.
 
     Returns:
         Whether it has.
     """
-    limits, motion = parts.limits, parts.motion
-    if _is_safe(parts, limits, h, is_near):
+    limits, _, motion, _, _ = lay_out(floats, integers)
+    if _is_safe(floats, integers, limits.ddq_max, h, is_near):
         motion.is_straight[0] = 0.0
         return True
     fill_straight(limits, motion.v_next, motion.straight)
-    softer = Limits(
-        limits.q_min,
-        limits.q_max,
-        limits.dq_max,
-        motion.straight,
-        limits.leash,
-        limits.members,
-        limits.starts,
-    )
-    if not (is_within(limits, h, motion) and _is_safe(parts, softer, h, True)):
+    if not is_within(limits, h, motion):
+        return False
+    if not _is_safe(floats, integers, motion.straight, h, True):
         return False
     motion.is_straight[0] = 1.0
     return True
 
 
 @compiled
-def _is_safe(parts: Parts, limits: Limits, h: float, is_near: bool) -> bool:
-    """Tell whether ``v_next`` and the braking after it keep clear and slow enough."""
-    c, v = parts.motion.c, parts.motion.v_next
-    if is_near and not rests_clear(parts.scene, limits, h, c, v):
+def _is_safe(
+    floats: Vec, integers: Ints, ddq_max: Vec, h: float, is_near: bool
+) -> bool:
+    """Tell whether ``v_next`` and braking by ``ddq_max`` keep clear and slow enough."""
+    _, _, motion, scene, tools = lay_out(floats, integers)
+    c, v = motion.c, motion.v_next
+    if is_near and not rests_clear(scene, ddq_max, h, c, v):
         return False
-    is_slow = are_slow(parts.tools, parts.scene, limits, h, c, v)
-    return is_slow and verify_stop(parts.scene, limits, h, c, v)
+    is_slow = are_slow(tools, scene, ddq_max, h, c, v)
+    return is_slow and verify_stop(scene, ddq_max, h, c, v)
 
 
 @compiled

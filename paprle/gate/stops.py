@@ -25,7 +25,6 @@ from paprle.gate.clearance import (
     sweep,
     sweep_all,
 )
-from paprle.gate.limits import Limits
 from paprle.robot.braking import compute_stopping_distance
 from paprle.robot.distance import bound_along, bound_pair
 from paprle.types import Vec
@@ -37,14 +36,14 @@ _ROUNDING = 1e-9  # chosen: far above rounding, far below anything that moves
 
 
 @compiled
-def verify_stop(scene: Scene, limits: Limits, h: float, c: Vec, v: Vec) -> bool:
+def verify_stop(scene: Scene, ddq_max: Vec, h: float, c: Vec, v: Vec) -> bool:
     """Tell whether the next period at v, and braking after it, keep all pairs apart.
 
     A pair that is nearer than it should be already may not come any nearer.
 
     Args:
         scene: ``distance`` is measured at c.
-        limits: Gives the accelerations.
+        ddq_max: How hard each joint brakes, shape (n,), [rad/s²].
         h: Period, [s].
         c: Last command, shape (n,), [rad].
         v: Velocity of the next, shape (n,), [rad/s].
@@ -54,8 +53,10 @@ def verify_stop(scene: Scene, limits: Limits, h: float, c: Vec, v: Vec) -> bool:
     """
     end, t = 1.0, 0.0
     for i in range(len(v)):
-        end = max(end, 1.0 + math.ceil(abs(v[i]) / (limits.ddq_max[i] * h)))
-    _find_travel(scene, limits, h, v, t)
+        if not math.isfinite(v[i]):
+            return False
+        end = max(end, 1.0 + math.ceil(abs(v[i]) / (ddq_max[i] * h)))
+    _find_travel(scene, ddq_max, h, v, t)
     sweep_all(scene.pairs.reach, scene.travel, scene.change)
     limit = 0.5 * (scene.work[0] + _MAX_WORK)  # the rest is for a slower one
     n_open, ahead = _open_pairs(scene, c)
@@ -64,13 +65,13 @@ def verify_stop(scene: Scene, limits: Limits, h: float, c: Vec, v: Vec) -> bool:
             return False
         t = min(t + ahead, end)
         for i in range(len(v)):
-            place = find_place(c[i], v[i], limits.ddq_max[i], h, t)
+            place = find_place(c[i], v[i], ddq_max[i], h, t)
             scene.posture[i], scene.lag[i] = (
                 place,
                 _find_lag(scene.gap[i], place - c[i]),
             )
         look_at(scene, scene.posture)
-        _find_travel(scene, limits, h, v, t)
+        _find_travel(scene, ddq_max, h, v, t)
         n_open, ahead = _look_ahead(scene, t, n_open)
         if n_open < 0:
             return False
@@ -140,11 +141,11 @@ def find_place(c: float, v: float, ddq_max: float, h: float, t: float) -> float:
 
 
 @compiled
-def _find_travel(scene: Scene, limits: Limits, h: float, v: Vec, t: float) -> None:
+def _find_travel(scene: Scene, ddq_max: Vec, h: float, v: Vec, t: float) -> None:
     """Write how far each joint still goes after t periods, and in the period then."""
     whole = math.floor(t)
     for i in range(len(v)):
-        A = limits.ddq_max[i]
+        A = ddq_max[i]
         speed = max(abs(v[i]) - whole * A * h, 0.0)
         rest = compute_stopping_distance(speed, A, h)
         scene.pace[i] = speed * h

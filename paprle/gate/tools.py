@@ -11,7 +11,7 @@ import pinocchio as pin
 from paprle.compiled import compiled
 from paprle.errors import ConfigError
 from paprle.gate.clearance import Scene, look_at
-from paprle.gate.limits import Box, Limits
+from paprle.gate.limits import Box
 from paprle.gate.stops import find_place
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Ints
@@ -253,7 +253,7 @@ def _rotate(M: Vec, m: int, a: int, b: int) -> None:
 
 @compiled
 def are_slow(
-    tools: Tools, scene: Scene, limits: Limits, h: float, c: Vec, v: Vec
+    tools: Tools, scene: Scene, ddq_max: Vec, h: float, c: Vec, v: Vec
 ) -> bool:
     """Tell whether tools keep to their speed in the next period and while braking.
 
@@ -267,12 +267,12 @@ def are_slow(
         return True
     allowed = tools.speed[0] * h
     for step in range(_MAX_LOOKS):
-        if _must_be_slow(tools, limits, h, v, step):
+        if _must_be_slow(tools, ddq_max, h, v, step):
             return True
         tools.tips[0] = tools.tips[1]
         for side in range(0 if step == 0 else 1, 2):
             for i in range(len(c)):
-                A, t = limits.ddq_max[i], float(step + side)
+                A, t = ddq_max[i], float(step + side)
                 scene.posture[i] = find_place(c[i], v[i], A, h, t)
             look_at(scene, scene.posture)
             for limb in range(len(tools.joint)):
@@ -288,12 +288,12 @@ def are_slow(
 
 
 @compiled
-def _must_be_slow(tools: Tools, limits: Limits, h: float, v: Vec, step: int) -> bool:
+def _must_be_slow(tools: Tools, ddq_max: Vec, h: float, v: Vec, step: int) -> bool:
     """Tell whether no tool can be too fast from a step of the stop on."""
     for limb in range(len(tools.joint)):
         speed = 0.0
         for i in range(len(v)):
-            left = max(abs(v[i]) - step * limits.ddq_max[i] * h, 0.0)
+            left = max(abs(v[i]) - step * ddq_max[i] * h, 0.0)
             speed += tools.reach[limb, i] * left
         if speed > tools.speed[0]:
             return False

@@ -37,18 +37,39 @@ def record(out, *words):
     return out
 
 
-@pytest.mark.parametrize("clock", ["real", "virtual"])
-def test_a_session_of_several_episodes_records_each(request, tmp_path, clock):
-    if clock == "virtual":
-        out = request.getfixturevalue("recorded")
-    else:
-        out = record(tmp_path / "out")
-
+def check_episodes(out):
     names = sorted(path.name for path in out.glob("*.mcap"))
-
     assert names == [f"episode_{k:06d}.mcap" for k in range(N_EPISODES)]
     for number in range(N_EPISODES):
         assert measure(out, number)["gate"]["violations"] == 0
+
+
+def test_a_session_of_several_episodes_records_each(recorded):
+    check_episodes(recorded)
+
+
+def test_a_live_session_of_several_episodes_repeats_them(tmp_path, capsys):
+    numbers = itertools.count()
+
+    def record_and_compare():
+        out = record(tmp_path / f"out_{next(numbers)}")
+        check_episodes(out)
+        compare(out, tmp_path, capsys)
+
+    undisturbed(record_and_compare)
+
+
+def compare(out, folder, capsys):
+    """Judge all episodes together, as a user does; return the report's entries."""
+    episodes = sorted(map(str, out.glob("*.mcap")))
+    capsys.readouterr()
+
+    assert main(["evaluate", *episodes, "--out", str(folder), "--json"]) == 0
+
+    entries = json.loads(capsys.readouterr().out)
+    assert [entry["itv"]["n_trials"] for entry in entries] == [N_EPISODES] * 3
+    assert entries[0]["itv"]["arc_length_mm"] < 0.5
+    return entries
 
 
 def test_info_says_what_is_in_it(recorded, capsys):
@@ -60,14 +81,8 @@ def test_info_says_what_is_in_it(recorded, capsys):
 
 
 def test_evaluate_compares_several_episodes(recorded, tmp_path, capsys):
-    episodes = sorted(map(str, recorded.glob("*.mcap")))
+    entries = compare(recorded, tmp_path, capsys)
 
-    code = main(["evaluate", *episodes, "--out", str(tmp_path), "--json"])
-
-    assert code == 0
-    entries = json.loads(capsys.readouterr().out)
-    assert [entry["itv"]["n_trials"] for entry in entries] == [N_EPISODES] * 3
-    assert entries[0]["itv"]["arc_length_mm"] < 0.5
     assert entries == json.loads((tmp_path / "report.json").read_text())
     assert (tmp_path / "report.html").read_text().count("<img") >= 3
 

@@ -187,3 +187,18 @@ def make_zigzag():
         }
     }
     return _load(text, limbs, ddq_max=5.0)
+
+
+def draw_near(make, judge, rng):
+    """Yield postures with less than 10 cm to spare, [rad], and speeds up to 1, [rad/s].
+
+    Args:
+        make: ``make_sliders``, ``make_crane`` or ``make_swing``.
+        judge: Tells how near they are.
+        rng: Where they come from.
+    """
+    low, high = ((0.2, -0.5), (1.2, 1.5)) if make is make_swing else ((-0.2, -0.5), 0.9)
+    while True:
+        q, v = rng.uniform(low, high, 2), rng.uniform(-1.0, 1.0, 2)
+        if 0.0 < -judge.miss(q) < 0.1:
+            yield q, v

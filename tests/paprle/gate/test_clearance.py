@@ -131,7 +131,7 @@ def test_stops_of_fast_arms_keep_clear_between_their_commands(posture, signs):
         parts.scene.travel[:] = 10.0
         clearance.measure_all(parts.scene, q)
 
-        is_safe = stops.verify_stop(parts.scene, parts.limits, h, q, v)
+        is_safe = stops.verify_stop(parts.scene, parts.limits.ddq_max, h, q, v)
 
         path = [q, q + v * h]
         while v.any():

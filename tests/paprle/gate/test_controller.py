@@ -206,6 +206,6 @@ def test_reasons_round_trip_through_bits():
     }  # fmt: skip
     assert {reason.name for reason in STOP_REASONS} == {
         "COMMAND_LOST", "OVERSPEED", "REVERSED", "STATE_LOST", "OPERATOR_STOP",
-        "PEER_DIED", "FOLLOWER_STOP", "FOLLOWER_FAULT", "FOREIGN_WRITER",
+        "PEER_DIED", "FOLLOWER_STOP", "FOLLOWER_FAULT",
     }  # fmt: skip
     assert max(Reason) < 32, "the status record counts 32 of them"

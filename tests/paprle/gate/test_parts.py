@@ -335,12 +335,14 @@ def test_a_stop_is_slow_if_each_of_its_periods_is(elbow):
         fastest = np.linalg.norm(np.diff(path, axis=0), axis=1).max() / H
         for share in (0.99, 1.01):
             parts.tools.speed[0] = share * fastest
-            found = tools.are_slow(parts.tools, parts.scene, parts.limits, H, q, v)
+            found = tools.are_slow(
+                parts.tools, parts.scene, parts.limits.ddq_max, H, q, v
+            )
             said.add((share, found))
     parts.tools.speed[0] = np.inf
 
     assert said == {(0.99, False), (1.01, True)}
-    assert tools.are_slow(parts.tools, parts.scene, parts.limits, H, q, v)
+    assert tools.are_slow(parts.tools, parts.scene, parts.limits.ddq_max, H, q, v)
 
 
 @pytest.mark.parametrize("limit", [0.05, 0.2])

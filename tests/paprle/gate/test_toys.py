@@ -8,7 +8,15 @@ import numba
 import numpy as np
 import pytest
 from adversary import Judge, drive, judge_joints
-from toys import BALL, make_crane, make_elbow, make_sliders, make_swing, make_zigzag
+from toys import (
+    BALL,
+    draw_near,
+    make_crane,
+    make_elbow,
+    make_sliders,
+    make_swing,
+    make_zigzag,
+)
 
 from paprle.gate import clearance, limits, stops, tools
 from paprle.gate.gate import Gate
@@ -222,16 +230,12 @@ def test_a_stop_is_verified_if_every_command_of_it_keeps_clear(make):
     robot, rng = make(), np.random.default_rng(1)
     gate, judge = Gate(robot), Judge(robot, GateSettings())
     said = {True: 0, False: 0}
+    near = draw_near(make, judge, rng)
     while min(said.values()) < 10:
-        q = rng.uniform([-0.2, -0.5], [0.9, 0.9])
-        if make is make_swing:
-            q = rng.uniform([0.2, -0.5], [1.2, 1.5])
-        parts, c, v = ready(gate, q, rng.uniform(-V, V, 2))
-        if not 0.0 < -judge.miss(c) < 0.1:
-            continue
+        parts, c, v = ready(gate, *next(near))
         least = min(-judge.miss(at) for at in brake_path(c, v))
 
-        is_safe = stops.verify_stop(parts.scene, parts.limits, H, c, v)
+        is_safe = stops.verify_stop(parts.scene, parts.limits.ddq_max, H, c, v)
 
         said[is_safe] += 1
         assert not (is_safe and least < -4e-4)
@@ -271,23 +275,27 @@ def test_a_command_may_come_back_to_a_robot_that_stands_too_near():
 def test_a_stop_is_verified_from_where_the_robot_is_not_only_from_its_command():
     # the command has passed the post and goes down beside it
     parts, c, v = ready(Gate(make_crane()), [0.65, BALL], [0.0, -0.3])
-    assert stops.verify_stop(parts.scene, parts.limits, H, c, v)
+    assert stops.verify_stop(parts.scene, parts.limits.ddq_max, H, c, v)
 
     clearance.measure_behind(parts.scene, c, np.array([0.35, BALL]))
 
-    assert not stops.verify_stop(parts.scene, parts.limits, H, c, v), "it has not"
-    assert stops.verify_stop(parts.scene, parts.limits, H, c, -v), "and may leave"
+    assert not stops.verify_stop(parts.scene, parts.limits.ddq_max, H, c, v), (
+        "it has not"
+    )
+    assert stops.verify_stop(parts.scene, parts.limits.ddq_max, H, c, -v), (
+        "and may leave"
+    )
 
 
 @pytest.mark.skipif(not numba.config.DISABLE_JIT, reason="kernels have it compiled in")
 def test_a_stop_that_needs_too_much_looking_is_refused(monkeypatch):
     gate = Gate(make_crane())
     parts, c, v = ready(gate, [0.4, 0.12], [0.9, 0.0])  # past the post
-    assert stops.verify_stop(parts.scene, parts.limits, H, c, v)
+    assert stops.verify_stop(parts.scene, parts.limits.ddq_max, H, c, v)
 
     monkeypatch.setattr(stops, "_MAX_WORK", 0.0)
 
-    assert not stops.verify_stop(parts.scene, parts.limits, H, c, v)
+    assert not stops.verify_stop(parts.scene, parts.limits.ddq_max, H, c, v)
 
 
 @pytest.mark.skipif(not numba.config.DISABLE_JIT, reason="kernels have it compiled in")
@@ -295,11 +303,11 @@ def test_tools_whose_stop_needs_too_many_looks_are_not_slow(monkeypatch):
     gate = Gate(make_elbow())
     parts, c, v = ready(gate, [0.0, -0.5, 1.0, 0.0], [1.0, 0.0, 0.0, 0.0])
     parts.tools.speed[0] = 0.65  # 0.61 m/s now, and never more than 2.7
-    assert tools.are_slow(parts.tools, parts.scene, parts.limits, H, c, v)
+    assert tools.are_slow(parts.tools, parts.scene, parts.limits.ddq_max, H, c, v)
 
     monkeypatch.setattr(tools, "_MAX_LOOKS", 1)
 
-    assert not tools.are_slow(parts.tools, parts.scene, parts.limits, H, c, v)
+    assert not tools.are_slow(parts.tools, parts.scene, parts.limits.ddq_max, H, c, v)
 
 
 def test_once_it_has_stopped_a_pair_needs_no_more_looks():
