@@ -147,7 +147,7 @@ def sweep_all(reach: Vec, travel: Vec, change: Vec) -> None:
                 change[k] += row[k] * way
 
 
-@compiled
+@inlined
 def measure_all(scene: Scene, c: Vec) -> float:
     """Measure every pair at the last command, exactly where the next period matters.
 
@@ -230,7 +230,7 @@ def measure_behind(scene: Scene, c: Vec, q_meas: Vec) -> float:
     return least
 
 
-@compiled
+@inlined
 def fill_rows(
     scene: Scene, limits: Limits, h: float, box: Box, v: Vec
 ) -> tuple[int, int]:

@@ -78,7 +78,7 @@ def verify_stop(scene: Scene, ddq_max: Vec, h: float, c: Vec, v: Vec) -> bool:
     return True
 
 
-@compiled
+@inlined
 def _open_pairs(scene: Scene, c: Vec) -> tuple[int, float]:
     """Note the pairs that a stop may bring too near, and how near each may come.
 
@@ -140,7 +140,7 @@ def find_place(c: float, v: float, ddq_max: float, h: float, t: float) -> float:
     return c + math.copysign(way, v)
 
 
-@compiled
+@inlined
 def _find_travel(scene: Scene, ddq_max: Vec, h: float, v: Vec, t: float) -> None:
     """Write how far each joint still goes after t periods, and in the period then."""
     whole = math.floor(t)

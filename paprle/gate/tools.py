@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from paprle.compiled import compiled
+from paprle.compiled import compiled, inlined
 from paprle.errors import ConfigError
 from paprle.gate.clearance import Scene, look_at
 from paprle.gate.limits import Box
@@ -93,7 +93,7 @@ def _find_reach(robot: RobotModel, joint: int, T_joint_tool: pin.SE3) -> Vec:
     return reach
 
 
-@compiled
+@inlined
 def slow_tools(tools: Tools, scene: Scene, box: Box, c: Vec, exact: Vec) -> int:
     """Scale what each limb wants down to what its tool may do.
 
@@ -251,7 +251,7 @@ def _rotate(M: Vec, m: int, a: int, b: int) -> None:
         M[a, i], M[b, i] = c * x - s * y, s * x + c * y
 
 
-@compiled
+@inlined
 def are_slow(
     tools: Tools, scene: Scene, ddq_max: Vec, h: float, c: Vec, v: Vec
 ) -> bool:
