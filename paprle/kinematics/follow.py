@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paprle.compiled import compiled
+from paprle.compiled import compiled, inlined
 from paprle.kinematics.box import solve_box
 from paprle.kinematics.pose import find_error, linearise
 from paprle.kinematics.task import (
@@ -123,7 +123,7 @@ def can_follow(packed: PackedTask) -> bool:
     return bool(n_rows == n_first)
 
 
-@compiled
+@inlined
 def _fill_course(task: Task, q: Vec, rates: Vec, dt: float, course: Vec) -> None:
     """Write the box of a period, and what is wished for within it."""
     joints, speed2, way2 = task.joints, 0.0, 0.0
@@ -147,7 +147,7 @@ def _fill_course(task: Task, q: Vec, rates: Vec, dt: float, course: Vec) -> None
         course[_WISH, j], course[_Y, j] = wish, 0.0
 
 
-@compiled
+@inlined
 def _bound(task: Task, q: float, j: int, rates: Vec, dt: float) -> tuple[float, float]:
     """Return the least and the largest velocity of a joint, as the gate allows them."""
     V, A, v = _WITHIN * rates[DQ_MAX, j], _WITHIN * rates[DDQ_MAX, j], rates[DQ, j]
@@ -159,7 +159,7 @@ def _bound(task: Task, q: float, j: int, rates: Vec, dt: float) -> tuple[float, 
     return min(low, brake), max(high, brake)
 
 
-@compiled
+@inlined
 def _converge(
     task: Task, room: Room, course: Vec, rates: Vec, left: Vec, dt: float
 ) -> tuple[int, float, float]:
@@ -197,7 +197,7 @@ def _converge(
     return steps, pos, rot
 
 
-@compiled
+@inlined
 def _measure(x: Vec) -> float:
     """Return the length of a vector."""
     size2 = 0.0
@@ -206,7 +206,7 @@ def _measure(x: Vec) -> float:
     return math.sqrt(size2)
 
 
-@compiled
+@inlined
 def _fill_square(A: Vec, damping: float, H: Vec) -> None:
     """Write Aᵀ A + λ²."""
     for i in range(len(H)):
@@ -218,7 +218,7 @@ def _fill_square(A: Vec, damping: float, H: Vec) -> None:
         H[i, i] += damping
 
 
-@compiled
+@inlined
 def _fill_slope(room: Room, rest: Vec, course: Vec, damping: float, g: Vec) -> None:
     """Write Aᵀ (b − rest) + λ² (y_wish − y)."""
     for j in range(len(g)):
@@ -227,7 +227,7 @@ def _fill_slope(room: Room, rest: Vec, course: Vec, damping: float, g: Vec) -> N
             g[j] += room.A[i, j] * (room.b[i] - rest[i])
 
 
-@compiled
+@inlined
 def _go(task: Task, room: Room, course: Vec, x: Vec) -> float:
     """Take a step; return the largest change of a joint, [rad]."""
     largest = 0.0
@@ -239,7 +239,7 @@ def _go(task: Task, room: Room, course: Vec, x: Vec) -> float:
     return largest
 
 
-@compiled
+@inlined
 def _find_rest(
     room: Room, form: Square, rates: Vec, left: Vec, dt: float, rest: Vec
 ) -> None:

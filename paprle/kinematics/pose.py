@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from paprle.compiled import compiled
+from paprle.compiled import compiled, inlined
 from paprle.kinematics.task import MOBILITY, Room, Task
 from paprle.robot.arrays import Tree, place_joints
 from paprle.types import Vec
@@ -58,12 +58,12 @@ def find_error(tree: Tree, free_axis: int, room: Room, q: Vec) -> tuple[float, f
     return _norm3(e[:3]), _norm3(e[3:])
 
 
-@compiled
+@inlined
 def _norm3(x: Vec) -> float:
     return math.sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
 
 
-@compiled
+@inlined
 def take_log3(R: Vec, w: Vec) -> None:
     """Write the rotation vector of a rotation, of any angle up to half a turn.
 
@@ -95,7 +95,7 @@ def take_log3(R: Vec, w: Vec) -> None:
         w[a] *= scale
 
 
-@compiled
+@inlined
 def _turn_axis(R: Vec, k: int, w: Vec) -> None:
     """Write the shortest rotation vector that lays axis k onto its image under R."""
     i, j = (k + 1) % 3, (k + 2) % 3
@@ -125,7 +125,7 @@ def linearise(task: Task, room: Room) -> None:
             A[k, j] += share * twist[task.rows[k]]
 
 
-@compiled
+@inlined
 def _find_twist(
     R: Vec, p: Vec, i: int, axis: Vec, is_prismatic: bool, twist: Vec
 ) -> None:

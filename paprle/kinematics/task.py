@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paprle.compiled import compiled
+from paprle.compiled import inlined
 from paprle.robot.arrays import Bools, Ints, Tree
 from paprle.robot.chain import Limb
 from paprle.robot.limits import find_margin
@@ -148,7 +148,7 @@ def pack(limb: Limb, settings: IkSettings, position_margin: float) -> PackedTask
     )
 
 
-@compiled
+@inlined
 def unpack(packed: PackedTask) -> Task:
     """Return views of a packed task."""
     x, ints = packed.floats, packed.ints
@@ -184,7 +184,7 @@ def unpack(packed: PackedTask) -> Task:
     )
 
 
-@compiled
+@inlined
 def make_room(task: Task, R_target: Vec, p_target: Vec, q: Vec) -> Room:
     """Return room for a solve from q, shape (n,), to a target."""
     m, k, n = len(task.tree.parent), len(task.rows), len(q)
@@ -204,7 +204,7 @@ def make_room(task: Task, R_target: Vec, p_target: Vec, q: Vec) -> Room:
     )
 
 
-@compiled
+@inlined
 def assign(target: Vec, source: Vec) -> None:
     """Write one vector into another; NumPy's way takes seconds to compile."""
     for j in range(len(source)):

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from paprle.compiled import compiled
+from paprle.compiled import compiled, inlined
 from paprle.kinematics.pose import find_error, linearise
 from paprle.kinematics.step import find_step
 from paprle.kinematics.task import (
@@ -66,7 +66,7 @@ def track(packed: PackedTask, T: Vec, q: Vec, reach: float) -> Found:
     return found
 
 
-@compiled
+@inlined
 def take_apart(T: Vec, R: Vec, p: Vec) -> None:
     """Write rotation and origin of a pose, shape (4, 4)."""
     for a in range(3):
@@ -75,7 +75,7 @@ def take_apart(T: Vec, R: Vec, p: Vec) -> None:
             R[a, b] = T[a, b]
 
 
-@compiled
+@inlined
 def is_usable(R: Vec, p: Vec, q: Vec) -> bool:
     """Tell whether the target is a pose and the start finite; NaN fails each test."""
     norm2, distance2, size, volume = 0.0, 0.0, 0.0, 0.0
@@ -92,7 +92,7 @@ def is_usable(R: Vec, p: Vec, q: Vec) -> bool:
     return is_rotation and distance2 < _FARTHEST**2 and size < math.inf
 
 
-@compiled
+@inlined
 def is_met(terms: Terms, err_pos: float, err_rot: float) -> bool:
     """Tell whether the tolerances are met."""
     is_turned = err_rot <= terms.tol_rot or terms.rotation_weight == 0.0
