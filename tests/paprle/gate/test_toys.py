@@ -314,7 +314,7 @@ def test_once_it_has_stopped_a_pair_needs_no_more_looks():
     parts, c, v = ready(Gate(make_crane()), [0.35, 0.0], [0.1, 0.0])
     parts.scene.open[0] = 0
     clearance.look_at(parts.scene, c)
-    stops._find_travel(parts.scene, parts.limits, H, v, 5.0)
+    stops._find_travel(parts.scene, parts.limits.ddq_max, H, v, 5.0)
 
     left = stops._look_ahead(parts.scene, 5.0, 1)
 
@@ -326,7 +326,7 @@ def test_once_it_has_stopped_a_pair_needs_no_more_looks():
 def test_the_next_look_comes_before_the_room_there_is_used_up(room, t):
     parts, c, v = ready(Gate(make_sliders()), [0.4, 0.4], [0.8, 0.5])
     parts.scene.distance[0] = KEEP + min(room, 0.0)
-    stops._find_travel(parts.scene, parts.limits, H, v, t)
+    stops._find_travel(parts.scene, parts.limits.ddq_max, H, v, t)
     need = parts.scene.travel.sum()
     between = min(room, 0.0) + KEEP
 
