@@ -30,6 +30,7 @@ from paprle.types import (
 
 Record = npt.NDArray[np.void]
 
+STOP_REASON = 192  # [bytes] chosen: a reason with a long topic's name, and what to do
 _DEVICE = {"device_q": "q", "device_dq": "dq", "device_tau": "tau"}
 """Where a sample's record keeps ``LeaderSample.leader_state``."""
 
@@ -147,7 +148,7 @@ def make_layout(robot: RobotInfo, leader: LeaderInfo) -> Layout:
             ("compute_ns", "i8"),
             ("late_ns", "i8"),  # wake-up lateness
             ("n_overruns", "u8"),
-            ("stop_reason", "S64"),
+            ("stop_reason", f"S{STOP_REASON}"),
         ],
         align=True,
     )
@@ -297,3 +298,19 @@ class SampleView:
             self.end,
             self.is_exhausted,
         ) = self._head.read(self.record)
+
+
+def pack_stop_reason(told: str) -> bytes:
+    """Return a robot's own words as ``stop_reason`` takes them, cut visibly."""
+    data = told.encode()
+    if len(data) <= STOP_REASON:
+        return data
+    mark = " …"
+    room = STOP_REASON - len(mark.encode())
+    return (data[:room].decode(errors="ignore") + mark).encode()
+
+
+def read_stop_reason(status: Record) -> str:
+    """Return why the robot stopped by itself, in its own words; empty if it did not."""
+    told: bytes = status["stop_reason"].item()
+    return told.decode(errors="replace")

@@ -162,7 +162,7 @@ class PiperArm:
         if bus.failure:
             return bus.failure
         if bus.foreign is not None and now - bus.foreign[1] < _FOREIGN_NS:
-            return f"another master commands the arm ({bus.foreign[0]:#x})"
+            return f"another master commands the arm ({bus.foreign[0]:#x}); end it"
         condition = bus.condition
         # a bus that is silent altogether shows as the age of the state instead
         now = motion.stamp_ns
@@ -171,7 +171,7 @@ class PiperArm:
             or now - condition.stamp_ns > _CONDITION_AGE_NS
             or now - bus.motors_ns > _MOTORS_AGE_NS
         ):
-            return "no report of the arm's status"
+            return "no report of the arm's status; look at its cable"
         bits = motion.gripper_bits if self._limb.gripper else 0
         fault = describe_fault(condition, bus.motors, bits)
         idleness = describe_idleness(condition, bus.motors)

@@ -110,7 +110,7 @@ class RosRobot:
             problems = self._find_slow() + self._find_implausible()
             self._bus.wait_until(lambda: not self._find_intruder(), timeout)
             if intruder := self._find_intruder():
-                gone = f"or one that was killed less than {_LEASE} s ago"
+                gone = f"or wait: one killed less than {_LEASE} s ago counts, too"
                 problems.append(f"{intruder}, {gone}")
         if problems:
             raise BusError("; ".join(problems))
@@ -133,7 +133,10 @@ class RosRobot:
     def stop_reason(self) -> str:
         """Why the robot must not be driven now; empty when it may."""
         if not self._is_running:
-            return f"robot not running ({self._spec.running})"
+            return (
+                f"robot not running ({self._spec.running}); release its stop and start "
+                "its program"
+            )
         return self._deserted or self.states.jump or self._intruder
 
     def send(self, q: Vec) -> None:
@@ -266,19 +269,20 @@ class RosRobot:
         spec, bus = self._spec, self._bus
         for topic in spec.commands:
             if n := bus.count_publishers(topic.name):
-                return f"{n} other publisher(s) on {topic.name}"
+                return f"{n} other publisher(s) on {topic.name}; end them"
         for state in spec.states:
             n = bus.count_publishers(state)
             if n > spec.n_state_publishers:
-                return f"{n} publishers on {state}, not {spec.n_state_publishers}"
+                expected = f"not {spec.n_state_publishers}"
+                return f"{n} publishers on {state}, {expected}; end the others"
         return ""
 
     def _find_deserted(self) -> str:
         """Say who has gone without whom the robot is not driven."""
         for commander in self._commanders:
             if not commander.count_matched():
-                return f"nobody takes {commander.topic.name}"
+                return f"nobody takes {commander.topic.name}; start that controller"
         running = self._spec.running
         if running and not self._bus.count_publishers(running):
-            return f"nobody says whether it runs: {running}"
+            return f"nobody says whether it runs: {running}; start its driver"
         return ""

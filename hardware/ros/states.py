@@ -134,5 +134,8 @@ class JointStates:
             self.jump = ""
         for k in np.flatnonzero(steps > allowed):
             name = self._names[ours[k]]
-            self.jump = f"{name} jumped by {steps[k]:.3g} from state to state"
+            self.jump = (
+                f"{name} jumped by {steps[k]:.3g} from state to state; is its driver "
+                "in radians, in one order of joints, and alone?"
+            )
             self._jumped_ns = now_ns

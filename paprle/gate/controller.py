@@ -28,12 +28,13 @@ from paprle.interfaces import Follower
 from paprle.robot import RobotModel
 from paprle.settings import GateSettings
 from paprle.types import FollowerInfo, FollowerState, GateState, RobotInfo, Vec
-from paprle.wire import Layout, Record, Request, head_of
+from paprle.wire import Layout, Record, Request, head_of, pack_stop_reason
 
 _STOP_BITS, _HOLD_BITS = to_bits(STOP_REASONS), to_bits(HOLD_REASONS)
 # Python 3.11 takes 0.1 µs to find a member of an enum, and a period needs ten
 _DISARMED, _, _ENGAGED, _HOLD, _STOPPED = GateState
 _DISARM, _READY, _MOVE, _STOP = Request
+_STATE_LOST = 1 << Reason.STATE_LOST
 _SHORTEST_STALL = 0.02  # [s] spec: safety.md amendments, K2
 
 
@@ -112,7 +113,7 @@ class GateController:
         found = self._read(now_ns) | to_bits(self._setpoints.take(setpoint, now_ns))
         stepped_ns, self._stepped_ns = self._stepped_ns, now_ns
         if stepped_ns is not None and now_ns - stepped_ns > self._stall_ns:
-            found |= 1 << Reason.STALLED
+            found = _excuse_lost_state(found) | 1 << Reason.STALLED
         newest = self._setpoints.newest
         request = int(_READY) if newest is None else newest.request
         if self.is_orphaned:
@@ -164,7 +165,7 @@ class GateController:
         found = to_bits(self._measurements.check_state(state, now_ns))
         self._meas = None if found else state
         if state.stop_reason:
-            self._record["stop_reason"] = state.stop_reason.encode()[:64]
+            self._record["stop_reason"] = pack_stop_reason(state.stop_reason)
         return found
 
     def _unwrap(self, state: FollowerState) -> FollowerState:
@@ -320,3 +321,16 @@ def extrapolate(q: Vec, dq: Vec, dq_max: Vec, ahead: float, q_ahead: Vec) -> Non
         if not abs(dq[j]) <= dq_max[j]:
             dq[j] = 0.0
         q_ahead[j] = q[j] + dq[j] * ahead
+
+
+def _excuse_lost_state(found: int) -> int:
+    """Take back that the state is lost: it may be as old as the gate stood still.
+
+    What has arrived meanwhile is read in the next period, and is lost then if it is.
+
+    Returns:
+        The bits, stale in place of lost.
+    """
+    if not found & _STATE_LOST:
+        return found
+    return found & ~_STATE_LOST | 1 << Reason.STATE_STALE

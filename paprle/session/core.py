@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from paprle.gate.reasons import Reason, from_bits
+from paprle.gate.reasons import Reason
 from paprle.session.episode import EpisodeLog
 from paprle.session.intake import Intake
 from paprle.session.motion import Motion
@@ -18,6 +18,7 @@ from paprle.session.operator import Actions
 from paprle.session.output import Output, TickRows
 from paprle.session.states import EPISODE_STATES, REQUESTS, Event, step_state
 from paprle.session.stuck import StuckWatch
+from paprle.session.wording import describe_reasons, name_reasons
 from paprle.settings import SessionSettings
 from paprle.types import GateState, LeaderInfo, SessionState, Vec
 from paprle.wire import Layout, Record, Request, SampleView, head_of
@@ -319,7 +320,8 @@ class Core:
             stood |= 1 << Reason.COMMAND_STALE | 1 << Reason.STATE_STALE
         is_hiccup = not is_lost and not self.motion.latched & ~stood
         self._needs_press = self._leader.is_human and not is_hiccup
-        self.note = "leader lost" if is_lost else "the gate holds"
+        holds = f"the gate holds: {describe_reasons(self.motion.latched)}"
+        self.note = "leader lost" if is_lost else holds
         if self._is_gate_silent:
             self.note = "the gate was silent"
         if self._needs_press:
@@ -328,13 +330,15 @@ class Core:
         return True
 
     def _decide_stopped(self) -> Event | None:
-        why = self._name_stop()
+        why = "operator_stop"
+        if self._gate_state is _GATE_STOPPED:
+            why = describe_reasons(self.motion.latched, self.motion.stop_reason)
         if not self._is_interactive:
-            self.end_reason, self.note = "stopped", why.removeprefix("stopped: ")
+            self.end_reason, self.note = "stopped", why
             return Event.QUIT
         is_held = self._leader.is_human and self.intake.is_usable(self.now_ns)
         first = "let go of the leader, then " if is_held else ""
-        self.note = f"{why}; {first}press c to clear"
+        self.note = f"stopped: {why}; {first}press c to clear"
         if self._asked.clear and not is_held:
             self._n_resets += 1
             self._cleared_ns = self.now_ns
@@ -380,15 +384,8 @@ class Core:
     def _name_stop(self) -> str:
         if self._gate_state is not _GATE_STOPPED:
             return "stopped: operator_stop"
-        reasons = from_bits(int(self.motion.latched))
-        told = self.motion.stop_reason  # the robot's own words
-        names = [
-            f"{r.name.lower()} ({told})"
-            if told and r is Reason.FOLLOWER_STOP
-            else r.name.lower()
-            for r in reasons
-        ]
-        return "stopped: " + ", ".join(names)
+        named = name_reasons(self.motion.latched, self.motion.stop_reason)
+        return f"stopped: {named}"
 
     def _drive_closing(self) -> bool:
         """Brake to rest, park if asked and possible; True when that is done."""

@@ -16,7 +16,7 @@ from paprle.session.slow_move import SlowMove, make_slow_move, sample_path
 from paprle.settings import GateSettings
 from paprle.tracking import Eefs
 from paprle.types import GateState, SessionState, Vec
-from paprle.wire import Layout, Record, SampleView, head_of
+from paprle.wire import Layout, Record, SampleView, head_of, read_stop_reason
 
 _ARRIVED = 1e-3  # [rad] chosen: a slow move ends this close to its goal
 _ALIGNED = 0.02  # [rad] chosen: what engaging may leave for the gate to make up
@@ -112,8 +112,7 @@ class Motion:
     @property
     def stop_reason(self) -> str:
         """Why the robot stopped by itself, in its own words; empty if it did not."""
-        told: bytes = self._status["stop_reason"].item()
-        return told.decode(errors="replace")
+        return read_stop_reason(self._status)
 
     @property
     def arm_poses(self) -> ArmPoses:

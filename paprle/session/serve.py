@@ -18,7 +18,6 @@ from typing import Any
 
 from paprle.config import Resolved
 from paprle.errors import ConfigError
-from paprle.gate.reasons import from_bits
 from paprle.link.follower_end import FollowerEnd
 from paprle.loop import DeadlineLoop, request_realtime
 from paprle.plugins import find_plugin, load_factory
@@ -33,8 +32,9 @@ from paprle.session.plan import make_robot
 from paprle.session.roles import Roles
 from paprle.session.status import print_line
 from paprle.session.warm import compile_once
+from paprle.session.wording import describe_reasons
 from paprle.types import GateState
-from paprle.wire import make_gate_layout
+from paprle.wire import make_gate_layout, read_stop_reason
 
 _N_BYES = 5  # chosen: some may be lost
 _MOST_TEXT = 1500  # chosen: a report has to fit a datagram
@@ -140,13 +140,12 @@ class FollowerHost:
         self._pass_records(roles, now_ns)
         status = roles.status.read()
         if status is not None and int(status["state"]) == GateState.STOPPED:
-            reasons = from_bits(int(status["latched"]))
-            names = ", ".join(reason.name.lower() for reason in reasons)
+            why = describe_reasons(int(status["latched"]), read_stop_reason(status))
             self._end.locked = (
-                f"expected a robot that may move, got one that was stopped ({names}); "
+                f"expected a robot that may move, got one that was stopped: {why}; "
                 "look at it, then type c and Enter where it is served"
             )
-            print_line(f"stopped: {names}; type c and Enter to allow another session")
+            print_line(f"stopped: {why}; type c and Enter to allow another session")
         for _ in range(_N_BYES):
             self._end.send_bye(now_ns)
         self._post()

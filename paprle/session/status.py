@@ -18,7 +18,7 @@ from paprle.session.operator import HELP
 from paprle.types import GateState
 
 _PERIOD = 0.2  # [s] chosen: faster than this nobody reads
-_WIDTH = 110  # chosen: fits most terminals
+_WIDTH = 79  # chosen: of a terminal that does not say how wide it is
 _QUIET = {Reason.ACCELERATION, Reason.VELOCITY, Reason.DT_CHANGED, Reason.LATE}
 
 
@@ -74,21 +74,33 @@ class StatusLine:
             print_line(self._lines.popleft(), is_error=True)
 
     def _show(self) -> None:
-        """On a terminal rewrite the line; in a log write each change of state."""
+        """Rewrite the line on a terminal; write each change of state in a log.
+
+        On a terminal a change that does not fit the line is written too, in full.
+        """
         try:
             while not self._stop.wait(_PERIOD):
                 self._write_told()
                 text = self._compose()
-                if self._is_terminal:
-                    sys.stdout.write("\r\x1b[K" + text[:_WIDTH])
-                    sys.stdout.flush()
-                    continue
+                width = _find_width() if self._is_terminal else 0
                 state = text.split(" ", 1)[0]
-                if state != self._last:
-                    self._last = state
+                if state != self._last and len(text) > width:
                     print_line(text)
+                self._last = state
+                if self._is_terminal:
+                    sys.stdout.write("\r\x1b[K" + text[:width])
+                    sys.stdout.flush()
         except (OSError, ValueError):
             return  # the terminal is gone; the session goes on
+
+
+def _find_width() -> int:
+    """Return how much is rewritten in place: a line that wraps would not be."""
+    try:
+        columns = os.get_terminal_size(sys.stdout.fileno()).columns
+    except OSError:
+        columns = 0
+    return columns - 1 if columns > 1 else _WIDTH
 
 
 def compose_line(core: Core, n_overruns: int, recording: str) -> str:
@@ -100,10 +112,10 @@ def compose_line(core: Core, n_overruns: int, recording: str) -> str:
         recording: How the recording goes; empty when there is none.
 
     Returns:
-        The line; its first word is the session's state.
+        The line: its first word is the session's state, then what to know or do.
     """
     gate_state, acting = core.motion.gate_view
-    parts = [f"{core.state.name:<9}"]
+    parts = [f"{core.state.name:<9}", *filter(None, [core.note])]
     if gate_state is not GateState.ENGAGED:
         parts.append(f"gate {gate_state.name}")
     error = core.motion.err_pos
@@ -116,7 +128,8 @@ def compose_line(core: Core, n_overruns: int, recording: str) -> str:
         parts.append(f"leader stuck: {', '.join(core.stuck.limbs)}")
     if n_overruns:
         parts.append(f"{n_overruns} overruns")
-    parts += [text for text in (recording, core.note) if text]
+    if recording:
+        parts.append(recording)
     return " · ".join(parts)
 
 

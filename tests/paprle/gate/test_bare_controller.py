@@ -237,6 +237,19 @@ def test_a_gate_that_stood_still_for_20_ms_holds(rig, gap_ms, is_stalled):
     assert (rig.state == "HOLD") == is_stalled
 
 
+@pytest.mark.parametrize("goes_on", [True, False], ids=["speaks again", "is gone"])
+def test_a_state_as_old_as_the_gate_stood_still_is_lost_if_it_stays_old(rig, goes_on):
+    rig.follower.state = {"stamp_ns": rig.now_ns}
+    rig.now_ns += 500_000_000
+    rig.step()
+    assert rig.state == "HOLD"
+    assert rig.reasons("latched") == (Reason.STATE_STALE, Reason.STALLED)
+
+    rig.follower.state = {} if goes_on else rig.follower.state
+    rig.step()
+    assert rig.state == ("READY" if goes_on else "STOPPED")
+
+
 @pytest.mark.parametrize(
     ("late_ms", "ahead"), [(-3, 0.0), (0, 0.0), (3, 0.003), (5, 0.005), (8, 0.005)]
 )

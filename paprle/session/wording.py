@@ -1,0 +1,74 @@
+"""The gate's reasons in an operator's words: what happened, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from paprle.gate.reasons import HOLD_REASONS, STOP_REASONS, Reason, from_bits
+
+_WORDS: Mapping[Reason, tuple[str, str]] = {
+    Reason.COMMAND_STALE: ("commands come late", ""),
+    Reason.COMMAND_LOST: (
+        "commands ceased",
+        "look at the load of this machine and at the network",
+    ),
+    Reason.LAG: ("the robot stays behind", "look whether something holds it"),
+    Reason.OVERSPEED: (
+        "the robot moves faster than commanded",
+        "look whether its joints are scaled as it takes them",
+    ),
+    Reason.REVERSED: (
+        "the robot moves against the command",
+        "look at the signs and the order of its joints",
+    ),
+    Reason.STATE_STALE: ("the robot's states come late", ""),
+    Reason.STATE_LOST: (
+        "no usable state of the robot any more",
+        "look at its power, its driver and the network",
+    ),
+    Reason.STATE_BAD: (
+        "the robot's states cannot be right",
+        "look at what its driver publishes",
+    ),
+    Reason.OPERATOR_STOP: ("stop was pressed", ""),
+    Reason.PEER_DIED: ("the session was gone", ""),
+    Reason.FOLLOWER_STOP: (
+        "the robot stopped by itself, or is not ours alone",
+        "see to the robot",
+    ),
+    Reason.FOLLOWER_FAULT: ("the robot's driver failed", "read what it said"),
+    Reason.STALLED: ("the gate stood still", ""),
+}
+
+
+def name_reasons(latched: int, told: str = "") -> str:
+    """Name the latched reasons, with the robot's own words, for a recording."""
+    return ", ".join(
+        f"{r.name.lower()} ({told})"
+        if told and r is Reason.FOLLOWER_STOP
+        else r.name.lower()
+        for r in from_bits(latched)
+    )
+
+
+def describe_reasons(latched: int, told: str = "") -> str:
+    """Say why the gate holds or stopped, and what to look at.
+
+    Args:
+        latched: Bits of the reasons of the latest HOLD or STOPPED.
+        told: The robot's own words, if it has any.
+
+    Returns:
+        ``<names> (<what happened>); <what to look at>``.
+    """
+    reasons = [r for r in from_bits(latched) if r in STOP_REASONS]
+    reasons = reasons or [r for r in from_bits(latched) if r in HOLD_REASONS]
+    said, advice = [], []
+    for reason in reasons:
+        happened, look = _WORDS[reason]
+        if told and reason is Reason.FOLLOWER_STOP:
+            happened, _, advised = told.partition("; ")
+            look = advised or look
+        said.append(f"{reason.name.lower()} ({happened})")
+        advice += [look] if look else []
+    return "; ".join([", ".join(said), *advice])
