@@ -123,7 +123,8 @@ class RosRobot:
         """Take what has arrived; never blocks."""
         self._bus.poll()
         now_ns = self._clock()
-        if now_ns - self._looked_ns >= _LOOK_NS:
+        # who made the states jump is asked at once: it may be a second robot's
+        if now_ns - self._looked_ns >= _LOOK_NS or self.states.jump:
             self._looked_ns = now_ns
             self._intruder = self._bus.trouble or self._find_intruder()
             self._deserted = self._find_deserted()
@@ -137,7 +138,7 @@ class RosRobot:
                 f"robot not running ({self._spec.running}); release its stop and start "
                 "its program"
             )
-        return self._deserted or self.states.jump or self._intruder
+        return self._deserted or self._intruder or self.states.jump
 
     def send(self, q: Vec) -> None:
         """Send a command to all topics.
