@@ -19,6 +19,7 @@ from hardware.ros.messages import Codec, MessageError
 
 _LONGEST_STEP = 0.5  # [s] chosen: states farther apart than this give no velocity
 _JUMP = 0.2  # [rad] chosen: between two states, beyond what twice V explains
+_LONGEST_WAIT_NS = 1_000_000_000  # [ns] chosen: more is another clock, not a wait
 _STEADY_NS = 1_000_000_000  # [ns] chosen: without a jump for so long, it is over
 _DRIFT = 500e-6  # spec: RFC 5905, MAXFREQ: no clock that NTP keeps drifts faster
 _SIMULATED_NS = 10**18  # [ns] chosen: before 2001 it is no time of day
@@ -82,7 +83,7 @@ class JointStates:
         if is_missing.any():
             estimated = self._estimate_speed(ours, q, joints.stamp_ns, now_ns)
             dq = np.where(is_missing, estimated, dq)
-        self._look_for_jump(ours, q, now_ns)
+        self._look_for_jump(ours, q, joints.stamp_ns, now_ns)
         late = self._find_delay(ours, joints.stamp_ns, now_ns)
         self.q[ours], self.dq[ours] = q, dq
         self.tau[ours] = joints.tau[theirs] * scale
@@ -125,9 +126,18 @@ class JointStates:
         standing = np.where(dt >= _LONGEST_STEP, 0.0, before)
         return np.where(is_usable & np.isfinite(steps), steps, standing)
 
-    def _look_for_jump(self, ours: list[int], q: Vec, now_ns: int) -> None:
-        """Note a change that no motion explains: other joints under the same names."""
-        dt = (now_ns - self._arrived_ns[ours]) * 1e-9
+    def _look_for_jump(
+        self, ours: list[int], q: Vec, header_ns: int, now_ns: int
+    ) -> None:
+        """Note a change that no motion explains: other joints under the same names.
+
+        What waited while we stood still comes at once and with gaps: then the sender's
+        stamps tell how much time was between.
+        """
+        before_ns = self._header_ns[ours]
+        by_header = np.where(before_ns > 0, header_ns - before_ns, 0)
+        by_header = np.where(by_header <= _LONGEST_WAIT_NS, by_header, 0)
+        dt = np.maximum(now_ns - self._arrived_ns[ours], by_header) * 1e-9
         allowed = _JUMP + 2.0 * self._dq_max[ours] * dt
         steps = np.abs(q - self.q[ours])
         if self.jump and now_ns - self._jumped_ns > _STEADY_NS:

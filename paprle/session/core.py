@@ -330,9 +330,7 @@ class Core:
         return True
 
     def _decide_stopped(self) -> Event | None:
-        why = "operator_stop"
-        if self._gate_state is _GATE_STOPPED:
-            why = describe_reasons(self.motion.latched, self.motion.stop_reason)
+        why = self._describe_stop()
         if not self._is_interactive:
             self.end_reason, self.note = "stopped", why
             return Event.QUIT
@@ -362,6 +360,7 @@ class Core:
         self._entered_ns = self.now_ns
         if self.state is _STOPPED:
             self._has_seen_stop, self._cleared_ns = False, None
+            self.note = self._describe_stop()
         self.motion.drop_plan()
         self._was_engaged = True  # a deliberate press is an edge after this
         if self.state is _ENGAGED:
@@ -386,6 +385,11 @@ class Core:
             return "stopped: operator_stop"
         named = name_reasons(self.motion.latched, self.motion.stop_reason)
         return f"stopped: {named}"
+
+    def _describe_stop(self) -> str:
+        if self._gate_state is not _GATE_STOPPED:
+            return "operator_stop"
+        return describe_reasons(self.motion.latched, self.motion.stop_reason)
 
     def _drive_closing(self) -> bool:
         """Brake to rest, park if asked and possible; True when that is done."""
