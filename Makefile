@@ -54,8 +54,9 @@ fix: $(VENV)/.ready  ## format, and mend what can be mended safely
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/.ready  ## session tick, IK, gate step: median, p99, max
+bench: $(VENV)/.ready  ## session tick, IK, gate step, verification: median, p99, max
 	$(BIN)/python -m benchmarks.control
+	$(BIN)/python -m benchmarks.verification
 
 bench-peers: $(VENV)/.ready  ## side by side with pink, mink, placo, upstream, Ruckig
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'

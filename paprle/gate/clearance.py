@@ -47,6 +47,7 @@ class Scene(NamedTuple):
         distance: Of each pair at the last command, shape (k,), [m]; a lower bound
             where there is more room than ``change`` uses up.
         change: How much ``travel`` can change each of them at most, shape (k,), [m].
+        pace: How much the period looked at can, shape (k,), [m].
         behind: Of each pair on the way from where the robot is to the last command,
             shape (k,), [m].
         astray: How much that way can change it at most, shape (k,), [m].
@@ -62,7 +63,6 @@ class Scene(NamedTuple):
         witness: Witness points and normal of the pair looked at last, shape (9,).
         posture: The posture looked at, shape (n,).
         travel: How far each joint goes, shape (n,), [rad] or [m].
-        pace: How far it goes in the period looked at, shape (n,), [rad] or [m].
         gap: From the last command to where the robot is, shape (n,), [rad] or [m].
         lag: The same from the command looked at, at most, shape (n,).
         aside: The posture looked at between the two, shape (n,).
@@ -78,6 +78,7 @@ class Scene(NamedTuple):
     p_body: Vec
     distance: Vec
     change: Vec
+    pace: Vec
     behind: Vec
     astray: Vec
     floor: Vec
@@ -90,7 +91,6 @@ class Scene(NamedTuple):
     witness: Vec
     posture: Vec
     travel: Vec
-    pace: Vec
     gap: Vec
     lag: Vec
     aside: Vec
@@ -112,33 +112,29 @@ def measure(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, witness: Vec) -> flo
 
 
 @inlined
-def sweep(reach: Vec, k: int, travel: Vec) -> float:
-    """Return how much the distance of a pair can change at most, [m].
-
-    Args:
-        reach: Of all pairs, shape (n, k), [m/rad] or [m/m].
-        k: The pair.
-        travel: How far each joint goes, shape (n,), [rad] or [m].
-    """
-    change = 0.0
-    for i in range(len(travel)):
-        change += reach[i, k] * travel[i]
-    return change
-
-
-@inlined
-def find_pad(scene: Scene, k: int) -> float:
+def find_pad(astray: float) -> float:
     """Return how much more a pair keeps between the last command and the robot, [m].
 
     Joints are not all behind by the same share: what is as far beside the postures
     looked at as a part is long is meant, too.
+
+    Args:
+        astray: How much the way between them can change its distance at most, [m].
     """
-    return float(scene.astray[k] / N_PARTS)
+    return float(astray / N_PARTS)
 
 
 @compiled
 def sweep_all(reach: Vec, travel: Vec, change: Vec) -> None:
-    """Write ``sweep`` of every pair: joint by joint, for many pairs at once."""
+    """Write how much the distance of each pair can change at most.
+
+    Joint by joint, for many pairs at once: that is faster than for a few by themselves.
+
+    Args:
+        reach: Of all pairs, shape (n, k), [m/rad] or [m/m].
+        travel: How far each joint goes, shape (n,), [rad] or [m].
+        change: Takes it, shape (k,), [m].
+    """
     change[:] = 0.0
     for i in range(len(travel)):
         row, way = reach[i], travel[i]
@@ -254,7 +250,7 @@ def fill_rows(
     one, two = pairs.a, pairs.b
     for k in range(len(one)):
         room = min(distance[k], behind[k]) - pairs.keep[k] - _AIM
-        room = max(room - find_pad(scene, k), min(room, 0.0))
+        room = max(room - find_pad(scene.astray[k]), min(room, 0.0))
         if room >= scene.change[k]:
             continue
         row = scene.rows[n_rows]
@@ -274,39 +270,40 @@ def fill_rows(
     return n_rows, state
 
 
-@compiled
+@inlined
 def _fill_gradient(scene: Scene, k: int, row: Vec) -> None:
     """Write ∂d/∂q of the pair measured last, from its witness points and normal."""
+    tree, R, p, w = scene.tree, scene.R_joint, scene.p_joint, scene.witness
     row[:] = 0.0
     for side in range(2):
         body = scene.pairs.b[k] if side else scene.pairs.a[k]
-        sign = 1.0 if side else -1.0
+        sign, point = (1.0 if side else -1.0), w[3 * side : 3 * side + 3]
         i = scene.bodies.joint[body]
         while i >= 0:
-            row[scene.tree.column[i]] += (
-                sign * scene.tree.scale[i] * _find_slope(scene, i, 3 * side)
+            slope = _find_slope(
+                R[i], p[i], tree.axis[i], tree.is_prismatic[i], point, w
             )
-            i = scene.tree.parent[i]
+            row[tree.column[i]] += sign * tree.scale[i] * slope
+            i = tree.parent[i]
 
 
-@compiled
-def _find_slope(scene: Scene, i: int, first: int) -> float:
-    """Return how fast a witness point moves along the normal with joint i."""
-    R, w = scene.R_joint[i], scene.witness
-    axis = scene.tree.axis[i]
+@inlined
+def _find_slope(
+    R: Vec, p: Vec, axis: Vec, is_prismatic: int, point: Vec, witness: Vec
+) -> float:
+    """Return how fast a point moves along the witness' normal with a joint."""
+    u, v, w = witness[6], witness[7], witness[8]
     x = R[0, 0] * axis[0] + R[0, 1] * axis[1] + R[0, 2] * axis[2]
     y = R[1, 0] * axis[0] + R[1, 1] * axis[1] + R[1, 2] * axis[2]
     z = R[2, 0] * axis[0] + R[2, 1] * axis[1] + R[2, 2] * axis[2]
-    if scene.tree.is_prismatic[i]:
-        return float(x * w[6] + y * w[7] + z * w[8])
-    rx = w[first] - scene.p_joint[i, 0]
-    ry = w[first + 1] - scene.p_joint[i, 1]
-    rz = w[first + 2] - scene.p_joint[i, 2]
+    if is_prismatic:
+        return float(x * u + y * v + z * w)
+    rx, ry, rz = point[0] - p[0], point[1] - p[1], point[2] - p[2]
     turn = (y * rz - z * ry, z * rx - x * rz, x * ry - y * rx)
-    return float(turn[0] * w[6] + turn[1] * w[7] + turn[2] * w[8])
+    return float(turn[0] * u + turn[1] * v + turn[2] * w)
 
 
-@compiled
+@inlined
 def _find_allowed(limits: Limits, h: float, box: Box, row: Vec, room: float) -> float:
     """Return how fast a pair may close, [m/s]; negative: it has to open.
 

@@ -49,7 +49,7 @@ class Parts(NamedTuple):
 def allocate(sizes: Sizes) -> tuple[Vec, Ints]:
     """Return the two blocks, empty."""
     n, g, m, b, k, t = sizes
-    n_floats = 36 * n + 29 * m + 31 * b + k * (2 * n + 12) + t * (n + 9) + 49
+    n_floats = 35 * n + 29 * m + 31 * b + k * (2 * n + 13) + t * (n + 9) + 49
     n_ints = _N_SIZES + n + g + 1 + 3 * m + 2 * b + 3 * k + t * (n + 1)
     integers = np.zeros(n_ints, dtype=np.int64)
     integers[:_N_SIZES] = sizes
@@ -98,8 +98,8 @@ def lay_out(floats: Vec, integers: Ints) -> Parts:
     """
     n, g, m = integers[0], integers[1], integers[2]
     b, k, t = integers[3], integers[4], integers[5]
-    of_pairs = 36 * n
-    of_joints = of_pairs + k * (2 * n + 12)
+    of_pairs = 35 * n
+    of_joints = of_pairs + k * (2 * n + 13)
     of_bodies = of_joints + 29 * m
     of_tools = of_bodies + 31 * b
     alone = of_tools + t * (n + 9)
@@ -163,7 +163,7 @@ def lay_out(floats: Vec, integers: Ints) -> Parts:
         a=borrow(integers, pairs_at, (k,)),
         b=borrow(integers, pairs_at + k, (k,)),
         keep=borrow(floats, of_pairs, (k,)),
-        reach=borrow(floats, of_pairs + 12 * k, (n, k)),
+        reach=borrow(floats, of_pairs + 13 * k, (n, k)),
     )
     scene = Scene(
         tree=tree,
@@ -175,22 +175,22 @@ def lay_out(floats: Vec, integers: Ints) -> Parts:
         p_body=borrow(floats, of_bodies + 28 * b, (b, 3)),
         distance=borrow(floats, of_pairs + k, (k,)),
         change=borrow(floats, of_pairs + 2 * k, (k,)),
+        pace=borrow(floats, of_pairs + 12 * k, (k,)),
         behind=borrow(floats, of_pairs + 3 * k, (k,)),
         astray=borrow(floats, of_pairs + 4 * k, (k,)),
         floor=borrow(floats, of_pairs + 5 * k, (k,)),
         apart=borrow(floats, of_pairs + 6 * k, (k,)),
         room=borrow(floats, of_pairs + 7 * k, (k,)),
         open=borrow(integers, pairs_at + 2 * k, (k,)),
-        rows=borrow(floats, of_pairs + (12 + n) * k, (k, n)),
+        rows=borrow(floats, of_pairs + (13 + n) * k, (k, n)),
         allowed=borrow(floats, of_pairs + 8 * k, (k,)),
         normal=borrow(floats, of_pairs + 9 * k, (k, 3)),
         witness=borrow(floats, alone + 4, (9,)),
         posture=borrow(floats, 24 * n, (n,)),
         travel=borrow(floats, 25 * n, (n,)),
-        pace=borrow(floats, 26 * n, (n,)),
-        gap=borrow(floats, 27 * n, (n,)),
-        lag=borrow(floats, 28 * n, (n,)),
-        aside=borrow(floats, 29 * n, (n,)),
+        gap=borrow(floats, 26 * n, (n,)),
+        lag=borrow(floats, 27 * n, (n,)),
+        aside=borrow(floats, 28 * n, (n,)),
         work=borrow(floats, alone + 1, (1,)),
     )
     tools = Tools(
@@ -200,7 +200,7 @@ def lay_out(floats: Vec, integers: Ints) -> Parts:
         reach=borrow(floats, of_tools + 9 * t, (t, n)),
         speed=borrow(floats, alone + 2, (1,)),
         sigma=borrow(floats, alone + 3, (1,)),
-        J=borrow(floats, 30 * n, (6, n)),
+        J=borrow(floats, 29 * n, (6, n)),
         gram=borrow(floats, alone + 13, (6, 6)),
         tips=borrow(floats, of_tools + 3 * t, (2, t, 3)),
     )

@@ -31,6 +31,7 @@ def rests_clear(scene: Scene, ddq_max: Vec, h: float, c: Vec, v: Vec) -> bool:
     Returns:
         Whether they are.
     """
+    bodies, R, p = scene.bodies, scene.R_body, scene.p_body
     pairs, is_placed = scene.pairs, False
     for i in range(len(c)):
         speed = abs(v[i])
@@ -43,8 +44,9 @@ def rests_clear(scene: Scene, ddq_max: Vec, h: float, c: Vec, v: Vec) -> bool:
         if not is_placed:
             look_at(scene, scene.posture)
             is_placed = True
-        floor = min(pairs.keep[k], scene.distance[k])
-        if _is_nearer(scene, k, floor - _ROUNDING):
+        floor = min(pairs.keep[k], scene.distance[k]) - _ROUNDING
+        bound = bound_pair(bodies, pairs.a[k], pairs.b[k], R, p)
+        if bound < floor and _is_nearer(scene, k, floor):
             return False
     return True
 
@@ -54,8 +56,6 @@ def _is_nearer(scene: Scene, k: int, floor: float) -> bool:
     """Tell whether a pair is nearer than that in the posture looked at."""
     bodies, R, p, witness = scene.bodies, scene.R_body, scene.p_body, scene.witness
     a, b = scene.pairs.a[k], scene.pairs.b[k]
-    if bound_pair(bodies, a, b, R, p) >= floor:
-        return False
     if bound_along(bodies, a, b, R, p, scene.normal[k]) >= floor:
         return False
     distance = measure(bodies, a, b, R, p, witness)

@@ -22,7 +22,6 @@ from paprle.gate.clearance import (
     find_pad,
     look_at,
     measure,
-    sweep,
     sweep_all,
 )
 from paprle.robot.braking import compute_stopping_distance
@@ -30,7 +29,7 @@ from paprle.robot.distance import bound_along, bound_pair
 from paprle.types import Vec
 
 _SAG = 3e-4  # [m] chosen: what may be lost between two looks; 5e-4 are allowed
-_MAX_WORK = 6000.0  # chosen: bodies and pairs looked at in a period, about 1 ms
+_MAX_WORK = 10000.0  # chosen: bodies and pairs looked at in a period, about 1 ms
 _EXACT = 10.0  # chosen: a distance counts as that many bounds
 _ROUNDING = 1e-9  # chosen: far above rounding, far below anything that moves
 
@@ -57,7 +56,6 @@ def verify_stop(scene: Scene, ddq_max: Vec, h: float, c: Vec, v: Vec) -> bool:
             return False
         end = max(end, 1.0 + math.ceil(abs(v[i]) / (ddq_max[i] * h)))
     _find_travel(scene, ddq_max, h, v, t)
-    sweep_all(scene.pairs.reach, scene.travel, scene.change)
     limit = 0.5 * (scene.work[0] + _MAX_WORK)  # the rest is for a slower one
     n_open, ahead = _open_pairs(scene, c)
     while n_open > 0 and t < end:
@@ -92,9 +90,9 @@ def _open_pairs(scene: Scene, c: Vec) -> tuple[int, float]:
     Returns:
         How many there are, and the number of periods in which none needs a look.
     """
-    n_open, ahead, pairs = 0, math.inf, scene.pairs
+    n_open, pairs = 0, scene.pairs
     for k in range(len(pairs.a)):
-        room, pad = scene.distance[k] - pairs.keep[k], find_pad(scene, k)
+        room, pad = scene.distance[k] - pairs.keep[k], find_pad(scene.astray[k])
         if scene.change[k] > max(room - scene.astray[k] - pad, 0.0):
             scene.open[n_open] = k
             scene.floor[k] = pairs.keep[k] + pad
@@ -102,11 +100,7 @@ def _open_pairs(scene: Scene, c: Vec) -> tuple[int, float]:
             n_open += 1
     scene.posture[:], scene.lag[:] = c, scene.gap
     _look_aside(scene, n_open, True)
-    for place in range(n_open):
-        k = scene.open[place]
-        change = scene.change[k]
-        ahead = min(ahead, _find_ahead(scene, k, scene.room[k], change, 0.0))
-    return n_open, ahead
+    return n_open, _find_ahead(scene, n_open, 0.0)
 
 
 @inlined
@@ -142,14 +136,24 @@ def find_place(c: float, v: float, ddq_max: float, h: float, t: float) -> float:
 
 @inlined
 def _find_travel(scene: Scene, ddq_max: Vec, h: float, v: Vec, t: float) -> None:
-    """Write how far each joint still goes after t periods, and in the period then."""
+    """Write how much the rest of a stop can change pairs, and the period now by itself.
+
+    Args:
+        scene: Takes ``change`` and ``pace``.
+        ddq_max: How hard each joint brakes, shape (n,), [rad/s²].
+        h: Period, [s].
+        v: Velocity of the stop's first period, shape (n,), [rad/s].
+        t: Periods since it began.
+    """
     whole = math.floor(t)
     for i in range(len(v)):
-        A = ddq_max[i]
-        speed = max(abs(v[i]) - whole * A * h, 0.0)
-        rest = compute_stopping_distance(speed, A, h)
-        scene.pace[i] = speed * h
+        scene.travel[i] = h * max(abs(v[i]) - whole * ddq_max[i] * h, 0.0)
+    sweep_all(scene.pairs.reach, scene.travel, scene.pace)
+    for i in range(len(v)):
+        speed = max(abs(v[i]) - whole * ddq_max[i] * h, 0.0)
+        rest = compute_stopping_distance(speed, ddq_max[i], h)
         scene.travel[i] = (1.0 + whole - t) * speed * h + rest
+    sweep_all(scene.pairs.reach, scene.travel, scene.change)
 
 
 @compiled
@@ -160,45 +164,42 @@ def _look_ahead(scene: Scene, t: float, n_open: int) -> tuple[int, float]:
         How many stay open, −1 where one is too near; and the number of periods in which
         none of them needs a look.
     """
-    still, ahead = 0, math.inf
+    bodies, R, p, pairs = scene.bodies, scene.R_body, scene.p_body, scene.pairs
+    scene.work[0] += n_open
     for place in range(n_open):
         k = scene.open[place]
-        floor = min(scene.pairs.keep[k], scene.distance[k])
-        scene.change[k] = sweep(scene.pairs.reach, k, scene.travel)
-        need = scene.change[k] + scene.astray[k] + find_pad(scene, k)
-        scene.room[k] = _find_room(scene, k, floor, need)
-        scene.apart[k] = scene.room[k] + floor
-        if scene.room[k] < -_ROUNDING:
-            return -1, ahead
+        floor = min(pairs.keep[k], scene.distance[k])
+        need = scene.change[k] + scene.astray[k] + find_pad(scene.astray[k])
+        room = bound_pair(bodies, pairs.a[k], pairs.b[k], R, p) - floor
+        if room < min(need, _find_fine(floor)):
+            room = _look_closer(scene, k, floor, room)
+        if room < -_ROUNDING:
+            return -1, math.inf
+        scene.room[k], scene.apart[k] = room, room + floor
     if not _look_aside(scene, n_open, False):
-        return -1, ahead
+        return -1, math.inf
+    still = 0
     for place in range(n_open):
         k = scene.open[place]
         if scene.change[k] > max(scene.room[k], 0.0):
             scene.open[still] = k
             still += 1
-            at = _find_ahead(scene, k, scene.room[k], scene.change[k], t)
-            ahead = min(ahead, at)
-    return still, ahead
+    return still, _find_ahead(scene, still, t)
 
 
 @compiled
-def _find_room(scene: Scene, k: int, floor: float, need: float) -> float:
+def _look_closer(scene: Scene, k: int, floor: float, room: float) -> float:
     """Return how much nearer a pair may come in the posture looked at, [m].
 
     Args:
         scene: Bodies are placed.
         k: The pair.
         floor: How near it may come, [m].
-        need: More than that need not be known, [m].
+        room: What is known of it: there is no less.
     """
     bodies, R, p, witness = scene.bodies, scene.R_body, scene.p_body, scene.witness
     a, b = scene.pairs.a[k], scene.pairs.b[k]
-    scene.work[0] += 1.0
-    room = bound_pair(bodies, a, b, R, p) - floor
-    if room < min(need, _find_fine(floor)):
-        along = bound_along(bodies, a, b, R, p, scene.normal[k])
-        room = max(room, along - floor)
+    room = max(room, bound_along(bodies, a, b, R, p, scene.normal[k]) - floor)
     if room < 0.0:
         scene.work[0] += _EXACT
         room = measure(bodies, a, b, R, p, witness) - floor
@@ -221,6 +222,7 @@ def _look_aside(scene: Scene, n_open: int, is_first: bool) -> bool:
     Returns:
         Whether all keep to their floor.
     """
+    bodies, R, p, pairs = scene.bodies, scene.R_body, scene.p_body, scene.pairs
     for part in range(N_PARTS):
         share, is_placed = (part + 1.0) / N_PARTS, False
         for place in range(n_open):
@@ -234,7 +236,10 @@ def _look_aside(scene: Scene, n_open: int, is_first: bool) -> bool:
                     scene.aside[i] = scene.posture[i] + share * scene.lag[i]
                 look_at(scene, scene.aside)
                 is_placed = True
-            room = _find_room(scene, k, floor, scene.change[k])
+            scene.work[0] += 1.0
+            room = bound_pair(bodies, pairs.a[k], pairs.b[k], R, p) - floor
+            if room < min(scene.change[k], _find_fine(floor)):
+                room = _look_closer(scene, k, floor, room)
             if is_first and room < 0.0:
                 scene.floor[k], room = floor + room, 0.0
             if room < -_ROUNDING:
@@ -243,26 +248,27 @@ def _look_aside(scene: Scene, n_open: int, is_first: bool) -> bool:
     return True
 
 
-@compiled
-def _find_ahead(scene: Scene, k: int, room: float, need: float, t: float) -> float:
-    """Return for how many periods a pair needs no look.
+@inlined
+def _find_ahead(scene: Scene, n_open: int, t: float) -> float:
+    """Return for how many periods no open pair needs a look.
 
     Args:
-        scene: ``pace`` is that of the period now; later ones are slower.
-        k: The pair.
-        room: How much nearer it may come, [m].
-        need: By how much the rest of the stop can change its distance, [m].
+        scene: ``room`` and ``change`` are of the posture looked at, ``pace`` of the
+            period now; in later ones it is less.
+        n_open: How many pairs are open.
         t: Periods since the stop began.
     """
-    keep, distance = scene.pairs.keep[k], scene.distance[k]
     ahead = math.inf
-    is_behind = scene.astray[k] > 0.0 and scene.floor[k] < keep
-    if distance < keep or is_behind:
-        # every sample, or it could come nearer period by period
-        ahead = 1.0 + math.floor(t) - t
-    allowed = max(room, 0.0) + _find_fine(min(keep, distance))
-    if allowed < need:
-        ahead = min(ahead, allowed / sweep(scene.pairs.reach, k, scene.pace))
+    for place in range(n_open):
+        k = scene.open[place]
+        keep, distance = scene.pairs.keep[k], scene.distance[k]
+        is_behind = scene.astray[k] > 0.0 and scene.floor[k] < keep
+        if distance < keep or is_behind:
+            # every sample, or it could come nearer period by period
+            ahead = min(ahead, 1.0 + math.floor(t) - t)
+        allowed = max(scene.room[k], 0.0) + _find_fine(min(keep, distance))
+        if allowed < scene.change[k]:
+            ahead = min(ahead, allowed / scene.pace[k])
     return ahead
 
 

@@ -327,10 +327,10 @@ def test_the_next_look_comes_before_the_room_there_is_used_up(room, t):
     parts, c, v = ready(Gate(make_sliders()), [0.4, 0.4], [0.8, 0.5])
     parts.scene.distance[0] = KEEP + min(room, 0.0)
     stops._find_travel(parts.scene, parts.limits.ddq_max, H, v, t)
-    need = parts.scene.travel.sum()
-    between = min(room, 0.0) + KEEP
+    need, between = parts.scene.change[0], min(room, 0.0) + KEEP
+    parts.scene.open[0], parts.scene.room[0] = 0, room
 
-    ahead = stops._find_ahead(parts.scene, 0, room, need, t)
+    ahead = stops._find_ahead(parts.scene, 1, t)
 
     there = min(t + ahead, 30.0)
     at = [[stops.find_place(c[i], v[i], A, H, x) for i in (0, 1)] for x in (t, there)]
