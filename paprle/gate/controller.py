@@ -35,6 +35,7 @@ _STOP_BITS, _HOLD_BITS = to_bits(STOP_REASONS), to_bits(HOLD_REASONS)
 _DISARMED, _, _ENGAGED, _HOLD, _STOPPED = GateState
 _DISARM, _READY, _MOVE, _STOP = Request
 _STATE_LOST = 1 << Reason.STATE_LOST
+_WAKING_NS = 50_000_000  # [ns] chosen: threads that receive stood still as well
 _SHORTEST_STALL = 0.02  # [s] spec: safety.md amendments, K2
 
 
@@ -94,6 +95,7 @@ class GateController:
         self._meas: FollowerState | None = None
         self._may_write = False
         self._stepped_ns: int | None = None
+        self._awake_ns = -_WAKING_NS
         self._stall_ns = int(max(3.0 * self._h, _SHORTEST_STALL) * 1e9)
 
     def step(
@@ -113,7 +115,10 @@ class GateController:
         found = self._read(now_ns) | to_bits(self._setpoints.take(setpoint, now_ns))
         stepped_ns, self._stepped_ns = self._stepped_ns, now_ns
         if stepped_ns is not None and now_ns - stepped_ns > self._stall_ns:
-            found = _excuse_lost_state(found) | 1 << Reason.STALLED
+            found |= 1 << Reason.STALLED
+            self._awake_ns = now_ns
+        if now_ns - self._awake_ns < _WAKING_NS:
+            found = _excuse_lost_state(found)
         newest = self._setpoints.newest
         request = int(_READY) if newest is None else newest.request
         if self.is_orphaned:
@@ -326,7 +331,7 @@ def extrapolate(q: Vec, dq: Vec, dq_max: Vec, ahead: float, q_ahead: Vec) -> Non
 def _excuse_lost_state(found: int) -> int:
     """Take back that the state is lost: it may be as old as the gate stood still.
 
-    What has arrived meanwhile is read in the next period, and is lost then if it is.
+    What has arrived meanwhile is read in the next periods, and is lost then if it is.
 
     Returns:
         The bits, stale in place of lost.

@@ -336,7 +336,8 @@ class Core:
             return Event.QUIT
         is_held = self._leader.is_human and self.intake.is_usable(self.now_ns)
         first = "let go of the leader, then " if is_held else ""
-        self.note = f"stopped: {why}; {first}press c to clear"
+        if self._cleared_ns is None or self._gate_state is _GATE_STOPPED:
+            self.note = f"stopped: {why}; {first}press c to clear"
         if self._asked.clear and not is_held:
             self._n_resets += 1
             self._cleared_ns = self.now_ns
@@ -363,7 +364,7 @@ class Core:
             self.note = self._describe_stop()
         self.motion.drop_plan()
         self._was_engaged = True  # a deliberate press is an edge after this
-        if self.state is _ENGAGED:
+        if self.state is _ENGAGED or before is _STOPPED:
             self.note = ""
         if before in EPISODE_STATES and self.state not in EPISODE_STATES:
             self.episodes.end(self._name_end(event), self.now_ns)

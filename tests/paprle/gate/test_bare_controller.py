@@ -245,6 +245,9 @@ def test_a_state_as_old_as_the_gate_stood_still_is_lost_if_it_stays_old(rig, goe
     assert rig.state == "HOLD"
     assert rig.reasons("latched") == (Reason.STATE_STALE, Reason.STALLED)
 
+    rig.step(9)
+    assert rig.state == "HOLD", "what receives stood still, too"
+
     rig.follower.state = {} if goes_on else rig.follower.state
     rig.step()
     assert rig.state == ("READY" if goes_on else "STOPPED")
