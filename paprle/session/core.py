@@ -364,7 +364,7 @@ class Core:
             self.note = self._describe_stop()
         self.motion.drop_plan()
         self._was_engaged = True  # a deliberate press is an edge after this
-        if self.state is _ENGAGED or before is _STOPPED:
+        if self.state is _ENGAGED or event is Event.RESET:
             self.note = ""
         if before in EPISODE_STATES and self.state not in EPISODE_STATES:
             self.episodes.end(self._name_end(event), self.now_ns)
