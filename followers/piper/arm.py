@@ -34,6 +34,7 @@ _ANSWER_TIME = 0.5  # [s] chosen: for an answer, which may be lost: asked three 
 _N_ASKED = 3  # chosen: see above
 _ENABLE_TIME = 5.0  # [s] chosen: motors come one by one, brakes open
 _LISTEN_TIME = 0.25  # [s] chosen: another master speaks at 20 Hz or more
+_SILENCE_NS = 100_000_000  # [ns] chosen: 20 reports of motion that did not come
 _CONDITION_AGE_NS = 250_000_000  # [ns] chosen: reported every 5 ms
 _MOTORS_AGE_NS = 500_000_000  # [ns] chosen: reported every 50 ms
 _MODE_EVERY = 20  # chosen: ten times a second at 200 Hz, as a reminder
@@ -63,6 +64,7 @@ class PiperArm:
         self._n_writes = 0
         self._last: Motion | None = None
         self._finger_speed = 0.0
+        self._heard_ns = self._again_ns = 0
         self.stop_reason = ""
 
     def open(self, home: Vec, q_min: Vec, q_max: Vec) -> None:
@@ -164,12 +166,16 @@ class PiperArm:
         if bus.foreign is not None and now - bus.foreign[1] < _FOREIGN_NS:
             return f"another master commands the arm ({bus.foreign[0]:#x}); end it"
         condition = bus.condition
-        # a bus that is silent altogether shows as the age of the state instead
+        # a bus that is silent altogether shows as the age of the state instead, and
+        # after that, or a standstill of ours, reports of all kinds take a while to come
+        heard_ns, self._heard_ns = self._heard_ns, motion.stamp_ns
+        if motion.stamp_ns - heard_ns > _SILENCE_NS:
+            self._again_ns = motion.stamp_ns
         now = motion.stamp_ns
         if (
             condition is None
-            or now - condition.stamp_ns > _CONDITION_AGE_NS
-            or now - bus.motors_ns > _MOTORS_AGE_NS
+            or now - max(condition.stamp_ns, self._again_ns) > _CONDITION_AGE_NS
+            or now - max(bus.motors_ns, self._again_ns) > _MOTORS_AGE_NS
         ):
             return "no report of the arm's status; look at its cable"
         bits = motion.gripper_bits if self._limb.gripper else 0
