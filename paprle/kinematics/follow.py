@@ -8,9 +8,10 @@ the gate has them. Within it
 
 with A = Q^½ J W^½, b = Q^½ e and y = W^-½ Δq, again where that leads, since the arm is
 not linear. y_wish is what the task leaves free: the last velocity, fading, and a lean
-towards home in proportion to it. λ² is next to nothing until the target is lost, and
-then grows with what was left of the way, as the curvature does that a linear step
-leaves out.
+towards home in proportion to it. With no joint to spare that is a singular direction
+alone, and a smooth motion goes straight through it: there it fades slowly, as long as
+the target is followed. λ² is next to nothing until it is lost, and then grows with what
+was left of the way, as the curvature does that a linear step leaves out.
 
 What was left is made up at a pace from which the joints can stop, beside going along
 with the target: the box of one period knows nothing of the next ones.
@@ -51,6 +52,8 @@ _DAMPING = 1e-6  # [1] chosen: λ² on the target: too little to be seen in the 
 _CURVATURE = 1.0  # [1/m] measured: λ² by what was left; 0.3 to 3 are nearly as good
 _CATCH_UP = 0.3  # [1] measured: of A, for what was left; 0.2 to 0.5 are as good
 _FADING = 0.022  # [s] measured: of the velocity that the task leaves free; ± a third
+_CARRYING = 0.3  # [s] measured: the same with no joint to spare; 0.2 to 0.5 are as good
+_LOST = 1e-4  # [m] chosen: with more left of the way a target is no longer followed
 _POSTURE_RATE = (
     1.0  # [1/s] measured: way home in the free motion; 0.5 to 1.5 are as good
 )
@@ -108,7 +111,7 @@ def follow(
     if dt <= 0.0 or (is_there and fastest * dt < _LEAST_STEP):
         return err_pos, err_rot, 0, False, is_there
     course = np.zeros((4, len(q)))
-    _fill_course(task, q, rates, dt, course)
+    _fill_course(task, q, rates, left, dt, course)
     n, err_pos, err_rot = _converge(task, room, course, rates, left, dt)
     for j in range(len(q)):  # against rounding
         low, high = min(task.joints[Q_MIN, j], q[j]), max(task.joints[Q_MAX, j], q[j])
@@ -124,9 +127,11 @@ def can_follow(packed: PackedTask) -> bool:
 
 
 @inlined
-def _fill_course(task: Task, q: Vec, rates: Vec, dt: float, course: Vec) -> None:
+def _fill_course(
+    task: Task, q: Vec, rates: Vec, left: Vec, dt: float, course: Vec
+) -> None:
     """Write the box of a period, and what is wished for within it."""
-    joints, speed2, way2 = task.joints, 0.0, 0.0
+    joints, speed2, way2, n_moving = task.joints, 0.0, 0.0, 0
     for j in range(len(q)):
         mobility = joints[MOBILITY, j]
         if mobility > 0.0:
@@ -137,9 +142,13 @@ def _fill_course(task: Task, q: Vec, rates: Vec, dt: float, course: Vec) -> None
             )
             course[_WISH, j] = rates[DQ, j] * dt / mobility
             course[_Y, j] = mobility * (joints[HOME, j] - q[j])
+            n_moving += 1
             speed2 += course[_WISH, j] ** 2
             way2 += course[_Y, j] ** 2
     keep = math.exp(-dt / _FADING)
+    if n_moving <= len(task.rows):
+        followed = _LOST / (_LOST + _measure(left[: len(task.rows)]))
+        keep += followed * (math.exp(-dt / _CARRYING) - keep)
     lean = _POSTURE_SHARE * math.sqrt(speed2) / max(math.sqrt(way2), _TINY)
     lean = min(lean, _POSTURE_RATE * dt)
     for j in range(len(q)):

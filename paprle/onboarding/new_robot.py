@@ -11,12 +11,13 @@ from paprle.config.check import validate
 from paprle.config.layers import Layer, Places
 from paprle.config.yaml_text import read_yaml
 from paprle.errors import ConfigError
-from paprle.onboarding.home import count_reachable, guess_home, jacobian_error
+from paprle.onboarding.home import count_reachable, jacobian_error
 from paprle.onboarding.mesh_bodies import Covered, cover_meshes
 from paprle.onboarding.unjudged import Unjudged
 from paprle.process import WORKSPACE
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
+from paprle.robot.home import guess_home
 from paprle.robot.limbs import FoundLimb, find_limbs
 from paprle.robot.tree import Urdf, UrdfJoint
 from paprle.robot.urdf import read_urdf
@@ -174,7 +175,8 @@ def _draft(tree: Urdf, name: str, covered: Covered) -> _Draft:
         ignore_collisions=covered.unjudged.never + covered.unjudged.thick,
     )
     robot = RobotModel.from_settings(settings, name, WORKSPACE)
-    homes = {limb.name: guess_home(robot, robot.limbs[limb.name]) for limb in limbs}
+    home = guess_home(robot)
+    homes = {limb.name: robot.limbs[limb.name].take(home) for limb in limbs}
     robot = RobotModel.from_settings(_with_homes(settings, homes), name, WORKSPACE)
     in_limbs = {j for limb in limbs for j in limb.joint_names}
     in_limbs |= {limb.gripper.joint for limb in limbs if limb.gripper}

@@ -9,6 +9,7 @@ others are not in the vector.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from paprle.config.check import check_made
@@ -16,6 +17,7 @@ from paprle.errors import ConfigError
 from paprle.robot.arrays import make_robot_tree
 from paprle.robot.chain import Limb, make_chain
 from paprle.robot.collision import CollisionModel
+from paprle.robot.home import guess_home
 from paprle.robot.limbs import discover_limbs
 from paprle.robot.limits import resolve_limits
 from paprle.robot.resolver import LimbResolver
@@ -23,7 +25,7 @@ from paprle.robot.scene import make_scene
 from paprle.robot.tree import Urdf, flat_mimics
 from paprle.robot.urdf import read_urdf
 from paprle.settings import LimbSettings, RobotSettings, SceneBodySettings
-from paprle.types import RobotInfo, Vec
+from paprle.types import RobotInfo, Vec, readonly
 
 
 class RobotModel:
@@ -79,7 +81,8 @@ class RobotModel:
         """Make a robot from its settings.
 
         Args:
-            settings: Its settings; limbs are discovered where there are none.
+            settings: Its settings; limbs and their homes are discovered where
+                there are none.
             name: Its name; that in the URDF when absent.
             root: Folder that a relative ``settings.urdf`` is relative to; the working
                 directory when absent.
@@ -102,7 +105,8 @@ class RobotModel:
 
         Args:
             path: The URDF.
-            limbs: Its limbs; discovered when absent.
+            limbs: Its limbs; discovered when absent, with homes far from limits and
+                singularities.
 
         Returns:
             The robot.
@@ -124,37 +128,18 @@ class RobotModel:
         scene: Mapping[str, SceneBodySettings],
     ) -> RobotModel:
         check_made(settings, f"follower {name}")
-        problems: list[str] = []
-        given = discover_limbs(urdf) if settings.limbs is None else settings.limbs
-        resolver = LimbResolver(urdf, problems)
-        limb_infos = resolver.resolve(given)
-        joints = [joint for joint in urdf.joints if joint.is_actuated]
-        if not joints:
-            problems.append(f"{urdf.path.name}: expected movable joints, got none")
-        limits = resolve_limits(joints, limb_infos, settings, given, problems)
-        for pair in settings.ignore_collisions:
-            problems += [
-                f"ignore_collisions: expected links of {urdf.path.name}, got {link!r}"
-                for link in pair
-                if link not in urdf.links
-            ]
-        if problems:
-            raise ConfigError([f"follower {name}: {problem}" for problem in problems])
-        info = RobotInfo(
-            name=name,
-            urdf_path=urdf.path,
-            joint_names=tuple(joint.name for joint in joints),
-            q_min=limits.q_min,
-            q_max=limits.q_max,
-            dq_max=limits.dq_max,
-            ddq_max=limits.ddq_max,
-            home=limits.home,
-            limbs=limb_infos,
-            mimics=flat_mimics(urdf),
-        )
-        limbs = _make_limbs(info, resolver)
+        info, resolver = _read_info(urdf, settings, name)
         make_scene(scene, urdf.links)
-        return cls(info, limbs, urdf, settings.ignore_collisions, scene)
+
+        def stand(home: Vec) -> RobotModel:
+            at = replace(info, home=home)
+            limbs = _make_limbs(at, resolver)
+            return cls(at, limbs, urdf, settings.ignore_collisions, scene)
+
+        robot = stand(info.home)
+        if settings.limbs is not None:
+            return robot
+        return stand(readonly(guess_home(robot)))
 
     def find_collision(self, q: Vec) -> tuple[str, str] | None:
         """Return two links that touch at q, shape (n,); None when all is clear."""
@@ -208,6 +193,41 @@ class RobotModel:
                 self._urdf, self.info, self._ignored, bodies
             )
         return self._collision
+
+
+def _read_info(
+    urdf: Urdf, settings: RobotSettings, name: str
+) -> tuple[RobotInfo, LimbResolver]:
+    """Return what settings and URDF tell of a robot, and the way along its limbs."""
+    problems: list[str] = []
+    given = discover_limbs(urdf) if settings.limbs is None else settings.limbs
+    resolver = LimbResolver(urdf, problems)
+    limb_infos = resolver.resolve(given)
+    joints = [joint for joint in urdf.joints if joint.is_actuated]
+    if not joints:
+        problems.append(f"{urdf.path.name}: expected movable joints, got none")
+    limits = resolve_limits(joints, limb_infos, settings, given, problems)
+    for pair in settings.ignore_collisions:
+        problems += [
+            f"ignore_collisions: expected links of {urdf.path.name}, got {link!r}"
+            for link in pair
+            if link not in urdf.links
+        ]
+    if problems:
+        raise ConfigError([f"follower {name}: {problem}" for problem in problems])
+    info = RobotInfo(
+        name=name,
+        urdf_path=urdf.path,
+        joint_names=tuple(joint.name for joint in joints),
+        q_min=limits.q_min,
+        q_max=limits.q_max,
+        dq_max=limits.dq_max,
+        ddq_max=limits.ddq_max,
+        home=limits.home,
+        limbs=limb_infos,
+        mimics=flat_mimics(urdf),
+    )
+    return info, resolver
 
 
 def _make_limbs(info: RobotInfo, resolver: LimbResolver) -> dict[str, Limb]:

@@ -17,7 +17,6 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from paprle.onboarding.home import guess_home
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
 from paprle.settings import LimbSettings, RobotSettings
@@ -79,14 +78,12 @@ def shift(T: pin.SE3, dp) -> pin.SE3:
 
 @cache
 def load_stranger(name: str) -> Limb:
-    """An arm of example-robot-data, its longest limb, with the home that we guess."""
+    """An arm of example-robot-data, its longest limb."""
     path = next(iter(sorted(STRANGERS.glob(STRANGER_URDFS[name]))), None)
     if path is None:
         pytest.skip(f"needs {name} of example-robot-data")
     robot = RobotModel.from_urdf(path)
-    limb = max(robot.limbs.values(), key=lambda limb: len(limb.joint_names))
-    limb.home = guess_home(robot, limb)
-    return limb
+    return max(robot.limbs.values(), key=lambda limb: len(limb.joint_names))
 
 
 @cache

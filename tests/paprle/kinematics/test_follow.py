@@ -72,6 +72,22 @@ def test_motion_within_the_limits_is_followed(name):
     assert errors[:, 1].max() < 1e-5
 
 
+def test_a_smooth_motion_goes_straight_through_a_straight_elbow():
+    t, rng = np.arange(1200) * H, np.random.default_rng(3)
+    for _ in range(4):
+        omega, phase = rng.uniform(0.8, 1.6, 6), rng.uniform(0, 2 * np.pi, 6)
+        slow = np.where(t < 1.0, 0.5 * t * t, t - 0.5)
+        qs = 0.5 * (np.sin(np.outer(slow, omega) + phase) - np.sin(phase))
+        qs += np.where(np.arange(6) == 2, -0.2, 0.8)
+        follower = Follower("ur5e", qs[0])
+
+        found, errors = follower.follow(fk(follower.limb, qs))
+
+        assert np.ptp(np.sign(qs[:, 2])) == 2.0
+        assert np.max(np.abs(found - qs)) < 0.05
+        assert np.max(errors, axis=0) == pytest.approx([0.0, 0.0], abs=1e-3)
+
+
 def draw_poses(limb, rng, kind, n):
     """Targets that ask for more than an arm can do."""
     low, high = np.maximum(limb.q_min, -3.0), np.minimum(limb.q_max, 3.0)

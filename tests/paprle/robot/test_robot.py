@@ -235,6 +235,21 @@ def test_default_home_keeps_a_tenth_of_the_range_from_limits(arm_urdf: Path) -> 
     np.testing.assert_allclose(robot.home, [0.0, 1.1, 0.004])
 
 
+@pytest.mark.parametrize("name", ["panda", "kinova", "ur5", "tiago", "papras_2arm"])
+def test_a_bare_robot_stands_apart_and_far_from_limits_and_singularities(
+    name: str,
+) -> None:
+    robot = load(name)
+
+    assert robot.min_clearance(robot.home) > 0.0
+    for limb in robot.limbs.values():
+        span = np.where(np.isinf(limb.q_max), 0.0, limb.q_max - limb.q_min)
+        room = np.minimum(limb.home - limb.q_min, limb.q_max - limb.home)
+        assert np.all(room >= 0.1499 * span)
+        J = limb.jacobian(limb.home) * np.array([[1.0]] * 3 + [[0.2]] * 3)
+        assert np.linalg.svd(J, compute_uv=False)[-1] > 0.04  # undamped
+
+
 def test_joints_may_be_named_in_any_order(arm_urdf: Path) -> None:
     plain = make(arm_urdf, {"home": (0.1, 0.2)})
     swapped = make(arm_urdf, {"joints": ("lift", "pan"), "home": (0.2, 0.1)})
