@@ -93,6 +93,13 @@ def test_rows_that_the_box_cannot_hold_are_broken_as_little_as_can_be(name):
     assert v == pytest.approx([-1.0, 1.0], abs=1e-3), "opens as the box lets it"
 
 
+@pytest.mark.parametrize("kind", [k for k in FAILING if k != "complex"])
+def test_what_a_failing_solver_gives_is_not_taken(kind):
+    two, rows = np.ones(2), (np.zeros((1, 2)), np.ones(1))
+
+    assert slide(FAILING[kind], two, -two, two, rows) is None
+
+
 @pytest.mark.parametrize("place", range(5))
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_a_problem_that_is_not_finite_reaches_no_solver(place, bad):
