@@ -7,10 +7,10 @@ import pytest
 from adversary import Judge, drive, judge_joints
 from toys import BALL, draw_near, make_crane, make_sliders, make_swing
 
-from paprle.gate import clearance, limits, rest, stops, straight
+from paprle.gate import clearance, limits, rest, step, stops, straight
 from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
-from paprle.settings import GateSettings
+from paprle.settings import GateSettings, SceneBodySettings
 
 H, V, A, KEEP = 0.01, 1.0, 5.0, 0.01
 START, GOAL = np.array([0.0, -0.0247]), np.array([1.0, 0.2753])
@@ -110,6 +110,22 @@ def test_a_straight_stop_has_to_fit_the_position_limits(y, vy, fits):
     straight.fill_straight(parts.limits, v, parts.motion.straight)
 
     assert straight.is_within(parts.limits, H, parts.motion) == fits
+
+
+def test_into_a_wall_at_the_position_limit_there_is_neither_stop():
+    wall = SceneBodySettings(shape="box", size=(0.2, 4.2, 2.0), xyz=(0.6, 0, 0))
+    gate = Gate(make_crane(), GateSettings(scene={"wall": wall}))
+    ready(gate, [0.48 - BALL, 1.969], [1.0, 0.2])
+
+    assert not step._can_stop(*gate._memory, H, False)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_what_is_no_speed_has_no_verified_stop(bad):
+    parts, c, v = ready(Gate(make_crane()), [-1.0, 1.5], [0.0, 0.0])
+    v[1] = bad
+
+    assert not stops.verify_stop(parts.scene, parts.limits.ddq_max, H, c, v)
 
 
 @pytest.mark.parametrize("make", [make_sliders, make_crane, make_swing])
