@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from adversary import PATTERNS, H, Judge, Servo, drive, judge_joints, load, make_targets
+from toys import make_sliders
 
 from paprle.gate import clearance, limits, stops
 from paprle.gate.gate import Gate
@@ -279,3 +280,18 @@ def test_what_a_target_out_of_reach_comes_to_is_held():
         commands, _, _ = drive(gate, [clash] * 2000)
 
         assert np.abs(np.diff(commands[-100:], axis=0)).max() < 1e-5
+
+
+@pytest.mark.parametrize("behind", [0.0, 0.03, 0.08])
+def test_room_is_what_is_left_beside_the_robot_too(behind):
+    gate = Gate(make_sliders())
+    scene, c = gate._parts.scene, np.array([0.3, 0.3])
+    distance = clearance.measure_all(scene, c)
+    scene.open[0], scene.floor[0], scene.apart[0] = 0, 0.01, distance
+    scene.room[0], scene.change[0] = distance - 0.01, 1.0
+    scene.posture[:], scene.lag[:] = c, behind
+    scene.astray[0] = 2.0 * behind
+
+    assert stops._look_aside(scene, 1, False)
+
+    assert scene.room[0] == pytest.approx(distance - 0.01 - 2.0 * behind)

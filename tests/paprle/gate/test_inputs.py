@@ -140,3 +140,13 @@ def test_what_was_returned_does_not_change_and_cannot_be_changed(gate):
         first.q_cmd[0] = 9.0
     with pytest.raises(ValueError, match="read-only"):
         gate.q_max[0] = 9.0
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_speed_that_is_no_number_is_none(gate, bad):
+    other = Gate(load("piper"))
+    q = gate.q_cmd + 0.05
+    for _ in range(60):
+        got = gate.step(q, H, dq_des=np.full_like(q, bad)).q_cmd
+
+        assert np.array_equal(got, other.step(q, H, dq_des=np.zeros_like(q)).q_cmd)

@@ -394,6 +394,17 @@ def test_a_watch_latches_after_long_silence():
     assert watch.check(0) == ()
 
 
+def test_a_set_point_is_good_for_two_tenths_of_a_second_at_most():
+    watch, session = SetpointWatch(GateSettings(stale_after=0.5)), LockStep()
+    session.step(2)
+    setpoint = session.setpoint.copy()
+    setpoint["valid_for_ns"] = 10**12
+    watch.take(setpoint, 0)
+
+    assert watch.check(200_000_000) == ()
+    assert watch.check(200_000_001) == (Reason.COMMAND_STALE,)
+
+
 def test_a_tool_that_nothing_bounds_is_refused(tmp_path):
     (tmp_path / "r.urdf").write_text(
         """<robot name='r'><link name='base'/><link name='mid'/>

@@ -11,6 +11,7 @@ from paprle.gate import clearance, limits, rest, step, stops, straight
 from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
 from paprle.settings import GateSettings, SceneBodySettings
+from paprle.testing.robots import make_robot_info
 
 H, V, A, KEEP = 0.01, 1.0, 5.0, 0.01
 START, GOAL = np.array([0.0, -0.0247]), np.array([1.0, 0.2753])
@@ -95,6 +96,29 @@ def test_joints_that_rest_together_brake_in_proportion_and_never_harder_than_the
     assert found == pytest.approx([A, A])
 
 
+def test_limbs_come_to_rest_each_in_its_own_proportion():
+    gate = Gate(make_robot_info(2, n_limbs=2, ddq_max=A))
+    found = np.full(4, np.nan)
+
+    straight.fill_straight(gate._parts.limits, np.array([1.0, 0.5, -0.25, 0.2]), found)
+
+    assert found == pytest.approx([A, A / 2, A, 0.8 * A])
+
+
+def test_braking_straight_takes_no_harder_braking_away():
+    gate = Gate(make_robot_info(2, ddq_max=A))
+    parts, v = gate._parts, np.array([1.0, 0.2])
+    limits.fill_box(parts.limits, H, 1.0, np.zeros(2), v, parts.box)
+    hardest = parts.box.low.copy()
+    parts.motion.v[:] = v
+
+    straight.brake_straight(parts.limits, H, parts.motion, parts.box)
+
+    assert parts.box.low == pytest.approx(hardest)
+    assert (parts.box.brake <= parts.box.high).all()
+    assert parts.box.brake == pytest.approx(v * (1.0 - A * H))
+
+
 @pytest.mark.parametrize(
     ("y", "vy", "fits"),
     [
@@ -110,6 +134,17 @@ def test_a_straight_stop_has_to_fit_the_position_limits(y, vy, fits):
     straight.fill_straight(parts.limits, v, parts.motion.straight)
 
     assert straight.is_within(parts.limits, H, parts.motion) == fits
+
+
+def test_once_it_has_stopped_a_pair_needs_no_more_looks():
+    parts, c, v = ready(Gate(make_crane()), [0.35, 0.0], [0.1, 0.0])
+    parts.scene.open[0] = 0
+    clearance.look_at(parts.scene, c)
+    stops._find_travel(parts.scene, parts.limits.ddq_max, H, v, 5.0)
+
+    left = stops._look_ahead(parts.scene, 5.0, 1)
+
+    assert left == (0, np.inf)
 
 
 def test_into_a_wall_at_the_position_limit_there_is_neither_stop():

@@ -73,7 +73,7 @@ def test_two_that_meet_share_the_way_and_stop_at_what_is_kept():
     assert path[-1][0] == pytest.approx(path[-1][1], abs=1e-9)
     arrived = np.argmax(gap(path) < KEEP + 3e-3) * H
     assert arrived < 1.25 * time_to(0.5 - BALL - KEEP / 2)
-    assert any(Reason.CLEARANCE in found for found in events)
+    assert any({Reason.CLEARANCE, Reason.ACCELERATION} <= {*found} for found in events)
     assert judge_joints(path, make_sliders(), H).is_ok
 
 
@@ -308,17 +308,6 @@ def test_tools_whose_stop_needs_too_many_looks_are_not_slow(monkeypatch):
     monkeypatch.setattr(tools, "_MAX_LOOKS", 1)
 
     assert not tools.are_slow(parts.tools, parts.scene, parts.limits.ddq_max, H, c, v)
-
-
-def test_once_it_has_stopped_a_pair_needs_no_more_looks():
-    parts, c, v = ready(Gate(make_crane()), [0.35, 0.0], [0.1, 0.0])
-    parts.scene.open[0] = 0
-    clearance.look_at(parts.scene, c)
-    stops._find_travel(parts.scene, parts.limits.ddq_max, H, v, 5.0)
-
-    left = stops._look_ahead(parts.scene, 5.0, 1)
-
-    assert left == (0, math.inf)
 
 
 @pytest.mark.parametrize("room", [-1e-3, 0.0, 1e-4, 0.003, 0.02])
