@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import json
-import sysconfig
 from pathlib import Path
 
 import numpy as np
 import pytest
 from omegaconf import OmegaConf
+from public_robots import PUBLIC, SHARED
 from pydantic import TypeAdapter
 
 from paprle.errors import ConfigError
@@ -16,11 +16,6 @@ from paprle.process import WORKSPACE
 from paprle.robot import RobotModel
 from paprle.settings import RobotSettings
 
-PUBLIC = (
-    Path(sysconfig.get_paths()["purelib"])
-    / "cmeel.prefix/share/example-robot-data/robots"
-)
-SHARED = Path(__file__).resolve().parents[2] / "../shared/data/urdf"
 ROBOTS = [
     PUBLIC / "panda_description/urdf/panda.urdf",
     PUBLIC / "kinova_description/robots/kinova.urdf",

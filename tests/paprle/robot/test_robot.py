@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import sysconfig
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ import pinocchio as pin
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from public_robots import ROBOTS, load
 
 from paprle.errors import CommandError, ConfigError
 from paprle.robot import RobotModel
@@ -22,23 +22,6 @@ from paprle.settings import (
     LimitSettings,
     RobotSettings,
 )
-
-PUBLIC = (
-    Path(sysconfig.get_paths()["purelib"])
-    / "cmeel.prefix/share/example-robot-data/robots"
-)
-SHARED = Path(__file__).resolve().parents[3] / "../shared/data/urdf"
-ROBOTS = {
-    "panda": PUBLIC / "panda_description/urdf/panda.urdf",  # mimic
-    "kinova": PUBLIC / "kinova_description/robots/kinova.urdf",  # continuous
-    "pr2": PUBLIC / "pr2_description/urdf/pr2.urdf",  # continuous and mimic
-    "ur5": PUBLIC / "ur_description/urdf/ur5_robot.urdf",
-    "talos": PUBLIC / "talos_data/robots/talos_full_v2.urdf",
-    "tiago": PUBLIC / "tiago_description/robots/tiago_no_hand.urdf",
-    "anymal": PUBLIC / "anymal_b_simple_description/robots/anymal.urdf",
-    "g1": SHARED / "g1_29dof.urdf",
-    "papras_2arm": SHARED / "papras_7dof_2arm_table.urdf",
-}
 
 # Two joints and a finger with its copy, on a base that turns without end.
 ARM = """<robot name="arm">
@@ -73,12 +56,6 @@ def make(urdf: Path, limb: Mapping[str, Any] | None = None, **keys: Any) -> Robo
     return RobotModel.from_settings(
         RobotSettings(urdf=urdf.name, **{"limbs": limbs, **keys}), "arm", urdf.parent
     )
-
-
-def load(name: str) -> RobotModel:
-    if not ROBOTS[name].is_file():
-        pytest.skip(f"{ROBOTS[name]} is not here")
-    return RobotModel.from_urdf(ROBOTS[name])
 
 
 def random_q(limb: Limb, seed: int) -> np.ndarray:
@@ -233,21 +210,6 @@ def test_default_home_keeps_a_tenth_of_the_range_from_limits(arm_urdf: Path) -> 
     robot = make(arm_urdf, limits=LimitSettings(q_min={"lift": 1.0}))
 
     np.testing.assert_allclose(robot.home, [0.0, 1.1, 0.004])
-
-
-@pytest.mark.parametrize("name", ["panda", "kinova", "ur5", "tiago", "papras_2arm"])
-def test_a_bare_robot_stands_apart_and_far_from_limits_and_singularities(
-    name: str,
-) -> None:
-    robot = load(name)
-
-    assert robot.min_clearance(robot.home) > 0.0
-    for limb in robot.limbs.values():
-        span = np.where(np.isinf(limb.q_max), 0.0, limb.q_max - limb.q_min)
-        room = np.minimum(limb.home - limb.q_min, limb.q_max - limb.home)
-        assert np.all(room >= 0.1499 * span)
-        J = limb.jacobian(limb.home) * np.array([[1.0]] * 3 + [[0.2]] * 3)
-        assert np.linalg.svd(J, compute_uv=False)[-1] > 0.04  # undamped
 
 
 def test_joints_may_be_named_in_any_order(arm_urdf: Path) -> None:

@@ -1,19 +1,14 @@
 from __future__ import annotations
 
 import math
-import sysconfig
 from pathlib import Path
 
 import numpy as np
 import pytest
+from public_robots import PUBLIC
 
 from paprle.robot import RobotModel
 from paprle.settings import GripperSettings, LimbSettings, RobotSettings
-
-PUBLIC = (
-    Path(sysconfig.get_paths()["purelib"])
-    / "cmeel.prefix/share/example-robot-data/robots"
-)
 
 
 def link(name: str, shape: str = "", xyz: str = "0 0 0") -> str:

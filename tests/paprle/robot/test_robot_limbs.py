@@ -1,18 +1,12 @@
 from __future__ import annotations
 
-import sysconfig
 from pathlib import Path
 
 import pytest
+from public_robots import PUBLIC, SHARED
 
 from paprle.robot.limbs import FoundLimb, find_limbs, name_limbs
 from paprle.robot.urdf import read_urdf
-
-PUBLIC = (
-    Path(sysconfig.get_paths()["purelib"])
-    / "cmeel.prefix/share/example-robot-data/robots"
-)
-SHARED = Path(__file__).resolve().parents[3] / "../shared/data/urdf"
 
 
 def limbs_of(path: Path) -> dict[str, FoundLimb]:

@@ -1,0 +1,34 @@
+"""URDFs of robots that others describe: those of a package, and of shared data."""
+
+from __future__ import annotations
+
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from paprle.robot import RobotModel
+
+PUBLIC = (
+    Path(sysconfig.get_paths()["purelib"])
+    / "cmeel.prefix/share/example-robot-data/robots"
+)
+SHARED = Path(__file__).resolve().parents[2] / "../shared/data/urdf"
+ROBOTS = {
+    "panda": PUBLIC / "panda_description/urdf/panda.urdf",  # mimic
+    "kinova": PUBLIC / "kinova_description/robots/kinova.urdf",  # continuous
+    "pr2": PUBLIC / "pr2_description/urdf/pr2.urdf",  # continuous and mimic
+    "ur5": PUBLIC / "ur_description/urdf/ur5_robot.urdf",
+    "talos": PUBLIC / "talos_data/robots/talos_full_v2.urdf",
+    "tiago": PUBLIC / "tiago_description/robots/tiago_no_hand.urdf",
+    "anymal": PUBLIC / "anymal_b_simple_description/robots/anymal.urdf",
+    "g1": SHARED / "g1_29dof.urdf",
+    "papras_2arm": SHARED / "papras_7dof_2arm_table.urdf",
+}
+
+
+def load(name: str) -> RobotModel:
+    """Return one of them; skip a test where it is not here."""
+    if not ROBOTS[name].is_file():
+        pytest.skip(f"{ROBOTS[name]} is not here")
+    return RobotModel.from_urdf(ROBOTS[name])
