@@ -179,6 +179,7 @@ def soak_lagging(name, pattern, lags, seed, n):
     assert np.abs(np.diff(commands, axis=0)).sum() > 0.02 * n, "and does move"
 
 
+@pytest.mark.long
 def test_what_a_period_looks_at_is_bounded():
     robot, rng = load("g1"), np.random.default_rng(2)
     gate, judge = Gate(robot), Judge(robot, GateSettings())
