@@ -283,8 +283,12 @@ class LiveSession:
 
     def _dismiss(self, name: str) -> None:
         """Say goodbye, and show what a role failed of if nobody has yet."""
-        if self._roles.dismiss(name) == 0:
-            return
+        code = self._roles.dismiss(name)
+        was_ready = (name, "ready") in {
+            (who, report["event"]) for who, report in self._roles.reports
+        }
+        if code == 0 or (code is None and not was_ready and self._has_quit()):
+            return  # the operator gave up on one that was still starting
         self._exit_code = self._exit_code or LOST
         if not self._trouble:
             self._trouble = self._describe_death(name)

@@ -152,7 +152,7 @@ class Breaker(Leader):
     def latest(self):
         now_ns = self.clock()
         t = self.playback.advance(now_ns) * 1e-9
-        z = self.config.height * math.sin(math.pi * t) ** 2
+        z = self.wave(t) if t > 0.0 else 0.0
         T = pin.SE3(np.eye(3), np.array([0.0, 0.0, z]))
         self.seq += 1
         return LeaderSample(
@@ -163,6 +163,9 @@ class Breaker(Leader):
             end=self.playback.is_over,
             is_exhausted=self.playback.is_exhausted,
         )
+
+    def wave(self, t):
+        return self.config.height * math.sin(math.pi * t) ** 2
 
     def apply(self, feedback):
         self.playback.apply(feedback, self.clock())
