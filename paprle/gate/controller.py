@@ -95,7 +95,7 @@ class GateController:
         self._meas: FollowerState | None = None
         self._may_write = False
         self._stepped_ns: int | None = None
-        self._awake_ns = -_WAKING_NS
+        self._awake_ns, self._is_heard = -_WAKING_NS, False
         self._stall_ns = int(max(3.0 * self._h, _SHORTEST_STALL) * 1e9)
 
     def step(
@@ -114,9 +114,12 @@ class GateController:
         """
         found = self._read(now_ns) | to_bits(self._setpoints.take(setpoint, now_ns))
         stepped_ns, self._stepped_ns = self._stepped_ns, now_ns
-        if stepped_ns is not None and now_ns - stepped_ns > self._stall_ns:
+        is_stalled = stepped_ns is not None and now_ns - stepped_ns > self._stall_ns
+        if is_stalled:
             found |= 1 << Reason.STALLED
-            self._awake_ns = now_ns
+            # once between two good states, or one that is lost would never be
+            self._awake_ns = now_ns if self._is_heard else self._awake_ns
+        self._is_heard = self._meas is not None or (self._is_heard and not is_stalled)
         if now_ns - self._awake_ns < _WAKING_NS:
             found = _excuse_lost_state(found)
         newest = self._setpoints.newest

@@ -22,9 +22,6 @@ FAST = 0.1  # [rad/s] an arm that has to brake
 JOINED = (
     5.0  # [s] another node begins, and is found; that it is late is no fault of ours
 )
-# [entries of 2 ms] two commands: a controller whose period does not divide theirs goes
-# a third faster and slower within each, and as fast as they ask over both
-RIPPLE = 5
 SETTLED = 0.3  # [s] a braking gate, five lags of the servo, and a shared machine
 IN_ROS = {
     "paused": "state_lost",
@@ -65,9 +62,8 @@ class RosArm:
 
     def read(self):
         got = ros_rig.Received(self.rig, self.robot, self.topic)
-        speeds = np.abs(got.find_speeds(RIPPLE)).max(axis=1)
-        arrived = Arrived(self.topic, got.ids, got.t_ns, got.q)
-        return arrived, got.motion_ns[RIPPLE:], speeds
+        speeds = np.abs(got.find_speeds()).max(axis=1)
+        return Arrived(self.topic, got.ids, got.t_ns, got.q), got.motion_ns[1:], speeds
 
 
 class CanArm:

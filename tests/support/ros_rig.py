@@ -138,10 +138,10 @@ class Received:
         assert moving[-1] + 2 < len(self.motion_ns), "the log ends in motion"
         return int(self.motion_ns[moving[-1] + 1])
 
-    def find_speeds(self, n: int = 1) -> np.ndarray:
-        """Speeds of the desired position from entry to n-th next, shape (k − n, n)."""
-        dt = (self.motion_ns[n:] - self.motion_ns[:-n])[:, None] * 1e-9
-        return (self.q_des[n:] - self.q_des[:-n]) / dt
+    def find_speeds(self) -> np.ndarray:
+        """Speeds of the desired position between entries, shape (k − 1, n)."""
+        dt = np.diff(self.motion_ns)[:, None] * 1e-9
+        return np.diff(self.q_des, axis=0) / dt
 
 
 def wait_for(condition, timeout: float = 20.0) -> bool:

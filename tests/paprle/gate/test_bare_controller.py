@@ -253,6 +253,17 @@ def test_a_state_as_old_as_the_gate_stood_still_is_lost_if_it_stays_old(rig, goe
     assert rig.state == ("READY" if goes_on else "STOPPED")
 
 
+def test_a_gate_that_stands_still_again_and_again_tells_a_lost_state_too(rig):
+    rig.follower.state = {"stamp_ns": rig.now_ns}
+    rig.now_ns += 500_000_000
+    for _ in range(4):
+        rig.step()
+        rig.now_ns += 30_000_000
+
+    assert rig.state == "STOPPED"
+    assert Reason.STATE_LOST in rig.reasons("latched")
+
+
 @pytest.mark.parametrize(
     ("late_ms", "ahead"), [(-3, 0.0), (0, 0.0), (3, 0.003), (5, 0.005), (8, 0.005)]
 )
