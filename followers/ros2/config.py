@@ -75,14 +75,14 @@ class RosConfig(NodeSettings):
         Le(0.2),
         Unit("s"),
         doc("From a trajectory's arrival to its next point."),
-    ] = 0.005
+    ] = 0.01
     lag: Annotated[
         float,
         Ge(0),
         Le(1),
         Unit("s"),
         doc("Identified delay between command and measurement."),
-    ] = 0.03
+    ] = 0.035
     timeout: Annotated[
         float, Gt(0), Le(60), Unit("s"), doc("How long the robot is looked for.")
     ] = 5.0
