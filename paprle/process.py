@@ -125,7 +125,7 @@ def spawn(
     payload: Mapping[str, Any],
     fds: Mapping[str, int],
     *,
-    has_keys: bool = False,
+    has_input: bool = False,
 ) -> Child:
     """Start ``python -m module`` with a JSON payload and inherited descriptors.
 
@@ -134,7 +134,7 @@ def spawn(
         module: A module of this project whose main block calls ``run_role``.
         payload: JSON-able settings.
         fds: Descriptors the child inherits, by name.
-        has_keys: Give it a pipe as standard input, for the operator's keys.
+        has_input: Give it a pipe as standard input.
 
     Returns:
         The child, still starting.
@@ -146,7 +146,7 @@ def spawn(
         inherited = {**fds, "payload": settings.fileno(), "report": write_end}
         process = subprocess.Popen(
             [sys.executable, "-m", module, json.dumps(inherited)],
-            stdin=subprocess.PIPE if has_keys else subprocess.DEVNULL,
+            stdin=subprocess.PIPE if has_input else subprocess.DEVNULL,
             pass_fds=tuple(inherited.values()),
             cwd=WORKSPACE,  # finds this project's packages; every path is absolute
         )

@@ -22,11 +22,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
 
+from paprle.config.check import check_made
 from paprle.errors import ConfigError
 from paprle.kinematics import IkSolver
 from paprle.leader_arms import ArmPoses, load_arms
@@ -130,6 +132,7 @@ class Retargeting:
             ConfigError: If they cannot be paired; lists all problems.
         """
         ik = ik_settings or IkSettings()
+        check_made(ik, "ik")
         _check_mobility(robot, ik)
         self.settings = settings
         arms = load_arms(leader, through)
@@ -141,9 +144,7 @@ class Retargeting:
         self._R_map = pin.rpy.rpyToMatrix(*settings.rpy_xyz_extrinsic)
         self._leader_rows = _find_rows(robot, leader, self.pairing)
         self._map = JointMap.make(robot, leader, self.pairing)
-        self._searchers = [
-            IkSolver(limb, ik, position_margin=position_margin) for limb in self._limbs
-        ]
+        self._ik, self._position_margin = ik, position_margin
         self._solver = LimbSolver(robot, ik, position_margin)
         self._target = self.make_target()
         places = [limb.indices for limb in self._limbs]
@@ -279,6 +280,14 @@ class Retargeting:
         q_des, errors, is_converged = self._solver.solve(*target, q_prev, q_cmd, dt)
         return Solution(q_des, errors[0], errors[1], is_converged)
 
+    @cached_property
+    def _searchers(self) -> list[IkSolver]:
+        """What ``solve_start`` needs where poses are absolute: made when warming up."""
+        margin = self._position_margin
+        return [
+            IkSolver(limb, self._ik, position_margin=margin) for limb in self._limbs
+        ]
+
     def solve_start(self, sample: SampleView, q_cmd: Vec) -> Vec:
         """Find where the robot has to be for a leader to take over without a jump.
 
@@ -294,11 +303,11 @@ class Retargeting:
             return q_cmd.copy()
         target = self.retarget(sample, self.anchor(sample, q_cmd))
         q = np.where(np.isfinite(target.q), target.q, q_cmd)
-        for i in np.flatnonzero(target.is_asked):
-            limb = self._limbs[i]
-            T_base_eef = pin.SE3(target.T[i])
-            found = self._searchers[i].solve_global(T_base_eef, limb.take(q_cmd))
-            q[limb.indices] = found.q
+        for i, searcher in enumerate(self._searchers):
+            if target.is_asked[i]:
+                limb, T_base_eef = searcher.limb, pin.SE3(target.T[i])
+                found = searcher.solve_global(T_base_eef, limb.take(q_cmd))
+                q[limb.indices] = found.q
         return q
 
     def fill_rows(

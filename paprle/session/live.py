@@ -110,14 +110,17 @@ class LiveSession:
         """Start every role; False when the operator gave up meanwhile."""
         roles = self._roles
         roles.start("gate")
-        roles.start("leader", has_keys=self._operator.is_interactive)
+        roles.start("leader", has_input=self._operator.is_interactive)
         self._operator.forward_to(roles.get_keys_fd())
+        is_recorded = self.plan.resolved.record.dir is not None
+        if is_recorded:
+            roles.start("recorder", has_input=True)
         self.core.motion.warm_up()
         ready = self._wait_ready("gate", "leader")
         if self._has_quit():
             return False
-        if self.plan.resolved.record.dir is not None:
-            roles.start("recorder", gate_rate=ready["gate"]["rate"])
+        if is_recorded:
+            roles.tell("recorder", gate_rate=ready["gate"]["rate"])
             self._wait_ready("recorder")
         if list_publishers(self.plan.resolved):
             roles.start("publisher")

@@ -220,6 +220,7 @@ class Motion:
             sample.pose[:, 2], sample.stamp_ns = k * _NUDGE, k
             self._follow(sample, 0)
         self._retargeting.find_pose(sample, 0)
+        self._retargeting.solve_start(sample, home)
         self.arm_poses.place(sample)
         self._eefs.place(self.q_des, self.target_rows)
         self.fill_rows(sample)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import select
+import sys
 import time
 
 from paprle.mailbox import Ring
@@ -19,6 +22,9 @@ def main(role: Role) -> None:
     """Host the recorder until the session, and then the gate, are gone."""
     resolved, robot = read_payload(role.payload)
     leader = make_leader(resolved).info
+    told, _, _ = select.select([sys.stdin, role.fds["session_alive"]], [], [])
+    if sys.stdin not in told or not (line := sys.stdin.readline()):
+        return  # the session gave up before the gate was ready
     header = make_recording_header(
         config=role.payload["config"],
         names={
@@ -28,7 +34,7 @@ def main(role: Role) -> None:
         },
         robot=robot,
         leader=leader,
-        gate_period=1.0 / float(role.payload["gate_rate"]),
+        gate_period=1.0 / float(json.loads(line)["gate_rate"]),
     )
     rings = [Ring(RING_BYTES, role.fds[name]) for name in ("session_ring", "gate_ring")]
     recorder = Recorder(resolved.record, make_layout(robot, leader), header, rings)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import signal
 import time
@@ -96,7 +98,7 @@ class Roles:
         # the gate holds the only write end, so its end of life closes the pipe
         self._gate_alive, self._gate_lives = os.pipe()
 
-    def start(self, name: str, *, has_keys: bool = False, **extra: Any) -> None:
+    def start(self, name: str, *, has_input: bool = False) -> None:
         """Start a role; it is ready when ``wait_ready`` says so."""
         read_end, write_end = os.pipe()
         fds = {"session_alive": read_end}
@@ -111,12 +113,13 @@ class Roles:
         else:
             fds |= {"session_ring": self.ring.fd, "gate_ring": self._gate_ring.fd}
             fds["gate_alive"] = self._gate_alive
-        payload = self._payload | extra
         # what the terminal sends to all is the session's to take: a Ctrl-C while a
         # child still imports must not kill it, nor Ctrl-Z or Ctrl-\ ever stop a gate
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _TERMINAL_SIGNALS)
         try:
-            child = spawn(name, self._modules[name], payload, fds, has_keys=has_keys)
+            child = spawn(
+                name, self._modules[name], self._payload, fds, has_input=has_input
+            )
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         os.close(read_end)
@@ -165,6 +168,14 @@ class Roles:
         if failures:
             raise SessionError("\n".join(f"{k}: {v}" for k, v in failures.items()))
         return ready
+
+    def tell(self, name: str, **values: Any) -> None:
+        """Tell a role with input what it waits for."""
+        stdin = self.running[name].child.process.stdin
+        with contextlib.suppress(BrokenPipeError):  # its death is noticed elsewhere
+            if stdin is not None:
+                stdin.write(json.dumps(values).encode() + b"\n")
+                stdin.flush()
 
     def poll(self) -> list[tuple[str, dict[str, Any]]]:
         """Take what the roles reported since the last call; never blocks."""

@@ -16,6 +16,7 @@ import numba
 from paprle.compiled import CACHE
 from paprle.config import resolve
 from paprle.gate.gate import Gate
+from paprle.kinematics import IkSolver
 from paprle.process import WORKSPACE
 from paprle.session.motion import Motion
 from paprle.session.plan import make_plan, make_robot
@@ -44,12 +45,13 @@ def compile_once() -> None:
     done = Path(CACHE) / "complete"
     if done.exists() or numba.config.DISABLE_JIT:
         return
-    print_line("compiling, once after an install or update: up to a minute …")
+    print_line("compiling, once after an install or update: one to two minutes …")
     done.parent.mkdir(parents=True, exist_ok=True)
     resolved = resolve(_SAMPLE)
     with _gate_beside():
         plan = make_plan(resolved)
         Motion(plan.robot, plan.retargeting, resolved.gate, plan.layout).warm_up()
+        IkSolver(next(iter(plan.robot.limbs.values())))
     with contextlib.redirect_stdout(io.StringIO()):
         VirtualSession(resolved).run()
     done.touch()
