@@ -1,4 +1,4 @@
-"""A million steps of joints and thirty thousand of arms that meet, judged each."""
+"""A million steps of joints and a hundred thousand of arms that meet, judged each."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def test_a_million_steps_of_limbs_break_nothing():
     assert run(1_000_000, seed=1, n_limbs=300) == 0
 
 
-@pytest.mark.timeout(400)  # measured: 15 s of four arms, on one core
+@pytest.mark.timeout(400)  # measured: 43 s of four arms, on one core
 @pytest.mark.parametrize("robot", ["table2", "table4"])
 def test_arms_that_meet_keep_clear(robot):
-    assert run_robot(robot, 30_000, seed=1) == 0
+    assert run_robot(robot, 100_000, seed=1) == 0
 
 
 @pytest.mark.parametrize("robot", ["table2", "table4"])
