@@ -40,9 +40,9 @@ class Ideal:
 class Rig:
     """A gate, what it is asked, and a clock."""
 
-    def __init__(self):
+    def __init__(self, **said):
         self.follower, self.now_ns = Ideal(), 0
-        info = FollowerInfo(joint_names=ROBOT.joint_names, rate=1e9 / H_NS)
+        info = FollowerInfo(joint_names=ROBOT.joint_names, rate=1e9 / H_NS, **said)
         self.gate = GateController(
             ROBOT, GateSettings(), self.follower, info, LAYOUT, 0.005
         )
@@ -94,6 +94,21 @@ def test_what_is_ready_stands_and_what_is_asked_to_move_moves(rig):
 
     assert rig.state == "ENGAGED"
     assert rig.follower.sent[-1] == pytest.approx([0.3, -0.2])
+
+
+def test_states_that_come_seldom_may_be_as_old_as_three_of_them():
+    rig = Rig(state_rate=50.0).step(2)
+    rig.follower.state = {"stamp_ns": rig.now_ns}
+
+    assert rig.step(11).reasons() == ()
+    assert rig.step(2).reasons() == (Reason.STATE_STALE,)
+
+
+def test_a_gate_whose_session_is_gone_says_so(rig):
+    rig.gate.is_orphaned = True
+
+    assert rig.step().reasons() == (Reason.PEER_DIED,)
+    assert rig.state == "STOPPED"
 
 
 def test_nothing_arms_before_a_set_point_or_when_asked_to_disarm():

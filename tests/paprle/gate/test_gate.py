@@ -245,6 +245,17 @@ def test_garbage_brakes_to_rest_and_says_so(garbage):
     assert judge(moving + [r.q_cmd for r in results], robot).is_ok
 
 
+def test_apart_from_bodies_each_joint_brakes_by_its_own_limit():
+    gate = Gate(make_robot_info(2))
+    run(gate, [np.array([1.5, 0.3])] * 30)
+    speeds = gate.dq_cmd.copy()
+    assert abs(speeds[0] - speeds[1]) > 0.1, "none is the other's"
+
+    gate.step(np.full(2, np.nan), H)
+
+    assert gate.dq_cmd == pytest.approx(speeds - gate.ddq_max * H)
+
+
 NO_NUMBERS = [None, "fast", np.array([0.005, 0.1]), {}]
 
 

@@ -121,6 +121,15 @@ def test_a_solver_out_of_iterations_gives_nothing(monkeypatch):
     assert SOLVERS["daqp"](np.ones(n), -np.ones(n), np.ones(n), rows, allowed) is None
 
 
+def test_the_reference_solver_is_the_one_it_is_called(monkeypatch):
+    osqp = pytest.importorskip("osqp")
+    monkeypatch.delattr(osqp, "OSQP")
+    two, rows = np.ones(2), (np.zeros((1, 2)), np.ones(1))
+
+    assert slide(SOLVERS["osqp"], two, -two, two, rows) is None
+    assert slide(SOLVERS["daqp"], two, -two, two, rows) is not None
+
+
 def test_the_reference_solver_keeps_clear_as_well():
     pytest.importorskip("osqp")
     drive_into_itself(SOLVERS["osqp"], n=60)

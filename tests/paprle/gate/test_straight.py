@@ -127,6 +127,7 @@ def test_braking_straight_takes_no_harder_braking_away():
         (-1.95, -0.2, True),
         (-1.969, -0.2, False),
         (1.969, -0.2, True),
+        (-1.969, 0.2, True),
     ],
 )
 def test_a_straight_stop_has_to_fit_the_position_limits(y, vy, fits):
