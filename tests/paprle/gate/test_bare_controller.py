@@ -111,6 +111,47 @@ def test_a_gate_whose_session_is_gone_says_so(rig):
     assert rig.state == "STOPPED"
 
 
+def make_lagging(rig):
+    """Go on with a follower that moves, half a radian behind."""
+    rig.ask(Request.MOVE, q_des=[1.5, 0.0]).step(20)
+    while rig.state == "ENGAGED":
+        behind = rig.follower.q - [0.5, 0.0]
+        rig.follower.state = {"q": behind, "dq": rig.follower.dq.copy()}
+        rig.step()
+    rig.follower.state = {"q": behind, "dq": np.zeros(2)}
+    return behind
+
+
+def test_the_command_comes_back_to_a_robot_that_lagged(rig):
+    behind = make_lagging(rig)
+    assert (rig.state, rig.reasons("latched")) == ("HOLD", (Reason.LAG,))
+
+    rig.step(300)
+
+    assert rig.gate.gate.q_cmd == pytest.approx(behind, abs=1e-6)
+
+
+def test_stopped_it_comes_back_to_nobody(rig):
+    behind = make_lagging(rig)
+
+    rig.ask(Request.STOP).step(100)
+
+    assert rig.state == "STOPPED"
+    assert abs(rig.gate.gate.q_cmd - behind)[0] > 0.3
+
+
+def test_who_holds_for_another_reason_stays_where_it_is(rig):
+    rig.ask(Request.MOVE, q_des=[1.5, 0.0]).step(20)
+    rig.step(90, speaks=False)
+    rig.follower.state = {"q": rig.follower.q - [0.02, 0.0], "dq": np.zeros(2)}
+    at = rig.gate.gate.q_cmd.copy()
+
+    rig.step(40, speaks=False)
+
+    assert rig.state == "HOLD"
+    assert rig.gate.gate.q_cmd == pytest.approx(at)
+
+
 def test_nothing_arms_before_a_set_point_or_when_asked_to_disarm():
     rig = Rig()
     rig.now_ns = rig.follower.now_ns = H_NS

@@ -256,6 +256,25 @@ def test_apart_from_bodies_each_joint_brakes_by_its_own_limit():
     assert gate.dq_cmd == pytest.approx(speeds - gate.ddq_max * H)
 
 
+def test_who_leaves_reduced_mode_has_its_limits_back_and_no_more():
+    gate = Gate(make_robot_info(1), GateSettings(tool_speed=0.1))
+
+    gate.reduce(is_reduced=True)
+    assert (gate.speed_scale, gate.tool_speed) == (GateSettings().reduced_scale, 0.1)
+
+    gate.reduce(is_reduced=False)
+    assert (gate.speed_scale, gate.tool_speed) == (1.0, 0.1)
+
+
+def test_a_velocity_that_is_no_number_is_none():
+    gate = Gate(make_robot_info(2))
+
+    for _ in range(20):
+        gate.step(np.zeros(2), H, dq_des=np.full(2, np.nan))
+
+    assert (gate.q_cmd == 0.0).all()
+
+
 NO_NUMBERS = [None, "fast", np.array([0.005, 0.1]), {}]
 
 

@@ -148,6 +148,25 @@ def test_once_it_has_stopped_a_pair_needs_no_more_looks():
     assert left == (0, np.inf)
 
 
+@pytest.mark.parametrize(
+    ("gap", "way", "left"),
+    [(0.2, 0.05, 0.15), (-0.2, -0.3, 0.0), (0.2, -0.05, 0.2), (-0.2, -0.05, -0.15)],
+)
+def test_a_command_that_comes_back_leaves_the_robot_behind_by_less(gap, way, left):
+    assert stops._find_lag(gap, way) == pytest.approx(left)
+
+
+def test_a_distance_that_had_to_be_measured_counts_as_work():
+    parts, c, _ = ready(Gate(make_crane()), [0.5, 0.12], [0.0, 0.0])
+    clearance.look_at(parts.scene, c)
+    parts.scene.work[0] = 0.0
+
+    room = stops._look_closer(parts.scene, 0, 1.0, -1.0)
+
+    assert room == pytest.approx(0.12 - 2 * BALL - 1.0)
+    assert parts.scene.work[0] == stops._EXACT
+
+
 def test_into_a_wall_at_the_position_limit_there_is_neither_stop():
     wall = SceneBodySettings(shape="box", size=(0.2, 4.2, 2.0), xyz=(0.6, 0, 0))
     gate = Gate(make_crane(), GateSettings(scene={"wall": wall}))
