@@ -297,6 +297,15 @@ def test_what_pairs_may_change_by_adds_up_over_joints():
     assert change == pytest.approx(travel @ reach)
 
 
+def test_a_pair_that_a_joint_hardly_moves_is_slowed_too(elbow):
+    parts, row = Gate(elbow)._parts, np.array([-1e-3, 0.0, 0.0, 0.0])
+    parts.box.wanted[:], parts.box.low[:], parts.box.high[:] = 0.4, -1.0, 1.0
+
+    allowed = clearance._find_allowed(parts.limits, H, parts.box, row, 0.02)
+
+    assert allowed == pytest.approx(braking.compute_stopping_speed(0.02, 8e-4 * A, H))
+
+
 def test_what_no_joint_moves_may_close_as_it_likes(elbow):
     gate = Gate(elbow)
     parts = gate._parts
