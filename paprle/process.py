@@ -27,6 +27,7 @@ from paprle.errors import ConfigError, PaprleError, SessionError
 
 WORKSPACE = Path(__file__).resolve().parents[1]
 _REPORT_BYTES = 65536
+_ADDRESSES = 1 << 30  # [bytes] measured: 800 MiB are enough, 600 are not
 _DESCRIPTORS = 64  # measured: enough with a recorder; a start needs more than 32
 
 
@@ -45,6 +46,22 @@ def ensure_descriptors() -> None:
             f"{hard}; raise the limit: ulimit -n {4 * _DESCRIPTORS}"
         )
     resource.setrlimit(resource.RLIMIT_NOFILE, (_DESCRIPTORS, hard))
+
+
+def check_memory() -> None:
+    """See that this process may have as much memory as a session needs.
+
+    Libraries below Python end the process without a word of ours where they get none.
+
+    Raises:
+        ConfigError: If it may not.
+    """
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if soft != resource.RLIM_INFINITY and soft < _ADDRESSES:
+        raise ConfigError(
+            f"session: expected at least {_ADDRESSES >> 20} MiB of memory to be "
+            f"allowed, got {soft >> 20}; raise the limit: ulimit -v unlimited"
+        )
 
 
 def is_closed(fd: int) -> bool:

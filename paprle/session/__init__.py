@@ -40,12 +40,17 @@ def run(resolved: Resolved) -> int:
     Raises:
         PaprleError: If leader, follower and env do not fit; nothing was started.
     """
+    from paprle.process import (  # noqa: PLC0415 - keeps --help fast
+        check_memory,
+        ensure_descriptors,
+    )
+
+    check_memory()
     if resolved.session.clock == "virtual":
         from paprle.session.virtual import VirtualSession  # noqa: PLC0415 - heavy
 
         reason = VirtualSession(resolved).run()
         return EXIT_CODES.get(reason, 1)
-    from paprle.process import ensure_descriptors  # noqa: PLC0415 - keeps --help fast
     from paprle.session.live import LiveSession  # noqa: PLC0415 - heavy
     from paprle.session.plan import make_plan  # noqa: PLC0415 - heavy
     from paprle.session.warm import compile_once  # noqa: PLC0415 - heavy
