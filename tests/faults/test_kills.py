@@ -16,8 +16,8 @@ from paprle.types import SessionState
 pytestmark = [pytest.mark.process, pytest.mark.timed]
 
 TRIALS = [
-    *range(2),
-    *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(2, 22)),
+    *range(3),
+    *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(3, 23)),
 ]
 DETECTION = {"session": 0.012, "leader": 0.02}  # [s] two gate periods; a tick and one
 

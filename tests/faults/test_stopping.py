@@ -76,6 +76,7 @@ def reach_reset(tmp_path):
     return [*settings, "session.speed=0.05"]
 
 
+LOST = 3
 STATES = {
     "HOMING": (reach_home, b"", 0),
     "WAITING": (reach_keyboard, b"", 0),
@@ -121,6 +122,20 @@ def test_ctrl_c_during_start_up_leaves_nothing_behind(type_at, phase):
 
     check_end(session, 128 + signal.SIGINT)
     check_files(session, 0)
+
+
+@pytest.mark.parametrize("victim", ["session", "recorder", "gate"])
+def test_who_is_killed_while_it_starts_leaves_nothing_behind(type_at, victim):
+    session = type_at(*KEYBOARD)
+    session.find_pids()
+    assert "WAITING" not in session.text(), "they start beside each other"
+
+    session.kill(victim)
+
+    code = session.wait_gone()
+    if victim != "session":
+        assert code == LOST
+        assert f"{victim}: it died while starting" in session.text()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
