@@ -23,20 +23,19 @@ from pathlib import Path
 import numpy as np
 
 from paprle.config import resolve
+from paprle.contracts.plugins import Follower
+from paprle.contracts.settings import RetargetSettings
+from paprle.contracts.types import Actions, LeaderInfo, SessionState
 from paprle.gate.controller import GateController
-from paprle.interfaces import Follower
-from paprle.loop import DeadlineLoop
-from paprle.mailbox import Mailbox
-from paprle.retarget import Retargeting
+from paprle.hosts.plan import make_follower, make_robot
+from paprle.hosts.virtual import VirtualClock
+from paprle.ipc.feedback_record import pack_feedback
+from paprle.ipc.loop import DeadlineLoop
+from paprle.ipc.mailbox import Mailbox
+from paprle.ipc.records import SampleView, make_layout
+from paprle.retargeting.retarget import Retargeting
 from paprle.session.core import Core
-from paprle.session.feedback_wire import pack_feedback
 from paprle.session.motion import Motion
-from paprle.session.operator import Actions
-from paprle.session.plan import make_follower, make_robot
-from paprle.session.virtual import VirtualClock
-from paprle.settings import RetargetSettings
-from paprle.types import LeaderInfo, SessionState
-from paprle.wire import SampleView, make_layout
 
 ROBOTS = {"papras_7dof": 1, "papras_7dof_2arm": 2, "g1": 4}
 COMMANDS = {"SE(3) command": "pose", "joint command": "joints"}

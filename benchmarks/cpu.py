@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 from benchmarks.start import find_children, find_cpu
-from paprle.process import WORKSPACE
+from paprle.ipc.process import WORKSPACE
 
 sys.path.append(str(WORKSPACE / "tests" / "support"))
 

@@ -19,9 +19,9 @@ import matplotlib.pyplot as plt
 
 from followers.mujoco.picture import render_png
 from paprle.config import Resolved
+from paprle.contracts.types import SessionState
+from paprle.hosts.plan import make_follower, make_robot
 from paprle.recording.reader import Episode
-from paprle.session.plan import make_follower, make_robot
-from paprle.types import SessionState
 
 
 def main() -> None:

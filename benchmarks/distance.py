@@ -19,12 +19,12 @@ import pinocchio as pin
 
 from benchmarks.ik import load_robot
 from paprle.compiled import compiled
+from paprle.contracts.settings import GateSettings, SceneBodySettings
+from paprle.contracts.types import Vec
 from paprle.robot.arrays import Ints, place_joints
 from paprle.robot.bodies import Bodies, make_bodies, place_bodies, to_arrays
 from paprle.robot.distance import bound_pair, measure_pair
 from paprle.robot.tree import Primitive
-from paprle.settings import GateSettings, SceneBodySettings
-from paprle.types import Vec
 
 ROBOTS = ("piper", "ur5e", "papras_7dof", "papras_7dof_2arm", "g1")
 N_PAIRS = 1000

@@ -26,12 +26,12 @@ import matplotlib.pyplot as plt
 
 from paprle.config import resolve
 from paprle.config.laws import make_feedback_class
-from paprle.feedback_settings import RigSettings
+from paprle.contracts.feedback_settings import RigSettings
+from paprle.contracts.types import GateState, JointState, LeaderSample, readonly
 from paprle.haptics.haptics import SessionView, make_haptics
-from paprle.retarget import RetargetState
-from paprle.session.plan import make_leader, make_robot
-from paprle.types import GateState, JointState, LeaderSample, readonly
-from paprle.wire import make_layout
+from paprle.hosts.plan import make_leader, make_robot
+from paprle.ipc.records import make_layout
+from paprle.retargeting.retarget import RetargetState
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "tests" / "support"))

@@ -21,9 +21,9 @@ from pathlib import Path
 import numpy as np
 from numba.core.runtime import _nrt_python, rtsys
 
+from paprle.contracts.settings import GateSettings
 from paprle.gate.gate import Gate
 from paprle.oracle import Limits, check_commands
-from paprle.settings import GateSettings
 from paprle.testing.robots import make_robot_info
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "support"))

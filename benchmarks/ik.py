@@ -28,11 +28,11 @@ import pinocchio as pin
 import yaml
 from pydantic import TypeAdapter
 
+from paprle.contracts.settings import IkSettings, RobotSettings
 from paprle.kinematics import IkSolver
+from paprle.kinematics.robot_solver import LimbSolver
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
-from paprle.settings import IkSettings, RobotSettings
-from paprle.tracking import LimbSolver
 
 ROOT = Path(__file__).resolve().parents[1]
 PUBLIC = (

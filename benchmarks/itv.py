@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 from paprle.evaluation.report import evaluate
-from paprle.process import WORKSPACE
+from paprle.ipc.process import WORKSPACE
 
 FRICTION = 0.3  # chosen: share by which dry friction differs between units and days
 LOAD = 0.5  # [kg] chosen: a third of the PiPER's rated payload

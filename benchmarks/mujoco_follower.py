@@ -20,8 +20,8 @@ from followers.mujoco.config import MujocoConfig, RandomiseConfig
 from followers.mujoco.follower import MujocoFollower
 from followers.mujoco.scene import make_mechanism
 from hardware.mujoco.robot import set_home
+from paprle.contracts.settings import RobotSettings
 from paprle.robot import RobotModel
-from paprle.settings import RobotSettings
 
 ROOT = Path(__file__).resolve().parents[1]
 ROBOTS = ("piper", "ur5e", "papras_7dof", "papras_7dof_2arm", "g1")

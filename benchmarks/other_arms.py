@@ -35,8 +35,8 @@ from leaders.puppeteer.leader import Puppeteer
 from paprle.cli import main as paprle
 from paprle.config import resolve
 from paprle.evaluation.report import evaluate
-from paprle.leader_arms import load_arms
-from paprle.wire import pose_to_row
+from paprle.ipc.records import pose_to_row
+from paprle.retargeting.leader_arms import load_arms
 
 FOLLOWER = "papras_7dof"  # spec: issue, acceptance 2
 LEADERS = ("puppeteer_ur5", "puppeteer_omy")  # spec: issue, acceptance 2

@@ -21,9 +21,9 @@ import numpy as np
 
 from benchmarks.itv import run
 from benchmarks.machine import Machine
+from paprle.contracts.types import GateState
 from paprle.gate.reasons import Reason
 from paprle.recording.reader import Episode
-from paprle.types import GateState
 
 ENGAGING = 0.3  # [s] chosen: what a first engaged period touches, it touches by then
 CIRCLE = ("leader=autopilot", "leader.size=0.04", "leader.speed=0.1")

@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from paprle.process import WORKSPACE
+from paprle.ipc.process import WORKSPACE
 
 TRIPLE = ("leader=autopilot", "follower=piper", "env=kinematic")
 _TICKS = os.sysconf("SC_CLK_TCK")  # [Hz]

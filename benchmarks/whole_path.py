@@ -29,9 +29,9 @@ import numpy as np
 
 from benchmarks.dynamixel import ROOT, read_busy, read_idle
 from benchmarks.machine import Machine
+from paprle.contracts.types import SessionState
 from paprle.evaluation.report import evaluate
 from paprle.recording.reader import Episode
-from paprle.types import SessionState
 
 sys.path.append(str(ROOT / "tests" / "support"))
 import stall_law

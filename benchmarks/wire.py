@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from paprle.process import WORKSPACE
+from paprle.ipc.process import WORKSPACE
 from paprle.recording.reader import Episode
 
 sys.path.append(str(WORKSPACE / "tests" / "support"))

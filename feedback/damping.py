@@ -22,10 +22,10 @@ import numpy as np
 import numpy.typing as npt
 from annotated_types import Ge, Gt, Unit, doc
 
-from paprle.feedback_settings import LawSettings
-from paprle.interfaces import FeedbackInput, FeedbackLaw, PluginSpec
-from paprle.settings import STRICT
-from paprle.types import Vec
+from paprle.contracts.feedback_settings import LawSettings
+from paprle.contracts.plugins import FeedbackInput, FeedbackLaw, PluginSpec
+from paprle.contracts.settings import STRICT
+from paprle.contracts.types import Vec
 
 _IN, _OUT = 0.02, 0.3  # [s] chosen: there before a spring is, gone unnoticed
 

@@ -9,17 +9,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from paprle.gate.gate import Gate, GateConfig, GateResult
-    from paprle.gate.reasons import Reason
-    from paprle.kinematics import IkConfig, IkSolution, IkSolver
-    from paprle.robot import RobotModel
-    from paprle.settings import (
+    from paprle.contracts.settings import (
         GripperSettings,
         LimbSettings,
         LimitSettings,
         RobotSettings,
         SceneBodySettings,
     )
+    from paprle.gate.gate import Gate, GateConfig, GateResult
+    from paprle.gate.reasons import Reason
+    from paprle.kinematics import IkConfig, IkSolution, IkSolver
+    from paprle.robot import RobotModel
 
 __version__ = "0.1.0"
 
@@ -43,16 +43,16 @@ _HOMES = {
     "Gate": "paprle.gate.gate",
     "GateConfig": "paprle.gate.gate",
     "GateResult": "paprle.gate.gate",
-    "GripperSettings": "paprle.settings",
+    "GripperSettings": "paprle.contracts.settings",
     "IkConfig": "paprle.kinematics",
     "IkSolution": "paprle.kinematics",
     "IkSolver": "paprle.kinematics",
-    "LimbSettings": "paprle.settings",
-    "LimitSettings": "paprle.settings",
+    "LimbSettings": "paprle.contracts.settings",
+    "LimitSettings": "paprle.contracts.settings",
     "Reason": "paprle.gate.reasons",
     "RobotModel": "paprle.robot",
-    "RobotSettings": "paprle.settings",
-    "SceneBodySettings": "paprle.settings",
+    "RobotSettings": "paprle.contracts.settings",
+    "SceneBodySettings": "paprle.contracts.settings",
 }
 
 

@@ -19,9 +19,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from paprle.errors import MissingDependency, PluginBroken, PluginNotFound
-from paprle.interfaces import PluginSpec
-from paprle.process import WORKSPACE
+from paprle.contracts.errors import MissingDependency, PluginBroken, PluginNotFound
+from paprle.contracts.plugins import PluginSpec
+from paprle.ipc.process import WORKSPACE
 
 Kind = Literal["leader", "follower", "feedback", "publisher", "link"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paprle.session.warm import compile_once
+from paprle.hosts.warm import compile_once
 
 LONG = ("long", "process")
 

@@ -24,7 +24,7 @@ LONGEST = 450
 TEXT = {".py", ".md", ".yaml", ".toml", ".urdf", ".csv", ".json", ".sh", ""}
 WALL_TIME = {
     "paprle/recording/recorder.py",
-    "paprle/session/black_box.py",
+    "paprle/hosts/black_box.py",
     "publishers/ros/publisher.py",
 }
 """Wall time names files and stands once in a recording's header, nowhere else."""

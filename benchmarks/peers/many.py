@@ -21,7 +21,7 @@ from benchmarks.peers.targets import make_motion
 from benchmarks.peers.with_ours import find_bases
 from benchmarks.peers.with_solve import KinematicSolver
 from paprle import GateConfig, IkConfig
-from paprle.tracking import LimbSolver
+from paprle.kinematics.robot_solver import LimbSolver
 
 _SECONDS = 4.0  # [s] as in the comparison
 

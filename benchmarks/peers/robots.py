@@ -20,10 +20,10 @@ from pydantic import TypeAdapter
 
 from benchmarks.peers.problem import Problem, ProblemLimb
 from paprle import GateConfig
+from paprle.contracts.settings import LimbSettings, LimitSettings, RobotSettings
 from paprle.robot import RobotModel
 from paprle.robot.collision import CollisionModel
 from paprle.robot.urdf import read_urdf
-from paprle.settings import LimbSettings, LimitSettings, RobotSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 DT = 0.005  # [s] the product's own rate, 200 Hz

@@ -10,8 +10,8 @@ import pinocchio as pin
 
 from benchmarks.peers.problem import Problem
 from paprle import Gate, GateConfig, IkConfig, IkSolver, RobotModel
-from paprle.settings import LimbSettings, LimitSettings, RobotSettings
-from paprle.tracking import LimbSolver
+from paprle.contracts.settings import LimbSettings, LimitSettings, RobotSettings
+from paprle.kinematics.robot_solver import LimbSolver
 
 VERSIONS = {name: version(name) for name in ("paprle", "numpy", "numba")}
 

@@ -1,6 +1,6 @@
 """A robot without dynamics: it goes where it is told, at once or with a stated lag."""
 
-from paprle.interfaces import PluginSpec
+from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Ideal robot without dynamics, or with a stated lag and dead time.",

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge, Le, Unit, doc
 
 from followers.kinematic.faults import Fault
-from paprle.settings import STRICT
+from paprle.contracts.settings import STRICT
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

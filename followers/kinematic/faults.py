@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from paprle.interfaces import Follower
-from paprle.types import FollowerInfo, FollowerState, Vec, readonly
+from paprle.contracts.plugins import Follower
+from paprle.contracts.types import FollowerInfo, FollowerState, Vec, readonly
 
 _SLOW_NS = 200_000_000  # [ns] spec: safety.md section 4, row 5: 5 Hz
 _DELAY_NS = 300_000_000  # [ns] spec: safety.md section 4, row 5: 300 ms

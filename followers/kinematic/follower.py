@@ -9,9 +9,9 @@ import numpy as np
 from followers.kinematic.config import KinematicConfig
 from followers.kinematic.faults import Faults
 from followers.kinematic.plant import Plant
-from paprle.errors import CommandError, DeviceError
-from paprle.interfaces import Clock, Follower
-from paprle.types import FollowerInfo, FollowerState, RobotInfo, Vec
+from paprle.contracts.errors import CommandError, DeviceError
+from paprle.contracts.plugins import Clock, Follower
+from paprle.contracts.types import FollowerInfo, FollowerState, RobotInfo, Vec
 
 
 class KinematicFollower(Follower):

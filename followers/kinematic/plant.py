@@ -13,7 +13,7 @@ from collections import deque
 
 import numpy as np
 
-from paprle.types import Vec, readonly
+from paprle.contracts.types import Vec, readonly
 
 
 class Plant:

@@ -1,6 +1,6 @@
 """A dynamic robot in MuJoCo, built from its URDF."""
 
-from paprle.interfaces import PluginSpec
+from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Dynamic robot in MuJoCo: servos, gravity, contact, a block to grasp.",

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, Le, Unit, doc
 
-from paprle.settings import STRICT
+from paprle.contracts.settings import STRICT
 
 _WHOLE = 1e-6  # chosen: how far from a whole number rounding may leave a ratio
 

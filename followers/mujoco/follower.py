@@ -11,9 +11,9 @@ from followers.mujoco.scene import make_mechanism, make_options
 from followers.mujoco.view import View
 from hardware.mujoco.model import SimModel, build_model
 from hardware.mujoco.robot import LAG, set_home
-from paprle.errors import CommandError, DeviceError
-from paprle.interfaces import Clock, Follower
-from paprle.types import FollowerInfo, FollowerState, RobotInfo, Vec, readonly
+from paprle.contracts.errors import CommandError, DeviceError
+from paprle.contracts.plugins import Clock, Follower
+from paprle.contracts.types import FollowerInfo, FollowerState, RobotInfo, Vec, readonly
 
 
 class MujocoFollower(Follower):

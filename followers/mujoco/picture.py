@@ -10,8 +10,8 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from paprle.errors import MissingDependency
-from paprle.types import Vec
+from paprle.contracts.errors import MissingDependency
+from paprle.contracts.types import Vec
 
 Image = npt.NDArray[np.uint8]
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from followers.mujoco.config import MujocoConfig
 from hardware.mujoco.mechanism import Mechanism, MimicJoint, ModelOptions
-from paprle.types import RobotInfo
+from paprle.contracts.types import RobotInfo
 
 
 def make_mechanism(robot: RobotInfo) -> Mechanism:

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from paprle.errors import DeviceError
-from paprle.mailbox import Mailbox
-from paprle.types import Vec
+from paprle.contracts.errors import DeviceError
+from paprle.contracts.types import Vec
+from paprle.ipc.mailbox import Mailbox
 
 _PERIOD = 1 / 60  # [s] chosen: the rate of a usual screen
 _PATIENCE = 2.0  # [s] chosen: a window that has not closed by then is killed

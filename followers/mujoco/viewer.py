@@ -22,9 +22,9 @@ import numpy as np
 
 from followers.mujoco.picture import render_png
 from followers.mujoco.view import check_display, make_layout
-from paprle.errors import DeviceError
-from paprle.mailbox import Mailbox
-from paprle.types import Vec
+from paprle.contracts.errors import DeviceError
+from paprle.contracts.types import Vec
+from paprle.ipc.mailbox import Mailbox
 
 _PERIOD = 1 / 60  # [s] chosen: the rate of a usual screen
 

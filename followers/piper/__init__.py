@@ -1,6 +1,6 @@
 """AgileX PiPER arms on their own CAN bus, through the vendor's SDK."""
 
-from paprle.interfaces import PluginSpec
+from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="AgileX PiPER on its own CAN bus: socketcan, slcan, or the emulated arm.",

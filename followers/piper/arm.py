@@ -11,6 +11,7 @@ from followers.piper.reasons import (
     describe_fault,
     describe_idleness,
 )
+from followers.piper.temperature import Warmth
 from followers.piper.units import (
     Units,
     is_too_old,
@@ -18,12 +19,11 @@ from followers.piper.units import (
     to_finger,
     to_opening,
 )
-from followers.piper.warmth import Warmth
 from hardware.piper.bus import BIT_RATE, BusError, PiperBus
 from hardware.piper.readings import Motion
-from paprle.errors import DeviceError, DeviceTimeout, MissingDependency
-from paprle.interfaces import Clock
-from paprle.types import LimbInfo, Vec
+from paprle.contracts.errors import DeviceError, DeviceTimeout, MissingDependency
+from paprle.contracts.plugins import Clock
+from paprle.contracts.types import LimbInfo, Vec
 
 N_ARM = 6
 _JOINTS = range(1, N_ARM + 1)  # spec: the arm counts its joints from 1

@@ -9,9 +9,9 @@ import numpy as np
 from followers.piper.arm import N_ARM, PiperArm
 from followers.piper.config import PiperConfig
 from hardware.piper.bus import BusError
-from paprle.errors import CommandError, DeviceError
-from paprle.interfaces import Clock, Follower
-from paprle.types import FollowerInfo, FollowerState, RobotInfo, Vec, readonly
+from paprle.contracts.errors import CommandError, DeviceError
+from paprle.contracts.plugins import Clock, Follower
+from paprle.contracts.types import FollowerInfo, FollowerState, RobotInfo, Vec, readonly
 
 _LOG = logging.getLogger(__name__)
 

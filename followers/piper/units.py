@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from paprle.types import Vec
+from paprle.contracts.types import Vec
 
 _QUANTUM = math.radians(1e-3)  # [rad] spec: protocol V2, 0x155: 0.001°
 _VERSION = re.compile(r"S-V(\d+)\.(\d+)-(\d+)")

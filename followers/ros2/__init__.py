@@ -1,6 +1,6 @@
 """A robot behind ROS 2 or ROS 1, with or without ROS on this machine."""
 
-from paprle.interfaces import PluginSpec
+from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Robot behind ROS 2 (rclpy, or DDS without ROS) or ROS 1 (rospy).",

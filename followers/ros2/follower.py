@@ -12,9 +12,9 @@ from hardware.ros.commands import Topic
 from hardware.ros.messages import MessageError
 from hardware.ros.robot import RobotSpec, RosRobot
 from hardware.ros.transports import open_bus
-from paprle.errors import CommandError, DeviceError
-from paprle.interfaces import Clock, Follower
-from paprle.types import FollowerInfo, FollowerState, RobotInfo, Vec, readonly
+from paprle.contracts.errors import CommandError, DeviceError
+from paprle.contracts.plugins import Clock, Follower
+from paprle.contracts.types import FollowerInfo, FollowerState, RobotInfo, Vec, readonly
 
 
 class RosFollower(Follower):

@@ -1,6 +1,6 @@
 """Draws shapes at constant speed, without a human."""
 
-from paprle.interfaces import PluginSpec
+from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Draws a circle, square, rectangle, triangle or S at constant speed.",

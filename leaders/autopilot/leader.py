@@ -13,9 +13,9 @@ import pinocchio as pin
 
 from leaders.autopilot.config import AutopilotConfig
 from leaders.autopilot.shapes import make_path, make_time_law
-from paprle.interfaces import Clock, Leader
-from paprle.playback import Playback
-from paprle.types import Feedback, LeaderInfo, LeaderSample, LimbCommand
+from paprle.contracts.playback import Playback
+from paprle.contracts.plugins import Clock, Leader
+from paprle.contracts.types import Feedback, LeaderInfo, LeaderSample, LimbCommand
 
 _LIMB = "hand"
 

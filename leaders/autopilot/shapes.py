@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paprle.types import Vec, readonly
+from paprle.contracts.types import Vec, readonly
 
 _N_POINTS = 3600  # chosen: a circle of 0.1 m radius is off by at most 0.04 µm
 _CLOCK = 1e-9  # [s] spec: stamps are whole nanoseconds

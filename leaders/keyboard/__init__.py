@@ -1,6 +1,6 @@
 """Moves with the keys of a plain terminal."""
 
-from paprle.interfaces import PluginSpec
+from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Moves with the keys of a plain terminal, over SSH too.",

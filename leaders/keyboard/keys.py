@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from paprle.types import Vec, readonly
+from paprle.contracts.types import Vec, readonly
 
 _ESCAPE = 0x1B
 _LONGEST_SEQUENCE = 16  # [bytes] chosen: no key sends more

@@ -17,9 +17,9 @@ import pinocchio as pin
 from leaders.keyboard.config import KeyboardConfig
 from leaders.keyboard.keys import GRIPPER, HELP, KeyParser
 from leaders.keyboard.rates import Rates
-from paprle.errors import DeviceError
-from paprle.interfaces import Clock, Leader
-from paprle.types import (
+from paprle.contracts.errors import DeviceError
+from paprle.contracts.plugins import Clock, Leader
+from paprle.contracts.types import (
     Feedback,
     LeaderInfo,
     LeaderSample,

@@ -11,7 +11,7 @@ import numpy as np
 
 from leaders.keyboard.config import KeyboardConfig
 from leaders.keyboard.keys import GRIPPER, MOTIONS
-from paprle.types import Vec
+from paprle.contracts.types import Vec
 
 
 class Rates:

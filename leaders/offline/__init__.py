@@ -1,6 +1,6 @@
 """Plays recorded motion."""
 
-from paprle.interfaces import PluginSpec
+from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Plays recorded motion: CSV, TUM, NPZ, own episodes, ROS bags.",

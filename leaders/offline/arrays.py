@@ -15,8 +15,8 @@ import numpy.typing as npt
 from leaders.offline.config import OfflineConfig
 from leaders.offline.text import Limb
 from leaders.offline.track import Rows
-from paprle.errors import ConfigError, DeviceError
-from paprle.types import Vec
+from paprle.contracts.errors import ConfigError, DeviceError
+from paprle.contracts.types import Vec
 
 _LARGEST_FILE = 512 * 2**20  # [bytes] chosen: unpacked; a day of 7 joints at 100 Hz
 _USUAL = {

@@ -11,9 +11,9 @@ import numpy as np
 from leaders.offline.config import OfflineConfig
 from leaders.offline.text import Limb
 from leaders.offline.track import Rows
-from paprle.errors import ConfigError, DeviceError, RecordingError
+from paprle.contracts.errors import ConfigError, DeviceError, RecordingError
+from paprle.contracts.types import Vec
 from paprle.recording.bags import JOINT_TYPES, POSE_STAMPED, Bag, Stamps
-from paprle.types import Vec
 
 
 def read_bag(

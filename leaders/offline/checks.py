@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from leaders.offline.track import Rows
-from paprle.types import Vec
+from paprle.contracts.types import Vec
 
 HAND_SPEED = 3.0  # [m/s] spec: safety.md A5
 _SHORTEST_STEP = 0.01  # [s] chosen: bunched stamps of one frame are no jump

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from leaders.offline.config import OfflineConfig
-from paprle.errors import ConfigError
+from paprle.contracts.errors import ConfigError
 
 _STAMPS = ("capture_timestamp", "timestamp", "time", "t")
 _OPENINGS = ("opening", "gripper")

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
-from paprle.settings import STRICT, GripperSettings
+from paprle.contracts.settings import STRICT, GripperSettings
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

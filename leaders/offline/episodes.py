@@ -9,9 +9,9 @@ import numpy as np
 
 from leaders.offline.text import Limb
 from leaders.offline.track import Rows
-from paprle.errors import DeviceError, RecordingError
+from paprle.contracts.errors import DeviceError, RecordingError
+from paprle.contracts.types import SessionState, Vec
 from paprle.recording.reader import Episode
-from paprle.types import SessionState, Vec
 
 
 def read_episode(path: Path) -> dict[str, Limb]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from leaders.offline.config import OfflineConfig
 from leaders.offline.motion import Motion, load_motion
 from leaders.offline.timeline import Timeline
-from paprle.interfaces import Clock, Leader
-from paprle.playback import Playback
-from paprle.types import Feedback, LeaderInfo, LeaderSample
+from paprle.contracts.playback import Playback
+from paprle.contracts.plugins import Clock, Leader
+from paprle.contracts.types import Feedback, LeaderInfo, LeaderSample
 
 
 class Offline(Leader):

@@ -14,7 +14,7 @@ from leaders.offline.checks import clean
 from leaders.offline.config import OfflineConfig
 from leaders.offline.text import Limb, read_text
 from leaders.offline.track import Track
-from paprle.errors import ConfigError, DeviceError
+from paprle.contracts.errors import ConfigError, DeviceError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

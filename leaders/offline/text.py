@@ -17,8 +17,8 @@ import numpy as np
 from leaders.offline.columns import TUM, Columns, find_columns
 from leaders.offline.config import OfflineConfig
 from leaders.offline.track import Rows
-from paprle.errors import ConfigError, DeviceError
-from paprle.types import Vec
+from paprle.contracts.errors import ConfigError, DeviceError
+from paprle.contracts.types import Vec
 
 _LARGEST_FILE = 128 * 2**20  # [bytes] chosen: 3.5 h of ARBot rows at 30 Hz
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from paprle.types import LimbCommand, Vec, readonly
+from paprle.contracts.types import LimbCommand, Vec, readonly
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """Arms of Dynamixel servos in the operator's hands, any number of them."""
 
-from paprle.interfaces import PluginSpec
+from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Arms of Dynamixel servos, one in each hand, that render torque.",

@@ -23,7 +23,7 @@ from leaders.puppeteer.config import (
     PuppetSettings,
     ServoSettings,
 )
-from paprle.types import GripperInfo, LeaderArm, Vec, readonly
+from paprle.contracts.types import GripperInfo, LeaderArm, Vec, readonly
 
 _TURN = 2.0 * math.pi
 AnyServo = ServoSettings | GripperServoSettings

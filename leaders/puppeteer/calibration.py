@@ -21,8 +21,8 @@ from leaders.puppeteer.measures import (
     find_offset,
     find_sign,
 )
-from paprle.errors import ConfigError
-from paprle.types import Vec
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.types import Vec
 
 Dialogue = Generator[str, str, Any]
 _WATCH = 0.3  # [s] chosen: a hundred readings

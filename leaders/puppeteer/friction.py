@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paprle.types import Vec
+from paprle.contracts.types import Vec
 
 DURATION = 10.0
 """How long a joint swings, [s]. chosen: five swings, the last two at full torque."""

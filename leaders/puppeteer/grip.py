@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from leaders.puppeteer.signals import CLOSED, HOLD_NS, Hold, step_end, step_start
-from paprle.types import SessionState, Vec
+from paprle.contracts.types import SessionState, Vec
 
 _ENGAGED, _CLUTCHED = SessionState.ENGAGED.name, SessionState.CLUTCHED.name
 _STOPPED = SessionState.STOPPED.name

@@ -22,11 +22,11 @@ from leaders.puppeteer.calibration import calibrate
 from leaders.puppeteer.checks import find_mistakes
 from leaders.puppeteer.config import PuppeteerConfig
 from leaders.puppeteer.doctor import diagnose
+from leaders.puppeteer.fault_log import Tidings, find_slack, say_buses
 from leaders.puppeteer.grip import Grip, Hands, Says
-from leaders.puppeteer.tidings import Tidings, find_slack, say_buses
-from paprle.errors import ConfigError, DeviceError
-from paprle.interfaces import Clock, Leader
-from paprle.types import (
+from paprle.contracts.errors import ConfigError, DeviceError
+from paprle.contracts.plugins import Clock, Leader
+from paprle.contracts.types import (
     Feedback,
     JointState,
     LeaderInfo,

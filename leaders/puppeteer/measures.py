@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from paprle.types import Vec
+from paprle.contracts.types import Vec
 
 STILL = 0.02
 """A joint that is held sways less than this, [rad]. chosen: thirteen counts."""

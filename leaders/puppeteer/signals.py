@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from paprle.types import Vec
+from paprle.contracts.types import Vec
 
 CLOSED = 0.8
 """Closure beyond which a gripper is held closed. spec: requirements.md P5, P6."""

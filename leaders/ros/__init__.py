@@ -1,6 +1,6 @@
 """Any ROS device as a leader: what it publishes drives any follower."""
 
-from paprle.interfaces import PluginSpec
+from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Listens to ROS: JointState, PoseStamped, with Joy for the operator.",

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 from annotated_types import Ge, Gt, Le, Unit, doc
 
 from hardware.ros.transports import NodeSettings
-from paprle.settings import STRICT
+from paprle.contracts.settings import STRICT
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

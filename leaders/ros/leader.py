@@ -16,9 +16,9 @@ from hardware.ros.joints import Joy, decode_joints, decode_joy, decode_pose
 from hardware.ros.messages import JOINT_STATE, JOY, POSE_STAMPED, MessageError
 from hardware.ros.transports import open_bus
 from leaders.ros.config import LimbConfig, RosLeaderConfig
-from paprle.errors import DeviceError
-from paprle.interfaces import Clock, Leader
-from paprle.types import LeaderInfo, LeaderSample, LimbCommand
+from paprle.contracts.errors import DeviceError
+from paprle.contracts.plugins import Clock, Leader
+from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand
 
 _TELL_NS = 10_000_000_000  # [ns] chosen: a clutch is pressed many times
 _NORM = (0.9, 1.1)  # spec: docs/SAFETY.md, A6: quaternions of another norm are refused

@@ -1,10 +1,10 @@
 """Two hosts over DDS, without ROS."""
 
-from paprle.interfaces import PluginSpec
+from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Leader and follower on two hosts, over DDS (cyclonedds).",
-    config="paprle.settings:LinkSettings",
+    config="paprle.contracts.settings:LinkSettings",
     factory="links.dds.link:DdsLink",
     verified="emulator",
     install="pip install 'paprle[dds]'",

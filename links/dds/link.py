@@ -13,9 +13,9 @@ import numpy as np
 from hardware.ros.bus import Bus, BusError, Publisher, Qos
 from hardware.ros.dds import DdsBus
 from hardware.ros.messages import BYTES, MessageError, load_codec
-from paprle.errors import DeviceError
-from paprle.interfaces import Link
-from paprle.settings import LinkSettings
+from paprle.contracts.errors import DeviceError
+from paprle.contracts.plugins import Link
+from paprle.contracts.settings import LinkSettings
 
 _MOST = 4096  # chosen: datagrams taken at once; what is beyond them is the oldest
 _LIVE = Qos(depth=16, reliable=False)  # chosen: 80 ms of set-points

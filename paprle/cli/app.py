@@ -15,7 +15,7 @@ from importlib import import_module
 
 from paprle import __version__
 from paprle.cli.verb import EXIT_CODES, SETTINGS, Verb, complain, say
-from paprle.errors import (
+from paprle.contracts.errors import (
     ConfigError,
     DeviceError,
     PaprleError,

@@ -21,9 +21,9 @@ from paprle.cli.verb import (
 from paprle.config.layers import merge
 from paprle.config.measured import SITE, store
 from paprle.config.yaml_text import read_yaml
-from paprle.errors import ConfigError, DeviceError
-from paprle.process import WORKSPACE
-from paprle.session.parts import make_leader
+from paprle.contracts.errors import ConfigError, DeviceError
+from paprle.hosts.factories import make_leader
+from paprle.ipc.process import WORKSPACE
 
 
 def _add_calibrate(parser: argparse.ArgumentParser) -> None:

@@ -11,10 +11,10 @@ from paprle.config import known_names, resolve
 from paprle.config.explain import explain
 from paprle.config.files import PLUGIN_KINDS
 from paprle.config.yaml_text import read_yaml
-from paprle.errors import MissingDependency
-from paprle.interfaces import PluginSpec
+from paprle.contracts.errors import MissingDependency
+from paprle.contracts.plugins import PluginSpec
+from paprle.ipc.process import WORKSPACE
 from paprle.plugins import Kind, find_fault, scan_plugins
-from paprle.process import WORKSPACE
 
 
 def _add_list(_: argparse.ArgumentParser) -> None:

@@ -9,11 +9,11 @@ from dataclasses import asdict, dataclass
 
 from paprle.cli.verb import Verb, add_settings, say
 from paprle.config import Resolved, resolve
-from paprle.errors import ConfigError
-from paprle.process import WORKSPACE
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.types import Vec
+from paprle.ipc.process import WORKSPACE
 from paprle.robot import RobotModel
 from paprle.robot.bodies import make_bodies
-from paprle.types import Vec
 
 # A robot's pairs do not depend on these, but a config names all three.
 _ANY = ("leader=autopilot", "env=kinematic")

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from paprle.cli.verb import SETTINGS, Verb, add_settings, say
 from paprle.config import Resolved, known_names, resolve
-from paprle.errors import DeviceError
-from paprle.interfaces import Leader
-from paprle.loop import DeadlineLoop
-from paprle.process import WORKSPACE
-from paprle.session.parts import make_leader
+from paprle.contracts.errors import DeviceError
+from paprle.contracts.plugins import Leader
+from paprle.hosts.factories import make_leader
+from paprle.ipc.loop import DeadlineLoop
+from paprle.ipc.process import WORKSPACE
 
 _SOON = 3.0  # [s] chosen: a healthy device has said something by then
 _LOOK_RATE = 50.0  # [Hz] chosen: how often that is looked for

@@ -10,15 +10,15 @@ from typing import Any
 
 from paprle.cli.verb import Verb, complain, say
 from paprle.config import resolve
-from paprle.errors import ConfigError, MissingDependency
+from paprle.contracts.errors import ConfigError, MissingDependency
 from paprle.evaluation.bags import BagTopics
 from paprle.evaluation.report import evaluate, summary_text
 from paprle.evaluation.tracks import compute_poses, make_limbs
+from paprle.hosts.plan import make_robot
 from paprle.recording.exports import make_arbot_table, write_arbot_csv
 from paprle.recording.info import describe
 from paprle.recording.reader import Episode
 from paprle.recording.recover import make_recovered_path, recover
-from paprle.session.plan import make_robot
 
 
 def _add_episode(parser: argparse.ArgumentParser) -> None:

@@ -18,22 +18,22 @@ from paprle.cli.verb import Verb, add_settings, say, say_last_words
 from paprle.config import Resolved, resolve
 from paprle.config.layers import TRIPLE
 from paprle.config.measured import SITE, store
-from paprle.errors import ConfigError
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.plugins import Leader
+from paprle.contracts.types import LeaderInfo
 from paprle.gate.controller import GateController
 from paprle.haptics.haptics import Haptics
 from paprle.haptics.identify import Lag
 from paprle.haptics.probe import probe_follower, probe_leader
-from paprle.interfaces import Leader
-from paprle.leader_arms import load_arms
-from paprle.loop import DeadlineLoop, request_realtime
-from paprle.pairing import make_pairing
-from paprle.process import WORKSPACE
+from paprle.hosts.factories import make_leader
+from paprle.hosts.open_follower import open_follower
+from paprle.hosts.plan import find_rate, make_follower, make_robot, make_through
+from paprle.ipc.loop import DeadlineLoop, request_realtime
+from paprle.ipc.process import WORKSPACE
+from paprle.ipc.records import make_layout
+from paprle.retargeting.leader_arms import load_arms
+from paprle.retargeting.pairing import make_pairing
 from paprle.robot import RobotModel
-from paprle.session.opening import open_follower
-from paprle.session.parts import make_leader
-from paprle.session.plan import find_rate, make_follower, make_robot, make_through
-from paprle.types import LeaderInfo
-from paprle.wire import make_layout
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _POOR = 0.3  # chosen: a fit that leaves more than this of the motion says little

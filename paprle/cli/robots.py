@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 
 from paprle.cli.verb import Verb, say
+from paprle.ipc.process import WORKSPACE
 from paprle.onboarding.new_robot import write_new_robot
-from paprle.process import WORKSPACE
 
 
 def _add_new_robot(parser: argparse.ArgumentParser) -> None:

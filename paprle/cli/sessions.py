@@ -9,11 +9,11 @@ from pathlib import Path
 
 from paprle.cli.verb import EXIT_CODES, SETTINGS, Verb, add_settings, say
 from paprle.config import Resolved, resolve
-from paprle.errors import ConfigError, RecordingError
+from paprle.contracts.errors import ConfigError, RecordingError
+from paprle.contracts.types import RobotInfo
+from paprle.hosts import check, run
+from paprle.hosts.terminal import HELP
 from paprle.recording.reader import Episode
-from paprle.session import check, run
-from paprle.session.operator import HELP
-from paprle.types import RobotInfo
 
 _KEYS = f"""\
 keys during a session:
@@ -59,7 +59,7 @@ def _replay(args: argparse.Namespace) -> int:
         episode = Episode.open(args.episode)
     except RecordingError as err:  # Nothing was started: this is a refusal.
         raise ConfigError(str(err)) from err
-    from paprle.session.plan import make_robot  # noqa: PLC0415 - heavy
+    from paprle.hosts.plan import make_robot  # noqa: PLC0415 - heavy
 
     resolved = resolve(make_replay_settings(episode, args.speed, args.settings))
     robot = make_robot(resolved)
@@ -136,7 +136,7 @@ examples:
 
 
 def _serve(args: argparse.Namespace) -> int:
-    from paprle.session.serve import serve  # noqa: PLC0415 - a refusal is quicker
+    from paprle.hosts.serve import serve  # noqa: PLC0415 - a refusal is quicker
 
     return serve(resolve(args.settings))
 

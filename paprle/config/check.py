@@ -26,7 +26,7 @@ from paprle.config.layers import (
     look_up,
     put,
 )
-from paprle.errors import ConfigError
+from paprle.contracts.errors import ConfigError
 from paprle.plugins import suggest
 
 T = TypeVar("T")

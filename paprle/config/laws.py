@@ -12,10 +12,10 @@ from typing import Annotated, Any
 
 from annotated_types import doc
 
-from paprle.errors import PaprleError
-from paprle.feedback_settings import FeedbackSettings
+from paprle.contracts.errors import PaprleError
+from paprle.contracts.feedback_settings import FeedbackSettings
+from paprle.contracts.settings import STRICT, PublishSettings
 from paprle.plugins import Kind, find_plugin, list_names, load_config_class
-from paprle.settings import STRICT, PublishSettings
 
 DEFAULT_LAWS = frozenset({"damping", "gripper", "task_tracking", "tracking", "wall"})
 """Laws that are on unless the config says ``null``."""

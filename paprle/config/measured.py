@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from paprle.feedback_settings import RigOrigin
+from paprle.contracts.feedback_settings import RigOrigin
 
 SITE = "configs/site/session.yaml"
 """Where a site keeps them, in the workspace."""

@@ -37,11 +37,9 @@ from paprle.config.layers import (
     merge,
     read_command_line,
 )
-from paprle.errors import ConfigError, PaprleError
-from paprle.feedback_settings import FeedbackSettings
-from paprle.plugins import find_plugin, load_config_class
-from paprle.process import WORKSPACE
-from paprle.settings import (
+from paprle.contracts.errors import ConfigError, PaprleError
+from paprle.contracts.feedback_settings import FeedbackSettings
+from paprle.contracts.settings import (
     GateSettings,
     IkSettings,
     LinkSettings,
@@ -51,6 +49,8 @@ from paprle.settings import (
     RobotSettings,
     SessionSettings,
 )
+from paprle.ipc.process import WORKSPACE
+from paprle.plugins import find_plugin, load_config_class
 
 _CORE_CLASSES: Mapping[str, type[Any]] = {
     "follower": RobotSettings,

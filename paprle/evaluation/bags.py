@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from paprle.errors import ConfigError, PaprleError
+from paprle.contracts.errors import ConfigError, PaprleError
+from paprle.contracts.types import Vec
 from paprle.evaluation.episode import EpisodeResult, Json, make_blank, pick_worst
 from paprle.evaluation.limb import measure_limb
 from paprle.evaluation.metrics import Spans
@@ -18,7 +19,6 @@ from paprle.evaluation.poses import Stamps, Trajectory, clean
 from paprle.evaluation.tracks import Track, compute_poses
 from paprle.recording.bags import JOINT_TYPES, POSE_STAMPED, Bag
 from paprle.robot.chain import Limb
-from paprle.types import Vec
 
 _TARGET, _ACTUAL = "/target_pose", "/actual_pose"
 """How topics end that ``publish.ros`` sends, and that are found without being told."""

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from paprle.contracts.settings import SceneBodySettings
+from paprle.contracts.types import Vec
 from paprle.evaluation.timing import find_runs
 from paprle.recording.reader import Episode
 from paprle.robot.collision import CollisionModel
 from paprle.robot.scene import make_scene
 from paprle.robot.urdf import read_urdf
-from paprle.settings import SceneBodySettings
-from paprle.types import Vec
 
 TOLERANCE = 0.0005  # [m] spec: C1 of docs/SAFETY.md
 STEP = math.radians(0.5)  # [rad] or [m] chosen: under 5 mm at the hand of a 0.5 m arm

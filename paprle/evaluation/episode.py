@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from paprle.errors import PaprleError
+from paprle.contracts.errors import PaprleError
+from paprle.contracts.types import RobotInfo
 from paprle.evaluation.clearance import judge_clearance
 from paprle.evaluation.latency import (
     find_joint_lags,
@@ -18,6 +19,7 @@ from paprle.evaluation.latency import (
 )
 from paprle.evaluation.limb import LimbResult, measure_limb
 from paprle.evaluation.metrics import Spans, is_inside, spread
+from paprle.evaluation.report_text import describe_clearance
 from paprle.evaluation.timing import (
     count_interventions,
     find_period,
@@ -32,9 +34,7 @@ from paprle.evaluation.tracks import (
     find_origin_ns,
     make_tracks,
 )
-from paprle.evaluation.words import describe_clearance
 from paprle.recording.reader import Episode
-from paprle.types import RobotInfo
 
 Json = dict[str, Any]
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from paprle.types import Vec
+from paprle.contracts.types import Vec
 
 N_WAYPOINTS = 2000  # spec: requirements A28, reproduces the published figures
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from paprle.contracts.types import Vec
 from paprle.evaluation.metrics import Spans, is_inside, minimise
 from paprle.evaluation.poses import Stamps, interpolate_columns
-from paprle.types import Vec
 
 LAG_MIN, LAG_MAX = -0.1, 0.5  # [s] chosen: leads betray predictions or wrong stamps
 STILL = 1e-4  # [rad] or [m] chosen: standard deviation below which nothing moves

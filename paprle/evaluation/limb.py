@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paprle.contracts.types import Vec
 from paprle.evaluation.latency import find_lag
 from paprle.evaluation.metrics import (
     DELTA,
@@ -24,7 +25,6 @@ from paprle.evaluation.metrics import (
 )
 from paprle.evaluation.poses import Trajectory, interpolate, measure_angles
 from paprle.evaluation.tracks import Track
-from paprle.types import Vec
 
 Json = dict[str, Any]
 

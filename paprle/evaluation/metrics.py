@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from paprle.contracts.types import Vec
 from paprle.evaluation.poses import (
     Trajectory,
     interpolate_columns,
@@ -20,7 +21,6 @@ from paprle.evaluation.poses import (
     multiply,
     rotate,
 )
-from paprle.types import Vec
 
 Figures = dict[str, float | None]
 Spans = Vec  # (S, 2): begin and end of each stretch, [s]

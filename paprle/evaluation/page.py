@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from paprle.evaluation.words import (
+from paprle.evaluation.report_text import (
     describe_episode,
     describe_itv,
     format_number,

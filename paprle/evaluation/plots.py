@@ -20,12 +20,12 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 from mpl_toolkits.mplot3d import art3d  # type: ignore[import-untyped]
 
+from paprle.contracts.types import Vec
 from paprle.evaluation.episode import EpisodeResult
 from paprle.evaluation.limb import LimbResult
 from paprle.evaluation.metrics import BLUE_MM, RED_MM, Spans
-from paprle.evaluation.words import format_number
+from paprle.evaluation.report_text import format_number
 from paprle.gate.reasons import Reason
-from paprle.types import Vec
 
 INK, FAINT, GRID_COLOUR = "#1f2933", "#9aa5b1", "#e4e7eb"
 BLUE, VIOLET, RED = "#2563eb", "#a855f7", "#dc2626"

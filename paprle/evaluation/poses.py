@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from paprle.types import Vec
+from paprle.contracts.types import Vec
 
 Stamps = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]

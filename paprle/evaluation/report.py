@@ -19,14 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from paprle.errors import MissingDependency
+from paprle.contracts.errors import MissingDependency
+from paprle.contracts.types import Vec
 from paprle.evaluation.bags import BagTopics, measure_bag
 from paprle.evaluation.episode import EpisodeResult, measure_episode
 from paprle.evaluation.itv import report_itv
 from paprle.evaluation.page import render_page
-from paprle.evaluation.words import describe_itv, summarise_entry
+from paprle.evaluation.report_text import describe_itv, summarise_entry
 from paprle.recording.bags import is_bag
-from paprle.types import Vec
 
 Json = dict[str, Any]
 

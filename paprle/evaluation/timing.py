@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from paprle.contracts.settings import GateSettings
+from paprle.contracts.types import GateState, RobotInfo, Vec
 from paprle.evaluation.tracks import Rows
 from paprle.gate.gate import compute_command_limits
 from paprle.gate.reasons import Reason
 from paprle.oracle import Limits, Verdict, Violation, check_commands
-from paprle.settings import GateSettings
-from paprle.types import GateState, RobotInfo, Vec
 
 Json = dict[str, Any]
 

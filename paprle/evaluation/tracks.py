@@ -14,16 +14,16 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from paprle.errors import ConfigError
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.types import RobotInfo, SessionState, Vec
 from paprle.evaluation.metrics import Spans, find_spans, is_inside
 from paprle.evaluation.poses import Dropped, Stamps, Trajectory, clean
 from paprle.gate.reasons import Reason, to_bits
+from paprle.ipc.records import pose_to_row
 from paprle.robot.chain import Limb, chain_between, make_chain
 from paprle.robot.urdf import read_urdf
-from paprle.types import RobotInfo, SessionState, Vec
-from paprle.wire import pose_to_row
 
-Rows = npt.NDArray[Any]  # structured: fields of paprle.wire
+Rows = npt.NDArray[Any]  # structured: fields of paprle.ipc.records
 
 _LIMITING = np.uint64(
     to_bits(

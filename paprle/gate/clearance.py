@@ -12,6 +12,7 @@ import math
 from typing import NamedTuple
 
 from paprle.compiled import compiled, inlined
+from paprle.contracts.types import Vec
 from paprle.gate.limits import (
     Box,
     Limits,
@@ -20,7 +21,6 @@ from paprle.robot.arrays import Ints, Tree, place_joints
 from paprle.robot.bodies import Bodies, Pairs, place_bodies
 from paprle.robot.braking import compute_stopping_speed
 from paprle.robot.distance import bound_along, bound_pair, measure_pair
-from paprle.types import Vec
 
 _AIM = 1e-3  # [m] chosen: rows keep this much more, for what linearising loses
 _CURVED = 0.8  # chosen: share of the braking power that rows count on

@@ -14,6 +14,15 @@ from dataclasses import replace
 import numpy as np
 
 from paprle.compiled import compiled
+from paprle.contracts.plugins import Follower
+from paprle.contracts.settings import GateSettings
+from paprle.contracts.types import (
+    FollowerInfo,
+    FollowerState,
+    GateState,
+    RobotInfo,
+    Vec,
+)
 from paprle.gate.gate import Gate
 from paprle.gate.reasons import (
     HOLD_REASONS,
@@ -24,11 +33,8 @@ from paprle.gate.reasons import (
 )
 from paprle.gate.states import Event, step_state
 from paprle.gate.watches import MeasurementWatch, SetpointWatch
-from paprle.interfaces import Follower
+from paprle.ipc.records import Layout, Record, Request, head_of, pack_stop_reason
 from paprle.robot import RobotModel
-from paprle.settings import GateSettings
-from paprle.types import FollowerInfo, FollowerState, GateState, RobotInfo, Vec
-from paprle.wire import Layout, Record, Request, head_of, pack_stop_reason
 
 _STOP_BITS, _HOLD_BITS = to_bits(STOP_REASONS), to_bits(HOLD_REASONS)
 # Python 3.11 takes 0.1 µs to find a member of an enum, and a period needs ten

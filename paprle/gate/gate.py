@@ -16,19 +16,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paprle.config.check import check_made
-from paprle.errors import CommandError
+from paprle.contracts.errors import CommandError
+from paprle.contracts.settings import GateSettings
+from paprle.contracts.types import RobotInfo, Vec, readonly
+from paprle.gate.avoidance_qp import SOLVERS, slide
 from paprle.gate.limits import IS_CLIPPED, IS_FAST, IS_HELD, make_groups
 from paprle.gate.memory import Parts, Sizes, allocate, lay_out
 from paprle.gate.reasons import Reason
-from paprle.gate.slide import SOLVERS, slide
 from paprle.gate.step import IS_NOT_FINITE, IS_UNVERIFIED, advance, brake, finish
 from paprle.gate.tools import IS_SINGULAR, IS_TOOL_FAST, fill_tools
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Bools, Ints
 from paprle.robot.bodies import make_bodies
 from paprle.robot.limits import find_margin
-from paprle.settings import GateSettings
-from paprle.types import RobotInfo, Vec, readonly
 
 GateConfig = GateSettings
 

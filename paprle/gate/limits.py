@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from paprle.compiled import compiled
+from paprle.contracts.types import RobotInfo, Vec
 from paprle.robot.arrays import Ints
 from paprle.robot.braking import compute_braking_velocity, compute_stopping_speed
-from paprle.types import RobotInfo, Vec
 
 _ROUNDING = 1e-9  # chosen: far above rounding, far below anything that moves
 _LEFT = 0.1  # chosen: share of A that is there to catch up, whatever the goal does

@@ -15,12 +15,12 @@ from numba import carray, types
 from numba.extending import intrinsic, overload
 
 from paprle.compiled import inlined
+from paprle.contracts.types import Vec
 from paprle.gate.clearance import Scene
 from paprle.gate.limits import Box, Limits, Motion
 from paprle.gate.tools import Tools
 from paprle.robot.arrays import Ints, Tree
 from paprle.robot.bodies import Bodies, Pairs
-from paprle.types import Vec
 
 _N_SIZES = 6
 

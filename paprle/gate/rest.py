@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 
 from paprle.compiled import compiled
+from paprle.contracts.types import Vec
 from paprle.gate.clearance import Scene, look_at, measure, sweep_all
 from paprle.robot.braking import compute_stopping_distance
 from paprle.robot.distance import bound_along, bound_pair
-from paprle.types import Vec
 
 _ROUNDING = 1e-9  # chosen: far above rounding, far below anything that moves
 

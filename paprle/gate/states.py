@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from paprle.types import GateState
+from paprle.contracts.types import GateState
 
 
 class Event(str, Enum):

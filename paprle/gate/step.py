@@ -1,7 +1,7 @@
 """One period of the gate, compiled: propose a velocity, and make it safe to send.
 
-Between the two stands the quadratic program of ``paprle.gate.slide``, for the few
-periods in which the proposed velocity would close in on something too fast.
+Between the two stands the quadratic program of ``paprle.gate.avoidance_qp``, for the
+few periods in which the proposed velocity would close in on something too fast.
 
 Kernels hand the gate's memory on as the two blocks that it is, and lay out what they
 use: handing on all the arrays took half of a period.
@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 
 from paprle.compiled import compiled
+from paprle.contracts.types import Vec
 from paprle.gate.clearance import (
     IS_FREE,
     IS_WIDE,
@@ -34,11 +35,10 @@ from paprle.gate.limits import (
 from paprle.gate.memory import lay_out
 from paprle.gate.rest import rests_clear
 from paprle.gate.stops import verify_stop
-from paprle.gate.straight import brake_straight, fill_straight, is_within
+from paprle.gate.synchronised import brake_straight, fill_straight, is_within
 from paprle.gate.tools import are_slow, slow_tools
 from paprle.robot.arrays import Ints
 from paprle.robot.braking import compute_stopping_distance
-from paprle.types import Vec
 
 IS_UNVERIFIED = 32  # what was proposed has no verified stop; less of it is sent
 IS_NOT_FINITE = 64  # the target is no target; braking is sent

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 
 from paprle.compiled import compiled, inlined
+from paprle.contracts.types import Vec
 from paprle.gate.clearance import (
     N_PARTS,
     Scene,
@@ -26,7 +27,6 @@ from paprle.gate.clearance import (
 )
 from paprle.robot.braking import compute_stopping_distance
 from paprle.robot.distance import bound_along, bound_pair
-from paprle.types import Vec
 
 _SAG = 3e-4  # [m] chosen: what may be lost between two looks; 5e-4 are allowed
 _MAX_WORK = 10000.0  # chosen: bodies and pairs looked at in a period, about 1 ms

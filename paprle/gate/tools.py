@@ -9,13 +9,13 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.compiled import compiled, inlined
-from paprle.errors import ConfigError
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.types import Vec
 from paprle.gate.clearance import Scene, look_at
 from paprle.gate.limits import Box
 from paprle.gate.stops import find_place
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Ints
-from paprle.types import Vec
 
 IS_TOOL_FAST = 4  # a wish was scaled down to the Cartesian speed limit
 IS_SINGULAR = 8  # a wish was scaled down near a singularity

@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from paprle.compiled import compiled
+from paprle.contracts.settings import GateSettings
+from paprle.contracts.types import FollowerState, RobotInfo, Vec
 from paprle.gate.reasons import Reason, from_bits
+from paprle.ipc.records import Head, Record, head_of
 from paprle.robot.arrays import Bools
-from paprle.settings import GateSettings
-from paprle.types import FollowerState, RobotInfo, Vec
-from paprle.wire import Head, Record, head_of
 
 _SHORTEST_DEADLINE_NS = 20_000_000  # spec: safety.md A2
 _LONGEST_DEADLINE = 0.2  # [s] spec: safety.md A2

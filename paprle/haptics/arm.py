@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from paprle.errors import ConfigError
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.types import LeaderArm, Vec, readonly
 from paprle.robot import Limb
-from paprle.types import LeaderArm, Vec, readonly
 
 _G = 9.81  # spec: standard gravity [m/s²]
 _UNKNOWN_EFFORT = 0.5  # [N·m] chosen: the stall torque of the weakest servo, XL330-M288

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paprle.feedback_settings import FeedbackSettings
+from paprle.contracts.feedback_settings import FeedbackSettings
+from paprle.contracts.types import Vec
 from paprle.haptics.passivity import Passivity
-from paprle.types import Vec
 
 _HANDLE = 0.02**2  # [m²] chosen: a lever arm of 2 cm is where a handle's force blurs
 

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from paprle.feedback_settings import RigSettings
-from paprle.types import Vec
+from paprle.contracts.feedback_settings import RigSettings
+from paprle.contracts.types import Vec
 
 _ROOM = 2048  # chosen: 2 s of a gate of 1 kHz
 _RESIDUAL = 0.02  # ε [rad] chosen: 5 × the ripple of a simulated servo in free motion

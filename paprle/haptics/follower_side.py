@@ -9,13 +9,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paprle.feedback_settings import RigSettings
+from paprle.contracts.feedback_settings import RigSettings
+from paprle.contracts.types import GateState, Vec
 from paprle.gate.reasons import Reason, to_bits
 from paprle.haptics.follower_model import FollowerModel
 from paprle.haptics.joints import Part
 from paprle.haptics.mirror import JointMirror
-from paprle.types import GateState, Vec
-from paprle.wire import Layout, Record, head_of
+from paprle.ipc.records import Layout, Record, head_of
 
 Flags = npt.NDArray[np.bool_]
 

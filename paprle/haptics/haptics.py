@@ -7,10 +7,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paprle.feedback_settings import FeedbackSettings
+from paprle.contracts.feedback_settings import FeedbackSettings
+from paprle.contracts.plugins import FeedbackInput
+from paprle.contracts.settings import RetargetSettings
+from paprle.contracts.types import (
+    JointState,
+    LeaderInfo,
+    LeaderSample,
+    SessionState,
+    Vec,
+)
 from paprle.haptics.arm import Arm
 from paprle.haptics.composer import Composer, Hand
 from paprle.haptics.follower_side import FollowerSide
+from paprle.haptics.gain_scaling import fit_laws
 from paprle.haptics.inputs import Instant, make_input, sample_postures
 from paprle.haptics.joints import (
     LeaderJoints,
@@ -19,7 +29,6 @@ from paprle.haptics.joints import (
     read_joints,
 )
 from paprle.haptics.mirror import NOWHERE, JointMirror, PoseMirror, find_links
-from paprle.haptics.softening import fit_laws
 from paprle.haptics.stability import (
     Delays,
     Margin,
@@ -27,15 +36,12 @@ from paprle.haptics.stability import (
     read_springs,
     refuse_unstable,
 )
-from paprle.interfaces import FeedbackInput
-from paprle.leader_arms import load_arms
-from paprle.pairing import Pairing, make_pairing
+from paprle.ipc.records import Layout, Record
 from paprle.plugins import find_plugin, load_factory
-from paprle.retarget import RetargetState
+from paprle.retargeting.leader_arms import load_arms
+from paprle.retargeting.pairing import Pairing, make_pairing
+from paprle.retargeting.retarget import RetargetState
 from paprle.robot import RobotModel
-from paprle.settings import RetargetSettings
-from paprle.types import JointState, LeaderInfo, LeaderSample, SessionState, Vec
-from paprle.wire import Layout, Record
 
 _LONGEST_DT = 0.02  # [s] chosen: no law integrates over a longer pause
 _DAMPING = frozenset({"damping", "friction"})

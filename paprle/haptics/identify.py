@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paprle.types import Vec
+from paprle.contracts.types import Vec
 
 TONES = (0.6, 1.7)
 """[Hz] chosen: no whole multiple of each other, below what leaders and arms follow."""

@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from paprle.contracts.plugins import FeedbackInput
+from paprle.contracts.types import Vec
 from paprle.haptics.arm import Posture
 from paprle.haptics.follower_side import Mirrored
 from paprle.haptics.joints import LeaderJoints, LeaderLimb
 from paprle.haptics.mirror import NOWHERE, Displacements
-from paprle.interfaces import FeedbackInput
-from paprle.retarget import RetargetState
-from paprle.types import Vec
+from paprle.retargeting.retarget import RetargetState
 
 _N_POSTURES = 64  # chosen: with a factor of two in hand, the worst of so many will do
 _TURN = np.pi  # [rad] chosen: how far joints without limits are tried to each side

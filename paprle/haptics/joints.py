@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paprle.errors import ConfigError
-from paprle.feedback_settings import FeedbackSettings
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.feedback_settings import FeedbackSettings
+from paprle.contracts.types import LeaderInfo, Vec
 from paprle.haptics.arm import Arm
 from paprle.haptics.mirror import JointMirror
-from paprle.pairing import Pairing
 from paprle.plugins import suggest
+from paprle.retargeting.pairing import Pairing
 from paprle.robot import RobotModel
-from paprle.types import LeaderInfo, Vec
 
 _UNKNOWN_CAP = 0.15  # [N·m] chosen: 30 % of the stall torque of the weakest servo
 

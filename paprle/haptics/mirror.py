@@ -3,8 +3,8 @@
 Joint by joint q_follower = gain · q + offset, so q = (q_follower − offset) / gain and,
 by virtual work, torques are multiplied by gain. Where the leader's pose drives, the
 follower's displacements are turned into the axes of the leader's eef: with
-R_cmd = L R K and p_cmd = p₀ + s L (p − p_l0) (``paprle.retarget``) these are (L R)ᵀ dp
-and (L R)ᵀ log(R_b R_aᵀ); requirements P21 as amended.
+R_cmd = L R K and p_cmd = p₀ + s L (p − p_l0) (``paprle.retargeting.retarget``) these
+are (L R)ᵀ dp and (L R)ᵀ log(R_b R_aᵀ); requirements P21 as amended.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
+from paprle.contracts.types import LeaderInfo, Vec
 from paprle.haptics.arm import Posture
-from paprle.pairing import Pairing
-from paprle.retarget import RetargetState
+from paprle.retargeting.pairing import Pairing
+from paprle.retargeting.retarget import RetargetState
 from paprle.robot import Limb, RobotModel
-from paprle.types import LeaderInfo, Vec
 
 
 class Link(NamedTuple):

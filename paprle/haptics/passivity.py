@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from paprle.types import Vec
+from paprle.contracts.types import Vec
 
 _START = 6e-3  # E₀ [J] chosen: what may leak until a torque is ramped out
 _DAMP = 4e-3  # E₁ [J] chosen: what rounding of encoders costs in a minute is less

@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from paprle.errors import DeviceError
+from paprle.contracts.errors import DeviceError
+from paprle.contracts.plugins import Leader
+from paprle.contracts.types import Feedback, GateState, Vec
 from paprle.gate.controller import GateController
 from paprle.haptics.haptics import Haptics
 from paprle.haptics.identify import Lag, Motor, fit_lag, fit_motor, make_tones
-from paprle.interfaces import Leader
-from paprle.loop import DeadlineLoop
+from paprle.ipc.loop import DeadlineLoop
+from paprle.ipc.records import Layout, Record, Request
 from paprle.robot import RobotModel
-from paprle.types import Feedback, GateState, Vec
-from paprle.wire import Layout, Record, Request
 
 _SWING = 0.06  # [rad] chosen: a few degrees tell a lag, and hit nothing
 _LIMP = 3.0  # [s] chosen: an arm that falls hangs still by then

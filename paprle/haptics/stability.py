@@ -27,10 +27,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paprle.errors import ConfigError
-from paprle.feedback_settings import RigSettings
-from paprle.interfaces import FeedbackInput, FeedbackLaw
-from paprle.types import Vec
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.feedback_settings import RigSettings
+from paprle.contracts.plugins import FeedbackInput, FeedbackLaw
+from paprle.contracts.types import Vec
 
 _SLOWEST = 1.0  # [rad/s] chosen: below it, all delays are as at rest
 _N_OMEGA = 48  # chosen: denser changes the bound by less than 1 %

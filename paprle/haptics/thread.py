@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from paprle.contracts.plugins import Leader
+from paprle.contracts.types import Feedback, Vec
 from paprle.haptics.haptics import Haptics, SessionView
-from paprle.interfaces import Leader
-from paprle.loop import DeadlineLoop, request_realtime
-from paprle.retarget import RetargetState
-from paprle.types import Feedback, Vec
-from paprle.wire import Record
+from paprle.ipc.loop import DeadlineLoop, request_realtime
+from paprle.ipc.records import Record
+from paprle.retargeting.retarget import RetargetState
 
 _FAREWELL = 1.0  # [s] chosen: a hundred periods of the slowest thread
 _KEPT = 1 << 16  # chosen: wake-ups that are remembered; 160 s of them at 400 Hz

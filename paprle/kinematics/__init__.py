@@ -2,7 +2,7 @@
 
 ``step`` says how one step is found, ``track`` when it is taken, ``search`` what is done
 where there is no start nearby; ``solver`` is what the rest of PAPRLE calls.
-``paprle.tracking`` calls ``track`` for all limbs of a robot at once.
+``paprle.kinematics.robot_solver`` calls ``track`` for all limbs of a robot at once.
 """
 
 from paprle.kinematics.solver import (

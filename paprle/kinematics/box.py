@@ -13,8 +13,8 @@ import math
 import numpy as np
 
 from paprle.compiled import compiled
+from paprle.contracts.types import Vec
 from paprle.robot.arrays import Ints
-from paprle.types import Vec
 
 _MOST = 3  # chosen: rounds by entry; one each is usual
 _OUTSIDE = 1e-13  # [rad] chosen: what is beyond a bound by less is on it

@@ -20,7 +20,7 @@ import math
 import numpy as np
 
 from paprle.compiled import compiled
-from paprle.types import Vec
+from paprle.contracts.types import Vec
 
 _COARSE_ERROR = 0.025  # [m] measured: of 1 … 100 mm the best in converging, recovering
 _TINY = 1e-24  # [1] chosen: below the rounding of any squared singular value

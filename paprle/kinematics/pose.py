@@ -12,9 +12,9 @@ import math
 import numpy as np
 
 from paprle.compiled import compiled, inlined
+from paprle.contracts.types import Vec
 from paprle.kinematics.task import MOBILITY, Room, Task
 from paprle.robot.arrays import Tree, place_joints
-from paprle.types import Vec
 
 _NEARLY_HALF_A_TURN = -0.99  # [1] chosen: cosine; beyond, sines lose half the digits
 _SMALL = 1e-16  # [1] chosen: squared sine, below which angle and sine are one

@@ -8,13 +8,13 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.config.check import check_made
-from paprle.errors import CommandError
-from paprle.kinematics.search import make_spread, search
+from paprle.contracts.errors import CommandError
+from paprle.contracts.settings import IkSettings
+from paprle.contracts.types import Vec
+from paprle.kinematics.global_ik import make_spread, search
+from paprle.kinematics.newton_ik import track
 from paprle.kinematics.task import MOBILITY, Q_MAX, Q_MIN, pack, unpack
-from paprle.kinematics.track import track
 from paprle.robot.chain import Limb
-from paprle.settings import IkSettings
-from paprle.types import Vec
 
 IkConfig = IkSettings
 

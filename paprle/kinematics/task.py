@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from paprle.compiled import inlined
+from paprle.contracts.settings import IkSettings
+from paprle.contracts.types import Vec
 from paprle.robot.arrays import Bools, Ints, Tree
 from paprle.robot.chain import Limb
 from paprle.robot.limits import find_margin
-from paprle.settings import IkSettings
-from paprle.types import Vec
 
 Q_MIN, Q_MAX, HOME, MOBILITY = range(4)
 """Rows of ``Task.joints``: limits with their margin, home [rad], and W^½."""

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from paprle.contracts.types import RobotInfo
+from paprle.ipc.peer_clock import PeerClock
+from paprle.ipc.records import Layout, Record, Request
 from paprle.link.packets import LAST, Kind, Packet, Sealer, Side, derive_key
-from paprle.link.peer_clock import PeerClock
 from paprle.link.terms import find_difference
-from paprle.types import RobotInfo
-from paprle.wire import Layout, Record, Request
 
 NONCE = 16  # [bytes] chosen: never the same twice
 _PLAUSIBLE = math.pi  # [rad] chosen: how far beyond its limits a target may be

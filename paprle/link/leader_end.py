@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from paprle.ipc.peer_clock import PeerClock
+from paprle.ipc.records import Layout, Record
 from paprle.link.follower_end import NONCE
 from paprle.link.packets import LAST, Kind, Packet, Sealer, Side, derive_key
-from paprle.link.peer_clock import PeerClock
 from paprle.link.terms import pack_terms
-from paprle.wire import Layout, Record
 
 _ASK_NS = 200_000_000  # [ns] chosen: silence after which something is said again
 _UNOPENED_NS = 1_000_000_000  # [ns] chosen: several round trips; then asked anew

@@ -14,8 +14,8 @@ import coal
 import numpy as np
 import pinocchio as pin
 
-from paprle.onboarding.enclosing import Enclosure, enclose
-from paprle.onboarding.unjudged import LinkShapes, Unjudged, find_unjudged
+from paprle.onboarding.bounding_shapes import Enclosure, enclose
+from paprle.onboarding.exempt_pairs import LinkShapes, Unjudged, find_unjudged
 from paprle.robot.tree import Urdf
 
 _MAX_BYTES = 64 << 20  # chosen: ten times the largest mesh of a public arm

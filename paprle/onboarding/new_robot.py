@@ -10,19 +10,19 @@ from pathlib import Path
 from paprle.config.check import validate
 from paprle.config.layers import Layer, Places
 from paprle.config.yaml_text import read_yaml
-from paprle.errors import ConfigError
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.settings import LimbSettings, LimitSettings, RobotSettings
+from paprle.contracts.types import Vec
+from paprle.ipc.process import WORKSPACE
+from paprle.onboarding.exempt_pairs import Unjudged
 from paprle.onboarding.home import count_reachable, jacobian_error
 from paprle.onboarding.mesh_bodies import Covered, cover_meshes
-from paprle.onboarding.unjudged import Unjudged
-from paprle.process import WORKSPACE
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
 from paprle.robot.home import guess_home
 from paprle.robot.limbs import FoundLimb, find_limbs
 from paprle.robot.tree import Urdf, UrdfJoint
 from paprle.robot.urdf import read_urdf
-from paprle.settings import LimbSettings, LimitSettings, RobotSettings
-from paprle.types import Vec
 
 _SLOW = {"revolute": 1.0, "continuous": 1.0, "prismatic": 0.1}
 """chosen: [rad/s or m/s] slow enough for any arm whose limit nobody states."""

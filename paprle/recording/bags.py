@@ -19,8 +19,8 @@ from rosbags.rosbag1 import Reader as Reader1
 from rosbags.rosbag2 import Reader as Reader2
 from rosbags.typesys import Stores, get_typestore
 
-from paprle.errors import RecordingError
-from paprle.types import Vec
+from paprle.contracts.errors import RecordingError
+from paprle.contracts.types import Vec
 
 Stamps = npt.NDArray[np.int64]
 

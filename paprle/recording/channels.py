@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paprle.ipc.records import Layout, Stream
 from paprle.recording.cdr import FixedMessage, make_fixed
 from paprle.recording.messages import (
     GATE_STATUS,
@@ -23,7 +24,6 @@ from paprle.recording.messages import (
     make_header,
     make_message,
 )
-from paprle.wire import Layout, Stream
 
 Path = tuple[str | int, ...]
 Rows = npt.NDArray[np.void]

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from paprle.errors import RecordingError
+from paprle.contracts.errors import RecordingError
+from paprle.contracts.types import SessionState, Vec
 from paprle.recording.reader import Episode
-from paprle.types import SessionState, Vec
 
 _POSITION = ("pos_x", "pos_y", "pos_z")
 _QUAT_XYZW = ("orient_x", "orient_y", "orient_z", "orient_w")

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paprle.errors import RecordingError
-from paprle.types import (
+from paprle.contracts.errors import RecordingError
+from paprle.contracts.types import (
     GripperInfo,
     LeaderArm,
     LeaderInfo,
@@ -28,7 +28,7 @@ from paprle.types import (
     RobotInfo,
     readonly,
 )
-from paprle.wire import Layout, make_layout
+from paprle.ipc.records import Layout, make_layout
 
 SCHEMA_VERSION = 2
 _VECTORS = ("q_min", "q_max", "dq_max", "ddq_max", "home")

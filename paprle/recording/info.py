@@ -9,9 +9,9 @@ from datetime import datetime, timezone
 import numpy as np
 import numpy.typing as npt
 
+from paprle.contracts.types import GateState, SessionState
 from paprle.gate.reasons import Reason
 from paprle.recording.reader import Episode
-from paprle.types import GateState, SessionState
 
 _GAP_FACTOR = 2.5  # chosen: two records late by a quarter of a period are no gap
 

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from mcap.writer import CompressionType, Writer
 
-from paprle.errors import RecordingError
+from paprle.contracts.errors import RecordingError
+from paprle.ipc.records import Layout, Stream
 from paprle.recording.channels import EVENTS_TOPIC, Channel, make_channels
 from paprle.recording.events import find_stamp, parse_event
 from paprle.recording.header import SCHEMA_VERSION
@@ -29,7 +30,6 @@ from paprle.recording.messages import (
     make_schema,
 )
 from paprle.recording.sink import FileSink, Sink
-from paprle.wire import Layout, Stream
 
 TIME_NOTE = (
     "header.stamp is monotonic time of the recording host, exact; log_time is the "

@@ -14,7 +14,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from paprle.errors import RecordingError
+from paprle.contracts.errors import RecordingError
 
 _EPISODE = re.compile(r"episode_(\d{6,9})\.(?:mcap|json)")
 _MAX_BYTES = 1 << 20  # chosen: a manifest is a few kilobytes

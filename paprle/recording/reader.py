@@ -17,15 +17,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paprle.errors import RecordingError
+from paprle.contracts.errors import RecordingError
+from paprle.contracts.types import RobotInfo, Vec
+from paprle.ipc.records import Layout, Stream
 from paprle.recording.channels import EVENTS_TOPIC, Channel, Rows, make_channels
 from paprle.recording.events import parse_event
 from paprle.recording.header import layout_from_header, robot_from_dict
 from paprle.recording.manifest import read_manifest
 from paprle.recording.messages import STRING, decode
 from paprle.recording.scan import Attachment, Message, Scanner, Schema, Topic
-from paprle.types import RobotInfo, Vec
-from paprle.wire import Layout, Stream
 
 MAX_TOTAL = 4 << 30  # chosen: of all messages together; some hours of a humanoid
 _Stamped = tuple[npt.NDArray[np.int64], Vec]

@@ -14,7 +14,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from paprle.errors import RecordingError
+from paprle.contracts.errors import RecordingError
+from paprle.contracts.settings import RecordSettings
+from paprle.ipc.records import Layout, Stream
 from paprle.recording import events
 from paprle.recording.channels import make_channels
 from paprle.recording.journal import Journal
@@ -23,8 +25,6 @@ from paprle.recording.manifest import (
     make_episode_path,
     write_manifest,
 )
-from paprle.settings import RecordSettings
-from paprle.wire import Layout, Stream
 
 HOLD_NS = 10_000_000  # chosen: two rings agree on the order of what is this old [ns]
 SYNC_NS = 1_000_000_000  # spec: safety.md 8.3: fdatasync at least every second
@@ -35,7 +35,7 @@ FILE_SHARE = 1.05  # measured: file/payload bytes: 0.3–0.5 smooth motion, 1.03
 
 
 class RingReader(Protocol):
-    """The consumer's end of a ``paprle.mailbox.Ring``."""
+    """The consumer's end of a ``paprle.ipc.mailbox.Ring``."""
 
     def drain(self) -> list[tuple[int, bytes]]: ...  # noqa: D102 - see Ring
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from mcap.writer import CompressionType, Writer
 
-from paprle.errors import RecordingError
+from paprle.contracts.errors import RecordingError
 from paprle.recording.manifest import (
     make_manifest,
     manifest_path,

@@ -17,8 +17,8 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from paprle.compiled import compiled
+from paprle.contracts.types import RobotInfo, Vec
 from paprle.robot.tree import Urdf
-from paprle.types import RobotInfo, Vec
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]

@@ -9,16 +9,16 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.compiled import compiled
-from paprle.errors import ConfigError
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.types import Vec
 from paprle.robot.arrays import Ints
 from paprle.robot.reach import compute_reach
 from paprle.robot.shapes import BALL, BOX, CAPSULE, CYLINDER, DISC, HALF_SPACE, SPHERE
 from paprle.robot.tree import Primitive
-from paprle.types import Vec
 
 if TYPE_CHECKING:
+    from paprle.contracts.settings import GateSettings
     from paprle.robot.model import RobotModel
-    from paprle.settings import GateSettings
 
 _KINDS: Mapping[str, int] = {
     "sphere": SPHERE,

@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from paprle.errors import CommandError
+from paprle.contracts.errors import CommandError
+from paprle.contracts.types import LimbInfo, Mimic, RobotInfo, Vec, readonly
 from paprle.robot.arrays import Tree, TreeJoint, make_tree
 from paprle.robot.tree import Urdf, UrdfJoint
-from paprle.types import LimbInfo, Mimic, RobotInfo, Vec, readonly
 
 Step = tuple[UrdfJoint, bool]
 """A joint on the way and whether it is passed from parent to child."""

@@ -21,9 +21,9 @@ import coal
 import numpy as np
 import pinocchio as pin
 
+from paprle.contracts.types import RobotInfo, Vec
 from paprle.robot.chain import make_joint_model
 from paprle.robot.tree import Primitive, Urdf
-from paprle.types import RobotInfo, Vec
 
 _log = logging.getLogger(__name__)
 

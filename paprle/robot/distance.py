@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 
 from paprle.compiled import compiled, inlined
+from paprle.contracts.types import Vec
 from paprle.robot.bodies import Bodies
 from paprle.robot.gjk import measure_cores
 from paprle.robot.shapes import (
@@ -35,7 +36,6 @@ from paprle.robot.shapes import (
     half_width,
     support,
 )
-from paprle.types import Vec
 
 
 @inlined

@@ -20,6 +20,7 @@ import math
 import numpy as np
 
 from paprle.compiled import compiled, inlined
+from paprle.contracts.types import Vec
 from paprle.robot.bodies import Bodies
 from paprle.robot.shapes import (
     BALL,
@@ -35,7 +36,6 @@ from paprle.robot.shapes import (
     half_width,
     support,
 )
-from paprle.types import Vec
 
 TOLERANCE = 1e-8  # [m] chosen: far below any model's error, far above rounding
 # An error e of a distance d turns the normal by √(2 e/d), so that its ends are √(2 e d)

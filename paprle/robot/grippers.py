@@ -15,9 +15,9 @@ from collections.abc import Sequence
 import numpy as np
 import pinocchio as pin
 
+from paprle.contracts.settings import GripperSettings
+from paprle.contracts.types import Vec
 from paprle.robot.tree import Urdf, UrdfJoint, flat_mimics
-from paprle.settings import GripperSettings
-from paprle.types import Vec
 
 _FINGER = re.compile(
     r"finger|gripper|jaw|thumb|knuckle|claw|pinky|trigger|pinch"

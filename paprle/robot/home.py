@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paprle.contracts.types import Vec
 from paprle.robot.chain import Limb
-from paprle.types import Vec
 
 if TYPE_CHECKING:
     from paprle.robot.model import RobotModel

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pinocchio as pin
 
+from paprle.contracts.settings import GripperSettings, LimbSettings
 from paprle.robot.grippers import find_fingers, guess_gripper
 from paprle.robot.tree import Urdf
-from paprle.settings import GripperSettings, LimbSettings
 
 _WHEEL = re.compile(r"wheel|caster|rotor|propeller", re.IGNORECASE)
 _HEAD = re.compile(r"head|neck|eye|camera|laser|lidar|velodyne|sensor", re.IGNORECASE)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from paprle.contracts.settings import LimbSettings, LimitSettings, RobotSettings
+from paprle.contracts.types import LimbInfo, Vec, readonly
 from paprle.robot.resolver import suggest
 from paprle.robot.tree import UrdfJoint
-from paprle.settings import LimbSettings, LimitSettings, RobotSettings
-from paprle.types import LimbInfo, Vec, readonly
 
 HOME_MARGIN = 0.1  # chosen: share of the range a guessed home keeps from its limits
 _MARGIN_SHARE = 0.05  # chosen: a margin never takes more than this of a joint's range

@@ -13,7 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from paprle.config.check import check_made
-from paprle.errors import ConfigError
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.settings import LimbSettings, RobotSettings, SceneBodySettings
+from paprle.contracts.types import RobotInfo, Vec, readonly
 from paprle.robot.arrays import make_robot_tree
 from paprle.robot.chain import Limb, make_chain
 from paprle.robot.collision import CollisionModel
@@ -24,8 +26,6 @@ from paprle.robot.resolver import LimbResolver
 from paprle.robot.scene import make_scene
 from paprle.robot.tree import Urdf, flat_mimics
 from paprle.robot.urdf import read_urdf
-from paprle.settings import LimbSettings, RobotSettings, SceneBodySettings
-from paprle.types import RobotInfo, Vec, readonly
 
 
 class RobotModel:

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from paprle.contracts.types import Vec
 from paprle.robot.arrays import Ints, Tree
 from paprle.robot.shapes import BALL, DISC, HALF_SPACE
-from paprle.types import Vec
 
 if TYPE_CHECKING:
     from paprle.robot.bodies import Bodies

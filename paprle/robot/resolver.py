@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 
+from paprle.contracts.settings import GripperSettings, LimbSettings
+from paprle.contracts.types import GripperInfo, LimbInfo
 from paprle.robot.chain import Step, chain_between
 from paprle.robot.tree import Urdf, flat_mimics
-from paprle.settings import GripperSettings, LimbSettings
-from paprle.types import GripperInfo, LimbInfo
 
 
 def suggest(name: str, existing: Iterable[str]) -> str:

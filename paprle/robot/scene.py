@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping
 import numpy as np
 import pinocchio as pin
 
-from paprle.errors import ConfigError
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.settings import SceneBodySettings
 from paprle.robot.tree import Primitive
-from paprle.settings import SceneBodySettings
 
 SIZES: Mapping[str, tuple[str, ...]] = {
     "box": ("x", "y", "z"),

@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING
 
 from paprle.compiled import compiled, inlined
-from paprle.types import Vec
+from paprle.contracts.types import Vec
 
 if TYPE_CHECKING:
     from paprle.robot.bodies import Bodies

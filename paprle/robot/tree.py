@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 
-from paprle.types import Mimic, Vec
+from paprle.contracts.types import Mimic, Vec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 
-from paprle.errors import ConfigError
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.types import Mimic, Vec, readonly
 from paprle.robot.tree import Primitive, Urdf, UrdfJoint
-from paprle.types import Mimic, Vec, readonly
 
 _log = logging.getLogger(__name__)
 

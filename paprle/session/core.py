@@ -10,18 +10,17 @@ from collections.abc import Callable
 
 import numpy as np
 
+from paprle.contracts.settings import SessionSettings
+from paprle.contracts.types import Actions, GateState, LeaderInfo, SessionState, Vec
+from paprle.gate.reason_text import describe_reasons, name_reasons
 from paprle.gate.reasons import Reason
+from paprle.ipc.records import Layout, Record, Request, SampleView, head_of
 from paprle.session.episode import EpisodeLog
+from paprle.session.frozen_input import StuckWatch
 from paprle.session.intake import Intake
 from paprle.session.motion import Motion
-from paprle.session.operator import Actions
 from paprle.session.output import Output, TickRows
 from paprle.session.states import EPISODE_STATES, REQUESTS, Event, step_state
-from paprle.session.stuck import StuckWatch
-from paprle.session.wording import describe_reasons, name_reasons
-from paprle.settings import SessionSettings
-from paprle.types import GateState, LeaderInfo, SessionState, Vec
-from paprle.wire import Layout, Record, Request, SampleView, head_of
 
 _STALL_NS = 30_000_000_000  # chosen: longer than any start and any gap in a recording
 # Python 3.11 takes 0.1 µs to find a member of an enum, and a tick needs ten

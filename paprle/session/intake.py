@@ -11,12 +11,12 @@ from collections import Counter
 import numpy as np
 
 from paprle.compiled import compiled
-from paprle.errors import SessionError
-from paprle.leader_arms import ArmPoses
-from paprle.mapping import is_pose
+from paprle.contracts.errors import SessionError
+from paprle.contracts.types import Vec
+from paprle.ipc.records import Layout, Record, SampleView
+from paprle.retargeting.leader_arms import ArmPoses
 from paprle.robot.arrays import Bools
-from paprle.types import Vec
-from paprle.wire import Layout, Record, SampleView
+from paprle.robot.pose_rows import is_pose
 
 _MAX_HAND_SPEED = 3.0  # [m/s] spec: safety.md A5
 _MAX_HAND_TURN = 20.0  # [rad/s] chosen: quicker than a wrist turns

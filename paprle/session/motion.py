@@ -6,17 +6,17 @@ import math
 
 import numpy as np
 
+from paprle.contracts.settings import GateSettings
+from paprle.contracts.types import GateState, SessionState, Vec
 from paprle.gate.gate import compute_command_limits
-from paprle.leader_arms import ArmPoses
-from paprle.mapping import compute_velocity, is_standing
-from paprle.retarget import Retargeting, RetargetState, Target
+from paprle.ipc.records import Layout, Record, SampleView, head_of, read_stop_reason
+from paprle.retargeting.leader_arms import ArmPoses
+from paprle.retargeting.retarget import Retargeting, RetargetState, Target
 from paprle.robot import RobotModel
+from paprle.robot.eefs import Eefs
 from paprle.session.intake import Intake
 from paprle.session.slow_move import SlowMove, make_slow_move, sample_path
-from paprle.settings import GateSettings
-from paprle.tracking import Eefs
-from paprle.types import GateState, SessionState, Vec
-from paprle.wire import Layout, Record, SampleView, head_of, read_stop_reason
+from paprle.session.velocity import compute_velocity, is_standing
 
 _ARRIVED = 1e-3  # [rad] chosen: a slow move ends this close to its goal
 _ALIGNED = 0.02  # [rad] chosen: what engaging may leave for the gate to make up

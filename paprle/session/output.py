@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paprle.types import Feedback, SessionState
-from paprle.wire import Layout, Record, head_of
+from paprle.contracts.types import Feedback, SessionState
+from paprle.ipc.records import Layout, Record, head_of
 
 if TYPE_CHECKING:
     from paprle.session.core import Core

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from paprle.contracts.types import Vec, readonly
 from paprle.robot import RobotModel
-from paprle.types import Vec, readonly
 
 _PEAK_SPEED = 1.875  # derived: peak of 30 s² − 60 s³ + 30 s⁴ at s = 1/2
 _PEAK_ACCELERATION = 5.7735  # derived: peak of its derivative, 10/√3

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from enum import Enum
 
-from paprle.types import SessionState as S
-from paprle.wire import Request
+from paprle.contracts.types import SessionState as S
+from paprle.ipc.records import Request
 
 
 class Event(Enum):

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from paprle.interfaces import FeedbackInput, FeedbackLaw
-from paprle.types import Vec, readonly
+from paprle.contracts.plugins import FeedbackInput, FeedbackLaw
+from paprle.contracts.types import Vec, readonly
 
 
 def make_feedback_input(n_arm: int = 6, seed: int = 0) -> FeedbackInput:

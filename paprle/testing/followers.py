@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from paprle.interfaces import Follower
+from paprle.contracts.plugins import Follower
+from paprle.contracts.types import FollowerInfo, FollowerState, RobotInfo
 from paprle.testing.clock import ManualClock
-from paprle.types import FollowerInfo, FollowerState, RobotInfo
 
 _N_CYCLES = 100  # chosen: enough to meet a call that waits
 _CYCLES_TIME = 2.0  # [s] chosen: 20 ms a cycle is a blocked call on any machine

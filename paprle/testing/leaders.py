@@ -10,10 +10,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from paprle.interfaces import Leader
+from paprle.contracts.plugins import Leader
+from paprle.contracts.types import Feedback, LeaderSample, SessionState
 from paprle.testing.clock import ManualClock
 from paprle.testing.samples import check_info, check_sample, make_feedback
-from paprle.types import Feedback, LeaderSample, SessionState
 
 _STEP = 0.005  # [s] chosen: the default period of a session
 _N_CALLS = 200  # chosen: enough to meet a call that waits

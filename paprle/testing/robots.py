@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from paprle.types import GripperInfo, LimbInfo, RobotInfo, readonly
+from paprle.contracts.types import GripperInfo, LimbInfo, RobotInfo, readonly
 
 
 def make_robot_info(  # noqa: PLR0913 - limits have names, and all are optional

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pinocchio as pin
 
-from paprle.types import (
+from paprle.contracts.types import (
     Feedback,
     LeaderInfo,
     LeaderSample,

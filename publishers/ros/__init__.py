@@ -1,6 +1,6 @@
 """Tells a ROS graph what a session does."""
 
-from paprle.interfaces import PluginSpec
+from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Target, actual pose, delays and errors on ROS; on request tf and joints.",

@@ -19,8 +19,8 @@ from hardware.ros.telemetry import (
     encode_metrics,
     encode_target_metric,
 )
-from paprle.interfaces import SessionReport
-from paprle.types import LimbInfo, RobotInfo, Vec
+from paprle.contracts.plugins import SessionReport
+from paprle.contracts.types import LimbInfo, RobotInfo, Vec
 from publishers.ros.config import RosPublisherConfig
 from publishers.ros.frames import Frames
 from publishers.ros.metrics import Tracking

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from paprle.types import RobotInfo, Vec
+from paprle.contracts.types import RobotInfo, Vec
 
 _WORLD = "universe"
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from paprle.types import Vec
+from paprle.contracts.types import Vec
 
 SLOP = 0.15  # [s] spec: requirements A21
 WINDOW = 5.0  # [s] spec: requirements A21

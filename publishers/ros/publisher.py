@@ -12,10 +12,10 @@ from hardware.ros.joints import Joints, encode_joints
 from hardware.ros.messages import JOINT_STATE, MessageError
 from hardware.ros.telemetry import STRING, TRANSFORMS, encode_text, encode_transforms
 from hardware.ros.transports import open_bus
-from paprle.errors import DeviceError
-from paprle.interfaces import Clock, SessionReport
-from paprle.interfaces import Publisher as SessionPublisher
-from paprle.types import RobotInfo
+from paprle.contracts.errors import DeviceError
+from paprle.contracts.plugins import Clock, SessionReport
+from paprle.contracts.plugins import Publisher as SessionPublisher
+from paprle.contracts.types import RobotInfo
 from publishers.ros.config import RosPublisherConfig
 from publishers.ros.evaluator import Evaluator
 from publishers.ros.frames import Frames

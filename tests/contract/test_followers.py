@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 import followers
 from paprle.config.fields import read_fields
-from paprle.interfaces import Follower, PluginSpec
+from paprle.contracts.plugins import Follower, PluginSpec
 
 yaml = pytest.importorskip("yaml")
 

@@ -11,7 +11,7 @@ import yaml
 
 import leaders
 from paprle.config.fields import read_fields
-from paprle.interfaces import Leader, PluginSpec
+from paprle.contracts.plugins import Leader, PluginSpec
 
 NAMES = sorted(m.name for m in pkgutil.iter_modules(leaders.__path__) if m.ispkg)
 

@@ -14,10 +14,10 @@ from puppets import PuppeteerContract, puppets
 from hardware.dynamixel.models import find_model
 from leaders.puppeteer.checks import find_mistakes
 from paprle.config import Resolved, resolve
-from paprle.errors import ConfigError
-from paprle.session import check
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.types import SessionState
+from paprle.hosts import check
 from paprle.testing.clock import ManualClock
-from paprle.types import SessionState
 
 yaml = pytest.importorskip("yaml")
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from paprle import RobotModel
-from paprle.errors import ConfigError
+from paprle.contracts.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/library.md"

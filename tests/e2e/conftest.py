@@ -6,7 +6,7 @@ import pytest
 from product import cut_motion, write_motion
 
 from paprle.config import resolve
-from paprle.process import WORKSPACE
+from paprle.ipc.process import WORKSPACE
 from paprle.robot import RobotModel
 
 PIPER = ("leader=autopilot", "follower=piper", "env=kinematic")

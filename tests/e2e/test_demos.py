@@ -19,8 +19,8 @@ from worlds import WORLDS, World
 
 from benchmarks.machine import Machine
 from paprle.config import resolve
-from paprle.process import WORKSPACE
-from paprle.session.plan import make_robot
+from paprle.hosts.plan import make_robot
+from paprle.ipc.process import WORKSPACE
 
 pytest.importorskip("piper_sdk")
 pytestmark = [pytest.mark.process, pytest.mark.nightly, pytest.mark.timeout(400)]

@@ -9,7 +9,7 @@ import pytest
 import wave_leader
 from product import measure, run_live
 
-from paprle.process import WORKSPACE
+from paprle.ipc.process import WORKSPACE
 from paprle.recording.reader import Episode
 
 pytestmark = [pytest.mark.process, pytest.mark.timed]

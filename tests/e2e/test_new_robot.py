@@ -11,7 +11,7 @@ import pytest
 from product import measure, run_live, run_virtual
 
 from paprle.cli import main
-from paprle.process import WORKSPACE
+from paprle.ipc.process import WORKSPACE
 
 PUBLIC = Path(sysconfig.get_paths()["purelib"]) / (
     "cmeel.prefix/share/example-robot-data/robots"

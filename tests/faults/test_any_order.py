@@ -14,9 +14,9 @@ from hypothesis.stateful import (
 )
 from lock_step import AUTOMATIC, HUMAN, LockStep
 
+from paprle.contracts.types import GateState, SessionState
 from paprle.gate.states import TABLE as GATE_TABLE
 from paprle.session.states import TABLE, Event
-from paprle.types import GateState, SessionState
 
 FAULTS = {
     "nan": {"q": np.full(7, np.nan)},

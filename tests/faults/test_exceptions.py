@@ -25,8 +25,9 @@ SITES = {
     ),
     "gate": ("paprle.gate.gate:Gate.step", 400, LOST, "gate died"),
     "tick": ("paprle.session.core:Core.step", 300, FAILED, "failed: Sabotage"),
-    "ik": ("paprle.retarget:Retargeting.solve", 50, FAILED, "failed: Sabotage"),
-    "status": ("paprle.session.live:compose_line", 8, FAILED, "failed: Sabotage"),
+    "ik": ("paprle.retargeting.retarget:Retargeting.solve", 50, FAILED,
+           "failed: Sabotage"),
+    "status": ("paprle.hosts.live:compose_line", 8, FAILED, "failed: Sabotage"),
 }  # fmt: skip
 
 
@@ -115,7 +116,7 @@ def test_an_exception_in_the_recorder_ends_the_recording_alone(start, outside):
 
 
 def test_an_exception_in_the_keys_thread_stops_the_robot(type_at, outside):
-    site = "paprle.session.operator:Operator.take_keys"
+    site = "paprle.hosts.terminal:Operator.take_keys"
     session = type_at(*BREAKER, f"leader.site={site}", "leader.after=0", env=outside)
     session.wait_for("ENGAGED ")
     session.press(b"?")

@@ -11,7 +11,7 @@ import pytest
 from machine import undisturbed
 from running import SLACK, find_rest_ns, find_speed_share, judge
 
-from paprle.types import SessionState
+from paprle.contracts.types import SessionState
 
 pytestmark = [pytest.mark.process, pytest.mark.timed]
 

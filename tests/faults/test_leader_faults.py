@@ -10,8 +10,8 @@ import pinocchio as pin
 import pytest
 from lock_step import AUTOMATIC, H_NS, HUMAN, MEASURED, PIPER
 
-from paprle.session.status import compose_line, summarise
-from paprle.wire import pack_sample
+from paprle.hosts.status import compose_line, summarise
+from paprle.ipc.records import pack_sample
 
 V_OVER_A = float((PIPER.dq_max / PIPER.ddq_max).max())
 

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from running import judge
 
+from paprle.contracts.types import GateState, SessionState
 from paprle.gate.reasons import Reason
-from paprle.types import GateState, SessionState
 
 pytestmark = [pytest.mark.process, pytest.mark.timed]
 
 BREAKER = ["leader=breaker", "follower=piper", "env=kinematic", "session.episodes=1"]
-SOLVE = "leader.site=paprle.retarget:Retargeting.solve"
+SOLVE = "leader.site=paprle.retargeting.retarget:Retargeting.solve"
 TICK = "paprle.session.core:Core.step"
 PERIOD = "paprle.gate.gate:Gate.step"
 STALL = 0.02  # [s] safety.md amendments, K2

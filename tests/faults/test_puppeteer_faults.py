@@ -24,7 +24,7 @@ from hardware.dynamixel.inspection import Servo
 from hardware.dynamixel.member import WATCHDOG
 from leaders.puppeteer.config import PuppeteerConfig
 from leaders.puppeteer.leader import Puppeteer
-from paprle.types import GateState
+from paprle.contracts.types import GateState
 
 LEADER = "puppeteer_papras_7dof_2arm"
 CYCLE = 0.0025  # [s] 400 Hz

@@ -11,9 +11,9 @@ import pytest
 from puppet_step import PuppetStep
 
 from paprle.config import resolve
-from paprle.errors import ConfigError
+from paprle.contracts.errors import ConfigError
 from paprle.gate.reasons import Reason, from_bits
-from paprle.session import check
+from paprle.hosts import check
 
 SILENCE = 21  # periods: A1's 100 ms and one
 LIMP = 45  # periods: the ramp of K4, 200 ms, and one packet a servo to end it

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from product import measure
 
-from paprle.mailbox import Ring
-from paprle.types import SessionState
-from paprle.wire import Stream
+from paprle.contracts.types import SessionState
+from paprle.ipc.mailbox import Ring
+from paprle.ipc.records import Stream
 
 process = pytest.mark.process
 JOURNAL = "paprle.recording.sink:FileSink"

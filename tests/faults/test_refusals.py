@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from paprle.process import WORKSPACE
+from paprle.ipc.process import WORKSPACE
 
 pytestmark = pytest.mark.process
 

@@ -18,7 +18,7 @@ from ros_rig import EmulatedRos, Received, choose_domain, load_robot, need_dds, 
 from running import RunningSession
 from two_hosts import TwoHosts, need_namespaces
 
-from paprle.process import WORKSPACE
+from paprle.ipc.process import WORKSPACE
 
 ARM = "/arm_controller/joint_trajectory"
 START = "import sys; from paprle.cli import main; sys.exit(main())"

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from paprle.errors import MissingDependency, PluginBroken, PluginNotFound
-from paprle.interfaces import PluginSpec
+from paprle.contracts.errors import MissingDependency, PluginBroken, PluginNotFound
+from paprle.contracts.plugins import PluginSpec
 from paprle.plugins import (
     find_fault,
     find_plugin,
@@ -18,7 +18,7 @@ from paprle.plugins import (
 )
 
 GOOD = """
-from paprle.interfaces import PluginSpec
+from paprle.contracts.plugins import PluginSpec
 PLUGIN = PluginSpec(summary="A good one.", config="{module}:Config",
                     factory="{module}_device:Device", install="pip install sdk")
 class Config: pass
@@ -108,7 +108,7 @@ def test_missing_sdk_says_what_to_install(outsider, device, message):
 @pytest.mark.parametrize(
     ("device", "error"),
     [
-        ("from paprle.types import NoSuch", ImportError),
+        ("from paprle.contracts.types import NoSuch", ImportError),
         ("import paprle.no_such", ModuleNotFoundError),
         ("import json.no_such", ModuleNotFoundError),
         ("from json import no_such", ImportError),

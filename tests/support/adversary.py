@@ -14,9 +14,9 @@ from arm_table import write_arm_table
 from arms import ROOT, load_robot
 from pydantic import TypeAdapter
 
+from paprle.contracts.settings import RobotSettings
 from paprle.oracle import Limits, check_commands
 from paprle.robot import RobotModel
-from paprle.settings import RobotSettings
 
 H = 0.005  # [s]
 SLACK = 5e-4  # [m] what a clearance may be missed by

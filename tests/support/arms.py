@@ -17,9 +17,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
+from paprle.contracts.settings import LimbSettings, RobotSettings
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
-from paprle.settings import LimbSettings, RobotSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 MOTION = ROOT / "../shared/data/motion/arbot_rectangle_H1.csv"

@@ -20,13 +20,9 @@ from typing import Any
 import numpy as np
 
 from paprle.config.laws import make_feedback_class
-from paprle.feedback_settings import RigSettings
-from paprle.gate.reasons import Reason
-from paprle.haptics.haptics import Haptics, SessionView, make_haptics
-from paprle.plugins import find_plugin, load_config_class
-from paprle.robot import RobotModel
-from paprle.settings import LimbSettings, RetargetSettings
-from paprle.types import (
+from paprle.contracts.feedback_settings import RigSettings
+from paprle.contracts.settings import LimbSettings, RetargetSettings
+from paprle.contracts.types import (
     GateState,
     JointState,
     LeaderInfo,
@@ -34,7 +30,11 @@ from paprle.types import (
     SessionState,
     readonly,
 )
-from paprle.wire import make_layout
+from paprle.gate.reasons import Reason
+from paprle.haptics.haptics import Haptics, SessionView, make_haptics
+from paprle.ipc.records import make_layout
+from paprle.plugins import find_plugin, load_config_class
+from paprle.robot import RobotModel
 
 ENCODER = 2 * np.pi / 4096
 GATE_PERIOD = 0.005

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from lock_step import H_NS, HUMAN, LockStep
 
+from paprle.ipc.records import pack_sample
 from paprle.link.follower_end import FollowerEnd
 from paprle.link.leader_end import LeaderEnd
-from paprle.wire import pack_sample
 
 KEY = b"a secret of thirty-two bytes ..."
 TERMS = {"version": "1", "session.rate": "200", "limits": "f0"}

@@ -7,17 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 
-from paprle.gate.controller import GateController
-from paprle.interfaces import Follower
-from paprle.oracle import Limits, check_commands
-from paprle.process import WORKSPACE
-from paprle.retarget import Retargeting
-from paprle.robot import RobotModel
-from paprle.session.core import Core
-from paprle.session.motion import Motion
-from paprle.session.operator import Actions
-from paprle.session.virtual import VirtualClock
-from paprle.settings import (
+from paprle.contracts.plugins import Follower
+from paprle.contracts.settings import (
     GateSettings,
     GripperSettings,
     LimbSettings,
@@ -26,7 +17,8 @@ from paprle.settings import (
     RobotSettings,
     SessionSettings,
 )
-from paprle.types import (
+from paprle.contracts.types import (
+    Actions,
     FollowerInfo,
     FollowerState,
     GateState,
@@ -34,7 +26,15 @@ from paprle.types import (
     LeaderSample,
     LimbCommand,
 )
-from paprle.wire import make_layout, pack_sample
+from paprle.gate.controller import GateController
+from paprle.hosts.virtual import VirtualClock
+from paprle.ipc.process import WORKSPACE
+from paprle.ipc.records import make_layout, pack_sample
+from paprle.oracle import Limits, check_commands
+from paprle.retargeting.retarget import Retargeting
+from paprle.robot import RobotModel
+from paprle.session.core import Core
+from paprle.session.motion import Motion
 
 H_NS = 5_000_000
 HUMAN = LeaderInfo(limbs=("hand",), is_human=True)

@@ -21,17 +21,17 @@ from typing import Any, ClassVar
 import numpy as np
 import pinocchio as pin
 
-from paprle.interfaces import Follower, Leader, PluginSpec
-from paprle.mailbox import Ring
-from paprle.playback import Playback
-from paprle.settings import STRICT
-from paprle.types import (
+from paprle.contracts.playback import Playback
+from paprle.contracts.plugins import Follower, Leader, PluginSpec
+from paprle.contracts.settings import STRICT
+from paprle.contracts.types import (
     FollowerInfo,
     FollowerState,
     LeaderInfo,
     LeaderSample,
     LimbCommand,
 )
+from paprle.ipc.mailbox import Ring
 
 LEADER = PluginSpec(
     summary="Breaks things.",

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from hardware.piper.journal import Record, read_journal
+from paprle.contracts.types import RobotInfo
+from paprle.ipc.process import WORKSPACE
 from paprle.oracle import Limits, Verdict, check_commands
-from paprle.process import WORKSPACE
 from paprle.testing.clock import ManualClock
-from paprle.types import RobotInfo
 
 QUANTUM = np.radians([1e-3] * 6)  # [rad] spec: the bus knows 0.001°
 

@@ -9,8 +9,8 @@ import pytest
 
 from leaders.offline.config import OfflineConfig
 from leaders.offline.leader import Offline
+from paprle.contracts.types import SessionState
 from paprle.testing import ManualClock, make_feedback
-from paprle.types import SessionState
 
 MOTION = Path(__file__).resolve().parents[2] / "../shared/data/motion"
 TURN = np.array([0.1, 0.2, 0.3, np.sqrt(1 - 0.14)])  # x y z w, no two alike

@@ -13,7 +13,7 @@ import pytest
 
 from paprle.cli import main
 from paprle.evaluation.report import evaluate
-from paprle.process import WORKSPACE
+from paprle.ipc.process import WORKSPACE
 
 MOTION = WORKSPACE / "../shared/data/motion/arbot_rectangle_H1.csv"
 

@@ -21,10 +21,10 @@ from hardware.dynamixel.errors import BusError
 from hardware.dynamixel.owner import BusOwner
 from leaders.puppeteer.leader import Puppeteer
 from paprle.config import resolve
-from paprle.retarget import Retargeting
-from paprle.session.plan import make_robot, make_through
-from paprle.types import Feedback
-from paprle.wire import pack_sample
+from paprle.contracts.types import Feedback
+from paprle.hosts.plan import make_robot, make_through
+from paprle.ipc.records import pack_sample
+from paprle.retargeting.retarget import Retargeting
 
 CYCLE = 0.0025  # [s] 400 Hz
 AGAIN_NS = 500_000_000  # until a lost port is looked for again

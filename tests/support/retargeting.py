@@ -13,14 +13,14 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from paprle.retarget import Retargeting
-from paprle.robot import RobotModel
-from paprle.settings import (
+from paprle.contracts.settings import (
     RetargetSettings,
     RobotSettings,
 )
-from paprle.types import LeaderInfo, LeaderSample, LimbCommand
-from paprle.wire import SampleView, make_layout, pack_sample
+from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand
+from paprle.ipc.records import SampleView, make_layout, pack_sample
+from paprle.retargeting.retarget import Retargeting
+from paprle.robot import RobotModel
 
 ROOT = Path(__file__).resolve().parents[2]
 ROBOTS = ["piper", "papras_7dof_2arm", "g1"]

@@ -14,8 +14,8 @@ import time
 import numpy as np
 
 from paprle.config import resolve
-from paprle.interfaces import SessionReport
-from paprle.session.plan import make_robot
+from paprle.contracts.plugins import SessionReport
+from paprle.hosts.plan import make_robot
 from publishers.ros.config import RosPublisherConfig
 from publishers.ros.publisher import RosPublisher
 

@@ -17,9 +17,9 @@ from hardware.ros.emulator.drives import LagDrives
 from hardware.ros.emulator.robot import EmulatedRobot, Log
 from hardware.ros.messages import load_codec
 from paprle.config import resolve
+from paprle.contracts.settings import GateSettings
 from paprle.gate.controller import GateController
 from paprle.oracle import Limits, check_commands
-from paprle.settings import GateSettings
 from paprle.testing.clock import ManualClock
 
 DAY_NS = 1_700_000_000 * 10**9  # [ns] the robot's clock is one of the time of day

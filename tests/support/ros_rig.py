@@ -20,10 +20,10 @@ import pytest
 
 from hardware.ros.rospy_bus import find_rospy
 from paprle.config import resolve
+from paprle.contracts.types import RobotInfo
+from paprle.hosts.plan import make_robot
+from paprle.ipc.process import WORKSPACE
 from paprle.oracle import Limits, Verdict, check_commands
-from paprle.process import WORKSPACE
-from paprle.session.plan import make_robot
-from paprle.types import RobotInfo
 
 MUST_RUN = os.environ.get("REQUIRE_ROS") == "1"
 """Set where ROS 1 and the judges are installed: then a skip is a failure."""

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import numpy as np
 
+from paprle.contracts.types import GateState
+from paprle.ipc.process import WORKSPACE
 from paprle.oracle import Limits, check_commands
-from paprle.process import WORKSPACE
 from paprle.recording.reader import Episode
-from paprle.types import GateState
 
 MODULES = {
-    "gate": "paprle.session.gate_host",
-    "leader": "paprle.session.leader_host",
-    "recorder": "paprle.session.recorder_host",
+    "gate": "paprle.hosts.gate",
+    "leader": "paprle.hosts.leader",
+    "recorder": "paprle.hosts.recorder",
 }
 SLACK = 0.02  # [s] safety.md amendments: shared CI machines
 

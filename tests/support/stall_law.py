@@ -11,10 +11,10 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from annotated_types import Ge, Unit, doc
 
-from paprle.feedback_settings import LawSettings
-from paprle.interfaces import FeedbackInput, FeedbackLaw, PluginSpec
-from paprle.settings import STRICT
-from paprle.types import Vec
+from paprle.contracts.feedback_settings import LawSettings
+from paprle.contracts.plugins import FeedbackInput, FeedbackLaw, PluginSpec
+from paprle.contracts.settings import STRICT
+from paprle.contracts.types import Vec
 
 PLUGIN = PluginSpec(
     summary="Stalls once.",

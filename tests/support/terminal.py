@@ -15,7 +15,7 @@ from pathlib import Path
 
 from running import RunningSession
 
-from paprle.process import WORKSPACE
+from paprle.ipc.process import WORKSPACE
 
 CTRL_C = b"\x03"
 # makes the terminal the controlling one, so that Ctrl-C and hang-ups arrive as signals

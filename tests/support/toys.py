@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from paprle.contracts.settings import RobotSettings
 from paprle.robot import RobotModel
-from paprle.settings import RobotSettings
 
 BALL = 0.05  # [m] radius
 

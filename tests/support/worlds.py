@@ -20,10 +20,10 @@ from ros_rig import choose_domain
 
 from hardware.piper.journal import read_journal
 from paprle.config import resolve
+from paprle.contracts.types import RobotInfo
+from paprle.hosts.plan import make_robot
+from paprle.ipc.process import WORKSPACE
 from paprle.oracle import Limits, Verdict, check_commands
-from paprle.process import WORKSPACE
-from paprle.session.plan import make_robot
-from paprle.types import RobotInfo
 
 WORLDS = ("ros2", "ros1", "can")
 GAP = 2.0  # [periods] chosen: as a stream that was interrupted looks on arrival

@@ -11,10 +11,10 @@ import pinocchio as pin
 import pytest
 from pydantic import TypeAdapter
 
-from paprle.leader_arms import find_difference
+from paprle.contracts.settings import LimbSettings, RobotSettings
+from paprle.retargeting.leader_arms import find_difference
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
-from paprle.settings import LimbSettings, RobotSettings
 
 yaml = pytest.importorskip("yaml")
 

@@ -13,8 +13,8 @@ import pinocchio as pin
 import pytest
 from pydantic import TypeAdapter
 
+from paprle.contracts.settings import RobotSettings
 from paprle.robot import RobotModel
-from paprle.settings import RobotSettings
 
 yaml = pytest.importorskip("yaml")
 

@@ -5,7 +5,7 @@ import pytest
 
 from followers.kinematic.config import KinematicConfig
 from followers.kinematic.follower import KinematicFollower
-from paprle.errors import CommandError, DeviceError
+from paprle.contracts.errors import CommandError, DeviceError
 from paprle.testing import FollowerContract, ManualClock
 from paprle.testing.robots import make_robot_info
 

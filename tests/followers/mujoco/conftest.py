@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter
 
+from paprle.contracts.settings import RobotSettings
 from paprle.robot import RobotModel
-from paprle.settings import RobotSettings
 
 yaml = pytest.importorskip("yaml")
 

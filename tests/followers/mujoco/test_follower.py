@@ -10,7 +10,7 @@ pytest.importorskip("mujoco")
 
 from followers.mujoco.config import MujocoConfig, RandomiseConfig
 from followers.mujoco.follower import MujocoFollower
-from paprle.errors import CommandError, DeviceError
+from paprle.contracts.errors import CommandError, DeviceError
 from paprle.testing import FollowerContract, ManualClock
 from paprle.testing.robots import make_robot_info
 

@@ -16,8 +16,8 @@ from followers.mujoco.config import MujocoConfig  # noqa: E402
 from followers.mujoco.follower import MujocoFollower  # noqa: E402
 from followers.mujoco.picture import render_png  # noqa: E402
 from followers.mujoco.view import View  # noqa: E402
-from paprle.errors import DeviceError, MissingDependency  # noqa: E402
-from paprle.mailbox import Mailbox  # noqa: E402
+from paprle.contracts.errors import DeviceError, MissingDependency  # noqa: E402
+from paprle.ipc.mailbox import Mailbox  # noqa: E402
 from paprle.testing import ManualClock  # noqa: E402
 
 pytestmark = pytest.mark.sim

@@ -6,7 +6,7 @@ from piper_rig import EmulatedPiper
 from followers.piper import arm as arm_module
 from followers.piper.config import PiperConfig
 from paprle.config import resolve
-from paprle.process import WORKSPACE
+from paprle.ipc.process import WORKSPACE
 from paprle.robot import RobotModel
 
 

@@ -14,8 +14,13 @@ from followers.piper.config import PiperConfig
 from followers.piper.follower import PiperFollower
 from hardware.piper.protocol import ANGLE_LIMITS_DEG, MOTION_IDS
 from paprle.config import resolve
-from paprle.errors import CommandError, DeviceError, DeviceTimeout, MissingDependency
-from paprle.process import WORKSPACE
+from paprle.contracts.errors import (
+    CommandError,
+    DeviceError,
+    DeviceTimeout,
+    MissingDependency,
+)
+from paprle.ipc.process import WORKSPACE
 from paprle.robot import RobotModel
 
 pytest.importorskip("piper_sdk")

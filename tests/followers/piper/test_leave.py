@@ -7,12 +7,12 @@ from piper_rig import EmulatedPiper
 
 from hardware.piper.protocol import MOTION_IDS
 from paprle.config import resolve
-from paprle.errors import DeviceError
-from paprle.mailbox import Mailbox, Ring
-from paprle.process import Role
-from paprle.session.gate_host import GateHost
-from paprle.session.parts import RING_BYTES
-from paprle.session.plan import make_plan
+from paprle.contracts.errors import DeviceError
+from paprle.hosts.factories import RING_BYTES
+from paprle.hosts.gate import GateHost
+from paprle.hosts.plan import make_plan
+from paprle.ipc.mailbox import Mailbox, Ring
+from paprle.ipc.process import Role
 
 pytest.importorskip("piper_sdk")
 pytestmark = pytest.mark.process

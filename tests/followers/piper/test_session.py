@@ -9,7 +9,7 @@ import pytest
 from piper_rig import EmulatedPiper, count_commands, find_rest_ns, judge
 from running import RunningSession
 
-from paprle.settings import GateSettings
+from paprle.contracts.settings import GateSettings
 
 pytest.importorskip("piper_sdk")
 pytestmark = [pytest.mark.process, pytest.mark.timed, pytest.mark.nightly]

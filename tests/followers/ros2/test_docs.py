@@ -11,8 +11,8 @@ from ros_memory import MemoryGraph, MemoryRobot
 from followers.ros2 import follower as module
 from followers.ros2.follower import RosFollower
 from paprle.config import resolve
+from paprle.ipc.process import WORKSPACE
 from paprle.onboarding.new_robot import write_new_robot
-from paprle.process import WORKSPACE
 from paprle.robot import RobotModel
 
 JOINT = """

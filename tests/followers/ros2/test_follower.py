@@ -15,7 +15,7 @@ from followers.ros2.follower import RosFollower
 from hardware.ros.bus import COMMANDS, LATCHED, BusError
 from hardware.ros.joints import Joints, encode_bool, encode_joints
 from hardware.ros.messages import BOOL, FLOATS, JOINT_STATE, JOINT_TRAJECTORY
-from paprle.errors import DeviceError
+from paprle.contracts.errors import DeviceError
 from paprle.testing import FollowerContract
 
 PIPER = load_robot("piper")

@@ -11,7 +11,7 @@ from followers.ros2 import follower as module
 from followers.ros2.follower import RosFollower
 from hardware.ros.joints import decode_gripper, decode_trajectory
 from hardware.ros.messages import GRIPPER_ACTION, JOINT_TRAJECTORY
-from paprle.errors import ConfigError, DeviceError
+from paprle.contracts.errors import ConfigError, DeviceError
 
 PIPER = load_robot("piper")
 ACTION = "/gripper_controller/gripper_cmd"

@@ -10,7 +10,7 @@ from ros_rig import load_robot
 
 from followers.ros2 import follower as module
 from followers.ros2.follower import RosFollower
-from paprle.process import WORKSPACE
+from paprle.ipc.process import WORKSPACE
 
 ENVS = ("ros2", "ros1", "piper_ros")
 PAIRS = sorted(

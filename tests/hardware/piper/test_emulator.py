@@ -9,7 +9,7 @@ import pytest
 from piper_rig import EmulatedPiper
 
 from hardware.piper import protocol as p
-from paprle.process import WORKSPACE
+from paprle.ipc.process import WORKSPACE
 
 can = pytest.importorskip("can")
 

@@ -27,7 +27,7 @@ from hardware.ros.joints import (
 from hardware.ros.messages import load_codec
 from hardware.ros.rospy_bus import find_rospy
 from hardware.ros.trajectories import encode_trajectory
-from paprle.process import WORKSPACE
+from paprle.ipc.process import WORKSPACE
 
 CODEC = load_codec("noetic")
 PUBLISHER = Path("/usr/lib/robot_state_publisher/robot_state_publisher")

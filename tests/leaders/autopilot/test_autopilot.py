@@ -3,8 +3,8 @@ import pytest
 
 from leaders.autopilot.config import AutopilotConfig
 from leaders.autopilot.leader import Autopilot
+from paprle.contracts.types import SessionState
 from paprle.testing import AutomaticLeaderContract, ManualClock, make_feedback
-from paprle.types import SessionState
 
 SHAPES = ["circle", "square", "rectangle", "triangle", "s"]
 CLOSED = SHAPES[:-1]

@@ -9,10 +9,10 @@ import pytest
 from leaders.keyboard.config import KeyboardConfig
 from leaders.keyboard.keys import HELP, MOTIONS, KeyParser
 from leaders.keyboard.leader import Keyboard
-from paprle.errors import DeviceError
-from paprle.session.operator import KEYS as SESSION_KEYS
+from paprle.contracts.errors import DeviceError
+from paprle.contracts.types import SessionState
+from paprle.hosts.terminal import KEYS as SESSION_KEYS
 from paprle.testing import LeaderContract, ManualClock, make_feedback
-from paprle.types import SessionState
 
 SPEED = {"speed": 0.9, "turn_speed": 0.9, "level": 1}  # 0.1 m/s, 0.1 rad/s
 

@@ -11,8 +11,8 @@ from played import (
     write_csv,
 )
 
+from paprle.contracts.types import SessionState
 from paprle.testing import make_feedback
-from paprle.types import SessionState
 
 
 class TestGaps:

@@ -6,8 +6,8 @@ from bagfiles import write_bag, write_poses_with_mcap_ros2
 from played import make_leader, play, positions
 
 from leaders.offline.config import BagSettings
-from paprle.errors import ConfigError, DeviceError
-from paprle.settings import GripperSettings
+from paprle.contracts.errors import ConfigError, DeviceError
+from paprle.contracts.settings import GripperSettings
 
 T = np.arange(50) * 0.02
 

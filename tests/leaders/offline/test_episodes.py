@@ -7,12 +7,12 @@ from leaders.autopilot.config import AutopilotConfig
 from leaders.autopilot.leader import Autopilot
 from leaders.offline.config import OfflineConfig
 from leaders.offline.leader import Offline
-from paprle.errors import DeviceError
+from paprle.contracts.errors import DeviceError
+from paprle.contracts.types import LimbInfo, RobotInfo, SessionState, readonly
+from paprle.ipc.records import Stream, make_layout, pack_sample
 from paprle.recording.header import make_recording_header
 from paprle.recording.journal import Journal
 from paprle.testing import ManualClock, make_feedback
-from paprle.types import LimbInfo, RobotInfo, SessionState, readonly
-from paprle.wire import Stream, make_layout, pack_sample
 
 PERIOD_NS = 5_000_000
 

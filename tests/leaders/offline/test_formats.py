@@ -15,7 +15,7 @@ from played import (
 )
 
 from leaders.offline.config import KeySettings
-from paprle.errors import ConfigError, DeviceError, PaprleError
+from paprle.contracts.errors import ConfigError, DeviceError, PaprleError
 
 
 class TestFormats:

@@ -12,9 +12,9 @@ from leaders.offline.config import OfflineConfig
 from leaders.offline.leader import Offline
 from leaders.offline.timeline import Timeline
 from leaders.offline.track import Rows, Track
-from paprle.errors import PaprleError
+from paprle.contracts.errors import PaprleError
+from paprle.contracts.types import SessionState
 from paprle.testing import ManualClock, check_sample, make_feedback
-from paprle.types import SessionState
 
 QUICK = settings(
     max_examples=150,

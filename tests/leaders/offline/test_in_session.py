@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from paprle.config import resolve
+from paprle.contracts.types import SessionState
+from paprle.hosts.virtual import VirtualSession
 from paprle.recording.reader import Episode
-from paprle.session.virtual import VirtualSession
-from paprle.types import SessionState
 
 
 @pytest.fixture

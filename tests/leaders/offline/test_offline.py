@@ -15,8 +15,8 @@ from played import (
 
 from leaders.offline.config import OfflineConfig
 from leaders.offline.leader import Offline
+from paprle.contracts.types import SessionState
 from paprle.testing import AutomaticLeaderContract, make_feedback
-from paprle.types import SessionState
 
 
 class TestJointContract(AutomaticLeaderContract):

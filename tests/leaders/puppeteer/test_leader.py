@@ -14,8 +14,8 @@ from puppets import (
 
 from leaders.puppeteer.config import PuppeteerConfig
 from leaders.puppeteer.leader import Puppeteer
-from paprle.errors import ConfigError, DeviceError
-from paprle.types import Feedback
+from paprle.contracts.errors import ConfigError, DeviceError
+from paprle.contracts.types import Feedback
 
 
 class TestPuppeteer(PuppeteerContract):

@@ -20,7 +20,7 @@ from hardware.ros.messages import JOINT_STATE, JOY, POSE_STAMPED
 from leaders.ros import leader as module
 from leaders.ros.config import GripperConfig, JoyConfig, LimbConfig, RosLeaderConfig
 from leaders.ros.leader import RosLeader
-from paprle.errors import DeviceError
+from paprle.contracts.errors import DeviceError
 from paprle.testing import LeaderContract
 
 UNIT = np.array([0.0, 0.0, 0.0, 1.0])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from paprle.cli import main
-from paprle.process import WORKSPACE
+from paprle.ipc.process import WORKSPACE
 
 ROOT = WORKSPACE
 TRIPLE = ("leader=autopilot", "follower=piper", "env=kinematic")

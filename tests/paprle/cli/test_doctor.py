@@ -17,7 +17,7 @@ from leaders.puppeteer import doctor
 from leaders.puppeteer.leader import Puppeteer
 from paprle.cli import main
 from paprle.cli.doctor import resolve_leader
-from paprle.process import WORKSPACE
+from paprle.ipc.process import WORKSPACE
 
 NAME = "puppeteer_papras_7dof"
 

@@ -6,11 +6,11 @@ import yaml
 from paprle.cli.identify import count_periods, summarise_lags, write_site
 from paprle.config import resolve
 from paprle.config.measured import say_others
-from paprle.errors import ConfigError
+from paprle.contracts.errors import ConfigError
 from paprle.haptics.identify import Lag
 from paprle.haptics.stability import Delays
-from paprle.process import WORKSPACE
-from paprle.session.plan import make_feedback, make_leader
+from paprle.hosts.plan import make_feedback, make_leader
+from paprle.ipc.process import WORKSPACE
 
 NAMES = {"leader": "puppeteer_piper", "follower": "piper", "env": "mujoco"}
 OF_LEADER = {"loop_delay": 0.02, "viscous": {"arm/joint1": 0.04}}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from paprle.config import Resolved, resolve
 from paprle.config.explain import explain
-from paprle.errors import ConfigError
+from paprle.contracts.errors import ConfigError
 
 PLUGIN = """
 from __future__ import annotations
@@ -19,8 +19,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge, Gt, Le, Unit, doc
-from paprle.interfaces import PluginSpec
-from paprle.settings import STRICT
+from paprle.contracts.plugins import PluginSpec
+from paprle.contracts.settings import STRICT
 
 PLUGIN = PluginSpec(summary="A toy.", config="toy_rig:ToyConfig", factory="toy_rig:Toy")
 

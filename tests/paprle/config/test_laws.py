@@ -3,7 +3,7 @@
 import pytest
 
 from paprle.config import Resolved, resolve
-from paprle.errors import ConfigError
+from paprle.contracts.errors import ConfigError
 from paprle.haptics.haptics import make_laws
 
 TRIPLE = ("leader=autopilot", "follower=piper", "env=kinematic")

@@ -17,7 +17,7 @@ from paprle import (
     RobotSettings,
     SceneBodySettings,
 )
-from paprle.errors import ConfigError
+from paprle.contracts.errors import ConfigError
 
 URDF = Path(__file__).resolve().parents[3] / "urdf/piper/robot.urdf"
 PIPER = RobotModel.from_urdf(URDF)

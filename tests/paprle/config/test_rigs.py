@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paprle.config import resolve
-from paprle.errors import ConfigError
+from paprle.contracts.errors import ConfigError
 
 ROBOT = "urdf: urdf/arm.urdf\n"
 ARGS = ("leader=autopilot", "follower=arm", "env=kinematic")

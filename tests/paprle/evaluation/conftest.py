@@ -9,11 +9,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from paprle.contracts.types import (
+    GateState,
+    LeaderInfo,
+    LimbInfo,
+    RobotInfo,
+    SessionState,
+)
 from paprle.evaluation.tracks import compute_poses, make_limbs
+from paprle.ipc.records import make_layout
 from paprle.recording.header import leader_to_dict, robot_to_dict
 from paprle.recording.reader import Episode
-from paprle.types import GateState, LeaderInfo, LimbInfo, RobotInfo, SessionState
-from paprle.wire import make_layout
 
 N_JOINTS = 3
 H_NS = 5_000_000

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from paprle.contracts.types import GateState, Vec
 from paprle.evaluation.clearance import judge_clearance
 from paprle.robot import RobotModel
-from paprle.types import GateState, Vec
 
 # Two fingers that slide toward each other, 20 cm apart at 0, a ball of 5 cm on each.
 BALL = '<collision><geometry><sphere radius="0.05"/></geometry></collision>'

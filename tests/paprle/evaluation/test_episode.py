@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from paprle.contracts.types import GateState, SessionState
 from paprle.evaluation.episode import measure_episode, measure_source
 from paprle.gate.reasons import Reason
-from paprle.types import GateState, SessionState
 
 
 def entry_of(episode) -> dict:

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from paprle.evaluation import report
+from paprle.ipc.records import Stream
 from paprle.recording.header import SCHEMA_VERSION
 from paprle.recording.journal import Journal
-from paprle.wire import Stream
 
 
 @pytest.fixture(scope="module")

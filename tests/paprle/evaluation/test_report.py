@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from paprle.errors import MissingDependency
+from paprle.contracts.errors import MissingDependency
 from paprle.evaluation import report
 from paprle.evaluation.episode import measure_source
 from paprle.evaluation.page import render_page
-from paprle.evaluation.words import describe_episode, format_number
+from paprle.evaluation.report_text import describe_episode, format_number
 
 
 @pytest.fixture(scope="module")

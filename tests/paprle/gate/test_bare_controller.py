@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from paprle.contracts.settings import GateSettings
+from paprle.contracts.types import FollowerInfo, FollowerState, GateState, LeaderInfo
 from paprle.gate.controller import GateController
 from paprle.gate.reasons import Reason, from_bits
-from paprle.settings import GateSettings
+from paprle.ipc.records import Request, make_layout
 from paprle.testing.robots import make_robot_info
-from paprle.types import FollowerInfo, FollowerState, GateState, LeaderInfo
-from paprle.wire import Request, make_layout
 
 H_NS = 5_000_000
 ROBOT = make_robot_info(2)

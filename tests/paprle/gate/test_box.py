@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from paprle.contracts.settings import GateSettings
 from paprle.gate import limits
 from paprle.gate.gate import Gate
 from paprle.oracle import Limits, check_commands
-from paprle.settings import GateSettings
 from paprle.testing.robots import make_robot_info
 
 

@@ -7,10 +7,10 @@ import pytest
 from adversary import PATTERNS, H, Judge, Servo, drive, judge_joints, load, make_targets
 from toys import make_sliders
 
+from paprle.contracts.settings import GateSettings, SceneBodySettings
 from paprle.gate import clearance, limits, stops
 from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
-from paprle.settings import GateSettings, SceneBodySettings
 
 pytestmark = pytest.mark.long
 ROBOTS = ["piper", "ur5e", "papras_7dof", "papras_7dof_2arm", "g1", "table2", "table4"]

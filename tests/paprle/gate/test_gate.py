@@ -7,11 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from paprle.errors import CommandError
+from paprle.contracts.errors import CommandError
+from paprle.contracts.settings import GateSettings
 from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
 from paprle.oracle import Limits, check_commands
-from paprle.settings import GateSettings
 from paprle.testing.robots import make_robot_info
 
 H = 0.005  # [s]

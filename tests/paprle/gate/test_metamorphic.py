@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from toys import make_swing
 
+from paprle.contracts.settings import GateSettings
+from paprle.contracts.types import LeaderInfo
 from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
 from paprle.gate.watches import SetpointWatch
-from paprle.settings import GateSettings
+from paprle.ipc.records import make_layout
 from paprle.testing.robots import make_robot_info
-from paprle.types import LeaderInfo
-from paprle.wire import make_layout
 
 pytestmark = pytest.mark.long
 seeds = st.integers(0, 2**32 - 1)

@@ -10,14 +10,14 @@ from adversary import drive, judge_joints
 from lock_step import LockStep
 from toys import make_crooked, make_elbow
 
-from paprle.errors import ConfigError
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.settings import GateSettings, LimbSettings
 from paprle.gate import clearance, limits, tools
 from paprle.gate.clearance import look_at
 from paprle.gate.gate import Gate, compute_command_limits
 from paprle.gate.reasons import Reason
 from paprle.gate.watches import SetpointWatch
 from paprle.robot import RobotModel, braking
-from paprle.settings import GateSettings, LimbSettings
 from paprle.testing.robots import make_robot_info
 
 H, A = 0.01, 5.0

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.gate_soak import run, run_robot
-from paprle.settings import GateSettings
+from paprle.contracts.settings import GateSettings
 
 pytestmark = pytest.mark.long
 

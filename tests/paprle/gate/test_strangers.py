@@ -11,8 +11,8 @@ from adversary import BAD, PATTERNS, SLACK, Judge, drive, judge_joints, make_tar
 from strangers import make_stranger
 
 from paprle import Gate, GateConfig, RobotModel
-from paprle.errors import ConfigError
-from paprle.settings import SceneBodySettings
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.settings import SceneBodySettings
 from paprle.testing.robots import make_robot_info
 
 pytestmark = pytest.mark.long

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from adversary import H, Judge, drive, load
 
+from paprle.contracts.settings import GateSettings
 from paprle.gate.gate import Gate
-from paprle.settings import GateSettings
 
 pytestmark = pytest.mark.long
 ROOM = 0.01  # [m] more than is kept, all the way

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from adversary import H, drive, judge_joints, load, make_targets
 
+from paprle.contracts.settings import GateSettings
 from paprle.gate import tools as gate_tools
 from paprle.gate.clearance import look_at
 from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
-from paprle.settings import GateSettings
 
 
 def measure_speeds(robot, commands, h=H):

@@ -18,10 +18,10 @@ from toys import (
     make_zigzag,
 )
 
+from paprle.contracts.settings import GateSettings, SceneBodySettings
 from paprle.gate import clearance, limits, stops, tools
 from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
-from paprle.settings import GateSettings, SceneBodySettings
 
 H = 0.01  # [s]
 V, A, KEEP = 1.0, 5.0, 0.01

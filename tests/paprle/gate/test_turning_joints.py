@@ -9,13 +9,13 @@ import pytest
 from adversary import Servo
 from lock_step import H_NS, HUMAN
 
+from paprle.contracts.plugins import Follower
+from paprle.contracts.settings import GateSettings
+from paprle.contracts.types import FollowerInfo, FollowerState, GateState
 from paprle.gate.controller import GateController
 from paprle.gate.reasons import Reason, from_bits
-from paprle.interfaces import Follower
-from paprle.settings import GateSettings
+from paprle.ipc.records import Request, make_layout
 from paprle.testing.robots import make_robot_info
-from paprle.types import FollowerInfo, FollowerState, GateState
-from paprle.wire import Request, make_layout
 
 ROBOT = make_robot_info(
     2, q_min=[-math.inf, -2.0], q_max=[math.inf, 2.0], home=[3.0, 0.0]

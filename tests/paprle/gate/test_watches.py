@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from paprle.contracts.settings import GateSettings
+from paprle.contracts.types import FollowerState
 from paprle.gate.reasons import Reason
 from paprle.gate.watches import MeasurementWatch
-from paprle.settings import GateSettings
 from paprle.testing.robots import make_robot_info
-from paprle.types import FollowerState
 
 H = 0.01  # [s]
 ROBOT = make_robot_info(2, has_gripper=True)

@@ -7,15 +7,21 @@ import pytest
 from feel_rig import FeelRig, Hand, make_settings
 
 from paprle.config import resolve
-from paprle.errors import ConfigError
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.plugins import FeedbackLaw
+from paprle.contracts.types import (
+    Feedback,
+    GateState,
+    JointState,
+    LeaderSample,
+    readonly,
+)
 from paprle.haptics.composer import Composer
 from paprle.haptics.composer import Hand as Handle
 from paprle.haptics.haptics import SessionView, make_haptics
 from paprle.haptics.thread import FeedbackThread, Sources
-from paprle.interfaces import FeedbackLaw
-from paprle.session.plan import make_leader, make_robot
-from paprle.types import Feedback, GateState, JointState, LeaderSample, readonly
-from paprle.wire import make_layout
+from paprle.hosts.plan import make_leader, make_robot
+from paprle.ipc.records import make_layout
 
 RIG = {"damping": 0.2}
 SOFT = {"tracking": {"k_gate": 0.5, "k_follower": 0.1}}

@@ -5,16 +5,16 @@ import pinocchio as pin
 import pytest
 
 from paprle.config import resolve
-from paprle.feedback_settings import RigSettings
+from paprle.contracts.feedback_settings import RigSettings
 from paprle.haptics.arm import Arm
 from paprle.haptics.follower_model import FollowerModel
 from paprle.haptics.haptics import make_haptics
 from paprle.haptics.mirror import JointMirror, Link, PoseMirror, find_links
-from paprle.leader_arms import load_arms
-from paprle.pairing import make_pairing
-from paprle.retarget import Retargeting
-from paprle.session.plan import make_leader, make_robot, make_through
-from paprle.wire import SampleView, make_layout
+from paprle.hosts.plan import make_leader, make_robot, make_through
+from paprle.ipc.records import SampleView, make_layout
+from paprle.retargeting.leader_arms import load_arms
+from paprle.retargeting.pairing import make_pairing
+from paprle.retargeting.retarget import Retargeting
 
 
 def test_joints_come_back_through_gain_and_offset():

@@ -6,8 +6,8 @@ import pytest
 from paprle.config import resolve
 from paprle.gate.controller import GateController
 from paprle.haptics.probe import probe_follower
-from paprle.loop import DeadlineLoop
-from paprle.session.plan import make_follower, make_plan
+from paprle.hosts.plan import make_follower, make_plan
+from paprle.ipc.loop import DeadlineLoop
 from paprle.testing import ManualClock
 
 

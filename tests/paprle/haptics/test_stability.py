@@ -16,8 +16,8 @@ from feedback.damping import Damping, DampingConfig
 from feedback.friction import Friction, FrictionConfig
 from feedback.tracking import Tracking, TrackingConfig
 from paprle.config import resolve
-from paprle.errors import ConfigError
-from paprle.feedback_settings import RigSettings
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.feedback_settings import RigSettings
 from paprle.haptics.haptics import make_haptics
 from paprle.haptics.stability import (
     Delays,
@@ -26,9 +26,9 @@ from paprle.haptics.stability import (
     read_springs,
     refuse_unstable,
 )
-from paprle.session.plan import make_leader, make_robot
+from paprle.hosts.plan import make_leader, make_robot
+from paprle.ipc.records import make_layout
 from paprle.testing import make_feedback_input
-from paprle.wire import make_layout
 
 B = 0.05
 LAG = {"dead_time": 0.02, "time_constant": 0.04}

@@ -18,10 +18,10 @@ from arms import (
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paprle.contracts.settings import IkSettings, LimbSettings
 from paprle.gate.gate import Gate
 from paprle.kinematics import IkSolver, estimate_sigma_min
 from paprle.robot import RobotModel
-from paprle.settings import IkSettings, LimbSettings
 
 AXES = {"x": 0, "y": 1, "z": 2}
 

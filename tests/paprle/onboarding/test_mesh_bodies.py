@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import yaml
 
-from paprle.errors import ConfigError
+from paprle.contracts.errors import ConfigError
 from paprle.onboarding.mesh_bodies import cover_meshes
 from paprle.onboarding.new_robot import write_new_robot
 from paprle.robot.urdf import read_urdf

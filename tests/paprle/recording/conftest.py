@@ -9,9 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from paprle.recording.header import make_recording_header
-from paprle.recording.journal import Journal
-from paprle.types import (
+from paprle.contracts.types import (
     GripperInfo,
     LeaderArm,
     LeaderInfo,
@@ -20,7 +18,9 @@ from paprle.types import (
     RobotInfo,
     readonly,
 )
-from paprle.wire import Layout, Stream, make_layout
+from paprle.ipc.records import Layout, Stream, make_layout
+from paprle.recording.header import make_recording_header
+from paprle.recording.journal import Journal
 
 URDF = "<robot name='toy'><link name='base'/></robot>\n"
 START_NS = 5_000_000_000

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mcap.writer import Writer
 
-from paprle.errors import RecordingError
+from paprle.contracts.errors import RecordingError
 from paprle.recording import reader
 from paprle.recording.reader import Episode
 from paprle.recording.recover import make_recovered_path, recover

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from paprle.errors import RecordingError
+from paprle.contracts.errors import RecordingError
+from paprle.ipc.records import Stream
 from paprle.recording.exports import (
     ARBOT_COLUMNS,
     find_nearest,
@@ -16,7 +17,6 @@ from paprle.recording.exports import (
 from paprle.recording.info import describe
 from paprle.recording.journal import Journal
 from paprle.recording.reader import Episode
-from paprle.wire import Stream
 
 MOTION = Path(__file__).resolve().parents[3] / "../shared/data/motion"
 

@@ -8,11 +8,11 @@ import pytest
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
 
-from paprle.errors import RecordingError
+from paprle.contracts.errors import RecordingError
+from paprle.ipc.records import Stream
 from paprle.recording.journal import Journal
 from paprle.recording.manifest import read_manifest
 from paprle.recording.reader import Episode
-from paprle.wire import Stream
 
 
 def read_ros(path):

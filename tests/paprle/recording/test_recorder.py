@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from paprle.errors import RecordingError
+from paprle.contracts.errors import RecordingError
+from paprle.contracts.settings import RecordSettings
+from paprle.ipc.records import Stream
 from paprle.recording import recorder as recorder_module
 from paprle.recording import sink as sink_module
 from paprle.recording.reader import Episode
 from paprle.recording.recorder import Recorder, check_free_space, estimate_rate
 from paprle.recording.recover import make_recovered_path, recover
-from paprle.settings import RecordSettings
-from paprle.wire import Stream
 
 WALL_NS = 1_700_000_000_000_000_000
 
@@ -335,8 +335,8 @@ sys.modules["tools"] = tools
 spec.loader.exec_module(tools)
 from pathlib import Path
 from paprle.recording.recorder import Recorder
-from paprle.settings import RecordSettings
-from paprle.wire import Stream
+from paprle.contracts.settings import RecordSettings
+from paprle.ipc.records import Stream
 import json
 
 folder = Path({folder!r})

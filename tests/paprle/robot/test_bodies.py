@@ -6,19 +6,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from paprle.errors import ConfigError
-from paprle.robot import RobotModel
-from paprle.robot.arrays import place_joints
-from paprle.robot.bodies import Bodies, Pairs, make_bodies, place_bodies
-from paprle.robot.distance import measure_pair
-from paprle.settings import (
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.settings import (
     GateSettings,
     GripperSettings,
     LimbSettings,
     RobotSettings,
     SceneBodySettings,
 )
-from paprle.types import Vec
+from paprle.contracts.types import Vec
+from paprle.robot import RobotModel
+from paprle.robot.arrays import place_joints
+from paprle.robot.bodies import Bodies, Pairs, make_bodies, place_bodies
+from paprle.robot.distance import measure_pair
 
 URDF = """<robot name="r">
 <link name="base"><collision><geometry><box size="0.3 0.2 0.1"/></geometry></collision>

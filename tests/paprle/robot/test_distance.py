@@ -14,10 +14,10 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from paprle.contracts.types import Vec
 from paprle.robot.bodies import Bodies, to_arrays
 from paprle.robot.distance import bound_along, bound_pair, measure_pair
 from paprle.robot.tree import Primitive
-from paprle.types import Vec
 
 CONVEX = ("sphere", "capsule", "box", "cylinder")
 EXACT = {("sphere", shape) for shape in CONVEX} | {("capsule", "capsule")}

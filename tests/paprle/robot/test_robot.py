@@ -13,15 +13,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from public_robots import ROBOTS, load
 
-from paprle.errors import CommandError, ConfigError
-from paprle.robot import RobotModel
-from paprle.robot.chain import Limb
-from paprle.settings import (
+from paprle.contracts.errors import CommandError, ConfigError
+from paprle.contracts.settings import (
     GripperSettings,
     LimbSettings,
     LimitSettings,
     RobotSettings,
 )
+from paprle.robot import RobotModel
+from paprle.robot.chain import Limb
 
 # Two joints and a finger with its copy, on a base that turns without end.
 ARM = """<robot name="arm">

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from public_robots import PUBLIC
 
+from paprle.contracts.settings import GripperSettings, LimbSettings, RobotSettings
 from paprle.robot import RobotModel
-from paprle.settings import GripperSettings, LimbSettings, RobotSettings
 
 
 def link(name: str, shape: str = "", xyz: str = "0 0 0") -> str:

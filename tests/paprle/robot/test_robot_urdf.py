@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paprle.errors import ConfigError
+from paprle.contracts.errors import ConfigError
 from paprle.robot.tree import flat_mimics
 from paprle.robot.urdf import MAX_BYTES, MAX_LINKS, MAX_MOVABLE, read_urdf
 

@@ -7,7 +7,7 @@ import pinocchio as pin
 import pytest
 from lock_step import AUTOMATIC, H_NS, PIPER
 
-from paprle.types import LeaderInfo
+from paprle.contracts.types import LeaderInfo
 
 ABSOLUTE = LeaderInfo(limbs=("hand",), is_human=False, is_absolute=True)
 

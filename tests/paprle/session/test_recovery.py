@@ -9,9 +9,9 @@ import pinocchio as pin
 import pytest
 from lock_step import AUTOMATIC, H_NS, PIPER
 
+from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand
+from paprle.ipc.records import make_layout, pack_sample
 from paprle.session.intake import Intake
-from paprle.types import LeaderInfo, LeaderSample, LimbCommand
-from paprle.wire import make_layout, pack_sample
 
 ABSOLUTE = LeaderInfo(limbs=("hand",), is_human=False, is_absolute=True)
 

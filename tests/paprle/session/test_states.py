@@ -6,9 +6,9 @@ import itertools
 
 import pytest
 
+from paprle.contracts.types import SessionState
+from paprle.ipc.records import Request
 from paprle.session.states import EPISODE_STATES, REQUESTS, Event, step_state
-from paprle.types import SessionState
-from paprle.wire import Request
 
 STORIES = {
     "an episode": "INIT READY HOMING ARRIVED WAITING START ALIGNING ALIGNED ENGAGED "

@@ -11,7 +11,7 @@ from lock_step import AUTOMATIC, HUMAN, LockStep
 from puppet_step import PuppetStep
 
 import paprle
-from paprle.tracking import place_eefs
+from paprle.robot.eefs import place_eefs
 
 
 def count_compiled():

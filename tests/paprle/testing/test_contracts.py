@@ -7,15 +7,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from paprle.interfaces import FeedbackLaw, Follower, Leader, Stiffness
-from paprle.testing import (
-    FeedbackLawContract,
-    FollowerContract,
-    LeaderContract,
-    ManualClock,
-    check_sample,
-)
-from paprle.types import (
+from paprle.contracts.plugins import FeedbackLaw, Follower, Leader, Stiffness
+from paprle.contracts.types import (
     FollowerInfo,
     FollowerState,
     LeaderInfo,
@@ -23,6 +16,13 @@ from paprle.types import (
     LimbCommand,
     RobotInfo,
     readonly,
+)
+from paprle.testing import (
+    FeedbackLawContract,
+    FollowerContract,
+    LeaderContract,
+    ManualClock,
+    check_sample,
 )
 
 N = 3

@@ -14,7 +14,7 @@ from ros_rig import choose_domain, need_dds
 
 from hardware.ros.bus import LATCHED
 from hardware.ros.transports import NodeSettings, open_bus
-from paprle.process import WORKSPACE
+from paprle.ipc.process import WORKSPACE
 
 TOPICS = {
     "/paprle/arm/target_pose": "geometry_msgs/msg/PoseStamped",
@@ -27,10 +27,7 @@ TOPICS = {
 def find_publisher(pid):
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     for child in children:
-        if (
-            b"paprle.session.publisher_host"
-            in Path(f"/proc/{child}/cmdline").read_bytes()
-        ):
+        if b"paprle.hosts.observer" in Path(f"/proc/{child}/cmdline").read_bytes():
             return int(child)
     return None
 

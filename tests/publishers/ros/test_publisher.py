@@ -9,9 +9,9 @@ from ros_memory import MemoryBus, MemoryGraph
 import publishers.ros.publisher as module
 from hardware.ros.bus import COMMANDS, LATCHED, SENSORS, UnknownTypeError
 from paprle.config import resolve
-from paprle.errors import DeviceError
-from paprle.interfaces import SessionReport
-from paprle.session.plan import make_plan, make_robot
+from paprle.contracts.errors import DeviceError
+from paprle.contracts.plugins import SessionReport
+from paprle.hosts.plan import make_plan, make_robot
 from publishers.ros.config import RosPublisherConfig
 from publishers.ros.publisher import RosPublisher
 

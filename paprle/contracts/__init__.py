@@ -1,0 +1,1 @@
+"""What plug-ins and core agree on: values, contracts, errors, settings."""

@@ -1,0 +1,74 @@
+"""The time of a leader that nobody holds: waits, runs, ends, starts over.
+
+Automatic leaders share this so that they all answer the session in the same way. Its
+time runs only while the session is engaged: whatever stops the robot stops the motion
+it was following, and both go on together.
+"""
+
+from __future__ import annotations
+
+from paprle.contracts.types import Feedback, SessionState
+
+
+class Playback:
+    """Time within one play of a motion, in step with the session's episodes.
+
+    Attributes:
+        duration_ns: Length of one play, [ns].
+        n_plays: Plays until it is exhausted, one an episode; 0 for endless.
+        n_played: Plays that came to their end.
+        is_engaged: The session said last that it follows.
+        is_over: This play came to its end.
+        coast_until_ns: Time within the play up to which it runs even while the
+            session is not engaged, [ns]; for stretches without valid data.
+    """
+
+    def __init__(self, duration: float, n_plays: int | None) -> None:
+        """Take the length of one play, [s], and the number of plays; None: one."""
+        self.duration_ns = round(duration * 1e9)
+        self.n_plays = 1 if n_plays is None else n_plays
+        self.n_played = 0
+        self.is_engaged = False
+        self.is_over = False
+        self.coast_until_ns = 0
+        self._elapsed_ns = 0
+        self._episode = 0
+        self._last_ns: int | None = None
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether nothing will ever come again."""
+        return self.is_over and 0 < self.n_plays <= self.n_played
+
+    @property
+    def asks_to_start(self) -> bool:
+        """Whether there is something to play that waits for the session."""
+        return not self.is_over and not self.is_engaged
+
+    def apply(self, feedback: Feedback, now_ns: int) -> None:
+        """Take note of the session's state, at ``now_ns``, [ns]."""
+        self.advance(now_ns)
+        is_between_episodes = feedback.state == SessionState.RESETTING.name
+        if feedback.episode != self._episode or is_between_episodes:
+            self._rewind()
+        self._episode = feedback.episode
+        self.is_engaged = feedback.is_engaged
+
+    def advance(self, now_ns: int) -> int:
+        """Move on to ``now_ns`` [ns] and return the time within the play, [ns]."""
+        step_ns = 0 if self._last_ns is None else max(0, now_ns - self._last_ns)
+        self._last_ns = now_ns
+        if not self.is_engaged:
+            step_ns = max(0, min(step_ns, self.coast_until_ns - self._elapsed_ns))
+        if not self.is_over and step_ns > 0:
+            self._elapsed_ns = min(self._elapsed_ns + step_ns, self.duration_ns)
+            if self._elapsed_ns == self.duration_ns:
+                self.is_over = True
+                self.n_played += 1
+        return self._elapsed_ns
+
+    def _rewind(self) -> None:
+        if not self.is_exhausted:
+            self._elapsed_ns = 0
+            self.coast_until_ns = 0
+            self.is_over = False

@@ -1,0 +1,353 @@
+"""Frozen values that travel between the rooms; no behaviour, no I/O.
+
+Units are SI. A joint vector always has the order of the ``joint_names`` it travels
+with: for a robot these are all its actuated joints (``RobotInfo.joint_names``), one
+angle or displacement each, continuous joints included. ``T_a_b`` is the pose of
+frame b in frame a, a ``pinocchio.SE3``. Arrays are float64 and read-only once they
+stand in one of these values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
+
+Vec = npt.NDArray[np.float64]
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+def readonly(values: npt.ArrayLike) -> Vec:
+    """Return a float64 copy that cannot be written to."""
+    array = np.array(values, dtype=np.float64)
+    array.setflags(write=False)
+    return array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointState:
+    """Joints of a device at one instant.
+
+    Attributes:
+        joint_names: Names, in the order of the arrays.
+        q: Positions, shape (n,), [rad] or [m].
+        dq: Velocities, shape (n,), [rad/s] or [m/s]; None when not measured.
+        tau: Efforts, shape (n,), [N·m] or [N]; None when not measured, never zeros.
+    """
+
+    joint_names: tuple[str, ...]
+    q: Vec
+    dq: Vec | None = None
+    tau: Vec | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimbCommand:
+    """What a leader asks of one limb: joints or a pose, and a gripper opening.
+
+    Attributes:
+        q: Joint positions, shape (n,), in the order of ``LeaderInfo.joint_names`` of
+            this limb, [rad]; None when the leader gives a pose.
+        T_leader_base_leader_eef: Pose of the leader's eef in the leader's base, REP-103
+            axes, [m]; None when the leader gives joints.
+        opening: Gripper opening, 0 closed … 1 open; None when the leader has none.
+    """
+
+    q: Vec | None = None
+    T_leader_base_leader_eef: pin.SE3 | None = None
+    opening: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaderSample:
+    """One snapshot of the operator.
+
+    Attributes:
+        stamp_ns: Capture time on the monotonic clock of this host, [ns].
+        seq: Strictly increasing per opened leader.
+        limbs: Commands by leader limb name.
+        engaged: The operator holds the dead-man (or the clutch is closed).
+        valid: The device tracks; a pose of an invalid sample is never used.
+        start: The operator's start signal (a level).
+        end: The operator's end-of-episode signal (a level).
+        is_exhausted: The leader will never again have anything to say (end of file).
+        leader_state: The device's own joints, where it has some.
+        slack: Those of them that render no torque whatever is asked.
+    """
+
+    stamp_ns: int
+    seq: int
+    limbs: Mapping[str, LimbCommand]
+    engaged: bool = True
+    valid: bool = True
+    start: bool = False
+    end: bool = False
+    is_exhausted: bool = False
+    leader_state: JointState | None = None
+    slack: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaderArm:
+    """One limb of a leader that is an arm itself, so that its pose can be computed.
+
+    Attributes:
+        urdf_path: The leader's own URDF, one arm.
+        base_link: Link in which its pose is expressed.
+        eef_link: Link that the operator holds.
+        joint_names: Arm joints, in the order of ``LimbCommand.q``.
+        gripper: Its gripper's joint in that URDF; None when it has none.
+        R_base: From the axes of base_link to the operator's, REP-103, shape (3, 3):
+            how it is mounted.
+        reset_q: Where its arm joints rest, shape (n_arm,), [rad]; None where nothing
+            says so.
+    """
+
+    urdf_path: Path
+    base_link: str
+    eef_link: str
+    joint_names: tuple[str, ...]
+    gripper: GripperInfo | None
+    R_base: Vec
+    reset_q: Vec | None = None
+
+    @property
+    def device_joints(self) -> tuple[str, ...]:
+        """All its joints: those of the arm, then the gripper's."""
+        hand = () if self.gripper is None else (self.gripper.joint,)
+        return (*self.joint_names, *hand)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaderInfo:
+    """What a leader is, known from its config before it is opened.
+
+    Attributes:
+        limbs: Leader limb names, in order.
+        emits: ``joints`` or ``pose``, for all limbs.
+        joint_names: Joint names by limb, for leaders that emit joints.
+        is_absolute: Poses are meant in the follower's limb base frame as they are.
+        is_human: A person holds it, so re-engaging needs a deliberate press (S3).
+        is_measured: Poses or joints carry a sensor's noise, so that bit-identical ones
+            for seconds mean that the device is stuck. Encoders at rest do not.
+        has_gripper: Samples carry ``opening``.
+        renders: ``none``, ``rumble`` or ``torque``.
+        rate: Nominal rate of new samples, [Hz].
+        look_ahead: How far ``latest`` uses data from the future of its stamp, [s].
+        arms: Limbs that are arms with joints of their own, by leader limb. Their
+            ``LeaderSample.leader_state`` holds, limb by limb, arm joints and then the
+            gripper's joint; so do the torques of ``Feedback.tau``.
+        press: What a person does to start, and to go on after a silence, said with the
+            device itself ("open all grippers, …"); empty: a key is all there is.
+    """
+
+    limbs: tuple[str, ...]
+    emits: str = "pose"
+    joint_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    is_absolute: bool = False
+    is_human: bool = True
+    is_measured: bool = False
+    has_gripper: bool = False
+    renders: str = "none"
+    rate: float = 200.0
+    look_ahead: float = 0.0
+    arms: Mapping[str, LeaderArm] = field(default_factory=dict)
+    press: str = ""
+
+    @property
+    def device_joints(self) -> tuple[str, ...]:
+        """Names of ``LeaderSample.leader_state``, as ``limb/joint``."""
+        return tuple(
+            f"{limb}/{joint}"
+            for limb in self.limbs
+            if limb in self.arms
+            for joint in self.arms[limb].device_joints
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feedback:
+    """What the session lets the leader know and feel; the newest one wins.
+
+    Attributes:
+        stamp_ns: Time of posting on the monotonic clock, [ns].
+        state: Name of the session's state, for example ``ENGAGED``.
+        episode: Number of the episode, counted from 0.
+        is_engaged: The leader's motion drives the follower at this moment.
+        tau: Torques to render by leader limb, arm joints and then the gripper's, at
+            the joints of its URDF, [N·m]; empty when there are none.
+        rumble: Rumble amplitude, 0 … 1.
+    """
+
+    stamp_ns: int
+    state: str
+    episode: int
+    is_engaged: bool
+    tau: Mapping[str, Vec] = field(default_factory=dict)
+    rumble: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowerState:
+    """What the follower measured.
+
+    Attributes:
+        stamp_ns: When it was measured, monotonic, [ns].
+        q: Positions, shape (n,), order of ``RobotInfo.joint_names``, [rad] or [m].
+        dq: Velocities, shape (n,), [rad/s] or [m/s].
+        tau: Efforts, shape (n,), [N·m] or [N]; None when not measured, never zeros.
+        sim_time: Simulated time, [s]; None for real robots.
+        objects: Poses of simulated objects in world, by name.
+        stop_reason: The robot's own protective stop or fault; empty when there is none.
+    """
+
+    stamp_ns: int
+    q: Vec
+    dq: Vec
+    tau: Vec | None = None
+    sim_time: float | None = None
+    objects: Mapping[str, pin.SE3] = field(default_factory=dict)
+    stop_reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowerInfo:
+    """What an opened follower says of itself.
+
+    Attributes:
+        joint_names: Actuated joints, the same as ``RobotInfo.joint_names``.
+        rate: How often it wants to be written to, [Hz].
+        state_rate: How often it measures, if less often, [Hz].
+        lag: Identified delay between q_cmd and q, [s].
+        has_effort: It measures joint efforts.
+        has_unattended_stop: It stops by itself when nobody speaks to it (K3).
+        power_off: ``falls`` or ``brakes``: what the arm does when its power goes.
+        simulated: True for kinematic and simulated followers.
+        scene: Description for viewers, for example the path of a model file.
+    """
+
+    joint_names: tuple[str, ...]
+    rate: float
+    state_rate: float = math.inf
+    lag: float = 0.0
+    has_effort: bool = False
+    has_unattended_stop: bool = False
+    power_off: str = "falls"
+    simulated: bool = False
+    scene: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mimic:
+    """A joint that follows another: q = multiplier · q_source + offset."""
+
+    joint: str
+    source: str
+    multiplier: float
+    offset: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GripperInfo:
+    """A limb's gripper: opening 0 is ``closed``, opening 1 is ``open`` [rad] or [m]."""
+
+    joint: str
+    closed: float
+    open: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimbInfo:
+    """A limb by name: chain from base_link to eef_link, and its gripper."""
+
+    name: str
+    base_link: str
+    eef_link: str
+    joint_names: tuple[str, ...]
+    gripper: GripperInfo | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RobotInfo:
+    """A robot as followers need to know it.
+
+    Attributes:
+        name: Name of the robot.
+        urdf_path: Its URDF.
+        joint_names: All actuated joints (mimic joints excluded), in vector order.
+        q_min: Lower position limits, shape (n,); -inf for continuous joints.
+        q_max: Upper position limits, shape (n,).
+        dq_max: Velocity limits V of the gate, shape (n,).
+        ddq_max: Acceleration limits A of the gate, shape (n,).
+        home: Home positions, shape (n,).
+        limbs: Limbs in order.
+        mimics: Joints that follow others.
+    """
+
+    name: str
+    urdf_path: Path
+    joint_names: tuple[str, ...]
+    q_min: Vec
+    q_max: Vec
+    dq_max: Vec
+    ddq_max: Vec
+    home: Vec
+    limbs: tuple[LimbInfo, ...]
+    mimics: tuple[Mimic, ...] = ()
+
+
+class GateState(IntEnum):
+    """States of the gate; ``paprle.gate.states`` has the table."""
+
+    DISARMED = 0
+    READY = 1
+    ENGAGED = 2
+    HOLD = 3
+    STOPPED = 4
+
+
+class SessionState(IntEnum):
+    """States of the session; ``paprle.session.states`` has the table."""
+
+    INIT = 0
+    HOMING = 1
+    WAITING = 2
+    ALIGNING = 3
+    ENGAGED = 4
+    CLUTCHED = 5
+    RESETTING = 6
+    STOPPED = 7
+    CLOSING = 8
+
+
+class Actions(NamedTuple):
+    """How often each action was asked for so far.
+
+    Attributes:
+        engage: Start an episode, or open and close the clutch.
+        stop: Stop now, and latch it.
+        next_episode: End the episode and keep it.
+        discard: End the episode and mark it discarded.
+        clear: Clear a latched stop; moves nothing.
+        quit: End the session; a second one skips the park.
+    """
+
+    engage: int = 0
+    stop: int = 0
+    next_episode: int = 0
+    discard: int = 0
+    clear: int = 0
+    quit: int = 0
+
+    def since(self, before: Actions) -> Actions:
+        """Return what was asked for after ``before``."""
+        return Actions(*(now - then for now, then in zip(self, before, strict=True)))

@@ -1,0 +1,57 @@
+"""Stops whose joints come to rest together, so that a limb stays on its straight way.
+
+When every joint brakes as hard as it can, the slow ones rest first and the others go
+on alone, off the way that was clear. Slowed down in one proportion, a limb stops no
+later than its slowest joint would anyhow, and on the line that it was going along.
+"""
+
+from __future__ import annotations
+
+from paprle.compiled import compiled
+from paprle.contracts.types import Vec
+from paprle.gate.limits import Box, Limits, Motion
+from paprle.robot.braking import compute_braking_velocity, compute_stopping_distance
+
+_STANDING = 1e-12  # [rad/s] chosen: what is slower brakes as hard as it can
+
+
+@compiled
+def fill_straight(limits: Limits, v: Vec, straight: Vec) -> None:
+    """Write how hard each joint brakes for its group to come to rest together.
+
+    Args:
+        limits: Gives the groups and their accelerations.
+        v: Velocity that is braked from, shape (n,), [rad/s].
+        straight: Takes the decelerations, none above A, shape (n,), [rad/s²].
+    """
+    for g in range(len(limits.starts) - 1):
+        group = limits.members[limits.starts[g] : limits.starts[g + 1]]
+        longest = 0.0
+        for i in group:
+            longest = max(longest, abs(v[i]) / limits.ddq_max[i])
+        for i in group:
+            A = limits.ddq_max[i]
+            straight[i] = min(abs(v[i]) / longest, A) if abs(v[i]) > _STANDING else A
+
+
+@compiled
+def is_within(limits: Limits, h: float, motion: Motion) -> bool:
+    """Tell whether joints that go at ``v_next`` and brake so keep position limits."""
+    for i in range(len(motion.c)):
+        c, v = motion.c[i], motion.v_next[i]
+        way = abs(v) * h + compute_stopping_distance(abs(v), motion.straight[i], h)
+        if v > 0.0 and c + way > limits.q_max[i]:
+            return False
+        if v < 0.0 and c - way < limits.q_min[i]:
+            return False
+    return True
+
+
+@compiled
+def brake_straight(limits: Limits, h: float, motion: Motion, box: Box) -> None:
+    """Write braking that brings the joints of a group to rest together."""
+    fill_straight(limits, motion.v, motion.straight)
+    for i in range(len(motion.c)):
+        brake = compute_braking_velocity(motion.v[i], motion.straight[i], h)
+        box.brake[i] = brake
+        box.low[i], box.high[i] = min(box.low[i], brake), max(box.high[i], brake)

@@ -1,0 +1,62 @@
+"""Hosts: one process a role, their start and end, live and on a virtual clock."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from paprle.config import Resolved
+
+EXIT_CODES = {"done": 0, "quit": 0, "stopped": 4, "cannot align": 5, "stalled": 5}
+"""Exit code by end reason; 1: failed, 3: lost process or device, 128 + n: signal n."""
+
+
+def check(resolved: Resolved) -> str:
+    """Check that a triple fits together, opening nothing.
+
+    Args:
+        resolved: The config.
+
+    Returns:
+        What would drive what, in words.
+
+    Raises:
+        PaprleError: If it does not fit; says why and what to do.
+    """
+    from paprle.hosts.plan import make_plan  # noqa: PLC0415 - keeps --help fast
+
+    return make_plan(resolved).describe()
+
+
+def run(resolved: Resolved) -> int:
+    """Run a session to its end.
+
+    Args:
+        resolved: The config.
+
+    Returns:
+        The exit code, see ``EXIT_CODES``.
+
+    Raises:
+        PaprleError: If leader, follower and env do not fit; nothing was started.
+    """
+    from paprle.ipc.process import (  # noqa: PLC0415 - keeps --help fast
+        check_memory,
+        ensure_descriptors,
+    )
+
+    check_memory()
+    if resolved.session.clock == "virtual":
+        from paprle.hosts.virtual import VirtualSession  # noqa: PLC0415 - heavy
+
+        reason = VirtualSession(resolved).run()
+        return EXIT_CODES.get(reason, 1)
+    from paprle.hosts.live import LiveSession  # noqa: PLC0415 - heavy
+    from paprle.hosts.plan import make_plan  # noqa: PLC0415 - heavy
+    from paprle.hosts.warm import compile_once  # noqa: PLC0415 - heavy
+
+    plan = make_plan(resolved)
+    plan.check_space()
+    ensure_descriptors()
+    compile_once()
+    return LiveSession(plan).run()

@@ -1,0 +1,50 @@
+"""The last seconds of a session, kept in memory and written when it fails.
+
+They go to the folder of the recordings, or to the user's cache folder.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+
+from paprle.ipc.records import Record
+
+_N_TICKS = 1000  # chosen: 5 s at 200 Hz
+
+
+class BlackBox:
+    """The newest ticks and gate statuses."""
+
+    def __init__(self, folder: str | None) -> None:
+        self._folder = folder
+        self._ticks: deque[Record] = deque(maxlen=_N_TICKS)
+        self._statuses: deque[Record] = deque(maxlen=_N_TICKS)
+
+    @property
+    def is_empty(self) -> bool:
+        """Nothing has happened yet."""
+        return not self._ticks
+
+    def add(self, tick: Record, status: Record) -> None:
+        """Remember one tick."""
+        self._ticks.append(tick.copy())
+        self._statuses.append(status)
+
+    def write(self, text: str) -> Path:
+        """Write everything remembered and why, and return where."""
+        cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        folder = Path(self._folder or Path(cache) / "paprle")
+        folder.mkdir(parents=True, exist_ok=True)
+        stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
+        path = folder / f"black_box_{stamp}.npz"
+        arrays = {"why": np.array(text)}
+        if self._ticks:
+            arrays["ticks"] = np.array(list(self._ticks))
+            arrays["statuses"] = np.array(list(self._statuses))
+        np.savez_compressed(path, allow_pickle=False, **arrays)
+        return path

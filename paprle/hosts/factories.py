@@ -1,0 +1,56 @@
+"""The parts of a session that need no model of the robot: light, so roles start soon.
+
+A role that moves nothing (a leader without motors, the recorder, the publisher) imports
+no compiled kernels and reads no URDF: the session tells it what the robot is.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from paprle.config import Resolved
+from paprle.contracts.plugins import Clock, Leader, Publisher
+from paprle.contracts.types import RobotInfo
+from paprle.plugins import find_plugin, list_names, load_factory
+from paprle.recording.header import robot_from_dict, robot_to_dict
+
+RING_BYTES = 16 * 2**20  # chosen: 15 s of a 29-joint robot at 500 Hz
+EVENT_ROOM = 2**16  # chosen: hundreds of events; a slow recorder loses ticks first
+
+
+def make_payload(resolved: Resolved, robot: RobotInfo) -> dict[str, Any]:
+    """Return what every role of a session is given, as JSON values."""
+    return {"config": resolved.to_dict(), "robot": robot_to_dict(robot)}
+
+
+def read_payload(payload: Mapping[str, Any]) -> tuple[Resolved, RobotInfo]:
+    """Return the config and the robot of ``make_payload``."""
+    return Resolved.from_dict(payload["config"]), robot_from_dict(payload["robot"])
+
+
+def make_leader(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Leader:
+    """Construct the leader of the config, closed."""
+    spec = find_plugin("leader", resolved.leader_type)
+    leader: Leader = load_factory(spec)(resolved.leader, clock)
+    return leader
+
+
+def list_publishers(resolved: Resolved) -> dict[str, Any]:
+    """Return the configs of the publishers that are asked for, by name."""
+    configs = {
+        name: getattr(resolved.publish, name, None) for name in list_names("publisher")
+    }
+    return {name: config for name, config in configs.items() if config is not None}
+
+
+def make_publishers(
+    resolved: Resolved, robot: RobotInfo, clock: Clock = time.monotonic_ns
+) -> list[Publisher]:
+    """Construct the publishers that are asked for, closed."""
+    made: list[Publisher] = []
+    for name, config in list_publishers(resolved).items():
+        factory = load_factory(find_plugin("publisher", name))
+        made.append(factory(config, robot, clock))
+    return made

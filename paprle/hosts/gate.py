@@ -1,0 +1,136 @@
+"""The gate process: owns the follower, runs the gate, outlives the session to brake."""
+
+from __future__ import annotations
+
+import signal
+import time
+from types import FrameType
+
+from paprle.config import Resolved
+from paprle.contracts.plugins import Follower
+from paprle.gate.controller import GateController
+from paprle.gate.reasons import Reason
+from paprle.hosts.factories import RING_BYTES
+from paprle.hosts.open_follower import open_follower
+from paprle.hosts.plan import make_follower, make_robot
+from paprle.ipc.loop import (
+    DeadlineLoop,
+    Pacer,
+    Promoter,
+    freeze_garbage,
+    request_realtime,
+)
+from paprle.ipc.mailbox import Mailbox, Ring
+from paprle.ipc.process import Role, is_closed, run_role
+from paprle.ipc.records import Request, Stream, make_gate_layout
+
+_BRAKING_TIME = 5.0  # [s] chosen: longer than any arm needs from V to rest
+
+
+class GateHost:
+    """One gate, its follower, and its shared memory."""
+
+    def __init__(self, role: Role) -> None:
+        resolved = Resolved.from_dict(role.payload["config"])
+        robot = make_robot(resolved)
+        layout = make_gate_layout(robot.info)
+        self._role = role
+        self._notes: list[str] = []
+        self._follower: Follower = make_follower(resolved, robot)
+        self._setpoints = Mailbox(layout.setpoint, role.fds["setpoint"])
+        self._status = Mailbox(layout.status, role.fds["status"])
+        self._ring = Ring(RING_BYTES, role.fds["gate_ring"])
+        self._info, notes = open_follower(resolved, self._follower, robot.info)
+        self._notes += notes
+        self._pacer = Pacer(self._info.rate)
+        self._controller = GateController(
+            robot,
+            resolved.gate,
+            self._follower,
+            self._info,
+            layout,
+            1.0 / resolved.session.rate,
+        )
+        self._controller.pace = self._pacer.wait
+        self._policy = self._choose_policy(resolved.session.close_policy)
+        self._must_end = False
+
+    def run(self) -> None:
+        """Run until the session says goodbye, dies, or the follower fails."""
+        signal.signal(signal.SIGTERM, self._ask_end)
+        self._notes.append(request_realtime())
+        freeze_garbage()
+        note = "\n".join(filter(None, self._notes))
+        self._role.report("ready", rate=self._info.rate, lag=self._info.lag, note=note)
+        loop = DeadlineLoop(self._info.rate)
+        try:
+            try:
+                self._loop(loop)
+            finally:
+                self._brake(loop)
+        finally:
+            self._follower.close(self._policy)
+        if self._controller.fault is not None:
+            raise self._controller.fault
+
+    def _choose_policy(self, asked: str) -> str:
+        """How the follower is left; an arm that falls without power keeps it."""
+        if asked == "off" and self._info.power_off == "falls":
+            self._notes.append(
+                "session.close_policy: this arm falls when its power goes, so it is "
+                "left holding in place of off"
+            )
+            return "hold"
+        return "off" if asked == "off" else "hold"
+
+    def _loop(self, loop: DeadlineLoop) -> None:
+        # A plug-in may offer ``take_warnings``: what went wrong since the last call.
+        take_warnings = getattr(self._follower, "take_warnings", tuple)
+        promoter = Promoter()  # states that are received late are old
+        while not self._must_end and self._controller.fault is None:
+            late_ns = loop.wait()
+            promoter.look()
+            if is_closed(self._role.fds["session_alive"]):
+                return
+            setpoint = self._setpoints.read()
+            self._step(loop, late_ns)
+            for text in take_warnings():
+                self._role.report("trouble", message=text)
+            is_goodbye = (
+                setpoint is not None and int(setpoint["request"]) == Request.DISARM
+            )
+            if is_goodbye and self._controller.is_at_rest:
+                return
+
+    def _brake(self, loop: DeadlineLoop) -> None:
+        """Bring the command to rest, whatever ended the loop."""
+        self._controller.is_orphaned = True
+        end = time.monotonic() + _BRAKING_TIME
+        while not self._controller.is_at_rest and time.monotonic() < end:
+            self._step(loop, loop.wait())
+
+    def _step(self, loop: DeadlineLoop, late_ns: int) -> None:
+        start_ns = time.monotonic_ns()
+        record = self._controller.step(
+            self._setpoints.read(), start_ns, loop.deadline_ns
+        )
+        if late_ns > loop.period_ns:
+            record["counts"][Reason.LATE] += 1
+        record["late_ns"], record["n_overruns"] = late_ns, loop.n_overruns
+        record["stamp_ns"] = max(self._pacer.sent_ns, start_ns)
+        record["compute_ns"] = time.monotonic_ns() - start_ns
+        self._status.write(record)
+        if not self._controller.is_cut_off:  # what is recorded was sent
+            self._ring.push(Stream.GATE, record.tobytes())
+
+    def _ask_end(self, _signal: int, _frame: FrameType | None) -> None:
+        self._must_end = True
+
+
+def main(role: Role) -> None:
+    """Host the gate."""
+    GateHost(role).run()
+
+
+if __name__ == "__main__":
+    run_role(main)

@@ -1,0 +1,77 @@
+"""Opens a follower for whoever is about to move it, or refuses it."""
+
+from __future__ import annotations
+
+from paprle.config import Resolved
+from paprle.contracts.errors import DeviceError
+from paprle.contracts.plugins import Follower
+from paprle.contracts.types import FollowerInfo, RobotInfo
+
+_SLOWEST, _QUICKEST = 10.0, 1000.0  # [Hz] chosen: slower ones cannot be watched
+
+
+def open_follower(
+    resolved: Resolved, follower: Follower, robot: RobotInfo
+) -> tuple[FollowerInfo, list[str]]:
+    """Open a follower; one that may not be driven is let go again.
+
+    Args:
+        resolved: The config.
+        follower: The follower, closed.
+        robot: The robot of the config.
+
+    Returns:
+        What it is, and what to tell the operator of it.
+
+    Raises:
+        DeviceError: If it is another robot, cannot be watched, or may not be driven.
+    """
+    notes: list[str] = []
+    # leave to drive what nobody stops is asked before it is given power
+    goes_on = follower.goes_on_unattended
+    if goes_on:
+        notes.append(_accept_unattended(resolved))
+    info = follower.open()
+    try:
+        _check_info(info, robot)
+        if not (goes_on or info.simulated or info.has_unattended_stop):
+            notes.append(_accept_unattended(resolved))
+    except DeviceError:
+        follower.close("hold")
+        raise
+    return info, notes
+
+
+def _check_info(info: FollowerInfo, robot: RobotInfo) -> None:
+    """Refuse a follower that is not the robot of the config."""
+    if info.joint_names != robot.joint_names:
+        raise DeviceError(
+            f"follower: expected the joints {', '.join(robot.joint_names)}, got "
+            f"{', '.join(info.joint_names)}; is it another robot, or another order?"
+        )
+    if not _SLOWEST <= info.rate <= _QUICKEST:
+        raise DeviceError(
+            f"follower: expected a rate of {_SLOWEST:g} … {_QUICKEST:g} [Hz], got "
+            f"{info.rate:g}"
+        )
+
+
+def _accept_unattended(resolved: Resolved) -> str:
+    """Refuse a robot that nothing but us stops, unless that is wanted.
+
+    Returns:
+        What to tell the operator of it.
+
+    Raises:
+        DeviceError: If it is not.
+    """
+    what = (
+        f"follower '{resolved.follower_name}' in '{resolved.env_name}' does not stop "
+        "by itself when nobody speaks to it"
+    )
+    if not resolved.gate.accept_unattended:
+        raise DeviceError(
+            f"{what}: expected gate.accept_unattended=true, got false; set it once a "
+            "hardware stop is at hand"
+        )
+    return f"{what}: keep a hand on its hardware stop"

@@ -1,0 +1,185 @@
+"""From the resolved config to the parts of a session, without opening anything.
+
+The session and each of its child processes make their parts here, so that all of them
+see the same robot, the same leader and the same layouts.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from paprle.config import Resolved
+from paprle.contracts.errors import ConfigError, DeviceError, RecordingError
+from paprle.contracts.feedback_settings import FeedbackSettings
+from paprle.contracts.plugins import Clock, Follower, Leader
+from paprle.contracts.types import LeaderInfo
+from paprle.haptics.haptics import make_haptics
+from paprle.haptics.stability import find_loop_delay
+from paprle.hosts.factories import list_publishers, make_leader
+from paprle.ipc.process import WORKSPACE
+from paprle.ipc.records import Layout, make_layout
+from paprle.plugins import find_plugin, load_factory
+from paprle.recording.recorder import check_free_space, estimate_rate
+from paprle.retargeting.retarget import Retargeting
+from paprle.robot import RobotModel
+
+_GATE_RATE = 500.0  # [Hz] chosen: the quickest simulated follower, before it is asked
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a session is made of; nothing of it is open.
+
+    Attributes:
+        resolved: The config.
+        robot: The follower's model.
+        leader: The leader, closed.
+        retargeting: How the one drives the other.
+        layout: What crosses process borders.
+    """
+
+    resolved: Resolved
+    robot: RobotModel
+    leader: Leader
+    retargeting: Retargeting
+    layout: Layout
+
+    def check_space(self) -> None:
+        """Refuse a disk on which the planned recording would not fit.
+
+        Raises:
+            ConfigError: If there is too little room; nothing has been started.
+        """
+        record = self.resolved.record
+        if record.dir is None:
+            return
+        rate = estimate_rate(self.layout, self.resolved.session.rate, _GATE_RATE)
+        try:
+            check_free_space(Path(record.dir), rate, record.planned_time)
+        except RecordingError as err:
+            raise ConfigError(str(err)) from err
+
+    def describe(self) -> str:
+        """Say what will drive what, in a few lines."""
+        r = self.resolved
+        record = r.record.dir or "nothing (set record.dir=FOLDER)"
+        told = ", ".join(sorted(list_publishers(r)))
+        return (
+            f"{r.leader_name} → {r.follower_name} in {r.env_name}, "
+            f"{r.session.rate:g} [Hz], {r.session.clock} clock\n"
+            f"{self.retargeting.describe()}\n"
+            f"recording: {record}" + (f"\npublishing: {told}" if told else "")
+        )
+
+
+def make_follower(
+    resolved: Resolved, robot: RobotModel, clock: Clock = time.monotonic_ns
+) -> Follower:
+    """Construct the follower of the config, closed."""
+    spec = find_plugin("follower", resolved.env_type)
+    follower: Follower = load_factory(spec)(resolved.env, robot.info, clock)
+    return follower
+
+
+def make_robot(resolved: Resolved) -> RobotModel:
+    """Load the robot of the config."""
+    return RobotModel.from_settings(
+        resolved.robot, resolved.follower_name, WORKSPACE, resolved.gate.scene
+    )
+
+
+def make_through(resolved: Resolved) -> RobotModel | None:
+    """Load the robot that ``retarget.through`` names.
+
+    Returns:
+        What stands for the leader's arms; None where they stand for themselves.
+
+    Raises:
+        ConfigError: With everything that is wrong in its URDF and settings.
+    """
+    if resolved.through is None:
+        return None
+    name = str(resolved.retarget.through)
+    return RobotModel.from_settings(resolved.through, name, WORKSPACE)
+
+
+def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
+    """Check that the three fit together and construct what the session needs.
+
+    Args:
+        resolved: The config.
+        clock: The session's clock.
+
+    Returns:
+        The plan, nothing opened.
+
+    Raises:
+        ConfigError: If they do not fit; lists all problems.
+    """
+    robot, through = make_robot(resolved), make_through(resolved)
+    leader = _make_known_leader(resolved, clock)
+    if resolved.link.peer is None:  # its SDK is there
+        load_factory(find_plugin("follower", resolved.env_type))
+    elif resolved.session.clock == "virtual":
+        raise ConfigError(
+            "link.peer: expected session.clock=wall with a follower on another host, "
+            "got virtual; leave one of them out"
+        )
+    retargeting = Retargeting(
+        robot,
+        leader.info,
+        resolved.retarget,
+        ik_settings=resolved.ik,
+        position_margin=resolved.gate.position_margin,
+        through=through,
+    )
+    if list_publishers(resolved) and resolved.session.clock != "wall":
+        raise ConfigError(
+            "publish: expected session.clock=wall, got "
+            f"{resolved.session.clock}; nobody else lives in that time"
+        )
+    if resolved.record.dir is not None:
+        _check_folder(Path(resolved.record.dir))
+    layout = make_layout(robot.info, leader.info)
+    if leader.info.renders == "torque":  # what would not be stable is refused here
+        feedback = make_feedback(resolved, leader.info)
+        make_haptics(feedback, robot, leader.info, resolved.retarget, layout, through)
+    return Plan(resolved, robot, leader, retargeting, layout)
+
+
+def make_feedback(resolved: Resolved, leader: LeaderInfo) -> FeedbackSettings:
+    """Return the section ``feedback``: its loop no quicker than the rates allow."""
+    feedback: FeedbackSettings = resolved.feedback
+    least = find_loop_delay(leader.rate, resolved.session.rate, find_rate(resolved))
+    delay = max(feedback.rig.loop_delay, least)
+    return replace(feedback, rig=replace(feedback.rig, loop_delay=delay))
+
+
+def find_rate(resolved: Resolved) -> float:
+    """Return the follower's rate, which is the gate's, before it is open, [Hz]."""
+    return float(getattr(resolved.env, "rate", resolved.session.rate))
+
+
+def _make_known_leader(resolved: Resolved, clock: Clock) -> Leader:
+    """Construct the leader; files it cannot read are a refusal, nothing is open yet."""
+    leader = make_leader(resolved, clock)
+    try:
+        leader.info  # noqa: B018 - some read their files for it
+    except DeviceError as err:
+        raise ConfigError(str(err)) from err
+    return leader
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a folder that cannot take recordings; leaves nothing behind."""
+    there = next(p for p in (folder, *folder.parents) if p.exists())
+    try:
+        tempfile.TemporaryFile(dir=there).close()
+    except OSError as err:
+        raise ConfigError(
+            f"record.dir: expected a folder that can be written to, got '{folder}' "
+            f"('{there}': {err.strerror}); choose another"
+        ) from err

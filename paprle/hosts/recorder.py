@@ -1,0 +1,78 @@
+"""The recorder process: outlives session and gate, so that nothing written is lost."""
+
+from __future__ import annotations
+
+import json
+import select
+import sys
+import time
+
+from paprle.hosts.factories import RING_BYTES, make_leader, read_payload
+from paprle.ipc.mailbox import Ring
+from paprle.ipc.process import Role, is_closed, run_role
+from paprle.ipc.records import make_layout
+from paprle.recording.header import make_recording_header
+from paprle.recording.recorder import Recorder
+
+_POLL = 0.005  # [s] chosen: well below record.flush
+_GATE_BRAKES = 6.0  # [s] chosen: longer than the gate takes to brake and close
+
+
+def main(role: Role) -> None:
+    """Host the recorder until the session, and then the gate, are gone."""
+    resolved, robot = read_payload(role.payload)
+    leader = make_leader(resolved).info
+    told, _, _ = select.select([sys.stdin, role.fds["session_alive"]], [], [])
+    if sys.stdin not in told or not (line := sys.stdin.readline()):
+        return  # the session gave up before the gate was ready
+    header = make_recording_header(
+        config=role.payload["config"],
+        names={
+            "leader": resolved.leader_name,
+            "follower": resolved.follower_name,
+            "env": resolved.env_name,
+        },
+        robot=robot,
+        leader=leader,
+        gate_period=1.0 / float(json.loads(line)["gate_rate"]),
+    )
+    rings = [Ring(RING_BYTES, role.fds[name]) for name in ("session_ring", "gate_ring")]
+    recorder = Recorder(resolved.record, make_layout(robot, leader), header, rings)
+    role.report("ready")
+    reason = _record(role, recorder)
+    recorder.finish(reason, time.monotonic_ns())
+    _report(role, recorder, "")
+
+
+def _record(role: Role, recorder: Recorder) -> str:
+    """Record until there is nobody left; say why an open episode ended."""
+    told, end = "", float("inf")
+    while time.monotonic() < end:
+        recorder.step(time.monotonic_ns())
+        told = _report(role, recorder, told)
+        if end == float("inf") and is_closed(role.fds["session_alive"]):
+            end = time.monotonic() + _GATE_BRAKES
+        if end < float("inf") and is_closed(role.fds["gate_alive"]):
+            break
+        time.sleep(_POLL)  # noqa: TID251 - this loop waits for the rings
+    return "session died"
+
+
+def _report(role: Role, recorder: Recorder, told: str) -> str:
+    """Tell the session what it has not been told yet; return all it knows."""
+    text = recorder.failure or recorder.warning
+    state = f"{text}|{recorder.path}|{len(recorder.manifests)}"
+    if state != told:
+        role.report(
+            "recording",
+            failure=recorder.failure,
+            warning=recorder.warning,
+            dropped={name: n for name, n in recorder.count_dropped().items() if n},
+            path=str(recorder.path or ""),
+            episodes=[str(path) for path in recorder.manifests],
+        )
+    return state
+
+
+if __name__ == "__main__":
+    run_role(main)

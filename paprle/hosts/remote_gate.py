@@ -1,0 +1,190 @@
+"""The gate's stand-in beside the session, when the follower is on another machine.
+
+It has the gate's mailboxes and pipes, sends set-points over the link, and brings the
+gate's status, and each of its periods where it is recorded, back in this host's time.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from types import FrameType
+
+from paprle.config import Resolved
+from paprle.contracts.errors import DeviceError
+from paprle.hosts.factories import RING_BYTES
+from paprle.hosts.linked import (
+    PERIOD_RATE,
+    SILENCE,
+    identify,
+    make_link,
+    read_key,
+)
+from paprle.hosts.plan import make_robot
+from paprle.ipc.loop import DeadlineLoop, freeze_garbage, request_realtime
+from paprle.ipc.mailbox import Mailbox, Ring
+from paprle.ipc.process import Role, is_closed, run_role
+from paprle.ipc.records import Record, Request, Stream, make_gate_layout
+from paprle.link.leader_end import LeaderEnd
+
+_FAREWELL = 6.0  # [s] chosen: the gate brakes and leaves its follower
+_AGAIN = 0.02  # [s] chosen: how often a last word is said again
+_N_BYES = 5  # chosen: some may be lost
+_UNANSWERED = 3.0  # [s] chosen: an answer takes a round trip, and DDS a second to match
+
+
+class RemoteGate:
+    """The leader's end of the link, in the place of the gate process."""
+
+    def __init__(self, role: Role) -> None:
+        resolved = Resolved.from_dict(role.payload["config"])
+        robot = make_robot(resolved).info
+        layout = make_gate_layout(robot)
+        self._role = role
+        self._peer = resolved.link.peer
+        self._setpoints = Mailbox(layout.setpoint, role.fds["setpoint"])
+        self._status = Mailbox(layout.status, role.fds["status"])
+        self._ring = Ring(RING_BYTES, role.fds["gate_ring"])
+        self._link = make_link(resolved, is_leader=True)
+        self._end = LeaderEnd(
+            read_key(resolved),
+            layout,
+            identify(resolved, robot, layout),
+            is_recorded=resolved.record.dir is not None,
+        )
+        self._n_sent = 0
+        self._last: Record | None = None
+        self._said_ns = self._begin_ns = 0
+        self._must_end = False
+
+    def run(self) -> None:
+        """Run until the session ends, or the follower's host does."""
+        signal.signal(signal.SIGTERM, self._ask_end)
+        self._link.open()
+        request_realtime()
+        freeze_garbage()
+        loop = DeadlineLoop(PERIOD_RATE)
+        try:
+            while not self._is_over():
+                loop.wait()
+                self._step(time.monotonic_ns())
+            self._say_goodbye(loop)
+        finally:
+            self._link.close()
+
+    def _is_over(self) -> bool:
+        return self._must_end or is_closed(self._role.fds["session_alive"])
+
+    def _step(self, now_ns: int) -> None:
+        """Say and hear once.
+
+        Raises:
+            DeviceError: If the follower's host refuses, failed, or fell silent.
+        """
+        end = self._end
+        if not end.has_left:
+            end.ask(now_ns)
+        if not end.has_left and self._setpoints.count != self._n_sent:
+            self._n_sent = self._setpoints.count
+            self._last = self._setpoints.read()
+            if self._last is not None:
+                end.send_setpoint(self._last, now_ns)
+        self._hear(now_ns)
+        self._watch_answers(now_ns)
+        if end.refusal:
+            raise DeviceError(f"link: {self._peer}: {end.refusal}")
+        if end.is_over(now_ns):
+            raise DeviceError(f"link: {self._peer}: the gate ended; see what it says")
+        if end.answered_ns and now_ns - end.answered_ns > SILENCE * 1e9:
+            raise DeviceError(
+                f"link: {self._peer}: expected to hear of the gate, got nothing for "
+                f"{SILENCE:g} [s]; it brakes by itself. Look at the network"
+            )
+
+    def _watch_answers(self, now_ns: int) -> None:
+        """Say once that nobody answers: he who waits does not know what for."""
+        if self._begin_ns < 0 or self._end.answered_ns:
+            return
+        self._begin_ns = self._begin_ns or now_ns
+        if now_ns - self._begin_ns < _UNANSWERED * 1e9:
+            return
+        self._begin_ns = -1
+        refused = self._end.refused
+        counts = ", ".join(f"{why} {n}" for why, n in sorted(refused.items()))
+        self._role.report(
+            "trouble",
+            message=f"no answer from {self._peer}: is `paprle serve` running there, "
+            "with our address as link.peer, and is the key the same? Refused here: "
+            f"{counts or 'nothing'}",
+        )
+
+    def _hear(self, now_ns: int) -> None:
+        """Take what came, and send what waits."""
+        end = self._end
+        status = end.take(self._link.receive(), now_ns)
+        if status is not None:
+            self._status.write(status)
+        for record in end.records:
+            self._ring.push(Stream.GATE, record)
+        end.records.clear()
+        for data in end.outbox:
+            self._link.send(data)
+        end.outbox.clear()
+        self._pass_reports()
+
+    def _pass_reports(self) -> None:
+        """Let the session know what the gate said.
+
+        Raises:
+            DeviceError: If it failed.
+        """
+        reports, self._end.reports = self._end.reports, []
+        for report in reports:
+            if report["event"] == "error":
+                raise DeviceError(f"at {self._peer}: {report['message']}")
+            if report["event"] == "ready":
+                trip = 2e-6 * self._end.clock.delay_ns
+                report["note"] = "\n".join(
+                    filter(
+                        None,
+                        [
+                            f"the gate is at {self._peer}, {trip:.1f} ms there and "
+                            "back; forces are not rendered over a link",
+                            report.get("note", ""),
+                        ],
+                    )
+                )
+            self._role.report(report.pop("event"), **report)
+
+    def _say_goodbye(self, loop: DeadlineLoop) -> None:
+        """Repeat the last word until the gate has gone, then leave."""
+        end, until = self._end, time.monotonic() + _FAREWELL
+        is_farewell = (
+            self._last is not None and int(self._last["request"]) == Request.DISARM
+        )
+        n_byes = 0
+        while time.monotonic() < until and (n_byes < _N_BYES or end.has_left):
+            loop.wait()
+            now_ns = time.monotonic_ns()
+            if end.is_over(now_ns):
+                return
+            if not end.has_left and now_ns - self._said_ns > _AGAIN * 1e9:
+                self._said_ns = now_ns
+                if is_farewell and self._last is not None:
+                    end.send_setpoint(self._last, now_ns)
+                else:
+                    end.send_bye(now_ns)
+                    n_byes += 1
+            self._hear(now_ns)
+
+    def _ask_end(self, _signal: int, _frame: FrameType | None) -> None:
+        self._must_end = True
+
+
+def main(role: Role) -> None:
+    """Host the leader's end."""
+    RemoteGate(role).run()
+
+
+if __name__ == "__main__":
+    run_role(main)

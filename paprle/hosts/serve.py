@@ -1,0 +1,215 @@
+"""The follower's host of a link: starts a gate for whoever may have it, one at a time.
+
+The gate process is the same as beside a session, with the same mailboxes; here they are
+filled from the link. What makes it brake is in it: the age of what it is told, and the
+end of this process.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import time
+from collections import Counter
+from types import FrameType
+from typing import Any
+
+from paprle.config import Resolved
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.types import GateState
+from paprle.gate.reason_text import describe_reasons
+from paprle.hosts.linked import (
+    PERIOD_RATE,
+    SILENCE,
+    identify,
+    make_link,
+    read_key,
+)
+from paprle.hosts.plan import make_robot
+from paprle.hosts.roles import Roles
+from paprle.hosts.status import print_line
+from paprle.hosts.warm import compile_once
+from paprle.ipc.loop import DeadlineLoop, request_realtime
+from paprle.ipc.records import make_gate_layout, read_stop_reason
+from paprle.link.follower_end import FollowerEnd
+from paprle.plugins import find_plugin, load_factory
+
+_N_BYES = 5  # chosen: some may be lost
+_MOST_TEXT = 1500  # chosen: a report has to fit a datagram
+_LINGER = 1.0  # [s] chosen: for the last records to find room
+_TELL_NS = 5_000_000_000  # [ns] chosen: refusals come by the hundred
+_BACKLOG = 20_000  # chosen: 100 s of periods for a recorder that cannot be reached
+
+
+class FollowerHost:
+    """One robot, served to one session after another."""
+
+    def __init__(self, resolved: Resolved) -> None:
+        load_factory(find_plugin("follower", resolved.env_type))  # its SDK is there
+        robot = make_robot(resolved).info
+        self._layout = make_gate_layout(robot)
+        self._payload = {"config": resolved.to_dict()}
+        self._link = make_link(resolved, is_leader=False)
+        terms = identify(resolved, robot, self._layout)
+        self._end = FollowerEnd(read_key(resolved), robot, self._layout, terms)
+        self._roles: Roles | None = None
+        self._n_status = 0
+        self._is_let_go = False
+        self._kept: list[bytes] = []
+        self._told: Counter[str] = Counter()
+        self._told_ns = -_TELL_NS
+        self._has_input = True
+        self._signal = 0
+
+    def run(self) -> int:
+        """Serve until a signal ends it; returns the exit code."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._take_signal)
+        self._link.open()
+        request_realtime()
+        loop = DeadlineLoop(PERIOD_RATE)
+        print_line("serving; c and Enter allow a stop to be cleared")
+        try:
+            while not self._signal or self._roles is not None:
+                loop.wait()
+                self._step(time.monotonic_ns())
+            end = time.monotonic() + _LINGER
+            while self._kept and time.monotonic() < end:
+                loop.wait()
+                self._post()
+        finally:
+            self._link.close()
+        return 128 + self._signal
+
+    def _step(self, now_ns: int) -> None:
+        end = self._end
+        self._listen(now_ns)
+        setpoint = end.take(self._link.receive(), now_ns)
+        if end.is_open and self._roles is None:
+            self._begin()
+        if self._roles is not None:
+            if setpoint is not None:
+                self._roles.setpoints.write(setpoint)
+            self._watch(self._roles, now_ns)
+        self._tell_refused(now_ns)
+        self._post()
+
+    def _begin(self) -> None:
+        print_line("a session begins")
+        self._roles = Roles(self._layout, self._payload)
+        self._n_status, self._is_let_go = 0, False
+        self._roles.start("gate")
+
+    def _watch(self, roles: Roles, now_ns: int) -> None:
+        """Pass on what the gate says, and notice when either side is gone."""
+        end = self._end
+        for _, report in roles.poll():
+            self._pass_report(report, now_ns)
+        if roles.status.count != self._n_status:
+            self._n_status = roles.status.count
+            status = roles.status.read()
+            if status is not None:
+                end.send_status(status, now_ns)
+        self._pass_records(roles, now_ns)
+        is_silent = now_ns - end.heard_ns > SILENCE * 1e9
+        if (not end.is_open or is_silent or self._signal) and not self._is_let_go:
+            self._is_let_go = True
+            roles.let_go("gate")  # it brakes, and ends
+        if not roles.is_alive("gate"):
+            self._finish(roles, now_ns)
+
+    def _pass_records(self, roles: Roles, now_ns: int) -> None:
+        for data in roles.drain_gate():
+            if self._end.is_recorded:
+                self._end.send_record(data, now_ns)
+
+    def _pass_report(self, report: dict[str, Any], now_ns: int) -> None:
+        keys = ("event", "rate", "lag", "note", "message")
+        short = {k: report[k] for k in keys if k in report}
+        for key in ("note", "message"):
+            if key in short:
+                print_line(short[key] or "the gate is ready")
+                short[key] = short[key][:_MOST_TEXT]
+        self._end.send_report(short, now_ns)
+
+    def _finish(self, roles: Roles, now_ns: int) -> None:
+        """The gate has ended: tell so, and forget the session."""
+        roles.dismiss("gate")
+        self._pass_records(roles, now_ns)
+        status = roles.status.read()
+        if status is not None and int(status["state"]) == GateState.STOPPED:
+            why = describe_reasons(int(status["latched"]), read_stop_reason(status))
+            self._end.locked = (
+                f"expected a robot that may move, got one that was stopped: {why}; "
+                "look at it, then type c and Enter where it is served"
+            )
+            print_line(f"stopped: {why}; type c and Enter to allow another session")
+        for _ in range(_N_BYES):
+            self._end.send_bye(now_ns)
+        self._post()
+        refused = [f"{why} {n}" for why, n in sorted(self._end.refused.items())]
+        jumps = self._end.clock.n_jumps
+        refused += [f"clock jumped {jumps}"] if jumps else []
+        print_line(f"the session is over; refused: {', '.join(refused) or 'nothing'}")
+        self._end.refused.clear()
+        self._told.clear()
+        self._end.close()
+        self._roles = None
+
+    def _tell_refused(self, now_ns: int) -> None:
+        """Say what is refused while it is: a session may never begin because of it."""
+        new = self._end.refused - self._told
+        if not new or now_ns - self._told_ns < _TELL_NS:
+            return
+        self._told_ns, self._told = now_ns, self._end.refused.copy()
+        counts = ", ".join(f"{why} {n}" for why, n in sorted(new.items()))
+        is_shut = new["wrong key"] and self._roles is None
+        hint = "; is the key the same on both hosts?" if is_shut else ""
+        print_line(f"refused: {counts}{hint}")
+
+    def _post(self) -> None:
+        """Send what waits; what must arrive waits until there is room for it."""
+        kept, self._kept = self._kept, []
+        for data, must_arrive in self._end.outbox:
+            if must_arrive:
+                kept.append(data)
+            else:
+                self._link.send(data)
+        self._end.outbox.clear()
+        while kept and self._link.send(kept[0], must_arrive=True):
+            kept.pop(0)
+        self._kept = kept[-_BACKLOG:]
+
+    def _listen(self, now_ns: int) -> None:
+        """Somebody beside the robot may allow a stop to be cleared."""
+        if not self._has_input or not select.select([sys.stdin], [], [], 0)[0]:
+            return
+        data = os.read(sys.stdin.fileno(), 1024)
+        self._has_input = bool(data)
+        if b"c" in data.split():
+            self._end.permit(now_ns)
+            print_line("a stop may be cleared within 30 s, and a session may begin")
+
+    def _take_signal(self, number: int, _frame: FrameType | None) -> None:
+        self._signal = self._signal or number
+
+
+def serve(resolved: Resolved) -> int:
+    """Serve the config's follower to a leader on another host.
+
+    Args:
+        resolved: The config, the leader's host has the same but for addresses.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        ConfigError: If something does not fit; nothing was opened.
+    """
+    if resolved.link.peer is None:
+        raise ConfigError("link.peer: expected the leader host's address, got none")
+    host = FollowerHost(resolved)
+    compile_once()
+    return host.run()

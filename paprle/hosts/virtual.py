@@ -1,0 +1,168 @@
+"""Leader, tick, gate and a simulated follower in one process, in lock-step.
+
+Time is a number that this loop advances, so a run is the same to the last bit every
+time: for tests, for comparing replays, for evaluating in a batch.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from paprle.config import Resolved
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.types import Actions
+from paprle.gate.controller import GateController
+from paprle.hosts.plan import Plan, make_follower, make_plan
+from paprle.hosts.status import print_line, summarise
+from paprle.ipc.records import Record, Stream, pack_sample
+from paprle.recording.header import make_recording_header
+from paprle.recording.recorder import Recorder
+from paprle.session.core import Core
+from paprle.session.motion import Motion
+
+_LONGEST = 24 * 3600 * 10**9  # [ns] chosen: a run that never ends is a mistake
+
+
+class VirtualClock:
+    """Monotonic time that only moves when told to.
+
+    Attributes:
+        now_ns: The time, [ns].
+    """
+
+    def __init__(self) -> None:
+        self.now_ns = 10**9
+
+    def __call__(self) -> int:
+        """Return the time, [ns]."""
+        return self.now_ns
+
+
+class ListRing:
+    """The recorder's ring, inside one process."""
+
+    def __init__(self) -> None:
+        self._records: list[tuple[int, bytes]] = []
+        self.dropped: dict[int, int] = {}
+
+    def push(self, kind: int, payload: bytes) -> bool:
+        """Append a record."""
+        self._records.append((kind, payload))
+        return True
+
+    def drain(self) -> list[tuple[int, bytes]]:
+        """Return all records since the last call."""
+        records, self._records = self._records, []
+        return records
+
+
+class VirtualSession:
+    """A whole session on one virtual clock.
+
+    Attributes:
+        core: The session's core, for its end reason.
+        recorder: The recorder, when there is one.
+    """
+
+    def __init__(self, resolved: Resolved) -> None:
+        self.clock = VirtualClock()
+        self.plan: Plan = make_plan(resolved, self.clock)
+        self._follower = make_follower(resolved, self.plan.robot, self.clock)
+        self._ring = ListRing()
+        info = self._follower.open()
+        if not info.simulated:
+            self._follower.close("hold")
+            raise ConfigError(
+                f"session.clock: expected 'wall' for env '{resolved.env_name}', got "
+                "'virtual'; a real robot does not wait for virtual time"
+            )
+        self.plan.leader.open()
+        self._tick_ns = round(1e9 / resolved.session.rate)
+        self._gate_ns = round(1e9 / info.rate)
+        self._controller = GateController(
+            self.plan.robot,
+            resolved.gate,
+            self._follower,
+            info,
+            self.plan.layout,
+            1.0 / resolved.session.rate,
+        )
+        motion = Motion(
+            self.plan.robot, self.plan.retargeting, resolved.gate, self.plan.layout
+        )
+        self.core = Core(
+            resolved.session,
+            self.plan.leader.info,
+            self.plan.layout,
+            motion,
+            session_id=1,
+            is_interactive=False,
+        )
+        self.recorder = self._make_recorder(info.rate)
+
+    def _make_recorder(self, gate_rate: float) -> Recorder | None:
+        resolved = self.plan.resolved
+        if resolved.record.dir is None:
+            return None
+        header = make_recording_header(
+            config=resolved.to_dict(),
+            names={
+                "leader": resolved.leader_name,
+                "follower": resolved.follower_name,
+                "env": resolved.env_name,
+            },
+            robot=self.plan.robot.info,
+            leader=self.plan.leader.info,
+            gate_period=1.0 / gate_rate,
+        )
+        return Recorder(resolved.record, self.plan.layout, header, [self._ring])
+
+    def run(self) -> str:
+        """Run to the end and return the end reason."""
+        actions = Actions()
+        status = self._controller.step(None, self.clock.now_ns)
+        setpoint: Record | None = None
+        next_tick = next_gate = self.clock.now_ns
+        is_over = False
+        while not is_over and self.clock.now_ns < _LONGEST:
+            self.clock.now_ns = min(next_tick, next_gate)
+            if self.clock.now_ns == next_tick:
+                setpoint, is_over = self._tick(status, actions)
+                next_tick += self._tick_ns
+            if self.clock.now_ns == next_gate:
+                status = self._controller.step(setpoint, self.clock.now_ns)
+                self._ring.push(Stream.GATE, status.tobytes())
+                next_gate += self._gate_ns
+            if self._controller.fault is not None:
+                raise self._controller.fault
+        self._close()
+        return self.core.end_reason
+
+    def _tick(self, status: Record, actions: Actions) -> tuple[Record, bool]:
+        sample = self.plan.leader.latest()
+        packed = None if sample is None else pack_sample(self.plan.layout, sample)
+        now_ns = self.clock.now_ns
+        output = self.core.step(now_ns, packed, status, actions)
+        output.tick["posted_ns"] = now_ns
+        for event in output.events:
+            self._push_event(event)
+        self._ring.push(Stream.TICK, output.tick.tobytes())
+        self.plan.leader.apply(output.feedback)
+        if self.recorder is not None:
+            self.recorder.step(now_ns)
+        else:
+            self._ring.drain()
+        return output.setpoint, output.is_over
+
+    def _push_event(self, event: dict[str, Any]) -> None:
+        self._ring.push(Stream.EVENT, json.dumps(event).encode())
+
+    def _close(self) -> None:
+        self.plan.leader.close()
+        if self.recorder is not None:
+            self.recorder.finish(self.core.end_reason, self.clock.now_ns)
+        self._follower.close("hold")
+        episodes = self.recorder.manifests if self.recorder else ()
+        for line in summarise(self.core, 0, {"episodes": [str(p) for p in episodes]}):
+            print_line(line)

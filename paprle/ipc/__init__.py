@@ -1,0 +1,1 @@
+"""Between processes: records, mailboxes and rings, children, loops, clocks."""

@@ -1,0 +1,200 @@
+"""Latest-wins snapshots and the recorder's ring, shared between processes.
+
+Both live in an unlinked file in memory that two processes map; the descriptor is
+inherited, so nothing is left behind whoever dies. There is no lock that a killed
+process could keep: a mailbox has two slots with a counter and a checksum each, and a
+ring has one producer and one consumer. Nobody ever waits.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import tempfile
+import zlib
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from paprle.contracts.errors import SessionError
+from paprle.ipc.records import Record
+
+T = TypeVar("T")
+
+_N_KINDS = 8  # chosen: more than Stream has
+_SLOT_HEAD = 2  # words: number and checksum
+_RING_HEADER = 64 + 8 * _N_KINDS
+
+
+def _make_shared(n_bytes: int) -> int:
+    """Return the descriptor of an unlinked file of that size, zero-filled.
+
+    It lies in memory where the kernel has such files: a page of one on a disk is
+    written back now and then, and who touches it meanwhile may wait for the disk.
+    """
+    if hasattr(os, "memfd_create"):
+        fd = os.memfd_create("paprle")
+    else:
+        with tempfile.TemporaryFile() as file:
+            fd = os.dup(file.fileno())
+    os.truncate(fd, n_bytes)
+    return fd
+
+
+def _map(fd: int, n_bytes: int) -> mmap.mmap:
+    try:
+        return mmap.mmap(fd, n_bytes)
+    except OSError as err:
+        raise SessionError(
+            f"session: expected room for {n_bytes} bytes of shared memory, got "
+            f"'{err.strerror}'; free memory, or raise its limit (ulimit -v)"
+        ) from err
+
+
+class Mailbox:
+    """One snapshot of a fixed dtype: the newest wins, a torn one is never seen.
+
+    The writer fills the slot that is not current and only then publishes its number,
+    so a writer killed in the middle leaves the previous snapshot whole.
+
+    Attributes:
+        fd: Descriptor to hand to the other process.
+    """
+
+    def __init__(self, dtype: np.dtype[np.void], fd: int | None = None) -> None:
+        self._dtype = dtype
+        self._stride = _SLOT_HEAD + -(-dtype.itemsize // 8)
+        size = 8 * (1 + 2 * self._stride)
+        # of each slot, its first word and the bytes of its record
+        starts = [(at, 8 * (at + _SLOT_HEAD)) for at in (1, 1 + self._stride)]
+        self._slots = [
+            (at, slice(start, start + dtype.itemsize)) for at, start in starts
+        ]
+        self.fd = _make_shared(size) if fd is None else fd
+        self._map = _map(self.fd, size)
+        # the count, then two slots: in words, as memory writes them, at once
+        self._words = memoryview(self._map).cast("Q")
+
+    def write(self, record: Record) -> None:
+        """Publish a copy of the record; only one process may write."""
+        words = self._words
+        count = words[0] + 1
+        at, place = self._slots[count % 2]
+        payload = record.tobytes()
+        words[at] = 0
+        self._map[place] = payload
+        words[at + 1] = zlib.crc32(payload)
+        words[at] = count
+        words[0] = count
+
+    def read(self) -> Record | None:
+        """Return the newest record, or None before the first; never blocks."""
+        words = self._words
+        for _ in range(4):  # chosen: a writer can lap a reader, but not four times
+            count = words[0]
+            if count == 0:
+                return None
+            at, place = self._slots[count % 2]
+            number, checksum = words[at], words[at + 1]
+            payload = self._map[place]
+            if number == count and checksum == zlib.crc32(payload):
+                return np.ndarray((), self._dtype, payload)
+        return None
+
+    @property
+    def count(self) -> int:
+        """How many records were written so far."""
+        return self._words[0]
+
+
+class Newest(Generic[T]):
+    """What a mailbox holds, unpacked once each time that it changes."""
+
+    def __init__(self, mailbox: Mailbox, unpack: Callable[[Record], T]) -> None:
+        self._mailbox, self._unpack, self._count = mailbox, unpack, 0
+        self._newest: T | None = None
+
+    def read(self) -> T | None:
+        """Return the newest, the same object until it changes; None before the first.
+
+        Two threads may read: at worst both unpack.
+        """
+        count = self._mailbox.count
+        if count != self._count:
+            record = self._mailbox.read()
+            if record is not None:
+                self._newest, self._count = self._unpack(record), count
+        return self._newest
+
+
+class Ring:
+    """Bytes from one producer to one consumer, bounded, with drops counted by kind.
+
+    Attributes:
+        fd: Descriptor to hand to the other process.
+    """
+
+    def __init__(self, n_bytes: int, fd: int | None = None) -> None:
+        self._size = n_bytes
+        self.fd = _make_shared(_RING_HEADER + n_bytes) if fd is None else fd
+        self._map = _map(self.fd, _RING_HEADER + n_bytes)
+        self._ends = np.frombuffer(self._map, dtype="u8", count=2)  # head, tail
+        self._dropped = np.frombuffer(
+            self._map, dtype="u8", count=_N_KINDS, offset=_RING_HEADER - 8 * _N_KINDS
+        )
+
+    def push(self, kind: int, payload: bytes, spare: int = 0) -> bool:
+        """Append a record, if it leaves room for those of more weight.
+
+        Args:
+            kind: What it is.
+            payload: The record.
+            spare: How much has to stay free, [bytes].
+
+        Returns:
+            False, and one more drop is counted, when it has no room.
+        """
+        head, tail = int(self._ends[0]), int(self._ends[1])
+        need = 8 + len(payload)
+        if need > self._size - (head - tail) - spare:
+            self._dropped[kind] += 1
+            return False
+        header = len(payload).to_bytes(4, "little") + kind.to_bytes(4, "little")
+        self._put(head, header + payload)
+        self._ends[0] = head + need
+        return True
+
+    def drain(self) -> list[tuple[int, bytes]]:
+        """Return all records pushed since the last call, oldest first."""
+        head, tail = int(self._ends[0]), int(self._ends[1])
+        records = []
+        while tail < head:
+            header = self._take(tail, 8)
+            n_bytes = int.from_bytes(header[:4], "little")
+            kind = int.from_bytes(header[4:], "little")
+            records.append((kind, self._take(tail + 8, n_bytes)))
+            tail += 8 + n_bytes
+        self._ends[1] = tail
+        return records
+
+    @property
+    def dropped(self) -> dict[int, int]:
+        """How many records of each kind found no room."""
+        return {kind: int(n) for kind, n in enumerate(self._dropped) if n}
+
+    def _put(self, position: int, data: bytes) -> None:
+        at = position % self._size
+        first = min(len(data), self._size - at)
+        self._map[_RING_HEADER + at : _RING_HEADER + at + first] = data[:first]
+        if first < len(data):
+            rest = data[first:]
+            self._map[_RING_HEADER : _RING_HEADER + len(rest)] = rest
+
+    def _take(self, position: int, n_bytes: int) -> bytes:
+        at = position % self._size
+        first = min(n_bytes, self._size - at)
+        data = self._map[_RING_HEADER + at : _RING_HEADER + at + first]
+        if first < n_bytes:
+            data += self._map[_RING_HEADER : _RING_HEADER + n_bytes - first]
+        return data

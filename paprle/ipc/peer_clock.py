@@ -1,0 +1,115 @@
+"""Another host's monotonic clock, as far as datagrams tell of it.
+
+The smallest difference between arrival and stamp is that of the quickest datagram: what
+another took longer, it waited on the way. How long the quickest took is half of the
+quickest round trip. Both are kept for some seconds, so that a drift is followed, and
+times are carried over by an offset that follows slowly, so that they never jump; a
+clock that jumps begins anew, and so does a way that grew by as much: until a round trip
+has been seen since, nobody knows how old anything is. Nothing here makes a set-point
+younger than its arrival.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+_BUCKET_NS = 10_000_000_000  # [ns] chosen: at 200 ppm two of them drift by 4 ms
+_JUMP_NS = 1_000_000_000  # [ns] spec: safety.md A1, ±1 s
+_SLEW = 1e-3  # chosen: five times the drift of a poor crystal
+
+
+class Stamped(Protocol):
+    """What a datagram tells of time, [ns]."""
+
+    @property
+    def stamp_ns(self) -> int:
+        """When it was sent, in the sender's time."""
+
+    @property
+    def echo_ns(self) -> int:
+        """The newest stamp the sender had from us, in our time; 0: none."""
+
+    @property
+    def held_ns(self) -> int:
+        """How long ago that one had come there."""
+
+
+class PeerClock:
+    """Estimates a peer's clock from what arrives.
+
+    Attributes:
+        n_jumps: How often its clock jumped, or a datagram took more than a second.
+    """
+
+    def __init__(self) -> None:
+        self.n_jumps = 0
+        self._heard: tuple[int, int] | None = None
+        self._begin_ns = self._offset = 0
+        self._offsets: list[int] = []
+        self._trips: list[int] = []
+
+    def take(self, packet: Stamped, now_ns: int) -> None:
+        """Learn from a datagram that arrived now."""
+        difference = now_ns - packet.stamp_ns
+        if self._offsets and abs(difference - min(self._offsets)) > _JUMP_NS:
+            self.n_jumps += 1
+            self._offsets, self._trips = [], []
+        if not self._offsets:
+            self._begin_ns, self._offset = now_ns, difference
+            self._offsets = [difference]
+        if now_ns - self._begin_ns > _BUCKET_NS:
+            self._begin_ns = now_ns
+            self._offsets = [self._offsets[-1], difference]
+            self._trips = self._trips[-1:]
+        self._offsets[-1] = min(self._offsets[-1], difference)
+        self._take_trip(packet, now_ns)
+        heard_ns = now_ns if self._heard is None else self._heard[1]
+        most = int(_SLEW * (now_ns - heard_ns))
+        wrong = min(self._offsets) - self._offset
+        self._offset += max(-most, min(most, wrong))
+        self._heard = packet.stamp_ns, now_ns
+
+    def make_echo(self, now_ns: int) -> tuple[int, int]:
+        """Return what lets the peer measure a round trip, see ``Stamped``."""
+        if self._heard is None:
+            return 0, 0
+        return self._heard[0], now_ns - self._heard[1]
+
+    @property
+    def delay_ns(self) -> int:
+        """How long the quickest datagram takes one way, [ns]; 0 before it is known."""
+        return min(self._trips) // 2 if self._trips else 0
+
+    def to_local(self, stamp_ns: int) -> int:
+        """Return a peer's time in ours, [ns]."""
+        return self.to_arrival(stamp_ns) - self.delay_ns
+
+    def to_arrival(self, stamp_ns: int) -> int:
+        """Return when what was sent at a peer's time arrives at the soonest, [ns]."""
+        return stamp_ns + self._offset
+
+    def compute_age(self, packet: Stamped, then_ns: int, now_ns: int) -> int | None:
+        """Return the age of what a datagram that came now says of a peer's time, [ns].
+
+        Args:
+            packet: It, taken before.
+            then_ns: The peer's time in question.
+            now_ns: Our time.
+
+        Returns:
+            The age, never less than nothing; None while the way is not known.
+        """
+        if not self._trips:
+            return None
+        quickest = packet.stamp_ns + min(self._offsets, default=0)
+        waited = max(0, now_ns - quickest)
+        return max(0, packet.stamp_ns - then_ns) + waited + self.delay_ns
+
+    def _take_trip(self, packet: Stamped, now_ns: int) -> None:
+        trip = now_ns - packet.echo_ns - packet.held_ns
+        # a peer whose clock jumped meanwhile has held it for less than no time, or it
+        # went quicker than that
+        if packet.echo_ns and packet.held_ns >= 0 and trip >= 0:
+            if len(self._trips) < len(self._offsets):
+                self._trips.append(trip)
+            self._trips[-1] = min(self._trips[-1], trip)

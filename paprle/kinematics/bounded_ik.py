@@ -1,0 +1,277 @@
+"""Towards a target that moves, as fast as the joints can: what is asked can be done.
+
+One period of a limb is a box of velocities: that of the last period changed by no more
+than A, none above V, and none from which a joint could not stop before its limit, as
+the gate has them. Within it
+
+    min ‖A y − b‖² + λ² ‖y − y_wish‖²
+
+with A = Q^½ J W^½, b = Q^½ e and y = W^-½ Δq, again where that leads, since the arm is
+not linear. y_wish is what the task leaves free: the last velocity, fading, and a lean
+towards home in proportion to it. With no joint to spare that is a singular direction
+alone, and a smooth motion goes straight through it: there it fades slowly, as long as
+the target is followed. λ² is next to nothing until it is lost, and then grows with what
+was left of the way, as the curvature does that a linear step leaves out.
+
+What was left is made up at a pace from which the joints can stop, beside going along
+with the target: the box of one period knows nothing of the next ones.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from paprle.compiled import compiled, inlined
+from paprle.contracts.types import Vec
+from paprle.kinematics.box import solve_box
+from paprle.kinematics.newton_ik import Found, is_met, is_usable, take_apart
+from paprle.kinematics.pose import find_error, linearise
+from paprle.kinematics.task import (
+    HOME,
+    MOBILITY,
+    Q_MAX,
+    Q_MIN,
+    PackedTask,
+    Q,
+    Room,
+    Task,
+    assign,
+    make_room,
+    unpack,
+)
+from paprle.robot.braking import compute_braking_velocity, compute_stopping_speed
+
+DQ_MAX, DDQ_MAX, DQ = range(3)
+"""Rows of ``rates``: V, A, and the velocity of the last period."""
+_LOW, _HIGH, _WISH, _Y = range(4)
+"""Rows of ``course``: the box, y_wish, and the motion of this period, [rad]."""
+_DAMPING = 1e-6  # [1] chosen: λ² on the target: too little to be seen in the answer
+_CURVATURE = 1.0  # [1/m] measured: λ² by what was left; 0.3 to 3 are nearly as good
+_CATCH_UP = 0.3  # [1] measured: of A, for what was left; 0.2 to 0.5 are as good
+_FADING = 0.022  # [s] measured: of the velocity that the task leaves free; ± a third
+_CARRYING = 0.3  # [s] measured: the same with no joint to spare; 0.2 to 0.5 are as good
+_LOST = 1e-4  # [m] chosen: with more left of the way a target is no longer followed
+_POSTURE_RATE = (
+    1.0  # [1/s] measured: way home in the free motion; 0.5 to 1.5 are as good
+)
+_POSTURE_SHARE = 0.5  # [1] chosen: of the speed, so that it rests when that does
+_CLOSE = 0.1  # [1] chosen: of the tolerances; nearer is no better
+_WITHIN = 1.0 - 1e-9  # chosen: of V and A; rounding must not make it more than they
+_LEAST_STEP = 1e-9  # [rad] chosen: far below any encoder
+_LEAPT = 20.0  # [m/s] chosen: what moves faster has not moved but is another target
+_TINY = 1e-24  # [rad] chosen: no way at all, as a positive number
+
+
+class Square(NamedTuple):
+    """The quadratic form of a step: ½ yᵀ H y − gᵀ y.
+
+    Attributes:
+        H: Aᵀ A + λ², shape (n, n).
+        g: Aᵀ b + λ² y_wish, shape (n,).
+    """
+
+    H: Vec
+    g: Vec
+
+
+@compiled
+def follow(
+    packed: PackedTask, T: Vec, q: Vec, rates: Vec, left: Vec, dt: float
+) -> Found:
+    """Move towards a target for one period.
+
+    Args:
+        packed: The limb; its task has one level, see ``can_follow``.
+        T: Target pose T_base_eef, shape (4, 4).
+        q: Where the limb is, shape (n,), [rad]; becomes where it is to be.
+        rates: See ``DQ_MAX`` …, shape (3, n), [rad/s], [rad/s²].
+        left: Weighted error that the last period left, shape (6,), [m]; becomes that
+            of this one.
+        dt: Period, [s]; 0 moves nothing.
+
+    Returns:
+        What is left; NaN where target or start are unusable.
+    """
+    R_target, p_target = np.empty((3, 3)), np.empty(3)
+    take_apart(T, R_target, p_target)
+    if not is_usable(R_target, p_target, q):
+        left[:] = 0.0
+        return math.nan, math.nan, 0, False, False
+    task = unpack(packed)
+    terms = task.terms
+    room = make_room(task, R_target, p_target, q)
+    err_pos, err_rot = find_error(task.tree, terms.free_axis, room, q)
+    is_there = is_met(terms, err_pos, err_rot)
+    fastest = 0.0
+    for j in range(len(q)):
+        fastest = max(fastest, abs(rates[DQ, j]))
+    if dt <= 0.0 or (is_there and fastest * dt < _LEAST_STEP):
+        return err_pos, err_rot, 0, False, is_there
+    course = np.zeros((4, len(q)))
+    _fill_course(task, q, rates, left, dt, course)
+    n, err_pos, err_rot = _converge(task, room, course, rates, left, dt)
+    for j in range(len(q)):  # against rounding
+        low, high = min(task.joints[Q_MIN, j], q[j]), max(task.joints[Q_MAX, j], q[j])
+        q[j] = min(max(room.joints[Q, j], low), high)
+    return err_pos, err_rot, n, True, is_met(terms, err_pos, err_rot)
+
+
+@compiled
+def can_follow(packed: PackedTask) -> bool:
+    """Tell whether a task has one level; with two, errors cannot be weighed."""
+    n_rows, n_first = packed.ints[2], packed.ints[3]
+    return bool(n_rows == n_first)
+
+
+@inlined
+def _fill_course(
+    task: Task, q: Vec, rates: Vec, left: Vec, dt: float, course: Vec
+) -> None:
+    """Write the box of a period, and what is wished for within it."""
+    joints, speed2, way2, n_moving = task.joints, 0.0, 0.0, 0
+    for j in range(len(q)):
+        mobility = joints[MOBILITY, j]
+        if mobility > 0.0:
+            low, high = _bound(task, q[j], j, rates, dt)
+            course[_LOW, j], course[_HIGH, j] = (
+                low * dt / mobility,
+                high * dt / mobility,
+            )
+            course[_WISH, j] = rates[DQ, j] * dt / mobility
+            course[_Y, j] = mobility * (joints[HOME, j] - q[j])
+            n_moving += 1
+            speed2 += course[_WISH, j] ** 2
+            way2 += course[_Y, j] ** 2
+    keep = math.exp(-dt / _FADING)
+    if n_moving <= len(task.rows):
+        followed = _LOST / (_LOST + _measure(left[: len(task.rows)]))
+        keep += followed * (math.exp(-dt / _CARRYING) - keep)
+    lean = _POSTURE_SHARE * math.sqrt(speed2) / max(math.sqrt(way2), _TINY)
+    lean = min(lean, _POSTURE_RATE * dt)
+    for j in range(len(q)):
+        wish = keep * course[_WISH, j] + (1.0 - keep) * lean * course[_Y, j]
+        course[_WISH, j], course[_Y, j] = wish, 0.0
+
+
+@inlined
+def _bound(task: Task, q: float, j: int, rates: Vec, dt: float) -> tuple[float, float]:
+    """Return the least and the largest velocity of a joint, as the gate allows them."""
+    V, A, v = _WITHIN * rates[DQ_MAX, j], _WITHIN * rates[DDQ_MAX, j], rates[DQ, j]
+    below = q - min(task.joints[Q_MIN, j], q)
+    above = max(task.joints[Q_MAX, j], q) - q
+    brake = compute_braking_velocity(v, A, dt)
+    low = max(-compute_stopping_speed(below, A, dt), v - A * dt, -V)
+    high = min(compute_stopping_speed(above, A, dt), v + A * dt, V)
+    return min(low, brake), max(high, brake)
+
+
+@inlined
+def _converge(
+    task: Task, room: Room, course: Vec, rates: Vec, left: Vec, dt: float
+) -> tuple[int, float, float]:
+    """Go where the period leads to, step by step.
+
+    Returns:
+        Steps, and the errors there; ``left`` takes the weighted one.
+    """
+    terms, k, n = task.terms, len(task.rows), course.shape[1]
+    form = Square(np.empty((n, n)), np.empty(n))
+    rest, x, bounds = np.zeros(k), np.empty(n), np.empty((2, n))
+    damping = _DAMPING + _CURVATURE * _measure(left[:k])
+    close = terms.tol_pos
+    if terms.rotation_weight > 0.0:
+        close = min(close, terms.rotation_weight * terms.tol_rot)
+    steps, pos, rot = 0, math.nan, math.nan
+    while steps < terms.max_iterations:
+        linearise(task, room)
+        _fill_square(room.A, damping, form.H)
+        if steps == 0:
+            _find_rest(room, form, rates, left, dt, rest)
+        steps += 1
+        _fill_slope(room, rest, course, damping, form.g)
+        for j in range(n):
+            bounds[0, j] = course[_LOW, j] - course[_Y, j]
+            bounds[1, j] = course[_HIGH, j] - course[_Y, j]
+        solve_box(form.H, form.g, bounds[0], bounds[1], x)
+        step = _go(task, room, course, x)
+        pos, rot = find_error(task.tree, terms.free_axis, room, room.joints[Q])
+        for i in range(k):
+            left[i] = task.weights[i] * room.e[task.rows[i]]
+            room.b[i] = left[i] - rest[i]
+        if step < _LEAST_STEP or _measure(room.b) < _CLOSE * close:
+            break
+    return steps, pos, rot
+
+
+@inlined
+def _measure(x: Vec) -> float:
+    """Return the length of a vector."""
+    size2 = 0.0
+    for i in range(len(x)):
+        size2 += x[i] * x[i]
+    return math.sqrt(size2)
+
+
+@inlined
+def _fill_square(A: Vec, damping: float, H: Vec) -> None:
+    """Write Aᵀ A + λ²."""
+    for i in range(len(H)):
+        for j in range(i + 1):
+            product = 0.0
+            for c in range(len(A)):
+                product += A[c, i] * A[c, j]
+            H[i, j] = H[j, i] = product
+        H[i, i] += damping
+
+
+@inlined
+def _fill_slope(room: Room, rest: Vec, course: Vec, damping: float, g: Vec) -> None:
+    """Write Aᵀ (b − rest) + λ² (y_wish − y)."""
+    for j in range(len(g)):
+        g[j] = damping * (course[_WISH, j] - course[_Y, j])
+        for i in range(len(rest)):
+            g[j] += room.A[i, j] * (room.b[i] - rest[i])
+
+
+@inlined
+def _go(task: Task, room: Room, course: Vec, x: Vec) -> float:
+    """Take a step; return the largest change of a joint, [rad]."""
+    largest = 0.0
+    for j in range(len(x)):
+        way = task.joints[MOBILITY, j] * x[j]
+        course[_Y, j] += x[j]
+        room.joints[Q, j] += way
+        largest = max(largest, abs(way))
+    return largest
+
+
+@inlined
+def _find_rest(
+    room: Room, form: Square, rates: Vec, left: Vec, dt: float, rest: Vec
+) -> None:
+    """Write how much of what was left has to wait for later periods."""
+    k, n, leap = len(rest), len(form.g), 0.0
+    for i in range(k):
+        leap += (room.b[i] - left[i]) ** 2
+    if leap > (_LEAPT * dt) ** 2:
+        assign(left[:k], room.b)
+    if _measure(left[:k]) == 0.0:
+        return
+    bounds, x = np.empty((2, n)), np.empty(n)
+    for j in range(n):
+        form.g[j] = 0.0
+        for i in range(k):
+            form.g[j] += room.A[i, j] * left[i]
+        bounds[0, j], bounds[1, j] = -math.inf, math.inf
+    solve_box(form.H, form.g, bounds[0], bounds[1], x)
+    share = 1.0
+    for j in range(n):
+        way = abs(room.joints[MOBILITY, j] * x[j])
+        if way > _TINY:
+            pace = compute_stopping_speed(way, _CATCH_UP * rates[DDQ_MAX, j], dt)
+            share = min(share, pace * dt / way)
+    for i in range(k):
+        rest[i] = (1.0 - share) * left[i]

@@ -1,0 +1,210 @@
+"""One step towards a target: weighted damped least squares, limits inside.
+
+    Δq = W Jᵀ (J W Jᵀ + λ² Q⁻¹)⁻¹ e
+
+with joint mobilities W, task weights Q = diag(I, r² I) and the body Jacobian J
+(``design.md`` 6.2; PAPRLE's Eq. 6 as printed has no effect, ``requirements.md`` 5.4);
+here with A = Q^½ J W^½, b = Q^½ e and y = W^-½ Δq. ``linear`` says how it is damped.
+
+A joint that would leave its limits is set onto its limit and the rest is solved again.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from paprle.compiled import compiled
+from paprle.contracts.types import Vec
+from paprle.kinematics.linear import invert_damped
+from paprle.kinematics.task import (
+    FREE,
+    HOME,
+    MOBILITY,
+    Q_MAX,
+    Q_MIN,
+    STEP,
+    WAY,
+    Q,
+    Terms,
+    Y,
+)
+
+_POSTURE_GAIN = 0.05  # [1] chosen: share of the way home in one solve
+_POSTURE_SHARE = 0.2  # [1] chosen: of the main motion, so that it rests when that does
+_TINY = 1e-24  # [rad] chosen: no way at all, as a positive number
+
+
+@compiled
+def find_step(
+    terms: Terms, A: Vec, b: Vec, joints: Vec, radius: float, is_first: bool
+) -> float:
+    """Write the step from where a limb stands, within limits and radius.
+
+    Args:
+        terms: Numbers of the task.
+        A: Weighted Jacobian, shape (k, n); used up.
+        b: Weighted error, shape (k,); used up.
+        joints: See ``Room.joints``; takes the step.
+        radius: Largest change of any joint, [rad].
+        is_first: Lean towards home.
+
+    Returns:
+        Size of what the second task adds, [rad].
+    """
+    n_free = joints.shape[1]
+    for j in range(joints.shape[1]):
+        mobility = joints[MOBILITY, j]
+        joints[FREE, j] = 1.0 if mobility > 0.0 else 0.0
+        joints[STEP, j] = 0.0
+        joints[WAY, j] = mobility * (joints[HOME, j] - joints[Q, j])
+        n_free -= 0 if mobility > 0.0 else 1
+    aside = _solve_free(terms, A, b, joints, n_free, is_first)
+    largest = 0.0
+    for j in range(joints.shape[1]):
+        largest = max(largest, abs(joints[STEP, j]))
+    if largest > radius:
+        for j in range(joints.shape[1]):
+            joints[STEP, j] *= radius / largest
+        for i in range(len(b)):
+            b[i] *= radius / largest
+    for rest in range(n_free - 1, -1, -1):
+        if not _fix_worst(A, b, joints):
+            break
+        aside = _solve_free(terms, A, b, joints, rest, is_first)
+    return aside
+
+
+@compiled
+def _fix_worst(A: Vec, b: Vec, joints: Vec) -> bool:
+    """Set the joint that leaves its limits most onto its limit; False if none does."""
+    worst, excess, way = -1, 0.0, 0.0
+    for j in range(joints.shape[1]):
+        lower = min(joints[Q_MIN, j] - joints[Q, j], 0.0)
+        upper = max(joints[Q_MAX, j] - joints[Q, j], 0.0)
+        allowed = min(max(joints[STEP, j], lower), upper)
+        if abs(joints[STEP, j] - allowed) > excess:
+            worst, excess, way = j, abs(joints[STEP, j] - allowed), allowed
+    if worst < 0:
+        return False
+    for i in range(len(b)):
+        b[i] -= A[i, worst] * way / joints[MOBILITY, worst]
+        A[i, worst] = 0.0
+    joints[STEP, worst] = way
+    joints[FREE, worst] = joints[WAY, worst] = 0.0
+    return True
+
+
+@compiled
+def _solve_free(
+    terms: Terms, A: Vec, b: Vec, joints: Vec, n_free: int, is_first: bool
+) -> float:
+    """Write the step of the free joints; returns the size of the second task's part."""
+    k, aside, y = terms.n_first, 0.0, joints[Y]
+    for j in range(len(y)):
+        y[j] = 0.0
+    if n_free > 0:
+        G = np.empty((k, k))
+        weakness = _solve(terms, A[:k], b[:k], min(k, n_free), G, y)
+        if n_free > k and len(b) > k:
+            aside = _add_second_task(terms, A, b, G, joints, weakness)
+        elif is_first and (n_free > k or weakness > 0.0):
+            _add_posture(A[:k], G, joints[WAY], y)
+    for j in range(len(y)):
+        if joints[FREE, j] > 0.0:
+            joints[STEP, j] = joints[MOBILITY, j] * y[j]
+    return aside
+
+
+@compiled
+def _solve(terms: Terms, A: Vec, b: Vec, rank: int, G: Vec, y: Vec) -> float:
+    """Write y = Aᵀ G b and G; returns how close to a singularity A is, 0 to 1."""
+    size = 0.0
+    for i in range(len(b)):
+        size += b[i] * b[i]
+    M = np.empty((len(b), len(b)))
+    square(A, M)
+    size = math.sqrt(size)
+    weakness, _ = invert_damped(M, rank, size, terms.damping, terms.sigma_min, G)
+    pull_back(A, G, b, y)
+    return weakness
+
+
+@compiled
+def square(A: Vec, M: Vec) -> None:
+    """Write A Aᵀ."""
+    for i in range(A.shape[0]):
+        for j in range(i + 1):
+            product = 0.0
+            for c in range(A.shape[1]):
+                product += A[i, c] * A[j, c]
+            M[i, j] = M[j, i] = product
+
+
+@compiled
+def pull_back(A: Vec, G: Vec, b: Vec, y: Vec) -> None:
+    """Add Aᵀ G b to y."""
+    for i in range(len(b)):
+        part = 0.0
+        for c in range(len(b)):
+            part += G[i, c] * b[c]
+        for j in range(len(y)):
+            y[j] += A[i, j] * part
+
+
+@compiled
+def _take_from(A: Vec, G: Vec, x: Vec) -> None:
+    """Take out of x what A can see of it: x −= Aᵀ G A x."""
+    seen = np.zeros(len(G))
+    for i in range(len(G)):
+        for j in range(len(x)):
+            seen[i] -= A[i, j] * x[j]
+    pull_back(A, G, seen, x)
+
+
+@compiled
+def _add_second_task(
+    terms: Terms, A: Vec, b: Vec, G: Vec, joints: Vec, weakness: float
+) -> float:
+    """Add to y what turns the eef and leaves it in place.
+
+    It fades out at singularities of the first task, where it would not stay in place.
+
+    Returns:
+        The size of what was added.
+    """
+    k, y, rank = terms.n_first, joints[Y], -terms.n_first
+    b_rest, A_rest = b[k:].copy(), A[k:].copy()
+    if weakness > 0.0:
+        M = np.empty((k, k))
+        square(A[:k], M)
+        invert_damped(M, k, 0.0, terms.damping, terms.sigma_min, G)
+    for i in range(len(b_rest)):
+        for j in range(len(y)):
+            b_rest[i] -= A_rest[i, j] * y[j]
+        _take_from(A[:k], G, A_rest[i])
+    for j in range(len(y)):
+        rank += 1 if joints[FREE, j] > 0.0 else 0
+    z, H = np.zeros(len(y)), np.empty((len(b_rest), len(b_rest)))
+    _solve(terms, A_rest, b_rest, min(len(b_rest), rank), H, z)
+    size = 0.0
+    for j in range(len(y)):
+        y[j] += (1.0 - weakness) * z[j]
+        size += z[j] * z[j]
+    return (1.0 - weakness) * math.sqrt(size)
+
+
+@compiled
+def _add_posture(A: Vec, G: Vec, way_home: Vec, y: Vec) -> None:
+    """Let y lean towards home in what the task leaves free, while it moves."""
+    z = way_home.copy()
+    _take_from(A, G, z)
+    size, main = 0.0, 0.0
+    for j in range(len(z)):
+        size += z[j] * z[j]
+        main += y[j] * y[j]
+    allowed = _POSTURE_SHARE * math.sqrt(main)
+    gain = min(_POSTURE_GAIN, allowed / max(math.sqrt(size), _TINY))
+    for j in range(len(z)):
+        y[j] += gain * z[j]

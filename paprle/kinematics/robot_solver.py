@@ -1,0 +1,234 @@
+"""All limbs of a robot in one call: what a tick does with its kinematics, compiled.
+
+The same as ``IkSolver.solve`` and ``Limb.fk`` limb by limb, without the microseconds
+that each call from Python costs.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from paprle.compiled import compiled
+from paprle.contracts.errors import CommandError
+from paprle.contracts.settings import IkSettings
+from paprle.contracts.types import Vec
+from paprle.kinematics.bounded_ik import DDQ_MAX, DQ, DQ_MAX, can_follow, follow
+from paprle.kinematics.newton_ik import Found, track
+from paprle.kinematics.seed import SEED_BOUND, draw_near
+from paprle.kinematics.task import PackedTask, pack
+from paprle.robot import RobotModel
+from paprle.robot.arrays import Bools, Ints
+
+_LAST = 3
+"""Row of ``LimbSolver``'s motion after those of ``follow``: the last answer, [rad]."""
+_LEAST_STEP = 1e-9  # [rad] chosen: no step, as a positive number
+
+
+class LimbSolver:
+    """Joints of a whole robot for the poses of its limbs.
+
+    Remembers how fast its last answer moved, and what that left of the way: a call that
+    goes on from there asks for what the gate allows. Any other starts from rest.
+    """
+
+    def __init__(
+        self, robot: RobotModel, ik: IkSettings, position_margin: float
+    ) -> None:
+        limbs = tuple(robot.limbs.values())
+        tasks = [pack(limb, ik, position_margin) for limb in limbs]
+        parts = [*zip(*tasks, strict=True), [limb.indices for limb in limbs]]
+        floats, ints, slides, joints = map(np.concatenate, parts)
+        self._tasks = floats, ints, slides, joints
+        sizes = [[len(array) for array in arrays] for arrays in parts]
+        self._ends: Ints = np.cumsum(np.array(sizes), axis=1)
+        self._max_step = ik.max_step
+        self._motion: Vec = np.zeros((4, len(robot.joint_names)))
+        self._motion[DQ_MAX], self._motion[DDQ_MAX] = robot.dq_max, robot.ddq_max
+        self._left: Vec = np.zeros((len(limbs), 6))
+        m, n = len(limbs), len(robot.joint_names)
+        self._shapes = (m, 4, 4), (m,), (n,), (n,), (n,)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the last answer: the next call starts from rest."""
+        self._motion[_LAST] = np.nan
+
+    def solve(
+        self,
+        T: Vec,
+        is_asked: Bools,
+        wanted: Vec,
+        q_prev: Vec,
+        q_cmd: Vec,
+        dt: float = math.inf,
+    ) -> tuple[Vec, Vec, bool]:
+        """Move each limb toward its pose, or to joints that are wanted.
+
+        Args:
+            T: Target T_base_eef by limb, shape (m, 4, 4).
+            is_asked: Which limbs have one, shape (m,).
+            wanted: Joints to be at, shape (n,), [rad] or [m]; NaN: anywhere.
+            q_prev: The last answer, shape (n,), [rad].
+            q_cmd: Where the robot is told to be, shape (n,), [rad]; a limb starts
+                from its last answer, drawn to near this (``draw_near``).
+            dt: Time since the last answer, [s]: limbs move as far as they can in it,
+                within V, A and what stops before their limits, one that was drawn from
+                rest. Without it, and where a limb has fewer joints than its task has
+                rows, as far as ``max_step`` and near the command.
+
+        Returns:
+            Joints, shape (n,); what is left, [m] over [rad], shape (2, m), NaN where
+            nothing was asked; and whether every pose was reached.
+
+        Raises:
+            CommandError: If an array is of another shape.
+        """
+        # kernels do not look where an array ends
+        shapes = T.shape, is_asked.shape, wanted.shape, q_prev.shape, q_cmd.shape
+        if shapes != self._shapes:
+            raise CommandError(
+                f"ik: expected targets, asked, wanted, q_prev and q_cmd of shapes "
+                f"{self._shapes}, got {shapes}; give all limbs and all joints"
+            )
+        q, errors = np.empty(len(q_prev)), np.empty((2, len(T)))
+        is_met = solve_limbs(
+            *self._tasks,
+            self._ends,
+            self._max_step,
+            self._motion,
+            self._left,
+            dt,
+            T,
+            is_asked,
+            wanted,
+            q_prev,
+            q_cmd,
+            q,
+            errors,
+        )
+        return q, errors, is_met
+
+
+@compiled
+def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
+    floats: Vec,
+    ints: Ints,
+    slides: Bools,
+    joints: Ints,
+    ends: Ints,
+    max_step: float,
+    motion: Vec,
+    left: Vec,
+    dt: float,
+    T: Vec,
+    is_asked: Bools,
+    wanted: Vec,
+    q_prev: Vec,
+    q_cmd: Vec,
+    q: Vec,
+    errors: Vec,
+) -> bool:
+    """Find the robot's joints; ``LimbSolver.solve`` says what is not said here.
+
+    Args:
+        floats: ``PackedTask.floats`` of all limbs in a row.
+        ints: ``PackedTask.ints`` likewise.
+        slides: ``PackedTask.slides`` likewise.
+        joints: Places of the limbs' joints likewise.
+        ends: Where each limb's part of these four ends, shape (4, m).
+        max_step: Largest change of a joint in one call, [rad].
+        motion: Rows of ``follow``'s rates, and the last answer, shape (4, n); becomes
+            that of this one.
+        left: Weighted error that the last answer left, shape (m, 6); likewise.
+        dt: See there.
+        T: See there.
+        is_asked: See there.
+        wanted: See there.
+        q_prev: See there.
+        q_cmd: See there.
+        q: Takes the joints.
+        errors: Takes what is left.
+
+    Returns:
+        Whether every pose was reached within the tolerances.
+    """
+    are_met = True
+    for j in range(len(q)):
+        q[j] = wanted[j] if math.isfinite(wanted[j]) else q_prev[j]
+    begin = np.zeros(4, dtype=np.int64)
+    for i in range(len(is_asked)):
+        end = ends[:, i]
+        own = joints[begin[3] : end[3]]
+        q_limb = q_prev[own]
+        pulled = draw_near(own, q_cmd, q_limb)
+        errors[0, i], errors[1, i], is_moved = math.nan, math.nan, False
+        if is_asked[i]:
+            task = PackedTask(
+                floats[begin[0] : end[0]],
+                ints[begin[1] : end[1]],
+                slides[begin[2] : end[2]],
+            )
+            if dt < math.inf and can_follow(task):
+                rates = _recall(motion, own, q_limb, left[i])
+                found = follow(task, T[i], q_limb, rates, left[i], dt)
+            else:
+                # q_des makes no leap, that of its start included
+                reach = max(max_step - pulled, _LEAST_STEP)
+                found = _go_near(task, T[i], own, q_cmd, q_limb, reach)
+                left[i] = 0.0
+            errors[0, i], errors[1, i], is_moved = found[0], found[1], found[3]
+            are_met = are_met and found[4]
+        for k in range(len(own)):
+            if is_moved or not math.isfinite(wanted[own[k]]):
+                q[own[k]] = q_limb[k]
+        # what was drawn near has not gone there by itself, nor will it go on so
+        _remember(motion, own, q_prev, q, dt if pulled == 0.0 else math.inf)
+        for k in range(4):
+            begin[k] = end[k]
+    return are_met
+
+
+@compiled
+def _go_near(
+    task: PackedTask, T: Vec, own: Ints, q_cmd: Vec, q: Vec, reach: float
+) -> Found:
+    """Move a limb towards its target, no joint too far from the command."""
+    found, is_far = track(task, T, q, reach), False
+    for k in range(len(own)):
+        low, high = q_cmd[own[k]] - SEED_BOUND, q_cmd[own[k]] + SEED_BOUND
+        is_far = is_far or not low <= q[k] <= high
+        q[k] = min(max(q[k], low), high)
+    if not (is_far and found[3]):
+        return found
+    pos, rot, n, _, is_met = track(task, T, q, _LEAST_STEP)  # what is left there
+    return pos, rot, n, True, is_met
+
+
+@compiled
+def _recall(motion: Vec, own: Ints, q: Vec, left: Vec) -> Vec:
+    """Return the rates of a limb, at rest where it does not go on from its last q."""
+    rates = np.empty((3, len(own)))
+    goes_on = True
+    for k in range(len(own)):
+        for row in range(3):
+            rates[row, k] = motion[row, own[k]]
+        V = rates[DQ_MAX, k]
+        rates[DQ, k] = min(max(rates[DQ, k], -V), V)  # the gate goes no faster
+        goes_on = goes_on and q[k] == motion[_LAST, own[k]]
+    if not goes_on:
+        rates[DQ] = 0.0
+        left[:] = 0.0
+    return rates
+
+
+@compiled
+def _remember(motion: Vec, own: Ints, q_prev: Vec, q: Vec, dt: float) -> None:
+    """Write where the joints are and how fast they went there."""
+    for j in own:
+        if dt > 0.0:
+            motion[DQ, j] = (q[j] - q_prev[j]) / dt
+        elif q_prev[j] != motion[_LAST, j]:
+            motion[DQ, j] = 0.0  # else they are as fast as they were
+        motion[_LAST, j] = q[j]

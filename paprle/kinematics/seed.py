@@ -1,0 +1,66 @@
+"""Where an inverse kinematics of a tick starts from: near the command, compiled."""
+
+from __future__ import annotations
+
+import math
+
+from paprle.compiled import compiled
+from paprle.contracts.types import Vec
+from paprle.robot.arrays import Ints
+
+SEED_BOUND = 0.3  # [rad] chosen: how far q_des may run ahead of the command
+
+
+@compiled
+def draw_near(own: Ints, q_cmd: Vec, q: Vec) -> float:
+    """Draw a limb straight toward the command, if it is too far off.
+
+    Args:
+        own: Places of its joints, shape (n_l,).
+        q_cmd: The command of the robot, shape (n,), [rad].
+        q: Positions of the limb, shape (n_l,), [rad]; become those drawn near.
+
+    Returns:
+        The largest change of a joint, [rad].
+    """
+    apart = 0.0
+    for k in range(len(own)):
+        distance = abs(q[k] - q_cmd[own[k]])
+        apart = max(apart, distance) if math.isfinite(distance) else math.inf
+    if apart <= SEED_BOUND:
+        return 0.0
+    share, pulled = SEED_BOUND / apart, 0.0
+    for k in range(len(own)):
+        before = q[k]
+        q[k] = q_cmd[own[k]]
+        if share > 0.0:
+            q[k] += share * (before - q[k])
+        pulled = max(pulled, abs(q[k] - before))
+    return pulled
+
+
+@compiled
+def choose_joints(
+    joints: Ints, ends: Ints, wanted: Vec, q_prev: Vec, q_cmd: Vec, q: Vec
+) -> None:
+    """Write the joints that are wanted; the others of a limb stay, ``draw_near``.
+
+    Args:
+        joints: Places of the joints of all limbs, one limb after the other.
+        ends: Where each limb's end there, shape (m,).
+        wanted: Joints to be at, shape (n,), [rad] or [m]; NaN: stay.
+        q_prev: The last q_des, shape (n,), [rad].
+        q_cmd: The command, shape (n,), [rad].
+        q: Takes the positions, shape (n,), [rad].
+    """
+    for j in range(len(q)):
+        q[j] = wanted[j] if math.isfinite(wanted[j]) else q_prev[j]
+    begin = 0
+    for end in ends:
+        own = joints[begin:end]
+        q_limb = q_prev[own]
+        draw_near(own, q_cmd, q_limb)
+        for k in range(len(own)):
+            if not math.isfinite(wanted[own[k]]):
+                q[own[k]] = q_limb[k]
+        begin = end

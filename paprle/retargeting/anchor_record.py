@@ -1,0 +1,34 @@
+"""How what engaging fixed crosses from the session to the leader process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paprle.ipc.records import Record
+
+if TYPE_CHECKING:  # heavy, and a leader without motors has none
+    from paprle.retargeting.retarget import RetargetState
+
+
+def make_anchors_dtype(n_limbs: int) -> np.dtype[np.void]:
+    """Return the layout of what engaging fixed, for a robot of so many limbs."""
+    m = n_limbs
+    return np.dtype(
+        [
+            ("L", "f8", (m, 3, 3)),
+            ("K", "f8", (m, 3, 3)),
+            ("p_0", "f8", (m, 3)),
+            ("p_leader0", "f8", (m, 3)),
+            ("scale", "f8"),
+        ]
+    )
+
+
+def pack_anchors(anchors: RetargetState) -> Record:
+    """Return what engaging fixed as one record."""
+    record: Record = np.zeros((), dtype=make_anchors_dtype(len(anchors.L)))
+    for name, value in anchors._asdict().items():
+        record[name] = value
+    return record

@@ -1,0 +1,87 @@
+"""From rows of a leader's poses and numbers to targets, compiled."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from paprle.compiled import compiled
+from paprle.contracts.types import Vec
+from paprle.robot.arrays import Bools, Ints
+from paprle.robot.pose_rows import is_pose, read_pose
+
+
+@compiled
+def _multiply(A: Vec, B: Vec, C: Vec) -> None:
+    """Write A B, shape (3, 3), into the corner of C."""
+    for a in range(3):
+        for b in range(3):
+            C[a, b] = A[a, 0] * B[0, b] + A[a, 1] * B[1, b] + A[a, 2] * B[2, b]
+
+
+@compiled
+def map_poses(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
+    pose: Vec,
+    rows: Ints,
+    L: Vec,
+    K: Vec,
+    p_0: Vec,
+    p_leader0: Vec,
+    scale: float,
+    T: Vec,
+    is_asked: Bools,
+) -> None:
+    """Write R = L R_t K and p = p₀ + s L (p_t − p_l0) of each limb with a pose.
+
+    Args:
+        pose: Rows of the leader's limbs, shape (k, 7).
+        rows: Row of each limb of the robot, -1: none, shape (m,).
+        L: Turns on the left, shape (m, 3, 3).
+        K: Turns on the right, shape (m, 3, 3).
+        p_0: Position of the command at engaging, shape (m, 3), [m].
+        p_leader0: Position of the leader then; NaN: it had none, shape (m, 3), [m].
+        scale: s.
+        T: Takes the poses, shape (m, 4, 4).
+        is_asked: Takes which limbs have one, shape (m,).
+    """
+    R_t, LR, p_t = np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
+    for i in range(len(rows)):
+        is_asked[i] = False
+        if rows[i] < 0 or math.isnan(p_leader0[i, 0]):
+            continue
+        if not read_pose(pose[rows[i]], R_t, p_t):
+            continue
+        is_asked[i] = True
+        _multiply(L[i], R_t, LR)
+        _multiply(LR, K[i], T[i])
+        for a in range(3):
+            T[i, 3, a], T[i, a, 3] = 0.0, p_0[i, a]
+            for b in range(3):
+                T[i, a, 3] += scale * L[i, a, b] * (p_t[b] - p_leader0[i, b])
+        T[i, 3, 3] = 1.0
+
+
+@compiled
+def take_poses(pose: Vec, rows: Ints, raw: Vec) -> None:
+    """Write the leader's pose row of each limb that has one; see ``map_poses``."""
+    for i in range(len(rows)):
+        if rows[i] >= 0 and is_pose(pose[rows[i]]):
+            raw[i] = pose[rows[i]]
+
+
+@compiled
+def map_joints(numbers: Vec, source: Ints, line: Vec, q: Vec) -> None:
+    """Write gain · clip(number) + offset of each joint; NaN where there is no number.
+
+    Args:
+        numbers: What the leader says.
+        source: Place of each joint's number, -1: none, shape (n,).
+        line: Gain, offset and the number's bounds, shape (n, 4).
+        q: Takes the positions, shape (n,).
+    """
+    for j in range(len(q)):
+        q[j] = math.nan
+        if source[j] >= 0 and math.isfinite(numbers[source[j]]):
+            number = min(max(numbers[source[j]], line[j, 2]), line[j, 3])
+            q[j] = line[j, 0] * number + line[j, 1]

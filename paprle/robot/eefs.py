@@ -1,0 +1,72 @@
+"""Forward kinematics of all end-effectors of a robot in one pass, compiled."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paprle.compiled import compiled
+from paprle.contracts.types import Vec
+from paprle.robot.arrays import Ints, Tree, place_joints
+from paprle.robot.model import RobotModel
+from paprle.robot.pose_rows import write_pose
+
+
+class Eefs:
+    """Poses of all eefs of a robot, each in its limb's base, in one pass."""
+
+    def __init__(self, robot: RobotModel) -> None:
+        limbs = tuple(robot.limbs.values())
+        sizes = [len(limb.tree.parent) for limb in limbs]
+        ends = np.cumsum(sizes)
+        chains = [limb.tree for limb in limbs]
+        parts = [np.concatenate(arrays) for arrays in zip(*chains, strict=True)]
+        tree = Tree(*parts)
+        firsts = np.repeat(ends - sizes, sizes)
+        columns = [limb.indices[limb.tree.column] for limb in limbs]
+        self._tree = tree._replace(
+            parent=np.where(tree.parent < 0, -1, tree.parent + firsts),
+            column=np.concatenate(columns),
+        )
+        self._last: Ints = ends - 1
+        self._R = np.array([limb.R_eef for limb in limbs])
+        self._p = np.array([limb.p_eef for limb in limbs])
+
+    def place(self, q: Vec, rows: Vec) -> None:
+        """Write pose rows.
+
+        Args:
+            q: Positions of the robot's joints, shape (n,), [rad] or [m].
+            rows: Takes the poses by limb, shape (m, 7).
+        """
+        place_eefs(self._tree, self._last, self._R, self._p, q, rows)
+
+
+@compiled
+def place_eefs(
+    tree: Tree, last: Ints, R_eef: Vec, p_eef: Vec, q: Vec, rows: Vec
+) -> None:
+    """Write the pose row of each limb's eef, each in its own base.
+
+    Args:
+        tree: The chains of all limbs, one after the other.
+        last: Last joint of each, shape (m,).
+        R_eef: Rotation of the eef in it, shape (m, 3, 3).
+        p_eef: Its origin there, shape (m, 3), [m].
+        q: Positions of the robot's joints, shape (n,).
+        rows: Takes the rows, shape (m, 7).
+    """
+    R_all, p_all = np.empty(tree.R.shape), np.empty(tree.p.shape)
+    T = np.empty((4, 4))
+    place_joints(tree, q, R_all, p_all)
+    for i in range(len(last)):
+        k = last[i]
+        for a in range(3):
+            T[a, 3] = p_all[k, a]
+            for b in range(3):
+                T[a, 3] += R_all[k, a, b] * p_eef[i, b]
+                T[a, b] = (
+                    R_all[k, a, 0] * R_eef[i, 0, b]
+                    + R_all[k, a, 1] * R_eef[i, 1, b]
+                    + R_all[k, a, 2] * R_eef[i, 2, b]
+                )
+        write_pose(T, rows[i])

@@ -1,0 +1,135 @@
+"""Solvers that fail, lie or raise: the gate stays safe, and says so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from adversary import Judge, drive, judge_joints, load
+
+from paprle.contracts.settings import GateSettings
+from paprle.gate import avoidance_qp as slides
+from paprle.gate.avoidance_qp import SOLVERS, slide
+from paprle.gate.gate import Gate
+from paprle.gate.reasons import Reason
+
+
+def fail(*_problem):
+    raise RuntimeError("singular")
+
+
+def solve_outside(wanted, low, high, rows, allowed):
+    return SOLVERS["daqp"](wanted, low, high, rows, allowed) + 2e-3
+
+
+FAILING = {
+    "none": lambda *_: None,
+    "nan": lambda wanted, *_: wanted * np.nan,
+    "infinite": lambda wanted, *_: wanted + np.inf,
+    "raises": fail,
+    "short": lambda wanted, *_: wanted[1:],
+    "text": lambda *_: "solved",
+    "complex": lambda wanted, *_: wanted * 1j,
+}
+LYING = {
+    "outside": solve_outside,
+    "wanted": lambda wanted, *_: wanted,
+    "opposite": lambda wanted, *_: -1e9 * wanted,
+    "corner": lambda *problem: problem[2],
+    "float32": lambda wanted, *_: wanted.astype(np.float32),
+    "backwards": lambda wanted, *_: wanted[::-1],
+}
+
+
+def drive_into_itself(solver, n=300):
+    """Return commands and events of a gate whose solver is replaced."""
+    robot = load("piper")
+    gate, judge = Gate(robot), Judge(robot, GateSettings())
+    gate._solver = solver
+    clash = judge.draw_clash(np.random.default_rng(0), robot)
+
+    commands, events, _ = drive(gate, [clash] * n + [robot.home] * n)
+
+    assert judge_joints(commands, robot).is_ok
+    assert judge.find_bad(commands) == []
+    return commands, events, robot
+
+
+@pytest.mark.parametrize("kind", FAILING)
+def test_a_solver_that_fails_makes_the_gate_brake(kind):
+    commands, events, robot = drive_into_itself(FAILING[kind])
+
+    assert any(Reason.QP_FAILED in found for found in events)
+    assert commands[-1] == pytest.approx(robot.home, abs=1e-9), "it comes back"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", LYING)
+def test_a_solver_that_lies_breaks_nothing(kind):
+    _, events, _ = drive_into_itself(LYING[kind])
+
+    assert any(Reason.CLEARANCE in found for found in events)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_solvers_slide_along_a_row_and_stay_in_the_box(name):
+    if name == "osqp":
+        pytest.importorskip("osqp")
+    wanted, high = np.array([1.0, 1.0]), np.array([2.0, 0.7])
+    rows, allowed = np.array([[-1.0, 0.0]]), np.array([0.25])
+
+    v = slide(SOLVERS[name], wanted, -high, high, (rows, allowed))
+
+    assert v == pytest.approx([0.25, 0.7], abs=1e-4)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_rows_that_the_box_cannot_hold_are_broken_as_little_as_can_be(name):
+    if name == "osqp":
+        pytest.importorskip("osqp")
+    rows, allowed = np.array([[-1.0, 0.0]]), np.array([-3.0])
+
+    v = slide(SOLVERS[name], np.ones(2), -np.ones(2), np.ones(2), (rows, allowed))
+
+    assert v == pytest.approx([-1.0, 1.0], abs=1e-3), "opens as the box lets it"
+
+
+@pytest.mark.parametrize("kind", [k for k in FAILING if k != "complex"])
+def test_what_a_failing_solver_gives_is_not_taken(kind):
+    two, rows = np.ones(2), (np.zeros((1, 2)), np.ones(1))
+
+    assert slide(FAILING[kind], two, -two, two, rows) is None
+
+
+@pytest.mark.parametrize("place", range(5))
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_problem_that_is_not_finite_reaches_no_solver(place, bad):
+    one = np.ones(1)
+    problem = [one, -one, one, one[None], one]
+    problem[place] = problem[place] * bad
+
+    v = slide(fail, *problem[:3], (problem[3], problem[4]))
+
+    assert v is None
+
+
+def test_a_solver_out_of_iterations_gives_nothing(monkeypatch):
+    monkeypatch.setattr(slides, "_MOST", 1)
+    n = 8
+    rng = np.random.default_rng(0)
+    rows, allowed = rng.normal(size=(30, n)), np.zeros(30)
+
+    assert SOLVERS["daqp"](np.ones(n), -np.ones(n), np.ones(n), rows, allowed) is None
+
+
+def test_the_reference_solver_is_the_one_it_is_called(monkeypatch):
+    osqp = pytest.importorskip("osqp")
+    monkeypatch.delattr(osqp, "OSQP")
+    two, rows = np.ones(2), (np.zeros((1, 2)), np.ones(1))
+
+    assert slide(SOLVERS["osqp"], two, -two, two, rows) is None
+    assert slide(SOLVERS["daqp"], two, -two, two, rows) is not None
+
+
+def test_the_reference_solver_keeps_clear_as_well():
+    pytest.importorskip("osqp")
+    drive_into_itself(SOLVERS["osqp"], n=60)

@@ -1,0 +1,204 @@
+"""Stops on the straight way, and where stops end, on robots of two joints."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from adversary import Judge, drive, judge_joints
+from toys import BALL, draw_near, make_crane, make_sliders, make_swing
+
+from paprle.contracts.settings import GateSettings, SceneBodySettings
+from paprle.gate import clearance, limits, rest, step, stops
+from paprle.gate import synchronised as straight
+from paprle.gate.gate import Gate
+from paprle.gate.reasons import Reason
+from paprle.testing.robots import make_robot_info
+
+H, V, A, KEEP = 0.01, 1.0, 5.0, 0.01
+START, GOAL = np.array([0.0, -0.0247]), np.array([1.0, 0.2753])
+"""A way that passes the crane's post by 20 mm; braking hard leaves it by as much."""
+
+
+def apart(path):
+    """Distance of the crane's ball from the post, [m]."""
+    return np.hypot(path[:, 0] - 0.5, path[:, 1]) - 2 * BALL
+
+
+def off_the_way(path):
+    """Distance from the straight way, [m]."""
+    way = (GOAL - START) / np.linalg.norm(GOAL - START)
+    gone = path - START
+    return np.abs(gone[:, 0] * way[1] - gone[:, 1] * way[0])
+
+
+def ready(gate, q, v):
+    """Measure all bodies in a posture; return memory, posture and velocity."""
+    gate.reset(q)
+    parts, c, v = gate._parts, np.array(q, dtype=float), np.array(v, dtype=float)
+    limits.fill_box(parts.limits, H, 1.0, c, v, parts.box)
+    parts.scene.travel[:] = 10.0
+    clearance.measure_all(parts.scene, c)
+    parts.motion.c[:], parts.motion.v_next[:] = c, v
+    return parts, c, v
+
+
+def test_who_passes_by_on_a_straight_way_is_not_slowed():
+    gate, free = Gate(make_crane()), Gate(make_crane().info)
+    gate.reset(START)
+    free.reset(START)
+
+    path, events, _ = drive(gate, [GOAL] * 140, H)
+
+    assert np.array_equal(path, drive(free, [GOAL] * 140, H)[0])
+    assert path[-1] == pytest.approx(GOAL)
+    assert not any(Reason.CLEARANCE in found for found in events)
+
+
+def test_braking_keeps_clear_wherever_it_begins():
+    n_straight = 0
+    for k in range(1, 120, 2):
+        gate = Gate(make_crane())
+        gate.reset(START)
+        before, _, _ = drive(gate, [GOAL] * k, H)
+        n_straight += gate._is_straight > 0.0
+
+        after, _, _ = drive(gate, [None] * 22, H)
+
+        assert apart(after).min() >= KEEP - 5e-4
+        assert gate.is_at_rest, "no later than its slowest joint"
+        path = np.vstack([before, after])
+        assert judge_joints(path, make_crane(), H, START).is_ok
+        if gate._is_straight > 0.0:
+            assert off_the_way(after).max() < 1e-9
+    assert n_straight > 3, "or it was no test of straight stops"
+
+
+def test_a_step_broken_off_leaves_the_stop_that_was_verified():
+    gate = Gate(make_crane())
+    gate.reset(START)
+    while gate._is_straight == 0.0:
+        gate.step(GOAL, H)
+    gate._is_stepping, gate._parts.motion.is_straight[0] = True, 0.0
+
+    after, _, _ = drive(gate, [None] * 22, H)
+
+    assert off_the_way(after).max() < 1e-9
+
+
+def test_joints_that_rest_together_brake_in_proportion_and_never_harder_than_they_can():
+    gate = Gate(make_crane())
+    parts, _, _ = ready(gate, START, [0.0, 0.0])
+    found = np.full(2, np.nan)
+
+    straight.fill_straight(parts.limits, np.array([1.0, -0.25]), found)
+    assert found == pytest.approx([A, A / 4])
+
+    straight.fill_straight(parts.limits, np.array([0.0, -0.25]), found)
+    assert found == pytest.approx([A, A])
+
+
+def test_limbs_come_to_rest_each_in_its_own_proportion():
+    gate = Gate(make_robot_info(2, n_limbs=2, ddq_max=A))
+    found = np.full(4, np.nan)
+
+    straight.fill_straight(gate._parts.limits, np.array([1.0, 0.5, -0.25, 0.2]), found)
+
+    assert found == pytest.approx([A, A / 2, A, 0.8 * A])
+
+
+def test_braking_straight_takes_no_harder_braking_away():
+    gate = Gate(make_robot_info(2, ddq_max=A))
+    parts, v = gate._parts, np.array([1.0, 0.2])
+    limits.fill_box(parts.limits, H, 1.0, np.zeros(2), v, parts.box)
+    hardest = parts.box.low.copy()
+    parts.motion.v[:] = v
+
+    straight.brake_straight(parts.limits, H, parts.motion, parts.box)
+
+    assert parts.box.low == pytest.approx(hardest)
+    assert (parts.box.brake <= parts.box.high).all()
+    assert parts.box.brake == pytest.approx(v * (1.0 - A * H))
+
+
+@pytest.mark.parametrize(
+    ("y", "vy", "fits"),
+    [
+        (1.95, 0.2, True),
+        (1.969, 0.2, False),
+        (-1.95, -0.2, True),
+        (-1.969, -0.2, False),
+        (1.969, -0.2, True),
+        (-1.969, 0.2, True),
+    ],
+)
+def test_a_straight_stop_has_to_fit_the_position_limits(y, vy, fits):
+    parts, _, v = ready(Gate(make_crane()), [-1.0, y], [1.0, vy])
+    straight.fill_straight(parts.limits, v, parts.motion.straight)
+
+    assert straight.is_within(parts.limits, H, parts.motion) == fits
+
+
+def test_once_it_has_stopped_a_pair_needs_no_more_looks():
+    parts, c, v = ready(Gate(make_crane()), [0.35, 0.0], [0.1, 0.0])
+    parts.scene.open[0] = 0
+    clearance.look_at(parts.scene, c)
+    stops._find_travel(parts.scene, parts.limits.ddq_max, H, v, 5.0)
+
+    left = stops._look_ahead(parts.scene, 5.0, 1)
+
+    assert left == (0, np.inf)
+
+
+@pytest.mark.parametrize(
+    ("gap", "way", "left"),
+    [(0.2, 0.05, 0.15), (-0.2, -0.3, 0.0), (0.2, -0.05, 0.2), (-0.2, -0.05, -0.15)],
+)
+def test_a_command_that_comes_back_leaves_the_robot_behind_by_less(gap, way, left):
+    assert stops._find_lag(gap, way) == pytest.approx(left)
+
+
+def test_a_distance_that_had_to_be_measured_counts_as_work():
+    parts, c, _ = ready(Gate(make_crane()), [0.5, 0.12], [0.0, 0.0])
+    clearance.look_at(parts.scene, c)
+    parts.scene.work[0] = 0.0
+
+    room = stops._look_closer(parts.scene, 0, 1.0, -1.0)
+
+    assert room == pytest.approx(0.12 - 2 * BALL - 1.0)
+    assert parts.scene.work[0] == stops._EXACT
+
+
+def test_into_a_wall_at_the_position_limit_there_is_neither_stop():
+    wall = SceneBodySettings(shape="box", size=(0.2, 4.2, 2.0), xyz=(0.6, 0, 0))
+    gate = Gate(make_crane(), GateSettings(scene={"wall": wall}))
+    ready(gate, [0.48 - BALL, 1.969], [1.0, 0.2])
+
+    assert not step._can_stop(*gate._memory, H, False)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_what_is_no_speed_has_no_verified_stop(bad):
+    parts, c, v = ready(Gate(make_crane()), [-1.0, 1.5], [0.0, 0.0])
+    v[1] = bad
+
+    assert not stops.verify_stop(parts.scene, parts.limits.ddq_max, H, c, v)
+
+
+@pytest.mark.parametrize("make", [make_sliders, make_crane, make_swing])
+def test_a_stop_that_ends_too_near_is_refused_at_once(make):
+    robot, rng = make(), np.random.default_rng(4)
+    gate, judge = Gate(robot), Judge(robot, GateSettings())
+    said = {True: 0, False: 0}
+    near = draw_near(make, judge, rng)
+    while min(said.values()) < 10:
+        parts, c, v = ready(gate, *next(near))
+        end = [stops.find_place(c[i], v[i], A, H, 99.0) for i in range(2)]
+        miss = judge.miss(np.array(end))
+
+        is_clear = rest.rests_clear(parts.scene, parts.limits.ddq_max, H, c, v)
+
+        said[is_clear] += 1
+        assert is_clear == (miss <= 0.0) or abs(miss) < 1e-6
+        assert is_clear or not stops.verify_stop(
+            parts.scene, parts.limits.ddq_max, H, c, v
+        )

@@ -1,0 +1,47 @@
+"""What the operator is told reaches the terminal."""
+
+import io
+import itertools
+import sys
+import threading
+
+import pytest
+
+from paprle.hosts import status
+from paprle.hosts.status import StatusLine
+
+
+@pytest.mark.parametrize("enabled", [True, False], ids=["shown", "switched off"])
+def test_what_was_told_last_is_shown_at_the_end(enabled, capsys):
+    line = StatusLine(lambda: "ENGAGED", enabled=enabled)
+    line.open()
+    line.tell("a servo is hot")
+    line.close()
+
+    assert capsys.readouterr().err == "a servo is hot\n"
+
+
+@pytest.mark.parametrize("columns", [40, 200])
+def test_a_line_too_long_for_the_terminal_is_written_in_full_once(columns, monkeypatch):
+    text = "STOPPED   · stopped: state_lost (nothing usable comes); press c to clear"
+    shown = io.StringIO()
+    shown.isatty = lambda: True
+    monkeypatch.setattr(sys, "stdout", shown)
+    monkeypatch.setattr(status, "_find_width", lambda: columns - 1)
+    monkeypatch.setattr(status, "_PERIOD", 0.001)
+    n_shown = itertools.count()
+    has_shown = threading.Event()
+
+    def compose():
+        if next(n_shown) > 3:
+            has_shown.set()
+        return text
+
+    line = StatusLine(compose, enabled=True)
+    line.open()
+    assert has_shown.wait(10.0)
+    line.close()
+
+    rewritten = f"\r\x1b[K{text[: columns - 1]}"
+    assert shown.getvalue().count(text + "\n") == (columns == 40)
+    assert shown.getvalue().count(rewritten) >= 3

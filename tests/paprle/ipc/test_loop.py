@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import gc
+import os
+import threading
+
+from paprle.ipc.loop import DeadlineLoop, Pacer, Promoter, freeze_garbage, thaw_garbage
+
+MS = 1_000_000
+
+
+class FakeTime:
+    """A clock that moves by sleeping, and a little by being looked at."""
+
+    def __init__(self):
+        self.now = 0
+
+    def __call__(self):
+        self.now += 1000
+        return self.now
+
+    def sleep(self, seconds):
+        self.now += int(seconds * 1e9)
+
+
+def run(loop, clock, works):
+    woke = []
+    for work in works:
+        loop.wait()
+        woke.append(clock.now)
+        clock.now += work
+    return woke
+
+
+def test_deadlines_do_not_drift():
+    clock = FakeTime()
+    loop = DeadlineLoop(1000.0, clock, clock.sleep)
+
+    woke = run(loop, clock, [int(0.3 * MS)] * 50)
+
+    assert abs(woke[-1] - 50 * MS) < 0.1 * MS
+    assert loop.n_overruns == 0
+
+
+def test_a_late_tick_is_counted_once_and_never_replayed():
+    clock = FakeTime()
+    loop = DeadlineLoop(1000.0, clock, clock.sleep)
+
+    woke = run(loop, clock, [int(0.1 * MS)] * 5 + [int(7.3 * MS)] + [0] * 5)
+    gaps = [b - a for a, b in zip(woke, woke[1:], strict=False)]
+
+    assert loop.n_overruns == 1
+    assert min(gaps) >= 0.8 * MS
+
+
+def test_ticks_are_never_closer_than_the_spacing():
+    clock = FakeTime()
+    loop = DeadlineLoop(1000.0, clock, clock.sleep)
+
+    woke = run(loop, clock, [int(1.05 * MS), 0] * 30)
+    gaps = [b - a for a, b in zip(woke, woke[1:], strict=False)]
+
+    assert min(gaps) >= 0.8 * MS
+
+
+def test_lateness_is_reported():
+    clock = FakeTime()
+    loop = DeadlineLoop(1000.0, clock, clock.sleep)
+    loop.wait()
+
+    clock.now += 5 * MS
+
+    assert loop.wait() > 3 * MS
+
+
+def test_commands_sent_late_in_a_tick_are_spaced_too():
+    clock = FakeTime()
+    loop = DeadlineLoop(1000.0, clock, clock.sleep)
+    pacer = Pacer(1000.0, clock, clock.sleep)
+    sent = []
+    for work in [int(0.7 * MS), 1000] * 20:
+        loop.wait()
+        clock.now += work
+        pacer.wait()
+        sent.append(pacer.sent_ns)
+    gaps = [b - a for a, b in zip(sent, sent[1:], strict=False)]
+
+    assert min(gaps) >= 0.8 * MS
+    assert loop.n_overruns == 0
+
+
+def test_the_collector_is_off_while_the_loop_runs_and_on_after_it():
+    freeze_garbage()
+    was_on, n_frozen = gc.isenabled(), gc.get_freeze_count()
+    thaw_garbage()
+
+    assert not was_on
+    assert n_frozen > 1000
+    assert gc.isenabled()
+    assert gc.get_freeze_count() == 0
+
+
+def test_threads_of_a_middleware_are_as_punctual_as_the_loop(monkeypatch):
+    asked = []
+    monkeypatch.setattr(os, "sched_setscheduler", lambda tid, *_: asked.append(tid))
+    promoter, must_end = Promoter(), threading.Event()
+    early, late = (threading.Thread(target=must_end.wait) for _ in range(2))
+    early.start()
+
+    promoter.look()
+    assert {threading.get_native_id(), early.native_id} <= set(asked)
+    asked.clear()
+    late.start()
+    for _ in range(300):
+        promoter.look()
+
+    assert early.native_id not in asked
+    assert asked.count(late.native_id) == 1
+    must_end.set()
+    early.join()
+    late.join()

@@ -1,0 +1,76 @@
+"""What datagrams tell of another host's clock, and what they do not."""
+
+from __future__ import annotations
+
+import pytest
+
+from paprle.ipc.peer_clock import PeerClock
+from paprle.link.packets import Kind, Packet
+
+SKEW_NS = 5_000_000_000_000
+H_NS = 5_000_000
+
+
+class Peer:
+    """Speaks every period over ways of a given length, and answers at once."""
+
+    def __init__(self):
+        self.clock = PeerClock()
+        self.now_ns = 10**12
+        self.way = 0.02
+
+    def make(self, *, is_answer=True):
+        way_ns = int(self.way * 1e9)
+        echo_ns = self.now_ns - 2 * way_ns if is_answer else 0
+        stamp_ns = self.now_ns - way_ns + SKEW_NS
+        return Packet(Kind.SETPOINT, 1, stamp_ns, echo_ns, 0, b"")
+
+    def hear(self, n=1, *, is_answer=True):
+        for _ in range(n):
+            self.now_ns += H_NS
+            packet = self.make(is_answer=is_answer)
+            self.clock.take(packet, self.now_ns)
+        return packet
+
+    def compute_age(self, packet):
+        return self.clock.compute_age(packet, packet.stamp_ns, self.now_ns)
+
+
+@pytest.fixture
+def peer():
+    return Peer()
+
+
+@pytest.mark.parametrize("way", [0.0, 0.02, 0.5, 0.999, 1.001, 2.5, 20.0])
+def test_what_was_just_sent_is_as_old_as_its_way(peer, way):
+    peer.way = way
+
+    assert peer.compute_age(peer.hear(100)) == pytest.approx(way * 1e9, abs=2)
+
+
+def test_no_age_is_known_before_the_first_round_trip(peer):
+    assert peer.compute_age(peer.hear(10, is_answer=False)) is None
+    assert peer.compute_age(peer.hear()) == pytest.approx(20e6)
+
+
+@pytest.mark.parametrize("longer", [0.5, 1.5, 5.0])
+def test_a_way_that_grows_makes_nothing_young(peer, longer):
+    peer.hear(100)
+    peer.way = longer
+
+    first = peer.compute_age(peer.hear(is_answer=False))
+    assert first is None or first >= 0.9 * longer * 1e9
+    for _ in range(6000):  # until the quick times are forgotten
+        age = peer.compute_age(peer.hear())
+        assert age >= 0.9 * longer * 1e9
+
+
+@pytest.mark.parametrize("jump", [-3600, -2, 2, 3600])
+def test_a_round_trip_over_a_jump_of_its_clock_is_none(peer, jump):
+    peer.hear(100)
+    packet = peer.make()._replace(held_ns=jump * 10**9)
+
+    peer.clock.take(packet._replace(stamp_ns=packet.stamp_ns + jump * 10**9), 0)
+
+    assert not peer.clock.delay_ns
+    assert peer.clock.n_jumps == 1

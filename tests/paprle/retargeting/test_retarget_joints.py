@@ -1,0 +1,195 @@
+import numpy as np
+import pytest
+from retargeting import HAND, follow, joint_sample, load_robot, make
+
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.settings import (
+    IkSettings,
+    JointMapSettings,
+)
+from paprle.contracts.types import LeaderInfo
+from paprle.kinematics.robot_solver import LimbSolver
+
+# Joints
+
+
+def test_joints_of_equal_names_are_taken_over():
+    robot = load_robot("piper")
+    names = tuple(reversed(robot.limbs["arm"].joint_names))
+    leader = LeaderInfo(limbs=("twin",), emits="joints", joint_names={"twin": names})
+    retargeting = make(robot, leader)
+
+    sample = joint_sample(leader, twin=[0.6, 0.5, 0.4, -0.3, 0.2, 0.1])
+    found = follow(retargeting, sample, robot.home)
+
+    assert retargeting.mode == "joints"
+    q = robot.limbs["arm"].take(found.q_des)
+    np.testing.assert_array_equal(q, [0.1, 0.2, -0.3, 0.4, 0.5, 0.6])
+
+
+def test_joint_map_applies_sign_scale_and_offset_and_holds_the_rest():
+    robot = load_robot("piper")
+    leader = LeaderInfo(
+        limbs=("stick",), emits="joints", joint_names={"stick": ("a", "b")}
+    )
+    entry = JointMapSettings(joint="b", sign=-1, scale=2.0, offset=0.5)
+    retargeting = make(robot, leader, mode="joints", joint_map={"joint2": entry})
+
+    q = follow(retargeting, joint_sample(leader, stick=[9.0, 0.1]), robot.home).q_des
+
+    expected = robot.home.copy()
+    expected[robot.joint_names.index("joint2")] = -2.0 * 0.1 + 0.5
+    np.testing.assert_allclose(q, expected, atol=1e-15)
+    assert "hold" in retargeting.describe()
+
+
+def test_joints_of_several_limbs_find_their_own_leader():
+    robot = load_robot("papras_7dof_2arm")
+    names = {limb: robot.limbs[limb].joint_names for limb in ("right", "left")}
+    leader = LeaderInfo(limbs=("right", "left"), emits="joints", joint_names=names)
+    retargeting = make(robot, leader)
+
+    sample = joint_sample(leader, right=np.full(7, 0.2), left=np.full(7, 0.1))
+    q = follow(retargeting, sample, robot.home).q_des
+
+    np.testing.assert_array_equal(robot.limbs["left"].take(q), np.full(7, 0.1))
+    np.testing.assert_array_equal(robot.limbs["right"].take(q), np.full(7, 0.2))
+
+
+@pytest.mark.parametrize("q", [np.full(6, np.nan), np.zeros(0)], ids=["nan", "empty"])
+def test_joints_that_are_not_there_hold(q):
+    robot = load_robot("piper")
+    names = {"twin": robot.limbs["arm"].joint_names}
+    leader = LeaderInfo(limbs=("twin",), emits="joints", joint_names=names)
+    retargeting = make(robot, leader)
+
+    found = follow(retargeting, joint_sample(leader, twin=q), robot.home)
+
+    assert np.array_equal(found.q_des, robot.home)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_drives_no_joint_stays_as_the_ik_would_leave_it(seed):
+    rng = np.random.default_rng(seed)
+    robot = load_robot("papras_7dof_2arm")
+    driven = robot.limbs["left"].joint_names[:3]
+    leader = LeaderInfo(
+        limbs=("left",), emits="joints", joint_names={"left": driven}, has_gripper=True
+    )
+    keys = {joint: JointMapSettings(joint=joint) for joint in driven}
+    retargeting = make(robot, leader, mode="joints", joint_map=keys)
+    q_cmd = robot.home
+    q_prev = q_cmd + rng.uniform(-0.4, 0.4, len(q_cmd))
+    sample = joint_sample(leader, left=rng.normal(size=3))
+    target = retargeting.retarget(sample, retargeting.anchor(sample, q_cmd))
+
+    found = retargeting.solve(target, q_prev, q_cmd)
+
+    solver = LimbSolver(robot, IkSettings(), 0.0)
+    expected, errors, is_met = solver.solve(*target, q_prev, q_cmd)
+    np.testing.assert_array_equal(found.q_des, expected)
+    assert not np.array_equal(expected, q_prev), "none was drawn to the command"
+    np.testing.assert_array_equal(robot.limbs["left"].take(expected)[:3], sample.q[0])
+    np.testing.assert_array_equal([found.err_pos, found.err_rot], errors)
+    assert found.is_converged == is_met
+
+
+# Pairing
+
+
+@pytest.mark.parametrize(
+    ("robot", "leader", "keys", "said"),
+    [
+        (
+            "papras_7dof_2arm",
+            HAND,
+            {},
+            "hand drives left and right, relative, scale 1, world axes",
+        ),
+        (
+            "papras_7dof_2arm",
+            LeaderInfo(limbs=("left", "right")),
+            {"scale": 0.5, "alignment": "body"},
+            "left drives left, right drives right, relative, scale 0.5, tool axes",
+        ),
+        (
+            "papras_7dof_2arm",
+            LeaderInfo(limbs=("a", "b")),
+            {"limb_map": {"right": "b"}},
+            "b drives right, relative, scale 1, world axes, left holds",
+        ),
+        (
+            "piper",
+            LeaderInfo(limbs=("hand",), is_absolute=True),
+            {},
+            "hand drives arm, absolute",
+        ),
+        (
+            "piper",
+            LeaderInfo(limbs=("hand",), is_absolute=True),
+            {"mode": "relative", "rpy_xyz_extrinsic": (0.0, 0.0, 1.5)},
+            "hand drives arm, relative, scale 1, world axes turned by rpy (0, 0, 1.5)",
+        ),
+    ],
+)
+def test_what_was_chosen_is_said_aloud(robot, leader, keys, said):
+    assert make(robot, leader, **keys).describe() == said
+
+
+TWO_JOINTS = LeaderInfo(
+    limbs=("stick",), emits="joints", joint_names={"stick": ("joint1", "joint2")}
+)
+
+
+@pytest.mark.parametrize(
+    ("leader", "keys", "problems"),
+    [
+        (
+            HAND,
+            {"limb_map": {"amr": "hand", "arm": "hnad"}},
+            ["'amr'; did you mean 'arm'", "'hnad'; did you mean 'hand'"],
+        ),
+        (LeaderInfo(limbs=("a", "b")), {}, ["expected follower limbs"]),
+        (
+            HAND,
+            {"mode": "joints"},
+            ["leader that emits joints, got one that emits pose"],
+        ),
+        (TWO_JOINTS, {"mode": "relative"}, ["emits pose, got one that emits joints"]),
+        (TWO_JOINTS, {}, ["none for 'joint3', 'joint4', 'joint5', 'joint6'"]),
+        (
+            LeaderInfo(limbs=("x",), emits="joints", joint_names={"x": ("u", "v")}),
+            {},
+            [r"expected leader joints named as joints of 'piper'"],
+        ),
+        (
+            TWO_JOINTS,
+            {
+                "mode": "joints",
+                "joint_map": {
+                    "jiont3": JointMapSettings(joint="joint1"),
+                    "joint4": JointMapSettings(joint="jont2"),
+                },
+            },
+            ["'jiont3'; did you mean 'joint3'", "'jont2'; did you mean 'joint2'"],
+        ),
+        (
+            HAND,
+            {"joint_map": {"joint1": JointMapSettings(joint="a")}},
+            ["expected none in mode 'relative'"],
+        ),
+    ],
+)
+def test_impossible_pairings_are_refused_with_every_problem(leader, keys, problems):
+    with pytest.raises(ConfigError) as error:
+        make("piper", leader, **keys)
+
+    for problem in problems:
+        assert any(problem in line for line in error.value.problems), problem
+
+
+def test_mobility_of_unknown_joints_is_refused():
+    ik = IkSettings(mobility={"jiont1": 0.5, "joint2": 0.5})
+
+    with pytest.raises(ConfigError, match="did you mean 'joint1'"):
+        make("piper", ik=ik)
