@@ -1,6 +1,6 @@
 """From a plug-in's name to its classes, lazily, and never by anything but a name.
 
-Plug-ins are the folders of ``leaders``, ``followers``, ``feedback``, ``publishers`` and
+Plug-ins are the folders of ``leaders``, ``followers``, ``feedback``, ``observers`` and
 ``links`` beside this package, and the entry points of ``paprle.leaders`` and so on
 (``name = "module:PLUGIN"``). A name is looked up there and nowhere
 else, so that no configuration file can make this program import something. A missing
@@ -23,7 +23,7 @@ from paprle.contracts.errors import MissingDependency, PluginBroken, PluginNotFo
 from paprle.contracts.plugins import PluginSpec
 from paprle.ipc.process import WORKSPACE
 
-Kind = Literal["leader", "follower", "feedback", "publisher", "link"]
+Kind = Literal["leader", "follower", "feedback", "observer", "link"]
 
 """The folder that holds ``paprle``, the plug-in packages, ``configs`` and ``urdf``."""
 
@@ -31,7 +31,7 @@ _PACKAGES: Mapping[str, str] = {
     "leader": "leaders",
     "follower": "followers",
     "feedback": "feedback",
-    "publisher": "publishers",
+    "observer": "observers",
     "link": "links",
 }
 _NAME = re.compile(r"[a-z0-9_]+")

@@ -16,7 +16,7 @@ PRODUCT = (
     "leaders",
     "followers",
     "feedback",
-    "publishers",
+    "observers",
     "links",
     "hardware",
 )
@@ -25,7 +25,7 @@ TEXT = {".py", ".md", ".yaml", ".toml", ".urdf", ".csv", ".json", ".sh", ""}
 WALL_TIME = {
     "paprle/recording/recorder.py",
     "paprle/hosts/black_box.py",
-    "publishers/ros/publisher.py",
+    "observers/ros/observer.py",
 }
 """Wall time names files and stands once in a recording's header, nowhere else."""
 

@@ -27,7 +27,7 @@ def _list(_: argparse.Namespace) -> int:
         ("robots (follower=…)", _describe_robots()),
         ("envs (env=…)", _describe_plugins("env")),
         ("feedback laws", _describe_all("feedback")),
-        ("publishers (publish.…)", _describe_all("publisher")),
+        ("observers (observers.…)", _describe_all("observer")),
         ("links (link.type=…)", _describe_all("link")),
     ]
     for title, lines in parts:

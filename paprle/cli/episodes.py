@@ -137,8 +137,8 @@ EVALUATE = Verb(
     help="""\
 Writes report.json and report.html. Several episodes of the same motion are compared
 with each other (ITV). An episode that cannot be measured makes the exit code 1.
-In a bag of ROS, .../target_pose is compared with .../actual_pose, as publish.ros sends
-them, or any two topics of poses or joints that are named.
+In a bag of ROS, .../target_pose is compared with .../actual_pose, as observers.ros
+sends them, or any two topics of poses or joints that are named.
 
 examples:
   paprle evaluate OUT/episode_000000.mcap

@@ -1,4 +1,4 @@
-"""Sections made of plug-ins: ``feedback`` of its laws, ``publish`` of publishers.
+"""Sections made of plug-ins: ``feedback`` of its laws, ``observers`` of observers.
 
 One field a plug-in, named as it, of its own config class: keys, units, bounds and
 mistakes are those of any other section.
@@ -14,7 +14,7 @@ from annotated_types import doc
 
 from paprle.contracts.errors import PaprleError
 from paprle.contracts.feedback_settings import FeedbackSettings
-from paprle.contracts.settings import STRICT, PublishSettings
+from paprle.contracts.settings import STRICT, ObserverSettings
 from paprle.plugins import Kind, find_plugin, list_names, load_config_class
 
 DEFAULT_LAWS = frozenset({"damping", "gripper", "task_tracking", "tracking", "wall"})
@@ -40,13 +40,13 @@ def make_feedback_class() -> type[FeedbackSettings]:
 
 
 @lru_cache(maxsize=1)
-def make_publish_class() -> type[PublishSettings]:
-    """Return the settings class with one key for each publisher; all are off."""
-    made: type[PublishSettings] = _make(
-        "PublishSettings",
-        _list_fields("publisher", frozenset()),
-        PublishSettings.__doc__ or "",
-        (PublishSettings,),
+def make_observers_class() -> type[ObserverSettings]:
+    """Return the settings class with one key for each observer; all are off."""
+    made: type[ObserverSettings] = _make(
+        "ObserverSettings",
+        _list_fields("observer", frozenset()),
+        ObserverSettings.__doc__ or "",
+        (ObserverSettings,),
     )
     return made
 

@@ -28,7 +28,7 @@ CORE = (
     "session",
     "feedback",
     "record",
-    "publish",
+    "observers",
     "link",
 )
 SECTIONS = (*TRIPLE, *CORE)

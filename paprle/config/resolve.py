@@ -26,7 +26,7 @@ from paprle.config.files import (
     take_types,
     with_env,
 )
-from paprle.config.laws import make_feedback_class, make_publish_class
+from paprle.config.laws import make_feedback_class, make_observers_class
 from paprle.config.layers import (
     CORE,
     DEFAULT,
@@ -43,7 +43,7 @@ from paprle.contracts.settings import (
     GateSettings,
     IkSettings,
     LinkSettings,
-    PublishSettings,
+    ObserverSettings,
     RecordSettings,
     RetargetSettings,
     RobotSettings,
@@ -82,7 +82,7 @@ class Resolved:
         session: Section ``session``.
         feedback: Section ``feedback``; ``laws`` has a config or None by law.
         record: Section ``record``.
-        publish: Section ``publish``; a config or None by publisher.
+        observers: Section ``observers``; a config or None by observer.
         link: Section ``link``.
         through: The robot that ``retarget.through`` names; paths in it are absolute.
         sources: Dotted key → the file it came from, ``command line`` or ``default``.
@@ -102,7 +102,7 @@ class Resolved:
     session: SessionSettings
     feedback: FeedbackSettings
     record: RecordSettings
-    publish: PublishSettings
+    observers: ObserverSettings
     link: LinkSettings
     through: RobotSettings | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
@@ -209,7 +209,7 @@ def _find_classes(
             classes[part] = load_config_class(find_plugin(PLUGIN_KINDS[part], name))
         except PaprleError as err:
             problems.append(str(err))
-    made = {"feedback": make_feedback_class(), "publish": make_publish_class()}
+    made = {"feedback": make_feedback_class(), "observers": make_observers_class()}
     return {**classes, **_CORE_CLASSES, **made}
 
 

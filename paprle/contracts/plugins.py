@@ -1,6 +1,6 @@
 """The contracts a plug-in fills, and how it announces itself.
 
-A plug-in is a folder ``leaders/<name>``, ``followers/<name>``, ``publishers/<name>`` or
+A plug-in is a folder ``leaders/<name>``, ``followers/<name>``, ``observers/<name>`` or
 ``links/<name>``, or a module of ``feedback`` (or an entry point of the group
 ``paprle.leaders`` and so on) whose
 ``__init__.py`` holds one ``PLUGIN = PluginSpec(...)``. Everything else is loaded only
@@ -41,7 +41,7 @@ class PluginSpec:
         summary: One line for ``paprle list``.
         config: Its frozen config dataclass.
         factory: Its class: ``Leader(config, clock)``, ``Follower(config, robot,
-            clock)``, ``FeedbackLaw(config)``, ``Publisher(config, robot, clock)`` or
+            clock)``, ``FeedbackLaw(config)``, ``Observer(config, robot, clock)`` or
             ``Link(config, name, is_leader)``.
         verified: What it was verified with: ``none``, ``emulator``, ``simulator`` or
             ``hardware``.
@@ -305,7 +305,7 @@ class FeedbackLaw(ABC, Generic[State]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionReport:
+class SessionView:
     """What a session did last, for those who tell others of it.
 
     Stamps are those of the session's monotonic clock, [ns]. Joint vectors have the
@@ -347,10 +347,10 @@ class SessionReport:
     tau: Vec
 
 
-class Publisher(ABC):
+class Observer(ABC):
     """Tells others what a session does.
 
-    It lives in a process of its own, which is given what is newest ``publish.rate``
+    It lives in a process of its own, which is given what is newest ``observers.rate``
     times a second, so that neither its speed nor its end matters to the robot.
     """
 
@@ -368,7 +368,7 @@ class Publisher(ABC):
         """
 
     @abstractmethod
-    def publish(self, report: SessionReport) -> None:
+    def observe(self, view: SessionView) -> None:
         """Tell this."""
 
     @abstractmethod

@@ -377,13 +377,13 @@ class RecordSettings:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PublishSettings:
-    """What is told to others while a session runs; a key each publisher there is."""
+class ObserverSettings:
+    """Observers of a running session; one key for each observer there is."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     rate: Annotated[
-        float, Ge(1), Le(500), Unit("Hz"), doc("How often publishers are told.")
+        float, Ge(1), Le(500), Unit("Hz"), doc("How often observers are told.")
     ] = 100.0
 
 

@@ -21,7 +21,7 @@ from paprle.recording.bags import JOINT_TYPES, POSE_STAMPED, Bag
 from paprle.robot.chain import Limb
 
 _TARGET, _ACTUAL = "/target_pose", "/actual_pose"
-"""How topics end that ``publish.ros`` sends, and that are found without being told."""
+"""How topics of ``observers.ros`` end, which are found without being named."""
 _MAX_GAP = (
     0.25  # [s] spec: the offline leader's max_gap: nothing is known in longer ones
 )

@@ -49,7 +49,7 @@ _DAMPING = frozenset({"damping", "friction"})
 _SILENT = frozenset({SessionState.STOPPED.name, SessionState.CLOSING.name})
 
 
-class SessionView(NamedTuple):
+class SessionNotice(NamedTuple):
     """What the session says of itself.
 
     Attributes:
@@ -180,7 +180,7 @@ class Haptics:
         self,
         now_ns: int,
         sample: LeaderSample | None,
-        session: SessionView | None,
+        session: SessionNotice | None,
         status: Record | None,
     ) -> Mapping[str, Vec]:
         """Return the torques by leader limb; empty means a limp leader.
@@ -236,7 +236,7 @@ class Haptics:
         return self._render(now, moved, dt, sample.slack)
 
     def _find_state(
-        self, now_ns: int, sample: LeaderSample | None, session: SessionView | None
+        self, now_ns: int, sample: LeaderSample | None, session: SessionNotice | None
     ) -> JointState | None:
         """Return the leader's joints, if they are fresh and may be rendered to."""
         if sample is None or session is None or session.state in _SILENT:

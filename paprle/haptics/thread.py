@@ -18,7 +18,7 @@ import numpy as np
 
 from paprle.contracts.plugins import Leader
 from paprle.contracts.types import Feedback, Vec
-from paprle.haptics.haptics import Haptics, SessionView
+from paprle.haptics.haptics import Haptics, SessionNotice
 from paprle.ipc.loop import DeadlineLoop, request_realtime
 from paprle.ipc.records import Record
 from paprle.retargeting.retarget import RetargetState
@@ -90,7 +90,7 @@ class FeedbackThread(threading.Thread):
         view = None
         if told is not None:
             anchors = self._sources.anchors()
-            view = SessionView(told.stamp_ns, told.state, told.is_engaged, anchors)
+            view = SessionNotice(told.stamp_ns, told.state, told.is_engaged, anchors)
         status = self._sources.status()
         news = None if status is self._status else status
         self._status = status

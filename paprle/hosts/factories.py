@@ -1,6 +1,6 @@
 """The parts of a session that need no model of the robot: light, so roles start soon.
 
-A role that moves nothing (a leader without motors, the recorder, the publisher) imports
+A role that moves nothing (a leader without motors, the recorder, the observer) imports
 no compiled kernels and reads no URDF: the session tells it what the robot is.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from paprle.config import Resolved
-from paprle.contracts.plugins import Clock, Leader, Publisher
+from paprle.contracts.plugins import Clock, Leader, Observer
 from paprle.contracts.types import RobotInfo
 from paprle.plugins import find_plugin, list_names, load_factory
 from paprle.recording.header import robot_from_dict, robot_to_dict
@@ -37,20 +37,20 @@ def make_leader(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Leader:
     return leader
 
 
-def list_publishers(resolved: Resolved) -> dict[str, Any]:
-    """Return the configs of the publishers that are asked for, by name."""
+def list_observers(resolved: Resolved) -> dict[str, Any]:
+    """Return the configs of the observers that are asked for, by name."""
     configs = {
-        name: getattr(resolved.publish, name, None) for name in list_names("publisher")
+        name: getattr(resolved.observers, name, None) for name in list_names("observer")
     }
     return {name: config for name, config in configs.items() if config is not None}
 
 
-def make_publishers(
+def make_observers(
     resolved: Resolved, robot: RobotInfo, clock: Clock = time.monotonic_ns
-) -> list[Publisher]:
-    """Construct the publishers that are asked for, closed."""
-    made: list[Publisher] = []
-    for name, config in list_publishers(resolved).items():
-        factory = load_factory(find_plugin("publisher", name))
+) -> list[Observer]:
+    """Construct the observers that are asked for, closed."""
+    made: list[Observer] = []
+    for name, config in list_observers(resolved).items():
+        factory = load_factory(find_plugin("observer", name))
         made.append(factory(config, robot, clock))
     return made

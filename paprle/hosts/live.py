@@ -19,7 +19,7 @@ from paprle.contracts.errors import PaprleError, SessionError
 from paprle.contracts.types import SessionState
 from paprle.hosts import EXIT_CODES
 from paprle.hosts.black_box import BlackBox
-from paprle.hosts.factories import EVENT_ROOM, list_publishers, make_payload
+from paprle.hosts.factories import EVENT_ROOM, list_observers, make_payload
 from paprle.hosts.plan import Plan
 from paprle.hosts.roles import Roles
 from paprle.hosts.status import StatusLine, compose_line, print_line, summarise
@@ -122,9 +122,9 @@ class LiveSession:
         if is_recorded:
             roles.tell("recorder", gate_rate=ready["gate"]["rate"])
             self._wait_ready("recorder")
-        if list_publishers(self.plan.resolved):
-            roles.start("publisher")
-            self._wait_ready("publisher")
+        if list_observers(self.plan.resolved):
+            roles.start("observer")
+            self._wait_ready("observer")
         notes = [ready["gate"].get("note", ""), *ready["leader"].get("notes", [])]
         for note in filter(None, notes):
             print_line(note)
@@ -163,7 +163,7 @@ class LiveSession:
         for event in output.events:
             self._roles.ring.push(Stream.EVENT, json.dumps(event).encode())
         self._roles.ring.push(Stream.TICK, tick.tobytes(), spare=EVENT_ROOM)
-        if "publisher" in self._roles.running:
+        if "observer" in self._roles.running:
             self._roles.ticks.write(tick)
         self._roles.post_feedback(output.feedback, self.core.motion.anchor)
 
@@ -186,9 +186,9 @@ class LiveSession:
         if "recorder" in self._roles.running and not self._roles.is_alive("recorder"):
             self._lost.add("recorder")
             self._roles.dismiss("recorder")
-        if "publisher" in self._roles.running and not self._roles.is_alive("publisher"):
-            self._roles.dismiss("publisher")
-            self._status_line.tell(self._describe_death("publisher"))
+        if "observer" in self._roles.running and not self._roles.is_alive("observer"):
+            self._roles.dismiss("observer")
+            self._status_line.tell(self._describe_death("observer"))
 
     def _take_reports(self) -> None:
         """Keep what the recorder said last."""
@@ -234,7 +234,7 @@ class LiveSession:
             self._dismiss_gate,
             self._end_episode,
             self._dismiss_recorder,
-            self._dismiss_publisher,
+            self._dismiss_observer,
             self._keep_black_box,
             self._status_line.close,
             self._operator.close,
@@ -319,8 +319,8 @@ class LiveSession:
         self._roles.dismiss("recorder")
         self._take_reports()
 
-    def _dismiss_publisher(self) -> None:
-        self._roles.dismiss("publisher")
+    def _dismiss_observer(self) -> None:
+        self._roles.dismiss("observer")
 
     def _compose_line(self) -> str:
         recording = ""

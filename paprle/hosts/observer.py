@@ -1,10 +1,10 @@
-"""The publisher process: tells others what is newest; nobody waits for it."""
+"""The observers' process: tells others what is newest; nobody waits for it."""
 
 from __future__ import annotations
 
-from paprle.contracts.plugins import Publisher, SessionReport
+from paprle.contracts.plugins import Observer, SessionView
 from paprle.contracts.types import SessionState
-from paprle.hosts.factories import make_leader, make_publishers, read_payload
+from paprle.hosts.factories import make_leader, make_observers, read_payload
 from paprle.ipc.loop import DeadlineLoop
 from paprle.ipc.mailbox import Mailbox
 from paprle.ipc.process import Role, is_closed, run_role
@@ -12,36 +12,36 @@ from paprle.ipc.records import Layout, Record, make_layout
 
 
 def main(role: Role) -> None:
-    """Host the publishers until the session is gone."""
+    """Host the observers until the session is gone."""
     resolved, robot = read_payload(role.payload)
     layout = make_layout(robot, make_leader(resolved).info)
     ticks = Mailbox(layout.tick, role.fds["ticks"])
     status = Mailbox(layout.status, role.fds["status"])
-    publishers = make_publishers(resolved, robot)
+    observers = make_observers(resolved, robot)
     try:
-        for publisher in publishers:
-            publisher.open()
+        for observer in observers:
+            observer.open()
         role.report("ready")
-        loop, k = DeadlineLoop(resolved.publish.rate), 0
+        loop, k = DeadlineLoop(resolved.observers.rate), 0
         while not is_closed(role.fds["session_alive"]):
             loop.wait()
             tick, gate = ticks.read(), status.read()
             if tick is not None and gate is not None and int(gate["k"]) != k:
                 k = int(gate["k"])
-                _tell(publishers, make_report(layout, tick, gate))
+                _tell(observers, make_report(layout, tick, gate))
     finally:
-        for publisher in publishers:
-            publisher.close()
+        for observer in observers:
+            observer.close()
 
 
-def _tell(publishers: list[Publisher], report: SessionReport) -> None:
-    for publisher in publishers:
-        publisher.publish(report)
+def _tell(observers: list[Observer], view: SessionView) -> None:
+    for observer in observers:
+        observer.observe(view)
 
 
-def make_report(layout: Layout, tick: Record, gate: Record) -> SessionReport:
+def make_report(layout: Layout, tick: Record, gate: Record) -> SessionView:
     """Return what a tick of the session and one of the gate say."""
-    return SessionReport(
+    return SessionView(
         stamp_ns=int(tick["stamp_ns"]),
         episode=int(tick["episode"]),
         is_engaged=int(tick["state"]) == SessionState.ENGAGED,

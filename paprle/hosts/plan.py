@@ -18,7 +18,7 @@ from paprle.contracts.plugins import Clock, Follower, Leader
 from paprle.contracts.types import LeaderInfo
 from paprle.haptics.haptics import make_haptics
 from paprle.haptics.stability import find_loop_delay
-from paprle.hosts.factories import list_publishers, make_leader
+from paprle.hosts.factories import list_observers, make_leader
 from paprle.ipc.process import WORKSPACE
 from paprle.ipc.records import Layout, make_layout
 from paprle.plugins import find_plugin, load_factory
@@ -66,12 +66,12 @@ class Plan:
         """Say what will drive what, in a few lines."""
         r = self.resolved
         record = r.record.dir or "nothing (set record.dir=FOLDER)"
-        told = ", ".join(sorted(list_publishers(r)))
+        told = ", ".join(sorted(list_observers(r)))
         return (
             f"{r.leader_name} → {r.follower_name} in {r.env_name}, "
             f"{r.session.rate:g} [Hz], {r.session.clock} clock\n"
             f"{self.retargeting.describe()}\n"
-            f"recording: {record}" + (f"\npublishing: {told}" if told else "")
+            f"recording: {record}" + (f"\nobservers: {told}" if told else "")
         )
 
 
@@ -136,9 +136,9 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
         position_margin=resolved.gate.position_margin,
         through=through,
     )
-    if list_publishers(resolved) and resolved.session.clock != "wall":
+    if list_observers(resolved) and resolved.session.clock != "wall":
         raise ConfigError(
-            "publish: expected session.clock=wall, got "
+            "observers: expected session.clock=wall, got "
             f"{resolved.session.clock}; nobody else lives in that time"
         )
     if resolved.record.dir is not None:

@@ -25,14 +25,14 @@ _MODULES = {
     "gate": "paprle.hosts.gate",
     "leader": "paprle.hosts.leader",
     "recorder": "paprle.hosts.recorder",
-    "publisher": "paprle.hosts.observer",
+    "observer": "paprle.hosts.observer",
 }
 _TERMINAL_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGHUP)
 _FAREWELL = {
     "gate": 8.0,
     "leader": 2.0,
     "recorder": 10.0,
-    "publisher": 2.0,
+    "observer": 2.0,
 }  # [s] chosen: K4 time-outs
 
 
@@ -58,9 +58,9 @@ class Roles:
         feedback: Session → leader.
         anchors: Session → leader, what engaging fixed.
         setpoints: Session → gate.
-        status: Gate → session; the leader and the publisher read it too.
+        status: Gate → session; the leader and the observer read it too.
         ring: Session → recorder.
-        ticks: Session → publisher.
+        ticks: Session → observer.
         running: Roles started and not yet said goodbye to.
         reports: What they said, newest last, with their name.
     """
@@ -104,7 +104,7 @@ class Roles:
         elif name == "leader":
             fds |= {"sample": self.samples.fd, "feedback": self.feedback.fd}
             fds |= {"anchors": self.anchors.fd, "status": self.status.fd}
-        elif name == "publisher":
+        elif name == "observer":
             fds |= {"ticks": self.ticks.fd, "status": self.status.fd}
         else:
             fds |= {"session_ring": self.ring.fd, "gate_ring": self._gate_ring.fd}

@@ -31,7 +31,7 @@ from paprle.contracts.types import (
     readonly,
 )
 from paprle.gate.reasons import Reason
-from paprle.haptics.haptics import Haptics, SessionView, make_haptics
+from paprle.haptics.haptics import Haptics, SessionNotice, make_haptics
 from paprle.ipc.records import make_layout
 from paprle.plugins import find_plugin, load_config_class
 from paprle.robot import RobotModel
@@ -280,7 +280,7 @@ class FeelRig:
             self._sample = self._make_sample(q, speed, late)
 
     def _render(self):
-        view = SessionView(
+        view = SessionNotice(
             self.now_ns, self.session_state, self.is_engaged, self.anchors
         )
         status = self._down[0] if self._down else None

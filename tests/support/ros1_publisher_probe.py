@@ -1,4 +1,4 @@
-"""Publishes a posture by publish.ros over rospy; prints what Debian's rospy reads.
+"""Publishes a posture by observers.ros over rospy; prints what Debian's rospy reads.
 
 python ros1_publisher_probe.py ROBOT
 """
@@ -13,13 +13,13 @@ import time
 
 import numpy as np
 
+from observers.ros.config import RosObserverConfig
+from observers.ros.observer import RosObserver
 from paprle.config import resolve
-from paprle.contracts.plugins import SessionReport
+from paprle.contracts.plugins import SessionView
 from paprle.hosts.plan import make_robot
-from publishers.ros.config import RosPublisherConfig
-from publishers.ros.publisher import RosPublisher
 
-CONFIG = RosPublisherConfig(
+CONFIG = RosObserverConfig(
     distro="noetic", joint_states=True, tf=True, description=True, command=True
 )
 
@@ -32,7 +32,7 @@ def to_list(T):
 def main(name: str) -> None:
     words = ["leader=autopilot", f"follower={name}", "env=kinematic"]
     robot = make_robot(resolve(words)).info
-    publisher = RosPublisher(CONFIG, robot, time.monotonic_ns)
+    publisher = RosObserver(CONFIG, robot, time.monotonic_ns)
     publisher.open()
     rospy = importlib.import_module("rospy")
     types = {
@@ -65,7 +65,7 @@ def main(name: str) -> None:
     end = time.monotonic() + 20.0
     while time.monotonic() < end and (len(found) < 4 or len(heard) < 5):
         now_ns = time.monotonic_ns()
-        publisher.publish(make_report(now_ns, q, robot))
+        publisher.observe(make_report(now_ns, q, robot))
         time.sleep(0.05)
     sys.stdout.write(json.dumps({"tf": found, "heard": heard}) + "\n")
     sys.stdout.flush()
@@ -74,7 +74,7 @@ def main(name: str) -> None:
 
 
 def make_report(now_ns, q, robot):
-    return SessionReport(
+    return SessionView(
         stamp_ns=now_ns,
         episode=0,
         is_engaged=True,

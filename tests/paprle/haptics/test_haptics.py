@@ -18,7 +18,7 @@ from paprle.contracts.types import (
 )
 from paprle.haptics.composer import Composer
 from paprle.haptics.composer import Hand as Handle
-from paprle.haptics.haptics import SessionView, make_haptics
+from paprle.haptics.haptics import SessionNotice, make_haptics
 from paprle.haptics.thread import FeedbackThread, Sources
 from paprle.hosts.plan import make_leader, make_robot
 from paprle.ipc.records import make_layout
@@ -76,7 +76,7 @@ def ask(
     status = rig._status.copy()
     status["stamp_ns"] = rig.now_ns - status_age_ns
     status["meas_ns"] = rig.now_ns - max(status_age_ns, meas_age_ns)
-    view = SessionView(rig.now_ns - session_age_ns, rig.session_state, True)
+    view = SessionNotice(rig.now_ns - session_age_ns, rig.session_state, True)
     return rig.haptics.step(rig.now_ns, replace(sample, **sample_changes), view, status)
 
 

@@ -37,9 +37,9 @@ def test_a_session_is_heard_over_dds_and_outlives_its_publisher():
     need_dds()
     domain = choose_domain()
     words = ["leader=autopilot", "follower=piper", "env=kinematic"]
-    words += ["publish.ros.transport=dds", "publish.ros.interface=loopback"]
-    words += [f"publish.ros.domain={domain}", "publish.ros.tf=true"]
-    words += ["publish.ros.description=true", "session.episodes=2"]
+    words += ["observers.ros.transport=dds", "observers.ros.interface=loopback"]
+    words += [f"observers.ros.domain={domain}", "observers.ros.tf=true"]
+    words += ["observers.ros.description=true", "session.episodes=2"]
     session = subprocess.Popen(
         [sys.executable, "run.py", *words],
         cwd=WORKSPACE,
@@ -64,4 +64,4 @@ def test_a_session_is_heard_over_dds_and_outlives_its_publisher():
         bus.close()
 
     assert session.returncode == 0, said
-    assert "publisher: the process ended" in said
+    assert "observer: the process ended" in said

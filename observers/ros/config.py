@@ -1,4 +1,4 @@
-"""What may be said below ``publish.ros``."""
+"""What may be said below ``observers.ros``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paprle.contracts.settings import STRICT
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RosPublisherConfig(NodeSettings):
+class RosObserverConfig(NodeSettings):
     """How the graph is joined, and which topics are sent."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT

@@ -19,11 +19,11 @@ from hardware.ros.telemetry import (
     encode_metrics,
     encode_target_metric,
 )
-from paprle.contracts.plugins import SessionReport
+from observers.ros.config import RosObserverConfig
+from observers.ros.frames import Frames
+from observers.ros.metrics import Tracking
+from paprle.contracts.plugins import SessionView
 from paprle.contracts.types import LimbInfo, RobotInfo, Vec
-from publishers.ros.config import RosPublisherConfig
-from publishers.ros.frames import Frames
-from publishers.ros.metrics import Tracking
 
 _LOG = logging.getLogger(__name__)
 _METRICS_NS = 100_000_000  # [ns] chosen: ten times a second is plenty for a person
@@ -55,7 +55,7 @@ class Evaluator:
     def __init__(
         self,
         bus: Bus,
-        config: RosPublisherConfig,
+        config: RosObserverConfig,
         robot: RobotInfo,
         frames: Frames,
         date: Callable[[int], int],
@@ -72,7 +72,7 @@ class Evaluator:
         self._episode = -1
         self._told_ns = self._captured_ns = 0
 
-    def send(self, report: SessionReport) -> None:
+    def send(self, report: SessionView) -> None:
         """Send the actual poses, and while the leader drives all the rest."""
         if report.episode != self._episode:
             self._episode = report.episode
@@ -95,7 +95,7 @@ class Evaluator:
             self._captured_ns = captured_ns
             self._told_ns = report.stamp_ns if is_due else self._told_ns
 
-    def _find_targets(self, report: SessionReport) -> dict[str, Vec]:
+    def _find_targets(self, report: SessionView) -> dict[str, Vec]:
         """Return what was asked for; where that is joints, where they lead."""
         self._frames.update(report.q_des)
         return {
@@ -111,7 +111,7 @@ class Evaluator:
         return self._frames.find(limb.base_link, limb.eef_link)
 
     def _send_target(
-        self, limb: _Limb, target: Vec, actual: Vec, report: SessionReport
+        self, limb: _Limb, target: Vec, actual: Vec, report: SessionView
     ) -> None:
         codec, captured_ns = self._codec, report.captured_ns or report.stamp_ns
         pose = Pose(target[:3], target[3:], limb.frame_id, self._date(captured_ns))
@@ -126,7 +126,7 @@ class Evaluator:
             (1e-9 * captured_ns, target), (1e-9 * report.measured_ns, actual)
         )
 
-    def _send_metrics(self, limb: _Limb, report: SessionReport) -> None:
+    def _send_metrics(self, limb: _Limb, report: SessionView) -> None:
         figures, stamp_ns = limb.tracking.compute(), self._date(report.stamp_ns)
         data = encode_metrics(self._codec, figures, limb.frame_id, stamp_ns)
         limb.topics["metrics"].publish(data)

@@ -6,14 +6,14 @@ import pytest
 from mcap_ros2._dynamic import generate_dynamic
 from ros_memory import MemoryBus, MemoryGraph
 
-import publishers.ros.publisher as module
+import observers.ros.observer as module
 from hardware.ros.bus import COMMANDS, LATCHED, SENSORS, UnknownTypeError
+from observers.ros.config import RosObserverConfig
+from observers.ros.observer import RosObserver
 from paprle.config import resolve
 from paprle.contracts.errors import DeviceError
-from paprle.contracts.plugins import SessionReport
+from paprle.contracts.plugins import SessionView
 from paprle.hosts.plan import make_plan, make_robot
-from publishers.ros.config import RosPublisherConfig
-from publishers.ros.publisher import RosPublisher
 
 WORDS = ["leader=autopilot", "follower=piper", "env=kinematic"]
 ROBOT = make_robot(resolve(WORDS)).info
@@ -61,8 +61,8 @@ def make(graph, monkeypatch):
     monkeypatch.setattr(module, "open_bus", lambda *_: graph.join("us"))
 
     def make_publisher(**settings):
-        config = RosPublisherConfig(**settings)
-        publisher = RosPublisher(
+        config = RosObserverConfig(**settings)
+        publisher = RosObserver(
             config, ROBOT, graph.clock, lambda: DAY_NS + graph.clock()
         )
         publisher.open()
@@ -92,7 +92,7 @@ def make_report(t_ns, q, target=None, **fields):
         "dq": 0 * q,
         "tau": np.full(len(q), np.nan),
     }
-    return SessionReport(**values | fields)
+    return SessionView(**values | fields)
 
 
 def to_matrix(pose):
@@ -105,7 +105,7 @@ Q = ROBOT.home + 0.1 * np.arange(1, 8) * [1, 1, 1, 1, 1, 1, 0.01]
 
 def say(publisher, listener, *reports):
     for report in reports:
-        publisher.publish(report)
+        publisher.observe(report)
     listener.bus.poll()
     return listener.heard
 
@@ -256,20 +256,21 @@ def test_only_what_is_asked_for_is_advertised(make):
 
 def test_a_graph_that_cannot_be_joined_is_told(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "rclpy", None)
-    config = RosPublisherConfig(transport="rclpy")
+    config = RosObserverConfig(transport="rclpy")
 
-    with pytest.raises(DeviceError, match=r"publish\.ros: .*rclpy"):
-        RosPublisher(config, ROBOT, lambda: 0).open()
+    with pytest.raises(DeviceError, match=r"observers\.ros: .*rclpy"):
+        RosObserver(config, ROBOT, lambda: 0).open()
 
 
 @pytest.mark.parametrize(
-    "words", [["publish.ros={}"], ["publish.ros.domain=7"], ["publish.ros.tf=true"]]
+    "words",
+    [["observers.ros={}"], ["observers.ros.domain=7"], ["observers.ros.tf=true"]],
 )
 def test_any_key_switches_it_on(words):
-    assert resolve(WORDS).publish.ros is None
-    assert isinstance(resolve([*WORDS, *words]).publish.ros, RosPublisherConfig)
+    assert resolve(WORDS).observers.ros is None
+    assert isinstance(resolve([*WORDS, *words]).observers.ros, RosObserverConfig)
 
 
 def test_nobody_else_lives_in_virtual_time():
-    with pytest.raises(Exception, match=r"publish: expected session\.clock=wall"):
-        make_plan(resolve([*WORDS, "publish.ros={}", "session.clock=virtual"]))
+    with pytest.raises(Exception, match=r"observers: expected session\.clock=wall"):
+        make_plan(resolve([*WORDS, "observers.ros={}", "session.clock=virtual"]))

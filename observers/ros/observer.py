@@ -1,4 +1,4 @@
-"""The publisher: a report in, messages out."""
+"""The observer: a view in, messages out."""
 
 from __future__ import annotations
 
@@ -12,25 +12,24 @@ from hardware.ros.joints import Joints, encode_joints
 from hardware.ros.messages import JOINT_STATE, MessageError
 from hardware.ros.telemetry import STRING, TRANSFORMS, encode_text, encode_transforms
 from hardware.ros.transports import open_bus
+from observers.ros.config import RosObserverConfig
+from observers.ros.evaluator import Evaluator
+from observers.ros.frames import Frames
 from paprle.contracts.errors import DeviceError
-from paprle.contracts.plugins import Clock, SessionReport
-from paprle.contracts.plugins import Publisher as SessionPublisher
+from paprle.contracts.plugins import Clock, Observer, SessionView
 from paprle.contracts.types import RobotInfo
-from publishers.ros.config import RosPublisherConfig
-from publishers.ros.evaluator import Evaluator
-from publishers.ros.frames import Frames
 
-Send = Callable[[SessionReport], None]
+Send = Callable[[SessionView], None]
 
 
-class RosPublisher(SessionPublisher):
+class RosObserver(Observer):
     """Sends what its config asks for."""
 
-    config: RosPublisherConfig
+    config: RosObserverConfig
 
     def __init__(
         self,
-        config: RosPublisherConfig,
+        config: RosObserverConfig,
         robot: RobotInfo,
         clock: Clock,
         wall: Callable[[], int] = time.time_ns,
@@ -52,9 +51,9 @@ class RosPublisher(SessionPublisher):
             self._sends = self._make_sends(self._bus)
         except (BusError, MessageError, OSError) as err:
             self.close()
-            raise DeviceError(f"publish.ros: {err}") from err
+            raise DeviceError(f"observers.ros: {err}") from err
 
-    def publish(self, report: SessionReport) -> None:
+    def observe(self, view: SessionView) -> None:
         """Send what is newest.
 
         Raises:
@@ -65,9 +64,9 @@ class RosPublisher(SessionPublisher):
         try:
             self._bus.poll()
             for send in self._sends:
-                send(report)
+                send(view)
         except BusError as err:
-            raise DeviceError(f"publish.ros: {err}") from err
+            raise DeviceError(f"observers.ros: {err}") from err
 
     def close(self) -> None:
         """Leave the graph; may be called twice."""
@@ -101,7 +100,7 @@ class RosPublisher(SessionPublisher):
             fixed = bus.advertise("/tf_static", TRANSFORMS, LATCHED)
             fixed.publish(self._encode_tf(bus, self._frames.fixed, self.clock()))
 
-        def send(report: SessionReport) -> None:
+        def send(report: SessionView) -> None:
             self._frames.update(report.q)
             stamp_ns = report.measured_ns
             moving.publish(self._encode_tf(bus, self._frames.moving, stamp_ns))
@@ -118,7 +117,7 @@ class RosPublisher(SessionPublisher):
     def _make_measured(self, bus: Bus) -> Send:
         publisher: Publisher = bus.advertise("/joint_states", JOINT_STATE)
 
-        def send(report: SessionReport) -> None:
+        def send(report: SessionView) -> None:
             names, stamp_ns = self.robot.joint_names, self._date(report.measured_ns)
             joints = Joints(names, report.q, report.dq, report.tau, stamp_ns)
             publisher.publish(encode_joints(bus.codec, joints))
@@ -129,7 +128,7 @@ class RosPublisher(SessionPublisher):
         publisher = bus.advertise(f"{self.config.namespace}/command", JOINT_STATE)
         no_effort = np.full(len(self.robot.joint_names), np.nan)
 
-        def send(report: SessionReport) -> None:
+        def send(report: SessionView) -> None:
             names, stamp_ns = self.robot.joint_names, self._date(report.written_ns)
             joints = Joints(names, report.q_cmd, report.dq_cmd, no_effort, stamp_ns)
             publisher.publish(encode_joints(bus.codec, joints))

@@ -1,0 +1,1 @@
+"""Observers: one package for each way to tell others what a session does."""

@@ -1,1 +1,0 @@
-"""Publishers: one folder a way to tell others what a session does."""
