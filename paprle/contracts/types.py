@@ -67,6 +67,30 @@ class LimbCommand:
     opening: float | None = None
 
 
+class Actions(NamedTuple):
+    """How often each action was asked for so far.
+
+    Attributes:
+        engage: Start an episode, or open and close the clutch.
+        stop: Stop now, and latch it.
+        next_episode: End the episode and keep it.
+        discard: End the episode and mark it discarded.
+        clear: Clear a latched stop; moves nothing.
+        quit: End the session; a second one skips the park.
+    """
+
+    engage: int = 0
+    stop: int = 0
+    next_episode: int = 0
+    discard: int = 0
+    clear: int = 0
+    quit: int = 0
+
+    def since(self, before: Actions) -> Actions:
+        """Return what was asked for after ``before``."""
+        return Actions(*(now - then for now, then in zip(self, before, strict=True)))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderSample:
     """One snapshot of the operator.
@@ -82,6 +106,7 @@ class LeaderSample:
         is_exhausted: The leader will never again have anything to say (end of file).
         leader_state: The device's own joints, where it has some.
         slack: Those of them that render no torque whatever is asked.
+        actions: What its own buttons asked for since it was opened.
     """
 
     stamp_ns: int
@@ -94,6 +119,7 @@ class LeaderSample:
     is_exhausted: bool = False
     leader_state: JointState | None = None
     slack: tuple[str, ...] = ()
+    actions: Actions = Actions()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,27 +353,3 @@ class SessionState(IntEnum):
     RESETTING = 6
     STOPPED = 7
     CLOSING = 8
-
-
-class Actions(NamedTuple):
-    """How often each action was asked for so far.
-
-    Attributes:
-        engage: Start an episode, or open and close the clutch.
-        stop: Stop now, and latch it.
-        next_episode: End the episode and keep it.
-        discard: End the episode and mark it discarded.
-        clear: Clear a latched stop; moves nothing.
-        quit: End the session; a second one skips the park.
-    """
-
-    engage: int = 0
-    stop: int = 0
-    next_episode: int = 0
-    discard: int = 0
-    clear: int = 0
-    quit: int = 0
-
-    def since(self, before: Actions) -> Actions:
-        """Return what was asked for after ``before``."""
-        return Actions(*(now - then for now, then in zip(self, before, strict=True)))

@@ -33,7 +33,14 @@ from paprle.gate.reasons import (
 )
 from paprle.gate.states import Event, step_state
 from paprle.gate.watches import MeasurementWatch, SetpointWatch
-from paprle.ipc.records import Layout, Record, Request, head_of, pack_stop_reason
+from paprle.ipc.records import (
+    HeadCodec,
+    Layout,
+    Record,
+    Request,
+    StatusHead,
+    pack_stop_reason,
+)
 from paprle.robot import RobotModel
 
 _STOP_BITS, _HOLD_BITS = to_bits(STOP_REASONS), to_bits(HOLD_REASONS)
@@ -86,7 +93,7 @@ class GateController:
         self._latched = 0
         self._sent = (self.gate.q_cmd, self.gate.dq_cmd)
         self._record: Record = np.zeros((), dtype=layout.status)
-        self._head = head_of(layout.status)
+        self._codec = HeadCodec(StatusHead, layout.status)
         self._columns: dict[str, Vec] = {
             name: self._record[name]
             for name in ("q_des", "q_cmd", "dq_cmd", "q_meas", "dq_meas", "tau_meas")
@@ -302,21 +309,20 @@ class GateController:
         columns["q_cmd"][...], columns["dq_cmd"][...] = self._sent
         for reason in from_bits(found):
             self._counts[reason] += 1
-        self._head.write(
-            self._record,
-            0,
-            self._k,
-            now_ns,
-            self.state,
-            found,
-            self._latched,
-            0 if newest is None else newest.seq,
-            0 if newest is None else newest.stamp_ns,
-            self._meas_ns,
-            self._sim_time,
-            self.gate.speed_scale,
-            clearance,
+        head = StatusHead(
+            k=self._k,
+            stamp_ns=now_ns,
+            state=self.state,
+            reasons=found,
+            latched=self._latched,
+            setpoint_seq=0 if newest is None else newest.seq,
+            setpoint_ns=0 if newest is None else newest.stamp_ns,
+            meas_ns=self._meas_ns,
+            sim_time=self._sim_time,
+            speed_scale=self.gate.speed_scale,
+            clearance=clearance,
         )
+        self._codec.write(self._record, head)
         return self._record
 
 

@@ -15,7 +15,7 @@ from paprle.compiled import compiled
 from paprle.contracts.settings import GateSettings
 from paprle.contracts.types import FollowerState, RobotInfo, Vec
 from paprle.gate.reasons import Reason, from_bits
-from paprle.ipc.records import Head, Record, head_of
+from paprle.ipc.records import HeadCodec, Record, SetpointHead
 from paprle.robot.arrays import Bools
 
 _SHORTEST_DEADLINE_NS = 20_000_000  # spec: safety.md A2
@@ -36,20 +36,6 @@ _LAG, _OVERSPEED, _REVERSED, _BLOCKED = (
 )
 
 
-class Setpoint(NamedTuple):
-    """The scalars of a set-point; see ``Layout.setpoint``."""
-
-    session_id: int
-    seq: int
-    stamp_ns: int
-    at_ns: int
-    source_ns: int
-    valid_for_ns: int
-    request: int
-    reduced: bool
-    n_resets: int
-
-
 class SetpointWatch:
     """Accepts set-points in order and says how old the newest one is (A1–A3).
 
@@ -61,20 +47,20 @@ class SetpointWatch:
 
     def __init__(self, settings: GateSettings) -> None:
         self._settings = settings
-        self._head: Head | None = None
+        self._codec: HeadCodec[SetpointHead] | None = None
         self._arrived_ns = 0
         self._source_age_ns = 0
         self._valid_for_ns = 0
         self._longest_ns = int(min(_LONGEST_DEADLINE, settings.stale_after) * 1e9)
-        self.newest: Setpoint | None = None
+        self.newest: SetpointHead | None = None
         self.q_des = self.dq_des = np.empty(0)
 
     def take(self, record: Record | None, now_ns: int) -> tuple[Reason, ...]:
         """Look at the mailbox's newest record; adopt it when it is a newer one."""
         if record is None:
             return ()
-        self._head = self._head or head_of(record.dtype)
-        setpoint = Setpoint._make(self._head.read(record))
+        self._codec = self._codec or HeadCodec(SetpointHead, record.dtype)
+        setpoint = self._codec.read(record)
         if self.newest is not None:
             ahead = setpoint.seq - self.newest.seq
             is_other = setpoint.session_id != self.newest.session_id

@@ -15,7 +15,7 @@ from paprle.gate.reasons import Reason, to_bits
 from paprle.haptics.follower_model import FollowerModel
 from paprle.haptics.joints import Part
 from paprle.haptics.mirror import JointMirror
-from paprle.ipc.records import Layout, Record, head_of
+from paprle.ipc.records import HeadCodec, Layout, Record, StatusHead
 
 Flags = npt.NDArray[np.bool_]
 
@@ -76,7 +76,7 @@ class FollowerSide:
         self.model = FollowerModel(rig, layout.joint_names, columns)
         self._mirror, self._parts = mirror, parts
         self._status: Record = np.zeros((), dtype=layout.status)
-        self._read_head = head_of(layout.status).read
+        self._codec = HeadCodec(StatusHead, layout.status)
         self.q_gate: Vec = self._status["q_cmd"]
         self.q_meas: Vec = self._status["q_meas"]
         self._tau_meas: Vec = self._status["tau_meas"]
@@ -88,23 +88,22 @@ class FollowerSide:
     def take(self, status: Record) -> None:
         """Copy a status, and let the model follow it."""
         self._status[()] = status
-        head = self._read_head(self._status)
-        _, stamp_ns, state, reasons, _, _, _, meas_ns, _, _, clearance = head[:11]
-        self._learn_period(stamp_ns - self._stamp_ns)
-        self._stamp_ns, self._meas_ns = stamp_ns, meas_ns
-        self._state = GateState(state)
-        self.clearance = math.inf if math.isnan(clearance) else clearance
-        self.is_near = bool(reasons & _NEAR)
+        head = self._codec.read(self._status)
+        self._learn_period(head.stamp_ns - self._stamp_ns)
+        self._stamp_ns, self._meas_ns = head.stamp_ns, head.meas_ns
+        self._state = GateState(head.state)
+        self.clearance = math.inf if math.isnan(head.clearance) else head.clearance
+        self.is_near = bool(head.reasons & _NEAR)
         self._is_finite = bool(
             np.isfinite(self.q_gate).all() and np.isfinite(self.q_meas).all()
         )
         if self._is_finite:
             self.model.update(
-                stamp_ns,
+                head.stamp_ns,
                 self.q_gate,
-                meas_ns,
+                head.meas_ns,
                 self.q_meas,
-                is_held=bool(reasons & _HELD),
+                is_held=bool(head.reasons & _HELD),
             )
 
     def _learn_period(self, passed_ns: int) -> None:

@@ -5,42 +5,53 @@ tick copies a few arrays and nothing is parsed. Poses are (x, y, z, qx, qy, qz, 
 ``quat_xyzw``; absent numbers are NaN. A ``Layout`` is made from the resolved config, by
 each process for itself.
 
-Each record begins with its scalars, laid out as C would (``align=True``), so that
-``Head`` reads or writes them all at once.
+A record is stated once: its head is a NamedTuple whose annotations carry the binary
+types, and a table names its arrays by their sizes. The head stands first, laid out as C
+would (``align=True``), so that a ``HeadCodec`` reads or writes it at once, by name.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, NamedTuple, cast
+from typing import (
+    Annotated,
+    Any,
+    Generic,
+    NamedTuple,
+    TypeVar,
+    get_args,
+    get_type_hints,
+)
 
 import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from paprle.contracts.types import (
-    LeaderInfo,
-    LeaderSample,
-    RobotInfo,
-    Vec,
-)
+from paprle.contracts.types import Actions, LeaderInfo, LeaderSample, RobotInfo, Vec
 
 Record = npt.NDArray[np.void]
+Columns = tuple[tuple[str, str, tuple[str | int, ...]], ...]
+"""Names, binary types and shapes of arrays; a letter of a shape is a size."""
 
 STOP_REASON = 192  # [bytes] chosen: a reason with a long topic's name, and what to do
+N_REASONS = 32  # chosen: more than ``paprle.gate.reasons`` has
+_POSE = 7
 _DEVICE = {"device_q": "q", "device_dq": "dq", "device_tau": "tau"}
 """Where a sample's record keeps ``LeaderSample.leader_state``."""
+
+_I4, _I8, _U4, _U8 = "i4", "i8", "u4", "u8"
+_F8, _BOOL = "f8", "?"
 
 
 class Stream(IntEnum):
     """Kinds of ring records."""
 
-    EVENT = 0  # JSON object, utf-8: see paprle/recording/README in the module docs
+    EVENT = 0  # JSON object, utf-8: docs/conventions.md
     TICK = 1  # one session tick, Layout.tick
-    GATE = 2  # one gate tick, Layout.gate
+    GATE = 2  # one gate period, Layout.status
 
 
 class Request(IntEnum):
@@ -52,162 +63,243 @@ class Request(IntEnum):
     STOP = 3  # latch STOPPED
 
 
+class SampleHead(NamedTuple):
+    """Scalars of a leader's sample; see ``LeaderSample``."""
+
+    stamp_ns: Annotated[int, _I8]
+    seq: Annotated[int, _U8]
+    engaged: Annotated[bool, _BOOL]
+    valid: Annotated[bool, _BOOL]
+    start: Annotated[bool, _BOOL]
+    end: Annotated[bool, _BOOL]
+    is_exhausted: Annotated[bool, _BOOL]
+
+
+SAMPLE: Columns = (
+    ("pose", _F8, ("k", _POSE)),  # NaN where the leader gives joints alone
+    ("q", _F8, ("k", "j")),  # padded with NaN
+    ("opening", _F8, ("k",)),
+    ("limb_ns", _I8, ("k",)),  # capture time by limb
+    ("actions", _U4, (len(Actions._fields),)),  # counters, order of ``Actions``
+    ("device_q", _F8, ("d",)),  # LeaderInfo.device_joints
+    ("device_dq", _F8, ("d",)),
+    ("device_tau", _F8, ("d",)),  # NaN: not measured
+)
+
+
+class SetpointHead(NamedTuple):
+    """Scalars of what the session asks of the gate.
+
+    Attributes:
+        session_id: Of the session, another one each time.
+        seq: Number of the set-point.
+        stamp_ns: When it was posted.
+        at_ns: The instant for which q_des is meant.
+        source_ns: Arrival of the newest leader data it rests on.
+        valid_for_ns: A2: the next one comes within this time.
+        request: ``Request``.
+        reduced: Slow, reduced mode.
+        n_resets: Operator resets so far, a counter.
+    """
+
+    session_id: Annotated[int, _U8]
+    seq: Annotated[int, _U8]
+    stamp_ns: Annotated[int, _I8]
+    at_ns: Annotated[int, _I8]
+    source_ns: Annotated[int, _I8]
+    valid_for_ns: Annotated[int, _I8]
+    request: Annotated[int, _I4]
+    reduced: Annotated[bool, _BOOL]
+    n_resets: Annotated[int, _U4]
+
+
+SETPOINT: Columns = (("q_des", _F8, ("n",)), ("dq_des", _F8, ("n",)))
+
+
+class StatusHead(NamedTuple):
+    """Scalars of what the gate says each period.
+
+    Attributes:
+        k: Number of the period.
+        stamp_ns: When q_cmd was written.
+        state: ``GateState``.
+        reasons: Reason bits that acted in this period.
+        latched: Reason bits of the latest HOLD or STOPPED.
+        setpoint_seq: Newest set-point used.
+        setpoint_ns: Its stamp.
+        meas_ns: ``FollowerState.stamp_ns``.
+        sim_time: Simulated time, [s]; NaN: none.
+        speed_scale: Share of V that was allowed.
+        clearance: Smallest known, [m]; +inf: none known.
+    """
+
+    k: Annotated[int, _U8]
+    stamp_ns: Annotated[int, _I8]
+    state: Annotated[int, _I4]
+    reasons: Annotated[int, _U8]
+    latched: Annotated[int, _U8]
+    setpoint_seq: Annotated[int, _U8]
+    setpoint_ns: Annotated[int, _I8]
+    meas_ns: Annotated[int, _I8]
+    sim_time: Annotated[float, _F8]
+    speed_scale: Annotated[float, _F8]
+    clearance: Annotated[float, _F8]
+
+
+STATUS: Columns = (
+    ("counts", _U4, (N_REASONS,)),  # cumulative, by Reason
+    ("q_des", _F8, ("n",)),  # what the gate was asked for in this period
+    ("q_cmd", _F8, ("n",)),
+    ("dq_cmd", _F8, ("n",)),
+    ("q_meas", _F8, ("n",)),
+    ("dq_meas", _F8, ("n",)),
+    ("tau_meas", _F8, ("n",)),  # NaN: not measured
+    ("objects", _F8, ("o", _POSE)),  # in world, by Layout.objects; NaN: not known
+    ("compute_ns", _I8, ()),
+    ("late_ns", _I8, ()),  # wake-up lateness
+    ("n_overruns", _U8, ()),
+    ("stop_reason", f"S{STOP_REASON}", ()),
+)
+
+
+class TickHead(NamedTuple):
+    """Scalars of what the session records each tick.
+
+    Attributes:
+        k: Number of the tick.
+        stamp_ns: When it began.
+        state: ``SessionState``.
+        episode: Counted by the session.
+        has_sample: The leader has said something.
+        sample_age_ns: Since the newest sample arrived.
+    """
+
+    k: Annotated[int, _U8]
+    stamp_ns: Annotated[int, _I8]
+    state: Annotated[int, _I4]
+    episode: Annotated[int, _I4]
+    has_sample: Annotated[bool, _BOOL]
+    sample_age_ns: Annotated[int, _I8]
+
+
+TICK: Columns = (
+    ("driver", _I4, ("m",)),  # limb of the leader that drives each limb; -1: none
+    ("raw", _F8, ("m", _POSE)),  # leader pose as given, by follower limb; NaN: none
+    ("target", _F8, ("m", _POSE)),  # retargeted T_base_eef, before IK; NaN: none
+    ("q_des", _F8, ("n",)),
+    ("dq_des", _F8, ("n",)),
+    ("err_pos", _F8, ("m",)),  # of the IK
+    ("err_rot", _F8, ("m",)),
+    ("compute_ns", _I8, ()),
+    ("late_ns", _I8, ()),
+    ("n_overruns", _U8, ()),
+    ("posted_ns", _I8, ()),  # when the set-point was posted
+)
+
+
 @dataclass(frozen=True)
 class Layout:
-    """Dtypes for one robot and one leader.
+    """Dtypes for one robot and one leader, or several seen as one.
 
     Attributes:
         joint_names: The robot's actuated joints.
         limbs: The robot's limbs.
         leader: The leader's info.
+        objects: Names of simulated objects, in the order of ``status["objects"]``.
         sample: One leader sample (``pack_sample``).
         setpoint: Session → gate.
-        status: Gate → session.
+        status: Gate → session, and what the gate records each period.
         tick: What the session records each tick.
-        gate: What the gate records each tick (the same as ``status``).
     """
 
     joint_names: tuple[str, ...]
     limbs: tuple[str, ...]
     leader: LeaderInfo
+    objects: tuple[str, ...]
     sample: np.dtype[np.void]
     setpoint: np.dtype[np.void]
     status: np.dtype[np.void]
     tick: np.dtype[np.void]
 
-    @property
-    def gate(self) -> np.dtype[np.void]:
-        """What the gate records each tick."""
-        return self.status
 
-
-def make_gate_layout(robot: RobotInfo) -> Layout:
+def make_gate_layout(robot: RobotInfo, objects: Iterable[str] = ()) -> Layout:
     """Make what a gate hears and says: nothing of that depends on the leader."""
-    return make_layout(robot, LeaderInfo(limbs=()))
+    return make_layout(robot, LeaderInfo(limbs=()), objects)
 
 
-def make_layout(robot: RobotInfo, leader: LeaderInfo) -> Layout:
-    """Make the dtypes of a session between this robot and this leader."""
-    n, m = len(robot.joint_names), len(robot.limbs)
-    k, d = len(leader.limbs), len(leader.device_joints)
-    joints = max((len(names) for names in leader.joint_names.values()), default=0)
-    sample = np.dtype(
-        [
-            ("stamp_ns", "i8"),
-            ("seq", "u8"),
-            ("engaged", "?"),
-            ("valid", "?"),
-            ("start", "?"),
-            ("end", "?"),
-            ("is_exhausted", "?"),
-            ("pose", "f8", (k, 7)),  # NaN where the leader gives joints alone
-            ("q", "f8", (k, joints)),  # padded with NaN
-            ("opening", "f8", (k,)),
-            ("device_q", "f8", (d,)),  # LeaderInfo.device_joints
-            ("device_dq", "f8", (d,)),
-            ("device_tau", "f8", (d,)),  # NaN: not measured
-        ],
-        align=True,
-    )
-    setpoint = np.dtype(
-        [
-            ("session_id", "u8"),
-            ("seq", "u8"),
-            ("stamp_ns", "i8"),  # when it was posted
-            ("at_ns", "i8"),  # the instant for which q_des is meant
-            ("source_ns", "i8"),  # arrival of the newest leader data it rests on
-            ("valid_for_ns", "i8"),  # A2: the next one comes within this time
-            ("request", "i4"),  # Request
-            ("reduced", "?"),
-            ("n_resets", "u4"),  # operator resets so far (a counter)
-            ("q_des", "f8", (n,)),
-            ("dq_des", "f8", (n,)),
-        ],
-        align=True,
-    )
-    status = np.dtype(
-        [
-            ("k", "u8"),  # gate tick
-            ("stamp_ns", "i8"),  # when q_cmd was written
-            ("state", "i4"),  # GateState
-            ("reasons", "u8"),  # Reason bits that acted in this tick
-            ("latched", "u8"),  # Reason bits of the latest HOLD or STOPPED
-            ("setpoint_seq", "u8"),  # newest set-point used
-            ("setpoint_ns", "i8"),  # its stamp
-            ("meas_ns", "i8"),  # FollowerState.stamp_ns
-            ("sim_time", "f8"),
-            ("speed_scale", "f8"),  # share of V that was allowed
-            ("clearance", "f8"),
-            ("counts", "u4", (32,)),  # cumulative, by Reason
-            ("q_des", "f8", (n,)),  # what the gate was asked for in this tick
-            ("q_cmd", "f8", (n,)),
-            ("dq_cmd", "f8", (n,)),
-            ("q_meas", "f8", (n,)),
-            ("dq_meas", "f8", (n,)),
-            ("tau_meas", "f8", (n,)),  # NaN: not measured
-            ("compute_ns", "i8"),
-            ("late_ns", "i8"),  # wake-up lateness
-            ("n_overruns", "u8"),
-            ("stop_reason", f"S{STOP_REASON}"),
-        ],
-        align=True,
-    )
-    tick = np.dtype(
-        [
-            ("k", "u8"),
-            ("stamp_ns", "i8"),
-            ("state", "i4"),  # SessionState
-            ("episode", "i4"),
-            ("has_sample", "?"),
-            ("sample_age_ns", "i8"),
-            ("sample", sample),
-            ("raw", "f8", (m, 7)),  # leader pose as given, by follower limb; NaN: none
-            ("target", "f8", (m, 7)),  # retargeted T_base_eef, before IK; NaN: none
-            ("q_des", "f8", (n,)),
-            ("dq_des", "f8", (n,)),
-            ("err_pos", "f8", (m,)),  # of the IK
-            ("err_rot", "f8", (m,)),
-            ("compute_ns", "i8"),
-            ("late_ns", "i8"),
-            ("n_overruns", "u8"),
-            ("posted_ns", "i8"),  # when the set-point was posted
-        ],
-        align=True,
-    )
+def make_layout(
+    robot: RobotInfo, leader: LeaderInfo, objects: Iterable[str] = ()
+) -> Layout:
+    """Make the dtypes of a session.
+
+    Args:
+        robot: The follower's robot.
+        leader: The leader, or several seen as one (``merge_leaders``).
+        objects: Names of the objects whose poses the follower knows.
+
+    Returns:
+        The layout.
+    """
+    names = tuple(objects)
+    sizes = {
+        "n": len(robot.joint_names),
+        "m": len(robot.limbs),
+        "k": len(leader.limbs),
+        "j": max((len(own) for own in leader.joint_names.values()), default=0),
+        "d": len(leader.device_joints),
+        "o": len(names),
+    }
+    sample = make_dtype(SampleHead, SAMPLE, sizes)
+    tick = make_dtype(TickHead, TICK, sizes, (("sample", sample),))
     return Layout(
         joint_names=robot.joint_names,
         limbs=tuple(limb.name for limb in robot.limbs),
         leader=leader,
+        objects=names,
         sample=sample,
-        setpoint=setpoint,
-        status=status,
+        setpoint=make_dtype(SetpointHead, SETPOINT, sizes),
+        status=make_dtype(StatusHead, STATUS, sizes),
         tick=tick,
     )
 
 
-class Head(NamedTuple):
-    """The scalars before the first array of a record, in the time of one field.
-
-    Attributes:
-        read: Return them all, of a record.
-        write: Write them all: record, 0, values.
-    """
-
-    read: Callable[[Record], tuple[Any, ...]]
-    write: Callable[..., None]
+H = TypeVar("H", bound=tuple[Any, ...])
 
 
-def head_of(dtype: np.dtype[np.void]) -> Head:
-    """Return what reads and writes the scalars of records of this type."""
-    codes = ""
-    for name in dtype.names or ():
-        leaf = dtype[name]
-        if leaf.shape or leaf.names:
-            break
-        codes += leaf.char  # NumPy's letters of numbers are those of struct
-    scalars = struct.Struct(f"@{codes}")
-    read = cast(Callable[[Record], tuple[Any, ...]], scalars.unpack_from)
-    return Head(read, scalars.pack_into)
+def make_dtype(
+    head: type[tuple[Any, ...]],
+    columns: Columns,
+    sizes: Mapping[str, int],
+    nested: tuple[tuple[str, np.dtype[np.void]], ...] = (),
+) -> np.dtype[np.void]:
+    """Make the dtype of a record: its head, records within it, its arrays."""
+    hints = get_type_hints(head, include_extras=True)
+    fields: list[tuple[Any, ...]] = [(k, get_args(v)[1]) for k, v in hints.items()]
+    fields += nested
+    for name, code, shape in columns:
+        whole = tuple(sizes[s] if isinstance(s, str) else s for s in shape)
+        fields.append((name, code, whole) if shape else (name, code))
+    return np.dtype(fields, align=True)
+
+
+class HeadCodec(Generic[H]):
+    """Reads and writes the head of records of one type, in the time of one field."""
+
+    def __init__(self, head: type[H], dtype: np.dtype[np.void]) -> None:
+        names: tuple[str, ...] = head._fields  # type: ignore[attr-defined]
+        # NumPy's letters of numbers are those of struct
+        codes = "".join(dtype[name].char for name in names)
+        self._make: Callable[[Any], H] = head._make  # type: ignore[attr-defined]
+        scalars: Any = struct.Struct(f"@{codes}")  # a record is a buffer, too
+        self._unpack, self._pack = scalars.unpack_from, scalars.pack_into
+
+    def read(self, record: Record) -> H:
+        """Return the head of a record."""
+        return self._make(self._unpack(record))
+
+    def write(self, record: Record, head: H) -> None:
+        """Write the head of a record."""
+        self._pack(record, 0, *head)
 
 
 def pose_to_row(T: pin.SE3) -> Vec:
@@ -223,8 +315,10 @@ def row_to_pose(row: npt.ArrayLike) -> pin.SE3:
 def pack_sample(layout: Layout, sample: LeaderSample) -> Record:
     """Return the sample as one record of ``layout.sample``."""
     record: Record = np.zeros((), dtype=layout.sample)
-    for name in ("stamp_ns", "seq", "engaged", "valid", "start", "end", "is_exhausted"):
+    for name in SampleHead._fields:
         record[name] = getattr(sample, name)
+    record["limb_ns"][...] = sample.stamp_ns
+    record["actions"][...] = sample.actions
     for name in ("pose", "q", "opening", *_DEVICE):
         record[name][...] = np.nan
     for row, limb in enumerate(layout.leader.limbs):
@@ -245,48 +339,31 @@ def pack_sample(layout: Layout, sample: LeaderSample) -> Record:
 
 
 class SampleView:
-    """A copy of one leader sample, its scalars and arrays at hand.
-
-    ``stamp_ns``, ``seq``, ``engaged``, ``valid``, ``start``, ``end`` and
-    ``is_exhausted`` are those of ``LeaderSample``.
+    """A copy of one leader sample, its head and arrays at hand.
 
     Attributes:
         record: The whole sample.
+        stamp_ns: See ``LeaderSample``, as of the others of its head.
         pose: Poses by leader limb, shape (k, 7); NaN where there is none.
         q: Joints by leader limb, padded with NaN, shape (k, j).
         opening: Gripper openings by leader limb, shape (k,); NaN: none.
         numbers: The three in a row, shape (k · (7 + j + 1),).
     """
 
-    __slots__ = (
-        "_head",
-        "end",
-        "engaged",
-        "is_exhausted",
-        "numbers",
-        "opening",
-        "pose",
-        "q",
-        "record",
-        "seq",
-        "stamp_ns",
-        "start",
-        "valid",
-    )
-
     def __init__(self, layout: Layout) -> None:
         sample = layout.sample
         self.record: Record = np.zeros((), dtype=sample)
-        self._head = head_of(sample)
+        self._codec = HeadCodec(SampleHead, sample)
         self.pose: Vec = self.record["pose"]
         self.q: Vec = self.record["q"]
         self.opening: Vec = self.record["opening"]
+        self.limb_ns: npt.NDArray[np.int64] = self.record["limb_ns"]
         n = self.pose.size + self.q.size + self.opening.size
         start = sample.fields["pose"][1] if sample.fields else 0
         self.numbers: Vec = np.ndarray((n,), np.float64, self.record, start)
-        self.take(self.record)
+        self.update(self.record)
 
-    def take(self, record: Record) -> None:
+    def update(self, record: Record) -> None:
         """Copy a record of the leader's mailbox."""
         self.record[()] = record
         (
@@ -297,7 +374,7 @@ class SampleView:
             self.start,
             self.end,
             self.is_exhausted,
-        ) = self._head.read(self.record)
+        ) = self._codec.read(self.record)
 
 
 def pack_stop_reason(told: str) -> bytes:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paprle.contracts.types import Actions
 from paprle.ipc.records import Layout, Stream
 from paprle.recording.cdr import FixedMessage, make_fixed
 from paprle.recording.messages import (
@@ -146,6 +147,7 @@ def _session_tick(layout: Layout) -> Channel:
         "k",
         "state",
         "episode",
+        "driver",
         "err_pos",
         "err_rot",
         "compute_ns",
@@ -155,7 +157,12 @@ def _session_tick(layout: Layout) -> Channel:
     example = make_message(
         SESSION_TICK,
         header=make_header(),
-        **dict.fromkeys(names, 0) | {"err_pos": np.zeros(m), "err_rot": np.zeros(m)},
+        **dict.fromkeys(names, 0)
+        | {
+            "driver": np.zeros(m, dtype=np.int32),
+            "err_pos": np.zeros(m),
+            "err_rot": np.zeros(m),
+        },
     )
     return Channel(
         topic="/session/tick",
@@ -176,8 +183,10 @@ def _leader_status(layout: Layout) -> Channel:
         **dict.fromkeys(flags, False),
         sample_age_ns=0,
         opening=np.zeros(len(layout.leader.limbs)),
+        limb_ns=np.zeros(len(layout.leader.limbs), dtype=np.int64),
+        actions=np.zeros(len(Actions._fields), dtype=np.uint32),
     )
-    sampled = ("seq", *flags, "opening")
+    sampled = ("seq", *flags, "opening", "limb_ns", "actions")
     fields: dict[str, Path] = {name: ("sample", name) for name in sampled}
     fields |= {name: (name,) for name in ("has_sample", "sample_age_ns")}
     return Channel(
@@ -275,7 +284,7 @@ def _joints(
 
 
 def _gate_status(layout: Layout) -> Channel:
-    width = layout.gate["stop_reason"].itemsize
+    width = layout.status["stop_reason"].itemsize
     names: tuple[str, ...] = ("k", "state", "reasons", "latched", "counts")
     names += (
         "setpoint_seq",

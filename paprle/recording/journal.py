@@ -243,7 +243,7 @@ class Journal:
         self._span = [min(span), max(span)]
 
     def _dtype(self, stream: Stream) -> np.dtype[np.void]:
-        return self._layout.tick if stream == Stream.TICK else self._layout.gate
+        return self._layout.tick if stream == Stream.TICK else self._layout.status
 
     def _make_metadata(self) -> dict[str, str]:
         keys = ("leader", "follower", "env", "version", "git_rev", "urdf_sha256")

@@ -35,6 +35,9 @@ bool end
 bool is_exhausted       # end of file
 int64 sample_age_ns     # at the tick
 float64[] opening       # by leader limb, 0 closed, 1 open; NaN: none
+int64[] limb_ns         # capture time by leader limb, monotonic clock
+uint32[6] actions       # counters of its own buttons: engage, stop, next, discard,
+                        # clear, quit
 """,
     SESSION_TICK: """\
 # One tick of the session.
@@ -51,6 +54,7 @@ std_msgs/Header header  # monotonic clock
 uint64 k                # number of the tick
 int32 state
 int32 episode           # counted by the session
+int32[] driver          # by limb: the leader's limb that drives it; -1: none
 float64[] err_pos       # of the IK by limb [m]
 float64[] err_rot       # of the IK by limb [rad]
 int64 compute_ns        # time the tick took

@@ -180,7 +180,7 @@ def _read(path: Path) -> Episode:
         urdf=contents.attachments["robot.urdf"].decode(errors="replace"),
         layout=layout,
         ticks=contents.fill(channels, Stream.TICK, layout.tick),
-        gate=contents.fill(channels, Stream.GATE, layout.gate),
+        gate=contents.fill(channels, Stream.GATE, layout.status),
         events=contents.events(),
         manifest=manifest,
         is_complete=not note,

@@ -45,7 +45,7 @@ class RingReader(Protocol):
 
 def estimate_rate(layout: Layout, tick_rate: float, gate_rate: float) -> float:
     """Return how many bytes a second a recording takes at most, [1/s]."""
-    raw = layout.tick.itemsize * tick_rate + layout.gate.itemsize * gate_rate
+    raw = layout.tick.itemsize * tick_rate + layout.status.itemsize * gate_rate
     return FILE_SHARE * raw
 
 
@@ -168,7 +168,7 @@ class Recorder:
             name = event.get("event")
             rank = {events.BEGIN: 0, events.END: 2, events.DISCARD: 2}.get(str(name), 1)
             return events.find_stamp(event, now_ns), rank << 8 | kind
-        dtype = self._layout.tick if kind == Stream.TICK else self._layout.gate
+        dtype = self._layout.tick if kind == Stream.TICK else self._layout.status
         if len(payload) != dtype.itemsize or kind not in (Stream.TICK, Stream.GATE):
             self.warning = (
                 f"recorder: expected records of {dtype.itemsize} bytes, got "

@@ -14,7 +14,14 @@ from paprle.contracts.settings import SessionSettings
 from paprle.contracts.types import Actions, GateState, LeaderInfo, SessionState, Vec
 from paprle.gate.reason_text import describe_reasons, name_reasons
 from paprle.gate.reasons import Reason
-from paprle.ipc.records import Layout, Record, Request, SampleView, head_of
+from paprle.ipc.records import (
+    HeadCodec,
+    Layout,
+    Record,
+    Request,
+    SampleView,
+    SetpointHead,
+)
 from paprle.session.episode import EpisodeLog
 from paprle.session.frozen_input import StuckWatch
 from paprle.session.intake import Intake
@@ -72,7 +79,7 @@ class Core:
         self._is_interactive = is_interactive
         self._session_id = session_id
         self._setpoint: Record = np.zeros((), dtype=layout.setpoint)
-        self._setpoint_head = head_of(layout.setpoint)
+        self._codec = HeadCodec(SetpointHead, layout.setpoint)
         self._q_des: Vec = self._setpoint["q_des"]
         self._dq_des: Vec = self._setpoint["dq_des"]
         self._rows = TickRows(layout)
@@ -412,19 +419,18 @@ class Core:
 
     def _fill_setpoint(self, now_ns: int) -> None:
         is_engaged = self.state is _ENGAGED
-        self._setpoint_head.write(
-            self._setpoint,
-            0,
-            self._session_id,
-            self.n_ticks,
-            now_ns,
-            self.motion.at_ns,
-            self.intake.arrived_ns if is_engaged else now_ns,
-            _VALID_FOR_NS,
-            self._choose_request(now_ns),
-            not is_engaged,  # reduced
-            self._n_resets,
+        head = SetpointHead(
+            session_id=self._session_id,
+            seq=self.n_ticks,
+            stamp_ns=now_ns,
+            at_ns=self.motion.at_ns,
+            source_ns=self.intake.arrived_ns if is_engaged else now_ns,
+            valid_for_ns=_VALID_FOR_NS,
+            request=self._choose_request(now_ns),
+            reduced=not is_engaged,
+            n_resets=self._n_resets,
         )
+        self._codec.write(self._setpoint, head)
         self._q_des[...], self._dq_des[...] = self.motion.q_des, self.motion.dq_des
 
     def _choose_request(self, now_ns: int) -> Request:

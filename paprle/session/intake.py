@@ -59,7 +59,7 @@ class Intake:
         if record is None:
             return
         before, sample = self.sample, self._next
-        sample.take(record)
+        sample.update(record)
         if before is not None and sample.seq == before.seq:
             return
         if self._arm_poses is not None:

@@ -9,7 +9,14 @@ import numpy as np
 from paprle.contracts.settings import GateSettings
 from paprle.contracts.types import GateState, SessionState, Vec
 from paprle.gate.gate import compute_command_limits
-from paprle.ipc.records import Layout, Record, SampleView, head_of, read_stop_reason
+from paprle.ipc.records import (
+    HeadCodec,
+    Layout,
+    Record,
+    SampleView,
+    StatusHead,
+    read_stop_reason,
+)
 from paprle.retargeting.leader_arms import ArmPoses
 from paprle.retargeting.retarget import Retargeting, RetargetState, Target
 from paprle.robot import RobotModel
@@ -79,7 +86,7 @@ class Motion:
         self.q_des = robot.home.copy()
         self.dq_des: Vec = np.zeros_like(robot.home)
         self._status: Record = np.zeros((), dtype=layout.status)
-        self._status_head = head_of(layout.status)
+        self._codec = HeadCodec(StatusHead, layout.status)
         self._q_cmd: Vec = self._status["q_cmd"]
         self._dq_cmd: Vec = self._status["dq_cmd"]
         self.latched = 0
@@ -128,9 +135,9 @@ class Motion:
         """Note where the command stands."""
         self._now_ns = now_ns
         self._status[()] = status
-        head = self._status_head.read(self._status)
-        _, self.gate_stamp_ns, state, reasons, self.latched = head[:5]
-        self.gate_view = _GATE_STATES[state], reasons
+        head = self._codec.read(self._status)
+        self.gate_stamp_ns, self.latched = head.stamp_ns, head.latched
+        self.gate_view = _GATE_STATES[head.state], head.reasons
 
     def drop_plan(self) -> None:
         """Forget the slow move; the gate brakes."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paprle.contracts.types import Feedback, SessionState
-from paprle.ipc.records import Layout, Record, head_of
+from paprle.ipc.records import HeadCodec, Layout, Record, TickHead
 
 if TYPE_CHECKING:
     from paprle.session.core import Core
@@ -56,21 +56,23 @@ class TickRows:
 
     def __init__(self, layout: Layout) -> None:
         self._record: Record = np.zeros((), dtype=layout.tick)
-        self._head = head_of(layout.tick)
+        self._codec = HeadCodec(TickHead, layout.tick)
+        self._record["driver"] = -1
 
     def fill(self, core: Core) -> Record:
         """Return the record of the core's last step, overwritten by the next call."""
         record, motion, sample = self._record, core.motion, core.intake.sample
-        self._head.write(
-            record,
-            0,
-            core.n_ticks,
-            core.now_ns,
-            core.state,
-            core.episodes.number,
-            sample is not None,
-            0 if sample is None else core.now_ns - core.intake.arrived_ns,
+        head = TickHead(
+            k=core.n_ticks,
+            stamp_ns=core.now_ns,
+            state=core.state,
+            episode=core.episodes.number,
+            has_sample=sample is not None,
+            sample_age_ns=(
+                0 if sample is None else core.now_ns - core.intake.arrived_ns
+            ),
         )
+        self._codec.write(record, head)
         if sample is not None:
             record["sample"] = sample.record
         motion.fill_rows(sample)

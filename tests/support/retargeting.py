@@ -49,7 +49,7 @@ def make(robot, leader=HAND, ik=None, **keys) -> Retargeting:
 def view_of(leader, sample) -> SampleView:
     layout = make_layout(load_robot("piper").info, leader)
     view = SampleView(layout)
-    view.take(pack_sample(layout, sample))
+    view.update(pack_sample(layout, sample))
     return view
 
 

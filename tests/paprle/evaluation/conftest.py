@@ -87,7 +87,7 @@ def fill(layout, robot, urdf, n, delay, motion_delay):
     t = (k - 200) * H_NS * 1e-9
     m = len(robot.joint_names)
     ticks = np.zeros(n, layout.tick)
-    gate = np.zeros(n, layout.gate)
+    gate = np.zeros(n, layout.status)
     ticks["k"] = gate["k"] = k
     ticks["stamp_ns"] = ORIGIN_NS + k * H_NS
     ticks["state"] = np.where(k < 200, SessionState.WAITING, SessionState.ENGAGED)

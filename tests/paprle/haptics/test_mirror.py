@@ -110,7 +110,7 @@ class TestPoses:
         record["valid"], record["pose"], record["opening"] = True, np.nan, 0.5
         record["q"][0, : len(q_leader)] = q_leader
         view = SampleView(layout)
-        view.take(record)
+        view.update(record)
         retargeting.arm_poses.place(view)
         state = retargeting.anchor(view, robot.home)
         return state, retargeting.retarget(view, state)

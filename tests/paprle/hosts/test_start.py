@@ -34,7 +34,7 @@ def find_refusal(*, arm, opening):
     command = LimbCommand(q=q, opening=opening)
     view = SampleView(layout)
     sample = LeaderSample(stamp_ns=0, seq=0, limbs={"arm": command})
-    view.take(pack_sample(layout, sample))
+    view.update(pack_sample(layout, sample))
     return motion.find_start_refusal(view, BOUND)
 
 

@@ -139,7 +139,7 @@ def make_ticks(layout: Layout, n: int, seed: int = 0) -> np.ndarray:
 
 
 def make_gates(layout: Layout, n: int, seed: int = 1) -> np.ndarray:
-    gates = np.zeros(n, layout.gate)
+    gates = np.zeros(n, layout.status)
     fill_random(gates, np.random.default_rng(seed))
     gates["stamp_ns"] = START_NS + PERIOD_NS * np.arange(n) + 1_000_000
     gates["meas_ns"] = gates["stamp_ns"] - 321_000
