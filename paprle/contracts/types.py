@@ -174,6 +174,8 @@ class LeaderInfo:
             gripper's joint; so do the torques of ``Feedback.tau``.
         press: What a person does to start, and to go on after a silence, said with the
             device itself ("open all grippers, …"); empty: a key is all there is.
+        parts: The leaders it is made of, by name, where several are seen as one
+            (``paprle.contracts.leader_group``).
     """
 
     limbs: tuple[str, ...]
@@ -188,6 +190,11 @@ class LeaderInfo:
     look_ahead: float = 0.0
     arms: Mapping[str, LeaderArm] = field(default_factory=dict)
     press: str = ""
+    parts: Mapping[str, LeaderInfo] = field(default_factory=dict)
+
+    def emits_joints(self, limb: str) -> bool:
+        """Whether a limb gives joint positions, and not poses."""
+        return limb in self.joint_names
 
     @property
     def device_joints(self) -> tuple[str, ...]:
