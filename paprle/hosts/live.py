@@ -147,7 +147,7 @@ class LiveSession:
             if status is None:
                 continue
             output = self.core.step(
-                start_ns, self._roles.samples.read(), status, self._operator.actions
+                start_ns, [self._roles.samples.read()], status, self._operator.actions
             )
             self._post(output, start_ns, late_ns)
             self._black_box.add(output.tick, status)
@@ -165,7 +165,7 @@ class LiveSession:
         self._roles.ring.push(Stream.TICK, tick.tobytes(), spare=EVENT_ROOM)
         if "observer" in self._roles.running:
             self._roles.ticks.write(tick)
-        self._roles.post_feedback(output.feedback, self.core.motion.anchor)
+        self._roles.post_feedback(output.feedback, self.core.motion.anchors)
 
     def _watch_roles(self) -> None:
         """Notice deaths and reports; a dead gate ends all, a dead leader brakes.
@@ -270,7 +270,7 @@ class LiveSession:
             if status is None or self._exit_code == FAILED:
                 return
             output = self.core.step(
-                now_ns, self._roles.samples.read(), status, self._operator.actions
+                now_ns, [self._roles.samples.read()], status, self._operator.actions
             )
             self._post(output, now_ns, late_ns)
             if output.is_over:

@@ -19,7 +19,7 @@ from paprle.ipc.mailbox import Mailbox, Ring
 from paprle.ipc.process import Child, spawn
 from paprle.ipc.records import Layout
 from paprle.retargeting.anchor_record import make_anchors_dtype, pack_anchors
-from paprle.retargeting.retarget import RetargetState
+from paprle.retargeting.state import Anchors
 
 _MODULES = {
     "gate": "paprle.hosts.gate",
@@ -89,7 +89,7 @@ class Roles:
         self.reports: list[tuple[str, dict[str, Any]]] = []
         self._gate_ring = Ring(RING_BYTES)
         self._payload = payload
-        self._posted: RetargetState | None = None
+        self._posted: Anchors | None = None
         self._warnings: list[str] = []
         # the gate holds the only write end, so its end of life closes the pipe
         self._gate_alive, self._gate_lives = os.pipe()
@@ -191,7 +191,7 @@ class Roles:
         taken, self._warnings = self._warnings, []
         return taken
 
-    def post_feedback(self, feedback: Feedback, anchors: RetargetState | None) -> None:
+    def post_feedback(self, feedback: Feedback, anchors: Anchors | None) -> None:
         """Tell the leader; anchors first, which change with each engaging alone."""
         if anchors is not None and anchors is not self._posted:
             self.anchors.write(pack_anchors(anchors))

@@ -143,7 +143,7 @@ class VirtualSession:
         sample = self.plan.leader.latest()
         packed = None if sample is None else pack_sample(self.plan.layout, sample)
         now_ns = self.clock.now_ns
-        output = self.core.step(now_ns, packed, status, actions)
+        output = self.core.step(now_ns, [packed], status, actions)
         output.tick["posted_ns"] = now_ns
         for event in output.events:
             self._push_event(event)
