@@ -13,15 +13,15 @@ from pathlib import Path
 import numpy as np
 
 from hardware.dynamixel.bus import Bus, Reading
+from hardware.dynamixel.bus_thread import BusSettings
 from hardware.dynamixel.errors import BusError, BusTimeout
 from hardware.dynamixel.inspection import (
-    Servo,
+    ServoSpec,
     find_absence,
     find_problems,
     read_table,
 )
 from hardware.dynamixel.models import BAUD_RATES, find_name
-from hardware.dynamixel.owner import BusSettings
 from hardware.dynamixel.port import find_latency_problem, read_latency_timer
 from hardware.dynamixel.wire import Wire
 from leaders.puppeteer.arm import Arm, ArmState
@@ -77,7 +77,7 @@ def _examine_port(settings: BusSettings, arms: tuple[Arm, ...]) -> Iterator[Find
 def _examine_bus(
     wire: Wire, settings: BusSettings, arms: tuple[Arm, ...]
 ) -> Iterator[Finding]:
-    missing: list[Servo] = []
+    missing: list[ServoSpec] = []
     tables: dict[int, Mapping[str, int]] = {}
     for servo in settings.servos:
         problem = find_absence(wire, servo)
@@ -103,17 +103,17 @@ def _examine_bus(
 
 
 def _examine_servo(
-    wire: Wire, servo: Servo
+    wire: Wire, spec: ServoSpec
 ) -> Generator[Finding, None, Mapping[str, int]]:
-    where = f"servo {servo.id} on '{wire.path}'"
-    values = read_table(wire, servo)
-    problems = find_problems(servo, values, where)
+    where = f"servo {spec.id} on '{wire.path}'"
+    values = read_table(wire, spec)
+    problems = find_problems(spec, values, where)
     for problem in problems:
         yield False, problem.text
     if not problems:
         volts = 0.1 * values["Present Input Voltage"]
         heat = values["Present Temperature"]
-        yield True, f"{where}: {servo.model}, {volts:.1f} [V], {heat} [°C]"
+        yield True, f"{where}: {spec.model}, {volts:.1f} [V], {heat} [°C]"
     return values
 
 
@@ -137,7 +137,7 @@ def _compare_supply(
 
 
 def _search(
-    wire: Wire, settings: BusSettings, missing: list[Servo]
+    wire: Wire, settings: BusSettings, missing: list[ServoSpec]
 ) -> Iterator[Finding]:
     """Look for servos at other rates and with ids that nobody expects."""
     expected = {servo.id for servo in settings.servos}

@@ -67,6 +67,30 @@ class LimbCommand:
     opening: float | None = None
 
 
+class Actions(NamedTuple):
+    """How often each action was asked for so far.
+
+    Attributes:
+        engage: Start an episode, or open and close the clutch.
+        stop: Stop now, and latch it.
+        next_episode: End the episode and keep it.
+        discard: End the episode and mark it discarded.
+        clear: Clear a latched stop; moves nothing.
+        quit: End the session; a second one skips the park.
+    """
+
+    engage: int = 0
+    stop: int = 0
+    next_episode: int = 0
+    discard: int = 0
+    clear: int = 0
+    quit: int = 0
+
+    def since(self, before: Actions) -> Actions:
+        """Return what was asked for after ``before``."""
+        return Actions(*(now - then for now, then in zip(self, before, strict=True)))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderSample:
     """One snapshot of the operator.
@@ -81,7 +105,9 @@ class LeaderSample:
         end: The operator's end-of-episode signal (a level).
         is_exhausted: The leader will never again have anything to say (end of file).
         leader_state: The device's own joints, where it has some.
-        slack: Those of them that render no torque whatever is asked.
+        limp_joints: Those of them that render no torque whatever is asked.
+        actions: How often each of the operator's actions was asked for with the device
+            itself, by its own buttons, since it was opened.
     """
 
     stamp_ns: int
@@ -93,7 +119,8 @@ class LeaderSample:
     end: bool = False
     is_exhausted: bool = False
     leader_state: JointState | None = None
-    slack: tuple[str, ...] = ()
+    limp_joints: tuple[str, ...] = ()
+    actions: Actions = Actions()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,8 +173,8 @@ class LeaderInfo:
         arms: Limbs that are arms with joints of their own, by leader limb. Their
             ``LeaderSample.leader_state`` holds, limb by limb, arm joints and then the
             gripper's joint; so do the torques of ``Feedback.tau``.
-        press: What a person does to start, and to go on after a silence, said with the
-            device itself ("open all grippers, …"); empty: a key is all there is.
+        engage_hint: What a person does with the device itself to start, and to go on
+            after a silence ("open all grippers, …"); empty: a key is all there is.
     """
 
     limbs: tuple[str, ...]
@@ -161,7 +188,7 @@ class LeaderInfo:
     rate: float = 200.0
     look_ahead: float = 0.0
     arms: Mapping[str, LeaderArm] = field(default_factory=dict)
-    press: str = ""
+    engage_hint: str = ""
 
     @property
     def device_joints(self) -> tuple[str, ...]:
@@ -327,27 +354,3 @@ class SessionState(IntEnum):
     RESETTING = 6
     STOPPED = 7
     CLOSING = 8
-
-
-class Actions(NamedTuple):
-    """How often each action was asked for so far.
-
-    Attributes:
-        engage: Start an episode, or open and close the clutch.
-        stop: Stop now, and latch it.
-        next_episode: End the episode and keep it.
-        discard: End the episode and mark it discarded.
-        clear: Clear a latched stop; moves nothing.
-        quit: End the session; a second one skips the park.
-    """
-
-    engage: int = 0
-    stop: int = 0
-    next_episode: int = 0
-    discard: int = 0
-    clear: int = 0
-    quit: int = 0
-
-    def since(self, before: Actions) -> Actions:
-        """Return what was asked for after ``before``."""
-        return Actions(*(now - then for now, then in zip(self, before, strict=True)))

@@ -229,7 +229,7 @@ class Core:
     @property
     def _press(self) -> str:
         """What a person does to engage."""
-        ways = (self._leader.press, "press Enter")
+        ways = (self._leader.engage_hint, "press Enter")
         return ", or ".join(filter(None, ways))
 
     def _decide_aligning(self) -> Event | None:
@@ -324,7 +324,9 @@ class Core:
         if self._is_gate_silent:
             self.note = "the gate was silent"
         if self._needs_press:
-            again = self._leader.press or "let go and engage again, or press Enter"
+            again = (
+                self._leader.engage_hint or "let go and engage again, or press Enter"
+            )
             self.note += f"; {again}"
         return True
 
