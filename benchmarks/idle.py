@@ -3,11 +3,11 @@
 An emulated puppeteer and a robot in MuJoCo. The hand is still until the session waits
 for it; the CPU time of every process of the session, user and system, is counted over
 ``--time`` seconds. Then the hand gives the start signal and drives, and it is counted
-again. Shares are of one core. The emulated servos are not counted. What simulating the
-robot takes of the gate's process is measured apart, by stepping the same simulation at
-the same rate in this process, and told as a part of the gate's share. ``--threads``
-shows the threads of each process, in the order in which they were started. Further
-words are settings of ``run.py``.
+again. Shares are of one core; the emulated servos are not counted. A busy machine makes
+the shares larger. The gate's process simulates the robot, too: stepping it and reading
+its state is measured apart, at the same rate in this process, and told as a part of the
+gate's share. ``--threads`` shows the threads of each process, in the order in which
+they were started. Further words are settings of ``run.py``.
 """
 
 from __future__ import annotations
@@ -110,6 +110,7 @@ def measure_stepping(words):
     for _ in range(round(STEPPED * info.rate)):
         loop.wait()
         began = time.thread_time()
+        follower.read()
         follower.write(q)
         used.append(time.thread_time() - began)
     follower.close("hold")

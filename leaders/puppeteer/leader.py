@@ -129,11 +129,16 @@ class Puppeteer(Leader):
         """Leave torques to the buses' threads; any thread, never blocks."""
         self._is_engaged, self._state = feedback.is_engaged, feedback.state
         is_release = feedback.state in _MUST_BE_LIMP
-        may_idle = feedback.state == _WAITING and self._samples.is_quiet
+        is_at_rest = self.is_at_rest
         for port, bus in self._buses.items():
             tau = self._make_torque(port, feedback.tau)
             bus.post(TorqueCommand(tau, feedback.stamp_ns, is_release))
-            bus.set_idle(is_idle=may_idle and not tau.any())
+            bus.set_idle(is_idle=is_at_rest and not tau.any())
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether the session waits, the arms stand, and nobody gives a signal."""
+        return self._state == _WAITING and self._samples.is_quiet
 
     def close(self) -> None:
         """Ramp torques down, switch them off, and verify it; may be called twice."""

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paprle.contracts.plugins import Leader
-from paprle.contracts.types import Feedback, LeaderSample, SessionState, Vec
+from paprle.contracts.types import Feedback, SessionState, Vec
 from paprle.haptics.haptics import Haptics, SessionView
 from paprle.ipc.loop import DeadlineLoop, request_realtime
 from paprle.ipc.records import Record
@@ -25,7 +25,6 @@ from paprle.retargeting.retarget import RetargetState
 
 _FAREWELL = 1.0  # [s] chosen: a hundred periods of the slowest thread
 _IDLE_RATE = 50.0  # [Hz] chosen: a leader that starts to move is felt 20 ms later
-_AT_REST = 0.2  # [rad/s] chosen: eight counts of a servo; far below any overspeed
 _WAITING = SessionState.WAITING.name
 _KEPT = 1 << 16  # chosen: wake-ups that are remembered; 160 s of them at 400 Hz
 
@@ -52,8 +51,8 @@ class FeedbackThread(threading.Thread):
     Attributes:
         n_steps: Steps so far that were not idle.
         n_overruns: Deadlines that it missed.
-        is_idle: Nothing is rendered, nobody drives, and the leader stands still; then
-            it steps 50 times a second, for there is nothing to be late with.
+        is_idle: Nothing is rendered, nobody drives, and nobody uses the leader; then
+            it steps 50 times a second.
     """
 
     def __init__(
@@ -106,26 +105,17 @@ class FeedbackThread(threading.Thread):
         status = self._sources.status()
         news = None if status is self._status else status
         self._status = status
-        sample = self._leader.latest()
-        tau = self._haptics.step(now_ns, sample, view, news)
-        self.is_idle = self._may_idle(told, sample, tau)
+        tau = self._haptics.step(now_ns, self._leader.latest(), view, news)
+        self.is_idle = self._may_idle(told, tau)
         if told is not None:
             self._leader.apply(_add(told, tau, now_ns))
 
-    def _may_idle(
-        self,
-        told: Feedback | None,
-        sample: LeaderSample | None,
-        tau: Mapping[str, Vec],
-    ) -> bool:
+    def _may_idle(self, told: Feedback | None, tau: Mapping[str, Vec]) -> bool:
         """Whether the next step may be late; never where torque is rendered."""
         if told is None or told.state != _WAITING or self._haptics.renders_undriven:
             return False
-        state = None if sample is None else sample.leader_state
-        if state is None or state.dq is None:
-            return False
-        is_at_rest = bool(np.abs(state.dq).max(initial=0.0) <= _AT_REST)
-        return is_at_rest and not any(torque.any() for torque in tau.values())
+        is_limp = not any(torque.any() for torque in tau.values())
+        return is_limp and self._leader.is_at_rest
 
     def summarise(self) -> str:
         """Say how punctual it was while it did not idle; empty if it never ran."""

@@ -243,6 +243,8 @@ def test_a_leader_that_says_where_it_rests_needs_no_base():
 
 
 class Puppet:
+    is_at_rest = True
+
     def __init__(self, sample):
         self.sample, self.applied = sample, []
 
