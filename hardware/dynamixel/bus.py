@@ -1,8 +1,8 @@
-"""One bus of servos: all angles at once, torques out, health in between.
+"""One bus of servos: reads all angles at once, writes torques, checks health between.
 
-Used by one thread. Angles are those of the servos' horns: count 2048 is 0, counter-
+One thread uses it. Angles are those of the servos' horns: count 2048 is 0, counter-
 clockwise positive, over several turns. A servo that falls silent is left out, so that
-the others go on, and taken in again by ``reconnect``.
+the others go on; ``reconnect`` brings it back.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ class Reading:
         angle: Angles, shape (n,), [rad], within a count; NaN for a silent servo.
         velocity: Velocities, shape (n,), [rad/s]; NaN likewise.
         torque: From the measured current, shape (n,), [N·m]; NaN where not measured.
-        epoch: Grows when a servo is taken in: its turns may count anew, shape (n,).
+        epoch: Grows when a servo is configured: its count of turns may have started
+            anew, shape (n,).
     """
 
     stamp_ns: int
@@ -56,14 +57,14 @@ class Reading:
 
 @dataclass
 class Counters:
-    """What went wrong and was got over.
+    """Faults that the bus recovered from.
 
     Attributes:
         n_cycles: Readings asked for.
         n_retried: Readings asked for again.
         n_missed: Readings for which each servo had to be asked alone.
         n_lost: Servos left out.
-        n_reconnected: Servos taken in again.
+        n_reconnected: Servos that came back.
         n_watchdog: Watchdogs that had stopped a servo.
     """
 
@@ -90,7 +91,7 @@ class Bus:
     Attributes:
         wire: Single questions and answers.
         servos: The servos, in the order of every array.
-        counters: What was got over.
+        counters: Faults that the bus recovered from.
         is_fast: Whether all servos of a group answer in one packet.
     """
 
@@ -148,11 +149,11 @@ class Bus:
         """Ask all servos for their state.
 
         Returns:
-            What they say; None when nobody says anything, which a pause of the host or
-            the adapter looks like too.
+            Their state; None when no servo answers, which a pause of the host or of the
+            adapter looks like too.
 
         Raises:
-            BusTimeout: If nobody has answered for some time.
+            BusTimeout: If no servo has answered for some time.
         """
         self.counters.n_cycles += 1
         stamp_ns = self._clock()
@@ -170,8 +171,8 @@ class Bus:
         self._n_mute += 1
         if self._n_mute >= _MUTE_CYCLES:
             raise BusTimeout(
-                f"port '{self.wire.path}': expected answers, got none of any servo; "
-                "check the power of the servos"
+                f"port '{self.wire.path}': no servo answered; check servo power and "
+                "cable"
             )
         return None
 
@@ -280,10 +281,10 @@ class Bus:
         return health
 
     def reconnect(self) -> bool:
-        """Look whether one of the silent servos answers again, and take it in.
+        """Ask one of the silent servos, and configure it if it answers again.
 
         Returns:
-            Whether one was taken in.
+            Whether one came back.
 
         Raises:
             BusError: If the port is gone.
@@ -362,8 +363,8 @@ class Bus:
                 return
         for i in missing:
             _LOG.warning(
-                "servo %d on '%s': expected answers, got none while others answer; "
-                "check its cable and power",
+                "servo %d on '%s': it does not answer, other servos do; check its "
+                "cable and power",
                 self.servos[i].spec.id,
                 self.wire.path,
             )

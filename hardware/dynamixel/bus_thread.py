@@ -178,8 +178,8 @@ class BusThread:
             where = f"port '{self.settings.path}'"
             self.problems = (
                 *self.problems,
-                f"{where}: expected its thread to end within {_JOIN:g} [s], got it "
-                "busy; torque off is not verified: cut the power of the servos",
+                f"{where}: its thread did not end within {_JOIN:g} [s], so torque off "
+                "is not verified; cut the power of the servos",
             )
 
     def _wait_limp(self, thread: threading.Thread) -> None:

@@ -1,4 +1,4 @@
-"""Measurements on a bus that has an bus: where servos stand, how torque moves one."""
+"""Measurements on a bus with its thread: where servos stand, how torque moves one."""
 
 from __future__ import annotations
 
@@ -117,6 +117,4 @@ def _next_reading(bus: BusThread) -> Reading:
         if now is not None and is_new and now.is_open:
             return now.reading
     path = bus.settings.path
-    raise BusTimeout(
-        f"port '{path}': expected readings, got none; check cable and power"
-    )
+    raise BusTimeout(f"port '{path}': no readings came; check cable and power")

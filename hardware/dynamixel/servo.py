@@ -34,14 +34,14 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How a servo is.
+    """Errors, temperature and supply of a servo at one check.
 
     Attributes:
-        servo_id: Whose health it is.
+        servo_id: Id of the servo.
         errors: Bits of Hardware Error Status; 0 is well.
         temperature: [°C].
         voltage: [V].
-        is_torque_off: It should hold torque, and has switched it off or never took it.
+        is_torque_off: It should hold torque, but switched it off or never enabled it.
     """
 
     servo_id: int
@@ -70,10 +70,10 @@ class Servo:
         model: What that model is.
         is_alive: It answers.
         is_enabled: It may hold torque, until it was seen to be limp.
-        epoch: How often it was taken in.
+        epoch: How often it was configured.
         cap: Largest torque it renders, [N·m]; 0 when it has none.
-        share: Of what is asked of it; below 1 while torque that it had let go of comes
-            back.
+        share: Share of the wanted torque that it is sent; below 1 while torque that it
+            had switched off comes back.
     """
 
     spec: ServoSpec
@@ -105,13 +105,13 @@ class Servo:
         return self.model.registers[name]
 
     def configure(self, wire: Wire) -> list[str]:
-        """Check it and set it up, limp.
+        """Check the servo and write its settings; it is limp afterwards.
 
         Args:
             wire: An open wire.
 
         Returns:
-            What forbids to use it; it is alive when there is nothing.
+            Problems that forbid using it; without any, it is alive.
 
         Raises:
             BusError: If the port is gone.

@@ -1,7 +1,7 @@
-"""A guided calibration: asks for poses, looks, and says what to write into the config.
+"""A guided calibration: asks for poses, measures them, and returns config keys.
 
-It is a generator of questions, so that it holds no dialogue itself: whoever runs it
-shows each question and sends the operator's answer.
+It is a generator of questions: the caller shows each question and sends the operator's
+answer.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Looks at a rig part by part and says what is wrong, and what to do about it.
+"""Examines a rig part by part, and tells what is wrong and what to do about it.
 
-It opens ports, asks and writes nothing but a baud rate of its own: a rig is left as it
-was found.
+It opens ports and reads registers; it writes none. The rig is left as it was found.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from leaders.puppeteer.arm import Arm, ArmState
 from leaders.puppeteer.limits import read_limits
 
 Finding = tuple[bool, str]
-"""Whether it is well, and the words for it."""
+"""Whether the part is well, and a sentence about it."""
 
 _N_READINGS = 200  # chosen: half a second at 400 Hz
 _LEAST_RATE = 200.0  # [Hz] spec: issue, teleoperation from 16 servos
@@ -120,7 +119,7 @@ def _examine_servo(
 def _compare_supply(
     wire: Wire, tables: Mapping[int, Mapping[str, int]]
 ) -> Iterator[Finding]:
-    """Name servos that get less than others of the same supply: plugs and cables."""
+    """Yield servos with less voltage than others of one supply: plugs and cables."""
     volts = {i: 0.1 * table["Present Input Voltage"] for i, table in tables.items()}
     for servo_id, own in volts.items():
         low, high = (
@@ -202,7 +201,7 @@ def _examine_readings(
 
 
 def _examine_pose(arm: Arm, reading: Reading, is_still: bool) -> Iterator[Finding]:
-    """Say which joints stand where their URDF does not let them be."""
+    """Yield the joints that stand outside the limits of their URDF."""
     try:
         limits = read_limits(Path(arm.settings.urdf))
     except ValueError as err:
@@ -241,7 +240,7 @@ def _examine_pose(arm: Arm, reading: Reading, is_still: bool) -> Iterator[Findin
 
 
 def _compare_rest(arm: Arm, state: ArmState) -> Iterator[Finding]:
-    """Name joints away from the rest pose: no register tells a wrong sign or tooth."""
+    """Yield joints away from the rest pose: no register shows a wrong sign."""
     apart = (state.q[: arm.n_arm] - arm.reset_q).tolist()
     off = [
         f"{joint} by {away:+.2f}"

@@ -194,7 +194,7 @@ def test_bus_without_any_answer_is_an_error(emulated, bus):
     bus.open()
     emulated.cause("silent")
 
-    with pytest.raises(BusError, match="check the power of the servos"):
+    with pytest.raises(BusError, match="no servo answered; check servo power"):
         for _ in range(9):
             assert bus.read() is None
 

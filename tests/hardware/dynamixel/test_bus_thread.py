@@ -135,7 +135,7 @@ def test_a_thread_that_does_not_end_is_told(bus, monkeypatch):
 
     bus.close()
 
-    assert "expected its thread to end within 0.01 [s]" in bus.problems[0]
+    assert "its thread did not end within 0.01 [s]" in bus.problems[0]
     thread = next(t for t in threading.enumerate() if t.name.startswith("dynamixel"))
     goes_on.set()
     thread.join()
