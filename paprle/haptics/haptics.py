@@ -260,6 +260,9 @@ class Haptics:
         self, now: Instant, moved: Vec, dt: float, limp_joints: Collection[str]
     ) -> Mapping[str, Vec]:
         own, met = np.zeros((2, now.q.size))
+        if not (now.is_driving or self.renders_undriven):  # no law has anything to say
+            self._restart_laws()
+            return self._split(self.composer.compose(own, None, moved, dt, ()))
         follower, hands = self.follower, []
         q_robot = follower.q_gate, follower.q_meas, follower.model.q
         for i, limb in enumerate(self.limbs):
