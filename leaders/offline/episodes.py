@@ -50,7 +50,9 @@ def read_episode(path: Path) -> dict[str, Limb]:
             rows = Rows(t=t, q=q, joint_names=names, opening=opening)
         else:
             rows = Rows(t=t, p=pose[:, :3], quat_xyzw=pose[:, 3:], opening=opening)
-        limbs[name] = Limb(rows, counts, len(t), info.is_absolute, str(episode.robot["name"]))
+        limbs[name] = Limb(
+            rows, counts, len(t), info.is_absolute, str(episode.robot["name"])
+        )
     return limbs
 
 

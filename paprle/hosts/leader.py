@@ -22,6 +22,7 @@ from paprle.ipc.records import make_layout, pack_sample
 if TYPE_CHECKING:
     from paprle.haptics.thread import FeedbackThread
 
+_REST_NS = 20_000_000  # chosen: a fifth of session.max_gap, unnoticed by a person
 _NO_FEEDBACK = (
     "feedback: off, and the leader is limp: its follower is on another host (link.peer)"
 )
@@ -93,6 +94,7 @@ class LeaderHost:
 
     def _loop(self) -> None:
         loop, seq = DeadlineLoop(self._rate), -1
+        full_ns = loop.period_ns
         # A plug-in may offer ``take_warnings``: what went wrong since the last call.
         take_warnings = getattr(self._leader, "take_warnings", tuple)
         while not self._must_end and not is_closed(self._role.fds["session_alive"]):
@@ -106,6 +108,8 @@ class LeaderHost:
                 self._samples.write(pack_sample(self._layout, sample))
             for text in take_warnings():
                 self._role.report("trouble", message=text)
+            is_at_rest = self._leader.is_at_rest
+            loop.period_ns = max(full_ns, _REST_NS) if is_at_rest else full_ns
             loop.wait()
 
     def _ask_end(self, _signal: int, _frame: FrameType | None) -> None:
