@@ -17,8 +17,8 @@ from paprle.gate.limits import (
     Box,
     Limits,
 )
-from paprle.robot.arrays import Ints, Tree, place_joints
-from paprle.robot.bodies import Bodies, Pairs, place_bodies
+from paprle.robot.arrays import Bodies, Ints, Pairs, Tree, place_joints
+from paprle.robot.bodies import place_bodies
 from paprle.robot.braking import compute_stopping_speed
 from paprle.robot.distance import bound_along, bound_pair, measure_pair
 

@@ -19,8 +19,7 @@ from paprle.contracts.types import Vec
 from paprle.gate.clearance import Scene
 from paprle.gate.limits import Box, Limits, Motion
 from paprle.gate.tools import Tools
-from paprle.robot.arrays import Ints, Tree
-from paprle.robot.bodies import Bodies, Pairs
+from paprle.robot.arrays import Bodies, Ints, Pairs, Tree
 
 _N_SIZES = 6
 

@@ -139,7 +139,7 @@ class RobotModel:
         robot = stand(info.home)
         if settings.limbs is not None:
             return robot
-        return stand(readonly(guess_home(robot)))
+        return stand(readonly(guess_home(robot.limbs, info.home, robot.min_clearance)))
 
     def find_collision(self, q: Vec) -> tuple[str, str] | None:
         """Return two links that touch at q, shape (n,); None when all is clear."""

@@ -16,8 +16,8 @@ from paprle.contracts.settings import (
 )
 from paprle.contracts.types import Vec
 from paprle.robot import RobotModel
-from paprle.robot.arrays import place_joints
-from paprle.robot.bodies import Bodies, Pairs, make_bodies, place_bodies
+from paprle.robot.arrays import Bodies, Pairs, place_joints
+from paprle.robot.bodies import make_bodies, place_bodies
 from paprle.robot.distance import measure_pair
 
 URDF = """<robot name="r">
