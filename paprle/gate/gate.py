@@ -204,8 +204,8 @@ class Gate:
                 that between this and the last ``q_des``, none where it jumped. It is
                 fed forward as far as the joint could have it, within V and changing
                 by A.
-            is_blocked: The robot is held up: the command is leashed to within E of
-                ``q_meas`` (L1).
+            is_blocked: The robot is held up: the command stays within E of ``q_meas``
+                (L1).
 
         Returns:
             The vector to send, and which clauses acted.

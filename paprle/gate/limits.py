@@ -31,7 +31,7 @@ class Limits(NamedTuple):
         q_max: Upper limits.
         dq_max: V, shape (n,), [rad/s] or [m/s].
         ddq_max: A, shape (n,), [rad/s²] or [m/s²].
-        leash: E, +inf for grippers, shape (n,), [rad].
+        lag_bound: E, +inf for grippers, shape (n,), [rad].
         members: Joints, those of a group one after the other, shape (n,). A group is a
             limb, or any other joint by itself.
         starts: Where each group starts in ``members``, and the end, shape (g + 1,).
@@ -41,7 +41,7 @@ class Limits(NamedTuple):
     q_max: Vec
     dq_max: Vec
     ddq_max: Vec
-    leash: Vec
+    lag_bound: Vec
     members: Ints
     starts: Ints
 
@@ -146,15 +146,15 @@ def fill_box(limits: Limits, h: float, scale: float, c: Vec, v: Vec, box: Box) -
 
 @compiled
 def clip_goal(limits: Limits, motion: Motion, is_blocked: bool) -> int:
-    """Write the target clipped to the position limits and, if blocked, to a leash.
+    """Write the goal: the target within the position limits, near q_meas if blocked.
 
-    A joint outside its limits is not sent farther out (M2); a leashed command that is
-    too far ahead of the robot is drawn back (L1).
+    A joint outside its limits is not sent farther out (M2). While a joint is blocked,
+    the goal stays within E of q_meas, so that a command too far ahead comes back (L1).
 
     Args:
         limits: Limits.
         motion: Takes ``goal``.
-        is_blocked: Whether to leash.
+        is_blocked: Whether to keep the goal within E of q_meas.
 
     Returns:
         ``IS_CLIPPED`` or 0.
@@ -165,7 +165,7 @@ def clip_goal(limits: Limits, motion: Motion, is_blocked: bool) -> int:
         high = max(limits.q_max[i], motion.c[i])
         goal = min(max(motion.target[i], low), high)
         if is_blocked:
-            E, q = limits.leash[i], motion.q_meas[i]
+            E, q = limits.lag_bound[i], motion.q_meas[i]
             goal = min(max(goal, q - E), q + E)
             goal = min(max(goal, low), high)
         if goal != motion.target[i]:

@@ -111,7 +111,7 @@ def lay_out(floats: Vec, integers: Ints) -> Parts:
         q_max=borrow(floats, n, (n,)),
         dq_max=borrow(floats, 2 * n, (n,)),
         ddq_max=borrow(floats, 3 * n, (n,)),
-        leash=borrow(floats, 4 * n, (n,)),
+        lag_bound=borrow(floats, 4 * n, (n,)),
         members=borrow(integers, _N_SIZES, (n,)),
         starts=borrow(integers, _N_SIZES + n, (g + 1,)),
     )

@@ -58,7 +58,7 @@ def advance(
         h: Period, [s].
         scale: Share of V that is allowed.
         is_told: The velocity of the target is; else it is estimated.
-        is_blocked: The robot is held up: leash the command.
+        is_blocked: The robot is held up: the command stays within E of q_meas.
 
     Returns:
         Flags; the number of rows where one of them is broken, so that the next command

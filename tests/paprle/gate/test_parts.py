@@ -116,7 +116,7 @@ def clip(target, c=0.0, q_meas=None):
         (0.5, 0.0, -1.2, [-0.98, 0.5]),
     ],
 )
-def test_goals_are_within_limits_and_within_the_leash(target, c, q_meas, goal):
+def test_goals_are_within_limits_and_within_the_lag_bound(target, c, q_meas, goal):
     found, flags = clip(target, c, q_meas)
 
     assert found == pytest.approx(goal)
@@ -396,7 +396,7 @@ def test_an_arm_slows_towards_its_own_axis_and_not_on_its_way_back(elbow):
 def test_a_watch_latches_after_long_silence():
     watch, session = SetpointWatch(GateSettings()), LockStep()
     session.step(2)
-    watch.take(session.setpoint.copy(), 0)
+    watch.update(session.setpoint.copy(), 0)
 
     assert watch.check(1_000_000_001) == (Reason.COMMAND_LOST,)
     assert watch.check(1_000_000_000) == (Reason.COMMAND_STALE,)
@@ -408,7 +408,7 @@ def test_a_set_point_is_good_for_two_tenths_of_a_second_at_most():
     session.step(2)
     setpoint = session.setpoint.copy()
     setpoint["valid_for_ns"] = 10**12
-    watch.take(setpoint, 0)
+    watch.update(setpoint, 0)
 
     assert watch.check(200_000_000) == ()
     assert watch.check(200_000_001) == (Reason.COMMAND_STALE,)
