@@ -21,7 +21,7 @@ from paprle.contracts.settings import GateSettings
 from paprle.contracts.types import RobotInfo, Vec, readonly
 from paprle.gate.avoidance_qp import SOLVERS, slide
 from paprle.gate.limits import IS_CLIPPED, IS_FAST, IS_HELD, make_groups
-from paprle.gate.memory import Parts, Sizes, allocate, lay_out
+from paprle.gate.memory import Parts, Sizes, allocate, build_parts
 from paprle.gate.reasons import Reason
 from paprle.gate.step import IS_NOT_FINITE, IS_UNVERIFIED, advance, brake, finish
 from paprle.gate.tools import IS_SINGULAR, IS_TOOL_FAST, fill_tools
@@ -116,8 +116,7 @@ class Gate:
             counts = len(robot.tree.parent), len(bodies.joint), len(pairs.a)
             sizes = Sizes(n, n_groups, *counts, len(robot.limbs))
         memory = allocate(sizes)
-        # the very function that lays the kernels' arrays out
-        parts: Parts = getattr(lay_out, "py_func", lay_out)(*memory)
+        parts: Parts = build_parts(*memory)
         E = np.where(find_arm_joints(info), self.settings.lag_bound, np.inf)
         limits = (self.q_min, self.q_max, self.dq_max, self.ddq_max, E, members, starts)
         _fill(parts.limits, limits)
