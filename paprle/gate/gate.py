@@ -121,10 +121,11 @@ class Gate:
         limits = (self.q_min, self.q_max, self.dq_max, self.ddq_max, E, members, starts)
         _fill(parts.limits, limits)
         if isinstance(robot, RobotModel) and bodies is not None and pairs is not None:
-            _fill(parts.scene.tree, robot.tree)
-            _fill(parts.scene.bodies, bodies)
-            _fill(parts.scene.pairs, pairs)
-            parts.scene.normal[:, 2] = 1.0
+            scene = parts.collision.scene
+            _fill(scene.tree, robot.tree)
+            _fill(scene.bodies, bodies)
+            _fill(scene.pairs, pairs)
+            parts.collision.measured.normal[:, 2] = 1.0
             fill_tools(parts.tools, robot)
         parts.tools.sigma[0] = self.settings.singularity
         return memory, parts
@@ -153,10 +154,10 @@ class Gate:
 
     def _take_back(self) -> None:
         """Go on from the last command: what a step left that was broken off is none."""
-        motion = self._parts.motion
+        motion, measured = self._parts.motion, self._parts.collision.measured
         motion.q_next[:], motion.v_next[:], motion.feed[:] = self.q_cmd, self.dq_cmd, 0
         motion.before[:], motion.is_straight[0] = np.nan, self._is_straight
-        self._parts.scene.gap[:], self._parts.scene.astray[:] = 0.0, 0.0
+        measured.q_lag[:], measured.max_change_to_meas[:] = 0.0, 0.0
 
     def _warm_up(self) -> None:
         """Run every kernel once, so that none is compiled after this."""
@@ -253,8 +254,8 @@ class Gate:
 
     def _slide(self, n_rows: int, events: list[Reason]) -> Vec:
         """Return a velocity that slides along what the proposal would close in on."""
-        box, scene = self._parts.box, self._parts.scene
-        rows = scene.rows[:n_rows], scene.allowed[:n_rows]
+        box, measured = self._parts.box, self._parts.collision.measured
+        rows = measured.rows[:n_rows], measured.allowed[:n_rows]
         v = slide(self._solver, box.wanted, box.low, box.high, rows)
         if v is None:
             events.append(Reason.QP_FAILED)

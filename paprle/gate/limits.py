@@ -16,7 +16,7 @@ from paprle.contracts.types import RobotInfo, Vec
 from paprle.robot.arrays import Ints
 from paprle.robot.braking import compute_braking_velocity, compute_stopping_speed
 
-_ROUNDING = 1e-9  # chosen: far above rounding, far below anything that moves
+ROUNDING = 1e-9  # chosen: far above rounding, far below anything that moves
 _LEFT = 0.1  # chosen: share of A that is there to catch up, whatever the goal does
 IS_FAST = 1  # a wish was scaled down to the velocity limits
 IS_HELD = 2  # a wish was scaled down to what can still be stopped
@@ -292,7 +292,7 @@ def limit_along(limits: Limits, box: Box, v: Vec, exact: Vec) -> int:
                 own, exact[i], flags = 1.0, 0.0, IS_HELD
             v[i] = start + own * (box.wanted[i] - start)
             v[i] = min(max(v[i], box.low[i]), box.high[i])
-        if share < 1.0 - _ROUNDING:
+        if share < 1.0 - ROUNDING:
             flags = IS_HELD
             for i in group:
                 exact[i] = 0.0
@@ -319,7 +319,7 @@ def _find_scale(group: Ints, box: Box) -> tuple[float, bool]:
             t_min = max(t_min, (low if w > 0.0 else high) / w)
     t = min(t_max, 1.0)
     # where braking begins, wanted stands on the edge of the box but for rounding
-    return t, t >= max(t_min, 0.0) - _ROUNDING and t_max >= 0.0
+    return t, t >= max(t_min, 0.0) - ROUNDING and t_max >= 0.0
 
 
 @compiled
@@ -331,7 +331,7 @@ def _find_share(group: Ints, box: Box) -> float:
             continue
         start = min(max(box.base[i], box.low[i]), box.high[i])
         step = box.wanted[i] - start
-        if abs(step) > _ROUNDING * max(abs(start), 1e-3):
+        if abs(step) > ROUNDING * max(abs(start), 1e-3):
             edge = box.high[i] if step > 0.0 else box.low[i]
             share = min(share, (edge - start) / step)
     return max(share, 0.0)

@@ -20,8 +20,8 @@ from numba.np.arrayobj import make_array, populate_array
 
 from paprle.compiled import inlined
 from paprle.contracts.types import Vec
-from paprle.gate.clearance import Scene
 from paprle.gate.limits import Box, Limits, Motion
+from paprle.gate.scene import Collision
 from paprle.gate.tools import Tools
 from paprle.robot.arrays import Ints
 
@@ -45,7 +45,7 @@ class Parts(NamedTuple):
     limits: Limits
     box: Box
     motion: Motion
-    scene: Scene
+    collision: Collision
     tools: Tools
 
 
@@ -60,25 +60,34 @@ _FLOATS: tuple[tuple[str, str, tuple[Dim | int, ...]], ...] = (
     ("motion", "c v feed ddq target dq_des before q_meas goal error exact", (_N,)),
     ("motion", "v_next q_next straight", (_N,)),
     ("motion", "is_straight", (1,)),
-    ("scene.tree", "R", (_M, 3, 3)),
-    ("scene.tree", "p axis", (_M, 3)),
-    ("scene.tree", "scale offset", (_M,)),
-    ("scene.bodies", "R", (_B, 3, 3)),
-    ("scene.bodies", "p", (_B, 3)),
-    ("scene.bodies", "size", (_B, 5)),
-    ("scene.bodies", "sphere capsule", (_B,)),
-    ("scene.pairs", "keep", (_K,)),
-    ("scene.pairs", "reach", (_N, _K)),
-    ("scene", "R_joint", (_M, 3, 3)),
-    ("scene", "p_joint", (_M, 3)),
-    ("scene", "R_body", (_B, 3, 3)),
-    ("scene", "p_body", (_B, 3)),
-    ("scene", "distance change pace behind astray floor apart room allowed", (_K,)),
-    ("scene", "rows", (_K, _N)),
-    ("scene", "normal", (_K, 3)),
-    ("scene", "witness", (9,)),
-    ("scene", "posture travel gap lag aside", (_N,)),
-    ("scene", "work", (1,)),
+    ("collision.scene.tree", "R", (_M, 3, 3)),
+    ("collision.scene.tree", "p axis", (_M, 3)),
+    ("collision.scene.tree", "scale offset", (_M,)),
+    ("collision.scene.bodies", "R", (_B, 3, 3)),
+    ("collision.scene.bodies", "p", (_B, 3)),
+    ("collision.scene.bodies", "size", (_B, 5)),
+    ("collision.scene.bodies", "sphere capsule", (_B,)),
+    ("collision.scene.pairs", "keep", (_K,)),
+    ("collision.scene.pairs", "reach", (_N, _K)),
+    ("collision.measured.at_command", "R_joint", (_M, 3, 3)),
+    ("collision.measured.at_command", "p_joint", (_M, 3)),
+    ("collision.measured.at_command", "R_body", (_B, 3, 3)),
+    ("collision.measured.at_command", "p_body", (_B, 3)),
+    ("collision.measured", "distance max_change", (_K,)),
+    ("collision.measured", "distance_to_meas max_change_to_meas", (_K,)),
+    ("collision.measured", "q_lag", (_N,)),
+    ("collision.measured", "normal", (_K, 3)),
+    ("collision.measured", "rows", (_K, _N)),
+    ("collision.measured", "allowed", (_K,)),
+    ("collision.measured", "work", (1,)),
+    ("collision.scratch.placed", "R_joint", (_M, 3, 3)),
+    ("collision.scratch.placed", "p_joint", (_M, 3)),
+    ("collision.scratch.placed", "R_body", (_B, 3, 3)),
+    ("collision.scratch.placed", "p_body", (_B, 3)),
+    ("collision.scratch", "posture q_between q_lag_max travel", (_N,)),
+    ("collision.scratch", "max_change max_change_period min_allowed", (_K,)),
+    ("collision.scratch", "distance_lower_bound slack", (_K,)),
+    ("collision.scratch", "witness", (9,)),
     ("tools", "p", (_T, 3)),
     ("tools", "reach", (_T, _N)),
     ("tools", "speed sigma", (1,)),
@@ -91,10 +100,10 @@ _FLOATS: tuple[tuple[str, str, tuple[Dim | int, ...]], ...] = (
 _INTEGERS: tuple[tuple[str, str, tuple[Dim | int, ...]], ...] = (
     ("limits", "members", (_N,)),
     ("limits", "starts", (_G_ENDS,)),
-    ("scene.tree", "parent is_prismatic column", (_M,)),
-    ("scene.bodies", "joint kind", (_B,)),
-    ("scene.pairs", "a b", (_K,)),
-    ("scene", "open", (_K,)),
+    ("collision.scene.tree", "parent is_prismatic column", (_M,)),
+    ("collision.scene.bodies", "joint kind", (_B,)),
+    ("collision.scene.pairs", "a b", (_K,)),
+    ("collision.scratch", "pending", (_K,)),
     ("tools", "joint", (_T,)),
     ("tools", "is_member", (_T, _N)),
 )

@@ -12,6 +12,7 @@ from paprle.gate import clearance, limits, rest, step, stops
 from paprle.gate import synchronised as straight
 from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
+from paprle.gate.scene import place_bodies_at
 from paprle.testing.robots import make_robot_info
 
 H, V, A, KEEP = 0.01, 1.0, 5.0, 0.01
@@ -36,8 +37,7 @@ def ready(gate, q, v):
     gate.reset(q)
     parts, c, v = gate._parts, np.array(q, dtype=float), np.array(v, dtype=float)
     limits.fill_box(parts.limits, H, 1.0, c, v, parts.box)
-    parts.scene.travel[:] = 10.0
-    clearance.measure_all(parts.scene, c)
+    clearance.measure_all(parts.collision, c, np.full(len(c), 10.0))
     parts.motion.c[:], parts.motion.v_next[:] = c, v
     return parts, c, v
 
@@ -138,13 +138,14 @@ def test_a_straight_stop_has_to_fit_the_position_limits(y, vy, fits):
     assert straight.is_within(parts.limits, H, parts.motion) == fits
 
 
-def test_once_it_has_stopped_a_pair_needs_no_more_looks():
+def test_once_it_has_stopped_a_pair_needs_no_more_checks():
     parts, c, v = ready(Gate(make_crane()), [0.35, 0.0], [0.1, 0.0])
-    parts.scene.open[0] = 0
-    clearance.look_at(parts.scene, c)
-    stops._find_travel(parts.scene, parts.limits.ddq_max, H, v, 5.0)
+    scene, measured, scratch = parts.collision
+    scratch.pending[0] = 0
+    place_bodies_at(scene, c, scratch.placed, measured.work)
+    stops._bound_changes(parts.collision, parts.limits.ddq_max, H, v, 5.0)
 
-    left = stops._look_ahead(parts.scene, 5.0, 1)
+    left = stops._check_pending(parts.collision, 5.0, 1)
 
     assert left == (0, np.inf)
 
@@ -159,13 +160,14 @@ def test_a_command_that_comes_back_leaves_the_robot_behind_by_less(gap, way, lef
 
 def test_a_distance_that_had_to_be_measured_counts_as_work():
     parts, c, _ = ready(Gate(make_crane()), [0.5, 0.12], [0.0, 0.0])
-    clearance.look_at(parts.scene, c)
-    parts.scene.work[0] = 0.0
+    scene, measured, scratch = parts.collision
+    place_bodies_at(scene, c, scratch.placed, measured.work)
+    measured.work[0] = 0.0
 
-    room = stops._look_closer(parts.scene, 0, 1.0, -1.0)
+    slack = stops._measure_slack(parts.collision, 0, 1.0, -1.0)
 
-    assert room == pytest.approx(0.12 - 2 * BALL - 1.0)
-    assert parts.scene.work[0] == stops._EXACT
+    assert slack == pytest.approx(0.12 - 2 * BALL - 1.0)
+    assert measured.work[0] == stops._EXACT
 
 
 def test_into_a_wall_at_the_position_limit_there_is_neither_stop():
@@ -181,7 +183,7 @@ def test_what_is_no_speed_has_no_verified_stop(bad):
     parts, c, v = ready(Gate(make_crane()), [-1.0, 1.5], [0.0, 0.0])
     v[1] = bad
 
-    assert not stops.verify_stop(parts.scene, parts.limits.ddq_max, H, c, v)
+    assert not stops.verify_stop(parts.collision, parts.limits.ddq_max, H, c, v)
 
 
 @pytest.mark.parametrize("make", [make_sliders, make_crane, make_swing])
@@ -195,10 +197,12 @@ def test_a_stop_that_ends_too_near_is_refused_at_once(make):
         end = [stops.find_place(c[i], v[i], A, H, 99.0) for i in range(2)]
         miss = judge.miss(np.array(end))
 
-        is_clear = rest.rests_clear(parts.scene, parts.limits.ddq_max, H, c, v)
+        is_clear = rest.is_stop_pose_clear(
+            parts.collision, parts.limits.ddq_max, H, c, v
+        )
 
         said[is_clear] += 1
         assert is_clear == (miss <= 0.0) or abs(miss) < 1e-6
         assert is_clear or not stops.verify_stop(
-            parts.scene, parts.limits.ddq_max, H, c, v
+            parts.collision, parts.limits.ddq_max, H, c, v
         )
