@@ -57,9 +57,9 @@ _N, _G_ENDS, _M, _B, _K, _T = (0, 0), (1, 1), (2, 0), (3, 0), (4, 0), (5, 0)
 _FLOATS: tuple[tuple[str, str, tuple[Dim | int, ...]], ...] = (
     ("limits", "q_min q_max dq_max ddq_max lag_bound", (_N,)),
     ("box", "brake low high base wanted", (_N,)),
-    ("motion", "c v feed ddq target dq_des before q_meas goal error exact", (_N,)),
-    ("motion", "v_next q_next straight", (_N,)),
-    ("motion", "is_straight", (1,)),
+    ("motion", "c v dq_feedforward ddq target dq_des goal_prev q_meas goal", (_N,)),
+    ("motion", "goal_error reaches_goal v_next q_next ddq_sync", (_N,)),
+    ("motion", "is_synchronised", (1,)),
     ("collision.scene.tree", "R", (_M, 3, 3)),
     ("collision.scene.tree", "p axis", (_M, 3)),
     ("collision.scene.tree", "scale offset", (_M,)),

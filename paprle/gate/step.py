@@ -29,13 +29,13 @@ from paprle.gate.limits import (
     estimate_velocity,
     fill_box,
     fill_wanted,
-    follow_feed,
     limit_along,
+    limit_feedforward,
 )
 from paprle.gate.memory import lay_out
 from paprle.gate.rest import is_stop_pose_clear
 from paprle.gate.stops import verify_stop
-from paprle.gate.synchronised import brake_straight, fill_straight, is_within
+from paprle.gate.synchronised import brake_synchronised, fill_ddq_sync, is_within
 from paprle.gate.tools import are_slow, slow_tools
 from paprle.robot.arrays import Ints
 from paprle.robot.braking import compute_stopping_distance
@@ -101,7 +101,7 @@ def brake(floats: Vec, integers: Ints, h: float) -> float:
     clearance = _measure(floats, integers, h)
     for i in range(len(motion.c)):
         motion.v_next[i] = box.brake[i]
-        motion.feed[i], motion.before[i] = 0.0, math.nan
+        motion.dq_feedforward[i], motion.goal_prev[i] = 0.0, math.nan
     _fill_next(limits, motion, h)
     return clearance
 
@@ -113,8 +113,8 @@ def _begin(floats: Vec, integers: Ints, h: float, scale: float) -> None:
     for i in range(len(motion.c)):
         motion.c[i], motion.v[i] = motion.q_next[i], motion.v_next[i]
     fill_box(limits, h, scale, motion.c, motion.v, box)
-    if motion.is_straight[0] > 0.0:
-        brake_straight(limits, h, motion, box)
+    if motion.is_synchronised[0] > 0.0:
+        brake_synchronised(limits, h, motion, box)
 
 
 @compiled
@@ -143,16 +143,16 @@ def _propose(floats: Vec, integers: Ints, h: float, scale: float) -> int:
     limits, box, motion, collision, tools = lay_out(floats, integers)
     if not are_finite(motion.dq_des):
         motion.dq_des[:] = 0.0
-    follow_feed(limits, h, scale, motion)
+    limit_feedforward(limits, h, scale, motion)
     for i in range(len(motion.c)):
-        motion.error[i] = motion.goal[i] - motion.c[i]
-        motion.before[i] = motion.goal[i]
+        motion.goal_error[i] = motion.goal[i] - motion.c[i]
+        motion.goal_prev[i] = motion.goal[i]
     flags = fill_wanted(limits, h, scale, motion, box)
-    flags |= slow_tools(tools, collision, box, motion.c, motion.exact)
-    flags |= limit_along(limits, box, motion.v_next, motion.exact)
+    flags |= slow_tools(tools, collision, box, motion.c, motion.reaches_goal)
+    flags |= limit_along(limits, box, motion.v_next, motion.reaches_goal)
     _fill_next(limits, motion, h)
     for i in range(len(motion.c)):
-        if motion.exact[i] > 0.0:
+        if motion.reaches_goal[i] > 0.0:
             # the goal itself, so that a resting target is held to the bit
             motion.q_next[i] = motion.goal[i]
     return flags
@@ -193,7 +193,7 @@ def _accept_or_scale_down(floats: Vec, integers: Ints, h: float, is_near: bool) 
 
 @compiled
 def _can_stop(floats: Vec, integers: Ints, h: float, is_near: bool) -> bool:
-    """Tell whether ``v_next`` has a verified stop; note which: hard, or straight.
+    """Tell whether ``v_next`` has a verified stop; note which: hard, or synchronised.
 
     Args:
         floats: The gate's memory.
@@ -206,14 +206,14 @@ def _can_stop(floats: Vec, integers: Ints, h: float, is_near: bool) -> bool:
     """
     limits, _, motion, _, _ = lay_out(floats, integers)
     if _is_safe(floats, integers, limits.ddq_max, h, is_near):
-        motion.is_straight[0] = 0.0
+        motion.is_synchronised[0] = 0.0
         return True
-    fill_straight(limits, motion.v_next, motion.straight)
+    fill_ddq_sync(limits, motion.v_next, motion.ddq_sync)
     if not is_within(limits, h, motion):
         return False
-    if not _is_safe(floats, integers, motion.straight, h, True):
+    if not _is_safe(floats, integers, motion.ddq_sync, h, True):
         return False
-    motion.is_straight[0] = 1.0
+    motion.is_synchronised[0] = 1.0
     return True
 
 

@@ -69,9 +69,9 @@ def fill_tools(tools: Tools, robot: RobotModel) -> None:
             tools.reach[row] = _find_reach(robot, joint, T_joint_tool)
         if not np.isfinite(tools.reach[row]).all():
             raise ConfigError(
-                f"robot: expected '{limb.eef_link}' to stay within some distance, got "
-                "a slide that follows a joint without limits; give it some, in the "
-                "URDF or in limits.q_min and limits.q_max"
+                f"robot: link '{limb.eef_link}' has unbounded reach: a prismatic joint "
+                "mimics a joint without limits; add limits in the URDF or in "
+                "limits.q_min and limits.q_max"
             )
 
 
@@ -94,7 +94,9 @@ def _find_reach(robot: RobotModel, joint: int, T_joint_tool: pin.SE3) -> Vec:
 
 
 @inlined
-def slow_tools(tools: Tools, collision: Collision, box: Box, c: Vec, exact: Vec) -> int:
+def slow_tools(
+    tools: Tools, collision: Collision, box: Box, c: Vec, reaches_goal: Vec
+) -> int:
     """Scale what each limb wants down to what its tool may do.
 
     Args:
@@ -102,7 +104,7 @@ def slow_tools(tools: Tools, collision: Collision, box: Box, c: Vec, exact: Vec)
         collision: Takes the poses at the command, which has none without bodies.
         box: ``base`` and ``wanted`` are scaled.
         c: Last command, shape (n,), [rad].
-        exact: Cleared for joints that were scaled down, shape (n,).
+        reaches_goal: Cleared for joints that were scaled down, shape (n,).
 
     Returns:
         ``IS_TOOL_FAST``, ``IS_SINGULAR`` or 0.
@@ -125,11 +127,11 @@ def slow_tools(tools: Tools, collision: Collision, box: Box, c: Vec, exact: Vec)
             if slow < 1.0:
                 scale, flags = scale * slow, flags | IS_SINGULAR
         if scale < 1.0:
-            for i in range(len(exact)):
+            for i in range(len(reaches_goal)):
                 if tools.is_member[limb, i]:
                     box.base[i] *= scale
                     box.wanted[i] *= scale
-                    exact[i] = 0.0
+                    reaches_goal[i] = 0.0
     return flags
 
 

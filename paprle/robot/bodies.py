@@ -132,7 +132,7 @@ def make_bodies(
     if len(endless):
         pair = " and ".join(model.pairs[endless[0]])
         raise ConfigError(
-            f"robot: expected {pair} to stay within some distance, got a slide that "
-            "follows a joint without limits; give it some, in the URDF or the YAML"
+            f"robot: {pair} have unbounded reach: a prismatic joint mimics a joint "
+            "without limits; add limits in the URDF or in limits.q_min and limits.q_max"
         )
     return bodies, Pairs(a, b, keep, reach), tuple(model.pairs)

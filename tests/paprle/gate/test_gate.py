@@ -181,19 +181,19 @@ def test_a_goal_that_leaps_is_not_taken_for_one_that_moves():
     gate.step(np.array([0.0]), H)
     gate.step(np.array([1.0]), H)
 
-    assert gate._parts.motion.feed[0] == 0.0
+    assert gate._parts.motion.dq_feedforward[0] == 0.0
 
 
 def test_braking_forgets_how_the_goal_moved():
     gate = Gate(make_robot_info(1, dq_max=2.0, ddq_max=10.0))
     run(gate, [np.array([k * 1e-3]) for k in range(20)])
-    moving = float(gate._parts.motion.feed[0])
+    moving = float(gate._parts.motion.dq_feedforward[0])
 
     gate.step(None, H)
     gate.step(np.array([0.021]), H)
 
     assert moving == pytest.approx(0.2)
-    assert gate._parts.motion.feed[0] == 0.0
+    assert gate._parts.motion.dq_feedforward[0] == 0.0
 
 
 def test_joints_of_a_limb_keep_a_common_direction():

@@ -143,13 +143,13 @@ def test_feed_forward_changes_as_a_joint_could(wish, feed):
     motion, parts = gate._parts.motion, gate._parts
     motion.dq_des[:] = wish
 
-    limits.follow_feed(parts.limits, H, 1.0, motion)
-    first = float(motion.feed[0])
-    limits.follow_feed(parts.limits, H, 1.0, motion)
-    limits.follow_feed(parts.limits, H, 0.5, motion)
+    limits.limit_feedforward(parts.limits, H, 1.0, motion)
+    first = float(motion.dq_feedforward[0])
+    limits.limit_feedforward(parts.limits, H, 1.0, motion)
+    limits.limit_feedforward(parts.limits, H, 0.5, motion)
 
     assert first == pytest.approx(feed)
-    assert motion.feed[0] == pytest.approx(np.clip(feed, -0.035, 0.035))
+    assert motion.dq_feedforward[0] == pytest.approx(np.clip(feed, -0.035, 0.035))
 
 
 def test_a_limb_turns_by_braking_along_both():
@@ -436,5 +436,5 @@ def test_a_tool_that_nothing_bounds_is_refused(tmp_path):
     limbs = {"arm": LimbSettings(base_link="base", eef_link="rack")}
     robot = RobotModel.from_urdf(tmp_path / "r.urdf", limbs)
 
-    with pytest.raises(ConfigError, match="expected 'rack' to stay within some dist"):
+    with pytest.raises(ConfigError, match="link 'rack' has unbounded reach: a pris"):
         Gate(robot)

@@ -1,4 +1,4 @@
-"""Stops on the straight way, and where stops end, on robots of two joints."""
+"""Stops whose joints rest together, and where stops end, on robots of two joints."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from adversary import Judge, drive, judge_joints
 from toys import BALL, draw_near, make_crane, make_sliders, make_swing
 
 from paprle.contracts.settings import GateSettings, SceneBodySettings
-from paprle.gate import clearance, limits, rest, step, stops
-from paprle.gate import synchronised as straight
+from paprle.gate import clearance, limits, rest, step, stops, synchronised
 from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
 from paprle.gate.scene import place_bodies_at
@@ -55,12 +54,12 @@ def test_who_passes_by_on_a_straight_way_is_not_slowed():
 
 
 def test_braking_keeps_clear_wherever_it_begins():
-    n_straight = 0
+    n_synchronised = 0
     for k in range(1, 120, 2):
         gate = Gate(make_crane())
         gate.reset(START)
         before, _, _ = drive(gate, [GOAL] * k, H)
-        n_straight += gate._is_straight > 0.0
+        n_synchronised += gate._is_synchronised > 0.0
 
         after, _, _ = drive(gate, [None] * 22, H)
 
@@ -68,17 +67,17 @@ def test_braking_keeps_clear_wherever_it_begins():
         assert gate.is_at_rest, "no later than its slowest joint"
         path = np.vstack([before, after])
         assert judge_joints(path, make_crane(), H, START).is_ok
-        if gate._is_straight > 0.0:
+        if gate._is_synchronised > 0.0:
             assert off_the_way(after).max() < 1e-9
-    assert n_straight > 3, "or it was no test of straight stops"
+    assert n_synchronised > 3, "or it was no test of synchronised stops"
 
 
 def test_a_step_broken_off_leaves_the_stop_that_was_verified():
     gate = Gate(make_crane())
     gate.reset(START)
-    while gate._is_straight == 0.0:
+    while gate._is_synchronised == 0.0:
         gate.step(GOAL, H)
-    gate._is_stepping, gate._parts.motion.is_straight[0] = True, 0.0
+    gate._is_stepping, gate._parts.motion.is_synchronised[0] = True, 0.0
 
     after, _, _ = drive(gate, [None] * 22, H)
 
@@ -90,10 +89,10 @@ def test_joints_that_rest_together_brake_in_proportion_and_never_harder_than_the
     parts, _, _ = ready(gate, START, [0.0, 0.0])
     found = np.full(2, np.nan)
 
-    straight.fill_straight(parts.limits, np.array([1.0, -0.25]), found)
+    synchronised.fill_ddq_sync(parts.limits, np.array([1.0, -0.25]), found)
     assert found == pytest.approx([A, A / 4])
 
-    straight.fill_straight(parts.limits, np.array([0.0, -0.25]), found)
+    synchronised.fill_ddq_sync(parts.limits, np.array([0.0, -0.25]), found)
     assert found == pytest.approx([A, A])
 
 
@@ -101,19 +100,21 @@ def test_limbs_come_to_rest_each_in_its_own_proportion():
     gate = Gate(make_robot_info(2, n_limbs=2, ddq_max=A))
     found = np.full(4, np.nan)
 
-    straight.fill_straight(gate._parts.limits, np.array([1.0, 0.5, -0.25, 0.2]), found)
+    synchronised.fill_ddq_sync(
+        gate._parts.limits, np.array([1.0, 0.5, -0.25, 0.2]), found
+    )
 
     assert found == pytest.approx([A, A / 2, A, 0.8 * A])
 
 
-def test_braking_straight_takes_no_harder_braking_away():
+def test_braking_synchronised_takes_no_harder_braking_away():
     gate = Gate(make_robot_info(2, ddq_max=A))
     parts, v = gate._parts, np.array([1.0, 0.2])
     limits.fill_box(parts.limits, H, 1.0, np.zeros(2), v, parts.box)
     hardest = parts.box.low.copy()
     parts.motion.v[:] = v
 
-    straight.brake_straight(parts.limits, H, parts.motion, parts.box)
+    synchronised.brake_synchronised(parts.limits, H, parts.motion, parts.box)
 
     assert parts.box.low == pytest.approx(hardest)
     assert (parts.box.brake <= parts.box.high).all()
@@ -131,11 +132,11 @@ def test_braking_straight_takes_no_harder_braking_away():
         (-1.969, 0.2, True),
     ],
 )
-def test_a_straight_stop_has_to_fit_the_position_limits(y, vy, fits):
+def test_a_synchronised_stop_has_to_fit_the_position_limits(y, vy, fits):
     parts, _, v = ready(Gate(make_crane()), [-1.0, y], [1.0, vy])
-    straight.fill_straight(parts.limits, v, parts.motion.straight)
+    synchronised.fill_ddq_sync(parts.limits, v, parts.motion.ddq_sync)
 
-    assert straight.is_within(parts.limits, H, parts.motion) == fits
+    assert synchronised.is_within(parts.limits, H, parts.motion) == fits
 
 
 def test_once_it_has_stopped_a_pair_needs_no_more_checks():

@@ -223,7 +223,7 @@ def test_a_slide_that_nothing_bounds_is_refused(tmp_path: Path) -> None:
     )
     robot = RobotModel.from_urdf(tmp_path / "r.urdf")
 
-    with pytest.raises(ConfigError, match="a slide that follows a joint without limi"):
+    with pytest.raises(ConfigError, match="have unbounded reach: a prismatic joint"):
         make_bodies(robot, GateSettings())
 
 
