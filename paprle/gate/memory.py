@@ -52,9 +52,12 @@ class Parts(NamedTuple):
 Dim = tuple[int, int]
 """Which of the sizes (-1: none) and what is added to it."""
 
+Table = tuple[tuple[str, str, tuple[Dim | int, ...]], ...]
+"""Arrays of a block in their order: part, names, and the shape of each."""
+
 _N, _G_ENDS, _M, _B, _K, _T = (0, 0), (1, 1), (2, 0), (3, 0), (4, 0), (5, 0)
 
-_FLOATS: tuple[tuple[str, str, tuple[Dim | int, ...]], ...] = (
+_FLOATS: Table = (
     ("limits", "q_min q_max dq_max ddq_max lag_bound", (_N,)),
     ("box", "brake low high base wanted", (_N,)),
     ("motion", "c v dq_feedforward ddq target dq_des goal_prev q_meas goal", (_N,)),
@@ -95,9 +98,9 @@ _FLOATS: tuple[tuple[str, str, tuple[Dim | int, ...]], ...] = (
     ("tools", "gram", (6, 6)),
     ("tools", "tips", (2, _T, 3)),
 )
-"""Arrays of the first block in their order: part, names, and the shape of each."""
+"""The first block."""
 
-_INTEGERS: tuple[tuple[str, str, tuple[Dim | int, ...]], ...] = (
+_INTEGERS: Table = (
     ("limits", "members", (_N,)),
     ("limits", "starts", (_G_ENDS,)),
     ("collision.scene.tree", "parent is_prismatic column", (_M,)),
@@ -107,7 +110,7 @@ _INTEGERS: tuple[tuple[str, str, tuple[Dim | int, ...]], ...] = (
     ("tools", "joint", (_T,)),
     ("tools", "is_member", (_T, _N)),
 )
-"""The same of the second block, behind its head: the sizes and all starts."""
+"""The second block, behind its head: the sizes, then the starts of all arrays."""
 
 
 class Field(NamedTuple):
@@ -124,10 +127,10 @@ class Field(NamedTuple):
     shape: tuple[Dim, ...]
 
 
-def _find_fields() -> dict[str, Field]:
+def _find_fields(tables: tuple[Table, Table]) -> dict[str, Field]:
     """Return all arrays by ``part.name``, in the order of the tables."""
     fields: dict[str, Field] = {}
-    for block, table in enumerate((_FLOATS, _INTEGERS)):
+    for block, table in enumerate(tables):
         for part, names, shape in table:
             dims = tuple((-1, dim) if isinstance(dim, int) else dim for dim in shape)
             for name in names.split():
@@ -145,7 +148,7 @@ def _find_classes(kind: Any, path: str) -> dict[str, Any]:
     return classes
 
 
-_FIELDS = _find_fields()
+_FIELDS = _find_fields((_FLOATS, _INTEGERS))
 _CLASSES = _find_classes(Parts, "")
 N_HEAD = len(Sizes._fields) + len(_FIELDS)
 
