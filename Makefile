@@ -12,7 +12,8 @@ $(VENV)/.ready: pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
-setup: $(VENV)/.ready  ## make the virtual environment
+setup: $(VENV)/.ready  ## make the virtual environment, and compile what sessions run
+	$(BIN)/python -m paprle.hosts.warm
 
 demo: $(VENV)/.ready  ## one lap of the autopilot on a simulated PiPER, then a report
 	@rm -rf $(OUT)
@@ -86,13 +87,8 @@ cover: $(VENV)/.ready  ## branch coverage; all of the gate and the state machine
 mutants: $(VENV)/.ready  ## change the gate in one place at a time: does a test notice?
 	$(BIN)/python -m benchmarks.mutants --sample 25
 
-nightly: $(VENV)/.ready  ## the long runs: kill tests, soaks, spread of live replays
-	$(BIN)/python -m pytest -m nightly
-	$(BIN)/python -m benchmarks.gate_soak --steps 100000000
-	$(BIN)/python -m benchmarks.gate_soak --robot piper --memory --steps 10000000
-	for robot in table2 table4 papras_7dof_2arm g1; do \
-		$(BIN)/python -m benchmarks.gate_soak --robot $$robot --steps 1000000 || exit 1; \
-	done
+nightly: $(VENV)/.ready  ## the long runs, all of them, and a summary; hours
+	.ci/nightly $(BIN)/python
 
 clean:  ## remove what was made here
 	rm -rf $(VENV) $(OUT) .pytest_cache .mypy_cache .ruff_cache .hypothesis .mutants
