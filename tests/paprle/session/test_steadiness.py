@@ -71,6 +71,7 @@ def move_and_weigh(session, n):
     return sum(trace.size for trace in traces)
 
 
+@pytest.mark.long
 def test_memory_is_flat_while_engaged():
     session = LockStep(AUTOMATIC)
     session.start = True
