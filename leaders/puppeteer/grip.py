@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from leaders.puppeteer.signals import CLOSED, HOLD_NS, Hold, step_end, step_start
 from paprle.contracts.types import SessionState, Vec
 
-_ENGAGED, _CLUTCHED = SessionState.ENGAGED.name, SessionState.CLUTCHED.name
-_STOPPED = SessionState.STOPPED.name
+_ENGAGED, _CLUTCHED = SessionState.ENGAGED, SessionState.CLUTCHED
+_STOPPED = SessionState.STOPPED
 _PRESS_NS = 100_000_000  # chosen: a session sees a press that lasts twenty periods
 
 
@@ -54,11 +54,11 @@ class Grip:
         """Note that an arm is lost: it does not engage again by coming back (S3)."""
         self._must_ask = True
 
-    def step(self, state: str, hands: Hands, now_ns: int) -> Says:
+    def step(self, state: SessionState | None, hands: Hands, now_ns: int) -> Says:
         """Read the hands at this moment.
 
         Args:
-            state: Name of the session's state; empty before it is known.
+            state: The session's; None before it is known.
             hands: What they do.
             now_ns: This moment, [ns].
 

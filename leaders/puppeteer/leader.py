@@ -37,13 +37,14 @@ from paprle.contracts.types import (
 
 _BEHIND_NS = 500_000_000  # chosen: longer than a host pauses; A1 brakes before
 _PRESS = "open all grippers, then hold them closed for 3 s with the arms still"
-_MUST_BE_LIMP = {SessionState.STOPPED.name, SessionState.CLOSING.name}
+_MUST_BE_LIMP = {SessionState.STOPPED, SessionState.CLOSING}
 
 
 class Puppeteer(Leader):
     """Emits joints of any number of arms; renders torques where its servos can."""
 
     config: PuppeteerConfig
+    _state: SessionState | None
 
     def __init__(self, config: PuppeteerConfig, clock: Clock) -> None:
         super().__init__(config, clock)
@@ -171,7 +172,8 @@ class Puppeteer(Leader):
         self._looked_at: Sequence[int] = ()
         self._lost: frozenset[str] = frozenset()
         self._seen: Sequence[ArmState] = ()  # when all arms were there last
-        self._is_engaged, self._state = False, ""
+        self._is_engaged = False
+        self._state = None
         self._grip = Grip(self.config.reset_box)
         self._tidings = Tidings(self.arms)
 

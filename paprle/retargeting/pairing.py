@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 
-from paprle.contracts.errors import ConfigError
+from paprle.contracts.errors import ConfigError, suggest
 from paprle.contracts.settings import JointMapSettings, RetargetSettings
 from paprle.contracts.types import LeaderInfo
 from paprle.retargeting.leader_arms import find_difference
@@ -99,10 +98,7 @@ def make_pairing(
 
 def expect_one_of(where: str, what: str, got: str, names: Iterable[str]) -> str:
     """Return the problem of a name that is none of those that exist."""
-    known = list(names)
-    close = get_close_matches(got, known, n=1)
-    hint = f"did you mean '{close[0]}'?" if close else f"there are {_listed(known)}"
-    return f"{where}: expected {what}, got '{got}'; {hint}"
+    return f"{where}: expected {what}, got '{got}'; {suggest(got, names)}"
 
 
 def _resolve_mode(

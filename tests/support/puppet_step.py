@@ -21,7 +21,7 @@ from hardware.dynamixel.errors import BusError
 from hardware.dynamixel.owner import BusOwner
 from leaders.puppeteer.leader import Puppeteer
 from paprle.config import resolve
-from paprle.contracts.types import Feedback
+from paprle.contracts.types import Feedback, SessionState
 from paprle.hosts.plan import make_robot, make_through
 from paprle.ipc.records import pack_sample
 from paprle.retargeting.retarget import Retargeting
@@ -141,7 +141,7 @@ class PuppetStep(LockStep):
         tau = {"arm": np.full(7, TORQUE)} if is_engaged else {"arm": np.zeros(7)}
         self.device.apply(
             Feedback(
-                stamp_ns=self.owner.now(), state=self.state, episode=0,
+                stamp_ns=self.owner.now(), state=SessionState[self.state], episode=0,
                 is_engaged=is_engaged, tau=tau,
             )
         )  # fmt: skip
