@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
+from typing import Any
 
 from paprle.cli.verb import SETTINGS, Verb, add_settings, say
 from paprle.config import known_names, resolve
 from paprle.config.explain import explain
 from paprle.config.files import PLUGIN_KINDS
+from paprle.config.layers import GROUP
 from paprle.config.yaml_text import read_yaml
 from paprle.contracts.errors import MissingDependency
 from paprle.contracts.kinds import KINDS, Kind, PluginKind
@@ -57,22 +59,26 @@ def _find_title(name: str) -> str:
 def _describe_plugins(part: str) -> Iterator[tuple[str, str]]:
     plugins = scan_plugins(PLUGIN_KINDS[part])
     for name in known_names(part):
-        plugin = _find_type(part, name)
+        values = _read_values(part, name)
+        if GROUP in values:
+            named = ", ".join(values[GROUP] or ())
+            yield name, f"several leaders: {named or 'those that are named beside it'}"
+            continue
+        plugin = str(values.get("type", name))
         alias = "" if plugin == name else f"type {plugin}: "
         found = plugins.get(plugin)
         text = "BROKEN: no such plug-in" if found is None else _describe(found)
         yield name, alias + text
 
 
-def _find_type(part: str, name: str) -> str:
-    """Return the plug-in that a YAML names."""
-    plugin = name
+def _read_values(part: str, name: str) -> dict[str, Any]:
+    """Return what the YAMLs of a name say, a site's over the others."""
+    values: dict[str, Any] = {}
     for folder in ("configs", "configs/site"):
         label = f"{folder}/{part}/{name}.yaml"
         if (WORKSPACE / label).is_file():
-            values = read_yaml(WORKSPACE / label, label, []) or {}
-            plugin = str(values.get("type", plugin))
-    return plugin
+            values |= read_yaml(WORKSPACE / label, label, []) or {}
+    return values
 
 
 def _describe_kind(kind: PluginKind) -> Iterator[tuple[str, str]]:

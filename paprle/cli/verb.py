@@ -23,7 +23,8 @@ exit codes:
 
 SETTINGS = """\
 settings, in any order; of equal keys the last one wins:
-  leader=NAME    what the operator holds: configs/leader/NAME.yaml, or a plug-in
+  leader=NAME    what the operator holds: configs/leader/NAME.yaml, or a plug-in;
+                 mix: several, leaders.<name>.type=NAME leaders.<name>.<key>=value
   follower=NAME  which robot: configs/follower/NAME.yaml
   env=NAME       where it lives: configs/env/NAME.yaml, or a plug-in
   key=value      any key of the merged config, for example session.rate=200,
