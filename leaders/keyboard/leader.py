@@ -99,7 +99,7 @@ class Keyboard(Leader):
 
     def apply(self, feedback: Feedback) -> None:
         """Note a Stop: after it, hands off the keys count as let go (``engaged``)."""
-        self._is_stopped = feedback.state == SessionState.STOPPED.name
+        self._is_stopped = feedback.state is SessionState.STOPPED
 
     def close(self) -> None:
         """Stop; the descriptor belongs to the process."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from leaders.puppeteer.signals import CLOSED, HOLD_NS, Hold, step_end, step_start
 from paprle.contracts.types import SessionState, Vec
 
-_ENGAGED, _CLUTCHED = SessionState.ENGAGED.name, SessionState.CLUTCHED.name
-_STOPPED = SessionState.STOPPED.name
+_ENGAGED, _CLUTCHED = SessionState.ENGAGED, SessionState.CLUTCHED
+_STOPPED = SessionState.STOPPED
 _PRESS_NS = 100_000_000  # chosen: a session sees a press that lasts twenty periods
 
 
@@ -60,11 +60,13 @@ class GripperSignals:
         """Engage again only after a press: an arm that comes back is none (S3)."""
         self._must_press = True
 
-    def step(self, state: str, reading: GripperReading, now_ns: int) -> OperatorSignals:
+    def step(
+        self, state: SessionState | None, reading: GripperReading, now_ns: int
+    ) -> OperatorSignals:
         """Read grippers and arms at this moment.
 
         Args:
-            state: Name of the session's state; empty before it is known.
+            state: The session's; None before it is known.
             reading: Grippers and arms.
             now_ns: This moment, [ns].
 

@@ -30,14 +30,15 @@ from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import Feedback, LeaderInfo, LeaderSample, SessionState, Vec
 
 _ENGAGE_HINT = "open all grippers, then hold them closed for 3 s with the arms still"
-_WAITING = SessionState.WAITING.name
-_MUST_BE_LIMP = {SessionState.STOPPED.name, SessionState.CLOSING.name}
+_WAITING = SessionState.WAITING
+_MUST_BE_LIMP = {SessionState.STOPPED, SessionState.CLOSING}
 
 
 class Puppeteer(Leader):
     """Emits joints of any number of arms; renders torques where its servos can."""
 
     config: PuppeteerConfig
+    _state: SessionState | None
 
     def __init__(self, config: PuppeteerConfig, clock: Clock) -> None:
         super().__init__(config, clock)
@@ -164,7 +165,8 @@ class Puppeteer(Leader):
         return self._buses
 
     def _forget(self) -> None:
-        self._is_engaged, self._state = False, ""
+        self._is_engaged = False
+        self._state: SessionState | None = None
         self._samples = SampleMaker(self.config, self.arms)
         self._faults = ServoFaultLog(self.arms)
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
+from typing import Any
 
 from paprle.cli.verb import SETTINGS, Verb, add_settings, say
 from paprle.config import known_names, resolve
 from paprle.config.explain import explain
 from paprle.config.files import PLUGIN_KINDS
+from paprle.config.layers import GROUP
 from paprle.config.yaml_text import read_yaml
 from paprle.contracts.errors import MissingDependency
+from paprle.contracts.kinds import KINDS, Kind, PluginKind
 from paprle.contracts.plugins import PluginSpec
 from paprle.ipc.process import WORKSPACE
-from paprle.plugins import Kind, find_fault, scan_plugins
+from paprle.plugins import find_fault, scan_plugins
 
 
 def _add_list(_: argparse.ArgumentParser) -> None:
@@ -22,14 +25,8 @@ def _add_list(_: argparse.ArgumentParser) -> None:
 
 
 def _list(_: argparse.Namespace) -> int:
-    parts = [
-        ("leaders (leader=…)", _describe_plugins("leader")),
-        ("robots (follower=…)", _describe_robots()),
-        ("envs (env=…)", _describe_plugins("env")),
-        ("feedback laws", _describe_all("feedback")),
-        ("observers (observers.…)", _describe_all("observer")),
-        ("links (link.type=…)", _describe_all("link")),
-    ]
+    parts = [(kind.title, _describe_kind(kind)) for kind in KINDS.values()]
+    parts.insert(1, ("robots (follower=…)", _describe_robots()))
     for title, lines in parts:
         rows = list(lines)
         if rows:
@@ -62,22 +59,32 @@ def _find_title(name: str) -> str:
 def _describe_plugins(part: str) -> Iterator[tuple[str, str]]:
     plugins = scan_plugins(PLUGIN_KINDS[part])
     for name in known_names(part):
-        plugin = _find_type(part, name)
+        values = _read_values(part, name)
+        if GROUP in values:
+            named = ", ".join(values[GROUP] or ())
+            yield name, f"several leaders: {named or 'those that are named beside it'}"
+            continue
+        plugin = str(values.get("type", name))
         alias = "" if plugin == name else f"type {plugin}: "
         found = plugins.get(plugin)
         text = "BROKEN: no such plug-in" if found is None else _describe(found)
         yield name, alias + text
 
 
-def _find_type(part: str, name: str) -> str:
-    """Return the plug-in that a YAML names."""
-    plugin = name
+def _read_values(part: str, name: str) -> dict[str, Any]:
+    """Return what the YAMLs of a name say, a site's over the others."""
+    values: dict[str, Any] = {}
     for folder in ("configs", "configs/site"):
         label = f"{folder}/{part}/{name}.yaml"
         if (WORKSPACE / label).is_file():
-            values = read_yaml(WORKSPACE / label, label, []) or {}
-            plugin = str(values.get("type", plugin))
-    return plugin
+            values |= read_yaml(WORKSPACE / label, label, []) or {}
+    return values
+
+
+def _describe_kind(kind: PluginKind) -> Iterator[tuple[str, str]]:
+    """Describe plug-ins by the names that the config has for them."""
+    is_named = kind.section in PLUGIN_KINDS
+    return _describe_plugins(kind.section) if is_named else _describe_all(kind.kind)
 
 
 def _describe_all(kind: Kind) -> Iterator[tuple[str, str]]:

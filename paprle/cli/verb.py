@@ -6,6 +6,10 @@ import argparse
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from paprle.contracts.plugins import Device
 
 EXIT_CODES = """\
 exit codes:
@@ -19,7 +23,8 @@ exit codes:
 
 SETTINGS = """\
 settings, in any order; the last one of a key wins:
-  leader=NAME    the operator's device: configs/leader/NAME.yaml, or a plug-in
+  leader=NAME    the operator's device: configs/leader/NAME.yaml, or a plug-in;
+                 mix: several, leaders.<name>.type=NAME leaders.<name>.<key>=value
   follower=NAME  the robot: configs/follower/NAME.yaml
   env=NAME       its environment: configs/env/NAME.yaml, or a plug-in
   key=value      any key of the merged config, for example session.rate=200,
@@ -63,9 +68,9 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("settings", nargs="*", metavar="key=value", help="see below")
 
 
-def say_last_words(leader: object) -> None:
-    """Tell what a closed leader leaves to say, if it does."""
-    for text in getattr(leader, "last_words", ()):
+def say_last_words(device: Device) -> None:
+    """Tell what a closed device leaves to say."""
+    for text in device.last_words:
         say(text)
 
 

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, get_args, get_origin
 
 from paprle.config import Resolved
-from paprle.config.fields import FieldInfo, read_item, to_yaml
-from paprle.config.layers import CORE, DEFAULT, TRIPLE
+from paprle.config.fields import FieldInfo, read_item, to_plain, to_yaml
+from paprle.config.group import name_section
+from paprle.config.layers import CORE, DEFAULT, GROUP
+from paprle.contracts.leader_group import ALONE
 
 WIDTH = 34  # chosen: keys and values of most lines fit before the notes
 
@@ -15,20 +17,36 @@ WIDTH = 34  # chosen: keys and values of most lines fit before the notes
 def explain(resolved: Resolved) -> str:
     """Return every key with value, unit, bounds, meaning and where it came from."""
     titles = {
-        "leader": _title(resolved.leader_name, resolved.leader_type),
         "follower": resolved.follower_name,
         "env": _title(resolved.env_name, resolved.env_type),
     }
-    values = resolved.to_dict()
-    lines: list[str] = []
-    for section in (*TRIPLE, *CORE):
-        cls = type(resolved.section(section))
+    sources = _Sources(resolved.sources)
+    lines: list[str] = list(_explain_leaders(resolved, sources))
+    for section in ("follower", "env", *CORE):
         title = f"  # {titles[section]}" if section in titles else ""
-        lines.append(f"{section}:{title}")
-        sources = _Sources(resolved.sources)
-        lines += _lines(FieldInfo(cls), values[section], section, sources, 1)
-        lines.append("")
+        lines += ["", f"{section}:{title}"]
+        lines += _section(resolved.section(section), section, sources, 1)
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _explain_leaders(resolved: Resolved, sources: _Sources) -> Iterator[str]:
+    """Explain the leader, or each of several."""
+    if set(resolved.leaders) == {ALONE}:
+        one = resolved.only_leader
+        yield f"leader:  # {_title(one.name, one.type)}"
+        yield from _section(one.config, name_section(ALONE), sources, 1)
+        return
+    yield f"{GROUP}:  # {resolved.leader_name}"
+    for name, one in resolved.leaders.items():
+        yield f"  {name}:  # {_title(one.name, one.type)}"
+        yield f"    type: {one.name}"
+        yield from _section(one.config, name_section(name), sources, 2)
+
+
+def _section(settings: Any, key: str, sources: _Sources, depth: int) -> Iterator[str]:
+    yield from _lines(
+        FieldInfo(type(settings)), to_plain(settings), key, sources, depth
+    )
 
 
 class _Sources:

@@ -16,7 +16,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from paprle.config.yaml_text import parse_value
-from paprle.plugins import suggest
+from paprle.contracts.errors import suggest
 
 COMMAND_LINE = "command line"
 DEFAULT = "default"
@@ -31,7 +31,10 @@ CORE = (
     "observers",
     "link",
 )
-SECTIONS = (*TRIPLE, *CORE)
+GROUP = "leaders"
+"""Section of several leaders by name, where ``leader`` names a group of them."""
+
+SECTIONS = (*TRIPLE, GROUP, *CORE)
 
 Key = tuple[str, ...]
 Tree = dict[str, Any]
@@ -79,7 +82,7 @@ def read_command_line(args: Sequence[str], problems: list[str]) -> CommandLine:
             problems.append(f"{COMMAND_LINE}: expected key=value, got {arg!r}")
         elif name in TRIPLE:
             names[name] = text
-        elif key[0] not in SECTIONS or len(key) == 1:
+        elif key[0] not in SECTIONS or (len(key) == 1 and name != GROUP):
             tail = suggest(key[0], SECTIONS, "sections")
             problems.append(f"{name}: unknown key ({COMMAND_LINE}); {tail}")
         else:
@@ -87,8 +90,13 @@ def read_command_line(args: Sequence[str], problems: list[str]) -> CommandLine:
             value = parse_value(text, f"{name} ({COMMAND_LINE})", problems)
             if len(problems) == n_before:
                 put(tree, key, value)
-                texts[key] = text
+                texts[_find_section(key)] = text
     return CommandLine(names, Layer(COMMAND_LINE, tree), texts)
+
+
+def _find_section(key: Key) -> Key:
+    """Return the key with each leader of a group as a section of its own."""
+    return (".".join(key[:2]), *key[2:]) if key[0] == GROUP else key
 
 
 def put(tree: Tree, key: Key, value: Any) -> None:

@@ -9,7 +9,7 @@ Nothing is opened and no device is imported; all mistakes are told at once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +26,12 @@ from paprle.config.files import (
     take_types,
     with_env,
 )
+from paprle.config.group import Group, name_section, read_group
 from paprle.config.laws import make_feedback_class, make_observers_class
 from paprle.config.layers import (
     CORE,
     DEFAULT,
+    GROUP,
     TRIPLE,
     Layer,
     Places,
@@ -39,6 +41,7 @@ from paprle.config.layers import (
 )
 from paprle.contracts.errors import ConfigError, PaprleError
 from paprle.contracts.feedback_settings import FeedbackSettings
+from paprle.contracts.leader_group import ALONE
 from paprle.contracts.settings import (
     GateSettings,
     IkSettings,
@@ -63,17 +66,31 @@ _CORE_CLASSES: Mapping[str, type[Any]] = {
 }
 
 
+@dataclass(frozen=True)
+class LeaderChoice:
+    """One leader of a session.
+
+    Attributes:
+        name: Name of its YAML.
+        type: Its plug-in.
+        config: Config of the plug-in, of its own class.
+    """
+
+    name: str
+    type: str
+    config: Any
+
+
 @dataclass(frozen=True, kw_only=True)
 class Resolved:
     """The config of a session: complete, validated, the same in every process.
 
     Attributes:
-        leader_name: Name of the leader's YAML.
+        leader_name: Name of the leader's YAML, or of the group's.
         follower_name: Name of the robot's YAML.
         env_name: Name of the env's YAML.
-        leader_type: Leader plug-in.
         env_type: Follower plug-in.
-        leader: Config of the leader plug-in, of its own class.
+        leaders: The leaders by name; an only one is called ``ALONE``.
         env: Config of the follower plug-in, of its own class.
         robot: The robot; paths in it are absolute.
         retarget: Section ``retarget``.
@@ -91,9 +108,8 @@ class Resolved:
     leader_name: str
     follower_name: str
     env_name: str
-    leader_type: str
     env_type: str
-    leader: Any
+    leaders: Mapping[str, LeaderChoice]
     env: Any
     robot: RobotSettings
     retarget: RetargetSettings
@@ -107,13 +123,51 @@ class Resolved:
     through: RobotSettings | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def only_leader(self) -> LeaderChoice:
+        """The leader where there is one alone.
+
+        Raises:
+            ConfigError: If there are several.
+        """
+        if set(self.leaders) != {ALONE}:
+            raise ConfigError(
+                f"leader: expected a single one, got '{self.leader_name}' of "
+                f"{', '.join(self.leaders)}; name one of them"
+            )
+        return self.leaders[ALONE]
+
+    @property
+    def leader_type(self) -> str:
+        """The plug-in of the only leader."""
+        return self.only_leader.type
+
+    @property
+    def leader(self) -> Any:
+        """The config of the only leader's plug-in."""
+        return self.only_leader.config
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as values that JSON can hold."""
         names = {name: str(getattr(self, name)) for name in _NAMES}
-        sections = {s: to_plain(self.section(s)) for s in (*TRIPLE, *CORE)}
+        sections = {s: to_plain(self.section(s)) for s in ("follower", "env", *CORE)}
         if self.through is not None:
             sections["through"] = to_plain(self.through)
-        return {**names, **sections, "sources": dict(self.sources)}
+        return {
+            **names,
+            **self._list_leaders(),
+            **sections,
+            "sources": dict(self.sources),
+        }
+
+    def _list_leaders(self) -> dict[str, Any]:
+        if set(self.leaders) == {ALONE}:
+            return {"leader_type": self.leader_type, "leader": to_plain(self.leader)}
+        listed = {
+            name: {"name": one.name, "type": one.type, "config": to_plain(one.config)}
+            for name, one in self.leaders.items()
+        }
+        return {GROUP: listed}
 
     def section(self, name: str) -> Any:
         """Return the settings of a section; ``follower`` is the robot."""
@@ -132,24 +186,43 @@ class Resolved:
         Raises:
             ConfigError: If the values are not valid here.
         """
+        leaders = _read_leaders(values)
         problems = [
             f"resolved config: expected the key '{name}', got none"
-            for name in (*_NAMES, *TRIPLE, *CORE, "sources")
+            for name in (*_NAMES, "follower", "env", *CORE, "sources")
             if name not in values
         ]
-        if problems:
-            raise ConfigError(problems)
+        if problems or not leaders:
+            missing = "resolved config: expected the key 'leader', got none"
+            raise ConfigError(problems or [missing])
         names = {name: str(values[name]) for name in _NAMES}
         has_through = "through" in values
-        sections = (*TRIPLE, *CORE, *["through"] * has_through)
+        sections = ("follower", "env", *CORE, *["through"] * has_through)
         tree = {section: values[section] for section in sections}
+        tree |= {name_section(k): one.config for k, one in leaders.items()}
         places = Places([Layer("resolved config", tree)])
-        classes = _find_classes(names["leader_type"], names["env_type"], problems)
+        types = {name_section(k): one.type for k, one in leaders.items()}
+        classes = _find_classes(types, names["env_type"], problems)
         classes |= {"through": RobotSettings} if has_through else {}
-        return _make(names, classes, tree, places, dict(values["sources"]), problems)
+        made = _make(classes, tree, places, problems)
+        return cls(
+            **names,
+            **_gather(leaders, made),
+            sources=dict(values["sources"]),
+        )
 
 
-_NAMES = ("leader_name", "follower_name", "env_name", "leader_type", "env_type")
+_NAMES = ("leader_name", "follower_name", "env_name", "env_type")
+
+
+def _read_leaders(values: Mapping[str, Any]) -> dict[str, LeaderChoice]:
+    """Return the leaders of ``Resolved.to_dict``, their configs plain values."""
+    if GROUP in values:
+        return {name: LeaderChoice(**one) for name, one in values[GROUP].items()}
+    if not {"leader", "leader_type"} <= values.keys():
+        return {}
+    name = str(values.get("leader_name", ""))
+    return {ALONE: LeaderChoice(name, values["leader_type"], values["leader"])}
 
 
 def resolve(args: Sequence[str], root: Path | None = None) -> Resolved:
@@ -174,10 +247,14 @@ def resolve(args: Sequence[str], root: Path | None = None) -> Resolved:
     given = pick_rig(line.names, root, problems)
     layers, unread = read_files(given, root, problems)
     layers.append(line.layer)
+    group = read_group(given, layers, root, problems)
+    layers = layers if group is None else group.layers
     types = take_types(given, layers, root, problems)
     for section in unread:  # What is missing in it cannot be said.
         types.pop(section, None)
-    classes = _find_classes(types.get("leader"), types.get("env"), problems)
+    leaders = _name_leaders(given, types, group)
+    plugins = {name_section(k): one.type for k, one in leaders.items()}
+    classes = _find_classes(plugins, types.get("env"), problems)
     if "follower" in unread:
         del classes["follower"]
     if "follower" in classes:
@@ -193,20 +270,36 @@ def resolve(args: Sequence[str], root: Path | None = None) -> Resolved:
     tree = interpolate(merge(layer.tree for layer in layers), places, problems)
     for section, cls in classes.items():
         make_absolute(cls, tree.get(section, {}), section, root, places)
+    made = _make(classes, tree, places, problems)
     names = {f"{part}_name": given.get(part, "") for part in TRIPLE}
-    names |= {f"{part}_type": types.get(part, "") for part in PLUGIN_KINDS}
-    return _make(names, classes, tree, places, places.as_dict(), problems)
+    names["env_type"] = types.get("env", "")
+    return Resolved(**names, **_gather(leaders, made), sources=places.as_dict())
+
+
+def _name_leaders(
+    given: Mapping[str, str], types: Mapping[str, str], group: Group | None
+) -> dict[str, LeaderChoice]:
+    """Return what each leader is, without its config."""
+    if group is not None:
+        return {
+            name: LeaderChoice(group.yamls[name], plugin, None)
+            for name, plugin in group.types.items()
+        }
+    if "leader" not in types:
+        return {}
+    return {ALONE: LeaderChoice(given.get("leader", ""), types["leader"], None)}
 
 
 def _find_classes(
-    leader_type: str | None, env_type: str | None, problems: list[str]
+    leaders: Mapping[str, str], env_type: str | None, problems: list[str]
 ) -> dict[str, type[Any]]:
+    """Return the settings class of each section; those of leaders by their plug-in."""
+    plugins = [(section, "leader", name) for section, name in leaders.items()]
+    plugins += [] if env_type is None else [("env", "env", env_type)]
     classes: dict[str, type[Any]] = {}
-    for part, name in (("leader", leader_type), ("env", env_type)):
-        if name is None:
-            continue
+    for section, part, name in plugins:
         try:
-            classes[part] = load_config_class(find_plugin(PLUGIN_KINDS[part], name))
+            classes[section] = load_config_class(find_plugin(PLUGIN_KINDS[part], name))
         except PaprleError as err:
             problems.append(str(err))
     made = {"feedback": make_feedback_class(), "observers": make_observers_class()}
@@ -214,13 +307,12 @@ def _find_classes(
 
 
 def _make(
-    names: Mapping[str, str],
     classes: Mapping[str, type[Any]],
     tree: Mapping[str, Any],
     places: Places,
-    sources: Mapping[str, str],
     problems: list[str],
-) -> Resolved:
+) -> dict[str, Any]:
+    """Return the settings of each section, or raise with all that is wrong."""
     made: dict[str, Any] = {
         section: validate(cls, tree.get(section, {}), section, places, problems)
         for section, cls in classes.items()
@@ -228,8 +320,19 @@ def _make(
     }
     if problems:
         raise ConfigError(list(dict.fromkeys(problems)))
-    made["robot"] = made.pop("follower")
-    return Resolved(**{**names, **made, "sources": sources})
+    return made
 
 
-__all__ = ["Resolved", "known_names", "resolve"]
+def _gather(
+    leaders: Mapping[str, LeaderChoice], made: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the settings as fields of ``Resolved``: leaders by name."""
+    chosen = {
+        name: replace(one, config=made.pop(name_section(name)))
+        for name, one in leaders.items()
+    }
+    robot = made.pop("follower")
+    return {**made, "robot": robot, "leaders": chosen}
+
+
+__all__ = ["LeaderChoice", "Resolved", "known_names", "resolve"]

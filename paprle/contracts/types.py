@@ -15,13 +15,22 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
 Vec = npt.NDArray[np.float64]
+
+Emits = Literal["joints", "pose", "axes"]
+"""What a leader's limbs give."""
+Renders = Literal["none", "rumble", "torque"]
+"""What a leader lets the operator feel."""
+PowerOff = Literal["falls", "brakes"]
+"""What an arm does when its power goes."""
+ClosePolicy = Literal["hold", "off"]
+"""How a follower is left: with power, or without."""
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -160,7 +169,7 @@ class LeaderInfo:
 
     Attributes:
         limbs: Leader limb names, in order.
-        emits: ``joints`` or ``pose``, for all limbs.
+        emits: ``joints``, ``pose`` or ``axes``, for all limbs.
         joint_names: Joint names by limb, for leaders that emit joints.
         is_absolute: Poses are meant in the follower's limb base frame as they are.
         is_human: A person holds it, so re-engaging needs a deliberate press (S3).
@@ -184,13 +193,13 @@ class LeaderInfo:
     """
 
     limbs: tuple[str, ...]
-    emits: str = "pose"
+    emits: Emits = "pose"
     joint_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     is_absolute: bool = False
     is_human: bool = True
     is_measured: bool = False
     has_gripper: bool = False
-    renders: str = "none"
+    renders: Renders = "none"
     rate: float = 200.0
     look_ahead: float = 0.0
     arms: Mapping[str, LeaderArm] = field(default_factory=dict)
@@ -220,7 +229,7 @@ class Feedback:
 
     Attributes:
         stamp_ns: Time of posting on the monotonic clock, [ns].
-        state: Name of the session's state, for example ``ENGAGED``.
+        state: The session's state.
         episode: Number of the episode, counted from 0.
         is_engaged: The leader's motion drives the follower at this moment.
         tau: Torques to render by leader limb, arm joints and then the gripper's, at
@@ -229,7 +238,7 @@ class Feedback:
     """
 
     stamp_ns: int
-    state: str
+    state: SessionState
     episode: int
     is_engaged: bool
     tau: Mapping[str, Vec] = field(default_factory=dict)
@@ -246,7 +255,9 @@ class FollowerState:
         dq: Velocities, shape (n,), [rad/s] or [m/s].
         tau: Efforts, shape (n,), [N·m] or [N]; None when not measured, never zeros.
         sim_time: Simulated time, [s]; None for real robots.
-        objects: Poses of simulated objects in world, by name.
+        objects: T_world_object as rows xyz + quat_xyzw, in the order of
+            ``Follower.objects``, shape (o, 7); NaN where one is not there; None without
+            objects.
         stop_reason: The robot's own protective stop or fault; empty when there is none.
     """
 
@@ -255,7 +266,7 @@ class FollowerState:
     dq: Vec
     tau: Vec | None = None
     sim_time: float | None = None
-    objects: Mapping[str, pin.SE3] = field(default_factory=dict)
+    objects: Vec | None = None
     stop_reason: str = ""
 
 
@@ -281,7 +292,7 @@ class FollowerInfo:
     lag: float = 0.0
     has_effort: bool = False
     has_unattended_stop: bool = False
-    power_off: str = "falls"
+    power_off: PowerOff = "falls"
     simulated: bool = False
     scene: Mapping[str, str] = field(default_factory=dict)
 

@@ -96,8 +96,12 @@ class GateController:
         self._codec = HeadCodec(StatusHead, layout.status)
         self._columns: dict[str, Vec] = {
             name: self._record[name]
-            for name in ("q_des", "q_cmd", "dq_cmd", "q_meas", "dq_meas", "tau_meas")
+            for name in (
+                *("q_des", "q_cmd", "dq_cmd", "q_meas", "dq_meas", "tau_meas"),
+                "objects",
+            )
         }
+        self._objects = self._columns["objects"]
         for column in self._columns.values():
             column[:] = np.nan
         self._counts = self._record["counts"]
@@ -329,6 +333,8 @@ class GateController:
             self._sim_time = math.nan if meas.sim_time is None else meas.sim_time
             columns["q_meas"][...], columns["dq_meas"][...] = meas.q, meas.dq
             columns["tau_meas"][...] = math.nan if meas.tau is None else meas.tau
+            if meas.objects is not None and meas.objects.shape == self._objects.shape:
+                self._objects[...] = meas.objects
         columns["q_des"][...] = math.nan if q_des is None else q_des
         columns["q_cmd"][...], columns["dq_cmd"][...] = self._sent
         for reason in from_bits(found):

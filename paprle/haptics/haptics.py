@@ -46,7 +46,7 @@ from paprle.robot import RobotModel
 _LONGEST_DT = 0.02  # [s] chosen: no law integrates over a longer pause
 _DAMPING = frozenset({"damping", "friction"})
 """Laws that are no spring: softer, they would not be more stable."""
-_SILENT = frozenset({SessionState.STOPPED.name, SessionState.CLOSING.name})
+_SILENT = frozenset({SessionState.STOPPED, SessionState.CLOSING})
 
 
 class SessionNotice(NamedTuple):
@@ -54,13 +54,13 @@ class SessionNotice(NamedTuple):
 
     Attributes:
         stamp_ns: When it said so, [ns].
-        state: Name of its state.
+        state: Its state.
         is_engaged: The leader drives.
         anchors: What engaging fixed; None where joint drives joint, and before.
     """
 
     stamp_ns: int
-    state: str
+    state: SessionState
     is_engaged: bool
     anchors: Anchors | None = None
 

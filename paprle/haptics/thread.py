@@ -25,7 +25,7 @@ from paprle.retargeting.state import Anchors
 
 _FAREWELL = 1.0  # [s] chosen: a hundred periods of the slowest thread
 _IDLE_RATE = 50.0  # [Hz] chosen: a leader that starts to move is felt 20 ms later
-_WAITING = SessionState.WAITING.name
+_WAITING = SessionState.WAITING
 _KEPT = 1 << 16  # chosen: wake-ups that are remembered; 160 s of them at 400 Hz
 
 

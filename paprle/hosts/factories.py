@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from paprle.config import Resolved
+from paprle.contracts.plugin_settings import FollowerSettings
 from paprle.contracts.plugins import Clock, Leader, Observer
 from paprle.contracts.types import RobotInfo
 from paprle.plugins import find_plugin, list_names, load_factory
@@ -35,6 +36,12 @@ def make_leader(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Leader:
     spec = find_plugin("leader", resolved.leader_type)
     leader: Leader = load_factory(spec)(resolved.leader, clock)
     return leader
+
+
+def list_objects(resolved: Resolved) -> tuple[str, ...]:
+    """Return the names of the objects whose poses the follower may tell."""
+    env = resolved.env
+    return env.objects if isinstance(env, FollowerSettings) else ()
 
 
 def list_observers(resolved: Resolved) -> dict[str, Any]:

@@ -12,7 +12,11 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from paprle.contracts.plugins import Leader
-from paprle.hosts.factories import make_leader, read_payload
+from paprle.hosts.factories import (
+    list_objects,
+    make_leader,
+    read_payload,
+)
 from paprle.ipc.feedback_record import FEEDBACK, unpack_feedback
 from paprle.ipc.loop import DeadlineLoop, freeze_garbage, request_realtime
 from paprle.ipc.mailbox import Mailbox, Newest
@@ -34,7 +38,7 @@ class LeaderHost:
     def __init__(self, role: Role) -> None:
         resolved, robot = read_payload(role.payload)
         self._leader: Leader = make_leader(resolved)
-        self._layout = make_layout(robot, self._leader.info)
+        self._layout = make_layout(robot, self._leader.info, list_objects(resolved))
         self._role = role
         self._samples = Mailbox(self._layout.sample, role.fds["sample"])
         feedback = Mailbox(FEEDBACK, role.fds["feedback"])
@@ -63,7 +67,7 @@ class LeaderHost:
             self._leader.open()
             self._be_punctual()
             freeze_garbage()
-            notes = (*getattr(self._leader, "notes", ()), *self._notes)
+            notes = (*self._leader.notes, *self._notes)
             self._role.report("ready", notes=list(notes))
             if self._thread is not None:
                 self._thread.start()
@@ -73,8 +77,7 @@ class LeaderHost:
                 self._end_thread()
             finally:  # whatever the thread did not do, torque is switched off
                 self._leader.close()
-                # A plug-in may offer ``last_words``: what the operator is told at last.
-                for text in getattr(self._leader, "last_words", ()):
+                for text in self._leader.last_words:
                     self._role.report("summary", message=text)
 
     def _end_thread(self) -> None:
@@ -95,8 +98,6 @@ class LeaderHost:
     def _loop(self) -> None:
         loop, seq = DeadlineLoop(self._rate), -1
         full_ns = loop.period_ns
-        # A plug-in may offer ``take_warnings``: what went wrong since the last call.
-        take_warnings = getattr(self._leader, "take_warnings", tuple)
         while not self._must_end and not is_closed(self._role.fds["session_alive"]):
             if self._thread is None or not self._thread.is_alive():
                 feedback = self._feedback.read()
@@ -106,7 +107,7 @@ class LeaderHost:
             if sample is not None and sample.seq != seq:
                 seq = sample.seq
                 self._samples.write(pack_sample(self._layout, sample))
-            for text in take_warnings():
+            for text in self._leader.take_warnings():
                 self._role.report("trouble", message=text)
             is_at_rest = self._leader.is_at_rest
             loop.period_ns = max(full_ns, _REST_NS) if is_at_rest else full_ns

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import time
+
 from paprle.contracts.plugins import Observer, SessionView
-from paprle.contracts.types import SessionState
-from paprle.hosts.factories import make_leader, make_observers, read_payload
+from paprle.hosts.factories import (
+    list_objects,
+    make_leader,
+    make_observers,
+    read_payload,
+)
+from paprle.hosts.view import make_view
 from paprle.ipc.loop import DeadlineLoop
 from paprle.ipc.mailbox import Mailbox
 from paprle.ipc.process import Role, is_closed, run_role
-from paprle.ipc.records import Layout, Record, make_layout
+from paprle.ipc.records import make_layout
 
 
 def main(role: Role) -> None:
     """Host the observers until the session is gone."""
     resolved, robot = read_payload(role.payload)
-    layout = make_layout(robot, make_leader(resolved).info)
+    layout = make_layout(robot, make_leader(resolved).info, list_objects(resolved))
     ticks = Mailbox(layout.tick, role.fds["ticks"])
     status = Mailbox(layout.status, role.fds["status"])
     observers = make_observers(resolved, robot)
@@ -28,7 +35,7 @@ def main(role: Role) -> None:
             tick, gate = ticks.read(), status.read()
             if tick is not None and gate is not None and int(gate["k"]) != k:
                 k = int(gate["k"])
-                _tell(observers, make_report(layout, tick, gate))
+                _tell(observers, make_view(layout, tick, gate, time.monotonic_ns()))
     finally:
         for observer in observers:
             observer.close()
@@ -37,27 +44,6 @@ def main(role: Role) -> None:
 def _tell(observers: list[Observer], view: SessionView) -> None:
     for observer in observers:
         observer.observe(view)
-
-
-def make_report(layout: Layout, tick: Record, gate: Record) -> SessionView:
-    """Return what a tick of the session and one of the gate say."""
-    return SessionView(
-        stamp_ns=int(tick["stamp_ns"]),
-        episode=int(tick["episode"]),
-        is_engaged=int(tick["state"]) == SessionState.ENGAGED,
-        captured_ns=int(tick["sample"]["stamp_ns"]) if tick["has_sample"] else 0,
-        posted_ns=int(tick["posted_ns"]),
-        computed_ns=int(tick["compute_ns"]),
-        targets=dict(zip(layout.limbs, tick["target"], strict=True)),
-        q_des=tick["q_des"],
-        written_ns=int(gate["stamp_ns"]),
-        q_cmd=gate["q_cmd"],
-        dq_cmd=gate["dq_cmd"],
-        measured_ns=int(gate["meas_ns"]),
-        q=gate["q_meas"],
-        dq=gate["dq_meas"],
-        tau=gate["tau_meas"],
-    )
 
 
 if __name__ == "__main__":

@@ -7,7 +7,12 @@ import select
 import sys
 import time
 
-from paprle.hosts.factories import RING_BYTES, make_leader, read_payload
+from paprle.hosts.factories import (
+    RING_BYTES,
+    list_objects,
+    make_leader,
+    read_payload,
+)
 from paprle.ipc.mailbox import Ring
 from paprle.ipc.process import Role, is_closed, run_role
 from paprle.ipc.records import make_layout
@@ -35,10 +40,12 @@ def main(role: Role) -> None:
         },
         robot=robot,
         leader=leader,
+        objects=list_objects(resolved),
         gate_period=1.0 / float(json.loads(line)["gate_rate"]),
     )
+    layout = make_layout(robot, leader, list_objects(resolved))
     rings = [Ring(RING_BYTES, role.fds[name]) for name in ("session_ring", "gate_ring")]
-    recorder = Recorder(resolved.record, make_layout(robot, leader), header, rings)
+    recorder = Recorder(resolved.record, layout, header, rings)
     role.report("ready")
     reason = _record(role, recorder)
     recorder.finish(reason, time.monotonic_ns())

@@ -115,6 +115,7 @@ class VirtualSession:
             robot=self.plan.robot.info,
             leader=self.plan.leader.info,
             gate_period=1.0 / gate_rate,
+            objects=self.plan.layout.objects,
         )
         return Recorder(resolved.record, self.plan.layout, header, [self._ring])
 

@@ -1,9 +1,10 @@
-"""Latest-wins snapshots and the recorder's ring, shared between processes.
+"""Latest-wins snapshots, images and the recorder's ring, shared between processes.
 
-Both live in an unlinked file in memory that two processes map; the descriptor is
-inherited, so nothing is left behind whoever dies. There is no lock that a killed
-process could keep: a mailbox has two slots with a counter and a checksum each, and a
-ring has one producer and one consumer. Nobody ever waits.
+All of them live in an unlinked file in memory that several processes map; the
+descriptor is inherited, so nothing is left behind whoever dies. There is no lock that a
+killed process could keep: a mailbox has two slots with a counter and a checksum each,
+images have as many slots as their port says, and a ring has one producer and one
+consumer. Nobody ever waits.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import os
 import tempfile
 import zlib
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -24,6 +25,7 @@ T = TypeVar("T")
 
 _N_KINDS = 8  # chosen: more than Stream has
 _SLOT_HEAD = 2  # words: number and checksum
+_IMAGE_HEAD = 4  # words: number, stamp, length and checksum
 _RING_HEADER = 64 + 8 * _N_KINDS
 
 
@@ -126,6 +128,82 @@ class Newest(Generic[T]):
             if record is not None:
                 self._newest, self._count = self._unpack(record), count
         return self._newest
+
+
+class Image(NamedTuple):
+    """One image as it was written.
+
+    Attributes:
+        stamp_ns: When it was taken, monotonic, [ns].
+        data: Its bytes, encoded as its camera says.
+    """
+
+    stamp_ns: int
+    data: bytes
+
+
+class ImageSlots:
+    """Images of a largest size: the newest wins, a torn one is never seen.
+
+    More slots give a slow reader more time before the writer comes back to the slot
+    that it reads.
+
+    Attributes:
+        fd: Descriptor to hand to the other processes.
+    """
+
+    def __init__(self, n_bytes: int, n_slots: int, fd: int | None = None) -> None:
+        self._room, self._n = n_bytes, n_slots
+        self._stride = _IMAGE_HEAD + -(-n_bytes // 8)
+        size = 8 * (1 + n_slots * self._stride)
+        self.fd = _make_shared(size) if fd is None else fd
+        self._map = _map(self.fd, size)
+        self._words = memoryview(self._map).cast("Q")
+
+    def write(self, stamp_ns: int, data: bytes) -> bool:
+        """Publish an image; only one process may write.
+
+        Args:
+            stamp_ns: When it was taken, [ns].
+            data: Its bytes.
+
+        Returns:
+            False, and the last one stays, when it is larger than a slot.
+        """
+        if len(data) > self._room:
+            return False
+        words, count = self._words, self._words[0] + 1
+        at = 1 + (count % self._n) * self._stride
+        start = 8 * (at + _IMAGE_HEAD)
+        words[at] = 0
+        self._map[start : start + len(data)] = data
+        words[at + 1], words[at + 2] = stamp_ns, len(data)
+        words[at + 3] = zlib.crc32(data)
+        words[at] = count
+        words[0] = count
+        return True
+
+    def read(self) -> Image | None:
+        """Return the newest image, or None before the first; never blocks."""
+        words = self._words
+        for _ in range(4):  # chosen: as a mailbox does
+            count = words[0]
+            if count == 0:
+                return None
+            at = 1 + (count % self._n) * self._stride
+            number, stamp_ns, n_bytes, checksum = words[at : at + _IMAGE_HEAD].tolist()
+            if number != count or n_bytes > self._room:
+                continue
+            start = 8 * (at + _IMAGE_HEAD)
+            data = self._map[start : start + n_bytes]
+            if checksum == zlib.crc32(data):
+                return Image(stamp_ns, data)
+        return None
+
+    @property
+    def count(self) -> int:
+        """How many images were written so far."""
+        return self._words[0]
 
 
 class Ring:

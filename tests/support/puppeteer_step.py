@@ -21,7 +21,7 @@ from hardware.dynamixel.emulator.rig import Rig
 from hardware.dynamixel.errors import BusError
 from leaders.puppeteer.leader import Puppeteer
 from paprle.config import resolve
-from paprle.contracts.types import Feedback
+from paprle.contracts.types import Feedback, SessionState
 from paprle.hosts.plan import make_robot, make_through
 from paprle.ipc.records import pack_sample
 from paprle.retargeting.retarget import Retargeting
@@ -148,7 +148,7 @@ class PuppeteerStep(LockStep):
         tau = {"arm": np.full(7, TORQUE)} if is_engaged else {"arm": np.zeros(7)}
         self.device.apply(
             Feedback(
-                stamp_ns=self.bus.now(), state=self.state, episode=0,
+                stamp_ns=self.bus.now(), state=SessionState[self.state], episode=0,
                 is_engaged=is_engaged, tau=tau,
             )
         )  # fmt: skip

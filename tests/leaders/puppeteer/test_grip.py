@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from leaders.puppeteer.grip import GripperReading, GripperSignals
+from paprle.contracts.types import SessionState
 
 MS = 1_000_000
 STEP = 5 * MS
@@ -18,9 +19,10 @@ class Session:
     def run(self, state, opening, duration, far=0.0):
         """Return what was said in each step of so many milliseconds."""
         reading = GripperReading([opening], [np.zeros(3)], [far])
+        known = SessionState[state] if state else None
         said = []
         for _ in range(duration * MS // STEP):
-            said.append(self.signals.step(state, reading, self.now_ns))
+            said.append(self.signals.step(known, reading, self.now_ns))
             self.now_ns += STEP
         return said
 

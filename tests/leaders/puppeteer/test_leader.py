@@ -15,7 +15,7 @@ from emulated_puppeteers import (
 from leaders.puppeteer.config import PuppeteerConfig
 from leaders.puppeteer.leader import Puppeteer
 from paprle.contracts.errors import ConfigError, DeviceError
-from paprle.contracts.types import Feedback
+from paprle.contracts.types import Feedback, SessionState
 
 
 class TestPuppeteer(PuppeteerContract):
@@ -47,7 +47,7 @@ def feel(leader, tau, *, is_engaged=True, state="ENGAGED"):
     leader.apply(
         Feedback(
             stamp_ns=time.monotonic_ns(),
-            state=state,
+            state=SessionState[state],
             episode=0,
             is_engaged=is_engaged,
             tau={name: np.asarray(t, dtype=float) for name, t in tau.items()},
