@@ -12,7 +12,7 @@ from leaders.puppeteer.config import PuppeteerConfig
 from leaders.puppeteer.fault_log import find_limp_joints
 from leaders.puppeteer.grip import GripperReading, GripperSignals, OperatorSignals
 from leaders.puppeteer.presence import ArmPresence, Look
-from paprle.contracts.types import JointState, LeaderSample, LimbCommand
+from paprle.contracts.types import JointState, LeaderSample, LimbCommand, SessionState
 
 _AT_REST = 0.2  # [rad/s] chosen: eight counts of a servo's velocity; hands are quicker
 
@@ -42,7 +42,7 @@ class SampleMaker:
     def update(
         self,
         snapshots: Mapping[str, Snapshot],
-        state: str,
+        state: SessionState | None,
         now_ns: int,
         *,
         is_engaged: bool,
@@ -51,7 +51,7 @@ class SampleMaker:
 
         Args:
             snapshots: The newest of every bus, by port.
-            state: Name of the session's state; empty before it is known.
+            state: The session's; None before it is known.
             now_ns: This moment, [ns].
             is_engaged: The session drives the robot by this leader.
 
@@ -70,7 +70,7 @@ class SampleMaker:
         return self.sample
 
     def _make(
-        self, snapshots: Mapping[str, Snapshot], state: str, now_ns: int
+        self, snapshots: Mapping[str, Snapshot], state: SessionState | None, now_ns: int
     ) -> LeaderSample:
         """Make a sample of the arms that are there."""
         last = self.sample
@@ -97,7 +97,7 @@ class SampleMaker:
         )
 
     def _read_signals(
-        self, states: Sequence[ArmState] | None, state: str, now_ns: int
+        self, states: Sequence[ArmState] | None, state: SessionState | None, now_ns: int
     ) -> OperatorSignals:
         """Read grippers and arms; None where an arm is lost, which gives no signal."""
         if states is None:

@@ -195,7 +195,7 @@ class Resolved:
         if problems or not leaders:
             missing = "resolved config: expected the key 'leader', got none"
             raise ConfigError(problems or [missing])
-        names = {name: str(values[name]) for name in _NAMES}
+        names: dict[str, Any] = {name: str(values[name]) for name in _NAMES}
         has_through = "through" in values
         sections = ("follower", "env", *CORE, *["through"] * has_through)
         tree = {section: values[section] for section in sections}
@@ -271,7 +271,7 @@ def resolve(args: Sequence[str], root: Path | None = None) -> Resolved:
     for section, cls in classes.items():
         make_absolute(cls, tree.get(section, {}), section, root, places)
     made = _make(classes, tree, places, problems)
-    names = {f"{part}_name": given.get(part, "") for part in TRIPLE}
+    names: dict[str, Any] = {f"{k}_name": given.get(k, "") for k in TRIPLE}
     names["env_type"] = types.get("env", "")
     return Resolved(**names, **_gather(leaders, made), sources=places.as_dict())
 

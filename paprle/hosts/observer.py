@@ -1,16 +1,17 @@
-"""The observers' process: tells others what is newest; nobody waits for it."""
+"""The process of one observer: tells others what is newest; nobody waits for it."""
 
 from __future__ import annotations
 
 import time
 
-from paprle.contracts.plugins import Observer, SessionView
 from paprle.hosts.factories import (
     list_objects,
-    make_leader,
-    make_observers,
+    make_leader_info,
+    make_observer,
     read_payload,
+    wait_for_others,
 )
+from paprle.hosts.roles import split_name
 from paprle.hosts.view import make_view
 from paprle.ipc.loop import DeadlineLoop
 from paprle.ipc.mailbox import Mailbox
@@ -19,15 +20,17 @@ from paprle.ipc.records import make_layout
 
 
 def main(role: Role) -> None:
-    """Host the observers until the session is gone."""
+    """Host the observer until the session is gone."""
     resolved, robot = read_payload(role.payload)
-    layout = make_layout(robot, make_leader(resolved).info, list_objects(resolved))
-    ticks = Mailbox(layout.tick, role.fds["ticks"])
+    _, name = split_name(role.payload["name"])
+    layout = make_layout(robot, make_leader_info(resolved), list_objects(resolved))
+    ticks = Mailbox(layout.tick, role.fds["tick"])
     status = Mailbox(layout.status, role.fds["status"])
-    observers = make_observers(resolved, robot)
+    observer = make_observer(resolved, robot, name)
+    if wait_for_others(role) is None:
+        return  # the session gave up before the gate was ready
     try:
-        for observer in observers:
-            observer.open()
+        observer.open()
         role.report("ready")
         loop, k = DeadlineLoop(resolved.observers.rate), 0
         while not is_closed(role.fds["session_alive"]):
@@ -35,15 +38,9 @@ def main(role: Role) -> None:
             tick, gate = ticks.read(), status.read()
             if tick is not None and gate is not None and int(gate["k"]) != k:
                 k = int(gate["k"])
-                _tell(observers, make_view(layout, tick, gate, time.monotonic_ns()))
+                observer.observe(make_view(layout, tick, gate, time.monotonic_ns()))
     finally:
-        for observer in observers:
-            observer.close()
-
-
-def _tell(observers: list[Observer], view: SessionView) -> None:
-    for observer in observers:
-        observer.observe(view)
+        observer.close()
 
 
 if __name__ == "__main__":

@@ -8,28 +8,29 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from paprle.config import Resolved
 from paprle.contracts.errors import ConfigError, DeviceError, RecordingError
 from paprle.contracts.feedback_settings import FeedbackSettings
+from paprle.contracts.leader_group import merge_leaders
 from paprle.contracts.plugin_settings import FollowerSettings
 from paprle.contracts.plugins import Clock, Follower, Leader
-from paprle.contracts.types import LeaderInfo
+from paprle.contracts.types import FollowerInfo, LeaderInfo
+from paprle.gate.controller import GateController
 from paprle.haptics.haptics import make_haptics
 from paprle.haptics.stability import find_loop_delay
-from paprle.hosts.factories import (
-    list_objects,
-    list_observers,
-    make_leader,
-)
+from paprle.hosts.factories import list_objects, list_observers, make_leaders
 from paprle.ipc.process import WORKSPACE
 from paprle.ipc.records import Layout, make_layout
 from paprle.plugins import find_plugin, load_factory
 from paprle.recording.recorder import check_free_space, estimate_rate
 from paprle.retargeting.retarget import Retargeting
 from paprle.robot import RobotModel
+from paprle.session.core import Core
+from paprle.session.motion import Motion
 
 _GATE_RATE = 500.0  # [Hz] chosen: the quickest simulated follower, before it is asked
 
@@ -41,16 +42,41 @@ class Plan:
     Attributes:
         resolved: The config.
         robot: The follower's model.
-        leader: The leader, closed.
-        retargeting: How the one drives the other.
+        leaders: The leaders by name, closed; an only one is called ``ALONE``.
+        retargeting: How they drive the robot.
         layout: What crosses process borders.
     """
 
     resolved: Resolved
     robot: RobotModel
-    leader: Leader
+    leaders: Mapping[str, Leader]
     retargeting: Retargeting
     layout: Layout
+
+    @property
+    def has_buttons(self) -> bool:
+        """Whether any leader has buttons of its own."""
+        return self.layout.leader.has_buttons
+
+    def make_core(self, *, session_id: int, is_interactive: bool) -> Core:
+        """Make the session's tick.
+
+        Args:
+            session_id: Of the session, another one each time.
+            is_interactive: There is somebody who can clear a stop.
+
+        Returns:
+            The core, before its first tick.
+        """
+        motion = Motion(self.robot, self.retargeting, self.resolved.gate, self.layout)
+        return Core(
+            self.resolved.session,
+            self.layout.leader,
+            self.layout,
+            motion,
+            session_id=session_id,
+            is_interactive=is_interactive,
+        )
 
     def check_space(self) -> None:
         """Refuse a disk on which the planned recording would not fit.
@@ -89,6 +115,18 @@ def make_follower(
     return follower
 
 
+def make_controller(
+    resolved: Resolved,
+    robot: RobotModel,
+    follower: Follower,
+    info: FollowerInfo,
+    layout: Layout,
+) -> GateController:
+    """Make the gate of an opened follower."""
+    period = 1.0 / resolved.session.rate
+    return GateController(robot, resolved.gate, follower, info, layout, period)
+
+
 def make_robot(resolved: Resolved) -> RobotModel:
     """Load the robot of the config."""
     return RobotModel.from_settings(
@@ -125,7 +163,8 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
         ConfigError: If they do not fit; lists all problems.
     """
     robot, through = make_robot(resolved), make_through(resolved)
-    leader = _make_known_leader(resolved, clock)
+    leaders = _make_known_leaders(resolved, clock)
+    leader = merge_leaders({name: one.info for name, one in leaders.items()})
     if resolved.link.peer is None:  # its SDK is there
         load_factory(find_plugin("follower", resolved.env_type))
     elif resolved.session.clock == "virtual":
@@ -135,7 +174,7 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
         )
     retargeting = Retargeting(
         robot,
-        leader.info,
+        leader,
         resolved.retarget,
         ik_settings=resolved.ik,
         position_margin=resolved.gate.position_margin,
@@ -148,11 +187,11 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
         )
     if resolved.record.dir is not None:
         _check_folder(Path(resolved.record.dir))
-    layout = make_layout(robot.info, leader.info, list_objects(resolved))
-    if leader.info.renders == "torque":  # what would not be stable is refused here
-        feedback = make_feedback(resolved, leader.info)
-        make_haptics(feedback, robot, leader.info, resolved.retarget, layout, through)
-    return Plan(resolved, robot, leader, retargeting, layout)
+    layout = make_layout(robot.info, leader, list_objects(resolved))
+    if leader.renders == "torque":  # what would not be stable is refused here
+        feedback = make_feedback(resolved, leader)
+        make_haptics(feedback, robot, leader, resolved.retarget, layout, through)
+    return Plan(resolved, robot, leaders, retargeting, layout)
 
 
 def make_feedback(resolved: Resolved, leader: LeaderInfo) -> FeedbackSettings:
@@ -170,14 +209,18 @@ def find_rate(resolved: Resolved) -> float:
     return resolved.session.rate if rate is None else rate
 
 
-def _make_known_leader(resolved: Resolved, clock: Clock) -> Leader:
-    """Construct the leader; files it cannot read are a refusal, nothing is open yet."""
-    leader = make_leader(resolved, clock)
-    try:
-        leader.info  # noqa: B018 - some read their files for it
-    except DeviceError as err:
-        raise ConfigError(str(err)) from err
-    return leader
+def _make_known_leaders(resolved: Resolved, clock: Clock) -> dict[str, Leader]:
+    """Construct the leaders; files they cannot read are a refusal, none is open yet."""
+    leaders = make_leaders(resolved, clock)
+    problems: list[str] = []
+    for name, leader in leaders.items():
+        try:
+            leader.info  # noqa: B018 - some read their files for it
+        except (DeviceError, ConfigError) as err:
+            problems.append(f"{name}: {err}" if name else str(err))
+    if problems:
+        raise ConfigError(problems)
+    return leaders
 
 
 def _check_folder(folder: Path) -> None:
