@@ -281,7 +281,7 @@ def resolve(args: Sequence[str], root: Path | None = None) -> Resolved:
     for section, cls in classes.items():
         make_absolute(cls, tree.get(section, {}), section, root, places)
     made = _make(classes, tree, places, problems)
-    names: dict[str, Any] = {f"{part}_name": given.get(part, "") for part in TRIPLE}
+    names: dict[str, Any] = {f"{k}_name": given.get(k, "") for k in TRIPLE}
     names["env_type"] = types.get("env", "")
     return Resolved(**names, **_gather(leaders, made), sources=places.as_dict())
 

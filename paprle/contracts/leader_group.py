@@ -45,6 +45,7 @@ def merge_leaders(infos: Mapping[str, LeaderInfo]) -> LeaderInfo:
         is_human=any(info.is_human for info in parts.values()),
         is_measured=any(info.is_measured for info in parts.values()),
         has_gripper=any(info.has_gripper for info in parts.values()),
+        has_buttons=any(info.has_buttons for info in parts.values()),
         rate=max(info.rate for info in parts.values()),
         look_ahead=max(info.look_ahead for info in parts.values()),
         arms={

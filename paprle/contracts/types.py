@@ -175,6 +175,7 @@ class LeaderInfo:
         is_measured: Poses or joints carry a sensor's noise, so that bit-identical ones
             for seconds mean that the device is stuck. Encoders at rest do not.
         has_gripper: Samples carry ``opening``.
+        has_buttons: Samples carry ``actions``: a stop can be cleared with the device.
         renders: ``none``, ``rumble`` or ``torque``.
         rate: Nominal rate of new samples, [Hz].
         look_ahead: How far ``latest`` uses data from the future of its stamp, [s].
@@ -194,6 +195,7 @@ class LeaderInfo:
     is_human: bool = True
     is_measured: bool = False
     has_gripper: bool = False
+    has_buttons: bool = False
     renders: Renders = "none"
     rate: float = 200.0
     look_ahead: float = 0.0

@@ -5,22 +5,14 @@ from __future__ import annotations
 import time
 
 from paprle.config.laws import list_named
-from paprle.contracts.plugins import Advisor, Frame, Record
-from paprle.hosts.factories import (
-    list_objects,
-    make_advisor,
-    make_camera,
-    make_leader_info,
-    read_payload,
-)
-from paprle.hosts.view import make_view
+from paprle.contracts.plugins import Advisor, Frame
+from paprle.hosts.factories import make_advisor, make_camera, read_payload
+from paprle.hosts.roles import ADVICE, FRAMES, split_name
+from paprle.hosts.view import ViewReader
 from paprle.ipc.loop import DeadlineLoop
-from paprle.ipc.mailbox import ImageSlots, Mailbox
+from paprle.ipc.mailbox import ImageSlots
 from paprle.ipc.ports import Frames, Latest, name_port
 from paprle.ipc.process import Role, is_closed, run_role
-from paprle.ipc.records import make_layout
-
-ADVISOR = "advisor"
 
 
 class AdvisorHost:
@@ -28,21 +20,18 @@ class AdvisorHost:
 
     def __init__(self, role: Role) -> None:
         resolved, robot = read_payload(role.payload)
-        _, _, name = role.payload["name"].partition(":")
-        leader = make_leader_info(resolved)
-        self._layout = make_layout(robot, leader, list_objects(resolved))
+        _, name = split_name(role.payload["name"])
         self._role = role
+        self._reader = ViewReader(role, resolved, robot)
         self._advisor: Advisor = make_advisor(resolved, robot, name)
         self._rate = list_named(resolved.advisors)[name].rate
-        self._ticks = Mailbox(self._layout.tick, role.fds["tick"])
-        self._status = Mailbox(self._layout.status, role.fds["status"])
-        self._advice = Latest(self._advisor.advice).open(
-            role.fds[name_port("advice", name)]
-        )
+        box = role.fds[name_port(ADVICE, name)]
+        self._advice = Latest(self._advisor.advice).open(box)
         self._frames: dict[str, ImageSlots] = {
-            camera: Frames(make_camera(resolved, camera).info.max_bytes).open(fd)
+            camera: Frames(make_camera(resolved, camera).info.max_bytes).open(
+                role.fds[name_port(FRAMES, camera)]
+            )
             for camera in list_named(resolved.cameras)
-            if (fd := role.fds.get(name_port("frames", camera))) is not None
         }
 
     def run(self) -> None:
@@ -61,11 +50,10 @@ class AdvisorHost:
 
     def step(self, now_ns: int) -> None:
         """Ask for advice once, where the session has begun."""
-        tick, status = self._ticks.read(), self._status.read()
-        if tick is None or status is None:
+        view = self._reader.read(now_ns)
+        if view is None:
             return
-        view = make_view(self._layout, tick, status, now_ns)
-        record: Record | None = self._advisor.advise(view, self._read_frames())
+        record = self._advisor.advise(view, self._read_frames())
         if record is not None:
             self._advice.write(record)
         for text in self._advisor.take_warnings():

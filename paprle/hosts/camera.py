@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from paprle.contracts.plugins import Camera
 from paprle.hosts.factories import make_camera, read_payload
+from paprle.hosts.roles import FRAMES, split_name
 from paprle.ipc.ports import Frames, name_port
 from paprle.ipc.process import Role, is_closed, run_role
 
-CAMERA = "camera"
 _TIMEOUT = 0.2  # [s] chosen: how soon it sees that the session is gone
 
 
@@ -16,11 +16,11 @@ class CameraHost:
 
     def __init__(self, role: Role) -> None:
         resolved, _ = read_payload(role.payload)
-        _, _, name = role.payload["name"].partition(":")
+        _, name = split_name(role.payload["name"])
         self._role = role
         self._camera: Camera = make_camera(resolved, name)
         self._frames = Frames(self._camera.info.max_bytes).open(
-            role.fds[name_port("frames", name)]
+            role.fds[name_port(FRAMES, name)]
         )
         self._has_complained = False
 

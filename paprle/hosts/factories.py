@@ -6,15 +6,20 @@ no compiled kernels and reads no URDF: the session tells it what the robot is.
 
 from __future__ import annotations
 
+import json
+import select
+import sys
 import time
 from collections.abc import Mapping
 from typing import Any
 
 from paprle.config import Resolved
 from paprle.config.laws import list_named
+from paprle.contracts.leader_group import ALONE, merge_leaders
 from paprle.contracts.plugin_settings import FollowerSettings
 from paprle.contracts.plugins import Advisor, Camera, Clock, Leader, Observer
-from paprle.contracts.types import RobotInfo
+from paprle.contracts.types import LeaderInfo, RobotInfo
+from paprle.ipc.process import Role
 from paprle.plugins import find_plugin, list_names, load_factory
 from paprle.recording.header import robot_from_dict, robot_to_dict
 
@@ -32,11 +37,42 @@ def read_payload(payload: Mapping[str, Any]) -> tuple[Resolved, RobotInfo]:
     return Resolved.from_dict(payload["config"]), robot_from_dict(payload["robot"])
 
 
-def make_leader(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Leader:
-    """Construct the leader of the config, closed."""
-    spec = find_plugin("leader", resolved.leader_type)
-    leader: Leader = load_factory(spec)(resolved.leader, clock)
+def wait_for_others(role: Role) -> dict[str, Any] | None:
+    """Wait until those that a role begins after are ready.
+
+    Args:
+        role: A role with ``starts_after``.
+
+    Returns:
+        What they said, by name; None when the session gave up before.
+    """
+    told, _, _ = select.select([sys.stdin, role.fds["session_alive"]], [], [])
+    line = sys.stdin.readline() if sys.stdin in told else ""
+    said: dict[str, Any] | None = json.loads(line) if line else None
+    return said
+
+
+def make_leader(
+    resolved: Resolved, clock: Clock = time.monotonic_ns, name: str = ALONE
+) -> Leader:
+    """Construct one leader of the config, closed; the only one without a name."""
+    choice = resolved.only_leader if name == ALONE else resolved.leaders[name]
+    spec = find_plugin("leader", choice.type)
+    leader: Leader = load_factory(spec)(choice.config, clock)
     return leader
+
+
+def make_leaders(
+    resolved: Resolved, clock: Clock = time.monotonic_ns
+) -> dict[str, Leader]:
+    """Construct all leaders of the config by name, closed."""
+    return {name: make_leader(resolved, clock, name) for name in resolved.leaders}
+
+
+def make_leader_info(resolved: Resolved) -> LeaderInfo:
+    """Return what the leaders of the config are together."""
+    made = make_leaders(resolved).items()
+    return merge_leaders({name: leader.info for name, leader in made})
 
 
 def list_objects(resolved: Resolved) -> tuple[str, ...]:
@@ -76,12 +112,10 @@ def list_observers(resolved: Resolved) -> dict[str, Any]:
     return {name: config for name, config in configs.items() if config is not None}
 
 
-def make_observers(
-    resolved: Resolved, robot: RobotInfo, clock: Clock = time.monotonic_ns
-) -> list[Observer]:
-    """Construct the observers that are asked for, closed."""
-    made: list[Observer] = []
-    for name, config in list_observers(resolved).items():
-        factory = load_factory(find_plugin("observer", name))
-        made.append(factory(config, robot, clock))
+def make_observer(
+    resolved: Resolved, robot: RobotInfo, name: str, clock: Clock = time.monotonic_ns
+) -> Observer:
+    """Construct an observer of the config, closed."""
+    factory = load_factory(find_plugin("observer", name))
+    made: Observer = factory(list_observers(resolved)[name], robot, clock)
     return made

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import signal
 import time
-from types import FrameType
 
 from paprle.config import Resolved
 from paprle.contracts.plugins import Follower
 from paprle.contracts.types import ClosePolicy
-from paprle.gate.controller import GateController
 from paprle.gate.reasons import Reason
 from paprle.hosts.factories import (
     RING_BYTES,
     list_objects,
 )
 from paprle.hosts.open_follower import open_follower
-from paprle.hosts.plan import make_follower, make_robot
+from paprle.hosts.plan import make_controller, make_follower, make_robot
+from paprle.hosts.roles import GATE_RING
 from paprle.ipc.loop import (
     DeadlineLoop,
     Pacer,
@@ -26,7 +24,7 @@ from paprle.ipc.loop import (
 )
 from paprle.ipc.mailbox import Mailbox, Ring
 from paprle.ipc.process import Role, is_closed, run_role
-from paprle.ipc.records import Request, Stream, make_gate_layout
+from paprle.ipc.records import Record, Request, Stream, make_gate_layout
 
 _BRAKING_TIME = 5.0  # [s] chosen: longer than any arm needs from V to rest
 
@@ -43,25 +41,18 @@ class GateHost:
         self._follower: Follower = make_follower(resolved, robot)
         self._setpoints = Mailbox(layout.setpoint, role.fds["setpoint"])
         self._status = Mailbox(layout.status, role.fds["status"])
-        self._ring = Ring(RING_BYTES, role.fds["gate_ring"])
+        self._ring = Ring(RING_BYTES, role.fds[GATE_RING])
         self._info, notes = open_follower(resolved, self._follower, robot.info)
         self._notes += [*notes, *self._follower.notes]
         self._pacer = Pacer(self._info.rate)
-        self._controller = GateController(
-            robot,
-            resolved.gate,
-            self._follower,
-            self._info,
-            layout,
-            1.0 / resolved.session.rate,
+        self._controller = make_controller(
+            resolved, robot, self._follower, self._info, layout
         )
         self._controller.pace = self._pacer.wait
         self._policy = self._choose_policy(resolved.session.close_policy)
-        self._must_end = False
 
     def run(self) -> None:
         """Run until the session says goodbye, dies, or the follower fails."""
-        signal.signal(signal.SIGTERM, self._ask_end)
         self._notes.append(request_realtime())
         freeze_garbage()
         note = "\n".join(filter(None, self._notes))
@@ -91,13 +82,13 @@ class GateHost:
 
     def _loop(self, loop: DeadlineLoop) -> None:
         promoter = Promoter()  # states that are received late are old
-        while not self._must_end and self._controller.fault is None:
+        while self._controller.fault is None:
             late_ns = loop.wait()
             promoter.look()
             if is_closed(self._role.fds["session_alive"]):
                 return
             setpoint = self._setpoints.read()
-            self._step(loop, late_ns)
+            self._step(setpoint, loop, late_ns)
             for text in self._follower.take_warnings():
                 self._role.report("trouble", message=text)
             is_goodbye = (
@@ -111,13 +102,11 @@ class GateHost:
         self._controller.is_orphaned = True
         end = time.monotonic() + _BRAKING_TIME
         while not self._controller.is_at_rest and time.monotonic() < end:
-            self._step(loop, loop.wait())
+            self._step(self._setpoints.read(), loop, loop.wait())
 
-    def _step(self, loop: DeadlineLoop, late_ns: int) -> None:
+    def _step(self, setpoint: Record | None, loop: DeadlineLoop, late_ns: int) -> None:
         start_ns = time.monotonic_ns()
-        record = self._controller.step(
-            self._setpoints.read(), start_ns, loop.deadline_ns
-        )
+        record = self._controller.step(setpoint, start_ns, loop.deadline_ns)
         if late_ns > loop.period_ns:
             record["counts"][Reason.LATE] += 1
         record["late_ns"], record["n_overruns"] = late_ns, loop.n_overruns
@@ -126,9 +115,6 @@ class GateHost:
         self._status.write(record)
         if not self._controller.is_cut_off:  # what is recorded was sent
             self._ring.push(Stream.GATE, record.tobytes())
-
-    def _ask_end(self, _signal: int, _frame: FrameType | None) -> None:
-        self._must_end = True
 
 
 def main(role: Role) -> None:

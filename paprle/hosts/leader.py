@@ -1,4 +1,4 @@
-"""The leader process: owns the operator's device and posts its newest sample.
+"""The process of one leader: owns the operator's device and posts its newest sample.
 
 Where the leader has motors, a feedback thread beside this loop renders torques. It sees
 the gate's status, which the gate writes for the session and this process alike.
@@ -6,20 +6,17 @@ the gate's status, which the gate writes for the session and this process alike.
 
 from __future__ import annotations
 
-import signal
 import threading
-from types import FrameType
 from typing import TYPE_CHECKING
 
+from paprle.contracts.leader_group import ALONE
 from paprle.contracts.plugins import Leader
-from paprle.hosts.factories import (
-    list_objects,
-    make_leader,
-    read_payload,
-)
+from paprle.hosts.factories import list_objects, make_leader, read_payload
+from paprle.hosts.roles import split_name
 from paprle.ipc.feedback_record import FEEDBACK, unpack_feedback
 from paprle.ipc.loop import DeadlineLoop, freeze_garbage, request_realtime
 from paprle.ipc.mailbox import Mailbox, Newest
+from paprle.ipc.ports import name_port
 from paprle.ipc.process import Role, is_closed, run_role
 from paprle.ipc.records import make_layout, pack_sample
 
@@ -30,36 +27,42 @@ _NO_FEEDBACK = (
     "feedback: off, and the leader is limp: its follower is on another host (link.peer)"
 )
 
+_NOT_IN_A_GROUP = "feedback: off, and the leader is limp: it is one of several"
+
 
 class LeaderHost:
     """One leader and its shared memory."""
 
     def __init__(self, role: Role) -> None:
         resolved, robot = read_payload(role.payload)
-        self._leader: Leader = make_leader(resolved)
+        _, name = split_name(role.payload["name"])
+        self._leader: Leader = make_leader(resolved, name=name)
         self._layout = make_layout(robot, self._leader.info, list_objects(resolved))
         self._role = role
-        self._samples = Mailbox(self._layout.sample, role.fds["sample"])
+        self._samples = Mailbox(
+            self._layout.sample, role.fds[name_port("sample", name)]
+        )
         feedback = Mailbox(FEEDBACK, role.fds["feedback"])
         self._feedback = Newest(feedback, unpack_feedback)
         self._rate = resolved.session.rate
-        self._must_end = False
         self._notes: list[str] = []
         self._thread: FeedbackThread | None = None
+        is_alone = name == ALONE
         has_motors = self._leader.info.renders == "torque"
-        if has_motors and resolved.link.peer is None:
+        if has_motors and is_alone and resolved.link.peer is None:
             # models and kernels, which other leaders need not wait for
             from paprle.hosts.rendering import make_thread  # noqa: PLC0415
 
             self._thread, self._notes = make_thread(
                 resolved, self._leader, self._layout, role, self._feedback.read
             )
+        elif has_motors and not is_alone:
+            self._notes.append(_NOT_IN_A_GROUP)
         elif has_motors:  # no law is stable over any delay (F2)
             self._notes.append(_NO_FEEDBACK)
 
     def run(self) -> None:
         """Run until the session ends or dies, or the device fails."""
-        signal.signal(signal.SIGTERM, self._ask_end)
         try:
             if self._thread is not None:
                 request_realtime()  # servos are asked with deadlines from the first on
@@ -96,7 +99,7 @@ class LeaderHost:
 
     def _loop(self) -> None:
         loop, seq = DeadlineLoop(self._rate), -1
-        while not self._must_end and not is_closed(self._role.fds["session_alive"]):
+        while not is_closed(self._role.fds["session_alive"]):
             if self._thread is None or not self._thread.is_alive():
                 feedback = self._feedback.read()
                 if feedback is not None:
@@ -108,9 +111,6 @@ class LeaderHost:
             for text in self._leader.take_warnings():
                 self._role.report("trouble", message=text)
             loop.wait()
-
-    def _ask_end(self, _signal: int, _frame: FrameType | None) -> None:
-        self._must_end = True
 
 
 def main(role: Role) -> None:

@@ -1,8 +1,8 @@
 """A live session: starts the roles, runs the tick on time, takes everything down.
 
-The order of shutdown (K4): brake to rest, let the leader go, close the episode, leave
-the follower by its policy, close the recorder. Each step has a time-out and is taken
-even if the one before it failed.
+The order of shutdown (K4): brake to rest, let the leaders go, leave the follower by its
+policy, close the episode, close the recorder, let the observers go. Each step has a
+time-out and is taken even if the one before it failed.
 """
 
 from __future__ import annotations
@@ -12,22 +12,37 @@ import signal
 import threading
 import time
 import traceback
+from collections.abc import Callable
+from functools import partial
 from types import FrameType
 from typing import Any
 
 from paprle.contracts.errors import PaprleError, SessionError
-from paprle.contracts.types import SessionState
+from paprle.contracts.types import Feedback, SessionState
 from paprle.hosts import EXIT_CODES
 from paprle.hosts.black_box import BlackBox
-from paprle.hosts.factories import EVENT_ROOM, list_observers, make_payload
-from paprle.hosts.plan import Plan
-from paprle.hosts.roles import Roles
+from paprle.hosts.children import Children
+from paprle.hosts.factories import EVENT_ROOM, make_payload
+from paprle.hosts.plan import Plan, step_core
+from paprle.hosts.press import LeaderPresses
+from paprle.hosts.roles import (
+    GATE,
+    RECORDER,
+    SESSION_RING,
+    IfLost,
+    RoleSpec,
+    list_named_ports,
+    list_ports,
+    list_roles,
+    split_name,
+)
 from paprle.hosts.status import StatusLine, compose_line, print_line, summarise
 from paprle.hosts.terminal import Operator
+from paprle.ipc.feedback_record import pack_feedback
 from paprle.ipc.loop import DeadlineLoop, freeze_garbage, request_realtime, thaw_garbage
-from paprle.ipc.records import Request, Stream
-from paprle.session.core import Core
-from paprle.session.motion import Motion
+from paprle.ipc.ports import name_port
+from paprle.ipc.records import Record, Request, Stream
+from paprle.retargeting.anchor_record import pack_anchors
 from paprle.session.output import Output
 
 _START_TIMEOUT = 60.0  # [s] chosen: a cold start of MuJoCo on a slow disk
@@ -50,25 +65,28 @@ class LiveSession:
         self.plan = plan
         resolved = plan.resolved
         self._settings = resolved.session
-        payload = make_payload(resolved, plan.robot.info)
-        is_linked = resolved.link.peer is not None
-        self._roles = Roles(plan.layout, payload, is_linked=is_linked)
+        self._children = Children(
+            list_roles(resolved),
+            list_ports(plan.layout, tuple(plan.leaders))
+            | list_named_ports(resolved, plan.robot.info),
+            make_payload(resolved, plan.robot.info),
+        )
+        self._samples = [
+            self._children.box(name_port("sample", name)) for name in plan.leaders
+        ]
         self._operator = Operator()
-        motion = Motion(plan.robot, plan.retargeting, resolved.gate, plan.layout)
-        self.core = Core(
-            resolved.session,
-            plan.leader.info,
-            plan.layout,
-            motion,
+        self._presses = LeaderPresses(len(self._samples))
+        self.core = plan.make_core(
             session_id=time.monotonic_ns(),
-            is_interactive=self._operator.is_interactive,
+            is_interactive=self._operator.is_interactive or plan.has_buttons,
         )
         self._black_box = BlackBox(resolved.record.dir)
         self._status_line = StatusLine(
             self._compose_line, enabled=resolved.session.status
         )
         self._signal = 0
-        self._lost: set[str] = set()
+        self._lost: dict[str, str] = {}
+        self._anchors: object = None
         self._exit_code: int | None = None
         self._trouble = ""
         self._thread_error: BaseException | None = None
@@ -107,117 +125,125 @@ class LiveSession:
         return self._find_exit_code()
 
     def _start(self) -> bool:
-        """Start every role; False when the operator gave up meanwhile."""
-        roles = self._roles
-        roles.start("gate")
-        roles.start("leader", has_input=self._operator.is_interactive)
-        self._operator.forward_to(roles.get_keys_fd())
-        is_recorded = self.plan.resolved.record.dir is not None
-        if is_recorded:
-            roles.start("recorder", has_input=True)
+        """Start every process; False when the operator gave up meanwhile."""
+        children = self._children
+        children.start(has_keys=self._operator.is_interactive)
+        self._operator.forward_to(children.list_key_fds())
         self.core.motion.warm_up()
-        ready = self._wait_ready("gate", "leader")
+        ready = children.wait_ready(_START_TIMEOUT, self._has_quit, print_line)
         if self._has_quit():
             return False
-        if is_recorded:
-            roles.tell("recorder", gate_rate=ready["gate"]["rate"])
-            self._wait_ready("recorder")
-        if list_observers(self.plan.resolved):
-            roles.start("observer")
-            self._wait_ready("observer")
-        notes = [ready["gate"].get("note", ""), *ready["leader"].get("notes", [])]
-        for note in filter(None, notes):
-            print_line(note)
+        for spec in children.specs:
+            said = ready[spec.name]
+            for note in filter(None, [said.get("note", ""), *said.get("notes", ())]):
+                print_line(_sign(spec.name, note))
         request_realtime()
         freeze_garbage()
         return not self._has_quit()
-
-    def _wait_ready(self, *names: str) -> dict[str, dict[str, Any]]:
-        return self._roles.wait_ready(names, _START_TIMEOUT, self._has_quit, print_line)
 
     def _loop(self) -> None:
         self._loop_timer = DeadlineLoop(self._settings.rate)
         while True:
             late_ns = self._loop_timer.wait()
             start_ns = time.monotonic_ns()
-            self._watch_roles()
+            self._watch()
             if self._thread_error is not None:
                 raise self._thread_error
-            status = self._roles.status.read()
+            status = self._children.box("status").read()
             if status is None:
                 continue
-            output = self.core.step(
-                start_ns, self._roles.samples.read(), status, self._operator.actions
-            )
+            output = self._step(start_ns, status)
             self._post(output, start_ns, late_ns)
             self._black_box.add(output.tick, status)
             if self.core.state is SessionState.CLOSING:
                 return  # _brake sees to the rest, within its time
 
+    def _step(self, now_ns: int, status: Record) -> Output:
+        """Run a tick on what is newest."""
+        samples = [box.read() for box in self._samples]
+        actions = self._presses.add(self._operator.actions, samples)
+        return step_core(self.core, now_ns, samples, status, actions)
+
     def _post(self, output: Output, start_ns: int, late_ns: int) -> None:
-        self._roles.setpoints.write(output.setpoint)
+        children = self._children
+        children.box("setpoint").write(output.setpoint)
         tick = output.tick
         tick["posted_ns"] = posted_ns = time.monotonic_ns()
         tick["late_ns"], tick["n_overruns"] = late_ns, self._loop_timer.n_overruns
         tick["compute_ns"] = posted_ns - start_ns
+        ring = children.ring(SESSION_RING)
         for event in output.events:
-            self._roles.ring.push(Stream.EVENT, json.dumps(event).encode())
-        self._roles.ring.push(Stream.TICK, tick.tobytes(), spare=EVENT_ROOM)
-        if "observer" in self._roles.running:
-            self._roles.ticks.write(tick)
-        self._roles.post_feedback(output.feedback, self.core.motion.anchor)
+            ring.push(Stream.EVENT, json.dumps(event).encode())
+        ring.push(Stream.TICK, tick.tobytes(), spare=EVENT_ROOM)
+        if children.is_read("tick"):
+            children.box("tick").write(tick)
+        self._post_feedback(output.feedback)
 
-    def _watch_roles(self) -> None:
-        """Notice deaths and reports; a dead gate ends all, a dead leader brakes.
+    def _post_feedback(self, feedback: Feedback) -> None:
+        """Tell the leaders; anchors first, which change with each engaging alone."""
+        anchors = self.core.motion.anchor
+        if anchors is not None and anchors is not self._anchors:
+            self._children.box("anchors").write(pack_anchors(anchors))
+            self._anchors = anchors
+        self._children.box("feedback").write(pack_feedback(feedback))
+
+    def _watch(self) -> None:
+        """Notice reports and deaths, and do what the table of processes says.
 
         Raises:
-            SessionError: If the gate is gone.
+            SessionError: If one is gone without which nothing goes on.
         """
         self._take_reports()
-        if not self._roles.is_alive("gate"):
-            self.core.end_reason = "gate died"
-            raise SessionError(self._describe_death("gate"))
-        if not self._roles.is_alive("leader") and self._exit_code is None:
-            self._exit_code = LOST
-            self.core.end_reason = "leader died"
-            self._trouble = self._describe_death("leader")
-            print_line(self._trouble, is_error=True)
-            self._operator.add("quit")
-        if "recorder" in self._roles.running and not self._roles.is_alive("recorder"):
-            self._lost.add("recorder")
-            self._roles.dismiss("recorder")
-        if "observer" in self._roles.running and not self._roles.is_alive("observer"):
-            self._roles.dismiss("observer")
-            self._status_line.tell(self._describe_death("observer"))
+        for role in list(self._children.running.values()):
+            if not role.child.is_alive and role.spec.name not in self._lost:
+                self._lose(role.spec)
+
+    def _lose(self, spec: RoleSpec) -> None:
+        """Do what the loss of a process asks for.
+
+        Raises:
+            SessionError: If the session cannot go on without it.
+        """
+        words = self._children.describe_death(spec.name)
+        self._lost[spec.name] = words
+        if spec.if_lost is IfLost.WARN:
+            self._children.dismiss(spec.name)
+            self._status_line.tell(spec.loss + words)
+            return
+        self._exit_code = LOST
+        kind, _ = split_name(spec.name)
+        if spec.if_lost is IfLost.END:
+            self.core.end_reason = f"{kind} died"
+            raise SessionError(words)
+        if any(
+            role.spec.if_lost is IfLost.BRAKE and role.child.is_alive
+            for role in self._children.running.values()
+        ):
+            self._status_line.tell(f"{words}; its limbs hold, the others go on")
+            return
+        self.core.end_reason = f"{kind} died"
+        self._trouble = words
+        print_line(words, is_error=True)
+        self._operator.add("quit")
 
     def _take_reports(self) -> None:
         """Keep what the recorder said last."""
-        self._roles.poll()
-        for warning in self._roles.take_warnings():
+        self._children.poll()
+        for warning in self._children.take_warnings():
             self._status_line.tell(warning)
         before = self._recording
-        for _, report in self._roles.reports:
+        for _, report in self._children.reports:
             if report["event"] == "recording":
                 self._recording = report
-        if "recorder" in self._lost:
-            self._recording = {"failure": self._describe_death("recorder")}
         for key, head in (("failure", "RECORDING FAILED: "), ("warning", "")):
             text = self._recording.get(key, "")
             if text and text != before.get(key, ""):
                 self._status_line.tell(head + text)
 
-    def _describe_death(self, name: str) -> str:
-        said = [
-            report["message"]
-            for who, report in self._roles.reports
-            if who == name and report["event"] == "error"
-        ]
-        return f"{name}: the process ended: {said[-1] if said else 'it was killed'}"
-
     def _fail(self, err: Exception) -> None:
         """Stop the robot and show what happened; the black box follows at rest."""
         stop = self.core.make_farewell(Request.STOP, time.monotonic_ns())
-        self._roles.setpoints.write(stop)
+        self._children.box("setpoint").write(stop)
         self.core.end_reason = f"failed: {type(err).__name__}"
         self._trouble = "".join(traceback.format_exception(err))
         what = f"{type(err).__name__} in the session; the robot was stopped"
@@ -230,11 +256,8 @@ class LiveSession:
     def _close(self) -> None:
         steps = (
             self._brake,
-            self._dismiss_leader,
-            self._dismiss_gate,
-            self._end_episode,
-            self._dismiss_recorder,
-            self._dismiss_observer,
+            *self._list_farewells(),
+            self._take_reports,
             self._keep_black_box,
             self._status_line.close,
             self._operator.close,
@@ -245,15 +268,32 @@ class LiveSession:
             except Exception:  # noqa: BLE001 - K4: each step runs even if one raised
                 self._exit_code = self._exit_code or FAILED
                 print_line(traceback.format_exc(), is_error=True)
+        if RECORDER in self._lost:
+            self._recording = self._recording | {"failure": self._lost[RECORDER]}
         for line in summarise(self.core, self._loop_timer.n_overruns, self._recording):
             print_line(line)
-        for _, report in self._roles.reports:
+        for name, report in self._children.reports:
             if report["event"] == "summary" and report["message"]:
-                print_line(report["message"])
+                print_line(_sign(name, report["message"]))
+
+    def _list_farewells(self) -> list[Callable[[], None]]:
+        """Return goodbyes from the table's last row to its first (K4).
+
+        Before the reader of a port goes, it is told the last word on it.
+        """
+        last_words = {"setpoint": self._disarm, SESSION_RING: self._end_episode}
+        steps: list[Callable[[], None]] = []
+        for spec in reversed(self._children.specs):
+            steps += [last_words.pop(k) for k in spec.reads if k in last_words]
+            steps.append(partial(self._dismiss, spec))
+        return [*steps, *last_words.values()]
 
     def _brake(self) -> None:
         """Keep ticking until the arm stands and the episode is closed."""
-        if not self._roles.is_alive("gate") or self._roles.status.read() is None:
+        if (
+            not self._children.is_alive(GATE)
+            or self._children.box("status").read() is None
+        ):
             return
         if not self._has_quit():
             self._operator.add("quit")
@@ -262,39 +302,35 @@ class LiveSession:
         end = time.monotonic() + _CLOSE_TIMEOUT
         if self._settings.close_policy == "park":
             end += self._settings.park_timeout
-        while time.monotonic() < end and self._roles.is_alive("gate"):
+        while time.monotonic() < end and self._children.is_alive(GATE):
             late_ns = self._loop_timer.wait()
             now_ns = time.monotonic_ns()
-            self._roles.poll()
-            status = self._roles.status.read()
+            self._children.poll()
+            status = self._children.box("status").read()
             if status is None or self._exit_code == FAILED:
                 return
-            output = self.core.step(
-                now_ns, self._roles.samples.read(), status, self._operator.actions
-            )
+            output = self._step(now_ns, status)
             self._post(output, now_ns, late_ns)
             if output.is_over:
                 return
 
-    def _dismiss_leader(self) -> None:
-        self._dismiss("leader")
-
-    def _dismiss_gate(self) -> None:
+    def _disarm(self) -> None:
         goodbye = self.core.make_farewell(Request.DISARM, time.monotonic_ns())
-        self._roles.setpoints.write(goodbye)
-        self._dismiss("gate")
+        self._children.box("setpoint").write(goodbye)
 
-    def _dismiss(self, name: str) -> None:
+    def _dismiss(self, spec: RoleSpec) -> None:
         """Say goodbye, and show what a role failed of if nobody has yet."""
-        code = self._roles.dismiss(name)
-        was_ready = (name, "ready") in {
-            (who, report["event"]) for who, report in self._roles.reports
+        code = self._children.dismiss(spec.name)
+        was_ready = (spec.name, "ready") in {
+            (who, report["event"]) for who, report in self._children.reports
         }
         if code == 0 or (code is None and not was_ready and self._has_quit()):
             return  # the operator gave up on one that was still starting
+        if spec.if_lost is IfLost.WARN:
+            return
         self._exit_code = self._exit_code or LOST
         if not self._trouble:
-            self._trouble = self._describe_death(name)
+            self._trouble = self._children.describe_death(spec.name)
             print_line(self._trouble, is_error=True)
 
     def _end_episode(self) -> None:
@@ -304,32 +340,28 @@ class LiveSession:
         episodes.end(self.core.end_reason, now_ns)
         episodes.close(now_ns, is_standing=True)
         for event in episodes.events:
-            self._roles.ring.push(Stream.EVENT, json.dumps(event).encode())
+            self._children.ring(SESSION_RING).push(
+                Stream.EVENT, json.dumps(event).encode()
+            )
 
     def _keep_black_box(self) -> None:
         """Write the last states if anything failed while it ran."""
         if not self._trouble or self._black_box.is_empty:
             return
-        reports = [report for _, report in self._roles.reports]
+        reports = [report for _, report in self._children.reports]
         traces = [report["traceback"] for report in reports if "traceback" in report]
         path = self._black_box.write("\n".join([self._trouble, *traces]))
         print_line(f"the last states are in '{path}'", is_error=True)
 
-    def _dismiss_recorder(self) -> None:
-        self._roles.dismiss("recorder")
-        self._take_reports()
-
-    def _dismiss_observer(self) -> None:
-        self._roles.dismiss("observer")
-
     def _compose_line(self) -> str:
         recording = ""
         if self.plan.resolved.record.dir is not None:
-            lost = self._roles.count_lost()
-            recording = f"rec, {lost} records LOST" if lost else "rec"
-            if self._recording.get("failure"):
+            n_lost = self._children.count_dropped()
+            recording = f"rec, {n_lost} records LOST" if n_lost else "rec"
+            if self._recording.get("failure") or RECORDER in self._lost:
                 recording = "NOT RECORDING"
-        return compose_line(self.core, self._loop_timer.n_overruns, recording)
+        line = compose_line(self.core, self._loop_timer.n_overruns, recording)
+        return " · ".join([line, *(f"{name} LOST" for name in self._lost)])
 
     def _has_quit(self) -> bool:
         return self._operator.actions.quit > 0
@@ -347,3 +379,9 @@ class LiveSession:
         if self.core.state is SessionState.INIT:
             return 0
         return EXIT_CODES.get(self.core.end_reason, FAILED)
+
+
+def _sign(name: str, text: str) -> str:
+    """Say whose words they are, where there may be several of a kind."""
+    _, instance = split_name(name)
+    return f"{instance}: {text}" if instance else text

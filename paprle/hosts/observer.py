@@ -1,49 +1,44 @@
-"""The observers' process: tells others what is newest; nobody waits for it."""
+"""The process of one observer: tells others what is newest; nobody waits for it."""
 
 from __future__ import annotations
 
 import time
 
-from paprle.contracts.plugins import Observer, SessionView
 from paprle.hosts.factories import (
-    list_objects,
-    make_leader,
-    make_observers,
+    make_observer,
     read_payload,
+    wait_for_others,
 )
-from paprle.hosts.view import make_view
+from paprle.hosts.roles import split_name
+from paprle.hosts.view import ViewReader
 from paprle.ipc.loop import DeadlineLoop
-from paprle.ipc.mailbox import Mailbox
 from paprle.ipc.process import Role, is_closed, run_role
-from paprle.ipc.records import make_layout
 
 
 def main(role: Role) -> None:
-    """Host the observers until the session is gone."""
+    """Host the observer until the session is gone."""
     resolved, robot = read_payload(role.payload)
-    layout = make_layout(robot, make_leader(resolved).info, list_objects(resolved))
-    ticks = Mailbox(layout.tick, role.fds["ticks"])
-    status = Mailbox(layout.status, role.fds["status"])
-    observers = make_observers(resolved, robot)
+    _, name = split_name(role.payload["name"])
+    reader = ViewReader(role, resolved, robot)
+    observer = make_observer(resolved, robot, name)
+    if wait_for_others(role) is None:
+        return  # the session gave up before the gate was ready
     try:
-        for observer in observers:
-            observer.open()
-        role.report("ready")
-        loop, k = DeadlineLoop(resolved.observers.rate), 0
+        observer.open()
+        role.report("ready", notes=list(observer.notes))
+        loop, written_ns = DeadlineLoop(resolved.observers.rate), 0
         while not is_closed(role.fds["session_alive"]):
             loop.wait()
-            tick, gate = ticks.read(), status.read()
-            if tick is not None and gate is not None and int(gate["k"]) != k:
-                k = int(gate["k"])
-                _tell(observers, make_view(layout, tick, gate, time.monotonic_ns()))
+            view = reader.read(time.monotonic_ns())
+            if view is not None and view.written_ns != written_ns:
+                written_ns = view.written_ns
+                observer.observe(view)
+            for text in observer.take_warnings():
+                role.report("trouble", message=text)
     finally:
-        for observer in observers:
-            observer.close()
-
-
-def _tell(observers: list[Observer], view: SessionView) -> None:
-    for observer in observers:
-        observer.observe(view)
+        observer.close()
+        for text in observer.last_words:
+            role.report("summary", message=text)
 
 
 if __name__ == "__main__":

@@ -8,28 +8,33 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from paprle.config import Resolved
+from paprle.config.laws import list_named
 from paprle.contracts.errors import ConfigError, DeviceError, RecordingError
 from paprle.contracts.feedback_settings import FeedbackSettings
+from paprle.contracts.leader_group import merge_leaders
 from paprle.contracts.plugin_settings import FollowerSettings
 from paprle.contracts.plugins import Clock, Follower, Leader
-from paprle.contracts.types import LeaderInfo
+from paprle.contracts.types import Actions, FollowerInfo, LeaderInfo
+from paprle.gate.controller import GateController
 from paprle.haptics.haptics import make_haptics
 from paprle.haptics.stability import find_loop_delay
-from paprle.hosts.factories import (
-    list_objects,
-    list_observers,
-    make_leader,
-)
+from paprle.hosts.factories import list_objects, list_observers, make_leaders
+from paprle.hosts.roles import list_named_ports
 from paprle.ipc.process import WORKSPACE
-from paprle.ipc.records import Layout, make_layout
+from paprle.ipc.records import Layout, Record, make_layout
 from paprle.plugins import find_plugin, load_factory
 from paprle.recording.recorder import check_free_space, estimate_rate
 from paprle.retargeting.retarget import Retargeting
 from paprle.robot import RobotModel
+from paprle.session.core import Core
+from paprle.session.motion import Motion
+from paprle.session.output import Output
 
 _GATE_RATE = 500.0  # [Hz] chosen: the quickest simulated follower, before it is asked
 
@@ -41,16 +46,41 @@ class Plan:
     Attributes:
         resolved: The config.
         robot: The follower's model.
-        leader: The leader, closed.
-        retargeting: How the one drives the other.
+        leaders: The leaders by name, closed; an only one is called ``ALONE``.
+        retargeting: How they drive the robot.
         layout: What crosses process borders.
     """
 
     resolved: Resolved
     robot: RobotModel
-    leader: Leader
+    leaders: Mapping[str, Leader]
     retargeting: Retargeting
     layout: Layout
+
+    @property
+    def has_buttons(self) -> bool:
+        """Whether any leader has buttons of its own."""
+        return self.layout.leader.has_buttons
+
+    def make_core(self, *, session_id: int, is_interactive: bool) -> Core:
+        """Make the session's tick.
+
+        Args:
+            session_id: Of the session, another one each time.
+            is_interactive: There is somebody who can clear a stop.
+
+        Returns:
+            The core, before its first tick.
+        """
+        motion = Motion(self.robot, self.retargeting, self.resolved.gate, self.layout)
+        return Core(
+            self.resolved.session,
+            self.layout.leader,
+            self.layout,
+            motion,
+            session_id=session_id,
+            is_interactive=is_interactive,
+        )
 
     def check_space(self) -> None:
         """Refuse a disk on which the planned recording would not fit.
@@ -71,12 +101,13 @@ class Plan:
         """Say what will drive what, in a few lines."""
         r = self.resolved
         record = r.record.dir or "nothing (set record.dir=FOLDER)"
-        told = ", ".join(sorted(list_observers(r)))
+        others = _list_others(r).items()
+        told = [f"\n{what}: {', '.join(sorted(who))}" for what, who in others if who]
         return (
             f"{r.leader_name} → {r.follower_name} in {r.env_name}, "
             f"{r.session.rate:g} [Hz], {r.session.clock} clock\n"
             f"{self.retargeting.describe()}\n"
-            f"recording: {record}" + (f"\nobservers: {told}" if told else "")
+            f"recording: {record}{''.join(told)}"
         )
 
 
@@ -87,6 +118,29 @@ def make_follower(
     spec = find_plugin("follower", resolved.env_type)
     follower: Follower = load_factory(spec)(resolved.env, robot.info, clock)
     return follower
+
+
+def make_controller(
+    resolved: Resolved,
+    robot: RobotModel,
+    follower: Follower,
+    info: FollowerInfo,
+    layout: Layout,
+) -> GateController:
+    """Make the gate of an opened follower."""
+    period = 1.0 / resolved.session.rate
+    return GateController(robot, resolved.gate, follower, info, layout, period)
+
+
+def step_core(
+    core: Core,
+    now_ns: int,
+    samples: Sequence[Record | None],
+    status: Record,
+    actions: Actions,
+) -> Output:
+    """Run one tick on the newest sample of each leader."""
+    return core.step(now_ns, samples[0], status, actions)
 
 
 def make_robot(resolved: Resolved) -> RobotModel:
@@ -125,7 +179,8 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
         ConfigError: If they do not fit; lists all problems.
     """
     robot, through = make_robot(resolved), make_through(resolved)
-    leader = _make_known_leader(resolved, clock)
+    leaders = _make_known_leaders(resolved, clock)
+    leader = merge_leaders({name: one.info for name, one in leaders.items()})
     if resolved.link.peer is None:  # its SDK is there
         load_factory(find_plugin("follower", resolved.env_type))
     elif resolved.session.clock == "virtual":
@@ -135,24 +190,20 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
         )
     retargeting = Retargeting(
         robot,
-        leader.info,
+        leader,
         resolved.retarget,
         ik_settings=resolved.ik,
         position_margin=resolved.gate.position_margin,
         through=through,
     )
-    if list_observers(resolved) and resolved.session.clock != "wall":
-        raise ConfigError(
-            "observers: expected session.clock=wall, got "
-            f"{resolved.session.clock}; nobody else lives in that time"
-        )
+    _check_others(resolved, robot)
     if resolved.record.dir is not None:
         _check_folder(Path(resolved.record.dir))
-    layout = make_layout(robot.info, leader.info, list_objects(resolved))
-    if leader.info.renders == "torque":  # what would not be stable is refused here
-        feedback = make_feedback(resolved, leader.info)
-        make_haptics(feedback, robot, leader.info, resolved.retarget, layout, through)
-    return Plan(resolved, robot, leader, retargeting, layout)
+    layout = make_layout(robot.info, leader, list_objects(resolved))
+    if leader.renders == "torque":  # what would not be stable is refused here
+        feedback = make_feedback(resolved, leader)
+        make_haptics(feedback, robot, leader, resolved.retarget, layout, through)
+    return Plan(resolved, robot, leaders, retargeting, layout)
 
 
 def make_feedback(resolved: Resolved, leader: LeaderInfo) -> FeedbackSettings:
@@ -170,14 +221,46 @@ def find_rate(resolved: Resolved) -> float:
     return resolved.session.rate if rate is None else rate
 
 
-def _make_known_leader(resolved: Resolved, clock: Clock) -> Leader:
-    """Construct the leader; files it cannot read are a refusal, nothing is open yet."""
-    leader = make_leader(resolved, clock)
+def _make_known_leaders(resolved: Resolved, clock: Clock) -> dict[str, Leader]:
+    """Construct the leaders; files they cannot read are a refusal, none is open yet."""
+    leaders = make_leaders(resolved, clock)
+    problems: list[str] = []
+    for name, leader in leaders.items():
+        try:
+            leader.info  # noqa: B018 - some read their files for it
+        except (DeviceError, ConfigError) as err:
+            problems.append(f"{name}: {err}" if name else str(err))
+    if problems:
+        raise ConfigError(problems)
+    return leaders
+
+
+def _list_others(resolved: Resolved) -> dict[str, dict[str, Any]]:
+    """Return the configs of those who watch and advise, by section and name."""
+    return {
+        "observers": list_observers(resolved),
+        "advisors": list_named(resolved.advisors),
+        "cameras": list_named(resolved.cameras),
+    }
+
+
+def _check_others(resolved: Resolved, robot: RobotModel) -> None:
+    """Refuse observers, advisors and cameras that could not start.
+
+    Raises:
+        ConfigError: If they cannot live in the session's time, or one does not know
+            what it will write.
+    """
+    for what, who in _list_others(resolved).items():
+        if who and resolved.session.clock != "wall":
+            raise ConfigError(
+                f"{what}: expected session.clock=wall, got "
+                f"{resolved.session.clock}; nobody else lives in that time"
+            )
     try:
-        leader.info  # noqa: B018 - some read their files for it
+        list_named_ports(resolved, robot.info)
     except DeviceError as err:
         raise ConfigError(str(err)) from err
-    return leader
 
 
 def _check_folder(folder: Path) -> None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import select
-import sys
 import time
 
 from paprle.hosts.factories import (
     RING_BYTES,
     list_objects,
-    make_leader,
+    make_leader_info,
     read_payload,
+    wait_for_others,
 )
+from paprle.hosts.roles import GATE, GATE_RING, SESSION_RING
 from paprle.ipc.mailbox import Ring
 from paprle.ipc.process import Role, is_closed, run_role
 from paprle.ipc.records import make_layout
@@ -26,9 +25,9 @@ _GATE_BRAKES = 6.0  # [s] chosen: longer than the gate takes to brake and close
 def main(role: Role) -> None:
     """Host the recorder until the session, and then the gate, are gone."""
     resolved, robot = read_payload(role.payload)
-    leader = make_leader(resolved).info
-    told, _, _ = select.select([sys.stdin, role.fds["session_alive"]], [], [])
-    if sys.stdin not in told or not (line := sys.stdin.readline()):
+    leader = make_leader_info(resolved)
+    said = wait_for_others(role)
+    if said is None:
         return  # the session gave up before the gate was ready
     header = make_recording_header(
         config=role.payload["config"],
@@ -40,10 +39,10 @@ def main(role: Role) -> None:
         robot=robot,
         leader=leader,
         objects=list_objects(resolved),
-        gate_period=1.0 / float(json.loads(line)["gate_rate"]),
+        gate_period=1.0 / float(said[GATE]["rate"]),
     )
     layout = make_layout(robot, leader, list_objects(resolved))
-    rings = [Ring(RING_BYTES, role.fds[name]) for name in ("session_ring", "gate_ring")]
+    rings = [Ring(RING_BYTES, role.fds[name]) for name in (SESSION_RING, GATE_RING)]
     recorder = Recorder(resolved.record, layout, header, rings)
     role.report("ready")
     reason = _record(role, recorder)

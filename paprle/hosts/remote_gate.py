@@ -6,9 +6,7 @@ gate's status, and each of its periods where it is recorded, back in this host's
 
 from __future__ import annotations
 
-import signal
 import time
-from types import FrameType
 
 from paprle.config import Resolved
 from paprle.contracts.errors import DeviceError
@@ -24,6 +22,7 @@ from paprle.hosts.linked import (
     read_key,
 )
 from paprle.hosts.plan import make_robot
+from paprle.hosts.roles import GATE_RING
 from paprle.ipc.loop import DeadlineLoop, freeze_garbage, request_realtime
 from paprle.ipc.mailbox import Mailbox, Ring
 from paprle.ipc.process import Role, is_closed, run_role
@@ -47,7 +46,7 @@ class RemoteGate:
         self._peer = resolved.link.peer
         self._setpoints = Mailbox(layout.setpoint, role.fds["setpoint"])
         self._status = Mailbox(layout.status, role.fds["status"])
-        self._ring = Ring(RING_BYTES, role.fds["gate_ring"])
+        self._ring = Ring(RING_BYTES, role.fds[GATE_RING])
         self._link = make_link(resolved, is_leader=True)
         self._end = LeaderEnd(
             read_key(resolved),
@@ -58,25 +57,20 @@ class RemoteGate:
         self._n_sent = 0
         self._last: Record | None = None
         self._said_ns = self._begin_ns = 0
-        self._must_end = False
 
     def run(self) -> None:
         """Run until the session ends, or the follower's host does."""
-        signal.signal(signal.SIGTERM, self._ask_end)
         self._link.open()
         request_realtime()
         freeze_garbage()
         loop = DeadlineLoop(PERIOD_RATE)
         try:
-            while not self._is_over():
+            while not is_closed(self._role.fds["session_alive"]):
                 loop.wait()
                 self._step(time.monotonic_ns())
             self._say_goodbye(loop)
         finally:
             self._link.close()
-
-    def _is_over(self) -> bool:
-        return self._must_end or is_closed(self._role.fds["session_alive"])
 
     def _step(self, now_ns: int) -> None:
         """Say and hear once.
@@ -179,9 +173,6 @@ class RemoteGate:
                     end.send_bye(now_ns)
                     n_byes += 1
             self._hear(now_ns)
-
-    def _ask_end(self, _signal: int, _frame: FrameType | None) -> None:
-        self._must_end = True
 
 
 def main(role: Role) -> None:

@@ -20,6 +20,7 @@ from paprle.config import Resolved
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import GateState
 from paprle.gate.reason_text import describe_reasons
+from paprle.hosts.children import Children
 from paprle.hosts.factories import list_objects
 from paprle.hosts.linked import (
     PERIOD_RATE,
@@ -29,7 +30,7 @@ from paprle.hosts.linked import (
     read_key,
 )
 from paprle.hosts.plan import make_robot
-from paprle.hosts.roles import Roles
+from paprle.hosts.roles import GATE, GATE_RING, list_gate_ports, make_gate_role
 from paprle.hosts.status import print_line
 from paprle.hosts.warm import compile_once
 from paprle.ipc.loop import DeadlineLoop, request_realtime
@@ -55,7 +56,7 @@ class FollowerHost:
         self._link = make_link(resolved, is_leader=False)
         terms = identify(resolved, robot, self._layout)
         self._end = FollowerEnd(read_key(resolved), robot, self._layout, terms)
-        self._roles: Roles | None = None
+        self._children: Children | None = None
         self._n_status = 0
         self._is_let_go = False
         self._kept: list[bytes] = []
@@ -73,7 +74,7 @@ class FollowerHost:
         loop = DeadlineLoop(PERIOD_RATE)
         print_line("serving; c and Enter allow a stop to be cleared")
         try:
-            while not self._signal or self._roles is not None:
+            while not self._signal or self._children is not None:
                 loop.wait()
                 self._step(time.monotonic_ns())
             end = time.monotonic() + _LINGER
@@ -88,41 +89,43 @@ class FollowerHost:
         end = self._end
         self._listen(now_ns)
         setpoint = end.take(self._link.receive(), now_ns)
-        if end.is_open and self._roles is None:
+        if end.is_open and self._children is None:
             self._begin()
-        if self._roles is not None:
+        if self._children is not None:
             if setpoint is not None:
-                self._roles.setpoints.write(setpoint)
-            self._watch(self._roles, now_ns)
+                self._children.box("setpoint").write(setpoint)
+            self._watch(self._children, now_ns)
         self._tell_refused(now_ns)
         self._post()
 
     def _begin(self) -> None:
         print_line("a session begins")
-        self._roles = Roles(self._layout, self._payload)
+        gate, ports = make_gate_role(is_remote=False), list_gate_ports(self._layout)
+        self._children = Children([gate], ports, self._payload)
         self._n_status, self._is_let_go = 0, False
-        self._roles.start("gate")
+        self._children.start()
 
-    def _watch(self, roles: Roles, now_ns: int) -> None:
+    def _watch(self, children: Children, now_ns: int) -> None:
         """Pass on what the gate says, and notice when either side is gone."""
         end = self._end
-        for _, report in roles.poll():
+        for _, report in children.poll():
             self._pass_report(report, now_ns)
-        if roles.status.count != self._n_status:
-            self._n_status = roles.status.count
-            status = roles.status.read()
+        box = children.box("status")
+        if box.count != self._n_status:
+            self._n_status = box.count
+            status = box.read()
             if status is not None:
                 end.send_status(status, now_ns)
-        self._pass_records(roles, now_ns)
+        self._pass_records(children, now_ns)
         is_silent = now_ns - end.heard_ns > SILENCE * 1e9
         if (not end.is_open or is_silent or self._signal) and not self._is_let_go:
             self._is_let_go = True
-            roles.let_go("gate")  # it brakes, and ends
-        if not roles.is_alive("gate"):
-            self._finish(roles, now_ns)
+            children.let_go(GATE)  # it brakes, and ends
+        if not children.is_alive(GATE):
+            self._finish(children, now_ns)
 
-    def _pass_records(self, roles: Roles, now_ns: int) -> None:
-        for data in roles.drain_gate():
+    def _pass_records(self, children: Children, now_ns: int) -> None:
+        for _, data in children.ring(GATE_RING).drain():
             if self._end.is_recorded:
                 self._end.send_record(data, now_ns)
 
@@ -135,11 +138,11 @@ class FollowerHost:
                 short[key] = short[key][:_MOST_TEXT]
         self._end.send_report(short, now_ns)
 
-    def _finish(self, roles: Roles, now_ns: int) -> None:
+    def _finish(self, children: Children, now_ns: int) -> None:
         """The gate has ended: tell so, and forget the session."""
-        roles.dismiss("gate")
-        self._pass_records(roles, now_ns)
-        status = roles.status.read()
+        children.dismiss(GATE)
+        self._pass_records(children, now_ns)
+        status = children.box("status").read()
         if status is not None and int(status["state"]) == GateState.STOPPED:
             why = describe_reasons(int(status["latched"]), read_stop_reason(status))
             self._end.locked = (
@@ -157,7 +160,7 @@ class FollowerHost:
         self._end.refused.clear()
         self._told.clear()
         self._end.close()
-        self._roles = None
+        self._children = None
 
     def _tell_refused(self, now_ns: int) -> None:
         """Say what is refused while it is: a session may never begin because of it."""
@@ -166,7 +169,7 @@ class FollowerHost:
             return
         self._told_ns, self._told = now_ns, self._end.refused.copy()
         counts = ", ".join(f"{why} {n}" for why, n in sorted(new.items()))
-        is_shut = new["wrong key"] and self._roles is None
+        is_shut = new["wrong key"] and self._children is None
         hint = "; is the key the same on both hosts?" if is_shut else ""
         print_line(f"refused: {counts}{hint}")
 

@@ -10,6 +10,7 @@ import sys
 import termios
 import threading
 import tty
+from collections.abc import Iterable
 from typing import Any
 
 from paprle.contracts.types import Actions
@@ -40,7 +41,7 @@ class Operator:
     def __init__(self) -> None:
         # an append cannot be interrupted, neither by a thread nor by a signal
         self._pressed: dict[str, list[None]] = {name: [] for name in Actions._fields}
-        self._forward_fd: int | None = None
+        self._forward_fds: list[int] = []
         self._wake_read, self._wake_write = os.pipe()
         self._thread: threading.Thread | None = None
         self._saved: list[Any] | None = None
@@ -51,9 +52,9 @@ class Operator:
         """What was asked for so far."""
         return Actions(*(len(presses) for presses in self._pressed.values()))
 
-    def forward_to(self, fd: int | None) -> None:
-        """Send keys that are not the session's to this descriptor."""
-        self._forward_fd = fd
+    def forward_to(self, fds: Iterable[int]) -> None:
+        """Send keys that are not the session's to these descriptors."""
+        self._forward_fds = list(fds)
 
     def add(self, action: str) -> None:
         """Count an action; safe from any thread and from signal handlers."""
@@ -97,7 +98,7 @@ class Operator:
             self.take_keys(data)
 
     def take_keys(self, data: bytes) -> None:
-        """Count the session's keys in these bytes and hand the rest to the leader."""
+        """Count the session's keys in these bytes and hand the rest to the leaders."""
         rest = bytearray()
         for part in _SEQUENCE.findall(data):
             action = KEYS.get(part.decode(errors="replace"))
@@ -109,11 +110,9 @@ class Operator:
             self._forward(bytes(rest))
 
     def _forward(self, data: bytes) -> None:
-        if self._forward_fd is None:
-            return
-        _, writable, _ = select.select([], [self._forward_fd], [], 0)
-        if writable:
+        _, writable, _ = select.select([], self._forward_fds, [], 0)
+        for fd in writable:
             try:
-                os.write(self._forward_fd, data)
+                os.write(fd, data)
             except OSError:
-                self._forward_fd = None  # the leader is gone, as its pipe has told
+                self._forward_fds.remove(fd)  # it is gone, as its pipe has told

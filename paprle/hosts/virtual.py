@@ -1,4 +1,4 @@
-"""Leader, tick, gate and a simulated follower in one process, in lock-step.
+"""Leaders, tick, gate and a simulated follower in one process, in lock-step.
 
 Time is a number that this loop advances, so a run is the same to the last bit every
 time: for tests, for comparing replays, for evaluating in a batch.
@@ -12,14 +12,18 @@ from typing import Any
 from paprle.config import Resolved
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import Actions
-from paprle.gate.controller import GateController
-from paprle.hosts.plan import Plan, make_follower, make_plan
+from paprle.hosts.plan import (
+    Plan,
+    make_controller,
+    make_follower,
+    make_plan,
+    step_core,
+)
+from paprle.hosts.press import LeaderPresses
 from paprle.hosts.status import print_line, summarise
-from paprle.ipc.records import Record, Stream, pack_sample
+from paprle.ipc.records import Record, Stream, pack_sample, split_layout
 from paprle.recording.header import make_recording_header
 from paprle.recording.recorder import Recorder
-from paprle.session.core import Core
-from paprle.session.motion import Motion
 
 _LONGEST = 24 * 3600 * 10**9  # [ns] chosen: a run that never ends is a mistake
 
@@ -77,27 +81,17 @@ class VirtualSession:
                 f"session.clock: expected 'wall' for env '{resolved.env_name}', got "
                 "'virtual'; a real robot does not wait for virtual time"
             )
-        self.plan.leader.open()
+        for leader in self.plan.leaders.values():
+            leader.open()
         self._tick_ns = round(1e9 / resolved.session.rate)
         self._gate_ns = round(1e9 / info.rate)
-        self._controller = GateController(
-            self.plan.robot,
-            resolved.gate,
-            self._follower,
-            info,
-            self.plan.layout,
-            1.0 / resolved.session.rate,
+        self._controller = make_controller(
+            resolved, self.plan.robot, self._follower, info, self.plan.layout
         )
-        motion = Motion(
-            self.plan.robot, self.plan.retargeting, resolved.gate, self.plan.layout
-        )
-        self.core = Core(
-            resolved.session,
-            self.plan.leader.info,
-            self.plan.layout,
-            motion,
-            session_id=1,
-            is_interactive=False,
+        self._layouts = split_layout(self.plan.layout)
+        self._presses = LeaderPresses(len(self._layouts))
+        self.core = self.plan.make_core(
+            session_id=1, is_interactive=self.plan.has_buttons
         )
         self.recorder = self._make_recorder(info.rate)
 
@@ -113,7 +107,7 @@ class VirtualSession:
                 "env": resolved.env_name,
             },
             robot=self.plan.robot.info,
-            leader=self.plan.leader.info,
+            leader=self.plan.layout.leader,
             gate_period=1.0 / gate_rate,
             objects=self.plan.layout.objects,
         )
@@ -121,7 +115,6 @@ class VirtualSession:
 
     def run(self) -> str:
         """Run to the end and return the end reason."""
-        actions = Actions()
         status = self._controller.step(None, self.clock.now_ns)
         setpoint: Record | None = None
         next_tick = next_gate = self.clock.now_ns
@@ -129,7 +122,7 @@ class VirtualSession:
         while not is_over and self.clock.now_ns < _LONGEST:
             self.clock.now_ns = min(next_tick, next_gate)
             if self.clock.now_ns == next_tick:
-                setpoint, is_over = self._tick(status, actions)
+                setpoint, is_over = self._tick(status)
                 next_tick += self._tick_ns
             if self.clock.now_ns == next_gate:
                 status = self._controller.step(setpoint, self.clock.now_ns)
@@ -140,16 +133,23 @@ class VirtualSession:
         self._close()
         return self.core.end_reason
 
-    def _tick(self, status: Record, actions: Actions) -> tuple[Record, bool]:
-        sample = self.plan.leader.latest()
-        packed = None if sample is None else pack_sample(self.plan.layout, sample)
+    def _tick(self, status: Record) -> tuple[Record, bool]:
+        leaders = self.plan.leaders.values()
+        samples = [
+            None if sample is None else pack_sample(layout, sample)
+            for layout, sample in zip(
+                self._layouts, [one.latest() for one in leaders], strict=True
+            )
+        ]
         now_ns = self.clock.now_ns
-        output = self.core.step(now_ns, packed, status, actions)
+        actions = self._presses.add(Actions(), samples)
+        output = step_core(self.core, now_ns, samples, status, actions)
         output.tick["posted_ns"] = now_ns
         for event in output.events:
             self._push_event(event)
         self._ring.push(Stream.TICK, output.tick.tobytes())
-        self.plan.leader.apply(output.feedback)
+        for leader in leaders:
+            leader.apply(output.feedback)
         if self.recorder is not None:
             self.recorder.step(now_ns)
         else:
@@ -160,7 +160,8 @@ class VirtualSession:
         self._ring.push(Stream.EVENT, json.dumps(event).encode())
 
     def _close(self) -> None:
-        self.plan.leader.close()
+        for leader in self.plan.leaders.values():
+            leader.close()
         if self.recorder is not None:
             self.recorder.finish(self.core.end_reason, self.clock.now_ns)
         self._follower.close("hold")

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import (
     Annotated,
@@ -244,12 +244,9 @@ def make_layout(
     sizes = {
         "n": len(robot.joint_names),
         "m": len(robot.limbs),
-        "k": len(leader.limbs),
-        "j": max((len(own) for own in leader.joint_names.values()), default=0),
-        "d": len(leader.device_joints),
         "o": len(names),
     }
-    sample = make_dtype(SampleHead, SAMPLE, sizes)
+    sample = _make_sample_dtype(leader)
     tick = make_dtype(TickHead, TICK, sizes, (("sample", sample),))
     return Layout(
         joint_names=robot.joint_names,
@@ -280,6 +277,25 @@ def make_dtype(
         whole = tuple(sizes[s] if isinstance(s, str) else s for s in shape)
         fields.append((name, code, whole) if shape else (name, code))
     return np.dtype(fields, align=True)
+
+
+def split_layout(layout: Layout) -> list[Layout]:
+    """Return the layout of each leader alone, in the order of its group."""
+    parts = layout.leader.parts.values()
+    if not parts:
+        return [layout]
+    return [
+        replace(layout, leader=part, sample=_make_sample_dtype(part)) for part in parts
+    ]
+
+
+def _make_sample_dtype(leader: LeaderInfo) -> np.dtype[np.void]:
+    sizes = {
+        "k": len(leader.limbs),
+        "j": max((len(own) for own in leader.joint_names.values()), default=0),
+        "d": len(leader.device_joints),
+    }
+    return make_dtype(SampleHead, SAMPLE, sizes)
 
 
 class HeadCodec(Generic[H]):

@@ -153,6 +153,7 @@ def leader_to_dict(leader: LeaderInfo) -> dict[str, Any]:
         "is_human": leader.is_human,
         "is_measured": leader.is_measured,
         "has_gripper": leader.has_gripper,
+        "has_buttons": leader.has_buttons,
         "renders": leader.renders,
         "rate": leader.rate,
         "look_ahead": leader.look_ahead,

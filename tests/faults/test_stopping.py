@@ -299,13 +299,33 @@ def test_a_park_takes_no_longer_than_its_time(start, tmp_path):
     check_files(session, 1)
 
 
-def test_sigterm_to_the_gate_brakes_and_ends_the_session(start, tmp_path):
+@pytest.mark.parametrize("child", ["gate", "leader", "recorder"])
+def test_sigterm_to_one_child_is_left_to_the_session(start, tmp_path, child):
     session = start(*reach_motion(tmp_path))
     session.find_pids()
     session.wait_for("ENGAGED")
 
-    at_ns = session.kill("gate", signal.SIGTERM)
+    session.kill(child, signal.SIGTERM)
+    time.sleep(0.5)
 
-    assert session.wait_gone() in {3, 4}  # its stop may be seen before its end
-    check_files(session, 1)
+    assert session.process.poll() is None, session.text()
+    session.kill("session", signal.SIGINT)
+    assert session.wait_gone() == 128 + signal.SIGINT, session.text()
+    assert check_files(session, 1) == ["quit"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_to_the_whole_group_is_like_one_to_the_session(
+    start, tmp_path, number
+):
+    session = start(*reach_motion(tmp_path))
+    session.find_pids()
+    session.wait_for("ENGAGED")
+    time.sleep(0.3)
+
+    at_ns = session.kill_group(number)
+
+    assert session.wait_gone() == 128 + number, session.text()
+    assert "process ended" not in session.text()
+    assert check_files(session, 1) == ["quit"]
     check_rest(session, at_ns)

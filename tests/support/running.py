@@ -98,6 +98,12 @@ class RunningSession:
         os.kill(self.pids[name], number)
         return at
 
+    def kill_group(self, number: int) -> int:
+        """Send a signal to all processes at once; return the time of it, [ns]."""
+        at = time.monotonic_ns()
+        os.killpg(self.process.pid, number)
+        return at
+
     def wait_gone(self, timeout: float = 25.0) -> int | None:
         """Wait for every process to end; none may be left behind."""
         code = None

@@ -64,4 +64,4 @@ def test_a_session_is_heard_over_dds_and_outlives_its_publisher():
         bus.close()
 
     assert session.returncode == 0, said
-    assert "observer: the process ended" in said
+    assert "observer:ros: the process ended" in said

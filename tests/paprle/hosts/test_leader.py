@@ -10,10 +10,10 @@ from paprle.hosts import leader as leader_host
 from paprle.hosts.factories import make_payload
 from paprle.hosts.leader import LeaderHost
 from paprle.hosts.plan import make_plan
-from paprle.ipc.feedback_record import FEEDBACK
-from paprle.ipc.mailbox import Mailbox
+from paprle.hosts.roles import list_ports
+from paprle.ipc.ports import make_ports
 from paprle.ipc.process import Role
-from paprle.retargeting.anchor_record import make_anchors_dtype
+from paprle.ipc.records import pack_sample
 
 PUPPETEER = ("leader=puppeteer_papras_7dof", "follower=papras_7dof", "env=kinematic")
 
@@ -23,32 +23,34 @@ def make_host(monkeypatch):
     """Make leader hosts in this process, whose loop ends by itself."""
     monkeypatch.setattr(leader_host, "request_realtime", lambda *_: "")
     monkeypatch.setattr(leader_host, "freeze_garbage", lambda: None)
-    monkeypatch.setattr(leader_host.signal, "signal", lambda *_: None)
     reading, writing = os.pipe()
     lives, session = os.pipe()
     os.set_blocking(reading, False)
 
-    def make(*words):
+    def make(*words, name="leader"):
         plan = make_plan(resolve(words))
-        layout = plan.layout
-        boxes = {
-            "sample": Mailbox(layout.sample),
-            "feedback": Mailbox(FEEDBACK),
-            "anchors": Mailbox(make_anchors_dtype(len(layout.limbs))),
-            "status": Mailbox(layout.status),
-        }
+        boxes = make_ports(list_ports(plan.layout, tuple(plan.leaders)))
         fds = {name: box.fd for name, box in boxes.items()}
         fds |= {"report": writing, "session_alive": lives}
-        host = LeaderHost(Role(make_payload(plan.resolved, plan.robot.info), fds))
+        payload = make_payload(plan.resolved, plan.robot.info) | {"name": name}
+        host = LeaderHost(Role(payload, fds))
         host.boxes = boxes  # they live as long as it does
         return host
+
+    def end():
+        nonlocal session
+        if session >= 0:
+            os.close(session)
+            session = -1
 
     make.take_reports = lambda: [
         json.loads(line) for line in os.read(reading, 1 << 16).splitlines()
     ]
+    make.end = end
     yield make
-    for end in (reading, writing, lives, session):
-        os.close(end)
+    end()
+    for fd in (reading, writing, lives):
+        os.close(fd)
 
 
 def test_a_feedback_thread_that_fails_to_end_does_not_keep_the_device(make_host):
@@ -56,13 +58,17 @@ def test_a_feedback_thread_that_fails_to_end_does_not_keep_the_device(make_host)
         def start(self):
             pass
 
+        def is_alive(self):
+            return True
+
         def close(self):
             raise RuntimeError("deque mutated during iteration")
 
     host = make_host("leader=autopilot", "follower=piper", "env=kinematic")
     closed = []
     host._leader.close = lambda: closed.append(True)
-    host._thread, host._must_end = Stuck(), True
+    host._thread = Stuck()
+    make_host.end()
 
     with pytest.raises(RuntimeError, match="deque"):
         host.run()
@@ -74,7 +80,7 @@ def test_warnings_and_last_words_of_a_leader_reach_the_operator(make_host):
     host = make_host("leader=autopilot", "follower=piper", "env=kinematic")
 
     def warn():
-        host._must_end = True
+        make_host.end()
         return ["a servo is hot"]
 
     class Told(type(host._leader)):
@@ -95,3 +101,18 @@ def test_a_leader_with_motors_says_whether_they_render(make_host, link):
 
     note = next(note for note in host._notes if note.startswith("feedback: "))
     assert note.startswith("feedback: off, and the leader is limp") == bool(link)
+
+
+def test_a_leader_of_several_posts_its_own_sample_into_its_own_port(make_host):
+    words = ("leaders.left.type=autopilot", "leaders.right.type=autopilot")
+    triple = ("leader=mix", "follower=piper_2arm", "env=kinematic")
+    triple += ("retarget.limb_map={left: left.hand, right: right.hand}",)
+    host = make_host(*triple, *words, name="leader:right")
+    make_host.end()
+    host._leader.open()
+    host._loop()  # its session is gone
+    sample = host._leader.latest()
+    host._samples.write(pack_sample(host._layout, sample))
+
+    assert host.boxes["sample:left"].read() is None
+    assert host.boxes["sample:right"].read()["seq"] == sample.seq

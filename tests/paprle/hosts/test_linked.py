@@ -86,7 +86,7 @@ def test_hosts_that_differ_in_what_they_must_share_are_told_apart(words, name):
 
 def test_the_robots_host_needs_nothing_of_the_leader(key, monkeypatch):
     """Neither its files nor its SDK; a gate makes none of it either."""
-    monkeypatch.setattr(plan, "make_leader", None)
+    monkeypatch.setattr(plan, "make_leaders", None)
     words = ["leader=offline", "leader.path=/nowhere/at_all.csv", *TRIPLE[1:]]
 
     FollowerHost(resolve([*words, "link.peer=10.0.0.1", f"link.key={key}"]))

@@ -13,7 +13,7 @@ from paprle.hosts.terminal import Operator
 def keys():
     read_end, write_end = os.pipe()
     operator = Operator()
-    operator.forward_to(write_end)
+    operator.forward_to([write_end])
 
     def press(data):
         operator.take_keys(data)

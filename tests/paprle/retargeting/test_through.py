@@ -36,7 +36,7 @@ def hand_at(leader, arms, q):
 
 
 def test_its_hand_is_where_the_robots_would_be_at_the_leaders_joints(plan):
-    leader, robot = plan.leader.info, load_robot("ur5e").limbs["arm"]
+    leader, robot = plan.layout.leader, load_robot("ur5e").limbs["arm"]
     turn = pin.SE3(leader.arms["arm"].R_base, np.zeros(3))
     for q in np.random.default_rng(0).uniform(-1.5, 1.5, (5, 6)):
         T = turn * robot.fk(q)
@@ -46,7 +46,7 @@ def test_its_hand_is_where_the_robots_would_be_at_the_leaders_joints(plan):
 
 
 def test_motion_grows_by_how_much_larger_the_robot_is(plan):
-    leader, rng = plan.leader.info, np.random.default_rng(1)
+    leader, rng = plan.layout.leader, np.random.default_rng(1)
     ratios = []
     for q in rng.uniform(-1.5, 1.5, (20, 6)):
         moved = q + [0.0, 0.1, 0.1, 0.0, 0.0, 0.0]
@@ -87,7 +87,7 @@ def test_without_it_the_leader_stands_for_itself():
 
 def test_a_follower_that_stays_pushes_back_through_the_robots_lever_arms(plan):
     """tau = J_robotᵀ F: against whatever the leader's joints did, by virtual work."""
-    r, leader = plan.resolved, plan.leader.info
+    r, leader = plan.resolved, plan.layout.leader
     parts = r.feedback, plan.robot, leader, r.retarget, plan.layout
     haptics = make_haptics(*parts, make_through(r))
     (limb,) = haptics.limbs

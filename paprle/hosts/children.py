@@ -1,0 +1,282 @@
+"""The child processes of a session: their memory, their pipes, start and farewell."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from paprle.contracts.errors import SessionError
+from paprle.hosts.roles import RoleSpec
+from paprle.ipc.mailbox import Mailbox, Ring
+from paprle.ipc.ports import OpenPort, Port, make_ports
+from paprle.ipc.process import Child, spawn
+
+_SESSIONS_SIGNALS = (
+    signal.SIGINT,
+    signal.SIGQUIT,
+    signal.SIGTSTP,
+    signal.SIGHUP,
+    signal.SIGTERM,
+)
+Report = dict[str, Any]
+
+
+@dataclass
+class Running:
+    """A child and the pipe whose end tells it to go.
+
+    Attributes:
+        spec: Its row.
+        child: The process.
+        life_fd: Write end that only this session holds; closing it says goodbye, and
+            so does the death of the session. Negative once it is closed.
+    """
+
+    spec: RoleSpec
+    child: Child
+    life_fd: int
+
+
+class Children:
+    """Everything a session shares with its processes.
+
+    Attributes:
+        specs: Their rows, each after those that outlive it.
+        ports: What passes between them, by name.
+        running: Those started and not yet said goodbye to, by name.
+        reports: What they said, newest last, with their name.
+    """
+
+    def __init__(
+        self,
+        specs: Sequence[RoleSpec],
+        ports: Mapping[str, Port],
+        payload: Mapping[str, Any],
+    ) -> None:
+        """Make what is shared.
+
+        Args:
+            specs: Rows of the processes.
+            ports: What passes, by name; those that nobody reads or writes are ours.
+            payload: What each is given, beside its name.
+        """
+        self.specs = tuple(specs)
+        self.ports: dict[str, OpenPort] = make_ports(ports)
+        self.running: dict[str, Running] = {}
+        self.reports: list[tuple[str, Report]] = []
+        self._payload = dict(payload)
+        self._warnings: list[str] = []
+        # each holds the only write end, so its end of life closes the pipe
+        awaited = {name for spec in self.specs for name in spec.starts_after}
+        self._lives = {name: os.pipe() for name in sorted(awaited)}
+
+    def box(self, port: str) -> Mailbox:
+        """Return a port where the newest wins."""
+        return cast(Mailbox, self.ports[port])
+
+    def ring(self, port: str) -> Ring:
+        """Return a port that keeps the order."""
+        return cast(Ring, self.ports[port])
+
+    def is_read(self, port: str) -> bool:
+        """Whether a process that runs reads this port."""
+        return any(port in role.spec.reads for role in self.running.values())
+
+    def start(self, *, has_keys: bool = False) -> None:
+        """Start all of them, those that others wait for first.
+
+        Args:
+            has_keys: There is a terminal whose keys may be passed on.
+        """
+        for spec in sorted(self.specs, key=lambda spec: len(spec.starts_after)):
+            self._start(spec, has_input=spec.takes_keys and has_keys)
+
+    def _start(self, spec: RoleSpec, *, has_input: bool) -> None:
+        read_end, write_end = os.pipe()
+        fds = {name: self.ports[name].fd for name in (*spec.reads, *spec.writes)}
+        fds["session_alive"] = read_end
+        fds |= {f"{name}_alive": self._lives[name][0] for name in spec.starts_after}
+        if spec.name in self._lives:
+            fds["lives"] = self._lives[spec.name][1]
+        # What the terminal, or whoever ends a group of processes, sends to all is the
+        # session's to take: it must not kill a child that still imports, nor keep a
+        # gate from braking or a recorder from writing what it has.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _SESSIONS_SIGNALS)
+        try:
+            child = spawn(
+                spec.name,
+                spec.module,
+                {**self._payload, "name": spec.name},
+                fds,
+                has_input=has_input or bool(spec.starts_after),
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        os.close(read_end)
+        if spec.name in self._lives:
+            os.close(self._lives[spec.name][1])
+        self.running[spec.name] = Running(spec, child, write_end)
+
+    def wait_ready(
+        self,
+        timeout: float,
+        must_stop: Callable[[], bool],
+        tell: Callable[[str], None],
+    ) -> dict[str, Report]:
+        """Wait until all are ready, and raise once with everything that failed.
+
+        Args:
+            timeout: How long each may take once it may begin, [s].
+            must_stop: Whether the operator has given up.
+            tell: Shows the operator what keeps them waiting.
+
+        Returns:
+            What each said when it was ready; incomplete when the operator gave up.
+
+        Raises:
+            SessionError: If any failed, died or took too long.
+        """
+        start = _Start(self.specs, timeout)
+        while (waiting := start.list_waiting()) and not must_stop():
+            for spec in start.take_beginners():
+                if spec.starts_after:
+                    self.tell(spec.name, {k: start.ready[k] for k in spec.starts_after})
+            for name, report in self.poll():
+                start.take(name, report)
+            for warning in self.take_warnings():
+                tell(warning)
+            start.judge({name for name in waiting if not self.is_alive(name)})
+            time.sleep(0.005)  # noqa: TID251 - starting up, nothing is moving
+        if start.failures:
+            told = [f"{name}: {why}" for name, why in start.failures.items()]
+            raise SessionError("\n".join(told))
+        return start.ready
+
+    def tell(self, name: str, values: Mapping[str, Any]) -> None:
+        """Tell a role with input what it waits for."""
+        stdin = self.running[name].child.process.stdin
+        with contextlib.suppress(BrokenPipeError):  # its death is noticed elsewhere
+            if stdin is not None:
+                stdin.write(json.dumps(values).encode() + b"\n")
+                stdin.flush()
+
+    def poll(self) -> list[tuple[str, Report]]:
+        """Take what they reported since the last call; never blocks."""
+        taken = []
+        for name, role in self.running.items():
+            taken += [(name, report) for report in role.child.poll()]
+        self.reports += taken
+        self._warnings += [
+            f"{name}: {report['message']}"
+            for name, report in taken
+            if report["event"] == "trouble"
+        ]
+        return taken
+
+    def take_warnings(self) -> list[str]:
+        """Return what a role lost and went on without, once."""
+        taken, self._warnings = self._warnings, []
+        return taken
+
+    def count_dropped(self) -> int:
+        """Return how many records found no room on their way to their reader."""
+        rings = [port for port in self.ports.values() if isinstance(port, Ring)]
+        return sum(sum(ring.dropped.values()) for ring in rings)
+
+    def is_alive(self, name: str) -> bool:
+        """Whether a role runs."""
+        role = self.running.get(name)
+        return role is not None and role.child.is_alive
+
+    def list_key_fds(self) -> list[int]:
+        """Where the operator's unbound keys go: the inputs of those who take them."""
+        takers = [role for role in self.running.values() if role.spec.takes_keys]
+        stdins = [role.child.process.stdin for role in takers]
+        return [stdin.fileno() for stdin in stdins if stdin is not None]
+
+    def describe_death(self, name: str) -> str:
+        """Say of what a role died, in its own words if it left any."""
+        said = [
+            report["message"]
+            for who, report in self.reports
+            if who == name and report["event"] == "error"
+        ]
+        return f"{name}: the process ended: {said[-1] if said else 'it was killed'}"
+
+    def let_go(self, name: str) -> None:
+        """Say goodbye to a role without waiting for it; ``dismiss`` still has to."""
+        role = self.running[name]
+        if role.life_fd >= 0:
+            os.close(role.life_fd)
+            role.life_fd = -1
+
+    def dismiss(self, name: str) -> int | None:
+        """Say goodbye to a role and wait for it; None when it had to be killed."""
+        if name not in self.running:
+            return 0
+        self.let_go(name)
+        role = self.running.pop(name)
+        code = role.child.end(role.spec.shutdown)
+        self.reports += [(name, report) for report in role.child.poll()]
+        os.close(role.child.report_fd)
+        return code
+
+
+class _Start:
+    """Who is ready, who failed, and who may begin.
+
+    Attributes:
+        ready: What those said who are ready.
+        failures: Why the others never will be.
+    """
+
+    def __init__(self, specs: Iterable[RoleSpec], timeout: float) -> None:
+        self.ready: dict[str, Report] = {}
+        self.failures: dict[str, str] = {}
+        self._specs, self._timeout = tuple(specs), timeout
+        self._ends: dict[str, float] = {}
+
+    def list_waiting(self) -> list[str]:
+        """Return who may still get ready: not those who wait for one that failed."""
+        return [
+            spec.name
+            for spec in self._specs
+            if spec.name not in self.ready.keys() | self.failures.keys()
+            and not self.failures.keys() & set(spec.starts_after)
+        ]
+
+    def take_beginners(self) -> list[RoleSpec]:
+        """Return who may begin since the last call."""
+        beginners = [
+            spec
+            for spec in self._specs
+            if spec.name not in self._ends
+            and self.ready.keys() >= set(spec.starts_after)
+        ]
+        end = time.monotonic() + self._timeout
+        self._ends |= {spec.name: end for spec in beginners}
+        return beginners
+
+    def take(self, name: str, report: Report) -> None:
+        """Take a report."""
+        if report["event"] == "ready":
+            self.ready[name] = report
+        elif report["event"] == "error":
+            self.failures[name] = report["message"]
+
+    def judge(self, dead: Iterable[str]) -> None:
+        """Note who died without a word, and who takes too long."""
+        now = time.monotonic()
+        waiting = set(self.list_waiting())
+        for name in waiting & set(dead):
+            self.failures[name] = "it died while starting"
+        for name in waiting - self.failures.keys():
+            if now > self._ends.get(name, now):
+                what = f"expected it to be ready within {self._timeout:g} [s]"
+                self.failures[name] = what

@@ -1,0 +1,55 @@
+"""The operator's actions from every source, as one set of counters.
+
+Terminal, signals and each leader's own buttons count what was asked for; the tick sees
+the sums, and does not know who pressed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paprle.contracts.types import Actions
+from paprle.ipc.records import Record
+
+_WRAP = 1 << 32  # counters of samples have 32 bits
+_NOTHING = Actions()
+
+
+class LeaderPresses:
+    """What the buttons of leaders asked for since each was first heard."""
+
+    def __init__(self, n_leaders: int) -> None:
+        self._first: list[tuple[int, ...] | None] = [None] * n_leaders
+        self._bytes = [b""] * n_leaders
+        self._pressed = [_NOTHING] * n_leaders
+
+    def add(self, actions: Actions, samples: Sequence[Record | None]) -> Actions:
+        """Return actions of other sources with those of the leaders.
+
+        Args:
+            actions: Counters of all other sources.
+            samples: Newest record of each leader, None before its first.
+
+        Returns:
+            The sums; no counter ever falls.
+        """
+        for i, record in enumerate(samples):
+            if record is not None:
+                self._take(i, record)
+        if all(pressed is _NOTHING for pressed in self._pressed):
+            return actions
+        counters = zip(actions, *self._pressed, strict=True)
+        return Actions(*(sum(counts) for counts in counters))
+
+    def _take(self, i: int, record: Record) -> None:
+        data = record["actions"].tobytes()
+        if data == self._bytes[i]:
+            return
+        self._bytes[i] = data
+        counts = tuple(record["actions"].tolist())
+        first = self._first[i]
+        if first is None:  # what was pressed before we listened is nobody's wish
+            self._first[i] = counts
+            return
+        since = [(now - then) % _WRAP for now, then in zip(counts, first, strict=True)]
+        self._pressed[i] = Actions(*since)

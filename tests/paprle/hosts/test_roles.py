@@ -1,0 +1,110 @@
+"""The table of processes: its rows, their order, and its page."""
+
+from __future__ import annotations
+
+import pytest
+
+from paprle.config import resolve
+from paprle.hosts.roles import IfLost, list_ports, list_roles, make_gate_role
+from paprle.ipc.process import WORKSPACE
+from paprle.ipc.records import make_layout
+
+PIPER = ("follower=piper", "env=kinematic")
+ALONE = ("leader=autopilot", *PIPER)
+MIX = ("leader=mix", *PIPER)
+MIX += ("leaders.left.type=autopilot", "leaders.file.type=offline")
+RECORDED = ("record.dir=out",)
+TOLD = ("observers.ros={}",)
+PAGE = WORKSPACE / "docs/architecture.md"
+
+
+def list_names(*words):
+    return [role.name for role in list_roles(resolve(words))]
+
+
+def test_a_session_of_one_leader_has_a_gate_and_a_leader():
+    assert list_names(*ALONE) == ["gate", "leader"]
+
+
+def test_each_leader_and_each_observer_is_a_process_of_its_own():
+    names = list_names(*MIX, *RECORDED, *TOLD)
+
+    assert names == ["observer:ros", "recorder", "gate", "leader:left", "leader:file"]
+
+
+def test_goodbyes_go_from_the_leaders_over_the_gate_to_the_recorder():
+    names = list_names(*ALONE, *RECORDED, *TOLD)[::-1]
+
+    assert names == ["leader", "gate", "recorder", "observer:ros"]
+
+
+def test_everything_that_is_read_is_written_by_the_session_or_one_process():
+    roles = list_roles(resolve((*MIX, *RECORDED, *TOLD)))
+    written = [port for role in roles for port in role.writes]
+    sessions = {"setpoint", "tick", "feedback", "anchors", "session_ring"}
+
+    assert len(written) == len(set(written))
+    assert not sessions & set(written)
+    for role in roles:
+        assert set(role.reads) <= sessions | set(written), role.name
+
+
+def test_every_port_of_a_row_is_made():
+    roles = list_roles(resolve((*MIX, *RECORDED, *TOLD)))
+    layout = make_plan_layout()
+    ports = list_ports(layout, ("left", "file"))
+
+    assert {port for role in roles for port in (*role.reads, *role.writes)} <= set(
+        ports
+    )
+
+
+def make_plan_layout():
+    from lock_step import HUMAN, PIPER  # noqa: PLC0415 - loads a robot
+
+    from paprle.contracts.leader_group import merge_leaders  # noqa: PLC0415
+
+    return make_layout(PIPER.info, merge_leaders({"left": HUMAN, "file": HUMAN}))
+
+
+def test_a_ring_has_one_reader():
+    roles = list_roles(resolve((*MIX, *RECORDED, *TOLD)))
+
+    read = [port for role in roles for port in role.reads if port.endswith("_ring")]
+    assert len(read) == len(set(read))
+
+
+@pytest.mark.parametrize("words", [(), ("link.peer=10.0.0.1",)], ids=["near", "far"])
+def test_the_gate_or_its_stand_in_have_the_same_ports(words):
+    [gate] = [r for r in list_roles(resolve((*ALONE, *words))) if r.name == "gate"]
+    other = make_gate_role(is_remote=not words)
+
+    assert gate.module != other.module
+    assert (gate.reads, gate.writes) == (other.reads, other.writes)
+    assert gate.if_lost is IfLost.END
+
+
+def test_the_page_shows_the_table():
+    resolved = resolve((*MIX, *RECORDED, *TOLD))
+    lines = [
+        "| process | reads | writes | begins after | when it dies |",
+        "|---|---|---|---|---|",
+    ]
+    for role in list_roles(resolved)[::-1]:
+        kind, _, instance = role.name.partition(":")
+        cells = [
+            f"`{kind}:NAME`" if instance else f"`{kind}`",
+            *map(show, (role.reads, role.writes, role.starts_after)),
+            role.if_lost.value,
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    table = "\n".join(dict.fromkeys(lines))
+
+    assert table in PAGE.read_text(), f"{PAGE.name}: write this there:\n{table}"
+
+
+def show(names):
+    kinds = (
+        f"{name.partition(':')[0]}:NAME" if ":" in name else name for name in names
+    )
+    return ", ".join(f"`{name}`" for name in kinds) or "–"
