@@ -151,6 +151,15 @@ class Leader(Device):
     def apply(self, feedback: Feedback) -> None:
         """Take note of the session's state and render its torques, without blocking."""
 
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nobody uses the device, so that it may be asked only every 20 ms.
+
+        Any thread. It is True at most while the session waits, and False from the
+        moment that the device is moved or a signal is being given.
+        """
+        return False
+
     @abstractmethod
     def close(self) -> None:
         """Let go of the device, torque off; may be called twice, never raises."""

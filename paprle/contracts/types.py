@@ -114,8 +114,9 @@ class LeaderSample:
         end: The operator's end-of-episode signal (a level).
         is_exhausted: The leader will never again have anything to say (end of file).
         leader_state: The device's own joints, where it has some.
-        slack: Those of them that render no torque whatever is asked.
-        actions: What its own buttons asked for since it was opened.
+        limp_joints: Those of them that render no torque whatever is asked.
+        actions: How often each of the operator's actions was asked for with the device
+            itself, by its own buttons, since it was opened.
     """
 
     stamp_ns: int
@@ -127,7 +128,7 @@ class LeaderSample:
     end: bool = False
     is_exhausted: bool = False
     leader_state: JointState | None = None
-    slack: tuple[str, ...] = ()
+    limp_joints: tuple[str, ...] = ()
     actions: Actions = Actions()
 
 
@@ -182,10 +183,14 @@ class LeaderInfo:
         arms: Limbs that are arms with joints of their own, by leader limb. Their
             ``LeaderSample.leader_state`` holds, limb by limb, arm joints and then the
             gripper's joint; so do the torques of ``Feedback.tau``.
-        press: What a person does to start, and to go on after a silence, said with the
-            device itself ("open all grippers, …"); empty: a key is all there is.
+        engage_hint: What a person does with the device itself to start, and to go on
+            after a silence ("open all grippers, …"); empty: a key is all there is.
         parts: The leaders it is made of, by name, where several are seen as one
             (``paprle.contracts.leader_group``).
+        robot: The robot whose own joints it plays, where that is known: then equal
+            names of joints mean the same joints.
+        motion: The joint positions it will play, where they are known beforehand, by
+            limb, shape (rows, n), [rad]; held against the robot's limits.
     """
 
     limbs: tuple[str, ...]
@@ -200,8 +205,10 @@ class LeaderInfo:
     rate: float = 200.0
     look_ahead: float = 0.0
     arms: Mapping[str, LeaderArm] = field(default_factory=dict)
-    press: str = ""
+    engage_hint: str = ""
     parts: Mapping[str, LeaderInfo] = field(default_factory=dict)
+    robot: str = ""
+    motion: Mapping[str, Vec] = field(default_factory=dict)
 
     def emits_joints(self, limb: str) -> bool:
         """Whether a limb gives joint positions, and not poses."""

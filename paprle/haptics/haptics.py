@@ -40,7 +40,7 @@ from paprle.ipc.records import Layout, Record
 from paprle.plugins import find_plugin, load_factory
 from paprle.retargeting.leader_arms import load_arms
 from paprle.retargeting.pairing import Pairing, make_pairing
-from paprle.retargeting.retarget import RetargetState
+from paprle.retargeting.state import Anchors
 from paprle.robot import RobotModel
 
 _LONGEST_DT = 0.02  # [s] chosen: no law integrates over a longer pause
@@ -62,7 +62,7 @@ class SessionNotice(NamedTuple):
     stamp_ns: int
     state: SessionState
     is_engaged: bool
-    anchors: RetargetState | None = None
+    anchors: Anchors | None = None
 
 
 class Haptics:
@@ -75,6 +75,7 @@ class Haptics:
         composer: Caps, ramp and passivity.
         follower: The follower, as the gate says.
         softness: What torques of laws that stand as they come are multiplied by, (M,).
+        renders_undriven: Some law renders torques while the leader does not drive.
         n_bad: Steps in which a law returned something that is not finite.
     """
 
@@ -99,7 +100,7 @@ class Haptics:
             ConfigError: If they would not be (F2), or settings name what the leader
                 does not have; lists all problems.
         """
-        self._settings, self._mode = settings, pairing.mode
+        self._settings, self._pairing = settings, pairing
         # torques change with the leader's samples, and with the thread's steps
         self._rate = min(settings.rate, leader.rate)
         arms = {
@@ -115,6 +116,7 @@ class Haptics:
         self.joints: LeaderJoints = read_joints(self.limbs, settings, robot, mirror)
         self._poses = [PoseMirror(robot, pairing, limb.name) for limb in self.limbs]
         self._laws = make_laws(settings)
+        self.renders_undriven = any(not law.law.needs_follower for law in self._laws)
         self.follower = FollowerSide(layout, settings.rig, mirror, parts)
         self.composer = Composer(settings, self.joints.caps, self.joints.damping)
         self.n_bad = 0
@@ -142,7 +144,7 @@ class Haptics:
             ConfigError: If a limb's laws are above the bound (F2).
         """
         delays = Delays.of(self._rate, self._settings.rig)
-        scale = scale if self._mode == "relative" else 1.0
+        scale = scale if "relative" in self._pairing.rules else 1.0
         for limb, pose in zip(self.limbs, self._poses, strict=True):
             postures = sample_postures(
                 limb, self.joints, self._is_driven, scale if pose.is_driving else None
@@ -227,13 +229,13 @@ class Haptics:
             dq,
             min(dt, _LONGEST_DT),
             is_driving,
-            session.anchors if is_driving and self._mode != "joints" else None,
+            session.anchors if is_driving else None,
             self.follower.mirror(),
             self.follower.clearance,
             self.follower.is_near,
             self.follower.find_free(),
         )
-        return self._render(now, moved, dt, sample.slack)
+        return self._render(now, moved, dt, sample.limp_joints)
 
     def _find_state(
         self, now_ns: int, sample: LeaderSample | None, session: SessionNotice | None
@@ -255,9 +257,12 @@ class Haptics:
         self._before_ns = 0
 
     def _render(
-        self, now: Instant, moved: Vec, dt: float, slack: Collection[str]
+        self, now: Instant, moved: Vec, dt: float, limp_joints: Collection[str]
     ) -> Mapping[str, Vec]:
         own, met = np.zeros((2, now.q.size))
+        if not (now.is_driving or self.renders_undriven):  # no law has anything to say
+            self._restart_laws()
+            return self._split(self.composer.compose(own, None, moved, dt, ()))
         follower, hands = self.follower, []
         q_robot = follower.q_gate, follower.q_meas, follower.model.q
         for i, limb in enumerate(self.limbs):
@@ -272,9 +277,9 @@ class Haptics:
             self.n_bad += 1
             self._fall_silent()
             return {}
-        if slack:  # what is not rendered is not asked for: it would count as energy
-            is_slack = np.isin(self.joints.names, list(slack))
-            own[is_slack] = met[is_slack] = 0.0
+        if limp_joints:  # torque that is not rendered must not count as energy
+            is_limp = np.isin(self.joints.names, list(limp_joints))
+            own[is_limp] = met[is_limp] = 0.0
         wanted = met if now.is_driving else None
         return self._split(self.composer.compose(own, wanted, moved, dt, hands))
 

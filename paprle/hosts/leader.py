@@ -23,6 +23,7 @@ from paprle.ipc.records import make_layout, pack_sample
 if TYPE_CHECKING:
     from paprle.haptics.thread import FeedbackThread
 
+_REST_NS = 20_000_000  # chosen: a fifth of session.max_gap, unnoticed by a person
 _NO_FEEDBACK = (
     "feedback: off, and the leader is limp: its follower is on another host (link.peer)"
 )
@@ -99,6 +100,7 @@ class LeaderHost:
 
     def _loop(self) -> None:
         loop, seq = DeadlineLoop(self._rate), -1
+        full_ns = loop.period_ns
         while not is_closed(self._role.fds["session_alive"]):
             if self._thread is None or not self._thread.is_alive():
                 feedback = self._feedback.read()
@@ -110,6 +112,8 @@ class LeaderHost:
                 self._samples.write(pack_sample(self._layout, sample))
             for text in self._leader.take_warnings():
                 self._role.report("trouble", message=text)
+            is_at_rest = self._leader.is_at_rest
+            loop.period_ns = max(full_ns, _REST_NS) if is_at_rest else full_ns
             loop.wait()
 
 

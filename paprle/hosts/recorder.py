@@ -19,6 +19,7 @@ from paprle.recording.header import make_recording_header
 from paprle.recording.recorder import Recorder
 
 _POLL = 0.005  # [s] chosen: well below record.flush
+_POLL_IDLE = 0.02  # [s] chosen: between episodes nothing reaches a disk
 _GATE_BRAKES = 6.0  # [s] chosen: longer than the gate takes to brake and close
 
 
@@ -60,7 +61,7 @@ def _record(role: Role, recorder: Recorder) -> str:
             end = time.monotonic() + _GATE_BRAKES
         if end < float("inf") and is_closed(role.fds["gate_alive"]):
             break
-        time.sleep(_POLL)  # noqa: TID251 - this loop waits for the rings
+        time.sleep(_POLL if recorder.is_recording else _POLL_IDLE)  # noqa: TID251 - this loop waits for the rings
     return "session died"
 
 

@@ -158,16 +158,18 @@ def leader_to_dict(leader: LeaderInfo) -> dict[str, Any]:
         "rate": leader.rate,
         "look_ahead": leader.look_ahead,
         "arms": {limb: _arm_to_dict(arm) for limb, arm in leader.arms.items()},
-        "press": leader.press,
+        "press": leader.engage_hint,
     }
 
 
 def leader_from_dict(data: Mapping[str, Any]) -> LeaderInfo:
     """Return the info of ``leader_to_dict``."""
+    fields = dict(data)
+    fields["engage_hint"] = fields.pop("press", "")
     joint_names = {k: tuple(v) for k, v in data["joint_names"].items()}
     arms = {limb: _arm_from_dict(arm) for limb, arm in data["arms"].items()}
     return LeaderInfo(
-        **dict(data)
+        **fields
         | {"limbs": tuple(data["limbs"]), "joint_names": joint_names, "arms": arms}
     )
 
