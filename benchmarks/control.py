@@ -142,7 +142,7 @@ class Bench:
         """Run one tick and one period; return how long each part took, [ns]."""
         begin = time.perf_counter_ns()
         output = self.core.step(
-            self.clock(), self.samples.read(), self.status.read(), self.actions
+            self.clock(), [self.samples.read()], self.status.read(), self.actions
         )
         self.setpoints.write(output.setpoint)
         posted = time.perf_counter_ns()

@@ -31,7 +31,7 @@ from paprle.contracts.types import GateState, JointState, LeaderSample, readonly
 from paprle.haptics.haptics import SessionNotice, make_haptics
 from paprle.hosts.plan import make_leader, make_robot
 from paprle.ipc.records import make_layout
-from paprle.retargeting.retarget import RetargetState
+from paprle.retargeting.state import Anchors
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "tests" / "support"))
@@ -281,7 +281,7 @@ def time_step(follower, leader):
     haptics = make_haptics(resolved.feedback, robot, info, resolved.retarget, layout)
     names, m = haptics.joints.names, len(robot.limbs)
     eyes, nil = np.tile(np.eye(3), (m, 1, 1)), np.zeros((m, 3))
-    anchors = RetargetState(eyes, eyes, nil, nil, 1.0)
+    anchors = Anchors(eyes, eyes, nil, nil, np.ones(len(eyes)))
     status, times, now = np.zeros((), layout.status), [], 10**9
     status["state"], status["tau_meas"] = GateState.ENGAGED, np.nan
     for k in range(1500):

@@ -2,7 +2,7 @@
 
     --quick               about a minute, a tenth of the targets
     --json FILE           every figure
-    --write-docs          put the tables into docs/performance.md
+    --write-docs          put the tables into docs/performance/peers.md
     --python NAME=PATH    the Python that has a peer; placo needs one of its own
 
 Without ``--python``, placo is looked for in ``.venv-placo`` and all others in the
@@ -33,7 +33,9 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Side-by-side benchmarks.")
     parser.add_argument("--quick", action="store_true", help="about a minute")
     parser.add_argument("--json", type=Path, help="write every figure here")
-    parser.add_argument("--write-docs", action="store_true", help="docs/performance.md")
+    parser.add_argument(
+        "--write-docs", action="store_true", help="docs/performance/peers.md"
+    )
     parser.add_argument("--python", action="append", default=[], metavar="NAME=PATH")
     return parser.parse_args()
 
@@ -81,7 +83,7 @@ def main() -> None:
     page = render(results)
     print(page)
     if args.write_docs:
-        write_into(ROOT / "docs" / "performance.md", page)
+        write_into(ROOT / "docs" / "performance" / "peers.md", page)
 
 
 if __name__ == "__main__":

@@ -42,14 +42,17 @@ def read_episode(path: Path) -> dict[str, Limb]:
     limbs = {}
     for i, name in enumerate(info.limbs):
         opening = _hold(samples["opening"][:, i]) if info.has_gripper else None
-        if info.emits == "joints":
+        pose = samples["pose"][:, i]
+        # an arm's joints have poses where these drove, and then they do so again
+        if info.emits_joints(name) and not np.isfinite(pose).any():
             names = info.joint_names[name]
             q = samples["q"][:, i, : len(names)]
             rows = Rows(t=t, q=q, joint_names=names, opening=opening)
         else:
-            pose = samples["pose"][:, i]
             rows = Rows(t=t, p=pose[:, :3], quat_xyzw=pose[:, 3:], opening=opening)
-        limbs[name] = Limb(rows, counts, len(t), info.is_absolute)
+        limbs[name] = Limb(
+            rows, counts, len(t), info.is_absolute, str(episode.robot["name"])
+        )
     return limbs
 
 

@@ -40,6 +40,8 @@ class Offline(Leader):
             is_human=False,
             has_gripper=any(r.opening is not None for r in rows.values()),
             look_ahead=motion.period / self.config.speed,
+            robot=motion.robot,
+            motion={name: r.q for name, r in rows.items() if r.q is not None},
         )
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,12 +26,14 @@ class Motion:
         notes: What was done to the rows of each file.
         is_absolute: Poses are meant in the follower's base as they are.
         period: Median time between rows, the longest of all limbs, [s].
+        robot: The robot whose joints these drove; empty where nobody knows.
     """
 
     tracks: Mapping[str, Track]
     notes: tuple[str, ...]
     is_absolute: bool
     period: float
+    robot: str = ""
 
 
 def load_motion(config: OfflineConfig) -> Motion:
@@ -79,7 +81,14 @@ def load_motion(config: OfflineConfig) -> Motion:
         notes=tuple(notes),
         is_absolute=all(limb.is_absolute for limb in limbs.values()),
         period=max(periods),
+        robot=_find_robot(limbs.values()),
     )
+
+
+def _find_robot(limbs: Iterable[Limb]) -> str:
+    """Return the robot that all limbs were recorded with; empty if there is none."""
+    robots = {limb.robot for limb in limbs}
+    return robots.pop() if len(robots) == 1 else ""
 
 
 def _read_files(config: OfflineConfig) -> list[tuple[Path, dict[str, Limb]]]:

@@ -32,12 +32,14 @@ class Limb:
         counts: Lines that could not be read, by kind.
         n_lines: Lines of data in the file.
         is_absolute: Poses are meant in the follower's base as they are.
+        robot: The robot whose joints these drove; empty where nobody knows.
     """
 
     rows: Rows
     counts: Counter[str]
     n_lines: int
     is_absolute: bool = False
+    robot: str = ""
 
 
 def read_text(path: Path, names: tuple[str, ...], config: OfflineConfig) -> list[Limb]:

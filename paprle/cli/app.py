@@ -28,19 +28,19 @@ REFUSED = 2
 
 _VERBS: Mapping[str, tuple[str, str]] = {
     "run": ("sessions:RUN", "drive a robot; run.py is the same"),
-    "serve": ("sessions:SERVE", "let a leader on another host drive a robot here"),
-    "list": ("catalogue:LIST", "leaders, robots and envs there are"),
-    "config": ("catalogue:CONFIG", "the merged config, each key explained"),
-    "info": ("episodes:INFO", "what a recorded episode holds"),
-    "evaluate": ("episodes:EVALUATE", "errors, latencies, gate; report.html"),
+    "serve": ("sessions:SERVE", "drive a robot here with a leader on another host"),
+    "list": ("catalogue:LIST", "list leaders, robots and envs"),
+    "config": ("catalogue:CONFIG", "show the merged config and explain each key"),
+    "info": ("episodes:INFO", "show the content of a recorded episode"),
+    "evaluate": ("episodes:EVALUATE", "measure errors and latencies; write a report"),
     "replay": ("sessions:REPLAY", "play an episode again on its robot"),
     "recover": ("episodes:RECOVER", "save the valid part of a broken recording"),
     "export": ("episodes:EXPORT", "write an episode as ARBot CSV"),
-    "collision": ("collision:COLLISION", "pairs that are kept apart, and how near"),
-    "doctor": ("doctor:DOCTOR", "what is wrong with a leader, and the remedy"),
+    "collision": ("collision:COLLISION", "show pairs of bodies and their distances"),
+    "doctor": ("doctor:DOCTOR", "find faults of a leader, with their remedies"),
     "calibrate": ("calibrate:CALIBRATE", "measure a leader's signs, zeros and range"),
-    "identify": ("identify:IDENTIFY", "measure a rig's lag, friction and delay"),
-    "new-robot": ("robots:NEW_ROBOT", "write the YAML of a robot for its URDF"),
+    "identify": ("identify:IDENTIFY", "measure lag, friction and delay of a rig"),
+    "new-robot": ("robots:NEW_ROBOT", "write the YAML of a robot from its URDF"),
 }
 
 _EXAMPLES = """\
@@ -118,6 +118,6 @@ def _help() -> str:
     return (
         "usage: paprle VERB … | --version | --help\n\n"
         "Plug-and-play teleoperation: a leader drives a follower in an env.\n\n"
-        f"verbs; `paprle VERB --help` says more:\n{verbs}\n\n"
+        f"verbs (details: `paprle VERB --help`):\n{verbs}\n\n"
         f"{SETTINGS}\n\n{_EXAMPLES}\n\n{EXIT_CODES}"
     )

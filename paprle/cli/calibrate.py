@@ -33,7 +33,7 @@ def _add_calibrate(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="limb/joint",
-        help="only this joint; may be given several times",
+        help="calibrate only this joint; may be repeated",
     )
 
 
@@ -44,7 +44,7 @@ def _calibrate(args: argparse.Namespace) -> int:
     calibrate = getattr(leader, "calibrate", None)
     if calibrate is None:
         raise ConfigError(
-            f"leader: expected one that can be calibrated, got "
+            f"leader: expected one with a calibration, got "
             f"'{resolved.leader_type}'; it needs no calibration"
         )
     leader.open()
@@ -66,7 +66,7 @@ def _talk(dialogue: Generator[str, str, dict[str, Any]]) -> dict[str, Any] | Non
         question = next(dialogue)
         while True:
             say(f"\n{question}")
-            answer = input("Enter when it is so, q to leave: ").strip().lower()
+            answer = input("Enter when done, q to leave: ").strip().lower()
             if answer == "q":
                 return None
             question = dialogue.send(answer)
@@ -110,11 +110,11 @@ CALIBRATE = Verb(
     name="calibrate",
     summary="Measure a leader's signs, zeros, gripper range and friction, guided.",
     help=f"""\
-Of puppeteers: show a known pose, then turn each joint in its positive sense, then close
-and open the gripper; at last each joint is swung by its own motor (s skips that). What
-was found goes to configs/site/leader/NAME.yaml, friction to configs/site/session.yaml,
-over what is there: a joint can be done again by itself. Nonsense is refused and asked
-for again; leaving writes nothing.
+For puppeteers: hold a known pose, turn each joint in its positive sense, then close
+and open the gripper; finally each joint's own motor swings it (s skips this). Results
+go to configs/site/leader/NAME.yaml, friction to configs/site/session.yaml, and
+replace only the same keys, so one joint can be calibrated again. Implausible answers
+are refused and the question is repeated; leaving writes nothing.
 
 {SETTINGS}
 

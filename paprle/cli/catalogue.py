@@ -111,7 +111,7 @@ def _say_fault(err: Exception) -> str:
 def _add_config(parser: argparse.ArgumentParser) -> None:
     add_settings(parser)
     parser.add_argument(
-        "--json", action="store_true", help="as JSON, the way recordings hold it"
+        "--json", action="store_true", help="print JSON, as stored in recordings"
     )
 
 
@@ -126,10 +126,11 @@ def _config(args: argparse.Namespace) -> int:
 
 LIST = Verb(
     name="list",
-    summary="Show the leaders, robots and envs there are.",
+    summary="List leaders, robots and envs.",
     help="""\
-In brackets: what it was verified with, emulator, simulator or hardware. MISSING tells
-what to install, BROKEN why a plug-in does not load; neither hinders the others.""",
+Brackets name what an entry was verified with: emulator, simulator or hardware. MISSING
+names the package to install, BROKEN the reason why a plug-in does not load; neither
+affects other entries.""",
     add_arguments=_add_list,
     run=_list,
 )
@@ -140,8 +141,8 @@ CONFIG = Verb(
     help=f"""\
 {SETTINGS}
 
-Later wins: defaults of the classes, configs/, configs/site/, the command line. What a
-robot needs in an env stands in its YAML under envs.<env>.
+Layers, the last one wins: defaults of the classes, configs/, configs/site/, the command
+line. A robot's YAML holds its settings for an env under envs.<env>.
 
 example:
   paprle config leader=autopilot follower=piper env=mujoco session.rate=100""",

@@ -41,9 +41,9 @@ def _add_collision(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=["home"],
         metavar="joint=value",
-        help="where to look: home, or home but for these joints [rad] or [m]",
+        help="posture: home, with these joints changed [rad] or [m]",
     )
-    parser.add_argument("--json", action="store_true", help="as JSON, in metres")
+    parser.add_argument("--json", action="store_true", help="print JSON, in metres")
 
 
 def _collision(args: argparse.Namespace) -> int:
@@ -113,7 +113,7 @@ def _describe(
         tail = f"  ({'; '.join(notes)})" if notes else ""
         now, kept = f"{1e3 * row.clearance:.1f} mm", f"{1e3 * row.keep:.1f} mm"
         yield f"{now:>10} {kept:>10}  {row.a} – {row.b}{tail}"
-    yield "left out, by why:"
+    yield "left out, by reason:"
     for why in dict.fromkeys(left_out.values()):
         found = [f"{a} – {b}" for (a, b), reason in left_out.items() if reason == why]
         yield f"  {why}: {', '.join(found)}"
@@ -139,11 +139,12 @@ def _to_json(
 
 COLLISION = Verb(
     name="collision",
-    summary="Show which links are kept apart, how near they are, and what is left out.",
+    summary="Show the pairs of links that are kept apart, and their distances.",
     help="""\
 Pairs come from the boxes, spheres, cylinders and capsules of the URDF; meshes do not
 count. Left out are links of one rigid part, links that one joint connects, fingers of
-one gripper, and bodies that touch in every posture tried. Two more of your own:
+one gripper, and bodies that touch in every posture tried. You can leave out a pair and
+add bodies:
 
   a pair whose contact is harmless, in configs/follower/NAME.yaml:
     ignore_collisions:
@@ -154,14 +155,13 @@ one gripper, and bodies that touch in every posture tried. Two more of your own:
         desk: {shape: box, size: [1.2, 0.8, 0.05], xyz: [0.4, 0.0, -0.025]}
         floor: {shape: ground, xyz: [0.0, 0.0, -0.75]}
     shapes: box [x, y, z]; sphere [radius]; cylinder and capsule [radius, length];
-    ground: all that is below it.
+    ground: everything below its xy plane.
 
-Kept are gate.clearance_self and gate.clearance_scene; a pair that is nearer than that
-at home keeps 90 % of what it has there, so that the robot can stand at home. Anything
-that leads home nearer than you meant is better cured there: by another home, or by
-smaller bodies in the URDF.
+The clearance is gate.clearance_self and gate.clearance_scene. A pair that is nearer
+than that at home keeps 90 % of its distance at home, so that the robot can stand at
+home. Where that is too near, choose another home or smaller bodies in the URDF.
 
-exit codes: 0 all pairs have what is kept; 1 some do not; 2 refused, as in every verb
+exit codes: 0 all pairs keep their clearance; 1 some do not; 2 refused
 
 examples:
   paprle collision follower=piper

@@ -47,27 +47,28 @@ def _listen(leader: Leader) -> Iterator[tuple[bool, str]]:
         yield False, str(err)
         return
     try:
-        yield True, "it opens"
+        yield True, "the leader opens"
         loop, end = DeadlineLoop(_LOOK_RATE), time.monotonic() + _SOON
         while (sample := leader.latest()) is None and time.monotonic() < end:
             loop.wait()
         if sample is None:
             yield False, f"expected a sample within {_SOON:g} [s], got none"
         elif not sample.valid:
-            yield False, "expected it to track, got a sample that is not valid"
+            yield False, "expected a valid sample, got one without tracking"
         else:
-            yield True, f"it speaks of {', '.join(sample.limbs)}"
+            yield True, f"samples arrive for {', '.join(sample.limbs)}"
     finally:
         leader.close()
 
 
 DOCTOR = Verb(
     name="doctor",
-    summary="Say what is wrong with a leader's rig, and the remedy.",
+    summary="Find faults of a leader's rig, and name their remedies.",
     help=f"""\
-Nothing is moved and nothing is written to the device. Of puppeteers it looks at ports,
-USB latency, every servo (there, alone, model, errors, heat, supply, settings), the rate
-that the bus reaches, and whether the joints stand where their URDF lets them.
+The doctor moves nothing and writes nothing to the device. For puppeteers it checks
+ports, USB latency, every servo (presence, duplicate ids, model, errors, heat, supply,
+settings), the rate of the bus, and whether the joints are within the limits of their
+URDF.
 
 {SETTINGS}
 

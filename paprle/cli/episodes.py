@@ -22,7 +22,7 @@ from paprle.recording.recover import make_recovered_path, recover
 
 
 def _add_episode(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("episode", type=Path, help="its .mcap, manifest or folder")
+    parser.add_argument("episode", type=Path, help=".mcap, manifest or folder")
 
 
 def _info(args: argparse.Namespace) -> int:
@@ -36,17 +36,17 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="EPISODE",
-        help=".mcap files, or bags of ROS",
+        help=".mcap files, or ROS bags",
     )
     parser.add_argument("--json", action="store_true", help="print the JSON")
     parser.add_argument(
         "--out", type=Path, help="folder of the report (default: the first episode's)"
     )
-    bags = parser.add_argument_group("of a bag of ROS")
-    bags.add_argument("--target", default="", help="topic of what was asked")
-    bags.add_argument("--actual", default="", help="topic of what the robot did")
-    bags.add_argument("--robot", help="follower whose joints these are")
-    bags.add_argument("--limb", help="its limb (default: its first)")
+    bags = parser.add_argument_group("for a ROS bag")
+    bags.add_argument("--target", default="", help="topic of the targets")
+    bags.add_argument("--actual", default="", help="topic of the measured motion")
+    bags.add_argument("--robot", help="follower that the joints belong to")
+    bags.add_argument("--limb", help="limb of that follower (default: the first)")
 
 
 def _find_bag_topics(args: argparse.Namespace) -> BagTopics:
@@ -94,7 +94,7 @@ def _find_exit_code(results: Sequence[dict[str, Any]]) -> int:
 
 
 def _add_recover(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("episode", type=Path, help="the damaged .mcap; only read")
+    parser.add_argument("episode", type=Path, help="the damaged .mcap; it is only read")
     parser.add_argument("--out", type=Path, help="the new file")
 
 
@@ -106,7 +106,7 @@ def _recover(args: argparse.Namespace) -> int:
 def _add_export(parser: argparse.ArgumentParser) -> None:
     _add_episode(parser)
     parser.add_argument("out", type=Path, help="the new .csv")
-    parser.add_argument("--limb", help="limb of the robot (default: its first)")
+    parser.add_argument("--limb", help="limb of the robot (default: the first)")
 
 
 def _export(args: argparse.Namespace) -> int:
@@ -125,7 +125,7 @@ def _export(args: argparse.Namespace) -> int:
 
 INFO = Verb(
     name="info",
-    summary="Show what a recorded episode holds, whole or broken.",
+    summary="Show the content of a recorded episode, complete or damaged.",
     help="example:\n  paprle info OUT/episode_000000.mcap",
     add_arguments=_add_episode,
     run=_info,
@@ -136,9 +136,9 @@ EVALUATE = Verb(
     summary="Measure episodes: errors, lag, latencies, gate, timing; write a report.",
     help="""\
 Writes report.json and report.html. Several episodes of the same motion are compared
-with each other (ITV). An episode that cannot be measured makes the exit code 1.
-In a bag of ROS, .../target_pose is compared with .../actual_pose, as observers.ros
-sends them, or any two topics of poses or joints that are named.
+with each other (ITV). The exit code is 1 if an episode cannot be measured.
+In a ROS bag, .../target_pose is compared with .../actual_pose, as observers.ros sends
+them, or the two topics of poses or joints given by --target and --actual.
 
 examples:
   paprle evaluate OUT/episode_000000.mcap
@@ -150,7 +150,7 @@ examples:
 
 RECOVER = Verb(
     name="recover",
-    summary="Write the longest valid part of a broken recording as a whole one.",
+    summary="Write the longest valid part of a damaged recording to a new file.",
     help="example:\n  paprle recover OUT/episode_000000.mcap --out saved.mcap",
     add_arguments=_add_recover,
     run=_recover,
@@ -158,7 +158,7 @@ RECOVER = Verb(
 
 EXPORT = Verb(
     name="export",
-    summary="Write an episode as the CSV that ARBot's evaluator logs.",
+    summary="Write an episode as CSV in the format of ARBot's evaluator.",
     help="example:\n  paprle export OUT/episode_000000.mcap motion.csv --limb arm",
     add_arguments=_add_export,
     run=_export,

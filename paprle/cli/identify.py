@@ -42,10 +42,10 @@ _POOR = 0.3  # chosen: a fit that leaves more than this of the motion says littl
 def _add_identify(parser: argparse.ArgumentParser) -> None:
     add_settings(parser)
     parser.add_argument(
-        "--only", choices=("leader", "follower"), help="measure one side alone"
+        "--only", choices=("leader", "follower"), help="measure only one side"
     )
     parser.add_argument(
-        "--dry-run", action="store_true", help="measure and show, write nothing"
+        "--dry-run", action="store_true", help="measure and print, write nothing"
     )
 
 
@@ -97,7 +97,7 @@ def _open_leader(resolved: Resolved) -> Leader | None:
     """Open a leader with motors; of another there is nothing to measure."""
     leader = make_leader(resolved)
     if leader.info.renders != "torque":
-        say(f"leader '{resolved.leader_name}' renders no torque: nothing to measure")
+        say(f"leader '{resolved.leader_name}' renders no torque; nothing to measure")
         return None
     leader.open()
     return leader
@@ -111,7 +111,7 @@ def _measure_follower(
     info, notes = open_follower(resolved, follower, robot.info)
     for note in notes:
         say(note)
-    say("the follower moves by a few degrees about where it stands, for 14 s")
+    say("the follower moves by a few degrees around its posture, for 14 s")
     try:
         controller = GateController(
             robot, resolved.gate, follower, info, layout, 1.0 / info.rate
@@ -122,9 +122,9 @@ def _measure_follower(
     for joint, lag in lags.items():
         say(f"  {joint}: {_describe(lag)}")
         if lag.residual > _POOR:
-            poor.append(f"{joint}: expected a lag to explain its motion, got less")
+            poor.append(f"{joint}: a lag does not explain its motion")
     if not lags:
-        poor.append(f"follower '{robot.name}': expected joints to move, got none")
+        poor.append(f"follower '{robot.name}': no joint moved")
         return {}
     return summarise_lags(lags)
 
@@ -166,7 +166,7 @@ def _measure_leader(
                 f"samples up to {1e3 * age:.1f} ms old"
             )
             if motor.residual > _POOR or motor.viscous <= 0.0:
-                poor.append(f"{name}: expected friction to explain its motion")
+                poor.append(f"{name}: friction does not explain its motion")
             viscous[name] = round(motor.viscous, 5)
             coulomb[name] = round(max(motor.coulomb, 1e-4), 5)
             ages.append(age)
@@ -216,18 +216,17 @@ IDENTIFY = Verb(
     name="identify",
     summary="Measure lag, friction, damping and delay of a rig.",
     help="""\
-The follower moves by up to 0.06 rad about where it stands, through its gate; what its
-positions lag behind its commands is its dead time and time constant, by joint; the
-longest count where stability is judged. Each joint of a
-leader with motors then moves by torques of its own, nobody's hands on it; from these
-come its viscous and dry friction. How old its samples are, and a period of each loop
-that they pass, make the delay of the loop.
+The follower moves by up to 0.06 rad around its present posture, through its gate. The
+lag of its positions behind its commands gives dead time and time constant per joint;
+the longest ones enter the stability bound. Each joint of a leader with motors then
+moves by its own torques, hands off; from this come its viscous and dry friction. The
+age of its samples, plus one period of each loop they pass, is the delay of the loop.
 
-They are written to configs/site/session.yaml under feedback.rig, where the stability
-gate of force feedback and the lag model read them (docs/feedback.md), with the names of
-leader, follower and env: a session of others does without them, and says so.
+Results go to feedback.rig in configs/site/session.yaml, for the stability bound of
+force feedback and the lag model (docs/feedback.md), with the names of leader,
+follower and env. A session with others does not use them, and prints a notice.
 
-exit codes: 0 measured and written; 2 refused, or what was measured says little
+exit codes: 0 measured and written; 2 refused, or the measurement is too poor
 
 examples:
   paprle identify leader=puppeteer_papras_7dof follower=papras_7dof env=mujoco

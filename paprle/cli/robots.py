@@ -11,13 +11,13 @@ from paprle.onboarding.new_robot import write_new_robot
 
 
 def _add_new_robot(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("urdf", type=Path, help="the URDF; it stays as it is")
+    parser.add_argument("urdf", type=Path, help="the URDF; it is not changed")
     parser.add_argument("--name", help="name of the follower (default: the URDF's)")
     parser.add_argument(
         "--out",
         type=Path,
         default=WORKSPACE / "configs/follower",
-        help="folder of the YAML, and of the copy (default: configs/follower)",
+        help="folder of the YAML and the URDF copy (default: configs/follower)",
     )
 
 
@@ -28,11 +28,11 @@ def _new_robot(args: argparse.Namespace) -> int:
 
 NEW_ROBOT = Verb(
     name="new-robot",
-    summary="Write a robot's YAML for a bare URDF, every guess marked, and check it.",
+    summary="Write a robot's YAML from a bare URDF, mark every guess, and check it.",
     help="""\
-Limbs, end-effectors, home, limits and grippers are guessed; lines that begin with CHECK
-say what to look at before the robot moves. Meshes to collide with are enclosed in
-capsules and boxes, in a copy of the URDF beside the YAML.
+Limbs, end-effectors, home, limits and grippers are guessed; review the lines that
+begin with CHECK before the robot moves. Collision meshes are enclosed in capsules and
+boxes, in a copy of the URDF beside the YAML.
 
 example:
   paprle new-robot my_arm.urdf --name my_arm

@@ -18,8 +18,8 @@ from paprle.recording.reader import Episode
 _KEYS = f"""\
 keys during a session:
   {HELP}
-  Ctrl-C brakes and ends; with session.close_policy=park it parks before, and a
-  second Ctrl-C skips that."""
+  Ctrl-C brakes and ends; with session.close_policy=park the robot parks first, and
+  a second Ctrl-C skips the park."""
 
 
 def _add_dry_run(parser: argparse.ArgumentParser) -> None:
@@ -41,12 +41,14 @@ def _start(resolved: Resolved, *, is_dry: bool) -> int:
     if not is_dry:
         return run(resolved)
     say(check(resolved))
-    say("dry run: all of it fits; nothing was opened")
+    say("dry run: the config is valid; nothing was opened")
     return 0
 
 
 def _add_replay(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("episode", type=Path, help="its .mcap, manifest or folder")
+    parser.add_argument(
+        "episode", type=Path, help="the episode's .mcap, manifest or folder"
+    )
     parser.add_argument(
         "--speed", type=float, default=1.0, help="speed factor (1: as recorded)"
     )
@@ -143,11 +145,12 @@ def _serve(args: argparse.Namespace) -> int:
 
 SERVE = Verb(
     name="serve",
-    summary="Let a leader on another host drive a follower here; the gate runs here.",
+    summary="Drive a follower here with a leader on another host; the gate runs here.",
     help=f"""\
-Both hosts are given the same words, but for link.peer: each names the other. Here the
-gate, its limits and the age of commands; there `paprle run`, the leader and the
-recording. A robot that was stopped is driven again only after c and Enter here.
+Both hosts get the same settings except link.peer: each names the other. This host runs
+the gate and enforces limits and the age of commands; the other host runs `paprle run`,
+the leader and the recording. A stopped robot is driven again only after c and Enter
+here.
 
 {SETTINGS}
 
@@ -167,9 +170,9 @@ REPLAY = Verb(
     name="replay",
     summary="Play a recorded episode again through the same gate.",
     help=f"""\
-Robot and env are those that the recording names unless others are given, retargeting
-is as it was then; a robot with other joints or limbs is refused. The robot first moves
-slowly to where the motion begins. Its limits are its own, never those in the file.
+Robot, env and retargeting come from the recording; settings override them. A robot with
+other joints or limbs is refused. The robot first moves slowly to the start of the
+motion. The robot's own limits apply, never those in the file.
 
 examples:
   paprle replay OUT/episode_000000.mcap

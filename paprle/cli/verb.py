@@ -12,20 +12,20 @@ exit codes:
   0  done, or ended by the operator
   1  failed
   2  refused before anything started: a wrong name, key, value, file or pair
-  3  a process of the session or a device was lost
+  3  the session lost a process or a device
   4  ended in a latched stop
-  5  the follower could not be aligned with the leader, or nothing went on
+  5  the follower could not align with the leader, or no progress was made
   128+n  ended by signal n (130: Ctrl-C)"""
 
 SETTINGS = """\
-settings, in any order; of equal keys the last one wins:
-  leader=NAME    what the operator holds: configs/leader/NAME.yaml, or a plug-in;
+settings, in any order; the last one of a key wins:
+  leader=NAME    the operator's device: configs/leader/NAME.yaml, or a plug-in;
                  mix: several, leaders.<name>.type=NAME leaders.<name>.<key>=value
-  follower=NAME  which robot: configs/follower/NAME.yaml
-  env=NAME       where it lives: configs/env/NAME.yaml, or a plug-in
+  follower=NAME  the robot: configs/follower/NAME.yaml
+  env=NAME       its environment: configs/env/NAME.yaml, or a plug-in
   key=value      any key of the merged config, for example session.rate=200,
                  leader.speed=0.5, record.dir=OUT, retarget.limb_map='{left: hand}'
-  `paprle list` shows the names, `paprle config leader=… follower=… env=…` all keys."""
+  `paprle list` shows all names, `paprle config leader=… follower=… env=…` all keys."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ Plug-ins have classes of the same shape in their own ``config.py``. Only
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
@@ -118,6 +118,45 @@ class JointMapSettings:
     offset: Annotated[float, Unit("rad"), doc("Offset.")] = 0.0
 
 
+def _find_key(name: str) -> str:
+    """Return a field's key in YAML: ``from`` is a word of Python's."""
+    return name.rstrip("_")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LimbRuleSettings:
+    """What drives one limb of the follower, and how."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = {
+        **STRICT,
+        "alias_generator": _find_key,
+    }
+
+    rule: Annotated[
+        Literal["auto", "joints", "relative", "absolute", "hold"],
+        doc("As retarget.mode, for this limb; hold: nothing drives it."),
+    ] = "auto"
+    from_: Annotated[
+        str | tuple[str, ...],
+        doc(
+            "Leader limb, or several: the first that may drive does. In a mix, "
+            "leader.limb, or the leader's name where it has one limb. Absent: the limb "
+            "of equal name."
+        ),
+    ] = ()
+    scale: Annotated[float | None, Ge(0), Unit("1"), doc("Absent: retarget.scale.")] = (
+        None
+    )
+    alignment: Annotated[
+        Literal["world", "body"] | None, doc("Absent: retarget.alignment.")
+    ] = None
+    rpy_xyz_extrinsic: Annotated[
+        tuple[float, float, float] | None,
+        Unit("rad"),
+        doc("Absent: retarget.rpy_xyz_extrinsic."),
+    ] = None
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RetargetSettings:
     """How the leader's motion becomes the follower's."""
@@ -127,9 +166,10 @@ class RetargetSettings:
     mode: Annotated[
         Literal["auto", "joints", "relative", "absolute"],
         doc(
-            "joints: by joint name; relative: SE(3) motion since engaging; absolute: "
-            "poses as they are; auto: joints where the names match, absolute where "
-            "the leader says so, relative otherwise."
+            "The rule of all limbs. joints: joint by joint; relative: SE(3) motion "
+            "since engaging; absolute: poses as they are; auto: joints where two arms "
+            "are built alike or their joints have the same telling names, absolute "
+            "where the leader says so, relative otherwise."
         ),
     ] = "auto"
     scale: Annotated[
@@ -158,12 +198,38 @@ class RetargetSettings:
         Mapping[str, str],
         doc(
             "Follower limb → leader limb. Absent: equal names, or the only leader limb "
-            "drives every follower limb."
+            "drives one follower limb, which is no leg."
         ),
+    ] = field(default_factory=dict)
+    limbs: Annotated[
+        Mapping[str, LimbRuleSettings],
+        doc("Rule and source by follower limb, in place of limb_map; others hold."),
     ] = field(default_factory=dict)
     joint_map: Annotated[
         Mapping[str, JointMapSettings], doc("Follower joint → leader joint.")
     ] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LimbIkSettings:
+    """Inverse kinematics of one limb, where it differs from the others'."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    tol_pos: Annotated[float | None, Gt(0), Unit("m"), doc("As ik.tol_pos.")] = None
+    tol_rot: Annotated[float | None, Gt(0), Unit("rad"), doc("As ik.tol_rot.")] = None
+    max_iterations: Annotated[
+        int | None, Ge(1), Le(1000), doc("As ik.max_iterations.")
+    ] = None
+    damping: Annotated[float | None, Gt(0), Unit("1"), doc("As ik.damping.")] = None
+    sigma_min: Annotated[float | None, Gt(0), Unit("1"), doc("As ik.sigma_min.")] = None
+    rotation_weight: Annotated[
+        float | None, Ge(0), Unit("m/rad"), doc("As ik.rotation_weight.")
+    ] = None
+    max_step: Annotated[float | None, Gt(0), Unit("rad"), doc("As ik.max_step.")] = None
+    free_axis: Annotated[
+        Literal["none", "x", "y", "z"] | None, doc("As ik.free_axis.")
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -202,6 +268,17 @@ class IkSettings:
         Mapping[str, Annotated[float, Ge(0)]],
         doc("Joint mobility weights W by joint; 1 where absent; lower moves less."),
     ] = field(default_factory=dict)
+    limbs: Annotated[
+        Mapping[str, LimbIkSettings], doc("What differs, by limb of the follower.")
+    ] = field(default_factory=dict)
+
+    def of_limb(self, limb: str) -> IkSettings:
+        """Return the settings of one limb."""
+        own = self.limbs.get(limb)
+        if own is None:
+            return self
+        given = {f.name: getattr(own, f.name) for f in fields(own)}
+        return replace(self, **{k: v for k, v in given.items() if v is not None})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

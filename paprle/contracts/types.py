@@ -177,6 +177,10 @@ class LeaderInfo:
             device itself ("open all grippers, …"); empty: a key is all there is.
         parts: The leaders it is made of, by name, where several are seen as one
             (``paprle.contracts.leader_group``).
+        robot: The robot whose own joints it plays, where that is known: then equal
+            names of joints mean the same joints.
+        motion: The joint positions it will play, where they are known beforehand, by
+            limb, shape (rows, n), [rad]; held against the robot's limits.
     """
 
     limbs: tuple[str, ...]
@@ -193,6 +197,8 @@ class LeaderInfo:
     arms: Mapping[str, LeaderArm] = field(default_factory=dict)
     press: str = ""
     parts: Mapping[str, LeaderInfo] = field(default_factory=dict)
+    robot: str = ""
+    motion: Mapping[str, Vec] = field(default_factory=dict)
 
     def emits_joints(self, limb: str) -> bool:
         """Whether a limb gives joint positions, and not poses."""

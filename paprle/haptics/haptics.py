@@ -40,7 +40,7 @@ from paprle.ipc.records import Layout, Record
 from paprle.plugins import find_plugin, load_factory
 from paprle.retargeting.leader_arms import load_arms
 from paprle.retargeting.pairing import Pairing, make_pairing
-from paprle.retargeting.retarget import RetargetState
+from paprle.retargeting.state import Anchors
 from paprle.robot import RobotModel
 
 _LONGEST_DT = 0.02  # [s] chosen: no law integrates over a longer pause
@@ -62,7 +62,7 @@ class SessionNotice(NamedTuple):
     stamp_ns: int
     state: str
     is_engaged: bool
-    anchors: RetargetState | None = None
+    anchors: Anchors | None = None
 
 
 class Haptics:
@@ -99,7 +99,7 @@ class Haptics:
             ConfigError: If they would not be (F2), or settings name what the leader
                 does not have; lists all problems.
         """
-        self._settings, self._mode = settings, pairing.mode
+        self._settings, self._pairing = settings, pairing
         # torques change with the leader's samples, and with the thread's steps
         self._rate = min(settings.rate, leader.rate)
         arms = {
@@ -142,7 +142,7 @@ class Haptics:
             ConfigError: If a limb's laws are above the bound (F2).
         """
         delays = Delays.of(self._rate, self._settings.rig)
-        scale = scale if self._mode == "relative" else 1.0
+        scale = scale if "relative" in self._pairing.rules else 1.0
         for limb, pose in zip(self.limbs, self._poses, strict=True):
             postures = sample_postures(
                 limb, self.joints, self._is_driven, scale if pose.is_driving else None
@@ -227,7 +227,7 @@ class Haptics:
             dq,
             min(dt, _LONGEST_DT),
             is_driving,
-            session.anchors if is_driving and self._mode != "joints" else None,
+            session.anchors if is_driving else None,
             self.follower.mirror(),
             self.follower.clearance,
             self.follower.is_near,

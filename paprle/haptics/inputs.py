@@ -14,7 +14,7 @@ from paprle.haptics.arm import Posture
 from paprle.haptics.follower_side import Mirrored
 from paprle.haptics.joints import LeaderJoints, LeaderLimb
 from paprle.haptics.mirror import NOWHERE, Displacements
-from paprle.retargeting.retarget import RetargetState
+from paprle.retargeting.state import Anchors
 
 _N_POSTURES = 64  # chosen: with a factor of two in hand, the worst of so many will do
 _TURN = np.pi  # [rad] chosen: how far joints without limits are tried to each side
@@ -39,7 +39,7 @@ class Instant(NamedTuple):
     dq: Vec
     dt: float
     is_driving: bool
-    anchors: RetargetState | None
+    anchors: Anchors | None
     mirrored: Mirrored
     clearance: float
     is_near: bool
@@ -66,7 +66,7 @@ def make_input(
         dx_gate=moves.gate,
         dx_follower=moves.follower,
         dx_model=moves.model,
-        scale=1.0 if now.anchors is None else now.anchors.scale,
+        scale=moves.scale,
         J=None if at is None else at.J,
         gravity=np.zeros(len(limb.joint_names)) if at is None else at.gravity,
         gain_squared=joints.gain_squared[rows],

@@ -89,7 +89,7 @@ def find_parts(
     """Return the arm and the gripper of each of the leader's limbs."""
     parts = []
     for limb in limbs:
-        driven = [robot.limbs[n] for n, by in pairing.limbs.items() if by == limb.name]
+        driven = [robot.limbs[name] for name, _ in pairing.list_driven(limb.name)]
         arm = [int(i) for one in driven for i in one.indices]
         grip = [
             robot.joint_names.index(one.gripper.joint) for one in driven if one.gripper

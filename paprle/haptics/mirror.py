@@ -17,8 +17,9 @@ import pinocchio as pin
 
 from paprle.contracts.types import LeaderInfo, Vec
 from paprle.haptics.arm import Posture
-from paprle.retargeting.pairing import Pairing
-from paprle.retargeting.retarget import RetargetState
+from paprle.retargeting.pairing import LimbSource, Pairing
+from paprle.retargeting.rules import RULES
+from paprle.retargeting.state import Anchors
 from paprle.robot import Limb, RobotModel
 
 
@@ -83,11 +84,10 @@ def find_links(robot: RobotModel, leader: LeaderInfo, pairing: Pairing) -> list[
         starts[name] = at
         at += count_joints(leader, name)
     links = []
-    for name, leader_limb in pairing.limbs.items():
-        limb = robot.limbs[name]
-        sources = pairing.joints.get(name, ())
-        for column, source in zip(limb.indices, sources, strict=False):
-            if source is not None:
+    for name, driver in _list_pairs(pairing, leader):
+        limb, leader_limb = robot.limbs[name], driver.leader_limb
+        for column, source in zip(limb.indices, driver.joints, strict=False):
+            if source is not None and source.leader_limb in starts:
                 row = starts[source.leader_limb] + source.index
                 links.append(Link(row, int(column), source.gain, source.offset))
         arm = leader.arms.get(leader_limb)
@@ -101,6 +101,16 @@ def find_links(robot: RobotModel, leader: LeaderInfo, pairing: Pairing) -> list[
     return links
 
 
+def _list_pairs(pairing: Pairing, leader: LeaderInfo) -> list[tuple[str, LimbSource]]:
+    """Return the limbs of the robot that this leader may drive, in their order."""
+    return [
+        (name, source)
+        for name, pair in pairing.limbs.items()
+        for source in pair.sources
+        if source.leader_limb in leader.limbs
+    ]
+
+
 def count_joints(leader: LeaderInfo, limb: str) -> int:
     """Return how many joints of a leader limb there are in ``leader_state``."""
     arm = leader.arms.get(limb)
@@ -110,11 +120,15 @@ def count_joints(leader: LeaderInfo, limb: str) -> int:
 
 
 class Displacements(NamedTuple):
-    """Of one leader limb's eef, linear first, shape (6,); see ``FeedbackInput``."""
+    """Of one leader limb's eef, linear first, shape (6,); see ``FeedbackInput``.
+
+    ``scale`` is that of its translations.
+    """
 
     gate: Vec
     follower: Vec
     model: Vec
+    scale: float = 1.0
 
 
 NONE = np.full(6, np.nan)
@@ -129,13 +143,13 @@ class PoseMirror:
         names = list(robot.limbs)
         self._limbs: list[tuple[int, Limb]] = [
             (names.index(name), robot.limbs[name])
-            for name, driver in pairing.limbs.items()
-            if driver == leader_limb and pairing.mode != "joints"
+            for name, _ in pairing.list_driven(leader_limb)
+            if RULES[pairing.limbs[name].rule].carry_back == "pose"
         ]
         self.is_driving = bool(self._limbs)
 
     def find(
-        self, at: Posture, anchors: RetargetState, q_robot: tuple[Vec, Vec, Vec]
+        self, at: Posture, anchors: Anchors, q_robot: tuple[Vec, Vec, Vec]
     ) -> Displacements:
         """Return the displacements; of several limbs their mean.
 
@@ -154,10 +168,12 @@ class PoseMirror:
         for i, limb in self._limbs:
             L = anchors.L[i]
             R, p = L @ at.R @ anchors.K[i], L @ (at.p - anchors.p_leader0[i])
-            asked = pin.SE3(R, anchors.p_0[i] + anchors.scale * p)
+            asked = pin.SE3(R, anchors.p_0[i] + anchors.scale[i] * p)
             gate, here, model = (limb.fk(limb.take(q)) for q in q_robot)
             R_eef_base = (L @ at.R).T
             for row, (a, b) in enumerate(((asked, gate), (gate, here), (model, here))):
                 total[row, :3] += R_eef_base @ (b.translation - a.translation)
                 total[row, 3:] += R_eef_base @ pin.log3(b.rotation @ a.rotation.T)
-        return Displacements(*(total / len(self._limbs)))
+        scale = float(np.mean([anchors.scale[i] for i, _ in self._limbs]))
+        gate, here, model = total / len(self._limbs)
+        return Displacements(gate, here, model, scale)

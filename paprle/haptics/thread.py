@@ -21,7 +21,7 @@ from paprle.contracts.types import Feedback, Vec
 from paprle.haptics.haptics import Haptics, SessionNotice
 from paprle.ipc.loop import DeadlineLoop, request_realtime
 from paprle.ipc.records import Record
-from paprle.retargeting.retarget import RetargetState
+from paprle.retargeting.state import Anchors
 
 _FAREWELL = 1.0  # [s] chosen: a hundred periods of the slowest thread
 _KEPT = 1 << 16  # chosen: wake-ups that are remembered; 160 s of them at 400 Hz
@@ -39,7 +39,7 @@ class Sources(NamedTuple):
     """
 
     session: Callable[[], Feedback | None]
-    anchors: Callable[[], RetargetState | None]
+    anchors: Callable[[], Anchors | None]
     status: Callable[[], Record | None]
 
 

@@ -23,7 +23,7 @@ from paprle.hosts import EXIT_CODES
 from paprle.hosts.black_box import BlackBox
 from paprle.hosts.children import Children
 from paprle.hosts.factories import EVENT_ROOM, make_payload
-from paprle.hosts.plan import Plan, step_core
+from paprle.hosts.plan import Plan
 from paprle.hosts.press import LeaderPresses
 from paprle.hosts.roles import (
     GATE,
@@ -160,7 +160,7 @@ class LiveSession:
         """Run a tick on what is newest."""
         samples = [box.read() for box in self._samples]
         actions = self._presses.add(self._operator.actions, samples)
-        return step_core(self.core, now_ns, samples, status, actions)
+        return self.core.step(now_ns, samples, status, actions)
 
     def _post(self, output: Output, start_ns: int, late_ns: int) -> None:
         children = self._children
@@ -179,7 +179,7 @@ class LiveSession:
 
     def _post_feedback(self, feedback: Feedback) -> None:
         """Tell the leaders; anchors first, which change with each engaging alone."""
-        anchors = self.core.motion.anchor
+        anchors = self.core.motion.anchors
         if anchors is not None and anchors is not self._anchors:
             self._children.box("anchors").write(pack_anchors(anchors))
             self._anchors = anchors

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,20 +17,19 @@ from paprle.contracts.errors import ConfigError, DeviceError, RecordingError
 from paprle.contracts.feedback_settings import FeedbackSettings
 from paprle.contracts.leader_group import merge_leaders
 from paprle.contracts.plugins import Clock, Follower, Leader
-from paprle.contracts.types import Actions, FollowerInfo, LeaderInfo
+from paprle.contracts.types import FollowerInfo, LeaderInfo
 from paprle.gate.controller import GateController
 from paprle.haptics.haptics import make_haptics
 from paprle.haptics.stability import find_loop_delay
 from paprle.hosts.factories import list_observers, make_leaders
 from paprle.ipc.process import WORKSPACE
-from paprle.ipc.records import Layout, Record, make_layout
+from paprle.ipc.records import Layout, make_layout
 from paprle.plugins import find_plugin, load_factory
 from paprle.recording.recorder import check_free_space, estimate_rate
 from paprle.retargeting.retarget import Retargeting
 from paprle.robot import RobotModel
 from paprle.session.core import Core
 from paprle.session.motion import Motion
-from paprle.session.output import Output
 
 _GATE_RATE = 500.0  # [Hz] chosen: the quickest simulated follower, before it is asked
 
@@ -125,17 +124,6 @@ def make_controller(
     """Make the gate of an opened follower."""
     period = 1.0 / resolved.session.rate
     return GateController(robot, resolved.gate, follower, info, layout, period)
-
-
-def step_core(
-    core: Core,
-    now_ns: int,
-    samples: Sequence[Record | None],
-    status: Record,
-    actions: Actions,
-) -> Output:
-    """Run one tick on the newest sample of each leader."""
-    return core.step(now_ns, samples[0], status, actions)
 
 
 def make_robot(resolved: Resolved) -> RobotModel:

@@ -16,7 +16,7 @@ from paprle.ipc.mailbox import Mailbox, Newest
 from paprle.ipc.process import Role
 from paprle.ipc.records import Layout, Record
 from paprle.retargeting.anchor_record import make_anchors_dtype
-from paprle.retargeting.retarget import RetargetState
+from paprle.retargeting.state import Anchors
 
 
 def make_thread(
@@ -75,14 +75,14 @@ def _say_measured(resolved: Resolved, is_measured: bool) -> list[str]:
     return [f"feedback: measure this rig to feel more: paprle identify {triple}"]
 
 
-def _unpack_anchors(record: Record) -> RetargetState:
+def _unpack_anchors(record: Record) -> Anchors:
     """Return what engaging fixed; its arrays are those of the record."""
-    return RetargetState(
+    return Anchors(
         record["L"],
         record["K"],
         record["p_0"],
         record["p_leader0"],
-        float(record["scale"]),
+        record["scale"],
     )
 
 

@@ -142,8 +142,8 @@ def summarise(core: Core, n_overruns: int, recording: dict[str, Any]) -> Iterato
     acted = [f"{r.name.lower()} {counts[r]}" for r in Reason if counts[r]]
     if acted:
         yield "gate acted (periods): " + ", ".join(acted)
-    if core.intake.refused:
-        refused = [f"{name} {n}" for name, n in sorted(core.intake.refused.items())]
+    if core.leaders.refused:
+        refused = [f"{name} {n}" for name, n in sorted(core.leaders.refused.items())]
         yield "samples refused: " + ", ".join(refused)
     if core.stuck.n_times:
         yield f"leader stuck (times): {core.stuck.n_times}"

@@ -17,7 +17,6 @@ from paprle.hosts.plan import (
     make_controller,
     make_follower,
     make_plan,
-    step_core,
 )
 from paprle.hosts.press import LeaderPresses
 from paprle.hosts.status import print_line, summarise
@@ -142,7 +141,7 @@ class VirtualSession:
         ]
         now_ns = self.clock.now_ns
         actions = self._presses.add(Actions(), samples)
-        output = step_core(self.core, now_ns, samples, status, actions)
+        output = self.core.step(now_ns, samples, status, actions)
         output.tick["posted_ns"] = now_ns
         for event in output.events:
             self._push_event(event)

@@ -37,16 +37,23 @@ class LimbSolver:
         self, robot: RobotModel, ik: IkSettings, position_margin: float
     ) -> None:
         limbs = tuple(robot.limbs.values())
-        tasks = [pack(limb, ik, position_margin) for limb in limbs]
+        settings = [ik.of_limb(limb.name) for limb in limbs]
+        tasks = [
+            pack(limb, own, position_margin)
+            for limb, own in zip(limbs, settings, strict=True)
+        ]
         parts = [*zip(*tasks, strict=True), [limb.indices for limb in limbs]]
         floats, ints, slides, joints = map(np.concatenate, parts)
         self._tasks = floats, ints, slides, joints
         sizes = [[len(array) for array in arrays] for arrays in parts]
         self._ends: Ints = np.cumsum(np.array(sizes), axis=1)
-        self._max_step = ik.max_step
+        self._max_step: Vec = np.array([own.max_step for own in settings])
         self._motion: Vec = np.zeros((4, len(robot.joint_names)))
         self._motion[DQ_MAX], self._motion[DDQ_MAX] = robot.dq_max, robot.ddq_max
         self._left: Vec = np.zeros((len(limbs), 6))
+        self._dt: Vec = np.zeros(len(limbs))
+        self._indices = [limb.indices for limb in limbs]
+        self._dq_max = robot.dq_max
         m, n = len(limbs), len(robot.joint_names)
         self._shapes = (m, 4, 4), (m,), (n,), (n,), (n,)
         self.reset()
@@ -55,6 +62,11 @@ class LimbSolver:
         """Forget the last answer: the next call starts from rest."""
         self._motion[_LAST] = np.nan
 
+    def slow(self, limb: int, share: float) -> None:
+        """Let a limb move with a share of its speed limits from now on."""
+        own = self._indices[limb]
+        self._motion[DQ_MAX, own] = share * self._dq_max[own]
+
     def solve(
         self,
         T: Vec,
@@ -62,7 +74,7 @@ class LimbSolver:
         wanted: Vec,
         q_prev: Vec,
         q_cmd: Vec,
-        dt: float = math.inf,
+        dt: float | Vec = math.inf,
     ) -> tuple[Vec, Vec, bool]:
         """Move each limb toward its pose, or to joints that are wanted.
 
@@ -73,10 +85,11 @@ class LimbSolver:
             q_prev: The last answer, shape (n,), [rad].
             q_cmd: Where the robot is told to be, shape (n,), [rad]; a limb starts
                 from its last answer, drawn to near this (``draw_near``).
-            dt: Time since the last answer, [s]: limbs move as far as they can in it,
-                within V, A and what stops before their limits, one that was drawn from
-                rest. Without it, and where a limb has fewer joints than its task has
-                rows, as far as ``max_step`` and near the command.
+            dt: Time since the last answer, of all limbs or of each, shape (m,), [s]:
+                limbs move as far as they can in it, within V, A and what stops before
+                their limits, one that was drawn from rest. Without it, and where a limb
+                has fewer joints than its task has rows, as far as ``max_step`` and near
+                the command.
 
         Returns:
             Joints, shape (n,); what is left, [m] over [rad], shape (2, m), NaN where
@@ -93,13 +106,14 @@ class LimbSolver:
                 f"{self._shapes}, got {shapes}; give all limbs and all joints"
             )
         q, errors = np.empty(len(q_prev)), np.empty((2, len(T)))
+        self._dt[:] = dt
         is_met = solve_limbs(
             *self._tasks,
             self._ends,
             self._max_step,
             self._motion,
             self._left,
-            dt,
+            self._dt,
             T,
             is_asked,
             wanted,
@@ -118,10 +132,10 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
     slides: Bools,
     joints: Ints,
     ends: Ints,
-    max_step: float,
+    max_step: Vec,
     motion: Vec,
     left: Vec,
-    dt: float,
+    dt: Vec,
     T: Vec,
     is_asked: Bools,
     wanted: Vec,
@@ -138,7 +152,7 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
         slides: ``PackedTask.slides`` likewise.
         joints: Places of the limbs' joints likewise.
         ends: Where each limb's part of these four ends, shape (4, m).
-        max_step: Largest change of a joint in one call, [rad].
+        max_step: Largest change of a joint in one call, by limb, shape (m,), [rad].
         motion: Rows of ``follow``'s rates, and the last answer, shape (4, n); becomes
             that of this one.
         left: Weighted error that the last answer left, shape (m, 6); likewise.
@@ -170,12 +184,12 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
                 ints[begin[1] : end[1]],
                 slides[begin[2] : end[2]],
             )
-            if dt < math.inf and can_follow(task):
+            if dt[i] < math.inf and can_follow(task):
                 rates = _recall(motion, own, q_limb, left[i])
-                found = follow(task, T[i], q_limb, rates, left[i], dt)
+                found = follow(task, T[i], q_limb, rates, left[i], dt[i])
             else:
                 # q_des makes no leap, that of its start included
-                reach = max(max_step - pulled, _LEAST_STEP)
+                reach = max(max_step[i] - pulled, _LEAST_STEP)
                 found = _go_near(task, T[i], own, q_cmd, q_limb, reach)
                 left[i] = 0.0
             errors[0, i], errors[1, i], is_moved = found[0], found[1], found[3]
@@ -184,7 +198,7 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
             if is_moved or not math.isfinite(wanted[own[k]]):
                 q[own[k]] = q_limb[k]
         # what was drawn near has not gone there by itself, nor will it go on so
-        _remember(motion, own, q_prev, q, dt if pulled == 0.0 else math.inf)
+        _remember(motion, own, q_prev, q, dt[i] if pulled == 0.0 else math.inf)
         for k in range(4):
             begin[k] = end[k]
     return are_met

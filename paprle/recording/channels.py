@@ -213,7 +213,7 @@ def _leader_limb(layout: Layout, row: int, limb: str) -> list[Channel]:
                 fields={"position": ("sample", "q", row)},
             )
         )
-    if layout.leader.emits == "pose" or limb in layout.leader.arms:
+    if not layout.leader.emits_joints(limb) or limb in layout.leader.arms:
         path = ("sample", "pose", row)
         channels.append(_pose(f"/leader/{limb}/pose", "leader_base", path, stamp))
     return channels

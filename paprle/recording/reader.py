@@ -122,10 +122,10 @@ class Episode:
         result = {}
         for row, limb in enumerate(self.layout.leader.limbs):
             values = samples["pose"][:, row]
-            if self.layout.leader.emits == "joints":
-                n = len(self.layout.leader.joint_names.get(limb, ()))
+            if self.layout.leader.emits_joints(limb):
+                n = len(self.layout.leader.joint_names[limb])
                 values = samples["q"][:, row, :n]
-            result[limb] = _present(samples["stamp_ns"], values)
+            result[limb] = _present(samples["limb_ns"][:, row], values)
         return result
 
     @cached_property

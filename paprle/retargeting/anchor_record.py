@@ -9,7 +9,7 @@ import numpy as np
 from paprle.ipc.records import Record
 
 if TYPE_CHECKING:  # heavy, and a leader without motors has none
-    from paprle.retargeting.retarget import RetargetState
+    from paprle.retargeting.state import Anchors
 
 
 def make_anchors_dtype(n_limbs: int) -> np.dtype[np.void]:
@@ -21,12 +21,12 @@ def make_anchors_dtype(n_limbs: int) -> np.dtype[np.void]:
             ("K", "f8", (m, 3, 3)),
             ("p_0", "f8", (m, 3)),
             ("p_leader0", "f8", (m, 3)),
-            ("scale", "f8"),
+            ("scale", "f8", (m,)),
         ]
     )
 
 
-def pack_anchors(anchors: RetargetState) -> Record:
+def pack_anchors(anchors: Anchors) -> Record:
     """Return what engaging fixed as one record."""
     record: Record = np.zeros((), dtype=make_anchors_dtype(len(anchors.L)))
     for name, value in anchors._asdict().items():

@@ -28,7 +28,7 @@ def map_poses(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
     K: Vec,
     p_0: Vec,
     p_leader0: Vec,
-    scale: float,
+    scale: Vec,
     T: Vec,
     is_asked: Bools,
 ) -> None:
@@ -41,7 +41,7 @@ def map_poses(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
         K: Turns on the right, shape (m, 3, 3).
         p_0: Position of the command at engaging, shape (m, 3), [m].
         p_leader0: Position of the leader then; NaN: it had none, shape (m, 3), [m].
-        scale: s.
+        scale: s of each limb, shape (m,).
         T: Takes the poses, shape (m, 4, 4).
         is_asked: Takes which limbs have one, shape (m,).
     """
@@ -58,7 +58,7 @@ def map_poses(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
         for a in range(3):
             T[i, 3, a], T[i, a, 3] = 0.0, p_0[i, a]
             for b in range(3):
-                T[i, a, 3] += scale * L[i, a, b] * (p_t[b] - p_leader0[i, b])
+                T[i, a, 3] += scale[i] * L[i, a, b] * (p_t[b] - p_leader0[i, b])
         T[i, 3, 3] = 1.0
 
 

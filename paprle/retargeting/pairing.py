@@ -1,31 +1,59 @@
-"""Which part of a leader drives which part of a robot, decided once and said aloud.
+"""Which part of a leader drives which limb of a robot, and by which rule.
 
-``make_pairing`` checks names and resolves mode ``auto``; every mistake is told at once,
-before anything is opened. It moves nothing.
+``make_pairing`` decides it once, limb by limb; every mistake is told at once, before
+anything is opened. It moves nothing. No limb gets a driver by accident: one hand drives
+one limb, a leg is driven by what names it, and joints drive joints where two arms are
+built alike or the joints' names tell that they are the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.settings import JointMapSettings, RetargetSettings
+from paprle.contracts.leader_group import find_part
+from paprle.contracts.settings import LimbRuleSettings, RetargetSettings
 from paprle.contracts.types import LeaderInfo
+from paprle.retargeting.joint_sources import (
+    JointFinder,
+    JointSource,
+    expect_one_of,
+    listed,
+)
 from paprle.retargeting.leader_arms import find_difference
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
+from paprle.robot.limbs import is_leg
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JointSource:
-    """A joint's position: gain · q[index] of a leader limb + offset."""
+class LimbSource:
+    """What may drive a limb.
+
+    Attributes:
+        leader_limb: The leader's limb.
+        joints: Sources of the limb's joints, in its order; None holds. Empty where the
+            leader's pose drives.
+    """
 
     leader_limb: str
-    index: int
-    gain: float
-    offset: float
+    joints: tuple[JointSource | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimbPairing:
+    """How one limb of the robot is driven.
+
+    Attributes:
+        rule: Name of its rule.
+        sources: What may drive it; the first that may does.
+        reason: Why the rule is what it is, where there is something to say.
+    """
+
+    rule: str
+    sources: tuple[LimbSource, ...]
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,19 +61,26 @@ class Pairing:
     """Who drives whom.
 
     Attributes:
-        mode: ``joints``, ``relative`` or ``absolute``.
-        limbs: Leader limb by driven follower limb, in the robot's order.
-        joints: Sources of each driven limb's joints, in its order; None holds. Empty
-            where the leader gives poses.
-        arms: The arms whose poses drive, by leader limb; none in mode ``joints``.
-        reason: Why the mode is what it is, where there is something to say.
+        limbs: How each driven limb of the robot is driven, in the robot's order.
+        arms: The arms whose poses drive, by leader limb.
     """
 
-    mode: str
-    limbs: Mapping[str, str]
-    joints: Mapping[str, tuple[JointSource | None, ...]]
+    limbs: Mapping[str, LimbPairing]
     arms: Mapping[str, Limb]
-    reason: str = ""
+
+    @property
+    def rules(self) -> frozenset[str]:
+        """The rules that are in use."""
+        return frozenset(pair.rule for pair in self.limbs.values())
+
+    def list_driven(self, leader_limb: str) -> list[tuple[str, LimbSource]]:
+        """Return what a leader's limb may drive: limb of the robot, and how."""
+        return [
+            (name, source)
+            for name, pair in self.limbs.items()
+            for source in pair.sources
+            if source.leader_limb == leader_limb
+        ]
 
 
 def make_pairing(
@@ -58,7 +93,7 @@ def make_pairing(
 
     Args:
         robot: The follower's robot.
-        leader: What the leader says of itself.
+        leader: What the leader says of itself, or several seen as one.
         settings: What the config asks for.
         arms: The leader's arms, or what stands for them, by leader limb.
 
@@ -68,227 +103,226 @@ def make_pairing(
     Raises:
         ConfigError: If leader and robot do not fit; lists all problems.
     """
-    problems: list[str] = []
-    mode = _resolve_mode(leader, settings, problems)
-    is_needed = mode != "joints" or bool(arms)
-    limbs = _pair_limbs(robot, leader, settings, problems, is_needed=is_needed)
-    joints: dict[str, tuple[JointSource | None, ...]] = {}
-    reason = f"through {settings.through}" if settings.through is not None else ""
-    if mode == "auto":
-        reason = _compare_arms(robot, limbs, arms)
-        mode = "relative" if reason else "joints"
-        reason = reason or "built alike"
-    if mode == "joints" and arms and not settings.joint_map:
-        joints = _join_arms(robot, arms, limbs, problems)
-    elif mode == "joints":
-        joints = _pair_joints(robot, leader, settings, limbs, problems)
-        limbs = {name: _main_source(sources) for name, sources in joints.items()} | {
-            name: limb for name, limb in limbs.items() if name in joints
-        }
-    elif settings.joint_map:
-        problems.append(
-            f"retarget.joint_map: expected none in mode '{mode}', got "
-            f"{len(settings.joint_map)} joints; remove it, or a leader that emits "
-            "joints is needed"
-        )
-    if problems:
-        raise ConfigError(problems)
-    posed = {} if mode == "joints" else arms
-    return Pairing(mode=mode, limbs=limbs, joints=joints, arms=posed, reason=reason)
-
-
-def expect_one_of(where: str, what: str, got: str, names: Iterable[str]) -> str:
-    """Return the problem of a name that is none of those that exist."""
-    known = list(names)
-    close = get_close_matches(got, known, n=1)
-    hint = f"did you mean '{close[0]}'?" if close else f"there are {_listed(known)}"
-    return f"{where}: expected {what}, got '{got}'; {hint}"
-
-
-def _resolve_mode(
-    leader: LeaderInfo, settings: RetargetSettings, problems: list[str]
-) -> str:
-    """Return the mode; ``auto`` stays where arms have yet to be compared."""
-    if settings.through is not None and settings.mode == "joints":
-        problems.append(
-            "retarget.through: expected a mode in which poses drive, got 'joints'; use "
-            "retarget.mode=auto, or leave retarget.through out"
-        )
-    if settings.mode == "auto":
-        if settings.through is not None:
-            return "relative"
-        if leader.emits == "joints":
-            is_open = bool(leader.arms) and not settings.joint_map
-            return "auto" if is_open else "joints"
-        return "absolute" if leader.is_absolute else "relative"
-    needed = "joints" if settings.mode == "joints" else "pose"
-    if needed != leader.emits and not (needed == "pose" and leader.arms):
-        problems.append(
-            f"retarget.mode: '{settings.mode}' expected a leader that emits {needed}, "
-            f"got one that emits {leader.emits}; use retarget.mode=auto"
-        )
-    return settings.mode
-
-
-def _pair_limbs(
-    robot: RobotModel,
-    leader: LeaderInfo,
-    settings: RetargetSettings,
-    problems: list[str],
-    *,
-    is_needed: bool,
-) -> dict[str, str]:
-    """Return the leader limb of each driven follower limb."""
-    where, given = "retarget.limb_map", settings.limb_map
-    for follower_limb, leader_limb in given.items():
-        if follower_limb not in robot.limbs:
-            what = f"a limb of follower '{robot.name}'"
-            problems.append(expect_one_of(where, what, follower_limb, robot.limbs))
-        if leader_limb not in leader.limbs:
-            what = f"a leader limb for '{follower_limb}'"
-            problems.append(expect_one_of(where, what, leader_limb, leader.limbs))
-    if given:
-        return {name: given[name] for name in robot.limbs if name in given}
-    equal = {name: name for name in robot.limbs if name in leader.limbs}
-    if equal:
-        return equal
-    if len(leader.limbs) == 1:
-        return dict.fromkeys(robot.limbs, leader.limbs[0])
-    if is_needed:
-        problems.append(
-            f"{where}: expected follower limbs ({_listed(robot.limbs)}) named as the "
-            f"leader's ({_listed(leader.limbs)}), got none; map them in {where}"
-        )
-    return {}
-
-
-def _compare_arms(
-    robot: RobotModel, limbs: Mapping[str, str], arms: Mapping[str, Limb]
-) -> str:
-    """Say why joint cannot drive joint; empty when every limb is built alike."""
-    for name, leader_limb in limbs.items():
-        if leader_limb not in arms:
-            return f"'{leader_limb}' is no arm"
-        difference = find_difference(arms[leader_limb], robot.limbs[name])
-        if difference:
-            return difference
-    return ""
-
-
-def _join_arms(
-    robot: RobotModel,
-    arms: Mapping[str, Limb],
-    limbs: Mapping[str, str],
-    problems: list[str],
-) -> dict[str, tuple[JointSource | None, ...]]:
-    """Return each limb's sources in the order of the chain, whatever their names."""
-    found: dict[str, tuple[JointSource | None, ...]] = {}
-    for name, leader_limb in limbs.items():
-        n = len(robot.limbs[name].joint_names)
-        n_leader = len(arms[leader_limb].joint_names) if leader_limb in arms else 0
-        if n != n_leader:
-            problems.append(
-                f"retarget.mode: 'joints' expected {n} joints in leader limb "
-                f"'{leader_limb}' for '{name}', got {n_leader}; use "
-                "retarget.mode=auto, or name sources in retarget.joint_map"
-            )
-        found[name] = tuple(
-            JointSource(leader_limb=leader_limb, index=i, gain=1.0, offset=0.0)
-            for i in range(n)
-        )
-    return found
-
-
-def _pair_joints(
-    robot: RobotModel,
-    leader: LeaderInfo,
-    settings: RetargetSettings,
-    limbs: Mapping[str, str],
-    problems: list[str],
-) -> dict[str, tuple[JointSource | None, ...]]:
-    """Return the sources of every limb that has some."""
-    _check_joint_map(robot, leader, settings, problems)
-    found: dict[str, tuple[JointSource | None, ...]] = {}
-    for name, limb in robot.limbs.items():
-        if settings.limb_map and name not in limbs:
-            continue
-        order = [limbs[name]] if name in limbs else []
-        order += [other for other in leader.limbs if other not in order]
-        sources = tuple(
-            _find_source(leader, order, settings.joint_map.get(joint), joint)
-            for joint in limb.joint_names
-        )
-        if any(sources):
-            found[name] = sources
-            if settings.mode == "auto" and not all(sources):
-                _tell_missing(limb.joint_names, sources, name, problems)
-    if not found and not problems:
-        followers = [j for limb in robot.limbs.values() for j in limb.joint_names]
-        problems.append(
-            f"retarget: expected leader joints named as joints of '{robot.name}' "
-            f"({_listed(followers)}), got {_listed(_leader_joints(leader))}; map them "
-            "in retarget.joint_map"
-        )
-    return found
-
-
-def _tell_missing(
-    joint_names: tuple[str, ...],
-    sources: tuple[JointSource | None, ...],
-    limb: str,
-    problems: list[str],
-) -> None:
-    """Refuse to drive a part of a limb unless that was asked for."""
-    missing = [j for j, s in zip(joint_names, sources, strict=True) if s is None]
-    problems.append(
-        f"retarget: expected a leader joint for each joint of limb '{limb}', got none "
-        f"for {_listed(missing)}; map them in retarget.joint_map, or hold them with "
-        "retarget.mode=joints"
+    maker = _PairingMaker(robot, leader, settings, arms)
+    limbs = maker.pair_limbs()
+    if maker.problems:
+        raise ConfigError(maker.problems)
+    posed = {
+        source.leader_limb
+        for pair in limbs.values()
+        for source in pair.sources
+        if not source.joints
+    }
+    return Pairing(
+        limbs=limbs, arms={name: arm for name, arm in arms.items() if name in posed}
     )
 
 
-def _check_joint_map(
-    robot: RobotModel,
-    leader: LeaderInfo,
-    settings: RetargetSettings,
-    problems: list[str],
-) -> None:
-    """Note every name in the joint map that does not exist."""
-    followers = [j for limb in robot.limbs.values() for j in limb.joint_names]
-    leaders = _leader_joints(leader)
-    for joint, source in settings.joint_map.items():
-        where = f"retarget.joint_map.{joint}"
-        if joint not in followers:
-            what = f"a joint of a limb of follower '{robot.name}'"
-            problems.append(expect_one_of(where, what, joint, followers))
-        if source.joint not in leaders:
-            problems.append(
-                expect_one_of(where, "a leader joint", source.joint, leaders)
+class _PairingMaker:
+    """Collects pairs and problems.
+
+    Attributes:
+        problems: What is wrong.
+    """
+
+    def __init__(
+        self,
+        robot: RobotModel,
+        leader: LeaderInfo,
+        settings: RetargetSettings,
+        arms: Mapping[str, Limb],
+    ) -> None:
+        self.problems: list[str] = []
+        self._robot, self._leader = robot, leader
+        self._settings, self._arms = settings, arms
+        self._finder = JointFinder(robot, leader, settings, arms, self.problems)
+
+    def pair_limbs(self) -> dict[str, LimbPairing]:
+        """Return how each limb of the robot is driven; those that hold are left out."""
+        settings = self._settings
+        if settings.through is not None and settings.mode == "joints":
+            self.problems.append(
+                "retarget.through: expected a mode in which poses drive, got 'joints'; "
+                "use retarget.mode=auto, or leave retarget.through out"
             )
+        wishes = self._list_wishes()
+        found: dict[str, LimbPairing] = {}
+        for name in self._robot.limbs:
+            pair = self._pair(name, *wishes[name]) if name in wishes else None
+            if pair is not None:
+                found[name] = pair
+        is_used = any(source.joints for p in found.values() for source in p.sources)
+        if settings.joint_map and found and not is_used and not self.problems:
+            rules = "', '".join(sorted({pair.rule for pair in found.values()}))
+            self.problems.append(
+                f"retarget.joint_map: expected none in mode '{rules}', got "
+                f"{len(settings.joint_map)} joints; remove it, or a leader that emits "
+                "joints is needed"
+            )
+        if not found and not self.problems:
+            self.problems.append(self._finder.say_nothing_fits())
+        return found
+
+    def _list_wishes(self) -> dict[str, tuple[str, list[str]]]:
+        """Return rule and leader limbs for each limb of the robot that is driven."""
+        settings = self._settings
+        if settings.limbs and settings.limb_map:
+            self.problems.append(
+                "retarget.limb_map: expected none beside retarget.limbs, got both; say "
+                "it in retarget.limbs"
+            )
+        if settings.limbs:
+            return self._read_rules(settings.limbs)
+        chosen = self._read_limb_map() or self._match_names()
+        return {name: (settings.mode, limbs) for name, limbs in chosen.items()}
+
+    def _read_rules(
+        self, rules: Mapping[str, LimbRuleSettings]
+    ) -> dict[str, tuple[str, list[str]]]:
+        """Read ``retarget.limbs``."""
+        wishes: dict[str, tuple[str, list[str]]] = {}
+        matched = self._match_names(is_quiet=True)
+        for name, rule in rules.items():
+            where = f"retarget.limbs.{name}"
+            if name not in self._robot.limbs:
+                what = f"a limb of follower '{self._robot.name}'"
+                self.problems.append(
+                    expect_one_of("retarget.limbs", what, name, self._robot.limbs)
+                )
+                continue
+            if rule.rule == "hold":
+                continue
+            given = [rule.from_] if isinstance(rule.from_, str) else list(rule.from_)
+            limbs = [self._find_limb(f"{where}.from", text) for text in given]
+            limbs = limbs or [*matched.get(name, [])]
+            if not limbs:
+                self.problems.append(
+                    f"{where}.from: expected a leader limb, got none, and none is "
+                    f"named '{name}'; there are {listed(self._leader.limbs)}"
+                )
+            mode = self._settings.mode if rule.rule == "auto" else rule.rule
+            wishes[name] = mode, [limb for limb in limbs if limb]
+        return wishes
+
+    def _find_limb(self, where: str, text: str) -> str:
+        """Return the leader limb that is meant; empty when there is none."""
+        if text in self._leader.limbs:
+            return text
+        own = [limb for limb in self._leader.limbs if limb.startswith(f"{text}.")]
+        if len(own) == 1:
+            return own[0]
+        self.problems.append(
+            expect_one_of(where, "a leader limb", text, self._leader.limbs)
+        )
+        return ""
+
+    def _read_limb_map(self) -> dict[str, list[str]]:
+        """Read ``retarget.limb_map``."""
+        where, chosen = "retarget.limb_map", dict[str, list[str]]()
+        for name, text in self._settings.limb_map.items():
+            if name not in self._robot.limbs:
+                what = f"a limb of follower '{self._robot.name}'"
+                self.problems.append(
+                    expect_one_of(where, what, name, self._robot.limbs)
+                )
+                continue
+            limb = self._find_limb(where, text)
+            chosen[name] = [limb] if limb else []
+        return chosen
+
+    def _match_names(self, *, is_quiet: bool = False) -> dict[str, list[str]]:
+        """Return the leader limb of each limb of the robot, by their names."""
+        robot, leader = self._robot, self._leader
+        found = {
+            name: [limb]
+            for name in robot.limbs
+            if (limb := _find_namesake(name, leader)) is not None
+        }
+        named = self._match_joints()
+        if found or named:
+            return named | found
+        free = [limb.name for limb in robot.info.limbs if not is_leg(limb)]
+        free = free or list(robot.limbs)
+        is_posed = not leader.emits_joints(leader.limbs[0]) or bool(self._arms)
+        if len(leader.limbs) == 1 and (is_posed or self._settings.mode == "joints"):
+            return {free[0]: [leader.limbs[0]]}
+        if not is_quiet and any(not leader.emits_joints(own) for own in leader.limbs):
+            self.problems.append(
+                "retarget.limb_map: expected follower limbs "
+                f"({listed(robot.limbs)}) named as the leader's "
+                f"({listed(leader.limbs)}), got none; map them in retarget.limb_map"
+            )
+        return {}
+
+    def _match_joints(self) -> dict[str, list[str]]:
+        """Return the leader limb with joints named as a limb's, for limbs without one.
+
+        Arms are left out: they are compared by how they are built.
+        """
+        found: dict[str, list[str]] = {}
+        for name, limb in self._robot.limbs.items():
+            for own in self._leader.limbs:
+                if own in self._arms and not self._settings.joint_map:
+                    continue
+                if any(self._finder.find(own, limb.joint_names)):
+                    found.setdefault(name, [own])
+        return found
+
+    def _pair(self, name: str, mode: str, limbs: list[str]) -> LimbPairing | None:
+        """Return how a limb is driven by one of these leader limbs."""
+        found: list[tuple[str, LimbSource, str]] = []
+        for limb in limbs:
+            rule, reason = self._choose_rule(name, mode, limb)
+            if not rule:
+                continue
+            joints = self._finder.join(name, limb, mode) if rule == "joints" else ()
+            found.append((rule, LimbSource(leader_limb=limb, joints=joints), reason))
+        if not found:
+            return None
+        rules = {rule for rule, _, _ in found}
+        if len(rules) > 1:
+            each = ", ".join(f"'{s.leader_limb}' {rule}" for rule, s, _ in found)
+            self.problems.append(
+                f"retarget.limbs.{name}.rule: expected one rule for all sources, got "
+                f"{each}; name the rule"
+            )
+        sources = tuple(source for _, source, _ in found)
+        return LimbPairing(rule=found[0][0], sources=sources, reason=found[0][2])
+
+    def _choose_rule(self, name: str, mode: str, limb: str) -> tuple[str, str]:
+        """Return the rule by which a leader limb drives a limb, and why."""
+        through = self._settings.through
+        reason = "" if through is None else f"through {through}"
+        if mode == "auto":
+            return ("relative", reason) if reason else self._find_rule(name, limb)
+        got = "joints" if self._leader.emits_joints(limb) else "pose"
+        needed = "joints" if mode == "joints" else "pose"
+        if got != needed and not (needed == "pose" and limb in self._arms):
+            self.problems.append(
+                f"retarget.mode: '{mode}' expected a leader that emits {needed}, "
+                f"got one that emits {got}; use retarget.mode=auto"
+            )
+            return "", ""
+        return mode, reason
+
+    def _find_rule(self, name: str, limb: str) -> tuple[str, str]:
+        """Return the rule that fits what a leader limb is, and why."""
+        if not self._leader.emits_joints(limb):
+            is_absolute = find_part(self._leader, limb)[1].is_absolute
+            return ("absolute" if is_absolute else "relative"), ""
+        if self._settings.joint_map or limb not in self._arms:
+            return "joints", ""
+        reason = find_difference(self._arms[limb], self._robot.limbs[name])
+        return ("relative", reason) if reason else ("joints", "built alike")
 
 
-def _find_source(
-    leader: LeaderInfo, order: list[str], given: JointMapSettings | None, joint: str
-) -> JointSource | None:
-    """Return the source of one joint: as mapped, else the leader joint of its name."""
-    wanted = given.joint if given else joint
-    gain, offset = (given.sign * given.scale, given.offset) if given else (1.0, 0.0)
-    for limb in order:
-        names = leader.joint_names.get(limb, ())
-        if wanted in names:
-            index = names.index(wanted)
-            return JointSource(leader_limb=limb, index=index, gain=gain, offset=offset)
+def _find_namesake(name: str, leader: LeaderInfo) -> str | None:
+    """Return the leader limb of a limb's name: its own, its leader's, or both."""
+    if name in leader.limbs:
+        return name
+    of_leader = [own for own in leader.limbs if own.partition(".")[0] == name]
+    of_limb = [own for own in leader.limbs if own.rpartition(".")[2] == name]
+    for found in (of_leader, of_limb) if leader.parts else ():
+        if len(found) == 1:
+            return found[0]
     return None
-
-
-def _main_source(sources: tuple[JointSource | None, ...]) -> str:
-    """Return the leader limb of the first driven joint."""
-    return next(source.leader_limb for source in sources if source is not None)
-
-
-def _leader_joints(leader: LeaderInfo) -> list[str]:
-    return [j for limb in leader.limbs for j in leader.joint_names.get(limb, ())]
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"'{name}'" for name in names) or "none"

@@ -1,29 +1,21 @@
-"""From what the leader does to what the robot should do: joint map or SE(3) motion.
+"""From what leaders do to what a robot should do: one rule for each limb, then the IK.
 
-Three modes, fixed before anything opens:
+Which rule drives a limb, and what may drive it, is decided once (``pairing``). What
+engaging fixes is a state that changes limb by limb: a limb begins when it engages, and
+anew when it passes to another source, always from where its command stands.
 
-* ``joints``: q = sign · scale · q_leader + offset, joint by joint, by name;
-* ``relative``: the leader's motion since engaging, from where the command stood then.
-  World-aligned, p = p₀ + s R_map (p_t − p_l0) and R = R_map (R_t R_l0ᵀ) R_mapᵀ R₀;
-  body-aligned, T = T₀ X⁻¹ T̃ X where T̃ is T_l0⁻¹ T_t with its translation times s;
-* ``absolute``: the leader's poses as they are.
-
-Every mode of poses is R = L R_t K and p = p₀ + s L (p_t − p_l0): world-aligned with
-L = R_map and K = R_l0ᵀ R_mapᵀ R₀, body-aligned with L = R₀ R_mapᵀ R_l0ᵀ and K = R_map,
-absolute with nothing at all. So what engaging fixes is L, K, p₀ and p_l0.
-
-(PAPRLE Eq. 2–4, ``requirements.md`` P8–P10 as amended.) What a motionless leader asks
-for in relative mode is FK of the command it engaged at, which the IK answers with that
-very command: re-engaging never moves anything. The robot's own state is no input here:
-anchors are taken from commands (``safety.md`` 0.1, S2).
+What a motionless leader asks for in relative mode is FK of the command it engaged at,
+which the IK answers with that very command: re-engaging never moves anything. The
+robot's own state is no input here: anchors are taken from commands (``safety.md`` 0.1,
+S2).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -36,71 +28,38 @@ from paprle.ipc.records import SampleView
 from paprle.kinematics import IkSolver
 from paprle.kinematics.robot_solver import LimbSolver
 from paprle.kinematics.seed import choose_joints
+from paprle.retargeting.describe import describe_pairing
+from paprle.retargeting.joint_sources import expect_one_of
 from paprle.retargeting.leader_arms import ArmPoses, load_arms
 from paprle.retargeting.mapping import map_joints, map_poses, take_poses
-from paprle.retargeting.pairing import Pairing, expect_one_of, make_pairing
+from paprle.retargeting.pairing import Pairing, make_pairing
+from paprle.retargeting.rules.base import Advice, LimbRule, RuleInputs
+from paprle.retargeting.rules.joints import JointsRule
+from paprle.retargeting.rules.poses import PoseRule
+from paprle.retargeting.slots import Slot, make_slots
+from paprle.retargeting.state import (
+    Anchors,
+    RetargetState,
+    Solution,
+    Target,
+    make_idle_state,
+)
 from paprle.robot import RobotModel
-from paprle.robot.arrays import Bools, Ints
+from paprle.robot.arrays import Ints
+from paprle.robot.eefs import Eefs
 from paprle.robot.pose_rows import read_pose, write_pose
 
-
-class RetargetState(NamedTuple):
-    """Where both sides stood when the leader was engaged, by limb of the robot.
-
-    Attributes:
-        L: Turns on the left, shape (m, 3, 3).
-        K: Turns on the right, shape (m, 3, 3).
-        p_0: Position of the command, shape (m, 3), [m].
-        p_leader0: Position of the leader; NaN for a limb that holds, shape (m, 3), [m].
-        scale: Of translations.
-    """
-
-    L: Vec
-    K: Vec
-    p_0: Vec
-    p_leader0: Vec
-    scale: float
-
-
-class Target(NamedTuple):
-    """What the leader asks of the robot.
-
-    Attributes:
-        T: Pose of the eef in the limb's base, by limb, shape (m, 4, 4).
-        is_asked: Which limbs have one, shape (m,).
-        q: Positions of joints, grippers too, shape (n,), [rad] or [m]; NaN holds.
-    """
-
-    T: Vec
-    is_asked: Bools
-    q: Vec
-
-
-class Solution(NamedTuple):
-    """Desired joints of the whole robot.
-
-    Attributes:
-        q_des: Shape (n,), order of ``RobotInfo.joint_names``, [rad] or [m].
-        err_pos: Distance that the IK left, by limb of the robot, shape (m,), [m]; NaN
-            for a limb without a pose to reach.
-        err_rot: Angle that the IK left, shape (m,), [rad].
-        is_converged: Every pose was reached within the tolerances.
-    """
-
-    q_des: Vec
-    err_pos: Vec
-    err_rot: Vec
-    is_converged: bool
+_NO_ADVICE: Mapping[str, Advice] = {}
 
 
 class Retargeting:
-    """How one leader drives one robot; what it remembers is the IK's own motion.
+    """How leaders drive one robot; what it remembers is the IK's own motion.
 
     Attributes:
         pairing: Who drives whom.
-        mode: ``joints``, ``relative`` or ``absolute``.
         settings: Settings.
         arm_poses: Gives samples of arms their poses, where poses are what drives.
+        slots: What may drive each limb of the robot, in order.
     """
 
     def __init__(
@@ -113,11 +72,11 @@ class Retargeting:
         position_margin: float = 0.0,
         through: RobotModel | None = None,
     ) -> None:
-        """Pair a leader with a robot.
+        """Pair leaders with a robot.
 
         Args:
             robot: The robot.
-            leader: What the leader says of itself.
+            leader: What the leader says of itself, or several seen as one.
             settings: How they are to be paired.
             ik_settings: Settings of the IK.
             position_margin: Kept from position limits by the IK, [rad]: the gate's.
@@ -128,106 +87,115 @@ class Retargeting:
         """
         ik = ik_settings or IkSettings()
         check_made(ik, "ik")
-        _check_mobility(robot, ik)
+        _check_names(robot, ik)
         self.settings = settings
         arms = load_arms(leader, through)
         self.pairing: Pairing = make_pairing(robot, leader, settings, arms)
-        self.mode = self.pairing.mode
         self.arm_poses = ArmPoses(leader, self.pairing.arms)
+        self.slots = make_slots(robot, leader, settings, self.pairing)
+        self._first = {i: 0 for i, slots in enumerate(self.slots) if slots}
+        self._begins_at_command = [
+            not slots or slots[0].rule.begins_at_command for slots in self.slots
+        ]
         self._robot = robot
         self._limbs = tuple(robot.limbs.values())
-        self._R_map = pin.rpy.rpyToMatrix(*settings.rpy_xyz_extrinsic)
-        self._leader_rows = _find_rows(robot, leader, self.pairing)
-        self._map = JointMap.make(robot, leader, self.pairing)
         self._ik, self._position_margin = ik, position_margin
         self._solver = LimbSolver(robot, ik, position_margin)
+        self._idle = make_idle_state(len(self._limbs), len(robot.joint_names))
         self._target = self.make_target()
         places = [limb.indices for limb in self._limbs]
         self._joints: Ints = np.concatenate(places)
         self._ends: Ints = np.cumsum([len(own) for own in places])
         self._nothing_left: Vec = np.full(len(self._limbs), np.nan)
+        self._eefs = Eefs(robot)
+        kinds = [slot.rule for slots in self.slots for slot in slots]
+        self._has_poses = any(not isinstance(rule, JointsRule) for rule in kinds)
 
     def describe(self) -> str:
         """Say in one line who drives whom, and how."""
-        driven: dict[str, list[str]] = {}
-        for limb, leader_limb in self.pairing.limbs.items():
-            driven.setdefault(leader_limb, []).append(limb)
-        parts = [f"{who} drives {_and(whom)}" for who, whom in driven.items()]
-        parts += self._describe_mode()
-        held = [name for name in self._robot.limbs if name not in self.pairing.limbs]
-        held += [
-            joint
-            for name, sources in self.pairing.joints.items()
-            for joint, source in zip(
-                self._robot.limbs[name].joint_names, sources, strict=True
-            )
-            if source is None
-        ]
-        if held:
-            parts.append(f"{_and(held)} {'hold' if len(held) > 1 else 'holds'}")
-        return ", ".join(parts)
+        return describe_pairing(self._robot, self.pairing, self.settings)
 
-    def _describe_mode(self) -> list[str]:
-        s = self.settings
-        reason = f" ({self.pairing.reason})" if self.pairing.reason else ""
-        if self.mode == "joints":
-            return [f"joint by joint{reason}"]
-        if self.mode == "absolute":
-            is_ignored = s.scale != 1.0 or any(s.rpy_xyz_extrinsic)
-            note = " (scale and turn are ignored)" if is_ignored else ""
-            return [f"absolute{note}"]
-        axes = "world" if s.alignment == "world" else "tool"
-        turned = " turned by rpy ({:g}, {:g}, {:g})".format(*s.rpy_xyz_extrinsic)
-        is_turned = any(s.rpy_xyz_extrinsic)
-        return [
-            f"relative{reason}",
-            f"scale {s.scale:g}",
-            f"{axes} axes{turned if is_turned else ''}",
-        ]
+    @property
+    def needs_alignment(self) -> bool:
+        """Whether engaging starts where a leader says, not where the robot is."""
+        return not all(self._begins_at_command)
 
     def anchor(self, sample: SampleView, q_cmd: Vec) -> RetargetState:
-        """Note where both sides stand; the robot's command is at rest.
+        """Engage every limb by its first source; the robot's command is at rest.
 
         Args:
             sample: The sample that engages.
             q_cmd: The robot's command, shape (n,), [rad].
 
         Returns:
-            The anchors that ``retarget`` starts from; ``solve`` starts from rest.
+            The state that ``retarget`` starts from; ``solve`` starts from rest.
         """
-        self._solver.reset()
-        poses = [limb.fk(limb.take(q_cmd)) for limb in self._limbs]
-        return self.anchor_at(sample, poses)
+        return self.engage(None, self._first, sample, q_cmd)
 
-    def anchor_at(
-        self, sample: SampleView, T_base_eef0: Sequence[pin.SE3]
+    def engage(
+        self,
+        state: RetargetState | None,
+        choices: Mapping[int, int],
+        sample: SampleView,
+        q_cmd: Vec,
     ) -> RetargetState:
-        """Note where the leader stands, and the command's poses by limb."""
-        X, is_world = self._R_map, self.settings.alignment == "world"
-        m = len(T_base_eef0)
-        L, K = np.tile(np.eye(3), (2, m, 1, 1))
-        p_0, p_leader0 = np.zeros((2, m, 3))
-        if self.mode != "relative":
-            return RetargetState(L, K, p_0, p_leader0, 1.0)
-        for i, T_0 in enumerate(T_base_eef0):
-            T_leader0 = self.find_pose(sample, i)
-            p_0[i], p_leader0[i] = T_0.translation, np.nan
-            if T_leader0 is None:
-                continue
-            p_leader0[i] = T_leader0.translation
-            R_0, R_l0 = T_0.rotation, T_leader0.rotation
-            if is_world:
-                L[i], K[i] = X, R_l0.T @ X.T @ R_0
-            else:
-                L[i], K[i] = R_0 @ X.T @ R_l0.T, X
-        return RetargetState(L, K, p_0, p_leader0, self.settings.scale)
+        """Let limbs begin anew, each by one of its sources, or hold.
 
-    def retarget(self, sample: SampleView, state: RetargetState) -> Target:
+        Args:
+            state: The state before; None: every limb holds, and the IK is at rest.
+            choices: Place of the source among ``slots`` by limb; -1 lets it hold.
+            sample: The newest sample.
+            q_cmd: The robot's command, shape (n,), [rad]; at rest in these limbs.
+
+        Returns:
+            The next state; ``state`` stays as it is.
+        """
+        if state is None:
+            self._solver.reset()
+            state = self._idle
+        next_state = _copy(state)
+        T_base_eef = self._place(q_cmd)
+        for i, choice in choices.items():
+            self._release(next_state, i)
+            if choice >= 0:
+                slot = self.slots[i][choice]
+                inputs = RuleInputs(
+                    i, sample, slot.row, q_cmd, T_base_eef, _NO_ADVICE, 0.0
+                )
+                _drive(next_state, i, slot, self._limbs[i].indices, inputs)
+        return next_state
+
+    def _place(self, q: Vec) -> Vec:
+        """Return the poses of all eefs, shape (m, 4, 4)."""
+        return np.array(
+            [limb.fk(limb.take(q)).homogeneous for limb in self._limbs]
+        ).reshape(-1, 4, 4)
+
+    def _release(self, state: RetargetState, i: int) -> None:
+        """Let a limb hold."""
+        state.driver[i] = state.pose_rows[i] = -1
+        state.source[self._robot.list_joints(self._limbs[i].name)] = -1
+        state.anchors.p_leader0[i] = np.nan
+        state.own.pop(i, None)
+
+    def slow(self, limb: int, share: float) -> None:
+        """Let a limb that a pose drives move with a share of its speed limits."""
+        self._solver.slow(limb, share)
+
+    def retarget(
+        self,
+        sample: SampleView,
+        state: RetargetState,
+        q_cmd: Vec | None = None,
+        advice: Mapping[str, Advice] = _NO_ADVICE,
+    ) -> Target:
         """Say what a sample asks of the robot; never raises.
 
         Args:
             sample: The newest sample; an invalid one asks for nothing.
-            state: The anchors.
+            state: How every limb is driven.
+            q_cmd: The robot's command, shape (n,), [rad], for rules that need it.
+            advice: What advisors said.
 
         Returns:
             The target, overwritten by the next call. Limbs that are missing or not
@@ -236,11 +204,34 @@ class Retargeting:
         if not sample.valid:
             return self.make_target()
         target = self._target
-        map_joints(sample.numbers, self._map.source, self._map.line, target.q)
-        if self.mode == "joints":
+        map_joints(sample.numbers, state.source, state.line, target.q)
+        if not self._has_poses:
             return target
-        map_poses(sample.pose, self._leader_rows, *state, target.T, target.is_asked)
+        map_poses(
+            sample.pose, state.pose_rows, *state.anchors, target.T, target.is_asked
+        )
+        if state.own and q_cmd is not None:
+            self._apply_own(sample, state, q_cmd, advice)
         return target
+
+    def _apply_own(
+        self,
+        sample: SampleView,
+        state: RetargetState,
+        q_cmd: Vec,
+        advice: Mapping[str, Advice],
+    ) -> None:
+        """Apply the rules that are not mapped all at once."""
+        T_base_eef = self._place(q_cmd)
+        for i, (rule, before) in list(state.own.items()):
+            row = int(state.driver[i])
+            inputs = RuleInputs(i, sample, row, q_cmd, T_base_eef, advice, 0.0)
+            asked, after = rule.apply(inputs, before)
+            state.own[i] = rule, after
+            if asked.T_base_eef is not None:
+                self._target.T[i], self._target.is_asked[i] = asked.T_base_eef, True
+            if asked.q is not None:
+                self._target.q[self._limbs[i].indices] = asked.q
 
     def make_target(self) -> Target:
         """Return a target that asks for nothing."""
@@ -250,7 +241,11 @@ class Retargeting:
         )
 
     def solve(
-        self, target: Target, q_prev: Vec, q_cmd: Vec, dt: float = math.inf
+        self,
+        target: Target,
+        q_prev: Vec,
+        q_cmd: Vec,
+        dt: float | Vec = math.inf,
     ) -> Solution:
         """Find desired joints for a target; never raises on vectors of the robot.
 
@@ -262,13 +257,14 @@ class Retargeting:
             target: The target.
             q_prev: The last q_des, shape (n,), [rad]; q_cmd on engaging.
             q_cmd: The robot's command, shape (n,), [rad].
-            dt: Time since the last q_des, [s]: in which limbs that follow a pose move
-                as the gate allows them; without it, as far as ``ik.max_step``.
+            dt: Time since the last q_des, of all limbs or of each, [s]: in which limbs
+                that follow a pose move as the gate allows them; without it, as far as
+                ``ik.max_step``.
 
         Returns:
             The solution.
         """
-        if self.mode == "joints":  # there is nothing for the IK to do
+        if not self._has_poses:  # there is nothing for the IK to do
             q_des = np.empty(len(target.q))
             choose_joints(self._joints, self._ends, target.q, q_prev, q_cmd, q_des)
             return Solution(q_des, self._nothing_left, self._nothing_left, True)
@@ -280,103 +276,121 @@ class Retargeting:
         """What ``solve_start`` needs where poses are absolute: made when warming up."""
         margin = self._position_margin
         return [
-            IkSolver(limb, self._ik, position_margin=margin) for limb in self._limbs
+            IkSolver(limb, self._ik.of_limb(limb.name), position_margin=margin)
+            for limb in self._limbs
         ]
 
-    def solve_start(self, sample: SampleView, q_cmd: Vec) -> Vec:
-        """Find where the robot has to be for a leader to take over without a jump.
+    def solve_start(
+        self,
+        sample: SampleView,
+        q_cmd: Vec,
+        choices: Mapping[int, int] | None = None,
+    ) -> Vec:
+        """Find where the robot has to be for leaders to take over without a jump.
 
         Args:
             sample: The sample that will engage.
             q_cmd: The robot's command, shape (n,), [rad].
+            choices: Place of the source among ``slots`` by limb, -1: none; the first
+                ones when absent.
 
         Returns:
-            Joints to align to, shape (n,), [rad]: the command itself in relative mode,
-            and wherever nothing is asked or the pose is out of reach from it.
+            Joints to align to, shape (n,), [rad]: the command itself for limbs that
+            begin there, and wherever nothing is asked or the pose is out of reach.
         """
-        if self.mode == "relative":
+        if not self.needs_alignment:
             return q_cmd.copy()
-        target = self.retarget(sample, self.anchor(sample, q_cmd))
+        chosen = self._first if choices is None else choices
+        target = self.retarget(sample, self.engage(None, chosen, sample, q_cmd))
         q = np.where(np.isfinite(target.q), target.q, q_cmd)
         for i, searcher in enumerate(self._searchers):
-            if target.is_asked[i]:
+            if target.is_asked[i] and not self._begins_at_command[i]:
                 limb, T_base_eef = searcher.limb, pin.SE3(target.T[i])
                 found = searcher.solve_global(T_base_eef, limb.take(q_cmd))
                 q[limb.indices] = found.q
         return q
 
     def fill_rows(
-        self, sample: SampleView, target: Target, raw: Vec, rows: Vec
+        self,
+        sample: SampleView,
+        state: RetargetState,
+        target: Target,
+        q_des: Vec,
+        raw: Vec,
+        rows: Vec,
     ) -> None:
-        """Write the leader's usable poses and the target's, both shape (m, 7)."""
+        """Write the leaders' usable poses and the targets', both shape (m, 7).
+
+        Where joints drive, the target is where they put the eef.
+        """
         if sample.valid:
-            take_poses(sample.pose, self._leader_rows, raw)
+            take_poses(sample.pose, state.driver, raw)
+        is_joints = (state.driver >= 0) & (state.pose_rows < 0)
+        if is_joints.any():
+            self._eefs.place(q_des, rows)
+            rows[~is_joints] = np.nan
         for i in np.flatnonzero(target.is_asked):
             write_pose(target.T[i], rows[i])
 
-    def find_pose(self, sample: SampleView, limb: int) -> pin.SE3 | None:
-        """Return the leader's usable pose, as given, that drives a follower limb."""
-        row, T = self._leader_rows[limb], pin.SE3.Identity()
+    def find_start_pose(
+        self, sample: SampleView, limb: int, choice: int = 0
+    ) -> pin.SE3 | None:
+        """Return the pose at which a limb has to be to begin; None: anywhere."""
+        slots, T = self.slots[limb], pin.SE3.Identity()
         R, p = np.empty((3, 3)), np.empty(3)
-        if row < 0 or not sample.valid or not read_pose(sample.pose[row], R, p):
+        if not slots or choice < 0 or not sample.valid:
+            return None
+        if self._begins_at_command[limb]:
+            return None
+        if not read_pose(sample.pose[slots[choice].row], R, p):
             return None
         T.rotation, T.translation = R, p
         return T
 
 
-class JointMap(NamedTuple):
-    """Where each joint's position comes from: ``gain · clip(number) + offset``.
-
-    Attributes:
-        source: Place among ``SampleView.numbers``; -1: the joint holds, shape (n,).
-        line: Gain, offset, and the bounds of the number, shape (n, 4).
-    """
-
-    source: Ints
-    line: Vec
-
-    @classmethod
-    def make(cls, robot: RobotModel, leader: LeaderInfo, pairing: Pairing) -> JointMap:
-        """Collect the joints of a joint map, and the grippers."""
-        n, k = len(robot.joint_names), len(leader.limbs)
-        width = max((len(names) for names in leader.joint_names.values()), default=0)
-        source = np.full(n, -1, dtype=np.int64)
-        line = np.tile([1.0, 0.0, -np.inf, np.inf], (n, 1))
-        for name, leader_limb in pairing.limbs.items():
-            limb = robot.limbs[name]
-            sources = pairing.joints.get(name, ())
-            for joint, given in zip(limb.indices, sources, strict=False):
-                if given is not None:
-                    row = leader.limbs.index(given.leader_limb)
-                    source[joint] = 7 * k + width * row + given.index
-                    line[joint, :2] = given.gain, given.offset
-            if limb.gripper is not None:
-                joint, closed = (
-                    robot.joint_names.index(limb.gripper.joint),
-                    limb.gripper.closed,
-                )
-                source[joint] = (7 + width) * k + leader.limbs.index(leader_limb)
-                line[joint] = limb.gripper.open - closed, closed, 0.0, 1.0
-        return cls(source, line)
+def _copy(state: RetargetState) -> RetargetState:
+    return RetargetState(
+        Anchors(*(values.copy() for values in state.anchors)),
+        state.driver.copy(),
+        state.pose_rows.copy(),
+        state.source.copy(),
+        state.line.copy(),
+        dict(state.own),
+    )
 
 
-def _find_rows(robot: RobotModel, leader: LeaderInfo, pairing: Pairing) -> Ints:
-    """Return the leader's limb that drives each limb of the robot; -1: none."""
-    rows = {name: leader.limbs.index(limb) for name, limb in pairing.limbs.items()}
-    return np.array([rows.get(name, -1) for name in robot.limbs], dtype=np.int64)
+def _drive(
+    state: RetargetState, i: int, slot: Slot, indices: Ints, inputs: RuleInputs
+) -> None:
+    """Let a limb be driven by a source, from where its command stands."""
+    rule: LimbRule[Any] = slot.rule
+    state.driver[i] = slot.row
+    if slot.gripper >= 0:
+        state.source[slot.gripper] = slot.opening
+        state.line[slot.gripper] = slot.gripper_line
+    begun = rule.begin(inputs)
+    if isinstance(rule, JointsRule):
+        state.source[indices], state.line[indices] = rule.source, rule.line
+    elif isinstance(rule, PoseRule):
+        state.pose_rows[i] = slot.row
+        for values, value in zip(state.anchors, begun, strict=True):
+            values[i] = value
+    else:
+        state.own[i] = rule, begun
 
 
-def _check_mobility(robot: RobotModel, ik: IkSettings) -> None:
-    """Refuse mobilities of joints that do not exist."""
+def _check_names(robot: RobotModel, ik: IkSettings) -> None:
+    """Refuse mobilities of joints, and settings of limbs, that do not exist."""
     joints = [j for limb in robot.limbs.values() for j in limb.joint_names]
     problems = [
         expect_one_of("ik.mobility", f"a limb joint of '{robot.name}'", name, joints)
         for name in ik.mobility
         if name not in joints
     ]
+    problems += [
+        expect_one_of("ik.limbs", f"a limb of '{robot.name}'", name, robot.limbs)
+        for name in ik.limbs
+        if name not in robot.limbs
+    ]
     if problems:
         raise ConfigError(problems)
-
-
-def _and(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -18,6 +18,7 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.contracts.settings import GripperSettings, LimbSettings
+from paprle.contracts.types import LimbInfo
 from paprle.robot.grippers import find_fingers, guess_gripper
 from paprle.robot.tree import Urdf
 
@@ -250,6 +251,11 @@ def _name(chain: tuple[str, ...], meaningless: set[str]) -> str:
     side, count = sides.most_common(1)[0] if sides else ("", 0)
     kind = "leg" if any(_LEG & name for name in words) else "arm"
     return f"{side}_{kind}" if 2 * count >= len(chain) else kind
+
+
+def is_leg(limb: LimbInfo) -> bool:
+    """Return whether a limb carries the robot, as its name or its joints tell."""
+    return any(_LEG & set(_words(name)) for name in (limb.name, *limb.joint_names))
 
 
 def _words(name: str) -> list[str]:

@@ -12,11 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from paprle.config.check import check_made
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.settings import LimbSettings, RobotSettings, SceneBodySettings
 from paprle.contracts.types import RobotInfo, Vec, readonly
-from paprle.robot.arrays import make_robot_tree
+from paprle.robot.arrays import Ints, make_robot_tree
 from paprle.robot.chain import Limb, make_chain
 from paprle.robot.collision import CollisionModel
 from paprle.robot.home import guess_home
@@ -140,6 +142,13 @@ class RobotModel:
         if settings.limbs is not None:
             return robot
         return stand(readonly(guess_home(robot)))
+
+    def list_joints(self, limb: str) -> Ints:
+        """Return the places of a limb's joints, its gripper's last, shape (n_l,)."""
+        own = self.limbs[limb]
+        gripper = [] if own.gripper is None else [own.gripper.joint]
+        places = [self.joint_names.index(joint) for joint in gripper]
+        return np.array([*own.indices, *places], dtype=np.int64)
 
     def find_collision(self, q: Vec) -> tuple[str, str] | None:
         """Return two links that touch at q, shape (n,); None when all is clear."""

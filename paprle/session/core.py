@@ -6,7 +6,7 @@ host and the virtual clock drive the same object.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -22,9 +22,9 @@ from paprle.ipc.records import (
     SampleView,
     SetpointHead,
 )
+from paprle.retargeting.rules.base import Advice
 from paprle.session.episode import EpisodeLog
 from paprle.session.frozen_input import StuckWatch
-from paprle.session.intake import Intake
 from paprle.session.motion import Motion
 from paprle.session.output import Output, TickRows
 from paprle.session.states import EPISODE_STATES, REQUESTS, Event, step_state
@@ -48,7 +48,7 @@ class Core:
     Attributes:
         state: State of the session.
         episodes: Counts episodes, and the events of the recorder.
-        intake: The leader's samples.
+        leaders: All leaders' samples.
         motion: What is commanded.
         stuck: Notices a leader that no longer measures.
         note: What the operator should know or do next.
@@ -69,8 +69,7 @@ class Core:
     ) -> None:
         self.state = SessionState.INIT
         self.episodes = EpisodeLog()
-        self.intake = Intake(layout, settings.max_gap, motion.arm_poses)
-        self.motion = motion
+        self.motion, self.leaders = motion, motion.leaders
         self.stuck = StuckWatch(leader)
         self.note = ""
         self.end_reason = ""
@@ -88,7 +87,6 @@ class Core:
         self._actions = Actions()
         self._asked = Actions()
         self._needs_press = False
-        self._is_steady = False
         self._is_gate_silent = False
         self._was_engaged = False
         self._cleared_ns: int | None = None
@@ -109,15 +107,21 @@ class Core:
         }
 
     def step(
-        self, now_ns: int, sample: Record | None, status: Record, actions: Actions
+        self,
+        now_ns: int,
+        samples: Sequence[Record | None],
+        status: Record,
+        actions: Actions,
+        advice: Mapping[str, Advice] | None = None,
     ) -> Output:
         """Run one tick.
 
         Args:
             now_ns: Monotonic time, [ns].
-            sample: Newest record of the leader's mailbox.
+            samples: Newest record of each leader's mailbox.
             status: Newest status of the gate.
             actions: The operator's counters.
+            advice: What advisors said last.
 
         Returns:
             Set-point, recorder's tick, feedback, events; to be used before the next
@@ -131,8 +135,7 @@ class Core:
         is_asked = actions != self._actions
         self._asked = actions.since(self._actions) if is_asked else _NOTHING_ASKED
         self._actions = actions
-        self.intake.take(sample, now_ns)
-        self._is_steady = self.intake.is_steady(now_ns)
+        self.leaders.update(samples, now_ns)
         self.motion.take_status(status, now_ns)
         self._gate_state = self.motion.gate_view[0]
         self._is_gate_silent = now_ns - self.motion.gate_stamp_ns > _GATE_SILENCE_NS
@@ -144,7 +147,9 @@ class Core:
         is_over = self.state is _CLOSING and self._drive_closing()
         if self.episodes.is_ending:
             self.episodes.close(now_ns, is_standing=self.motion.is_standing)
-        self.motion.step(self.state, self.intake, now_ns)
+        self.motion.step(self.state, now_ns, advice)
+        if self.state is _ENGAGED and self.motion.following.changed:
+            self._tell_drivers()
         self._fill_setpoint(now_ns)
         return Output(self, self._rows, self._setpoint, is_over=is_over)
 
@@ -153,7 +158,7 @@ class Core:
         gap_ns = now_ns - self.now_ns
         if self.now_ns and _STANDSTILL_NS < gap_ns < _GATE_SILENCE_NS:
             self._stood_ns = now_ns
-            self.intake.excuse(gap_ns)
+            self.leaders.excuse(gap_ns)
 
     def make_farewell(self, request: Request, now_ns: int) -> Record:
         """Return a last set-point: STOP when the tick itself failed, or DISARM."""
@@ -164,8 +169,9 @@ class Core:
 
     def _watch_stuck(self) -> None:
         """Tell of a leader that is held and whose numbers stand still (row 2)."""
-        is_held = self.state in EPISODE_STATES and self.intake.is_usable(self.now_ns)
-        record = None if self.intake.sample is None else self.intake.sample.record
+        is_held = self.state in EPISODE_STATES and self.leaders.is_usable
+        sample = self.leaders.sample
+        record = None if sample is None else sample.record
         for limb in self.stuck.take(record, self.now_ns, is_held=is_held):
             self.episodes.add("stuck", self.now_ns, limb=limb)
 
@@ -208,9 +214,9 @@ class Core:
 
     def _decide_waiting(self) -> Event | None:
         limit = self._settings.episodes
-        sample = self.intake.sample
+        sample = self.leaders.sample
         is_done = limit is not None and self.episodes.number >= limit
-        if is_done or (sample is not None and sample.is_exhausted):
+        if is_done or self.leaders.is_exhausted:
             self.end_reason = "done"
             return Event.QUIT
         obstacle = self._find_obstacle(sample)
@@ -223,13 +229,14 @@ class Core:
 
     def _find_obstacle(self, sample: SampleView | None) -> str:
         """What keeps an episode from starting (S1); empty when nothing does."""
-        if sample is None or not self.intake.is_usable(self.now_ns):
+        if sample is None or not self.leaders.is_usable:
             return "waiting for the leader"
         if self._gate_state is not GateState.READY or not self.motion.is_standing:
             return "waiting for the follower"
         if not self._leader.is_human:
-            return "" if sample.start else "waiting for the leader's start signal"
-        if not (sample.start or self._asked.engage):
+            is_asked = self.leaders.asks_to_start
+            return "" if is_asked else "waiting for the leader's start signal"
+        if not (self.leaders.asks_to_start or self._asked.engage):
             return f"{self._press} to start"
         return self.motion.find_start_refusal(sample, self._settings.start_bound)
 
@@ -245,7 +252,7 @@ class Core:
         if self._is_disengaged():
             return Event.DISENGAGE
         blocked = self.motion.plan_alignment(
-            self.intake.get_sample(), self._settings.speed
+            self.leaders.get_sample(), self._settings.speed
         )
         if not blocked:
             return Event.ALIGNED if self.motion.has_arrived else None
@@ -272,18 +279,18 @@ class Core:
     def _decide_clutched(self) -> Event | None:
         if self._has_ended():
             return Event.END
-        sample = self.intake.sample
+        sample = self.leaders.sample
         has_pressed = bool(self._asked.engage)
         if sample is not None and sample.valid:  # tracking come back is no press (A5)
             has_pressed |= sample.engaged and not self._was_engaged
             self._was_engaged = sample.engaged
-        is_usable = self.intake.is_usable(self.now_ns)
+        is_usable = self.leaders.is_usable
         if not is_usable:
             self._needs_press = self._leader.is_human
         elif has_pressed:  # a press during silence is not one after it (S3)
             self._needs_press = False
         is_free = self._gate_state is GateState.READY and self.motion.is_standing
-        may_go = is_usable if self._leader.is_human else self._is_steady
+        may_go = is_usable if self._leader.is_human else self.leaders.is_steady
         if self._needs_press or not is_free or not may_go:
             return None
         if self._is_too_far():
@@ -296,20 +303,18 @@ class Core:
         if not self._leader.is_human:
             return False
         bound = self._settings.start_bound
-        refusal = self.motion.find_start_refusal(self.intake.get_sample(), bound)
+        refusal = self.motion.find_start_refusal(self.leaders.get_sample(), bound)
         self.note = refusal or self.note
         return bool(refusal)
 
     def _has_ended(self) -> bool:
         """Whether operator, leader or time end the episode; notes why."""
-        sample = self.intake.sample
         is_asked = bool(self._asked.next_episode or self._asked.discard)
-        is_signal = sample is not None and sample.end
         if is_asked:
             self.episodes.end(
                 "next", self.now_ns, is_discarded=bool(self._asked.discard)
             )
-        elif is_signal and self.intake.is_fresh(self.now_ns):
+        elif self.leaders.asks_to_end(self.now_ns):
             self.episodes.end("end signal", self.now_ns)
         elif self.episodes.lasts_longer(self._settings.duration, self.now_ns):
             self.episodes.end("time is up", self.now_ns)
@@ -317,7 +322,7 @@ class Core:
 
     def _is_disengaged(self) -> bool:
         """Whether the gate holds or the leader is lost; then a person must press."""
-        is_lost = not self.intake.is_usable(self.now_ns) or self._is_gate_silent
+        is_lost = not self._has_leader() or self._is_gate_silent
         if not is_lost and self._gate_state is not _GATE_HOLDS:
             return False
         # a standstill of ours or the gate's is no silence of the operator's (S3)
@@ -335,12 +340,20 @@ class Core:
             self.note += f"; {again}"
         return True
 
+    def _has_leader(self) -> bool:
+        """Whether anybody drives, or while aligning may drive."""
+        drivers = self.motion.following.drivers
+        if self.state is not _ENGAGED:
+            return self.leaders.is_usable
+        drivers.update()
+        return drivers.is_any_driving
+
     def _decide_stopped(self) -> Event | None:
         why = self._describe_stop()
         if not self._is_interactive:
             self.end_reason, self.note = "stopped", why
             return Event.QUIT
-        is_held = self._leader.is_human and self.intake.is_usable(self.now_ns)
+        is_held = self._leader.is_human and self.leaders.is_usable
         first = "let go of the leader, then " if is_held else ""
         if self._cleared_ns is None or self._gate_state is _GATE_STOPPED:
             self.note = f"stopped: {why}; {first}press c to clear"
@@ -415,6 +428,17 @@ class Core:
             self.motion.has_arrived
         )
 
+    def _tell_drivers(self) -> None:
+        """Tell operator and recorder which limbs changed their driver, and why."""
+        limbs, names = self.motion.limb_names, self._leader.limbs
+        driver = self.motion.driver.tolist()
+        for i in self.motion.following.changed:
+            who = "" if driver[i] < 0 else names[driver[i]]
+            self.episodes.add("driver", self.now_ns, limb=limbs[i], leader=who)
+        held = [limbs[i] for i in self.motion.following.list_held()]
+        again = self._leader.press or "let go and engage again"
+        self.note = f"{', '.join(held)} held: leader lost; {again}" if held else ""
+
     # --- records ---------------------------------------------------------------------
 
     def _fill_setpoint(self, now_ns: int) -> None:
@@ -424,14 +448,14 @@ class Core:
             seq=self.n_ticks,
             stamp_ns=now_ns,
             at_ns=self.motion.at_ns,
-            source_ns=self.intake.arrived_ns if is_engaged else now_ns,
+            source_ns=self.leaders.arrived_ns if is_engaged else now_ns,
             valid_for_ns=_VALID_FOR_NS,
             request=self._choose_request(now_ns),
             reduced=not is_engaged,
             n_resets=self._n_resets,
         )
         self._codec.write(self._setpoint, head)
-        self._q_des[...], self._dq_des[...] = self.motion.q_des, self.motion.dq_des
+        self.motion.fill_setpoint(self._q_des, self._dq_des)
 
     def _choose_request(self, now_ns: int) -> Request:
         """What to ask of the gate: as the state says, unless there is nothing to do."""

@@ -61,7 +61,7 @@ class TickRows:
 
     def fill(self, core: Core) -> Record:
         """Return the record of the core's last step, overwritten by the next call."""
-        record, motion, sample = self._record, core.motion, core.intake.sample
+        record, motion, sample = self._record, core.motion, core.leaders.sample
         head = TickHead(
             k=core.n_ticks,
             stamp_ns=core.now_ns,
@@ -69,13 +69,14 @@ class TickRows:
             episode=core.episodes.number,
             has_sample=sample is not None,
             sample_age_ns=(
-                0 if sample is None else core.now_ns - core.intake.arrived_ns
+                0 if sample is None else core.now_ns - core.leaders.arrived_ns
             ),
         )
         self._codec.write(record, head)
         if sample is not None:
             record["sample"] = sample.record
-        motion.fill_rows(sample)
+        record["driver"] = motion.driver
+        motion.fill_rows()
         record["raw"], record["target"] = motion.raw_rows, motion.target_rows
         record["q_des"], record["dq_des"] = motion.q_des, motion.dq_des
         record["err_pos"], record["err_rot"] = motion.err_pos, motion.err_rot

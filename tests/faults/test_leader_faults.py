@@ -187,7 +187,7 @@ def test_duplicate_replayed_and_absurd_numbers_change_nothing(lock_step, change)
         again = noisy.record.copy()
         again["seq"] = max(1, int(again["seq"]) + change)
         again["pose"][:, :3] += 0.3
-        noisy.core.intake.take(again, noisy.clock())
+        noisy.core.leaders.update([again], noisy.clock())
 
     assert np.array_equal(np.array(clean.follower.sent), np.array(noisy.follower.sent))
 
@@ -240,7 +240,7 @@ def test_garbage_costs_no_time(lock_step):
             bad["seq"] += 1
             bad["pose"].flat[rng.integers(bad["pose"].size)] = poison
             began = time.perf_counter()
-            session.core.intake.take(bad, session.clock())
+            session.core.leaders.update([bad], session.clock())
             times.append(time.perf_counter() - began)
         worst.append(sorted(times)[15])
 

@@ -82,7 +82,7 @@ class LinkedStep(LockStep):
         self.status = self.status if status is None else status
         self.near.ask(now_ns)
         if self.session_speaks and self.status is not None:
-            output = self.core.step(now_ns, self.record, self.status, self.actions)
+            output = self.core.step(now_ns, [self.record], self.status, self.actions)
             self.setpoint = output.setpoint
             self.events += output.events
             self.near.send_setpoint(output.setpoint, now_ns)

@@ -127,7 +127,7 @@ class PuppetStep(LockStep):
                 self.record = pack_sample(self.layout, sample)
             if self.session_speaks:
                 output = self.core.step(
-                    self.clock(), self.record, self.status, self.actions
+                    self.clock(), [self.record], self.status, self.actions
                 )
                 self.setpoint = output.setpoint.copy()
                 self.events += output.events

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from paprle.ipc.records import pose_to_row
 from paprle.kinematics.seed import draw_near
 from paprle.robot.pose_rows import read_pose, write_pose
-from paprle.session.velocity import compute_velocity, is_standing
+from paprle.session.velocity import compute_velocities, is_standing
 
 
 @given(
@@ -55,13 +55,15 @@ def test_a_limb_that_is_nowhere_is_at_the_command(bad):
 
 
 def test_a_step_in_no_time_has_no_velocity():
-    q, dq = np.array([0.1, 0.0]), np.full(2, np.nan)
+    q, dq, dq_prev = np.array([1.0, 2.0, 3.0]), np.empty(3), np.array([0.5, 0.5, 0.5])
+    limb_of = np.array([0, 0, 1])
 
-    assert compute_velocity(q, np.zeros(2), 0.0, dq)
-    np.testing.assert_array_equal(dq, 0.0)
-    assert compute_velocity(q, np.zeros(2), 0.1, dq)
-    np.testing.assert_allclose(dq, [1.0, 0.0])
-    assert not compute_velocity(q, q, 0.1, dq)
+    compute_velocities(q, np.zeros(3), np.zeros(2), limb_of, dq_prev, dq)
+    assert dq.tolist() == [0.0, 0.0, 0.0]
+    compute_velocities(q, np.zeros(3), np.array([0.1, -1.0]), limb_of, dq_prev, dq)
+    np.testing.assert_allclose(dq, [10.0, 20.0, 0.0])
+    compute_velocities(q, q, np.array([0.1, 0.0]), limb_of, dq_prev, dq)
+    assert dq.tolist() == [0.0, 0.0, 0.5], "a limb that nobody spoke of keeps its own"
 
 
 @pytest.mark.parametrize(

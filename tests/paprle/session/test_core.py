@@ -206,7 +206,7 @@ def test_a_jump_of_the_pose_is_not_followed(lock_step, jump):
 
     assert session.state == "CLUTCHED"
     assert (session.q_cmd == before).all()
-    assert session.core.intake.refused["jump"] == 1
+    assert session.core.leaders.refused["jump"] == 1
 
 
 def test_a_half_turn_in_one_sample_is_not_followed(lock_step):
@@ -242,7 +242,7 @@ def test_garbage_poses_are_refused_counted_and_brake_if_they_persist(
         session.record[field][0, 3:] = value
         session.step()
 
-    assert session.core.intake.refused["pose"] == 100
+    assert session.core.leaders.refused["pose"] == 100
     assert session.state == "CLUTCHED"
     assert session.gate.is_at_rest
 
@@ -256,10 +256,10 @@ def test_duplicates_and_old_samples_change_nothing(lock_step):
             old = noisy.record.copy()
             old["seq"] = max(1, noisy.seq - 5)
             old["pose"] += 0.5
-            noisy.core.intake.take(old, noisy.clock())
+            noisy.core.leaders.update([old], noisy.clock())
 
     assert np.array_equal(np.array(clean.follower.sent), np.array(noisy.follower.sent))
-    assert noisy.core.intake.refused["sequence"] > 0
+    assert noisy.core.leaders.refused["sequence"] > 0
 
 
 def test_a_stamp_from_the_future_does_not_extend_life(lock_step):

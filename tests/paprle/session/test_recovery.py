@@ -32,7 +32,7 @@ def test_a_stop_is_not_lost_on_a_gate_slower_than_the_session(lock_step, n_late)
     for _ in range(n_late):  # the session ticks on, the gate has not looked yet
         session.clock.now_ns += H_NS
         output = session.core.step(
-            session.clock(), session.record, seen, session.actions
+            session.clock(), [session.record], seen, session.actions
         )
     session.setpoint = output.setpoint.copy()
     session.status = session.gate.step(session.setpoint, session.clock())

@@ -1,0 +1,63 @@
+"""Who drives whom, and how, in words for the operator."""
+
+from __future__ import annotations
+
+from paprle.contracts.settings import RetargetSettings
+from paprle.retargeting.pairing import LimbPairing, Pairing
+from paprle.retargeting.slots import read_limb_settings
+from paprle.robot import RobotModel
+
+
+def describe_pairing(
+    robot: RobotModel, pairing: Pairing, settings: RetargetSettings
+) -> str:
+    """Say in one line who drives whom, and how."""
+    groups: dict[tuple[str, ...], dict[str, list[str]]] = {}
+    for name, pair in pairing.limbs.items():
+        how = tuple(_describe_rule(name, pair, settings))
+        who = " or ".join(source.leader_limb for source in pair.sources)
+        groups.setdefault(how, {}).setdefault(who, []).append(name)
+    parts = [
+        ", ".join([*(f"{who} drives {_and(to)}" for who, to in driven.items()), *how])
+        for how, driven in groups.items()
+    ]
+    held = _list_held(robot, pairing)
+    if held:
+        holding = f"{_and(held)} {'hold' if len(held) > 1 else 'holds'}"
+        return ", ".join(("; ".join(parts), holding))
+    return "; ".join(parts)
+
+
+def _describe_rule(
+    name: str, pair: LimbPairing, settings: RetargetSettings
+) -> list[str]:
+    s = read_limb_settings(settings, name)
+    rpy = s.rpy_xyz_extrinsic or (0.0, 0.0, 0.0)
+    scale = 1.0 if s.scale is None else s.scale
+    reason = f" ({pair.reason})" if pair.reason else ""
+    if pair.rule == "joints":
+        return [f"joint by joint{reason}"]
+    if pair.rule == "absolute":
+        is_ignored = scale != 1.0 or any(rpy)
+        return [f"absolute{' (scale and turn are ignored)' if is_ignored else ''}"]
+    axes = "world" if s.alignment == "world" else "tool"
+    turned = " turned by rpy ({:g}, {:g}, {:g})".format(*rpy) if any(rpy) else ""
+    return [f"relative{reason}", f"scale {scale:g}", f"{axes} axes{turned}"]
+
+
+def _list_held(robot: RobotModel, pairing: Pairing) -> list[str]:
+    """Return limbs that nothing drives, and joints of driven limbs likewise."""
+    held = [name for name in robot.limbs if name not in pairing.limbs]
+    for name, pair in pairing.limbs.items():
+        joints = robot.limbs[name].joint_names
+        for source in pair.sources[:1]:
+            held += [
+                joint
+                for joint, given in zip(joints, source.joints, strict=False)
+                if given is None
+            ]
+    return held
+
+
+def _and(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,18 @@
+"""The rules by which leaders drive limbs, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from paprle.retargeting.rules.base import LimbRule
+from paprle.retargeting.rules.joints import JointsRule
+from paprle.retargeting.rules.poses import AbsoluteRule, RelativeRule
+
+RULES: Mapping[str, type[LimbRule[Any]]] = {
+    "joints": JointsRule,
+    "relative": RelativeRule,
+    "absolute": AbsoluteRule,
+}
+"""Every rule there is; ``retarget.limbs.<limb>.rule`` names one of them, or ``hold``,
+which is none."""

@@ -1,0 +1,86 @@
+"""One rule for each limb of the follower: from a leader's sample to the limb's target.
+
+A rule is pure: no I/O, no clock, no memory but the state that it returns. It is begun
+when its limb engages, with the command at rest, and applied once a tick.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import ClassVar, Generic, Literal, NamedTuple, TypeVar
+
+from paprle.contracts.types import Vec
+from paprle.ipc.records import Record, SampleView
+
+State = TypeVar("State")
+
+
+class Advice(NamedTuple):
+    """What an advisor said last.
+
+    Attributes:
+        record: Its record; begins with stamp_ns, based_on_ns, valid.
+        age: Since it arrived, [s].
+    """
+
+    record: Record
+    age: float
+
+
+class RuleInputs(NamedTuple):
+    """What a rule may look at, for its own limb.
+
+    Attributes:
+        limb: Place of the limb among the robot's.
+        sample: The newest sample, of all leaders.
+        source: Place of the leader's limb in it.
+        q_cmd: The robot's command, shape (n,), [rad].
+        T_base_eef: Poses of all limbs' eefs at the last q_des, shape (m, 4, 4).
+        advice: What advisors said, by their names.
+        dt: Since the sample before, [s].
+    """
+
+    limb: int
+    sample: SampleView
+    source: int
+    q_cmd: Vec
+    T_base_eef: Vec
+    advice: Mapping[str, Advice]
+    dt: float
+
+
+class LimbTarget(NamedTuple):
+    """What a rule asks of its limb; nothing at all holds it.
+
+    Attributes:
+        T_base_eef: Pose of the eef in the limb's base, shape (4, 4).
+        q: Positions of the limb's joints, shape (n_l,), [rad]; NaN holds one.
+        opening: Gripper opening, 0 … 1; NaN: the leader's own.
+    """
+
+    T_base_eef: Vec | None = None
+    q: Vec | None = None
+    opening: float = float("nan")
+
+
+class LimbRule(ABC, Generic[State]):
+    """How one limb is driven.
+
+    Attributes:
+        begins_at_command: A motionless leader asks for the command that it engaged
+            at; else the robot has to align with the leader first.
+        carry_back: What of the follower is felt in the leader: its joints one by one,
+            displacements of its eef, or nothing.
+    """
+
+    begins_at_command: ClassVar[bool]
+    carry_back: ClassVar[Literal["joints", "pose", "none"]] = "none"
+
+    @abstractmethod
+    def begin(self, inputs: RuleInputs) -> State:
+        """Return the state of a limb that engages now: its anchors."""
+
+    @abstractmethod
+    def apply(self, inputs: RuleInputs, state: State) -> tuple[LimbTarget, State]:
+        """Return what the sample asks of the limb, and the next state."""

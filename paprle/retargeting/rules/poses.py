@@ -1,0 +1,97 @@
+"""Poses: as they are, or the motion since engaging from where the command stood.
+
+* ``relative``, world-aligned: p = p₀ + s R_map (p_t − p_l0) and
+  R = R_map (R_t R_l0ᵀ) R_mapᵀ R₀; body-aligned: T = T₀ X⁻¹ T̃ X where T̃ is T_l0⁻¹ T_t
+  with its translation times s;
+* ``absolute``: the leader's poses as they are.
+
+Each is R = L R_t K and p = p₀ + s L (p_t − p_l0): world-aligned with L = R_map and
+K = R_l0ᵀ R_mapᵀ R₀, body-aligned with L = R₀ R_mapᵀ R_l0ᵀ and K = R_map, absolute with
+nothing at all. What engaging fixes is L, K, p₀ and p_l0 (PAPRLE Eq. 2–4,
+``requirements.md`` P8–P10 as amended).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from paprle.contracts.types import Vec
+from paprle.retargeting.mapping import map_poses
+from paprle.retargeting.rules.base import LimbRule, LimbTarget, RuleInputs
+from paprle.robot.pose_rows import read_pose
+
+
+class PoseAnchor(NamedTuple):
+    """Where both sides stood when a limb was engaged.
+
+    Attributes:
+        L: Turns on the left, shape (3, 3).
+        K: Turns on the right, shape (3, 3).
+        p_0: Position of the command, shape (3,), [m].
+        p_leader0: Position of the leader, shape (3,), [m]; NaN: the limb holds.
+        scale: Of translations.
+    """
+
+    L: Vec
+    K: Vec
+    p_0: Vec
+    p_leader0: Vec
+    scale: float
+
+
+class PoseRule(LimbRule[PoseAnchor]):
+    """A rule whose state is an anchor; all limbs of such rules are mapped at once."""
+
+    carry_back = "pose"
+
+    def apply(
+        self, inputs: RuleInputs, state: PoseAnchor
+    ) -> tuple[LimbTarget, PoseAnchor]:
+        """Return the pose that the sample asks for."""
+        T, is_asked = np.empty((1, 4, 4)), np.zeros(1, dtype=np.bool_)
+        row = np.array([inputs.source], dtype=np.int64)
+        L, K, p_0, p_leader0 = (values[None] for values in state[:4])
+        scale = np.array([state.scale])
+        map_poses(inputs.sample.pose, row, L, K, p_0, p_leader0, scale, T, is_asked)
+        return LimbTarget(T_base_eef=T[0] if is_asked[0] else None), state
+
+
+class AbsoluteRule(PoseRule):
+    """The leader's poses, as they are in the limb's base."""
+
+    begins_at_command = False
+
+    def begin(self, inputs: RuleInputs) -> PoseAnchor:  # noqa: ARG002 - the contract
+        """Nothing is fixed by engaging."""
+        return PoseAnchor(np.eye(3), np.eye(3), np.zeros(3), np.zeros(3), 1.0)
+
+
+class RelativeRule(PoseRule):
+    """The leader's motion since engaging, from where the command stood."""
+
+    begins_at_command = True
+
+    def __init__(self, R_map: Vec, scale: float, *, is_world: bool) -> None:
+        """Make the rule of a limb.
+
+        Args:
+            R_map: From the leader's base axes to the limb's (world), or from the
+                leader's tool to the limb's (body), shape (3, 3).
+            scale: Of translations.
+            is_world: Motion is the same in the world's axes, not in the tool's.
+        """
+        self._R_map, self._scale, self._is_world = R_map, scale, is_world
+
+    def begin(self, inputs: RuleInputs) -> PoseAnchor:
+        """Note where both stand; without a pose the limb holds until it re-engages."""
+        T_0, X = inputs.T_base_eef[inputs.limb], self._R_map
+        R_0, p_0 = T_0[:3, :3], T_0[:3, 3].copy()
+        R_l0, p_l0 = np.empty((3, 3)), np.empty(3)
+        if not read_pose(inputs.sample.pose[inputs.source], R_l0, p_l0):
+            nowhere = np.full(3, np.nan)
+            return PoseAnchor(np.eye(3), np.eye(3), p_0, nowhere, self._scale)
+        if self._is_world:
+            return PoseAnchor(X.copy(), R_l0.T @ X.T @ R_0, p_0, p_l0, self._scale)
+        return PoseAnchor(R_0 @ X.T @ R_l0.T, X.copy(), p_0, p_l0, self._scale)

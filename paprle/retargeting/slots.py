@@ -1,0 +1,116 @@
+"""What may drive each limb of a robot: its rule, and where its numbers are."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.contracts.settings import LimbRuleSettings, RetargetSettings
+from paprle.contracts.types import LeaderInfo, Vec
+from paprle.retargeting.pairing import LimbSource, Pairing
+from paprle.retargeting.rules.base import LimbRule
+from paprle.retargeting.rules.joints import JointsRule
+from paprle.retargeting.rules.poses import AbsoluteRule, RelativeRule
+from paprle.robot import RobotModel
+from paprle.robot.chain import Limb
+
+_POSE = 7
+
+
+class Slot(NamedTuple):
+    """One source of one limb.
+
+    Attributes:
+        row: Place of the leader's limb.
+        rule: The rule.
+        gripper: Place of the gripper's joint among the robot's; -1: none.
+        opening: Place of the opening among ``SampleView.numbers``.
+        gripper_line: Gain, offset and bounds from opening to joint, shape (4,).
+    """
+
+    row: int
+    rule: LimbRule[Any]
+    gripper: int
+    opening: int
+    gripper_line: Vec
+
+
+def make_slots(
+    robot: RobotModel,
+    leader: LeaderInfo,
+    settings: RetargetSettings,
+    pairing: Pairing,
+) -> list[list[Slot]]:
+    """Return what may drive each limb, in the robot's order; empty where it holds."""
+    slots: list[list[Slot]] = []
+    for name, limb in robot.limbs.items():
+        slots.append([])
+        pair = pairing.limbs.get(name)
+        if pair is None:
+            continue
+        for source in pair.sources:
+            rule = _make_rule(leader, limb, settings, pair.rule, source)
+            slots[-1].append(_make_slot(robot, leader, limb, source, rule))
+    return slots
+
+
+def _make_slot(
+    robot: RobotModel,
+    leader: LeaderInfo,
+    limb: Limb,
+    source: LimbSource,
+    rule: LimbRule[Any],
+) -> Slot:
+    row, k = leader.limbs.index(source.leader_limb), len(leader.limbs)
+    gripper, line = -1, np.zeros(4)
+    if limb.gripper is not None:
+        g = limb.gripper
+        gripper = robot.joint_names.index(g.joint)
+        line = np.array([g.open - g.closed, g.closed, 0.0, 1.0])
+    return Slot(row, rule, gripper, (_POSE + find_width(leader)) * k + row, line)
+
+
+def _make_rule(
+    leader: LeaderInfo,
+    limb: Limb,
+    settings: RetargetSettings,
+    rule: str,
+    source: LimbSource,
+) -> LimbRule[Any]:
+    if rule == "joints":
+        return _make_joints_rule(leader, source)
+    if rule == "absolute":
+        return AbsoluteRule()
+    s = read_limb_settings(settings, limb.name)
+    R_map = pin.rpy.rpyToMatrix(*(s.rpy_xyz_extrinsic or (0.0, 0.0, 0.0)))
+    scale = 1.0 if s.scale is None else s.scale
+    return RelativeRule(R_map, scale, is_world=s.alignment == "world")
+
+
+def read_limb_settings(settings: RetargetSettings, limb: str) -> LimbRuleSettings:
+    """Return what a limb's motion is turned and scaled by."""
+    own = settings.limbs.get(limb, LimbRuleSettings())
+    return LimbRuleSettings(
+        scale=settings.scale if own.scale is None else own.scale,
+        alignment=own.alignment or settings.alignment,
+        rpy_xyz_extrinsic=own.rpy_xyz_extrinsic or settings.rpy_xyz_extrinsic,
+    )
+
+
+def _make_joints_rule(leader: LeaderInfo, source: LimbSource) -> JointsRule:
+    k, width, n = len(leader.limbs), find_width(leader), len(source.joints)
+    places = np.full(n, -1, dtype=np.int64)
+    line = np.tile([1.0, 0.0, -np.inf, np.inf], (n, 1))
+    for joint, given in enumerate(source.joints):
+        if given is not None:
+            row = leader.limbs.index(given.leader_limb)
+            places[joint] = _POSE * k + width * row + given.index
+            line[joint, :2] = given.gain, given.offset
+    return JointsRule(places, line)
+
+
+def find_width(leader: LeaderInfo) -> int:
+    """Return how many joints a row of a sample has room for."""
+    return max((len(names) for names in leader.joint_names.values()), default=0)

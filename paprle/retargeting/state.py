@@ -1,0 +1,97 @@
+"""What engaging fixed, limb by limb; what a tick asks for; what the IK answered."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from paprle.contracts.types import Vec
+from paprle.retargeting.rules.base import LimbRule
+from paprle.robot.arrays import Bools, Ints
+
+
+class Anchors(NamedTuple):
+    """Where both sides stood when limbs were engaged, by limb of the robot.
+
+    Attributes:
+        L: Turns on the left, shape (m, 3, 3).
+        K: Turns on the right, shape (m, 3, 3).
+        p_0: Position of the command, shape (m, 3), [m].
+        p_leader0: Position of the leader; NaN for a limb that holds, shape (m, 3), [m].
+        scale: Of translations, shape (m,).
+    """
+
+    L: Vec
+    K: Vec
+    p_0: Vec
+    p_leader0: Vec
+    scale: Vec
+
+
+class RetargetState(NamedTuple):
+    """How every limb is driven at this moment.
+
+    Attributes:
+        anchors: What engaging fixed.
+        driver: The leader's limb that drives each limb; -1: it holds, shape (m,).
+        pose_rows: The same for limbs that a pose drives; -1 for others, shape (m,).
+        source: Place of each joint's number in the sample; -1: none, shape (n,).
+        line: Gain, offset, and the bounds of the number, shape (n, 4).
+        own: Rules that are not mapped all at once, with their states, by limb; a tick
+            advances them.
+    """
+
+    anchors: Anchors
+    driver: Ints
+    pose_rows: Ints
+    source: Ints
+    line: Vec
+    own: dict[int, tuple[LimbRule[Any], Any]]
+
+
+class Target(NamedTuple):
+    """What the leader asks of the robot.
+
+    Attributes:
+        T: Pose of the eef in the limb's base, by limb, shape (m, 4, 4).
+        is_asked: Which limbs have one, shape (m,).
+        q: Positions of joints, grippers too, shape (n,), [rad] or [m]; NaN holds.
+    """
+
+    T: Vec
+    is_asked: Bools
+    q: Vec
+
+
+class Solution(NamedTuple):
+    """Desired joints of the whole robot.
+
+    Attributes:
+        q_des: Shape (n,), order of ``RobotInfo.joint_names``, [rad] or [m].
+        err_pos: Distance that the IK left, by limb of the robot, shape (m,), [m]; NaN
+            for a limb without a pose to reach.
+        err_rot: Angle that the IK left, shape (m,), [rad].
+        is_converged: Every pose was reached within the tolerances.
+    """
+
+    q_des: Vec
+    err_pos: Vec
+    err_rot: Vec
+    is_converged: bool
+
+
+def make_idle_state(n_limbs: int, n_joints: int) -> RetargetState:
+    """Return the state in which every limb holds."""
+    m, n = n_limbs, n_joints
+    anchors = Anchors(
+        L=np.tile(np.eye(3), (m, 1, 1)),
+        K=np.tile(np.eye(3), (m, 1, 1)),
+        p_0=np.zeros((m, 3)),
+        p_leader0=np.full((m, 3), np.nan),
+        scale=np.ones(m),
+    )
+    nobody = np.full(m, -1, dtype=np.int64)
+    source = np.full(n, -1, dtype=np.int64)
+    line = np.tile([1.0, 0.0, -np.inf, np.inf], (n, 1))
+    return RetargetState(anchors, nobody, nobody.copy(), source, line, {})

@@ -1,0 +1,116 @@
+"""Which leader's limb drives each limb of the robot, while the session is engaged.
+
+The first source of a limb that may drive does. A leader that falls silent, loses track
+or lets go takes its limbs out; they brake and hold. It comes back by a deliberate press
+where a person holds it (S3), after a while of steady samples where nobody does, and
+with it its limbs, once they stand: they begin anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from paprle.session.leaders import Leaders
+
+
+class Drivers:
+    """The source of each limb in this tick.
+
+    Attributes:
+        choice: Place of the source among the limb's; -1: it holds, by limb.
+    """
+
+    def __init__(self, sources: Sequence[Sequence[int]], leaders: Leaders) -> None:
+        """Make it.
+
+        Args:
+            sources: Limbs of the leaders that may drive each limb of the robot.
+            leaders: All leaders.
+        """
+        self._sources = [[leaders.owners[row] for row in rows] for rows in sources]
+        self._leaders = leaders
+        n = len(leaders.intakes)
+        self.choice = [-1] * len(sources)
+        self._may = [False] * n
+        self._needs_press = [False] * n
+        self._was_engaged = [True] * n
+
+    @property
+    def is_any_driving(self) -> bool:
+        """Whether any limb is driven, or a source waits for its limb to stand."""
+        return any(self._find_wanted(i) >= 0 for i in range(len(self.choice)))
+
+    def preview(self) -> dict[int, int]:
+        """Return the source of each limb if the session engaged now."""
+        usable = self._leaders.usable
+        return {
+            i: next((k for k, p in enumerate(sources) if usable[p]), -1)
+            for i, sources in enumerate(self._sources)
+        }
+
+    def begin(self) -> dict[int, int]:
+        """Let every leader drive that may now; return the source of each limb."""
+        self._may = list(self._leaders.usable)
+        self._needs_press = [
+            info.is_human and not may
+            for info, may in zip(self._leaders.infos, self._may, strict=True)
+        ]
+        self._was_engaged = [True] * len(self._may)
+        self.choice = [self._find_wanted(i) for i in range(len(self.choice))]
+        return dict(enumerate(self.choice))
+
+    def update(self) -> None:
+        """Note which leaders may drive in this tick."""
+        leaders = self._leaders
+        for p, usable in enumerate(leaders.usable):
+            if self._may[p] and usable:
+                continue
+            self._may[p] = self._returns(p, usable)
+
+    def choose(self, stands: Callable[[int], bool]) -> dict[int, int]:
+        """Return the limbs whose source changes, and the new one; -1: they brake.
+
+        Args:
+            stands: Whether a limb's command stands still, so that it may begin.
+        """
+        changed: dict[int, int] = {}
+        for i, choice in enumerate(self.choice):
+            wanted = self._find_wanted(i)
+            if wanted == choice:
+                continue
+            if choice >= 0:
+                changed[i] = -1
+            elif stands(i):
+                changed[i] = wanted
+        for i, choice in changed.items():
+            self.choice[i] = choice
+        return changed
+
+    def hold(self, limb: int) -> None:
+        """Take back that a limb begins."""
+        self.choice[limb] = -1
+
+    def _find_wanted(self, limb: int) -> int:
+        """Return the first source that may drive; -1: none."""
+        for k, leader in enumerate(self._sources[limb]):
+            if self._may[leader]:
+                return k
+        return -1
+
+    def _returns(self, p: int, usable: bool) -> bool:
+        """Whether a leader that did not drive may do so again."""
+        intake, info = self._leaders.intakes[p], self._leaders.infos[p]
+        sample = intake.sample
+        if sample is None:
+            return False
+        has_pressed = sample.valid and sample.engaged and not self._was_engaged[p]
+        if sample.valid:  # tracking come back is no press (A5)
+            self._was_engaged[p] = sample.engaged
+        if not usable:
+            lets_go = sample.valid and not sample.engaged
+            self._needs_press[p] |= info.is_human and not lets_go
+            return False
+        if not info.is_human:
+            return self._leaders.is_leader_steady(p)
+        self._needs_press[p] &= not has_pressed
+        return not self._needs_press[p]

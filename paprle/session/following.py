@@ -1,0 +1,262 @@
+"""The robot's desired joints while leaders drive it, limb by limb.
+
+A limb that nobody drives brakes where it is: it is asked for the place where full
+braking ends, until its command stands. A limb that begins while the others go on starts
+from its command, and one that has to meet its leader does so slowly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from paprle.contracts.types import Vec
+from paprle.ipc.records import SampleView
+from paprle.retargeting.retarget import Retargeting
+from paprle.retargeting.rules.base import Advice
+from paprle.retargeting.state import RetargetState, Target
+from paprle.robot import RobotModel
+from paprle.robot.arrays import Ints
+from paprle.session.drivers import Drivers
+from paprle.session.leaders import Leaders
+from paprle.session.velocity import compute_velocities, is_standing
+
+_LONGEST_DT = 0.1  # [s] chosen: samples farther apart give no velocity (safety.md A1)
+_DELAY_SHARE = 0.02  # chosen: the mean delay follows drifting clocks in a second
+_JITTER_NS = 5_000_000  # chosen: two loops of 200 Hz are apart by less [ns]
+_STANDING = 1e-9  # [rad/s] chosen: rounding of a commanded velocity
+_MET_POS = 1e-3  # [m] chosen: a limb that came this near has met its leader
+_MET_ROT = 1e-2  # [rad] chosen: likewise
+_NO_ADVICE: Mapping[str, Advice] = {}
+
+
+class Following:
+    """Where the leaders ask the robot to be.
+
+    Attributes:
+        q_des: Desired positions, shape (n,), [rad].
+        dq_des: Their velocity, shape (n,), [rad/s].
+        at_ns: The instant at which they are meant, [ns].
+        state: How every limb is driven; None while nobody drives.
+        target: What was asked last; None while nobody drives.
+        changed: Limbs whose source changed in this tick, and the new one.
+        err_pos: What the IK left, by limb, [m].
+        err_rot: What the IK left, by limb, [rad].
+    """
+
+    def __init__(
+        self,
+        robot: RobotModel,
+        retargeting: Retargeting,
+        leaders: Leaders,
+        slow_share: float,
+    ) -> None:
+        self._robot, self._retargeting, self._leaders = robot, retargeting, leaders
+        self._slow_share = slow_share
+        rows = [[slot.row for slot in slots] for slots in retargeting.slots]
+        self.drivers = Drivers(rows, leaders)
+        self._joints: list[Ints] = [robot.list_joints(name) for name in robot.limbs]
+        m, n = len(self._joints), len(robot.joint_names)
+        self._limb_of: Ints = np.full(n, m, dtype=np.int64)
+        for i, own in enumerate(self._joints):
+            self._limb_of[own] = i
+        self._grippers = {
+            robot.joint_names.index(limb.gripper.joint)
+            for limb in robot.limbs.values()
+            if limb.gripper is not None
+        }
+        self._catching: set[int] = set()
+        self._slowed: set[int] = set()
+        self._braking: set[int] = set()
+        self._dt: Vec = np.zeros(m + 1)
+        self._periods: Vec = np.zeros(m)
+        self._limb_ns = [0] * m
+        n_leaders = len(leaders.intakes)
+        self._delays_ns = [0.0] * n_leaders
+        self._stamps_ns, self._instants_ns = [0] * n_leaders, [0] * n_leaders
+        self._no_error = np.full(m, np.nan)
+        self.err_pos, self.err_rot = self._no_error, self._no_error
+        self.q_des: Vec = robot.home.copy()
+        self.dq_des: Vec = np.zeros(n)
+        self.at_ns = 0
+        self.changed: dict[int, int] = {}
+        self.state: RetargetState | None = None
+        self.target: Target | None = None
+
+    def stop(self) -> None:
+        """Let every limb go: the next step engages anew."""
+        self.state, self.target = None, None
+        self.err_pos, self.err_rot = self._no_error, self._no_error
+
+    def step(
+        self,
+        q_cmd: Vec,
+        dq_cmd: Vec,
+        command_age: float,
+        now_ns: int,
+        advice: Mapping[str, Advice] = _NO_ADVICE,
+    ) -> None:
+        """Follow the leaders: retarget, solve, and estimate the targets' velocity.
+
+        Args:
+            q_cmd: The command, shape (n,), [rad].
+            dq_cmd: Its velocity, shape (n,), [rad/s].
+            command_age: How long ago it was so, [s].
+            now_ns: Monotonic time, [ns].
+            advice: What advisors said.
+        """
+        sample = self._leaders.get_sample()
+        if self.state is None:
+            state = self._begin(sample, q_cmd, now_ns)
+        else:
+            state = self._change_drivers(self.state, sample, q_cmd, dq_cmd)
+        self.state = state
+        target = self._retargeting.retarget(sample, state, q_cmd, advice)
+        self._measure_periods(sample, state)
+        solution = self._retargeting.solve(target, self.q_des, q_cmd, self._periods)
+        q_des, dq_des = solution.q_des, np.empty(len(self.q_des))
+        if self._catching:
+            self._catch_up(q_des)
+        if self._braking:
+            self._brake(q_des, q_cmd, dq_cmd, command_age)
+        # A sample seen twice says nothing new, and the gate goes on along the last
+        # velocity; otherwise two loops of nearly equal rates would beat.
+        compute_velocities(
+            q_des, self.q_des, self._dt, self._limb_of, self.dq_des, dq_des
+        )
+        for i in self._braking:
+            dq_des[self._joints[i]] = 0.0
+        self.q_des, self.dq_des, self.target = q_des, dq_des, target
+        self.err_pos, self.err_rot = solution.err_pos, solution.err_rot
+        if self._slowed:
+            self._speed_up()
+        self._find_instants(now_ns)
+
+    def list_held(self) -> list[int]:
+        """Return the limbs that could be driven and are not."""
+        slots = self._retargeting.slots
+        return [
+            i for i, k in enumerate(self.drivers.choice) if k < 0 and len(slots[i]) > 0
+        ]
+
+    def fill(self, q_des: Vec, dq_des: Vec) -> None:
+        """Write what to ask of the gate, at ``at_ns``.
+
+        Limbs of several leaders are meant at instants of their own; they are brought
+        to the common one along their velocities.
+        """
+        q_des[...], dq_des[...] = self.q_des, self.dq_des
+        if len(self._instants_ns) == 1 or self.state is None:
+            return
+        for own, row in zip(self._joints, self.state.driver.tolist(), strict=True):
+            if row >= 0:
+                instant_ns = self._instants_ns[self._leaders.owners[row]]
+                ahead = min(max((self.at_ns - instant_ns) * 1e-9, 0.0), _LONGEST_DT)
+                q_des[own] += dq_des[own] * ahead
+
+    def _begin(self, sample: SampleView, q_cmd: Vec, now_ns: int) -> RetargetState:
+        """Engage from where the command stands."""
+        choices, self.changed = self.drivers.begin(), {}
+        state = self._retargeting.engage(None, choices, sample, q_cmd)
+        self.q_des, self.dq_des = q_cmd.copy(), np.zeros_like(q_cmd)
+        self._catching, self._braking = set(self._grippers), set()
+        for i in range(len(self._joints)):
+            self._retargeting.slow(i, 1.0)
+            row = state.driver[i]
+            self._limb_ns[i] = int(sample.limb_ns[row]) if row >= 0 else 0
+        self._slowed = set()
+        for p, intake in enumerate(self._leaders.intakes):
+            if intake.sample is not None:
+                self._stamps_ns[p] = intake.sample.stamp_ns
+                self._delays_ns[p] = float(now_ns - intake.sample.stamp_ns)
+            self._instants_ns[p] = now_ns
+        self.at_ns = now_ns
+        return state
+
+    def _change_drivers(
+        self, state: RetargetState, sample: SampleView, q_cmd: Vec, dq_cmd: Vec
+    ) -> RetargetState:
+        """Let limbs brake that lost their driver, and those begin that found one."""
+        self.changed = changed = self.drivers.choose(
+            lambda i: is_standing(dq_cmd[self._joints[i]], _STANDING)
+        )
+        if not changed:
+            return state
+        for i, choice in changed.items():
+            own = self._joints[i]
+            if choice < 0:
+                self.q_des[own] = q_cmd[own]
+                self._braking.add(i)
+                continue
+            self._braking.discard(i)
+            self.q_des[own], self.dq_des[own] = q_cmd[own], 0.0
+            slot = self._retargeting.slots[i][choice]
+            self._limb_ns[i] = int(sample.limb_ns[slot.row])
+            if not slot.rule.begins_at_command:
+                self._catching |= {int(j) for j in own}
+                self._slowed.add(i)
+                self._retargeting.slow(i, self._slow_share)
+            self._catching |= self._grippers & {int(j) for j in own}
+        return self._retargeting.engage(state, changed, sample, q_cmd)
+
+    def _measure_periods(self, sample: SampleView, state: RetargetState) -> None:
+        """Note how long ago each limb's sample before was captured."""
+        for i, row in enumerate(state.driver.tolist()):
+            if row < 0:
+                self._dt[i], self._periods[i] = 0.0, 0.0
+                continue
+            stamp_ns = int(sample.limb_ns[row])
+            dt = (stamp_ns - self._limb_ns[i]) * 1e-9
+            self._limb_ns[i] = stamp_ns
+            self._periods[i] = max(dt, 0.0) if dt < _LONGEST_DT else math.inf
+            self._dt[i] = dt if dt < _LONGEST_DT else -1.0
+
+    def _catch_up(self, q_des: Vec) -> None:
+        """Let joints meet the leader slowly after engaging (S3)."""
+        for j in tuple(self._catching):
+            dt = float(self._dt[self._limb_of[j]])
+            most = self._slow_share * float(self._robot.dq_max[j]) * max(dt, 0.0)
+            step = float(q_des[j] - self.q_des[j])
+            if abs(step) <= most:
+                if dt > 0.0:
+                    self._catching.discard(j)
+            else:
+                q_des[j] = self.q_des[j] + math.copysign(most, step)
+
+    def _brake(self, q_des: Vec, q_cmd: Vec, dq_cmd: Vec, age: float) -> None:
+        """Ask limbs that nobody drives for where full braking ends."""
+        for i in self._braking:
+            own = self._joints[i]
+            q_des[own] = self.q_des[own]
+            v = dq_cmd[own]
+            if is_standing(v, _STANDING):
+                continue
+            A = self._robot.ddq_max[own]
+            q_des[own] = q_cmd[own] + v * age + 0.5 * v * np.abs(v) / A
+
+    def _speed_up(self) -> None:
+        """Let limbs that have met their leader move as fast as they may."""
+        for i in tuple(self._slowed):
+            is_near = self.err_pos[i] < _MET_POS and self.err_rot[i] < _MET_ROT
+            if is_near or self.state is None or self.state.pose_rows[i] < 0:
+                self._slowed.discard(i)
+                self._retargeting.slow(i, 1.0)
+
+    def _find_instants(self, now_ns: int) -> None:
+        """When samples are meant, on this clock and without the jitter of the tick."""
+        # A leader's stamps are even, but may be another clock's: the mean delay between
+        # stamp and tick joins the two.
+        for p, intake in enumerate(self._leaders.intakes):
+            stamp_ns = 0 if intake.sample is None else intake.sample.stamp_ns
+            if stamp_ns == self._stamps_ns[p]:
+                continue
+            self._stamps_ns[p] = stamp_ns
+            delay_ns = now_ns - stamp_ns
+            self._delays_ns[p] += _DELAY_SHARE * (delay_ns - self._delays_ns[p])
+            jitter_ns = int(self._delays_ns[p] - delay_ns)
+            jitter_ns = min(max(jitter_ns, -_JITTER_NS), _JITTER_NS)
+            self._instants_ns[p] = now_ns + jitter_ns
+        is_alone = len(self._instants_ns) == 1
+        self.at_ns = self._instants_ns[0] if is_alone else now_ns

@@ -1,0 +1,209 @@
+"""All leaders of a session, seen as one: what is accepted of each, and what it says.
+
+Each leader has an intake of its own, so that one that falls silent, loses track or
+jumps takes its own limbs with it and nobody else's. One leader is the case of one
+intake, whose samples are used where they are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from paprle.contracts.errors import SessionError
+from paprle.contracts.leader_group import name_limb, split_leaders
+from paprle.contracts.types import LeaderInfo
+from paprle.ipc.records import Layout, Record, SampleView, split_layout
+from paprle.retargeting.leader_arms import ArmPoses
+from paprle.robot.chain import Limb
+from paprle.session.intake import Intake
+
+
+class Leaders:
+    """The newest samples that may be used, of all leaders.
+
+    Attributes:
+        infos: What each leader says of itself.
+        names: Their names; empty for an only one.
+        intakes: What is accepted of each, in the same order.
+        owners: The leader that each limb of the group belongs to, shape (k,).
+        sample: The newest samples side by side; None before the first.
+        usable: Which leaders may move a robot in this tick.
+    """
+
+    def __init__(
+        self, layout: Layout, max_age: float, arms: Mapping[str, Limb] | None = None
+    ) -> None:
+        """Make an intake for each leader.
+
+        Args:
+            layout: What crosses process borders.
+            max_age: Samples older than this move nothing, [s].
+            arms: The arms whose poses drive, by limb of the group.
+        """
+        parts = dict(split_leaders(layout.leader))
+        self.names, self.infos = tuple(parts), tuple(parts.values())
+        self.intakes = [
+            Intake(own, max_age, _make_arm_poses(name, info, arms or {}))
+            for (name, info), own in zip(
+                parts.items(), split_layout(layout), strict=True
+            )
+        ]
+        self.owners = [p for p, info in enumerate(self.infos) for _ in info.limbs]
+        self.sample: SampleView | None = None
+        self.usable = [False] * len(self.intakes)
+        self._is_steady = [False] * len(self.intakes)
+        self._merger = _Merger(layout) if len(self.intakes) > 1 else None
+
+    @property
+    def refused(self) -> Counter[str]:
+        """Refusals so far, by reason."""
+        return sum((intake.refused for intake in self.intakes), Counter[str]())
+
+    def update(self, records: Sequence[Record | None], now_ns: int) -> None:
+        """Look at the newest record of each leader."""
+        for p, intake in enumerate(self.intakes):
+            intake.take(records[p], now_ns)
+            self.usable[p] = intake.is_usable(now_ns)
+            self._is_steady[p] = intake.is_steady(now_ns)
+        if self._merger is None:
+            self.sample = self.intakes[0].sample
+        else:
+            self.sample = self._merger.merge(self.intakes, self.usable)
+
+    def pretend(self, sample: SampleView | None) -> None:
+        """Have this sample, from usable leaders, until the next update: to warm up."""
+        self.sample = sample
+        self.usable = [sample is not None] * len(self.intakes)
+
+    def excuse(self, gap_ns: int) -> None:
+        """Do not count a standstill of this process as anybody's silence, [ns]."""
+        for intake in self.intakes:
+            intake.excuse(gap_ns)
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether any leader may move a robot in this tick."""
+        return any(self.usable)
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether any leader has been usable for a while."""
+        return any(self._is_steady)
+
+    def is_leader_steady(self, leader: int) -> bool:
+        """Whether one leader has been usable for a while."""
+        return self._is_steady[leader]
+
+    @property
+    def arrived_ns(self) -> int:
+        """When the newest sample of the leader that is longest silent arrived, [ns].
+
+        Only those count that may move a robot; without any, the newest of all.
+        """
+        arrived = [
+            intake.arrived_ns
+            for intake, usable in zip(self.intakes, self.usable, strict=True)
+            if usable
+        ]
+        return min(arrived) if arrived else max(i.arrived_ns for i in self.intakes)
+
+    def get_sample(self) -> SampleView:
+        """Return the newest samples, where ``is_usable`` has been seen.
+
+        Raises:
+            SessionError: If there are none.
+        """
+        if self.sample is None:
+            raise SessionError("intake: expected a sample, got none yet")
+        return self.sample
+
+    @property
+    def asks_to_start(self) -> bool:
+        """Whether a person asks to start, or without one every leader does."""
+        return self._is_asked(
+            [i.sample is not None and i.sample.start for i in self.intakes]
+        )
+
+    def asks_to_end(self, now_ns: int) -> bool:
+        """Whether a person asks to end, or without one every leader does."""
+        return self._is_asked(
+            [
+                i.sample is not None and i.sample.end and i.is_fresh(now_ns)
+                for i in self.intakes
+            ]
+        )
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether no leader will ever have anything to say again."""
+        return all(i.sample is not None and i.sample.is_exhausted for i in self.intakes)
+
+    def _is_asked(self, asked: Sequence[bool]) -> bool:
+        humans = [
+            own for own, info in zip(asked, self.infos, strict=True) if info.is_human
+        ]
+        return any(humans) if humans else all(asked)
+
+
+def _make_arm_poses(
+    name: str, info: LeaderInfo, arms: Mapping[str, Limb]
+) -> ArmPoses | None:
+    """Return what gives a leader's samples the poses of its arms, if it has any."""
+    own = {
+        limb: arms[whole]
+        for limb in info.limbs
+        if (whole := name_limb(name, limb)) in arms
+    }
+    return ArmPoses(info, own) if own else None
+
+
+class _Merger:
+    """Puts the samples of several leaders side by side."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._view = SampleView(layout)
+        self._view.pose[:] = self._view.q[:] = self._view.opening[:] = np.nan
+        for name in ("device_q", "device_dq", "device_tau"):
+            self._view.record[name][...] = np.nan
+        self._seen: dict[int, int] = {}
+        limbs = devices = 0
+        self._rows, self._device_rows = list[slice](), list[slice]()
+        for _, info in split_leaders(layout.leader):
+            n, d = len(info.limbs), len(info.device_joints)
+            self._rows.append(slice(limbs, limbs + n))
+            self._device_rows.append(slice(devices, devices + d))
+            limbs, devices = limbs + n, devices + d
+
+    def merge(
+        self, intakes: Sequence[Intake], usable: Sequence[bool]
+    ) -> SampleView | None:
+        """Return the newest samples side by side; None while nobody has spoken."""
+        view, record = self._view, self._view.record
+        for p, intake in enumerate(intakes):
+            sample = intake.sample
+            if sample is not None and self._seen.get(p) != sample.seq:
+                self._seen[p] = sample.seq
+                self._put(p, sample)
+                record["seq"] += 1
+        samples = [intake.sample for intake in intakes if intake.sample is not None]
+        if not samples:
+            return None
+        record["stamp_ns"] = max(sample.stamp_ns for sample in samples)
+        record["valid"] = any(usable)
+        for name in ("engaged", "start", "end"):
+            record[name] = any(getattr(sample, name) for sample in samples)
+        record["is_exhausted"] = all(sample.is_exhausted for sample in samples)
+        view.update(record)
+        return view
+
+    def _put(self, p: int, sample: SampleView) -> None:
+        """Copy the rows of one leader."""
+        rows, record = self._rows[p], self._view.record
+        self._view.pose[rows], self._view.opening[rows] = sample.pose, sample.opening
+        self._view.q[rows, : sample.q.shape[1]] = sample.q
+        self._view.limb_ns[rows] = sample.limb_ns
+        for name in ("device_q", "device_dq", "device_tau"):
+            record[name][self._device_rows[p]] = sample.record[name]
