@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= demo
 
-.PHONY: demo demo-puppeteer demo-ros2 test check fix bench bench-peers cover mutants nightly setup clean
+.PHONY: demo demo-puppeteer demo-ros2 quick test check fix bench bench-peers cover mutants nightly setup clean
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -12,7 +12,8 @@ $(VENV)/.ready: pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
-setup: $(VENV)/.ready  ## make the virtual environment
+setup: $(VENV)/.ready  ## make the virtual environment, and compile what sessions run
+	$(BIN)/python -m paprle.hosts.warm
 
 demo: $(VENV)/.ready  ## one lap of the autopilot on a simulated PiPER, then a report
 	@rm -rf $(OUT)
@@ -37,11 +38,22 @@ demo-ros2: $(VENV)/.ready  ## an emulated hand, and a robot behind ROS 2
 		leader=puppeteer follower=piper env=ros2 session.episodes=1 record.dir=$(OUT)
 	$(BIN)/paprle evaluate $(OUT)/episode_000000.mcap
 
+# Unit tests: the core's, each within half a second, in no process but this. Whoever
+# works on a device adds its folder: make quick ALSO=tests/hardware/piper
+QUICK := tests/paprle tests/feedback tests/test_house.py
+UNMARKED := not process and not sim and not long and not timed and not nightly \
+	and not hardware
+TOGETHER := -n 2 --no-loadscope-reorder --max-worker-restart=0
+
+quick: $(VENV)/.ready  ## the unit tests, in less than a minute
+	$(BIN)/python -m pytest $(TOGETHER) --dist worksteal -m "$(UNMARKED)" \
+		--durations=5 $(QUICK) $(ALSO)
+
 # every session starts four processes, which need not compile their sources again
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.ready  ## all tests but the nightly ones
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
-		--max-worker-restart=0 -m "not timed and not nightly and not hardware" --durations=15
+	$(BIN)/python -m pytest $(TOGETHER) --dist loadfile \
+		-m "not timed and not nightly and not hardware" --durations=15
 	$(BIN)/python -m pytest -m "timed and not nightly and not hardware"
 
 check: $(VENV)/.ready  ## what CI checks beside the tests
@@ -75,13 +87,8 @@ cover: $(VENV)/.ready  ## branch coverage; all of the gate and the state machine
 mutants: $(VENV)/.ready  ## change the gate in one place at a time: does a test notice?
 	$(BIN)/python -m benchmarks.mutants --sample 25
 
-nightly: $(VENV)/.ready  ## the long runs: kill tests, soaks, spread of live replays
-	$(BIN)/python -m pytest -m nightly
-	$(BIN)/python -m benchmarks.gate_soak --steps 100000000
-	$(BIN)/python -m benchmarks.gate_soak --robot piper --memory --steps 10000000
-	for robot in table2 table4 papras_7dof_2arm g1; do \
-		$(BIN)/python -m benchmarks.gate_soak --robot $$robot --steps 1000000 || exit 1; \
-	done
+nightly: $(VENV)/.ready  ## the long runs, all of them, and a summary; hours
+	.ci/nightly $(BIN)/python
 
 clean:  ## remove what was made here
 	rm -rf $(VENV) $(OUT) .pytest_cache .mypy_cache .ruff_cache .hypothesis .mutants

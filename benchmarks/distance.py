@@ -21,8 +21,8 @@ from benchmarks.ik import load_robot
 from paprle.compiled import compiled
 from paprle.contracts.settings import GateSettings, SceneBodySettings
 from paprle.contracts.types import Vec
-from paprle.robot.arrays import Ints, place_joints
-from paprle.robot.bodies import Bodies, make_bodies, place_bodies, to_arrays
+from paprle.robot.arrays import Bodies, Ints, place_joints
+from paprle.robot.bodies import make_bodies, place_bodies, to_arrays
 from paprle.robot.distance import bound_pair, measure_pair
 from paprle.robot.tree import Primitive
 

@@ -27,7 +27,13 @@ import matplotlib.pyplot as plt
 from paprle.config import resolve
 from paprle.config.laws import make_feedback_class
 from paprle.contracts.feedback_settings import RigSettings
-from paprle.contracts.types import GateState, JointState, LeaderSample, readonly
+from paprle.contracts.types import (
+    GateState,
+    JointState,
+    LeaderSample,
+    SessionState,
+    readonly,
+)
 from paprle.haptics.haptics import SessionNotice, make_haptics
 from paprle.hosts.plan import make_leader, make_robot
 from paprle.ipc.records import make_layout
@@ -291,7 +297,7 @@ def time_step(follower, leader):
         q = readonly(0.1 * np.sin(now * 1e-9) * np.ones(len(names)))
         state = JointState(joint_names=names, q=q, dq=q)
         sample = LeaderSample(stamp_ns=now, seq=k, limbs={}, leader_state=state)
-        view = SessionNotice(now, "ENGAGED", True, anchors)
+        view = SessionNotice(now, SessionState.ENGAGED, True, anchors)
         start = time.thread_time()
         haptics.step(now, sample, view, status)
         times.append(time.thread_time() - start)

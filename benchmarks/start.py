@@ -1,15 +1,17 @@
-"""How long ``run.py`` takes from the command line until the robot follows its leader.
+"""How long ``run.py`` takes until the robot follows its leader, and how much memory.
 
-The wall time and, since a busy machine stretches it, the CPU time that each process of
-the session has taken until then: ``python -m benchmarks.start [leader=… follower=…
-env=…]``. Kernels are in the cache from the first run on: the first of its runs counts
-only if they were.
+By phase: until the gate's process is there, and until the session follows. A busy
+machine stretches the wall time, so the CPU time that each process has taken until then
+is told, too; and what all of them keep in memory (PSS: what two share counts once),
+half a second later. One run before those that count fills the caches of kernels and of
+the disk: ``python -m benchmarks.start [leader=… follower=… env=…]``.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import signal
 import statistics
 import subprocess
@@ -20,7 +22,8 @@ from pathlib import Path
 
 from paprle.ipc.process import WORKSPACE
 
-TRIPLE = ("leader=autopilot", "follower=piper", "env=kinematic")
+TRIPLE = ("leader=autopilot", "follower=piper", "env=mujoco")
+SETTLED = 0.5  # [s] chosen: what is loaded only by moving is loaded
 _TICKS = os.sysconf("SC_CLK_TCK")  # [Hz]
 
 
@@ -41,8 +44,23 @@ def name_of(pid: int) -> str:
     return next((w.rsplit(".", 1)[1] for w in words if w.startswith("paprle.")), "run")
 
 
-def measure(words: list[str]) -> tuple[float, dict[str, float]]:
-    """Start a session, wait until it follows, end it; return wall and CPU times."""
+def find_pss(pid: int) -> float:
+    """What a process keeps in memory, its part of what it shares, [MB]."""
+    text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return int(re.search(r"^Pss:\s+(\d+)", text, re.MULTILINE)[1]) * 1024e-6
+
+
+def measure(
+    words: list[str], until: str
+) -> tuple[dict[str, float], dict[str, float], float]:
+    """Start a session, wait until it is in a state, end it.
+
+    Returns:
+        When each phase ended, [s]; CPU time of each process, [s]; their memory, [MB].
+
+    Raises:
+        SystemExit: If it ended before.
+    """
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log.txt"
         command = [sys.executable, str(WORKSPACE / "run.py"), *words]
@@ -54,30 +72,44 @@ def measure(words: list[str]) -> tuple[float, dict[str, float]]:
                 stdout=file,
                 stderr=subprocess.STDOUT,
             )
-        while "ENGAGED" not in log.read_text():
+        phases: dict[str, float] = {}
+        while until not in phases:
             if session.poll() is not None:
                 raise SystemExit(log.read_text())
+            seen = log.read_text() + ("gate" if find_children(session.pid) else "")
+            for name in ("gate", until):
+                if name in seen:
+                    phases.setdefault(name, time.monotonic() - began)
             time.sleep(0.01)
-        wall = time.monotonic() - began
         pids = [session.pid, *find_children(session.pid)]
         cpu = {name_of(pid): find_cpu(pid) for pid in pids}
+        time.sleep(SETTLED)
+        pss = sum(map(find_pss, pids))
         session.send_signal(signal.SIGINT)
         session.wait()
-    return wall, cpu
+    return phases, cpu, pss
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("words", nargs="*", default=TRIPLE, help="settings of run.py")
-    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--until", default="ENGAGED", help="or WAITING: for a person")
     args = parser.parse_args()
-    walls = []
+    measure(list(args.words), args.until)
+    runs = []
     for _ in range(args.runs):
-        wall, cpu = measure(list(args.words))
-        walls.append(wall)
+        phases, cpu, pss = measure(list(args.words), args.until)
+        runs.append((*phases.values(), sum(cpu.values()), pss))
         told = ", ".join(f"{name} {used:.2f}" for name, used in cpu.items())
-        print(f"{wall:.2f} s; CPU {sum(cpu.values()):.2f} s: {told}")
-    print(f"median {statistics.median(walls):.2f} s")
+        reached = ", ".join(f"{name} {at:.2f}" for name, at in phases.items())
+        print(f"{reached} s; CPU {told} s; PSS {pss:.0f} MB", flush=True)
+    medians = map(statistics.median, zip(*runs, strict=True))
+    names = (*phases, "CPU of all", "PSS of all")
+    print(
+        "median: "
+        + ", ".join(f"{n} {m:.2f}" for n, m in zip(names, medians, strict=True))
+    )
     return 0
 
 

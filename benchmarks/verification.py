@@ -22,16 +22,16 @@ N_FIRST = 100  # chosen: steps that warm up
 
 @compiled
 def reach_only(floats, integers, h):
-    _, _, motion, scene, _ = lay_out(floats, integers)
-    scene.work[0] = 0.0
+    _, _, motion, collision, _ = lay_out(floats, integers)
+    collision.measured.work[0] = 0.0
     return motion.c[0] * h
 
 
 @compiled
 def verify_again(floats, integers, h):
-    limits, _, motion, scene, _ = lay_out(floats, integers)
-    scene.work[0] = 0.0
-    return verify_stop(scene, limits.ddq_max, h, motion.c, motion.v_next)
+    limits, _, motion, collision, _ = lay_out(floats, integers)
+    collision.measured.work[0] = 0.0
+    return verify_stop(collision, limits.ddq_max, h, motion.c, motion.v_next)
 
 
 def measure(name: str) -> tuple[int, list[float]]:

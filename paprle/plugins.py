@@ -1,53 +1,38 @@
 """From a plug-in's name to its classes, lazily, and never by anything but a name.
 
-Plug-ins are the folders of ``leaders``, ``followers``, ``feedback``, ``observers`` and
-``links`` beside this package, and the entry points of ``paprle.leaders`` and so on
-(``name = "module:PLUGIN"``). A name is looked up there and nowhere
-else, so that no configuration file can make this program import something. A missing
-SDK, an unknown name and a broken plug-in are three different failures.
+Plug-ins are the folders of ``leaders``, ``followers`` and the packages of the other
+kinds (``paprle.contracts.kinds``) beside this package, and the entry points of
+``paprle.leaders`` and so on (``name = "module:PLUGIN"``). A name is looked up there and
+nowhere else, so that no configuration file can make this program import something. A
+missing SDK, an unknown name and a broken plug-in are three different failures.
 """
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable, Mapping
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any
 
-from paprle.contracts.errors import MissingDependency, PluginBroken, PluginNotFound
+from paprle.contracts.errors import (
+    MissingDependency,
+    PluginBroken,
+    PluginNotFound,
+    suggest,
+)
+from paprle.contracts.kinds import KINDS, PLUGIN_FOLDERS, Kind
 from paprle.contracts.plugins import PluginSpec
 from paprle.ipc.process import WORKSPACE
 
-Kind = Literal["leader", "follower", "feedback", "observer", "link"]
-
-"""The folder that holds ``paprle``, the plug-in packages, ``configs`` and ``urdf``."""
-
-_PACKAGES: Mapping[str, str] = {
-    "leader": "leaders",
-    "follower": "followers",
-    "feedback": "feedback",
-    "observer": "observers",
-    "link": "links",
-}
 _NAME = re.compile(r"[a-z0-9_]+")
 
 
 def is_name(name: str) -> bool:
     """Return whether this may be the name of a plug-in, robot or env."""
     return _NAME.fullmatch(name) is not None
-
-
-def suggest(name: str, choices: Iterable[str], what: str) -> str:
-    """Return the tail of a message: what was meant perhaps, and what exists."""
-    known = sorted(choices)
-    close = difflib.get_close_matches(name, known, n=1)
-    meant = f"did you mean '{close[0]}'? " if close else ""
-    return f"{meant}{what}: {', '.join(known) or 'none'}"
 
 
 def list_names(kind: Kind) -> tuple[str, ...]:
@@ -71,12 +56,12 @@ def find_plugin(kind: Kind, name: str) -> PluginSpec:
         PluginBroken: If it has no ``PLUGIN`` that is a ``PluginSpec``.
     """
     if is_name(name) and name in _local_names(kind):
-        module, attribute = f"{_PACKAGES[kind]}.{name}", "PLUGIN"
-        _check_not_shadowed(_PACKAGES[kind])
+        module, attribute = f"{KINDS[kind].folder}.{name}", "PLUGIN"
+        _check_not_shadowed(KINDS[kind].folder)
     elif name in (entries := _entries(kind)):
         module, attribute = entries[name].module, entries[name].attr or "PLUGIN"
     else:
-        tail = suggest(name, list_names(kind), f"{_PACKAGES[kind]} there are")
+        tail = suggest(name, list_names(kind), f"{KINDS[kind].folder} there are")
         msg = f"{kind} '{name}': unknown name; {tail}"
         raise PluginNotFound(msg)
     spec = getattr(_import(module, f"{kind} '{name}'", ""), attribute, None)
@@ -156,7 +141,7 @@ def _missing_package(err: ImportError) -> str | None:
     if not isinstance(err, ModuleNotFoundError) or err.name is None:
         return None
     package = err.name.partition(".")[0]
-    is_installed = package in {"paprle", "hardware", *_PACKAGES.values()} or (
+    is_installed = package in {"paprle", "hardware", *PLUGIN_FOLDERS} or (
         find_spec(package) is not None
     )
     return None if is_installed else f"the package '{package}'"
@@ -164,14 +149,14 @@ def _missing_package(err: ImportError) -> str | None:
 
 def _local_names(kind: Kind) -> tuple[str, ...]:
     """Return folders with an ``__init__.py``, and modules in ``feedback``."""
-    folder = WORKSPACE / _PACKAGES[kind]
+    folder = WORKSPACE / KINDS[kind].folder
     names = [path.parent.name for path in folder.glob("*/__init__.py")]
     names += [path.stem for path in folder.glob("*.py") if path.stem != "__init__"]
     return tuple(name for name in names if is_name(name))
 
 
 def _entries(kind: Kind) -> dict[str, EntryPoint]:
-    found = entry_points(group=f"paprle.{_PACKAGES[kind]}")
+    found = entry_points(group=f"paprle.{KINDS[kind].folder}")
     return {entry.name: entry for entry in found if is_name(entry.name)}
 
 

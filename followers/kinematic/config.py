@@ -9,11 +9,12 @@ from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge, Le, Unit, doc
 
 from followers.kinematic.faults import Fault
+from paprle.contracts.plugin_settings import FollowerSettings
 from paprle.contracts.settings import STRICT
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class KinematicConfig:
+class KinematicConfig(FollowerSettings):
     """How fast the robot follows, and where it stands when it is opened."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT

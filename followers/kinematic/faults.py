@@ -15,7 +15,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from paprle.contracts.plugins import Follower
-from paprle.contracts.types import FollowerInfo, FollowerState, Vec, readonly
+from paprle.contracts.types import (
+    ClosePolicy,
+    FollowerInfo,
+    FollowerState,
+    Vec,
+    readonly,
+)
 
 _SLOW_NS = 200_000_000  # [ns] spec: safety.md section 4, row 5: 5 Hz
 _DELAY_NS = 300_000_000  # [ns] spec: safety.md section 4, row 5: 300 ms
@@ -181,6 +187,6 @@ class FaultyFollower(Follower):
         q = self._inner.read().q
         self._inner.write(self._faults.change_command(q_cmd, q, self.clock()))
 
-    def close(self, policy: str) -> None:
+    def close(self, policy: ClosePolicy = "hold") -> None:
         """Close the inner follower."""
         self._inner.close(policy)

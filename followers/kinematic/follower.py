@@ -11,7 +11,13 @@ from followers.kinematic.faults import Faults
 from followers.kinematic.plant import Plant
 from paprle.contracts.errors import CommandError, DeviceError
 from paprle.contracts.plugins import Clock, Follower
-from paprle.contracts.types import FollowerInfo, FollowerState, RobotInfo, Vec
+from paprle.contracts.types import (
+    ClosePolicy,
+    FollowerInfo,
+    FollowerState,
+    RobotInfo,
+    Vec,
+)
 
 
 class KinematicFollower(Follower):
@@ -81,7 +87,7 @@ class KinematicFollower(Follower):
         plant.step(self._faults.change_command(q_cmd, plant.q, self.clock()))
         self._n_writes += 1
 
-    def close(self, policy: str) -> None:  # noqa: ARG002 - it stands either way
+    def close(self, policy: ClosePolicy = "hold") -> None:  # noqa: ARG002 - it stands either way
         """Let go of the plant."""
         self._plant = None
 

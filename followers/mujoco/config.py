@@ -8,6 +8,8 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, Le, Unit, doc
 
+from hardware.mujoco.mechanism import BLOCK
+from paprle.contracts.plugin_settings import FollowerSettings
 from paprle.contracts.settings import STRICT
 
 _WHOLE = 1e-6  # chosen: how far from a whole number rounding may leave a ratio
@@ -37,7 +39,7 @@ class RandomiseConfig:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MujocoConfig:
+class MujocoConfig(FollowerSettings):
     """How the robot is simulated, and in what world."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
@@ -82,6 +84,11 @@ class MujocoConfig:
                 "a period of whole time steps, to which rate or timestep are changed: "
                 f"{self.rate:g} [Hz] is {steps:g} steps of {self.timestep:g} [s]"
             )
+
+    @property
+    def objects(self) -> tuple[str, ...]:
+        """The block, where something carries it."""
+        return (BLOCK,) if self.block else ()
 
     @property
     def n_steps(self) -> int:

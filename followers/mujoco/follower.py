@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import mujoco
 import numpy as np
-import pinocchio as pin
 
 from followers.mujoco.config import MujocoConfig
 from followers.mujoco.scene import make_mechanism, make_options
 from followers.mujoco.view import View
-from hardware.mujoco.model import SimModel, build_model
+from hardware.mujoco.model import Indices, SimModel, build_model
 from hardware.mujoco.robot import LAG, set_home
 from paprle.contracts.errors import CommandError, DeviceError
 from paprle.contracts.plugins import Clock, Follower
-from paprle.contracts.types import FollowerInfo, FollowerState, RobotInfo, Vec, readonly
+from paprle.contracts.types import (
+    ClosePolicy,
+    FollowerInfo,
+    FollowerState,
+    RobotInfo,
+    Vec,
+    readonly,
+)
+
+_POSE_ROW = np.array([0, 1, 2, 4, 5, 6, 3])
+"""Where xyz + quat_xyzw are in the seven numbers of a free joint."""
 
 
 class MujocoFollower(Follower):
@@ -26,6 +37,9 @@ class MujocoFollower(Follower):
         self._sim: SimModel | None = None
         self._data: mujoco.MjData | None = None
         self._view: View | None = None
+        self._object_ids: Indices | None = None
+        missing = np.full((len(config.objects), 7), np.nan)
+        self._no_objects = readonly(missing) if config.objects else None
         self._fault = "expected an open follower, got a closed one; call open() first"
 
     def open(self) -> FollowerInfo:
@@ -44,6 +58,7 @@ class MujocoFollower(Follower):
             self._sim = build_model(mechanism, make_options(config, self.robot))
         except (ValueError, mujoco.FatalError) as err:
             raise DeviceError(f"env 'mujoco': {err}") from err
+        self._object_ids = _find_rows(self._sim.objects, config.objects)
         self._data = mujoco.MjData(self._sim.model)
         self._data.ctrl[:] = mechanism.home
         set_home(self._sim.model, self._data, mechanism)
@@ -70,10 +85,7 @@ class MujocoFollower(Follower):
             dq=readonly(data.qvel[sim.dof_ids]),
             tau=readonly(data.qfrc_actuator[sim.dof_ids]),
             sim_time=float(data.time),
-            objects={
-                name: _make_pose(data.qpos[begin : begin + 7])
-                for name, begin in sim.objects.items()
-            },
+            objects=self._read_objects(data),
         )
 
     def write(self, q_cmd: Vec) -> None:
@@ -101,12 +113,20 @@ class MujocoFollower(Follower):
         if self._view is not None:
             self._view.show(data.time, data.qpos)
 
-    def close(self, policy: str) -> None:  # noqa: ARG002 - its time ends either way
+    def close(self, policy: ClosePolicy = "hold") -> None:  # noqa: ARG002 - its time ends either way
         """Drop the simulation and end the view; nothing falls, for no time passes."""
         if self._view is not None:
             self._view.close()
         self._view = self._data = self._sim = None
         self._fault = "expected an open follower, got a closed one; call open() first"
+
+    def _read_objects(self, data: mujoco.MjData) -> Vec | None:
+        rows = self._object_ids
+        if rows is None:
+            return self._no_objects
+        poses: Vec = data.qpos[rows]
+        poses.setflags(write=False)
+        return poses
 
     def _running(self) -> tuple[SimModel, mujoco.MjData]:
         if self._fault or self._sim is None or self._data is None:
@@ -123,10 +143,15 @@ def _compute_lag(config: MujocoConfig) -> float:
     return max(0.0, LAG - 0.5 * (1.0 / config.rate + config.timestep))
 
 
-def _make_pose(numbers: Vec) -> pin.SE3:
-    """Return the pose in seven numbers of a free joint: position, quat_wxyz."""
-    quat_xyzw = numbers[[4, 5, 6, 3]]
-    return pin.XYZQUATToSE3(np.concatenate([numbers[:3], quat_xyzw]))
+def _find_rows(begins: Mapping[str, int], names: Sequence[str]) -> Indices | None:
+    """Return where xyz + quat_xyzw of each object are in ``data.qpos``, shape (o, 7).
+
+    A free joint has quat_wxyz. What carries no object has none: then there are no rows.
+    """
+    if not names or set(begins) != set(names):
+        return None
+    rows: Indices = np.array([begins[name] for name in names])[:, None] + _POSE_ROW
+    return rows
 
 
 def _describe_warnings(data: mujoco.MjData) -> str:

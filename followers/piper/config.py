@@ -8,11 +8,12 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
+from paprle.contracts.plugin_settings import FollowerSettings
 from paprle.contracts.settings import STRICT
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PiperConfig:
+class PiperConfig(FollowerSettings):
     """Where the arm is, and what is not to be read from it."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT

@@ -11,7 +11,14 @@ from followers.piper.config import PiperConfig
 from hardware.piper.bus import BusError
 from paprle.contracts.errors import CommandError, DeviceError
 from paprle.contracts.plugins import Clock, Follower
-from paprle.contracts.types import FollowerInfo, FollowerState, RobotInfo, Vec, readonly
+from paprle.contracts.types import (
+    ClosePolicy,
+    FollowerInfo,
+    FollowerState,
+    RobotInfo,
+    Vec,
+    readonly,
+)
 
 _LOG = logging.getLogger(__name__)
 
@@ -91,7 +98,7 @@ class PiperFollower(Follower):
         for arm, ids in self._arms:
             arm.write(q_cmd[ids])
 
-    def close(self, policy: str) -> None:
+    def close(self, policy: ClosePolicy = "hold") -> None:
         """Leave the arms holding where they are; ``off`` takes their power: they fall.
 
         Args:

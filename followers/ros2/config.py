@@ -9,7 +9,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge, Gt, Le, Unit, doc
 
 from hardware.ros.transports import NodeSettings
+from paprle.contracts.plugin_settings import FollowerSettings
 from paprle.contracts.settings import STRICT
+from paprle.contracts.types import PowerOff
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,7 +55,7 @@ class CommandConfig:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RosConfig(NodeSettings):
+class RosConfig(NodeSettings, FollowerSettings):
     """How the graph is joined, and where the robot is in it."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
@@ -113,9 +115,9 @@ class RosConfig(NodeSettings):
     running_topic: Annotated[
         str, doc("Latched Bool that is false while the robot is stopped; may be empty.")
     ] = ""
-    power_off: Annotated[
-        Literal["falls", "brakes"], doc("What the arm does when its power goes.")
-    ] = "falls"
+    power_off: Annotated[PowerOff, doc("What the arm does when its power goes.")] = (
+        "falls"
+    )
 
     def __post_init__(self) -> None:
         for joint, scale in self.joint_scale.items():

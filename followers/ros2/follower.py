@@ -14,7 +14,14 @@ from hardware.ros.robot import RobotSpec, RosRobot
 from hardware.ros.transports import open_bus
 from paprle.contracts.errors import CommandError, DeviceError
 from paprle.contracts.plugins import Clock, Follower
-from paprle.contracts.types import FollowerInfo, FollowerState, RobotInfo, Vec, readonly
+from paprle.contracts.types import (
+    ClosePolicy,
+    FollowerInfo,
+    FollowerState,
+    RobotInfo,
+    Vec,
+    readonly,
+)
 
 
 class RosFollower(Follower):
@@ -100,7 +107,7 @@ class RosFollower(Follower):
         except BusError as err:
             raise DeviceError(f"ros: {err}") from err
 
-    def close(self, policy: str) -> None:  # noqa: ARG002 - power is the robot's to switch
+    def close(self, policy: ClosePolicy = "hold") -> None:  # noqa: ARG002 - power is the robot's to switch
         """Leave the graph; the robot holds at the end of the last command."""
         self._remote = None
         if self._bus is not None:

@@ -1,8 +1,8 @@
-"""One bus of servos: all angles at once, torques out, health in between.
+"""One bus of servos: reads all angles at once, writes torques, checks health between.
 
-Used by one thread. Angles are those of the servos' horns: count 2048 is 0, counter-
+One thread uses it. Angles are those of the servos' horns: count 2048 is 0, counter-
 clockwise positive, over several turns. A servo that falls silent is left out, so that
-the others go on, and taken in again by ``revive``.
+the others go on; ``reconnect`` brings it back.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from dynamixel_sdk.robotis_def import COMM_SUCCESS
 
 from hardware.dynamixel.counts import BetweenCounts
 from hardware.dynamixel.errors import BusError, BusTimeout, ServoError
-from hardware.dynamixel.inspection import Servo
-from hardware.dynamixel.member import WATCHDOG, Health, Member
+from hardware.dynamixel.inspection import ServoSpec
 from hardware.dynamixel.models import Register, find_model
+from hardware.dynamixel.servo import WATCHDOG, Health, Servo
 from hardware.dynamixel.wire import Wire
 
 Vec = npt.NDArray[np.float64]
@@ -40,11 +40,12 @@ class Reading:
     """All servos at one instant.
 
     Attributes:
-        stamp_ns: When they were asked, on the owner's clock, [ns].
+        stamp_ns: When they were asked, on the clock of the bus, [ns].
         angle: Angles, shape (n,), [rad], within a count; NaN for a silent servo.
         velocity: Velocities, shape (n,), [rad/s]; NaN likewise.
         torque: From the measured current, shape (n,), [N·m]; NaN where not measured.
-        epoch: Grows when a servo is taken in: its turns may count anew, shape (n,).
+        epoch: Grows when a servo is configured: its count of turns may have started
+            anew, shape (n,).
     """
 
     stamp_ns: int
@@ -56,14 +57,14 @@ class Reading:
 
 @dataclass
 class Counters:
-    """What went wrong and was got over.
+    """Faults that the bus recovered from.
 
     Attributes:
         n_cycles: Readings asked for.
         n_retried: Readings asked for again.
         n_missed: Readings for which each servo had to be asked alone.
         n_lost: Servos left out.
-        n_revived: Servos taken in again.
+        n_reconnected: Servos that came back.
         n_watchdog: Watchdogs that had stopped a servo.
     """
 
@@ -71,7 +72,7 @@ class Counters:
     n_retried: int = 0
     n_missed: int = 0
     n_lost: int = 0
-    n_revived: int = 0
+    n_reconnected: int = 0
     n_watchdog: int = 0
 
 
@@ -80,7 +81,7 @@ class _Group:
     """Servos whose measurements lie at the same registers, read with one packet."""
 
     span: Register
-    members: list[int]
+    servos: list[int]
     read: GroupSyncRead
 
 
@@ -89,34 +90,34 @@ class Bus:
 
     Attributes:
         wire: Single questions and answers.
-        members: The servos, in the order of every array.
-        counters: What was got over.
+        servos: The servos, in the order of every array.
+        counters: Faults that the bus recovered from.
         is_fast: Whether all servos of a group answer in one packet.
     """
 
     def __init__(
-        self, wire: Wire, servos: Sequence[Servo], clock: Callable[[], int]
+        self, wire: Wire, specs: Sequence[ServoSpec], clock: Callable[[], int]
     ) -> None:
         self.wire, self._clock = wire, clock
-        self.members = [Member(servo, find_model(servo.model)) for servo in servos]
+        self.servos = [Servo(spec, find_model(spec.model)) for spec in specs]
         self.counters = Counters()
-        units = [member.model.angle_unit for member in self.members]
+        units = [servo.model.angle_unit for servo in self.servos]
         self._between = BetweenCounts(np.array(units))
         self.is_fast = True
         self._groups: list[_Group] = []
         self._next_health = 0
-        self._next_revival = 0
+        self._next_reconnection = 0
         self._n_mute = 0
 
     @property
     def caps(self) -> Vec:
         """Largest torque of each servo, shape (n,), [N·m]; 0 where it has none."""
-        return np.array([member.cap for member in self.members])
+        return np.array([servo.cap for servo in self.servos])
 
     @property
     def is_alive(self) -> npt.NDArray[np.bool_]:
         """Which servos answer, shape (n,)."""
-        return np.array([member.is_alive for member in self.members], dtype=np.bool_)
+        return np.array([servo.is_alive for servo in self.servos], dtype=np.bool_)
 
     def open(self, *, needs_all: bool = True) -> None:
         """Open the port, look at every servo, and leave them limp.
@@ -130,7 +131,7 @@ class Bus:
         self._n_mute = 0
         self.wire.open()
         problems = [
-            text for member in self.members for text in member.take_in(self.wire)
+            text for servo in self.servos for text in servo.configure(self.wire)
         ]
         if problems and (needs_all or not self.is_alive.any()):
             raise BusError(problems)
@@ -139,8 +140,8 @@ class Bus:
 
     def assume_present(self) -> None:
         """Read from servos as they are, on a wire that is open: nothing is written."""
-        for member in self.members:
-            member.is_alive = True
+        for servo in self.servos:
+            servo.is_alive = True
         self._make_groups()
         self._choose_reading()
 
@@ -148,11 +149,11 @@ class Bus:
         """Ask all servos for their state.
 
         Returns:
-            What they say; None when nobody says anything, which a pause of the host or
-            the adapter looks like too.
+            Their state; None when no servo answers, which a pause of the host or of the
+            adapter looks like too.
 
         Raises:
-            BusTimeout: If nobody has answered for some time.
+            BusTimeout: If no servo has answered for some time.
         """
         self.counters.n_cycles += 1
         stamp_ns = self._clock()
@@ -161,17 +162,17 @@ class Bus:
         for group in self._groups:
             found = self._read_group(group)
             rows |= found
-            missing += [i for i in group.members if i not in found]
+            missing += [i for i in group.servos if i not in found]
         if missing:
             self._ask_each(missing, rows)
-        if all(i in rows for i, m in enumerate(self.members) if m.is_alive):
+        if all(i in rows for i, servo in enumerate(self.servos) if servo.is_alive):
             self._n_mute = 0
             return self._decode(stamp_ns, rows)
         self._n_mute += 1
         if self._n_mute >= _MUTE_CYCLES:
             raise BusTimeout(
-                f"port '{self.wire.path}': expected answers, got none of any servo; "
-                "check the power of the servos"
+                f"port '{self.wire.path}': no servo answered; check servo power and "
+                "cable"
             )
         return None
 
@@ -185,18 +186,18 @@ class Bus:
             BusError: If the port is gone.
         """
         groups: dict[Register, GroupSyncWrite] = {}
-        for member, tau in zip(self.members, torque.tolist(), strict=True):
-            if not member.is_enabled:
+        for servo, tau in zip(self.servos, torque.tolist(), strict=True):
+            if not servo.is_enabled:
                 continue
-            at = member.goal
+            at = servo.goal
             if at not in groups:
                 groups[at] = GroupSyncWrite(
                     self.wire.port, self.wire.packets, at.address, at.size
                 )
-            member.share = min(member.share + _RETURN, 1.0)
-            count = member.encode(tau * member.share * member.is_alive)
+            servo.share = min(servo.share + _RETURN, 1.0)
+            count = servo.encode(tau * servo.share * servo.is_alive)
             data = count.to_bytes(at.size, "little", signed=True)
-            groups[at].addParam(member.servo.id, data)
+            groups[at].addParam(servo.spec.id, data)
         for group in groups.values():
             self.wire.run(group, "txPacket")
 
@@ -208,7 +209,7 @@ class Bus:
         Raises:
             BusError: If the port is gone.
         """
-        waiting = next((m for m in self.members if m.is_waiting), None)
+        waiting = next((servo for servo in self.servos if servo.is_waiting), None)
         if waiting is None:
             return
         try:
@@ -219,7 +220,7 @@ class Bus:
     @property
     def is_limp(self) -> bool:
         """Whether no servo may hold torque."""
-        return not any(member.is_enabled for member in self.members)
+        return not any(servo.is_enabled for servo in self.servos)
 
     def disable(self, *, asks_silent: bool = False) -> list[str]:
         """Make all servos limp and see that they are; never raises.
@@ -229,33 +230,33 @@ class Bus:
 
         Args:
             asks_silent: Wait for the answer of those that have fallen silent, too; else
-                they are told without waiting, and ``revive`` sees to them.
+                they are told without waiting, and ``reconnect`` sees to them.
 
         Returns:
             What could not be verified, a line a servo.
         """
         try:
-            self.write_torque(np.zeros(len(self.members)))
+            self.write_torque(np.zeros(len(self.servos)))
         except BusError as err:
             _LOG.debug("%s", err)  # told of each servo below
         told = [
-            self._switch_off(member, asks=member.is_alive or asks_silent)
-            for member in self.members
-            if member.is_enabled
+            self._switch_off(servo, asks=servo.is_alive or asks_silent)
+            for servo in self.servos
+            if servo.is_enabled
         ]
         return [text for text in told if text]
 
-    def _switch_off(self, member: Member, *, asks: bool) -> str:
+    def _switch_off(self, servo: Servo, *, asks: bool) -> str:
         """Make one servo limp; returns why that is not verified, or nothing."""
         what = "torque off is not verified"
         try:
             if asks:
-                member.make_limp(self.wire)
+                servo.make_limp(self.wire)
                 return ""
-            member.give_up(self.wire)
+            servo.give_up(self.wire)
         except BusError as err:
             return f"{err}; {what}"
-        return f"servo {member.servo.id} on '{self.wire.path}': it is silent; {what}"
+        return f"servo {servo.spec.id} on '{self.wire.path}': it is silent; {what}"
 
     def check_next(self) -> Health | None:
         """Ask the next servo how it is; n calls a second ask each once a second.
@@ -266,10 +267,10 @@ class Bus:
         Raises:
             BusError: If the port is gone.
         """
-        self._next_health = (self._next_health + 1) % len(self.members)
-        member = self.members[self._next_health]
+        self._next_health = (self._next_health + 1) % len(self.servos)
+        servo = self.servos[self._next_health]
         try:
-            found = member.check(self.wire) if member.is_alive else None
+            found = servo.check(self.wire) if servo.is_alive else None
         except (BusTimeout, ServoError) as err:
             _LOG.warning("%s", err)
             return None
@@ -279,26 +280,26 @@ class Bus:
         self.counters.n_watchdog += has_tripped
         return health
 
-    def revive(self) -> bool:
-        """Look whether one of the silent servos answers again, and take it in.
+    def reconnect(self) -> bool:
+        """Ask one of the silent servos, and configure it if it answers again.
 
         Returns:
-            Whether one was taken in.
+            Whether one came back.
 
         Raises:
             BusError: If the port is gone.
         """
-        silent = [member for member in self.members if not member.is_alive]
+        silent = [servo for servo in self.servos if not servo.is_alive]
         if not silent:
             return False
-        self._next_revival += 1
-        member = silent[self._next_revival % len(silent)]
-        if member.is_enabled:
-            member.give_up(self.wire)  # again: it may hear, and only not be heard
-        is_there = self.wire.ping(member.servo.id, tries=1) is not None
-        if not is_there or member.take_in(self.wire):
+        self._next_reconnection += 1
+        servo = silent[self._next_reconnection % len(silent)]
+        if servo.is_enabled:
+            servo.give_up(self.wire)  # again: it may hear, and only not be heard
+        is_there = self.wire.ping(servo.spec.id, tries=1) is not None
+        if not is_there or servo.configure(self.wire):
             return False
-        self.counters.n_revived += 1
+        self.counters.n_reconnected += 1
         self._make_groups()
         return True
 
@@ -310,25 +311,25 @@ class Bus:
         """
         problems = self.disable(asks_silent=True)
         self.wire.close()
-        for member in self.members:
-            member.is_alive = False
+        for servo in self.servos:
+            servo.is_alive = False
         own = f"nobody speaks any more, so its own watchdog ends it in {WATCHDOG:g} [s]"
         return [f"{problem}; {own}" for problem in problems]
 
     def _make_groups(self) -> None:
         """Put the servos that answer into groups of equal registers."""
         spans: dict[Register, list[int]] = {}
-        for i, member in enumerate(self.members):
-            if member.is_alive:
-                spans.setdefault(member.span, []).append(i)
+        for i, servo in enumerate(self.servos):
+            if servo.is_alive:
+                spans.setdefault(servo.span, []).append(i)
         self._groups = []
-        for span, members in spans.items():
+        for span, servos in spans.items():
             read = GroupSyncRead(
                 self.wire.port, self.wire.packets, span.address, span.size
             )
-            for i in members:
-                read.addParam(self.members[i].servo.id)
-            self._groups.append(_Group(span, members, read))
+            for i in servos:
+                read.addParam(self.servos[i].spec.id)
+            self._groups.append(_Group(span, servos, read))
 
     def _choose_reading(self) -> None:
         """Read fast where all servos' firmware knows how to."""
@@ -350,7 +351,7 @@ class Bus:
             self.counters.n_retried += attempt > 0
             if self._sync(group):
                 rows = group.read.data_dict.values()  # in the order they were added
-                return dict(zip(group.members, map(bytes, rows), strict=True))
+                return dict(zip(group.servos, map(bytes, rows), strict=True))
         self.counters.n_missed += 1
         return {}
 
@@ -362,20 +363,20 @@ class Bus:
                 return
         for i in missing:
             _LOG.warning(
-                "servo %d on '%s': expected answers, got none while others answer; "
-                "check its cable and power",
-                self.members[i].servo.id,
+                "servo %d on '%s': it does not answer, other servos do; check its "
+                "cable and power",
+                self.servos[i].spec.id,
                 self.wire.path,
             )
-            self.members[i].give_up(self.wire)
+            self.servos[i].give_up(self.wire)
             self.counters.n_lost += 1
         if missing:
             self._make_groups()
 
     def _ask_alone(self, i: int, tries: int, rows: dict[int, bytes]) -> bool:
-        member = self.members[i]
+        servo = self.servos[i]
         try:
-            rows[i] = self.wire.read_block(member.servo.id, member.span, tries)
+            rows[i] = self.wire.read_block(servo.spec.id, servo.span, tries)
         except BusTimeout:
             return False
         return True
@@ -383,11 +384,11 @@ class Bus:
     def _decode(self, stamp_ns: int, rows: dict[int, bytes]) -> Reading:
         """Turn the registers of all servos into SI units."""
         decoded = [
-            member.decode(rows[i]) if i in rows else _SILENT
-            for i, member in enumerate(self.members)
+            servo.decode(rows[i]) if i in rows else _SILENT
+            for i, servo in enumerate(self.servos)
         ]
         values = np.array(decoded).T
         values[0] = self._between.step(values[0], values[1], stamp_ns)
         values.setflags(write=False)
-        epoch = np.array([member.epoch for member in self.members], dtype=np.int64)
+        epoch = np.array([servo.epoch for servo in self.servos], dtype=np.int64)
         return Reading(stamp_ns, values[0], values[1], values[2], epoch)

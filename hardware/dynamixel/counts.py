@@ -1,9 +1,9 @@
 """Angles between the counts of an encoder; pure.
 
 A count says that the horn is somewhere within it, 1.5 mrad wide at 4096 counts a turn.
-Taken for an angle, it makes a slow motion a staircase whose steps ask a robot for tens
-of rad/s². Anywhere within the count is as true: the angle told goes on at the measured
-velocity and is brought back only as far as the count demands. It has no delay.
+Used as an angle, it turns a slow motion into a staircase whose steps ask a robot for
+tens of rad/s². Any angle within the count is as likely. So the estimate moves on at the
+measured velocity and is corrected only as far as the count demands. It adds no delay.
 """
 
 from __future__ import annotations

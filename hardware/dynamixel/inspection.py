@@ -33,7 +33,7 @@ _CURES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Servo:
+class ServoSpec:
     """A servo that should be on the bus.
 
     Attributes:
@@ -58,12 +58,12 @@ class Problem:
     is_fatal: bool = True
 
 
-def read_table(wire: Wire, servo: Servo) -> Mapping[str, int]:
+def read_table(wire: Wire, spec: ServoSpec) -> Mapping[str, int]:
     """Return a servo's registers by the vendor's names, unsigned.
 
     Args:
         wire: An open wire.
-        servo: Whom to ask.
+        spec: Whom to ask.
 
     Returns:
         EEPROM and RAM up to the temperature.
@@ -72,14 +72,14 @@ def read_table(wire: Wire, servo: Servo) -> Mapping[str, int]:
         BusTimeout: If it does not answer properly.
         BusError: If the port is gone.
     """
-    model = find_model(servo.model)
+    model = find_model(spec.model)
     values: dict[str, int] = {}
     for first, last in (
         ("Model Number", "Shutdown"),
         ("Torque Enable", "Present Temperature"),
     ):
         span = model.span(first, last)
-        block = wire.read_block(servo.id, span)
+        block = wire.read_block(spec.id, span)
         for name, register in model.registers.items():
             at = register.address - span.address
             if at >= 0 and at + register.size <= span.size:
@@ -88,12 +88,12 @@ def read_table(wire: Wire, servo: Servo) -> Mapping[str, int]:
     return values
 
 
-def find_absence(wire: Wire, servo: Servo) -> Problem | None:
+def find_absence(wire: Wire, spec: ServoSpec) -> Problem | None:
     """Say that a servo is missing, of another model, or not alone with its id.
 
     Args:
         wire: An open wire.
-        servo: Whom to look for.
+        spec: Whom to look for.
 
     Returns:
         The problem; None if exactly this servo answers.
@@ -101,9 +101,9 @@ def find_absence(wire: Wire, servo: Servo) -> Problem | None:
     Raises:
         BusError: If the port is gone.
     """
-    where = f"servo {servo.id} on '{wire.path}'"
-    number = wire.ping(servo.id)
-    if is_duplicated(wire, servo):
+    where = f"servo {spec.id} on '{wire.path}'"
+    number = wire.ping(spec.id)
+    if is_duplicated(wire, spec):
         return Problem(
             f"{where}: expected one servo with this id, got answers of two at once; "
             f"connect one of them alone and give it another id {_WIZARD}"
@@ -113,20 +113,20 @@ def find_absence(wire: Wire, servo: Servo) -> Problem | None:
             f"{where}: expected an answer, got none at {wire.baud} [bit/s]; check its "
             "cable, power, id and baud rate (paprle doctor looks for it)"
         )
-    if number != find_model(servo.model).number:
+    if number != find_model(spec.model).number:
         return Problem(
-            f"{where}: expected a {servo.model}, got a {find_name(number)}; "
+            f"{where}: expected a {spec.model}, got a {find_name(number)}; "
             "correct the model in the config, or the id of the servo"
         )
     return None
 
 
-def is_duplicated(wire: Wire, servo: Servo) -> bool:
+def is_duplicated(wire: Wire, spec: ServoSpec) -> bool:
     """Whether two servos answer to this id: collisions, or a second answer each time.
 
     Args:
         wire: An open wire.
-        servo: The id and model to try.
+        spec: The id and model to try.
 
     Returns:
         Whether most probes show it; single spoiled packets do not.
@@ -134,31 +134,33 @@ def is_duplicated(wire: Wire, servo: Servo) -> bool:
     Raises:
         BusError: If the port is gone.
     """
-    model, n_double, n_spoiled = find_model(servo.model), 0, 0
+    model, n_double, n_spoiled = find_model(spec.model), 0, 0
     block = model.span("Realtime Tick", "Present Temperature")
     for _ in range(_N_PROBES):
-        n_double += wire.has_echo(servo.id)
+        n_double += wire.has_echo(spec.id)
         before = wire.n_failed["corrupt"]
         try:
-            wire.read_block(servo.id, block, tries=1)
+            wire.read_block(spec.id, block, tries=1)
         except BusTimeout:
             n_spoiled += wire.n_failed["corrupt"] > before
         n_double += wire.has_more()
     return n_double > _N_PROBES or n_spoiled >= _N_PROBES - 1
 
 
-def find_problems(servo: Servo, values: Mapping[str, int], where: str) -> list[Problem]:
+def find_problems(
+    spec: ServoSpec, values: Mapping[str, int], where: str
+) -> list[Problem]:
     """Judge a servo by its registers.
 
     Args:
-        servo: What it should be.
+        spec: What it should be.
         values: Its registers, of ``read_table``.
         where: How messages name it.
 
     Returns:
         Everything wrong with it.
     """
-    model = find_model(servo.model)
+    model = find_model(spec.model)
     return [
         *_judge_errors(values, where),
         *_judge_settings(model, values, where),

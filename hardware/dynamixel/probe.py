@@ -1,4 +1,4 @@
-"""Measurements on a bus that has an owner: where servos stand, how torque moves one."""
+"""Measurements on a bus with its thread: where servos stand, how torque moves one."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hardware.dynamixel.bus import Reading
+from hardware.dynamixel.bus_thread import BusThread
 from hardware.dynamixel.errors import BusTimeout
-from hardware.dynamixel.owner import BusOwner
 from hardware.dynamixel.torque import TorqueCommand
 
 Vec = npt.NDArray[np.float64]
@@ -50,11 +50,11 @@ class Swing:
     torque: Vec
 
 
-def stand(owner: BusOwner, duration: float) -> Stand:
+def stand(bus: BusThread, duration: float) -> Stand:
     """Watch where the servos are for a while.
 
     Args:
-        owner: Their bus.
+        bus: Their bus.
         duration: How long, [s].
 
     Returns:
@@ -66,18 +66,18 @@ def stand(owner: BusOwner, duration: float) -> Stand:
     end = time.monotonic() + duration
     angles: list[Vec] = []
     while time.monotonic() < end or not angles:
-        angles.append(_next_reading(owner).angle)
+        angles.append(_next_reading(bus).angle)
     found = np.array(angles)
     return Stand(found.mean(axis=0), np.ptp(found, axis=0))
 
 
 def swing(
-    owner: BusOwner, i: int, profile: Callable[[float, float], float | None]
+    bus: BusThread, i: int, profile: Callable[[float, float], float | None]
 ) -> Swing:
     """Move one servo by a torque and let go of it.
 
     Args:
-        owner: Its bus.
+        bus: Its bus.
         i: Its place on the bus.
         profile: Torque by time [s] and angle [rad], [N·m]; None when it is over.
 
@@ -88,35 +88,33 @@ def swing(
         BusTimeout: If the bus falls silent.
     """
     begin, rows = time.monotonic(), []
-    n = len(owner.settings.servos)
+    n = len(bus.settings.servos)
     try:
         while True:
-            reading = _next_reading(owner)
+            reading = _next_reading(bus)
             t = time.monotonic() - begin
             wanted = profile(t, float(reading.angle[i]))
             if wanted is None:
                 break
             tau = np.zeros(n)
             tau[i] = wanted
-            owner.post(TorqueCommand(tau, time.monotonic_ns()))
+            bus.post(TorqueCommand(tau, time.monotonic_ns()))
             row = (reading.angle[i], reading.velocity[i], reading.torque[i])
             rows.append((reading.stamp_ns * 1e-9, *row))
     finally:
-        owner.post(TorqueCommand(np.zeros(n), 0, is_release=True))
+        bus.post(TorqueCommand(np.zeros(n), 0, is_release=True))
     return Swing(*np.array(rows).reshape(-1, 4).T)
 
 
-def _next_reading(owner: BusOwner) -> Reading:
+def _next_reading(bus: BusThread) -> Reading:
     """Wait for a reading that is newer than the present one."""
-    before = owner.latest()
+    before = bus.latest()
     end = time.monotonic() + _PATIENCE
     while time.monotonic() < end:
         time.sleep(_PERIOD)
-        now = owner.latest()
+        now = bus.latest()
         is_new = before is None or (now is not None and now.seq > before.seq)
         if now is not None and is_new and now.is_open:
             return now.reading
-    path = owner.settings.path
-    raise BusTimeout(
-        f"port '{path}': expected readings, got none; check cable and power"
-    )
+    path = bus.settings.path
+    raise BusTimeout(f"port '{path}': no readings came; check cable and power")

@@ -1,9 +1,9 @@
-"""What may be rendered of the torques that are asked for; pure.
+"""Limits on the torques that are asked for; pure.
 
-Within the caps, never faster than from nothing to the cap in 20 ms, nothing once the
-command is older than 50 ms, and down to nothing within 200 ms when told to stop. Where
-nothing is asked for any more, torque stays on for a second: a moment's silence costs no
-readings, and switching servos off and on does.
+Torques stay within the caps and rise from 0 to the cap in no less than 20 ms. A command
+older than 50 ms renders nothing. On a stop, torque ramps to 0 within 200 ms. When no
+torque is asked for any more, servos stay enabled at zero for a second, because
+switching them off and on costs readings.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _RISE = 0.02  # [s] chosen: from 0 to the cap; a contact is felt within 50 ms
 
 @dataclass(frozen=True, slots=True)
 class TorqueCommand:
-    """Torques that somebody wants.
+    """Torques to render.
 
     Attributes:
         tau: At the servos' horns, shape (n,), [N·m].
@@ -44,7 +44,7 @@ class TorqueShaper:
     """Remembers what was rendered last, to limit its rate and to ramp it down.
 
     Attributes:
-        is_limp: Nothing is rendered, and torque may be off.
+        is_limp: Nothing is rendered, and servos may be switched off.
     """
 
     def __init__(self, n: int) -> None:

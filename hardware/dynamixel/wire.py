@@ -237,8 +237,7 @@ class Wire:
             raise self._gone(err) from err
 
     def _gone(self, err: Exception) -> BusError:
-        """Return the error of a port that failed under our hands."""
+        """Return the error of a port that failed while it was open."""
         return BusError(
-            f"port '{self.path}': expected it to stay open, got '{err}'; "
-            "plug the adapter in again"
+            f"port '{self.path}': it failed with '{err}'; plug the adapter in again"
         )

@@ -10,6 +10,9 @@ import numpy.typing as npt
 
 Vec = npt.NDArray[np.float64]
 
+BLOCK = "block"
+"""Name of the object to grasp."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MimicJoint:

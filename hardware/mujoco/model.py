@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from hardware.mujoco.mechanism import Mechanism, ModelOptions
+from hardware.mujoco.mechanism import BLOCK, Mechanism, ModelOptions
 from hardware.mujoco.robot import (
     add_servos,
     compute_inertias,
@@ -16,7 +16,7 @@ from hardware.mujoco.robot import (
     make_robot_spec,
     set_home,
 )
-from hardware.mujoco.world import BLOCK, Place, add_world, find_place
+from hardware.mujoco.world import Place, add_world, find_place
 
 Indices = npt.NDArray[np.intp]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from hardware.mujoco.mechanism import Vec
+from hardware.mujoco.mechanism import BLOCK, Vec
 
 _DESK_HEIGHT = 0.75  # [m] chosen: a desk
 _TABLE_HALF_SIZE = (0.6, 0.7, 0.02)  # [m] chosen: reaches 1 m before the base
@@ -22,7 +22,6 @@ _OVERHANG = 0.05  # [m] chosen: links lower than this below the base are legs
 
 _SKY, _HORIZON = (0.93, 0.95, 0.98), (0.62, 0.70, 0.80)  # chosen: light paper
 
-BLOCK = "block"
 _BLOCK_HALF_SIZE = 0.015  # [m] chosen: fits between the fingers of the smallest robot
 _BLOCK_MASS = 0.05  # [kg] chosen: wood, rounded up
 _BLOCK_FRICTION = (1.0, 0.01, 0.0001)  # chosen: rubber pads on wood; twist and roll

@@ -1,7 +1,7 @@
-"""A hand made of keys: rates in m/s and rad/s, integrated to a pose.
+"""The keyboard as a hand: keys set rates in m/s and rad/s, integrated to a pose.
 
-It reads no terminal itself: the session owns that and passes the keys on which are not
-its own.
+It does not read the terminal itself: the session does, and passes on the keys that are
+not its own.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Keyboard(Leader):
         self._read()
 
     def latest(self) -> LeaderSample | None:
-        """Take the keys that have come and return the pose of this moment."""
+        """Read the keys that were pressed and return the pose of this moment."""
         now_ns = self.clock()
         data = self._read()
         if self._is_lost:
@@ -99,7 +99,7 @@ class Keyboard(Leader):
 
     def apply(self, feedback: Feedback) -> None:
         """Note a Stop: after it, hands off the keys count as let go (``engaged``)."""
-        self._is_stopped = feedback.state == SessionState.STOPPED.name
+        self._is_stopped = feedback.state is SessionState.STOPPED
 
     def close(self) -> None:
         """Stop; the descriptor belongs to the process."""
@@ -116,7 +116,7 @@ class Keyboard(Leader):
         self._is_stopped = False
 
     def _read(self) -> bytes:
-        """Return what has come without waiting; notes when nothing will ever come."""
+        """Return pending bytes without waiting; notes when the input has ended."""
         if self._is_lost or not select.select([self.config.fd], [], [], 0)[0]:
             return b""
         try:

@@ -36,7 +36,7 @@ class Rates:
         return bool(self._until_ns)
 
     def press(self, key: str) -> None:
-        """Take one key, at the time that ``advance`` has come to."""
+        """Apply one key, at the time that ``advance`` has reached."""
         if len(key) == 1 and key in "123456789":
             self.level = int(key)
         elif key not in MOTIONS:

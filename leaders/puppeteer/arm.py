@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from hardware.dynamixel.bus import Reading
-from hardware.dynamixel.inspection import Servo
+from hardware.dynamixel.inspection import ServoSpec
 from leaders.puppeteer.config import (
     GripperServoSettings,
     PuppetSettings,
@@ -81,9 +81,9 @@ class Arm:
         self._epoch: npt.NDArray[np.int64] = np.zeros(len(servos), dtype=np.int64)
 
     @property
-    def bus_servos(self) -> tuple[Servo, ...]:
+    def servo_specs(self) -> tuple[ServoSpec, ...]:
         """Its servos as their bus needs to know them."""
-        return tuple(Servo(servo.id, servo.model) for servo in self.servos)
+        return tuple(ServoSpec(servo.id, servo.model) for servo in self.servos)
 
     @property
     def info(self) -> LeaderArm:

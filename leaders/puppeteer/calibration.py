@@ -1,7 +1,7 @@
-"""A guided calibration: asks for poses, looks, and says what to write into the config.
+"""A guided calibration: asks for poses, measures them, and returns config keys.
 
-It is a generator of questions, so that it holds no dialogue itself: whoever runs it
-shows each question and sends the operator's answer.
+It is a generator of questions: the caller shows each question and sends the operator's
+answer.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hardware.dynamixel.owner import BusOwner
+from hardware.dynamixel.bus_thread import BusThread
 from hardware.dynamixel.probe import stand, swing
 from leaders.puppeteer.arm import Arm
 from leaders.puppeteer.friction import Excitation, Friction, fit_friction
@@ -30,13 +30,13 @@ _DIGITS = 4  # chosen: a tenth of a count
 
 
 def calibrate(
-    arms: Sequence[Arm], owners: Mapping[str, BusOwner], joints: Sequence[str]
+    arms: Sequence[Arm], buses: Mapping[str, BusThread], joints: Sequence[str]
 ) -> Generator[str, str, dict[str, Any]]:
     """Calibrate the joints of an opened rig, all limp.
 
     Args:
         arms: Its arms.
-        owners: Its buses by port.
+        buses: Its buses by port.
         joints: Which joints, ``limb/joint``; none: all.
 
     Yields:
@@ -64,7 +64,7 @@ def calibrate(
             if not joints or f"{arm.name}/{joint}" in joints
         ]
         if chosen:
-            session = _ArmSession(arm, owners[arm.settings.port])
+            session = _ArmSession(arm, buses[arm.settings.port])
             limbs[arm.name] = yield from session.measure(chosen)
             frictions |= yield from session.identify(chosen)
     found: dict[str, Any] = {"leader": {"limbs": limbs}}
@@ -84,8 +84,8 @@ def _positive(friction: float) -> float:
 class _ArmSession:
     """The dialogue about one arm."""
 
-    def __init__(self, arm: Arm, owner: BusOwner) -> None:
-        self._arm, self._owner = arm, owner
+    def __init__(self, arm: Arm, bus: BusThread) -> None:
+        self._arm, self._bus = arm, bus
         self._names = tuple(f"{arm.name}/{joint}" for joint in arm.joint_names)
 
     def measure(self, chosen: Sequence[int]) -> Dialogue:
@@ -101,7 +101,7 @@ class _ArmSession:
     def identify(self, chosen: Sequence[int]) -> Dialogue:
         """Swing the joints that can be; returns their friction by name."""
         found: dict[str, Friction] = {}
-        caps = self._owner.caps[self._arm.place]
+        caps = self._bus.caps[self._arm.place]
         for i in [i for i in chosen if caps[i] > 0.0]:
             friction = yield from self._identify_joint(i, float(caps[i]))
             if friction is not None:
@@ -172,7 +172,7 @@ class _ArmSession:
             )
             if answer == "s":
                 return None
-            moved = swing(self._owner, place, Excitation(cap))
+            moved = swing(self._bus, place, Excitation(cap))
             q = servo.sign * (moved.angle - servo.offset) / servo.gear
             dq = servo.sign * moved.velocity / servo.gear
             tau = servo.sign * moved.torque * servo.gear
@@ -185,7 +185,7 @@ class _ArmSession:
         """Ask for a pose until it is held still; returns angles and the answer."""
         while True:
             answer = yield text
-            found = stand(self._owner, _WATCH)
+            found = stand(self._bus, _WATCH)
             angle, sway = found.angle[self._arm.place], found.sway[self._arm.place]
             if np.isfinite(angle).all() and sway.max() <= STILL:
                 return angle, answer

@@ -1,4 +1,4 @@
-"""What a puppeteer's YAML may not say although every single key is well."""
+"""Mistakes in a puppeteer's YAML that lie between keys, not in a single one."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _judge_limb(name: str, limb: PuppetSettings) -> Iterator[str]:
 
 
 def _judge_ids(config: PuppeteerConfig) -> Iterator[str]:
-    """Say which servos of one bus share an id."""
+    """Yield ids that several servos of one bus share."""
     users: dict[tuple[str, int], list[str]] = {}
     for name, limb in config.limbs.items():
         rows = [(f"{name}/{joint}", servo.id) for joint, servo in limb.servos.items()]

@@ -1,7 +1,6 @@
-"""Looks at a rig part by part and says what is wrong, and what to do about it.
+"""Examines a rig part by part, and tells what is wrong and what to do about it.
 
-It opens ports, asks and writes nothing but a baud rate of its own: a rig is left as it
-was found.
+It opens ports and reads registers; it writes none. The rig is left as it was found.
 """
 
 from __future__ import annotations
@@ -13,22 +12,22 @@ from pathlib import Path
 import numpy as np
 
 from hardware.dynamixel.bus import Bus, Reading
+from hardware.dynamixel.bus_thread import BusSettings
 from hardware.dynamixel.errors import BusError, BusTimeout
 from hardware.dynamixel.inspection import (
-    Servo,
+    ServoSpec,
     find_absence,
     find_problems,
     read_table,
 )
 from hardware.dynamixel.models import BAUD_RATES, find_name
-from hardware.dynamixel.owner import BusSettings
 from hardware.dynamixel.port import find_latency_problem, read_latency_timer
 from hardware.dynamixel.wire import Wire
 from leaders.puppeteer.arm import Arm, ArmState
 from leaders.puppeteer.limits import read_limits
 
 Finding = tuple[bool, str]
-"""Whether it is well, and the words for it."""
+"""Whether the part is well, and a sentence about it."""
 
 _N_READINGS = 200  # chosen: half a second at 400 Hz
 _LEAST_RATE = 200.0  # [Hz] spec: issue, teleoperation from 16 servos
@@ -77,7 +76,7 @@ def _examine_port(settings: BusSettings, arms: tuple[Arm, ...]) -> Iterator[Find
 def _examine_bus(
     wire: Wire, settings: BusSettings, arms: tuple[Arm, ...]
 ) -> Iterator[Finding]:
-    missing: list[Servo] = []
+    missing: list[ServoSpec] = []
     tables: dict[int, Mapping[str, int]] = {}
     for servo in settings.servos:
         problem = find_absence(wire, servo)
@@ -103,24 +102,24 @@ def _examine_bus(
 
 
 def _examine_servo(
-    wire: Wire, servo: Servo
+    wire: Wire, spec: ServoSpec
 ) -> Generator[Finding, None, Mapping[str, int]]:
-    where = f"servo {servo.id} on '{wire.path}'"
-    values = read_table(wire, servo)
-    problems = find_problems(servo, values, where)
+    where = f"servo {spec.id} on '{wire.path}'"
+    values = read_table(wire, spec)
+    problems = find_problems(spec, values, where)
     for problem in problems:
         yield False, problem.text
     if not problems:
         volts = 0.1 * values["Present Input Voltage"]
         heat = values["Present Temperature"]
-        yield True, f"{where}: {servo.model}, {volts:.1f} [V], {heat} [°C]"
+        yield True, f"{where}: {spec.model}, {volts:.1f} [V], {heat} [°C]"
     return values
 
 
 def _compare_supply(
     wire: Wire, tables: Mapping[int, Mapping[str, int]]
 ) -> Iterator[Finding]:
-    """Name servos that get less than others of the same supply: plugs and cables."""
+    """Yield servos with less voltage than others of one supply: plugs and cables."""
     volts = {i: 0.1 * table["Present Input Voltage"] for i, table in tables.items()}
     for servo_id, own in volts.items():
         low, high = (
@@ -137,7 +136,7 @@ def _compare_supply(
 
 
 def _search(
-    wire: Wire, settings: BusSettings, missing: list[Servo]
+    wire: Wire, settings: BusSettings, missing: list[ServoSpec]
 ) -> Iterator[Finding]:
     """Look for servos at other rates and with ids that nobody expects."""
     expected = {servo.id for servo in settings.servos}
@@ -202,7 +201,7 @@ def _examine_readings(
 
 
 def _examine_pose(arm: Arm, reading: Reading, is_still: bool) -> Iterator[Finding]:
-    """Say which joints stand where their URDF does not let them be."""
+    """Yield the joints that stand outside the limits of their URDF."""
     try:
         limits = read_limits(Path(arm.settings.urdf))
     except ValueError as err:
@@ -241,7 +240,7 @@ def _examine_pose(arm: Arm, reading: Reading, is_still: bool) -> Iterator[Findin
 
 
 def _compare_rest(arm: Arm, state: ArmState) -> Iterator[Finding]:
-    """Name joints away from the rest pose: no register tells a wrong sign or tooth."""
+    """Yield joints away from the rest pose: no register shows a wrong sign."""
     apart = (state.q[: arm.n_arm] - arm.reset_q).tolist()
     off = [
         f"{joint} by {away:+.2f}"

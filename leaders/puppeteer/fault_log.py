@@ -1,15 +1,15 @@
-"""What an operator is told of a rig: of servos while it runs, of its buses after."""
+"""What the operator is told of servos while a rig runs, and of its buses afterwards."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from hardware.dynamixel.owner import BusOwner, Snapshot
+from hardware.dynamixel.bus_thread import BusThread, Snapshot
 from leaders.puppeteer.arm import Arm
 
 
-class Tidings:
-    """Remembers what was told of which servo, so that nothing is told twice."""
+class ServoFaultLog:
+    """Remembers which fault of which servo was reported, so that each is told once."""
 
     def __init__(self, arms: Sequence[Arm]) -> None:
         self._joints = {
@@ -19,48 +19,57 @@ class Tidings:
         }
         self._told: dict[tuple[str, int], str] = {}
 
-    def take(self, owners: Mapping[str, BusOwner]) -> list[str]:
-        """Return what has changed with the servos since the last call, in words."""
+    def update(self, buses: Mapping[str, BusThread]) -> list[str]:
+        """Accept the newest errors of all servos.
+
+        Args:
+            buses: The buses by port.
+
+        Returns:
+            A line for each servo that failed or recovered since the last call.
+        """
         found = {
             (port, servo_id): text
-            for port, owner in owners.items()
-            if (snapshot := owner.latest()) is not None
+            for port, bus in buses.items()
+            if (snapshot := bus.latest()) is not None
             for servo_id, text in snapshot.errors.items()
         }
         if found == self._told:
             return []
         told, self._told = self._told, found
-        news = []
+        lines = []
         for (port, servo_id), joint in self._joints.items():
-            now = found.get((port, servo_id), "")
-            if now != told.get((port, servo_id), ""):
-                what = f"{now}; paprle doctor tells the remedy" if now else "well again"
-                news.append(f"{joint} (servo {servo_id} on '{port}'): {what}")
-        return news
+            error = found.get((port, servo_id), "")
+            if error != told.get((port, servo_id), ""):
+                what = "well again"
+                if error:
+                    what = f"{error}; paprle doctor tells the remedy"
+                lines.append(f"{joint} (servo {servo_id} on '{port}'): {what}")
+        return lines
 
 
-def find_slack(
+def find_limp_joints(
     arms: Sequence[Arm], snapshots: Mapping[str, Snapshot], lost: Collection[str]
 ) -> tuple[str, ...]:
-    """Name the joints whose servos hold no torque, and all those of lost arms."""
-    if not lost and not any(snapshot.slack for snapshot in snapshots.values()):
+    """Return joints whose servos hold no torque, and all joints of lost arms."""
+    if not lost and not any(snapshot.limp for snapshot in snapshots.values()):
         return ()
     return tuple(
         f"{arm.name}/{joint}"
         for arm in arms
         for joint, servo in zip(arm.joint_names, arm.servos, strict=True)
-        if arm.name in lost or servo.id in snapshots[arm.settings.port].slack
+        if arm.name in lost or servo.id in snapshots[arm.settings.port].limp
     )
 
 
-def say_buses(owners: Mapping[str, BusOwner]) -> Iterator[str]:
-    """Say what each bus that was read got over, and what is left to be done."""
-    for port, owner in owners.items():
-        n, failed = owner.counters, owner.n_failed
+def summarise_buses(buses: Mapping[str, BusThread]) -> Iterator[str]:
+    """Yield the counters of each bus that was read, and what is left to be done."""
+    for port, bus in buses.items():
+        n, failed = bus.counters, bus.n_failed
         if n.n_cycles:
             yield (
                 f"port '{port}': {n.n_cycles} readings, {n.n_retried} of them asked "
                 f"again; {failed['corrupt']} damaged packets, {failed['timeout']} "
                 f"silences, {n.n_lost} servos lost, {n.n_watchdog} watchdogs tripped"
             )
-        yield from owner.problems
+        yield from bus.problems

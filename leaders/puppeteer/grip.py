@@ -1,7 +1,8 @@
-"""What the operator says with the grippers, by what the session is doing.
+"""What the operator signals with the grippers, by what the session is doing.
 
 There is no dead-man switch: a hand that holds an arm is one. The start signal is also
-the deliberate press that S3 asks for after a silence; opened grippers are hands off.
+the deliberate press that S3 asks for after a silence. After a stop, opened grippers
+mean that no hand holds the arms.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from dataclasses import dataclass
 from leaders.puppeteer.signals import CLOSED, HOLD_NS, Hold, step_end, step_start
 from paprle.contracts.types import SessionState, Vec
 
-_ENGAGED, _CLUTCHED = SessionState.ENGAGED.name, SessionState.CLUTCHED.name
-_STOPPED = SessionState.STOPPED.name
+_ENGAGED, _CLUTCHED = SessionState.ENGAGED, SessionState.CLUTCHED
+_STOPPED = SessionState.STOPPED
 _PRESS_NS = 100_000_000  # chosen: a session sees a press that lasts twenty periods
 
 
 @dataclass(frozen=True, slots=True)
-class Hands:
-    """What the operator does at one instant.
+class GripperReading:
+    """Grippers and arms at one instant.
 
     Attributes:
         openings: Opening of every gripper, 0 closed … 1 open.
@@ -33,57 +34,65 @@ class Hands:
 
 
 @dataclass(frozen=True, slots=True)
-class Says:
-    """What that means: the fields of that name in a sample."""
+class OperatorSignals:
+    """What the operator asks for: the fields of these names in a sample."""
 
     engaged: bool
     start: bool = False
     end: bool = False
 
 
-class Grip:
-    """Remembers how long what is held."""
+class GripperSignals:
+    """Remembers how long a signal has been held."""
 
     def __init__(self, box: float) -> None:
         self._box = box
         self._hold = Hold()
         self._was_engaged = False
-        self._must_ask = False
+        self._must_press = False
 
-    def lose(self) -> None:
-        """Note that an arm is lost: it does not engage again by coming back (S3)."""
-        self._must_ask = True
+    @property
+    def is_holding(self) -> bool:
+        """Whether the start or end signal is being given, complete or not."""
+        return self._hold.since_ns is not None
 
-    def step(self, state: str, hands: Hands, now_ns: int) -> Says:
-        """Read the hands at this moment.
+    def require_press(self) -> None:
+        """Engage again only after a press: an arm that comes back is none (S3)."""
+        self._must_press = True
+
+    def step(
+        self, state: SessionState | None, reading: GripperReading, now_ns: int
+    ) -> OperatorSignals:
+        """Read grippers and arms at this moment.
 
         Args:
-            state: Name of the session's state; empty before it is known.
-            hands: What they do.
+            state: The session's; None before it is known.
+            reading: Grippers and arms.
             now_ns: This moment, [ns].
 
         Returns:
-            What they say.
+            What the operator asks for.
         """
         is_engaged = state == _ENGAGED
         if is_engaged != self._was_engaged:
             self._was_engaged, self._hold = is_engaged, Hold()
         if state not in {_ENGAGED, _CLUTCHED}:
-            self._must_ask = False
-        openings = hands.openings
+            self._must_press = False
+        openings = reading.openings
         if is_engaged:
             self._hold, end = step_end(
-                self._hold, openings, hands.distances, self._box, now_ns
+                self._hold, openings, reading.distances, self._box, now_ns
             )
-            return Says(engaged=not self._must_ask, end=end)
-        self._hold, start = step_start(self._hold, openings, hands.arms, now_ns)
+            return OperatorSignals(engaged=not self._must_press, end=end)
+        self._hold, start = step_start(self._hold, openings, reading.arms, now_ns)
         if state == _STOPPED:
             is_held = any(1.0 - opening > CLOSED for opening in openings)
-            return Says(engaged=is_held)
+            return OperatorSignals(engaged=is_held)
         if state != _CLUTCHED:
-            return Says(engaged=True, start=start)
-        self._must_ask = self._must_ask and not start
-        return Says(engaged=not self._must_ask and not self._is_pressing(now_ns))
+            return OperatorSignals(engaged=True, start=start)
+        self._must_press = self._must_press and not start
+        is_engaged = not self._must_press and not self._is_pressing(now_ns)
+        return OperatorSignals(engaged=is_engaged)
 
     def _is_pressing(self, now_ns: int) -> bool:
         """Whether the signal is about to be complete: the press begins released."""

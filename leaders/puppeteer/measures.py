@@ -1,4 +1,4 @@
-"""What a calibration computes from the angles it was shown; pure, refuses nonsense."""
+"""Sign, offset and range from the angles of a calibration; refuses bad input; pure."""
 
 from __future__ import annotations
 

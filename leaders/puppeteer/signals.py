@@ -1,8 +1,8 @@
 """The operator's start and end signals, given with the grippers alone; pure.
 
 Start (P5): every gripper has been open, then all are held closed for 3 s with the arms
-still. End (P6): the same hold with every arm near its reset pose, moving or not. Both
-count only grippers that were open since the session last changed its mind, so that the
+still. End (P6): the same hold with every arm near its reset pose, moving or not. The
+grippers must have been open since the session last began or ended to drive, so that the
 grip that starts an episode cannot end it.
 """
 
@@ -27,7 +27,7 @@ _STILL_NS = 10_000_000  # spec: requirements.md P5
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """What a signal remembers.
+    """State of a signal.
 
     Attributes:
         has_opened: All grippers have been open.

@@ -6,7 +6,6 @@ is quick.
 
 from __future__ import annotations
 
-import difflib
 import os
 import signal
 import sys
@@ -21,6 +20,7 @@ from paprle.contracts.errors import (
     PaprleError,
     RecordingError,
     SessionError,
+    suggest,
 )
 
 FAILED = 1
@@ -102,12 +102,11 @@ def find_verb(name: str) -> Verb:
         ConfigError: If there is none of that name.
     """
     if name not in _VERBS:
-        close = difflib.get_close_matches(name, _VERBS, n=1)
-        meant = f"did you mean '{close[0]}'? " if close else ""
+        tail = suggest(name, _VERBS, "verbs")
         if "=" in name:
-            meant = "settings follow a verb: paprle run leader=… follower=… env=…; "
-        verbs = ", ".join(_VERBS)
-        raise ConfigError(f"paprle: unknown verb '{name}'; {meant}verbs: {verbs}")
+            how = "settings follow a verb: paprle run leader=… follower=… env=…"
+            tail = f"{how}; {suggest('', _VERBS, 'verbs')}"
+        raise ConfigError(f"paprle: unknown verb '{name}'; {tail}")
     module, _, attribute = _VERBS[name][0].partition(":")
     verb: Verb = getattr(import_module(f"paprle.cli.{module}"), attribute)
     return verb

@@ -40,16 +40,15 @@ def _add_calibrate(parser: argparse.ArgumentParser) -> None:
 def _calibrate(args: argparse.Namespace) -> int:
     resolved = resolve_leader(args.settings, WORKSPACE)
     leader = make_leader(resolved)
-    # A plug-in may offer ``calibrate``: a generator of questions, taking answers.
-    calibrate = getattr(leader, "calibrate", None)
-    if calibrate is None:
+    dialogue = leader.calibrate(args.joint)
+    if dialogue is None:
         raise ConfigError(
             f"leader: expected one with a calibration, got "
             f"'{resolved.leader_type}'; it needs no calibration"
         )
     leader.open()
     try:
-        found = _talk(calibrate(args.joint))
+        found = _talk(dialogue)
     finally:
         leader.close()
         say_last_words(leader)

@@ -14,9 +14,10 @@ from paprle.config.files import PLUGIN_KINDS
 from paprle.config.layers import GROUP
 from paprle.config.yaml_text import read_yaml
 from paprle.contracts.errors import MissingDependency
+from paprle.contracts.kinds import KINDS, Kind, PluginKind
 from paprle.contracts.plugins import PluginSpec
 from paprle.ipc.process import WORKSPACE
-from paprle.plugins import Kind, find_fault, scan_plugins
+from paprle.plugins import find_fault, scan_plugins
 
 
 def _add_list(_: argparse.ArgumentParser) -> None:
@@ -24,14 +25,8 @@ def _add_list(_: argparse.ArgumentParser) -> None:
 
 
 def _list(_: argparse.Namespace) -> int:
-    parts = [
-        ("leaders (leader=…)", _describe_plugins("leader")),
-        ("robots (follower=…)", _describe_robots()),
-        ("envs (env=…)", _describe_plugins("env")),
-        ("feedback laws", _describe_all("feedback")),
-        ("observers (observers.…)", _describe_all("observer")),
-        ("links (link.type=…)", _describe_all("link")),
-    ]
+    parts = [(kind.title, _describe_kind(kind)) for kind in KINDS.values()]
+    parts.insert(1, ("robots (follower=…)", _describe_robots()))
     for title, lines in parts:
         rows = list(lines)
         if rows:
@@ -84,6 +79,12 @@ def _read_values(part: str, name: str) -> dict[str, Any]:
         if (WORKSPACE / label).is_file():
             values |= read_yaml(WORKSPACE / label, label, []) or {}
     return values
+
+
+def _describe_kind(kind: PluginKind) -> Iterator[tuple[str, str]]:
+    """Describe plug-ins by the names that the config has for them."""
+    is_named = kind.section in PLUGIN_KINDS
+    return _describe_plugins(kind.section) if is_named else _describe_all(kind.kind)
 
 
 def _describe_all(kind: Kind) -> Iterator[tuple[str, str]]:

@@ -29,9 +29,8 @@ def _doctor(args: argparse.Namespace) -> int:
     resolved = resolve_leader(args.settings)
     leader = make_leader(resolved)
     n_bad = 0
-    # A plug-in may offer ``diagnose``; every other leader is opened and listened to.
-    diagnose = getattr(leader, "diagnose", None)
-    for is_well, text in diagnose() if diagnose is not None else _listen(leader):
+    found = leader.diagnose()
+    for is_well, text in _listen(leader) if found is None else found:
         n_bad += not is_well
         say(f"{'ok   ' if is_well else 'FAULT'} {text}")
     name = resolved.leader_name

@@ -25,7 +25,7 @@ from paprle.gate.controller import GateController
 from paprle.haptics.haptics import Haptics
 from paprle.haptics.identify import Lag
 from paprle.haptics.probe import probe_follower, probe_leader
-from paprle.hosts.factories import make_leader
+from paprle.hosts.factories import list_objects, make_leader
 from paprle.hosts.open_follower import open_follower
 from paprle.hosts.plan import find_rate, make_follower, make_robot, make_through
 from paprle.ipc.loop import DeadlineLoop, request_realtime
@@ -107,7 +107,7 @@ def _measure_follower(
     resolved: Resolved, robot: RobotModel, poor: list[str]
 ) -> dict[str, Any]:
     follower = make_follower(resolved, robot)
-    layout = make_layout(robot.info, make_leader(resolved).info)
+    layout = make_layout(robot.info, make_leader(resolved).info, list_objects(resolved))
     info, notes = open_follower(resolved, follower, robot.info)
     for note in notes:
         say(note)

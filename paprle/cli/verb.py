@@ -6,6 +6,10 @@ import argparse
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from paprle.contracts.plugins import Device
 
 EXIT_CODES = """\
 exit codes:
@@ -64,9 +68,9 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("settings", nargs="*", metavar="key=value", help="see below")
 
 
-def say_last_words(leader: object) -> None:
-    """Tell what a closed leader leaves to say, if it does."""
-    for text in getattr(leader, "last_words", ()):
+def say_last_words(device: Device) -> None:
+    """Tell what a closed device leaves to say."""
+    for text in device.last_words:
         say(text)
 
 

@@ -26,8 +26,7 @@ from paprle.config.layers import (
     look_up,
     put,
 )
-from paprle.contracts.errors import ConfigError
-from paprle.plugins import suggest
+from paprle.contracts.errors import ConfigError, suggest
 
 T = TypeVar("T")
 

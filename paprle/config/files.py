@@ -17,8 +17,10 @@ from paprle.config.layers import (
 )
 from paprle.config.measured import SITE, leave_out_others
 from paprle.config.yaml_text import MAX_BYTES, read_yaml
+from paprle.contracts.errors import suggest
+from paprle.contracts.kinds import Kind
 from paprle.ipc.process import WORKSPACE
-from paprle.plugins import Kind, is_name, list_names, suggest
+from paprle.plugins import is_name, list_names
 
 PLUGIN_KINDS: Mapping[str, Kind] = {"leader": "leader", "env": "follower"}
 """Which plug-ins the names of the triple name; a follower is a robot, no plug-in."""

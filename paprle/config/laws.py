@@ -14,8 +14,9 @@ from annotated_types import doc
 
 from paprle.contracts.errors import PaprleError
 from paprle.contracts.feedback_settings import FeedbackSettings
+from paprle.contracts.kinds import Kind
 from paprle.contracts.settings import STRICT, ObserverSettings
-from paprle.plugins import Kind, find_plugin, list_names, load_config_class
+from paprle.plugins import find_plugin, list_names, load_config_class
 
 DEFAULT_LAWS = frozenset({"damping", "gripper", "task_tracking", "tracking", "wall"})
 """Laws that are on unless the config says ``null``."""

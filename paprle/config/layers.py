@@ -16,7 +16,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from paprle.config.yaml_text import parse_value
-from paprle.plugins import suggest
+from paprle.contracts.errors import suggest
 
 COMMAND_LINE = "command line"
 DEFAULT = "default"

@@ -19,7 +19,8 @@ Errors are raised before the loop; inside it nothing raises on purpose.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterable, Sequence
 
 
 class PaprleError(Exception):
@@ -68,3 +69,11 @@ class RecordingError(PaprleError):
 
 class SessionError(PaprleError):
     """A role of a running session failed or died."""
+
+
+def suggest(name: str, choices: Iterable[str], what: str = "there are") -> str:
+    """Return the tail of a message: what was meant perhaps, and what exists."""
+    known = list(choices)
+    close = difflib.get_close_matches(name, known, n=1)
+    meant = f"did you mean '{close[0]}'? " if close else ""
+    return f"{meant}{what}: {', '.join(known) or 'none'}"

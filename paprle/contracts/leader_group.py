@@ -34,7 +34,7 @@ def merge_leaders(infos: Mapping[str, LeaderInfo]) -> LeaderInfo:
     limbs = tuple(
         name_limb(name, limb) for name, info in parts.items() for limb in info.limbs
     )
-    hints = {name: info.press for name, info in parts.items() if info.press}
+    hints = {name: info.engage_hint for name, info in parts.items() if info.engage_hint}
     return LeaderInfo(
         limbs=limbs,
         joint_names={
@@ -53,7 +53,7 @@ def merge_leaders(infos: Mapping[str, LeaderInfo]) -> LeaderInfo:
             for name, info in parts.items()
             for limb, arm in info.arms.items()
         },
-        press=", ".join(f"{name}: {hint}" for name, hint in hints.items()),
+        engage_hint=", ".join(f"{name}: {hint}" for name, hint in hints.items()),
         parts=parts,
     )
 

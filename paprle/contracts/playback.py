@@ -48,7 +48,7 @@ class Playback:
     def apply(self, feedback: Feedback, now_ns: int) -> None:
         """Take note of the session's state, at ``now_ns``, [ns]."""
         self.advance(now_ns)
-        is_between_episodes = feedback.state == SessionState.RESETTING.name
+        is_between_episodes = feedback.state is SessionState.RESETTING
         if feedback.episode != self._episode or is_between_episodes:
             self._rewind()
         self._episode = feedback.episode

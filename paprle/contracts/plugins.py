@@ -1,23 +1,29 @@
 """The contracts a plug-in fills, and how it announces itself.
 
-A plug-in is a folder ``leaders/<name>``, ``followers/<name>``, ``observers/<name>`` or
-``links/<name>``, or a module of ``feedback`` (or an entry point of the group
-``paprle.leaders`` and so on) whose
-``__init__.py`` holds one ``PLUGIN = PluginSpec(...)``. Everything else is loaded only
-when the device is asked for. ``paprle.testing`` has a suite for each contract.
+A plug-in is a folder ``leaders/<name>`` or a module ``feedback/<name>.py``, the same of
+another kind (``paprle.contracts.kinds`` has them all), or an entry point of the group
+``paprle.leaders`` and so on. It holds one ``PLUGIN = PluginSpec(...)``; everything else
+is loaded only when the device is asked for. ``paprle.testing`` has a suite for each
+contract.
+
+The values that contracts pass to and fro can be imported from here, too.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from paprle.contracts.feedback_input import FeedbackInput, Stiffness
+from paprle.contracts.images import CameraInfo, Frame
+from paprle.contracts.plugin_settings import FollowerSettings
+from paprle.contracts.session_view import Advice, Record, SessionView, make_advice_dtype
 from paprle.contracts.types import (
+    ClosePolicy,
     Feedback,
     FollowerInfo,
     FollowerState,
@@ -32,6 +38,12 @@ Clock = Callable[[], int]
 
 State = TypeVar("State")
 
+Verified = Literal["none", "emulator", "simulator", "hardware"]
+"""What a plug-in was verified with."""
+
+Dialogue = Generator[str, str, dict[str, Any]]
+"""Yields what to ask the operator, is sent the answer, returns the settings found."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginSpec:
@@ -41,21 +53,74 @@ class PluginSpec:
         summary: One line for ``paprle list``.
         config: Its frozen config dataclass.
         factory: Its class: ``Leader(config, clock)``, ``Follower(config, robot,
-            clock)``, ``FeedbackLaw(config)``, ``Observer(config, robot, clock)`` or
+            clock)``, ``FeedbackLaw(config)``, ``Observer(config, robot, clock)``,
+            ``Advisor(config, robot, cameras, clock)``, ``Camera(config, clock)`` or
             ``Link(config, name, is_leader)``.
-        verified: What it was verified with: ``none``, ``emulator``, ``simulator`` or
-            ``hardware``.
+        verified: What it was verified with.
         install: Command that installs what it needs beyond the core; may be empty.
     """
 
     summary: str
     config: str
     factory: str
-    verified: str = "none"
+    verified: Verified = "none"
     install: str = ""
 
 
-class Leader(ABC):
+class Device(ABC):
+    """What may be asked of anything that is opened and closed.
+
+    The process that hosts a device tells the operator its ``notes`` once it is ready,
+    what ``take_warnings`` returns while it runs, and its ``last_words`` once it is
+    closed. ``paprle doctor`` and ``paprle calibrate`` ask leaders for the other two.
+    Whoever has nothing to say leaves them as they are.
+    """
+
+    @abstractmethod
+    def open(self) -> object:
+        """Connect, and raise once with everything that is wrong."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of it; may be called twice, never raises."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the operator should know of it before the start, a line each."""
+        return ()
+
+    def take_warnings(self) -> Sequence[str]:
+        """Return what went wrong, or got well, since the last call; never blocks."""
+        return ()
+
+    @property
+    def last_words(self) -> Sequence[str]:
+        """What the operator should know of it at the end, a line each."""
+        return ()
+
+    def diagnose(self) -> Iterable[tuple[bool, str]] | None:
+        """Look for faults of a closed device, moving nothing and writing nothing to it.
+
+        Returns:
+            Whether something is well, and what it is, with the remedy; None where
+            opening it and waiting for its first sample tells as much.
+        """
+        return None
+
+    def calibrate(self, joints: Sequence[str]) -> Dialogue | None:  # noqa: ARG002
+        """Measure what only the rig knows, in a dialogue with the operator.
+
+        Args:
+            joints: Only these, as ``limb/joint``; all when empty.
+
+        Returns:
+            The dialogue, which begins once the device is open; None where there is
+            nothing to calibrate.
+        """
+        return None
+
+
+class Leader(Device):
     """A device in the operator's hand.
 
     It is constructed from its validated config and a clock, and does nothing until
@@ -83,15 +148,24 @@ class Leader(ABC):
     def latest(self) -> LeaderSample | None:
         """Return the newest sample without ever blocking; None before the first."""
 
-    def apply(self, feedback: Feedback) -> None:  # noqa: B027 - a declared no-op
+    def apply(self, feedback: Feedback) -> None:
         """Take note of the session's state and render its torques, without blocking."""
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nobody uses the device, so that it may be asked only every 20 ms.
+
+        Any thread. It is True at most while the session waits, and False from the
+        moment that the device is moved or a signal is being given.
+        """
+        return False
 
     @abstractmethod
     def close(self) -> None:
         """Let go of the device, torque off; may be called twice, never raises."""
 
 
-class Follower(ABC):
+class Follower(Device):
     """A robot in its world.
 
     It is constructed from its validated config, the robot and a clock, and does
@@ -104,6 +178,16 @@ class Follower(ABC):
         self.config = config
         self.robot = robot
         self.clock = clock
+
+    @property
+    def objects(self) -> tuple[str, ...]:
+        """Names of the objects whose poses ``FollowerState.objects`` may hold.
+
+        Its config says them (``FollowerSettings.objects``), so that every process of a
+        session knows them without loading the follower.
+        """
+        config = self.config
+        return config.objects if isinstance(config, FollowerSettings) else ()
 
     @property
     def goes_on_unattended(self) -> bool:
@@ -131,11 +215,11 @@ class Follower(ABC):
         """Send one command, shape (n,), order of ``RobotInfo.joint_names``."""
 
     @abstractmethod
-    def close(self, policy: str) -> None:
-        """Leave the robot: ``hold``, or ``off``; may be called twice, never raises."""
+    def close(self, policy: ClosePolicy = "hold") -> None:
+        """Leave the robot with power or without; may be called twice, never raises."""
 
 
-class Link(ABC):
+class Link(Device):
     """Carries datagrams between the leader's host and the follower's.
 
     They may be lost, doubled, late or out of order, and anybody may have sent them:
@@ -173,88 +257,6 @@ class Link(ABC):
     @abstractmethod
     def close(self) -> None:
         """Leave the network; may be called twice, never raises."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FeedbackInput:
-    """Everything a feedback law may look at, for one leader limb, at one instant.
-
-    The follower is carried back to the leader: in the leader's own joints where joint
-    drives joint, and as displacements of the leader's eef where its pose drives. What
-    has no counterpart, or was not measured, is NaN and never zero. Displacements are
-    linear first, in the axes of the leader's eef, in the follower's metres.
-
-    Attributes:
-        q: The leader's joints, arm and then gripper, shape (m,), [rad].
-        dq: Their velocities, shape (m,), [rad/s].
-        n_arm: How many of them are the arm's.
-        q_gate: What the gate sent, shape (m,), [rad].
-        q_follower: Where the follower is, shape (m,), [rad].
-        q_model: Where it would be if nothing touched it: the gate's command behind the
-            follower's identified lag, shape (m,), [rad].
-        tau_follower: Its measured efforts, shape (m,), [N·m].
-        gain_squared: Σ gain² over the follower's joints that a joint drives: so much of
-            their stiffness is felt, shape (m,).
-        dx_gate: From where the leader asks its eef to be to what the gate sent, (6,).
-        dx_follower: From what the gate sent to where the follower is, (6,).
-        dx_model: From where it would be if nothing touched it to where it is, (6,).
-        scale: Of translations, follower over leader.
-        J: Body Jacobian of the leader's eef, or of the robot's that stands for it
-            (``retarget.through``), shape (6, n_arm); None without a URDF.
-        gravity: Torques that hold the leader's own weight, shape (m,), [N·m].
-        gravity_gradient: Their derivative by q, shape (m, m), [N·m/rad]; given at load
-            alone, where stability is judged.
-        damping: The leader's own damping as measured, or a guess, (m,), [N·m·s/rad].
-        viscous: Its viscous friction, NaN where not measured, (m,), [N·m·s/rad].
-        coulomb: Its dry friction, shape (m,), [N·m].
-        q_base: Where the leader rests, shape (m,), [rad].
-        q_min: Lowest positions that neither side forbids, shape (m,), [rad].
-        q_max: Highest ones, shape (m,).
-        clearance: Smallest clearance the gate saw, [m]; +inf when it knows of none.
-        is_near: The gate keeps the follower clear of something.
-        is_free: What the joint drives moves as the model says, and the gate holds
-            nothing back: the same for all joints of an arm, and a gripper's own, (m,).
-        dt: Time since the last call, [s].
-    """
-
-    q: Vec
-    dq: Vec
-    n_arm: int
-    q_gate: Vec
-    q_follower: Vec
-    q_model: Vec
-    tau_follower: Vec
-    gain_squared: Vec
-    dx_gate: Vec
-    dx_follower: Vec
-    dx_model: Vec
-    scale: float
-    J: Vec | None
-    gravity: Vec
-    gravity_gradient: Vec | None = None
-    damping: Vec
-    viscous: Vec
-    coulomb: Vec
-    q_base: Vec
-    q_min: Vec
-    q_max: Vec
-    clearance: float
-    is_near: bool
-    is_free: npt.NDArray[np.bool_]
-    dt: float
-
-
-class Stiffness(NamedTuple):
-    """How steeply a law's torque falls with the leader's position, at worst.
-
-    Attributes:
-        local: Against references that stand still, shape (m, m), [N·m/rad].
-        delayed: Against the measured or modelled follower, whose lag is a delay of the
-            spring as well, shape (m, m), [N·m/rad].
-    """
-
-    local: Vec
-    delayed: Vec
 
 
 class FeedbackLaw(ABC, Generic[State]):
@@ -304,50 +306,7 @@ class FeedbackLaw(ABC, Generic[State]):
         return np.zeros(inputs.q.size)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionView:
-    """What a session did last, for those who tell others of it.
-
-    Stamps are those of the session's monotonic clock, [ns]. Joint vectors have the
-    order of ``RobotInfo.joint_names``, shape (n,), [rad] or [m].
-
-    Attributes:
-        stamp_ns: Of the session's tick.
-        episode: Number of the episode, counted by the session.
-        is_engaged: The leader drives.
-        captured_ns: When the leader's sample was taken; 0: it has said nothing.
-        posted_ns: When the set-point left for the gate.
-        computed_ns: How long the tick computed, retargeting and IK, [ns].
-        targets: T_base_eef asked for, by limb, as xyz + quat_xyzw, shape (7,); NaN
-            where the leader gives joints.
-        q_des: Asked for.
-        written_ns: When the gate wrote its command.
-        q_cmd: The command.
-        dq_cmd: Its velocity.
-        measured_ns: When the robot was measured.
-        q: Measured positions.
-        dq: Measured velocities.
-        tau: Measured efforts; NaN: none.
-    """
-
-    stamp_ns: int
-    episode: int
-    is_engaged: bool
-    captured_ns: int
-    posted_ns: int
-    computed_ns: int
-    targets: Mapping[str, Vec]
-    q_des: Vec
-    written_ns: int
-    q_cmd: Vec
-    dq_cmd: Vec
-    measured_ns: int
-    q: Vec
-    dq: Vec
-    tau: Vec
-
-
-class Observer(ABC):
+class Observer(Device):
     """Tells others what a session does.
 
     It lives in a process of its own, which is given what is newest ``observers.rate``
@@ -374,3 +333,123 @@ class Observer(ABC):
     @abstractmethod
     def close(self) -> None:
         """End; may be called twice, never raises."""
+
+
+class Advisor(Device):
+    """Suggests: slow, in a process of its own, and never trusted.
+
+    What it says is used while it is fresh, as a goal or a velocity within limits of
+    whoever uses it; without it nothing stops and nothing jumps. It is constructed from
+    its validated config, which extends ``AdvisorSettings``, the robot, the cameras of
+    the session and a clock, without its SDK: that is ``open``'s to load.
+    """
+
+    def __init__(
+        self,
+        config: Any,
+        robot: RobotInfo,
+        cameras: Mapping[str, CameraInfo],
+        clock: Clock,
+    ) -> None:
+        self.config = config
+        self.robot = robot
+        self.cameras = cameras
+        self.clock = clock
+
+    @property
+    @abstractmethod
+    def advice(self) -> np.dtype[np.void]:
+        """Type of its record (``make_advice_dtype``); known before ``open``."""
+
+    @abstractmethod
+    def open(self) -> None:
+        """Load what it needs.
+
+        Raises:
+            DeviceError: If it cannot advise.
+            MissingDependency: If a package is missing; says what installs it.
+        """
+
+    @abstractmethod
+    def advise(self, view: SessionView, frames: Mapping[str, Frame]) -> Record | None:
+        """Return one record of type ``advice``; None when there is nothing to say.
+
+        Args:
+            view: What the session did last.
+            frames: The newest image of each camera that has given one, by name.
+
+        Returns:
+            Advice: ``stamp_ns`` is when it was given, ``based_on_ns`` the stamp of what
+            it rests on; ``valid`` is False to take back what was said before. It may
+            take 100 ms and more: what is slow is only old.
+        """
+
+    def make_advice(self, based_on_ns: int, *, valid: bool = True) -> Record:
+        """Return a record of its type, filled in but for its own fields, zeros."""
+        record: Record = np.zeros((), dtype=self.advice)
+        record["stamp_ns"], record["based_on_ns"] = self.clock(), based_on_ns
+        record["valid"] = valid
+        return record
+
+
+class Camera(Device):
+    """Gives images, in a process of its own.
+
+    It is constructed from its validated config and a clock; ``grab`` is called from one
+    thread and may block.
+    """
+
+    def __init__(self, config: Any, clock: Clock) -> None:
+        self.config = config
+        self.clock = clock
+
+    @property
+    @abstractmethod
+    def info(self) -> CameraInfo:
+        """What its images are; known from the config alone, before ``open``."""
+
+    @abstractmethod
+    def open(self) -> None:
+        """Connect.
+
+        Raises:
+            DeviceError: If it cannot be reached, or gives other images than ``info``.
+        """
+
+    @abstractmethod
+    def grab(self, timeout: float) -> Frame | None:
+        """Wait for the next image.
+
+        Args:
+            timeout: For how long at most, [s].
+
+        Returns:
+            The image; None when there was none in that time.
+
+        Raises:
+            DeviceError: If there will never be one again.
+        """
+
+
+__all__ = [
+    "Advice",
+    "Advisor",
+    "Camera",
+    "CameraInfo",
+    "Clock",
+    "Device",
+    "Dialogue",
+    "FeedbackInput",
+    "FeedbackLaw",
+    "Follower",
+    "Frame",
+    "Leader",
+    "Link",
+    "Observer",
+    "PluginSpec",
+    "Record",
+    "SessionView",
+    "Stiffness",
+    "Verified",
+    "make_advice_dtype",
+]

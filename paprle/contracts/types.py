@@ -15,13 +15,22 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
 Vec = npt.NDArray[np.float64]
+
+Emits = Literal["joints", "pose", "axes"]
+"""What a leader's limbs give."""
+Renders = Literal["none", "rumble", "torque"]
+"""What a leader lets the operator feel."""
+PowerOff = Literal["falls", "brakes"]
+"""What an arm does when its power goes."""
+ClosePolicy = Literal["hold", "off"]
+"""How a follower is left: with power, or without."""
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -105,8 +114,9 @@ class LeaderSample:
         end: The operator's end-of-episode signal (a level).
         is_exhausted: The leader will never again have anything to say (end of file).
         leader_state: The device's own joints, where it has some.
-        slack: Those of them that render no torque whatever is asked.
-        actions: What its own buttons asked for since it was opened.
+        limp_joints: Those of them that render no torque whatever is asked.
+        actions: How often each of the operator's actions was asked for with the device
+            itself, by its own buttons, since it was opened.
     """
 
     stamp_ns: int
@@ -118,7 +128,7 @@ class LeaderSample:
     end: bool = False
     is_exhausted: bool = False
     leader_state: JointState | None = None
-    slack: tuple[str, ...] = ()
+    limp_joints: tuple[str, ...] = ()
     actions: Actions = Actions()
 
 
@@ -159,7 +169,7 @@ class LeaderInfo:
 
     Attributes:
         limbs: Leader limb names, in order.
-        emits: ``joints`` or ``pose``, for all limbs.
+        emits: ``joints``, ``pose`` or ``axes``, for all limbs.
         joint_names: Joint names by limb, for leaders that emit joints.
         is_absolute: Poses are meant in the follower's limb base frame as they are.
         is_human: A person holds it, so re-engaging needs a deliberate press (S3).
@@ -173,8 +183,8 @@ class LeaderInfo:
         arms: Limbs that are arms with joints of their own, by leader limb. Their
             ``LeaderSample.leader_state`` holds, limb by limb, arm joints and then the
             gripper's joint; so do the torques of ``Feedback.tau``.
-        press: What a person does to start, and to go on after a silence, said with the
-            device itself ("open all grippers, …"); empty: a key is all there is.
+        engage_hint: What a person does with the device itself to start, and to go on
+            after a silence ("open all grippers, …"); empty: a key is all there is.
         parts: The leaders it is made of, by name, where several are seen as one
             (``paprle.contracts.leader_group``).
         robot: The robot whose own joints it plays, where that is known: then equal
@@ -184,18 +194,18 @@ class LeaderInfo:
     """
 
     limbs: tuple[str, ...]
-    emits: str = "pose"
+    emits: Emits = "pose"
     joint_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     is_absolute: bool = False
     is_human: bool = True
     is_measured: bool = False
     has_gripper: bool = False
     has_buttons: bool = False
-    renders: str = "none"
+    renders: Renders = "none"
     rate: float = 200.0
     look_ahead: float = 0.0
     arms: Mapping[str, LeaderArm] = field(default_factory=dict)
-    press: str = ""
+    engage_hint: str = ""
     parts: Mapping[str, LeaderInfo] = field(default_factory=dict)
     robot: str = ""
     motion: Mapping[str, Vec] = field(default_factory=dict)
@@ -221,7 +231,7 @@ class Feedback:
 
     Attributes:
         stamp_ns: Time of posting on the monotonic clock, [ns].
-        state: Name of the session's state, for example ``ENGAGED``.
+        state: The session's state.
         episode: Number of the episode, counted from 0.
         is_engaged: The leader's motion drives the follower at this moment.
         tau: Torques to render by leader limb, arm joints and then the gripper's, at
@@ -230,7 +240,7 @@ class Feedback:
     """
 
     stamp_ns: int
-    state: str
+    state: SessionState
     episode: int
     is_engaged: bool
     tau: Mapping[str, Vec] = field(default_factory=dict)
@@ -247,7 +257,9 @@ class FollowerState:
         dq: Velocities, shape (n,), [rad/s] or [m/s].
         tau: Efforts, shape (n,), [N·m] or [N]; None when not measured, never zeros.
         sim_time: Simulated time, [s]; None for real robots.
-        objects: Poses of simulated objects in world, by name.
+        objects: T_world_object as rows xyz + quat_xyzw, in the order of
+            ``Follower.objects``, shape (o, 7); NaN where one is not there; None without
+            objects.
         stop_reason: The robot's own protective stop or fault; empty when there is none.
     """
 
@@ -256,7 +268,7 @@ class FollowerState:
     dq: Vec
     tau: Vec | None = None
     sim_time: float | None = None
-    objects: Mapping[str, pin.SE3] = field(default_factory=dict)
+    objects: Vec | None = None
     stop_reason: str = ""
 
 
@@ -282,7 +294,7 @@ class FollowerInfo:
     lag: float = 0.0
     has_effort: bool = False
     has_unattended_stop: bool = False
-    power_off: str = "falls"
+    power_off: PowerOff = "falls"
     simulated: bool = False
     scene: Mapping[str, str] = field(default_factory=dict)
 

@@ -66,7 +66,7 @@ def solve_osqp(wanted: Vec, low: Vec, high: Vec, rows: Vec, allowed: Vec) -> Vec
 SOLVERS: dict[str, Solver] = {"daqp": solve_daqp, "osqp": solve_osqp}
 
 
-def slide(
+def solve_avoidance_qp(
     solver: Solver, wanted: Vec, low: Vec, high: Vec, rows: tuple[Vec, Vec]
 ) -> Vec | None:
     """Return the velocity in the box that comes nearest to what is wanted.

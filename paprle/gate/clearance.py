@@ -9,100 +9,20 @@ comes of them.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 from paprle.compiled import compiled, inlined
 from paprle.contracts.types import Vec
-from paprle.gate.limits import (
-    Box,
-    Limits,
-)
-from paprle.robot.arrays import Ints, Tree, place_joints
-from paprle.robot.bodies import Bodies, Pairs, place_bodies
+from paprle.gate.limits import ROUNDING, Box, Limits
+from paprle.gate.scene import Collision, Placed, Scene, place_bodies_at
+from paprle.robot.arrays import Bodies
 from paprle.robot.braking import compute_stopping_speed
 from paprle.robot.distance import bound_along, bound_pair, measure_pair
 
 _AIM = 1e-3  # [m] chosen: rows keep this much more, for what linearising loses
 _CURVED = 0.8  # chosen: share of the braking power that rows count on
 _OUTWARD = 0.05  # chosen: share of what is missing that a period makes up, if moving
-_MOVING = 1e-9  # [rad/s] chosen: below this nothing is asked for
-N_PARTS = 4  # chosen: of the way back to the robot; the end of each is looked at
+N_PARTS = 4  # chosen: of the way from command to q_meas; the end of each is checked
 IS_FREE, IS_WIDE, IS_CLOSE = range(3)
-_ROUNDING = 1e-9  # chosen: far above rounding, far below anything that moves
-
-
-class Scene(NamedTuple):
-    """What may collide, and where it is while it is being looked at.
-
-    k pairs of b bodies on m joints, driven by n positions.
-
-    Attributes:
-        tree: Joints.
-        bodies: Bodies.
-        pairs: Pairs.
-        R_joint: Rotations of joints in the posture looked at, shape (m, 3, 3).
-        p_joint: Their origins, shape (m, 3), [m].
-        R_body: Rotations of bodies there, shape (b, 3, 3).
-        p_body: Their origins, shape (b, 3), [m].
-        distance: Of each pair at the last command, shape (k,), [m]; a lower bound
-            where there is more room than ``change`` uses up.
-        change: How much ``travel`` can change each of them at most, shape (k,), [m].
-        pace: How much the period looked at can, shape (k,), [m].
-        behind: Of each pair on the way from where the robot is to the last command,
-            shape (k,), [m].
-        astray: How much that way can change it at most, shape (k,), [m].
-        floor: How near it may come on that way during a stop, shape (k,), [m].
-        apart: How far apart it is at least at the command looked at, shape (k,), [m].
-        room: How much nearer it may come from there, and on the way back to the robot,
-            shape (k,), [m].
-        open: Pairs that a verification still has to look at, shape (k,).
-        rows: Gradients of the distance of the pairs that matter, shape (k, n).
-        allowed: How fast each of them may close, shape (k,), [m/s].
-        normal: Unit vector along which each pair was apart when measured last; any at
-            first, shape (k, 3).
-        witness: Witness points and normal of the pair looked at last, shape (9,).
-        posture: The posture looked at, shape (n,).
-        travel: How far each joint goes, shape (n,), [rad] or [m].
-        gap: From the last command to where the robot is, shape (n,), [rad] or [m].
-        lag: The same from the command looked at, at most, shape (n,).
-        aside: The posture looked at between the two, shape (n,).
-        work: Bodies placed and pairs looked at in this period, shape (1,).
-    """
-
-    tree: Tree
-    bodies: Bodies
-    pairs: Pairs
-    R_joint: Vec
-    p_joint: Vec
-    R_body: Vec
-    p_body: Vec
-    distance: Vec
-    change: Vec
-    pace: Vec
-    behind: Vec
-    astray: Vec
-    floor: Vec
-    apart: Vec
-    room: Vec
-    open: Ints
-    rows: Vec
-    allowed: Vec
-    normal: Vec
-    witness: Vec
-    posture: Vec
-    travel: Vec
-    gap: Vec
-    lag: Vec
-    aside: Vec
-    work: Vec
-
-
-@compiled
-def look_at(scene: Scene, q: Vec) -> None:
-    """Place every joint and body in posture q, shape (n,)."""
-    scene.work[0] += len(scene.bodies.joint)
-    place_joints(scene.tree, q, scene.R_joint, scene.p_joint)
-    place_bodies(scene.bodies, scene.R_joint, scene.p_joint, scene.R_body, scene.p_body)
 
 
 @compiled
@@ -112,20 +32,20 @@ def measure(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, witness: Vec) -> flo
 
 
 @inlined
-def find_pad(astray: float) -> float:
-    """Return how much more a pair keeps between the last command and the robot, [m].
+def compute_lag_padding(max_change_to_meas: float) -> float:
+    """Return what a pair keeps on top between the last command and q_meas, [m].
 
-    Joints are not all behind by the same share: what is as far beside the postures
-    looked at as a part is long is meant, too.
+    Joints do not all lag by the same share. So the robot may be as far beside the
+    postures that are checked as one part of that way is long.
 
     Args:
-        astray: How much the way between them can change its distance at most, [m].
+        max_change_to_meas: Largest change of its distance on that way, [m].
     """
-    return float(astray / N_PARTS)
+    return float(max_change_to_meas / N_PARTS)
 
 
 @compiled
-def sweep_all(reach: Vec, travel: Vec, change: Vec) -> None:
+def bound_distance_change(reach: Vec, travel: Vec, max_change: Vec) -> None:
     """Write how much the distance of each pair can change at most.
 
     Joint by joint, for many pairs at once: that is faster than for a few by themselves.
@@ -133,107 +53,117 @@ def sweep_all(reach: Vec, travel: Vec, change: Vec) -> None:
     Args:
         reach: Of all pairs, shape (n, k), [m/rad] or [m/m].
         travel: How far each joint goes, shape (n,), [rad] or [m].
-        change: Takes it, shape (k,), [m].
+        max_change: Takes it, shape (k,), [m].
     """
-    change[:] = 0.0
+    max_change[:] = 0.0
     for i in range(len(travel)):
         row, way = reach[i], travel[i]
         if way != 0.0:
-            for k in range(len(change)):
-                change[k] += row[k] * way
+            for k in range(len(max_change)):
+                max_change[k] += row[k] * way
 
 
 @inlined
-def measure_all(scene: Scene, c: Vec) -> float:
+def measure_all(collision: Collision, c: Vec, travel: Vec) -> float:
     """Measure every pair at the last command, exactly where the next period matters.
 
     Args:
-        scene: Takes ``distance``, ``change`` and ``normal``; ``travel`` holds how far
-            each joint could go until it has stopped.
+        collision: Takes the poses at the command, ``distance``, ``max_change`` and
+            ``normal``; nothing is measured between it and q_meas yet.
         c: Last command, shape (n,), [rad].
+        travel: How far each joint could go until it has stopped, shape (n,), [rad].
 
     Returns:
         The smallest distance, exact, [m]; +inf without pairs.
     """
-    look_at(scene, c)
-    bodies, R, p, witness = scene.bodies, scene.R_body, scene.p_body, scene.witness
-    pairs, distance, change = scene.pairs, scene.distance, scene.change
+    scene, measured, witness = (
+        collision.scene,
+        collision.measured,
+        collision.scratch.witness,
+    )
+    placed, distance, change = (
+        measured.at_command,
+        measured.distance,
+        measured.max_change,
+    )
+    place_bodies_at(scene, c, placed, measured.work)
+    bodies, pairs, R, p = scene.bodies, scene.pairs, placed.R_body, placed.p_body
     one, two = pairs.a, pairs.b
-    sweep_all(pairs.reach, scene.travel, change)
+    bound_distance_change(pairs.reach, travel, change)
     nearest, least = -1, math.inf
     for k in range(len(one)):
         distance[k] = bound_pair(bodies, one[k], two[k], R, p)
-        scene.behind[k] = math.inf
+        measured.distance_to_meas[k] = math.inf
         if distance[k] < least:
             nearest, least = k, distance[k]
     if nearest < 0:
         return math.inf
     least = measure(bodies, one[nearest], two[nearest], R, p, witness)
-    distance[nearest], scene.normal[nearest] = least, witness[6:]
+    distance[nearest], measured.normal[nearest] = least, witness[6:]
     for k in range(len(one)):
         far = max(least, pairs.keep[k] + _AIM + change[k])
         if distance[k] >= far or k == nearest:
             continue
-        along = bound_along(bodies, one[k], two[k], R, p, scene.normal[k])
+        along = bound_along(bodies, one[k], two[k], R, p, measured.normal[k])
         distance[k] = max(distance[k], along)
         if distance[k] < far:
             distance[k] = measure(bodies, one[k], two[k], R, p, witness)
-            scene.normal[k] = witness[6:]
+            measured.normal[k] = witness[6:]
             least = min(least, distance[k])
     return least
 
 
 @compiled
-def measure_behind(scene: Scene, c: Vec, q_meas: Vec) -> float:
-    """Measure the pairs on the way from where the robot is to the last command (C1).
-
-    The way is looked at where the robot is, and half-way. Leaves the scene in the
-    posture c.
+def measure_to_measured(collision: Collision, c: Vec, q_meas: Vec) -> float:
+    """Measure pairs between the last command and q_meas: half-way, and there (C1).
 
     Args:
-        scene: Takes ``gap``, ``astray`` and ``behind``.
+        collision: Holds what ``measure_all`` wrote; takes ``q_lag``,
+            ``max_change_to_meas`` and ``distance_to_meas``.
         c: Last command, shape (n,), [rad].
         q_meas: Measured positions, shape (n,), [rad].
 
     Returns:
         The smallest distance on it, [m].
     """
-    n_open = 0
-    least = math.inf
-    bodies, R, p, witness = scene.bodies, scene.R_body, scene.p_body, scene.witness
-    pairs, behind, posture = scene.pairs, scene.behind, scene.posture
-    one, two, astray = pairs.a, pairs.b, scene.astray
+    n_pending, least = 0, math.inf
+    scene, measured, scratch = collision.scene, collision.measured, collision.scratch
+    bodies, pairs, placed = scene.bodies, scene.pairs, scratch.placed
+    R, p, witness = placed.R_body, placed.p_body, scratch.witness
+    one, two, nearest = pairs.a, pairs.b, measured.distance_to_meas
+    change, posture = measured.max_change_to_meas, scratch.posture
     for i in range(len(c)):
-        scene.gap[i] = q_meas[i] - c[i]
-        posture[i] = abs(scene.gap[i])
-    sweep_all(pairs.reach, posture, astray)
+        measured.q_lag[i] = q_meas[i] - c[i]
+        scratch.travel[i] = abs(measured.q_lag[i])
+    bound_distance_change(pairs.reach, scratch.travel, change)
     for k in range(len(one)):
-        room = scene.distance[k] - pairs.keep[k] - _AIM
-        if astray[k] > 0.0 and room - astray[k] < scene.change[k]:
-            scene.open[n_open] = k
-            n_open += 1
-    if n_open == 0:
+        slack = measured.distance[k] - pairs.keep[k] - _AIM
+        if change[k] > 0.0 and slack - change[k] < measured.max_change[k]:
+            scratch.pending[n_pending] = k
+            n_pending += 1
+    if n_pending == 0:
         return math.inf
     for share in (0.5, 1.0):
         for i in range(len(c)):
-            posture[i] = c[i] + share * scene.gap[i]
-        look_at(scene, posture)
-        for place in range(n_open):
-            k = scene.open[place]
-            behind[k] = min(behind[k], measure(bodies, one[k], two[k], R, p, witness))
-            least = min(least, behind[k])
-    look_at(scene, c)
+            posture[i] = c[i] + share * measured.q_lag[i]
+        place_bodies_at(scene, posture, placed, measured.work)
+        for place in range(n_pending):
+            k = scratch.pending[place]
+            distance = measure(bodies, one[k], two[k], R, p, witness)
+            nearest[k] = min(nearest[k], distance)
+            least = min(least, nearest[k])
+    measured.work[0] += len(bodies.joint)  # measuring counts as placing once more
     return least
 
 
 @inlined
 def fill_rows(
-    scene: Scene, limits: Limits, h: float, box: Box, v: Vec
+    collision: Collision, limits: Limits, h: float, box: Box, v: Vec
 ) -> tuple[int, int]:
     """Write the rows that some velocity of the box would break.
 
     Args:
-        scene: Takes ``rows`` and ``allowed``; ``distance`` and ``behind`` are measured.
+        collision: All pairs are measured; takes ``rows`` and ``allowed``.
         limits: Gives the accelerations.
         h: Period, [s].
         box: What each joint may do, and wants.
@@ -241,47 +171,55 @@ def fill_rows(
 
     Returns:
         Number of rows, and whether ``v`` breaks any: ``IS_FREE`` if none; ``IS_WIDE``
-        if those that it breaks leave room, so that the verification may tell that it
+        if those that it breaks leave slack, so that the verification may find that it
         passes by; else ``IS_CLOSE``.
     """
     n_rows, state = 0, IS_FREE
-    bodies, R, p, witness = scene.bodies, scene.R_body, scene.p_body, scene.witness
-    pairs, distance, behind = scene.pairs, scene.distance, scene.behind
-    one, two = pairs.a, pairs.b
+    scene, measured, witness = (
+        collision.scene,
+        collision.measured,
+        collision.scratch.witness,
+    )
+    bodies, pairs, placed = scene.bodies, scene.pairs, measured.at_command
+    distance, to_meas = measured.distance, measured.distance_to_meas
+    one, two, R, p = pairs.a, pairs.b, placed.R_body, placed.p_body
     for k in range(len(one)):
-        room = min(distance[k], behind[k]) - pairs.keep[k] - _AIM
-        room = max(room - find_pad(scene.astray[k]), min(room, 0.0))
-        if room >= scene.change[k]:
+        slack = min(distance[k], to_meas[k]) - pairs.keep[k] - _AIM
+        padding = compute_lag_padding(measured.max_change_to_meas[k])
+        slack = max(slack - padding, min(slack, 0.0))
+        if slack >= measured.max_change[k]:
             continue
-        row = scene.rows[n_rows]
+        row = measured.rows[n_rows]
         measure(bodies, one[k], two[k], R, p, witness)
-        _fill_gradient(scene, k, row)
-        allowed = _find_allowed(limits, h, box, row, room)
+        _fill_gradient(scene, placed, k, witness, row)
+        allowed = _find_allowed(limits, h, box, row, slack)
         closing, fastest = 0.0, 0.0
         for i in range(len(v)):
             closing -= row[i] * v[i]
             fastest += max(-row[i] * box.low[i], -row[i] * box.high[i])
         if fastest > allowed:
-            scene.allowed[n_rows] = allowed
+            measured.allowed[n_rows] = allowed
             n_rows += 1
-            if closing > allowed + _ROUNDING:
-                is_wide = room > 0.0 and behind[k] >= distance[k]
+            if closing > allowed + ROUNDING:
+                is_wide = slack > 0.0 and to_meas[k] >= distance[k]
                 state = max(state, IS_WIDE if is_wide else IS_CLOSE)
     return n_rows, state
 
 
 @inlined
-def _fill_gradient(scene: Scene, k: int, row: Vec) -> None:
-    """Write ∂d/∂q of the pair measured last, from its witness points and normal."""
-    tree, R, p, w = scene.tree, scene.R_joint, scene.p_joint, scene.witness
+def _fill_gradient(
+    scene: Scene, placed: Placed, k: int, witness: Vec, row: Vec
+) -> None:
+    """Write ∂d/∂q of a pair, from its witness points and normal."""
+    tree, R, p = scene.tree, placed.R_joint, placed.p_joint
     row[:] = 0.0
     for side in range(2):
         body = scene.pairs.b[k] if side else scene.pairs.a[k]
-        sign, point = (1.0 if side else -1.0), w[3 * side : 3 * side + 3]
+        sign, point = (1.0 if side else -1.0), witness[3 * side : 3 * side + 3]
         i = scene.bodies.joint[body]
         while i >= 0:
             slope = _find_slope(
-                R[i], p[i], tree.axis[i], tree.is_prismatic[i], point, w
+                R[i], p[i], tree.axis[i], tree.is_prismatic[i], point, witness
             )
             row[tree.column[i]] += sign * tree.scale[i] * slope
             i = tree.parent[i]
@@ -304,7 +242,7 @@ def _find_slope(
 
 
 @inlined
-def _find_allowed(limits: Limits, h: float, box: Box, row: Vec, room: float) -> float:
+def _find_allowed(limits: Limits, h: float, box: Box, row: Vec, slack: float) -> float:
     """Return how fast a pair may close, [m/s]; negative: it has to open.
 
     Joints that close by c_i = −g_i v_i each need v_i/A_i to stop, so together they
@@ -319,11 +257,11 @@ def _find_allowed(limits: Limits, h: float, box: Box, row: Vec, room: float) -> 
         if c > 0.0:
             closing += c
             need += c * abs(u) / limits.ddq_max[i]
-    if room < 0.0:
+    if slack < 0.0:
         # back to the distance aimed at, but no faster than the arm is asked to move
-        return -min(-room * _OUTWARD / h, _OUTWARD * moving)
+        return -min(-slack * _OUTWARD / h, _OUTWARD * moving)
     if need > 0.0:
         power = closing * closing / need
     if power <= 0.0:
         return math.inf
-    return compute_stopping_speed(room, _CURVED * power, h)
+    return compute_stopping_speed(slack, _CURVED * power, h)

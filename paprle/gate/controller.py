@@ -23,7 +23,7 @@ from paprle.contracts.types import (
     RobotInfo,
     Vec,
 )
-from paprle.gate.gate import Gate
+from paprle.gate.gate import Gate, GateResult
 from paprle.gate.reasons import (
     HOLD_REASONS,
     STOP_REASONS,
@@ -96,8 +96,12 @@ class GateController:
         self._codec = HeadCodec(StatusHead, layout.status)
         self._columns: dict[str, Vec] = {
             name: self._record[name]
-            for name in ("q_des", "q_cmd", "dq_cmd", "q_meas", "dq_meas", "tau_meas")
+            for name in (
+                *("q_des", "q_cmd", "dq_cmd", "q_meas", "dq_meas", "tau_meas"),
+                "objects",
+            )
         }
+        self._objects = self._columns["objects"]
         for column in self._columns.values():
             column[:] = np.nan
         self._counts = self._record["counts"]
@@ -125,40 +129,15 @@ class GateController:
         Returns:
             The status record of this period; overwritten by the next call.
         """
-        found = self._read(now_ns) | to_bits(self._setpoints.take(setpoint, now_ns))
-        stepped_ns, self._stepped_ns = self._stepped_ns, now_ns
-        is_stalled = stepped_ns is not None and now_ns - stepped_ns > self._stall_ns
-        if is_stalled:
-            found |= 1 << Reason.STALLED
-            # once between two good states, or one that is lost would never be
-            self._awake_ns = now_ns if self._is_heard else self._awake_ns
-        self._is_heard = self._meas is not None or (self._is_heard and not is_stalled)
-        if now_ns - self._awake_ns < _WAKING_NS:
-            found = _excuse_lost_state(found)
-        newest = self._setpoints.newest
-        request = int(_READY) if newest is None else newest.request
-        if self.is_orphaned:
-            found |= 1 << Reason.PEER_DIED
-        if request == _STOP and self.state is not _STOPPED:
-            found |= 1 << Reason.OPERATOR_STOP
-        if self.state is not _DISARMED:
-            found |= to_bits(self._setpoints.check(now_ns)) | self._check_motion()
-        self._move_state(found, request)
-        q_des, dq_des, age = self._choose_target(
-            now_ns, now_ns if due_ns is None else due_ns
-        )
-        is_reduced = newest is not None and newest.reduced
-        self.gate.reduce(is_reduced)
-        clearance = math.inf
+        found = to_bits(self._setpoints.update(setpoint, now_ns))
+        found |= self._collect_faults(now_ns)
+        self._move_state(found)
+        due_ns = now_ns if due_ns is None else due_ns
+        q_des, dq_des, age = self._choose_target(now_ns, due_ns)
+        newest, clearance = self._setpoints.newest, math.inf
+        self.gate.reduce(newest is not None and newest.reduced)
         if self._may_write:
-            result = self.gate.step(
-                q_des,
-                self._h,
-                age,
-                None if self._meas is None else self._meas.q,
-                dq_des=dq_des,
-                is_blocked=self._measurements.is_blocked,
-            )
+            result = self._limit(q_des, dq_des, age)
             clearance = result.clearance
             found |= to_bits(result.events) | self._write(result.q_cmd)
         return self._report(found, q_des, clearance, now_ns)
@@ -173,8 +152,46 @@ class GateController:
         """Whether the last command stood still, or none can be sent any more."""
         return self.gate.is_at_rest or not self._may_write
 
+    @property
+    def _request(self) -> int:
+        """What the session asks for; to be ready before it asks for anything."""
+        newest = self._setpoints.newest
+        return int(_READY) if newest is None else newest.request
+
+    def _collect_faults(self, now_ns: int) -> int:
+        """Read the follower, and return the reasons of all watches as bits."""
+        found = self._check_stall(self._read(now_ns), now_ns)
+        if self.is_orphaned:
+            found |= 1 << Reason.PEER_DIED
+        if self._request == _STOP and self.state is not _STOPPED:
+            found |= 1 << Reason.OPERATOR_STOP
+        if self.state is not _DISARMED:
+            found |= to_bits(self._setpoints.check(now_ns)) | self._check_motion()
+        return found
+
+    def _check_stall(self, found: int, now_ns: int) -> int:
+        """Add a stall of the gate itself (K2); after one, a lost state is excused.
+
+        Args:
+            found: What is wrong with the state just read, as bits.
+            now_ns: Monotonic time, [ns].
+
+        Returns:
+            The bits.
+        """
+        stepped_ns, self._stepped_ns = self._stepped_ns, now_ns
+        is_stalled = stepped_ns is not None and now_ns - stepped_ns > self._stall_ns
+        if is_stalled:
+            found |= 1 << Reason.STALLED
+            # once between two good states, or one that is lost would never be
+            self._awake_ns = now_ns if self._is_heard else self._awake_ns
+        self._is_heard = self._meas is not None or (self._is_heard and not is_stalled)
+        if now_ns - self._awake_ns < _WAKING_NS:
+            found = _excuse_lost_state(found)
+        return found
+
     def _read(self, now_ns: int) -> int:
-        """Take the newest measurement if it can be used; say what is wrong with it."""
+        """Read the newest measurement; return what is wrong with it, as bits."""
         try:
             state = self._follower.read()
         except Exception as err:  # noqa: BLE001 - a driver may raise anything
@@ -214,7 +231,7 @@ class GateController:
             )
         )
 
-    def _move_state(self, found: int, request: int) -> None:
+    def _move_state(self, found: int) -> None:
         """Let faults, then requests, move the state by the table."""
         before, newest = self.state, self._setpoints.newest
         # a reset pressed while the cause is still there is used up, not kept for later
@@ -226,7 +243,7 @@ class GateController:
         elif holds:
             self._apply(Event.HOLD)
         else:
-            self._apply_request(request, is_reset)
+            self._apply_request(is_reset)
         has_tripped = self.state is not before and self.state in {_HOLD, _STOPPED}
         if has_tripped:
             self._latched = stops or holds
@@ -234,8 +251,8 @@ class GateController:
     def _apply(self, event: Event) -> None:
         self.state = step_state(self.state, event)
 
-    def _apply_request(self, request: int, is_reset: bool) -> None:
-        newest = self._setpoints.newest
+    def _apply_request(self, is_reset: bool) -> None:
+        newest, request = self._setpoints.newest, self._request
         if self.state is _STOPPED:
             # a reset frees only a gate whose operator asks for nothing else (E1)
             if is_reset and self.is_at_rest and request != _MOVE:
@@ -275,11 +292,22 @@ class GateController:
         return self._q_des, dq_des if is_current else None, age
 
     def _resync(self) -> Vec | None:
-        """After a lag the command comes back to where the robot is; else brake."""
+        """Return q_meas while the gate holds after a lag, else None, which brakes."""
         lagged = bool(self._latched >> Reason.LAG & 1)
         if self.state is _HOLD and lagged and self._meas is not None:
             return self._meas.q
         return None
+
+    def _limit(self, q_des: Vec | None, dq_des: Vec | None, age: float) -> GateResult:
+        """Return the next command toward a target; None brakes."""
+        return self.gate.step(
+            q_des,
+            self._h,
+            age,
+            None if self._meas is None else self._meas.q,
+            dq_des=dq_des,
+            is_blocked=self._measurements.is_blocked,
+        )
 
     def _write(self, q_cmd: Vec) -> int:
         """Send a command; after one that could not be sent, none is computed either."""
@@ -305,6 +333,8 @@ class GateController:
             self._sim_time = math.nan if meas.sim_time is None else meas.sim_time
             columns["q_meas"][...], columns["dq_meas"][...] = meas.q, meas.dq
             columns["tau_meas"][...] = math.nan if meas.tau is None else meas.tau
+            if meas.objects is not None and meas.objects.shape == self._objects.shape:
+                self._objects[...] = meas.objects
         columns["q_des"][...] = math.nan if q_des is None else q_des
         columns["q_cmd"][...], columns["dq_cmd"][...] = self._sent
         for reason in from_bits(found):

@@ -19,9 +19,9 @@ from paprle.config.check import check_made
 from paprle.contracts.errors import CommandError
 from paprle.contracts.settings import GateSettings
 from paprle.contracts.types import RobotInfo, Vec, readonly
-from paprle.gate.avoidance_qp import SOLVERS, slide
+from paprle.gate.avoidance_qp import SOLVERS, solve_avoidance_qp
 from paprle.gate.limits import IS_CLIPPED, IS_FAST, IS_HELD, make_groups
-from paprle.gate.memory import Parts, Sizes, allocate, lay_out
+from paprle.gate.memory import Parts, Sizes, allocate, build_parts
 from paprle.gate.reasons import Reason
 from paprle.gate.step import IS_NOT_FINITE, IS_UNVERIFIED, advance, brake, finish
 from paprle.gate.tools import IS_SINGULAR, IS_TOOL_FAST, fill_tools
@@ -116,16 +116,16 @@ class Gate:
             counts = len(robot.tree.parent), len(bodies.joint), len(pairs.a)
             sizes = Sizes(n, n_groups, *counts, len(robot.limbs))
         memory = allocate(sizes)
-        # the very function that lays the kernels' arrays out
-        parts: Parts = getattr(lay_out, "py_func", lay_out)(*memory)
+        parts: Parts = build_parts(*memory)
         E = np.where(find_arm_joints(info), self.settings.lag_bound, np.inf)
         limits = (self.q_min, self.q_max, self.dq_max, self.ddq_max, E, members, starts)
         _fill(parts.limits, limits)
         if isinstance(robot, RobotModel) and bodies is not None and pairs is not None:
-            _fill(parts.scene.tree, robot.tree)
-            _fill(parts.scene.bodies, bodies)
-            _fill(parts.scene.pairs, pairs)
-            parts.scene.normal[:, 2] = 1.0
+            scene = parts.collision.scene
+            _fill(scene.tree, robot.tree)
+            _fill(scene.bodies, bodies)
+            _fill(scene.pairs, pairs)
+            parts.collision.measured.normal[:, 2] = 1.0
             fill_tools(parts.tools, robot)
         parts.tools.sigma[0] = self.settings.singularity
         return memory, parts
@@ -147,17 +147,18 @@ class Gate:
                 f"from, got {q_meas!r}; check the follower's joint states"
             )
         self.q_cmd, self.dq_cmd = readonly(q), readonly(np.zeros_like(q))
-        self._is_straight = 0.0
+        self._is_synchronised = 0.0
         self._take_back()
         self._is_stepping = False
         self._h = 0.0
 
     def _take_back(self) -> None:
         """Go on from the last command: what a step left that was broken off is none."""
-        motion = self._parts.motion
-        motion.q_next[:], motion.v_next[:], motion.feed[:] = self.q_cmd, self.dq_cmd, 0
-        motion.before[:], motion.is_straight[0] = np.nan, self._is_straight
-        self._parts.scene.gap[:], self._parts.scene.astray[:] = 0.0, 0.0
+        motion, measured = self._parts.motion, self._parts.collision.measured
+        motion.q_next[:], motion.v_next[:] = self.q_cmd, self.dq_cmd
+        motion.dq_feedforward[:], motion.goal_prev[:] = 0.0, np.nan
+        motion.is_synchronised[0] = self._is_synchronised
+        measured.q_lag[:], measured.max_change_to_meas[:] = 0.0, 0.0
 
     def _warm_up(self) -> None:
         """Run every kernel once, so that none is compiled after this."""
@@ -166,7 +167,7 @@ class Gate:
         brake(*self._memory, 1.0)
         solve_nothing = np.zeros((1, len(self.q_cmd))), np.zeros(1)
         box = self._parts.box
-        slide(self._solver, box.wanted, box.low, box.high, solve_nothing)
+        solve_avoidance_qp(self._solver, box.wanted, box.low, box.high, solve_nothing)
         self.reset(self.q_cmd)
 
     def reduce(self, is_reduced: bool) -> None:
@@ -204,8 +205,8 @@ class Gate:
                 that between this and the last ``q_des``, none where it jumped. It is
                 fed forward as far as the joint could have it, within V and changing
                 by A.
-            is_blocked: The robot is held up: the command is leashed to within E of
-                ``q_meas`` (L1).
+            is_blocked: The robot is held up: the command stays within E of ``q_meas``
+                (L1).
 
         Returns:
             The vector to send, and which clauses acted.
@@ -233,7 +234,7 @@ class Gate:
                 _put(motion.dq_des, dq_des)
             clearance = self._advance(dq_des is not None, is_blocked, events)
         self.q_cmd, self.dq_cmd = _keep(motion.q_next), _keep(motion.v_next)
-        self._is_straight = motion.is_straight.item()
+        self._is_synchronised = motion.is_synchronised.item()
         self._is_stepping = False
         return GateResult(self.q_cmd, tuple(events), clearance)
 
@@ -247,16 +248,16 @@ class Gate:
         )
         if n_rows > 0:
             events.append(Reason.CLEARANCE)
-            flags |= finish(*self._memory, self._h, self._slide(n_rows, events))
+            flags |= finish(*self._memory, self._h, self._avoid(n_rows, events))
         if flags:
             events += [reason for flag, reason in _FLAGS.items() if flags & flag]
         return clearance
 
-    def _slide(self, n_rows: int, events: list[Reason]) -> Vec:
+    def _avoid(self, n_rows: int, events: list[Reason]) -> Vec:
         """Return a velocity that slides along what the proposal would close in on."""
-        box, scene = self._parts.box, self._parts.scene
-        rows = scene.rows[:n_rows], scene.allowed[:n_rows]
-        v = slide(self._solver, box.wanted, box.low, box.high, rows)
+        box, measured = self._parts.box, self._parts.collision.measured
+        rows = measured.rows[:n_rows], measured.allowed[:n_rows]
+        v = solve_avoidance_qp(self._solver, box.wanted, box.low, box.high, rows)
         if v is None:
             events.append(Reason.QP_FAILED)
             return box.brake

@@ -16,7 +16,7 @@ from paprle.contracts.types import RobotInfo, Vec
 from paprle.robot.arrays import Ints
 from paprle.robot.braking import compute_braking_velocity, compute_stopping_speed
 
-_ROUNDING = 1e-9  # chosen: far above rounding, far below anything that moves
+ROUNDING = 1e-9  # chosen: far above rounding, far below anything that moves
 _LEFT = 0.1  # chosen: share of A that is there to catch up, whatever the goal does
 IS_FAST = 1  # a wish was scaled down to the velocity limits
 IS_HELD = 2  # a wish was scaled down to what can still be stopped
@@ -31,7 +31,7 @@ class Limits(NamedTuple):
         q_max: Upper limits.
         dq_max: V, shape (n,), [rad/s] or [m/s].
         ddq_max: A, shape (n,), [rad/s²] or [m/s²].
-        leash: E, +inf for grippers, shape (n,), [rad].
+        lag_bound: E, +inf for grippers, shape (n,), [rad].
         members: Joints, those of a group one after the other, shape (n,). A group is a
             limb, or any other joint by itself.
         starts: Where each group starts in ``members``, and the end, shape (g + 1,).
@@ -41,7 +41,7 @@ class Limits(NamedTuple):
     q_max: Vec
     dq_max: Vec
     ddq_max: Vec
-    leash: Vec
+    lag_bound: Vec
     members: Ints
     starts: Ints
 
@@ -70,36 +70,36 @@ class Motion(NamedTuple):
     Attributes:
         c: Last command, [rad] or [m].
         v: Its velocity, [rad/s] or [m/s].
-        feed: Feed-forward as far as it was followed, [rad/s].
+        dq_feedforward: Velocity that goes along with the target, limited, [rad/s].
         ddq: Its acceleration, [rad/s²].
         target: Where to go, as it was asked, [rad].
         dq_des: Velocity of the target, [rad/s].
-        before: The goal of the last period; NaN where there was none, [rad].
+        goal_prev: The goal of the last period; NaN where there was none, [rad].
         q_meas: Measured positions, [rad]; not finite where not known.
         goal: Where to go, within what is allowed, [rad].
-        error: Goal minus last command, [rad].
-        exact: 1 where the next step reaches the goal.
+        goal_error: Goal minus last command, [rad].
+        reaches_goal: 1 where the next step reaches the goal, else 0.
         v_next: Velocity of the next command, [rad/s].
         q_next: The next command, [rad].
-        straight: How hard joints brake that come to rest together, [rad/s²].
-        is_straight: 1 where the verified stop is that one, else 0, shape (1,).
+        ddq_sync: Deceleration of joints that come to rest together, [rad/s²].
+        is_synchronised: 1 if the verified stop brakes so, else 0, shape (1,).
     """
 
     c: Vec
     v: Vec
-    feed: Vec
+    dq_feedforward: Vec
     ddq: Vec
     target: Vec
     dq_des: Vec
-    before: Vec
+    goal_prev: Vec
     q_meas: Vec
     goal: Vec
-    error: Vec
-    exact: Vec
+    goal_error: Vec
+    reaches_goal: Vec
     v_next: Vec
     q_next: Vec
-    straight: Vec
-    is_straight: Vec
+    ddq_sync: Vec
+    is_synchronised: Vec
 
 
 def make_groups(robot: RobotInfo) -> tuple[Ints, Ints]:
@@ -146,15 +146,15 @@ def fill_box(limits: Limits, h: float, scale: float, c: Vec, v: Vec, box: Box) -
 
 @compiled
 def clip_goal(limits: Limits, motion: Motion, is_blocked: bool) -> int:
-    """Write the target clipped to the position limits and, if blocked, to a leash.
+    """Write the goal: the target within the position limits, near q_meas if blocked.
 
-    A joint outside its limits is not sent farther out (M2); a leashed command that is
-    too far ahead of the robot is drawn back (L1).
+    A joint outside its limits is not sent farther out (M2). While a joint is blocked,
+    the goal stays within E of q_meas, so that a command too far ahead comes back (L1).
 
     Args:
         limits: Limits.
         motion: Takes ``goal``.
-        is_blocked: Whether to leash.
+        is_blocked: Whether to keep the goal within E of q_meas.
 
     Returns:
         ``IS_CLIPPED`` or 0.
@@ -165,7 +165,7 @@ def clip_goal(limits: Limits, motion: Motion, is_blocked: bool) -> int:
         high = max(limits.q_max[i], motion.c[i])
         goal = min(max(motion.target[i], low), high)
         if is_blocked:
-            E, q = limits.leash[i], motion.q_meas[i]
+            E, q = limits.lag_bound[i], motion.q_meas[i]
             goal = min(max(goal, q - E), q + E)
             goal = min(max(goal, low), high)
         if goal != motion.target[i]:
@@ -178,22 +178,22 @@ def clip_goal(limits: Limits, motion: Motion, is_blocked: bool) -> int:
 def estimate_velocity(h: float, motion: Motion) -> None:
     """Write the velocity of the goal since the last period as that of the target."""
     for i in range(len(motion.c)):
-        motion.dq_des[i] = (motion.goal[i] - motion.before[i]) / h
+        motion.dq_des[i] = (motion.goal[i] - motion.goal_prev[i]) / h
 
 
 @compiled
-def follow_feed(limits: Limits, h: float, scale: float, motion: Motion) -> None:
-    """Move the feed-forward to the target's velocity, as a joint could.
+def limit_feedforward(limits: Limits, h: float, scale: float, motion: Motion) -> None:
+    """Move the feed-forward to the velocity of the target, within V and A.
 
-    A target that moves faster than the joint can has leapt: none goes along with it.
+    A target that moves faster than the joint can has jumped: it is not fed forward.
     """
     for i in range(len(motion.c)):
         speed, change = limits.dq_max[i] * scale, limits.ddq_max[i] * h
-        wish, feed = 0.0, motion.feed[i]
+        wish, feed = 0.0, motion.dq_feedforward[i]
         if abs(motion.dq_des[i]) <= limits.dq_max[i]:  # NaN is not
             wish = min(max(motion.dq_des[i], -speed), speed)
-        motion.feed[i] = min(max(wish, feed - change), feed + change)
-        motion.ddq[i] = (motion.feed[i] - feed) / h
+        motion.dq_feedforward[i] = min(max(wish, feed - change), feed + change)
+        motion.ddq[i] = (motion.dq_feedforward[i] - feed) / h
 
 
 @compiled
@@ -220,7 +220,7 @@ def fill_wanted(
         limits: Limits.
         h: Period, [s].
         scale: Share of V that is allowed.
-        motion: Gives error and feed-forward; takes ``exact``.
+        motion: Gives error and feed-forward; takes ``reaches_goal``.
         box: Takes ``base`` and ``wanted``.
 
     Returns:
@@ -231,7 +231,7 @@ def fill_wanted(
         group = limits.members[limits.starts[g] : limits.starts[g + 1]]
         rate = 1.0 / h
         for i in group:
-            distance = motion.error[i] - motion.feed[i] * h
+            distance = motion.goal_error[i] - motion.dq_feedforward[i] * h
             if distance != 0.0:
                 A = limits.ddq_max[i]
                 left = A + math.copysign(1.0, distance) * motion.ddq[i]
@@ -241,9 +241,9 @@ def fill_wanted(
         share = 1.0
         for i in group:
             speed = max(limits.dq_max[i] * scale, abs(box.brake[i]))
-            feed = motion.feed[i]
+            feed = motion.dq_feedforward[i]
             base = min(max(feed, -speed), speed)
-            wanted = feed + rate * (motion.error[i] - feed * h)
+            wanted = feed + rate * (motion.goal_error[i] - feed * h)
             box.base[i], box.wanted[i] = base, wanted
             if abs(wanted) > speed:
                 edge = math.copysign(speed, wanted)
@@ -253,12 +253,12 @@ def fill_wanted(
         for i in group:
             if share < 1.0:
                 box.wanted[i] = box.base[i] + share * (box.wanted[i] - box.base[i])
-            motion.exact[i] = rate * h >= 1.0 - 1e-12 and share >= 1.0
+            motion.reaches_goal[i] = rate * h >= 1.0 - 1e-12 and share >= 1.0
     return flags
 
 
 @compiled
-def limit_along(limits: Limits, box: Box, v: Vec, exact: Vec) -> int:
+def limit_along(limits: Limits, box: Box, v: Vec, reaches_goal: Vec) -> int:
     """Write what comes nearest to the wanted velocity, keeping its direction.
 
     Direction is that of what is wanted beside going along with the goal; of a goal
@@ -273,7 +273,7 @@ def limit_along(limits: Limits, box: Box, v: Vec, exact: Vec) -> int:
         limits: Gives the groups.
         box: The box and what is wanted.
         v: Takes the velocity, shape (n,), [rad/s].
-        exact: Set to 0 where it is not the wanted one, shape (n,).
+        reaches_goal: Cleared where it is not the wanted one, shape (n,).
 
     Returns:
         ``IS_HELD`` or 0.
@@ -289,13 +289,13 @@ def limit_along(limits: Limits, box: Box, v: Vec, exact: Vec) -> int:
                 start = min(max(start, box.low[i]), box.high[i])
             own = share
             if not keeps and _is_left_behind(box, i):
-                own, exact[i], flags = 1.0, 0.0, IS_HELD
+                own, reaches_goal[i], flags = 1.0, 0.0, IS_HELD
             v[i] = start + own * (box.wanted[i] - start)
             v[i] = min(max(v[i], box.low[i]), box.high[i])
-        if share < 1.0 - _ROUNDING:
+        if share < 1.0 - ROUNDING:
             flags = IS_HELD
             for i in group:
-                exact[i] = 0.0
+                reaches_goal[i] = 0.0
     return flags
 
 
@@ -319,7 +319,7 @@ def _find_scale(group: Ints, box: Box) -> tuple[float, bool]:
             t_min = max(t_min, (low if w > 0.0 else high) / w)
     t = min(t_max, 1.0)
     # where braking begins, wanted stands on the edge of the box but for rounding
-    return t, t >= max(t_min, 0.0) - _ROUNDING and t_max >= 0.0
+    return t, t >= max(t_min, 0.0) - ROUNDING and t_max >= 0.0
 
 
 @compiled
@@ -331,7 +331,7 @@ def _find_share(group: Ints, box: Box) -> float:
             continue
         start = min(max(box.base[i], box.low[i]), box.high[i])
         step = box.wanted[i] - start
-        if abs(step) > _ROUNDING * max(abs(start), 1e-3):
+        if abs(step) > ROUNDING * max(abs(start), 1e-3):
             edge = box.high[i] if step > 0.0 else box.low[i]
             share = min(share, (edge - start) / step)
     return max(share, 0.0)

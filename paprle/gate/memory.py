@@ -1,28 +1,31 @@
 """All a gate computes with, in two blocks of memory.
 
 A compiled function takes 0.05 to 0.2 µs for every array that it is handed from Python,
-and the gate has fifty. So it is handed two blocks, and lays its arrays over them
-itself; ``lay_out`` is that layout, for Python and for kernels.
+and the gate has ninety. So it is handed two blocks, and lays the arrays over them
+itself. The tables below are that layout; sizes, starts, and the arrays of Python and of
+kernels are all made from them.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
-from numba import carray, types
+from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic, overload
+from numba.np.arrayobj import make_array, populate_array
 
 from paprle.compiled import inlined
 from paprle.contracts.types import Vec
-from paprle.gate.clearance import Scene
 from paprle.gate.limits import Box, Limits, Motion
+from paprle.gate.scene import Collision
 from paprle.gate.tools import Tools
-from paprle.robot.arrays import Ints, Tree
-from paprle.robot.bodies import Bodies, Pairs
+from paprle.robot.arrays import Ints
 
-_N_SIZES = 6
+_ITEM = 8  # [B] of both blocks
 
 
 class Sizes(NamedTuple):
@@ -42,51 +45,218 @@ class Parts(NamedTuple):
     limits: Limits
     box: Box
     motion: Motion
-    scene: Scene
+    collision: Collision
     tools: Tools
 
 
+Dim = tuple[int, int]
+"""Which of the sizes (-1: none) and what is added to it."""
+
+Table = tuple[tuple[str, str, tuple[Dim | int, ...]], ...]
+"""Arrays of a block in their order: part, names, and the shape of each."""
+
+_N, _G_ENDS, _M, _B, _K, _T = (0, 0), (1, 1), (2, 0), (3, 0), (4, 0), (5, 0)
+
+_FLOATS: Table = (
+    ("limits", "q_min q_max dq_max ddq_max lag_bound", (_N,)),
+    ("box", "brake low high base wanted", (_N,)),
+    ("motion", "c v dq_feedforward ddq target dq_des goal_prev q_meas goal", (_N,)),
+    ("motion", "goal_error reaches_goal v_next q_next ddq_sync", (_N,)),
+    ("motion", "is_synchronised", (1,)),
+    ("collision.scene.tree", "R", (_M, 3, 3)),
+    ("collision.scene.tree", "p axis", (_M, 3)),
+    ("collision.scene.tree", "scale offset", (_M,)),
+    ("collision.scene.bodies", "R", (_B, 3, 3)),
+    ("collision.scene.bodies", "p", (_B, 3)),
+    ("collision.scene.bodies", "size", (_B, 5)),
+    ("collision.scene.bodies", "sphere capsule", (_B,)),
+    ("collision.scene.pairs", "keep", (_K,)),
+    ("collision.scene.pairs", "reach", (_N, _K)),
+    ("collision.measured.at_command", "R_joint", (_M, 3, 3)),
+    ("collision.measured.at_command", "p_joint", (_M, 3)),
+    ("collision.measured.at_command", "R_body", (_B, 3, 3)),
+    ("collision.measured.at_command", "p_body", (_B, 3)),
+    ("collision.measured", "distance max_change", (_K,)),
+    ("collision.measured", "distance_to_meas max_change_to_meas", (_K,)),
+    ("collision.measured", "q_lag", (_N,)),
+    ("collision.measured", "normal", (_K, 3)),
+    ("collision.measured", "rows", (_K, _N)),
+    ("collision.measured", "allowed", (_K,)),
+    ("collision.measured", "work", (1,)),
+    ("collision.scratch.placed", "R_joint", (_M, 3, 3)),
+    ("collision.scratch.placed", "p_joint", (_M, 3)),
+    ("collision.scratch.placed", "R_body", (_B, 3, 3)),
+    ("collision.scratch.placed", "p_body", (_B, 3)),
+    ("collision.scratch", "posture q_between q_lag_max travel", (_N,)),
+    ("collision.scratch", "max_change max_change_period min_allowed", (_K,)),
+    ("collision.scratch", "distance_lower_bound slack", (_K,)),
+    ("collision.scratch", "witness", (9,)),
+    ("tools", "p", (_T, 3)),
+    ("tools", "reach", (_T, _N)),
+    ("tools", "speed sigma", (1,)),
+    ("tools", "J", (6, _N)),
+    ("tools", "gram", (6, 6)),
+    ("tools", "tips", (2, _T, 3)),
+)
+"""The first block."""
+
+_INTEGERS: Table = (
+    ("limits", "members", (_N,)),
+    ("limits", "starts", (_G_ENDS,)),
+    ("collision.scene.tree", "parent is_prismatic column", (_M,)),
+    ("collision.scene.bodies", "joint kind", (_B,)),
+    ("collision.scene.pairs", "a b", (_K,)),
+    ("collision.scratch", "pending", (_K,)),
+    ("tools", "joint", (_T,)),
+    ("tools", "is_member", (_T, _N)),
+)
+"""The second block, behind its head: the sizes, then the starts of all arrays."""
+
+
+class Field(NamedTuple):
+    """An array of the memory.
+
+    Attributes:
+        block: 0 or 1.
+        at: Place in the second block that holds where the array starts in its own.
+        shape: Its shape.
+    """
+
+    block: int
+    at: int
+    shape: tuple[Dim, ...]
+
+
+def _find_fields(tables: tuple[Table, Table]) -> dict[str, Field]:
+    """Return all arrays by ``part.name``, in the order of the tables."""
+    fields: dict[str, Field] = {}
+    for block, table in enumerate(tables):
+        for part, names, shape in table:
+            dims = tuple((-1, dim) if isinstance(dim, int) else dim for dim in shape)
+            for name in names.split():
+                at = len(Sizes._fields) + len(fields)
+                fields[f"{part}.{name}"] = Field(block, at, dims)
+    return fields
+
+
+def _find_classes(kind: Any, path: str) -> dict[str, Any]:
+    """Return the classes of a tuple of arrays and of the tuples in it, by path."""
+    classes = {path: kind}
+    for name, hint in get_type_hints(kind).items():
+        if hasattr(hint, "_fields"):
+            classes |= _find_classes(hint, f"{path}.{name}".lstrip("."))
+    return classes
+
+
+_FIELDS = _find_fields((_FLOATS, _INTEGERS))
+_CLASSES = _find_classes(Parts, "")
+N_HEAD = len(Sizes._fields) + len(_FIELDS)
+
+
 def allocate(sizes: Sizes) -> tuple[Vec, Ints]:
-    """Return the two blocks, empty."""
-    n, g, m, b, k, t = sizes
-    n_floats = 35 * n + 29 * m + 31 * b + k * (2 * n + 13) + t * (n + 9) + 49
-    n_ints = _N_SIZES + n + g + 1 + 3 * m + 2 * b + 3 * k + t * (n + 1)
-    integers = np.zeros(n_ints, dtype=np.int64)
-    integers[:_N_SIZES] = sizes
-    return np.zeros(n_floats), integers
+    """Return the two blocks, empty but for the head of the second."""
+    head, ends = np.array(sizes), [0, N_HEAD]
+    starts = []
+    for field in _FIELDS.values():
+        starts.append(ends[field.block])
+        ends[field.block] += math.prod(_find_shape(head, field))
+    integers = np.zeros(ends[1], dtype=np.int64)
+    integers[:N_HEAD] = *sizes, *starts
+    return np.zeros(ends[0]), integers
 
 
-def borrow(block: Any, first: int, shape: tuple[int, ...]) -> Any:
-    """Return a part of a block; in kernels one that is not counted as a reference.
+def _find_shape(integers: Ints, field: Field) -> tuple[int, ...]:
+    """Return the shape of an array by the sizes that head the second block."""
+    return tuple(more if i < 0 else int(integers[i]) + more for i, more in field.shape)
+
+
+def _assemble(
+    path: str, make_array: Callable[[Field], Any], make_tuple: Callable[..., Any]
+) -> Any:
+    """Return a part of the memory, each array and each tuple of them made by others."""
+    kind = _CLASSES.get(path)
+    if kind is None:
+        return make_array(_FIELDS[path])
+    names = (f"{path}.{name}".lstrip(".") for name in kind._fields)
+    return make_tuple(kind, [_assemble(name, make_array, make_tuple) for name in names])
+
+
+def build_parts(floats: Vec, integers: Ints) -> Any:
+    """Return all arrays; in kernels they are not counted as references.
 
     Numba counts references of every array that it passes on, atomically and at 5 ns
     each: a third of a period's time would go there. The gate holds the blocks for as
     long as a kernel runs.
     """
-    return block[first : first + math.prod(shape)].reshape(shape)
+    blocks = floats, integers
+
+    def borrow(field: Field) -> Any:
+        start, shape = integers[field.at], _find_shape(integers, field)
+        return blocks[field.block][start : start + math.prod(shape)].reshape(shape)
+
+    return _assemble("", borrow, lambda kind, parts: kind(*parts))
 
 
 @intrinsic  # type: ignore[untyped-decorator] # pragma: no cover - Numba's own
-def _point_at(typing_context: Any, address: Any, dtype: Any) -> Any:  # noqa: ARG001
-    """Return a pointer to an address."""
-    signature = types.CPointer(dtype.dtype)(address, dtype)
+def _build_parts(typing_context: Any, floats: Any, integers: Any) -> Any:  # noqa: ARG001
+    """Compile ``build_parts``."""
+    kinds = types.float64, types.int64
+
+    def find_type(field: Field) -> Any:
+        return types.Array(kinds[field.block], len(field.shape), "C")
+
+    def join(kind: Any, parts: list[Any]) -> Any:
+        return types.BaseTuple.from_types(parts, kind)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
+        blocks = [
+            make_array(kind)(context, builder, block).data
+            for kind, block in zip(signature.args, args, strict=True)
+        ]
 
-    return signature, generate
+        def read(at: int) -> Any:
+            return builder.load(builder.gep(blocks[1], [cgutils.intp_t(at)]))
+
+        def borrow(field: Field) -> tuple[Any, Any]:
+            kind = find_type(field)
+            shape = [
+                cgutils.intp_t(more)
+                if i < 0
+                else builder.add(read(i), cgutils.intp_t(more))
+                for i, more in field.shape
+            ]
+            strides = [cgutils.intp_t(_ITEM)]
+            for size in reversed(shape[1:]):
+                strides.insert(0, builder.mul(strides[0], size))
+            array = make_array(kind)(context, builder)
+            populate_array(
+                array,
+                data=builder.gep(blocks[field.block], [read(field.at)]),
+                shape=shape,
+                strides=strides,
+                itemsize=cgutils.intp_t(_ITEM),
+                meminfo=None,
+            )
+            return kind, array._getvalue()  # noqa: SLF001 - as Numba's own arrays
+
+        def tie(kind: Any, parts: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+            tied = join(kind, [part for part, _ in parts])
+            values = [value for _, value in parts]
+            return tied, context.make_tuple(builder, tied, values)
+
+        return _assemble("", borrow, tie)[1]
+
+    return _assemble("", find_type, join)(floats, integers), generate
 
 
-@overload(borrow)  # type: ignore[untyped-decorator] # pragma: no cover - Numba's own
-def _borrow(block: Any, first: Any, shape: Any) -> Any:  # noqa: ARG001
-    """Compile ``borrow``."""
-    kind = np.float64 if block.dtype == types.float64 else np.int64
+@overload(build_parts)  # type: ignore[untyped-decorator] # pragma: no cover - Numba's own
+def _build_in_kernel(floats: Any, integers: Any) -> Any:  # noqa: ARG001
+    """Let kernels call what compiles it."""
 
-    def borrow_address(block: Any, first: Any, shape: Any) -> Any:
-        address = types.uintp(block.ctypes.data) + types.uintp(8 * first)
-        return carray(_point_at(address, kind), shape)
+    def build(floats: Any, integers: Any) -> Any:
+        return _build_parts(floats, integers)
 
-    return borrow_address
+    return build
 
 
 @inlined
@@ -96,112 +266,4 @@ def lay_out(floats: Vec, integers: Ints) -> Parts:
     Inlined, it costs a kernel nothing but the arrays that it uses. A kernel that hands
     all of them on to another pays a microsecond: it hands on the blocks.
     """
-    n, g, m = integers[0], integers[1], integers[2]
-    b, k, t = integers[3], integers[4], integers[5]
-    of_pairs = 35 * n
-    of_joints = of_pairs + k * (2 * n + 13)
-    of_bodies = of_joints + 29 * m
-    of_tools = of_bodies + 31 * b
-    alone = of_tools + t * (n + 9)
-    joints_at = _N_SIZES + n + g + 1
-    bodies_at = joints_at + 3 * m
-    pairs_at = bodies_at + 2 * b
-    tools_at = pairs_at + 3 * k
-    limits = Limits(
-        q_min=borrow(floats, 0, (n,)),
-        q_max=borrow(floats, n, (n,)),
-        dq_max=borrow(floats, 2 * n, (n,)),
-        ddq_max=borrow(floats, 3 * n, (n,)),
-        leash=borrow(floats, 4 * n, (n,)),
-        members=borrow(integers, _N_SIZES, (n,)),
-        starts=borrow(integers, _N_SIZES + n, (g + 1,)),
-    )
-    box = Box(
-        brake=borrow(floats, 5 * n, (n,)),
-        low=borrow(floats, 6 * n, (n,)),
-        high=borrow(floats, 7 * n, (n,)),
-        base=borrow(floats, 8 * n, (n,)),
-        wanted=borrow(floats, 9 * n, (n,)),
-    )
-    motion = Motion(
-        c=borrow(floats, 10 * n, (n,)),
-        v=borrow(floats, 11 * n, (n,)),
-        feed=borrow(floats, 12 * n, (n,)),
-        ddq=borrow(floats, 13 * n, (n,)),
-        target=borrow(floats, 14 * n, (n,)),
-        dq_des=borrow(floats, 15 * n, (n,)),
-        before=borrow(floats, 16 * n, (n,)),
-        q_meas=borrow(floats, 17 * n, (n,)),
-        goal=borrow(floats, 18 * n, (n,)),
-        error=borrow(floats, 19 * n, (n,)),
-        exact=borrow(floats, 20 * n, (n,)),
-        v_next=borrow(floats, 21 * n, (n,)),
-        q_next=borrow(floats, 22 * n, (n,)),
-        straight=borrow(floats, 23 * n, (n,)),
-        is_straight=borrow(floats, alone, (1,)),
-    )
-    tree = Tree(
-        parent=borrow(integers, joints_at, (m,)),
-        R=borrow(floats, of_joints, (m, 3, 3)),
-        p=borrow(floats, of_joints + 9 * m, (m, 3)),
-        axis=borrow(floats, of_joints + 12 * m, (m, 3)),
-        is_prismatic=borrow(integers, joints_at + m, (m,)),
-        column=borrow(integers, joints_at + 2 * m, (m,)),
-        scale=borrow(floats, of_joints + 15 * m, (m,)),
-        offset=borrow(floats, of_joints + 16 * m, (m,)),
-    )
-    bodies = Bodies(
-        joint=borrow(integers, bodies_at, (b,)),
-        R=borrow(floats, of_bodies, (b, 3, 3)),
-        p=borrow(floats, of_bodies + 9 * b, (b, 3)),
-        kind=borrow(integers, bodies_at + b, (b,)),
-        size=borrow(floats, of_bodies + 12 * b, (b, 5)),
-        sphere=borrow(floats, of_bodies + 17 * b, (b,)),
-        capsule=borrow(floats, of_bodies + 18 * b, (b,)),
-    )
-    pairs = Pairs(
-        a=borrow(integers, pairs_at, (k,)),
-        b=borrow(integers, pairs_at + k, (k,)),
-        keep=borrow(floats, of_pairs, (k,)),
-        reach=borrow(floats, of_pairs + 13 * k, (n, k)),
-    )
-    scene = Scene(
-        tree=tree,
-        bodies=bodies,
-        pairs=pairs,
-        R_joint=borrow(floats, of_joints + 17 * m, (m, 3, 3)),
-        p_joint=borrow(floats, of_joints + 26 * m, (m, 3)),
-        R_body=borrow(floats, of_bodies + 19 * b, (b, 3, 3)),
-        p_body=borrow(floats, of_bodies + 28 * b, (b, 3)),
-        distance=borrow(floats, of_pairs + k, (k,)),
-        change=borrow(floats, of_pairs + 2 * k, (k,)),
-        pace=borrow(floats, of_pairs + 12 * k, (k,)),
-        behind=borrow(floats, of_pairs + 3 * k, (k,)),
-        astray=borrow(floats, of_pairs + 4 * k, (k,)),
-        floor=borrow(floats, of_pairs + 5 * k, (k,)),
-        apart=borrow(floats, of_pairs + 6 * k, (k,)),
-        room=borrow(floats, of_pairs + 7 * k, (k,)),
-        open=borrow(integers, pairs_at + 2 * k, (k,)),
-        rows=borrow(floats, of_pairs + (13 + n) * k, (k, n)),
-        allowed=borrow(floats, of_pairs + 8 * k, (k,)),
-        normal=borrow(floats, of_pairs + 9 * k, (k, 3)),
-        witness=borrow(floats, alone + 4, (9,)),
-        posture=borrow(floats, 24 * n, (n,)),
-        travel=borrow(floats, 25 * n, (n,)),
-        gap=borrow(floats, 26 * n, (n,)),
-        lag=borrow(floats, 27 * n, (n,)),
-        aside=borrow(floats, 28 * n, (n,)),
-        work=borrow(floats, alone + 1, (1,)),
-    )
-    tools = Tools(
-        joint=borrow(integers, tools_at, (t,)),
-        p=borrow(floats, of_tools, (t, 3)),
-        is_member=borrow(integers, tools_at + t, (t, n)),
-        reach=borrow(floats, of_tools + 9 * t, (t, n)),
-        speed=borrow(floats, alone + 2, (1,)),
-        sigma=borrow(floats, alone + 3, (1,)),
-        J=borrow(floats, 29 * n, (6, n)),
-        gram=borrow(floats, alone + 13, (6, 6)),
-        tips=borrow(floats, of_tools + 3 * t, (2, t, 3)),
-    )
-    return Parts(limits, box, motion, scene, tools)
+    return build_parts(floats, integers)  # type: ignore[no-any-return]

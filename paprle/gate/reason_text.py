@@ -39,6 +39,22 @@ _WORDS: Mapping[Reason, tuple[str, str]] = {
     Reason.FOLLOWER_FAULT: ("the robot's driver failed", "read what it said"),
     Reason.STALLED: ("the gate stood still", ""),
 }
+_LIMITED: Mapping[Reason, str] = {
+    Reason.NOT_FINITE: "the command held no numbers",
+    Reason.POSITION: "a joint is at its position limit",
+    Reason.VELOCITY: "a joint is at its velocity limit",
+    Reason.ACCELERATION: "a joint is at its acceleration limit",
+    Reason.DT_CHANGED: "the caller's period is not the gate's",
+    Reason.BLOCKED: "something blocks the robot",
+    Reason.OLD_SEQUENCE: "an old command was dropped",
+    Reason.SEQUENCE_JUMP: "a command of another session was dropped",
+    Reason.LATE: "the gate was late",
+    Reason.CLEARANCE: "the robot is kept clear of something",
+    Reason.UNVERIFIED: "no verified stop follows the wanted step",
+    Reason.QP_FAILED: "the solver found nothing",
+    Reason.TOOL_SPEED: "an end-effector is at its speed limit",
+    Reason.SINGULARITY: "the robot is near a singularity",
+}
 
 
 def name_reasons(latched: int, told: str = "") -> str:
@@ -48,6 +64,14 @@ def name_reasons(latched: int, told: str = "") -> str:
         if told and r is Reason.FOLLOWER_STOP
         else r.name.lower()
         for r in from_bits(latched)
+    )
+
+
+def list_words(reasons: int) -> tuple[str, ...]:
+    """Return what each reason of a word of bits means, for whoever watches."""
+    return tuple(
+        _WORDS[reason][0] if reason in _WORDS else _LIMITED[reason]
+        for reason in from_bits(reasons)
     )
 
 

@@ -1,7 +1,8 @@
-"""Where a stop ends: what is wrong with one is wrong there, most of the time.
+"""Where a stop ends: the first check of a stop near bodies.
 
-A stop is verified look by look from its beginning, and one that leads into something is
-refused at the last of them. Near bodies the end is looked at first: one look tells.
+Checks the final posture of a stop first: most infeasible stops already collide there,
+and one distance query is enough. ``verify_stop``, which checks a stop from its
+beginning, would refuse them at its last posture only.
 """
 
 from __future__ import annotations
@@ -10,19 +11,21 @@ import math
 
 from paprle.compiled import compiled
 from paprle.contracts.types import Vec
-from paprle.gate.clearance import Scene, look_at, measure, sweep_all
+from paprle.gate.clearance import bound_distance_change, measure
+from paprle.gate.limits import ROUNDING
+from paprle.gate.scene import Collision, place_bodies_at
 from paprle.robot.braking import compute_stopping_distance
 from paprle.robot.distance import bound_along, bound_pair
 
-_ROUNDING = 1e-9  # chosen: far above rounding, far below anything that moves
-
 
 @compiled
-def rests_clear(scene: Scene, ddq_max: Vec, h: float, c: Vec, v: Vec) -> bool:
+def is_stop_pose_clear(
+    collision: Collision, ddq_max: Vec, h: float, c: Vec, v: Vec
+) -> bool:
     """Tell whether pairs are apart where a stop ends: if not, ``verify_stop`` refuses.
 
     Args:
-        scene: ``distance`` is measured at c.
+        collision: All pairs are measured at c.
         ddq_max: How hard each joint brakes, shape (n,), [rad/s²].
         h: Period, [s].
         c: Last command, shape (n,), [rad].
@@ -31,33 +34,36 @@ def rests_clear(scene: Scene, ddq_max: Vec, h: float, c: Vec, v: Vec) -> bool:
     Returns:
         Whether they are.
     """
-    bodies, R, p = scene.bodies, scene.R_body, scene.p_body
-    pairs, is_placed = scene.pairs, False
+    scene, measured, scratch = collision.scene, collision.measured, collision.scratch
+    bodies, pairs, placed = scene.bodies, scene.pairs, scratch.placed
+    is_placed, posture, change = False, scratch.posture, scratch.max_change
     for i in range(len(c)):
         speed = abs(v[i])
         way = speed * h + compute_stopping_distance(speed, ddq_max[i], h)
-        scene.travel[i], scene.posture[i] = way, c[i] + math.copysign(way, v[i])
-    sweep_all(pairs.reach, scene.travel, scene.change)
+        scratch.travel[i], posture[i] = way, c[i] + math.copysign(way, v[i])
+    bound_distance_change(pairs.reach, scratch.travel, change)
     for k in range(len(pairs.a)):
-        if scene.change[k] <= max(scene.distance[k] - pairs.keep[k], 0.0):
+        if change[k] <= max(measured.distance[k] - pairs.keep[k], 0.0):
             continue
         if not is_placed:
-            look_at(scene, scene.posture)
+            place_bodies_at(scene, posture, placed, measured.work)
             is_placed = True
-        floor = min(pairs.keep[k], scene.distance[k]) - _ROUNDING
-        bound = bound_pair(bodies, pairs.a[k], pairs.b[k], R, p)
-        if bound < floor and _is_nearer(scene, k, floor):
+        min_allowed = min(pairs.keep[k], measured.distance[k]) - ROUNDING
+        bound = bound_pair(bodies, pairs.a[k], pairs.b[k], placed.R_body, placed.p_body)
+        if bound < min_allowed and _is_nearer(collision, k, min_allowed):
             return False
     return True
 
 
 @compiled
-def _is_nearer(scene: Scene, k: int, floor: float) -> bool:
-    """Tell whether a pair is nearer than that in the posture looked at."""
-    bodies, R, p, witness = scene.bodies, scene.R_body, scene.p_body, scene.witness
-    a, b = scene.pairs.a[k], scene.pairs.b[k]
-    if bound_along(bodies, a, b, R, p, scene.normal[k]) >= floor:
+def _is_nearer(collision: Collision, k: int, distance: float) -> bool:
+    """Tell whether a pair is nearer than a distance, [m], in ``scratch.placed``."""
+    bodies, pairs = collision.scene.bodies, collision.scene.pairs
+    placed, witness = collision.scratch.placed, collision.scratch.witness
+    a, b, normals = pairs.a[k], pairs.b[k], collision.measured.normal
+    R, p = placed.R_body, placed.p_body
+    if bound_along(bodies, a, b, R, p, normals[k]) >= distance:
         return False
-    distance = measure(bodies, a, b, R, p, witness)
-    scene.normal[k] = witness[6:]
-    return distance < floor
+    measured = measure(bodies, a, b, R, p, witness)
+    normals[k] = witness[6:]
+    return measured < distance

@@ -18,7 +18,7 @@ from paprle.gate.clearance import (
     IS_WIDE,
     fill_rows,
     measure_all,
-    measure_behind,
+    measure_to_measured,
 )
 from paprle.gate.limits import (
     Box,
@@ -29,13 +29,13 @@ from paprle.gate.limits import (
     estimate_velocity,
     fill_box,
     fill_wanted,
-    follow_feed,
     limit_along,
+    limit_feedforward,
 )
 from paprle.gate.memory import lay_out
-from paprle.gate.rest import rests_clear
+from paprle.gate.rest import is_stop_pose_clear
 from paprle.gate.stops import verify_stop
-from paprle.gate.synchronised import brake_straight, fill_straight, is_within
+from paprle.gate.synchronised import brake_synchronised, fill_ddq_sync, is_within
 from paprle.gate.tools import are_slow, slow_tools
 from paprle.robot.arrays import Ints
 from paprle.robot.braking import compute_stopping_distance
@@ -58,13 +58,13 @@ def advance(
         h: Period, [s].
         scale: Share of V that is allowed.
         is_told: The velocity of the target is; else it is estimated.
-        is_blocked: The robot is held up: leash the command.
+        is_blocked: The robot is held up: the command stays within E of q_meas.
 
     Returns:
         Flags; the number of rows where one of them is broken, so that the next command
         is a proposal only, else 0; and the smallest distance, [m].
     """
-    limits, box, motion, scene, _ = lay_out(floats, integers)
+    limits, box, motion, collision, _ = lay_out(floats, integers)
     if not are_finite(motion.target):
         return IS_NOT_FINITE, 0, brake(floats, integers, h)
     _begin(floats, integers, h, scale)
@@ -74,12 +74,12 @@ def advance(
     if not is_told:
         estimate_velocity(h, motion)
     flags |= _propose(floats, integers, h, scale)
-    n_rows, state = fill_rows(scene, limits, h, box, motion.v_next)
+    n_rows, state = fill_rows(collision, limits, h, box, motion.v_next)
     if state == IS_FREE:
-        return flags | _settle(floats, integers, h, False), 0, clearance
+        return flags | _accept_or_scale_down(floats, integers, h, False), 0, clearance
     if state == IS_WIDE and _can_stop(floats, integers, h, True):
         return flags, 0, clearance
-    _still_idle_limbs(limits, box)
+    _brake_idle_limbs(limits, box)
     return flags, n_rows, clearance
 
 
@@ -90,7 +90,7 @@ def finish(floats: Vec, integers: Ints, h: float, v: Vec) -> int:
     for i in range(len(v)):
         motion.v_next[i] = min(max(v[i], box.low[i]), box.high[i])
     _fill_next(limits, motion, h)
-    return _settle(floats, integers, h, True)
+    return _accept_or_scale_down(floats, integers, h, True)
 
 
 @compiled
@@ -101,7 +101,7 @@ def brake(floats: Vec, integers: Ints, h: float) -> float:
     clearance = _measure(floats, integers, h)
     for i in range(len(motion.c)):
         motion.v_next[i] = box.brake[i]
-        motion.feed[i], motion.before[i] = 0.0, math.nan
+        motion.dq_feedforward[i], motion.goal_prev[i] = 0.0, math.nan
     _fill_next(limits, motion, h)
     return clearance
 
@@ -113,53 +113,54 @@ def _begin(floats: Vec, integers: Ints, h: float, scale: float) -> None:
     for i in range(len(motion.c)):
         motion.c[i], motion.v[i] = motion.q_next[i], motion.v_next[i]
     fill_box(limits, h, scale, motion.c, motion.v, box)
-    if motion.is_straight[0] > 0.0:
-        brake_straight(limits, h, motion, box)
+    if motion.is_synchronised[0] > 0.0:
+        brake_synchronised(limits, h, motion, box)
 
 
 @compiled
 def _measure(floats: Vec, integers: Ints, h: float) -> float:
     """Measure all pairs, where the command is and back to where the robot is."""
-    limits, box, motion, scene, _ = lay_out(floats, integers)
-    c, q_meas = motion.c, motion.q_meas
-    if len(scene.pairs.a) == 0:
+    limits, box, motion, collision, _ = lay_out(floats, integers)
+    c, q_meas, measured = motion.c, motion.q_meas, collision.measured
+    travel = collision.scratch.travel
+    if len(collision.scene.pairs.a) == 0:
         return math.inf
     for i in range(len(c)):
         speed = max(abs(box.low[i]), abs(box.high[i]))
         way = compute_stopping_distance(speed, limits.ddq_max[i], h)
-        scene.travel[i] = speed * h + way
-    scene.work[0] = 0.0
-    clearance = measure_all(scene, c)
-    scene.gap[:], scene.astray[:] = 0.0, 0.0
+        travel[i] = speed * h + way
+    measured.work[0] = 0.0
+    clearance = measure_all(collision, c, travel)
+    measured.q_lag[:], measured.max_change_to_meas[:] = 0.0, 0.0
     if are_finite(q_meas):
-        clearance = min(clearance, measure_behind(scene, c, q_meas))
+        clearance = min(clearance, measure_to_measured(collision, c, q_meas))
     return clearance
 
 
 @compiled
 def _propose(floats: Vec, integers: Ints, h: float, scale: float) -> int:
     """Write what comes nearest to the goal within the limits of joints and tools."""
-    limits, box, motion, scene, tools = lay_out(floats, integers)
+    limits, box, motion, collision, tools = lay_out(floats, integers)
     if not are_finite(motion.dq_des):
         motion.dq_des[:] = 0.0
-    follow_feed(limits, h, scale, motion)
+    limit_feedforward(limits, h, scale, motion)
     for i in range(len(motion.c)):
-        motion.error[i] = motion.goal[i] - motion.c[i]
-        motion.before[i] = motion.goal[i]
+        motion.goal_error[i] = motion.goal[i] - motion.c[i]
+        motion.goal_prev[i] = motion.goal[i]
     flags = fill_wanted(limits, h, scale, motion, box)
-    flags |= slow_tools(tools, scene, box, motion.c, motion.exact)
-    flags |= limit_along(limits, box, motion.v_next, motion.exact)
+    flags |= slow_tools(tools, collision, box, motion.c, motion.reaches_goal)
+    flags |= limit_along(limits, box, motion.v_next, motion.reaches_goal)
     _fill_next(limits, motion, h)
     for i in range(len(motion.c)):
-        if motion.exact[i] > 0.0:
+        if motion.reaches_goal[i] > 0.0:
             # the goal itself, so that a resting target is held to the bit
             motion.q_next[i] = motion.goal[i]
     return flags
 
 
 @compiled
-def _still_idle_limbs(limits: Limits, box: Box) -> None:
-    """Let groups that are asked for nothing brake only, whatever comes near them."""
+def _brake_idle_limbs(limits: Limits, box: Box) -> None:
+    """Let limbs with no commanded motion brake only, even if a body approaches."""
     for g in range(len(limits.starts) - 1):
         group = limits.members[limits.starts[g] : limits.starts[g + 1]]
         largest = 0.0
@@ -171,7 +172,7 @@ def _still_idle_limbs(limits: Limits, box: Box) -> None:
 
 
 @compiled
-def _settle(floats: Vec, integers: Ints, h: float, is_near: bool) -> int:
+def _accept_or_scale_down(floats: Vec, integers: Ints, h: float, is_near: bool) -> int:
     """Make ``v_next`` one that was verified (V2): as much of it as can be, or braking.
 
     Returns:
@@ -192,7 +193,7 @@ def _settle(floats: Vec, integers: Ints, h: float, is_near: bool) -> int:
 
 @compiled
 def _can_stop(floats: Vec, integers: Ints, h: float, is_near: bool) -> bool:
-    """Tell whether ``v_next`` has a verified stop; note which: hard, or straight.
+    """Tell whether ``v_next`` has a verified stop; note which: hard, or synchronised.
 
     Args:
         floats: The gate's memory.
@@ -205,14 +206,14 @@ def _can_stop(floats: Vec, integers: Ints, h: float, is_near: bool) -> bool:
     """
     limits, _, motion, _, _ = lay_out(floats, integers)
     if _is_safe(floats, integers, limits.ddq_max, h, is_near):
-        motion.is_straight[0] = 0.0
+        motion.is_synchronised[0] = 0.0
         return True
-    fill_straight(limits, motion.v_next, motion.straight)
+    fill_ddq_sync(limits, motion.v_next, motion.ddq_sync)
     if not is_within(limits, h, motion):
         return False
-    if not _is_safe(floats, integers, motion.straight, h, True):
+    if not _is_safe(floats, integers, motion.ddq_sync, h, True):
         return False
-    motion.is_straight[0] = 1.0
+    motion.is_synchronised[0] = 1.0
     return True
 
 
@@ -221,12 +222,12 @@ def _is_safe(
     floats: Vec, integers: Ints, ddq_max: Vec, h: float, is_near: bool
 ) -> bool:
     """Tell whether ``v_next`` and braking by ``ddq_max`` keep clear and slow enough."""
-    _, _, motion, scene, tools = lay_out(floats, integers)
+    _, _, motion, collision, tools = lay_out(floats, integers)
     c, v = motion.c, motion.v_next
-    if is_near and not rests_clear(scene, ddq_max, h, c, v):
+    if is_near and not is_stop_pose_clear(collision, ddq_max, h, c, v):
         return False
-    is_slow = are_slow(tools, scene, ddq_max, h, c, v)
-    return is_slow and verify_stop(scene, ddq_max, h, c, v)
+    is_slow = are_slow(tools, collision, ddq_max, h, c, v)
+    return is_slow and verify_stop(collision, ddq_max, h, c, v)
 
 
 @compiled

@@ -1,14 +1,14 @@
 """Stops that are verified (V2): what braking would sweep keeps every pair apart.
 
 A command may leave only if it and the braking that would follow it keep clear, at every
-moment between samples, too: joints go evenly from one command to the next. It is looked
-at by conservative advancement: a pair that has d more than it is to keep needs no look
-before the joints moved enough to use d up, each by its ``reach``, and then passes by.
-Braking is always a next step that was verified before, so there is always an answer.
+moment between samples, too: joints go evenly from one command to the next. It is
+checked by conservative advancement: a pair with d more than its clearance needs no
+check until the joints have moved enough to use d up, each by its ``reach``. The braking
+step verified in the previous period is always available as a fallback.
 
-The robot lags behind its command. So all postures between are looked at, too, carried
-along with the command: the stop from where the robot is, not only from the command.
-What lies between and is too near already may come no nearer, and may leave.
+The robot lags behind its command. So the postures between q_meas and the command are
+checked as well, carried along with the command: the stop from where the robot is, not
+only from the command. A pair that is too near there may come no nearer, and may part.
 """
 
 from __future__ import annotations
@@ -19,29 +19,28 @@ from paprle.compiled import compiled, inlined
 from paprle.contracts.types import Vec
 from paprle.gate.clearance import (
     N_PARTS,
-    Scene,
-    find_pad,
-    look_at,
+    bound_distance_change,
+    compute_lag_padding,
     measure,
-    sweep_all,
 )
+from paprle.gate.limits import ROUNDING
+from paprle.gate.scene import Collision, place_bodies_at
 from paprle.robot.braking import compute_stopping_distance
 from paprle.robot.distance import bound_along, bound_pair
 
-_SAG = 3e-4  # [m] chosen: what may be lost between two looks; 5e-4 are allowed
-_MAX_WORK = 10000.0  # chosen: bodies and pairs looked at in a period, about 1 ms
+_MAX_UNSEEN_CHANGE = 3e-4  # [m] chosen: lost between two checks; 5e-4 are allowed
+_MAX_WORK = 10000.0  # chosen: bodies placed, pairs checked in a period: about 1 ms
 _EXACT = 10.0  # chosen: a distance counts as that many bounds
-_ROUNDING = 1e-9  # chosen: far above rounding, far below anything that moves
 
 
 @compiled
-def verify_stop(scene: Scene, ddq_max: Vec, h: float, c: Vec, v: Vec) -> bool:
+def verify_stop(collision: Collision, ddq_max: Vec, h: float, c: Vec, v: Vec) -> bool:
     """Tell whether the next period at v, and braking after it, keep all pairs apart.
 
     A pair that is nearer than it should be already may not come any nearer.
 
     Args:
-        scene: ``distance`` is measured at c.
+        collision: All pairs are measured at c.
         ddq_max: How hard each joint brakes, shape (n,), [rad/s²].
         h: Period, [s].
         c: Last command, shape (n,), [rad].
@@ -55,52 +54,57 @@ def verify_stop(scene: Scene, ddq_max: Vec, h: float, c: Vec, v: Vec) -> bool:
         if not math.isfinite(v[i]):
             return False
         end = max(end, 1.0 + math.ceil(abs(v[i]) / (ddq_max[i] * h)))
-    _find_travel(scene, ddq_max, h, v, t)
-    limit = 0.5 * (scene.work[0] + _MAX_WORK)  # the rest is for a slower one
-    n_open, ahead = _open_pairs(scene, c)
-    while n_open > 0 and t < end:
-        if scene.work[0] > limit:
+    scene, measured, scratch = collision.scene, collision.measured, collision.scratch
+    work, posture = measured.work, scratch.posture
+    _bound_changes(collision, ddq_max, h, v, t)
+    limit = 0.5 * (work[0] + _MAX_WORK)  # the rest is for a slower one
+    n_pending, ahead = _find_pending(collision, c)
+    while n_pending > 0 and t < end:
+        if work[0] > limit:
             return False
         t = min(t + ahead, end)
         for i in range(len(v)):
-            place = find_place(c[i], v[i], ddq_max[i], h, t)
-            scene.posture[i], scene.lag[i] = (
-                place,
-                _find_lag(scene.gap[i], place - c[i]),
-            )
-        look_at(scene, scene.posture)
-        _find_travel(scene, ddq_max, h, v, t)
-        n_open, ahead = _look_ahead(scene, t, n_open)
-        if n_open < 0:
+            posture[i] = find_place(c[i], v[i], ddq_max[i], h, t)
+            scratch.q_lag_max[i] = _find_lag(measured.q_lag[i], posture[i] - c[i])
+        place_bodies_at(scene, posture, scratch.placed, work)
+        _bound_changes(collision, ddq_max, h, v, t)
+        n_pending, ahead = _check_pending(collision, t, n_pending)
+        if n_pending < 0:
             return False
     return True
 
 
 @inlined
-def _open_pairs(scene: Scene, c: Vec) -> tuple[int, float]:
+def _find_pending(collision: Collision, c: Vec) -> tuple[int, float]:
     """Note the pairs that a stop may bring too near, and how near each may come.
 
-    Between the last command and the robot that is what it keeps and ``find_pad``; or
-    as near as it is.
+    Between the last command and the robot that is its clearance and the padding for
+    the lag; or as near as it is.
 
     Args:
-        scene: ``change`` is that of the whole stop; takes ``open`` and ``floor``.
+        collision: ``scratch.max_change`` is that of the whole stop; takes ``pending``
+            and ``min_allowed``.
         c: Last command, shape (n,), [rad].
 
     Returns:
-        How many there are, and the number of periods in which none needs a look.
+        How many there are, and the number of periods in which none needs a check.
     """
-    n_open, pairs = 0, scene.pairs
+    measured, scratch = collision.measured, collision.scratch
+    n_pending, pairs = 0, collision.scene.pairs
     for k in range(len(pairs.a)):
-        room, pad = scene.distance[k] - pairs.keep[k], find_pad(scene.astray[k])
-        if scene.change[k] > max(room - scene.astray[k] - pad, 0.0):
-            scene.open[n_open] = k
-            scene.floor[k] = pairs.keep[k] + pad
-            scene.apart[k], scene.room[k] = scene.distance[k], room
-            n_open += 1
-    scene.posture[:], scene.lag[:] = c, scene.gap
-    _look_aside(scene, n_open, True)
-    return n_open, _find_ahead(scene, n_open, 0.0)
+        change, slack = (
+            measured.max_change_to_meas[k],
+            measured.distance[k] - pairs.keep[k],
+        )
+        padding = compute_lag_padding(change)
+        if scratch.max_change[k] > max(slack - change - padding, 0.0):
+            scratch.pending[n_pending] = k
+            scratch.min_allowed[k] = pairs.keep[k] + padding
+            scratch.distance_lower_bound[k] = measured.distance[k]
+            scratch.slack[k] = slack
+            n_pending += 1
+    _check_to_meas(collision, c, measured.q_lag, n_pending, True)
+    return n_pending, _find_unchecked_time(collision, n_pending, 0.0)
 
 
 @inlined
@@ -135,148 +139,173 @@ def find_place(c: float, v: float, ddq_max: float, h: float, t: float) -> float:
 
 
 @inlined
-def _find_travel(scene: Scene, ddq_max: Vec, h: float, v: Vec, t: float) -> None:
-    """Write how much the rest of a stop can change pairs, and the period now by itself.
+def _bound_changes(
+    collision: Collision, ddq_max: Vec, h: float, v: Vec, t: float
+) -> None:
+    """Write how much the rest of a stop can change pairs, and this period by itself.
 
     Args:
-        scene: Takes ``change`` and ``pace``.
+        collision: Takes ``scratch.max_change`` and ``max_change_period``.
         ddq_max: How hard each joint brakes, shape (n,), [rad/s²].
         h: Period, [s].
         v: Velocity of the stop's first period, shape (n,), [rad/s].
         t: Periods since it began.
     """
-    whole = math.floor(t)
+    scratch, reach, whole = (
+        collision.scratch,
+        collision.scene.pairs.reach,
+        math.floor(t),
+    )
+    travel = scratch.travel
     for i in range(len(v)):
-        scene.travel[i] = h * max(abs(v[i]) - whole * ddq_max[i] * h, 0.0)
-    sweep_all(scene.pairs.reach, scene.travel, scene.pace)
+        travel[i] = h * max(abs(v[i]) - whole * ddq_max[i] * h, 0.0)
+    bound_distance_change(reach, travel, scratch.max_change_period)
     for i in range(len(v)):
         speed = max(abs(v[i]) - whole * ddq_max[i] * h, 0.0)
         rest = compute_stopping_distance(speed, ddq_max[i], h)
-        scene.travel[i] = (1.0 + whole - t) * speed * h + rest
-    sweep_all(scene.pairs.reach, scene.travel, scene.change)
+        travel[i] = (1.0 + whole - t) * speed * h + rest
+    bound_distance_change(reach, travel, scratch.max_change)
 
 
 @compiled
-def _look_ahead(scene: Scene, t: float, n_open: int) -> tuple[int, float]:
-    """Measure the open pairs.
+def _check_pending(collision: Collision, t: float, n_pending: int) -> tuple[int, float]:
+    """Measure the pending pairs in ``scratch.posture``, where bodies are placed.
 
     Returns:
-        How many stay open, −1 where one is too near; and the number of periods in which
-        none of them needs a look.
+        How many stay pending, −1 where one is too near; and the number of periods in
+        which none of them needs a check.
     """
-    bodies, R, p, pairs = scene.bodies, scene.R_body, scene.p_body, scene.pairs
-    scene.work[0] += n_open
-    for place in range(n_open):
-        k = scene.open[place]
-        floor = min(pairs.keep[k], scene.distance[k])
-        need = scene.change[k] + scene.astray[k] + find_pad(scene.astray[k])
-        room = bound_pair(bodies, pairs.a[k], pairs.b[k], R, p) - floor
-        if room < min(need, _find_fine(floor)):
-            room = _look_closer(scene, k, floor, room)
-        if room < -_ROUNDING:
+    scene, measured, scratch = collision.scene, collision.measured, collision.scratch
+    bodies, pairs, placed = scene.bodies, scene.pairs, scratch.placed
+    R, p = placed.R_body, placed.p_body
+    measured.work[0] += n_pending
+    for place in range(n_pending):
+        k = scratch.pending[place]
+        min_allowed = min(pairs.keep[k], measured.distance[k])
+        change = measured.max_change_to_meas[k]
+        need = scratch.max_change[k] + change + compute_lag_padding(change)
+        slack = bound_pair(bodies, pairs.a[k], pairs.b[k], R, p) - min_allowed
+        if slack < min(need, _find_step(min_allowed)):
+            slack = _measure_slack(collision, k, min_allowed, slack)
+        if slack < -ROUNDING:
             return -1, math.inf
-        scene.room[k], scene.apart[k] = room, room + floor
-    if not _look_aside(scene, n_open, False):
+        scratch.slack[k], scratch.distance_lower_bound[k] = slack, slack + min_allowed
+    if not _check_to_meas(
+        collision, scratch.posture, scratch.q_lag_max, n_pending, False
+    ):
         return -1, math.inf
     still = 0
-    for place in range(n_open):
-        k = scene.open[place]
-        if scene.change[k] > max(scene.room[k], 0.0):
-            scene.open[still] = k
+    for place in range(n_pending):
+        k = scratch.pending[place]
+        if scratch.max_change[k] > max(scratch.slack[k], 0.0):
+            scratch.pending[still] = k
             still += 1
-    return still, _find_ahead(scene, still, t)
+    return still, _find_unchecked_time(collision, still, t)
 
 
 @compiled
-def _look_closer(scene: Scene, k: int, floor: float, room: float) -> float:
-    """Return how much nearer a pair may come in the posture looked at, [m].
+def _measure_slack(
+    collision: Collision, k: int, min_allowed: float, slack: float
+) -> float:
+    """Return how much nearer a pair may come than in ``scratch.placed``, [m].
 
     Args:
-        scene: Bodies are placed.
+        collision: Bodies are placed in ``scratch.placed``.
         k: The pair.
-        floor: How near it may come, [m].
-        room: What is known of it: there is no less.
+        min_allowed: How near it may come, [m].
+        slack: What is known of it: there is no less.
     """
-    bodies, R, p, witness = scene.bodies, scene.R_body, scene.p_body, scene.witness
-    a, b = scene.pairs.a[k], scene.pairs.b[k]
-    room = max(room, bound_along(bodies, a, b, R, p, scene.normal[k]) - floor)
-    if room < 0.0:
-        scene.work[0] += _EXACT
-        room = measure(bodies, a, b, R, p, witness) - floor
-        scene.normal[k] = witness[6:]
-    return room
+    placed, normals = collision.scratch.placed, collision.measured.normal
+    bodies, pairs, witness = (
+        collision.scene.bodies,
+        collision.scene.pairs,
+        collision.scratch.witness,
+    )
+    R, p, a, b = placed.R_body, placed.p_body, pairs.a[k], pairs.b[k]
+    slack = max(slack, bound_along(bodies, a, b, R, p, normals[k]) - min_allowed)
+    if slack < 0.0:
+        collision.measured.work[0] += _EXACT
+        slack = measure(bodies, a, b, R, p, witness) - min_allowed
+        normals[k] = witness[6:]
+    return slack
 
 
 @compiled
-def _look_aside(scene: Scene, n_open: int, is_first: bool) -> bool:
-    """Measure the open pairs between the command looked at and the robot behind it.
+def _check_to_meas(
+    collision: Collision, q: Vec, q_lag: Vec, n_pending: int, is_first: bool
+) -> bool:
+    """Measure the pending pairs between a command and the robot behind it.
 
-    The end of each part of the way stands for all of it (``find_pad``).
+    The end of each part of the way stands for all of it (``compute_lag_padding``).
 
     Args:
-        scene: Where the command is: ``posture``, ``lag``, ``apart``; ``room`` is made
-            less where there is less.
-        n_open: How many pairs are open.
-        is_first: Nothing has moved yet: ``floor`` is made less where there is less.
+        collision: Gives ``distance_lower_bound`` at the command; ``slack`` is reduced
+            where there is less. Takes the poses in ``scratch.placed``.
+        q: The command, shape (n,), [rad].
+        q_lag: From there to the robot, shape (n,), [rad].
+        n_pending: How many pairs are pending.
+        is_first: Nothing has moved yet: ``min_allowed`` is reduced where there is less.
 
     Returns:
-        Whether all keep to their floor.
+        Whether all keep what is allowed.
     """
-    bodies, R, p, pairs = scene.bodies, scene.R_body, scene.p_body, scene.pairs
+    scene, measured, scratch = collision.scene, collision.measured, collision.scratch
+    bodies, pairs, placed = scene.bodies, scene.pairs, scratch.placed
+    R, p, q_between = placed.R_body, placed.p_body, scratch.q_between
     for part in range(N_PARTS):
         share, is_placed = (part + 1.0) / N_PARTS, False
-        for place in range(n_open):
-            k = scene.open[place]
-            floor, astray = scene.floor[k], scene.astray[k]
-            left = scene.apart[k] - share * astray - floor
-            if astray == 0.0 or left >= scene.change[k]:
+        for place in range(n_pending):
+            k = scratch.pending[place]
+            min_allowed, change = scratch.min_allowed[k], measured.max_change_to_meas[k]
+            left = scratch.distance_lower_bound[k] - share * change - min_allowed
+            if change == 0.0 or left >= scratch.max_change[k]:
                 continue
             if not is_placed:
-                for i in range(len(scene.lag)):
-                    scene.aside[i] = scene.posture[i] + share * scene.lag[i]
-                look_at(scene, scene.aside)
+                for i in range(len(q)):
+                    q_between[i] = q[i] + share * q_lag[i]
+                place_bodies_at(scene, q_between, placed, measured.work)
                 is_placed = True
-            scene.work[0] += 1.0
-            room = bound_pair(bodies, pairs.a[k], pairs.b[k], R, p) - floor
-            if room < min(scene.change[k], _find_fine(floor)):
-                room = _look_closer(scene, k, floor, room)
-            if is_first and room < 0.0:
-                scene.floor[k], room = floor + room, 0.0
-            if room < -_ROUNDING:
+            measured.work[0] += 1.0
+            slack = bound_pair(bodies, pairs.a[k], pairs.b[k], R, p) - min_allowed
+            if slack < min(scratch.max_change[k], _find_step(min_allowed)):
+                slack = _measure_slack(collision, k, min_allowed, slack)
+            if is_first and slack < 0.0:
+                scratch.min_allowed[k], slack = min_allowed + slack, 0.0
+            if slack < -ROUNDING:
                 return False
-            scene.room[k] = min(scene.room[k], room)
+            scratch.slack[k] = min(scratch.slack[k], slack)
     return True
 
 
 @inlined
-def _find_ahead(scene: Scene, n_open: int, t: float) -> float:
-    """Return for how many periods no open pair needs a look.
+def _find_unchecked_time(collision: Collision, n_pending: int, t: float) -> float:
+    """Return for how many periods no pending pair needs a check.
 
     Args:
-        scene: ``room`` and ``change`` are of the posture looked at, ``pace`` of the
-            period now; in later ones it is less.
-        n_open: How many pairs are open.
+        collision: ``slack`` and ``max_change`` are of the posture that is checked,
+            ``max_change_period`` of the period now; in later ones it is less.
+        n_pending: How many pairs are pending.
         t: Periods since the stop began.
     """
-    ahead = math.inf
-    for place in range(n_open):
-        k = scene.open[place]
-        keep, distance = scene.pairs.keep[k], scene.distance[k]
-        is_behind = scene.astray[k] > 0.0 and scene.floor[k] < keep
-        if distance < keep or is_behind:
+    measured, scratch, ahead = collision.measured, collision.scratch, math.inf
+    for place in range(n_pending):
+        k = scratch.pending[place]
+        keep, distance = collision.scene.pairs.keep[k], measured.distance[k]
+        is_lagging = measured.max_change_to_meas[k] > 0.0
+        if distance < keep or (is_lagging and scratch.min_allowed[k] < keep):
             # every sample, or it could come nearer period by period
             ahead = min(ahead, 1.0 + math.floor(t) - t)
-        allowed = max(scene.room[k], 0.0) + _find_fine(min(keep, distance))
-        if allowed < scene.change[k]:
-            ahead = min(ahead, allowed / scene.pace[k])
+        allowed = max(scratch.slack[k], 0.0) + _find_step(min(keep, distance))
+        if allowed < scratch.max_change[k]:
+            ahead = min(ahead, allowed / scratch.max_change_period[k])
     return ahead
 
 
 @inlined
-def _find_fine(floor: float) -> float:
-    """Return how far two bodies may pass by each other between two looks, [m].
+def _find_step(distance: float) -> float:
+    """Return how far two bodies may pass by each other between two checks, [m].
 
-    d apart at both ends of a way s, they come s²/(8 d) nearer in between. What comes
-    from farther away has spent the room it had before that begins.
+    d apart at both ends of a way s, they come s²/(8 d) nearer in between. A body that
+    comes from farther away has used up the slack it had before that begins.
     """
-    return math.sqrt(8.0 * _SAG * max(floor, _SAG))
+    return math.sqrt(8.0 * _MAX_UNSEEN_CHANGE * max(distance, _MAX_UNSEEN_CHANGE))

@@ -16,13 +16,13 @@ _STANDING = 1e-12  # [rad/s] chosen: what is slower brakes as hard as it can
 
 
 @compiled
-def fill_straight(limits: Limits, v: Vec, straight: Vec) -> None:
-    """Write how hard each joint brakes for its group to come to rest together.
+def fill_ddq_sync(limits: Limits, v: Vec, ddq_sync: Vec) -> None:
+    """Write the decelerations with which a group comes to rest together.
 
     Args:
         limits: Gives the groups and their accelerations.
         v: Velocity that is braked from, shape (n,), [rad/s].
-        straight: Takes the decelerations, none above A, shape (n,), [rad/s²].
+        ddq_sync: Takes the decelerations, none above A, shape (n,), [rad/s²].
     """
     for g in range(len(limits.starts) - 1):
         group = limits.members[limits.starts[g] : limits.starts[g + 1]]
@@ -31,7 +31,7 @@ def fill_straight(limits: Limits, v: Vec, straight: Vec) -> None:
             longest = max(longest, abs(v[i]) / limits.ddq_max[i])
         for i in group:
             A = limits.ddq_max[i]
-            straight[i] = min(abs(v[i]) / longest, A) if abs(v[i]) > _STANDING else A
+            ddq_sync[i] = min(abs(v[i]) / longest, A) if abs(v[i]) > _STANDING else A
 
 
 @compiled
@@ -39,7 +39,7 @@ def is_within(limits: Limits, h: float, motion: Motion) -> bool:
     """Tell whether joints that go at ``v_next`` and brake so keep position limits."""
     for i in range(len(motion.c)):
         c, v = motion.c[i], motion.v_next[i]
-        way = abs(v) * h + compute_stopping_distance(abs(v), motion.straight[i], h)
+        way = abs(v) * h + compute_stopping_distance(abs(v), motion.ddq_sync[i], h)
         if v > 0.0 and c + way > limits.q_max[i]:
             return False
         if v < 0.0 and c - way < limits.q_min[i]:
@@ -48,10 +48,10 @@ def is_within(limits: Limits, h: float, motion: Motion) -> bool:
 
 
 @compiled
-def brake_straight(limits: Limits, h: float, motion: Motion, box: Box) -> None:
+def brake_synchronised(limits: Limits, h: float, motion: Motion, box: Box) -> None:
     """Write braking that brings the joints of a group to rest together."""
-    fill_straight(limits, motion.v, motion.straight)
+    fill_ddq_sync(limits, motion.v, motion.ddq_sync)
     for i in range(len(motion.c)):
-        brake = compute_braking_velocity(motion.v[i], motion.straight[i], h)
+        brake = compute_braking_velocity(motion.v[i], motion.ddq_sync[i], h)
         box.brake[i] = brake
         box.low[i], box.high[i] = min(box.low[i], brake), max(box.high[i], brake)

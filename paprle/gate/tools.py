@@ -11,11 +11,11 @@ import pinocchio as pin
 from paprle.compiled import compiled, inlined
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import Vec
-from paprle.gate.clearance import Scene, look_at
 from paprle.gate.limits import Box
+from paprle.gate.scene import Collision, Placed, place_bodies_at
 from paprle.gate.stops import find_place
 from paprle.robot import RobotModel
-from paprle.robot.arrays import Ints
+from paprle.robot.arrays import Ints, Tree
 
 IS_TOOL_FAST = 4  # a wish was scaled down to the Cartesian speed limit
 IS_SINGULAR = 8  # a wish was scaled down near a singularity
@@ -24,7 +24,7 @@ _SLOWEST = 0.1  # chosen: share of the wanted speed right at a singularity
 _ROTATION = 0.2  # [m/rad] chosen: as IkSettings.rotation_weight
 _AHEAD = 0.01  # [s] chosen: far enough for σ to change by more than rounding
 _NOISE = 1e-6  # chosen: σ of a limb that is always singular is 0 but for rounding
-_MAX_LOOKS = 200  # chosen: braking that needs more is refused; 1 s at 200 Hz
+_MAX_PERIODS = 200  # chosen: braking that takes longer is refused; 1 s at 200 Hz
 _SWEEPS = 8  # measured: Jacobi's method has converged on 6 × 6 after 6
 
 
@@ -69,9 +69,9 @@ def fill_tools(tools: Tools, robot: RobotModel) -> None:
             tools.reach[row] = _find_reach(robot, joint, T_joint_tool)
         if not np.isfinite(tools.reach[row]).all():
             raise ConfigError(
-                f"robot: expected '{limb.eef_link}' to stay within some distance, got "
-                "a slide that follows a joint without limits; give it some, in the "
-                "URDF or in limits.q_min and limits.q_max"
+                f"robot: link '{limb.eef_link}' has unbounded reach: a prismatic joint "
+                "mimics a joint without limits; add limits in the URDF or in "
+                "limits.q_min and limits.q_max"
             )
 
 
@@ -94,15 +94,17 @@ def _find_reach(robot: RobotModel, joint: int, T_joint_tool: pin.SE3) -> Vec:
 
 
 @inlined
-def slow_tools(tools: Tools, scene: Scene, box: Box, c: Vec, exact: Vec) -> int:
+def slow_tools(
+    tools: Tools, collision: Collision, box: Box, c: Vec, reaches_goal: Vec
+) -> int:
     """Scale what each limb wants down to what its tool may do.
 
     Args:
         tools: The tools; nothing is done where there is no limit.
-        scene: Left in the posture of the last command.
+        collision: Takes the poses at the command, which has none without bodies.
         box: ``base`` and ``wanted`` are scaled.
         c: Last command, shape (n,), [rad].
-        exact: Set to 0 where it is, shape (n,).
+        reaches_goal: Cleared for joints that were scaled down, shape (n,).
 
     Returns:
         ``IS_TOOL_FAST``, ``IS_SINGULAR`` or 0.
@@ -111,58 +113,57 @@ def slow_tools(tools: Tools, scene: Scene, box: Box, c: Vec, exact: Vec) -> int:
     has_speed, has_sigma = tools.speed[0] < math.inf, tools.sigma[0] > 0.0
     if not (has_speed or has_sigma):
         return flags
-    look_at(scene, c)
+    scene, measured = collision.scene, collision.measured
+    place_bodies_at(scene, c, measured.at_command, measured.work)
     for limb in range(len(tools.joint)):
-        _fill_jacobian(tools, scene, limb)
+        _fill_jacobian(tools, scene.tree, measured.at_command, limb)
         scale = 1.0
         if has_speed:
             fast = _find_speed(tools, box.wanted)
             if fast > _AIM * tools.speed[0]:
                 scale, flags = _AIM * tools.speed[0] / fast, flags | IS_TOOL_FAST
         if has_sigma:
-            slow = _find_care(tools, scene, limb, c, box.wanted)
+            slow = _find_care(tools, collision, limb, c, box.wanted)
             if slow < 1.0:
                 scale, flags = scale * slow, flags | IS_SINGULAR
         if scale < 1.0:
-            for i in range(len(exact)):
+            for i in range(len(reaches_goal)):
                 if tools.is_member[limb, i]:
                     box.base[i] *= scale
                     box.wanted[i] *= scale
-                    exact[i] = 0.0
+                    reaches_goal[i] = 0.0
     return flags
 
 
 @compiled
-def _fill_jacobian(tools: Tools, scene: Scene, limb: int) -> None:
+def _fill_jacobian(tools: Tools, tree: Tree, placed: Placed, limb: int) -> None:
     """Write the Jacobian of a tool in the root's axes, its limb's joints alone."""
     tools.J[:] = 0.0
     last = i = tools.joint[limb]
     place = tools.tips[0, limb]
-    _fill_place(tools, scene, limb, last, place)
+    _fill_place(tools, placed, limb, last, place)
     while i >= 0:
-        column, scale = scene.tree.column[i], scene.tree.scale[i]
-        if tools.is_member[limb, column]:
-            _add_column(tools.J, column, scale, scene, i, place)
-        i = scene.tree.parent[i]
+        if tools.is_member[limb, tree.column[i]]:
+            _add_column(tools.J, tree, placed, i, place)
+        i = tree.parent[i]
 
 
 @compiled
-def _add_column(
-    J: Vec, column: int, scale: float, scene: Scene, i: int, place: Vec
-) -> None:
+def _add_column(J: Vec, tree: Tree, placed: Placed, i: int, place: Vec) -> None:
     """Add what joint i does to a place."""
-    R, axis = scene.R_joint[i], scene.tree.axis[i]
+    R, axis = placed.R_joint[i], tree.axis[i]
+    column, scale = tree.column[i], tree.scale[i]
     x = scale * (R[0, 0] * axis[0] + R[0, 1] * axis[1] + R[0, 2] * axis[2])
     y = scale * (R[1, 0] * axis[0] + R[1, 1] * axis[1] + R[1, 2] * axis[2])
     z = scale * (R[2, 0] * axis[0] + R[2, 1] * axis[1] + R[2, 2] * axis[2])
-    if scene.tree.is_prismatic[i]:
+    if tree.is_prismatic[i]:
         J[0, column] += x
         J[1, column] += y
         J[2, column] += z
         return
-    rx = place[0] - scene.p_joint[i, 0]
-    ry = place[1] - scene.p_joint[i, 1]
-    rz = place[2] - scene.p_joint[i, 2]
+    rx = place[0] - placed.p_joint[i, 0]
+    ry = place[1] - placed.p_joint[i, 1]
+    rz = place[2] - placed.p_joint[i, 2]
     J[0, column] += y * rz - z * ry
     J[1, column] += z * rx - x * rz
     J[2, column] += x * ry - y * rx
@@ -172,14 +173,14 @@ def _add_column(
 
 
 @compiled
-def _fill_place(tools: Tools, scene: Scene, limb: int, last: int, place: Vec) -> None:
+def _fill_place(tools: Tools, placed: Placed, limb: int, last: int, place: Vec) -> None:
     """Write where a tool is."""
     for a in range(3):
         place[a] = tools.p[limb, a]
         if last >= 0:
-            place[a] = scene.p_joint[last, a]
+            place[a] = placed.p_joint[last, a]
             for b in range(3):
-                place[a] += scene.R_joint[last, a, b] * tools.p[limb, b]
+                place[a] += placed.R_joint[last, a, b] * tools.p[limb, b]
 
 
 @compiled
@@ -195,7 +196,9 @@ def _find_speed(tools: Tools, v: Vec) -> float:
 
 
 @compiled
-def _find_care(tools: Tools, scene: Scene, limb: int, c: Vec, wanted: Vec) -> float:
+def _find_care(
+    tools: Tools, collision: Collision, limb: int, c: Vec, wanted: Vec
+) -> float:
     """Return the share of a wish that may be had: 1 unless it nears a singularity."""
     n_members = 0
     for i in range(len(wanted)):
@@ -204,12 +207,13 @@ def _find_care(tools: Tools, scene: Scene, limb: int, c: Vec, wanted: Vec) -> fl
     sigma = find_sigma(tools, m)
     if sigma >= tools.sigma[0]:
         return 1.0
+    scene, scratch, work = collision.scene, collision.scratch, collision.measured.work
     for i in range(len(wanted)):
-        scene.posture[i] = c[i] + _AHEAD * wanted[i]
-    look_at(scene, scene.posture)
-    _fill_jacobian(tools, scene, limb)
+        scratch.posture[i] = c[i] + _AHEAD * wanted[i]
+    place_bodies_at(scene, scratch.posture, scratch.placed, work)
+    _fill_jacobian(tools, scene.tree, scratch.placed, limb)
     ahead = find_sigma(tools, m)
-    look_at(scene, c)
+    work[0] += len(scene.bodies.joint)  # two values of σ count as placing once more
     if ahead >= sigma - _NOISE:
         return 1.0
     return float(max(_SLOWEST, sigma / tools.sigma[0]))
@@ -253,7 +257,7 @@ def _rotate(M: Vec, m: int, a: int, b: int) -> None:
 
 @inlined
 def are_slow(
-    tools: Tools, scene: Scene, ddq_max: Vec, h: float, c: Vec, v: Vec
+    tools: Tools, collision: Collision, ddq_max: Vec, h: float, c: Vec, v: Vec
 ) -> bool:
     """Tell whether tools keep to their speed in the next period and while braking.
 
@@ -265,19 +269,20 @@ def are_slow(
     """
     if tools.speed[0] == math.inf:
         return True
-    allowed = tools.speed[0] * h
-    for step in range(_MAX_LOOKS):
+    allowed, scratch = tools.speed[0] * h, collision.scratch
+    posture, placed, work = scratch.posture, scratch.placed, collision.measured.work
+    for step in range(_MAX_PERIODS):
         if _must_be_slow(tools, ddq_max, h, v, step):
             return True
         tools.tips[0] = tools.tips[1]
         for side in range(0 if step == 0 else 1, 2):
             for i in range(len(c)):
                 A, t = ddq_max[i], float(step + side)
-                scene.posture[i] = find_place(c[i], v[i], A, h, t)
-            look_at(scene, scene.posture)
+                posture[i] = find_place(c[i], v[i], A, h, t)
+            place_bodies_at(collision.scene, posture, placed, work)
             for limb in range(len(tools.joint)):
                 place = tools.tips[side, limb]
-                _fill_place(tools, scene, limb, tools.joint[limb], place)
+                _fill_place(tools, placed, limb, tools.joint[limb], place)
         for limb in range(len(tools.joint)):
             way = 0.0
             for a in range(3):

@@ -30,6 +30,10 @@ _SHORTEST_LAG = 0.02  # [s] chosen: springing back is no quicker than a servo
 _PLAUSIBLE = 1.0  # [rad] chosen: how far outside its limits a real joint may read
 _FAR = 1e6  # [rad] chosen: what a joint without limits never gets to
 
+# Timers of a follower's motion: for how long each of three things has been seen, and
+# for how much longer what follows contact excuses them.
+_LAG_SEEN, _OVERSPEED_SEEN, _REVERSED_SEEN, _EXCUSED = range(4)
+_N_TIMERS = _EXCUSED + 1
 _LAG, _OVERSPEED, _REVERSED, _BLOCKED = (
     1 << reason
     for reason in (Reason.LAG, Reason.OVERSPEED, Reason.REVERSED, Reason.BLOCKED)
@@ -55,8 +59,8 @@ class SetpointWatch:
         self.newest: SetpointHead | None = None
         self.q_des = self.dq_des = np.empty(0)
 
-    def take(self, record: Record | None, now_ns: int) -> tuple[Reason, ...]:
-        """Look at the mailbox's newest record; adopt it when it is a newer one."""
+    def update(self, record: Record | None, now_ns: int) -> tuple[Reason, ...]:
+        """Adopt the newest record of the mailbox, if it is newer than the last."""
         if record is None:
             return ()
         self._codec = self._codec or HeadCodec(SetpointHead, record.dtype)
@@ -143,7 +147,7 @@ class MeasurementWatch:
         self._high: Vec = np.minimum(robot.q_max, _FAR) + _PLAUSIBLE
         # a driver's arrays may be of any kind; these are what the kernels compile for
         self._q, self._dq = np.zeros((2, n))
-        self._times = np.zeros(4)
+        self._timers: Vec = np.zeros(_N_TIMERS)
         self.is_blocked = False
         is_plausible(self._q, self._dq, self._low, self._high)
         self._judge(is_following=True)
@@ -152,7 +156,7 @@ class MeasurementWatch:
     def reset(self) -> None:
         """Forget the past, at arming."""
         self._n_commands, self.is_blocked = 0, False
-        self._times[:] = 0.0
+        self._timers[:] = 0.0
 
     def check_state(self, state: FollowerState, now_ns: int) -> tuple[Reason, ...]:
         """Whether the measured state is fresh and plausible (L3)."""
@@ -179,7 +183,7 @@ class MeasurementWatch:
         """Whether the follower does what it was told, its identified lag allowed for.
 
         A joint that is away from its command and stands, or creeps, is in contact: it
-        is reported as blocked and the caller leashes the command to the measurement.
+        is reported as blocked, and the caller holds the command within E of q_meas.
 
         Args:
             q_cmd: The command now, shape (n,), [rad].
@@ -205,7 +209,7 @@ class MeasurementWatch:
             self._n_commands,
             self._is_arm,
             self._bounds,
-            self._times,
+            self._timers,
             self.is_blocked,
             is_following,
         )
@@ -228,7 +232,7 @@ def judge_motion(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
     n_commands: int,
     is_arm: Bools,
     limits: Vec,
-    times: Vec,
+    timers: Vec,
     was_blocked: bool,
     is_following: bool,
 ) -> int:
@@ -242,8 +246,8 @@ def judge_motion(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
         n_commands: How many commands there were so far.
         is_arm: Which joints are watched, shape (n,).
         limits: ``MotionBounds``, as an array: seven numbers cost a microsecond.
-        times: How long there has been lag, overspeed and reversed motion, and how long
-            what follows contact may last, shape (4,), [s].
+        timers: For how long lag, overspeed and reversed motion have been seen, and for
+            how much longer contact excuses them, shape (4,), [s].
         was_blocked: Some joint was in contact in the last period.
         is_following: See ``MeasurementWatch.check_motion``.
 
@@ -252,32 +256,34 @@ def judge_motion(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
     """
     m, bounds = len(commands), _unpack(limits)
     then = commands[n_commands % m if n_commands >= m else 0]
-    # hysteresis: the leash itself brings the error down to E
+    q_then, dq_then = then[0], then[1]
+    # hysteresis: holding the command within E brings the error down to E
     contact = bounds.lag_bound * (0.5 if was_blocked else 1.0)
-    is_blocked, seen = False, np.zeros(3, dtype=np.bool_)
+    is_blocked, seen = False, np.zeros(_EXCUSED, dtype=np.bool_)
     for j in range(len(q)):
-        error, speed = then[0, j] - q[j], abs(dq[j])
-        stands = speed < max(_CREEP, _HINDERED * abs(then[1, j]))
         if not is_arm[j]:
             continue
+        error, speed = q_then[j] - q[j], abs(dq[j])
+        stands = speed < max(_CREEP, _HINDERED * abs(dq_then[j]))
         is_blocked = is_blocked or (stands and abs(error) > contact)
         catching_up = abs(error) / bounds.lag if dq[j] * error > 0.0 else 0.0
         allowed = bounds.overspeed_factor * _find_fastest(commands, n_commands, j)
         if speed > allowed + bounds.overspeed_margin + catching_up:
-            seen[1] = True
+            seen[_OVERSPEED_SEEN] = True
         if abs(error) > bounds.lag_bound and not stands:
-            seen[0] = True
-            is_against = dq[j] * then[1, j] < 0.0 and abs(then[1, j]) > _STANDSTILL
-            seen[2] = seen[2] or (is_against and is_following)
+            seen[_LAG_SEEN] = True
+            is_against = dq[j] * dq_then[j] < 0.0 and abs(dq_then[j]) > _STANDSTILL
+            if is_against and is_following:
+                seen[_REVERSED_SEEN] = True
     # contact, and what follows it, is neither a lag nor overspeed of the drive
-    times[3] = _AFTER_CONTACT if is_blocked else times[3] - bounds.h
-    for k in range(3):
-        is_seen = seen[k] and times[3] <= 0.0
-        times[k] = times[k] + bounds.h if is_seen else 0.0
+    timers[_EXCUSED] = _AFTER_CONTACT if is_blocked else timers[_EXCUSED] - bounds.h
+    for k in range(_EXCUSED):
+        is_seen = seen[k] and timers[_EXCUSED] <= 0.0
+        timers[k] = timers[k] + bounds.h if is_seen else 0.0
     found = _BLOCKED if is_blocked else 0
-    found |= _LAG if times[0] > bounds.lag_time else 0
-    found |= _OVERSPEED if times[1] > bounds.implausible_time else 0
-    found |= _REVERSED if times[2] > bounds.implausible_time else 0
+    found |= _LAG if timers[_LAG_SEEN] > bounds.lag_time else 0
+    found |= _OVERSPEED if timers[_OVERSPEED_SEEN] > bounds.implausible_time else 0
+    found |= _REVERSED if timers[_REVERSED_SEEN] > bounds.implausible_time else 0
     return found
 
 

@@ -46,7 +46,7 @@ from paprle.robot import RobotModel
 _LONGEST_DT = 0.02  # [s] chosen: no law integrates over a longer pause
 _DAMPING = frozenset({"damping", "friction"})
 """Laws that are no spring: softer, they would not be more stable."""
-_SILENT = frozenset({SessionState.STOPPED.name, SessionState.CLOSING.name})
+_SILENT = frozenset({SessionState.STOPPED, SessionState.CLOSING})
 
 
 class SessionNotice(NamedTuple):
@@ -54,13 +54,13 @@ class SessionNotice(NamedTuple):
 
     Attributes:
         stamp_ns: When it said so, [ns].
-        state: Name of its state.
+        state: Its state.
         is_engaged: The leader drives.
         anchors: What engaging fixed; None where joint drives joint, and before.
     """
 
     stamp_ns: int
-    state: str
+    state: SessionState
     is_engaged: bool
     anchors: Anchors | None = None
 
@@ -75,6 +75,7 @@ class Haptics:
         composer: Caps, ramp and passivity.
         follower: The follower, as the gate says.
         softness: What torques of laws that stand as they come are multiplied by, (M,).
+        renders_undriven: Some law renders torques while the leader does not drive.
         n_bad: Steps in which a law returned something that is not finite.
     """
 
@@ -115,6 +116,7 @@ class Haptics:
         self.joints: LeaderJoints = read_joints(self.limbs, settings, robot, mirror)
         self._poses = [PoseMirror(robot, pairing, limb.name) for limb in self.limbs]
         self._laws = make_laws(settings)
+        self.renders_undriven = any(not law.law.needs_follower for law in self._laws)
         self.follower = FollowerSide(layout, settings.rig, mirror, parts)
         self.composer = Composer(settings, self.joints.caps, self.joints.damping)
         self.n_bad = 0
@@ -233,7 +235,7 @@ class Haptics:
             self.follower.is_near,
             self.follower.find_free(),
         )
-        return self._render(now, moved, dt, sample.slack)
+        return self._render(now, moved, dt, sample.limp_joints)
 
     def _find_state(
         self, now_ns: int, sample: LeaderSample | None, session: SessionNotice | None
@@ -255,9 +257,12 @@ class Haptics:
         self._before_ns = 0
 
     def _render(
-        self, now: Instant, moved: Vec, dt: float, slack: Collection[str]
+        self, now: Instant, moved: Vec, dt: float, limp_joints: Collection[str]
     ) -> Mapping[str, Vec]:
         own, met = np.zeros((2, now.q.size))
+        if not (now.is_driving or self.renders_undriven):  # no law has anything to say
+            self._restart_laws()
+            return self._split(self.composer.compose(own, None, moved, dt, ()))
         follower, hands = self.follower, []
         q_robot = follower.q_gate, follower.q_meas, follower.model.q
         for i, limb in enumerate(self.limbs):
@@ -272,9 +277,9 @@ class Haptics:
             self.n_bad += 1
             self._fall_silent()
             return {}
-        if slack:  # what is not rendered is not asked for: it would count as energy
-            is_slack = np.isin(self.joints.names, list(slack))
-            own[is_slack] = met[is_slack] = 0.0
+        if limp_joints:  # torque that is not rendered must not count as energy
+            is_limp = np.isin(self.joints.names, list(limp_joints))
+            own[is_limp] = met[is_limp] = 0.0
         wanted = met if now.is_driving else None
         return self._split(self.composer.compose(own, wanted, moved, dt, hands))
 

@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paprle.contracts.errors import ConfigError
+from paprle.contracts.errors import ConfigError, suggest
 from paprle.contracts.feedback_settings import FeedbackSettings
 from paprle.contracts.types import LeaderInfo, Vec
 from paprle.haptics.arm import Arm
 from paprle.haptics.mirror import JointMirror
-from paprle.plugins import suggest
 from paprle.retargeting.pairing import Pairing
 from paprle.robot import RobotModel
 

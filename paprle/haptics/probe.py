@@ -13,7 +13,7 @@ import numpy as np
 
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.plugins import Leader
-from paprle.contracts.types import Feedback, GateState, Vec
+from paprle.contracts.types import Feedback, GateState, SessionState, Vec
 from paprle.gate.controller import GateController
 from paprle.haptics.haptics import Haptics
 from paprle.haptics.identify import Lag, Motor, fit_lag, fit_motor, make_tones
@@ -224,5 +224,9 @@ def _read(
 
 def _make_feedback(tau: dict[str, Vec], now_ns: int) -> Feedback:
     return Feedback(
-        stamp_ns=now_ns, state="WAITING", episode=0, is_engaged=False, tau=tau
+        stamp_ns=now_ns,
+        state=SessionState.WAITING,
+        episode=0,
+        is_engaged=False,
+        tau=tau,
     )

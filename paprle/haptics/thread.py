@@ -17,13 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paprle.contracts.plugins import Leader
-from paprle.contracts.types import Feedback, Vec
+from paprle.contracts.types import Feedback, SessionState, Vec
 from paprle.haptics.haptics import Haptics, SessionNotice
 from paprle.ipc.loop import DeadlineLoop, request_realtime
 from paprle.ipc.records import Record
 from paprle.retargeting.state import Anchors
 
 _FAREWELL = 1.0  # [s] chosen: a hundred periods of the slowest thread
+_IDLE_RATE = 50.0  # [Hz] chosen: a leader that starts to move is felt 20 ms later
+_WAITING = SessionState.WAITING
 _KEPT = 1 << 16  # chosen: wake-ups that are remembered; 160 s of them at 400 Hz
 
 
@@ -47,8 +49,10 @@ class FeedbackThread(threading.Thread):
     """Renders torques until it is told to end, or something in it fails.
 
     Attributes:
-        n_steps: Steps so far.
+        n_steps: Steps so far that were not idle.
         n_overruns: Deadlines that it missed.
+        is_idle: Nothing is rendered, nobody drives, and nobody uses the leader; then
+            it steps 50 times a second.
     """
 
     def __init__(
@@ -61,23 +65,30 @@ class FeedbackThread(threading.Thread):
     ) -> None:
         super().__init__(name="feedback", daemon=True)
         self.n_steps, self.n_overruns = 0, 0
+        self.is_idle = False
         self._haptics, self._leader, self._sources = haptics, leader, sources
         self._rate, self._report = rate, report
         self._status: Record | None = None
         self._late_ns: deque[int] = deque(maxlen=_KEPT)
-        self._begin_ns = self._end_ns = 0
+        self._busy_ns = 0  # time between steps that were not idle
         self._must_end = threading.Event()
 
     def run(self) -> None:
         """Step once a period."""
         request_realtime()
         loop = DeadlineLoop(self._rate)
-        self._begin_ns = time.monotonic_ns()
+        full_ns, idle_ns = loop.period_ns, round(1e9 / min(_IDLE_RATE, self._rate))
+        before_ns = time.monotonic_ns()
         try:
             while not self._must_end.is_set():
-                self._late_ns.append(loop.wait())
-                self._end_ns = time.monotonic_ns()
-                self.step(self._end_ns)
+                late_ns, now_ns = loop.wait(), time.monotonic_ns()
+                if not self.is_idle:
+                    self._late_ns.append(late_ns)
+                    self._busy_ns += now_ns - before_ns
+                    self.n_steps += 1
+                before_ns = now_ns
+                self.step(now_ns)
+                loop.period_ns = idle_ns if self.is_idle else full_ns
                 self.n_overruns = loop.n_overruns
         except Exception as err:  # noqa: BLE001 - limp and told, whatever it was
             self._report(f"{type(err).__name__}: {err}; the leader is limp")
@@ -95,15 +106,22 @@ class FeedbackThread(threading.Thread):
         news = None if status is self._status else status
         self._status = status
         tau = self._haptics.step(now_ns, self._leader.latest(), view, news)
-        self.n_steps += 1
+        self.is_idle = self._may_idle(told, tau)
         if told is not None:
             self._leader.apply(_add(told, tau, now_ns))
 
+    def _may_idle(self, told: Feedback | None, tau: Mapping[str, Vec]) -> bool:
+        """Whether the next step may be late; never where torque is rendered."""
+        if told is None or told.state != _WAITING or self._haptics.renders_undriven:
+            return False
+        is_limp = not any(torque.any() for torque in tau.values())
+        return is_limp and self._leader.is_at_rest
+
     def summarise(self) -> str:
-        """Say how punctual it was; empty if it never ran."""
-        if self.n_steps == 0 or self._end_ns <= self._begin_ns:
+        """Say how punctual it was while it did not idle; empty if it never ran."""
+        if self.n_steps == 0 or self._busy_ns == 0:
             return ""
-        rate = 1e9 * self.n_steps / (self._end_ns - self._begin_ns)
+        rate = 1e9 * self.n_steps / self._busy_ns
         late = 1e-6 * np.array(self._late_ns)
         p50, p99 = np.percentile(late, (50.0, 99.0))
         return (

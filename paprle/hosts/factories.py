@@ -15,6 +15,7 @@ from typing import Any
 
 from paprle.config import Resolved
 from paprle.contracts.leader_group import ALONE, merge_leaders
+from paprle.contracts.plugin_settings import FollowerSettings
 from paprle.contracts.plugins import Clock, Leader, Observer
 from paprle.contracts.types import LeaderInfo, RobotInfo
 from paprle.ipc.process import Role
@@ -58,6 +59,12 @@ def make_leader(
     spec = find_plugin("leader", choice.type)
     leader: Leader = load_factory(spec)(choice.config, clock)
     return leader
+
+
+def list_objects(resolved: Resolved) -> tuple[str, ...]:
+    """Return the names of the objects whose poses the follower may tell."""
+    env = resolved.env
+    return env.objects if isinstance(env, FollowerSettings) else ()
 
 
 def make_leaders(

@@ -6,8 +6,12 @@ import time
 
 from paprle.config import Resolved
 from paprle.contracts.plugins import Follower
+from paprle.contracts.types import ClosePolicy
 from paprle.gate.reasons import Reason
-from paprle.hosts.factories import RING_BYTES
+from paprle.hosts.factories import (
+    RING_BYTES,
+    list_objects,
+)
 from paprle.hosts.open_follower import open_follower
 from paprle.hosts.plan import make_controller, make_follower, make_robot
 from paprle.hosts.roles import GATE_RING
@@ -31,7 +35,7 @@ class GateHost:
     def __init__(self, role: Role) -> None:
         resolved = Resolved.from_dict(role.payload["config"])
         robot = make_robot(resolved)
-        layout = make_gate_layout(robot.info)
+        layout = make_gate_layout(robot.info, list_objects(resolved))
         self._role = role
         self._notes: list[str] = []
         self._follower: Follower = make_follower(resolved, robot)
@@ -39,7 +43,7 @@ class GateHost:
         self._status = Mailbox(layout.status, role.fds["status"])
         self._ring = Ring(RING_BYTES, role.fds[GATE_RING])
         self._info, notes = open_follower(resolved, self._follower, robot.info)
-        self._notes += notes
+        self._notes += [*notes, *self._follower.notes]
         self._pacer = Pacer(self._info.rate)
         self._controller = make_controller(
             resolved, robot, self._follower, self._info, layout
@@ -61,10 +65,12 @@ class GateHost:
                 self._brake(loop)
         finally:
             self._follower.close(self._policy)
+            for text in self._follower.last_words:
+                self._role.report("summary", message=text)
         if self._controller.fault is not None:
             raise self._controller.fault
 
-    def _choose_policy(self, asked: str) -> str:
+    def _choose_policy(self, asked: str) -> ClosePolicy:
         """How the follower is left; an arm that falls without power keeps it."""
         if asked == "off" and self._info.power_off == "falls":
             self._notes.append(
@@ -75,8 +81,6 @@ class GateHost:
         return "off" if asked == "off" else "hold"
 
     def _loop(self, loop: DeadlineLoop) -> None:
-        # A plug-in may offer ``take_warnings``: what went wrong since the last call.
-        take_warnings = getattr(self._follower, "take_warnings", tuple)
         promoter = Promoter()  # states that are received late are old
         while self._controller.fault is None:
             late_ns = loop.wait()
@@ -85,7 +89,7 @@ class GateHost:
                 return
             setpoint = self._setpoints.read()
             self._step(setpoint, loop, late_ns)
-            for text in take_warnings():
+            for text in self._follower.take_warnings():
                 self._role.report("trouble", message=text)
             is_goodbye = (
                 setpoint is not None and int(setpoint["request"]) == Request.DISARM

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from paprle.contracts.leader_group import ALONE
 from paprle.contracts.plugins import Leader
-from paprle.hosts.factories import make_leader, read_payload
+from paprle.hosts.factories import list_objects, make_leader, read_payload
 from paprle.hosts.roles import split_name
 from paprle.ipc.feedback_record import FEEDBACK, unpack_feedback
 from paprle.ipc.loop import DeadlineLoop, freeze_garbage, request_realtime
@@ -23,6 +23,7 @@ from paprle.ipc.records import make_layout, pack_sample
 if TYPE_CHECKING:
     from paprle.haptics.thread import FeedbackThread
 
+_REST_NS = 20_000_000  # chosen: a fifth of session.max_gap, unnoticed by a person
 _NO_FEEDBACK = (
     "feedback: off, and the leader is limp: its follower is on another host (link.peer)"
 )
@@ -37,7 +38,7 @@ class LeaderHost:
         resolved, robot = read_payload(role.payload)
         _, name = split_name(role.payload["name"])
         self._leader: Leader = make_leader(resolved, name=name)
-        self._layout = make_layout(robot, self._leader.info)
+        self._layout = make_layout(robot, self._leader.info, list_objects(resolved))
         self._role = role
         self._samples = Mailbox(
             self._layout.sample, role.fds[name_port("sample", name)]
@@ -69,7 +70,7 @@ class LeaderHost:
             self._leader.open()
             self._be_punctual()
             freeze_garbage()
-            notes = (*getattr(self._leader, "notes", ()), *self._notes)
+            notes = (*self._leader.notes, *self._notes)
             self._role.report("ready", notes=list(notes))
             if self._thread is not None:
                 self._thread.start()
@@ -79,8 +80,7 @@ class LeaderHost:
                 self._end_thread()
             finally:  # whatever the thread did not do, torque is switched off
                 self._leader.close()
-                # A plug-in may offer ``last_words``: what the operator is told at last.
-                for text in getattr(self._leader, "last_words", ()):
+                for text in self._leader.last_words:
                     self._role.report("summary", message=text)
 
     def _end_thread(self) -> None:
@@ -100,8 +100,7 @@ class LeaderHost:
 
     def _loop(self) -> None:
         loop, seq = DeadlineLoop(self._rate), -1
-        # A plug-in may offer ``take_warnings``: what went wrong since the last call.
-        take_warnings = getattr(self._leader, "take_warnings", tuple)
+        full_ns = loop.period_ns
         while not is_closed(self._role.fds["session_alive"]):
             if self._thread is None or not self._thread.is_alive():
                 feedback = self._feedback.read()
@@ -111,8 +110,10 @@ class LeaderHost:
             if sample is not None and sample.seq != seq:
                 seq = sample.seq
                 self._samples.write(pack_sample(self._layout, sample))
-            for text in take_warnings():
+            for text in self._leader.take_warnings():
                 self._role.report("trouble", message=text)
+            is_at_rest = self._leader.is_at_rest
+            loop.period_ns = max(full_ns, _REST_NS) if is_at_rest else full_ns
             loop.wait()
 
 

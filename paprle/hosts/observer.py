@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from paprle.contracts.plugins import SessionView
-from paprle.contracts.types import SessionState
+import time
+
 from paprle.hosts.factories import (
+    list_objects,
     make_leader_info,
     make_observer,
     read_payload,
     wait_for_others,
 )
 from paprle.hosts.roles import split_name
+from paprle.hosts.view import make_view
 from paprle.ipc.loop import DeadlineLoop
 from paprle.ipc.mailbox import Mailbox
 from paprle.ipc.process import Role, is_closed, run_role
-from paprle.ipc.records import Layout, Record, make_layout
+from paprle.ipc.records import make_layout
 
 
 def main(role: Role) -> None:
     """Host the observer until the session is gone."""
     resolved, robot = read_payload(role.payload)
     _, name = split_name(role.payload["name"])
-    layout = make_layout(robot, make_leader_info(resolved))
+    layout = make_layout(robot, make_leader_info(resolved), list_objects(resolved))
     ticks = Mailbox(layout.tick, role.fds["tick"])
     status = Mailbox(layout.status, role.fds["status"])
     observer = make_observer(resolved, robot, name)
@@ -36,30 +38,9 @@ def main(role: Role) -> None:
             tick, gate = ticks.read(), status.read()
             if tick is not None and gate is not None and int(gate["k"]) != k:
                 k = int(gate["k"])
-                observer.observe(make_report(layout, tick, gate))
+                observer.observe(make_view(layout, tick, gate, time.monotonic_ns()))
     finally:
         observer.close()
-
-
-def make_report(layout: Layout, tick: Record, gate: Record) -> SessionView:
-    """Return what a tick of the session and one of the gate say."""
-    return SessionView(
-        stamp_ns=int(tick["stamp_ns"]),
-        episode=int(tick["episode"]),
-        is_engaged=int(tick["state"]) == SessionState.ENGAGED,
-        captured_ns=int(tick["sample"]["stamp_ns"]) if tick["has_sample"] else 0,
-        posted_ns=int(tick["posted_ns"]),
-        computed_ns=int(tick["compute_ns"]),
-        targets=dict(zip(layout.limbs, tick["target"], strict=True)),
-        q_des=tick["q_des"],
-        written_ns=int(gate["stamp_ns"]),
-        q_cmd=gate["q_cmd"],
-        dq_cmd=gate["dq_cmd"],
-        measured_ns=int(gate["meas_ns"]),
-        q=gate["q_meas"],
-        dq=gate["dq_meas"],
-        tau=gate["tau_meas"],
-    )
 
 
 if __name__ == "__main__":

@@ -16,12 +16,13 @@ from paprle.config import Resolved
 from paprle.contracts.errors import ConfigError, DeviceError, RecordingError
 from paprle.contracts.feedback_settings import FeedbackSettings
 from paprle.contracts.leader_group import merge_leaders
+from paprle.contracts.plugin_settings import FollowerSettings
 from paprle.contracts.plugins import Clock, Follower, Leader
 from paprle.contracts.types import FollowerInfo, LeaderInfo
 from paprle.gate.controller import GateController
 from paprle.haptics.haptics import make_haptics
 from paprle.haptics.stability import find_loop_delay
-from paprle.hosts.factories import list_observers, make_leaders
+from paprle.hosts.factories import list_objects, list_observers, make_leaders
 from paprle.ipc.process import WORKSPACE
 from paprle.ipc.records import Layout, make_layout
 from paprle.plugins import find_plugin, load_factory
@@ -186,7 +187,7 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
         )
     if resolved.record.dir is not None:
         _check_folder(Path(resolved.record.dir))
-    layout = make_layout(robot.info, leader)
+    layout = make_layout(robot.info, leader, list_objects(resolved))
     if leader.renders == "torque":  # what would not be stable is refused here
         feedback = make_feedback(resolved, leader)
         make_haptics(feedback, robot, leader, resolved.retarget, layout, through)
@@ -203,7 +204,9 @@ def make_feedback(resolved: Resolved, leader: LeaderInfo) -> FeedbackSettings:
 
 def find_rate(resolved: Resolved) -> float:
     """Return the follower's rate, which is the gate's, before it is open, [Hz]."""
-    return float(getattr(resolved.env, "rate", resolved.session.rate))
+    env = resolved.env
+    rate = env.rate if isinstance(env, FollowerSettings) else None
+    return resolved.session.rate if rate is None else rate
 
 
 def _make_known_leaders(resolved: Resolved, clock: Clock) -> dict[str, Leader]:

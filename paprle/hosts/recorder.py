@@ -6,6 +6,7 @@ import time
 
 from paprle.hosts.factories import (
     RING_BYTES,
+    list_objects,
     make_leader_info,
     read_payload,
     wait_for_others,
@@ -18,6 +19,7 @@ from paprle.recording.header import make_recording_header
 from paprle.recording.recorder import Recorder
 
 _POLL = 0.005  # [s] chosen: well below record.flush
+_POLL_IDLE = 0.02  # [s] chosen: between episodes nothing reaches a disk
 _GATE_BRAKES = 6.0  # [s] chosen: longer than the gate takes to brake and close
 
 
@@ -37,10 +39,12 @@ def main(role: Role) -> None:
         },
         robot=robot,
         leader=leader,
+        objects=list_objects(resolved),
         gate_period=1.0 / float(said[GATE]["rate"]),
     )
     rings = [Ring(RING_BYTES, role.fds[name]) for name in (SESSION_RING, GATE_RING)]
-    recorder = Recorder(resolved.record, make_layout(robot, leader), header, rings)
+    layout = make_layout(robot, leader, list_objects(resolved))
+    recorder = Recorder(resolved.record, layout, header, rings)
     role.report("ready")
     reason = _record(role, recorder)
     recorder.finish(reason, time.monotonic_ns())
@@ -57,7 +61,7 @@ def _record(role: Role, recorder: Recorder) -> str:
             end = time.monotonic() + _GATE_BRAKES
         if end < float("inf") and is_closed(role.fds["gate_alive"]):
             break
-        time.sleep(_POLL)  # noqa: TID251 - this loop waits for the rings
+        time.sleep(_POLL if recorder.is_recording else _POLL_IDLE)  # noqa: TID251 - this loop waits for the rings
     return "session died"
 
 

@@ -10,7 +10,10 @@ import time
 
 from paprle.config import Resolved
 from paprle.contracts.errors import DeviceError
-from paprle.hosts.factories import RING_BYTES
+from paprle.hosts.factories import (
+    RING_BYTES,
+    list_objects,
+)
 from paprle.hosts.linked import (
     PERIOD_RATE,
     SILENCE,
@@ -38,7 +41,7 @@ class RemoteGate:
     def __init__(self, role: Role) -> None:
         resolved = Resolved.from_dict(role.payload["config"])
         robot = make_robot(resolved).info
-        layout = make_gate_layout(robot)
+        layout = make_gate_layout(robot, list_objects(resolved))
         self._role = role
         self._peer = resolved.link.peer
         self._setpoints = Mailbox(layout.setpoint, role.fds["setpoint"])

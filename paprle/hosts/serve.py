@@ -21,6 +21,7 @@ from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import GateState
 from paprle.gate.reason_text import describe_reasons
 from paprle.hosts.children import Children
+from paprle.hosts.factories import list_objects
 from paprle.hosts.linked import (
     PERIOD_RATE,
     SILENCE,
@@ -50,7 +51,7 @@ class FollowerHost:
     def __init__(self, resolved: Resolved) -> None:
         load_factory(find_plugin("follower", resolved.env_type))  # its SDK is there
         robot = make_robot(resolved).info
-        self._layout = make_gate_layout(robot)
+        self._layout = make_gate_layout(robot, list_objects(resolved))
         self._payload = {"config": resolved.to_dict()}
         self._link = make_link(resolved, is_leader=False)
         terms = identify(resolved, robot, self._layout)

@@ -108,6 +108,7 @@ class VirtualSession:
             robot=self.plan.robot.info,
             leader=self.plan.layout.leader,
             gate_period=1.0 / gate_rate,
+            objects=self.plan.layout.objects,
         )
         return Recorder(resolved.record, self.plan.layout, header, [self._ring])
 

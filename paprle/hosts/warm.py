@@ -1,19 +1,31 @@
-"""Compile every kernel once, before anything is armed: the first run of an install."""
+"""Compile every kernel once, before anything is armed: the first run of an install.
+
+``make setup`` does it (``python -m paprle.hosts.warm``), else the first session. The
+parts in ``PARTS`` are compiled by processes side by side, as many as there are cores,
+each into a cache folder of its own: Numba's is not made for two that write into the
+same file. What a process has finished is taken over whenever it ends, so whoever breaks
+off goes on from there the next time.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import os
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numba
+from numba.core.dispatcher import Dispatcher
 
-from paprle.compiled import CACHE
+from paprle import compiled
 from paprle.config import resolve
 from paprle.gate.gate import Gate
 from paprle.hosts.plan import make_plan, make_robot
@@ -32,54 +44,118 @@ _SAMPLE = (
     "session.duration=0.1",
     "session.episodes=1",
 )
+_MODULE = "paprle.hosts.warm"  # whose name is another when it is run
+_POLL = 0.1  # [s] chosen: a bar that moves is seen to move
+_LINE_EVERY = 10.0  # [s] chosen: for logs, where a line stays
+_BAR = 30  # chosen: characters
+_PART = "part-"  # chosen: folders of the parts begin so, those of Numba do not
+
+
+def _compile_gate() -> None:
+    resolved = resolve(_SAMPLE)
+    Gate(make_robot(resolved), resolved.gate)
+
+
+def _compile_motion() -> None:
+    resolved = resolve(_SAMPLE)
+    plan = make_plan(resolved)
+    Motion(plan.robot, plan.retargeting, resolved.gate, plan.layout).warm_up()
+    IkSolver(next(iter(plan.robot.limbs.values())))
+
+
+def _run_briefly() -> None:
+    with contextlib.redirect_stdout(io.StringIO()):
+        VirtualSession(resolve(_SAMPLE)).run()
+
+
+PARTS: dict[str, Callable[[], None]] = {
+    "gate": _compile_gate,
+    "motion": _compile_motion,
+    "session": _run_briefly,
+}
+"""What a process of its own compiles, by name."""
+_BESIDE = ("gate", "motion")  # measured: the gate is two thirds of all there is
+_AFTER = ("session",)  # what calls those
 
 
 def compile_once() -> None:
     """Compile what a session runs, where this user's cache does not hold it yet.
 
-    Kernels are the same for every robot, so a short session with any of them, in this
-    process and in virtual time, meets them all; those of other leaders while it warms
-    up. The roles of a live session then find them in the cache, and start at once
-    instead of all compiling the same.
+    Kernels are the same for every robot, so a short session with any of them, in
+    virtual time, meets them all; those of other leaders while it warms up. The roles of
+    a live session then find them in the cache, and start at once instead of all
+    compiling the same.
     """
-    done = Path(CACHE) / "complete"
+    cache = Path(compiled.CACHE)
+    done = cache / "complete"
     if done.exists() or numba.config.DISABLE_JIT:
         return
     print_line("compiling, once after an install or update: one to two minutes …")
-    done.parent.mkdir(parents=True, exist_ok=True)
-    resolved = resolve(_SAMPLE)
-    with _gate_beside():
-        plan = make_plan(resolved)
-        Motion(plan.robot, plan.retargeting, resolved.gate, plan.layout).warm_up()
-        IkSolver(next(iter(plan.robot.limbs.values())))
-    with contextlib.redirect_stdout(io.StringIO()):
-        VirtualSession(resolved).run()
+    cache.mkdir(parents=True, exist_ok=True)
+    progress = _Progress(_count_kernels())
+    try:
+        for parts in (_BESIDE, _AFTER):
+            _compile_beside(list(parts), cache, progress)
+    finally:
+        progress.close()
+    _run_briefly()  # it shows what a process failed of, if one did
     done.touch()
 
 
-@contextlib.contextmanager
-def _gate_beside() -> Iterator[None]:
-    """Compile the gate in another process meanwhile: two thirds of all there is.
+@dataclass
+class _Helper:
+    """A process that compiles one part.
 
-    It has a cache of its own until it has ended: Numba's is not made for two that write
-    into the same file. Whatever it did not compile is compiled here afterwards.
+    Attributes:
+        process: The process.
+        folder: Its cache.
     """
-    with tempfile.TemporaryDirectory(dir=CACHE) as folder:
-        helper = subprocess.Popen(
-            [sys.executable, "-m", __name__],
-            cwd=WORKSPACE,
-            env=os.environ | {"NUMBA_CACHE_DIR": folder},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        try:
-            yield
-            helper.wait()
-        finally:
-            helper.kill()
-            helper.wait()
-        _take_over(Path(folder), Path(CACHE))
+
+    process: subprocess.Popen[bytes]
+    folder: Path
+
+    def end(self, cache: Path) -> None:
+        """End it, if it goes on, and take over what it has compiled."""
+        self.process.kill()
+        self.process.wait()
+        _take_over(self.folder, cache)
+        shutil.rmtree(self.folder)
+
+
+def _compile_beside(waiting: list[str], cache: Path, progress: _Progress) -> None:
+    """Compile parts, as many at a time as there are cores."""
+    running: list[_Helper] = []
+    try:
+        while waiting or running:
+            while waiting and len(running) < (os.cpu_count() or 1):
+                running.append(_start(waiting.pop(0), cache, running))
+            for helper in [h for h in running if h.process.poll() is not None]:
+                running.remove(helper)
+                helper.end(cache)
+            progress.show(_count_compiled([cache, *(h.folder for h in running)]))
+            time.sleep(_POLL)  # noqa: TID251 - nothing is armed
+    finally:
+        for helper in running:
+            helper.end(cache)
+
+
+def _start(part: str, cache: Path, running: Iterable[_Helper]) -> _Helper:
+    """Start a process on a part, with all that anybody has compiled so far."""
+    folder = Path(tempfile.mkdtemp(prefix=_PART, dir=cache))
+    for source in (cache, *(helper.folder for helper in running)):
+        for path in _list_files(source):
+            target = folder / path.relative_to(source)
+            target.parent.mkdir(exist_ok=True)
+            shutil.copyfile(path, target)
+    process = subprocess.Popen(
+        [sys.executable, "-m", _MODULE, part],
+        cwd=WORKSPACE,
+        env=os.environ | {"NUMBA_CACHE_DIR": str(folder)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    return _Helper(process, folder)
 
 
 def _take_over(source: Path, cache: Path) -> None:
@@ -94,6 +170,87 @@ def _take_over(source: Path, cache: Path) -> None:
         index.replace(target)
 
 
+def _count_kernels() -> int:
+    """Return how many kernels there are in all that is imported here."""
+    return sum(
+        isinstance(value, Dispatcher) and value.py_func.__module__ == name
+        for name, module in list(sys.modules.items())
+        if name.startswith("paprle.")
+        for value in vars(module).values()
+    )
+
+
+def _count_compiled(folders: Iterable[Path]) -> int:
+    """Return how many kernels any of these caches has."""
+    return len(
+        {
+            path.relative_to(folder)
+            for folder in folders
+            for path in _list_files(folder)
+            if path.suffix == ".nbi"
+        }
+    )
+
+
+def _list_files(folder: Path) -> list[Path]:
+    """Return the files of a cache, without those of the parts within it."""
+    return [
+        path
+        for path in folder.glob("*/*.nb[ci]")
+        if not path.parent.name.startswith(_PART)
+    ]
+
+
+class _Progress:
+    """How many kernels are compiled: a bar on a terminal, else a line now and then."""
+
+    def __init__(self, n_all: int) -> None:
+        self._n_all = n_all
+        self._is_bar = sys.stdout.isatty()
+        self._shown = (-1, 0.0)
+
+    def show(self, n_done: int) -> None:
+        """Show it, if there is something to say.
+
+        Args:
+            n_done: Kernels that are compiled.
+        """
+        n, at = self._shown
+        now = time.monotonic()
+        if n_done == n or (not self._is_bar and now < at + _LINE_EVERY):
+            return
+        self._shown = n_done, now
+        text = f"compiled {n_done} of {self._n_all} kernels"
+        if self._is_bar:
+            filled = _BAR * n_done // max(self._n_all, 1)
+            sys.stdout.write(f"\r[{'#' * filled:<{_BAR}}] {text}")
+            sys.stdout.flush()
+        else:
+            print_line(text)
+
+    def close(self) -> None:
+        """Leave the terminal as it was."""
+        if self._is_bar:
+            sys.stdout.write("\r\x1b[K")
+            sys.stdout.flush()
+
+
+def main(words: list[str]) -> int:
+    """Compile one part, named, or all that is not compiled yet.
+
+    Returns:
+        The exit code.
+    """
+    if words:
+        PARTS[words[0]]()
+        return 0
+    try:
+        compile_once()
+    except KeyboardInterrupt:
+        print_line("broken off; what is compiled is kept, the next run goes on from it")
+        return 128 + signal.SIGINT
+    return 0
+
+
 if __name__ == "__main__":
-    _resolved = resolve(_SAMPLE)
-    Gate(make_robot(_resolved), _resolved.gate)
+    sys.exit(main(sys.argv[1:]))

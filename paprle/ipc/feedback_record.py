@@ -22,7 +22,7 @@ def pack_feedback(feedback: Feedback) -> Record:
     """Return the feedback as one record."""
     record: Record = np.zeros((), dtype=FEEDBACK)
     record["stamp_ns"], record["episode"] = feedback.stamp_ns, feedback.episode
-    record["state"] = SessionState[feedback.state]
+    record["state"] = feedback.state
     record["is_engaged"], record["rumble"] = feedback.is_engaged, feedback.rumble
     return record
 
@@ -31,7 +31,7 @@ def unpack_feedback(record: Record) -> Feedback:
     """Return the feedback of one record."""
     return Feedback(
         stamp_ns=int(record["stamp_ns"]),
-        state=SessionState(int(record["state"])).name,
+        state=SessionState(int(record["state"])),
         episode=int(record["episode"]),
         is_engaged=bool(record["is_engaged"]),
         rumble=float(record["rumble"]),

@@ -1,9 +1,9 @@
 """Hosting a role in a child process, and noticing the death of a peer.
 
-Children are started afresh (never forked), import only their role, ignore Ctrl-C and
-hang-ups (the session tells them what to do) and learn of a peer's death by end of file
-on a pipe, however that peer died. A child reports to its parent in JSON lines on a pipe
-of its own: ``ready``, ``note``, ``error``.
+Children are forked where the parent has one thread, else started afresh; they ignore
+Ctrl-C and hang-ups (the session tells them what to do) and learn of a peer's death by
+end of file on a pipe, however that peer died. A child reports to its parent in JSON
+lines on a pipe of its own: ``ready``, ``note``, ``error``.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from paprle.contracts.errors import ConfigError, PaprleError, SessionError
+from paprle.contracts.errors import ConfigError, PaprleError
+from paprle.ipc.forking import ForkedProcess, can_fork, fork
 
 WORKSPACE = Path(__file__).resolve().parents[2]
 _REPORT_BYTES = 65536
@@ -82,7 +83,7 @@ class Child:
     """
 
     name: str
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | ForkedProcess
     report_fd: int
     reports: list[dict[str, Any]] = field(default_factory=list)
     is_alive: bool = True
@@ -99,29 +100,6 @@ class Child:
             self.reports += [json.loads(line) for line in lines]
         taken, self.reports = self.reports, []
         return taken
-
-    def wait_ready(self, timeout: float) -> dict[str, Any]:
-        """Wait for the ``ready`` report.
-
-        Args:
-            timeout: How long, [s].
-
-        Returns:
-            What the child said when it was ready.
-
-        Raises:
-            SessionError: If it failed, died or took too long; carries its own words.
-        """
-        end = time.monotonic() + timeout
-        while self.is_alive and time.monotonic() < end:
-            select.select([self.report_fd], [], [], 0.05)
-            for report in self.poll():
-                if report["event"] == "ready":
-                    return report
-                if report["event"] == "error":
-                    raise SessionError(f"{self.name}: {report['message']}")
-        state = f"took longer than {timeout:g} [s]" if self.is_alive else "died"
-        raise SessionError(f"{self.name}: expected it to get ready, but it {state}")
 
     def end(self, timeout: float) -> int | None:
         """Wait for the process to end by itself; kill it when it does not."""
@@ -144,11 +122,12 @@ def spawn(
     *,
     has_input: bool = False,
 ) -> Child:
-    """Start ``python -m module`` with a JSON payload and inherited descriptors.
+    """Start a role with a JSON payload and inherited descriptors.
 
     Args:
         name: Role, for messages.
-        module: A module of this project whose main block calls ``run_role``.
+        module: A module of this project with a ``main`` for ``run_role``, which its
+            main block calls.
         payload: JSON-able settings.
         fds: Descriptors the child inherits, by name.
         has_input: Give it a pipe as standard input.
@@ -156,19 +135,45 @@ def spawn(
     Returns:
         The child, still starting.
     """
+    start = _fork if can_fork() else _execute
+    read_end, write_end = os.pipe()
+    try:
+        text = json.dumps(payload)
+        process = start(module, text, {**fds, "report": write_end}, has_input)
+    except BaseException:
+        os.close(read_end)
+        raise
+    finally:
+        os.close(write_end)
+    return Child(name, process, read_end)
+
+
+def _fork(
+    module: str, text: str, fds: dict[str, int], has_input: bool
+) -> ForkedProcess:
+    """Start a role that shares what this process has imported (decision 0022)."""
+
+    def run() -> int:
+        main = import_module(module).main  # a driver is imported by its role alone
+        return _host(main, Role(json.loads(text), fds))
+
+    return fork(module, run, fds.values(), has_input=has_input)
+
+
+def _execute(
+    module: str, text: str, fds: dict[str, int], has_input: bool
+) -> subprocess.Popen[bytes]:
+    """Start ``python -m module``."""
     with tempfile.TemporaryFile() as settings:
-        settings.write(json.dumps(payload).encode())
+        settings.write(text.encode())
         settings.seek(0)
-        read_end, write_end = os.pipe()
-        inherited = {**fds, "payload": settings.fileno(), "report": write_end}
-        process = subprocess.Popen(
+        inherited = {**fds, "payload": settings.fileno()}
+        return subprocess.Popen(
             [sys.executable, "-m", module, json.dumps(inherited)],
             stdin=subprocess.PIPE if has_input else subprocess.DEVNULL,
             pass_fds=tuple(inherited.values()),
             cwd=WORKSPACE,  # finds this project's packages; every path is absolute
         )
-        os.close(write_end)
-    return Child(name, process, read_end)
 
 
 @dataclass(frozen=True)
@@ -194,17 +199,21 @@ class Role:
 
 def run_role(main: Callable[[Role], None]) -> None:
     """Run a role: the main block of a child's module. Exits the process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     fds: dict[str, int] = json.loads(sys.argv[1])
     with os.fdopen(fds["payload"], "rb") as file:
         role = Role(json.loads(file.read()), fds)
+    sys.exit(_host(main, role))
+
+
+def _host(main: Callable[[Role], None], role: Role) -> int:
+    """Run a role to its end, tell the parent what it failed of; return the code."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_IGN)
     try:
         main(role)
     except PaprleError as err:
         role.report("error", kind=type(err).__name__, message=str(err))
-        sys.exit(1)
+        return 1
     except Exception as err:  # noqa: BLE001 - the last line of defence of a process
         role.report(
             "error",
@@ -212,5 +221,5 @@ def run_role(main: Callable[[Role], None]) -> None:
             message=f"{type(err).__name__}: {err}",
             traceback=traceback.format_exc(),
         )
-        sys.exit(1)
-    sys.exit(0)
+        return 1
+    return 0

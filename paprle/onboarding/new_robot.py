@@ -175,7 +175,7 @@ def _draft(tree: Urdf, name: str, covered: Covered) -> _Draft:
         ignore_collisions=covered.unjudged.never + covered.unjudged.thick,
     )
     robot = RobotModel.from_settings(settings, name, WORKSPACE)
-    home = guess_home(robot)
+    home = guess_home(robot.limbs, robot.home, robot.min_clearance)
     homes = {limb.name: robot.limbs[limb.name].take(home) for limb in limbs}
     robot = RobotModel.from_settings(_with_homes(settings, homes), name, WORKSPACE)
     in_limbs = {j for limb in limbs for j in limb.joint_names}

@@ -130,6 +130,10 @@ def make_channels(layout: Layout, base_links: Mapping[str, str]) -> tuple[Channe
         ),
         _gate_status(layout),
     ]
+    for row, name in enumerate(layout.objects):
+        path: Path = ("objects", row)
+        topic = f"/objects/{name}/pose"
+        channels.append(_pose(topic, "world", path, ("meas_ns",), Stream.GATE))
     return tuple(channels)
 
 
@@ -241,7 +245,11 @@ def _leader_device(layout: Layout) -> list[Channel]:
 
 
 def _pose(
-    topic: str, frame: str, path: Path, stamp: tuple[str, ...] = ("stamp_ns",)
+    topic: str,
+    frame: str,
+    path: Path,
+    stamp: tuple[str, ...] = ("stamp_ns",),
+    stream: Stream = Stream.TICK,
 ) -> Channel:
     point = make_message("geometry_msgs/msg/Point", x=0.0, y=0.0, z=0.0)
     turn = make_message("geometry_msgs/msg/Quaternion", x=0.0, y=0.0, z=0.0, w=1.0)
@@ -249,7 +257,7 @@ def _pose(
     example = make_message(POSE_STAMPED, header=make_header(frame), pose=pose)
     return Channel(
         topic=topic,
-        stream=Stream.TICK,
+        stream=stream,
         message=make_fixed(POSE_STAMPED, example),
         stamp=stamp,
         fields={"pose": path},

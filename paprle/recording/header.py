@@ -41,6 +41,7 @@ def make_recording_header(
     robot: RobotInfo,
     leader: LeaderInfo,
     gate_period: float,
+    objects: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Collect the header of a session's recordings.
 
@@ -50,6 +51,7 @@ def make_recording_header(
         robot: The robot.
         leader: What the leader says of itself.
         gate_period: Period h of the gate, [s].
+        objects: Names of the objects whose poses the follower tells.
 
     Returns:
         The header, JSON values only; keys may be added to it.
@@ -67,6 +69,7 @@ def make_recording_header(
         "robot": robot_to_dict(robot),
         "leader_info": leader_to_dict(leader),
         "gate_period": gate_period,
+        "objects": list(objects),
         "version": _find_version(),
         "git_rev": _find_git_rev(),
         "urdf_sha256": hashlib.sha256(urdf.encode()).hexdigest(),
@@ -155,16 +158,18 @@ def leader_to_dict(leader: LeaderInfo) -> dict[str, Any]:
         "rate": leader.rate,
         "look_ahead": leader.look_ahead,
         "arms": {limb: _arm_to_dict(arm) for limb, arm in leader.arms.items()},
-        "press": leader.press,
+        "press": leader.engage_hint,
     }
 
 
 def leader_from_dict(data: Mapping[str, Any]) -> LeaderInfo:
     """Return the info of ``leader_to_dict``."""
+    fields = dict(data)
+    fields["engage_hint"] = fields.pop("press", "")
     joint_names = {k: tuple(v) for k, v in data["joint_names"].items()}
     arms = {limb: _arm_from_dict(arm) for limb, arm in data["arms"].items()}
     return LeaderInfo(
-        **dict(data)
+        **fields
         | {"limbs": tuple(data["limbs"]), "joint_names": joint_names, "arms": arms}
     )
 
@@ -182,7 +187,8 @@ def layout_from_header(header: Mapping[str, Any]) -> Layout:
         )
     try:
         robot = robot_from_dict(header["robot"])
-        return make_layout(robot, leader_from_dict(header["leader_info"]))
+        leader = leader_from_dict(header["leader_info"])
+        return make_layout(robot, leader, header.get("objects", ()))
     except (KeyError, TypeError, ValueError, AttributeError) as err:
         raise RecordingError(
             f"recording header: expected a robot and a leader, got {err!r}"

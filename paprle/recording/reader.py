@@ -129,6 +129,14 @@ class Episode:
         return result
 
     @cached_property
+    def objects(self) -> dict[str, _Stamped]:
+        """T_world_object by name: measurement stamps [ns], rows xyz + quat_xyzw."""
+        return {
+            name: _present(self.gate["meas_ns"], self.gate["objects"][:, row])
+            for row, name in enumerate(self.layout.objects)
+        }
+
+    @cached_property
     def is_new_sample(self) -> npt.NDArray[np.bool_]:
         """Ticks whose sample is not that of the tick before."""
         has_sample = self.ticks["has_sample"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 
+from paprle.contracts.errors import suggest
 from paprle.contracts.leader_group import find_part
 from paprle.contracts.settings import JointMapSettings, RetargetSettings
 from paprle.contracts.types import LeaderInfo
@@ -155,10 +155,7 @@ def _strip(leader: LeaderInfo, limb: str) -> str:
 
 def expect_one_of(where: str, what: str, got: str, names: Iterable[str]) -> str:
     """Return the problem of a name that is none of those that exist."""
-    known = list(names)
-    close = get_close_matches(got, known, n=1)
-    hint = f"did you mean '{close[0]}'?" if close else f"there are {listed(known)}"
-    return f"{where}: expected {what}, got '{got}'; {hint}"
+    return f"{where}: expected {what}, got '{got}'; {suggest(got, names)}"
 
 
 def _check_joint_map(

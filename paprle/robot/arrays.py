@@ -1,4 +1,4 @@
-"""A tree of joints as arrays, and its forward kinematics, compiled.
+"""A robot's joints and bodies as arrays, and its forward kinematics, compiled.
 
 One pass gives the pose of every joint: limbs, bodies and Jacobians all read from it.
 The order is depth first, so that a parent stands before its children. A joint that
@@ -46,6 +46,50 @@ class Tree(NamedTuple):
     column: Ints
     scale: Vec
     offset: Vec
+
+
+class Bodies(NamedTuple):
+    """Convex bodies, each on one joint; nb of them.
+
+    A box has its longest side along z, so that z is the long axis of every body.
+
+    Attributes:
+        joint: Joint of ``RobotModel.tree`` that moves it, -1: the root, shape (nb,).
+        R: Its rotation in that joint, shape (nb, 3, 3).
+        p: Its centre in that joint, shape (nb, 3), [m].
+        kind: ``SPHERE`` and so on, shape (nb,).
+        size: Half extents along its axes, radius of its disc, radius of its ball,
+            shape (nb, 5), [m].
+        sphere: Radius of its bounding sphere, shape (nb,), [m].
+        capsule: Radius of the enclosing capsule on the line of half length
+            ``size[2]`` along z, shape (nb,), [m].
+    """
+
+    joint: Ints
+    R: Vec
+    p: Vec
+    kind: Ints
+    size: Vec
+    sphere: Vec
+    capsule: Vec
+
+
+class Pairs(NamedTuple):
+    """Pairs of bodies to keep apart; k of them, of a robot of n joints.
+
+    Attributes:
+        a: One body, shape (k,).
+        b: The other, shape (k,).
+        keep: Clearance to hold, shape (k,), [m].
+        reach: How fast its distance can change at most with each joint of the robot's
+            vector, whatever the configuration within limits, shape (n, k), [m/rad]
+            or [m/m].
+    """
+
+    a: Ints
+    b: Ints
+    keep: Vec
+    reach: Vec
 
 
 class TreeJoint(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
@@ -11,7 +11,7 @@ import pinocchio as pin
 from paprle.compiled import compiled
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import Vec
-from paprle.robot.arrays import Ints
+from paprle.robot.arrays import Bodies, Pairs
 from paprle.robot.reach import compute_reach
 from paprle.robot.shapes import BALL, BOX, CAPSULE, CYLINDER, DISC, HALF_SPACE, SPHERE
 from paprle.robot.tree import Primitive
@@ -27,50 +27,6 @@ _KINDS: Mapping[str, int] = {
     "cylinder": CYLINDER,
     "ground": HALF_SPACE,
 }
-
-
-class Bodies(NamedTuple):
-    """Convex bodies, each on one joint; nb of them.
-
-    A box has its longest side along z, so that z is the long axis of every body.
-
-    Attributes:
-        joint: Joint of ``RobotModel.tree`` that moves it, -1: the root, shape (nb,).
-        R: Its rotation in that joint, shape (nb, 3, 3).
-        p: Its centre in that joint, shape (nb, 3), [m].
-        kind: ``SPHERE`` and so on, shape (nb,).
-        size: Half extents along its axes, radius of its disc, radius of its ball,
-            shape (nb, 5), [m].
-        sphere: Radius of its bounding sphere, shape (nb,), [m].
-        capsule: Radius of the enclosing capsule on the line of half length
-            ``size[2]`` along z, shape (nb,), [m].
-    """
-
-    joint: Ints
-    R: Vec
-    p: Vec
-    kind: Ints
-    size: Vec
-    sphere: Vec
-    capsule: Vec
-
-
-class Pairs(NamedTuple):
-    """Pairs of bodies to keep apart; k of them, of a robot of n joints.
-
-    Attributes:
-        a: One body, shape (k,).
-        b: The other, shape (k,).
-        keep: Clearance to hold, shape (k,), [m].
-        reach: How fast its distance can change at most with each joint of the robot's
-            vector, whatever the configuration within limits, shape (n, k), [m/rad]
-            or [m/m].
-    """
-
-    a: Ints
-    b: Ints
-    keep: Vec
-    reach: Vec
 
 
 @compiled
@@ -176,7 +132,7 @@ def make_bodies(
     if len(endless):
         pair = " and ".join(model.pairs[endless[0]])
         raise ConfigError(
-            f"robot: expected {pair} to stay within some distance, got a slide that "
-            "follows a joint without limits; give it some, in the URDF or the YAML"
+            f"robot: {pair} have unbounded reach: a prismatic joint mimics a joint "
+            "without limits; add limits in the URDF or in limits.q_min and limits.q_max"
         )
     return bodies, Pairs(a, b, keep, reach), tuple(model.pairs)

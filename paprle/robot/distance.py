@@ -20,7 +20,7 @@ import math
 
 from paprle.compiled import compiled, inlined
 from paprle.contracts.types import Vec
-from paprle.robot.bodies import Bodies
+from paprle.robot.arrays import Bodies
 from paprle.robot.gjk import measure_cores
 from paprle.robot.shapes import (
     BALL,

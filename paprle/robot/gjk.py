@@ -21,7 +21,7 @@ import numpy as np
 
 from paprle.compiled import compiled, inlined
 from paprle.contracts.types import Vec
-from paprle.robot.bodies import Bodies
+from paprle.robot.arrays import Bodies
 from paprle.robot.shapes import (
     BALL,
     BOX,

@@ -7,16 +7,12 @@ position where that costs little, since people expect symmetric postures.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from paprle.contracts.types import Vec
 from paprle.robot.chain import Limb
-
-if TYPE_CHECKING:
-    from paprle.robot.model import RobotModel
 
 _N_POSTURES = 400  # chosen: 20 ms, and the best changes little with more
 _N_TRIED = 40  # chosen: of the best, for room: bodies are slow, 1 ms each and more
@@ -28,20 +24,30 @@ _ROOMS = (0.05, 0.02, 0.0)  # [m] chosen: clearances of home, the first that is 
 _FULL_TASK = 6
 
 Score = Callable[[Vec], float]
+Measure = Callable[[Vec], float]
+"""Takes positions, shape (n,), [rad]; returns the smallest distance of bodies, [m]."""
 
 
-def guess_home(robot: RobotModel) -> Vec:
+def guess_home(limbs: Mapping[str, Limb], q: Vec, measure: Measure) -> Vec:
     """Return good homes for all limbs, one after the other, shape (n,).
 
     Joints of no limb stay, as do those that stand well where they are.
+
+    Args:
+        limbs: The limbs of a robot.
+        q: Where the whole robot stands at first, shape (n,), [rad] or [m].
+        measure: Measures the clearance of the whole robot.
+
+    Returns:
+        The positions of the whole robot.
     """
-    q = robot.home
-    for limb in robot.limbs.values():
-        q = limb.put(q, _guess_limb(robot, limb, q))
+    is_alone = len(limbs) == 1
+    for limb in limbs.values():
+        q = limb.put(q, _guess_limb(limb, q, measure, is_alone=is_alone))
     return q
 
 
-def _guess_limb(robot: RobotModel, limb: Limb, q_robot: Vec) -> Vec:
+def _guess_limb(limb: Limb, q_robot: Vec, measure: Measure, *, is_alone: bool) -> Vec:
     """Return a home for a limb while the robot's other joints stand as told."""
     rng = np.random.default_rng(_SEED)
     low = np.where(np.isfinite(limb.q_min), limb.q_min, -_TURN)
@@ -50,20 +56,18 @@ def _guess_limb(robot: RobotModel, limb: Limb, q_robot: Vec) -> Vec:
     low, high = low + margin, high - margin
     plain = np.clip(limb.home, low, high)
     tried = [plain, *rng.uniform(low, high, (_N_POSTURES, len(plain)))]
-    score = _make_score(limb, tried, plain, is_alone=len(robot.limbs) == 1)
+    score = _make_score(limb, tried, plain, is_alone=is_alone)
 
-    def measure(q: Vec) -> float:
-        return robot.min_clearance(limb.put(q_robot, q))
+    def measure_limb(q: Vec) -> float:
+        return measure(limb.put(q_robot, q))
 
     ranked = sorted(tried, key=score, reverse=True)[:_N_TRIED]
-    best, room = _choose_free([*ranked, plain], measure)
-    home = _make_plain(best, plain, score, lambda q: measure(q) > room)
+    best, room = _choose_free([*ranked, plain], measure_limb)
+    home = _make_plain(best, plain, score, lambda q: measure_limb(q) > room)
     return np.clip(np.round(home, 2), low, high)
 
 
-def _choose_free(
-    ranked: list[Vec], measure: Callable[[Vec], float]
-) -> tuple[Vec, float]:
+def _choose_free(ranked: list[Vec], measure: Measure) -> tuple[Vec, float]:
     """Return the best posture that has room, and how much; the best if none is free."""
     found: dict[float, Vec] = {}
     for q in ranked:

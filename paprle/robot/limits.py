@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from paprle.contracts.errors import suggest
 from paprle.contracts.settings import LimbSettings, LimitSettings, RobotSettings
 from paprle.contracts.types import LimbInfo, Vec, readonly
-from paprle.robot.resolver import suggest
 from paprle.robot.tree import UrdfJoint
 
 HOME_MARGIN = 0.1  # chosen: share of the range a guessed home keeps from its limits

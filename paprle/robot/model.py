@@ -141,7 +141,7 @@ class RobotModel:
         robot = stand(info.home)
         if settings.limbs is not None:
             return robot
-        return stand(readonly(guess_home(robot)))
+        return stand(readonly(guess_home(robot.limbs, info.home, robot.min_clearance)))
 
     def list_joints(self, limb: str) -> Ints:
         """Return the places of a limb's joints, its gripper's last, shape (n_l,)."""

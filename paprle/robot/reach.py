@@ -14,16 +14,13 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from paprle.contracts.types import Vec
-from paprle.robot.arrays import Ints, Tree
+from paprle.robot.arrays import Bodies, Ints, Tree
 from paprle.robot.shapes import BALL, DISC, HALF_SPACE
-
-if TYPE_CHECKING:
-    from paprle.robot.bodies import Bodies
 
 _N_CORNERS = 32  # chosen: a circle's hull is 0.5 % wider than the circle
 

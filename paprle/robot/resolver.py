@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
+from paprle.contracts.errors import suggest
 from paprle.contracts.settings import GripperSettings, LimbSettings
 from paprle.contracts.types import GripperInfo, LimbInfo
 from paprle.robot.chain import Step, chain_between
 from paprle.robot.tree import Urdf, flat_mimics
-
-
-def suggest(name: str, existing: Iterable[str]) -> str:
-    """Return the end of a message about an unknown name: the nearest that exists."""
-    names = list(existing)
-    near = difflib.get_close_matches(name, names, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
 
 
 class LimbResolver:

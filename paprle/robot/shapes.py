@@ -8,13 +8,10 @@ cylinder a line along z and a disc. So one function serves all of them.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from paprle.compiled import compiled, inlined
 from paprle.contracts.types import Vec
-
-if TYPE_CHECKING:
-    from paprle.robot.bodies import Bodies
+from paprle.robot.arrays import Bodies
 
 Triple = tuple[float, float, float]
 Core = tuple[Triple, Triple, Triple, Triple, Triple, float]

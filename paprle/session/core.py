@@ -243,7 +243,7 @@ class Core:
     @property
     def _press(self) -> str:
         """What a person does to engage."""
-        ways = (self._leader.press, "press Enter")
+        ways = (self._leader.engage_hint, "press Enter")
         return ", or ".join(filter(None, ways))
 
     def _decide_aligning(self) -> Event | None:
@@ -336,7 +336,9 @@ class Core:
         if self._is_gate_silent:
             self.note = "the gate was silent"
         if self._needs_press:
-            again = self._leader.press or "let go and engage again, or press Enter"
+            again = (
+                self._leader.engage_hint or "let go and engage again, or press Enter"
+            )
             self.note += f"; {again}"
         return True
 
@@ -436,7 +438,7 @@ class Core:
             who = "" if driver[i] < 0 else names[driver[i]]
             self.episodes.add("driver", self.now_ns, limb=limbs[i], leader=who)
         held = [limbs[i] for i in self.motion.following.list_held()]
-        again = self._leader.press or "let go and engage again"
+        again = self._leader.engage_hint or "let go and engage again"
         self.note = f"{', '.join(held)} held: leader lost; {again}" if held else ""
 
     # --- records ---------------------------------------------------------------------

@@ -45,7 +45,7 @@ class Output:
         core = self._core
         return Feedback(
             stamp_ns=core.now_ns,
-            state=core.state.name,
+            state=core.state,
             episode=core.episodes.number,
             is_engaged=core.state is SessionState.ENGAGED,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -78,7 +78,7 @@ class FollowerContract(ABC):
         for _ in range(2):
             follower = self.make_follower(clock)
             follower.open()
-            check_state(follower.robot, follower.read())
+            check_state(follower.robot, follower.read(), follower.objects)
             follower.close("off")
 
     def test_reads_a_complete_state_before_anything_was_written(
@@ -86,7 +86,7 @@ class FollowerContract(ABC):
     ) -> None:
         state = follower.read()
 
-        check_state(follower.robot, state)
+        check_state(follower.robot, state, follower.objects)
         assert state.stamp_ns <= clock()
         assert not state.stop_reason
         assert (state.tau is not None) == self.info.has_effort
@@ -120,7 +120,7 @@ class FollowerContract(ABC):
         last = follower.read()
         for _ in range(20):
             state = self.cycle(follower, clock, last.q)
-            check_state(follower.robot, state)
+            check_state(follower.robot, state, follower.objects)
             assert last.stamp_ns <= state.stamp_ns <= clock()
             last = state
 
@@ -176,7 +176,9 @@ class FollowerContract(ABC):
         assert state.stop_reason or clock() - state.stamp_ns > 0.09e9
 
 
-def check_state(robot: RobotInfo, state: FollowerState) -> None:
+def check_state(
+    robot: RobotInfo, state: FollowerState, objects: Sequence[str] = ()
+) -> None:
     """Check that a state is complete, finite, read-only and of the right shape."""
     n = len(robot.joint_names)
     vectors = [state.q, state.dq] + ([] if state.tau is None else [state.tau])
@@ -185,5 +187,11 @@ def check_state(robot: RobotInfo, state: FollowerState) -> None:
         assert values.shape == (n,)
         assert np.isfinite(values).all()
         assert not values.flags.writeable, "arrays in states are read-only"
-    for T in state.objects.values():
-        assert np.isfinite(T.homogeneous).all()
+    if not objects:
+        assert state.objects is None, "declare Follower.objects"
+        return
+    assert state.objects is not None, "one row for each of Follower.objects"
+    assert state.objects.shape == (len(objects), 7)
+    assert not state.objects.flags.writeable, "arrays in states are read-only"
+    there = state.objects[~np.isnan(state.objects).any(axis=1)]
+    assert np.allclose(np.linalg.norm(there[:, 3:], axis=1), 1.0), "quat_xyzw"

@@ -136,7 +136,7 @@ class LeaderContract(ABC):
         leader.apply(
             Feedback(
                 stamp_ns=clock(),
-                state="ENGAGED",
+                state=SessionState.ENGAGED,
                 episode=0,
                 is_engaged=True,
                 tau={"no_such_limb": tau},

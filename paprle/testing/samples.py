@@ -26,7 +26,7 @@ def make_feedback(
     """Return the feedback of a session in this state."""
     return Feedback(
         stamp_ns=stamp_ns,
-        state=state.name,
+        state=state,
         episode=episode,
         is_engaged=state is SessionState.ENGAGED,
     )

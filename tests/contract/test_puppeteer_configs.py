@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from puppets import PuppeteerContract, puppets
+from emulated_puppeteers import PuppeteerContract, run_emulated
 
 from hardware.dynamixel.models import find_model
 from leaders.puppeteer.checks import find_mistakes
@@ -30,7 +30,7 @@ def tree_of(rig: str) -> dict:
     return yaml.safe_load((ROOT / f"configs/leader/{rig}.yaml").read_text())
 
 
-PAIRS = [(rig, owner) for rig in RIGS for owner in tree_of(rig)["belongs_to"]]
+PAIRS = [(rig, bus) for rig in RIGS for bus in tree_of(rig)["belongs_to"]]
 LIMBS = [(rig, limb) for rig in RIGS for limb in tree_of(rig)["limbs"]]
 
 
@@ -181,7 +181,7 @@ def config_on(emulated, rig):
 def emulated(rig, tmp_path):
     """The rig on emulated buses, its arms at rest."""
     tree = tree_of(rig)
-    with puppets(tmp_path, tree) as running:
+    with run_emulated(tmp_path, tree) as running:
         for name, limb in settings_of(rig).limbs.items():
             gripper = limb.gripper
             q = [*limb.reset_q, *([0.5 * gripper.open] if gripper else [])]

@@ -20,8 +20,8 @@ from hardware.dynamixel.bus import Bus
 from hardware.dynamixel.emulator.config import read_rig
 from hardware.dynamixel.emulator.faults import Faults
 from hardware.dynamixel.emulator.rig import Rig
-from hardware.dynamixel.inspection import Servo
-from hardware.dynamixel.member import WATCHDOG
+from hardware.dynamixel.inspection import ServoSpec
+from hardware.dynamixel.servo import WATCHDOG
 from leaders.puppeteer.config import PuppeteerConfig
 from leaders.puppeteer.leader import Puppeteer
 from paprle.contracts.types import GateState
@@ -41,7 +41,7 @@ class VirtualBus:
         self.limb = self.rig.limbs["left"]
         del self.rig.limbs["right"]
         self.faults = Faults(self.rig)
-        servos = [Servo(s.number, s.model) for s in self.limb.spec.servos]
+        servos = [ServoSpec(s.number, s.model) for s in self.limb.spec.servos]
         wire = VirtualWire(self.rig, self.limb.spec.port)
         self.bus = Bus(wire, servos, lambda: self.rig.now_ns)
         self.bus.open()
@@ -124,7 +124,7 @@ def test_a_servo_that_started_anew_is_away_and_comes_back_where_it_is(arm):
     for index in range(600):
         reading, error = arm.cycle()
         if index % 100 == 99:
-            arm.bus.revive()
+            arm.bus.reconnect()
         if reading is None:
             continue
         others = np.delete(error, 3)
@@ -142,16 +142,16 @@ def test_a_servo_that_started_anew_is_away_and_comes_back_where_it_is(arm):
 HOLDS_TORQUE = """
 import sys, time
 import numpy as np
-from hardware.dynamixel.inspection import Servo
-from hardware.dynamixel.owner import BusOwner, BusSettings
+from hardware.dynamixel.inspection import ServoSpec
+from hardware.dynamixel.bus_thread import BusThread, BusSettings
 from hardware.dynamixel.torque import TorqueCommand
-servos = tuple(Servo(i, m) for i, m in {servos})
+servos = tuple(ServoSpec(i, m) for i, m in {servos})
 settings = BusSettings(path=sys.argv[1], servos=servos, timeout=0.03)
-owner = BusOwner(settings, time.monotonic_ns)
-owner.open()
+bus = BusThread(settings, time.monotonic_ns)
+bus.open()
 while True:
     tau = np.full(len(servos), 0.05)
-    owner.post(TorqueCommand(tau, time.monotonic_ns(), False))
+    bus.post(TorqueCommand(tau, time.monotonic_ns(), False))
     time.sleep(0.002)
 """
 

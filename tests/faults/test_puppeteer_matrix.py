@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from puppet_step import PuppetStep
+from puppeteer_step import PuppeteerStep
 
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError
@@ -24,7 +24,7 @@ FASTEST = 1.0  # [rad/s] of the hand's sines
 @pytest.fixture
 def driven():
     """An arm that is driven; the oracle judges what was sent."""
-    session = PuppetStep()
+    session = PuppeteerStep()
     session.drive()
     assert session.state == "ENGAGED"
     assert not session.is_limp
@@ -58,13 +58,13 @@ def expect_wait(session, n=60):
 @pytest.mark.parametrize("row", ["1 off", "16 hangs", "23 unplugged"])
 def test_a_leader_that_is_away_holds_goes_limp_and_waits_for_a_press(driven, row):
     if row == "23 unplugged":
-        driven.owner.wire.unplug()
+        driven.bus.wire.unplug()
     else:
         kind = {"1 off": {"fault": "lost", "p": 1.0}}
         driven.faults.cause(kind.get(row, {"fault": "latency", "seconds": 0.5}))
     expect_hold(driven)
 
-    driven.owner.wire.is_plugged = True
+    driven.bus.wire.is_plugged = True
     driven.faults.clear()
     for _ in range(800):  # port and servos are looked for twice a second
         driven.step()
@@ -78,9 +78,9 @@ def test_a_leader_that_is_away_holds_goes_limp_and_waits_for_a_press(driven, row
 
 @pytest.mark.nightly
 def test_23_who_comes_back_is_aligned_to_after_a_grip(driven):
-    driven.owner.wire.unplug()
+    driven.bus.wire.unplug()
     expect_hold(driven)
-    driven.owner.wire.is_plugged = True
+    driven.bus.wire.is_plugged = True
     driven.rig.play("grasp_all")  # elsewhere than where the follower waits
     states = len(driven.states)
 
@@ -133,7 +133,7 @@ def test_3_ten_minutes_of_spoiled_packets_lose_no_loop_and_make_no_jump(driven):
             last = now
 
     spoilt = driven.rig.line_faults[driven.limb.spec.port].n_spoilt
-    counters, failed = driven.owner.counters, driven.owner.n_failed
+    counters, failed = driven.bus.counters, driven.bus.n_failed
     told = f"{spoilt} spoilt, {failed}, {counters}, gap {gap_ns}, jump {jump}"
     assert driven.trace().count("ENGAGED") == 1, told
     assert driven.state == "ENGAGED", told

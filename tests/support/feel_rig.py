@@ -214,7 +214,7 @@ class FeelRig:
         self.anchors, self.reasons, self.clearance = None, 0, np.nan
         self.tau_meas = lambda _q_cmd, q: np.full(q.size, np.nan)
         self.is_engaged, self.gate_state = True, GateState.ENGAGED
-        self.session_state = SessionState.ENGAGED.name
+        self.session_state = SessionState.ENGAGED
         self.n, self.now_ns = 0, 10**9
         self._q_cmd = q_robot.copy()
         self._next_gate = 0.0

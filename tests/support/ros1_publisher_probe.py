@@ -16,8 +16,8 @@ import numpy as np
 from observers.ros.config import RosObserverConfig
 from observers.ros.observer import RosObserver
 from paprle.config import resolve
-from paprle.contracts.plugins import SessionView
 from paprle.hosts.plan import make_robot
+from paprle.testing.views import make_session_view
 
 CONFIG = RosObserverConfig(
     distro="noetic", joint_states=True, tf=True, description=True, command=True
@@ -74,22 +74,10 @@ def main(name: str) -> None:
 
 
 def make_report(now_ns, q, robot):
-    return SessionView(
-        stamp_ns=now_ns,
-        episode=0,
-        is_engaged=True,
-        captured_ns=now_ns,
-        posted_ns=now_ns,
-        computed_ns=1000,
-        targets={limb.name: np.array([0, 0, 0, 0, 0, 0, 1.0]) for limb in robot.limbs},
-        q_des=q,
-        written_ns=now_ns,
-        q_cmd=q,
-        dq_cmd=0 * q,
-        measured_ns=now_ns,
-        q=q,
-        dq=0 * q,
-        tau=np.full(len(q), np.nan),
+    identity = np.array([0, 0, 0, 0, 0, 0, 1.0])
+    targets = {limb.name: identity for limb in robot.limbs}
+    return make_session_view(
+        robot, now_ns, targets=targets, q_des=q, q_cmd=q, dq_cmd=0 * q, q=q, dq=0 * q
     )
 
 

@@ -118,8 +118,8 @@ def test_without_gravcomp_it_droops_a_little(make):
 def test_block_is_where_it_can_be_seen(make):
     state = _settle(make()[0])
 
-    assert state.objects["block"].translation[2] == pytest.approx(0.015, abs=1e-3)
-    assert not make(block=False)[0].read().objects
+    assert state.objects[0][2] == pytest.approx(0.015, abs=1e-3)
+    assert make(block=False)[0].read().objects is None
 
 
 def test_two_runs_are_the_same_to_the_last_bit(make):

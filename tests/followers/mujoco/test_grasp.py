@@ -46,7 +46,7 @@ class Operator:
 
     @property
     def block(self):
-        return self.follower.read().objects["block"]
+        return pin.XYZQUATToSE3(self.follower.read().objects[0])
 
     def above_block(self, R, tip, height, q_start):
         target = np.array([*self.block.translation[:2], height]) - R @ tip

@@ -2,22 +2,24 @@
 
 import numpy as np
 import pytest
-from puppets import make_limb, puppets, wait_for
+from emulated_puppeteers import make_limb, run_emulated, wait_for
 
 from hardware.dynamixel.bus import Bus
 from hardware.dynamixel.errors import BusError
-from hardware.dynamixel.inspection import Servo
+from hardware.dynamixel.inspection import ServoSpec
 from hardware.dynamixel.wire import Wire
 
 BAUD = 4_000_000
 TIMEOUT = 0.03  # [s] a busy machine; a rig needs 0.01
 MODELS = ("xl330-m288", "xl430-w250", "xm430-w350")
-SERVOS = tuple(Servo(i + 1, m) for i, m in enumerate((*MODELS, "xl330-m077")))
+SERVOS = tuple(ServoSpec(i + 1, m) for i, m in enumerate((*MODELS, "xl330-m077")))
 
 
 @pytest.fixture
 def emulated(tmp_path):
-    with puppets(tmp_path, {"limbs": {"left": make_limb("bus", models=MODELS)}}) as it:
+    with run_emulated(
+        tmp_path, {"limbs": {"left": make_limb("bus", models=MODELS)}}
+    ) as it:
         yield it
 
 
@@ -167,7 +169,7 @@ def test_servo_that_falls_silent_under_torque_is_told_to_let_go_until_it_does(
     wait_for(lambda: emulated.servo(1).table.get("Goal Current") == 0, "zeros")
     assert is_on(emulated, 1)
 
-    assert not bus.revive()
+    assert not bus.reconnect()
     wait_for(lambda: not is_on(emulated, 1), "torque off")
     assert "torque off is not verified" in bus.close()[0]
 
@@ -182,7 +184,7 @@ def test_silent_servo_is_left_out_and_taken_in_again(emulated, bus):
     assert bus.counters.n_lost == 1
 
     emulated.faults.clear()
-    assert bus.revive()
+    assert bus.reconnect()
     again = bus.read()
     assert np.isfinite(again.angle).all()
     assert again.epoch[1] == reading.epoch[1] + 1
@@ -192,7 +194,7 @@ def test_bus_without_any_answer_is_an_error(emulated, bus):
     bus.open()
     emulated.cause("silent")
 
-    with pytest.raises(BusError, match="check the power of the servos"):
+    with pytest.raises(BusError, match="no servo answered; check servo power"):
         for _ in range(9):
             assert bus.read() is None
 
@@ -342,7 +344,7 @@ def test_damaged_orders_are_given_again(emulated, bus):
     for _ in range(5):
         for _ in SERVOS:
             bus.enable_next()
-        assert [m.is_enabled for m in bus.members] == [True, False, True, True]
+        assert [m.is_enabled for m in bus.servos] == [True, False, True, True]
         assert bus.disable() == []
 
 

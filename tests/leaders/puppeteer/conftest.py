@@ -1,7 +1,7 @@
 """Emulated puppeteers, and the config that drives them."""
 
 import pytest
-from puppets import make_config, make_limb, puppets
+from emulated_puppeteers import make_config, make_limb, run_emulated
 
 
 @pytest.fixture
@@ -10,7 +10,7 @@ def rig(tmp_path):
     running = []
 
     def start(limbs, **rest):
-        manager = puppets(tmp_path / str(len(running)), {"limbs": limbs})
+        manager = run_emulated(tmp_path / str(len(running)), {"limbs": limbs})
         emulated = manager.__enter__()
         running.append(manager)
         return emulated, make_config({"limbs": limbs}, emulated.port, **rest)

@@ -3,24 +3,26 @@
 import numpy as np
 import pytest
 
-from leaders.puppeteer.grip import Grip, Hands
+from leaders.puppeteer.grip import GripperReading, GripperSignals
+from paprle.contracts.types import SessionState
 
 MS = 1_000_000
 STEP = 5 * MS
 
 
 class Session:
-    """Steps a grip on a clock of our own."""
+    """Steps signals on a clock of our own."""
 
     def __init__(self):
-        self.grip, self.now_ns = Grip(0.2), 0
+        self.signals, self.now_ns = GripperSignals(0.2), 0
 
     def run(self, state, opening, duration, far=0.0):
         """Return what was said in each step of so many milliseconds."""
-        hands = Hands([opening], [np.zeros(3)], [far])
+        reading = GripperReading([opening], [np.zeros(3)], [far])
+        known = SessionState[state] if state else None
         said = []
         for _ in range(duration * MS // STEP):
-            said.append(self.grip.step(state, hands, self.now_ns))
+            said.append(self.signals.step(known, reading, self.now_ns))
             self.now_ns += STEP
         return said
 
@@ -56,7 +58,7 @@ def test_paused_session_sees_a_press_in_the_start_signal():
 def test_arm_that_comes_back_does_not_engage_by_itself():
     session = Session()
     session.run("ENGAGED", 0.0, 100)
-    session.grip.lose()
+    session.signals.require_press()
 
     assert not any(one.engaged for one in session.run("CLUTCHED", 1.0, 5000))
     assert session.run("CLUTCHED", 0.0, 3010)[-1].engaged
@@ -66,7 +68,7 @@ def test_arm_that_comes_back_does_not_engage_by_itself():
 def test_loss_is_forgotten_with_the_episode(state):
     session = Session()
     session.run("ENGAGED", 1.0, 100)
-    session.grip.lose()
+    session.signals.require_press()
 
     session.run(state, 1.0, 10)
 
@@ -74,5 +76,5 @@ def test_loss_is_forgotten_with_the_episode(state):
 
 
 @pytest.mark.parametrize(("opening", "is_held"), [(0.0, True), (1.0, False)])
-def test_opened_grippers_are_hands_off_after_a_stop(opening, is_held):
+def test_opened_grippers_are_reading_off_after_a_stop(opening, is_held):
     assert Session().run("STOPPED", opening, 50)[-1].engaged == is_held

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from puppets import (
+from emulated_puppeteers import (
     PuppeteerContract,
     make_config,
     make_limb,
@@ -15,7 +15,7 @@ from puppets import (
 from leaders.puppeteer.config import PuppeteerConfig
 from leaders.puppeteer.leader import Puppeteer
 from paprle.contracts.errors import ConfigError, DeviceError
-from paprle.contracts.types import Feedback
+from paprle.contracts.types import Feedback, SessionState
 
 
 class TestPuppeteer(PuppeteerContract):
@@ -47,7 +47,7 @@ def feel(leader, tau, *, is_engaged=True, state="ENGAGED"):
     leader.apply(
         Feedback(
             stamp_ns=time.monotonic_ns(),
-            state=state,
+            state=SessionState[state],
             episode=0,
             is_engaged=is_engaged,
             tau={name: np.asarray(t, dtype=float) for name, t in tau.items()},
@@ -123,9 +123,9 @@ def test_it_goes_limp_without_torques_and_on_stop(one_arm, opened, tau, state):
 
     wait_for(press, "torque on")
     feel(leader, tau, state=state)
-    (owner,) = leader.owners.values()
+    (bus,) = leader.buses.values()
 
-    assert owner._command.is_release == (state == "STOPPED")  # else it falls in 20 ms
+    assert bus._command.is_release == (state == "STOPPED")  # else it falls in 20 ms
     wait_for(lambda: not is_on(), "torque off")
 
 
@@ -143,7 +143,7 @@ def test_two_arms_on_one_port_or_two(rig, opened, one_port):
 
     sample = wait_for_sample(leader)
 
-    assert len(leader.owners) == (1 if one_port else 2)
+    assert len(leader.buses) == (1 if one_port else 2)
     assert sample.limbs["left"].q[0] == pytest.approx(0.1, abs=2e-3)
     assert sample.limbs["right"].q[0] == pytest.approx(0.2, abs=2e-3)
 
@@ -161,14 +161,14 @@ def test_lost_arm_is_left_out_until_nothing_is_driven(rig, opened, on_loss):
     assert "left" in sample.limbs
     # the left one goes on being felt; of the right one nothing is asked
     assert sample.leader_state.q.size == 6
-    assert {name.split("/")[0] for name in sample.slack} == {"right"}
+    assert {name.split("/")[0] for name in sample.limp_joints} == {"right"}
     feel(leader, {"left": [0.1] * 3, "right": [0.1] * 3})
-    posted = {p: o._command.tau for p, o in leader.owners.items()}
+    posted = {p: o._command.tau for p, o in leader.buses.items()}
     assert posted[config.limbs["left"].port] == pytest.approx([0.1] * 3)
     assert not posted[config.limbs["right"].port].any()
 
     emulated.plug("right")
-    wait_for(lambda: leader.owners[config.limbs["right"].port].latest().is_open)
+    wait_for(lambda: leader.buses[config.limbs["right"].port].latest().is_open)
     assert "right" not in leader.latest().limbs
     feel(leader, {}, is_engaged=False)
     assert wait_for_sample(leader, lambda s: "right" in s.limbs).valid
@@ -286,7 +286,7 @@ def test_last_words_count_what_a_bus_got_over(one_arm, opened):
     emulated, config = one_arm
     leader = opened(config)
     emulated.cause("corrupted", p=0.2)
-    wait_for(lambda: leader.owners[config.limbs["left"].port].n_failed["corrupt"] > 3)
+    wait_for(lambda: leader.buses[config.limbs["left"].port].n_failed["corrupt"] > 3)
     leader.close()
 
     (words,) = leader.last_words
@@ -320,11 +320,11 @@ def test_a_servo_that_lets_go_under_torque_is_named_in_samples(one_arm, opened):
     emulated, config = one_arm
     leader = opened(config)
     press(emulated, leader)
-    assert leader.latest().slack == ()
+    assert leader.latest().limp_joints == ()
     emulated.cause("overload", id=2)
 
     def is_named():
         feel(leader, {"left": [0.1, 0.1, 0.01]})
-        return leader.latest().slack == ("left/joint2",)
+        return leader.latest().limp_joints == ("left/joint2",)
 
-    wait_for(is_named, "a slack joint")
+    wait_for(is_named, "a limp joint")

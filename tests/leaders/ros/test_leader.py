@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from ros_memory import MemoryGraph
 
+from hardware.ros.bus import BusError
 from hardware.ros.joints import (
     Joints,
     Joy,
@@ -232,6 +233,39 @@ def test_what_is_no_pose_is_dropped_and_counted(graph, device):
 
     np.testing.assert_array_equal(now.homogeneous, before.homogeneous)
     assert leader.n_refused == 6  # one of them a Joy
+
+
+def test_a_middleware_that_fails_makes_a_lost_leader_and_is_told_once(
+    graph, device, monkeypatch
+):
+    leader = listen(graph, POSES, device.pose)
+    device.joy(1)
+    before = leader.latest()
+
+    def fail():
+        raise BusError("dds: the domain is gone")
+
+    monkeypatch.setattr(leader._bus, "poll", fail)
+    for _ in range(60):
+        graph.tick()
+        device.pose()
+        assert leader.latest() is before, "it only grows old"
+
+    [text] = [t for _ in range(3) for t in leader.take_warnings() if "dds" in t]
+    assert text.startswith("leader 'ros': dds: the domain is gone; the leader is lost")
+    leader.close()
+
+
+def test_a_leader_opened_again_has_forgotten_its_failure(graph, device):
+    leader = listen(graph, POSES, device.pose)
+    leader._failure = "dds: the domain is gone"
+    leader.close()
+
+    graph.stepped[:] = [device.pose]
+    leader.open()
+
+    assert leader.latest().valid
+    assert not leader.take_warnings()
 
 
 def test_a_device_without_buttons_is_always_engaged(graph, device):

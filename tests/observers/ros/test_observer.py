@@ -12,8 +12,9 @@ from observers.ros.config import RosObserverConfig
 from observers.ros.observer import RosObserver
 from paprle.config import resolve
 from paprle.contracts.errors import DeviceError
-from paprle.contracts.plugins import SessionView
+from paprle.contracts.types import SessionState
 from paprle.hosts.plan import make_plan, make_robot
+from paprle.testing.views import make_session_view
 
 WORDS = ["leader=autopilot", "follower=piper", "env=kinematic"]
 ROBOT = make_robot(resolve(WORDS)).info
@@ -76,23 +77,17 @@ def make(graph, monkeypatch):
 def make_report(t_ns, q, target=None, **fields):
     row = np.full(7, np.nan) if target is None else target
     values = {
-        "stamp_ns": t_ns,
-        "episode": 0,
-        "is_engaged": True,
         "captured_ns": t_ns - 2_000_000,
         "posted_ns": t_ns + 1_000_000,
         "computed_ns": 300_000,
         "targets": {"arm": row},
         "q_des": q,
-        "written_ns": t_ns,
         "q_cmd": q,
         "dq_cmd": 0 * q,
-        "measured_ns": t_ns,
         "q": q,
         "dq": 0 * q,
-        "tau": np.full(len(q), np.nan),
     }
-    return SessionView(**values | fields)
+    return make_session_view(ROBOT, t_ns, **values | fields)
 
 
 def to_matrix(pose):
@@ -196,7 +191,7 @@ def test_a_leader_of_joints_has_the_pose_they_lead_to_as_target(make):
 
 
 def test_no_target_while_nobody_drives(make):
-    heard = say(*make(), make_report(10**9, Q, is_engaged=False))
+    heard = say(*make(), make_report(10**9, Q, state=SessionState.WAITING))
 
     assert heard["/paprle/arm/target_pose"] == heard["/paprle/arm/metrics"] == []
     assert len(heard["/paprle/arm/actual_pose"]) == 1

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 import yaml
-from puppets import puppets
+from emulated_puppeteers import run_emulated
 
 from hardware.dynamixel.probe import Swing
 from leaders.puppeteer.friction import Friction
@@ -62,7 +62,7 @@ def workspace(tmp_path, monkeypatch):
 @pytest.fixture
 def calibrate(tmp_path, workspace, capsys, monkeypatch):
     tree = yaml.safe_load((workspace / f"configs/leader/{NAME}.yaml").read_text())
-    with puppets(tmp_path, tree) as emulated:
+    with run_emulated(tmp_path, tree) as emulated:
 
         def run(*args, **answers):
             operator = Operator(emulated, capsys, answers.get("answers", {}))

@@ -75,6 +75,7 @@ def test_dry_run_says_what_would_happen(capsys):
     assert "nothing was opened" in out
 
 
+@pytest.mark.long
 def test_run_py_is_paprle_run():
     done = _start([str(ROOT / "run.py"), *TRIPLE, "--dry-run"])
 
@@ -203,6 +204,7 @@ def test_closed_pipe_ends_quietly():
     assert error == ""
 
 
+@pytest.mark.long
 def test_episode_goes_through_all_verbs(capsys, tmp_path):
     out, again = tmp_path / "OUT", tmp_path / "AGAIN"
     settings = (

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from puppets import puppets
+from emulated_puppeteers import run_emulated
 
 from hardware.dynamixel.port import SerialPort, find_latency_problem
 from leaders.puppeteer import doctor
@@ -25,7 +25,7 @@ NAME = "puppeteer_papras_7dof"
 @pytest.fixture
 def emulated(tmp_path):
     tree = yaml.safe_load((WORKSPACE / f"configs/leader/{NAME}.yaml").read_text())
-    with puppets(tmp_path, tree) as it:
+    with run_emulated(tmp_path, tree) as it:
         lay_down(it)
         yield it
 

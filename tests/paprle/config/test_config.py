@@ -401,6 +401,7 @@ ARGS = st.lists(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(ARGS)
 def test_any_command_line_resolves_or_is_refused_with_a_config_error(bare_root, args):

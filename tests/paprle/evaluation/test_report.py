@@ -52,6 +52,7 @@ def parse(html: str) -> References:
     return parser
 
 
+@pytest.mark.long
 def test_the_page_needs_nothing_beside_itself_and_runs_nothing(page):
     html = page.read_text(encoding="utf-8")
 
@@ -81,6 +82,7 @@ def test_all_kinds_of_plots_are_drawn(page, part):
     assert any(part in title for title in titles)
 
 
+@pytest.mark.long
 def test_an_episode_with_little_in_it_still_makes_a_page(make_episode, tmp_path):
     thin = [
         measure_source(make_episode(rows=rows, limbs=limbs))
@@ -97,6 +99,7 @@ def test_an_episode_with_little_in_it_still_makes_a_page(make_episode, tmp_path)
     assert "never ENGAGED" in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "urdf", ["", "<robot", "<robot name='x'><link name='a'/></robot>"]
 )

@@ -7,8 +7,8 @@ import pytest
 from adversary import Judge, drive, judge_joints, load
 
 from paprle.contracts.settings import GateSettings
-from paprle.gate import avoidance_qp as slides
-from paprle.gate.avoidance_qp import SOLVERS, slide
+from paprle.gate import avoidance_qp
+from paprle.gate.avoidance_qp import SOLVERS, solve_avoidance_qp
 from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
 
@@ -77,7 +77,7 @@ def test_solvers_slide_along_a_row_and_stay_in_the_box(name):
     wanted, high = np.array([1.0, 1.0]), np.array([2.0, 0.7])
     rows, allowed = np.array([[-1.0, 0.0]]), np.array([0.25])
 
-    v = slide(SOLVERS[name], wanted, -high, high, (rows, allowed))
+    v = solve_avoidance_qp(SOLVERS[name], wanted, -high, high, (rows, allowed))
 
     assert v == pytest.approx([0.25, 0.7], abs=1e-4)
 
@@ -88,7 +88,9 @@ def test_rows_that_the_box_cannot_hold_are_broken_as_little_as_can_be(name):
         pytest.importorskip("osqp")
     rows, allowed = np.array([[-1.0, 0.0]]), np.array([-3.0])
 
-    v = slide(SOLVERS[name], np.ones(2), -np.ones(2), np.ones(2), (rows, allowed))
+    v = solve_avoidance_qp(
+        SOLVERS[name], np.ones(2), -np.ones(2), np.ones(2), (rows, allowed)
+    )
 
     assert v == pytest.approx([-1.0, 1.0], abs=1e-3), "opens as the box lets it"
 
@@ -97,7 +99,7 @@ def test_rows_that_the_box_cannot_hold_are_broken_as_little_as_can_be(name):
 def test_what_a_failing_solver_gives_is_not_taken(kind):
     two, rows = np.ones(2), (np.zeros((1, 2)), np.ones(1))
 
-    assert slide(FAILING[kind], two, -two, two, rows) is None
+    assert solve_avoidance_qp(FAILING[kind], two, -two, two, rows) is None
 
 
 @pytest.mark.parametrize("place", range(5))
@@ -107,13 +109,13 @@ def test_a_problem_that_is_not_finite_reaches_no_solver(place, bad):
     problem = [one, -one, one, one[None], one]
     problem[place] = problem[place] * bad
 
-    v = slide(fail, *problem[:3], (problem[3], problem[4]))
+    v = solve_avoidance_qp(fail, *problem[:3], (problem[3], problem[4]))
 
     assert v is None
 
 
 def test_a_solver_out_of_iterations_gives_nothing(monkeypatch):
-    monkeypatch.setattr(slides, "_MOST", 1)
+    monkeypatch.setattr(avoidance_qp, "_MOST", 1)
     n = 8
     rng = np.random.default_rng(0)
     rows, allowed = rng.normal(size=(30, n)), np.zeros(30)
@@ -126,8 +128,8 @@ def test_the_reference_solver_is_the_one_it_is_called(monkeypatch):
     monkeypatch.delattr(osqp, "OSQP")
     two, rows = np.ones(2), (np.zeros((1, 2)), np.ones(1))
 
-    assert slide(SOLVERS["osqp"], two, -two, two, rows) is None
-    assert slide(SOLVERS["daqp"], two, -two, two, rows) is not None
+    assert solve_avoidance_qp(SOLVERS["osqp"], two, -two, two, rows) is None
+    assert solve_avoidance_qp(SOLVERS["daqp"], two, -two, two, rows) is not None
 
 
 def test_the_reference_solver_keeps_clear_as_well():

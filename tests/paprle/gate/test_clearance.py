@@ -129,10 +129,9 @@ def test_stops_of_fast_arms_keep_clear_between_their_commands(posture, signs):
     for share in (1.0, 0.9, 0.6, 0.3, 0.02):
         v = share * way
         limits.fill_box(parts.limits, h, 1.0, q, v, parts.box)
-        parts.scene.travel[:] = 10.0
-        clearance.measure_all(parts.scene, q)
+        clearance.measure_all(parts.collision, q, np.full(len(q), 10.0))
 
-        is_safe = stops.verify_stop(parts.scene, parts.limits.ddq_max, h, q, v)
+        is_safe = stops.verify_stop(parts.collision, parts.limits.ddq_max, h, q, v)
 
         path = [q, q + v * h]
         while v.any():
@@ -187,7 +186,7 @@ def test_what_a_period_looks_at_is_bounded():
     work = []
     for target in make_targets(rng, robot, 400, "rub", judge):
         servo.step(gate.step(target, H, q_meas=servo.q).q_cmd)
-        work.append(float(gate._parts.scene.work[0]))
+        work.append(float(gate._parts.collision.measured.work[0]))
 
     assert np.percentile(work, 90) > 0.5 * stops._MAX_WORK, "there is much to look at"
     assert max(work) < 2.0 * stops._MAX_WORK
@@ -283,16 +282,17 @@ def test_what_a_target_out_of_reach_comes_to_is_held():
         assert np.abs(np.diff(commands[-100:], axis=0)).max() < 1e-5
 
 
-@pytest.mark.parametrize("behind", [0.0, 0.03, 0.08])
-def test_room_is_what_is_left_beside_the_robot_too(behind):
+@pytest.mark.parametrize("lag", [0.0, 0.03, 0.08])
+def test_slack_is_what_is_left_beside_the_robot_too(lag):
     gate = Gate(make_sliders())
-    scene, c = gate._parts.scene, np.array([0.3, 0.3])
-    distance = clearance.measure_all(scene, c)
-    scene.open[0], scene.floor[0], scene.apart[0] = 0, 0.01, distance
-    scene.room[0], scene.change[0] = distance - 0.01, 1.0
-    scene.posture[:], scene.lag[:] = c, behind
-    scene.astray[0] = 2.0 * behind
+    collision, c = gate._parts.collision, np.array([0.3, 0.3])
+    _, measured, scratch = collision
+    distance = clearance.measure_all(collision, c, np.zeros(2))
+    scratch.pending[0], scratch.min_allowed[0] = 0, 0.01
+    scratch.distance_lower_bound[0] = distance
+    scratch.slack[0], scratch.max_change[0] = distance - 0.01, 1.0
+    measured.max_change_to_meas[0] = 2.0 * lag
 
-    assert stops._look_aside(scene, 1, False)
+    assert stops._check_to_meas(collision, c, np.full(2, lag), 1, False)
 
-    assert scene.room[0] == pytest.approx(distance - 0.01 - 2.0 * behind)
+    assert scratch.slack[0] == pytest.approx(distance - 0.01 - 2.0 * lag)

@@ -137,7 +137,7 @@ def test_set_points_carry_their_own_deadline():
     session.step(2)
     record = session.setpoint.copy()
     record["valid_for_ns"] = 30_000_000
-    watch.take(record, 0)
+    watch.update(record, 0)
 
     assert watch.check(29_000_000) == ()
     assert watch.check(31_000_000) == (Reason.COMMAND_STALE,)
@@ -146,7 +146,7 @@ def test_set_points_carry_their_own_deadline():
 def test_a_watch_that_heard_nothing_is_stale():
     watch = SetpointWatch(GateSettings())
 
-    assert watch.take(None, 0) == ()
+    assert watch.update(None, 0) == ()
     assert watch.check(0) == (Reason.COMMAND_STALE,)
     assert watch.compute_age(0) == float("inf")
 
@@ -170,7 +170,7 @@ def test_a_set_point_that_rests_on_old_leader_data_is_stale():
     session.step(2)
     record = session.setpoint.copy()
     record["source_ns"] = record["stamp_ns"] - 95_000_000
-    watch.take(record, 0)
+    watch.update(record, 0)
 
     assert watch.check(1_000_000) == ()
     assert watch.check(10_000_000) == (Reason.COMMAND_STALE,)

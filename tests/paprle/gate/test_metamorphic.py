@@ -233,10 +233,10 @@ def test_packets_that_come_twice_or_out_of_order_change_nothing(numbers):
     for k, seq in enumerate(numbers):
         record = blank.copy()
         record["seq"], record["q_des"] = seq, 0.1 * seq + 0.001 * k
-        noisy.take(record, k)
+        noisy.update(record, k)
         if seq > highest:
             highest = seq
-            clean.take(record, k)
+            clean.update(record, k)
 
         assert noisy.newest == clean.newest
         assert (noisy.q_des == clean.q_des).all()

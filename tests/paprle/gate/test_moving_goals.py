@@ -20,8 +20,8 @@ H, A = 0.01, 5.0
 def test_a_moving_goal_is_neared_with_what_going_along_leaves_of_a(sign, ddq, left):
     gate = Gate(make_robot_info(1, dq_max=5.0, ddq_max=A))
     motion, box = gate._parts.motion, gate._parts.box
-    motion.feed[:], motion.ddq[:] = 0.4 * sign, ddq * sign
-    motion.error[:] = (0.1 + 0.4 * H) * sign  # 0.1 rad beside going along
+    motion.dq_feedforward[:], motion.ddq[:] = 0.4 * sign, ddq * sign
+    motion.goal_error[:] = (0.1 + 0.4 * H) * sign  # 0.1 rad beside going along
 
     flags = limits.fill_wanted(gate._parts.limits, H, 1.0, motion, box)
 
@@ -29,17 +29,17 @@ def test_a_moving_goal_is_neared_with_what_going_along_leaves_of_a(sign, ddq, le
     assert flags == 0
     assert box.base[0] == pytest.approx(0.4 * sign)
     assert box.wanted[0] == pytest.approx(expected * sign)
-    assert motion.exact[0] == 0.0
+    assert motion.reaches_goal[0] == 0.0
 
 
 def test_a_goal_within_one_step_is_reached_exactly():
     gate = Gate(make_robot_info(1, dq_max=1.0, ddq_max=A))
     motion, box = gate._parts.motion, gate._parts.box
-    motion.feed[:], motion.error[:] = 0.4, 0.4 * H + 1e-4
+    motion.dq_feedforward[:], motion.goal_error[:] = 0.4, 0.4 * H + 1e-4
 
     limits.fill_wanted(gate._parts.limits, H, 1.0, motion, box)
 
-    assert motion.exact[0] == 1.0
+    assert motion.reaches_goal[0] == 1.0
     assert box.wanted[0] == pytest.approx(0.41)
 
 
@@ -64,8 +64,8 @@ def test_a_joint_that_must_stop_keeps_the_scale_of_its_limb(wanted, expected):
 def test_only_what_is_added_to_going_along_is_scaled_to_the_speed_limit(scale, wanted):
     gate = Gate(make_robot_info(2, dq_max=1.0, ddq_max=A))
     motion, box = gate._parts.motion, gate._parts.box
-    motion.feed[:] = 0.5, -0.5
-    motion.error[:] = 1.0 + 0.5 * H, -0.5 * H - 0.1
+    motion.dq_feedforward[:] = 0.5, -0.5
+    motion.goal_error[:] = 1.0 + 0.5 * H, -0.5 * H - 0.1
     added = braking.compute_stopping_speed(1.0, A, H)
 
     flags = limits.fill_wanted(gate._parts.limits, H, scale, motion, box)

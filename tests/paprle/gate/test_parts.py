@@ -13,9 +13,9 @@ from toys import make_crooked, make_elbow
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.settings import GateSettings, LimbSettings
 from paprle.gate import clearance, limits, tools
-from paprle.gate.clearance import look_at
 from paprle.gate.gate import Gate, compute_command_limits
 from paprle.gate.reasons import Reason
+from paprle.gate.scene import place_bodies_at
 from paprle.gate.watches import SetpointWatch
 from paprle.robot import RobotModel, braking
 from paprle.testing.robots import make_robot_info
@@ -116,7 +116,7 @@ def clip(target, c=0.0, q_meas=None):
         (0.5, 0.0, -1.2, [-0.98, 0.5]),
     ],
 )
-def test_goals_are_within_limits_and_within_the_leash(target, c, q_meas, goal):
+def test_goals_are_within_limits_and_within_the_lag_bound(target, c, q_meas, goal):
     found, flags = clip(target, c, q_meas)
 
     assert found == pytest.approx(goal)
@@ -143,13 +143,13 @@ def test_feed_forward_changes_as_a_joint_could(wish, feed):
     motion, parts = gate._parts.motion, gate._parts
     motion.dq_des[:] = wish
 
-    limits.follow_feed(parts.limits, H, 1.0, motion)
-    first = float(motion.feed[0])
-    limits.follow_feed(parts.limits, H, 1.0, motion)
-    limits.follow_feed(parts.limits, H, 0.5, motion)
+    limits.limit_feedforward(parts.limits, H, 1.0, motion)
+    first = float(motion.dq_feedforward[0])
+    limits.limit_feedforward(parts.limits, H, 1.0, motion)
+    limits.limit_feedforward(parts.limits, H, 0.5, motion)
 
     assert first == pytest.approx(feed)
-    assert motion.feed[0] == pytest.approx(np.clip(feed, -0.035, 0.035))
+    assert motion.dq_feedforward[0] == pytest.approx(np.clip(feed, -0.035, 0.035))
 
 
 def test_a_limb_turns_by_braking_along_both():
@@ -191,13 +191,19 @@ def elbow():
     return make_elbow()
 
 
+def fill_jacobian(parts, q):
+    """Fill the Jacobian of the first tool in a posture."""
+    scene, measured, scratch = parts.collision
+    place_bodies_at(scene, q, scratch.placed, measured.work)
+    tools._fill_jacobian(parts.tools, scene.tree, scratch.placed, 0)
+
+
 def test_jacobians_of_tools_are_those_of_the_limb(elbow):
     gate, rng = Gate(elbow), np.random.default_rng(0)
     parts, limb = gate._parts, elbow.limbs["arm"]
     for _ in range(10):
         q = rng.uniform(-1.5, 1.5, 4)
-        look_at(parts.scene, q)
-        tools._fill_jacobian(parts.tools, parts.scene, 0)
+        fill_jacobian(parts, q)
 
         J = np.kron(np.eye(2), limb.fk(q).rotation) @ limb.jacobian(q)  # root's axes
         J[3:] *= 0.2
@@ -213,10 +219,9 @@ def test_jacobians_of_tools_are_those_of_the_limb(elbow):
 def test_joints_of_others_are_not_a_limbs(elbow):
     gate = Gate(elbow)
     parts = gate._parts
-    look_at(parts.scene, elbow.home)
     parts.tools.is_member[0, 0] = 0
 
-    tools._fill_jacobian(parts.tools, parts.scene, 0)
+    fill_jacobian(parts, elbow.home)
 
     assert (parts.tools.J[:, 0] == 0.0).all()
     assert parts.tools.J[:, 1].any()
@@ -227,7 +232,7 @@ def test_a_tool_on_the_root_stays_where_it_is(elbow):
     parts = gate._parts
     parts.tools.p[0] = [1.0, 2.0, 3.0]
 
-    tools._fill_place(parts.tools, parts.scene, 0, -1, place)
+    tools._fill_place(parts.tools, parts.collision.scratch.placed, 0, -1, place)
 
     assert place.tolist() == [1.0, 2.0, 3.0]
 
@@ -236,7 +241,8 @@ def test_without_bodies_nothing_is_near(elbow):
     gate = Gate(elbow)
     parts = gate._parts
 
-    assert clearance.measure_all(parts.scene, elbow.home.copy()) == math.inf
+    c, travel = elbow.home.copy(), np.ones(4)
+    assert clearance.measure_all(parts.collision, c, travel) == math.inf
     assert gate.step(elbow.home, H).clearance == math.inf
 
 
@@ -270,18 +276,19 @@ def test_a_pair_may_close_as_fast_as_its_joints_can_stop(elbow, wanted, room, al
 def test_a_row_is_how_the_distance_changes_with_each_joint(seed):
     robot = make_crooked()
     parts = Gate(robot)._parts
-    scene, row = parts.scene, np.empty(4)
+    scene, measured, scratch = parts.collision
+    row, travel = np.empty(4), np.zeros(4)
     c = np.random.default_rng(seed).uniform(-1.5, 1.5, 4)
 
     def find_distance(q):
-        return clearance.measure_all(scene, q)
+        return clearance.measure_all(parts.collision, q, travel)
 
     slopes = [
         (find_distance(c + step) - find_distance(c - step)) / 2e-6
         for step in 1e-6 * np.eye(4)
     ]
     find_distance(c)
-    clearance._fill_gradient(scene, 0, row)
+    clearance._fill_gradient(scene, measured.at_command, 0, scratch.witness, row)
 
     assert row == pytest.approx(slopes, abs=1e-6)
     assert np.abs(slopes).min() > 1e-3, "each of them matters"
@@ -292,7 +299,7 @@ def test_what_pairs_may_change_by_adds_up_over_joints():
     reach, travel, change = rng.uniform(0, 2, (4, 9)), rng.uniform(0, 3, 4), np.ones(9)
     travel[2] = 0.0
 
-    clearance.sweep_all(reach, travel, change)
+    clearance.bound_distance_change(reach, travel, change)
 
     assert change == pytest.approx(travel @ reach)
 
@@ -343,13 +350,13 @@ def test_a_stop_is_slow_if_each_of_its_periods_is(elbow):
         for share in (0.99, 1.01):
             parts.tools.speed[0] = share * fastest
             found = tools.are_slow(
-                parts.tools, parts.scene, parts.limits.ddq_max, H, q, v
+                parts.tools, parts.collision, parts.limits.ddq_max, H, q, v
             )
             said.add((share, found))
     parts.tools.speed[0] = np.inf
 
     assert said == {(0.99, False), (1.01, True)}
-    assert tools.are_slow(parts.tools, parts.scene, parts.limits.ddq_max, H, q, v)
+    assert tools.are_slow(parts.tools, parts.collision, parts.limits.ddq_max, H, q, v)
 
 
 @pytest.mark.parametrize("limit", [0.05, 0.2])
@@ -396,7 +403,7 @@ def test_an_arm_slows_towards_its_own_axis_and_not_on_its_way_back(elbow):
 def test_a_watch_latches_after_long_silence():
     watch, session = SetpointWatch(GateSettings()), LockStep()
     session.step(2)
-    watch.take(session.setpoint.copy(), 0)
+    watch.update(session.setpoint.copy(), 0)
 
     assert watch.check(1_000_000_001) == (Reason.COMMAND_LOST,)
     assert watch.check(1_000_000_000) == (Reason.COMMAND_STALE,)
@@ -408,7 +415,7 @@ def test_a_set_point_is_good_for_two_tenths_of_a_second_at_most():
     session.step(2)
     setpoint = session.setpoint.copy()
     setpoint["valid_for_ns"] = 10**12
-    watch.take(setpoint, 0)
+    watch.update(setpoint, 0)
 
     assert watch.check(200_000_000) == ()
     assert watch.check(200_000_001) == (Reason.COMMAND_STALE,)
@@ -429,5 +436,5 @@ def test_a_tool_that_nothing_bounds_is_refused(tmp_path):
     limbs = {"arm": LimbSettings(base_link="base", eef_link="rack")}
     robot = RobotModel.from_urdf(tmp_path / "r.urdf", limbs)
 
-    with pytest.raises(ConfigError, match="expected 'rack' to stay within some dist"):
+    with pytest.raises(ConfigError, match="link 'rack' has unbounded reach: a pris"):
         Gate(robot)

@@ -1,4 +1,4 @@
-"""Stops on the straight way, and where stops end, on robots of two joints."""
+"""Stops whose joints rest together, and where stops end, on robots of two joints."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from adversary import Judge, drive, judge_joints
 from toys import BALL, draw_near, make_crane, make_sliders, make_swing
 
 from paprle.contracts.settings import GateSettings, SceneBodySettings
-from paprle.gate import clearance, limits, rest, step, stops
-from paprle.gate import synchronised as straight
+from paprle.gate import clearance, limits, rest, step, stops, synchronised
 from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
+from paprle.gate.scene import place_bodies_at
 from paprle.testing.robots import make_robot_info
 
 H, V, A, KEEP = 0.01, 1.0, 5.0, 0.01
@@ -36,8 +36,7 @@ def ready(gate, q, v):
     gate.reset(q)
     parts, c, v = gate._parts, np.array(q, dtype=float), np.array(v, dtype=float)
     limits.fill_box(parts.limits, H, 1.0, c, v, parts.box)
-    parts.scene.travel[:] = 10.0
-    clearance.measure_all(parts.scene, c)
+    clearance.measure_all(parts.collision, c, np.full(len(c), 10.0))
     parts.motion.c[:], parts.motion.v_next[:] = c, v
     return parts, c, v
 
@@ -55,12 +54,12 @@ def test_who_passes_by_on_a_straight_way_is_not_slowed():
 
 
 def test_braking_keeps_clear_wherever_it_begins():
-    n_straight = 0
+    n_synchronised = 0
     for k in range(1, 120, 2):
         gate = Gate(make_crane())
         gate.reset(START)
         before, _, _ = drive(gate, [GOAL] * k, H)
-        n_straight += gate._is_straight > 0.0
+        n_synchronised += gate._is_synchronised > 0.0
 
         after, _, _ = drive(gate, [None] * 22, H)
 
@@ -68,17 +67,17 @@ def test_braking_keeps_clear_wherever_it_begins():
         assert gate.is_at_rest, "no later than its slowest joint"
         path = np.vstack([before, after])
         assert judge_joints(path, make_crane(), H, START).is_ok
-        if gate._is_straight > 0.0:
+        if gate._is_synchronised > 0.0:
             assert off_the_way(after).max() < 1e-9
-    assert n_straight > 3, "or it was no test of straight stops"
+    assert n_synchronised > 3, "or it was no test of synchronised stops"
 
 
 def test_a_step_broken_off_leaves_the_stop_that_was_verified():
     gate = Gate(make_crane())
     gate.reset(START)
-    while gate._is_straight == 0.0:
+    while gate._is_synchronised == 0.0:
         gate.step(GOAL, H)
-    gate._is_stepping, gate._parts.motion.is_straight[0] = True, 0.0
+    gate._is_stepping, gate._parts.motion.is_synchronised[0] = True, 0.0
 
     after, _, _ = drive(gate, [None] * 22, H)
 
@@ -90,10 +89,10 @@ def test_joints_that_rest_together_brake_in_proportion_and_never_harder_than_the
     parts, _, _ = ready(gate, START, [0.0, 0.0])
     found = np.full(2, np.nan)
 
-    straight.fill_straight(parts.limits, np.array([1.0, -0.25]), found)
+    synchronised.fill_ddq_sync(parts.limits, np.array([1.0, -0.25]), found)
     assert found == pytest.approx([A, A / 4])
 
-    straight.fill_straight(parts.limits, np.array([0.0, -0.25]), found)
+    synchronised.fill_ddq_sync(parts.limits, np.array([0.0, -0.25]), found)
     assert found == pytest.approx([A, A])
 
 
@@ -101,19 +100,21 @@ def test_limbs_come_to_rest_each_in_its_own_proportion():
     gate = Gate(make_robot_info(2, n_limbs=2, ddq_max=A))
     found = np.full(4, np.nan)
 
-    straight.fill_straight(gate._parts.limits, np.array([1.0, 0.5, -0.25, 0.2]), found)
+    synchronised.fill_ddq_sync(
+        gate._parts.limits, np.array([1.0, 0.5, -0.25, 0.2]), found
+    )
 
     assert found == pytest.approx([A, A / 2, A, 0.8 * A])
 
 
-def test_braking_straight_takes_no_harder_braking_away():
+def test_braking_synchronised_takes_no_harder_braking_away():
     gate = Gate(make_robot_info(2, ddq_max=A))
     parts, v = gate._parts, np.array([1.0, 0.2])
     limits.fill_box(parts.limits, H, 1.0, np.zeros(2), v, parts.box)
     hardest = parts.box.low.copy()
     parts.motion.v[:] = v
 
-    straight.brake_straight(parts.limits, H, parts.motion, parts.box)
+    synchronised.brake_synchronised(parts.limits, H, parts.motion, parts.box)
 
     assert parts.box.low == pytest.approx(hardest)
     assert (parts.box.brake <= parts.box.high).all()
@@ -131,20 +132,21 @@ def test_braking_straight_takes_no_harder_braking_away():
         (-1.969, 0.2, True),
     ],
 )
-def test_a_straight_stop_has_to_fit_the_position_limits(y, vy, fits):
+def test_a_synchronised_stop_has_to_fit_the_position_limits(y, vy, fits):
     parts, _, v = ready(Gate(make_crane()), [-1.0, y], [1.0, vy])
-    straight.fill_straight(parts.limits, v, parts.motion.straight)
+    synchronised.fill_ddq_sync(parts.limits, v, parts.motion.ddq_sync)
 
-    assert straight.is_within(parts.limits, H, parts.motion) == fits
+    assert synchronised.is_within(parts.limits, H, parts.motion) == fits
 
 
-def test_once_it_has_stopped_a_pair_needs_no_more_looks():
+def test_once_it_has_stopped_a_pair_needs_no_more_checks():
     parts, c, v = ready(Gate(make_crane()), [0.35, 0.0], [0.1, 0.0])
-    parts.scene.open[0] = 0
-    clearance.look_at(parts.scene, c)
-    stops._find_travel(parts.scene, parts.limits.ddq_max, H, v, 5.0)
+    scene, measured, scratch = parts.collision
+    scratch.pending[0] = 0
+    place_bodies_at(scene, c, scratch.placed, measured.work)
+    stops._bound_changes(parts.collision, parts.limits.ddq_max, H, v, 5.0)
 
-    left = stops._look_ahead(parts.scene, 5.0, 1)
+    left = stops._check_pending(parts.collision, 5.0, 1)
 
     assert left == (0, np.inf)
 
@@ -159,13 +161,14 @@ def test_a_command_that_comes_back_leaves_the_robot_behind_by_less(gap, way, lef
 
 def test_a_distance_that_had_to_be_measured_counts_as_work():
     parts, c, _ = ready(Gate(make_crane()), [0.5, 0.12], [0.0, 0.0])
-    clearance.look_at(parts.scene, c)
-    parts.scene.work[0] = 0.0
+    scene, measured, scratch = parts.collision
+    place_bodies_at(scene, c, scratch.placed, measured.work)
+    measured.work[0] = 0.0
 
-    room = stops._look_closer(parts.scene, 0, 1.0, -1.0)
+    slack = stops._measure_slack(parts.collision, 0, 1.0, -1.0)
 
-    assert room == pytest.approx(0.12 - 2 * BALL - 1.0)
-    assert parts.scene.work[0] == stops._EXACT
+    assert slack == pytest.approx(0.12 - 2 * BALL - 1.0)
+    assert measured.work[0] == stops._EXACT
 
 
 def test_into_a_wall_at_the_position_limit_there_is_neither_stop():
@@ -181,7 +184,7 @@ def test_what_is_no_speed_has_no_verified_stop(bad):
     parts, c, v = ready(Gate(make_crane()), [-1.0, 1.5], [0.0, 0.0])
     v[1] = bad
 
-    assert not stops.verify_stop(parts.scene, parts.limits.ddq_max, H, c, v)
+    assert not stops.verify_stop(parts.collision, parts.limits.ddq_max, H, c, v)
 
 
 @pytest.mark.parametrize("make", [make_sliders, make_crane, make_swing])
@@ -195,10 +198,12 @@ def test_a_stop_that_ends_too_near_is_refused_at_once(make):
         end = [stops.find_place(c[i], v[i], A, H, 99.0) for i in range(2)]
         miss = judge.miss(np.array(end))
 
-        is_clear = rest.rests_clear(parts.scene, parts.limits.ddq_max, H, c, v)
+        is_clear = rest.is_stop_pose_clear(
+            parts.collision, parts.limits.ddq_max, H, c, v
+        )
 
         said[is_clear] += 1
         assert is_clear == (miss <= 0.0) or abs(miss) < 1e-6
         assert is_clear or not stops.verify_stop(
-            parts.scene, parts.limits.ddq_max, H, c, v
+            parts.collision, parts.limits.ddq_max, H, c, v
         )

@@ -8,9 +8,9 @@ from adversary import H, drive, judge_joints, load, make_targets
 
 from paprle.contracts.settings import GateSettings
 from paprle.gate import tools as gate_tools
-from paprle.gate.clearance import look_at
 from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
+from paprle.gate.scene import place_bodies_at
 
 
 def measure_speeds(robot, commands, h=H):
@@ -132,11 +132,12 @@ def test_the_smallest_singular_value_is_that_of_numpy():
         robot = load(name)
         gate = Gate(robot)  # holds the memory
         parts = gate._parts
+        scene, measured, scratch = parts.collision
         for _ in range(20):
             q = rng.uniform(np.maximum(robot.q_min, -3), np.minimum(robot.q_max, 3))
-            look_at(parts.scene, q)
+            place_bodies_at(scene, q, scratch.placed, measured.work)
             for row, limb in enumerate(robot.limbs.values()):
-                gate_tools._fill_jacobian(parts.tools, parts.scene, row)
+                gate_tools._fill_jacobian(parts.tools, scene.tree, scratch.placed, row)
                 m = 6 if len(limb.indices) >= 6 else 3
                 J = limb.jacobian(q[limb.indices]).copy()
                 J[3:] *= 0.2

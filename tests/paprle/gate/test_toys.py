@@ -46,9 +46,7 @@ def ready(gate, q, v=None, h=H):
     parts = gate._parts
     c, v = np.array(q, dtype=float), np.zeros(len(q)) if v is None else np.array(v)
     limits.fill_box(parts.limits, h, 1.0, c, v, parts.box)
-    for i in range(len(c)):
-        parts.scene.travel[i] = 10.0
-    clearance.measure_all(parts.scene, c)
+    clearance.measure_all(parts.collision, c, np.full(len(c), 10.0))
     return parts, c, v
 
 
@@ -236,7 +234,7 @@ def test_a_stop_is_verified_if_every_command_of_it_keeps_clear(make):
         parts, c, v = ready(gate, *next(near))
         least = min(-judge.miss(at) for at in brake_path(c, v))
 
-        is_safe = stops.verify_stop(parts.scene, parts.limits.ddq_max, H, c, v)
+        is_safe = stops.verify_stop(parts.collision, parts.limits.ddq_max, H, c, v)
 
         said[is_safe] += 1
         assert not (is_safe and least < -4e-4)
@@ -276,14 +274,14 @@ def test_a_command_may_come_back_to_a_robot_that_stands_too_near():
 def test_a_stop_is_verified_from_where_the_robot_is_not_only_from_its_command():
     # the command has passed the post and goes down beside it
     parts, c, v = ready(Gate(make_crane()), [0.65, BALL], [0.0, -0.3])
-    assert stops.verify_stop(parts.scene, parts.limits.ddq_max, H, c, v)
+    assert stops.verify_stop(parts.collision, parts.limits.ddq_max, H, c, v)
 
-    clearance.measure_behind(parts.scene, c, np.array([0.35, BALL]))
+    clearance.measure_to_measured(parts.collision, c, np.array([0.35, BALL]))
 
-    assert not stops.verify_stop(parts.scene, parts.limits.ddq_max, H, c, v), (
+    assert not stops.verify_stop(parts.collision, parts.limits.ddq_max, H, c, v), (
         "it has not"
     )
-    assert stops.verify_stop(parts.scene, parts.limits.ddq_max, H, c, -v), (
+    assert stops.verify_stop(parts.collision, parts.limits.ddq_max, H, c, -v), (
         "and may leave"
     )
 
@@ -292,35 +290,38 @@ def test_a_stop_is_verified_from_where_the_robot_is_not_only_from_its_command():
 def test_a_stop_that_needs_too_much_looking_is_refused(monkeypatch):
     gate = Gate(make_crane())
     parts, c, v = ready(gate, [0.4, 0.12], [0.9, 0.0])  # past the post
-    assert stops.verify_stop(parts.scene, parts.limits.ddq_max, H, c, v)
+    assert stops.verify_stop(parts.collision, parts.limits.ddq_max, H, c, v)
 
     monkeypatch.setattr(stops, "_MAX_WORK", 0.0)
 
-    assert not stops.verify_stop(parts.scene, parts.limits.ddq_max, H, c, v)
+    assert not stops.verify_stop(parts.collision, parts.limits.ddq_max, H, c, v)
 
 
 @pytest.mark.skipif(not numba.config.DISABLE_JIT, reason="kernels have it compiled in")
-def test_tools_whose_stop_needs_too_many_looks_are_not_slow(monkeypatch):
+def test_tools_whose_stop_takes_too_many_periods_are_not_slow(monkeypatch):
     gate = Gate(make_elbow())
     parts, c, v = ready(gate, [0.0, -0.5, 1.0, 0.0], [1.0, 0.0, 0.0, 0.0])
     parts.tools.speed[0] = 0.65  # 0.61 m/s now, and never more than 2.7
-    assert tools.are_slow(parts.tools, parts.scene, parts.limits.ddq_max, H, c, v)
+    assert tools.are_slow(parts.tools, parts.collision, parts.limits.ddq_max, H, c, v)
 
-    monkeypatch.setattr(tools, "_MAX_LOOKS", 1)
+    monkeypatch.setattr(tools, "_MAX_PERIODS", 1)
 
-    assert not tools.are_slow(parts.tools, parts.scene, parts.limits.ddq_max, H, c, v)
+    assert not tools.are_slow(
+        parts.tools, parts.collision, parts.limits.ddq_max, H, c, v
+    )
 
 
 @pytest.mark.parametrize("room", [-1e-3, 0.0, 1e-4, 0.003, 0.02])
 @pytest.mark.parametrize("t", [0.0, 0.3, 1.0, 4.7])
-def test_the_next_look_comes_before_the_room_there_is_used_up(room, t):
+def test_the_next_check_comes_before_the_slack_is_used_up(room, t):
     parts, c, v = ready(Gate(make_sliders()), [0.4, 0.4], [0.8, 0.5])
-    parts.scene.distance[0] = KEEP + min(room, 0.0)
-    stops._find_travel(parts.scene, parts.limits.ddq_max, H, v, t)
-    need, between = parts.scene.change[0], min(room, 0.0) + KEEP
-    parts.scene.open[0], parts.scene.room[0] = 0, room
+    _, measured, scratch = parts.collision
+    measured.distance[0] = KEEP + min(room, 0.0)
+    stops._bound_changes(parts.collision, parts.limits.ddq_max, H, v, t)
+    need, between = scratch.max_change[0], min(room, 0.0) + KEEP
+    scratch.pending[0], scratch.slack[0] = 0, room
 
-    ahead = stops._find_ahead(parts.scene, 1, t)
+    ahead = stops._find_unchecked_time(parts.collision, 1, t)
 
     there = min(t + ahead, 30.0)
     at = [[stops.find_place(c[i], v[i], A, H, x) for i in (0, 1)] for x in (t, there)]
@@ -352,14 +353,14 @@ def test_gradients_are_those_of_differences(make):
         parts, c, _ = ready(gate, q)
         parts.box.wanted[:] = 1.0
         parts.box.low[:], parts.box.high[:] = -9.0, 9.0
-        n, _ = clearance.fill_rows(parts.scene, parts.limits, H, parts.box, c * 0.0)
+        n, _ = clearance.fill_rows(parts.collision, parts.limits, H, parts.box, c * 0.0)
         for i in range(2):
             d = np.eye(2)[i] * 1e-5
             slope = (model.clearances(q + d) - model.clearances(q - d)) / 2e-5
-            rows = parts.scene.rows[:n]
+            rows = parts.collision.measured.rows[:n]
             for row in rows:
                 assert np.abs(slope - row[i]).min() < 1e-4
-        assert parts.scene.distance[0] == pytest.approx(
+        assert parts.collision.measured.distance[0] == pytest.approx(
             model.clearances(q)[0], abs=1e-7
         )
 

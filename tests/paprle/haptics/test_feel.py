@@ -28,6 +28,7 @@ def feel(motion, duration, touch=None, *, servos=(0.02, 0.04), is_compensated=Tr
     return rig, rig.run(duration)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("servos", [(0.02, 0.04), (0.025, 0.045), (0.015, 0.035)])
 def test_free_motion_feels_free_once_the_lag_is_known(servos):
     """1 Hz, 20 cm at 0.2 m: rendered torque against that with the lag left in."""
@@ -38,6 +39,7 @@ def test_free_motion_feels_free_once_the_lag_is_known(servos):
     assert rms(free["tau"][late]) <= 0.25 * rms(plain["tau"][late])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("touch", "motion"),
     [

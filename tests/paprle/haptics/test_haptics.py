@@ -14,6 +14,7 @@ from paprle.contracts.types import (
     GateState,
     JointState,
     LeaderSample,
+    SessionState,
     readonly,
 )
 from paprle.haptics.composer import Composer
@@ -45,8 +46,8 @@ def test_renders_while_the_leader_drives():
     "spoil",
     [
         pytest.param({"is_engaged": False}, id="not engaged"),
-        pytest.param({"session_state": "STOPPED"}, id="stopped"),
-        pytest.param({"session_state": "CLOSING"}, id="closing"),
+        pytest.param({"session_state": SessionState.STOPPED}, id="stopped"),
+        pytest.param({"session_state": SessionState.CLOSING}, id="closing"),
         pytest.param({"gate_state": GateState.HOLD}, id="the gate holds"),
         pytest.param({"gate_state": GateState.STOPPED}, id="the gate stopped"),
     ],
@@ -121,7 +122,7 @@ def test_nothing_is_asked_of_a_joint_that_has_let_go():
     rig = make_rig()
     held = rig.haptics.joints.names[0]
     for _ in range(4):
-        tau = ask(rig, slack=(held,))["arm"]
+        tau = ask(rig, limp_joints=(held,))["arm"]
 
     assert tau[0] == 0.0
     assert ask(rig)["arm"][0] < 0.0
@@ -243,6 +244,8 @@ def test_a_leader_that_says_where_it_rests_needs_no_base():
 
 
 class Puppet:
+    is_at_rest = True
+
     def __init__(self, sample):
         self.sample, self.applied = sample, []
 
@@ -254,7 +257,7 @@ class Puppet:
 
 
 def make_thread(haptics, sample, said):
-    told = Feedback(stamp_ns=1, state="ENGAGED", episode=3, is_engaged=True)
+    told = Feedback(stamp_ns=1, state=SessionState.ENGAGED, episode=3, is_engaged=True)
     puppet = Puppet(sample)
     sources = Sources(lambda: told, lambda: None, lambda: None)
     thread = FeedbackThread(haptics, puppet, sources, 400.0, said.append)
@@ -275,7 +278,7 @@ def test_a_thread_that_fails_says_so_and_leaves_a_limp_leader():
     assert not thread.is_alive()
     assert said == ["ValueError: a bug; the leader is limp"]
     assert puppet.applied[-1].tau == {}
-    assert puppet.applied[-1].state == "ENGAGED"
+    assert puppet.applied[-1].state is SessionState.ENGAGED
 
 
 def test_what_the_session_told_goes_on_with_the_torques():

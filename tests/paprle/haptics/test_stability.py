@@ -101,6 +101,7 @@ def check_below(delay, loss, part, sample_rate):
 RATES = (400, 250, 200)  # of samples; the feedback has 400
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", [1.0, 0.0])
 @pytest.mark.parametrize(
     ("delay", "loss", "sample_rate"),

@@ -83,8 +83,11 @@ def test_warnings_and_last_words_of_a_leader_reach_the_operator(make_host):
         make_host.end()
         return ["a servo is hot"]
 
+    class Told(type(host._leader)):
+        last_words = ("3 damaged packets",)
+
+    host._leader.__class__ = Told
     host._leader.take_warnings = warn
-    host._leader.last_words = ("3 damaged packets",)
     host.run()
 
     told = [(r["event"], r.get("message")) for r in make_host.take_reports()]

@@ -54,14 +54,14 @@ def test_it_may_not_start_from_afar_on_either_side(arm):
 
 
 @pytest.mark.parametrize(
-    ("press", "start", "again"),
+    ("hint", "start", "again"),
     [
         ("", "press Enter to start", "let go and engage again, or press Enter"),
         ("squeeze", "squeeze, or press Enter to start", "squeeze"),
     ],
 )
-def test_it_says_how_this_leader_starts_and_goes_on(lock_step, press, start, again):
-    session = lock_step(LeaderInfo(limbs=("hand",), press=press))
+def test_it_says_how_this_leader_starts_and_goes_on(lock_step, hint, start, again):
+    session = lock_step(LeaderInfo(limbs=("hand",), engage_hint=hint))
     session.until("WAITING").step(5)
     assert session.core.note == start
 

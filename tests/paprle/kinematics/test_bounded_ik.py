@@ -60,6 +60,7 @@ def make_sines(limb, rng, n, speed):
     return limb.home + grown * speed / omega * np.sin(omega * t)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ARMS)
 def test_motion_within_the_limits_is_followed(name):
     limb = next(iter(load_robot(name).limbs.values()))
@@ -214,6 +215,7 @@ def test_a_tool_without_a_side_is_followed(free_axis):
     assert errors[-1].max() < 1e-6
 
 
+@pytest.mark.long
 def test_a_limb_with_two_tasks_is_solved_as_without_a_period():
     robot = load_robot("open_manipulator_x")
     limb = next(iter(robot.limbs.values()))

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 from arms import ROOT
 
 ANSWERS = """
@@ -26,6 +27,7 @@ for name in ("piper", "papras_7dof", "open_manipulator_x"):
 """
 
 
+@pytest.mark.long
 def test_uncompiled_kernels_give_the_same_answers():
     outputs = [
         subprocess.run(

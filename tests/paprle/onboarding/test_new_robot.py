@@ -39,6 +39,7 @@ def load(path: Path) -> RobotModel:
     return RobotModel.from_settings(settings, path.stem, WORKSPACE)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("urdf", ROBOTS, ids=lambda path: path.stem)
 def test_what_it_writes_loads_and_is_safe_to_start_from(
     urdf: Path, tmp_path: Path
@@ -59,6 +60,7 @@ def test_what_it_writes_loads_and_is_safe_to_start_from(
     assert text.count("# CHECK") >= len(robot.limbs)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("urdf", ROBOTS[:3], ids=lambda path: path.stem)
 def test_an_arm_can_move_around_the_home_it_is_given(
     urdf: Path, tmp_path: Path

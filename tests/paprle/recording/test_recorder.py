@@ -366,6 +366,7 @@ while True:
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_written", [35, 63, 97])
 def test_kill_loses_at_most_100_ms_and_recover_works(tmp_path, n_written):
     here = Path(__file__).resolve()

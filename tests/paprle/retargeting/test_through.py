@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pinocchio as pin
 import pytest
-from puppet_step import PuppetStep
+from puppeteer_step import PuppeteerStep
 from retargeting import load_robot, view_of
 
 from paprle.config import Resolved, resolve
@@ -140,7 +140,7 @@ def test_the_site_may_correct_the_robot_and_is_believed(tmp_path):
 
 
 def test_a_session_moves_as_the_robot_would_and_keeps_all_limits():
-    session = PuppetStep(*PAIR, THROUGH)  # in world axes, neither base turned
+    session = PuppeteerStep(*PAIR, THROUGH)  # in world axes, neither base turned
     session.engage()
     follower, robot = session.robot.limbs["arm"], load_robot("ur5e").limbs["arm"]
     T_f0, T_r0 = follower.fk(follower.take(session.q_cmd)), robot.fk(session.q_truth)

@@ -16,8 +16,8 @@ from paprle.contracts.settings import (
 )
 from paprle.contracts.types import Vec
 from paprle.robot import RobotModel
-from paprle.robot.arrays import place_joints
-from paprle.robot.bodies import Bodies, Pairs, make_bodies, place_bodies
+from paprle.robot.arrays import Bodies, Pairs, place_joints
+from paprle.robot.bodies import make_bodies, place_bodies
 from paprle.robot.distance import measure_pair
 
 URDF = """<robot name="r">
@@ -223,7 +223,7 @@ def test_a_slide_that_nothing_bounds_is_refused(tmp_path: Path) -> None:
     )
     robot = RobotModel.from_urdf(tmp_path / "r.urdf")
 
-    with pytest.raises(ConfigError, match="a slide that follows a joint without limi"):
+    with pytest.raises(ConfigError, match="have unbounded reach: a prismatic joint"):
         make_bodies(robot, GateSettings())
 
 

@@ -15,7 +15,8 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from paprle.contracts.types import Vec
-from paprle.robot.bodies import Bodies, to_arrays
+from paprle.robot.arrays import Bodies
+from paprle.robot.bodies import to_arrays
 from paprle.robot.distance import bound_along, bound_pair, measure_pair
 from paprle.robot.tree import Primitive
 

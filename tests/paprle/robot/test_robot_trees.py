@@ -58,6 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("trees")
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(text=trees(), seed=st.integers(0, 99))
 def test_limbs_of_any_tree_are_disjoint_and_their_kinematics_right(

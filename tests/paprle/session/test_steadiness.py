@@ -8,7 +8,7 @@ from pathlib import Path
 import numba
 import pytest
 from lock_step import AUTOMATIC, HUMAN, LockStep
-from puppet_step import PuppetStep
+from puppeteer_step import PuppeteerStep
 
 import paprle
 from paprle.robot.eefs import place_eefs
@@ -46,7 +46,7 @@ def test_nothing_is_compiled_once_a_session_ticks(mode):
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 @pytest.mark.parametrize("leader", ["puppeteer_piper", "puppeteer_ur5"])
 def test_nothing_is_compiled_for_the_first_sample_of_an_arm(leader):
-    session = PuppetStep(f"leader={leader}", "follower=piper")
+    session = PuppeteerStep(f"leader={leader}", "follower=piper")
     place_eefs._reset_overloads()  # as if no test had called it
     session.core.motion.warm_up()
     before = count_compiled()
@@ -71,6 +71,7 @@ def move_and_weigh(session, n):
     return sum(trace.size for trace in traces)
 
 
+@pytest.mark.long
 def test_memory_is_flat_while_engaged():
     session = LockStep(AUTOMATIC)
     session.start = True

@@ -12,7 +12,7 @@ from hardware.dynamixel.errors import BusTimeout, ServoError
 from hardware.dynamixel.inspection import (
     CURRENT_MODE,
     TORQUE_SHARE,
-    Servo,
+    ServoSpec,
     find_absence,
     find_problems,
     read_table,
@@ -23,7 +23,7 @@ from hardware.dynamixel.wire import Wire
 
 WATCHDOG = 0.1
 """Silence after which a servo drops its torque by itself, [s]. chosen: longer than any
-pause of a healthy owner."""
+pause of a healthy bus thread."""
 
 _WATCHDOG = round(WATCHDOG / 0.02)  # spec: e-manual, register 98, its unit, [s]
 _TRIPPED = 255  # spec: e-manual, register 98: it has stopped the servo
@@ -34,49 +34,49 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How a servo is.
+    """Errors, temperature and supply of a servo at one check.
 
     Attributes:
-        servo_id: Whose health it is.
+        servo_id: Id of the servo.
         errors: Bits of Hardware Error Status; 0 is well.
         temperature: [°C].
         voltage: [V].
-        is_slack: It should hold torque, and has switched it off or never took it.
+        is_torque_off: It should hold torque, but switched it off or never enabled it.
     """
 
     servo_id: int
     errors: int
     temperature: int
     voltage: float
-    is_slack: bool = False
+    is_torque_off: bool = False
 
     @property
     def is_well(self) -> bool:
         """Whether nothing is wrong with it."""
-        return not (self.errors or self.is_slack)
+        return not (self.errors or self.is_torque_off)
 
     def __str__(self) -> str:
         """Return what is wrong with it in words."""
         words = [say_errors(self.errors)] if self.errors else []
-        return ", ".join([*words, "torque is off"] if self.is_slack else words)
+        return ", ".join([*words, "torque is off"] if self.is_torque_off else words)
 
 
 @dataclass
-class Member:
+class Servo:
     """A servo on a bus.
 
     Attributes:
-        servo: Its id and model.
+        spec: Its id and model.
         model: What that model is.
         is_alive: It answers.
         is_enabled: It may hold torque, until it was seen to be limp.
-        epoch: How often it was taken in.
+        epoch: How often it was configured.
         cap: Largest torque it renders, [N·m]; 0 when it has none.
-        share: Of what is asked of it; below 1 while torque that it had let go of comes
-            back.
+        share: Share of the wanted torque that it is sent; below 1 while torque that it
+            had switched off comes back.
     """
 
-    servo: Servo
+    spec: ServoSpec
     model: Model
     is_alive: bool = False
     is_enabled: bool = False
@@ -104,28 +104,28 @@ class Member:
         """Return a register by the vendor's name."""
         return self.model.registers[name]
 
-    def take_in(self, wire: Wire) -> list[str]:
-        """Check it and set it up, limp.
+    def configure(self, wire: Wire) -> list[str]:
+        """Check the servo and write its settings; it is limp afterwards.
 
         Args:
             wire: An open wire.
 
         Returns:
-            What forbids to use it; it is alive when there is nothing.
+            Problems that forbid using it; without any, it is alive.
 
         Raises:
             BusError: If the port is gone.
         """
-        absence = find_absence(wire, self.servo)
+        absence = find_absence(wire, self.spec)
         if absence is not None:
             return [absence.text]
         try:
             level = self.register("Status Return Level")
-            wire.write_blindly(self.servo.id, level, _ANSWERS_ALL)
+            wire.write_blindly(self.spec.id, level, _ANSWERS_ALL)
             self.make_limp(wire)
-            values = read_table(wire, self.servo)
-            where = f"servo {self.servo.id} on '{wire.path}'"
-            problems = find_problems(self.servo, values, where)
+            values = read_table(wire, self.spec)
+            where = f"servo {self.spec.id} on '{wire.path}'"
+            problems = find_problems(self.spec, values, where)
             fatal = [problem.text for problem in problems if problem.is_fatal]
             if fatal:
                 return fatal
@@ -145,9 +145,9 @@ class Member:
             BusError: If it does not take it, or the port is gone.
         """
         self.is_enabled = True  # From here on it has to be made limp.
-        wire.write(self.servo.id, self.register("Goal Current"), 0)
-        wire.write_checked(self.servo.id, self.register("Bus Watchdog"), _WATCHDOG)
-        wire.write_checked(self.servo.id, self.register("Torque Enable"), 1)
+        wire.write(self.spec.id, self.register("Goal Current"), 0)
+        wire.write_checked(self.spec.id, self.register("Bus Watchdog"), _WATCHDOG)
+        wire.write_checked(self.spec.id, self.register("Torque Enable"), 1)
 
     def make_limp(self, wire: Wire) -> None:
         """Switch torque off, see that it is off, and disarm the watchdog.
@@ -158,15 +158,15 @@ class Member:
         Raises:
             BusError: If it cannot be seen to be off.
         """
-        wire.write_checked(self.servo.id, self.register("Torque Enable"), 0)
-        wire.write(self.servo.id, self.register("Bus Watchdog"), 0)
+        wire.write_checked(self.spec.id, self.register("Torque Enable"), 0)
+        wire.write(self.spec.id, self.register("Bus Watchdog"), 0)
         self.is_enabled, self.share = False, 1.0
 
     def give_up(self, wire: Wire) -> None:
         """Leave it out: it may still hear, and must not hold a torque."""
         self.is_alive = False
         if self.is_enabled:
-            wire.write_blindly(self.servo.id, self.register("Torque Enable"), 0)
+            wire.write_blindly(self.spec.id, self.register("Torque Enable"), 0)
 
     def check(self, wire: Wire) -> tuple[Health, bool] | None:
         """Ask how it is, and enable it again where it has let go of its torque.
@@ -182,21 +182,23 @@ class Member:
         """
         span = self.model.span("Torque Enable", "Present Temperature")
         try:
-            block = wire.read_block(self.servo.id, span, tries=1)
+            block = wire.read_block(self.spec.id, span, tries=1)
         except BusTimeout:
             return None
         values = self._split(block, span)
         errors = values["Hardware Error Status"]
         has_tripped = values["Bus Watchdog"] == _TRIPPED
         if has_tripped:
-            wire.write(self.servo.id, self.register("Bus Watchdog"), 0)
+            wire.write(self.spec.id, self.register("Bus Watchdog"), 0)
         is_on = values["Torque Enable"] == 1 and values["Bus Watchdog"] == _WATCHDOG
         health = Health(
-            servo_id=self.servo.id,
+            servo_id=self.spec.id,
             errors=errors,
             temperature=values["Present Temperature"],
             voltage=0.1 * values["Present Input Voltage"],
-            is_slack=self.is_enabled and not is_on and not self._enable_again(wire),
+            is_torque_off=self.is_enabled
+            and not is_on
+            and not self._enable_again(wire),
         )
         return health, has_tripped
 
@@ -235,7 +237,7 @@ class Member:
 
     def _set_up(self, wire: Wire, values: Mapping[str, int]) -> None:
         """Write what differs; EEPROM wears, and takes it only while torque is off."""
-        model, servo_id = self.model, self.servo.id
+        model, servo_id = self.model, self.spec.id
         if values["Return Delay Time"]:
             wire.write_checked(servo_id, self.register("Return Delay Time"), 0)
             _LOG.warning("servo %d: return delay set to 0", servo_id)

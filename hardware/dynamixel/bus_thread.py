@@ -1,8 +1,12 @@
-"""The thread that owns a bus: reads at a fixed rate, writes torques, never gives up.
+"""The thread of a bus: reads at a fixed rate, writes torques, never gives up.
 
-Others see snapshots, of which the newest wins, and post commands, of which the newest
-wins. Nobody else touches the port. When it goes away the thread looks for it again; on
-every way out torque is off, and that is verified.
+Other threads see snapshots and post commands; of both, the newest wins. Nobody else
+touches the port. When the port goes away the thread looks for it again. However the
+thread ends, torque is off, and that is verified.
+
+The thread reads at the full rate unless it was told that nobody drives
+(``set_idle``). Idle, it still reads 50 times a second, so that a press is noticed. It
+never idles while a servo may hold torque, or while the last question had no answer.
 """
 
 from __future__ import annotations
@@ -19,15 +23,19 @@ import numpy.typing as npt
 
 from hardware.dynamixel.bus import Bus, Counters, Reading
 from hardware.dynamixel.errors import BusError
-from hardware.dynamixel.inspection import Servo
-from hardware.dynamixel.member import Health
+from hardware.dynamixel.inspection import ServoSpec
+from hardware.dynamixel.servo import Health
 from hardware.dynamixel.torque import RELEASE, TorqueCommand, TorqueShaper
 from hardware.dynamixel.wire import TIMEOUT, Wire
 
 _LOG = logging.getLogger(__name__)
 _LATE = 0.1  # spec: style.md 4.10: later than this share of a period, start anew
 _REOPEN = 0.5  # [s] chosen: an adapter takes about a second to come back
-_REVIVE = 0.5  # [s] chosen: each look for a silent servo may cost 10 ms
+_RECONNECT = 0.5  # [s] chosen: each look for a silent servo may cost 10 ms
+IDLE_RATE = 50.0
+"""Readings a second while nobody drives, [Hz]. chosen: a press is seen within 20 ms,
+and samples stay five times younger than session.max_gap allows."""
+
 _WATCH = 0.005  # [s] chosen: a fortieth of the ramp
 _JOIN = 5.0  # [s] chosen: a ramp, and a bus on which nobody answers
 
@@ -45,7 +53,7 @@ class BusSettings:
     """
 
     path: str
-    servos: tuple[Servo, ...]
+    servos: tuple[ServoSpec, ...]
     baud: int = 4_000_000
     rate: float = 400.0
     timeout: float = TIMEOUT
@@ -59,9 +67,10 @@ class Snapshot:
         reading: The newest complete reading; silent servos are NaN in it.
         seq: Grows with each reading.
         is_open: The port is there.
-        fault: Why it is not, or empty.
-        errors: What is wrong with servos, in words, by id; the well ones are left out.
-        slack: Ids of those that hold no torque though it was asked for.
+        fault: Why the port is not there, or empty.
+        errors: What is wrong with servos, in words, by id; servos without an error are
+            left out.
+        limp: Ids of the servos that hold no torque although it was asked for.
     """
 
     reading: Reading
@@ -69,10 +78,10 @@ class Snapshot:
     is_open: bool = True
     fault: str = ""
     errors: Mapping[int, str] = field(default_factory=dict)
-    slack: frozenset[int] = frozenset()
+    limp: frozenset[int] = frozenset()
 
 
-class BusOwner:
+class BusThread:
     """A bus with its thread.
 
     Attributes:
@@ -89,6 +98,8 @@ class BusOwner:
         self._snapshot: Snapshot | None = None
         self._note_health({})
         self._stop = threading.Event()
+        self._is_wanted = threading.Event()  # at the full rate
+        self._is_wanted.set()
         self._thread: threading.Thread | None = None
         self._told = -math.inf  # when servos that do not confirm were told to be limp
         self.problems: Sequence[str] = ()
@@ -105,6 +116,7 @@ class BusOwner:
             self._bus.close()
             raise
         self._stop.clear()
+        self._is_wanted.set()
         self._command = self._snapshot = None
         name = f"dynamixel {self.settings.path}"
         self._thread = threading.Thread(target=self._run, name=name)
@@ -118,6 +130,17 @@ class BusOwner:
         """Leave torques for the thread; any thread, never blocks, newest wins."""
         self._command = command
 
+    def set_idle(self, *, is_idle: bool) -> None:
+        """Let the thread read slowly, or wake it at once; any thread, never blocks.
+
+        Args:
+            is_idle: Nobody drives, moves an arm, or gives a signal.
+        """
+        if is_idle:
+            self._is_wanted.clear()
+        else:
+            self._is_wanted.set()
+
     def health(self) -> Mapping[int, Health]:
         """Return how the servos are, by id, at most about a second old; any thread."""
         return self._health
@@ -129,7 +152,7 @@ class BusOwner:
 
     @property
     def counters(self) -> Counters:
-        """What the thread got over."""
+        """Faults that the thread recovered from."""
         return self._bus.counters
 
     @property
@@ -138,7 +161,7 @@ class BusOwner:
         return dict(self._bus.wire.n_failed)
 
     def release(self) -> None:
-        """Let torque ramp down and go off; any thread, never blocks."""
+        """Let the torque ramp down and go off; any thread, never blocks."""
         self.post(TorqueCommand(np.zeros(0), self._clock(), is_release=True))
 
     def close(self) -> None:
@@ -155,8 +178,8 @@ class BusOwner:
             where = f"port '{self.settings.path}'"
             self.problems = (
                 *self.problems,
-                f"{where}: expected its thread to end within {_JOIN:g} [s], got it "
-                "busy; torque off is not verified: cut the power of the servos",
+                f"{where}: its thread did not end within {_JOIN:g} [s], so torque off "
+                "is not verified; cut the power of the servos",
             )
 
     def _wait_limp(self, thread: threading.Thread) -> None:
@@ -172,38 +195,53 @@ class BusOwner:
                 try:
                     self._serve()
                 except BusError as err:
-                    self._lose(err)
+                    self._drop_port(err)
                     self._reopen()
         finally:
             self._note_problems(self._bus.close())
             self._mark_closed(f"port '{self.settings.path}': its thread has ended")
 
     def _serve(self) -> None:
-        """Read, write and check at the set rate."""
-        period = 1.0 / self.settings.rate
-        begin = deadline = checked = revived = time.monotonic()
+        """Read, write and check, once a period."""
+        begin = deadline = checked = reconnected = time.monotonic()
         check_every = 1.0 / len(self.settings.servos)  # each servo once a second
+        full_period = 1.0 / self.settings.rate
         while not self._stop.is_set():
             now = time.monotonic()
-            self._cycle(now - begin)
+            has_answers = self._cycle(now - begin)
             begin = now
             if now - checked >= check_every:
                 checked = now
                 self._check()
-            if now - revived >= _REVIVE:
-                revived = now
-                self._bus.revive()
+            if now - reconnected >= _RECONNECT:
+                reconnected = now
+                self._bus.reconnect()
+            period = self._find_period(has_answers=has_answers)
             deadline = self._wait(deadline + period, period)
+            if period > full_period:  # torque rises from the end of an idle pause
+                begin = time.monotonic() - full_period
 
     def _wait(self, deadline: float, period: float) -> float:
         """Sleep until the deadline; one that is missed starts the schedule anew."""
         left = deadline - time.monotonic()
-        if left > 0.0:
-            time.sleep(left)
-            return deadline
+        if self._is_wanted.is_set():
+            if left > 0.0:
+                time.sleep(left)
+                return deadline
+        elif self._is_wanted.wait(left):
+            return time.monotonic()
         return deadline if -left <= _LATE * period else time.monotonic()
 
-    def _cycle(self, dt: float) -> None:
+    def _find_period(self, *, has_answers: bool) -> float:
+        """Return the time until the next cycle, [s]; long only where that is safe."""
+        rate = self.settings.rate
+        is_limp = self._shaper.is_limp and self._bus.is_limp
+        if is_limp and has_answers and not self._is_wanted.is_set():
+            rate = min(IDLE_RATE, rate)
+        return 1.0 / rate
+
+    def _cycle(self, dt: float) -> bool:
+        """Read and write once; returns whether servos answered."""
         reading = self._bus.read()
         if reading is not None:
             self._publish(reading)
@@ -215,11 +253,12 @@ class BusOwner:
             self._make_limp()
         else:
             self.problems = ()
+        return reading is not None
 
     def _make_limp(self) -> None:
         """Switch torque off; what does not confirm it is sent zeros, and told again."""
         now = time.monotonic()
-        if now - self._told < _REVIVE:
+        if now - self._told < _RECONNECT:
             self._bus.write_torque(np.zeros(len(self.settings.servos)))
             return
         self._note_problems(self._bus.disable())
@@ -234,8 +273,8 @@ class BusOwner:
     def _publish(self, reading: Reading) -> None:
         last = self._snapshot
         seq = 1 + (last.seq if last is not None else 0)
-        errors, slack = self._wrong
-        self._snapshot = Snapshot(reading, seq, errors=errors, slack=slack)
+        errors, limp = self._wrong
+        self._snapshot = Snapshot(reading, seq, errors=errors, limp=limp)
 
     def _check(self) -> None:
         health = self._bus.check_next()
@@ -247,10 +286,10 @@ class BusOwner:
         self._health = found
         self._wrong = (
             {i: str(h) for i, h in found.items() if not h.is_well},
-            frozenset(i for i, h in found.items() if h.is_slack),
+            frozenset(i for i, h in found.items() if h.is_torque_off),
         )
 
-    def _lose(self, err: BusError) -> None:
+    def _drop_port(self, err: BusError) -> None:
         """Note that the port is gone; what was posted for it is void."""
         _LOG.warning("%s", err)
         self._bus.close()

@@ -14,14 +14,14 @@ from dynamixel_rig import VirtualWire
 from lock_step import H_NS, LockStep
 
 from hardware.dynamixel.bus import Bus
+from hardware.dynamixel.bus_thread import BusThread
 from hardware.dynamixel.emulator.config import read_rig
 from hardware.dynamixel.emulator.faults import Faults
 from hardware.dynamixel.emulator.rig import Rig
 from hardware.dynamixel.errors import BusError
-from hardware.dynamixel.owner import BusOwner
 from leaders.puppeteer.leader import Puppeteer
 from paprle.config import resolve
-from paprle.contracts.types import Feedback
+from paprle.contracts.types import Feedback, SessionState
 from paprle.hosts.plan import make_robot, make_through
 from paprle.ipc.records import pack_sample
 from paprle.retargeting.retarget import Retargeting
@@ -31,8 +31,8 @@ AGAIN_NS = 500_000_000  # until a lost port is looked for again
 TORQUE = 0.03  # [N·m] on every joint while engaged
 
 
-class SteppedOwner(BusOwner):
-    """A bus's owner whose thread is the test."""
+class SteppedBus(BusThread):
+    """A bus whose thread is the test."""
 
     def __init__(self, settings, clock, rig, begin_ns):
         super().__init__(settings, clock)
@@ -44,6 +44,7 @@ class SteppedOwner(BusOwner):
         self._shown = None
         self._coming = []
         self._look_ns = 0
+        self._due_ns = 0
 
     def now(self):
         """Time of the rig on the session's clock."""
@@ -62,7 +63,11 @@ class SteppedOwner(BusOwner):
         """Do what the thread does until a time."""
         while self.now() < now_ns:
             self.rig.step(min(CYCLE, (now_ns - self.now()) * 1e-9))
-            self.turn()
+            if self.now() < self._due_ns and not self._is_wanted.is_set():
+                continue  # it idles
+            has_answers = self.turn()
+            period = self._find_period(has_answers=has_answers)
+            self._due_ns = self.now() + round(period * 1e9) - H_NS // 2
             self._coming.append((self.now(), self._snapshot))
         while self._coming and self._coming[0][0] <= now_ns:
             self._shown = self._coming.pop(0)[1]
@@ -72,21 +77,23 @@ class SteppedOwner(BusOwner):
         self._look_ns = self.now() if is_time else self._look_ns
         try:
             if self.wire.port.is_open:
-                self._cycle(CYCLE)
+                has_answers = self._cycle(CYCLE)
                 if is_time:
-                    self._bus.revive()
+                    self._bus.reconnect()
+                return has_answers
             elif is_time:
                 self._bus.open(needs_all=False)
         except BusError as err:
             if self.wire.port.is_open:
-                self._lose(err)
+                self._drop_port(err)
+        return False
 
 
 PAIR = "leader=puppeteer_piper", "follower=piper"
 resolved_once = functools.cache(lambda words: resolve([*words, "env=kinematic"]))
 
 
-class PuppetStep(LockStep):
+class PuppeteerStep(LockStep):
     """An arm driven by a puppeteer, which renders a little torque while engaged."""
 
     def __init__(self, *words):
@@ -98,11 +105,11 @@ class PuppetStep(LockStep):
         pair = self.pair(resolved, leader.info) if words else None
         super().__init__(leader.info, mode="joints", pair=pair)
         begin_ns = self.clock()
-        leader._owners = {
-            port: SteppedOwner(owner.settings, self.clock, self.rig, begin_ns)
-            for port, owner in leader.owners.items()
+        leader._buses = {
+            port: SteppedBus(bus.settings, self.clock, self.rig, begin_ns)
+            for port, bus in leader.buses.items()
         }
-        (self.owner,) = leader.owners.values()
+        (self.bus,) = leader.buses.values()
         self.device = leader
         leader.open()
 
@@ -121,7 +128,7 @@ class PuppetStep(LockStep):
         for _ in range(n):
             self.clock.now_ns += H_NS
             self.feel()
-            self.owner.run_to(self.clock())
+            self.bus.run_to(self.clock())
             sample = self.device.latest() if self.leader_speaks else None
             if sample is not None:
                 self.record = pack_sample(self.layout, sample)
@@ -141,7 +148,7 @@ class PuppetStep(LockStep):
         tau = {"arm": np.full(7, TORQUE)} if is_engaged else {"arm": np.zeros(7)}
         self.device.apply(
             Feedback(
-                stamp_ns=self.owner.now(), state=self.state, episode=0,
+                stamp_ns=self.bus.now(), state=SessionState[self.state], episode=0,
                 is_engaged=is_engaged, tau=tau,
             )
         )  # fmt: skip

@@ -16,7 +16,7 @@ from hardware.dynamixel.emulator.faults import Faults
 from hardware.dynamixel.emulator.orders import Orders
 from hardware.dynamixel.emulator.rig import Rig
 from hardware.dynamixel.emulator.server import Server
-from hardware.dynamixel.inspection import Servo
+from hardware.dynamixel.inspection import ServoSpec
 from leaders.puppeteer.config import (
     GripperServoSettings,
     PuppeteerConfig,
@@ -38,7 +38,7 @@ def wait_for(condition, what="it"):
     return found
 
 
-class Puppets:
+class EmulatedPuppeteers:
     """A rig, served on pseudo-terminals; its servos stay where a test puts them."""
 
     def __init__(self, rig, link_dir):
@@ -67,7 +67,8 @@ class Puppets:
 
     def servos(self, limb):
         return tuple(
-            Servo(spec.number, spec.model) for spec in self.rig.limbs[limb].spec.servos
+            ServoSpec(spec.number, spec.model)
+            for spec in self.rig.limbs[limb].spec.servos
         )
 
     def order(self, **order):
@@ -92,12 +93,12 @@ class Puppets:
 
 
 @contextmanager
-def puppets(tmp_path, tree):
+def run_emulated(tmp_path, tree):
     """Serve the rig of a leader's YAML."""
     tmp_path.mkdir(exist_ok=True)
     path = tmp_path / "rig.yaml"
     path.write_text(yaml.safe_dump(tree))
-    emulated = Puppets(Rig(read_rig(str(path))), tmp_path / "dev")
+    emulated = EmulatedPuppeteers(Rig(read_rig(str(path))), tmp_path / "dev")
     thread = threading.Thread(target=emulated.server.run, name="emulator")
     thread.start()
     try:
@@ -119,7 +120,7 @@ class PuppeteerContract(LeaderContract):
         now_ns = clock()
 
         def is_read():
-            snapshots = [owner.latest() for owner in leader.owners.values()]
+            snapshots = [bus.latest() for bus in leader.buses.values()]
             return all(s and s.reading.stamp_ns >= now_ns for s in snapshots)
 
         wait_for(is_read, "a reading")

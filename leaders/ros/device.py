@@ -1,0 +1,159 @@
+"""What a device publishes: the newest command of each limb, and the newest Joy.
+
+Age is counted from arrival; sender stamps are ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pinocchio as pin
+
+from hardware.ros.bus import SENSORS, Bus
+from hardware.ros.joints import Joy, decode_joints, decode_joy, decode_pose
+from hardware.ros.messages import JOINT_STATE, JOY, POSE_STAMPED, MessageError
+from leaders.ros.config import LimbConfig, RosLeaderConfig
+from paprle.contracts.plugins import Clock
+from paprle.contracts.types import LimbCommand
+
+_NORM = (0.9, 1.1)  # spec: docs/SAFETY.md, A6: quaternions of another norm are refused
+
+
+@dataclass
+class _Slot:
+    """The newest command of a limb and when it came, [ns]; 0: never."""
+
+    command: LimbCommand
+    stamp_ns: int = 0
+
+
+class RosDevice:
+    """Decodes the messages of a device's topics and keeps the newest.
+
+    Attributes:
+        n_refused: Messages that could not be used.
+    """
+
+    def __init__(self, config: RosLeaderConfig, clock: Clock) -> None:
+        self._config, self._clock = config, clock
+        self._slots = {name: _Slot(LimbCommand()) for name in config.limbs}
+        self._joy: Joy | None = None
+        self._joy_ns = 0
+        self.n_refused = 0
+
+    def subscribe(self, bus: Bus) -> None:
+        """Listen to the topics of all limbs and to the Joy.
+
+        Args:
+            bus: The graph that was joined.
+
+        Raises:
+            BusError: If the middleware refuses a topic.
+        """
+        for name, limb in self._config.limbs.items():
+            kind = JOINT_STATE if limb.joints else POSE_STAMPED
+            accept = self._accept_joints if limb.joints else self._accept_pose
+            bus.subscribe(
+                limb.topic, kind, self._make_callback(bus, accept, name), SENSORS
+            )
+        joy = self._config.joy
+        if joy is not None:
+            callback = self._make_callback(bus, self._accept_joy, "")
+            bus.subscribe(joy.topic, JOY, callback, SENSORS)
+
+    @property
+    def stamps_ns(self) -> tuple[int, ...]:
+        """When the newest command of each limb came, [ns]; 0: never."""
+        return tuple(slot.stamp_ns for slot in self._slots.values())
+
+    def find_silent(self) -> list[str]:
+        """Return the limbs of which nothing has come yet."""
+        return [name for name, slot in self._slots.items() if not slot.stamp_ns]
+
+    def make_commands(self) -> dict[str, LimbCommand]:
+        """Return the newest command of each limb, with its gripper."""
+        opening = self._read_axis()
+        return {
+            name: slot.command
+            if slot.command.opening is not None or opening is None
+            else replace(slot.command, opening=opening)
+            for name, slot in self._slots.items()
+        }
+
+    def is_pressed(self, button: int | None, *, otherwise: bool) -> bool:
+        """Whether a button is down; a silent Joy holds nothing down.
+
+        Args:
+            button: Its number; None where the device has no such button.
+            otherwise: What holds without such a button.
+
+        Returns:
+            Whether it is.
+        """
+        if button is None:
+            return otherwise
+        return self.is_joy_fresh() and self.is_down(button)
+
+    def is_joy_fresh(self) -> bool:
+        """Whether a Joy has come within ``max_age``."""
+        return self._clock() - self._joy_ns <= self._config.max_age * 1e9
+
+    def is_down(self, button: int) -> bool:
+        """Whether the newest Joy, however old, holds a button down."""
+        buttons = () if self._joy is None else self._joy.buttons
+        return button < len(buttons) and bool(buttons[button])
+
+    def _make_callback(
+        self, bus: Bus, accept: Callable[[Bus, str, bytes], None], name: str
+    ) -> Callable[[bytes], None]:
+        """Return a callback that counts unusable messages and keeps the one before."""
+
+        def callback(data: bytes) -> None:
+            try:
+                accept(bus, name, data)
+            except MessageError:
+                self.n_refused += 1
+
+        return callback
+
+    def _accept_joints(self, bus: Bus, name: str, data: bytes) -> None:
+        limb: LimbConfig = self._config.limbs[name]
+        joints = decode_joints(bus.codec, data)
+        by_name = dict(zip(joints.names, joints.q, strict=True))
+        wanted = (*limb.joints, *([limb.gripper.joint] if limb.gripper else []))
+        if not set(wanted) <= by_name.keys():
+            return  # another device's joints on the same topic
+        q = np.array([by_name[joint] for joint in wanted])
+        if not np.isfinite(q).all():
+            raise MessageError(f"{limb.topic}: expected finite positions, got {q}")
+        opening = None
+        if limb.gripper is not None:
+            span = limb.gripper.open - limb.gripper.closed
+            opening = float(np.clip((q[-1] - limb.gripper.closed) / span, 0.0, 1.0))
+        self._put(name, LimbCommand(q=q[: len(limb.joints)], opening=opening))
+
+    def _accept_pose(self, bus: Bus, name: str, data: bytes) -> None:
+        pose = decode_pose(bus.codec, data)
+        norm = float(np.linalg.norm(pose.quat_xyzw))
+        if not (_NORM[0] <= norm <= _NORM[1]) or not np.isfinite(pose.p).all():
+            raise MessageError("expected a finite pose and a unit quaternion")
+        T = pin.XYZQUATToSE3(np.concatenate([pose.p, pose.quat_xyzw / norm]))
+        self._put(name, LimbCommand(T_leader_base_leader_eef=T))
+
+    def _accept_joy(self, bus: Bus, _: str, data: bytes) -> None:
+        self._joy, self._joy_ns = decode_joy(bus.codec, data), self._clock()
+
+    def _put(self, name: str, command: LimbCommand) -> None:
+        self._slots[name] = _Slot(command, self._clock())
+
+    def _read_axis(self) -> float | None:
+        """Return the opening that an axis of the Joy asks for; None without one."""
+        joy = self._config.joy
+        if joy is None or joy.gripper_axis is None or self._joy is None:
+            return None
+        axes = self._joy.axes
+        if joy.gripper_axis >= len(axes) or not np.isfinite(axes[joy.gripper_axis]):
+            return None
+        return float(np.clip((axes[joy.gripper_axis] + 1.0) / 2.0, 0.0, 1.0))

@@ -1,0 +1,93 @@
+"""What a feedback law is given, and how steep it says it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from paprle.contracts.types import Vec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedbackInput:
+    """Everything a feedback law may look at, for one leader limb, at one instant.
+
+    The follower is carried back to the leader: in the leader's own joints where joint
+    drives joint, and as displacements of the leader's eef where its pose drives. What
+    has no counterpart, or was not measured, is NaN and never zero. Displacements are
+    linear first, in the axes of the leader's eef, in the follower's metres.
+
+    Attributes:
+        q: The leader's joints, arm and then gripper, shape (m,), [rad].
+        dq: Their velocities, shape (m,), [rad/s].
+        n_arm: How many of them are the arm's.
+        q_gate: What the gate sent, shape (m,), [rad].
+        q_follower: Where the follower is, shape (m,), [rad].
+        q_model: Where it would be if nothing touched it: the gate's command behind the
+            follower's identified lag, shape (m,), [rad].
+        tau_follower: Its measured efforts, shape (m,), [N·m].
+        gain_squared: Σ gain² over the follower's joints that a joint drives: so much of
+            their stiffness is felt, shape (m,).
+        dx_gate: From where the leader asks its eef to be to what the gate sent, (6,).
+        dx_follower: From what the gate sent to where the follower is, (6,).
+        dx_model: From where it would be if nothing touched it to where it is, (6,).
+        scale: Of translations, follower over leader.
+        J: Body Jacobian of the leader's eef, or of the robot's that stands for it
+            (``retarget.through``), shape (6, n_arm); None without a URDF.
+        gravity: Torques that hold the leader's own weight, shape (m,), [N·m].
+        gravity_gradient: Their derivative by q, shape (m, m), [N·m/rad]; given at load
+            alone, where stability is judged.
+        damping: The leader's own damping as measured, or a guess, (m,), [N·m·s/rad].
+        viscous: Its viscous friction, NaN where not measured, (m,), [N·m·s/rad].
+        coulomb: Its dry friction, shape (m,), [N·m].
+        q_base: Where the leader rests, shape (m,), [rad].
+        q_min: Lowest positions that neither side forbids, shape (m,), [rad].
+        q_max: Highest ones, shape (m,).
+        clearance: Smallest clearance the gate saw, [m]; +inf when it knows of none.
+        is_near: The gate keeps the follower clear of something.
+        is_free: What the joint drives moves as the model says, and the gate holds
+            nothing back: the same for all joints of an arm, and a gripper's own, (m,).
+        dt: Time since the last call, [s].
+    """
+
+    q: Vec
+    dq: Vec
+    n_arm: int
+    q_gate: Vec
+    q_follower: Vec
+    q_model: Vec
+    tau_follower: Vec
+    gain_squared: Vec
+    dx_gate: Vec
+    dx_follower: Vec
+    dx_model: Vec
+    scale: float
+    J: Vec | None
+    gravity: Vec
+    gravity_gradient: Vec | None = None
+    damping: Vec
+    viscous: Vec
+    coulomb: Vec
+    q_base: Vec
+    q_min: Vec
+    q_max: Vec
+    clearance: float
+    is_near: bool
+    is_free: npt.NDArray[np.bool_]
+    dt: float
+
+
+class Stiffness(NamedTuple):
+    """How steeply a law's torque falls with the leader's position, at worst.
+
+    Attributes:
+        local: Against references that stand still, shape (m, m), [N·m/rad].
+        delayed: Against the measured or modelled follower, whose lag is a delay of the
+            spring as well, shape (m, m), [N·m/rad].
+    """
+
+    local: Vec
+    delayed: Vec

@@ -1,0 +1,115 @@
+"""What a session shows of itself to those who watch, advise or tell others of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from paprle.contracts.types import GateState, SessionState, Vec
+
+Record = npt.NDArray[np.void]
+
+_ADVICE_HEAD = (("stamp_ns", "i8"), ("based_on_ns", "i8"), ("valid", "?"))
+
+
+def make_advice_dtype(*fields: tuple[Any, ...]) -> np.dtype[np.void]:
+    """Return the type of an advisor's record.
+
+    Args:
+        fields: Its own, as NumPy takes them: name, type and perhaps shape.
+
+    Returns:
+        They follow ``stamp_ns`` (when it was given, [ns]), ``based_on_ns`` (stamp of
+        what it rests on, [ns]) and ``valid``.
+    """
+    return np.dtype([*_ADVICE_HEAD, *fields], align=True)
+
+
+class Advice(NamedTuple):
+    """What an advisor said last.
+
+    Attributes:
+        record: Of its own type (``Advisor.advice``).
+        age: Since it was given, [s].
+    """
+
+    record: Record
+    age: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionView:
+    """What a session did last.
+
+    Stamps are those of the session's monotonic clock, [ns]. Joint vectors have the
+    order of ``RobotInfo.joint_names``, shape (n,), [rad] or [m]. Poses are rows
+    xyz + quat_xyzw, shape (7,).
+
+    Attributes:
+        stamp_ns: Of the session's tick.
+        state: The session's.
+        episode: Number of the episode, counted by the session.
+        captured_ns: When the leader's sample was taken; 0: it has said nothing.
+        posted_ns: When the set-point left for the gate.
+        computed_ns: How long the tick computed, retargeting and IK, [ns].
+        targets: T_base_eef asked for, by limb; NaN where the leader gives joints.
+        drivers: The leader's limb that drives each limb of the robot; None: nobody.
+        q_des: Asked for.
+        gate_state: The gate's.
+        reasons: Why the gate acted in its last period, a few words each.
+        latched: Why it holds or stopped, and what to look at; empty when it does not.
+        counts: How often it acted so far, by the name of the reason, without zeros.
+        clearance: Smallest clearance it saw, [m]; +inf when it knows of none.
+        speed_scale: Share of V that it allowed.
+        written_ns: When the gate wrote its command.
+        q_cmd: The command.
+        dq_cmd: Its velocity.
+        measured_ns: When the robot was measured.
+        q: Measured positions.
+        dq: Measured velocities.
+        tau: Measured efforts; NaN: none.
+        sim_time: Simulated time, [s]; NaN: none.
+        objects: T_world_object of simulated objects by name, those that are there.
+        leader_age: Since the leader's newest sample arrived, [s]; +inf: none did.
+        tick_age: Since the session's tick, [s].
+        gate_age: Since the gate wrote, [s].
+        advice: What advisors said last, by name; none of those who have not spoken.
+    """
+
+    stamp_ns: int
+    state: SessionState
+    episode: int
+    captured_ns: int
+    posted_ns: int
+    computed_ns: int
+    targets: Mapping[str, Vec]
+    drivers: Mapping[str, str | None]
+    q_des: Vec
+    gate_state: GateState
+    reasons: tuple[str, ...]
+    latched: str
+    counts: Mapping[str, int]
+    clearance: float
+    speed_scale: float
+    written_ns: int
+    q_cmd: Vec
+    dq_cmd: Vec
+    measured_ns: int
+    q: Vec
+    dq: Vec
+    tau: Vec
+    sim_time: float
+    objects: Mapping[str, Vec]
+    leader_age: float
+    tick_age: float
+    gate_age: float
+    advice: Mapping[str, Advice] = field(default_factory=dict)
+
+    @property
+    def is_engaged(self) -> bool:
+        """Whether the leader drives."""
+        return self.state is SessionState.ENGAGED

@@ -1,0 +1,96 @@
+"""The session's view: made of the newest tick, the gate's status and advice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from paprle.contracts.plugins import Advice, Record, SessionView
+from paprle.contracts.types import GateState, SessionState, Vec
+from paprle.gate.reason_text import describe_reasons, list_words
+from paprle.gate.reasons import Reason
+from paprle.ipc.records import Layout, read_stop_reason
+
+_HELD = {GateState.HOLD, GateState.STOPPED}
+
+
+def make_view(
+    layout: Layout,
+    tick: Record,
+    status: Record,
+    now_ns: int,
+    advice: Mapping[str, Record] | None = None,
+) -> SessionView:
+    """Return what the session did last.
+
+    Args:
+        layout: Of the session.
+        tick: Its newest tick.
+        status: The gate's newest status.
+        now_ns: Monotonic time, [ns].
+        advice: The newest record of each advisor that has spoken, by name.
+
+    Returns:
+        The view; its arrays are those of the records.
+    """
+    stamp_ns, written_ns = int(tick["stamp_ns"]), int(status["stamp_ns"])
+    tick_age = (now_ns - stamp_ns) * 1e-9
+    has_sample = bool(tick["has_sample"])
+    leader_age = tick_age + float(tick["sample_age_ns"]) * 1e-9
+    state = GateState(int(status["state"]))
+    return SessionView(
+        stamp_ns=stamp_ns,
+        state=SessionState(int(tick["state"])),
+        episode=int(tick["episode"]),
+        captured_ns=int(tick["sample"]["stamp_ns"]) if has_sample else 0,
+        posted_ns=int(tick["posted_ns"]),
+        computed_ns=int(tick["compute_ns"]),
+        targets=dict(zip(layout.limbs, tick["target"], strict=True)),
+        drivers=_name_drivers(layout, tick),
+        q_des=tick["q_des"],
+        gate_state=state,
+        reasons=list_words(int(status["reasons"])),
+        latched=_describe_latched(status) if state in _HELD else "",
+        counts=_name_counts(status),
+        clearance=float(status["clearance"]),
+        speed_scale=float(status["speed_scale"]),
+        written_ns=written_ns,
+        q_cmd=status["q_cmd"],
+        dq_cmd=status["dq_cmd"],
+        measured_ns=int(status["meas_ns"]),
+        q=status["q_meas"],
+        dq=status["dq_meas"],
+        tau=status["tau_meas"],
+        sim_time=float(status["sim_time"]),
+        objects=_name_objects(layout, status),
+        leader_age=leader_age if has_sample else float("inf"),
+        tick_age=tick_age,
+        gate_age=(now_ns - written_ns) * 1e-9,
+        advice={
+            name: Advice(record, (now_ns - int(record["stamp_ns"])) * 1e-9)
+            for name, record in (advice or {}).items()
+        },
+    )
+
+
+def _describe_latched(status: Record) -> str:
+    return describe_reasons(int(status["latched"]), read_stop_reason(status))
+
+
+def _name_drivers(layout: Layout, tick: Record) -> dict[str, str | None]:
+    limbs = layout.leader.limbs
+    return {
+        limb: limbs[int(row)] if 0 <= int(row) < len(limbs) else None
+        for limb, row in zip(layout.limbs, tick["driver"], strict=True)
+    }
+
+
+def _name_counts(status: Record) -> dict[str, int]:
+    counts = status["counts"]
+    return {r.name.lower(): int(counts[r]) for r in Reason if counts[r]}
+
+
+def _name_objects(layout: Layout, status: Record) -> dict[str, Vec]:
+    rows = zip(layout.objects, status["objects"], strict=True)
+    return {name: row for name, row in rows if not np.isnan(row).any()}

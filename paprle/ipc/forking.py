@@ -1,0 +1,163 @@
+"""Forking a role from a process that has one thread: what is imported is shared.
+
+A fork copies everything, so the child first gives up all that was its parent's: every
+descriptor that it was not handed (a death is an end of file, which a copy of the pipe
+would keep from coming), signal handlers, hooks, standard input. Objects of the parent
+are never finalised in the child, and the child leaves without the parent's exit
+functions. A process with more than one thread is never forked: another thread may hold
+a lock, and nobody would ever release it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import IO, NoReturn
+
+_SELF = Path("/proc/self")  # spec: proc(5)
+_ARG_START, _ARG_END = 45, 46  # spec: proc_pid_stat(5), fields 48 and 49, from field 3
+_N_STANDARD = 3  # descriptors of standard input, output and error
+
+
+class ForkedProcess:
+    """A child of this process; what is used of ``subprocess.Popen``, alike.
+
+    Attributes:
+        pid: Its process id.
+        stdin: Write end of its standard input, if it has one.
+        returncode: None until its end was waited for.
+    """
+
+    def __init__(self, pid: int, stdin: IO[bytes] | None) -> None:
+        self.pid = pid
+        self.stdin = stdin
+        self.returncode: int | None = None
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end.
+
+        Args:
+            timeout: How long, [s].
+
+        Returns:
+            Its exit code; -n if signal n ended it.
+
+        Raises:
+            subprocess.TimeoutExpired: If it runs on.
+        """
+        if self.returncode is None:
+            fd = os.pidfd_open(self.pid)
+            try:
+                if not select.select([fd], [], [], timeout)[0]:
+                    raise subprocess.TimeoutExpired(str(self.pid), timeout or 0.0)
+            finally:
+                os.close(fd)
+            _, status = os.waitpid(self.pid, 0)
+            self.returncode = os.waitstatus_to_exitcode(status)
+        return self.returncode
+
+    def kill(self) -> None:
+        """Kill it; its process id is its own until it was waited for."""
+        if self.returncode is None:
+            os.kill(self.pid, signal.SIGKILL)
+
+
+def can_fork() -> bool:
+    """Whether this process has one thread only, those of libraries included."""
+    if not sys.platform.startswith("linux"):
+        return False  # elsewhere, system libraries do not survive a fork
+    return len(list((_SELF / "task").iterdir())) == 1
+
+
+def fork(
+    title: str, run: Callable[[], int], fds: Iterable[int], *, has_input: bool
+) -> ForkedProcess:
+    """Run a function in a child process; call it only where ``can_fork``.
+
+    Args:
+        title: What ``ps`` shows for it.
+        run: What it does; returns its exit code.
+        fds: Descriptors it keeps beside standard output and error.
+        has_input: Give it a pipe as standard input, else it has none.
+
+    Returns:
+        The child.
+    """
+    read_end, write_end = os.pipe() if has_input else (os.open(os.devnull, 0), -1)
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()  # or both would write what waits
+    # no handler of the parent's may run in the child
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    try:
+        pid = os.fork()
+        if pid == 0:
+            _live(title, run, set(fds), read_end, before)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        os.close(read_end)
+    return ForkedProcess(pid, os.fdopen(write_end, "wb") if has_input else None)
+
+
+def _live(
+    title: str,
+    run: Callable[[], int],
+    kept: set[int],
+    stdin: int,
+    mask: Iterable[int],
+) -> NoReturn:
+    """Be the child: give up what was the parent's, run, and never return."""
+    code = 1
+    try:
+        gc.freeze()  # an object that closes a descriptor would close one of ours
+        os.dup2(stdin, 0)
+        _close_all_but(kept)
+        _reset_signals()
+        sys.excepthook = sys.__excepthook__
+        threading.excepthook = threading.__excepthook__
+        sys.stdin = open(0, closefd=False)  # noqa: SIM115 - for a life
+        sys.argv = [title]
+        _set_title(title)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        code = run()
+    except BaseException:  # noqa: BLE001 - nothing of the parent's may go on here
+        traceback.print_exc()
+    finally:
+        with contextlib.suppress(OSError, ValueError):  # nobody reads it any more
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
+
+
+def _close_all_but(kept: set[int]) -> None:
+    for fd in [int(entry.name) for entry in (_SELF / "fd").iterdir()]:
+        if fd >= _N_STANDARD and fd not in kept:
+            with contextlib.suppress(OSError):  # the one that listed them
+                os.close(fd)
+
+
+def _reset_signals() -> None:
+    """Give every signal that has a handler its default, as a fresh process has."""
+    signal.set_wakeup_fd(-1)
+    for number in signal.valid_signals():
+        if callable(signal.getsignal(number)):
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _set_title(title: str) -> None:
+    """Write over the arguments of the parent, so that ``ps`` tells the roles apart."""
+    (_SELF / "comm").write_text(title.rsplit(".", 1)[-1])
+    stat = (_SELF / "stat").read_text().rsplit(")", 1)[1].split()
+    start, end = int(stat[_ARG_START]), int(stat[_ARG_END])
+    if end > start > 0:  # 0: hidden
+        text = title.encode()[: end - start - 1]
+        ctypes.memmove(start, text.ljust(end - start, b"\0"), end - start)

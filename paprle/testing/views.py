@@ -1,0 +1,57 @@
+"""A session's view of chosen content, for tests of who watches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from paprle.contracts.plugins import SessionView
+from paprle.contracts.types import GateState, RobotInfo, SessionState, readonly
+
+
+def make_session_view(
+    robot: RobotInfo, stamp_ns: int = 1_000_000_000, **fields: Any
+) -> SessionView:
+    """Return a view of a session whose robot stands at home and is driven.
+
+    Args:
+        robot: The robot.
+        stamp_ns: Of everything that has a stamp, [ns].
+        fields: What is otherwise, by the names of ``SessionView``.
+
+    Returns:
+        The view.
+    """
+    n, limbs = len(robot.joint_names), [limb.name for limb in robot.limbs]
+    none, zeros = readonly(np.full(n, np.nan)), readonly(np.zeros(n))
+    values: dict[str, Any] = {
+        "stamp_ns": stamp_ns,
+        "state": SessionState.ENGAGED,
+        "episode": 0,
+        "captured_ns": stamp_ns,
+        "posted_ns": stamp_ns,
+        "computed_ns": 100_000,
+        "targets": {limb: readonly(np.full(7, np.nan)) for limb in limbs},
+        "drivers": dict.fromkeys(limbs),
+        "q_des": robot.home,
+        "gate_state": GateState.ENGAGED,
+        "reasons": (),
+        "latched": "",
+        "counts": {},
+        "clearance": float("inf"),
+        "speed_scale": 1.0,
+        "written_ns": stamp_ns,
+        "q_cmd": robot.home,
+        "dq_cmd": zeros,
+        "measured_ns": stamp_ns,
+        "q": robot.home,
+        "dq": zeros,
+        "tau": none,
+        "sim_time": float("nan"),
+        "objects": {},
+        "leader_age": 0.0,
+        "tick_age": 0.0,
+        "gate_age": 0.0,
+    }
+    return SessionView(**values | fields)
