@@ -1,25 +1,32 @@
-"""Sections made of plug-ins: ``feedback`` of its laws, ``observers`` of observers.
+"""Sections made of plug-ins, whose keys are those of any other section.
 
-One field a plug-in, named as it, of its own config class: keys, units, bounds and
-mistakes are those of any other section.
+``feedback.laws`` and ``observers`` have one key for each plug-in there is.
+``advisors`` and ``cameras`` have one for each name that the config gives: its ``type``
+says which plug-in it is, the one of that name when absent.
 """
 
 from __future__ import annotations
 
-from dataclasses import field, make_dataclass
+from collections.abc import Sequence
+from dataclasses import field, fields, make_dataclass
 from functools import lru_cache
-from typing import Annotated, Any
+from keyword import iskeyword
+from typing import Annotated, Any, NamedTuple
 
 from annotated_types import doc
 
+from paprle.config.layers import Tree
 from paprle.contracts.errors import PaprleError
 from paprle.contracts.feedback_settings import FeedbackSettings
-from paprle.contracts.kinds import Kind
+from paprle.contracts.kinds import KINDS, Kind
 from paprle.contracts.settings import STRICT, ObserverSettings
-from paprle.plugins import find_plugin, list_names, load_config_class
+from paprle.plugins import find_plugin, is_name, list_names, load_config_class
 
 DEFAULT_LAWS = frozenset({"damping", "gripper", "task_tracking", "tracking", "wall"})
 """Laws that are on unless the config says ``null``."""
+
+NAMED: tuple[Kind, ...] = ("advisor", "camera")
+"""Kinds whose section has a name of the user's for each plug-in."""
 
 
 @lru_cache(maxsize=1)
@@ -52,9 +59,84 @@ def make_observers_class() -> type[ObserverSettings]:
     return made
 
 
+def make_named_classes(tree: Tree, problems: list[str]) -> dict[str, type[Any]]:
+    """Return the settings class of each section of named plug-ins.
+
+    Args:
+        tree: The merged config.
+        problems: Takes names and types that there are not.
+
+    Returns:
+        The classes by section, with a key for each name that stands in the section.
+    """
+    return {
+        KINDS[kind].section: _make_named_class(kind, tree, problems) for kind in NAMED
+    }
+
+
+def list_named(settings: Any) -> dict[str, Any]:
+    """Return the configs of a section of named plug-ins that are on, by name."""
+    configs = {f.name: getattr(settings, f.name) for f in fields(settings)}
+    return {name: config for name, config in configs.items() if config is not None}
+
+
+class _Named(NamedTuple):
+    """One key of a section of named plug-ins."""
+
+    name: str
+    plugin: str
+    config: type[Any] | None
+    summary: str
+
+
+def _make_named_class(kind: Kind, tree: Tree, problems: list[str]) -> type[Any]:
+    section = KINDS[kind].section
+    entries = tree.get(section)
+    named: list[_Named] = []
+    for name, values in (entries if isinstance(entries, dict) else {}).items():
+        if not is_name(name) or not name.isidentifier() or iskeyword(name):
+            problems.append(
+                f"{section}.{name}: expected a name of small letters, digits and _, "
+                f"got {name!r}"
+            )
+        elif values is None:
+            named.append(_Named(name, "", None, "Switched off."))
+        else:
+            wanted = values.get("type", name) if isinstance(values, dict) else name
+            named.append(_find_named(kind, name, str(wanted), problems))
+    return _make_section(kind, tuple(named))
+
+
+def _find_named(kind: Kind, name: str, wanted: str, problems: list[str]) -> _Named:
+    try:
+        spec = find_plugin(kind, wanted)
+        return _Named(name, wanted, load_config_class(spec), spec.summary)
+    except PaprleError as err:
+        problems.append(f"{KINDS[kind].section}.{name}.type: {err}")
+        return _Named(name, wanted, None, "")
+
+
+@lru_cache(maxsize=64)
+def _make_section(kind: Kind, named: tuple[_Named, ...]) -> type[Any]:
+    """Return the class of a section: the same for the same plug-ins."""
+    keys = [(one.name, _make_hint(kind, one)) for one in named]
+    section = KINDS[kind].section
+    return _make(f"{section.title()}Settings", keys, f"Section ``{section}``.")
+
+
+def _make_hint(kind: Kind, one: _Named) -> Any:
+    """Return the hint of one key; anything will do for a plug-in there is not."""
+    if one.config is None:
+        return Annotated[Any if one.plugin else None, doc(one.summary)]
+    what = f"Plug-in of {KINDS[kind].folder}."
+    own = [("type", Annotated[str, doc(what)], field(default=one.plugin))]
+    extended = _make(one.config.__name__, own, one.config.__doc__ or "", (one.config,))
+    return Annotated[extended, doc(one.summary)]
+
+
 def _list_fields(kind: Kind, is_on: frozenset[str]) -> list[tuple[str, Any, Any]]:
     """Return a field for each plug-in; one that cannot be loaded is none."""
-    fields: list[tuple[str, Any, Any]] = []
+    found: list[tuple[str, Any, Any]] = []
     for name in list_names(kind):
         try:
             spec = find_plugin(kind, name)
@@ -63,13 +145,13 @@ def _list_fields(kind: Kind, is_on: frozenset[str]) -> list[tuple[str, Any, Any]
             continue
         hint: Any = config | None
         default = field(default=config() if name in is_on else None)
-        fields.append((name, Annotated[hint, doc(spec.summary)], default))
-    return fields
+        found.append((name, Annotated[hint, doc(spec.summary)], default))
+    return found
 
 
 def _make(
     name: str,
-    fields: list[tuple[str, Any, Any]],
+    keys: Sequence[tuple[Any, ...]],
     text: str,
     bases: tuple[type[Any], ...] = (),
 ) -> type[Any]:
@@ -80,7 +162,7 @@ def _make(
     }
     return make_dataclass(
         name,
-        fields,
+        keys,
         bases=bases,
         namespace=space,
         frozen=True,

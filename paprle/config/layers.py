@@ -29,6 +29,8 @@ CORE = (
     "feedback",
     "record",
     "observers",
+    "advisors",
+    "cameras",
     "link",
 )
 GROUP = "leaders"

@@ -27,7 +27,11 @@ from paprle.config.files import (
     with_env,
 )
 from paprle.config.group import Group, name_section, read_group
-from paprle.config.laws import make_feedback_class, make_observers_class
+from paprle.config.laws import (
+    make_feedback_class,
+    make_named_classes,
+    make_observers_class,
+)
 from paprle.config.layers import (
     CORE,
     DEFAULT,
@@ -100,6 +104,8 @@ class Resolved:
         feedback: Section ``feedback``; ``laws`` has a config or None by law.
         record: Section ``record``.
         observers: Section ``observers``; a config or None by observer.
+        advisors: Section ``advisors``; a config or None by name (``list_named``).
+        cameras: Section ``cameras``; a config or None by name.
         link: Section ``link``.
         through: The robot that ``retarget.through`` names; paths in it are absolute.
         sources: Dotted key → the file it came from, ``command line`` or ``default``.
@@ -119,6 +125,8 @@ class Resolved:
     feedback: FeedbackSettings
     record: RecordSettings
     observers: ObserverSettings
+    advisors: Any
+    cameras: Any
     link: LinkSettings
     through: RobotSettings | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
@@ -203,6 +211,7 @@ class Resolved:
         places = Places([Layer("resolved config", tree)])
         types = {name_section(k): one.type for k, one in leaders.items()}
         classes = _find_classes(types, names["env_type"], problems)
+        classes |= make_named_classes(tree, problems)
         classes |= {"through": RobotSettings} if has_through else {}
         made = _make(classes, tree, places, problems)
         return cls(
@@ -255,6 +264,7 @@ def resolve(args: Sequence[str], root: Path | None = None) -> Resolved:
     leaders = _name_leaders(given, types, group)
     plugins = {name_section(k): one.type for k, one in leaders.items()}
     classes = _find_classes(plugins, types.get("env"), problems)
+    classes |= make_named_classes(merge(layer.tree for layer in layers), problems)
     if "follower" in unread:
         del classes["follower"]
     if "follower" in classes:

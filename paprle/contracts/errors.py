@@ -73,7 +73,7 @@ class SessionError(PaprleError):
 
 def suggest(name: str, choices: Iterable[str], what: str = "there are") -> str:
     """Return the tail of a message: what was meant perhaps, and what exists."""
-    known = list(choices)
+    known = sorted(choices)
     close = difflib.get_close_matches(name, known, n=1)
     meant = f"did you mean '{close[0]}'? " if close else ""
     return f"{meant}{what}: {', '.join(known) or 'none'}"

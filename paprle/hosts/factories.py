@@ -14,9 +14,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from paprle.config import Resolved
+from paprle.config.laws import list_named
 from paprle.contracts.leader_group import ALONE, merge_leaders
 from paprle.contracts.plugin_settings import FollowerSettings
-from paprle.contracts.plugins import Clock, Leader, Observer
+from paprle.contracts.plugins import Advisor, Camera, Clock, Leader, Observer
 from paprle.contracts.types import LeaderInfo, RobotInfo
 from paprle.ipc.process import Role
 from paprle.plugins import find_plugin, list_names, load_factory
@@ -61,12 +62,6 @@ def make_leader(
     return leader
 
 
-def list_objects(resolved: Resolved) -> tuple[str, ...]:
-    """Return the names of the objects whose poses the follower may tell."""
-    env = resolved.env
-    return env.objects if isinstance(env, FollowerSettings) else ()
-
-
 def make_leaders(
     resolved: Resolved, clock: Clock = time.monotonic_ns
 ) -> dict[str, Leader]:
@@ -78,6 +73,35 @@ def make_leader_info(resolved: Resolved) -> LeaderInfo:
     """Return what the leaders of the config are together."""
     made = make_leaders(resolved).items()
     return merge_leaders({name: leader.info for name, leader in made})
+
+
+def list_objects(resolved: Resolved) -> tuple[str, ...]:
+    """Return the names of the objects whose poses the follower may tell."""
+    env = resolved.env
+    return env.objects if isinstance(env, FollowerSettings) else ()
+
+
+def make_advisor(
+    resolved: Resolved, robot: RobotInfo, name: str, clock: Clock = time.monotonic_ns
+) -> Advisor:
+    """Construct an advisor of the config, closed."""
+    config = list_named(resolved.advisors)[name]
+    cameras = {
+        camera: make_camera(resolved, camera, clock).info
+        for camera in list_named(resolved.cameras)
+    }
+    factory = load_factory(find_plugin("advisor", config.type))
+    made: Advisor = factory(config, robot, cameras, clock)
+    return made
+
+
+def make_camera(
+    resolved: Resolved, name: str, clock: Clock = time.monotonic_ns
+) -> Camera:
+    """Construct a camera of the config, closed."""
+    config = list_named(resolved.cameras)[name]
+    made: Camera = load_factory(find_plugin("camera", config.type))(config, clock)
+    return made
 
 
 def list_observers(resolved: Resolved) -> dict[str, Any]:

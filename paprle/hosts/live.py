@@ -31,6 +31,7 @@ from paprle.hosts.roles import (
     SESSION_RING,
     IfLost,
     RoleSpec,
+    list_named_ports,
     list_ports,
     list_roles,
     split_name,
@@ -66,7 +67,8 @@ class LiveSession:
         self._settings = resolved.session
         self._children = Children(
             list_roles(resolved),
-            list_ports(plan.layout, tuple(plan.leaders)),
+            list_ports(plan.layout, tuple(plan.leaders))
+            | list_named_ports(resolved, plan.robot.info),
             make_payload(resolved, plan.robot.info),
         )
         self._samples = [

@@ -11,8 +11,10 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from paprle.config import Resolved
+from paprle.config.laws import list_named
 from paprle.contracts.errors import ConfigError, DeviceError, RecordingError
 from paprle.contracts.feedback_settings import FeedbackSettings
 from paprle.contracts.leader_group import merge_leaders
@@ -23,6 +25,7 @@ from paprle.gate.controller import GateController
 from paprle.haptics.haptics import make_haptics
 from paprle.haptics.stability import find_loop_delay
 from paprle.hosts.factories import list_objects, list_observers, make_leaders
+from paprle.hosts.roles import list_named_ports
 from paprle.ipc.process import WORKSPACE
 from paprle.ipc.records import Layout, make_layout
 from paprle.plugins import find_plugin, load_factory
@@ -97,12 +100,13 @@ class Plan:
         """Say what will drive what, in a few lines."""
         r = self.resolved
         record = r.record.dir or "nothing (set record.dir=FOLDER)"
-        told = ", ".join(sorted(list_observers(r)))
+        others = _list_others(r).items()
+        told = [f"\n{what}: {', '.join(sorted(who))}" for what, who in others if who]
         return (
             f"{r.leader_name} → {r.follower_name} in {r.env_name}, "
             f"{r.session.rate:g} [Hz], {r.session.clock} clock\n"
             f"{self.retargeting.describe()}\n"
-            f"recording: {record}" + (f"\nobservers: {told}" if told else "")
+            f"recording: {record}{''.join(told)}"
         )
 
 
@@ -180,11 +184,7 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
         position_margin=resolved.gate.position_margin,
         through=through,
     )
-    if list_observers(resolved) and resolved.session.clock != "wall":
-        raise ConfigError(
-            "observers: expected session.clock=wall, got "
-            f"{resolved.session.clock}; nobody else lives in that time"
-        )
+    _check_others(resolved, robot)
     if resolved.record.dir is not None:
         _check_folder(Path(resolved.record.dir))
     layout = make_layout(robot.info, leader, list_objects(resolved))
@@ -221,6 +221,34 @@ def _make_known_leaders(resolved: Resolved, clock: Clock) -> dict[str, Leader]:
     if problems:
         raise ConfigError(problems)
     return leaders
+
+
+def _list_others(resolved: Resolved) -> dict[str, dict[str, Any]]:
+    """Return the configs of those who watch and advise, by section and name."""
+    return {
+        "observers": list_observers(resolved),
+        "advisors": list_named(resolved.advisors),
+        "cameras": list_named(resolved.cameras),
+    }
+
+
+def _check_others(resolved: Resolved, robot: RobotModel) -> None:
+    """Refuse observers, advisors and cameras that could not start.
+
+    Raises:
+        ConfigError: If they cannot live in the session's time, or one does not know
+            what it will write.
+    """
+    for what, who in _list_others(resolved).items():
+        if who and resolved.session.clock != "wall":
+            raise ConfigError(
+                f"{what}: expected session.clock=wall, got "
+                f"{resolved.session.clock}; nobody else lives in that time"
+            )
+    try:
+        list_named_ports(resolved, robot.info)
+    except DeviceError as err:
+        raise ConfigError(str(err)) from err
 
 
 def _check_folder(folder: Path) -> None:

@@ -42,8 +42,8 @@ def main(role: Role) -> None:
         objects=list_objects(resolved),
         gate_period=1.0 / float(said[GATE]["rate"]),
     )
-    rings = [Ring(RING_BYTES, role.fds[name]) for name in (SESSION_RING, GATE_RING)]
     layout = make_layout(robot, leader, list_objects(resolved))
+    rings = [Ring(RING_BYTES, role.fds[name]) for name in (SESSION_RING, GATE_RING)]
     recorder = Recorder(resolved.record, layout, header, rings)
     role.report("ready")
     reason = _record(role, recorder)

@@ -7,13 +7,21 @@ outlive it, so that the session says goodbye from the last row to the first (K4)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from paprle.config import Resolved
-from paprle.hosts.factories import RING_BYTES, list_observers
+from paprle.config.laws import list_named
+from paprle.contracts.types import RobotInfo
+from paprle.hosts.factories import (
+    RING_BYTES,
+    list_observers,
+    make_advisor,
+    make_camera,
+)
 from paprle.ipc.feedback_record import FEEDBACK
-from paprle.ipc.ports import Latest, Ordered, Port, name_port
+from paprle.ipc.ports import Frames, Latest, Ordered, Port, name_port
 from paprle.ipc.records import Layout, split_layout
 from paprle.retargeting.anchor_record import make_anchors_dtype
 
@@ -22,6 +30,8 @@ GATE_RING = "gate_ring"
 GATE = "gate"
 LEADER = "leader"
 RECORDER = "recorder"
+ADVICE = "advice"
+FRAMES = "frames"
 
 
 class IfLost(Enum):
@@ -75,7 +85,10 @@ def list_roles(resolved: Resolved) -> tuple[RoleSpec, ...]:
     Returns:
         A row a process; the session itself has none.
     """
-    rows = [_make_observer(name) for name in list_observers(resolved)]
+    advice = [name_port(ADVICE, name) for name in list_named(resolved.advisors)]
+    rows = [_make_observer(name, advice) for name in list_observers(resolved)]
+    rows += [_make_camera(name) for name in list_named(resolved.cameras)]
+    rows += [_make_advisor(name, resolved) for name in list_named(resolved.advisors)]
     if resolved.record.dir is not None:
         rows.append(_RECORDER)
     rows.append(make_gate_role(is_remote=resolved.link.peer is not None))
@@ -106,14 +119,41 @@ def _make_leader(name: str) -> RoleSpec:
     )
 
 
-def _make_observer(name: str) -> RoleSpec:
+def _make_observer(name: str, advice: Sequence[str]) -> RoleSpec:
     return RoleSpec(
         name=f"observer:{name}",
         module="paprle.hosts.observer",
-        reads=("tick", "status"),
+        reads=("tick", "status", *advice),
         if_lost=IfLost.WARN,
         shutdown=2.0,  # chosen: it leaves a network, and nobody waits for it
         starts_after=(GATE,),
+    )
+
+
+def _make_camera(name: str) -> RoleSpec:
+    return RoleSpec(
+        name=f"camera:{name}",
+        module="paprle.hosts.camera",
+        writes=(name_port(FRAMES, name),),
+        if_lost=IfLost.WARN,
+        shutdown=2.0,  # chosen: it waits for an image, and nobody waits for it
+    )
+
+
+def _make_advisor(name: str, resolved: Resolved) -> RoleSpec:
+    others = [other for other in list_named(resolved.advisors) if other != name]
+    return RoleSpec(
+        name=f"advisor:{name}",
+        module="paprle.hosts.advisor",
+        reads=(
+            "tick",
+            "status",
+            *(name_port(FRAMES, camera) for camera in list_named(resolved.cameras)),
+            *(name_port(ADVICE, other) for other in others),
+        ),
+        writes=(name_port(ADVICE, name),),
+        if_lost=IfLost.WARN,
+        shutdown=2.0,  # chosen: it is slow, and nobody waits for it
     )
 
 
@@ -150,6 +190,30 @@ def list_ports(layout: Layout, leaders: tuple[str, ...]) -> dict[str, Port]:
         "anchors": Latest(make_anchors_dtype(len(layout.limbs))),
         SESSION_RING: Ordered(RING_BYTES),
     }
+
+
+def list_named_ports(resolved: Resolved, robot: RobotInfo) -> dict[str, Port]:
+    """Return what cameras and advisors write, by name.
+
+    Args:
+        resolved: The config.
+        robot: The robot.
+
+    Returns:
+        The ports, not made.
+
+    Raises:
+        DeviceError: If one does not know what it will write.
+        MissingDependency: If a package is missing that it needs even to say so.
+    """
+    ports: dict[str, Port] = {}
+    for name in list_named(resolved.cameras):
+        info = make_camera(resolved, name).info
+        ports[name_port(FRAMES, name)] = Frames(info.max_bytes)
+    for name in list_named(resolved.advisors):
+        advisor = make_advisor(resolved, robot, name)
+        ports[name_port(ADVICE, name)] = Latest(advisor.advice)
+    return ports
 
 
 def list_gate_ports(layout: Layout) -> dict[str, Port]:

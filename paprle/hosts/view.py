@@ -6,13 +6,47 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from paprle.config import Resolved
 from paprle.contracts.plugins import Advice, Record, SessionView
-from paprle.contracts.types import GateState, SessionState, Vec
+from paprle.contracts.types import GateState, RobotInfo, SessionState, Vec
 from paprle.gate.reason_text import describe_reasons, list_words
 from paprle.gate.reasons import Reason
-from paprle.ipc.records import Layout, read_stop_reason
+from paprle.hosts.factories import list_objects, make_advisor, make_leader_info
+from paprle.hosts.roles import ADVICE, split_name
+from paprle.ipc.mailbox import Mailbox
+from paprle.ipc.ports import Latest
+from paprle.ipc.process import Role
+from paprle.ipc.records import Layout, make_layout, read_stop_reason
 
 _HELD = {GateState.HOLD, GateState.STOPPED}
+
+
+class ViewReader:
+    """Reads the session's view in a role that is given tick, status and advice."""
+
+    def __init__(self, role: Role, resolved: Resolved, robot: RobotInfo) -> None:
+        objects = list_objects(resolved)
+        self._layout = make_layout(robot, make_leader_info(resolved), objects)
+        self._ticks = Mailbox(self._layout.tick, role.fds["tick"])
+        self._status = Mailbox(self._layout.status, role.fds["status"])
+        mine = {port: split_name(port) for port in role.fds}
+        _, own = split_name(role.payload["name"])
+        self._advice: dict[str, Mailbox] = {
+            name: Latest(make_advisor(resolved, robot, name).advice).open(
+                role.fds[port]
+            )
+            for port, (kind, name) in mine.items()
+            if kind == ADVICE and name != own
+        }
+
+    def read(self, now_ns: int) -> SessionView | None:
+        """Return what is newest; None before the session or the gate has spoken."""
+        tick, status = self._ticks.read(), self._status.read()
+        if tick is None or status is None:
+            return None
+        said = {name: box.read() for name, box in self._advice.items()}
+        spoken = {name: record for name, record in said.items() if record is not None}
+        return make_view(self._layout, tick, status, now_ns, spoken)
 
 
 def make_view(

@@ -16,28 +16,42 @@ from __future__ import annotations
 import pytest
 
 pytest.register_assert_rewrite(
+    "paprle.testing.cameras",
     "paprle.testing.feedback",
     "paprle.testing.followers",
     "paprle.testing.leaders",
+    "paprle.testing.links",
+    "paprle.testing.observers",
     "paprle.testing.samples",
 )
 
-from paprle.testing.clock import ManualClock  # noqa: E402 - after the registration
+from paprle.testing.cameras import CameraContract  # noqa: E402 - after registering
+from paprle.testing.clock import ManualClock  # noqa: E402
 from paprle.testing.feedback import (  # noqa: E402
     FeedbackLawContract,
     make_feedback_input,
 )
 from paprle.testing.followers import FollowerContract  # noqa: E402
 from paprle.testing.leaders import AutomaticLeaderContract, LeaderContract  # noqa: E402
+from paprle.testing.links import LinkContract  # noqa: E402
+from paprle.testing.observers import AdvisorContract, ObserverContract  # noqa: E402
+from paprle.testing.robots import make_robot_info  # noqa: E402
 from paprle.testing.samples import check_sample, make_feedback  # noqa: E402
+from paprle.testing.views import make_session_view  # noqa: E402
 
 __all__ = [
+    "AdvisorContract",
     "AutomaticLeaderContract",
+    "CameraContract",
     "FeedbackLawContract",
     "FollowerContract",
     "LeaderContract",
+    "LinkContract",
     "ManualClock",
+    "ObserverContract",
     "check_sample",
     "make_feedback",
     "make_feedback_input",
+    "make_robot_info",
+    "make_session_view",
 ]

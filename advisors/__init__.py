@@ -1,0 +1,1 @@
+"""Advisors: what suggests goals and velocities, one folder each."""

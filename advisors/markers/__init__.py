@@ -1,0 +1,11 @@
+"""Poses of AprilTags and ArUco markers, for rules and observers that want a goal."""
+
+from paprle.contracts.plugins import PluginSpec
+
+PLUGIN = PluginSpec(
+    summary="Poses of AprilTag or ArUco markers in a picture, or of a list.",
+    config="advisors.markers.config:MarkersConfig",
+    factory="advisors.markers.advisor:Markers",
+    verified="simulator",
+    install="pip install 'paprle[markers]'",
+)

@@ -1,0 +1,68 @@
+"""What the config may say of the markers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
+
+from annotated_types import Gt, Unit, doc
+
+from paprle.contracts.plugin_settings import AdvisorSettings
+from paprle.contracts.settings import STRICT
+
+Family = Literal[
+    "apriltag_16h5",
+    "apriltag_25h9",
+    "apriltag_36h11",
+    "aruco_4x4_50",
+    "aruco_5x5_50",
+    "aruco_6x6_50",
+]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MarkersConfig(AdvisorSettings):
+    """Where markers are looked for: in a picture, or in a list of poses."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    picture: Annotated[
+        str | None, Unit("path"), doc("Picture in which markers are looked for.")
+    ] = None
+    poses: Annotated[
+        str | None,
+        Unit("path"),
+        doc("YAML list of markers in place of a picture: id, xyz, quat_xyzw, [m]."),
+    ] = None
+    family: Annotated[Family, doc("What is printed.")] = "apriltag_36h11"
+    size: Annotated[
+        float, Gt(0), Unit("m"), doc("Edge of the black square of a marker.")
+    ] = 0.05
+    focal: Annotated[
+        tuple[float, float], Unit("px"), doc("Focal lengths fx, fy of the picture.")
+    ] = (1000.0, 1000.0)
+    centre: Annotated[
+        tuple[float, float] | None,
+        Unit("px"),
+        doc("Principal point cx, cy; the middle of the picture when absent."),
+    ] = None
+    xyz: Annotated[
+        tuple[float, float, float],
+        Unit("m"),
+        doc("Where the camera stood in the robot's world."),
+    ] = (0.0, 0.0, 0.0)
+    rpy: Annotated[
+        tuple[float, float, float],
+        Unit("rad"),
+        doc(
+            "How it was turned: about fixed x, then y, then z; its own axes are x to "
+            "the right, y down, z ahead."
+        ),
+    ] = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        if (self.picture is None) == (self.poses is None):
+            raise ValueError("either picture or poses, the path of a file")
+        if min(self.focal) <= 0:
+            raise ValueError(f"focal lengths above 0, not {self.focal}")

@@ -1,0 +1,1 @@
+"""Cameras: what gives images, one folder each."""

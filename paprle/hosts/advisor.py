@@ -1,0 +1,73 @@
+"""The process of one advisor: tells it what is newest, and posts what it says."""
+
+from __future__ import annotations
+
+import time
+
+from paprle.config.laws import list_named
+from paprle.contracts.plugins import Advisor, Frame
+from paprle.hosts.factories import make_advisor, make_camera, read_payload
+from paprle.hosts.roles import ADVICE, FRAMES, split_name
+from paprle.hosts.view import ViewReader
+from paprle.ipc.loop import DeadlineLoop
+from paprle.ipc.mailbox import ImageSlots
+from paprle.ipc.ports import Frames, Latest, name_port
+from paprle.ipc.process import Role, is_closed, run_role
+
+
+class AdvisorHost:
+    """One advisor, what it is told and what it says."""
+
+    def __init__(self, role: Role) -> None:
+        resolved, robot = read_payload(role.payload)
+        _, name = split_name(role.payload["name"])
+        self._role = role
+        self._reader = ViewReader(role, resolved, robot)
+        self._advisor: Advisor = make_advisor(resolved, robot, name)
+        self._rate = list_named(resolved.advisors)[name].rate
+        box = role.fds[name_port(ADVICE, name)]
+        self._advice = Latest(self._advisor.advice).open(box)
+        self._frames: dict[str, ImageSlots] = {
+            camera: Frames(make_camera(resolved, camera).info.max_bytes).open(
+                role.fds[name_port(FRAMES, camera)]
+            )
+            for camera in list_named(resolved.cameras)
+        }
+
+    def run(self) -> None:
+        """Run until the session is gone, or the advisor fails."""
+        try:
+            self._advisor.open()
+            self._role.report("ready", notes=list(self._advisor.notes))
+            loop = DeadlineLoop(self._rate)
+            while not is_closed(self._role.fds["session_alive"]):
+                loop.wait()
+                self.step(time.monotonic_ns())
+        finally:
+            self._advisor.close()
+            for text in self._advisor.last_words:
+                self._role.report("summary", message=text)
+
+    def step(self, now_ns: int) -> None:
+        """Ask for advice once, where the session has begun."""
+        view = self._reader.read(now_ns)
+        if view is None:
+            return
+        record = self._advisor.advise(view, self._read_frames())
+        if record is not None:
+            self._advice.write(record)
+        for text in self._advisor.take_warnings():
+            self._role.report("trouble", message=text)
+
+    def _read_frames(self) -> dict[str, Frame]:
+        images = {name: slots.read() for name, slots in self._frames.items()}
+        return {n: Frame(i.stamp_ns, i.data) for n, i in images.items() if i}
+
+
+def main(role: Role) -> None:
+    """Host the advisor."""
+    AdvisorHost(role).run()
+
+
+if __name__ == "__main__":
+    run_role(main)
