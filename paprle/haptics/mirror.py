@@ -77,20 +77,22 @@ class JointMirror:
 
 
 def find_links(robot: RobotModel, leader: LeaderInfo, pairing: Pairing) -> list[Link]:
-    """Return what drives what, joint by joint; grippers too, in every mode."""
+    """Return what drives what, joint by joint; grippers too, in every mode.
+
+    Limbs of the robot that other leaders drive are left out.
+    """
     starts, at = {}, 0
     for name in leader.limbs:
         starts[name] = at
         at += count_joints(leader, name)
     links = []
-    for name, leader_limb in pairing.limbs.items():
-        limb = robot.limbs[name]
-        sources = pairing.joints.get(name, ())
-        for column, source in zip(limb.indices, sources, strict=False):
-            if source is not None:
+    for name, sources in pairing.joints.items():
+        for column, source in zip(robot.limbs[name].indices, sources, strict=False):
+            if source is not None and source.leader_limb in starts:
                 row = starts[source.leader_limb] + source.index
                 links.append(Link(row, int(column), source.gain, source.offset))
-        arm = leader.arms.get(leader_limb)
+    for name, leader_limb in pairing.limbs.items():
+        limb, arm = robot.limbs[name], leader.arms.get(leader_limb)
         if limb.gripper is not None and arm is not None and arm.gripper is not None:
             theirs, own = limb.gripper, arm.gripper
             gain = (theirs.open - theirs.closed) / (own.open - own.closed)
@@ -122,17 +124,50 @@ NONE.setflags(write=False)
 NOWHERE = Displacements(NONE, NONE, NONE)
 
 
+class CarryBack(NamedTuple):
+    """How displacements of a follower limb come back to the leader limb that drives it.
+
+    Attributes:
+        is_by_pose: Into the axes of the leader's eef; else joint by joint.
+        is_scaled: Motion is relative, so that ``retarget.scale`` counts.
+    """
+
+    is_by_pose: bool
+    is_scaled: bool
+
+
+def find_carry_back(pairing: Pairing, limb: str) -> CarryBack:  # noqa: ARG001 - one mode for all limbs
+    """Return it for one limb of the follower: nothing else here asks how it is driven.
+
+    Args:
+        pairing: Who drives whom.
+        limb: A limb of the follower.
+    """
+    return CarryBack(pairing.mode != "joints", pairing.mode == "relative")
+
+
 class PoseMirror:
-    """The limbs of the robot that one limb of the leader drives by its pose."""
+    """The limbs of the robot that one limb of the leader drives by its pose.
+
+    Attributes:
+        is_driving: There are some.
+        is_scaled: ``retarget.scale`` counts for one of them.
+    """
 
     def __init__(self, robot: RobotModel, pairing: Pairing, leader_limb: str) -> None:
         names = list(robot.limbs)
+        ways = {
+            name: find_carry_back(pairing, name)
+            for name, driver in pairing.limbs.items()
+            if driver == leader_limb
+        }
         self._limbs: list[tuple[int, Limb]] = [
             (names.index(name), robot.limbs[name])
-            for name, driver in pairing.limbs.items()
-            if driver == leader_limb and pairing.mode != "joints"
+            for name, way in ways.items()
+            if way.is_by_pose
         ]
         self.is_driving = bool(self._limbs)
+        self.is_scaled = any(way.is_scaled for way in ways.values())
 
     def find(
         self, at: Posture, anchors: RetargetState, q_robot: tuple[Vec, Vec, Vec]
