@@ -327,6 +327,8 @@ class LiveSession:
         if code == 0 or (code is None and not was_ready and self._has_quit()):
             return  # the operator gave up on one that was still starting
         if spec.if_lost is IfLost.WARN:
+            self._lost[spec.name] = self._children.describe_death(spec.name)
+            self._status_line.tell(spec.loss + self._lost[spec.name])
             return
         self._exit_code = self._exit_code or LOST
         if not self._trouble:
