@@ -28,6 +28,7 @@ from paprle.ipc.mailbox import Mailbox, Ring
 from paprle.ipc.process import Role, is_closed, run_role
 from paprle.ipc.records import Record, Request, Stream, make_gate_layout
 from paprle.link.leader_end import LeaderEnd
+from paprle.link.mirror import make_gate_cut
 
 _FAREWELL = 6.0  # [s] chosen: the gate brakes and leaves its follower
 _AGAIN = 0.02  # [s] chosen: how often a last word is said again
@@ -50,7 +51,7 @@ class RemoteGate:
         self._link = make_link(resolved, is_leader=True)
         self._end = LeaderEnd(
             read_key(resolved),
-            layout,
+            make_gate_cut(layout),
             identify(resolved, robot, layout),
             is_recorded=resolved.record.dir is not None,
         )
@@ -85,7 +86,7 @@ class RemoteGate:
             self._n_sent = self._setpoints.count
             self._last = self._setpoints.read()
             if self._last is not None:
-                end.send_setpoint(self._last, now_ns)
+                end.send("setpoint", self._last, now_ns)
         self._hear(now_ns)
         self._watch_answers(now_ns)
         if end.refusal:
@@ -118,12 +119,12 @@ class RemoteGate:
     def _hear(self, now_ns: int) -> None:
         """Take what came, and send what waits."""
         end = self._end
-        status = end.take(self._link.receive(), now_ns)
+        status = end.take(self._link.receive(), now_ns).get("status")
         if status is not None:
             self._status.write(status)
-        for record in end.records:
+        for record in end.queued[GATE_RING]:
             self._ring.push(Stream.GATE, record)
-        end.records.clear()
+        end.queued[GATE_RING].clear()
         for data in end.outbox:
             self._link.send(data)
         end.outbox.clear()
@@ -168,7 +169,7 @@ class RemoteGate:
             if not end.has_left and now_ns - self._said_ns > _AGAIN * 1e9:
                 self._said_ns = now_ns
                 if is_farewell and self._last is not None:
-                    end.send_setpoint(self._last, now_ns)
+                    end.send("setpoint", self._last, now_ns)
                 else:
                     end.send_bye(now_ns)
                     n_byes += 1

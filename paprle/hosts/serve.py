@@ -36,13 +36,13 @@ from paprle.hosts.warm import compile_once
 from paprle.ipc.loop import DeadlineLoop, request_realtime
 from paprle.ipc.records import make_gate_layout, read_stop_reason
 from paprle.link.follower_end import FollowerEnd
+from paprle.link.mirror import make_gate_cut, sum_bounds
 from paprle.plugins import find_plugin, load_factory
 
 _N_BYES = 5  # chosen: some may be lost
 _MOST_TEXT = 1500  # chosen: a report has to fit a datagram
 _LINGER = 1.0  # [s] chosen: for the last records to find room
 _TELL_NS = 5_000_000_000  # [ns] chosen: refusals come by the hundred
-_BACKLOG = 20_000  # chosen: 100 s of periods for a recorder that cannot be reached
 
 
 class FollowerHost:
@@ -54,8 +54,10 @@ class FollowerHost:
         self._layout = make_gate_layout(robot, list_objects(resolved))
         self._payload = {"config": resolved.to_dict()}
         self._link = make_link(resolved, is_leader=False)
+        cut = make_gate_cut(self._layout)
+        self._backlog = sum_bounds(cut)
         terms = identify(resolved, robot, self._layout)
-        self._end = FollowerEnd(read_key(resolved), robot, self._layout, terms)
+        self._end = FollowerEnd(read_key(resolved), robot, cut, terms)
         self._children: Children | None = None
         self._n_status = 0
         self._is_let_go = False
@@ -88,12 +90,12 @@ class FollowerHost:
     def _step(self, now_ns: int) -> None:
         end = self._end
         self._listen(now_ns)
-        setpoint = end.take(self._link.receive(), now_ns)
+        newest = end.take(self._link.receive(), now_ns)
         if end.is_open and self._children is None:
             self._begin()
         if self._children is not None:
-            if setpoint is not None:
-                self._children.box("setpoint").write(setpoint)
+            for port, record in newest.items():
+                self._children.box(port).write(record)
             self._watch(self._children, now_ns)
         self._tell_refused(now_ns)
         self._post()
@@ -115,7 +117,7 @@ class FollowerHost:
             self._n_status = box.count
             status = box.read()
             if status is not None:
-                end.send_status(status, now_ns)
+                end.send("status", status.tobytes(), now_ns)
         self._pass_records(children, now_ns)
         is_silent = now_ns - end.heard_ns > SILENCE * 1e9
         if (not end.is_open or is_silent or self._signal) and not self._is_let_go:
@@ -127,7 +129,7 @@ class FollowerHost:
     def _pass_records(self, children: Children, now_ns: int) -> None:
         for _, data in children.ring(GATE_RING).drain():
             if self._end.is_recorded:
-                self._end.send_record(data, now_ns)
+                self._end.send(GATE_RING, data, now_ns)
 
     def _pass_report(self, report: dict[str, Any], now_ns: int) -> None:
         keys = ("event", "rate", "lag", "note", "message")
@@ -184,7 +186,7 @@ class FollowerHost:
         self._end.outbox.clear()
         while kept and self._link.send(kept[0], must_arrive=True):
             kept.pop(0)
-        self._kept = kept[-_BACKLOG:]
+        self._kept = kept[-self._backlog :]
 
     def _listen(self, now_ns: int) -> None:
         """Somebody beside the robot may allow a stop to be cleared."""

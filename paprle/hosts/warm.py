@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numba
-from numba.core.dispatcher import Dispatcher
+from numba.core import dispatcher
 
 from paprle import compiled
 from paprle.config import resolve
@@ -173,7 +173,7 @@ def _take_over(source: Path, cache: Path) -> None:
 def _count_kernels() -> int:
     """Return how many kernels there are in all that is imported here."""
     return sum(
-        isinstance(value, Dispatcher) and value.py_func.__module__ == name
+        isinstance(value, dispatcher.Dispatcher) and value.py_func.__module__ == name
         for name, module in list(sys.modules.items())
         if name.startswith("paprle.")
         for value in vars(module).values()

@@ -9,7 +9,6 @@ age and by their arrival, as it judges those of a session beside it.
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -19,13 +18,13 @@ import numpy as np
 
 from paprle.contracts.types import RobotInfo
 from paprle.ipc.peer_clock import PeerClock
-from paprle.ipc.records import Layout, Record, Request
+from paprle.ipc.records import Record
+from paprle.link.guards import AgeGuard, SetpointGuard
+from paprle.link.mirror import Cut, Mirror, Queue, find_by_kind
 from paprle.link.packets import LAST, Kind, Packet, Sealer, Side, derive_key
 from paprle.link.terms import find_difference
 
 NONCE = 16  # [bytes] chosen: never the same twice
-_PLAUSIBLE = math.pi  # [rad] chosen: how far beyond its limits a target may be
-_PERMIT_NS = 30_000_000_000  # [ns] chosen: to walk from the robot to the leader
 
 
 class FollowerEnd:
@@ -45,7 +44,7 @@ class FollowerEnd:
         self,
         key: bytes,
         robot: RobotInfo,
-        layout: Layout,
+        cut: Cut,
         terms: Mapping[str, str],
         make_nonce: Callable[[], bytes] = lambda: os.urandom(NONCE),
     ) -> None:
@@ -54,9 +53,9 @@ class FollowerEnd:
         self.locked = ""
         self.outbox: list[tuple[bytes, bool]] = []
         self._key, self._terms = key, terms
-        self._layout, self._make_nonce = layout, make_nonce
-        self._low, self._high = robot.q_min - _PLAUSIBLE, robot.q_max + _PLAUSIBLE
-        self._permitted_ns = -_PERMIT_NS
+        self._cut, self._make_nonce = cut, make_nonce
+        self._heard = find_by_kind(cut, is_up=True)
+        self._guards = {port: _make_guard(cut[port], robot) for port in cut}
         self._sealer: Sealer | None = None
         self.close()
 
@@ -70,16 +69,19 @@ class FollowerEnd:
             self._past.refused = Counter()  # its words may still be under way
         self._n_records = 0
         self._ready: bytes | None = None
-        self._n_asked = self._n_passed = 0
+        for guard in self._guards.values():
+            guard.forget()
         self.clock = PeerClock()
 
     def permit(self, now_ns: int) -> None:
         """Somebody beside the robot allows resets from afar, for a while (E1)."""
-        self.locked, self._permitted_ns = "", now_ns
+        self.locked = ""
+        for guard in self._guards.values():
+            guard.permit(now_ns)
 
-    def take(self, data: list[bytes], now_ns: int) -> Record | None:
-        """Take datagrams; return the newest set-point in this host's time, if any."""
-        newest = None
+    def take(self, data: list[bytes], now_ns: int) -> dict[str, Record]:
+        """Take datagrams; return the newest record of each port, in our time."""
+        newest: dict[str, Record] = {}
         for one in data:
             if one[3:4] == bytes([Kind.HELLO]):
                 self._answer(one, now_ns)
@@ -91,7 +93,7 @@ class FollowerEnd:
             if packet is not None:
                 self.heard_ns = now_ns
                 self.clock.take(packet, now_ns)
-                newest = self._obey(packet, now_ns) or newest
+                self._obey(packet, now_ns, newest)
         return newest
 
     def send_report(self, report: dict[str, Any], now_ns: int) -> None:
@@ -101,14 +103,12 @@ class FollowerEnd:
             self._ready = data
         self._send(Kind.REPORT, data, now_ns)
 
-    def send_status(self, record: Record, now_ns: int) -> None:
-        """Send the gate's newest status; a lost one is replaced by the next."""
-        self._send(Kind.STATUS, record.tobytes(), now_ns)
-
-    def send_record(self, data: bytes, now_ns: int) -> None:
-        """Send one period of the gate for the recorder."""
-        self._n_records += 1
-        self._send(Kind.RECORD, data, now_ns, must_arrive=True)
+    def send(self, port: str, data: bytes, now_ns: int) -> None:
+        """Send a record of a port; one of a queue must arrive."""
+        mirror = self._cut[port]
+        is_queued = isinstance(mirror.policy, Queue)
+        self._n_records += is_queued
+        self._send(mirror.kind, data, now_ns, must_arrive=is_queued)
 
     def send_bye(self, now_ns: int) -> None:
         """Say that the gate is gone, and which record was its last."""
@@ -162,45 +162,28 @@ class FollowerEnd:
         self.is_recorded = packet.payload[-1:] == b"\x01"
         self.clock.take(packet, now_ns)
 
-    def _obey(self, packet: Packet, now_ns: int) -> Record | None:
+    def _obey(self, packet: Packet, now_ns: int, newest: dict[str, Record]) -> None:
         if packet.kind is Kind.BYE:
             self.is_open = False
         elif packet.kind is Kind.OPEN and self._ready is not None:
             self._send(Kind.REPORT, self._ready, now_ns)  # it has not heard it yet
-        elif packet.kind is Kind.SETPOINT:
-            return self._check(packet, now_ns)
-        return None
+        elif packet.kind in self._heard:
+            port = self._heard[packet.kind]
+            record = self._check(port, packet, now_ns)
+            if record is not None:
+                newest[port] = record
 
-    def _check(self, packet: Packet, now_ns: int) -> Record | None:
-        """Return a set-point in our time, or refuse it."""
-        dtype = self._layout.setpoint
+    def _check(self, port: str, packet: Packet, now_ns: int) -> Record | None:
+        """Return a record in our time, or refuse it."""
+        dtype = self._cut[port].dtype
         if len(packet.payload) != dtype.itemsize:
             self.refused["malformed"] += 1
             return None
         record: Record = np.frombuffer(packet.payload, dtype)[0].copy()
-        q, dq = record["q_des"], record["dq_des"]
-        if int(record["request"]) not in set(Request):
-            self.refused["malformed"] += 1
-            return None
-        is_near = ((self._low <= q) & (q <= self._high)).all()  # NaN is not
-        if not (is_near and np.isfinite(dq).all()):
-            self.refused["not plausible"] += 1
-            return None
-        age_ns = self.clock.compute_age(packet, int(record["source_ns"]), now_ns)
-        if age_ns is None:  # what the gate has grows old meanwhile
-            self.refused["of unknown age"] += 1
-            return None
-        record["at_ns"] = self.clock.to_arrival(int(record["at_ns"]))
-        record["stamp_ns"], record["source_ns"] = now_ns, now_ns - age_ns
-        record["n_resets"] = self._pass_resets(int(record["n_resets"]), now_ns)
-        return record
+        return self._guards[port].take(self, record, packet, now_ns)
 
-    def _pass_resets(self, n_asked: int, now_ns: int) -> int:
-        """Return how many resets were asked for while somebody here allowed them."""
-        if n_asked > self._n_asked:
-            self._n_asked = n_asked
-            if now_ns - self._permitted_ns <= _PERMIT_NS:
-                self._n_passed += 1
-            else:
-                self.refused["reset from afar"] += 1
-        return self._n_passed
+
+def _make_guard(mirror: Mirror, robot: RobotInfo) -> AgeGuard | SetpointGuard:
+    """Return who looks at the records of a port first."""
+    is_command = mirror.kind is Kind.SETPOINT
+    return SetpointGuard(robot) if is_command else AgeGuard(mirror)

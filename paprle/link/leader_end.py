@@ -1,4 +1,4 @@
-"""The leader's end of a link: asks for the gate, and brings its words into our time."""
+"""The leader's end of a link: asks for the robot, brings its words into our time."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from paprle.ipc.peer_clock import PeerClock
-from paprle.ipc.records import Layout, Record
+from paprle.ipc.records import Record
 from paprle.link.follower_end import NONCE
+from paprle.link.guards import SentSetpoints
+from paprle.link.mirror import Cut, Queue, find_by_kind
 from paprle.link.packets import LAST, Kind, Packet, Sealer, Side, derive_key
 from paprle.link.terms import pack_terms
 
 _ASK_NS = 200_000_000  # [ns] chosen: silence after which something is said again
 _UNOPENED_NS = 1_000_000_000  # [ns] chosen: several round trips; then asked anew
 _LINGER_NS = 1_000_000_000  # [ns] chosen: the last records come with the last word
-_N_SENT = 4096  # chosen: set-points under way, 20 s of them
-_STAMPS = ("stamp_ns", "meas_ns")
 
 
 class LeaderEnd:
@@ -31,7 +31,7 @@ class LeaderEnd:
         clock: The follower host's clock.
         refusal: Why the follower's host will not have us; empty while it has not said.
         reports: What the gate said, oldest first, not taken yet.
-        records: Periods of the gate for the recorder, not taken yet.
+        queued: Records of ports with a queue, oldest first, not taken yet, by port.
         heard_ns: When the gate's host last said anything in this session, [ns].
         answered_ns: When it last answered us at all, our time, [ns]; 0: never.
         has_left: The gate is gone.
@@ -41,7 +41,7 @@ class LeaderEnd:
     def __init__(
         self,
         key: bytes,
-        layout: Layout,
+        cut: Cut,
         terms: Mapping[str, str],
         *,
         is_recorded: bool,
@@ -50,11 +50,14 @@ class LeaderEnd:
         self.clock = PeerClock()
         self.refusal = ""
         self.reports: list[dict[str, Any]] = []
-        self.records: list[bytes] = []
+        self.queued: dict[str, list[bytes]] = {
+            name: [] for name, one in cut.items() if isinstance(one.policy, Queue)
+        }
         self.heard_ns = self.answered_ns = 0
         self.has_left = False
         self.outbox: list[bytes] = []
-        self._layout, self._is_recorded = layout, is_recorded
+        self._cut, self._is_recorded = cut, is_recorded
+        self._heard = find_by_kind(cut, is_up=False)
         self._nonce, self._key = os.urandom(NONCE), key
         self._terms = pack_terms(terms)
         self._greeter = Sealer(key, Side.LEADER, self.refused)
@@ -63,7 +66,7 @@ class LeaderEnd:
         self._has_answer = False
         self._n_records = self._n_last = self._left_ns = 0
         self._said_ns = self._welcomed_ns = 0
-        self._sent = np.zeros((_N_SENT, 2), dtype=np.int64)  # number, stamp
+        self._setpoints = SentSetpoints()
 
     def ask(self, now_ns: int) -> None:
         """Say who we are, then that it may begin, then that we are still here.
@@ -79,11 +82,12 @@ class LeaderEnd:
             self.outbox.append(self._greeter.seal(Kind.HELLO, hello, now_ns))
         self._send(Kind.OPEN, self._nonce + bytes([self._is_recorded]), now_ns)
 
-    def send_setpoint(self, record: Record, now_ns: int) -> None:
-        """Send the session's newest set-point."""
-        seq = int(record["seq"])
-        self._sent[seq % _N_SENT] = seq, int(record["stamp_ns"])
-        self._send(Kind.SETPOINT, record.tobytes(), now_ns)
+    def send(self, port: str, record: Record, now_ns: int) -> None:
+        """Send the newest record of a port."""
+        mirror = self._cut[port]
+        if mirror.kind is Kind.SETPOINT:
+            self._setpoints.note(record)
+        self._send(mirror.kind, record.tobytes(), now_ns)
 
     def is_over(self, now_ns: int) -> bool:
         """Whether the gate is gone, and its last record is here or does not come."""
@@ -94,9 +98,9 @@ class LeaderEnd:
         """Say that the session is over."""
         self._send(Kind.BYE, b"", now_ns)
 
-    def take(self, data: list[bytes], now_ns: int) -> Record | None:
-        """Take datagrams; return the newest status of the gate in our time, if any."""
-        newest = None
+    def take(self, data: list[bytes], now_ns: int) -> dict[str, Record]:
+        """Take datagrams; return the newest record of each port, in our time."""
+        newest: dict[str, Record] = {}
         for one in data:
             if one[3:4] in {bytes([Kind.WELCOME]), bytes([Kind.REFUSAL])}:
                 self._take_answer(one, now_ns)
@@ -106,7 +110,7 @@ class LeaderEnd:
                 self.heard_ns = self.answered_ns = now_ns
                 if packet.kind is not Kind.RECORD:  # what is sent again comes late
                     self.clock.take(packet, now_ns)
-                newest = self._obey(packet, now_ns) or newest
+                self._obey(packet, now_ns, newest)
         return newest
 
     def _take_answer(self, data: bytes, now_ns: int) -> None:
@@ -121,16 +125,13 @@ class LeaderEnd:
             self._sealer = Sealer(key, Side.LEADER, self.refused)
             self._welcome, self._welcomed_ns, self._said_ns = rest, now_ns, 0
 
-    def _obey(self, packet: Packet, now_ns: int) -> Record | None:
-        if packet.kind is Kind.RECORD:
-            self._n_records = packet.seq
+    def _obey(self, packet: Packet, now_ns: int, newest: dict[str, Record]) -> None:
         if packet.kind is Kind.BYE:
             self._take_bye(packet, now_ns)
         elif packet.kind is Kind.REPORT:
             self._take_report(packet)
-        elif packet.kind in {Kind.STATUS, Kind.RECORD}:
-            return self._translate(packet)
-        return None
+        elif packet.kind in self._heard:
+            self._take_record(self._heard[packet.kind], packet, newest)
 
     def _take_bye(self, packet: Packet, now_ns: int) -> None:
         if not self.has_left and len(packet.payload) == LAST.size:
@@ -143,22 +144,26 @@ class LeaderEnd:
             self.reports.append(report)
         self._has_answer = True
 
-    def _translate(self, packet: Packet) -> Record | None:
-        """Bring a period of the gate into our time; keep it if it is to be recorded."""
-        if len(packet.payload) != self._layout.status.itemsize:
+    def _take_record(
+        self, port: str, packet: Packet, newest: dict[str, Record]
+    ) -> None:
+        """Bring a record into our time; keep it in its order where that counts."""
+        mirror = self._cut[port]
+        if isinstance(mirror.policy, Queue):
+            self._n_records = packet.seq
+        if len(packet.payload) != mirror.dtype.itemsize:
             self.refused["malformed"] += 1
-            return None
-        record: Record = np.frombuffer(packet.payload, self._layout.status)[0].copy()
-        for name in _STAMPS:
+            return
+        record: Record = np.frombuffer(packet.payload, mirror.dtype)[0].copy()
+        for name in mirror.stamps:
             if record[name]:
                 record[name] = self.clock.to_local(int(record[name]))
-        seq = int(record["setpoint_seq"])
-        number, stamp_ns = self._sent[seq % _N_SENT]
-        record["setpoint_ns"] = stamp_ns if seq and number == seq else 0
-        if packet.kind is Kind.STATUS:
-            return record
-        self.records.append(record.tobytes())
-        return None
+        if mirror.kind in {Kind.STATUS, Kind.RECORD}:
+            self._setpoints.fill(record)
+        if isinstance(mirror.policy, Queue):
+            self.queued[port].append(record.tobytes())
+        else:
+            newest[port] = record
 
     def _send(self, kind: Kind, payload: bytes, now_ns: int) -> None:
         if self._sealer is not None:

@@ -33,6 +33,8 @@ class Kind(IntEnum):
     STATUS = 7  # follower: ``Layout.status``
     RECORD = 8  # follower: one a period of the gate, for the recorder
     BYE = 9  # either: it is over; follower: the number of its last RECORD, LAST
+    SAMPLE = 10  # leader, where the session is at the robot: ``Layout.sample``
+    TICK = 11  # follower, where the session is at the robot: ``Layout.tick``
 
 
 _KINDS = frozenset(int(kind) for kind in Kind)

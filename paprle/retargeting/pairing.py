@@ -152,7 +152,7 @@ class _PairingMaker:
             if pair is not None:
                 found[name] = pair
         is_used = any(source.joints for p in found.values() for source in p.sources)
-        if settings.joint_map and found and not is_used and not self.problems:
+        if settings.joint_map and found and not is_used:
             rules = "', '".join(sorted({pair.rule for pair in found.values()}))
             self.problems.append(
                 f"retarget.joint_map: expected none in mode '{rules}', got "
@@ -244,7 +244,7 @@ class _PairingMaker:
         free = [limb.name for limb in robot.info.limbs if not is_leg(limb)]
         free = free or list(robot.limbs)
         is_posed = not leader.emits_joints(leader.limbs[0]) or bool(self._arms)
-        if len(leader.limbs) == 1 and (is_posed or self._settings.mode == "joints"):
+        if len(leader.limbs) == 1 and (is_posed or self._settings.mode != "auto"):
             return {free[0]: [leader.limbs[0]]}
         if not is_quiet and any(not leader.emits_joints(own) for own in leader.limbs):
             self.problems.append(

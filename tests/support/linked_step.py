@@ -10,6 +10,7 @@ from lock_step import H_NS, HUMAN, LockStep
 from paprle.ipc.records import pack_sample
 from paprle.link.follower_end import FollowerEnd
 from paprle.link.leader_end import LeaderEnd
+from paprle.link.mirror import make_gate_cut
 
 KEY = b"a secret of thirty-two bytes ..."
 TERMS = {"version": "1", "session.rate": "200", "limits": "f0"}
@@ -57,8 +58,8 @@ class LinkedStep(LockStep):
         super().__init__(leader, **settings)
         self.skew_ns = SKEW_NS
         self.up, self.down = Wire(1), Wire(2)
-        self.near = LeaderEnd(KEY, self.layout, TERMS, is_recorded=True)
-        self.far = FollowerEnd(KEY, self.robot.info, self.layout, TERMS)
+        self.near = LeaderEnd(KEY, make_gate_cut(self.layout), TERMS, is_recorded=True)
+        self.far = FollowerEnd(KEY, self.robot.info, make_gate_cut(self.layout), TERMS)
         self.at_gate = None
         self.gate_status = self.gate.step(None, self.clock())
         self.status = None
@@ -78,27 +79,27 @@ class LinkedStep(LockStep):
     def _step_leader(self, now_ns):
         if self.leader_speaks:
             self.record = pack_sample(self.layout, self.sample())
-        status = self.near.take(self.down.deliver(self.clock()), now_ns)
-        self.status = self.status if status is None else status
+        newest = self.near.take(self.down.deliver(self.clock()), now_ns)
+        self.status = newest.get("status", self.status)
         self.near.ask(now_ns)
         if self.session_speaks and self.status is not None:
             output = self.core.step(now_ns, [self.record], self.status, self.actions)
             self.setpoint = output.setpoint
             self.events += output.events
-            self.near.send_setpoint(output.setpoint, now_ns)
+            self.near.send("setpoint", output.setpoint, now_ns)
         for data in self.near.outbox:
             self.up.send(data, self.clock())
         self.near.outbox.clear()
 
     def _step_follower(self, now_ns):
-        setpoint = self.far.take(self.up.deliver(now_ns), now_ns)
-        self.at_gate = self.at_gate if setpoint is None else setpoint
+        newest = self.far.take(self.up.deliver(now_ns), now_ns)
+        self.at_gate = newest.get("setpoint", self.at_gate)
         if self.far.is_open and not self.is_ready:
             self.is_ready = True
             self.far.send_report({"event": "ready", "rate": 200.0, "lag": 0.0}, now_ns)
         self.gate_status = self.gate.step(self.at_gate, now_ns)
         if self.is_ready:
-            self.far.send_status(self.gate_status, now_ns)
+            self.far.send("status", self.gate_status.tobytes(), now_ns)
         for data, _ in self.far.outbox:
             self.down.send(data, now_ns)
         self.far.outbox.clear()

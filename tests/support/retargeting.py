@@ -76,6 +76,22 @@ def follow(retargeting, sample, q):
     return retargeting.solve(target, q, q)
 
 
+def every_limb(robot, leader="hand"):
+    """One hand on every limb, which has to be asked for."""
+    robot = load_robot(robot) if isinstance(robot, str) else robot
+    return dict.fromkeys(robot.limbs, leader)
+
+
+def anchor_at(retargeting, sample, poses):
+    """The state in which the command's eefs stand at these poses."""
+    place, n = retargeting._place, len(retargeting._robot.joint_names)
+    retargeting._place = lambda _: np.array([T.homogeneous for T in poses])
+    try:
+        return retargeting.anchor(sample, np.zeros(n))
+    finally:
+        retargeting._place = place
+
+
 def pose_in(target, i) -> pin.SE3:
     return pin.SE3(target.T[i])
 
@@ -99,5 +115,5 @@ def assert_same_pose(T_a, T_b, atol=1e-12):
 
 
 def move(retargeting, T_0, T_l0, T_l) -> pin.SE3:
-    state = retargeting.anchor_at(pose_sample(T_l0), [T_0])
+    state = anchor_at(retargeting, pose_sample(T_l0), [T_0])
     return pose_in(retargeting.retarget(pose_sample(T_l), state), 0)

@@ -7,6 +7,7 @@ from linked_step import KEY, TERMS, LinkedStep
 from lock_step import H_NS
 
 from paprle.link.leader_end import LeaderEnd
+from paprle.link.mirror import make_gate_cut
 
 
 @pytest.fixture
@@ -16,7 +17,9 @@ def session():
 
 def ask(session, *, key=KEY, terms=TERMS, other=None, n=200):
     """Let another leader ask for the robot; returns its end."""
-    other = other or LeaderEnd(key, session.layout, terms, is_recorded=False)
+    other = other or LeaderEnd(
+        key, make_gate_cut(session.layout), terms, is_recorded=False
+    )
     for _ in range(n):
         session.clock.now_ns += H_NS
         now = session.clock()
@@ -105,7 +108,7 @@ def test_what_differs_between_the_hosts_is_refused_by_name(session, change, told
 @pytest.mark.parametrize("said", [b"f" * 32, b"[1]", b"", b"\xff"])
 def test_an_older_paprle_is_told_to_be_another_version(session, said):
     session.far.close()
-    other = LeaderEnd(KEY, session.layout, TERMS, is_recorded=False)
+    other = LeaderEnd(KEY, make_gate_cut(session.layout), TERMS, is_recorded=False)
     other._terms = said
 
     assert "paprle 1, got another" in ask(session, other=other).refusal
@@ -136,10 +139,10 @@ def test_a_robot_that_was_stopped_is_had_only_after_leave_at_its_side(session):
 
 def test_the_last_records_are_waited_for_though_the_last_word_came_first(session):
     record = session.gate_status.tobytes()
-    session.near.records.clear()
+    session.near.queued["gate_ring"].clear()
     now = session.clock()
     for _ in range(3):
-        session.far.send_record(record, now)
+        session.far.send("gate_ring", record, now)
     session.far.send_bye(now)
     *records, bye = [data for data, _ in session.far.outbox]
 
@@ -149,12 +152,12 @@ def test_the_last_records_are_waited_for_though_the_last_word_came_first(session
     session.near.take(records[2:], now)
 
     assert session.near.is_over(now)
-    assert len(session.near.records) == 3
+    assert len(session.near.queued["gate_ring"]) == 3
 
 
 def test_records_that_do_not_come_are_waited_for_no_longer_than_a_second(session):
     now = session.clock()
-    session.far.send_record(session.gate_status.tobytes(), now)
+    session.far.send("gate_ring", session.gate_status.tobytes(), now)
     session.far.send_bye(now)
     session.near.take([session.far.outbox[-1][0]], now)
 

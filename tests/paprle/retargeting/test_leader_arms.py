@@ -62,10 +62,12 @@ def test_a_scaled_down_copy_drives_joint_by_joint(tmp_path):
 
     retargeting = make("papras_7dof_2arm", leader)
 
-    assert retargeting.mode == "joints"
+    pairs = retargeting.pairing.limbs
+    assert retargeting.pairing.rules == {"joints"}
     assert "joint by joint (built alike)" in retargeting.describe()
-    assert dict(retargeting.pairing.limbs) == {"left": "left", "right": "right"}
-    assert [s.index for s in retargeting.pairing.joints["right"]] == list(range(7))
+    drivers = {name: pair.sources[0].leader_limb for name, pair in pairs.items()}
+    assert drivers == {"left": "left", "right": "right"}
+    assert [s.index for s in pairs["right"].sources[0].joints] == list(range(7))
 
 
 @pytest.mark.parametrize(
@@ -80,15 +82,15 @@ def test_a_scaled_down_copy_drives_joint_by_joint(tmp_path):
 def test_an_arm_of_another_build_drives_by_its_pose(leader, robot, why):
     retargeting = make(robot, arm_leader(leader, ("hand",)))
 
-    assert retargeting.mode == "relative"
+    assert retargeting.pairing.rules == {"relative"}
     assert re.search(why, retargeting.describe()), retargeting.describe()
 
 
 def test_its_mode_can_be_asked_for():
     leader = arm_leader("papras_7dof")
 
-    assert make("papras_7dof", leader, mode="relative").mode == "relative"
-    assert make("papras_7dof", leader, mode="joints").mode == "joints"
+    for mode in ("relative", "joints"):
+        assert make("papras_7dof", leader, mode=mode).pairing.rules == {mode}
     with pytest.raises(ConfigError, match="expected 7 joints in leader limb 'left'"):
         make("papras_7dof", arm_leader("ur5e"), mode="joints")
 

@@ -17,12 +17,12 @@ def test_joints_of_equal_names_are_taken_over():
     robot = load_robot("piper")
     names = tuple(reversed(robot.limbs["arm"].joint_names))
     leader = LeaderInfo(limbs=("twin",), emits="joints", joint_names={"twin": names})
-    retargeting = make(robot, leader)
+    retargeting = make(robot, leader, mode="joints")
 
     sample = joint_sample(leader, twin=[0.6, 0.5, 0.4, -0.3, 0.2, 0.1])
     found = follow(retargeting, sample, robot.home)
 
-    assert retargeting.mode == "joints"
+    assert retargeting.pairing.rules == {"joints"}
     q = robot.limbs["arm"].take(found.q_des)
     np.testing.assert_array_equal(q, [0.1, 0.2, -0.3, 0.4, 0.5, 0.6])
 
@@ -47,7 +47,7 @@ def test_joints_of_several_limbs_find_their_own_leader():
     robot = load_robot("papras_7dof_2arm")
     names = {limb: robot.limbs[limb].joint_names for limb in ("right", "left")}
     leader = LeaderInfo(limbs=("right", "left"), emits="joints", joint_names=names)
-    retargeting = make(robot, leader)
+    retargeting = make(robot, leader, mode="joints")
 
     sample = joint_sample(leader, right=np.full(7, 0.2), left=np.full(7, 0.1))
     q = follow(retargeting, sample, robot.home).q_des
@@ -61,7 +61,7 @@ def test_joints_that_are_not_there_hold(q):
     robot = load_robot("piper")
     names = {"twin": robot.limbs["arm"].joint_names}
     leader = LeaderInfo(limbs=("twin",), emits="joints", joint_names=names)
-    retargeting = make(robot, leader)
+    retargeting = make(robot, leader, mode="joints")
 
     found = follow(retargeting, joint_sample(leader, twin=q), robot.home)
 
@@ -103,8 +103,21 @@ def test_what_drives_no_joint_stays_as_the_ik_would_leave_it(seed):
         (
             "papras_7dof_2arm",
             HAND,
-            {},
+            {"limb_map": {"left": "hand", "right": "hand"}},
             "hand drives left and right, relative, scale 1, world axes",
+        ),
+        (
+            "papras_7dof_2arm",
+            HAND,
+            {},
+            "hand drives left, relative, scale 1, world axes, right holds",
+        ),
+        (
+            "g1",
+            HAND,
+            {},
+            "hand drives left_arm, relative, scale 1, world axes, right_arm, left_leg "
+            "and right_leg hold",
         ),
         (
             "papras_7dof_2arm",
@@ -156,7 +169,7 @@ TWO_JOINTS = LeaderInfo(
             ["leader that emits joints, got one that emits pose"],
         ),
         (TWO_JOINTS, {"mode": "relative"}, ["emits pose, got one that emits joints"]),
-        (TWO_JOINTS, {}, ["none for 'joint3', 'joint4', 'joint5', 'joint6'"]),
+        (TWO_JOINTS, {}, ["do not tell that the leader is built as 'piper'"]),
         (
             LeaderInfo(limbs=("x",), emits="joints", joint_names={"x": ("u", "v")}),
             {},
@@ -193,3 +206,70 @@ def test_mobility_of_unknown_joints_is_refused():
 
     with pytest.raises(ConfigError, match="did you mean 'joint1'"):
         make("piper", ik=ik)
+
+
+# No driver by accident
+
+
+def joints_leader(names, **keys):
+    return LeaderInfo(
+        limbs=("twin",), emits="joints", joint_names={"twin": names}, **keys
+    )
+
+
+@pytest.mark.parametrize("prefix", ["joint", "left_joint", "j", "axis_", "right_arm_q"])
+def test_joint_names_that_many_robots_have_drive_nothing_unasked(prefix):
+    robot = load_robot("papras_7dof")
+    own = robot.limbs["arm"].joint_names if "arm" in robot.limbs else None
+    names = own or next(iter(robot.limbs.values())).joint_names
+
+    with pytest.raises(ConfigError, match="retarget.mode=joints"):
+        make("papras_7dof", joints_leader(names))
+    with pytest.raises(ConfigError, match="expected leader joints named"):
+        make("papras_7dof", joints_leader(tuple(f"{prefix}{i}x" for i in range(7))))
+
+
+def test_a_robots_own_recording_drives_its_joints_by_any_name():
+    robot = load_robot("piper")
+    names = robot.limbs["arm"].joint_names
+
+    own = make("piper", joints_leader(names, robot="piper"))
+
+    assert own.pairing.rules == {"joints"}
+    with pytest.raises(ConfigError, match="do not tell"):
+        make("piper", joints_leader(names, robot="panda"))
+
+
+def test_names_that_tell_one_joint_from_another_are_a_match():
+    robot = load_robot("g1")
+    names = robot.limbs["left_leg"].joint_names
+
+    assert list(make("g1", joints_leader(names)).pairing.limbs) == ["left_leg"]
+
+
+def test_a_file_beyond_the_robots_limits_is_refused_with_joint_and_share():
+    robot = load_robot("piper")
+    names = robot.limbs["arm"].joint_names
+    inside = np.tile(robot.limbs["arm"].home, (100, 1))
+    beyond = inside.copy()
+    beyond[:20, 1] = robot.limbs["arm"].q_max[1] + 0.2
+
+    leader = joints_leader(names, robot="piper", motion={"twin": beyond})
+    with pytest.raises(ConfigError, match=r"'joint2' from .* 20% of it outside"):
+        make("piper", leader)
+
+    make("piper", joints_leader(names, robot="piper", motion={"twin": inside}))
+
+
+@pytest.mark.parametrize("robot", ["g1", "g1_upper", "papras_7dof_2arm"])
+def test_one_hand_drives_one_limb_and_never_a_leg(robot):
+    driven = list(make(robot).pairing.limbs)
+
+    assert len(driven) == 1
+    assert "leg" not in driven[0]
+
+
+def test_a_leg_is_driven_when_it_is_named():
+    made = make("g1", limb_map={"left_leg": "hand"})
+
+    assert list(made.pairing.limbs) == ["left_leg"]

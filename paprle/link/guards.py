@@ -1,0 +1,119 @@
+"""What a host does with records that came over a link before anybody here sees them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Protocol
+
+import numpy as np
+
+from paprle.contracts.types import RobotInfo
+from paprle.ipc.peer_clock import PeerClock
+from paprle.ipc.records import Record, Request
+from paprle.link.mirror import Mirror
+from paprle.link.packets import Packet
+
+_PLAUSIBLE = math.pi  # [rad] chosen: how far beyond its limits a target may be
+_PERMIT_NS = 30_000_000_000  # [ns] chosen: to walk from the robot to the leader
+_N_SENT = 4096  # chosen: set-points under way, 20 s of them
+
+
+class Hearing(Protocol):
+    """The end of a link that a record came to."""
+
+    clock: PeerClock
+    refused: Counter[str]
+
+
+class AgeGuard:
+    """Brings records to the follower's host into its time, by their age on arrival."""
+
+    def __init__(self, mirror: Mirror) -> None:
+        self._stamps = mirror.stamps
+
+    def take(
+        self, end: Hearing, record: Record, packet: Packet, now_ns: int
+    ) -> Record | None:
+        """Return a record in our time, or refuse one whose age is not known."""
+        sent_ns = int(record[self._stamps[0]])
+        age_ns = end.clock.compute_age(packet, sent_ns, now_ns)
+        if age_ns is None:  # what is here grows old meanwhile
+            end.refused["of unknown age"] += 1
+            return None
+        shift = now_ns - age_ns - sent_ns
+        for name in self._stamps:
+            record[name] = record[name] + shift
+        return record
+
+    def permit(self, now_ns: int) -> None:
+        """Nothing of this needs leave."""
+
+    def forget(self) -> None:
+        """Nothing is kept of a session."""
+
+
+class SetpointGuard:
+    """Lets set-points through that are finite, near the limits, and of known age."""
+
+    def __init__(self, robot: RobotInfo) -> None:
+        self._low, self._high = robot.q_min - _PLAUSIBLE, robot.q_max + _PLAUSIBLE
+        self._permitted_ns = -_PERMIT_NS
+        self.forget()
+
+    def forget(self) -> None:
+        """A session is over: its resets count for nothing."""
+        self._n_asked = self._n_passed = 0
+
+    def permit(self, now_ns: int) -> None:
+        """Somebody beside the robot allows resets from afar, for a while (E1)."""
+        self._permitted_ns = now_ns
+
+    def take(
+        self, end: Hearing, record: Record, packet: Packet, now_ns: int
+    ) -> Record | None:
+        """Return a set-point in our time, or refuse it."""
+        q, dq = record["q_des"], record["dq_des"]
+        if int(record["request"]) not in set(Request):
+            end.refused["malformed"] += 1
+            return None
+        is_near = ((self._low <= q) & (q <= self._high)).all()  # NaN is not
+        if not (is_near and np.isfinite(dq).all()):
+            end.refused["not plausible"] += 1
+            return None
+        age_ns = end.clock.compute_age(packet, int(record["source_ns"]), now_ns)
+        if age_ns is None:  # what the gate has grows old meanwhile
+            end.refused["of unknown age"] += 1
+            return None
+        record["at_ns"] = end.clock.to_arrival(int(record["at_ns"]))
+        record["stamp_ns"], record["source_ns"] = now_ns, now_ns - age_ns
+        record["n_resets"] = self._pass_resets(end, int(record["n_resets"]), now_ns)
+        return record
+
+    def _pass_resets(self, end: Hearing, n_asked: int, now_ns: int) -> int:
+        """Return how many resets were asked for while somebody here allowed them."""
+        if n_asked > self._n_asked:
+            self._n_asked = n_asked
+            if now_ns - self._permitted_ns <= _PERMIT_NS:
+                self._n_passed += 1
+            else:
+                end.refused["reset from afar"] += 1
+        return self._n_passed
+
+
+class SentSetpoints:
+    """When each set-point was posted, in our time: the gate tells its number alone."""
+
+    def __init__(self) -> None:
+        self._sent = np.zeros((_N_SENT, 2), dtype=np.int64)  # number, stamp
+
+    def note(self, record: Record) -> None:
+        """Remember a set-point that is sent."""
+        seq = int(record["seq"])
+        self._sent[seq % _N_SENT] = seq, int(record["stamp_ns"])
+
+    def fill(self, status: Record) -> None:
+        """Write the stamp of the set-point that a period of the gate used."""
+        seq = int(status["setpoint_seq"])
+        number, stamp_ns = self._sent[seq % _N_SENT]
+        status["setpoint_ns"] = stamp_ns if seq and number == seq else 0

@@ -1,0 +1,120 @@
+"""Where a session is cut in two hosts: which ports a link carries, and how.
+
+A port on one host is mirrored by one of the same name on the other. What passes on both
+sides of a cut is a table, so that the two ends of a link know no record by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from paprle.ipc.records import Layout
+from paprle.link.packets import Kind
+
+
+@dataclass(frozen=True)
+class Latest:
+    """The newest wins; one that is lost is replaced by the next."""
+
+
+@dataclass(frozen=True)
+class Queue:
+    """All in their order; what finds no room waits.
+
+    Attributes:
+        bound: How many wait for room at most.
+        prebuffer: How many are kept before the first is given on.
+    """
+
+    bound: int
+    prebuffer: int = 0
+
+
+@dataclass(frozen=True)
+class Mirror:
+    """One port that a link carries.
+
+    Attributes:
+        kind: What its datagrams are called.
+        dtype: Of its records.
+        is_up: From the leader's host to the follower's; else the other way.
+        policy: What becomes of records that are late or lost.
+        stamps: Fields in the sender's time, [ns]; 0 says nothing. The first one is the
+            age of what a record holds.
+    """
+
+    kind: Kind
+    dtype: np.dtype[np.void]
+    is_up: bool
+    policy: Latest | Queue
+    stamps: tuple[str, ...]
+
+
+Cut = Mapping[str, Mirror]
+"""The ports that a link carries, by name."""
+
+_BACKLOG = 20_000  # chosen: 100 s of periods for a recorder that cannot be reached
+_GATE_STAMPS = ("stamp_ns", "meas_ns")
+
+
+def make_gate_cut(layout: Layout) -> Cut:
+    """Cut between session and gate: the gate is at the robot."""
+    status = layout.status
+    return MappingProxyType(
+        {
+            "setpoint": Mirror(
+                Kind.SETPOINT,
+                layout.setpoint,
+                is_up=True,
+                policy=Latest(),
+                stamps=("source_ns", "stamp_ns"),
+            ),
+            "status": Mirror(
+                Kind.STATUS, status, is_up=False, policy=Latest(), stamps=_GATE_STAMPS
+            ),
+            "gate_ring": Mirror(
+                Kind.RECORD,
+                status,
+                is_up=False,
+                policy=Queue(_BACKLOG),
+                stamps=_GATE_STAMPS,
+            ),
+        }
+    )
+
+
+def make_leader_cut(layout: Layout) -> Cut:
+    """Cut between leader and session: the session is at the robot."""
+    return MappingProxyType(
+        {
+            "sample": Mirror(
+                Kind.SAMPLE,
+                layout.sample,
+                is_up=True,
+                policy=Latest(),
+                stamps=("stamp_ns", "limb_ns"),
+            ),
+            "tick": Mirror(
+                Kind.TICK,
+                layout.tick,
+                is_up=False,
+                policy=Latest(),
+                stamps=("stamp_ns", "posted_ns"),
+            ),
+        }
+    )
+
+
+def find_by_kind(cut: Cut, *, is_up: bool) -> dict[Kind, str]:
+    """Return the names of the ports of one direction, by what their datagrams are."""
+    return {one.kind: name for name, one in cut.items() if one.is_up == is_up}
+
+
+def sum_bounds(cut: Cut) -> int:
+    """Return how many records of all queues may wait for room."""
+    policies = [mirror.policy for mirror in cut.values()]
+    return sum(policy.bound for policy in policies if isinstance(policy, Queue))

@@ -1,0 +1,200 @@
+"""Several leaders at once: who falls silent, lets go or dies takes its own limbs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from lock_step import H_NS, LockStep
+from retargeting import load_robot
+
+from paprle.contracts.leader_group import merge_leaders
+from paprle.contracts.settings import LimbRuleSettings, RetargetSettings
+from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand
+from paprle.ipc.records import pack_sample, split_layout
+from paprle.retargeting.retarget import Retargeting
+
+ROBOT = load_robot("g1")
+LIMBS = {"left": "left_arm", "right": "right_arm", "file": "left_leg"}
+RULES = {
+    limb: LimbRuleSettings(rule="relative", from_=f"{name}.hand")
+    for name, limb in LIMBS.items()
+}
+HUMAN = LeaderInfo(limbs=("hand",))
+FILE = LeaderInfo(limbs=("hand",), is_human=False)
+BRAKING = 0.1 + float((ROBOT.dq_max / ROBOT.ddq_max).max())  # [s] spec: silence, V/A
+
+
+class SeveralLeaders(LockStep):
+    """A lock-step session of leaders that each move a hand of their own."""
+
+    def __init__(self, parts, rules=RULES, **settings):
+        group = merge_leaders(parts)
+        mapped = Retargeting(ROBOT, group, RetargetSettings(limbs=rules))
+        super().__init__(group, pair=(ROBOT, mapped), **settings)
+        self.parts = dict(
+            zip(parts, zip(parts.values(), split_layout(self.layout), strict=True),
+                strict=True)
+        )  # fmt: skip
+        self.records = dict.fromkeys(parts)
+        self.silent, self.dropped, self.moving = set(), set(), False
+        self.x = dict.fromkeys(parts, 0.0)
+        self.sent = []
+
+    def step(self, n=1):
+        for _ in range(n):
+            self.clock.now_ns += H_NS
+            self.seq += 1
+            for name, (info, layout) in self.parts.items():
+                if self.moving:
+                    self.x[name] += 0.06 * H_NS * 1e-9
+                if name in self.silent:
+                    continue
+                T = pin.SE3(np.eye(3), np.array([self.x[name], 0.0, 0.0]))
+                sample = LeaderSample(
+                    stamp_ns=self.clock(),
+                    seq=self.seq,
+                    limbs={info.limbs[0]: LimbCommand(T_leader_base_leader_eef=T)},
+                    engaged=name not in self.dropped,
+                    start=self.start,
+                    end=self.end,
+                )
+                self.records[name] = pack_sample(layout, sample)
+            output = self.core.step(
+                self.clock(), list(self.records.values()), self.status, self.actions
+            )
+            self.setpoint = output.setpoint.copy()
+            self.events += output.events
+            self.status = self.gate.step(self.setpoint, self.clock())
+            self.states.append(self.core.state.name)
+            self.sent.append(self.status["q_cmd"].copy())
+        return self
+
+    def drive(self):
+        self.engage()
+        self.moving = True
+        return self.step(100)
+
+    def speed(self, name):
+        return np.abs(self.status["dq_cmd"][ROBOT.limbs[LIMBS[name]].indices]).max()
+
+    def changes(self):
+        return [(e["limb"], e["leader"]) for e in self.events if e["event"] == "driver"]
+
+
+@pytest.fixture
+def several():
+    made = []
+
+    def make(parts=None, **settings):
+        parts = parts or {"left": HUMAN, "right": HUMAN, "file": FILE}
+        made.append(SeveralLeaders(parts, **settings))
+        return made[-1]
+
+    yield make
+    for session in made:
+        verdict = session.judge()
+        assert verdict.is_ok, str(verdict)
+
+
+@pytest.mark.parametrize("lost", LIMBS)
+def test_who_dies_takes_his_own_limb_and_no_bit_of_the_others(several, lost):
+    whole, less = several().drive(), several().drive()
+    less.silent.add(lost)
+    n_braked = int(BRAKING * 1e9 / H_NS) + 1
+
+    whole.step(n_braked + 200)
+    less.step(n_braked)
+    assert less.speed(lost) < 1e-9, "at rest after 100 ms and V/A"
+    at_rest = less.sent[-1]
+    less.step(200)
+
+    own = ROBOT.limbs[LIMBS[lost]].indices
+    others = np.setdiff1d(np.arange(len(ROBOT.joint_names)), own)
+    assert np.array_equal(
+        np.array(whole.sent)[:, others], np.array(less.sent)[:, others]
+    )
+    np.testing.assert_allclose(less.sent[-1][own], at_rest[own], atol=2e-3)
+    assert less.state == "ENGAGED"
+    assert less.changes() == [(LIMBS[lost], "")]
+    assert LIMBS[lost] in less.core.note
+
+
+def test_a_hand_that_lets_go_begins_anew_where_its_limb_stands(several):
+    session = several().drive()
+    session.dropped.add("left")
+    session.step(300)
+    stood = session.sent[-1]
+    session.dropped.clear()
+
+    session.moving = False
+    session.step(100)
+
+    own = ROBOT.limbs["left_arm"].indices
+    np.testing.assert_allclose(session.sent[-1][own], stood[own], atol=1e-3)
+    assert session.changes() == [("left_arm", ""), ("left_arm", "left.hand")]
+
+
+def test_tracking_that_comes_back_is_no_press(several):
+    session = several().drive()
+    session.silent.add("left")
+    session.step(300)
+    session.silent.clear()
+    session.step(300)
+    assert session.changes() == [("left_arm", "")], "held until a deliberate press"
+
+    session.dropped.add("left")
+    session.step(20)
+    session.dropped.clear()
+    session.step(20)
+    assert session.changes()[-1] == ("left_arm", "left.hand")
+
+
+def test_an_automatic_leader_comes_back_by_itself(several):
+    session = several().drive()
+    session.silent.add("file")
+    session.step(300)
+    session.silent.clear()
+    session.step(300)
+
+    assert session.changes() == [("left_leg", ""), ("left_leg", "file.hand")]
+
+
+def test_without_any_leader_the_session_pauses_as_with_one(several):
+    session = several().drive()
+    session.silent |= set(LIMBS)
+    session.step(300)
+
+    assert session.state == "CLUTCHED"
+    assert "leader lost" in session.core.note
+
+
+def test_the_first_source_that_may_drive_does(several):
+    rules = {
+        "left_arm": LimbRuleSettings(rule="relative", from_=("left.hand", "file.hand"))
+    }
+    session = several({"left": HUMAN, "file": FILE}, rules=rules).drive()
+    session.dropped.add("left")
+    session.step(400)
+    session.dropped.clear()
+    session.step(400)
+
+    assert session.changes() == [
+        ("left_arm", ""),
+        ("left_arm", "file.hand"),
+        ("left_arm", ""),
+        ("left_arm", "left.hand"),
+    ]
+    steps = np.abs(np.diff(np.array(session.sent), axis=0)).max(axis=0)
+    assert (steps <= ROBOT.dq_max * H_NS * 1e-9 + 1e-12).all()
+
+
+def test_one_hand_starts_and_any_hand_ends_an_episode(several):
+    session = several()
+    session.until("WAITING").step(5)
+    session.start = True
+    session.until("ENGAGED").step(50)
+    session.start, session.end = False, True
+    session.step(5)
+
+    assert "RESETTING" in session.states
