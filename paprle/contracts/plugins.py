@@ -84,7 +84,7 @@ class Leader(ABC):
         """Return the newest sample without ever blocking; None before the first."""
 
     def apply(self, feedback: Feedback) -> None:  # noqa: B027 - a declared no-op
-        """Take note of the session's state and render its torques, without blocking."""
+        """Take note of the state; render torques, rumble or cues; never block."""
 
     @abstractmethod
     def close(self) -> None:

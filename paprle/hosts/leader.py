@@ -1,23 +1,27 @@
 """The leader process: owns the operator's device and posts its newest sample.
 
 Where the leader has motors, a feedback thread beside this loop renders torques. It sees
-the gate's status, which the gate writes for the session and this process alike.
+the gate's status, which the gate writes for the session and this process alike. Every
+leader is given cues and a rumble, made from that status.
 """
 
 from __future__ import annotations
 
 import signal
 import threading
+import time
 from types import FrameType
 from typing import TYPE_CHECKING
 
 from paprle.contracts.plugins import Leader
+from paprle.contracts.types import Feedback
+from paprle.haptics.cues import CueSource
 from paprle.hosts.factories import make_leader, read_payload
 from paprle.ipc.feedback_record import FEEDBACK, unpack_feedback
 from paprle.ipc.loop import DeadlineLoop, freeze_garbage, request_realtime
 from paprle.ipc.mailbox import Mailbox, Newest
 from paprle.ipc.process import Role, is_closed, run_role
-from paprle.ipc.records import make_layout, pack_sample
+from paprle.ipc.records import Record, make_layout, pack_sample
 
 if TYPE_CHECKING:
     from paprle.haptics.thread import FeedbackThread
@@ -38,6 +42,10 @@ class LeaderHost:
         self._samples = Mailbox(self._layout.sample, role.fds["sample"])
         feedback = Mailbox(FEEDBACK, role.fds["feedback"])
         self._feedback = Newest(feedback, unpack_feedback)
+        self._status = Newest(Mailbox(self._layout.status, role.fds["status"]), _keep)
+        self._cues = CueSource(
+            robot, self._layout, resolved.feedback, resolved.gate.clearance_scene
+        )
         self._rate = resolved.session.rate
         self._must_end = False
         self._notes: list[str] = []
@@ -48,7 +56,7 @@ class LeaderHost:
             from paprle.hosts.rendering import make_thread  # noqa: PLC0415
 
             self._thread, self._notes = make_thread(
-                resolved, self._leader, self._layout, role, self._feedback.read
+                resolved, self._leader, self._layout, role, self._read_feedback
             )
         elif has_motors:  # no law is stable over any delay (F2)
             self._notes.append(_NO_FEEDBACK)
@@ -97,7 +105,7 @@ class LeaderHost:
         take_warnings = getattr(self._leader, "take_warnings", tuple)
         while not self._must_end and not is_closed(self._role.fds["session_alive"]):
             if self._thread is None or not self._thread.is_alive():
-                feedback = self._feedback.read()
+                feedback = self._read_feedback()
                 if feedback is not None:
                     self._leader.apply(feedback)
             sample = self._leader.latest()
@@ -108,8 +116,19 @@ class LeaderHost:
                 self._role.report("trouble", message=text)
             loop.wait()
 
+    def _read_feedback(self) -> Feedback | None:
+        """Return what the session says, with what the follower meets."""
+        told = self._feedback.read()
+        if told is None:
+            return None
+        return self._cues.add(told, time.monotonic_ns(), self._status.read())
+
     def _ask_end(self, _signal: int, _frame: FrameType | None) -> None:
         self._must_end = True
+
+
+def _keep(record: Record) -> Record:
+    return record
 
 
 def main(role: Role) -> None:

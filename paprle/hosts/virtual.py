@@ -13,6 +13,7 @@ from paprle.config import Resolved
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import Actions
 from paprle.gate.controller import GateController
+from paprle.haptics.cues import CueSource
 from paprle.hosts.plan import Plan, make_follower, make_plan
 from paprle.hosts.status import print_line, summarise
 from paprle.ipc.records import Record, Stream, pack_sample
@@ -99,6 +100,12 @@ class VirtualSession:
             session_id=1,
             is_interactive=False,
         )
+        self._cues = CueSource(
+            self.plan.robot.info,
+            self.plan.layout,
+            resolved.feedback,
+            resolved.gate.clearance_scene,
+        )
         self.recorder = self._make_recorder(info.rate)
 
     def _make_recorder(self, gate_rate: float) -> Recorder | None:
@@ -148,7 +155,7 @@ class VirtualSession:
         for event in output.events:
             self._push_event(event)
         self._ring.push(Stream.TICK, output.tick.tobytes())
-        self.plan.leader.apply(output.feedback)
+        self.plan.leader.apply(self._cues.add(output.feedback, now_ns, status))
         if self.recorder is not None:
             self.recorder.step(now_ns)
         else:

@@ -2,15 +2,18 @@
 
 import json
 import os
+import time
 
+import numpy as np
 import pytest
 
 from paprle.config import resolve
+from paprle.contracts.types import Cues, Feedback, GateState
 from paprle.hosts import leader as leader_host
 from paprle.hosts.factories import make_payload
 from paprle.hosts.leader import LeaderHost
 from paprle.hosts.plan import make_plan
-from paprle.ipc.feedback_record import FEEDBACK
+from paprle.ipc.feedback_record import FEEDBACK, pack_feedback
 from paprle.ipc.mailbox import Mailbox
 from paprle.ipc.process import Role
 from paprle.retargeting.anchor_record import make_anchors_dtype
@@ -92,3 +95,26 @@ def test_a_leader_with_motors_says_whether_they_render(make_host, link):
 
     note = next(note for note in host._notes if note.startswith("feedback: "))
     assert note.startswith("feedback: off, and the leader is limp") == bool(link)
+
+
+@pytest.mark.parametrize("is_engaged", [True, False])
+def test_every_leader_is_given_what_the_follower_meets(make_host, is_engaged):
+    host = make_host("leader=autopilot", "follower=piper", "env=kinematic")
+    now_ns = time.monotonic_ns()
+    told = Feedback(stamp_ns=now_ns, state="ENGAGED", episode=2, is_engaged=is_engaged)
+    host.boxes["feedback"].write(pack_feedback(told))
+    status = np.zeros((), dtype=host._layout.status)
+    status["stamp_ns"], status["state"] = now_ns, GateState.ENGAGED
+    host._cues._stale_ns = 10**10  # this machine may stand still
+    host.boxes["status"].write(status)
+    host._read_feedback()  # its lag begins where the follower is
+    status["stamp_ns"] += 5_000_000
+    status["q_meas"][0] = 1.0
+    host.boxes["status"].write(status)
+
+    felt = host._read_feedback()
+
+    assert (felt.episode, felt.stamp_ns) == (2, now_ns)
+    assert (felt.cues.contact > 0.5) == is_engaged
+    assert (felt.rumble > 0.5) == is_engaged
+    assert is_engaged or felt.cues == Cues()
