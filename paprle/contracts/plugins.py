@@ -147,7 +147,7 @@ class Leader(Device):
         """Return the newest sample without ever blocking; None before the first."""
 
     def apply(self, feedback: Feedback) -> None:
-        """Take note of the session's state and render its torques, without blocking."""
+        """Take note of the state; render torques, rumble or cues; never block."""
 
     @property
     def is_at_rest(self) -> bool:

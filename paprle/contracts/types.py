@@ -177,7 +177,8 @@ class LeaderInfo:
             for seconds mean that the device is stuck. Encoders at rest do not.
         has_gripper: Samples carry ``opening``.
         has_buttons: Samples carry ``actions``: a stop can be cleared with the device.
-        renders: ``none``, ``rumble`` or ``torque``.
+        renders: What it does with ``Feedback``: ``none``, ``rumble`` (vibration, too),
+            ``sound`` or ``torque``.
         rate: Nominal rate of new samples, [Hz].
         look_ahead: How far ``latest`` uses data from the future of its stamp, [s].
         arms: Limbs that are arms with joints of their own, by leader limb. Their
@@ -225,6 +226,21 @@ class LeaderInfo:
         )
 
 
+class Cues(NamedTuple):
+    """What the follower meets, each 0 … 1; zeros unless the leader drives it.
+
+    Attributes:
+        contact: How far the follower is held away from its command.
+        limit: How near the limbs are to limits of position and speed, or how far
+            limits hold them back.
+        clearance: 1 while the gate keeps clear of something, 0 where nothing is near.
+    """
+
+    contact: float = 0.0
+    limit: float = 0.0
+    clearance: float = 0.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feedback:
     """What the session lets the leader know and feel; the newest one wins.
@@ -236,7 +252,8 @@ class Feedback:
         is_engaged: The leader's motion drives the follower at this moment.
         tau: Torques to render by leader limb, arm joints and then the gripper's, at
             the joints of its URDF, [N·m]; empty when there are none.
-        rumble: Rumble amplitude, 0 … 1.
+        cues: What the follower meets, for leaders that show or sound it.
+        rumble: One amplitude from the cues, 0 … 1, which does not flicker.
     """
 
     stamp_ns: int
@@ -244,6 +261,7 @@ class Feedback:
     episode: int
     is_engaged: bool
     tau: Mapping[str, Vec] = field(default_factory=dict)
+    cues: Cues = Cues()
     rumble: float = 0.0
 
 

@@ -1,16 +1,20 @@
 """The process of one leader: owns the operator's device and posts its newest sample.
 
 Where the leader has motors, a feedback thread beside this loop renders torques. It sees
-the gate's status, which the gate writes for the session and this process alike.
+the gate's status, which the gate writes for the session and this process alike. Every
+leader is given cues and a rumble, made from that status.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from typing import TYPE_CHECKING
 
 from paprle.contracts.leader_group import ALONE
 from paprle.contracts.plugins import Leader
+from paprle.contracts.types import Feedback
+from paprle.haptics.cues import CueSource
 from paprle.hosts.factories import list_objects, make_leader, read_payload
 from paprle.hosts.roles import split_name
 from paprle.ipc.feedback_record import FEEDBACK, unpack_feedback
@@ -18,7 +22,7 @@ from paprle.ipc.loop import DeadlineLoop, freeze_garbage, request_realtime
 from paprle.ipc.mailbox import Mailbox, Newest
 from paprle.ipc.ports import name_port
 from paprle.ipc.process import Role, is_closed, run_role
-from paprle.ipc.records import make_layout, pack_sample
+from paprle.ipc.records import Record, make_layout, pack_sample
 
 if TYPE_CHECKING:
     from paprle.haptics.thread import FeedbackThread
@@ -45,6 +49,10 @@ class LeaderHost:
         )
         feedback = Mailbox(FEEDBACK, role.fds["feedback"])
         self._feedback = Newest(feedback, unpack_feedback)
+        self._status = Newest(Mailbox(self._layout.status, role.fds["status"]), _keep)
+        self._cues = CueSource(
+            robot, self._layout, resolved.feedback, resolved.gate.clearance_scene
+        )
         self._rate = resolved.session.rate
         self._notes: list[str] = []
         self._thread: FeedbackThread | None = None
@@ -55,7 +63,7 @@ class LeaderHost:
             from paprle.hosts.rendering import make_thread  # noqa: PLC0415
 
             self._thread, self._notes = make_thread(
-                resolved, self._leader, self._layout, role, self._feedback.read
+                resolved, self._leader, self._layout, role, self._read_feedback
             )
         elif has_motors and not is_alone:
             self._notes.append(_NOT_IN_A_GROUP)
@@ -103,7 +111,7 @@ class LeaderHost:
         full_ns = loop.period_ns
         while not is_closed(self._role.fds["session_alive"]):
             if self._thread is None or not self._thread.is_alive():
-                feedback = self._feedback.read()
+                feedback = self._read_feedback()
                 if feedback is not None:
                     self._leader.apply(feedback)
             sample = self._leader.latest()
@@ -115,6 +123,17 @@ class LeaderHost:
             is_at_rest = self._leader.is_at_rest
             loop.period_ns = max(full_ns, _REST_NS) if is_at_rest else full_ns
             loop.wait()
+
+    def _read_feedback(self) -> Feedback | None:
+        """Return what the session says, with what the follower meets."""
+        told = self._feedback.read()
+        if told is None:
+            return None
+        return self._cues.add(told, time.monotonic_ns(), self._status.read())
+
+
+def _keep(record: Record) -> Record:
+    return record
 
 
 def main(role: Role) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from paprle.config import Resolved
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import Actions
+from paprle.haptics.cues import CueSource
 from paprle.hosts.plan import (
     Plan,
     make_controller,
@@ -92,6 +93,12 @@ class VirtualSession:
         self.core = self.plan.make_core(
             session_id=1, is_interactive=self.plan.has_buttons
         )
+        self._cues = CueSource(
+            self.plan.robot.info,
+            self.plan.layout,
+            resolved.feedback,
+            resolved.gate.clearance_scene,
+        )
         self.recorder = self._make_recorder(info.rate)
 
     def _make_recorder(self, gate_rate: float) -> Recorder | None:
@@ -147,8 +154,9 @@ class VirtualSession:
         for event in output.events:
             self._push_event(event)
         self._ring.push(Stream.TICK, output.tick.tobytes())
+        feedback = self._cues.add(output.feedback, now_ns, status)
         for leader in leaders:
-            leader.apply(output.feedback)
+            leader.apply(feedback)
         if self.recorder is not None:
             self.recorder.step(now_ns)
         else:

@@ -1,4 +1,7 @@
-"""How ``Feedback`` crosses from the session to the leader process."""
+"""How ``Feedback`` crosses from the session to the leader process.
+
+Torques, cues and rumble do not cross: they are made there, from the gate's status.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,6 @@ FEEDBACK: np.dtype[np.void] = np.dtype(
         ("state", "i4"),
         ("episode", "i4"),
         ("is_engaged", "?"),
-        ("rumble", "f8"),
     ]
 )
 
@@ -23,7 +25,7 @@ def pack_feedback(feedback: Feedback) -> Record:
     record: Record = np.zeros((), dtype=FEEDBACK)
     record["stamp_ns"], record["episode"] = feedback.stamp_ns, feedback.episode
     record["state"] = feedback.state
-    record["is_engaged"], record["rumble"] = feedback.is_engaged, feedback.rumble
+    record["is_engaged"] = feedback.is_engaged
     return record
 
 
@@ -34,5 +36,4 @@ def unpack_feedback(record: Record) -> Feedback:
         state=SessionState(int(record["state"])),
         episode=int(record["episode"]),
         is_engaged=bool(record["is_engaged"]),
-        rumble=float(record["rumble"]),
     )

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from paprle.contracts.plugins import Leader
-from paprle.contracts.types import Feedback, LeaderSample, SessionState
+from paprle.contracts.types import Cues, Feedback, LeaderSample, SessionState
 from paprle.testing.clock import ManualClock
 from paprle.testing.samples import check_info, check_sample, make_feedback
 
@@ -140,6 +140,7 @@ class LeaderContract(ABC):
                 episode=0,
                 is_engaged=True,
                 tau={"no_such_limb": tau},
+                cues=Cues(contact=1.0, limit=1.0, clearance=1.0),
                 rumble=1.0,
             )
         )

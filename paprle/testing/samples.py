@@ -37,7 +37,7 @@ def check_info(info: LeaderInfo) -> None:
     assert info.limbs, "a leader has at least one limb"
     assert len(set(info.limbs)) == len(info.limbs), "limb names are unique"
     assert info.emits in {"joints", "pose"}
-    assert info.renders in {"none", "rumble", "torque"}
+    assert info.renders in {"none", "rumble", "sound", "torque"}
     assert info.rate > 0
     assert info.look_ahead >= 0
     if info.emits == "joints":

@@ -95,7 +95,14 @@ class LockStep:
     """A session on a virtual clock whose every input is a test's to choose."""
 
     def __init__(
-        self, leader=HUMAN, *, mode="relative", interactive=True, pair=None, **settings
+        self,
+        leader=HUMAN,
+        *,
+        mode="relative",
+        interactive=True,
+        pair=None,
+        scene=None,
+        **settings,
     ):
         self.clock = VirtualClock()
         mapped = RetargetSettings(mode=mode)
@@ -104,7 +111,7 @@ class LockStep:
         self.layout = make_layout(self.robot.info, leader)
         self.follower = ScriptedFollower(None, self.robot.info, self.clock)
         info = self.follower.open()
-        gate_settings = GateSettings()
+        gate_settings = GateSettings(scene=scene or {})
         self.gate = GateController(
             self.robot, gate_settings, self.follower, info, self.layout, 0.005
         )
@@ -128,7 +135,7 @@ class LockStep:
         self.seq = 0
         self.events = []
         self.states = []
-        self.setpoint = None
+        self.setpoint = self.feedback = None
         self.is_over = False
         self.status = self.gate.step(None, self.clock())
 
@@ -157,6 +164,7 @@ class LockStep:
                     self.clock(), [self.record], self.status, self.actions
                 )
                 self.setpoint = output.setpoint.copy()
+                self.feedback = output.feedback
                 self.events += output.events
                 self.is_over = self.is_over or output.is_over
             self.status = self.gate.step(self.setpoint, self.clock())

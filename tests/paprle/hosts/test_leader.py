@@ -2,15 +2,19 @@
 
 import json
 import os
+import time
 
+import numpy as np
 import pytest
 
 from paprle.config import resolve
+from paprle.contracts.types import Cues, Feedback, GateState, SessionState
 from paprle.hosts import leader as leader_host
 from paprle.hosts.factories import make_payload
 from paprle.hosts.leader import LeaderHost
 from paprle.hosts.plan import make_plan
 from paprle.hosts.roles import list_ports
+from paprle.ipc.feedback_record import pack_feedback
 from paprle.ipc.ports import make_ports
 from paprle.ipc.process import Role
 from paprle.ipc.records import pack_sample
@@ -116,3 +120,28 @@ def test_a_leader_of_several_posts_its_own_sample_into_its_own_port(make_host):
 
     assert host.boxes["sample:left"].read() is None
     assert host.boxes["sample:right"].read()["seq"] == sample.seq
+
+
+@pytest.mark.parametrize("is_engaged", [True, False])
+def test_every_leader_is_given_what_the_follower_meets(make_host, is_engaged):
+    host = make_host("leader=autopilot", "follower=piper", "env=kinematic")
+    now_ns = time.monotonic_ns()
+    told = Feedback(
+        stamp_ns=now_ns, state=SessionState.ENGAGED, episode=2, is_engaged=is_engaged
+    )
+    host.boxes["feedback"].write(pack_feedback(told))
+    status = np.zeros((), dtype=host._layout.status)
+    status["stamp_ns"], status["state"] = now_ns, GateState.ENGAGED
+    host._cues._stale_ns = 10**10  # this machine may stand still
+    host.boxes["status"].write(status)
+    host._read_feedback()  # its lag begins where the follower is
+    status["stamp_ns"] += 5_000_000
+    status["q_meas"][0] = 1.0
+    host.boxes["status"].write(status)
+
+    felt = host._read_feedback()
+
+    assert (felt.episode, felt.stamp_ns) == (2, now_ns)
+    assert (felt.cues.contact > 0.5) == is_engaged
+    assert (felt.rumble > 0.5) == is_engaged
+    assert is_engaged or felt.cues == Cues()

@@ -1,0 +1,264 @@
+"""What the follower meets, as three numbers and one rumble, for leaders without motors.
+
+The cues come from the gate's status alone, in the leader's own process: no model of the
+robot, no kernels, no torque. ``compute_cues`` is pure; ``CueSource`` remembers what it
+needs: the command behind a lag, and the rumble.
+
+A follower in free motion is among the command and the command behind half its longest
+lag and all of it, whatever its own lag is: where a motion turns, two of them are not
+enough. How far it is outside is how far something holds it. The feedback laws learn the
+lag instead (``follower_model``), which takes twice the time that a leader's loop has
+for cues; the tolerance is the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from paprle.contracts.feedback_settings import FeedbackSettings
+from paprle.contracts.types import Cues, Feedback, GateState, RobotInfo, Vec
+from paprle.haptics.follower_model import CONTACT_TOLERANCE
+from paprle.haptics.reason_bits import BLOCKED, LIMITED, NEAR
+from paprle.ipc.records import HeadCodec, Layout, Record, StatusHead
+
+_FULL_CONTACT = 0.2  # [rad] chosen: a firm press; a spring of 0.3 N·m/rad gives 60 mN·m
+_FULL_BACKLOG = 0.2  # [rad] chosen: as much as a firm press
+_SPEED_ONSET = 0.9  # chosen: share of V from which the limit shows
+_MARGIN = 0.15  # [rad] chosen: as the law `wall` has it
+_MARGIN_SHARE = 0.05  # chosen: of the range; a slide of 0.4 m has a margin of 20 mm
+_FAR = 1e6  # [rad] chosen: stands for no limit; stays finite when subtracted
+_SLOWED = 0.5  # chosen: the gate slows down long before the clearance it keeps
+_SMALL = 1e-6  # chosen: the margin of a joint without range
+_GAP = 0.1  # [s] spec: safety.md A1, T_stale; a longer pause starts the lag anew
+
+_ON, _OFF = 0.3, 0.1  # chosen: amplitudes a motor can be felt at, and can hold
+_RELEASE = 0.3  # [s] chosen: reasons that come and go with periods are felt as one
+
+_largest = np.maximum.reduce  # half the time of ``max`` on a few joints
+
+NO_CUES = Cues()
+
+
+class CueLimits(NamedTuple):
+    """What a status is compared with, by joint, shape (n,).
+
+    Joints that do not count have limits that nothing reaches.
+
+    Attributes:
+        q_min: Lowest positions, [rad] or [m].
+        q_max: Highest positions.
+        per_margin: 1 over the distance from a limit at which it shows, [1/rad].
+        per_speed: 1 over the velocity limit V, [s/rad].
+        tolerance: How far the follower may be off in free motion, [rad] or [m].
+        kept: Clearance that the gate keeps, a number, [m].
+    """
+
+    q_min: Vec
+    q_max: Vec
+    per_margin: Vec
+    per_speed: Vec
+    tolerance: Vec
+    kept: float
+
+
+class CueInput(NamedTuple):
+    """One status of the gate, and the command behind two lags.
+
+    Attributes:
+        reasons: Reason bits that acted.
+        clearance: Smallest clearance, [m]; NaN or +inf where none is known.
+        q_des: What the gate was asked for, shape (n,), [rad] or [m].
+        q_cmd: What it sent.
+        dq_cmd: How fast, [rad/s] or [m/s].
+        q_meas: Where the follower was.
+        q_late: The command behind half the longest lag and all of it, shape (2, n).
+    """
+
+    reasons: int
+    clearance: float
+    q_des: Vec
+    q_cmd: Vec
+    dq_cmd: Vec
+    q_meas: Vec
+    q_late: Vec
+
+
+def make_cue_limits(robot: RobotInfo, drives: Sequence[bool], kept: float) -> CueLimits:
+    """Return what the cues of a leader are measured by.
+
+    The arm joints of the limbs that it drives count. Grippers count nowhere: they rest
+    at their ends, and hold what they hold.
+
+    Args:
+        robot: The follower's robot.
+        drives: Which of its limbs the leader drives.
+        kept: Clearance that the gate keeps, [m].
+    """
+    driven = [
+        one for one, is_driven in zip(robot.limbs, drives, strict=True) if is_driven
+    ]
+    counted = {name for limb in driven for name in limb.joint_names}
+    counts = np.array([name in counted for name in robot.joint_names])
+    q_min = np.where(counts, np.maximum(robot.q_min, -_FAR), -_FAR)
+    q_max = np.where(counts, np.minimum(robot.q_max, _FAR), _FAR)
+    margin = np.minimum(_MARGIN, _MARGIN_SHARE * (q_max - q_min))
+    return CueLimits(
+        q_min=q_min,
+        q_max=q_max,
+        per_margin=1.0 / np.maximum(margin, _SMALL),
+        per_speed=np.where(counts, 1.0 / robot.dq_max, 0.0),
+        tolerance=np.where(counts, CONTACT_TOLERANCE, _FAR),
+        kept=kept,
+    )
+
+
+def compute_cues(now: CueInput, limits: CueLimits) -> Cues:
+    """Return the cues of one status; pure.
+
+    Contact is how far the follower is outside of what its command and its lag explain.
+    Limit is the largest of: how near the command is to a position limit, how near its
+    speed is to V, and, while a limit acts, how far it is behind what was asked for.
+    Clearance is 0 until the gate slows down for something, and then grows to 1 at the
+    clearance that it keeps. The smallest clearance alone says nothing: some robots have
+    bodies that are always near each other.
+    """
+    half, late = now.q_late
+    low = np.minimum(np.minimum(half, late), now.q_cmd)
+    high = np.maximum(np.maximum(half, late), now.q_cmd)
+    outside = np.maximum(low - now.q_meas, now.q_meas - high) - limits.tolerance
+    room = np.minimum(now.q_cmd - limits.q_min, limits.q_max - now.q_cmd)
+    limit = 1.0 + float(_largest(-limits.per_margin * room))
+    speed = float(_largest(np.abs(now.dq_cmd) * limits.per_speed))
+    limit = max(limit, (speed - _SPEED_ONSET) / (1.0 - _SPEED_ONSET))
+    if now.reasons & LIMITED:
+        backlog = np.abs(now.q_des - now.q_cmd) - limits.tolerance
+        limit = max(limit, float(_largest(backlog)) / _FULL_BACKLOG)
+    is_blocked, is_near = now.reasons & BLOCKED, now.reasons & NEAR
+    return Cues(
+        contact=_clip(float(_largest(outside)) / _FULL_CONTACT)
+        if not is_blocked
+        else 1.0,
+        limit=_clip(limit),
+        clearance=_approach(now.clearance, limits.kept) if is_near else 0.0,
+    )
+
+
+def _approach(clearance: float, kept: float) -> float:
+    """Return ``_SLOWED`` far away, and from twice the kept clearance on up to 1."""
+    if not clearance < 2.0 * kept:
+        return _SLOWED
+    return min(max(2.0 - clearance / kept, _SLOWED), 1.0)
+
+
+def _clip(value: float) -> float:
+    """Return the value within 0 … 1; 0 where it is not a number."""
+    return 0.0 if math.isnan(value) else min(max(value, 0.0), 1.0)
+
+
+class Rumble:
+    """One amplitude from the cues, which comes at once, goes slowly and never flickers.
+
+    It starts at ``_ON`` and ends at ``_OFF``, and falls no faster than from 1 to 0 in
+    ``_RELEASE``.
+    """
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Be silent at once."""
+        self._level, self._is_on = 0.0, False
+
+    def step(self, cues: Cues, dt: float) -> float:
+        """Return the amplitude, 0 … 1, after a time dt, [s]."""
+        self._level = max(*cues, self._level - dt / _RELEASE)
+        self._is_on = self._level >= (_OFF if self._is_on else _ON)
+        return self._level if self._is_on else 0.0
+
+
+class CueSource:
+    """Adds cues and rumble to what the session tells one leader; one thread at a time.
+
+    Silent unless the leader drives, and the gate follows and was heard of lately.
+    """
+
+    def __init__(
+        self,
+        robot: RobotInfo,
+        layout: Layout,
+        settings: FeedbackSettings,
+        kept: float,
+    ) -> None:
+        """Make it.
+
+        Args:
+            robot: The follower's robot.
+            layout: What crosses process borders.
+            settings: Section ``feedback``.
+            kept: ``gate.clearance_scene``, [m].
+        """
+        rig, usual = settings.rig, (settings.rig.dead_time, settings.rig.time_constant)
+        lags = [sum(rig.lags.get(name, usual)) for name in robot.joint_names]
+        self._lags = np.outer((0.5, 1.0), lags) * (1.0 + rig.lag_spread)
+        self._robot, self._kept = robot, kept
+        self._stale_ns = round(1e9 * settings.stale_after)
+        self._codec = HeadCodec(StatusHead, layout.status)
+        self._rumble, self._cues, self._amplitude = Rumble(), NO_CUES, 0.0
+        self._stamp_ns = 0
+        self._q_late = np.tile(robot.home, (2, 1))
+        self.choose_limbs([True] * len(robot.limbs))
+
+    def choose_limbs(self, drives: Sequence[bool]) -> None:
+        """Say which limbs of the follower the leader drives."""
+        self._limits = make_cue_limits(self._robot, drives, self._kept)
+
+    def add(self, told: Feedback, now_ns: int, status: Record | None) -> Feedback:
+        """Return what the session told, with the cues and the rumble of now.
+
+        Args:
+            told: What the session says.
+            now_ns: Monotonic time, [ns].
+            status: The gate's newest status.
+        """
+        oldest_ns = now_ns - self._stale_ns
+        if not told.is_engaged or status is None or told.stamp_ns < oldest_ns:
+            return self._fall_silent(told)
+        head = self._codec.read(status)
+        if head.stamp_ns < oldest_ns or head.state != GateState.ENGAGED:
+            return self._fall_silent(told)
+        if head.stamp_ns != self._stamp_ns:
+            self._update(head, status)
+        return replace(told, cues=self._cues, rumble=self._amplitude)
+
+    def _fall_silent(self, told: Feedback) -> Feedback:
+        self._rumble.reset()
+        self._stamp_ns = 0
+        return told
+
+    def _update(self, head: StatusHead, status: Record) -> None:
+        """Compute the cues of another status."""
+        q_cmd, dt = status["q_cmd"], 1e-9 * (head.stamp_ns - self._stamp_ns)
+        self._stamp_ns = head.stamp_ns
+        if not 0.0 < dt <= _GAP:
+            self._q_late, dt = np.tile(status["q_meas"], (2, 1)), 0.0
+        self._q_late = self._q_late + (q_cmd - self._q_late) * (
+            dt / (self._lags + dt + _SMALL)
+        )
+        self._cues = compute_cues(
+            CueInput(
+                head.reasons,
+                head.clearance,
+                status["q_des"],
+                q_cmd,
+                status["dq_cmd"],
+                status["q_meas"],
+                self._q_late,
+            ),
+            self._limits,
+        )
+        self._amplitude = self._rumble.step(self._cues, dt)
