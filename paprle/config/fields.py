@@ -158,7 +158,7 @@ def to_plain(settings: Any, fallback: Callable[[Any], Any] | None = None) -> Any
     Returns:
         Plain values; raises where there is no ``fallback``.
     """
-    if dataclasses.is_dataclass(settings):
+    if dataclasses.is_dataclass(settings) and not isinstance(settings, type):
         cls = type(settings)
         names = [f.name for f in dataclasses.fields(cls)]
         pairs = {find_key(cls, name): getattr(settings, name) for name in names}
