@@ -171,7 +171,7 @@ def measure_unmeasured():
     return found
 
 
-def measure_softness():
+def measure_gain_scale():
     """Weakest and strongest joint of a real rig as it comes, over its defaults."""
     found = {}
     for name, words in (("plain", ("feedback.laws.damping=null",)), ("damped", ())):
@@ -182,7 +182,7 @@ def measure_softness():
         haptics = make_haptics(
             resolved.feedback, robot, info, resolved.retarget, layout
         )
-        found[name] = float(haptics.softness.min()), float(haptics.softness.max())
+        found[name] = float(haptics.gain_scale.min()), float(haptics.gain_scale.max())
     return found
 
 
@@ -351,7 +351,7 @@ def draw(free, contact, transparency, gripper, stability):
 
 def write_table(found, transparency):
     shown = ", ".join(f"{gain:.2f} ({phase:.0f}°)" for _, gain, phase in transparency)
-    stages, soft = found["gripper"], found["softness"]
+    stages, scale = found["gripper"], found["gain_scale"]
     step = 1e3 * K["k_gate"] * rig_of.ENCODER / ARM
     rows = [
         (
@@ -380,8 +380,8 @@ def write_table(found, transparency):
         ),
         (
             "`puppeteer_papras_7dof` as it comes: weakest to strongest joint",
-            f"{soft['damped'][0]:.0%} to {soft['damped'][1]:.0%}, "
-            f"without `damping` {soft['plain'][0]:.0%} to {soft['plain'][1]:.0%}",
+            f"{scale['damped'][0]:.0%} to {scale['damped'][1]:.0%}, "
+            f"without `damping` {scale['plain'][0]:.0%} to {scale['plain'][1]:.0%}",
         ),
         ("a step of 2 × 8 joints, joint by joint", f"{found['step_joints_us']:.0f} µs"),
         ("a step of 1 × 7 joints, by its pose", f"{found['step_pose_us']:.0f} µs"),
@@ -404,7 +404,7 @@ def main():
         "transparency": transparency,
         "gripper": judge_gripper(*gripper),
         "unmeasured": measure_unmeasured(),
-        "softness": measure_softness(),
+        "gain_scale": measure_gain_scale(),
         "step_joints_us": time_step("papras_7dof_2arm", "puppeteer_papras_7dof_2arm"),
         "step_pose_us": time_step("papras_7dof", "puppeteer_ur5"),
     }

@@ -10,16 +10,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from paprle.contracts.kinds import KINDS, PLUGIN_FOLDERS
+
 ROOT = Path(__file__).resolve().parents[1]
-PRODUCT = (
-    "paprle",
-    "leaders",
-    "followers",
-    "feedback",
-    "observers",
-    "links",
-    "hardware",
-)
+PRODUCT = ("paprle", "hardware", *PLUGIN_FOLDERS)
 LONGEST = 450
 TEXT = {".py", ".md", ".yaml", ".toml", ".urdf", ".csv", ".json", ".sh", ""}
 WALL_TIME = {
@@ -140,16 +134,17 @@ def test_every_config_names_what_exists(kind):
             assert (ROOT / values["urdf"]).is_file(), path.name
             assert values["limbs"], path.name
             assert values["limits"]["ddq_max"] > 0, path.name
-        else:
+        elif "leaders" not in values:  # a group is none
             room = {"leader": "leaders", "env": "followers"}[kind]
             folder = ROOT / room / values.get("type", path.stem)
             assert (folder / "__init__.py").is_file(), path.name
 
 
-@pytest.mark.parametrize("room", ["leaders", "followers"])
-def test_every_plug_in_has_the_same_files(room):
-    rooms = [p for p in (ROOT / room).iterdir() if (p / "__init__.py").is_file()]
-    kind = room.removesuffix("s")
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
+def test_every_plug_in_has_the_same_files(kind):
+    """A law is one module; a link has the settings of all links."""
+    rooms = [p.parent for p in (ROOT / kind.folder).glob("*/__init__.py")]
+    own = () if kind.kind == "link" else ("config.py",)
     for folder in rooms:
-        for file in ("config.py", f"{kind}.py", "README.md"):
+        for file in (*own, f"{kind.kind}.py", "README.md"):
             assert (folder / file).is_file(), f"{name(folder)}/{file}"

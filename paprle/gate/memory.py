@@ -9,7 +9,7 @@ kernels are all made from them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
@@ -139,12 +139,14 @@ def _find_fields(tables: tuple[Table, Table]) -> dict[str, Field]:
     return fields
 
 
-def _find_classes(kind: Any, path: str) -> dict[str, Any]:
-    """Return the classes of a tuple of arrays and of the tuples in it, by path."""
-    classes = {path: kind}
-    for name, hint in get_type_hints(kind).items():
+def _find_classes(kind: Any, path: str) -> dict[str, tuple[Any, tuple[str, ...]]]:
+    """Return the class and the paths of all parts of each tuple, by its own path."""
+    hints = get_type_hints(kind)
+    paths = tuple(f"{path}.{name}".lstrip(".") for name in hints)
+    classes = {path: (kind, paths)}
+    for name, hint in zip(paths, hints.values(), strict=True):
         if hasattr(hint, "_fields"):
-            classes |= _find_classes(hint, f"{path}.{name}".lstrip("."))
+            classes |= _find_classes(hint, name)
     return classes
 
 
@@ -155,30 +157,28 @@ N_HEAD = len(Sizes._fields) + len(_FIELDS)
 
 def allocate(sizes: Sizes) -> tuple[Vec, Ints]:
     """Return the two blocks, empty but for the head of the second."""
-    head, ends = np.array(sizes), [0, N_HEAD]
-    starts = []
+    ends, starts = [0, N_HEAD], []
     for field in _FIELDS.values():
         starts.append(ends[field.block])
-        ends[field.block] += math.prod(_find_shape(head, field))
+        ends[field.block] += math.prod(_find_shape(sizes, field))
     integers = np.zeros(ends[1], dtype=np.int64)
     integers[:N_HEAD] = *sizes, *starts
     return np.zeros(ends[0]), integers
 
 
-def _find_shape(integers: Ints, field: Field) -> tuple[int, ...]:
+def _find_shape(head: Sequence[int], field: Field) -> tuple[int, ...]:
     """Return the shape of an array by the sizes that head the second block."""
-    return tuple(more if i < 0 else int(integers[i]) + more for i, more in field.shape)
+    return tuple([more if i < 0 else head[i] + more for i, more in field.shape])
 
 
 def _assemble(
     path: str, make_array: Callable[[Field], Any], make_tuple: Callable[..., Any]
 ) -> Any:
     """Return a part of the memory, each array and each tuple of them made by others."""
-    kind = _CLASSES.get(path)
-    if kind is None:
+    if path in _FIELDS:
         return make_array(_FIELDS[path])
-    names = (f"{path}.{name}".lstrip(".") for name in kind._fields)
-    return make_tuple(kind, [_assemble(name, make_array, make_tuple) for name in names])
+    kind, paths = _CLASSES[path]
+    return make_tuple(kind, [_assemble(part, make_array, make_tuple) for part in paths])
 
 
 def build_parts(floats: Vec, integers: Ints) -> Any:
@@ -188,10 +188,10 @@ def build_parts(floats: Vec, integers: Ints) -> Any:
     each: a third of a period's time would go there. The gate holds the blocks for as
     long as a kernel runs.
     """
-    blocks = floats, integers
+    blocks, head = (floats, integers), integers[:N_HEAD].tolist()
 
     def borrow(field: Field) -> Any:
-        start, shape = integers[field.at], _find_shape(integers, field)
+        start, shape = head[field.at], _find_shape(head, field)
         return blocks[field.block][start : start + math.prod(shape)].reshape(shape)
 
     return _assemble("", borrow, lambda kind, parts: kind(*parts))

@@ -1,9 +1,10 @@
 """From the laws' torques to what the leader renders: ramp, caps, passivity, rate.
 
-Two sums go separate ways. ``own`` (bias, weight, friction) depends on the leader alone;
-F2 alone answers for it. ``met`` renders the follower, behind delays that nobody bounds:
-it comes in softly, and its energy is watched. Their sum stays within the caps, pushes
-no harder than the handle may, and changes no faster than the caps' rise (F1).
+Two sums go separate ways. The leader torque (bias, weight, friction) depends on the
+leader alone; F2 alone answers for it. The reflected torque renders the follower, behind
+delays that nobody bounds: it comes in softly, limb by limb, and its energy is watched.
+The sum of both stays within the caps, pushes no harder than the handle may, and changes
+no faster than the caps' rise (F1).
 """
 
 from __future__ import annotations
@@ -12,24 +13,40 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from paprle.contracts.feedback_settings import FeedbackSettings
 from paprle.contracts.types import Vec
 from paprle.haptics.passivity import Passivity
 
-_HANDLE = 0.02**2  # [m²] chosen: a lever arm of 2 cm is where a handle's force blurs
+_LEVER = 0.02**2  # [m²] chosen: a lever arm of 2 cm is where a handle's force blurs
 
 
-class Hand(NamedTuple):
-    """Where one limb's joints are among all, and its handle.
+class Handle(NamedTuple):
+    """What the operator holds of one limb.
 
     Attributes:
-        rows: Its arm's joints.
-        J: Body Jacobian of its handle, shape (6, n_arm); None where there is none.
+        rows: The joints of the limb's arm among all.
+        J: Body Jacobian of the handle, shape (6, n_arm); None where there is none.
     """
 
     rows: slice
     J: Vec | None
+
+
+class LawTorques(NamedTuple):
+    """What the laws ask for, before any limit.
+
+    Attributes:
+        leader: Sum of the laws that render the leader alone, shape (M,), [N·m].
+        reflected: Sum of the laws that render the follower, shape (M,), [N·m].
+        is_driving: Which joints belong to a limb that drives, shape (M,); the reflected
+            torque of the others is not rendered.
+    """
+
+    leader: Vec
+    reflected: Vec
+    is_driving: npt.NDArray[np.bool_]
 
 
 class Composer:
@@ -52,16 +69,20 @@ class Composer:
 
     def reset(self) -> None:
         """Render nothing; both sums will come in softly."""
-        self._own_share = 0.0
-        self.tau, self._met = np.zeros((2, self.caps.size))
-        self.stop_following()
+        m = self.caps.size
+        self._leader_share, self._reflected_share = 0.0, np.zeros(m)
+        self.tau, self._reflected = np.zeros((2, m))
+        self.passivity.reset(np.ones(m, dtype=np.bool_))
 
-    def stop_following(self) -> None:
-        """Render the follower no more, from now on; it will come in softly."""
-        self._met_share = 0.0
-        self.tau = self.tau - self._met
-        self._met = np.zeros(self.caps.size)
-        self.passivity.reset()
+    def stop_reflecting(self, joints: npt.NDArray[np.bool_]) -> None:
+        """Stop rendering the follower on these joints, shape (M,), at once.
+
+        It will come in softly again.
+        """
+        self._reflected_share = np.where(joints, 0.0, self._reflected_share)
+        self.tau = self.tau - np.where(joints, self._reflected, 0.0)
+        self._reflected = np.where(joints, 0.0, self._reflected)
+        self.passivity.reset(joints)
 
     def observe(self, moved: Vec) -> None:
         """Count the energy of what stood since the last step.
@@ -69,37 +90,33 @@ class Composer:
         Args:
             moved: How far the leader moved meanwhile, shape (M,), [rad].
         """
-        self.passivity.observe(self._met, moved)
+        self.passivity.observe(self._reflected, moved)
 
     def compose(
-        self, own: Vec, met: Vec | None, dq: Vec, dt: float, hands: Sequence[Hand]
+        self, wanted: LawTorques, dq: Vec, dt: float, handles: Sequence[Handle]
     ) -> Vec:
         """Return the torques of this step.
 
         Args:
-            own: What the leader's own laws ask for, shape (M,), [N·m].
-            met: What those of the follower ask for; None: the leader does not drive.
+            wanted: What the laws ask for.
             dq: How far the leader moved since its last sample over dt, (M,), [rad/s].
             dt: Time between the samples, [s].
-            hands: The limbs.
+            handles: One for each limb.
         """
-        self._own_share = min(1.0, self._own_share + dt / self._ramp)
-        own = _limit(self._own_share * own, self.caps)
-        if met is None:
-            self.stop_following()
-            own = own * self._find_share(own, hands)
-            wanted = own
-        else:
-            self._met_share = min(1.0, self._met_share + dt / self._ramp)
-            met = _limit(self._met_share * met, self.caps)
-            share = self._find_share(own + met, hands)
-            own, met = own * share, met * share
-            wanted = own + self.passivity.control(met, dq, dt)
-        step = self._rise * dt
-        wanted = self.tau + _limit(wanted - self.tau, step)
-        self.tau = _limit(wanted, self.caps)
-        if met is not None:
-            self._met = self.tau - own
+        drives = wanted.is_driving
+        self._leader_share = min(1.0, self._leader_share + dt / self._ramp)
+        leader = _limit(self._leader_share * wanted.leader, self.caps)
+        if not drives.all():
+            self.stop_reflecting(~drives)
+        share = np.minimum(1.0, self._reflected_share + dt / self._ramp)
+        self._reflected_share = np.where(drives, share, 0.0)
+        reflected = _limit(self._reflected_share * wanted.reflected, self.caps)
+        share = self._find_share(leader + reflected, handles)
+        leader, reflected = leader * share, reflected * share
+        tau = leader + self.passivity.control(reflected, dq, dt)
+        tau = self.tau + _limit(tau - self.tau, self._rise * dt)
+        self.tau = _limit(tau, self.caps)
+        self._reflected = np.where(drives, self.tau - leader, 0.0)
         return self.tau
 
     def damp(self, dq: Vec) -> Vec:
@@ -108,21 +125,21 @@ class Composer:
         self.tau = _limit(-self._damping * dq, self.caps)
         return self.tau
 
-    def _find_share(self, tau: Vec, hands: Sequence[Hand]) -> Vec:
+    def _find_share(self, tau: Vec, handles: Sequence[Handle]) -> Vec:
         """Return the share of torques that the force at the handles allows, (M,).
 
         The force is the least that explains the torques, F = (J Jᵀ + ε)⁻¹ J tau. Along
         a singular direction it says little: there structure carries what is rendered.
         """
         share = np.ones(tau.size)
-        for rows, J in hands:
+        for rows, J in handles:
             # |F| ≤ |tau| / 2√ε, whatever the posture: mostly there is nothing to cap
-            at_most = float(tau[rows] @ tau[rows]) / (4.0 * _HANDLE)
+            at_most = float(tau[rows] @ tau[rows]) / (4.0 * _LEVER)
             if J is None or at_most <= self._force_cap**2:
                 continue
             J_p = J[:3]
             gram = J_p @ J_p.T
-            gram.flat[::4] += _HANDLE
+            gram.flat[::4] += _LEVER
             F = np.linalg.solve(gram, J_p @ tau[rows])
             force = float(F @ F) ** 0.5
             if force > self._force_cap:

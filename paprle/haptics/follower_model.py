@@ -3,8 +3,8 @@
 Ĝ is a dead time and a first-order lag. The dead time is learnt, joint by joint, from
 free motion alone, and only within the share of the lag that the stability gate has
 counted. It stands still while a residual is larger than such an error of the lag could
-explain, or the gate holds the follower back; or it would learn a contact away
-(``safety.md``, lag-compensated feedback).
+explain, or while the gate holds the follower back: otherwise a contact would be taken
+for lag and vanish (``safety.md``, lag-compensated feedback).
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ import numpy as np
 from paprle.contracts.feedback_settings import RigSettings
 from paprle.contracts.types import Vec
 
-_ROOM = 2048  # chosen: 2 s of a gate of 1 kHz
-_RESIDUAL = 0.02  # ε [rad] chosen: 5 × the ripple of a simulated servo in free motion
-_MOVING = 0.1  # [rad/s] chosen: slower motion tells the lag from friction no more
+_N_COMMANDS = 2048  # chosen: 2 s of a gate of 1 kHz
+CONTACT_TOLERANCE = (
+    0.02  # ε [rad] chosen: 5 × the ripple of a simulated servo in free motion
+)
+_MOVING = 0.1  # [rad/s] chosen: in slower motion friction looks like lag
 _LEARNING = 1.0  # [1/s] chosen: lags change with load and temperature, in seconds
 _CALM_NS = 200_000_000  # chosen: longer than a follower rings after a contact
 _GAP_NS = 100_000_000  # spec: safety.md A1, T_stale
@@ -30,8 +32,8 @@ class FollowerModel:
     Attributes:
         q: Where the follower would be, shape (n,), [rad] or [m].
         dead_time: As learnt so far, shape (n,), [s].
-        is_free: Nothing has touched the joint's arm, or its gripper, for a while, as
-            far as it shows, shape (n,).
+        is_free: No contact was detected for a while on the joint's arm, or on its
+            gripper, shape (n,).
     """
 
     def __init__(
@@ -42,8 +44,8 @@ class FollowerModel:
         Args:
             rig: What is known of the follower's lag.
             joints: Names of its joints.
-            parts: Indices of joints that contact shows in together: an arm's, or a
-                gripper's. A joint of none stands for itself.
+            parts: Indices of joints that share contacts: those of an arm, or of a
+                gripper. A joint in none of them is judged alone.
         """
         n, usual = len(joints), (rig.dead_time, rig.time_constant)
         dead_time, tau = np.array([rig.lags.get(name, usual) for name in joints]).T
@@ -55,9 +57,9 @@ class FollowerModel:
         self.q = np.zeros(n)
         self.is_free = np.zeros(n, dtype=np.bool_)
         self._parts = [np.asarray(part, dtype=np.int64) for part in parts]
-        # each command stands twice, so that the newest _ROOM lie in one piece
-        self._times = np.zeros(2 * _ROOM)
-        self._commands = np.zeros((2 * _ROOM, n))
+        # each command stands twice, so that the newest _N_COMMANDS lie in one piece
+        self._times = np.zeros(2 * _N_COMMANDS)
+        self._commands = np.zeros((2 * _N_COMMANDS, n))
         self._joints = np.arange(n)
         self._newest = 0
         self._delayed = np.zeros(n)
@@ -67,7 +69,7 @@ class FollowerModel:
     def update(
         self, stamp_ns: int, q_cmd: Vec, meas_ns: int, q_meas: Vec, *, is_held: bool
     ) -> None:
-        """Advance to the newest measurement; does nothing without a newer one.
+        """Advance to the newest measurement; do nothing without a newer one.
 
         Args:
             stamp_ns: When the command was sent, [ns].
@@ -81,38 +83,38 @@ class FollowerModel:
                 self._restart(stamp_ns, q_cmd, meas_ns)
             return
         self._stamp_ns = stamp_ns
-        self._push(1e-9 * (stamp_ns - self._zero_ns), q_cmd)
+        self._append(1e-9 * (stamp_ns - self._zero_ns), q_cmd)
         if meas_ns > self._meas_ns:
             dt = 1e-9 * (meas_ns - self._meas_ns)
             self._meas_ns = meas_ns
             velocity = self._advance(1e-9 * (meas_ns - self._zero_ns), dt)
-            self._judge(q_meas, velocity, dt, is_held=is_held)
+            self._detect_contact(q_meas, velocity, dt, is_held=is_held)
 
     def _restart(self, stamp_ns: int, q_cmd: Vec, meas_ns: int) -> None:
-        """Forget the past: the command is taken to have stood where it is."""
+        """Forget the past: assume that the command has stood where it is."""
         self._zero_ns = min(stamp_ns, meas_ns) - _GAP_NS * 100
         self._stamp_ns, self._meas_ns = stamp_ns, meas_ns
         self._touched_ns[:], self.is_free[:] = meas_ns, False
         self._times[:] = 1e-9 * (stamp_ns - self._zero_ns) - 1e-3
-        self._times[0] = self._times[_ROOM] = 1e-9 * (stamp_ns - self._zero_ns)
+        self._times[0] = self._times[_N_COMMANDS] = 1e-9 * (stamp_ns - self._zero_ns)
         self._newest = 0
         self._commands[:] = q_cmd
         self.q, self._delayed = q_cmd.copy(), q_cmd.copy()
 
-    def _push(self, t: float, q_cmd: Vec) -> None:
-        self._newest = (self._newest + 1) % _ROOM
-        for at in (self._newest, self._newest + _ROOM):
+    def _append(self, t: float, q_cmd: Vec) -> None:
+        self._newest = (self._newest + 1) % _N_COMMANDS
+        for at in (self._newest, self._newest + _N_COMMANDS):
             self._times[at], self._commands[at] = t, q_cmd
 
     def _advance(self, t: float, dt: float) -> Vec:
-        """Follow the delayed command, which runs straight in between.
+        """Filter the delayed command, which is linear between two samples.
 
         ẏ = (u − y)/τ with u = u₀ + a s has y = u − a τ + (y₀ − u₀ + a τ) e^{−s/τ}.
 
         Returns:
             The velocity, shape (n,).
         """
-        begin, end = self._delayed, self._look_back(t - self.dead_time)
+        begin, end = self._delayed, self._interpolate_commands(t - self.dead_time)
         lag = (end - begin) * (self._tau / dt)
         before = self.q
         self.q = end - lag + (before - begin + lag) * np.exp(-dt / self._tau)
@@ -120,11 +122,18 @@ class FollowerModel:
         velocity: Vec = (self.q - before) / dt
         return velocity
 
-    def _look_back(self, t: Vec) -> Vec:
-        """Return each joint's command at a time of its own, shape (n,)."""
+    def _interpolate_commands(self, t: Vec) -> Vec:
+        """Return past commands, each joint's at a time t of its own, shape (n,).
+
+        Args:
+            t: Times by joint, shape (n,), [s]; those outside the memory are clamped.
+
+        Returns:
+            Linear interpolation between the commands before and after.
+        """
         first = self._newest + 1
-        times = self._times[first : first + _ROOM]
-        i = np.minimum(np.maximum(np.searchsorted(times, t), 1), _ROOM - 1)
+        times = self._times[first : first + _N_COMMANDS]
+        i = np.minimum(np.maximum(np.searchsorted(times, t), 1), _N_COMMANDS - 1)
         t_0, t_1 = times[i - 1], times[i]
         share = (t - t_0) / np.maximum(t_1 - t_0, 1e-9)
         share = np.minimum(np.maximum(share, 0.0), 1.0)
@@ -133,15 +142,17 @@ class FollowerModel:
         delayed: Vec = u_0 + share * (u_1 - u_0)
         return delayed
 
-    def _judge(self, q_meas: Vec, velocity: Vec, dt: float, *, is_held: bool) -> None:
-        """Tell free motion from contact, and learn from the former."""
+    def _detect_contact(
+        self, q_meas: Vec, velocity: Vec, dt: float, *, is_held: bool
+    ) -> None:
+        """Detect contact by the residual, and learn the dead time in free motion."""
         residual, speed = q_meas - self.q, np.abs(velocity)
-        is_met = np.abs(residual) > _RESIDUAL + self._spread * speed
-        is_met |= is_held
-        if is_met.any():
+        is_touched = np.abs(residual) > CONTACT_TOLERANCE + self._spread * speed
+        is_touched |= is_held
+        if is_touched.any():
             for part in self._parts:
-                is_met[part] = is_met[part].any()
-            self._touched_ns[is_met] = self._meas_ns
+                is_touched[part] = is_touched[part].any()
+            self._touched_ns[is_touched] = self._meas_ns
         self.is_free = self._meas_ns - self._touched_ns > _CALM_NS
         error = -residual * velocity / (velocity * velocity + _MOVING**2)
         learns = self.is_free & (speed > _MOVING)

@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from paprle.contracts.feedback_settings import RigSettings
 from paprle.contracts.types import GateState, Vec
-from paprle.gate.reasons import Reason, to_bits
 from paprle.haptics.follower_model import FollowerModel
 from paprle.haptics.joints import Part
 from paprle.haptics.mirror import JointMirror
+from paprle.haptics.reason_bits import HELD, NEAR
 from paprle.ipc.records import HeadCodec, Layout, Record, StatusHead
 
 Flags = npt.NDArray[np.bool_]
@@ -22,23 +22,9 @@ Flags = npt.NDArray[np.bool_]
 _PERIODS = 3.0  # spec: safety.md L3
 _PAUSE_NS = 250_000_000  # spec: safety.md L3: what is older stops the gate
 _LEARN = 0.1  # chosen: in ten periods a rate is known
-_NEAR = to_bits({Reason.CLEARANCE, Reason.UNVERIFIED})
-_HELD = _NEAR | to_bits(
-    {
-        Reason.POSITION,
-        Reason.VELOCITY,
-        Reason.ACCELERATION,
-        Reason.BLOCKED,
-        Reason.LAG,
-        Reason.QP_FAILED,
-        Reason.TOOL_SPEED,
-        Reason.SINGULARITY,
-    }
-)
-"""Reasons with which the gate holds a command back."""
 
 
-class Mirrored(NamedTuple):
+class FollowerInLeaderJoints(NamedTuple):
     """The follower in the leader's joints, shape (M,); NaN where nothing stands for it.
 
     Attributes:
@@ -85,15 +71,15 @@ class FollowerSide:
         self.clearance, self.is_near = math.inf, False
         self._is_finite = False
 
-    def take(self, status: Record) -> None:
-        """Copy a status, and let the model follow it."""
+    def update(self, status: Record) -> None:
+        """Copy a status, and advance the model to it."""
         self._status[()] = status
         head = self._codec.read(self._status)
         self._learn_period(head.stamp_ns - self._stamp_ns)
         self._stamp_ns, self._meas_ns = head.stamp_ns, head.meas_ns
         self._state = GateState(head.state)
         self.clearance = math.inf if math.isnan(head.clearance) else head.clearance
-        self.is_near = bool(head.reasons & _NEAR)
+        self.is_near = bool(head.reasons & NEAR)
         self._is_finite = bool(
             np.isfinite(self.q_gate).all() and np.isfinite(self.q_meas).all()
         )
@@ -103,18 +89,18 @@ class FollowerSide:
                 self.q_gate,
                 head.meas_ns,
                 self.q_meas,
-                is_held=bool(head.reasons & _HELD),
+                is_held=bool(head.reasons & HELD),
             )
 
     def _learn_period(self, passed_ns: int) -> None:
-        """Average the gate's period, which is the follower's; pauses are none."""
+        """Average the gate's period, which is the follower's; skip pauses."""
         if 0 < passed_ns <= _PAUSE_NS:
             share = _LEARN if self._period_ns else 1.0
             self._period_ns += share * (passed_ns - self._period_ns)
 
     def is_following(self, now_ns: int, stale_ns: int) -> bool:
-        """Whether the gate follows set-points, and both were heard of lately."""
-        # a slow follower may be as old as the gate lets it be
+        """Whether the gate follows set-points; status and measurement are fresh."""
+        # a slow follower's measurement may be as old as the gate lets it be
         oldest_ns = max(float(stale_ns), _PERIODS * self._period_ns)
         is_fresh = now_ns - self._stamp_ns <= stale_ns
         is_fresh = is_fresh and now_ns - self._meas_ns <= oldest_ns
@@ -123,21 +109,21 @@ class FollowerSide:
     def find_free(self) -> Flags:
         """Return whether nothing touches what the leader's joints drive, shape (M,).
 
-        An arm's joints tell for all of it, and a gripper for itself: what it holds is
-        no contact of the arm.
+        An arm is free when all its joints are; a gripper is judged alone, because what
+        it holds is no contact of the arm.
 
         Returns:
-            One flag a joint.
+            One flag for each joint.
         """
         is_free = np.ones(self._mirror.is_driven.size, dtype=np.bool_)
         for rows, columns in self._parts:
             is_free[rows] = self.model.is_free[columns].all()
         return is_free
 
-    def mirror(self) -> Mirrored:
-        """Carry it back to the leader's joints."""
+    def mirror(self) -> FollowerInLeaderJoints:
+        """Return the follower in the leader's joints."""
         positions = self._mirror.positions
-        return Mirrored(
+        return FollowerInLeaderJoints(
             positions(self.q_gate),
             positions(self.q_meas),
             positions(self.model.q),

@@ -1,9 +1,8 @@
-"""Makes laws that stand as they come as soft as a rig needs; see ``stability`` for F2.
+"""Scales the default gains of laws to what a rig can hold; see ``stability`` for F2.
 
-What somebody configured is taken as it is, or refused. Where joint drives joint, each
-joint is softened for itself, so that the weakest motor does not mute all others; where
-a pose drives, an arm's joints are softened together, because a spring at its eef must
-stay one.
+Gains that somebody configured are kept, or refused. Where joint drives joint, each
+joint has a scale of its own, so that the weakest motor does not mute all others; where
+a pose drives, an arm's joints share one, because a spring at its eef must stay one.
 """
 
 from __future__ import annotations
@@ -19,71 +18,71 @@ from paprle.haptics.stability import Delays, Margin, Springs, measure_margin
 
 Flags = npt.NDArray[np.bool_]
 
-_FIT = 0.9  # chosen: laws are softened to this share of what is stable
+_FIT = 0.9  # chosen: gains are scaled to this share of what is stable
 
 
 class Fit(NamedTuple):
     """How a limb's laws fit its damping.
 
     Attributes:
-        softness: What the softened laws' torques are multiplied by, shape (m,).
+        gain_scale: Factor on the torques of laws at their default gains, shape (m,).
         margin: How near to the bound all laws are then.
     """
 
-    softness: Vec
+    gain_scale: Vec
     margin: Margin
 
 
 def fit_laws(
     springs: Springs,
-    is_soft: Flags,
+    is_scalable: Flags,
     groups: Sequence[Vec],
     damping: Vec,
     joints: Sequence[str],
     delays: Delays,
 ) -> Fit:
-    """Soften a limb's laws as far as its damping needs.
+    """Scale a limb's laws down as far as its damping needs.
 
     Args:
         springs: Of all laws, over the limb's workspace.
-        is_soft: Which laws may be softened, shape (P,).
-        groups: Joints that are softened together; each joint in one.
+        is_scalable: Which laws may be scaled, shape (P,).
+        groups: Joints that share a scale; each joint is in one group.
         damping: Measured damping, shape (m,), [N·m·s/rad].
         joints: Names of the limb's joints.
         delays: What makes springs late.
 
     Returns:
-        How soft they had to be made, and how near to the bound they are.
+        The scales, and how near to the bound the laws are.
     """
-    softness = np.ones(damping.size)
+    gain_scale = np.ones(damping.size)
     for group in groups:
-        part, names = springs.take(group), [joints[i] for i in group]
-        hard, soft = (
+        part, names = springs.select(group), [joints[i] for i in group]
+        fixed, scalable = (
             measure_margin(part.mute(which), damping[group], names, delays).ratio
-            for which in (is_soft, ~is_soft)
+            for which in (is_scalable, ~is_scalable)
         )
         # λ_max of a sum is at most the sum of both
-        if 0.0 < soft < np.inf and hard + soft > _FIT:
-            softness[group] = max(_FIT - hard, 0.0) / soft
-    whole = _soften(springs, is_soft, softness)
+        if 0.0 < scalable < np.inf and fixed + scalable > _FIT:
+            gain_scale[group] = max(_FIT - fixed, 0.0) / scalable
+    whole = _scale_springs(springs, is_scalable, gain_scale)
     margin = measure_margin(whole, damping, joints, delays)
-    if margin.ratio > _FIT:  # what was configured couples joints (`gravity`): fit all
-        hard, soft = (
+    if margin.ratio > _FIT:  # configured laws couple joints (`gravity`): fit all
+        fixed, scalable = (
             measure_margin(whole.mute(which), damping, joints, delays).ratio
-            for which in (is_soft, ~is_soft)
+            for which in (is_scalable, ~is_scalable)
         )
-        if hard < np.inf and 0.0 < soft < np.inf:
-            softness *= min(max(_FIT - hard, 0.0) / soft, 1.0)
-        whole = _soften(springs, is_soft, softness)
+        if fixed < np.inf and 0.0 < scalable < np.inf:
+            gain_scale *= min(max(_FIT - fixed, 0.0) / scalable, 1.0)
+        whole = _scale_springs(springs, is_scalable, gain_scale)
         margin = measure_margin(whole, damping, joints, delays)
-    return Fit(softness, margin)
+    return Fit(gain_scale, margin)
 
 
-def _soften(springs: Springs, is_soft: Flags, softness: Vec) -> Springs:
-    """Return all laws, those that may be softened as soft as they are made."""
-    # within a group the factor is one; between groups nothing soft is stiff
-    root = np.sqrt(softness)
-    share = np.where(is_soft[:, None, None], root[:, None] * root, 1.0)
+def _scale_springs(springs: Springs, is_scalable: Flags, gain_scale: Vec) -> Springs:
+    """Return all springs, those of scalable laws multiplied by the scale."""
+    # within a group the factor is one; between groups scalable laws have no stiffness
+    root = np.sqrt(gain_scale)
+    share = np.where(is_scalable[:, None, None], root[:, None] * root, 1.0)
     return springs._replace(
         local=springs.local * share, delayed=springs.delayed * share
     )

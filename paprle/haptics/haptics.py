@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from paprle.contracts.feedback_settings import FeedbackSettings
 from paprle.contracts.plugins import FeedbackInput
@@ -18,10 +19,10 @@ from paprle.contracts.types import (
     Vec,
 )
 from paprle.haptics.arm import Arm
-from paprle.haptics.composer import Composer, Hand
+from paprle.haptics.composer import Composer, Handle, LawTorques
 from paprle.haptics.follower_side import FollowerSide
 from paprle.haptics.gain_scaling import fit_laws
-from paprle.haptics.inputs import Instant, make_input, sample_postures
+from paprle.haptics.inputs import HapticInput, make_input, sample_postures
 from paprle.haptics.joints import (
     LeaderJoints,
     find_parts,
@@ -29,6 +30,12 @@ from paprle.haptics.joints import (
     read_joints,
 )
 from paprle.haptics.mirror import NOWHERE, JointMirror, PoseMirror, find_links
+from paprle.haptics.render_states import (
+    Bounds,
+    RenderState,
+    Situation,
+    find_render_state,
+)
 from paprle.haptics.stability import (
     Delays,
     Margin,
@@ -43,9 +50,11 @@ from paprle.retargeting.pairing import Pairing, make_pairing
 from paprle.retargeting.state import Anchors
 from paprle.robot import RobotModel
 
+Flags = npt.NDArray[np.bool_]
+
 _LONGEST_DT = 0.02  # [s] chosen: no law integrates over a longer pause
 _DAMPING = frozenset({"damping", "friction"})
-"""Laws that are no spring: softer, they would not be more stable."""
+"""Laws that are no springs: scaled down, they would not be more stable."""
 _SILENT = frozenset({SessionState.STOPPED, SessionState.CLOSING})
 
 
@@ -57,12 +66,39 @@ class SessionNotice(NamedTuple):
         state: Its state.
         is_engaged: The leader drives.
         anchors: What engaging fixed; None where joint drives joint, and before.
+        limb_drives: Which limbs of the leader drive while it is engaged, shape
+            (n_limbs,); None: all of them.
     """
 
     stamp_ns: int
     state: SessionState
     is_engaged: bool
     anchors: Anchors | None = None
+    limb_drives: Flags | None = None
+
+
+class _Accepted(NamedTuple):
+    """What may be rendered to: a fresh sample with joints, and the session's notice."""
+
+    sample: LeaderSample
+    joints: JointState
+    session: SessionNotice
+
+
+class _Motion(NamedTuple):
+    """How the leader moves.
+
+    Attributes:
+        dq: Its velocity as measured, or else between samples, shape (M,), [rad/s].
+        dq_samples: Its velocity between the last two samples, shape (M,), [rad/s].
+        dt: Time between these samples, [s].
+        q_now: Where it is at this step, if it went on so, shape (M,), [rad].
+    """
+
+    dq: Vec
+    dq_samples: Vec
+    dt: float
+    q_now: Vec
 
 
 class Haptics:
@@ -73,8 +109,9 @@ class Haptics:
         joints: What is known of their joints.
         margins: How near to the bound of stability the laws are, by leader limb.
         composer: Caps, ramp and passivity.
-        follower: The follower, as the gate says.
-        softness: What torques of laws that stand as they come are multiplied by, (M,).
+        follower: The follower, by the gate's status.
+        gain_scale: Factor on the torques of laws at their default gains, shape (M,).
+        state: What the last step did.
         renders_undriven: Some law renders torques while the leader does not drive.
         n_bad: Steps in which a law returned something that is not finite.
     """
@@ -87,20 +124,20 @@ class Haptics:
         pairing: Pairing,
         layout: Layout,
     ) -> None:
-        """Make everything, and refuse laws that would not be stable.
+        """Make all parts; ``check_stability`` refuses laws that would not be stable.
 
         Args:
             settings: Section ``feedback``.
             robot: The follower's robot.
             leader: What the leader says of itself.
-            pairing: Who drives whom.
+            pairing: Who drives whom; limbs that other leaders drive are ignored.
             layout: What crosses process borders.
 
         Raises:
-            ConfigError: If they would not be (F2), or settings name what the leader
-                does not have; lists all problems.
+            ConfigError: If settings name what the leader does not have; lists all
+                problems.
         """
-        self._settings, self._pairing = settings, pairing
+        self._settings = settings
         # torques change with the leader's samples, and with the thread's steps
         self._rate = min(settings.rate, leader.rate)
         arms = {
@@ -108,10 +145,8 @@ class Haptics:
             for name, own in load_arms(leader).items()
         }
         self.limbs = list_limbs(leader, arms)
-        mirror = JointMirror(
-            find_links(robot, leader, pairing),
-            sum(len(limb.joint_names) for limb in self.limbs),
-        )
+        self._n_joints = [len(limb.joint_names) for limb in self.limbs]
+        mirror = JointMirror(find_links(robot, leader, pairing), sum(self._n_joints))
         parts = find_parts(self.limbs, robot, pairing)
         self.joints: LeaderJoints = read_joints(self.limbs, settings, robot, mirror)
         self._poses = [PoseMirror(robot, pairing, limb.name) for limb in self.limbs]
@@ -121,20 +156,22 @@ class Haptics:
         self.composer = Composer(settings, self.joints.caps, self.joints.damping)
         self.n_bad = 0
         self._stale_ns = round(1e9 * settings.stale_after)
+        self._bounds = Bounds(self._stale_ns, settings.overspeed)
         self._is_driven = np.where(mirror.is_driven, 0.0, np.nan)
-        self._before_ns, self._taken_ns = 0, 0
-        self._q_before, self._here = np.zeros((2, len(self.joints.names)))
+        self.state = RenderState.SILENT
+        self._step_ns, self._sample_ns = 0, 0
+        self._q_sample, self._q_now = np.zeros((2, len(self.joints.names)))
         self._states: list[list[Any]] = []
         self._restart_laws()
         self.margins: dict[str, Margin] = {}
-        self.softness = np.ones(len(self.joints.names))
-        self._is_soft = np.array([_is_soft(settings, law) for law in self._laws])
+        self.gain_scale = np.ones(len(self.joints.names))
+        self._is_scalable = np.array([_is_scalable(settings, k) for k in self._laws])
 
     def check_stability(self, scale: float = 1.0) -> None:
         """Measure the margins, and refuse what would not be stable.
 
-        Laws that stand as they come are made as soft as the rig needs; what somebody
-        configured is taken as it is, or refused.
+        Default gains are scaled down as far as the rig needs; gains that somebody
+        configured are kept, or refused.
 
         Args:
             scale: Of translations, follower over leader (``retarget.scale``); it counts
@@ -144,25 +181,25 @@ class Haptics:
             ConfigError: If a limb's laws are above the bound (F2).
         """
         delays = Delays.of(self._rate, self._settings.rig)
-        scale = scale if "relative" in self._pairing.rules else 1.0
         for limb, pose in zip(self.limbs, self._poses, strict=True):
+            factor = scale if pose.is_scaled else 1.0
             postures = sample_postures(
-                limb, self.joints, self._is_driven, scale if pose.is_driving else None
+                limb, self.joints, self._is_driven, factor if pose.is_driving else None
             )
-            softness, self.margins[limb.name] = fit_laws(
+            gain_scale, self.margins[limb.name] = fit_laws(
                 read_springs(self._laws, postures),
-                self._is_soft,
+                self._is_scalable,
                 limb.split(is_whole=pose.is_driving),
                 self.joints.damping[limb.rows],
                 limb.joint_names,
                 delays,
             )
-            self.softness[limb.rows] = softness
+            self.gain_scale[limb.rows] = gain_scale
         refuse_unstable(list(self.margins.values()), delays)
 
     @property
     def is_measured(self) -> bool:
-        """Whether all damping was measured; else it is a guess of the URDF."""
+        """Whether all damping was measured; else some of it is a guess of the URDF."""
         return bool(np.isfinite(self.joints.viscous).all())
 
     def describe(self) -> str:
@@ -170,10 +207,10 @@ class Haptics:
         laws = ", ".join(law.name for law in self._laws) or "none"
         worst = max((margin.ratio for margin in self.margins.values()), default=0.0)
         parts = [f"feedback: {laws}; at {worst:.0%} of what is stable"]
-        low, high = self.softness.min(), self.softness.max()
+        low, high = self.gain_scale.min(), self.gain_scale.max()
         if low < 1.0:
             both = f"{low:.0%}" if high - low < 0.01 else f"{low:.0%} to {high:.0%}"
-            parts.append(f"softened to {both} of their defaults")
+            parts.append(f"gains scaled to {both} of their defaults")
         if not self.is_measured:
             parts.append("the leader's damping is a guess")
         return ", ".join(parts)
@@ -194,109 +231,164 @@ class Haptics:
             status: The gate's newest status.
         """
         if status is not None:
-            self.follower.take(status)
-        state = self._find_state(now_ns, sample, session)
-        if state is None or sample is None or session is None:
+            self.follower.update(status)
+        accepted = self._accept(now_ns, sample, session)
+        motion = None if accepted is None else self._differentiate(now_ns, accepted)
+        self.state = self._find_state(now_ns, accepted, motion)
+        if self.state in {RenderState.SILENT, RenderState.STALLED}:
             self._fall_silent()
+        if accepted is None or motion is None:
             return {}
-        if now_ns - self._before_ns > self._stale_ns:
-            self._fall_silent()  # it stalled, the leader went limp: come in softly
-        is_first, self._before_ns = self._before_ns == 0, now_ns
-        dt = 1e-9 * (sample.stamp_ns - self._taken_ns)
-        is_driving = (
-            session.is_engaged
-            and sample.engaged
-            and self.follower.is_following(now_ns, self._stale_ns)
-        )
-        if not is_first and dt <= 0.0:  # nothing new: the torque stands
-            if not is_driving:
-                self.composer.stop_following()
+        self._step_ns = now_ns
+        drives = self._find_driving(now_ns, accepted)
+        if self.state is RenderState.STANDING:
+            self.composer.stop_reflecting(~self._spread(drives))
             return self._split(self.composer.tau)
-        moved = np.zeros(state.q.size) if is_first else (state.q - self._q_before) / dt
-        self._taken_ns, self._q_before = sample.stamp_ns, state.q
-        # what stood until now stood while the sample grew old, too
-        here = state.q + 1e-9 * (now_ns - sample.stamp_ns) * moved
-        went, self._here = here - self._here, here
-        if is_first:
+        moved = motion.q_now - self._q_now
+        self._remember(accepted, motion)
+        if self.state in {RenderState.FIRST, RenderState.STALLED}:
             return {}
-        self.composer.observe(went)
-        dq = moved if state.dq is None else state.dq
-        if not np.abs(dq).max() <= self._settings.overspeed:
-            self._restart_laws()
-            return self._split(self.composer.damp(np.nan_to_num(dq)))
-        now = Instant(
-            state.q,
-            dq,
-            min(dt, _LONGEST_DT),
-            is_driving,
-            session.anchors if is_driving else None,
-            self.follower.mirror(),
-            self.follower.clearance,
-            self.follower.is_near,
-            self.follower.find_free(),
-        )
-        return self._render(now, moved, dt, sample.limp_joints)
+        self.composer.observe(moved)
+        return self._render(accepted, motion, drives)
 
-    def _find_state(
+    def _accept(
         self, now_ns: int, sample: LeaderSample | None, session: SessionNotice | None
-    ) -> JointState | None:
-        """Return the leader's joints, if they are fresh and may be rendered to."""
+    ) -> _Accepted | None:
+        """Return what may be rendered to: fresh, valid, finite, and not stopped."""
         if sample is None or session is None or session.state in _SILENT:
             return None
-        state, age_ns = sample.leader_state, now_ns - sample.stamp_ns
+        joints, age_ns = sample.leader_state, now_ns - sample.stamp_ns
         if max(age_ns, now_ns - session.stamp_ns) > self._stale_ns:
             return None
-        if state is None or not sample.valid or state.q.size != len(self.joints.names):
+        n = len(self.joints.names)
+        if joints is None or not sample.valid or joints.q.size != n:
             return None
-        return state if np.isfinite(state.q).all() else None
+        if not np.isfinite(joints.q).all():
+            return None
+        return _Accepted(sample, joints, session)
+
+    def _differentiate(self, now_ns: int, accepted: _Accepted) -> _Motion:
+        """Return how the leader moves; at rest where there is nothing to compare."""
+        q, stamp_ns = accepted.joints.q, accepted.sample.stamp_ns
+        dt, dq = 1e-9 * (stamp_ns - self._sample_ns), np.zeros(q.size)
+        is_first = self._step_ns == 0 or now_ns - self._step_ns > self._stale_ns
+        if dt > 0.0 and not is_first:
+            dq = (q - self._q_sample) / dt
+        # the torque of the last step stood while this sample grew old, too
+        q_now = q + 1e-9 * (now_ns - stamp_ns) * dq
+        measured = accepted.joints.dq
+        return _Motion(dq if measured is None else measured, dq, dt, q_now)
+
+    def _find_state(
+        self, now_ns: int, accepted: _Accepted | None, motion: _Motion | None
+    ) -> RenderState:
+        """Return what this step does."""
+        if accepted is None or motion is None:
+            now = Situation(False, True, 0, 0, 0.0)
+        else:
+            now = Situation(
+                is_accepted=True,
+                was_silent=self._step_ns == 0,
+                since_step_ns=now_ns - self._step_ns,
+                since_sample_ns=accepted.sample.stamp_ns - self._sample_ns,
+                speed=float(np.abs(motion.dq).max()),
+            )
+        return find_render_state(now, self._bounds)
+
+    def _find_driving(self, now_ns: int, accepted: _Accepted) -> Flags:
+        """Return which of the leader's limbs drive the follower, shape (n_limbs,)."""
+        is_following = (
+            accepted.session.is_engaged
+            and accepted.sample.engaged
+            and self.follower.is_following(now_ns, self._stale_ns)
+        )
+        drives = np.full(len(self.limbs), is_following)
+        limb_drives = accepted.session.limb_drives
+        return drives if limb_drives is None else drives & limb_drives
+
+    def _remember(self, accepted: _Accepted, motion: _Motion) -> None:
+        self._sample_ns = accepted.sample.stamp_ns
+        self._q_sample, self._q_now = accepted.joints.q, motion.q_now
 
     def _fall_silent(self) -> None:
-        if self._before_ns:
+        """Let the leader go limp; everything comes in softly afterwards."""
+        if self._step_ns:
             self.composer.reset()
             self._restart_laws()
-        self._before_ns = 0
+        self._step_ns = 0
 
     def _render(
-        self, now: Instant, moved: Vec, dt: float, limp_joints: Collection[str]
+        self, accepted: _Accepted, motion: _Motion, drives: Flags
     ) -> Mapping[str, Vec]:
-        own, met = np.zeros((2, now.q.size))
-        if not (now.is_driving or self.renders_undriven):  # no law has anything to say
+        """Return the torques of a leader that moves."""
+        if self.state is RenderState.OVERSPEED:
             self._restart_laws()
-            return self._split(self.composer.compose(own, None, moved, dt, ()))
-        follower, hands = self.follower, []
-        q_robot = follower.q_gate, follower.q_meas, follower.model.q
-        for i, limb in enumerate(self.limbs):
-            at = None if limb.arm is None else limb.arm.place(now.q[limb.rows])
-            hands.append(Hand(limb.arm_rows, None if at is None else at.J_handle))
-            moves = NOWHERE
-            if at is not None and now.anchors is not None:
-                moves = self._poses[i].find(at, now.anchors, q_robot)
-            inputs = make_input(limb, self.joints, at, now, moves)
-            self._sum_laws(i, inputs, now, (own, met))
-        if not np.isfinite(own + met).all():
+            return self._split(self.composer.damp(np.nan_to_num(motion.dq)))
+        now = HapticInput(
+            q=accepted.joints.q,
+            dq=motion.dq,
+            dt=min(motion.dt, _LONGEST_DT),
+            in_leader_joints=self.follower.mirror(),
+            clearance=self.follower.clearance,
+            is_near=self.follower.is_near,
+            is_free=self.follower.find_free(),
+        )
+        if not (drives.any() or self.renders_undriven):  # no law has anything to say
+            self._restart_laws()
+            nothing = np.zeros(now.q.size)
+            idle = LawTorques(nothing, nothing, self._spread(drives))
+            return self._split(
+                self.composer.compose(idle, motion.dq_samples, motion.dt, ())
+            )
+        wanted, handles = self._sum_laws(now, drives, accepted.session.anchors)
+        if not np.isfinite(wanted.leader + wanted.reflected).all():
             self.n_bad += 1
             self._fall_silent()
             return {}
+        limp_joints = accepted.sample.limp_joints
         if limp_joints:  # torque that is not rendered must not count as energy
             is_limp = np.isin(self.joints.names, list(limp_joints))
-            own[is_limp] = met[is_limp] = 0.0
-        wanted = met if now.is_driving else None
-        return self._split(self.composer.compose(own, wanted, moved, dt, hands))
+            wanted.leader[is_limp] = wanted.reflected[is_limp] = 0.0
+        return self._split(
+            self.composer.compose(wanted, motion.dq_samples, motion.dt, handles)
+        )
 
     def _sum_laws(
-        self, i: int, inputs: FeedbackInput, now: Instant, sums: tuple[Vec, Vec]
+        self, now: HapticInput, drives: Flags, anchors: Anchors | None
+    ) -> tuple[LawTorques, list[Handle]]:
+        """Evaluate all laws for all limbs."""
+        leader, reflected = np.zeros((2, now.q.size))
+        follower, handles = self.follower, []
+        q_robot = follower.q_gate, follower.q_meas, follower.model.q
+        for i, limb in enumerate(self.limbs):
+            at = None if limb.arm is None else limb.arm.place(now.q[limb.rows])
+            handles.append(Handle(limb.arm_rows, None if at is None else at.J_handle))
+            moves, pose = NOWHERE, self._poses[i]
+            if at is not None and anchors is not None and drives[i] and pose.is_driving:
+                moves = pose.find(at, anchors, q_robot)
+            inputs = make_input(limb, self.joints, at, now, moves)
+            self._add_laws(i, inputs, (leader, reflected), is_driving=bool(drives[i]))
+        return LawTorques(leader, reflected, self._spread(drives)), handles
+
+    def _add_laws(
+        self, i: int, inputs: FeedbackInput, sums: tuple[Vec, Vec], *, is_driving: bool
     ) -> None:
-        """Add what the laws ask of a limb to the sums, the leader's own and the met."""
+        """Add the laws' torques of one limb to the leader and the reflected torques."""
         states, rows = self._states[i], self.limbs[i].rows
-        softness = self.softness[rows]
+        gain_scale = self.gain_scale[rows]
         for k, (_, law, weight) in enumerate(self._laws):
-            if law.needs_follower and not now.is_driving:
+            if law.needs_follower and not is_driving:
                 states[k] = law.initial()
                 continue
             tau, states[k] = law.compute(inputs, states[k])
-            if self._is_soft[k]:
-                tau = tau * softness
+            if self._is_scalable[k]:
+                tau = tau * gain_scale
             sums[law.needs_follower][rows] += weight * tau
+
+    def _spread(self, by_limb: Flags) -> Flags:
+        """Return for each joint what holds for its limb, shape (M,)."""
+        spread: Flags = np.repeat(by_limb, self._n_joints)
+        return spread
 
     def _restart_laws(self) -> None:
         self._states = [[law.law.initial() for law in self._laws] for _ in self.limbs]
@@ -316,8 +408,8 @@ def make_laws(settings: FeedbackSettings) -> tuple[Weighted, ...]:
     return tuple(laws)
 
 
-def _is_soft(settings: FeedbackSettings, law: Weighted) -> bool:
-    """Whether a law stands as it comes, and renders something stiff."""
+def _is_scalable(settings: FeedbackSettings, law: Weighted) -> bool:
+    """Whether a law has its default gains, and renders something stiff."""
     config = getattr(settings.laws, law.name)
     return bool(config == type(config)()) and law.name not in _DAMPING
 

@@ -1,4 +1,4 @@
-"""What a law is given: of one instant, or of the postures stability is judged in."""
+"""What laws are given: at one instant, or in the postures stability is judged in."""
 
 from __future__ import annotations
 
@@ -11,25 +11,22 @@ import numpy.typing as npt
 from paprle.contracts.plugins import FeedbackInput
 from paprle.contracts.types import Vec
 from paprle.haptics.arm import Posture
-from paprle.haptics.follower_side import Mirrored
+from paprle.haptics.follower_side import FollowerInLeaderJoints
 from paprle.haptics.joints import LeaderJoints, LeaderLimb
 from paprle.haptics.mirror import NOWHERE, Displacements
-from paprle.retargeting.state import Anchors
 
 _N_POSTURES = 64  # chosen: with a factor of two in hand, the worst of so many will do
 _TURN = np.pi  # [rad] chosen: how far joints without limits are tried to each side
 
 
-class Instant(NamedTuple):
-    """One instant, for all limbs.
+class HapticInput(NamedTuple):
+    """One instant of both sides, for all limbs.
 
     Attributes:
         q: The leader's joints, shape (M,), [rad].
         dq: Their velocities, shape (M,), [rad/s].
         dt: Time since the last step, [s].
-        is_driving: The leader drives the follower.
-        anchors: What engaging fixed, where its pose does.
-        mirrored: The follower in the leader's joints.
+        in_leader_joints: The follower in the leader's joints.
         clearance: Smallest clearance, [m].
         is_near: The gate keeps clear of something.
         is_free: Nothing touches what the joint drives, shape (M,).
@@ -38,9 +35,7 @@ class Instant(NamedTuple):
     q: Vec
     dq: Vec
     dt: float
-    is_driving: bool
-    anchors: Anchors | None
-    mirrored: Mirrored
+    in_leader_joints: FollowerInLeaderJoints
     clearance: float
     is_near: bool
     is_free: npt.NDArray[np.bool_]
@@ -50,19 +45,27 @@ def make_input(
     limb: LeaderLimb,
     joints: LeaderJoints,
     at: Posture | None,
-    now: Instant,
+    now: HapticInput,
     moves: Displacements = NOWHERE,
 ) -> FeedbackInput:
-    """Return what the laws are given for one limb."""
-    rows, mirrored = limb.rows, now.mirrored
+    """Return what the laws are given for one limb.
+
+    Args:
+        limb: The limb.
+        joints: What is known of all joints.
+        at: Its posture; None without kinematics.
+        now: The instant.
+        moves: Displacements at its eef.
+    """
+    rows, there = limb.rows, now.in_leader_joints
     return FeedbackInput(
         q=now.q[rows],
         dq=now.dq[rows],
         n_arm=limb.n_arm,
-        q_gate=mirrored.gate[rows],
-        q_follower=mirrored.follower[rows],
-        q_model=mirrored.model[rows],
-        tau_follower=mirrored.tau[rows],
+        q_gate=there.gate[rows],
+        q_follower=there.follower[rows],
+        q_model=there.model[rows],
+        tau_follower=there.tau[rows],
         dx_gate=moves.gate,
         dx_follower=moves.follower,
         dx_model=moves.model,
@@ -103,18 +106,26 @@ def sample_postures(
     is_posed = limb.arm is not None and scale is not None
     moves = Displacements(*np.zeros((3, 6))) if is_posed else NOWHERE
     # efforts are measured by some; whether this one does is not known yet
-    mirrored = Mirrored(is_driven, is_driven, is_driven, is_driven)
+    in_leader_joints = FollowerInLeaderJoints(
+        is_driven, is_driven, is_driven, is_driven
+    )
     q_all = np.zeros(len(joints.names))
     is_free = np.zeros(len(joints.names), dtype=np.bool_)
     found = []
     for q in np.random.default_rng(0).uniform(low, high, (_N_POSTURES, m)):
         q_all[rows] = q
-        now = Instant(
-            q_all.copy(), q_all, 0.0, True, None, mirrored, np.inf, False, is_free
+        now = HapticInput(
+            q=q_all.copy(),
+            dq=q_all,
+            dt=0.0,
+            in_leader_joints=in_leader_joints,
+            clearance=np.inf,
+            is_near=False,
+            is_free=is_free,
         )
         at = None if limb.arm is None else limb.arm.place(q)
         gradient = None if limb.arm is None else limb.arm.gravity_gradient(q)
-        inputs = make_input(limb, joints, at, now, moves)
         s = 1.0 if scale is None else scale
-        found.append(dataclasses.replace(inputs, scale=s, gravity_gradient=gradient))
+        inputs = make_input(limb, joints, at, now, moves._replace(scale=s))
+        found.append(dataclasses.replace(inputs, gravity_gradient=gradient))
     return found

@@ -78,7 +78,10 @@ class JointMirror:
 
 
 def find_links(robot: RobotModel, leader: LeaderInfo, pairing: Pairing) -> list[Link]:
-    """Return what drives what, joint by joint; grippers too, in every mode."""
+    """Return what drives what, joint by joint; grippers too, in every mode.
+
+    Limbs of the robot that other leaders drive are left out.
+    """
     starts, at = {}, 0
     for name in leader.limbs:
         starts[name] = at
@@ -136,17 +139,50 @@ NONE.setflags(write=False)
 NOWHERE = Displacements(NONE, NONE, NONE)
 
 
+class CarryBack(NamedTuple):
+    """How displacements of a follower limb come back to the leader limb that drives it.
+
+    Attributes:
+        is_by_pose: Into the axes of the leader's eef; else joint by joint.
+        is_scaled: Motion is relative, so that ``retarget.scale`` counts.
+    """
+
+    is_by_pose: bool
+    is_scaled: bool
+
+
+def find_carry_back(pairing: Pairing, limb: str) -> CarryBack:
+    """Return it for one limb of the follower: nothing else here asks how it is driven.
+
+    Args:
+        pairing: Who drives whom.
+        limb: A limb of the follower.
+    """
+    rule = RULES[pairing.limbs[limb].rule]
+    return CarryBack(rule.carry_back == "pose", rule.begins_at_command)
+
+
 class PoseMirror:
-    """The limbs of the robot that one limb of the leader drives by its pose."""
+    """The limbs of the robot that one limb of the leader drives by its pose.
+
+    Attributes:
+        is_driving: There are some.
+        is_scaled: ``retarget.scale`` counts for one of them.
+    """
 
     def __init__(self, robot: RobotModel, pairing: Pairing, leader_limb: str) -> None:
         names = list(robot.limbs)
+        ways = {
+            name: find_carry_back(pairing, name)
+            for name, _ in pairing.list_driven(leader_limb)
+        }
         self._limbs: list[tuple[int, Limb]] = [
             (names.index(name), robot.limbs[name])
-            for name, _ in pairing.list_driven(leader_limb)
-            if RULES[pairing.limbs[name].rule].carry_back == "pose"
+            for name, way in ways.items()
+            if way.is_by_pose
         ]
         self.is_driving = bool(self._limbs)
+        self.is_scaled = any(way.is_scaled for way in ways.values())
 
     def find(
         self, at: Posture, anchors: Anchors, q_robot: tuple[Vec, Vec, Vec]

@@ -12,6 +12,7 @@ periods, so that a spring let go of cannot spend in one swing what it does not h
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from paprle.contracts.types import Vec
 
@@ -34,14 +35,14 @@ class Passivity:
     """
 
     def __init__(self, alpha_max: Vec) -> None:
+        m = alpha_max.size
         self._alpha_max = alpha_max
-        self.n_damped = np.zeros(alpha_max.size, dtype=np.int64)
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget all energy: nothing is rendered."""
-        m = self._alpha_max.size
+        self.n_damped = np.zeros(m, dtype=np.int64)
         self.energy, self.share = np.full(m, _START), np.ones(m)
+
+    def reset(self, joints: npt.NDArray[np.bool_]) -> None:
+        """Forget the energy of these joints, shape (M,): nothing is rendered there."""
+        self.energy[joints], self.share[joints] = _START, 1.0
 
     def observe(self, tau: Vec, moved: Vec) -> None:
         """Count what the torque that stood over the last interval took and gave.

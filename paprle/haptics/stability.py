@@ -128,8 +128,8 @@ class Springs(NamedTuple):
     added: Vec
     filters: Vec
 
-    def take(self, joints: Vec) -> Springs:
-        """Return those of some joints alone."""
+    def select(self, joints: Vec) -> Springs:
+        """Return the springs of some joints."""
         rows, columns = np.ix_(joints, joints)
         return self._replace(
             local=self.local[..., rows, columns],
@@ -139,7 +139,7 @@ class Springs(NamedTuple):
         )
 
     def mute(self, laws: npt.NDArray[np.bool_]) -> Springs:
-        """Return them without the stiffness of some laws; their damping stays."""
+        """Return all springs without the stiffness of some laws; damping stays."""
         return self._replace(
             local=np.where(laws[:, None, None], 0.0, self.local),
             delayed=np.where(laws[:, None, None], 0.0, self.delayed),
@@ -149,7 +149,7 @@ class Springs(NamedTuple):
 def read_springs(
     laws: Sequence[Weighted], postures: Sequence[FeedbackInput]
 ) -> Springs:
-    """Ask all laws what they are, in every posture."""
+    """Collect stiffness and damping of all laws in every posture."""
     n, p, m = len(postures), len(laws), postures[0].q.size
     local, delayed = np.zeros((2, n, p, m, m))
     damping = np.zeros((n, p, m))
@@ -241,12 +241,14 @@ def refuse_unstable(margins: Sequence[Margin], delays: Delays) -> None:
     Raises:
         ConfigError: With every limb that is above it, its numbers, and what to lower.
     """
-    problems = [_say(margin, delays) for margin in margins if not margin.ratio <= 1.0]
+    problems = [
+        _describe(margin, delays) for margin in margins if not margin.ratio <= 1.0
+    ]
     if problems:
         raise ConfigError(problems)
 
 
-def _say(margin: Margin, delays: Delays) -> str:
+def _describe(margin: Margin, delays: Delays) -> str:
     if margin.B <= 0.0:
         what, blame = (
             (f"{margin.lost:.3g} cancelled", "the shares of feedback.laws.friction")

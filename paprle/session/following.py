@@ -111,7 +111,7 @@ class Following:
         if self.state is None:
             state = self._begin(sample, q_cmd, now_ns)
         else:
-            state = self._change_drivers(self.state, sample, q_cmd, dq_cmd)
+            state = self._change_drivers(self.state, sample, q_cmd, dq_cmd, command_age)
         self.state = state
         target = self._retargeting.retarget(sample, state, q_cmd, advice)
         self._measure_periods(sample, state)
@@ -119,8 +119,8 @@ class Following:
         q_des, dq_des = solution.q_des, np.empty(len(self.q_des))
         if self._catching:
             self._catch_up(q_des)
-        if self._braking:
-            self._brake(q_des, q_cmd, dq_cmd, command_age)
+        for i in self._braking:  # the IK would draw them to the command
+            q_des[self._joints[i]] = self.q_des[self._joints[i]]
         # A sample seen twice says nothing new, and the gate goes on along the last
         # velocity; otherwise two loops of nearly equal rates would beat.
         compute_velocities(
@@ -176,7 +176,12 @@ class Following:
         return state
 
     def _change_drivers(
-        self, state: RetargetState, sample: SampleView, q_cmd: Vec, dq_cmd: Vec
+        self,
+        state: RetargetState,
+        sample: SampleView,
+        q_cmd: Vec,
+        dq_cmd: Vec,
+        age: float,
     ) -> RetargetState:
         """Let limbs brake that lost their driver, and those begin that found one."""
         self.changed = changed = self.drivers.choose(
@@ -187,7 +192,7 @@ class Following:
         for i, choice in changed.items():
             own = self._joints[i]
             if choice < 0:
-                self.q_des[own] = q_cmd[own]
+                self.q_des[own] = self._find_stop(own, q_cmd, dq_cmd, age)
                 self._braking.add(i)
                 continue
             self._braking.discard(i)
@@ -225,16 +230,17 @@ class Following:
             else:
                 q_des[j] = self.q_des[j] + math.copysign(most, step)
 
-    def _brake(self, q_des: Vec, q_cmd: Vec, dq_cmd: Vec, age: float) -> None:
-        """Ask limbs that nobody drives for where full braking ends."""
-        for i in self._braking:
-            own = self._joints[i]
-            q_des[own] = self.q_des[own]
-            v = dq_cmd[own]
-            if is_standing(v, _STANDING):
-                continue
-            A = self._robot.ddq_max[own]
-            q_des[own] = q_cmd[own] + v * age + 0.5 * v * np.abs(v) / A
+    def _find_stop(self, own: Ints, q_cmd: Vec, dq_cmd: Vec, age: float) -> Vec:
+        """Return where full braking of these joints ends, shape (n_l,), [rad].
+
+        It is found once, when the limb is let go: a place that was found anew each tick
+        from the command that runs to it could run ahead of it for ever.
+        """
+        v = dq_cmd[own]
+        stop: Vec = (
+            q_cmd[own] + v * age + 0.5 * v * np.abs(v) / self._robot.ddq_max[own]
+        )
+        return stop
 
     def _speed_up(self) -> None:
         """Let limbs that have met their leader move as fast as they may."""

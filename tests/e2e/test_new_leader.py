@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 import numpy as np
+import pages
 import pytest
-import wave_leader
 from product import measure, run_live
 
 from paprle.ipc.process import WORKSPACE
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.process, pytest.mark.timed]
 def test_the_leader_of_the_page_drives_a_live_session_to_its_end(tmp_path):
     folder, out = tmp_path / "site", tmp_path / "out"
     folder.mkdir()
-    wave_leader.install(folder)
+    pages.install("adding_a_leader", folder)
     path = os.pathsep.join([str(folder), str(WORKSPACE)])
 
     done = run_live(

@@ -17,8 +17,7 @@ from paprle.contracts.types import (
     SessionState,
     readonly,
 )
-from paprle.haptics.composer import Composer
-from paprle.haptics.composer import Hand as Handle
+from paprle.haptics.composer import Composer, Handle, LawTorques
 from paprle.haptics.haptics import SessionNotice, make_haptics
 from paprle.haptics.thread import FeedbackThread, Sources
 from paprle.hosts.plan import make_leader, make_robot
@@ -190,19 +189,18 @@ def test_lost_packets_are_a_late_status_and_no_more():
     assert rig.tau[0] == pytest.approx(-0.15, rel=0.05)
 
 
-@pytest.mark.parametrize("own", [0.0, 0.5, 1.0])
-def test_the_force_at_the_handle_is_capped(own):
+@pytest.mark.parametrize("leader_share", [0.0, 0.5, 1.0])
+def test_the_force_at_the_handle_is_capped(leader_share):
     """Whoever asks for it, the follower or the leader's own laws."""
     asked = np.array([3.0, 4.0])
     settings = make_settings(RIG, options={"handle_force": 5.0})
     composer = Composer(settings, np.full(2, 100.0), np.full(2, 0.1))
     J = np.zeros((6, 2))
     J[0, 0], J[1, 1] = 0.25, 0.25
+    drives = np.full(2, leader_share < 1.0)
+    wanted = LawTorques(leader_share * asked, (1.0 - leader_share) * asked, drives)
     for _ in range(1000):
-        tau = composer.compose(
-            own * asked, None if own == 1.0 else (1.0 - own) * asked, np.zeros(2),
-            0.0025, [Handle(slice(0, 2), J)],
-        )  # fmt: skip
+        tau = composer.compose(wanted, np.zeros(2), 0.0025, [Handle(slice(0, 2), J)])
 
     assert np.linalg.norm(tau) / 0.25 == pytest.approx(5.0, rel=0.02)
     assert tau[1] / tau[0] == pytest.approx(4.0 / 3.0)

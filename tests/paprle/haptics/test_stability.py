@@ -256,12 +256,12 @@ def test_a_scale_counts_where_motion_is_relative_alone(mode):
     layout = make_layout(robot.info, leader)
     settings = make_settings({}, task_tracking={})
     parts = settings, robot, leader, resolved.retarget, layout
-    haptics, softness = make_haptics(*parts), []
+    haptics, gain_scale = make_haptics(*parts), []
     for scale in (1.0, 3.0):
         haptics.check_stability(scale)
-        softness.append(haptics.softness[0])
+        gain_scale.append(haptics.gain_scale[0])
 
-    assert (softness[0] == softness[1]) == (mode == "absolute")
+    assert (gain_scale[0] == gain_scale[1]) == (mode == "absolute")
 
 
 def test_a_law_that_stands_as_it_comes_makes_room_for_what_was_configured():
@@ -275,11 +275,11 @@ def test_a_law_that_stands_as_it_comes_makes_room_for_what_was_configured():
     ).haptics
 
     assert alone.margins["arm"].ratio == pytest.approx(0.9)
-    assert 0.0 < beside.softness[0] < alone.softness[0] < 1.0
+    assert 0.0 < beside.gain_scale[0] < alone.gain_scale[0] < 1.0
     assert beside.margins["arm"].ratio == pytest.approx(0.9)
 
 
-def test_what_was_configured_may_couple_joints_that_are_softened_one_by_one():
+def test_configured_laws_may_couple_joints_that_are_scaled_one_by_one():
     """An arm's own weight does: joint by joint there was room, in all there was not."""
     weight = "feedback.laws.gravity.share=0.4"
     rig = ("leader=puppeteer_piper", "follower=piper", "env=kinematic", weight)
@@ -290,7 +290,7 @@ def test_what_was_configured_may_couple_joints_that_are_softened_one_by_one():
     haptics = make_haptics(resolved.feedback, robot, info, resolved.retarget, layout)
 
     assert 0.5 < haptics.margins["arm"].ratio < 0.9 + 1e-9
-    assert haptics.softness.max() > 0.0
+    assert haptics.gain_scale.max() > 0.0
 
 
 def test_added_damping_makes_room_but_never_as_much_as_if_it_were_the_motors():
@@ -321,11 +321,11 @@ def test_with_added_damping_nothing_diverges_whatever_the_inertia(part, inertia)
 
 
 @pytest.mark.parametrize("k_follower", [0.3, 30.0])
-def test_what_somebody_configured_is_refused_and_never_softened(k_follower):
+def test_gains_that_somebody_configured_are_refused_and_never_scaled(k_follower):
     settings = make_settings({"damping": B}, tracking={"k_follower": k_follower})
     if k_follower < 1.0:
         settings = make_settings({"damping": 0.2}, tracking={"k_follower": k_follower})
-        assert np.all(FeelRig(settings).haptics.softness == 1.0)
+        assert np.all(FeelRig(settings).haptics.gain_scale == 1.0)
     else:
         with pytest.raises(ConfigError, match="joint1: expected 2"):
             FeelRig(settings)

@@ -15,6 +15,8 @@ MIX = ("leader=mix", *PIPER)
 MIX += ("leaders.left.type=autopilot", "leaders.file.type=offline")
 RECORDED = ("record.dir=out",)
 TOLD = ("observers.ros={}",)
+SEEN = ("advisors.tags.type=markers", "advisors.tags.poses=cell.yaml")
+SEEN += ("cameras.front.type=pictures", "cameras.front.folder=taken")
 PAGE = WORKSPACE / "docs/architecture.md"
 
 
@@ -38,8 +40,16 @@ def test_goodbyes_go_from_the_leaders_over_the_gate_to_the_recorder():
     assert names == ["leader", "gate", "recorder", "observer:ros"]
 
 
+def test_each_advisor_and_each_camera_is_a_process_that_nobody_waits_for():
+    rows = [r for r in list_roles(resolve((*ALONE, *SEEN))) if ":" in r.name]
+
+    assert [row.name for row in rows] == ["camera:front", "advisor:tags"]
+    assert all(row.if_lost is IfLost.WARN for row in rows)
+    assert "frames:front" in rows[1].reads
+
+
 def test_everything_that_is_read_is_written_by_the_session_or_one_process():
-    roles = list_roles(resolve((*MIX, *RECORDED, *TOLD)))
+    roles = list_roles(resolve((*MIX, *RECORDED, *TOLD, *SEEN)))
     written = [port for role in roles for port in role.writes]
     sessions = {"setpoint", "tick", "feedback", "anchors", "session_ring"}
 
@@ -85,7 +95,7 @@ def test_the_gate_or_its_stand_in_have_the_same_ports(words):
 
 
 def test_the_page_shows_the_table():
-    resolved = resolve((*MIX, *RECORDED, *TOLD))
+    resolved = resolve((*MIX, *RECORDED, *TOLD, *SEEN))
     lines = [
         "| process | reads | writes | begins after | when it dies |",
         "|---|---|---|---|---|",

@@ -1,14 +1,17 @@
-"""What a feedback law is given, and how steep it says it is."""
+"""The contract of a feedback law: what it is given, and what it owes."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from paprle.contracts.types import Vec
+
+State = TypeVar("State")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,3 +94,50 @@ class Stiffness(NamedTuple):
 
     local: Vec
     delayed: Vec
+
+
+class FeedbackLaw(ABC, Generic[State]):
+    """A pure law from what both sides do to what the operator feels.
+
+    It is constructed from its validated config, which extends ``LawSettings``. No I/O,
+    no thread, no clock: its memory is the state that it returns.
+
+    Attributes:
+        needs_follower: It renders the follower, so it is silent unless the leader
+            drives, and its energy is watched. Others render the leader itself.
+        velocity_lag: Time constant with which it filters the velocity that it damps,
+            [s].
+    """
+
+    needs_follower: ClassVar[bool] = True
+    velocity_lag: float = 0.0
+
+    def __init__(self, config: Any) -> None:
+        self.config = config
+
+    @abstractmethod
+    def initial(self) -> State:
+        """Return the state before the first call."""
+
+    @abstractmethod
+    def compute(self, inputs: FeedbackInput, state: State) -> tuple[Vec, State]:
+        """Return leader torques, shape (m,), [N·m], finite, and the next state."""
+
+    def stiffness(self, inputs: FeedbackInput) -> Stiffness:
+        """Return its stiffness in a posture; no less than −∂tau/∂q may ever be.
+
+        The core adds up those of all laws over the leader's workspace and refuses what
+        the leader's damping cannot hold (F2). Of the inputs, ``q``, ``n_arm``,
+        ``gain_squared``, ``scale``, ``J`` and ``gravity_gradient`` say something here,
+        and NaN elsewhere says that it is never given.
+        """
+        zero = np.zeros((inputs.q.size, inputs.q.size))
+        return Stiffness(zero, zero)
+
+    def damping(self, inputs: FeedbackInput) -> Vec:
+        """Return what it adds to the leader's damping, shape (m,), [N·m·s/rad].
+
+        Negative where it cancels friction. What is added is counted as late as the loop
+        is, and behind ``velocity_lag``.
+        """
+        return np.zeros(inputs.q.size)
