@@ -25,7 +25,7 @@ BOUND = 0.8
 def find_refusal(*, arm, opening):
     """What is said when the leader's first joint is off by that much."""
     layout = make_layout(PIPER.info, LEADER)
-    retargeting = Retargeting(PIPER, LEADER, RetargetSettings())
+    retargeting = Retargeting(PIPER, LEADER, RetargetSettings(mode="joints"))
     motion = Motion(PIPER, retargeting, GateSettings(), layout)
     status = np.zeros((), dtype=layout.status)
     status["q_cmd"] = PIPER.home
