@@ -34,7 +34,9 @@ def find_refusal(*, arm, opening):
     command = LimbCommand(q=q, opening=opening)
     view = SampleView(layout)
     sample = LeaderSample(stamp_ns=0, seq=0, limbs={"arm": command})
-    view.update(pack_sample(layout, sample))
+    record = pack_sample(layout, sample)
+    view.update(record)
+    motion.leaders.update([record], 0)
     return motion.find_start_refusal(view, BOUND)
 
 
