@@ -14,9 +14,15 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import to_jsonable_python
 
-from paprle.config.fields import BOUNDS, FieldInfo, members, read_fields, read_item
+from paprle.config.fields import (
+    BOUNDS,
+    FieldInfo,
+    members,
+    read_fields,
+    read_item,
+    to_plain,
+)
 from paprle.config.layers import (
     COMMAND_LINE,
     CommandLine,
@@ -88,7 +94,7 @@ def check_made(settings: Any, section: str) -> None:
     Raises:
         ConfigError: With everything that is wrong in them.
     """
-    data = to_jsonable_python(settings, fallback=_to_plain)
+    data = to_plain(settings, _to_list)
     problems: list[str] = []
     places = Places([Layer("in Python", {section: {}})])
     validate(type(settings), data, section, places, problems)
@@ -96,7 +102,7 @@ def check_made(settings: Any, section: str) -> None:
         raise ConfigError(problems)
 
 
-def _to_plain(value: Any) -> Any:
+def _to_list(value: Any) -> Any:
     """Return what an array holds; of anything else what would be refused."""
     return value.tolist() if hasattr(value, "tolist") else str(value)
 

@@ -8,7 +8,7 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -62,7 +62,8 @@ def read_fields(cls: Any) -> Mapping[str, FieldInfo]:
 @lru_cache(maxsize=256)
 def _read_fields(cls: Any) -> Mapping[str, FieldInfo]:
     hints = _resolve_hints(cls)
-    return {f.name: read_hint(hints[f.name]) for f in dataclasses.fields(cls)}
+    fields = dataclasses.fields(cls)
+    return {find_key(cls, f.name): read_hint(hints[f.name]) for f in fields}
 
 
 def _resolve_hints(cls: Any) -> dict[str, Any]:
@@ -127,9 +128,9 @@ def read_defaults(cls: type[Any]) -> Tree:
     defaults: Tree = {}
     for f in dataclasses.fields(cls):
         if f.default is not dataclasses.MISSING:
-            defaults[f.name] = to_jsonable_python(f.default)
+            defaults[find_key(cls, f.name)] = to_plain(f.default)
         elif f.default_factory is not dataclasses.MISSING:
-            defaults[f.name] = to_jsonable_python(f.default_factory())
+            defaults[find_key(cls, f.name)] = to_plain(f.default_factory())
     return defaults
 
 
@@ -147,10 +148,33 @@ def to_yaml(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def to_plain(settings: Any) -> Tree:
-    """Return a settings object as plain values that JSON can hold."""
-    plain: Tree = to_jsonable_python(settings)
-    return plain
+def to_plain(settings: Any, fallback: Callable[[Any], Any] | None = None) -> Any:
+    """Return settings as plain values that JSON can hold, by the keys of files.
+
+    Args:
+        settings: An object of a settings class, or what one holds.
+        fallback: What to do with values that JSON has no word for.
+
+    Returns:
+        Plain values; raises where there is no ``fallback``.
+    """
+    if dataclasses.is_dataclass(settings) and not isinstance(settings, type):
+        cls = type(settings)
+        names = [f.name for f in dataclasses.fields(cls)]
+        pairs = {find_key(cls, name): getattr(settings, name) for name in names}
+        return {key: to_plain(value, fallback) for key, value in pairs.items()}
+    if isinstance(settings, Mapping):
+        return {str(k): to_plain(value, fallback) for k, value in settings.items()}
+    if isinstance(settings, (tuple, list)):
+        return [to_plain(value, fallback) for value in settings]
+    return to_jsonable_python(settings, fallback=fallback)
+
+
+def find_key(cls: Any, name: str) -> str:
+    """Return the key that a field of a settings class has in files."""
+    config = getattr(cls, "__pydantic_config__", {})
+    rename: Callable[[str], str] | None = config.get("alias_generator")
+    return name if rename is None else rename(name)
 
 
 def members(hint: Any) -> tuple[Any, ...]:

@@ -100,6 +100,17 @@ def test_it_crosses_a_process_border_whole(root):
     assert values["leaders"]["draw"]["config"]["size"] == 0.07
 
 
+def test_a_rule_of_a_limb_crosses_a_process_border(root):
+    words = ("retarget.limbs.arm.rule=relative", "retarget.limbs.arm.from=draw.hand")
+    resolved = resolve((*TRIPLE, *PAIR, *words), root)
+
+    again = Resolved.from_dict(json.loads(json.dumps(resolved.to_dict())))
+
+    assert again.retarget.limbs["arm"].from_ == "draw.hand"
+    assert again == resolved
+    assert "from: draw.hand" in explain(resolved)
+
+
 def test_the_only_leader_keeps_its_plain_keys(root):
     resolved = resolve(("leader=autopilot", *TRIPLE[1:]), root)
 

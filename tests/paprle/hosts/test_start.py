@@ -25,7 +25,7 @@ BOUND = 0.8
 def find_refusal(*, arm, opening):
     """What is said when the leader's first joint is off by that much."""
     layout = make_layout(PIPER.info, LEADER)
-    retargeting = Retargeting(PIPER, LEADER, RetargetSettings())
+    retargeting = Retargeting(PIPER, LEADER, RetargetSettings(mode="joints"))
     motion = Motion(PIPER, retargeting, GateSettings(), layout)
     status = np.zeros((), dtype=layout.status)
     status["q_cmd"] = PIPER.home
@@ -34,7 +34,9 @@ def find_refusal(*, arm, opening):
     command = LimbCommand(q=q, opening=opening)
     view = SampleView(layout)
     sample = LeaderSample(stamp_ns=0, seq=0, limbs={"arm": command})
-    view.update(pack_sample(layout, sample))
+    record = pack_sample(layout, sample)
+    view.update(record)
+    motion.leaders.update([record], 0)
     return motion.find_start_refusal(view, BOUND)
 
 
