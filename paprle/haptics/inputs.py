@@ -126,6 +126,6 @@ def sample_postures(
         at = None if limb.arm is None else limb.arm.place(q)
         gradient = None if limb.arm is None else limb.arm.gravity_gradient(q)
         s = 1.0 if scale is None else scale
-        inputs = make_input(limb, joints, at, now, moves, s)
+        inputs = make_input(limb, joints, at, now, moves._replace(scale=s))
         found.append(dataclasses.replace(inputs, gravity_gradient=gradient))
     return found

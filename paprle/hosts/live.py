@@ -43,7 +43,7 @@ from paprle.ipc.loop import DeadlineLoop, freeze_garbage, request_realtime, thaw
 from paprle.ipc.ports import name_port
 from paprle.ipc.records import Record, Request, Stream
 from paprle.retargeting.anchor_record import pack_anchors
-from paprle.session.output import Output
+from paprle.session.core import Output
 
 _START_TIMEOUT = 60.0  # [s] chosen: a cold start of MuJoCo on a slow disk
 _CLOSE_TIMEOUT = 5.0  # [s] chosen: braking and closing the episode; a park adds its own
@@ -327,6 +327,8 @@ class LiveSession:
         if code == 0 or (code is None and not was_ready and self._has_quit()):
             return  # the operator gave up on one that was still starting
         if spec.if_lost is IfLost.WARN:
+            self._lost[spec.name] = self._children.describe_death(spec.name)
+            self._status_line.tell(spec.loss + self._lost[spec.name])
             return
         self._exit_code = self._exit_code or LOST
         if not self._trouble:

@@ -19,6 +19,7 @@ import tempfile
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -135,7 +136,9 @@ def spawn(
     Returns:
         The child, still starting.
     """
-    start = _fork if can_fork() else _execute
+    _, _, instance = name.partition(":")
+    title = f"{module} {instance}".rstrip()
+    start = partial(_fork, title) if can_fork() else _execute
     read_end, write_end = os.pipe()
     try:
         text = json.dumps(payload)
@@ -149,7 +152,7 @@ def spawn(
 
 
 def _fork(
-    module: str, text: str, fds: dict[str, int], has_input: bool
+    title: str, module: str, text: str, fds: dict[str, int], has_input: bool
 ) -> ForkedProcess:
     """Start a role that shares what this process has imported (decision 0022)."""
 
@@ -157,7 +160,7 @@ def _fork(
         main = import_module(module).main  # a driver is imported by its role alone
         return _host(main, Role(json.loads(text), fds))
 
-    return fork(module, run, fds.values(), has_input=has_input)
+    return fork(title, run, fds.values(), has_input=has_input)
 
 
 def _execute(

@@ -111,7 +111,7 @@ def test_ctrl_c_ends_any_state_cleanly(type_at, tmp_path, state):
 @pytest.mark.parametrize("phase", ["spawning", "opening"])
 def test_ctrl_c_during_start_up_leaves_nothing_behind(type_at, phase):
     session = type_at(*KEYBOARD)
-    while find_child(session.process.pid, "paprle.hosts.gate") is None:
+    while find_child(session.process.pid, "gate") is None:
         assert session.process.poll() is None
         time.sleep(0.005)
     if phase == "opening":

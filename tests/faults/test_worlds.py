@@ -9,13 +9,12 @@ from __future__ import annotations
 import signal
 import time
 
-import numpy as np
-import piper_rig
 import pytest
 import ros_rig
+from emulated_arms import CanArm, RosArm
 from ros_rig import need_dds
 from running import SLACK, RunningSession
-from worlds import BESIDE, WORLDS, Arrived, judge_arrived
+from worlds import BESIDE, WORLDS, judge_arrived
 
 PERIOD = 0.005
 FAST = 0.1  # [rad/s] an arm that has to brake
@@ -43,44 +42,6 @@ MOTION = ("leader=autopilot", "leader.size=0.1", "leader.speed=0.25")
 
 pytest.importorskip("piper_sdk")
 pytestmark = [pytest.mark.process, pytest.mark.nightly, pytest.mark.timeout(200)]
-
-
-class RosArm:
-    """The robot behind ROS."""
-
-    def __init__(self, world, folder, env):
-        self.env, self.robot = env, ros_rig.load_robot("piper")
-        self.topic = "/arm_controller/joint_trajectory"
-        words = ["robot=piper", "transport=dds", "interface=loopback"]
-        words.append(f"domain={ros_rig.choose_domain()}")
-        if world == "ros1":
-            self.topic, words = "/arm_controller/command", words[:1]
-            words.append("transport=rospy")
-        self.rig = ros_rig.EmulatedRos(folder / "robot.jsonl", *words, env=env)
-        self.args = [*self.rig.endpoint["overrides"], "follower=piper", f"env={world}"]
-        self.kill, self.end, self.hurt = self.rig.kill, self.rig.end, self.rig.switch
-
-    def read(self):
-        got = ros_rig.Received(self.rig, self.robot, self.topic)
-        speeds = np.abs(got.find_speeds()).max(axis=1)
-        return Arrived(self.topic, got.ids, got.t_ns, got.q), got.motion_ns[1:], speeds
-
-
-class CanArm:
-    """The robot on its own bus."""
-
-    def __init__(self, folder):
-        self.env, self.robot = {}, ros_rig.load_robot("piper")
-        self.rig = piper_rig.EmulatedPiper(folder)
-        self.args = self.rig.args
-        self.kill, self.end, self.hurt = self.rig.kill, self.rig.end, self.rig.do
-
-    def read(self):
-        record = self.rig.read()
-        eps = float(piper_rig.QUANTUM[0])
-        q = record.commands[:, :6]
-        arrived = Arrived("can", list(range(6)), record.stamps, q, eps)
-        return arrived, record.state_stamps, np.abs(record.dq).max(axis=1)
 
 
 @pytest.fixture(scope="module")

@@ -16,22 +16,20 @@ from paprle.ipc.process import WORKSPACE
 from paprle.oracle import Limits, check_commands
 from paprle.recording.reader import Episode
 
-MODULES = {
-    "gate": "paprle.hosts.gate",
-    "leader": "paprle.hosts.leader",
-    "recorder": "paprle.hosts.recorder",
-}
 SLACK = 0.02  # [s] safety.md amendments: shared CI machines
 
 
-def find_child(parent: int, module: str) -> int | None:
+def find_child(parent: int, role: str) -> int | None:
+    """Return the process of a role by its name in the table of processes."""
+    kind, _, instance = role.partition(":")
+    title = f"paprle.hosts.{kind} {instance}".rstrip()
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             words = entry.read_bytes().split(b"\0")
             stat = (entry.parent / "stat").read_text().rsplit(")", 1)[1].split()
         except OSError:
             continue
-        if module.encode() in words and int(stat[1]) == parent:
+        if title.encode() in words and int(stat[1]) == parent:
             return int(entry.parent.name)
     return None
 
@@ -72,7 +70,7 @@ class RunningSession:
         end = time.monotonic() + timeout
         while time.monotonic() < end and len(self.pids) <= len(names):
             for name in names:
-                pid = find_child(self.process.pid, MODULES[name])
+                pid = find_child(self.process.pid, name)
                 if pid is not None:
                     self.pids[name] = pid
             assert self.process.poll() is None, self.text()

@@ -1,0 +1,346 @@
+"""What happened in a tick: one method for each state of the session.
+
+A decision looks at the situation of its tick and says which event of the table of
+states it found; it moves no state and sends nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from paprle.contracts.settings import SessionSettings
+from paprle.contracts.types import Actions, GateState, LeaderInfo, SessionState
+from paprle.gate.reason_text import describe_reasons, name_reasons
+from paprle.gate.reasons import Reason
+from paprle.ipc.records import SampleView
+from paprle.session.episode import EpisodeLog
+from paprle.session.motion import Motion
+from paprle.session.states import EPISODE_STATES, Event
+
+GATE_SILENCE_NS = 250_000_000  # spec: safety.md K2
+_STALL_NS = 30_000_000_000  # chosen: longer than any start and any gap in a recording
+# Python 3.11 takes 0.1 µs to find a member of an enum, and a tick needs ten
+_ENGAGED, _STOPPED = SessionState.ENGAGED, SessionState.STOPPED
+_CLOSING = SessionState.CLOSING
+_GATE_HOLDS, _GATE_STOPPED = GateState.HOLD, GateState.STOPPED
+_MOVING_STATES = frozenset({_ENGAGED, _CLOSING})
+_CLEARING = 0.3  # [s] chosen: several periods of the slowest gate
+
+
+class Situation(NamedTuple):
+    """What a decision may look at beside leaders, motion and episodes.
+
+    Attributes:
+        now_ns: Monotonic time, [ns].
+        state: State of the session.
+        entered_ns: When it was entered, [ns].
+        gate: State of the gate.
+        is_gate_silent: It has said nothing for too long (K2).
+        stood_ns: When this machine stood still last, [ns].
+        asked: What the operator asked for since the last tick.
+        n_quits: How often the operator asked to quit so far.
+    """
+
+    now_ns: int
+    state: SessionState
+    entered_ns: int
+    gate: GateState
+    is_gate_silent: bool
+    stood_ns: int
+    asked: Actions
+    n_quits: int
+
+
+class Decisions:
+    """Finds the event of each tick, and the words for it.
+
+    Attributes:
+        note: What the operator should know or do next.
+        end_reason: Why the session ends, once it does.
+        n_resets: How often the operator cleared a stop so far.
+    """
+
+    def __init__(
+        self,
+        settings: SessionSettings,
+        leader: LeaderInfo,
+        motion: Motion,
+        episodes: EpisodeLog,
+        *,
+        is_interactive: bool,
+    ) -> None:
+        self.note = ""
+        self.end_reason = ""
+        self.n_resets = 0
+        self.motion, self.leaders, self.episodes = motion, motion.leaders, episodes
+        self._settings = settings
+        self._leader = leader
+        self._is_interactive = is_interactive
+        self._needs_press = False
+        self._was_engaged = False
+        self._cleared_ns: int | None = None
+        self._has_seen_stop = False
+        self._is_park_over = False
+        self._home_note = ""
+        self._now = Situation(
+            0, SessionState.INIT, 0, GateState.DISARMED, False, 0, Actions(), 0
+        )
+        self._deciders: dict[SessionState, Callable[[], Event | None]] = {
+            SessionState.INIT: self._decide_init,
+            SessionState.HOMING: self._decide_slow_move,
+            SessionState.WAITING: self._decide_waiting,
+            SessionState.ALIGNING: self._decide_aligning,
+            SessionState.ENGAGED: self._decide_engaged,
+            SessionState.CLUTCHED: self._decide_clutched,
+            SessionState.RESETTING: self._decide_slow_move,
+            SessionState.STOPPED: self._decide_stopped,
+        }
+
+    def enter(self, state: SessionState, event: Event) -> None:
+        """Note that the session goes over to another state by an event."""
+        if state is _STOPPED:
+            self._has_seen_stop, self._cleared_ns = False, None
+            self.note = self._describe_stop()
+        self._was_engaged = True  # a deliberate press is an edge after this
+        if state is _ENGAGED or event is Event.RESET:
+            self.note = ""
+
+    def decide(self, situation: Situation) -> Event | None:
+        """Return what happened in this tick, by the table of states; None: nothing."""
+        self._now = situation
+        if self._now.asked.quit and self._now.state is not _CLOSING:
+            self.end_reason = self.end_reason or "quit"
+            return Event.QUIT
+        if self._now.state is _CLOSING and self._now.asked.stop:
+            self._is_park_over = True
+        if self._now.asked.discard and self._now.state not in EPISODE_STATES:
+            self.episodes.discard(self._now.now_ns)
+        has_stopped = self._now.gate is _GATE_STOPPED or bool(self._now.asked.stop)
+        if has_stopped and self._now.state is not _STOPPED:
+            return Event.STOP
+        decide = self._deciders.get(self._now.state)
+        event = None if decide is None else decide()
+        return self._find_stall() if event is None else event
+
+    def _find_stall(self) -> Event | None:
+        """End a session that waits for what nobody is there to do."""
+        if (
+            self._now.now_ns - self._now.entered_ns < _STALL_NS
+            or self._now.state in _MOVING_STATES
+        ):
+            return None
+        if self._is_interactive or self._leader.is_human or self.motion.has_plan:
+            return None
+        self.end_reason = "stalled"
+        self.note = self.note or "the gate did not get ready"
+        return Event.QUIT
+
+    def _decide_init(self) -> Event | None:
+        return Event.READY if self._now.gate is GateState.READY else None
+
+    def _decide_slow_move(self) -> Event | None:
+        blocked = self.motion.plan_home(self._settings.speed)
+        if blocked:
+            self._home_note = f"not at home: {blocked}"
+            return Event.ABORT
+        return Event.ARRIVED if self.motion.has_arrived else None
+
+    def _decide_waiting(self) -> Event | None:
+        limit = self._settings.episodes
+        sample = self.leaders.sample
+        is_done = limit is not None and self.episodes.number >= limit
+        if is_done or self.leaders.is_exhausted:
+            self.end_reason = "done"
+            return Event.QUIT
+        obstacle = self._find_obstacle(sample)
+        self.note = "; ".join(filter(None, (self._home_note, obstacle)))
+        if obstacle or sample is None:
+            return None
+        self._home_note = ""
+        self.episodes.begin(self._now.now_ns)
+        return Event.START
+
+    def _find_obstacle(self, sample: SampleView | None) -> str:
+        """What keeps an episode from starting (S1); empty when nothing does."""
+        if sample is None or not self.leaders.is_usable:
+            return "waiting for the leader"
+        if self._now.gate is not GateState.READY or not self.motion.is_standing:
+            return "waiting for the follower"
+        if not self._leader.is_human:
+            is_asked = self.leaders.asks_to_start
+            return "" if is_asked else "waiting for the leader's start signal"
+        if not (self.leaders.asks_to_start or self._now.asked.engage):
+            return f"{self._press} to start"
+        return self.motion.find_start_refusal(sample, self._settings.start_bound)
+
+    @property
+    def _press(self) -> str:
+        """What a person does to engage."""
+        ways = (self._leader.engage_hint, "press Enter")
+        return ", or ".join(filter(None, ways))
+
+    def _decide_aligning(self) -> Event | None:
+        if self._has_ended():
+            return Event.END
+        if self._is_disengaged():
+            return Event.DISENGAGE
+        blocked = self.motion.plan_alignment(
+            self.leaders.get_sample(), self._settings.speed
+        )
+        if not blocked:
+            return Event.ALIGNED if self.motion.has_arrived else None
+        return self._give_up_aligning(blocked)
+
+    def _give_up_aligning(self, blocked: str) -> Event:
+        """A person may move clear; without one, waiting would last for ever."""
+        self.note = f"cannot align: {blocked}"
+        self.episodes.end("cannot align", self._now.now_ns)
+        if self._leader.is_human:
+            return Event.ABORT
+        self.end_reason = "cannot align"
+        return Event.QUIT
+
+    def _decide_engaged(self) -> Event | None:
+        if self._has_ended():
+            return Event.END
+        if self._now.asked.engage:
+            self.note = f"paused; {self._press} to go on"
+            self._needs_press = True
+            return Event.DISENGAGE
+        return Event.DISENGAGE if self._is_disengaged() else None
+
+    def _decide_clutched(self) -> Event | None:
+        if self._has_ended():
+            return Event.END
+        sample = self.leaders.sample
+        has_pressed = bool(self._now.asked.engage)
+        if sample is not None and sample.valid:  # tracking come back is no press (A5)
+            has_pressed |= sample.engaged and not self._was_engaged
+            self._was_engaged = sample.engaged
+        is_usable = self.leaders.is_usable
+        if not is_usable:
+            self._needs_press = self._leader.is_human
+        elif has_pressed:  # a press during silence is not one after it (S3)
+            self._needs_press = False
+        is_free = self._now.gate is GateState.READY and self.motion.is_standing
+        may_go = is_usable if self._leader.is_human else self.leaders.is_steady
+        if self._needs_press or not is_free or not may_go:
+            return None
+        if self._is_too_far():
+            self._needs_press = True
+            return None
+        return Event.REALIGN if self.motion.needs_alignment else Event.REENGAGE
+
+    def _is_too_far(self) -> bool:
+        """Whether a person would re-engage from too far away (S1); says so."""
+        if not self._leader.is_human:
+            return False
+        bound = self._settings.start_bound
+        refusal = self.motion.find_start_refusal(self.leaders.get_sample(), bound)
+        self.note = refusal or self.note
+        return bool(refusal)
+
+    def _has_ended(self) -> bool:
+        """Whether operator, leader or time end the episode; notes why."""
+        is_asked = bool(self._now.asked.next_episode or self._now.asked.discard)
+        if is_asked:
+            self.episodes.end(
+                "next", self._now.now_ns, is_discarded=bool(self._now.asked.discard)
+            )
+        elif self.leaders.asks_to_end(self._now.now_ns):
+            self.episodes.end("end signal", self._now.now_ns)
+        elif self.episodes.lasts_longer(self._settings.duration, self._now.now_ns):
+            self.episodes.end("time is up", self._now.now_ns)
+        return self.episodes.is_ending
+
+    def _is_disengaged(self) -> bool:
+        """Whether the gate holds or the leader is lost; then a person must press."""
+        is_lost = not self._has_leader() or self._now.is_gate_silent
+        if not is_lost and self._now.gate is not _GATE_HOLDS:
+            return False
+        # a standstill of ours or the gate's is no silence of the operator's (S3)
+        stood = 1 << Reason.STALLED
+        if self._now.now_ns - self._now.stood_ns < GATE_SILENCE_NS:
+            stood |= 1 << Reason.COMMAND_STALE | 1 << Reason.STATE_STALE
+        is_hiccup = not is_lost and not self.motion.latched & ~stood
+        self._needs_press = self._leader.is_human and not is_hiccup
+        holds = f"the gate holds: {describe_reasons(self.motion.latched)}"
+        self.note = "leader lost" if is_lost else holds
+        if self._now.is_gate_silent:
+            self.note = "the gate was silent"
+        if self._needs_press:
+            again = (
+                self._leader.engage_hint or "let go and engage again, or press Enter"
+            )
+            self.note += f"; {again}"
+        return True
+
+    def _has_leader(self) -> bool:
+        """Whether anybody drives, or while aligning may drive."""
+        drivers = self.motion.following.drivers
+        if self._now.state is not _ENGAGED:
+            return self.leaders.is_usable
+        drivers.update()
+        return drivers.is_any_driving
+
+    def _decide_stopped(self) -> Event | None:
+        why = self._describe_stop()
+        if not self._is_interactive:
+            self.end_reason, self.note = "stopped", why
+            return Event.QUIT
+        is_held = self._leader.is_human and self.leaders.is_usable
+        first = "let go of the leader, then " if is_held else ""
+        if self._cleared_ns is None or self._now.gate is _GATE_STOPPED:
+            self.note = f"stopped: {why}; {first}press c to clear"
+        if self._now.asked.clear and not is_held:
+            self.n_resets += 1
+            self._cleared_ns = self._now.now_ns
+        if self._now.asked.stop:
+            self._cleared_ns = None  # stop while clearing: the last word counts
+        self._has_seen_stop |= self._now.gate is _GATE_STOPPED
+        is_ready = self._now.gate is GateState.READY
+        # READY may also be the gate's state from before it was told to stop
+        is_reset = is_ready and self._has_seen_stop and self._cleared_ns is not None
+        return Event.RESET if is_reset else None
+
+    def name_end(self, event: Event) -> str:
+        """Return why an episode ends by this event, for its recording."""
+        if event is Event.STOP:
+            return self._name_stop()
+        return self.end_reason or event.name.lower()
+
+    def _name_stop(self) -> str:
+        if self._now.gate is not _GATE_STOPPED:
+            return "stopped: operator_stop"
+        named = name_reasons(self.motion.latched, self.motion.stop_reason)
+        return f"stopped: {named}"
+
+    def _describe_stop(self) -> str:
+        if self._now.gate is not _GATE_STOPPED:
+            return "operator_stop"
+        return describe_reasons(self.motion.latched, self.motion.stop_reason)
+
+    def drive_closing(self) -> bool:
+        """Brake to rest, park if asked and possible; True when that is done."""
+        if self.episodes.is_ending:
+            return False
+        can_park = (
+            self._settings.close_policy == "park"
+            and self._now.gate in {GateState.READY, GateState.ENGAGED}
+            and self._now.n_quits < 2
+            and not self._is_park_over
+        )
+        if not can_park:
+            self.motion.drop_plan()
+            return self.motion.is_standing or self._now.gate is GateState.DISARMED
+        return bool(self.motion.plan_home(self._settings.speed)) or (
+            self.motion.has_arrived
+        )
+
+    def is_clearing(self, now_ns: int) -> bool:
+        """Whether the operator has just cleared the stop: time for the gate to see."""
+        return (
+            self._cleared_ns is not None
+            and now_ns - self._cleared_ns <= _CLEARING * 1e9
+        )
