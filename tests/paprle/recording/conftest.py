@@ -77,6 +77,7 @@ ARM_LEADER = replace(
         )
     },
 )
+OBJECTS = ("block", "cup")
 LEADERS = {"pose": POSE_LEADER, "joints": JOINT_LEADER, "arms": ARM_LEADER}
 
 
@@ -128,6 +129,7 @@ def make_ticks(layout: Layout, n: int, seed: int = 0) -> np.ndarray:
     sample = ticks["sample"]
     sample["stamp_ns"] = stamps - 1_234_567
     sample["seq"] = np.arange(n) // 2
+    sample["limb_ns"] = sample["stamp_ns"][:, None]
     ticks["has_sample"] = True
     if layout.leader.emits == "joints":
         for row, limb in enumerate(layout.leader.limbs):
@@ -157,12 +159,12 @@ def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
 
 @pytest.fixture
 def layout(robot, leader):
-    return make_layout(robot, leader)
+    return make_layout(robot, leader, OBJECTS)
 
 
 @pytest.fixture
 def header(robot, leader):
-    return make_header(robot, leader)
+    return make_header(robot, leader) | {"objects": list(OBJECTS)}
 
 
 def write_episode(path: Path, layout: Layout, header: dict, n: int, flush_every=4):

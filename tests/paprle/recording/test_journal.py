@@ -151,6 +151,18 @@ def test_target_leaves_out_what_is_absent(recorded):
     np.testing.assert_array_equal(poses, ticks["target"][present, 0])
 
 
+def test_poses_of_objects_come_back_by_name(recorded):
+    path, _, gates, _ = recorded
+
+    objects = Episode.open(path).objects
+
+    assert list(objects) == ["block", "cup"]
+    t_ns, poses = objects["cup"]
+    present = ~np.isnan(gates["objects"][:, 1]).all(axis=1)
+    np.testing.assert_array_equal(t_ns, gates["meas_ns"][present])
+    np.testing.assert_array_equal(poses, gates["objects"][present, 1])
+
+
 def test_existing_file_is_never_overwritten(recorded, layout, header):
     before = recorded[0].read_bytes()
 
