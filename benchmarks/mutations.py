@@ -127,6 +127,9 @@ def _find_inside(tree: ast.Module) -> set[int]:
                 )
                 if not is_text and not isinstance(part, ast.FunctionDef):
                     inside |= {id(n) for n in ast.walk(part)}
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef) and _is_compiled_only(function):
+            inside -= {id(n) for n in ast.walk(function)}  # those in it, too
     for part in ast.walk(tree):
         hints = (getattr(part, name, None) for name in ("annotation", "returns"))
         left_out = [hint for hint in hints if hint is not None]
