@@ -150,7 +150,7 @@ class Bench:
         written = self.follower.written_ns
         self.status.write(status)
         output.tick.tobytes()
-        pack_feedback(output.feedback)
+        pack_feedback(output.feedback, self.core.motion.driver)
         end = time.perf_counter_ns()
         parts = posted - begin, written - posted
         return (*parts, sum(parts), end - written)

@@ -58,6 +58,15 @@ def merge_leaders(infos: Mapping[str, LeaderInfo]) -> LeaderInfo:
     )
 
 
+def list_rows(infos: Mapping[str, LeaderInfo]) -> dict[str, range]:
+    """Return the places of each leader's limbs among those of all, by name."""
+    rows, first = dict[str, range](), 0
+    for name, info in infos.items():
+        rows[name] = range(first, first + len(info.limbs))
+        first += len(info.limbs)
+    return rows
+
+
 def split_leaders(info: LeaderInfo) -> Iterator[tuple[str, LeaderInfo]]:
     """Yield each leader of a group by name; the only one by ``ALONE``."""
     yield from info.parts.items() if info.parts else [(ALONE, info)]

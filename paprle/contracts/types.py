@@ -250,6 +250,8 @@ class Feedback:
         state: The session's state.
         episode: Number of the episode, counted from 0.
         is_engaged: The leader's motion drives the follower at this moment.
+        drives: Which of its limbs do, in the order of ``LeaderInfo.limbs``; None: all
+            of them while ``is_engaged``.
         tau: Torques to render by leader limb, arm joints and then the gripper's, at
             the joints of its URDF, [N·m]; empty when there are none.
         cues: What the follower meets, for leaders that show or sound it.
@@ -260,6 +262,7 @@ class Feedback:
     state: SessionState
     episode: int
     is_engaged: bool
+    drives: tuple[bool, ...] | None = None
     tau: Mapping[str, Vec] = field(default_factory=dict)
     cues: Cues = Cues()
     rumble: float = 0.0

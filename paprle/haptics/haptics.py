@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paprle.contracts.feedback_settings import FeedbackSettings
+from paprle.contracts.leader_group import ALONE
 from paprle.contracts.plugins import FeedbackInput
 from paprle.contracts.settings import RetargetSettings
 from paprle.contracts.types import (
@@ -414,15 +415,16 @@ def _is_scalable(settings: FeedbackSettings, law: Weighted) -> bool:
     return bool(config == type(config)()) and law.name not in _DAMPING
 
 
-def make_haptics(
+def make_haptics(  # noqa: PLR0913, PLR0917 - all that a session knows of a leader
     settings: FeedbackSettings,
     robot: RobotModel,
     leader: LeaderInfo,
     retarget: RetargetSettings,
     layout: Layout,
     through: RobotModel | None = None,
+    name: str = ALONE,
 ) -> Haptics:
-    """Make the feedback of a session, refused where it would not be stable.
+    """Make the feedback of one leader, refused where it would not be stable.
 
     Args:
         settings: Section ``feedback``.
@@ -431,6 +433,7 @@ def make_haptics(
         retarget: How the two are paired.
         layout: What crosses process borders.
         through: The robot that ``retarget.through`` names.
+        name: Which of several leaders it is; ``leader`` is then all of them as one.
 
     Returns:
         Everything but a thread.
@@ -440,6 +443,7 @@ def make_haptics(
             does not have; lists all problems.
     """
     pairing = make_pairing(robot, leader, retarget, load_arms(leader, through))
-    haptics = Haptics(settings, robot, leader, pairing, layout)
+    own = leader.parts.get(name, leader)
+    haptics = Haptics(settings, robot, own, pairing.of_leader(name), layout)
     haptics.check_stability(retarget.scale)
     return haptics

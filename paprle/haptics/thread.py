@@ -101,7 +101,13 @@ class FeedbackThread(threading.Thread):
         view = None
         if told is not None:
             anchors = self._sources.anchors()
-            view = SessionNotice(told.stamp_ns, told.state, told.is_engaged, anchors)
+            view = SessionNotice(
+                told.stamp_ns,
+                told.state,
+                told.is_engaged,
+                anchors,
+                None if told.drives is None else np.array(told.drives),
+            )
         status = self._sources.status()
         news = None if status is self._status else status
         self._status = status

@@ -11,13 +11,12 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from paprle.contracts.leader_group import ALONE
 from paprle.contracts.plugins import Leader
 from paprle.contracts.types import Feedback
 from paprle.haptics.cues import CueSource
 from paprle.hosts.factories import list_objects, make_leader, read_payload
 from paprle.hosts.roles import split_name
-from paprle.ipc.feedback_record import FEEDBACK, unpack_feedback
+from paprle.ipc.feedback_record import make_feedback_dtype, unpack_feedback
 from paprle.ipc.loop import DeadlineLoop, freeze_garbage, request_realtime
 from paprle.ipc.mailbox import Mailbox, Newest
 from paprle.ipc.ports import name_port
@@ -32,8 +31,6 @@ _NO_FEEDBACK = (
     "feedback: off, and the leader is limp: its follower is on another host (link.peer)"
 )
 
-_NOT_IN_A_GROUP = "feedback: off, and the leader is limp: it is one of several"
-
 
 class LeaderHost:
     """One leader and its shared memory."""
@@ -47,8 +44,13 @@ class LeaderHost:
         self._samples = Mailbox(
             self._layout.sample, role.fds[name_port("sample", name)]
         )
-        feedback = Mailbox(FEEDBACK, role.fds["feedback"])
-        self._feedback = Newest(feedback, unpack_feedback)
+        first = role.payload.get("first_rows", {}).get(name, 0)
+        self._rows = range(first, first + len(self._leader.info.limbs))
+        feedback = Mailbox(
+            make_feedback_dtype(len(self._layout.limbs)), role.fds["feedback"]
+        )
+        self._feedback = Newest(feedback, self._unpack)
+        self._driven: tuple[bool, ...] = ()
         self._status = Newest(Mailbox(self._layout.status, role.fds["status"]), _keep)
         self._cues = CueSource(
             robot, self._layout, resolved.feedback, resolved.gate.clearance_scene
@@ -56,17 +58,14 @@ class LeaderHost:
         self._rate = resolved.session.rate
         self._notes: list[str] = []
         self._thread: FeedbackThread | None = None
-        is_alone = name == ALONE
         has_motors = self._leader.info.renders == "torque"
-        if has_motors and is_alone and resolved.link.peer is None:
+        if has_motors and resolved.link.peer is None:
             # models and kernels, which other leaders need not wait for
             from paprle.hosts.rendering import make_thread  # noqa: PLC0415
 
             self._thread, self._notes = make_thread(
                 resolved, self._leader, self._layout, role, self._read_feedback
             )
-        elif has_motors and not is_alone:
-            self._notes.append(_NOT_IN_A_GROUP)
         elif has_motors:  # no law is stable over any delay (F2)
             self._notes.append(_NO_FEEDBACK)
 
@@ -123,6 +122,14 @@ class LeaderHost:
             is_at_rest = self._leader.is_at_rest
             loop.period_ns = max(full_ns, _REST_NS) if is_at_rest else full_ns
             loop.wait()
+
+    def _unpack(self, record: Record) -> Feedback:
+        """Return what the session says to this leader; cues are of what it drives."""
+        driven = tuple(int(row) in self._rows for row in record["driver"])
+        if driven != self._driven:
+            self._driven = driven
+            self._cues.choose_limbs(driven)
+        return unpack_feedback(record, self._rows)
 
     def _read_feedback(self) -> Feedback | None:
         """Return what the session says, with what the follower meets."""

@@ -18,6 +18,7 @@ from types import FrameType
 from typing import Any
 
 from paprle.contracts.errors import PaprleError, SessionError
+from paprle.contracts.leader_group import list_rows
 from paprle.contracts.types import Feedback, SessionState
 from paprle.hosts import EXIT_CODES
 from paprle.hosts.black_box import BlackBox
@@ -65,11 +66,13 @@ class LiveSession:
         self.plan = plan
         resolved = plan.resolved
         self._settings = resolved.session
+        rows = list_rows({name: one.info for name, one in plan.leaders.items()})
+        first_rows = {name: own.start for name, own in rows.items()}
         self._children = Children(
             list_roles(resolved),
             list_ports(plan.layout, tuple(plan.leaders))
             | list_named_ports(resolved, plan.robot.info),
-            make_payload(resolved, plan.robot.info),
+            make_payload(resolved, plan.robot.info) | {"first_rows": first_rows},
         )
         self._samples = [
             self._children.box(name_port("sample", name)) for name in plan.leaders
@@ -185,7 +188,9 @@ class LiveSession:
         if anchors is not None and anchors is not self._anchors:
             self._children.box("anchors").write(pack_anchors(anchors))
             self._anchors = anchors
-        self._children.box("feedback").write(pack_feedback(feedback))
+        self._children.box("feedback").write(
+            pack_feedback(feedback, self.core.motion.driver)
+        )
 
     def _watch(self) -> None:
         """Notice reports and deaths, and do what the table of processes says.

@@ -188,9 +188,12 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
     if resolved.record.dir is not None:
         _check_folder(Path(resolved.record.dir))
     layout = make_layout(robot.info, leader, list_objects(resolved))
-    if leader.renders == "torque":  # what would not be stable is refused here
-        feedback = make_feedback(resolved, leader)
-        make_haptics(feedback, robot, leader, resolved.retarget, layout, through)
+    for name, one in leaders.items():
+        if one.info.renders == "torque":  # what would not be stable is refused here
+            feedback = make_feedback(resolved, one.info)
+            make_haptics(
+                feedback, robot, leader, resolved.retarget, layout, through, name
+            )
     return Plan(resolved, robot, leaders, retargeting, layout)
 
 

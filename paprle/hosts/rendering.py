@@ -7,11 +7,14 @@ from collections.abc import Callable
 from paprle.config import Resolved
 from paprle.config.layers import TRIPLE
 from paprle.config.measured import say_others
+from paprle.contracts.leader_group import ALONE
 from paprle.contracts.plugins import Leader
 from paprle.contracts.types import Feedback
 from paprle.haptics.haptics import make_haptics
 from paprle.haptics.thread import FeedbackThread, Sources
+from paprle.hosts.factories import make_leader_info
 from paprle.hosts.plan import make_feedback, make_robot, make_through
+from paprle.hosts.roles import split_name
 from paprle.ipc.mailbox import Mailbox, Newest
 from paprle.ipc.process import Role
 from paprle.ipc.records import Layout, Record
@@ -41,13 +44,15 @@ def make_thread(
     Raises:
         ConfigError: If its laws would not be stable.
     """
+    _, name = split_name(role.payload["name"])
     haptics = make_haptics(
         make_feedback(resolved, leader.info),
         make_robot(resolved),
-        leader.info,
+        leader.info if name == ALONE else make_leader_info(resolved),
         resolved.retarget,
         layout,
         make_through(resolved),
+        name,
     )
     anchors = Mailbox(make_anchors_dtype(len(layout.limbs)), role.fds["anchors"])
     status = Mailbox(layout.status, role.fds["status"])

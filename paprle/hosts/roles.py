@@ -20,7 +20,7 @@ from paprle.hosts.factories import (
     make_advisor,
     make_camera,
 )
-from paprle.ipc.feedback_record import FEEDBACK
+from paprle.ipc.feedback_record import make_feedback_dtype
 from paprle.ipc.ports import Frames, Latest, Ordered, Port, name_port
 from paprle.ipc.records import Layout, split_layout
 from paprle.retargeting.anchor_record import make_anchors_dtype
@@ -186,7 +186,7 @@ def list_ports(layout: Layout, leaders: tuple[str, ...]) -> dict[str, Port]:
         **list_gate_ports(layout),
         **samples,
         "tick": Latest(layout.tick),
-        "feedback": Latest(FEEDBACK),
+        "feedback": Latest(make_feedback_dtype(len(layout.limbs))),
         "anchors": Latest(make_anchors_dtype(len(layout.limbs))),
         SESSION_RING: Ordered(RING_BYTES),
     }

@@ -11,6 +11,7 @@ from typing import Any
 
 from paprle.config import Resolved
 from paprle.contracts.errors import ConfigError
+from paprle.contracts.leader_group import list_rows
 from paprle.contracts.types import Actions
 from paprle.haptics.cues import CueSource
 from paprle.hosts.plan import (
@@ -21,6 +22,7 @@ from paprle.hosts.plan import (
 )
 from paprle.hosts.press import LeaderPresses
 from paprle.hosts.status import print_line, summarise
+from paprle.ipc.feedback_record import narrow_feedback
 from paprle.ipc.records import Record, Stream, pack_sample, split_layout
 from paprle.recording.header import make_recording_header
 from paprle.recording.recorder import Recorder
@@ -89,6 +91,8 @@ class VirtualSession:
             resolved, self.plan.robot, self._follower, info, self.plan.layout
         )
         self._layouts = split_layout(self.plan.layout)
+        infos = {name: one.info for name, one in self.plan.leaders.items()}
+        self._rows = list(list_rows(infos).values())
         self._presses = LeaderPresses(len(self._layouts))
         self.core = self.plan.make_core(
             session_id=1, is_interactive=self.plan.has_buttons
@@ -155,8 +159,9 @@ class VirtualSession:
             self._push_event(event)
         self._ring.push(Stream.TICK, output.tick.tobytes())
         feedback = self._cues.add(output.feedback, now_ns, status)
-        for leader in leaders:
-            leader.apply(feedback)
+        driver = self.core.motion.driver
+        for leader, rows in zip(leaders, self._rows, strict=True):
+            leader.apply(narrow_feedback(feedback, driver, rows))
         if self.recorder is not None:
             self.recorder.step(now_ns)
         else:

@@ -1,39 +1,59 @@
-"""How ``Feedback`` crosses from the session to the leader process.
-
-Torques, cues and rumble do not cross: they are made there, from the gate's status.
-"""
+"""How ``Feedback`` crosses from the session to the processes of the leaders."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import numpy.typing as npt
 
 from paprle.contracts.types import Feedback, SessionState
 from paprle.ipc.records import Record
 
-FEEDBACK: np.dtype[np.void] = np.dtype(
-    [
-        ("stamp_ns", "i8"),
-        ("state", "i4"),
-        ("episode", "i4"),
-        ("is_engaged", "?"),
-    ]
-)
+Drivers = npt.NDArray[np.integer]
 
 
-def pack_feedback(feedback: Feedback) -> Record:
-    """Return the feedback as one record."""
-    record: Record = np.zeros((), dtype=FEEDBACK)
+def make_feedback_dtype(n_limbs: int) -> np.dtype[np.void]:
+    """Return the layout of a feedback, for a robot of so many limbs."""
+    return np.dtype(
+        [
+            ("stamp_ns", "i8"),
+            ("state", "i4"),
+            ("episode", "i4"),
+            ("is_engaged", "?"),
+            ("driver", "i4", (n_limbs,)),  # limb of the leaders that drives; -1: none
+        ]
+    )
+
+
+def pack_feedback(feedback: Feedback, driver: Drivers) -> Record:
+    """Return the feedback as one record, with what drives each limb of the robot."""
+    record: Record = np.zeros((), dtype=make_feedback_dtype(len(driver)))
     record["stamp_ns"], record["episode"] = feedback.stamp_ns, feedback.episode
     record["state"] = feedback.state
-    record["is_engaged"] = feedback.is_engaged
+    record["is_engaged"], record["driver"] = feedback.is_engaged, driver
     return record
 
 
-def unpack_feedback(record: Record) -> Feedback:
-    """Return the feedback of one record."""
-    return Feedback(
+def unpack_feedback(record: Record, rows: range) -> Feedback:
+    """Return the feedback of one record, for the leader whose limbs are these rows."""
+    feedback = Feedback(
         stamp_ns=int(record["stamp_ns"]),
         state=SessionState(int(record["state"])),
         episode=int(record["episode"]),
         is_engaged=bool(record["is_engaged"]),
     )
+    return narrow_feedback(feedback, record["driver"], rows)
+
+
+def narrow_feedback(feedback: Feedback, driver: Drivers, rows: range) -> Feedback:
+    """Return what a feedback says to one of several leaders.
+
+    Args:
+        feedback: What the session says to all.
+        driver: Limb of the leaders that drives each limb of the robot, shape (m,).
+        rows: The leader's limbs among those of all leaders.
+    """
+    drives = tuple(bool((driver == row).any()) for row in rows)
+    is_engaged = feedback.is_engaged and any(drives)
+    return replace(feedback, is_engaged=is_engaged, drives=drives)

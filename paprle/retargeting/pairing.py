@@ -9,7 +9,7 @@ built alike or the joints' names tell that they are the same.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.leader_group import find_part
@@ -72,6 +72,29 @@ class Pairing:
     def rules(self) -> frozenset[str]:
         """The rules that are in use."""
         return frozenset(pair.rule for pair in self.limbs.values())
+
+    def of_leader(self, leader: str) -> Pairing:
+        """Return what one leader of a group may drive, in its own limbs' names."""
+        if not leader:
+            return self
+        prefix = f"{leader}."
+        limbs = {
+            name: replace(pair, sources=own)
+            for name, pair in self.limbs.items()
+            if (
+                own := tuple(
+                    _strip_source(source, prefix)
+                    for source in pair.sources
+                    if source.leader_limb.startswith(prefix)
+                )
+            )
+        }
+        arms = {
+            name.removeprefix(prefix): arm
+            for name, arm in self.arms.items()
+            if name.startswith(prefix)
+        }
+        return Pairing(limbs=limbs, arms=arms)
 
     def list_driven(self, leader_limb: str) -> list[tuple[str, LimbSource]]:
         """Return what a leader's limb may drive: limb of the robot, and how."""
@@ -314,6 +337,19 @@ class _PairingMaker:
             return "joints", ""
         reason = find_difference(self._arms[limb], self._robot.limbs[name])
         return ("relative", reason) if reason else ("joints", "built alike")
+
+
+def _strip_source(source: LimbSource, prefix: str) -> LimbSource:
+    """Return a source in the names of its own leader; joints of others hold."""
+    joints = tuple(
+        replace(joint, leader_limb=joint.leader_limb.removeprefix(prefix))
+        if joint is not None and joint.leader_limb.startswith(prefix)
+        else None
+        for joint in source.joints
+    )
+    return LimbSource(
+        leader_limb=source.leader_limb.removeprefix(prefix), joints=joints
+    )
 
 
 def _find_namesake(name: str, leader: LeaderInfo) -> str | None:

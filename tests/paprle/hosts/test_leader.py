@@ -129,7 +129,7 @@ def test_every_leader_is_given_what_the_follower_meets(make_host, is_engaged):
     told = Feedback(
         stamp_ns=now_ns, state=SessionState.ENGAGED, episode=2, is_engaged=is_engaged
     )
-    host.boxes["feedback"].write(pack_feedback(told))
+    host.boxes["feedback"].write(pack_feedback(told, np.zeros(1, dtype=np.int64)))
     status = np.zeros((), dtype=host._layout.status)
     status["stamp_ns"], status["state"] = now_ns, GateState.ENGAGED
     host._cues._stale_ns = 10**10  # this machine may stand still

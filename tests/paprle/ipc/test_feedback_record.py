@@ -1,0 +1,41 @@
+"""What the session tells one of several leaders."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from paprle.contracts.leader_group import list_rows
+from paprle.contracts.types import Feedback, LeaderInfo, SessionState
+from paprle.ipc.feedback_record import pack_feedback, unpack_feedback
+
+INFOS = {"left": LeaderInfo(limbs=("arm",)), "both": LeaderInfo(limbs=("a", "b"))}
+ROWS = list_rows(INFOS)
+
+
+@pytest.mark.parametrize(
+    ("driver", "left", "both"),
+    [
+        ([0, 1, 2], (True,), (True, True)),
+        ([-1, -1, 2], (False,), (False, True)),
+        ([0, 0, -1], (True,), (False, False)),
+        ([-1, -1, -1], (False,), (False, False)),
+    ],
+)
+def test_a_leader_is_engaged_while_one_of_its_own_limbs_drives(driver, left, both):
+    said = Feedback(stamp_ns=7, state=SessionState.ENGAGED, episode=3, is_engaged=True)
+    record = pack_feedback(said, np.array(driver))
+
+    for name, drives in (("left", left), ("both", both)):
+        heard = unpack_feedback(record, ROWS[name])
+        assert heard.drives == drives
+        assert heard.is_engaged == any(drives)
+        assert (heard.stamp_ns, heard.state, heard.episode) == (7, said.state, 3)
+
+
+def test_nobody_is_engaged_while_the_session_is_not():
+    said = Feedback(stamp_ns=7, state=SessionState.WAITING, episode=0, is_engaged=False)
+
+    heard = unpack_feedback(pack_feedback(said, np.array([0, 1, 2])), ROWS["both"])
+
+    assert not heard.is_engaged
