@@ -46,13 +46,13 @@ from paprle.config.layers import (
 from paprle.contracts.errors import ConfigError, PaprleError
 from paprle.contracts.feedback_settings import FeedbackSettings
 from paprle.contracts.leader_group import ALONE
+from paprle.contracts.retarget_settings import RetargetSettings
 from paprle.contracts.settings import (
     GateSettings,
     IkSettings,
     LinkSettings,
     ObserverSettings,
     RecordSettings,
-    RetargetSettings,
     RobotSettings,
     SessionSettings,
 )

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from paprle.contracts.feedback_settings import FeedbackSettings
 from paprle.contracts.leader_group import ALONE
 from paprle.contracts.plugins import FeedbackInput
-from paprle.contracts.settings import RetargetSettings
+from paprle.contracts.retarget_settings import RetargetSettings
 from paprle.contracts.types import (
     JointState,
     LeaderInfo,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paprle.contracts.settings import RetargetSettings
+from paprle.contracts.retarget_settings import RetargetSettings
 from paprle.retargeting.pairing import LimbPairing, Pairing
 from paprle.retargeting.slots import read_limb_settings
 from paprle.robot import RobotModel

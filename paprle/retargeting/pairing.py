@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.leader_group import find_part
-from paprle.contracts.settings import LimbRuleSettings, RetargetSettings
+from paprle.contracts.retarget_settings import LimbRuleSettings, RetargetSettings
 from paprle.contracts.types import LeaderInfo
 from paprle.retargeting.joint_sources import (
     JointFinder,

@@ -22,7 +22,8 @@ import pinocchio as pin
 
 from paprle.config.check import check_made
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.settings import IkSettings, RetargetSettings
+from paprle.contracts.retarget_settings import RetargetSettings
+from paprle.contracts.settings import IkSettings
 from paprle.contracts.types import LeaderInfo, Vec
 from paprle.ipc.records import SampleView
 from paprle.kinematics import IkSolver

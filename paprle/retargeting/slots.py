@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from paprle.contracts.settings import LimbRuleSettings, RetargetSettings
+from paprle.contracts.retarget_settings import LimbRuleSettings, RetargetSettings
 from paprle.contracts.types import LeaderInfo, Vec
 from paprle.retargeting.pairing import LimbSource, Pairing
 from paprle.retargeting.rules.base import LimbRule

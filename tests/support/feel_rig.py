@@ -21,7 +21,8 @@ import numpy as np
 
 from paprle.config.laws import make_feedback_class
 from paprle.contracts.feedback_settings import RigSettings
-from paprle.contracts.settings import LimbSettings, RetargetSettings
+from paprle.contracts.retarget_settings import RetargetSettings
+from paprle.contracts.settings import LimbSettings
 from paprle.contracts.types import (
     GateState,
     JointState,

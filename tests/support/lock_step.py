@@ -8,12 +8,12 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.contracts.plugins import Follower
+from paprle.contracts.retarget_settings import RetargetSettings
 from paprle.contracts.settings import (
     GateSettings,
     GripperSettings,
     LimbSettings,
     LimitSettings,
-    RetargetSettings,
     RobotSettings,
     SessionSettings,
 )

@@ -9,7 +9,7 @@ from lock_step import H_NS, LockStep
 from retargeting import load_robot
 
 from paprle.contracts.leader_group import merge_leaders
-from paprle.contracts.settings import LimbRuleSettings, RetargetSettings
+from paprle.contracts.retarget_settings import LimbRuleSettings, RetargetSettings
 from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand
 from paprle.ipc.records import pack_sample, split_layout
 from paprle.retargeting.retarget import Retargeting

@@ -1,0 +1,115 @@
+"""Settings of section ``retarget``: what drives each limb, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal
+
+from annotated_types import Ge, Gt, Unit, doc
+
+from paprle.contracts.settings import STRICT
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JointMapSettings:
+    """One follower joint from one leader joint: q = sign·scale·q_leader + offset."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    joint: Annotated[str, doc("Leader joint.")]
+    sign: Annotated[Literal[-1, 1], doc("Sign.")] = 1
+    scale: Annotated[float, Gt(0), Unit("1"), doc("Scale.")] = 1.0
+    offset: Annotated[float, Unit("rad"), doc("Offset.")] = 0.0
+
+
+def _find_key(name: str) -> str:
+    """Return a field's key in YAML: ``from`` is a word of Python's."""
+    return name.rstrip("_")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LimbRuleSettings:
+    """What drives one limb of the follower, and how."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = {
+        **STRICT,
+        "alias_generator": _find_key,
+    }
+
+    rule: Annotated[
+        Literal["auto", "joints", "relative", "absolute", "hold"],
+        doc("As retarget.mode, for this limb; hold: nothing drives it."),
+    ] = "auto"
+    from_: Annotated[
+        str | tuple[str, ...],
+        doc(
+            "Leader limb, or several: the first that may drive does. In a mix, "
+            "leader.limb, or the leader's name where it has one limb. Absent: the limb "
+            "of equal name."
+        ),
+    ] = ()
+    scale: Annotated[float | None, Ge(0), Unit("1"), doc("Absent: retarget.scale.")] = (
+        None
+    )
+    alignment: Annotated[
+        Literal["world", "body"] | None, doc("Absent: retarget.alignment.")
+    ] = None
+    rpy_xyz_extrinsic: Annotated[
+        tuple[float, float, float] | None,
+        Unit("rad"),
+        doc("Absent: retarget.rpy_xyz_extrinsic."),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RetargetSettings:
+    """How the leader's motion becomes the follower's."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    mode: Annotated[
+        Literal["auto", "joints", "relative", "absolute"],
+        doc(
+            "The rule of all limbs. joints: joint by joint; relative: SE(3) motion "
+            "since engaging; absolute: poses as they are; auto: joints where two arms "
+            "are built alike or their joints have the same telling names, absolute "
+            "where the leader says so, relative otherwise."
+        ),
+    ] = "auto"
+    scale: Annotated[
+        float, Ge(0), Unit("1"), doc("Scale s of translations; rotation is unscaled.")
+    ] = 1.0
+    alignment: Annotated[
+        Literal["world", "body"],
+        doc("Whether motion is the same in the world's axes or in the tool's."),
+    ] = "world"
+    rpy_xyz_extrinsic: Annotated[
+        tuple[float, float, float],
+        Unit("rad"),
+        doc(
+            "Rotation from leader base axes to follower base axes (world), or from "
+            "leader tool to follower tool (body)."
+        ),
+    ] = (0.0, 0.0, 0.0)
+    through: Annotated[
+        str | None,
+        doc(
+            "Follower that the leader's arms are copies of: its hand, at the leader's "
+            "joints, drives instead of the leader's own. Absent: the leader's own."
+        ),
+    ] = None
+    limb_map: Annotated[
+        Mapping[str, str],
+        doc(
+            "Follower limb → leader limb. Absent: equal names, or the only leader limb "
+            "drives one follower limb, which is no leg."
+        ),
+    ] = field(default_factory=dict)
+    limbs: Annotated[
+        Mapping[str, LimbRuleSettings],
+        doc("Rule and source by follower limb, in place of limb_map; others hold."),
+    ] = field(default_factory=dict)
+    joint_map: Annotated[
+        Mapping[str, JointMapSettings], doc("Follower joint → leader joint.")
+    ] = field(default_factory=dict)
