@@ -210,7 +210,7 @@ class Core:
         held = [limbs[i] for i in self.motion.following.list_held()]
         again = self._leader.engage_hint or "let go and engage again"
         self.decisions.note = (
-            f"{', '.join(held)} held: leader lost; {again}" if held else ""
+            f"{', '.join(held)} held: nobody drives; {again}" if held else ""
         )
 
     def _fill_setpoint(self, now_ns: int) -> None:

@@ -48,6 +48,12 @@ class Drivers:
             for i, sources in enumerate(self._sources)
         }
 
+    def is_human(self, limb: int, choice: int) -> bool:
+        """Whether a person holds a source of a limb; -1, no source, is nobody."""
+        if choice < 0:
+            return False
+        return self._leaders.infos[self._sources[limb][choice]].is_human
+
     def begin(self) -> dict[int, int]:
         """Let every leader drive that may now; return the source of each limb."""
         self._may = list(self._leaders.usable)

@@ -208,6 +208,9 @@ class Motion:
         choices = self.following.drivers.preview()
         start = self._retargeting.solve_start(sample, self._q_cmd, choices)
         apart = np.abs(start - self._q_cmd)
+        for i, choice in choices.items():
+            if not self.following.drivers.is_human(i, choice):
+                apart[self._robot.list_joints(self.limb_names[i])] = 0.0
         apart[list(self._grippers)] = 0.0
         worst = int(apart.argmax())
         if apart[worst] <= bound:

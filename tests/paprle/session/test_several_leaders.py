@@ -21,6 +21,13 @@ RULES = {
     for name, limb in LIMBS.items()
 }
 HUMAN = LeaderInfo(limbs=("hand",))
+FAR = np.array([0.0, 0.0, 0.0, 0.9, 0.0, 0.0])  # [rad] beyond session.start_bound
+LEG = LeaderInfo(
+    limbs=("leg",),
+    emits="joints",
+    joint_names={"leg": ROBOT.limbs["left_leg"].joint_names},
+    is_human=False,
+)
 FILE = LeaderInfo(limbs=("hand",), is_human=False)
 BRAKING = 0.1 + float((ROBOT.dq_max / ROBOT.ddq_max).max())  # [s] spec: silence, V/A
 
@@ -51,10 +58,13 @@ class SeveralLeaders(LockStep):
                 if name in self.silent:
                     continue
                 T = pin.SE3(np.eye(3), np.array([self.x[name], 0.0, 0.0]))
+                asked = LimbCommand(T_leader_base_leader_eef=T)
+                if info.emits == "joints":
+                    asked = LimbCommand(q=ROBOT.limbs["left_leg"].home + FAR)
                 sample = LeaderSample(
                     stamp_ns=self.clock(),
                     seq=self.seq,
-                    limbs={info.limbs[0]: LimbCommand(T_leader_base_leader_eef=T)},
+                    limbs={info.limbs[0]: asked},
                     engaged=name not in self.dropped,
                     start=self.start,
                     end=self.end,
@@ -198,3 +208,34 @@ def test_one_hand_starts_and_any_hand_ends_an_episode(several):
     session.step(5)
 
     assert "RESETTING" in session.states
+
+
+def test_a_file_that_starts_far_away_keeps_nobody_from_starting(several):
+    rules = {
+        "left_arm": LimbRuleSettings(rule="relative", from_="left.hand"),
+        "left_leg": LimbRuleSettings(rule="joints", from_="file.leg"),
+    }
+    session = several({"left": HUMAN, "file": LEG}, rules=rules).engage()
+
+    leg = ROBOT.limbs["left_leg"]
+    q = session.sent[-1][leg.indices]
+    np.testing.assert_allclose(q, leg.home + FAR, atol=0.03)
+
+
+def test_a_limb_that_comes_back_meets_its_leader_slowly(several):
+    rules = {
+        "left_arm": LimbRuleSettings(rule="relative", from_="left.hand"),
+        "left_leg": LimbRuleSettings(rule="joints", from_="file.leg"),
+    }
+    session = several({"left": HUMAN, "file": LEG}, rules=rules)
+    session.silent.add("file")
+    session.engage()
+    session.silent.clear()
+    begun = len(session.sent)
+    session.step(600)
+
+    leg = ROBOT.limbs["left_leg"]
+    speed = np.abs(np.diff(np.array(session.sent[begun:]), axis=0)) / (H_NS * 1e-9)
+    slow = 0.25 * ROBOT.dq_max[leg.indices]
+    assert (speed[:, leg.indices].max(axis=0) <= 1.05 * slow).all()
+    np.testing.assert_allclose(session.sent[-1][leg.indices], leg.home + FAR, atol=1e-3)
