@@ -35,7 +35,8 @@ from paprle.contracts.types import (
     readonly,
 )
 from paprle.haptics.haptics import SessionNotice, make_haptics
-from paprle.hosts.plan import make_leader, make_robot
+from paprle.hosts.factories import make_leader
+from paprle.hosts.plan import make_robot
 from paprle.ipc.records import make_layout
 from paprle.retargeting.state import Anchors
 

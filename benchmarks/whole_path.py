@@ -74,7 +74,7 @@ def find_roles(pid):
     roles = {"session": pid}
     for child in children:
         words = Path(f"/proc/{child}/cmdline").read_text().split("\0")
-        found = re.search(r"session\.(\w+)_host", " ".join(words))
+        found = re.search(r"paprle\.hosts\.(\w+)", " ".join(words))
         if found:
             roles[found[1]] = int(child)
     return roles

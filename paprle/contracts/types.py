@@ -209,7 +209,7 @@ class LeaderInfo:
     engage_hint: str = ""
     parts: Mapping[str, LeaderInfo] = field(default_factory=dict)
     robot: str = ""
-    motion: Mapping[str, Vec] = field(default_factory=dict)
+    motion: Mapping[str, Vec] = field(default_factory=dict, compare=False)
 
     def emits_joints(self, limb: str) -> bool:
         """Whether a limb gives joint positions, and not poses."""

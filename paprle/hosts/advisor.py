@@ -7,11 +7,11 @@ import time
 from paprle.config.laws import list_named
 from paprle.contracts.plugins import Advisor, Frame
 from paprle.hosts.factories import make_advisor, make_camera, read_payload
-from paprle.hosts.roles import ADVICE, FRAMES, split_name
+from paprle.hosts.roles import ADVICE, FRAMES
 from paprle.hosts.view import ViewReader
 from paprle.ipc.loop import DeadlineLoop
 from paprle.ipc.mailbox import ImageSlots
-from paprle.ipc.ports import Frames, Latest, name_port
+from paprle.ipc.ports import Frames, Latest, name_port, split_name
 from paprle.ipc.process import Role, is_closed, run_role
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from paprle.contracts.plugins import Camera
 from paprle.hosts.factories import make_camera, read_payload
-from paprle.hosts.roles import FRAMES, split_name
-from paprle.ipc.ports import Frames, name_port
+from paprle.hosts.roles import FRAMES
+from paprle.ipc.ports import Frames, name_port, split_name
 from paprle.ipc.process import Role, is_closed, run_role
 
 _TIMEOUT = 0.2  # [s] chosen: how soon it sees that the session is gone

@@ -15,11 +15,10 @@ from paprle.contracts.plugins import Leader
 from paprle.contracts.types import Feedback
 from paprle.haptics.cues import CueSource
 from paprle.hosts.factories import list_objects, make_leader, read_payload
-from paprle.hosts.roles import split_name
 from paprle.ipc.feedback_record import make_feedback_dtype, unpack_feedback
 from paprle.ipc.loop import DeadlineLoop, freeze_garbage, request_realtime
 from paprle.ipc.mailbox import Mailbox, Newest
-from paprle.ipc.ports import name_port
+from paprle.ipc.ports import name_port, split_name
 from paprle.ipc.process import Role, is_closed, run_role
 from paprle.ipc.records import Record, make_layout, pack_sample
 

@@ -35,13 +35,12 @@ from paprle.hosts.roles import (
     list_named_ports,
     list_ports,
     list_roles,
-    split_name,
 )
 from paprle.hosts.status import StatusLine, compose_line, print_line, summarise
 from paprle.hosts.terminal import Operator
 from paprle.ipc.feedback_record import pack_feedback
 from paprle.ipc.loop import DeadlineLoop, freeze_garbage, request_realtime, thaw_garbage
-from paprle.ipc.ports import name_port
+from paprle.ipc.ports import name_port, split_name
 from paprle.ipc.records import Record, Request, Stream
 from paprle.retargeting.anchor_record import pack_anchors
 from paprle.session.core import Output

@@ -9,9 +9,9 @@ from paprle.hosts.factories import (
     read_payload,
     wait_for_others,
 )
-from paprle.hosts.roles import split_name
 from paprle.hosts.view import ViewReader
 from paprle.ipc.loop import DeadlineLoop
+from paprle.ipc.ports import split_name
 from paprle.ipc.process import Role, is_closed, run_role
 
 

@@ -14,8 +14,8 @@ from paprle.haptics.haptics import make_haptics
 from paprle.haptics.thread import FeedbackThread, Sources
 from paprle.hosts.factories import make_leader_info
 from paprle.hosts.plan import make_feedback, make_robot, make_through
-from paprle.hosts.roles import split_name
 from paprle.ipc.mailbox import Mailbox, Newest
+from paprle.ipc.ports import split_name
 from paprle.ipc.process import Role
 from paprle.ipc.records import Layout, Record
 from paprle.retargeting.anchor_record import make_anchors_dtype

@@ -70,12 +70,6 @@ class RoleSpec:
     loss: str = ""
 
 
-def split_name(name: str) -> tuple[str, str]:
-    """Return the kind of a role or port, and whose it is; empty for an only one."""
-    kind, _, instance = name.partition(":")
-    return kind, instance
-
-
 def list_roles(resolved: Resolved) -> tuple[RoleSpec, ...]:
     """Return the processes of a session; each after those that outlive it.
 

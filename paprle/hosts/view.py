@@ -12,9 +12,9 @@ from paprle.contracts.types import GateState, RobotInfo, SessionState, Vec
 from paprle.gate.reason_text import describe_reasons, list_words
 from paprle.gate.reasons import Reason
 from paprle.hosts.factories import list_objects, make_advisor, make_leader_info
-from paprle.hosts.roles import ADVICE, split_name
+from paprle.hosts.roles import ADVICE
 from paprle.ipc.mailbox import Mailbox
-from paprle.ipc.ports import Latest
+from paprle.ipc.ports import Latest, split_name
 from paprle.ipc.process import Role
 from paprle.ipc.records import Layout, make_layout, read_stop_reason
 

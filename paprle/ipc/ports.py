@@ -82,3 +82,9 @@ def name_port(kind: str, instance: str) -> str:
         Its name.
     """
     return f"{kind}:{instance}" if instance else kind
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """Return the kind of a role or port, and whose it is; empty for an only one."""
+    kind, _, instance = name.partition(":")
+    return kind, instance

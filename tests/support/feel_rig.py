@@ -193,7 +193,7 @@ class FeelRig:
         self.robot = robot or make_toy()
         self.leader = leader or make_toy_leader()
         self.layout = make_layout(self.robot.info, self.leader)
-        self.retarget = retarget or RetargetSettings()
+        self.retarget = retarget or RetargetSettings(mode="joints")
         self.haptics = haptics or make_haptics(
             settings, self.robot, self.leader, self.retarget, self.layout
         )

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from hardware.dynamixel.emulator.bus import BAUDS, Answer, Bus
 from hardware.dynamixel.emulator.config import LimbSpec, RigSpec, ServoSpec
-from hardware.dynamixel.emulator.faults import LineFaults
 from hardware.dynamixel.emulator.hand import Body, Hand, read_program
+from hardware.dynamixel.emulator.line_faults import LineFaults
 from hardware.dynamixel.emulator.models import find_model
 from hardware.dynamixel.emulator.plant import FAR, Arm, Links, make_drives
 from hardware.dynamixel.emulator.servo import Servo

@@ -29,7 +29,7 @@ def tell(leader, state="WAITING", tau=None):
     leader.apply(
         Feedback(
             stamp_ns=time.monotonic_ns(),
-            state=state,
+            state=SessionState[state],
             episode=0,
             is_engaged=state == "ENGAGED",
             tau={} if tau is None else {"left": np.full(3, tau)},

@@ -9,7 +9,8 @@ from paprle.config.measured import say_others
 from paprle.contracts.errors import ConfigError
 from paprle.haptics.identify import Lag
 from paprle.haptics.stability import Delays
-from paprle.hosts.plan import make_feedback, make_leader
+from paprle.hosts.factories import make_leader
+from paprle.hosts.plan import make_feedback
 from paprle.ipc.process import WORKSPACE
 
 NAMES = {"leader": "puppeteer_piper", "follower": "piper", "env": "mujoco"}

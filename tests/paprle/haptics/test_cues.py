@@ -13,6 +13,7 @@ from lock_step import H_NS, HUMAN, PIPER, LockStep
 
 from paprle.config import resolve
 from paprle.contracts.feedback_settings import FeedbackSettings, RigSettings
+from paprle.contracts.leader_group import ALONE
 from paprle.contracts.settings import SceneBodySettings
 from paprle.contracts.types import Cues
 from paprle.gate.reasons import Reason
@@ -282,7 +283,7 @@ def test_the_leader_of_a_virtual_session_is_given_its_rumble(speed, is_felt):
     session = VirtualSession(
         resolve(("leader=autopilot", "follower=piper", "env=kinematic", *words))
     )
-    felt, leader = [], session.plan.leader
+    felt, leader = [], session.plan.leaders[ALONE]
     leader.apply = lambda told, apply=leader.apply: (felt.append(told), apply(told))
 
     session.run()

@@ -20,7 +20,8 @@ from paprle.contracts.types import (
 from paprle.haptics.composer import Composer, Handle, LawTorques
 from paprle.haptics.haptics import SessionNotice, make_haptics
 from paprle.haptics.thread import FeedbackThread, Sources
-from paprle.hosts.plan import make_leader, make_robot
+from paprle.hosts.factories import make_leader
+from paprle.hosts.plan import make_robot
 from paprle.ipc.records import make_layout
 
 RIG = {"damping": 0.2}

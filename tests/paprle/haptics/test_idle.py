@@ -9,7 +9,8 @@ from paprle.config import resolve
 from paprle.contracts.types import Feedback, SessionState
 from paprle.haptics.haptics import make_haptics
 from paprle.haptics.thread import FeedbackThread, Sources
-from paprle.hosts.plan import make_leader, make_robot
+from paprle.hosts.factories import make_leader
+from paprle.hosts.plan import make_robot
 from paprle.ipc.records import make_layout
 
 LIMP = {"arm": np.zeros(1)}

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from paprle.config import resolve
 from paprle.contracts.types import GateState, JointState, LeaderSample, readonly
 from paprle.haptics.haptics import Haptics, SessionNotice
-from paprle.hosts.plan import make_leader, make_robot
+from paprle.hosts.factories import make_leader
+from paprle.hosts.plan import make_robot
 from paprle.ipc.records import make_layout
 from paprle.retargeting.leader_arms import load_arms
 from paprle.retargeting.pairing import make_pairing

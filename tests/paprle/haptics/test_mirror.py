@@ -10,7 +10,8 @@ from paprle.haptics.arm import Arm
 from paprle.haptics.follower_model import FollowerModel
 from paprle.haptics.haptics import make_haptics
 from paprle.haptics.mirror import JointMirror, Link, PoseMirror, find_links
-from paprle.hosts.plan import make_leader, make_robot, make_through
+from paprle.hosts.factories import make_leader
+from paprle.hosts.plan import make_robot, make_through
 from paprle.ipc.records import SampleView, make_layout
 from paprle.retargeting.leader_arms import load_arms
 from paprle.retargeting.pairing import make_pairing

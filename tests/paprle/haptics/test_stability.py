@@ -26,7 +26,8 @@ from paprle.haptics.stability import (
     read_springs,
     refuse_unstable,
 )
-from paprle.hosts.plan import make_leader, make_robot
+from paprle.hosts.factories import make_leader
+from paprle.hosts.plan import make_robot
 from paprle.ipc.records import make_layout
 from paprle.testing import make_feedback_input
 
