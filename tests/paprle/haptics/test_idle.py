@@ -55,7 +55,8 @@ class Rig:
 
     def tell(self):
         is_engaged = self.state == "ENGAGED"
-        return Feedback(stamp_ns=1, state=self.state, episode=0, is_engaged=is_engaged)
+        state = SessionState[self.state]
+        return Feedback(stamp_ns=1, state=state, episode=0, is_engaged=is_engaged)
 
     def is_idle(self):
         self.thread.step(time.monotonic_ns())

@@ -113,7 +113,7 @@ class TestPoses:
         view = SampleView(layout)
         view.update(record)
         retargeting.arm_poses.place(view)
-        state = retargeting.anchor(view, robot.home)
+        state = retargeting.anchor(view, robot.home).anchors
         return state, retargeting.retarget(view, state)
 
     def make_arm(self, pair):
