@@ -113,7 +113,7 @@ class TestPoses:
         view = SampleView(layout)
         view.update(record)
         retargeting.arm_poses.place(view)
-        state = retargeting.anchor(view, robot.home).anchors
+        state = retargeting.anchor(view, robot.home)
         return state, retargeting.retarget(view, state)
 
     def make_arm(self, pair):
@@ -124,7 +124,7 @@ class TestPoses:
     def find(self, pair, state, arm, q, q_robots):
         leader, robot, retargeting = pair
         mirror = PoseMirror(robot, retargeting.pairing, "arm")
-        return mirror.find(arm.place(q), state, q_robots)
+        return mirror.find(arm.place(q), state.anchors, q_robots)
 
     def test_a_leader_that_has_not_moved_is_nowhere_displaced(self, pair):
         _, robot, _ = pair
