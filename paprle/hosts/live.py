@@ -17,8 +17,10 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
+from paprle.config.laws import list_named
 from paprle.contracts.errors import PaprleError, SessionError
 from paprle.contracts.leader_group import list_rows
+from paprle.contracts.session_view import Advice
 from paprle.contracts.types import Feedback, SessionState
 from paprle.hosts import EXIT_CODES
 from paprle.hosts.black_box import BlackBox
@@ -27,6 +29,7 @@ from paprle.hosts.factories import EVENT_ROOM, make_payload
 from paprle.hosts.plan import Plan
 from paprle.hosts.press import LeaderPresses
 from paprle.hosts.roles import (
+    ADVICE,
     GATE,
     RECORDER,
     SESSION_RING,
@@ -76,6 +79,10 @@ class LiveSession:
         self._samples = [
             self._children.box(name_port("sample", name)) for name in plan.leaders
         ]
+        self._advice = {
+            name: self._children.box(name_port(ADVICE, name))
+            for name in list_named(resolved.advisors)
+        }
         self._operator = Operator()
         self._presses = LeaderPresses(len(self._samples))
         self.core = plan.make_core(
@@ -164,7 +171,12 @@ class LiveSession:
         """Run a tick on what is newest."""
         samples = [box.read() for box in self._samples]
         actions = self._presses.add(self._operator.actions, samples)
-        return self.core.step(now_ns, samples, status, actions)
+        advice = {
+            name: Advice(record, max(0, now_ns - int(record["stamp_ns"])) * 1e-9)
+            for name, box in self._advice.items()
+            if (record := box.read()) is not None
+        }
+        return self.core.step(now_ns, samples, status, actions, advice)
 
     def _post(self, output: Output, start_ns: int, late_ns: int) -> None:
         children = self._children

@@ -23,6 +23,7 @@ import pinocchio as pin
 from paprle.config.check import check_made
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.retarget_settings import RetargetSettings
+from paprle.contracts.session_view import Advice
 from paprle.contracts.settings import IkSettings
 from paprle.contracts.types import LeaderInfo, Vec
 from paprle.ipc.records import SampleView
@@ -34,7 +35,7 @@ from paprle.retargeting.joint_sources import expect_one_of
 from paprle.retargeting.leader_arms import ArmPoses, load_arms
 from paprle.retargeting.mapping import map_joints, map_poses, take_poses
 from paprle.retargeting.pairing import Pairing, make_pairing
-from paprle.retargeting.rules.base import Advice, LimbRule, RuleInputs
+from paprle.retargeting.rules.base import LimbRule, RuleInputs
 from paprle.retargeting.rules.joints import JointsRule
 from paprle.retargeting.rules.poses import PoseRule
 from paprle.retargeting.slots import Slot, make_slots

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from paprle.contracts.session_view import Advice
 from paprle.contracts.settings import SessionSettings
 from paprle.contracts.types import (
     Actions,
@@ -29,7 +30,6 @@ from paprle.ipc.records import (
     SetpointHead,
     TickHead,
 )
-from paprle.retargeting.rules.base import Advice
 from paprle.session.decisions import GATE_SILENCE_NS, Decisions, Situation
 from paprle.session.episode import EpisodeLog
 from paprle.session.frozen_input import StuckWatch

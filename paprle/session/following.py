@@ -12,10 +12,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from paprle.contracts.session_view import Advice
 from paprle.contracts.types import Vec
 from paprle.ipc.records import SampleView
 from paprle.retargeting.retarget import Retargeting
-from paprle.retargeting.rules.base import Advice
 from paprle.retargeting.state import RetargetState, Target
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Ints

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from paprle.contracts.session_view import Advice
 from paprle.contracts.settings import GateSettings
 from paprle.contracts.types import GateState, SessionState, Vec
 from paprle.gate.gate import compute_command_limits
@@ -18,7 +19,6 @@ from paprle.ipc.records import (
     read_stop_reason,
 )
 from paprle.retargeting.retarget import Retargeting
-from paprle.retargeting.rules.base import Advice
 from paprle.retargeting.state import Anchors
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Ints

@@ -10,22 +10,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar, Generic, Literal, NamedTuple, TypeVar
 
+from paprle.contracts.session_view import Advice
 from paprle.contracts.types import Vec
-from paprle.ipc.records import Record, SampleView
+from paprle.ipc.records import SampleView
 
 State = TypeVar("State")
-
-
-class Advice(NamedTuple):
-    """What an advisor said last.
-
-    Attributes:
-        record: Its record; begins with stamp_ns, based_on_ns, valid.
-        age: Since it arrived, [s].
-    """
-
-    record: Record
-    age: float
 
 
 class RuleInputs(NamedTuple):
