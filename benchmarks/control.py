@@ -87,7 +87,7 @@ class Bench:
         retargeting = Retargeting(
             self.robot,
             leader,
-            RetargetSettings(),
+            RetargetSettings(mode="joints" if emits == "joints" else "auto"),
             ik_settings=resolved.ik,
             position_margin=resolved.gate.position_margin,
         )

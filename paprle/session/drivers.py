@@ -32,12 +32,15 @@ class Drivers:
         n = len(leaders.intakes)
         self.choice = [-1] * len(sources)
         self._may = [False] * n
+        self._is_settled = self._is_driven = False
         self._needs_press = [False] * n
         self._was_engaged = [True] * n
 
     @property
     def is_any_driving(self) -> bool:
         """Whether any limb is driven, or a source waits for its limb to stand."""
+        if self._is_settled:
+            return self._is_driven
         return any(self._find_wanted(i) >= 0 for i in range(len(self.choice)))
 
     def preview(self) -> dict[int, int]:
@@ -63,15 +66,18 @@ class Drivers:
         ]
         self._was_engaged = [True] * len(self._may)
         self.choice = [self._find_wanted(i) for i in range(len(self.choice))]
+        self._settle()
         return dict(enumerate(self.choice))
 
     def update(self) -> None:
         """Note which leaders may drive in this tick."""
         leaders = self._leaders
         for p, usable in enumerate(leaders.usable):
-            if self._may[p] and usable:
+            may = self._may[p]
+            if may and usable:
                 continue
             self._may[p] = self._returns(p, usable)
+            self._is_settled = self._is_settled and self._may[p] == may
 
     def choose(self, stands: Callable[[int], bool]) -> dict[int, int]:
         """Return the limbs whose source changes, and the new one; -1: they brake.
@@ -80,6 +86,8 @@ class Drivers:
             stands: Whether a limb's command stands still, so that it may begin.
         """
         changed: dict[int, int] = {}
+        if self._is_settled:
+            return changed
         for i, choice in enumerate(self.choice):
             wanted = self._find_wanted(i)
             if wanted == choice:
@@ -90,11 +98,14 @@ class Drivers:
                 changed[i] = wanted
         for i, choice in changed.items():
             self.choice[i] = choice
+        self._settle()
         return changed
 
-    def hold(self, limb: int) -> None:
-        """Take back that a limb begins."""
-        self.choice[limb] = -1
+    def _settle(self) -> None:
+        """Note whether every limb has the source that it wants."""
+        wanted = [self._find_wanted(i) for i in range(len(self.choice))]
+        self._is_settled = wanted == self.choice
+        self._is_driven = any(k >= 0 for k in wanted)
 
     def _find_wanted(self, limb: int) -> int:
         """Return the first source that may drive; -1: none."""

@@ -72,7 +72,7 @@ class Following:
         self._braking: set[int] = set()
         self._dt: Vec = np.zeros(m + 1)
         self._periods: Vec = np.zeros(m)
-        self._limb_ns = [0] * m
+        self._limb_ns, self._sample_ns = [0] * m, 0
         n_leaders = len(leaders.intakes)
         self._delays_ns = [0.0] * n_leaders
         self._stamps_ns, self._instants_ns = [0] * n_leaders, [0] * n_leaders
@@ -167,6 +167,7 @@ class Following:
             row = state.driver[i]
             self._limb_ns[i] = int(sample.limb_ns[row]) if row >= 0 else 0
         self._slowed = set()
+        self._sample_ns = sample.stamp_ns
         for p, intake in enumerate(self._leaders.intakes):
             if intake.sample is not None:
                 self._stamps_ns[p] = intake.sample.stamp_ns
@@ -208,6 +209,13 @@ class Following:
 
     def _measure_periods(self, sample: SampleView, state: RetargetState) -> None:
         """Note how long ago each limb's sample before was captured."""
+        if len(self._stamps_ns) == 1:  # one leader, one period
+            dt = (sample.stamp_ns - self._sample_ns) * 1e-9
+            self._sample_ns = sample.stamp_ns
+            is_short = dt < _LONGEST_DT
+            self._periods[:] = max(dt, 0.0) if is_short else math.inf
+            self._dt[:-1] = dt if is_short else -1.0
+            return
         for i, row in enumerate(state.driver.tolist()):
             if row < 0:
                 self._dt[i], self._periods[i] = 0.0, 0.0

@@ -102,9 +102,9 @@ class Intake:
             and not self.jumped
         )
 
-    def is_steady(self, now_ns: int) -> bool:
+    def is_steady(self, now_ns: int, *, is_usable: bool) -> bool:
         """Whether it has been usable for a while: asked once every tick."""
-        if not self.is_usable(now_ns):
+        if not is_usable:
             self._usable_since_ns = None
             return False
         if self._usable_since_ns is None:

@@ -66,8 +66,8 @@ class Leaders:
         """Look at the newest record of each leader."""
         for p, intake in enumerate(self.intakes):
             intake.take(records[p], now_ns)
-            self.usable[p] = intake.is_usable(now_ns)
-            self._is_steady[p] = intake.is_steady(now_ns)
+            self.usable[p] = is_usable = intake.is_usable(now_ns)
+            self._is_steady[p] = intake.is_steady(now_ns, is_usable=is_usable)
         if self._merger is None:
             self.sample = self.intakes[0].sample
         else:
