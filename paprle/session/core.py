@@ -87,6 +87,7 @@ class Core:
         self._actions = Actions()
         self._gate_state = GateState.DISARMED
         self.now_ns, self._entered_ns, self._stood_ns = 0, 0, -GATE_SILENCE_NS
+        self._entered_seq = 0
 
     @property
     def note(self) -> str:
@@ -151,12 +152,21 @@ class Core:
         self._move_state(self.decisions.decide(situation))
         is_over = self.state is _CLOSING and self.decisions.drive_closing()
         if self.episodes.is_ending:
-            self.episodes.close(now_ns, is_standing=self.motion.is_standing)
+            self.episodes.close(now_ns, is_standing=self._has_come_to_rest)
         self.motion.step(self.state, now_ns, advice)
         if self.state is _ENGAGED and self.motion.following.changed:
             self._tell_drivers()
         self._fill_setpoint(now_ns)
         return Output(self, self._rows, self._setpoint, is_over=is_over)
+
+    @property
+    def _has_come_to_rest(self) -> bool:
+        """Whether the command stands, and the gate has seen that this state began.
+
+        Until then a set-point of the state before may still set it moving.
+        """
+        is_seen = self.motion.answered_seq >= self._entered_seq
+        return is_seen and self.motion.is_standing
 
     def _note_standstill(self, now_ns: int) -> None:
         """Tell a machine that stood still from an operator who fell silent."""
@@ -187,7 +197,7 @@ class Core:
         self.state = step_state(before, event)
         if self.state is before:
             return
-        self._entered_ns = self.now_ns
+        self._entered_ns, self._entered_seq = self.now_ns, self.n_ticks
         self.decisions.enter(self.state, event)
         self.motion.drop_plan()
         if before in EPISODE_STATES and self.state not in EPISODE_STATES:

@@ -55,6 +55,7 @@ class Motion:
         gate_view: The gate's state, and the reason bits of its newest period.
         gate_counts: The gate's cumulative counts by reason.
         gate_stamp_ns: When the gate last wrote a command, [ns].
+        answered_seq: Number of the newest set-point that the gate had then.
     """
 
     def __init__(
@@ -102,7 +103,7 @@ class Motion:
         self.has_arrived = False
         self.gate_view = GateState.DISARMED, 0
         self.gate_counts = self._status["counts"]
-        self.gate_stamp_ns = 0
+        self.gate_stamp_ns, self.answered_seq = 0, 0
         self._plan: SlowMove | None = None
         self._goal: Vec | None = None
         self.at_ns = 0
@@ -158,6 +159,7 @@ class Motion:
         self._status[()] = status
         head = self._codec.read(self._status)
         self.gate_stamp_ns, self.latched = head.stamp_ns, head.latched
+        self.answered_seq = head.setpoint_seq
         self.gate_view = _GATE_STATES[head.state], head.reasons
 
     def drop_plan(self) -> None:

@@ -359,6 +359,31 @@ def test_a_discarded_episode_says_so(lock_step):
     assert event_names(session) == ["episode_begin", "discard", "episode_end"]
 
 
+def test_an_episode_stays_open_until_the_gate_has_seen_its_end(lock_step):
+    """A set-point of before may still be on its way, and set the robot moving."""
+    session = lock_step().engage().step(20)
+    late = session.status.copy()
+    assert not late["dq_cmd"].any()
+    session.move(1, speed=1.0)
+    assert session.status["dq_cmd"].any(), "what the session has not heard of yet"
+
+    newest, session.status = session.status, late
+    session.actions = session.actions._replace(quit=1)
+    session.clock.now_ns += H_NS
+    output = session.core.step(
+        session.clock(), [session.record], late, session.actions
+    )
+
+    assert session.state == "CLOSING"
+    assert not output.is_over
+    assert not session.core.episodes.events[1:], "no end of the episode"
+    session.status = newest
+    while not session.is_over:
+        session.step()
+    assert event_names(session)[-1] == "episode_end"
+    assert not session.status["dq_cmd"].any()
+
+
 def test_an_episode_ends_when_its_time_is_up(lock_step):
     session = lock_step(AUTOMATIC, duration=0.5)
     session.start = True
