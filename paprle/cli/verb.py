@@ -19,6 +19,7 @@ exit codes:
   3  the session lost a process or a device
   4  ended in a latched stop
   5  the follower could not align with the leader, or no progress was made
+  6  it went well, but a part of the recording that was asked for is missing
   128+n  ended by signal n (130: Ctrl-C)"""
 
 SETTINGS = """\

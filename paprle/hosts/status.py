@@ -154,7 +154,7 @@ def summarise(core: Core, n_overruns: int, recording: dict[str, Any]) -> Iterato
     if recording.get("dropped"):
         lost = [f"{name} {n}" for name, n in sorted(recording["dropped"].items())]
         yield f"records lost, the disk was too slow: {', '.join(lost)}"
-    if recording.get("failure"):
-        yield f"RECORDING FAILED: {recording['failure']}"
+    for text in recording.get("failures", ()):
+        yield f"RECORDING FAILED: {text}"
     if recording.get("episodes"):
         yield f"look at it with: paprle evaluate {recording['episodes'][-1]}"

@@ -257,6 +257,11 @@ class Ring:
         return records
 
     @property
+    def ends(self) -> tuple[int, int]:
+        """How many bytes were pushed and taken so far."""
+        return int(self._ends[0]), int(self._ends[1])
+
+    @property
     def dropped(self) -> dict[int, int]:
         """How many records of each kind found no room."""
         return {kind: int(n) for kind, n in enumerate(self._dropped) if n}

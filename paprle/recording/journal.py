@@ -121,6 +121,16 @@ class Journal:
         """Start bringing everything flushed onto the disk; returns at once."""
         self._sink.sync()
 
+    def check_place(self) -> None:
+        """See that the file is still where it was made.
+
+        Raises:
+            RecordingError: If it was moved, removed or replaced: what is written from
+                here on would be found by nobody.
+        """
+        if not self._sink.is_at(self.path):
+            raise RecordingError("the file was moved or removed while it was written")
+
     def close(self, end_reason: str, extra: Mapping[str, Any]) -> dict[str, Any]:
         """Finish the file, then write its manifest, then return that.
 

@@ -17,6 +17,7 @@ class Sink(Protocol):
     def flush(self) -> None: ...  # noqa: D102
     def sync(self) -> None: ...  # noqa: D102
     def close(self) -> None: ...  # noqa: D102
+    def is_at(self, path: Path) -> bool: ...  # noqa: D102
     def hexdigest(self) -> str: ...  # noqa: D102
 
 
@@ -84,6 +85,13 @@ class FileSink:
                 self._pending.result()
         finally:
             os.close(fd)
+
+    def is_at(self, path: Path) -> bool:
+        """Whether a path names this file."""
+        try:
+            return os.path.samestat(path.stat(), os.fstat(self._fd))
+        except FileNotFoundError:
+            return False
 
     def hexdigest(self) -> str:
         """Return the SHA-256 of everything flushed."""
