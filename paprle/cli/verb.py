@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from paprle.contracts.text import make_printable
+
 if TYPE_CHECKING:
     from paprle.contracts.plugins import Device
 
@@ -77,10 +79,12 @@ def say_last_words(device: Device) -> None:
 
 def say(text: str) -> None:
     """Write text to the terminal."""
+    text = make_printable(text)
     sys.stdout.write(text if text.endswith("\n") else text + "\n")
 
 
 def complain(text: str) -> None:
     """Write one line a problem to the standard error."""
+    text = make_printable(text)
     for line in text.splitlines() or [text]:
         sys.stderr.write(f"error: {line}\n")

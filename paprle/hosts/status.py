@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from paprle.contracts.text import make_printable
 from paprle.contracts.types import GateState
 from paprle.gate.reasons import Reason, from_bits
 from paprle.hosts.terminal import HELP
@@ -25,6 +26,7 @@ _QUIET = {Reason.ACCELERATION, Reason.VELOCITY, Reason.DT_CHANGED, Reason.LATE}
 def print_line(text: str, *, is_error: bool = False) -> None:
     """Write a line; a closed terminal is nobody's failure."""
     stream = sys.stderr if is_error else sys.stdout
+    text = make_printable(text)
     try:
         stream.write(("\r\x1b[K" if stream.isatty() else "") + text.rstrip() + "\n")
         stream.flush()

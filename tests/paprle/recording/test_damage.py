@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mcap.writer import Writer
 
 from paprle.contracts.errors import RecordingError
-from paprle.recording import reader
+from paprle.recording import reading
 from paprle.recording.reader import Episode
 from paprle.recording.recover import make_recovered_path, recover
 from paprle.recording.scan import Damaged, Scanner, _unpack_chunk
@@ -223,13 +223,13 @@ def test_scanner_survives_any_bytes(tmp_path, data):
 def test_records_of_another_version_name_their_writer(whole, tmp_path, monkeypatch):
     path = tmp_path / "old.mcap"
     path.write_bytes(whole[0])
-    make_channels = reader.make_channels
+    make_channels = reading.make_channels
 
     def make_longer(layout, base_links):
         *channels, last = make_channels(layout, base_links)
         dtype = np.dtype([*last.message.dtype.descr, ("more", "f8")])
         return (*channels, replace(last, message=replace(last.message, dtype=dtype)))
 
-    monkeypatch.setattr(reader, "make_channels", make_longer)
+    monkeypatch.setattr(reading, "make_channels", make_longer)
     with pytest.raises(RecordingError, match=r"bytes on .*, got .*paprle .* recorded"):
         Episode.open(path)
