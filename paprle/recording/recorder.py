@@ -32,7 +32,7 @@ PLACE_NS = 400_000_000  # chosen: a file that was moved is told within a second 
 WARN_SHARE = 0.10  # spec: safety.md 8.3
 STOP_SHARE = 0.02  # spec: safety.md 8.3
 PREFLIGHT_FACTOR = 2.0  # spec: safety.md 8.3
-FILE_SHARE = 1.05  # measured: file/payload bytes: 0.3–0.5 smooth motion, 1.03 noise
+FILE_SHARE = 1.05  # measured: of what grows: 0.3–0.5 smooth motion, 1.03 noise
 
 
 class RingReader(Protocol):

@@ -6,19 +6,6 @@ import hashlib
 import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Protocol
-
-
-class Sink(Protocol):
-    """What a journal writes to; tests put a faulty one in its place."""
-
-    def write(self, data: bytes) -> int: ...  # noqa: D102 - as of a binary file
-    def tell(self) -> int: ...  # noqa: D102
-    def flush(self) -> None: ...  # noqa: D102
-    def sync(self) -> None: ...  # noqa: D102
-    def close(self) -> None: ...  # noqa: D102
-    def is_at(self, path: Path) -> bool: ...  # noqa: D102
-    def hexdigest(self) -> str: ...  # noqa: D102
 
 
 class FileSink:

@@ -159,5 +159,5 @@ def test_messages_in_a_row_come_as_one_table(tmp_path, header, tools, robot):
         m for i in items if isinstance(i, list) for m in i if isinstance(m, Topic)
     ]
     assert len(tables) <= len(topics) + 1
-    assert sum(len(m.data) for m in tables) == 12 * (len(topics) - 1) + 1
+    assert sum(len(m.data) for m in tables) == 12 * (len(topics) - 2) + 2
     assert [type(item) for item in items[:4]] == [*[Attachment] * 3, Metadata]
