@@ -92,7 +92,7 @@ def make_replay_settings(
     if env not in _SIMULATED and not any(word.startswith("env=") for word in settings):
         raise ConfigError(
             f"{episode.path}: expected env=… to be given, got a recording of "
-            f"env={env}; a file does not choose a real robot: say which one, after a look at it"
+            f"env={env}; a file does not choose a real robot, so name it"
         )
     return [
         "leader=offline",

@@ -161,3 +161,11 @@ def test_messages_in_a_row_come_as_one_table(tmp_path, header, tools, robot):
     assert len(tables) <= len(topics) + 1
     assert sum(len(m.data) for m in tables) == 12 * (len(topics) - 2) + 2
     assert [type(item) for item in items[:4]] == [*[Attachment] * 3, Metadata]
+
+
+def test_a_file_does_not_choose_a_real_robot(tmp_path, header, capsys):
+    path = tmp_path / "episode_000000.mcap"
+    forge(path, header | {"env": "can", "follower": "piper"})
+
+    assert main(["replay", str(path)]) == 2
+    assert "expected env=… to be given" in capsys.readouterr().err
