@@ -26,7 +26,7 @@ def _add_episode(parser: argparse.ArgumentParser) -> None:
 
 
 def _info(args: argparse.Namespace) -> int:
-    say(describe(Episode.open(args.episode)))
+    say(describe(args.episode))
     return 0
 
 

@@ -15,6 +15,8 @@ from paprle.hosts import check, run
 from paprle.hosts.terminal import HELP
 from paprle.recording.reader import Episode
 
+_SIMULATED = ("kinematic", "mujoco")  # envs that move nothing real, whoever names them
+
 _KEYS = f"""\
 keys during a session:
   {HELP}
@@ -81,14 +83,23 @@ def make_replay_settings(
 
     Returns:
         Settings of ``run``.
+
+    Raises:
+        ConfigError: If the file would choose a robot that may be real.
     """
-    retarget = dict(episode.config.get("retarget", {}))
+    retarget = dict(episode.config.get("retarget") or {})
+    env = episode.header["env"]
+    if env not in _SIMULATED and not any(word.startswith("env=") for word in settings):
+        raise ConfigError(
+            f"{episode.path}: expected env=… to be given, got a recording of "
+            f"env={env}; a file does not choose a real robot, so name it"
+        )
     return [
         "leader=offline",
         f"leader.path={episode.path.resolve()}",
         f"leader.speed={speed!r}",
         f"follower={episode.header['follower']}",
-        f"env={episode.header['env']}",
+        f"env={env}",
         "session.episodes=1",
         *(f"retarget.{key}={json.dumps(value)}" for key, value in retarget.items()),
         *settings,
@@ -170,7 +181,8 @@ REPLAY = Verb(
     name="replay",
     summary="Play a recorded episode again through the same gate.",
     help=f"""\
-Robot, env and retargeting come from the recording; settings override them. A robot with
+Robot, env and retargeting come from the recording; settings override them. The env of a
+real robot has to be given. A robot with
 other joints or limbs is refused. The robot first moves slowly to the start of the
 motion. The robot's own limits apply, never those in the file.
 

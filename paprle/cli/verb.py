@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from paprle.contracts.text import make_printable
+
 if TYPE_CHECKING:
     from paprle.contracts.plugins import Device
 
@@ -19,6 +21,7 @@ exit codes:
   3  the session lost a process or a device
   4  ended in a latched stop
   5  the follower could not align with the leader, or no progress was made
+  6  it went well, but a part of the recording that was asked for is missing
   128+n  ended by signal n (130: Ctrl-C)"""
 
 SETTINGS = """\
@@ -76,10 +79,12 @@ def say_last_words(device: Device) -> None:
 
 def say(text: str) -> None:
     """Write text to the terminal."""
+    text = make_printable(text)
     sys.stdout.write(text if text.endswith("\n") else text + "\n")
 
 
 def complain(text: str) -> None:
     """Write one line a problem to the standard error."""
+    text = make_printable(text)
     for line in text.splitlines() or [text]:
         sys.stderr.write(f"error: {line}\n")

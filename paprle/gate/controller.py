@@ -114,6 +114,7 @@ class GateController:
         self._stepped_ns: int | None = None
         self._awake_ns, self._is_heard = -_WAKING_NS, False
         self._stall_ns = int(max(3.0 * self._h, _SHORTEST_STALL) * 1e9)
+        self._lost_ns = int(settings.latch_after * 1e9)
 
     def step(
         self, setpoint: Record | None, now_ns: int, due_ns: int | None = None
@@ -180,9 +181,12 @@ class GateController:
             The bits.
         """
         stepped_ns, self._stepped_ns = self._stepped_ns, now_ns
-        is_stalled = stepped_ns is not None and now_ns - stepped_ns > self._stall_ns
+        gap_ns = 0 if stepped_ns is None else now_ns - stepped_ns
+        is_stalled = gap_ns > self._stall_ns
         if is_stalled:
             found |= 1 << Reason.STALLED
+            if gap_ns > self._lost_ns and self.state is not _DISARMED:
+                found |= 1 << Reason.COMMAND_LOST  # to the robot it was that, too
             # once between two good states, or one that is lost would never be
             self._awake_ns = now_ns if self._is_heard else self._awake_ns
         self._is_heard = self._meas is not None or (self._is_heard and not is_stalled)

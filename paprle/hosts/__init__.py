@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 
 EXIT_CODES = {"done": 0, "quit": 0, "stopped": 4, "cannot align": 5, "stalled": 5}
 """Exit code by end reason; 1: failed, 3: lost process or device, 128 + n: signal n."""
+NOT_RECORDED = 6
+"""In place of 0 and 128 + n where a part of the recording asked for is missing."""
 
 
 def check(resolved: Resolved) -> str:
@@ -49,8 +51,10 @@ def run(resolved: Resolved) -> int:
     if resolved.session.clock == "virtual":
         from paprle.hosts.virtual import VirtualSession  # noqa: PLC0415 - heavy
 
-        reason = VirtualSession(resolved).run()
-        return EXIT_CODES.get(reason, 1)
+        session = VirtualSession(resolved)
+        code = EXIT_CODES.get(session.run(), 1)
+        has_lost = session.recorder is not None and session.recorder.losses
+        return NOT_RECORDED if has_lost and code == 0 else code
     from paprle.hosts.live import LiveSession  # noqa: PLC0415 - heavy
     from paprle.hosts.plan import make_plan  # noqa: PLC0415 - heavy
     from paprle.hosts.warm import compile_once  # noqa: PLC0415 - heavy

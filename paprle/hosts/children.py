@@ -70,6 +70,7 @@ class Children:
         self.ports: dict[str, OpenPort] = make_ports(ports)
         self.running: dict[str, Running] = {}
         self.reports: list[tuple[str, Report]] = []
+        self._ready: dict[str, Report] = {}
         self._payload = dict(payload)
         self._warnings: list[str] = []
         # each holds the only write end, so its end of life closes the pipe
@@ -156,7 +157,25 @@ class Children:
         if start.failures:
             told = [f"{name}: {why}" for name, why in start.failures.items()]
             raise SessionError("\n".join(told))
+        self._ready = start.ready
         return start.ready
+
+    def restart(self, name: str) -> None:
+        """Start a role again that nobody waits for; one that still runs is killed.
+
+        Args:
+            name: A role that has been ready before.
+        """
+        role = self.running.pop(name, None)
+        if role is not None:
+            if role.life_fd >= 0:
+                os.close(role.life_fd)
+            role.child.process.kill()  # takes hold once its disk lets go of it
+            os.close(role.child.report_fd)
+        spec = next(spec for spec in self.specs if spec.name == name)
+        self._start(spec, has_input=False)
+        if spec.starts_after:
+            self.tell(name, {k: self._ready[k] for k in spec.starts_after})
 
     def tell(self, name: str, values: Mapping[str, Any]) -> None:
         """Tell a role with input what it waits for."""

@@ -15,19 +15,19 @@ import traceback
 from collections.abc import Callable
 from functools import partial
 from types import FrameType
-from typing import Any
 
 from paprle.config.laws import list_named
 from paprle.contracts.errors import PaprleError, SessionError
 from paprle.contracts.leader_group import list_rows
 from paprle.contracts.session_view import Advice
 from paprle.contracts.types import Feedback, SessionState
-from paprle.hosts import EXIT_CODES
+from paprle.hosts import EXIT_CODES, NOT_RECORDED
 from paprle.hosts.black_box import BlackBox
 from paprle.hosts.children import Children
 from paprle.hosts.factories import EVENT_ROOM, make_payload
 from paprle.hosts.plan import Plan
 from paprle.hosts.press import LeaderPresses
+from paprle.hosts.recorder_watch import RecorderWatch
 from paprle.hosts.roles import (
     ADVICE,
     GATE,
@@ -100,7 +100,12 @@ class LiveSession:
         self._trouble = ""
         self._thread_error: BaseException | None = None
         self._loop_timer = DeadlineLoop(self._settings.rate)
-        self._recording: dict[str, Any] = {}
+        self._n_reports = 0
+        self._recording = RecorderWatch(
+            self._children,
+            self._status_line.tell,
+            is_asked=resolved.record.dir is not None,
+        )
 
     def run(self) -> int:
         """Run to the end.
@@ -188,6 +193,7 @@ class LiveSession:
         ring = children.ring(SESSION_RING)
         for event in output.events:
             ring.push(Stream.EVENT, json.dumps(event).encode())
+            self._recording.take_event(event, start_ns)
         ring.push(Stream.TICK, tick.tobytes(), spare=EVENT_ROOM)
         if children.is_read("tick"):
             children.box("tick").write(tick)
@@ -210,6 +216,9 @@ class LiveSession:
             SessionError: If one is gone without which nothing goes on.
         """
         self._take_reports()
+        self._recording.look(time.monotonic_ns())
+        if self._children.is_alive(RECORDER):
+            self._lost.pop(RECORDER, None)  # a new one runs
         for role in list(self._children.running.values()):
             if not role.child.is_alive and role.spec.name not in self._lost:
                 self._lose(role.spec)
@@ -224,7 +233,7 @@ class LiveSession:
         self._lost[spec.name] = words
         if spec.if_lost is IfLost.WARN:
             self._children.dismiss(spec.name)
-            self._status_line.tell(spec.loss + words)
+            self._warn_of(spec, words)
             return
         self._exit_code = LOST
         kind, _ = split_name(spec.name)
@@ -242,19 +251,26 @@ class LiveSession:
         print_line(words, is_error=True)
         self._operator.add("quit")
 
+    def _warn_of(self, spec: RoleSpec, words: str) -> None:
+        """Tell the operator of a loss that the session goes on without."""
+        if spec.name == RECORDER:
+            self._recording.lose(words, time.monotonic_ns())
+        else:
+            self._status_line.tell(words)
+
     def _take_reports(self) -> None:
-        """Keep what the recorder said last."""
+        """Pass on what the recorder said, and what any of them lost."""
         self._children.poll()
         for warning in self._children.take_warnings():
             self._status_line.tell(warning)
-        before = self._recording
-        for _, report in self._children.reports:
-            if report["event"] == "recording":
-                self._recording = report
-        for key, head in (("failure", "RECORDING FAILED: "), ("warning", "")):
-            text = self._recording.get(key, "")
-            if text and text != before.get(key, ""):
-                self._status_line.tell(head + text)
+        reports = self._children.reports
+        for name, report in reports[self._n_reports :]:
+            if name == RECORDER:
+                self._recording.take_report(report, time.monotonic_ns())
+        self._n_reports = len(reports)
+
+    def _end_recording(self) -> None:
+        self._recording.finish(time.monotonic_ns())
 
     def _fail(self, err: Exception) -> None:
         """Stop the robot and show what happened; the black box follows at rest."""
@@ -274,6 +290,7 @@ class LiveSession:
             self._brake,
             *self._list_farewells(),
             self._take_reports,
+            self._end_recording,
             self._keep_black_box,
             self._status_line.close,
             self._operator.close,
@@ -284,9 +301,8 @@ class LiveSession:
             except Exception:  # noqa: BLE001 - K4: each step runs even if one raised
                 self._exit_code = self._exit_code or FAILED
                 print_line(traceback.format_exc(), is_error=True)
-        if RECORDER in self._lost:
-            self._recording = self._recording | {"failure": self._lost[RECORDER]}
-        for line in summarise(self.core, self._loop_timer.n_overruns, self._recording):
+        recording = self._recording.summarise()
+        for line in summarise(self.core, self._loop_timer.n_overruns, recording):
             print_line(line)
         for name, report in self._children.reports:
             if report["event"] == "summary" and report["message"]:
@@ -344,7 +360,7 @@ class LiveSession:
             return  # the operator gave up on one that was still starting
         if spec.if_lost is IfLost.WARN:
             self._lost[spec.name] = self._children.describe_death(spec.name)
-            self._status_line.tell(spec.loss + self._lost[spec.name])
+            self._warn_of(spec, self._lost[spec.name])
             return
         self._exit_code = self._exit_code or LOST
         if not self._trouble:
@@ -361,6 +377,7 @@ class LiveSession:
             self._children.ring(SESSION_RING).push(
                 Stream.EVENT, json.dumps(event).encode()
             )
+            self._recording.take_event(event, now_ns)
 
     def _keep_black_box(self) -> None:
         """Write the last states if anything failed while it ran."""
@@ -372,12 +389,7 @@ class LiveSession:
         print_line(f"the last states are in '{path}'", is_error=True)
 
     def _compose_line(self) -> str:
-        recording = ""
-        if self.plan.resolved.record.dir is not None:
-            n_lost = self._children.count_dropped()
-            recording = f"rec, {n_lost} records LOST" if n_lost else "rec"
-            if self._recording.get("failure") or RECORDER in self._lost:
-                recording = "NOT RECORDING"
+        recording = self._recording.describe()
         line = compose_line(self.core, self._loop_timer.n_overruns, recording)
         return " · ".join([line, *(f"{name} LOST" for name in self._lost)])
 
@@ -392,11 +404,13 @@ class LiveSession:
     def _find_exit_code(self) -> int:
         if self._exit_code is not None:
             return self._exit_code
-        if self._signal:
-            return 128 + self._signal
+        code = EXIT_CODES.get(self.core.end_reason, FAILED)
         if self.core.state is SessionState.INIT:
-            return 0
-        return EXIT_CODES.get(self.core.end_reason, FAILED)
+            code = 0
+        if self._signal:
+            code = 128 + self._signal
+        is_well = code == 0 or self._signal
+        return NOT_RECORDED if is_well and self._recording.losses else code
 
 
 def _sign(name: str, text: str) -> str:

@@ -56,7 +56,6 @@ class RoleSpec:
         starts_after: Roles that have to be ready before it begins. It is told what
             they said then, and told of their end by a pipe ``<role>_alive``.
         takes_keys: Keys of the terminal that are not the session's are passed to it.
-        loss: What its loss is called before the reason.
     """
 
     name: str
@@ -67,7 +66,6 @@ class RoleSpec:
     shutdown: float
     starts_after: tuple[str, ...] = ()
     takes_keys: bool = False
-    loss: str = ""
 
 
 def list_roles(resolved: Resolved) -> tuple[RoleSpec, ...]:
@@ -158,7 +156,6 @@ _RECORDER = RoleSpec(
     if_lost=IfLost.WARN,
     shutdown=10.0,  # chosen: what waits is written to a slow disk
     starts_after=(GATE,),
-    loss="RECORDING FAILED: ",
 )
 
 

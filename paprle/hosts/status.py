@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from paprle.contracts.text import make_printable
 from paprle.contracts.types import GateState
 from paprle.gate.reasons import Reason, from_bits
 from paprle.hosts.terminal import HELP
@@ -25,6 +26,7 @@ _QUIET = {Reason.ACCELERATION, Reason.VELOCITY, Reason.DT_CHANGED, Reason.LATE}
 def print_line(text: str, *, is_error: bool = False) -> None:
     """Write a line; a closed terminal is nobody's failure."""
     stream = sys.stderr if is_error else sys.stdout
+    text = make_printable(text)
     try:
         stream.write(("\r\x1b[K" if stream.isatty() else "") + text.rstrip() + "\n")
         stream.flush()
@@ -154,7 +156,7 @@ def summarise(core: Core, n_overruns: int, recording: dict[str, Any]) -> Iterato
     if recording.get("dropped"):
         lost = [f"{name} {n}" for name, n in sorted(recording["dropped"].items())]
         yield f"records lost, the disk was too slow: {', '.join(lost)}"
-    if recording.get("failure"):
-        yield f"RECORDING FAILED: {recording['failure']}"
+    for text in recording.get("failures", ()):
+        yield f"RECORDING FAILED: {text}"
     if recording.get("episodes"):
         yield f"look at it with: paprle evaluate {recording['episodes'][-1]}"

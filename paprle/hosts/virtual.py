@@ -177,6 +177,9 @@ class VirtualSession:
         if self.recorder is not None:
             self.recorder.finish(self.core.end_reason, self.clock.now_ns)
         self._follower.close("hold")
-        episodes = self.recorder.manifests if self.recorder else ()
-        for line in summarise(self.core, 0, {"episodes": [str(p) for p in episodes]}):
+        recording: dict[str, Any] = {}
+        if self.recorder is not None:
+            recording["episodes"] = [str(path) for path in self.recorder.manifests]
+            recording["failures"] = self.recorder.losses
+        for line in summarise(self.core, 0, recording):
             print_line(line)

@@ -18,7 +18,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from paprle.contracts.errors import SessionError
+from paprle.contracts.errors import ConfigError, SessionError
 from paprle.ipc.records import Record
 
 T = TypeVar("T")
@@ -34,13 +34,23 @@ def _make_shared(n_bytes: int) -> int:
 
     It lies in memory where the kernel has such files: a page of one on a disk is
     written back now and then, and who touches it meanwhile may wait for the disk.
+
+    Raises:
+        ConfigError: If files may not be as large; nothing has been started.
     """
     if hasattr(os, "memfd_create"):
         fd = os.memfd_create("paprle")
     else:
         with tempfile.TemporaryFile() as file:
             fd = os.dup(file.fileno())
-    os.truncate(fd, n_bytes)
+    try:
+        os.truncate(fd, n_bytes)
+    except OSError as err:
+        os.close(fd)
+        raise ConfigError(
+            f"session: expected a file in memory of {n_bytes} bytes to be allowed, got "
+            f"'{err.strerror}'; raise the limit of files (ulimit -f unlimited)"
+        ) from err
     return fd
 
 
@@ -255,6 +265,11 @@ class Ring:
             tail += 8 + n_bytes
         self._ends[1] = tail
         return records
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """How many bytes were pushed and taken so far."""
+        return int(self._ends[0]), int(self._ends[1])
 
     @property
     def dropped(self) -> dict[int, int]:

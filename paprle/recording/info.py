@@ -1,112 +1,197 @@
-"""What an episode holds, as text for a terminal."""
+"""What an episode holds, as text for a terminal; read once, whatever its length."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from paprle.contracts.types import GateState, SessionState
 from paprle.gate.reasons import Reason
-from paprle.recording.reader import Episode
+from paprle.ipc.records import Stream
+from paprle.recording.channels import Rows
+from paprle.recording.reader import find_episode
+from paprle.recording.reading import Block, Reading
 
 _GAP_FACTOR = 2.5  # chosen: two records late by a quarter of a period are no gap
+_BIN_NS = 1000  # [ns] chosen: steps are counted in microseconds, in any number
+
+Stamps = npt.NDArray[np.int64]
 
 
-def describe(episode: Episode) -> str:
-    """Return the episode's summary: what, how long, rates, gaps, states, end."""
-    return "\n".join(_lines(episode))
+def describe(path: Path) -> str:
+    """Return an episode's summary: what, how long, rates, gaps, states, end.
+
+    Args:
+        path: The MCAP file, its manifest, or a folder with one episode.
+
+    Returns:
+        Some lines.
+
+    Raises:
+        RecordingError: If nothing can be read, or it is no recording of ours.
+    """
+    reading = Reading(find_episode(path))
+    seen = _Seen(reading.layout.leader.limbs)
+    for item in reading:
+        seen.take(item)
+    return "\n".join(_lines(reading, seen))
 
 
-def _lines(episode: Episode) -> Iterator[str]:
-    header = episode.header
+class _Rate:
+    """Stamps of one source: how many, at what rate, with which gaps."""
+
+    def __init__(self) -> None:
+        self.n = 0
+        self.longest_ns = 0
+        self.span: tuple[int, int] | None = None
+        self._steps: Counter[int] = Counter()
+        self._last: int | None = None
+
+    def add(self, stamps: Stamps) -> None:
+        if not len(stamps):
+            return
+        before = [] if self._last is None else [self._last]
+        steps = np.diff(np.concatenate([np.array(before, np.int64), stamps]))
+        values, counts = np.unique(steps // _BIN_NS, return_counts=True)
+        for value, count in zip(values.tolist(), counts.tolist(), strict=True):
+            self._steps[value] += count
+        self.longest_ns = max(self.longest_ns, *steps.tolist(), 0)
+        ends = [int(stamps.min()), int(stamps.max()), *(self.span or ())]
+        self.span = (min(ends), max(ends))
+        self.n += len(stamps)
+        self._last = int(stamps[-1])
+
+    def __str__(self) -> str:
+        """Return count, median rate, and gaps longer than twice the median period."""
+        if self.n < 2:
+            return f"{self.n} records"
+        ordered = sorted(self._steps.items())
+        counted = np.cumsum([count for _, count in ordered])
+        median = ordered[int(np.searchsorted(2 * counted, self.n - 1))][0]
+        rate = 1e9 / (median * _BIN_NS) if median > 0 else float("nan")
+        n_gaps = sum(n for step, n in ordered if step > _GAP_FACTOR * median)
+        text = f"{self.n} records at {rate:.1f} Hz, {n_gaps} gaps"
+        return f"{text}, longest {self.longest_ns * 1e-6:.1f} ms" if n_gaps else text
+
+
+class _Seen:
+    """What went by so far."""
+
+    def __init__(self, limbs: tuple[str, ...]) -> None:
+        self.rates = {Stream.TICK: _Rate(), Stream.GATE: _Rate()}
+        self.missing = {Stream.TICK: 0, Stream.GATE: 0}
+        self.states: dict[Stream, Counter[int]] = {
+            Stream.TICK: Counter(),
+            Stream.GATE: Counter(),
+        }
+        self.leader = {limb: _Rate() for limb in limbs}
+        self.reasons: Counter[str] = Counter()
+        self.n_events = 0
+        self._last_k: dict[Stream, int] = {}
+        self._last_seq = -1
+
+    def take(self, item: Block | Mapping[str, Any]) -> None:
+        if not isinstance(item, Block):
+            self.n_events += 1
+            return
+        stream, records = item.stream, item.records
+        self.rates[stream].add(records["stamp_ns"])
+        k = records["k"].astype(np.int64)
+        before = self._last_k.get(stream, int(k[0]) - 1)
+        self.missing[stream] += int((np.diff(k, prepend=before) - 1).clip(0).sum())
+        self._last_k[stream] = int(k[-1])
+        self.states[stream].update(records["state"].tolist())
+        if stream == Stream.GATE:
+            self._count_reasons(records)
+        else:
+            self._take_samples(records)
+
+    def _count_reasons(self, gate: Rows) -> None:
+        words = gate["reasons"]
+        for reason in Reason:
+            acted = int((words >> np.uint64(reason) & np.uint64(1)).sum())
+            self.reasons[reason.name] += acted
+
+    def _take_samples(self, ticks: Rows) -> None:
+        has_sample, sample = ticks["has_sample"], ticks["sample"]
+        seq = np.where(has_sample, sample["seq"].astype(np.int64), -1)
+        is_new = has_sample & (np.diff(seq, prepend=self._last_seq) != 0)
+        self._last_seq = int(seq[-1])
+        values = np.concatenate([sample["pose"], sample["q"]], axis=2)
+        for row, rate in enumerate(self.leader.values()):
+            is_given = is_new & ~np.isnan(values[:, row]).all(axis=1)
+            rate.add(sample["limb_ns"][is_given, row])
+
+
+def _lines(reading: Reading, seen: _Seen) -> Iterator[str]:
+    header, manifest = reading.header, reading.manifest
     triple = f"leader={header['leader']} follower={header['follower']}"
-    yield f"{episode.path.name}: {triple} env={header['env']}"
-    yield f"  robot      {_describe_robot(episode)}"
-    yield f"  start      {_start(episode)}"
-    yield f"  duration   {_duration(episode):.3f} s"
-    yield f"  end        {episode.end_reason}{_discarded(episode)}"
-    if episode.note:
-        yield f"  attention  {episode.note}"
-    yield f"  version    {header['version']}, revision {header['git_rev'] or 'unknown'}"
+    yield f"{reading.path.name}: {triple} env={header['env']}"
+    yield f"  robot      {_describe_robot(header['robot'])}"
+    spans = [rate.span for rate in seen.rates.values() if rate.span is not None]
+    start = min((begin for begin, _ in spans), default=0)
+    end = max((end for _, end in spans), default=0)
+    yield f"  start      {_describe_start(header, start, is_known=bool(spans))}"
+    yield f"  duration   {(end - start) * 1e-9:.3f} s"
+    reason = "aborted" if manifest is None else manifest["end_reason"]
+    is_discarded = (manifest or {}).get("discarded")
+    yield f"  end        {reason}{', discarded by the operator' * bool(is_discarded)}"
+    note = reading.find_problem()
+    if note:
+        yield f"  attention  {note}"
+    version, revision = (header.get(key) for key in ("version", "git_rev"))
+    yield f"  version    {version or 'unknown'}, revision {revision or 'unknown'}"
     if header.get("task"):
         yield f"  task       {header['task']}"
     yield "  streams"
-    yield f"    session  {_describe_stream(episode.ticks, _dropped(episode, 'tick'))}"
-    yield f"    gate     {_describe_stream(episode.gate, _dropped(episode, 'gate'))}"
-    for limb, (t_ns, _) in episode.leader.items():
-        yield f"    leader   {limb}: {_describe_rate(t_ns)}"
-    yield f"    events   {len(episode.events)}"
-    yield f"  session    {_describe_states(episode.ticks, SessionState)}"
-    yield f"  gate       {_describe_states(episode.gate, GateState)}"
-    yield f"  acted      {_describe_reasons(episode)}"
-    yield from _describe_config(episode)
+    for name, stream in (("session", Stream.TICK), ("gate", Stream.GATE)):
+        yield f"    {name:<8} {_describe_stream(seen, stream, manifest)}"
+    for limb, rate in seen.leader.items():
+        yield f"    leader   {limb}: {rate}"
+    yield f"    events   {seen.n_events}"
+    yield f"  session    {_describe_states(seen.states[Stream.TICK], SessionState)}"
+    yield f"  gate       {_describe_states(seen.states[Stream.GATE], GateState)}"
+    acted = [f"{name} {n}" for name, n in seen.reasons.items() if n]
+    yield f"  acted      {', '.join(acted) or 'never'}"
+    yield from _describe_config(reading)
 
 
-def _describe_robot(episode: Episode) -> str:
-    robot = episode.robot
+def _describe_robot(robot: Mapping[str, Any]) -> str:
     limbs = ", ".join(limb["name"] for limb in robot["limbs"])
     return f"{robot['name']}: {len(robot['joint_names'])} joints; limbs {limbs}"
 
 
-def _stamps(episode: Episode) -> npt.NDArray[np.int64]:
-    parts = [episode.ticks["stamp_ns"], episode.gate["stamp_ns"]]
-    return np.concatenate(parts)
-
-
-def _duration(episode: Episode) -> float:
-    stamps = _stamps(episode)
-    return float(np.ptp(stamps)) * 1e-9 if len(stamps) else 0.0
-
-
-def _start(episode: Episode) -> str:
-    stamps = _stamps(episode)
-    if not len(stamps):
+def _describe_start(header: Mapping[str, Any], start: int, *, is_known: bool) -> str:
+    if not is_known:
         return "nothing recorded"
-    wall_ns = int(stamps.min()) + episode.wall_offset_ns
-    moment = datetime.fromtimestamp(wall_ns / 1e9, tz=timezone.utc)
+    try:
+        seconds = (start + header["wall_offset_ns"]) / 1e9
+        moment = datetime.fromtimestamp(seconds, tz=timezone.utc)
+    except (ValueError, OverflowError, OSError):
+        return "at no time that a calendar knows"
     return moment.isoformat(timespec="milliseconds")
 
 
-def _discarded(episode: Episode) -> str:
-    is_discarded = (episode.manifest or {}).get("discarded")
-    return ", discarded by the operator" if is_discarded else ""
-
-
-def _dropped(episode: Episode, name: str) -> int | None:
-    dropped = (episode.manifest or {}).get("dropped")
-    return dropped.get(name) if isinstance(dropped, dict) else None
-
-
-def _describe_stream(records: npt.NDArray[np.void], dropped: int | None) -> str:
-    if not len(records):
+def _describe_stream(
+    seen: _Seen, stream: Stream, manifest: Mapping[str, Any] | None
+) -> str:
+    if not seen.rates[stream].n:
         return "nothing recorded"
-    missing = int(np.diff(records["k"].astype(np.int64)).clip(1).sum())
-    missing -= len(records) - 1
-    text = f"{_describe_rate(records['stamp_ns'])}, {missing} missing in between"
+    text = f"{seen.rates[stream]}, {seen.missing[stream]} missing in between"
+    dropped = (manifest or {}).get("dropped", {}).get(stream.name.lower())
     return text if dropped is None else f"{text}, {dropped} dropped"
 
 
-def _describe_rate(stamps: npt.NDArray[np.int64]) -> str:
-    """Return count, median rate, and gaps longer than twice the median period."""
-    if len(stamps) < 2:
-        return f"{len(stamps)} records"
-    steps = np.diff(stamps) * 1e-9
-    median = float(np.median(steps))
-    rate = 1.0 / median if median > 0 else float("nan")
-    gaps = steps[steps > _GAP_FACTOR * median]
-    text = f"{len(stamps)} records at {rate:.1f} Hz, {len(gaps)} gaps"
-    return f"{text}, longest {gaps.max() * 1e3:.1f} ms" if len(gaps) else text
-
-
 def _describe_states(
-    records: npt.NDArray[np.void], kind: type[SessionState] | type[GateState]
+    counts: Counter[int], kind: type[SessionState] | type[GateState]
 ) -> str:
-    counts = Counter(records["state"].tolist())
-    total = max(len(records), 1)
+    total = max(counts.total(), 1)
     names = {state.value: state.name for state in kind}
     shares = [
         f"{names.get(value, value)} {100 * n / total:.1f} %"
@@ -115,23 +200,13 @@ def _describe_states(
     return ", ".join(shares) or "nothing recorded"
 
 
-def _describe_reasons(episode: Episode) -> str:
-    """Return how many gate ticks each reason acted in."""
-    words = episode.gate["reasons"]
-    acted = {
-        reason.name: int((words >> np.uint64(reason) & np.uint64(1)).sum())
-        for reason in Reason
-    }
-    return ", ".join(f"{name} {n}" for name, n in acted.items() if n) or "never"
-
-
-def _describe_config(episode: Episode) -> Iterator[str]:
+def _describe_config(reading: Reading) -> Iterator[str]:
     """Yield the settings that change what the figures mean."""
-    config = episode.config
-    rate = (config.get("session") or {}).get("rate")
-    h = float(episode.header["gate_period"])
-    yield f"  config     session.rate={rate}, gate.period={1e3 * h:g} ms"
-    unsafe = sorted(_find_unsafe(config, ""))
+    rate = (reading.config.get("session") or {}).get("rate")
+    h = reading.header.get("gate_period")
+    period = "unknown" if h is None else f"{1e3 * h:g} ms"
+    yield f"  config     session.rate={rate}, gate.period={period}"
+    unsafe = sorted(_find_unsafe(reading.config, ""))
     if unsafe:
         yield f"  UNSAFE     {', '.join(unsafe)}"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import tempfile
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
@@ -66,6 +67,10 @@ def make_manifest(
     """
     start, end = span_ns
     wall_s = (start + int(header["wall_offset_ns"])) / 1e9
+    try:
+        began = datetime.fromtimestamp(wall_s, tz=timezone.utc).isoformat()
+    except (ValueError, OverflowError, OSError):
+        began = ""  # a recovered file may name any time
     robot = header["robot"]
     limits = ("joint_names", "q_min", "q_max", "dq_max", "ddq_max")
     keys = ("leader", "follower", "env", "version", "git_rev", "gate_period")
@@ -75,7 +80,7 @@ def make_manifest(
         "bytes": path.stat().st_size,
         "sha256": sha256,
         "end_reason": end_reason,
-        "start": datetime.fromtimestamp(wall_s, tz=timezone.utc).isoformat(),
+        "start": began,
         "duration": (end - start) * 1e-9,
         "frames": dict(frames),
         **{key: header.get(key) for key in keys},
@@ -91,16 +96,18 @@ def write_manifest(path: Path, manifest: Mapping[str, Any]) -> None:
         OSError: If it cannot be written; then there is no manifest.
     """
     final = manifest_path(path)
-    temporary = final.with_name(f".{final.name}.{os.getpid()}")
     text = json.dumps(manifest, indent=2, allow_nan=False) + "\n"
+    # a name that nobody can guess, opened only if new: never through a link
+    fd, name = tempfile.mkstemp(prefix=f".{final.name}.", dir=final.parent)
     try:
-        with temporary.open("w", encoding="utf-8") as file:
+        with os.fdopen(fd, "w", encoding="utf-8") as file:
+            os.fchmod(fd, 0o644)
             file.write(text)
             file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(final)
+            os.fsync(fd)
+        Path(name).replace(final)
     finally:
-        temporary.unlink(missing_ok=True)
+        Path(name).unlink(missing_ok=True)
     sync_folder(final.parent)
 
 
@@ -120,6 +127,13 @@ def read_manifest(path: Path) -> dict[str, Any] | None:
         raise RecordingError(f"{final}: expected a manifest, got {err}") from err
     if not isinstance(manifest, dict):
         raise RecordingError(f"{final}: expected a JSON object; remove it to go on")
+    dropped = manifest.get("dropped", {})
+    is_ours = isinstance(manifest.get("end_reason"), str) and isinstance(dropped, dict)
+    if not is_ours or not all(isinstance(n, int) for n in dropped.values()):
+        raise RecordingError(
+            f"{final}: expected an end_reason and counts in dropped, got others; "
+            "remove it to go on"
+        )
     return manifest
 
 

@@ -15,6 +15,7 @@ from rosbags.typesys.store import Typestore
 JOINT_STATE = "sensor_msgs/msg/JointState"
 POSE_STAMPED = "geometry_msgs/msg/PoseStamped"
 STRING = "std_msgs/msg/String"
+TF_MESSAGE = "tf2_msgs/msg/TFMessage"
 LEADER_STATUS = "paprle_msgs/msg/LeaderStatus"
 SESSION_TICK = "paprle_msgs/msg/SessionTick"
 GATE_STATUS = "paprle_msgs/msg/GateStatus"

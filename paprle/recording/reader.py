@@ -6,8 +6,6 @@ prefix is read, and the episode says so.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,14 +18,12 @@ import numpy.typing as npt
 from paprle.contracts.errors import RecordingError
 from paprle.contracts.types import RobotInfo, Vec
 from paprle.ipc.records import Layout, Stream
-from paprle.recording.channels import EVENTS_TOPIC, Channel, Rows, make_channels
-from paprle.recording.events import parse_event
-from paprle.recording.header import layout_from_header, robot_from_dict
-from paprle.recording.manifest import read_manifest
-from paprle.recording.messages import STRING, decode
-from paprle.recording.scan import Attachment, Message, Scanner, Schema, Topic
+from paprle.recording.channels import Rows
+from paprle.recording.header import robot_from_dict
+from paprle.recording.reading import Block, Reading
 
-MAX_TOTAL = 4 << 30  # chosen: of all messages together; some hours of a humanoid
+MAX_TOTAL = 4 << 30  # chosen: of all records together; some hours of an arm
+_EVENT_BYTES = 1000  # chosen: about what an event takes in memory
 _Stamped = tuple[npt.NDArray[np.int64], Vec]
 
 
@@ -165,149 +161,53 @@ def find_episode(path: Path) -> Path:
 
 
 def _read(path: Path) -> Episode:
-    scanner = Scanner(path)
-    contents = _Contents(path)
-    try:
-        for item in scanner:
-            contents.take(item)
-    except OSError as err:
-        raise RecordingError(f"{path}: expected to read it, got {err}") from err
-    if "robot.urdf" not in contents.attachments:
-        problem = scanner.problem or "no attachments"
-        raise RecordingError(f"{path}: expected a recording of paprle, got {problem}")
-    header = contents.json("header.json")
-    layout = layout_from_header(header)
-    base_links = {limb["name"]: limb["base_link"] for limb in header["robot"]["limbs"]}
-    channels = make_channels(layout, base_links)
-    manifest = read_manifest(path)
-    note = _compare(path, scanner, manifest)
+    reading = Reading(path)
+    blocks: dict[Stream, list[Rows]] = {Stream.TICK: [], Stream.GATE: []}
+    events: list[Mapping[str, Any]] = []
+    n_bytes = 0
+    for item in reading:
+        if not isinstance(item, Block):
+            events.append(item)
+            n_bytes += _EVENT_BYTES
+        else:
+            blocks[item.stream].append(item.records)
+            n_bytes += item.records.nbytes
+        if n_bytes > MAX_TOTAL:
+            raise RecordingError(
+                f"{path}: expected at most {MAX_TOTAL >> 30} GiB of records, got more; "
+                "'paprle info' and 'paprle recover' read any length"
+            )
+    note = reading.find_problem()
+    layout = reading.layout
     return Episode(
         path=path,
-        header=header,
-        config=contents.json("config.json"),
-        urdf=contents.attachments["robot.urdf"].decode(errors="replace"),
+        header=reading.header,
+        config=reading.config,
+        urdf=reading.urdf,
         layout=layout,
-        ticks=contents.fill(channels, Stream.TICK, layout.tick),
-        gate=contents.fill(channels, Stream.GATE, layout.status),
-        events=contents.events(),
-        manifest=manifest,
+        ticks=_join(blocks[Stream.TICK], layout.tick),
+        gate=_join(blocks[Stream.GATE], layout.status),
+        events=tuple(events),
+        manifest=reading.manifest,
         is_complete=not note,
         note=note,
     )
 
 
-class _Contents:
-    """Messages by topic, as the chunks bring them."""
-
-    def __init__(self, path: Path) -> None:
-        self.attachments: dict[str, bytes] = {}
-        self._path = path
-        self._schemas: dict[int, str] = {}
-        self._topics: dict[str, Topic] = {}
-        self._messages: dict[int, list[bytes]] = {}
-        self._n_bytes = 0
-
-    def take(self, item: object) -> None:
-        if isinstance(item, Attachment):
-            self.attachments[item.name] = item.data
-        elif isinstance(item, list):
-            for record in item:
-                self._take_record(record)
-
-    def _take_record(self, record: Schema | Topic | Message) -> None:
-        if isinstance(record, Message):
-            self._n_bytes += len(record.data)
-            if self._n_bytes > MAX_TOTAL:
-                raise self._error(f"at most {MAX_TOTAL >> 30} GiB of messages", "more")
-            self._messages.setdefault(record.channel_id, []).append(record.data)
-        elif isinstance(record, Topic):
-            self._topics[record.topic] = record
-        else:
-            self._schemas[record.id] = record.name
-
-    def json(self, name: str) -> dict[str, Any]:
-        try:
-            data = json.loads(self.attachments[name])
-        except (KeyError, ValueError, RecursionError) as err:
-            raise self._error(f"attachment {name}", repr(err)) from err
-        if not isinstance(data, dict):
-            raise self._error(f"a JSON object in {name}", type(data).__name__)
-        return data
-
-    def events(self) -> tuple[Mapping[str, Any], ...]:
-        if EVENTS_TOPIC not in self._topics:
-            return ()
-        texts = self._of(EVENTS_TOPIC, STRING)
-        return tuple(parse_event(decode(data, STRING).data.encode()) for data in texts)
-
-    def fill(
-        self, channels: tuple[Channel, ...], stream: Stream, dtype: np.dtype[np.void]
-    ) -> Rows:
-        """Return the records of one stream, as many as all its channels have."""
-        mine = [channel for channel in channels if channel.stream == stream]
-        if not self._messages:
-            return np.zeros(0, dtype)
-        rows = [self._rows(channel) for channel in mine]
-        n = min(len(part) for part in rows)
-        records = np.zeros(n, dtype)
-        if stream == Stream.TICK:
-            records["sample"]["q"] = np.nan
-            records["sample"]["pose"] = np.nan
-        for channel, part in zip(mine, rows, strict=True):
-            channel.decode(part[:n], records)
-        records.setflags(write=False)
-        return records
-
-    def _rows(self, channel: Channel) -> Rows:
-        message = channel.message
-        data = self._of(channel.topic, message.typename)
-        size = message.dtype.itemsize
-        other = next((len(row) for row in data if len(row) != size), None)
-        if other is not None:
-            got = f"{other}; {self._describe_writer()}"
-            raise self._error(f"messages of {size} bytes on {channel.topic}", got)
-        joined = b"".join(data)
-        fixed = channel.is_constant
-        table = np.frombuffer(joined, np.uint8).reshape(len(data), size)
-        template = np.frombuffer(message.template, np.uint8)
-        if not (table[:, fixed] == template[fixed]).all():
-            raise self._error(f"the header's names on {channel.topic}", "others")
-        return np.frombuffer(joined, message.dtype)
-
-    def _of(self, name: str, typename: str) -> list[bytes]:
-        topic = self._topics.get(name)
-        if topic is None or self._schemas.get(topic.schema_id) != typename:
-            raise self._error(f"topic {name} of {typename}", "none")
-        return self._messages.get(topic.id, [])
-
-    def _describe_writer(self) -> str:
-        header = self.json("header.json")
-        version, revision = header.get("version"), header.get("git_rev")
-        return f"paprle {version} at {revision} recorded it"
-
-    def _error(self, expected: str, got: str) -> RecordingError:
-        return RecordingError(f"{self._path}: expected {expected}, got {got}")
+def _join(blocks: list[Rows], dtype: np.dtype[np.void]) -> Rows:
+    """Return the blocks as one array, letting go of each once it is copied."""
+    whole = np.empty(sum(map(len, blocks)), dtype)
+    at = 0
+    blocks.reverse()
+    while blocks:
+        block = blocks.pop()
+        whole[at : at + len(block)] = block
+        at += len(block)
+    whole.setflags(write=False)
+    return whole
 
 
 def _present(stamps: npt.NDArray[np.int64], values: Vec) -> _Stamped:
     """Return the rows that are not NaN throughout, with their stamps."""
     present = ~np.isnan(values).all(axis=1)
     return stamps[present], values[present]
-
-
-def _compare(path: Path, scanner: Scanner, manifest: Mapping[str, Any] | None) -> str:
-    """Say what is wrong with the file; empty when it is what was written."""
-    if not scanner.is_complete:
-        return (
-            f"{scanner.problem}; what comes before is valid, 'paprle recover' makes "
-            "a file of it"
-        )
-    if manifest is None:
-        return "no manifest: the recording was never finished"
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    if digest.hexdigest() != manifest.get("sha256"):
-        return "the file is not the one that its manifest describes"
-    return ""

@@ -28,10 +28,11 @@ from paprle.recording.manifest import (
 
 HOLD_NS = 10_000_000  # chosen: two rings agree on the order of what is this old [ns]
 SYNC_NS = 1_000_000_000  # spec: safety.md 8.3: fdatasync at least every second
+PLACE_NS = 400_000_000  # chosen: a file that was moved is told within a second [ns]
 WARN_SHARE = 0.10  # spec: safety.md 8.3
 STOP_SHARE = 0.02  # spec: safety.md 8.3
 PREFLIGHT_FACTOR = 2.0  # spec: safety.md 8.3
-FILE_SHARE = 1.05  # measured: file/payload bytes: 0.3–0.5 smooth motion, 1.03 noise
+FILE_SHARE = 1.05  # measured: of what grows: 0.3–0.5 smooth motion, 1.03 noise
 
 
 class RingReader(Protocol):
@@ -81,6 +82,7 @@ class Recorder:
     Attributes:
         failure: Why there is no recording though there should be one; may be empty.
         warning: What the operator should know; may be empty.
+        losses: Every failure so far.
         manifests: Manifests of the episodes finished so far, by path.
     """
 
@@ -103,6 +105,7 @@ class Recorder:
         """
         self.failure = ""
         self.warning = ""
+        self.losses: list[str] = []
         self.manifests: dict[Path, dict[str, Any]] = {}
         self._folder = Path(settings.dir or ".")
         self._settings = settings
@@ -116,6 +119,7 @@ class Recorder:
         self._begin_ns = 0
         self._flushed_ns = 0
         self._synced_ns = 0
+        self._placed_ns = 0
         self._dropped_before: dict[str, int] = {}
         self._extra: dict[str, Any] = {}
         make_channels(layout, {})  # message codecs are made once, before any episode
@@ -215,7 +219,7 @@ class Recorder:
             return
         self.failure = ""
         self._begin_ns = stamp
-        self._flushed_ns = self._synced_ns = now_ns
+        self._flushed_ns = self._synced_ns = self._placed_ns = now_ns
         self._dropped_before = self.count_dropped()
         self._extra = {key: header[key] for key in ("session_episode", "task")}
 
@@ -244,11 +248,14 @@ class Recorder:
         self._flushed_ns = now_ns
         try:
             journal.flush()
+            if now_ns - self._placed_ns >= PLACE_NS:
+                self._placed_ns = now_ns
+                journal.check_place()
             if now_ns - self._synced_ns >= SYNC_NS:
                 self._synced_ns = now_ns
                 journal.sync()
                 self._check_space()
-        except OSError as err:
+        except (OSError, RecordingError) as err:
             self._fail(err)
 
     def _check_space(self) -> None:
@@ -257,6 +264,7 @@ class Recorder:
         if usage.free < STOP_SHARE * usage.total:
             self._end("disk_full")
             self.failure = f"recording stopped: {text}; make room"
+            self.losses.append(self.failure)
         elif usage.free < WARN_SHARE * usage.total:
             self.warning = f"recording: only {text}"
 
@@ -291,6 +299,7 @@ class Recorder:
         """Give up this episode's recording, leaving what was written as it is."""
         where = self.path or self._folder
         self.failure = f"recording of '{where}' failed: {err}; the robot is unaffected"
+        self.losses.append(self.failure)
         if self._journal is not None:
             self._journal.abandon()
             self._journal = None

@@ -1,34 +1,34 @@
-"""Making a whole file of the longest valid prefix of a damaged one."""
+"""Making a whole file of the longest valid prefix of a damaged one, chunk by chunk."""
 
 from __future__ import annotations
 
-import hashlib
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 from mcap.writer import CompressionType, Writer
 
 from paprle.contracts.errors import RecordingError
+from paprle.ipc.records import Stream
 from paprle.recording.manifest import (
     make_manifest,
     manifest_path,
     sync_folder,
     write_manifest,
 )
-from paprle.recording.reader import Episode
+from paprle.recording.reading import Block, Reading
 from paprle.recording.scan import (
     Attachment,
     Chunk,
-    Message,
+    Messages,
     Metadata,
     Scanner,
     Schema,
 )
 from paprle.recording.sink import FileSink
 
-_CHUNK_BYTES = 1 << 30  # chosen: chunks end where they ended before
+_CHUNK_BYTES = 2 << 20  # chosen: as in a finished recording
 
 
 @dataclass(frozen=True)
@@ -87,27 +87,63 @@ def recover(path: Path, out: Path) -> RecoverReport:
         raise RecordingError(f"recover: expected a new .mcap file, got '{out}'")
     if out.exists() or manifest_path(out).exists():
         raise RecordingError(f"recover: expected a new file, got '{out}'; it exists")
-    source = Episode.open(path)
-    if len(source.ticks) + len(source.gate) == 0:
-        raise RecordingError(f"{path}: nothing to recover: {source.note}")
+    source = _Survey(Reading(path))
+    if source.n_ticks + source.n_gate == 0:
+        raise RecordingError(f"{path}: nothing to recover: {source.problem}")
     try:
         scanner, n_messages, sha256 = _copy(path, out)
     except OSError as err:
         out.unlink(missing_ok=True)
         raise RecordingError(f"recover: could not write '{out}': {err}") from err
-    start, end = _find_span(source)
+    start, end = source.span
     lost_bytes = 0 if scanner.is_complete else scanner.size - scanner.valid_bytes
     report = RecoverReport(
         path=out,
         n_messages=n_messages,
-        n_ticks=len(source.ticks),
-        n_gate=len(source.gate),
+        n_ticks=source.n_ticks,
+        n_gate=source.n_gate,
         lost_bytes=lost_bytes,
         lost_time=lost_bytes / scanner.valid_bytes * (end - start) * 1e-9,
         problem=scanner.problem,
     )
     _finish(source, report, sha256)
     return report
+
+
+class _Survey:
+    """What a recording holds, without holding it.
+
+    Attributes:
+        reading: The pass over the file.
+        n_ticks: Whole session ticks.
+        n_gate: Whole gate ticks.
+        n_events: Events.
+        span: First and last stamp of the ticks, [ns].
+        checksums: Of the records, by stream.
+        problem: What is wrong with the file; empty when nothing is.
+    """
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.n_events = 0
+        self.span = (0, 0)
+        self.checksums = {Stream.TICK: 0, Stream.GATE: 0}
+        counts = {Stream.TICK: 0, Stream.GATE: 0}
+        stamps: list[int] = []
+        for item in reading:
+            if not isinstance(item, Block):
+                self.n_events += 1
+                continue
+            counts[item.stream] += len(item.records)
+            data, before = item.records.tobytes(), self.checksums[item.stream]
+            self.checksums[item.stream] = zlib.crc32(data, before)
+            own = item.records["stamp_ns"]
+            stamps += [int(own.min()), int(own.max())]
+            stamps = [min(stamps), max(stamps)]
+        if stamps:
+            self.span = (stamps[0], stamps[1])
+        self.n_ticks, self.n_gate = counts[Stream.TICK], counts[Stream.GATE]
+        self.problem = reading.find_problem()
 
 
 def _copy(path: Path, out: Path) -> tuple[Scanner, int, str]:
@@ -122,7 +158,10 @@ def _copy(path: Path, out: Path) -> tuple[Scanner, int, str]:
         )
         writer.start(profile="ros2", library="paprle")
         scanner = Scanner(path)
-        n_messages = sum(_copy_items(iter(scanner), writer))
+        n_messages = 0
+        for n in _copy_items(iter(scanner), writer):
+            n_messages += n
+            sink.flush()
         writer.finish()
         sink.flush()
     finally:
@@ -144,7 +183,6 @@ def _copy_items(
             writer.add_metadata(item.name, item.values)
         else:
             yield _copy_chunk(item, writer, ids, topics)
-            writer.flush()
 
 
 def _copy_chunk(
@@ -152,15 +190,9 @@ def _copy_chunk(
 ) -> int:
     n = 0
     for record in chunk:
-        if isinstance(record, Message):
-            writer.add_message(
-                channel_id=topics[record.channel_id],
-                log_time=record.log_time,
-                publish_time=record.publish_time,
-                sequence=record.sequence,
-                data=record.data,
-            )
-            n += 1
+        if isinstance(record, Messages):
+            _copy_messages(record, writer, topics[record.channel_id])
+            n += len(record.data)
         elif isinstance(record, Schema):
             schemas[record.id] = writer.register_schema(
                 record.name, record.encoding, record.data
@@ -172,32 +204,38 @@ def _copy_chunk(
     return n
 
 
-def _find_span(episode: Episode) -> tuple[int, int]:
-    """Return the first and last stamp of the ticks, [ns]."""
-    stamps = np.concatenate([episode.ticks["stamp_ns"], episode.gate["stamp_ns"]])
-    return int(stamps.min()), int(stamps.max())
+def _copy_messages(messages: Messages, writer: Writer, channel_id: int) -> None:
+    stamps = zip(
+        messages.log_time.tolist(), messages.publish_time.tolist(), strict=True
+    )
+    for i, (log_time, publish_time) in enumerate(stamps):
+        writer.add_message(
+            channel_id=channel_id,
+            log_time=log_time,
+            publish_time=publish_time,
+            sequence=messages.sequence + i,
+            data=messages.data[i].tobytes(),
+        )
 
 
-def _finish(source: Episode, report: RecoverReport, sha256: str) -> None:
+def _finish(source: _Survey, report: RecoverReport, sha256: str) -> None:
     """Write the manifest and read everything back; raises if it is not the same."""
     frames = {
-        "event": len(source.events),
+        "event": source.n_events,
         "tick": report.n_ticks,
         "gate": report.n_gate,
     }
+    header = source.reading.header
     manifest = make_manifest(
-        report.path, source.header, "recovered", _find_span(source), frames, sha256
+        report.path, header, "recovered", source.span, frames, sha256
     )
     manifest |= {
-        "recovered_from": source.path.name,
+        "recovered_from": source.reading.path.name,
         "problem": report.problem,
         "lost_bytes": report.lost_bytes,
         "lost_time": report.lost_time,
     }
     write_manifest(report.path, manifest)
-    copy = Episode.open(report.path)
-    is_same = hashlib.sha256(copy.ticks.tobytes() + copy.gate.tobytes()).digest() == (
-        hashlib.sha256(source.ticks.tobytes() + source.gate.tobytes()).digest()
-    )
-    if not copy.is_complete or not is_same:
-        raise RecordingError(f"{report.path}: does not read back: {copy.note}")
+    copy = _Survey(Reading(report.path))
+    if copy.problem or copy.checksums != source.checksums:
+        raise RecordingError(f"{report.path}: does not read back: {copy.problem}")

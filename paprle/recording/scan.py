@@ -2,11 +2,13 @@
 
 Sizes are compared with what is there before anything is allocated, every checksum is
 checked, and messages may not be missing in between: each carries its row number. What
-was read before the damage is a true prefix of what was recorded.
+was read before the damage is a true prefix of what was recorded. Nothing is kept: one
+chunk at a time is in memory, and messages that follow each other in it are one table.
 """
 
 from __future__ import annotations
 
+import hashlib
 import struct
 import zlib
 from collections.abc import Iterator
@@ -14,11 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+import numpy as np
+import numpy.typing as npt
 import zstandard
 from mcap.opcode import Opcode
 
 MAGIC = b"\x89MCAP0\r\n"
-MAX_RECORD = 64 << 20  # chosen: our chunks are some 2 MB, attachments less
+MAX_RECORD = 64 << 20  # chosen: of an attachment, which is a URDF at most
+MAX_CHUNK = 8 << 20  # chosen: ours are some 2 MB, for a humanoid some more
 _FOOTER_BYTES = 9 + 20 + len(MAGIC)
 
 
@@ -64,17 +69,34 @@ class Topic:
 
 
 @dataclass(frozen=True)
-class Message:
-    """A message, not decoded; times in [ns]."""
+class Messages:
+    """Messages of one channel and one size that follow each other, not decoded.
+
+    Attributes:
+        channel_id: Their channel.
+        sequence: Row number of the first.
+        log_time: When they were recorded, shape (n,), wall time [ns].
+        publish_time: Their own stamps, shape (n,), wall time [ns].
+        data: Their bytes, shape (n, size).
+    """
 
     channel_id: int
     sequence: int
-    log_time: int
-    publish_time: int
-    data: bytes
+    log_time: npt.NDArray[np.uint64]
+    publish_time: npt.NDArray[np.uint64]
+    data: npt.NDArray[np.uint8]
 
 
-Chunk = list[Schema | Topic | Message]
+Chunk = list[Schema | Topic | Messages]
+_MAX_RECORDS = 100_000  # chosen: pieces of a chunk; ours have some dozens
+_MESSAGE_HEAD = np.dtype(
+    {
+        "names": ["sequence", "log_time", "publish_time"],
+        "formats": ["<u4", "<u8", "<u8"],
+        "offsets": [11, 15, 23],  # spec: mcap.dev, Message: after opcode, length, id
+        "itemsize": 31,
+    }
+)
 
 
 class Scanner:
@@ -85,6 +107,7 @@ class Scanner:
         valid_bytes: End of the longest valid prefix found so far.
         is_complete: The file ended as it should, and all checksums are right.
         problem: Why it is not complete; empty while it is.
+        sha256: Of all that was read; of the whole file when it is complete.
     """
 
     def __init__(self, path: Path) -> None:
@@ -92,6 +115,7 @@ class Scanner:
         self.valid_bytes = 0
         self.is_complete = False
         self.problem = ""
+        self.sha256 = hashlib.sha256()
         self._path = path
         self._crc = 0
         self._schemas: set[int] = set()
@@ -132,6 +156,7 @@ class Scanner:
         if len(data) != n or (expected is not None and data != expected):
             raise Damaged(problem)
         self._crc = zlib.crc32(data, self._crc)
+        self.sha256.update(data)
         return data
 
     def _count(self, file: BinaryIO) -> None:
@@ -163,7 +188,7 @@ class Scanner:
             else:
                 if record.sequence != self._rows.get(record.channel_id):
                     raise Damaged(f"messages missing on channel {record.channel_id}")
-                self._rows[record.channel_id] += 1
+                self._rows[record.channel_id] += len(record.data)
 
     def _check_end(self, file: BinaryIO, body: bytes, crc: int) -> None:
         """Check the data section's checksum, then the summary and its checksum."""
@@ -172,7 +197,10 @@ class Scanner:
         rest_bytes = self.size - file.tell()
         if not _FOOTER_BYTES <= rest_bytes <= self.size:
             raise Damaged("the summary is cut off")
+        if rest_bytes > MAX_RECORD:
+            raise Damaged("the summary is larger than can be")
         rest = file.read(rest_bytes)
+        self.sha256.update(rest)
         footer = rest[-_FOOTER_BYTES:]
         opcode, length = struct.unpack_from("<BQ", footer)
         if (opcode, length) != (Opcode.FOOTER, 20) or footer[-len(MAGIC) :] != MAGIC:
@@ -236,7 +264,7 @@ def _unpack_chunk(body: bytes) -> bytes:
     _, _, size, crc = fields.numbers("<QQQI")
     compression = fields.text()
     data = fields.take(*fields.numbers("<Q"))
-    if size > MAX_RECORD or fields.at != len(body):
+    if size > MAX_CHUNK or fields.at != len(body):
         raise Damaged("a chunk declares a size that cannot be")
     data = _decompress(data, compression, size)
     if len(data) != size or zlib.crc32(data) != crc:
@@ -256,23 +284,54 @@ def _decompress(data: bytes, compression: str, size: int) -> bytes:
         raise Damaged("a chunk cannot be decompressed") from err
 
 
-def _split_chunk(data: bytes) -> Iterator[Schema | Topic | Message]:
-    at, size = 0, len(data)
+def _split_chunk(data: bytes) -> Iterator[Schema | Topic | Messages]:
+    at, size, n_records = 0, len(data), 0
     while at < size:
         if size - at < 9:
             raise Damaged("a chunk's record is cut off")
         opcode, length = struct.unpack_from("<BQ", data, at)
-        at += 9
-        if length > size - at:
-            raise Damaged("a chunk's record is cut off")
-        yield _parse_in_chunk(opcode, data[at : at + length])
-        at += length
+        n_records += 1
+        if length > size - at - 9 or n_records > _MAX_RECORDS:
+            raise Damaged("a chunk's record is cut off, or there are too many")
+        if opcode == Opcode.MESSAGE:
+            messages = _take_messages(data, at, length)
+            at += len(messages.data) * (9 + length)
+            yield messages
+        else:
+            yield _parse_in_chunk(opcode, data[at + 9 : at + 9 + length])
+            at += 9 + length
 
 
-def _parse_in_chunk(opcode: int, body: bytes) -> Schema | Topic | Message:
-    if opcode == Opcode.MESSAGE and len(body) >= 22:
-        channel_id, sequence, log, published = struct.unpack_from("<HIQQ", body)
-        return Message(channel_id, sequence, log, published, body[22:])
+def _take_messages(data: bytes, at: int, length: int) -> Messages:
+    """Return the messages from here on that have one channel, size and count."""
+    stride = 9 + length
+    if stride <= _MESSAGE_HEAD.itemsize:
+        raise Damaged("a message is empty")
+    n_left, n_tried, n = (len(data) - at) // stride, 8, 1
+    first = np.frombuffer(data, np.uint8, 11, at)
+    while n < n_left:  # as far as opcode, length and channel repeat
+        n_next = min(n_left, n + n_tried)
+        table = np.frombuffer(data, np.uint8, (n_next - n) * stride, at + n * stride)
+        same = (table.reshape(-1, stride)[:, :11] == first).all(axis=1)
+        if not same.all():
+            n += int(same.argmin())
+            break
+        n, n_tried = n_next, 2 * n_tried
+    rows = np.frombuffer(data, np.uint8, n * stride, at).reshape(n, stride)
+    head = np.ndarray((n,), _MESSAGE_HEAD, data, at, (stride,))
+    sequence = head["sequence"].astype(np.int64)
+    in_order = np.flatnonzero(np.diff(sequence) != 1)
+    n = int(in_order[0]) + 1 if len(in_order) else n
+    return Messages(
+        channel_id=struct.unpack_from("<H", data, at + 9)[0],
+        sequence=int(sequence[0]),
+        log_time=head["log_time"][:n],
+        publish_time=head["publish_time"][:n],
+        data=rows[:n, _MESSAGE_HEAD.itemsize :],
+    )
+
+
+def _parse_in_chunk(opcode: int, body: bytes) -> Schema | Topic:
     fields = _Fields(body)
     if opcode == Opcode.SCHEMA:
         (schema_id,) = fields.numbers("<H")

@@ -6,18 +6,6 @@ import hashlib
 import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Protocol
-
-
-class Sink(Protocol):
-    """What a journal writes to; tests put a faulty one in its place."""
-
-    def write(self, data: bytes) -> int: ...  # noqa: D102 - as of a binary file
-    def tell(self) -> int: ...  # noqa: D102
-    def flush(self) -> None: ...  # noqa: D102
-    def sync(self) -> None: ...  # noqa: D102
-    def close(self) -> None: ...  # noqa: D102
-    def hexdigest(self) -> str: ...  # noqa: D102
 
 
 class FileSink:
@@ -84,6 +72,13 @@ class FileSink:
                 self._pending.result()
         finally:
             os.close(fd)
+
+    def is_at(self, path: Path) -> bool:
+        """Whether a path names this file."""
+        try:
+            return os.path.samestat(path.stat(), os.fstat(self._fd))
+        except FileNotFoundError:
+            return False
 
     def hexdigest(self) -> str:
         """Return the SHA-256 of everything flushed."""

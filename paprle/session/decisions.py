@@ -147,6 +147,8 @@ class Decisions:
         return Event.ARRIVED if self.motion.has_arrived else None
 
     def _decide_waiting(self) -> Event | None:
+        if self.episodes.is_ending:
+            return None  # the gate has not seen its end, or the arm does not stand
         limit = self._settings.episodes
         sample = self.leaders.sample
         is_done = limit is not None and self.episodes.number >= limit

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from running import judge
 
+from paprle.hosts import NOT_RECORDED
+
 pytestmark = pytest.mark.process
 
 BREAKER = ["leader=breaker", "follower=piper", "env=kinematic"]
@@ -109,7 +111,7 @@ def test_an_exception_in_the_recorder_ends_the_recording_alone(start, outside):
     session.wait_for("RECORDING FAILED")
     assert "ENGAGED" in session.text()
 
-    assert session.wait_gone() == 0
+    assert session.wait_gone() == NOT_RECORDED
 
     assert "recorder: the process ended: Sabotage" in session.text()
     assert "ended: done, 1 episode(s)" in session.text()

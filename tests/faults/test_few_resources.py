@@ -60,3 +60,11 @@ def test_a_soft_limit_is_raised_and_without_real_time_it_runs_and_says_so():
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert "real-time scheduling was refused" in done.stdout + done.stderr
+
+
+def test_files_that_may_not_be_as_large_as_a_ring_are_told():
+    done = run("env", limits=((resource.RLIMIT_FSIZE, 1 << 20, 1 << 20),))
+
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "ulimit -f unlimited" in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr

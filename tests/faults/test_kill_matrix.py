@@ -16,6 +16,7 @@ from running import SLACK, RunningSession
 from worlds import judge_arrived
 
 from paprle.config import resolve
+from paprle.hosts import NOT_RECORDED
 from paprle.hosts.roles import IfLost, list_roles
 
 OBSERVED = ["observers.ros.transport=dds", "observers.ros.interface=loopback"]
@@ -113,6 +114,9 @@ def hurt_it(session, role, hurt):
         session.kill(role, signal.SIGCONT)
         time.sleep(1.5)
     assert session.process.poll() is None, session.text()
+    if role == "recorder" and hurt in {"killed", "stopped for ever"}:
+        session.kill("session", signal.SIGTERM)
+        return at_ns, NOT_RECORDED
     is_lost = hurt == "stopped for ever" and ROLES[role].if_lost is not IfLost.WARN
     session.kill("session", signal.SIGTERM)
     return at_ns, LOST if is_lost else 128 + signal.SIGTERM

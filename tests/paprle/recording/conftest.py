@@ -169,6 +169,12 @@ def header(robot, leader):
 
 def write_episode(path: Path, layout: Layout, header: dict, n: int, flush_every=4):
     """Write n ticks and n gate records; return (ticks, gates, manifest)."""
+    ticks, gates, journal = write_journal(path, layout, header, n, flush_every)
+    return ticks, gates, journal.close("leader_end", {})
+
+
+def write_journal(path: Path, layout: Layout, header: dict, n: int, flush_every: int):
+    """Write them to a recording that is under way; return (ticks, gates, journal)."""
     journal = Journal(path, layout, header)
     ticks, gates = make_ticks(layout, n), make_gates(layout, n)
     journal.write(Stream.EVENT, b'{"event": "hello", "t_ns": 5000000000}')
@@ -177,8 +183,7 @@ def write_episode(path: Path, layout: Layout, header: dict, n: int, flush_every=
         journal.write(Stream.GATE, gates[i].tobytes())
         if i % flush_every == flush_every - 1:
             journal.flush()
-    manifest = journal.close("leader_end", {})
-    return ticks, gates, manifest
+    return ticks, gates, journal
 
 
 @pytest.fixture(scope="session")

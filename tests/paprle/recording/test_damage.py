@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mcap.writer import Writer
 
 from paprle.contracts.errors import RecordingError
-from paprle.recording import reader
+from paprle.recording import reading
 from paprle.recording.reader import Episode
 from paprle.recording.recover import make_recovered_path, recover
 from paprle.recording.scan import Damaged, Scanner, _unpack_chunk
@@ -23,15 +23,29 @@ N_TICKS = 12
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory, tools):
-    """One small recording: (bytes, ticks, gates)."""
+def both(tmp_path_factory, tools):
+    """One small recording, before its close and after: (bytes, bytes, ticks, gates)."""
     folder = tmp_path_factory.mktemp("whole")
     robot, leader = tools.make_robot(folder), tools.POSE_LEADER
     layout = tools.make_layout(robot, leader)
     header = tools.make_header(robot, leader)
     path = folder / "episode_000000.mcap"
-    ticks, gates, _ = tools.write_episode(path, layout, header, N_TICKS, 3)
-    return path.read_bytes(), ticks, gates
+    ticks, gates, journal = tools.write_journal(path, layout, header, N_TICKS, 3)
+    before = path.read_bytes()
+    journal.close("leader_end", {})
+    return before, path.read_bytes(), ticks, gates
+
+
+@pytest.fixture(scope="module")
+def whole(both):
+    """A recording that was closed: (bytes, ticks, gates)."""
+    return both[1:]
+
+
+@pytest.fixture(scope="module")
+def growing(both):
+    """A recording whose recorder was killed: (bytes, ticks, gates)."""
+    return both[0], *both[2:]
 
 
 def is_prefix(tools, episode, ticks, gates):
@@ -41,11 +55,11 @@ def is_prefix(tools, episode, ticks, gates):
     )
 
 
-def test_truncation_anywhere_leaves_a_prefix(whole, tmp_path, tools):
-    data, ticks, gates = whole
+def test_truncation_anywhere_leaves_a_prefix(growing, tmp_path, tools):
+    data, ticks, gates = growing
     path = tmp_path / "cut.mcap"
     lengths = []
-    for size in range(0, len(data), 211):
+    for size in [*range(0, len(data), 211), len(data)]:
         path.write_bytes(data[:size])
         try:
             episode = Episode.open(path)
@@ -59,9 +73,26 @@ def test_truncation_anywhere_leaves_a_prefix(whole, tmp_path, tools):
     assert set(lengths) == {-1, 0, 3, 6, 9, 12}
 
 
-@pytest.mark.parametrize("tail", [bytes(5000), b"\xa5" * 5000], ids=["zeros", "noise"])
-def test_torn_tail_after_power_loss_is_left_out(whole, tmp_path, tools, tail):
+def test_truncation_after_the_close_leaves_a_prefix(whole, tmp_path, tools):
     data, ticks, gates = whole
+    path = tmp_path / "cut.mcap"
+    lengths = set()
+    for size in range(0, len(data), 211):
+        path.write_bytes(data[:size])
+        try:
+            episode = Episode.open(path)
+        except RecordingError:
+            lengths.add(-1)
+            continue
+        assert not episode.is_complete
+        assert is_prefix(tools, episode, ticks, gates)
+        lengths.add(len(episode.ticks))
+    assert lengths == {-1, 0, 12}
+
+
+@pytest.mark.parametrize("tail", [bytes(5000), b"\xa5" * 5000], ids=["zeros", "noise"])
+def test_torn_tail_after_power_loss_is_left_out(growing, tmp_path, tools, tail):
+    data, ticks, gates = growing
     path = tmp_path / "torn.mcap"
     path.write_bytes(data[: len(data) // 2] + tail)
 
@@ -89,10 +120,9 @@ def test_bit_flips_are_never_silently_wrong(whole, tmp_path, tools):
         assert "manifest" not in episode.note or len(episode.ticks) == N_TICKS
 
 
-def test_bit_flips_without_the_summary_give_a_prefix(whole, tmp_path, tools):
+def test_bit_flips_without_the_summary_give_a_prefix(growing, tmp_path, tools):
     """A killed recorder leaves no checksum over everything: chunks have to do."""
-    data, ticks, gates = whole
-    data = data[: len(data) * 5 // 8]
+    data, ticks, gates = growing
     path = tmp_path / "flipped.mcap"
     rng = np.random.default_rng(8)
     for bit in rng.integers(0, 8 * len(data), 150):
@@ -120,10 +150,10 @@ def test_file_that_is_not_its_manifests_is_noted(tmp_path, robot, tools):
     assert "manifest" in episode.note
 
 
-def test_recover_saves_the_prefix_and_says_what_was_lost(whole, tmp_path, tools):
-    data, ticks, gates = whole
+def test_recover_saves_the_prefix_and_says_what_was_lost(growing, tmp_path, tools):
+    data, ticks, gates = growing
     path = tmp_path / "episode_000000.mcap"
-    cut = data[: len(data) * 5 // 8]
+    cut = data[:-100]
     path.write_bytes(cut)
 
     report = recover(path, make_recovered_path(path))
@@ -223,13 +253,13 @@ def test_scanner_survives_any_bytes(tmp_path, data):
 def test_records_of_another_version_name_their_writer(whole, tmp_path, monkeypatch):
     path = tmp_path / "old.mcap"
     path.write_bytes(whole[0])
-    make_channels = reader.make_channels
+    make_channels = reading.make_channels
 
     def make_longer(layout, base_links):
         *channels, last = make_channels(layout, base_links)
         dtype = np.dtype([*last.message.dtype.descr, ("more", "f8")])
         return (*channels, replace(last, message=replace(last.message, dtype=dtype)))
 
-    monkeypatch.setattr(reader, "make_channels", make_longer)
+    monkeypatch.setattr(reading, "make_channels", make_longer)
     with pytest.raises(RecordingError, match=r"bytes on .*, got .*paprle .* recorded"):
         Episode.open(path)

@@ -108,7 +108,7 @@ def test_unknown_limb_lists_those_that_exist(episode):
 
 
 def test_info_tells_the_essentials(episode):
-    text = describe(episode)
+    text = describe(episode.path)
 
     for part in (
         "leader=autopilot follower=toy env=kinematic",
@@ -125,7 +125,7 @@ def test_info_of_an_empty_recording_works(tmp_path, layout, header):
     path = tmp_path / "episode_000009.mcap"
     journal = Journal(path, layout, header)
     journal.flush()
-    text = describe(Episode.open(path))
+    text = describe(path)
     journal.abandon()
 
     assert "nothing recorded" in text

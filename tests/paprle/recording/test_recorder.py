@@ -222,7 +222,7 @@ def test_failing_write_ends_the_recording_not_the_steps(
 def test_next_episode_tries_again_after_a_failure(make, run, tmp_path, monkeypatch):
     recorder = make()
     with monkeypatch.context() as patch:
-        patch.setattr(sink_module.os, "write", FaultyFile(2, errno.ENOSPC))
+        patch.setattr(sink_module.os, "write", FaultyFile(4, errno.ENOSPC))
         run(recorder, 10)
     assert recorder.failure
 
@@ -230,6 +230,18 @@ def test_next_episode_tries_again_after_a_failure(make, run, tmp_path, monkeypat
 
     assert recorder.failure == ""
     assert Episode.open(tmp_path / "episode_000001.mcap").is_complete
+
+
+@pytest.mark.parametrize("n", range(3))
+def test_an_episode_that_could_not_begin_leaves_no_file(
+    make, run, tmp_path, monkeypatch, n
+):
+    (folder := tmp_path / "out").mkdir()
+    monkeypatch.setattr(sink_module.os, "write", FaultyFile(n, errno.ENOSPC))
+
+    run(make(folder), 10)
+
+    assert list(folder.iterdir()) == []
 
 
 def test_failing_sync_is_reported(make, run, monkeypatch):
@@ -257,6 +269,34 @@ def fake_usage(monkeypatch, share):
     usage = shutil.disk_usage("/")
     fake = type(usage)(total=10**9, used=0, free=int(share * 10**9))
     monkeypatch.setattr(recorder_module.shutil, "disk_usage", lambda _: fake)
+
+
+@pytest.mark.parametrize("how", ["moved", "removed", "replaced"])
+def test_a_file_that_is_not_there_any_more_is_a_failure(
+    make, tools, rings, tmp_path, how
+):
+    recorder, now = make(), tools.START_NS
+    rings[0].push_event(event="episode_begin", episode=0, t_ns=now)
+    for i in range(200):
+        if i == 100:
+            path = recorder.path
+            path.rename(tmp_path / "mine.mcap")
+            if how == "removed":
+                (tmp_path / "mine.mcap").unlink()
+            elif how == "replaced":
+                path.write_text("another")
+        recorder.step(now + i * tools.PERIOD_NS)
+
+    assert "moved or removed" in recorder.failure
+    assert len(recorder.losses) == 1
+    assert not recorder.is_recording
+
+
+def test_a_finished_recording_is_the_only_file(make, run, tmp_path):
+    run(make(), 20)
+
+    names = {path.name for path in tmp_path.iterdir()} - {"toy.urdf"}
+    assert names == {"episode_000000.mcap", "episode_000000.json"}
 
 
 def test_little_free_space_warns(make, run, monkeypatch):

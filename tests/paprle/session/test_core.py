@@ -144,34 +144,6 @@ def test_a_silent_session_brakes_and_a_longer_silence_latches(lock_step):
     assert session.gate_state == "STOPPED"
 
 
-@pytest.mark.parametrize("n_periods", [12, 25, 45])
-def test_a_machine_that_stood_still_needs_no_press(lock_step, n_periods):
-    session = lock_step().engage().move(50)
-
-    session.stand_still(n_periods).until("ENGAGED", 200)
-
-    assert session.judge().is_ok
-
-
-def test_a_leader_that_fell_silent_meanwhile_needs_one(lock_step):
-    session = lock_step().engage().move(50)
-    session.leader_speaks = False
-    session.step(15).stand_still(20).step(15)
-    session.leader_speaks = True
-
-    session.step(200)
-
-    assert session.state == "CLUTCHED"
-
-
-def test_a_session_that_was_away_for_long_needs_one(lock_step):
-    session = lock_step().engage().move(50)
-
-    session.stand_still(60).step(200)
-
-    assert session.state == "CLUTCHED"
-
-
 def test_lost_tracking_disengages_within_one_tick(lock_step):
     session = lock_step().engage().move(20)
     session.valid = False

@@ -1,0 +1,134 @@
+"""What the header of a recording has to be: a file may come from anybody.
+
+Its values go into arrays, times and settings, so that each is checked once, here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from paprle.contracts.errors import RecordingError
+
+_MAX_NAMES = 1000  # chosen: joints, limbs, objects; a humanoid with hands has some 60
+_FAR_NS = 1 << 62  # chosen: [ns] 146 years
+_LARGEST = 1e6  # chosen: [rad], [m] and their derivatives; no robot's limit is larger
+
+Name = Annotated[str, Field(max_length=200)]
+Names = Annotated[list[Name], Field(max_length=_MAX_NAMES)]
+Number = Annotated[float, Field(ge=-_LARGEST, le=_LARGEST, allow_inf_nan=False)]
+Numbers = Annotated[list[Number | None], Field(max_length=_MAX_NAMES)]
+Section = dict[str, Any]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(strict=True, extra="allow")
+
+
+class _Limb(_Part):
+    name: Name
+    base_link: Name
+    eef_link: Name
+    joint_names: Names
+    gripper: Section | None
+
+
+class _Robot(_Part):
+    name: Name
+    urdf_path: str
+    joint_names: Names
+    q_min: Numbers
+    q_max: Numbers
+    dq_max: Numbers
+    ddq_max: Numbers
+    home: Numbers
+    limbs: Annotated[list[_Limb], Field(max_length=_MAX_NAMES)]
+    mimics: Annotated[list[Section], Field(max_length=_MAX_NAMES)]
+
+
+class _Leader(_Part):
+    limbs: Names
+    joint_names: Annotated[dict[Name, Names], Field(max_length=_MAX_NAMES)]
+    look_ahead: Annotated[float, Field(ge=0, le=_LARGEST)]
+
+
+class _Header(_Part):
+    leader: str
+    follower: str
+    env: str
+    version: str = ""
+    git_rev: str | None = None
+    gate_period: Annotated[float, Field(gt=0, le=10.0)] | None = None
+    wall_offset_ns: Annotated[int, Field(gt=-_FAR_NS, lt=_FAR_NS)]
+    task: str | None = None
+    session_episode: int | None = None
+    objects: Names = []
+    robot: _Robot
+    leader_info: _Leader
+
+
+class _Rates(_Part):
+    rate: Annotated[float, Field(gt=0, le=_LARGEST)] | None = None
+
+
+class _Config(_Part):
+    session: _Rates | None = None
+    gate: Section | None = None
+    retarget: Section | None = None
+
+
+_HEADER, _CONFIG = TypeAdapter(_Header), TypeAdapter(_Config)
+
+
+def check_header(header: Mapping[str, Any], where: str) -> None:
+    """Refuse a header whose values are not what they should be.
+
+    Args:
+        header: As it stands in the file.
+        where: The file, for the message.
+
+    Raises:
+        RecordingError: If one is missing, of another type, or out of its range.
+    """
+    _check(_HEADER, header, f"{where}: header")
+    robot = header["robot"]
+    n = len(robot["joint_names"])
+    for name in ("q_min", "q_max", "dq_max", "ddq_max", "home"):
+        if len(robot[name]) != n:
+            raise RecordingError(
+                f"{where}: header robot.{name}: expected {n} numbers, got "
+                f"{len(robot[name])}; the file was not written by paprle"
+            )
+    for low, high in zip(robot["q_min"], robot["q_max"], strict=True):
+        if low is not None and high is not None and low > high:
+            raise RecordingError(
+                f"{where}: header robot.q_min: expected at most q_max, got {low:g} > "
+                f"{high:g}; the file was not written by paprle"
+            )
+
+
+def check_config(config: Mapping[str, Any], where: str) -> None:
+    """Refuse a config whose sections are none.
+
+    Args:
+        config: As it stands in the file.
+        where: The file, for the message.
+
+    Raises:
+        RecordingError: If a section is of another type.
+    """
+    _check(_CONFIG, config, f"{where}: config")
+
+
+def _check(adapter: TypeAdapter[Any], values: Mapping[str, Any], where: str) -> None:
+    try:
+        adapter.validate_python(dict(values))
+    except ValidationError as err:
+        first = err.errors(include_url=False, include_input=False)[0]
+        name = ".".join(map(str, first["loc"]))
+        raise RecordingError(
+            f"{where} {name}: expected what paprle writes, got: {first['msg']}; the "
+            "file is damaged, or of another program"
+        ) from err
