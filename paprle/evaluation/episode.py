@@ -32,6 +32,7 @@ from paprle.evaluation.tracks import (
     find_engaged,
     find_new_samples,
     find_origin_ns,
+    make_limbs,
     make_tracks,
 )
 from paprle.recording.reader import Episode
@@ -39,7 +40,7 @@ from paprle.recording.reader import Episode
 Json = dict[str, Any]
 
 MS = 1e3
-HEADLINE = ("ate_mm", "rpe", "orientation_deg", "lag_ms", "colours", "n_samples")
+HEADLINE = ("ate_mm", "reach", "rpe", "orientation_deg", "lag_ms", "colours", "n_samples")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +87,8 @@ def measure_source(episode: Episode) -> EpisodeResult:
     engaged = find_engaged(episode, origin_ns)
     notes = [episode.note] if episode.note else []
     try:
-        tracks = make_tracks(episode, origin_ns, engaged)
+        chains = make_limbs(robot, episode.urdf).values()
+        tracks = make_tracks(episode, chains, origin_ns, engaged)
     except PaprleError as err:
         tracks = []
         notes.append(f"no poses, the recorded URDF cannot be used: {err}")
@@ -133,6 +135,7 @@ def make_blank(path: Path) -> Json:
         "is_complete": False,
         "end_reason": None,
         "ate_mm": {kind: dict(figures) for kind in kinds},
+        "reach": None,
         "lag_ms": None,
         "look_ahead_ms": None,
         "latency_ms": {kind: {"p50": None, "p99": None} for kind in latencies},

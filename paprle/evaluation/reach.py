@@ -1,0 +1,367 @@
+"""What a limb was short of, sample by sample, and for how long.
+
+The IK solves inside the gate's limits, so that a gate which never acted does not mean
+that the robot was where it was asked to be. What the IK left of the way is recorded;
+why it was left follows from the joints that it asked for:
+
+* out of reach: no small motion of the joints would bring the hand nearer. Joints that
+  their limits keep from helping are named.
+* late: the joints could bring it nearer and were at V or at A, or were catching up.
+* held back by the gate: it sent less than it was asked for, for a reason of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
+
+from paprle.contracts.settings import GateSettings
+from paprle.contracts.types import GateState, RobotInfo, Vec
+from paprle.evaluation.metrics import Spans, find_spans, is_inside, is_outside
+from paprle.gate.gate import compute_command_limits
+from paprle.gate.reasons import Reason
+from paprle.ipc.records import row_to_pose
+from paprle.robot.chain import Limb
+
+Rows = npt.NDArray[Any]
+Bools = npt.NDArray[np.bool_]
+Json = dict[str, Any]
+
+REACHED_POS = 1e-3  # [m] chosen: a tenth of what a hand notices; far above IK's rounding
+REACHED_ROT = 0.01  # [rad] chosen: 0.6°, as far as 1 mm at 0.1 m from the hand's origin
+AT_BOUND = 1e-3  # [rad] or [m] chosen: 0.06°; joints slow down for the last of it
+AT_RATE = 0.99  # chosen: of V or A; the IK stays 1e-9 below, stamps are rounded
+HELD = 1e-3  # [rad] or [m] chosen: what the gate may be behind without holding back
+DAMPING = 0.05  # [m/rad] chosen: directions that move the hand less are no help
+HELPFUL = 0.5  # chosen: of what was left, which joints take away that can help
+LONGEST = 0.25  # [s] spec: max_gap of the offline leader; a sample says no more than it
+
+KINDS: Mapping[Reason, str] = {
+    Reason.POSITION: "bound",
+    Reason.VELOCITY: "velocity",
+    Reason.ACCELERATION: "acceleration",
+    Reason.BLOCKED: "blocked",
+    Reason.CLEARANCE: "clearance",
+    Reason.UNVERIFIED: "unverified",
+    Reason.TOOL_SPEED: "tool_speed",
+    Reason.SINGULARITY: "singularity",
+}
+"""What the gate gives less for, by reason; silences and faults are no limits."""
+_RATES = (("velocity", 1, "dq_max"), ("acceleration", 2, "ddq_max"))
+"""Limits of derivatives of q: kind of cause, order, name in ``RobotInfo``."""
+
+
+class Asked(NamedTuple):
+    """What the IK of a limb was asked for.
+
+    Attributes:
+        rotation_weight: Of rotation against translation, [m/rad]; 0: position alone.
+        rows: Rows of a body twist that count, linear first.
+    """
+
+    rotation_weight: float
+    rows: tuple[int, ...]
+
+    @property
+    def counts_rotation(self) -> bool:
+        """Whether a wrong orientation is a target that was not reached."""
+        return self.rotation_weight > 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reach:
+    """Whether each target of a limb was reached, and what kept it from that.
+
+    Attributes:
+        t: When the targets were captured, shape (N,), increasing, [s].
+        lasted: How long each was the newest, shape (N,), [s].
+        is_short: Targets that were not reached, shape (N,).
+        left: What was left of the way, shape (N,), [m].
+        causes: By kind and joint (empty: no joint of its own), shape (N,) each.
+        counts_rotation: Whether orientation was asked for, too.
+    """
+
+    t: Vec
+    lasted: Vec
+    is_short: Bools
+    left: Vec
+    causes: Mapping[tuple[str, str], Bools]
+    counts_rotation: bool
+
+    @property
+    def short(self) -> Spans:
+        """Stretches in which targets were not reached, shape (S, 2), [s]."""
+        spans = find_spans(self.t, self.is_short)
+        rows = np.searchsorted(self.t, spans[:, 1])
+        spans[:, 1] += self.lasted[rows]
+        return spans
+
+
+def find_asked(limb: Limb, config: Mapping[str, Any]) -> Asked:
+    """Return what the IK of a limb was asked for, from the recorded config."""
+    ik = config.get("ik") or {}
+    own = (ik.get("limbs") or {}).get(limb.name) or {}
+    given = {**ik, **{key: value for key, value in own.items() if value is not None}}
+    weight = float(given.get("rotation_weight", 0.2))
+    free = {"x": 3, "y": 4, "z": 5}.get(given.get("free_axis", "none"))
+    rows = tuple(row for row in range(6) if row != free)
+    if weight == 0.0 or len(limb.joint_names) < len(rows):
+        return Asked(0.0, (0, 1, 2))  # position comes first, rotation gets the rest
+    return Asked(weight, rows)
+
+
+def find_reach(
+    limb: Limb,
+    rows: Sequence[Rows],
+    t: tuple[Vec, Vec],
+    spans: Spans,
+    robot: RobotInfo,
+    config: Mapping[str, Any],
+) -> Reach:
+    """Find which targets of a limb were reached, and why others were not.
+
+    Args:
+        limb: The limb.
+        rows: Session ticks that used a new sample, N of them, and gate ticks, M.
+        t: Times of the samples, shape (N,), and of the gate's writes, (M,), [s].
+        spans: Stretches of ENGAGED, shape (S, 2), [s].
+        robot: The robot as recorded.
+        config: The recorded config.
+
+    Returns:
+        What was found.
+    """
+    keep = _is_newer(t[0]) & is_inside(t[0], spans)
+    ticks, t_tick = rows[0][keep], t[0][keep]
+    lasted = _measure_lasted(t_tick, spans)
+    column = [info.name for info in robot.limbs].index(limb.name)
+    asked = find_asked(limb, config)
+    q = limb.take(ticks["q_des"].T).T
+    left_pos = np.nan_to_num(ticks["err_pos"][:, column])
+    left_rot = np.nan_to_num(ticks["err_rot"][:, column])
+    is_left = left_pos > REACHED_POS
+    if asked.counts_rotation:
+        is_left |= left_rot > REACHED_ROT
+    bounds = [limb.take(bound) for bound in _find_bounds(robot, config)]
+    causes = _find_stuck(limb, asked, (q, ticks["target"][:, column]), is_left, bounds)
+    is_beyond = _add_beyond(limb, q, bounds, causes)
+    held, is_held = _find_held(limb, asked, rows[1], (t_tick, t[1], lasted), is_left)
+    for key, flags in held.items():
+        causes[key] = causes.get(key, np.zeros(len(t_tick), dtype=bool)) | flags
+    is_late = is_left & ~causes["out_of_reach", ""] & ~is_held
+    causes |= _find_late(limb, q, _find_steps(ticks, column), is_late, robot)
+    return Reach(
+        t=t_tick,
+        lasted=lasted,
+        is_short=is_left | is_held | is_beyond,
+        left=left_pos,
+        causes={key: flags for key, flags in causes.items() if flags.any()},
+        counts_rotation=asked.counts_rotation,
+    )
+
+
+def describe_reach(reach: Reach | None) -> Json | None:
+    """Return the figures of ``reach`` in a limb's entry of ``report.json``.
+
+    Returns:
+        ``reached_percent`` of the time, ``short_s``, and ``short``: what it was for,
+        the most first, each with ``cause``, ``percent`` of the time, ``seconds``,
+        ``longest_s``, ``farthest_mm`` and ``joints`` with their percentages. Causes
+        may overlap. None where nothing is known.
+    """
+    if reach is None or not reach.lasted.sum():
+        return None
+    total = float(reach.lasted.sum())
+    kinds = dict.fromkeys(kind for kind, _ in reach.causes)
+    entries = [_describe_cause(reach, kind, total) for kind in kinds]
+    short = float(reach.lasted[reach.is_short].sum())
+    return {
+        "reached_percent": 100.0 * (1.0 - short / total),
+        "short_s": short,
+        "counts_rotation": reach.counts_rotation,
+        "short": sorted(entries, key=lambda entry: -float(entry["seconds"])),
+    }
+
+
+def _describe_cause(reach: Reach, kind: str, total: float) -> Json:
+    own = {joint: on for (name, joint), on in reach.causes.items() if name == kind}
+    is_on = np.logical_or.reduce(list(own.values()))
+    seconds = float(reach.lasted[is_on].sum())
+    rows = np.concatenate([[0.0], np.cumsum(np.where(is_on, reach.lasted, 0.0))])
+    starts = np.flatnonzero(np.diff(np.concatenate([[False], is_on])) & is_on)
+    ends = np.flatnonzero(np.diff(np.concatenate([is_on, [False]])) & is_on) + 1
+    shares = {
+        joint: 100.0 * float(reach.lasted[on].sum()) / total
+        for joint, on in own.items()
+        if joint
+    }
+    return {
+        "cause": kind,
+        "percent": 100.0 * seconds / total,
+        "seconds": seconds,
+        "longest_s": float((rows[ends] - rows[starts]).max()),
+        "farthest_mm": 1e3 * float(reach.left[is_on].max()),
+        "joints": dict(sorted(shares.items(), key=lambda share: -share[1])),
+    }
+
+
+def _is_newer(t: Vec) -> Bools:
+    """Tell which times are later than all before them."""
+    newest = np.maximum.accumulate(np.concatenate([[-np.inf], t]))
+    return np.asarray(t > newest[:-1])
+
+
+def _measure_lasted(t: Vec, spans: Spans) -> Vec:
+    """Return how long each sample was the newest within its stretch, [s]."""
+    if not len(t):
+        return np.zeros(0)
+    end = spans[np.searchsorted(spans[:, 0], t, side="right") - 1, 1]
+    until = np.minimum(np.append(t[1:], np.inf), end)
+    return np.clip(until - t, 0.0, LONGEST)
+
+
+def _find_bounds(robot: RobotInfo, config: Mapping[str, Any]) -> tuple[Vec, Vec]:
+    margin = float((config.get("gate") or {}).get("position_margin", 0.0))
+    return compute_command_limits(robot, GateSettings(position_margin=margin))
+
+
+def _find_stuck(
+    limb: Limb,
+    asked: Asked,
+    ways: tuple[Vec, Vec],
+    is_left: Bools,
+    bounds: Sequence[Vec],
+) -> dict[tuple[str, str], Bools]:
+    """Find targets that no small motion comes nearer to, and joints in the way."""
+    names = limb.joint_names
+    stuck = np.zeros(len(is_left), dtype=bool)
+    in_way = np.zeros((len(is_left), len(names)), dtype=bool)
+    q, targets = ways
+    known = np.isfinite(targets).all(axis=1) & np.isfinite(q).all(axis=1)
+    for k in np.flatnonzero(is_left & known):
+        e, A = _linearise(limb, asked, q[k], targets[k])
+        share, is_held = _find_use(e, A, q[k], bounds)
+        stuck[k] = share < HELPFUL
+        in_way[k] = is_held & stuck[k]
+    return {
+        ("out_of_reach", ""): stuck,
+        **{("bound", name): in_way[:, j] for j, name in enumerate(names)},
+    }
+
+
+def _linearise(limb: Limb, asked: Asked, q: Vec, target: Vec) -> tuple[Vec, Vec]:
+    """Return what is left of the way and how joints change it, weighted, [m]."""
+    T = limb.fk(q).actInv(row_to_pose(target))
+    e = np.concatenate([T.translation, asked.rotation_weight * pin.log3(T.rotation)])
+    A = limb.jacobian(q) * np.repeat([1.0, asked.rotation_weight], 3)[:, None]
+    rows = list(asked.rows)
+    return e[rows], A[rows]
+
+
+def _find_use(
+    e: Vec, A: Vec, q: Vec, bounds: Sequence[Vec]
+) -> tuple[float, Bools]:
+    """Return the share of e that joints within bounds can help with, and who cannot."""
+    low, high = q <= bounds[0] + AT_BOUND, q >= bounds[1] - AT_BOUND
+    held = np.zeros(len(q), dtype=bool)
+    way = np.zeros(len(q))
+    for _ in range(len(q)):
+        B = np.where(held, 0.0, A)
+        way = np.linalg.solve(B.T @ B + DAMPING**2 * np.eye(len(q)), B.T @ e)
+        outward = ~held & ((low & (way < 0.0)) | (high & (way > 0.0)))
+        if not outward.any():
+            break
+        held |= outward
+    rest = float(np.linalg.norm(e - np.where(held, 0.0, A) @ way))
+    return 1.0 - rest / max(float(np.linalg.norm(e)), 1e-12), held
+
+
+def _add_beyond(
+    limb: Limb,
+    q: Vec,
+    bounds: Sequence[Vec],
+    causes: dict[tuple[str, str], Bools],
+) -> Bools:
+    """Add joints that were asked to go beyond their bounds; tell which samples."""
+    beyond = (q < bounds[0] - AT_BOUND) | (q > bounds[1] + AT_BOUND)
+    for j, name in enumerate(limb.joint_names):
+        causes["bound", name] = causes["bound", name] | beyond[:, j]
+    return np.asarray(beyond.any(axis=1))
+
+
+def _find_held(
+    limb: Limb,
+    asked: Asked,
+    gate: Rows,
+    t: tuple[Vec, Vec, Vec],
+    is_left: Bools,
+) -> tuple[dict[tuple[str, str], Bools], Bools]:
+    """Find samples of which the gate gave less, by reason, and all of them."""
+    t_tick, t_gate, lasted = t
+    q_des, q_cmd = (limb.take(gate[name].T).T for name in ("q_des", "q_cmd"))
+    is_behind = np.abs(q_des - q_cmd).max(axis=1, initial=0.0) > HELD
+    is_behind &= gate["state"] != GateState.DISARMED
+    bits = np.uint64(sum(1 << reason for reason in KINDS))
+    is_behind &= (gate["reasons"] & bits) != 0
+    is_far = is_behind.copy()
+    for k in np.flatnonzero(is_behind):
+        is_far[k] = _is_apart(limb, asked, q_des[k], q_cmd[k])
+    flags: dict[tuple[str, str], Bools] = {}
+    for reason, kind in KINDS.items():
+        acts = (gate["reasons"] >> np.uint64(reason) & np.uint64(1)).astype(bool)
+        behind, far = (
+            ~is_outside(t_tick, find_spans(t_gate, acts & on), lasted)
+            for on in (is_behind, is_far)
+        )
+        found = far | (is_left & behind)
+        flags[kind, ""] = flags.get((kind, ""), np.zeros_like(found)) | found
+    return flags, np.logical_or.reduce(list(flags.values()))
+
+
+def _is_apart(limb: Limb, asked: Asked, q: Vec, q_other: Vec) -> bool:
+    """Tell whether the hand at two postures is not at one target."""
+    T = limb.fk(q).actInv(limb.fk(q_other))
+    is_turned = asked.counts_rotation and (
+        float(np.linalg.norm(pin.log3(T.rotation))) > REACHED_ROT
+    )
+    return is_turned or float(np.linalg.norm(T.translation)) > REACHED_POS
+
+
+def _find_steps(ticks: Rows, column: int) -> Vec:
+    """Return the time from the limb's sample before to this one, shape (N,), [s]."""
+    driver = ticks["driver"][:, column]
+    own = ticks["sample"]["limb_ns"][np.arange(len(ticks)), np.maximum(driver, 0)]
+    stamps = np.where(driver >= 0, own, ticks["sample"]["stamp_ns"])
+    return np.diff(stamps, prepend=stamps[:1]) * 1e-9
+
+
+def _find_late(
+    limb: Limb, q: Vec, dt: Vec, is_late: Bools, robot: RobotInfo
+) -> dict[tuple[str, str], Bools]:
+    """Find the joints at V and at A where the limb was late."""
+    causes: dict[tuple[str, str], Bools] = {}
+    explained = np.zeros(len(is_late), dtype=bool)
+    derivatives = list(_differentiate(q, dt, len(_RATES)))
+    for kind, order, name in _RATES:
+        most = AT_RATE * limb.take(getattr(robot, name))
+        at_limit = np.abs(derivatives[order - 1]) >= most
+        at_limit &= is_late[:, None]
+        for j, joint in enumerate(limb.joint_names):
+            causes[kind, joint] = at_limit[:, j]
+        explained |= at_limit.any(axis=1)
+    causes["catching_up", ""] = is_late & ~explained
+    return causes
+
+
+def _differentiate(q: Vec, dt: Vec, n: int) -> Iterator[Vec]:
+    """Yield the first n differences of q over its steps; 0 where there was no step."""
+    values, is_step = q, (dt > 0.0) & (dt < LONGEST)
+    for _ in range(n):
+        change = np.diff(values, axis=0, prepend=values[:1])
+        values = change / np.where(is_step, dt, np.inf)[:, None]
+        yield values
