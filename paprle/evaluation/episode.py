@@ -34,13 +34,23 @@ from paprle.evaluation.tracks import (
     find_origin_ns,
     make_limbs,
     make_tracks,
+    read_recorded_urdf,
 )
 from paprle.recording.reader import Episode
+from paprle.robot.tree import Urdf
 
 Json = dict[str, Any]
 
 MS = 1e3
-HEADLINE = ("ate_mm", "reach", "rpe", "orientation_deg", "lag_ms", "colours", "n_samples")
+HEADLINE = (
+    "ate_mm",
+    "reach",
+    "rpe",
+    "orientation_deg",
+    "lag_ms",
+    "colours",
+    "n_samples",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +66,7 @@ class EpisodeResult:
         ticks: Session ticks.
         gate: Gate ticks.
         robot: The robot; None when nothing could be read.
+        urdf: Its recorded URDF; None when it cannot be used.
         h: Period of the gate, [s]; None when it cannot be known.
     """
 
@@ -67,6 +78,7 @@ class EpisodeResult:
     ticks: Rows | None = None
     gate: Rows | None = None
     robot: RobotInfo | None = None
+    urdf: Urdf | None = None
     h: float | None = None
 
 
@@ -86,8 +98,10 @@ def measure_source(episode: Episode) -> EpisodeResult:
     origin_ns = find_origin_ns(episode)
     engaged = find_engaged(episode, origin_ns)
     notes = [episode.note] if episode.note else []
+    urdf = None
     try:
         chains = make_limbs(robot, episode.urdf).values()
+        urdf = read_recorded_urdf(robot, episode.urdf)
         tracks = make_tracks(episode, chains, origin_ns, engaged)
     except PaprleError as err:
         tracks = []
@@ -118,6 +132,7 @@ def measure_source(episode: Episode) -> EpisodeResult:
         ticks=episode.ticks,
         gate=episode.gate,
         robot=robot,
+        urdf=urdf,
         h=h,
     )
 

@@ -81,7 +81,7 @@ def measure_limb(track: Track) -> LimbResult:
     errors_shifted = measure_position_errors(kept, shifted)
     angles_shifted = measure_angles(kept.quat_xyzw, shifted.quat_xyzw)
     is_free = is_outside(kept.t, track.short, after=tau or 0.0)
-    figures = {
+    figures: Json = {
         "n_samples": len(target),
         "target": "FK of q_des" if track.is_from_joints else "retargeted pose",
         "dropped": {
@@ -123,9 +123,7 @@ def measure_limb(track: Track) -> LimbResult:
     )
 
 
-def _measure_reached(
-    track: Track, errors: Vec, is_free: npt.NDArray[np.bool_]
-) -> Json:
+def _measure_reached(track: Track, errors: Vec, is_free: npt.NDArray[np.bool_]) -> Json:
     """Errors of targets that were reached until the robot's motion, and their share."""
     if track.reach is None:
         return {**summarise(errors[:0], MM), "share_percent": None}
@@ -142,8 +140,8 @@ def _note_worse(track: Track, ate: Json) -> list[str]:
         return []
     return [
         f"limb '{track.limb}': without lag the median is larger than as it was "
-        f"({shifted:.3g} against {raw:.3g} mm): the delay is that of targets which were "
-        "reached, and where the robot stood off its target, a shift brings it no nearer"
+        f"({shifted:.3g} against {raw:.3g} mm): the delay is that of targets which "
+        "were reached; a robot that stood off its target is brought no nearer by it"
     ]
 
 

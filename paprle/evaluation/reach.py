@@ -32,7 +32,9 @@ Rows = npt.NDArray[Any]
 Bools = npt.NDArray[np.bool_]
 Json = dict[str, Any]
 
-REACHED_POS = 1e-3  # [m] chosen: a tenth of what a hand notices; far above IK's rounding
+REACHED_POS = (
+    1e-3  # [m] chosen: a tenth of what a hand notices; far above IK's rounding
+)
 REACHED_ROT = 0.01  # [rad] chosen: 0.6°, as far as 1 mm at 0.1 m from the hand's origin
 AT_BOUND = 1e-3  # [rad] or [m] chosen: 0.06°; joints slow down for the last of it
 AT_RATE = 0.99  # chosen: of V or A; the IK stays 1e-9 below, stamps are rounded
@@ -52,6 +54,8 @@ KINDS: Mapping[Reason, str] = {
     Reason.SINGULARITY: "singularity",
 }
 """What the gate gives less for, by reason; silences and faults are no limits."""
+_OBSTACLES = ("blocked", "clearance", "unverified", "tool_speed", "singularity")
+"""Kinds of which reaching a limit of the joints is but a consequence."""
 _RATES = (("velocity", 1, "dq_max"), ("acceleration", 2, "ddq_max"))
 """Limits of derivatives of q: kind of cause, order, name in ``RobotInfo``."""
 
@@ -150,11 +154,17 @@ def find_reach(
     bounds = [limb.take(bound) for bound in _find_bounds(robot, config)]
     causes = _find_stuck(limb, asked, (q, ticks["target"][:, column]), is_left, bounds)
     is_beyond = _add_beyond(limb, q, bounds, causes)
-    held, is_held = _find_held(limb, asked, rows[1], (t_tick, t[1], lasted), is_left)
-    for key, flags in held.items():
-        causes[key] = causes.get(key, np.zeros(len(t_tick), dtype=bool)) | flags
-    is_late = is_left & ~causes["out_of_reach", ""] & ~is_held
-    causes |= _find_late(limb, q, _find_steps(ticks, column), is_late, robot)
+    stuck = causes["out_of_reach", ""]
+    held = _find_held(limb, asked, rows[1], (t_tick, t[1], lasted), is_left)
+    is_held = np.logical_or.reduce(list(held.values()))
+    is_explained = stuck | np.logical_or.reduce([held[kind] for kind in _OBSTACLES])
+    for kind, flags in held.items():
+        causes[kind, ""] = flags if kind in _OBSTACLES else flags & ~is_explained
+    is_late = is_left & ~is_explained
+    late = _find_late(limb, q, _find_steps(ticks, column), is_late, robot)
+    causes |= late
+    at_limit = np.logical_or.reduce([is_held, *late.values()])
+    causes["catching_up", ""] = is_late & ~at_limit
     return Reach(
         t=t_tick,
         lasted=lasted,
@@ -222,7 +232,8 @@ def _measure_lasted(t: Vec, spans: Spans) -> Vec:
         return np.zeros(0)
     end = spans[np.searchsorted(spans[:, 0], t, side="right") - 1, 1]
     until = np.minimum(np.append(t[1:], np.inf), end)
-    return np.clip(until - t, 0.0, LONGEST)
+    lasted: Vec = np.clip(until - t, 0.0, LONGEST)
+    return lasted
 
 
 def _find_bounds(robot: RobotInfo, config: Mapping[str, Any]) -> tuple[Vec, Vec]:
@@ -263,13 +274,11 @@ def _linearise(limb: Limb, asked: Asked, q: Vec, target: Vec) -> tuple[Vec, Vec]
     return e[rows], A[rows]
 
 
-def _find_use(
-    e: Vec, A: Vec, q: Vec, bounds: Sequence[Vec]
-) -> tuple[float, Bools]:
+def _find_use(e: Vec, A: Vec, q: Vec, bounds: Sequence[Vec]) -> tuple[float, Bools]:
     """Return the share of e that joints within bounds can help with, and who cannot."""
     low, high = q <= bounds[0] + AT_BOUND, q >= bounds[1] - AT_BOUND
     held = np.zeros(len(q), dtype=bool)
-    way = np.zeros(len(q))
+    way: Any = np.zeros(len(q))
     for _ in range(len(q)):
         B = np.where(held, 0.0, A)
         way = np.linalg.solve(B.T @ B + DAMPING**2 * np.eye(len(q)), B.T @ e)
@@ -300,27 +309,26 @@ def _find_held(
     gate: Rows,
     t: tuple[Vec, Vec, Vec],
     is_left: Bools,
-) -> tuple[dict[tuple[str, str], Bools], Bools]:
-    """Find samples of which the gate gave less, by reason, and all of them."""
+) -> dict[str, Bools]:
+    """Find samples of which the gate gave less, by kind."""
     t_tick, t_gate, lasted = t
     q_des, q_cmd = (limb.take(gate[name].T).T for name in ("q_des", "q_cmd"))
-    is_behind = np.abs(q_des - q_cmd).max(axis=1, initial=0.0) > HELD
-    is_behind &= gate["state"] != GateState.DISARMED
     bits = np.uint64(sum(1 << reason for reason in KINDS))
+    is_behind = np.abs(q_des - q_cmd).max(axis=1, initial=0.0) > HELD
     is_behind &= (gate["reasons"] & bits) != 0
+    is_behind &= gate["state"] != GateState.DISARMED
     is_far = is_behind.copy()
     for k in np.flatnonzero(is_behind):
         is_far[k] = _is_apart(limb, asked, q_des[k], q_cmd[k])
-    flags: dict[tuple[str, str], Bools] = {}
+    held: dict[str, Bools] = {}
     for reason, kind in KINDS.items():
         acts = (gate["reasons"] >> np.uint64(reason) & np.uint64(1)).astype(bool)
         behind, far = (
             ~is_outside(t_tick, find_spans(t_gate, acts & on), lasted)
             for on in (is_behind, is_far)
         )
-        found = far | (is_left & behind)
-        flags[kind, ""] = flags.get((kind, ""), np.zeros_like(found)) | found
-    return flags, np.logical_or.reduce(list(flags.values()))
+        held[kind] = far | (is_left & behind)
+    return held
 
 
 def _is_apart(limb: Limb, asked: Asked, q: Vec, q_other: Vec) -> bool:
@@ -337,7 +345,7 @@ def _find_steps(ticks: Rows, column: int) -> Vec:
     driver = ticks["driver"][:, column]
     own = ticks["sample"]["limb_ns"][np.arange(len(ticks)), np.maximum(driver, 0)]
     stamps = np.where(driver >= 0, own, ticks["sample"]["stamp_ns"])
-    return np.diff(stamps, prepend=stamps[:1]) * 1e-9
+    return np.asarray(np.diff(stamps, prepend=stamps[:1]) * 1e-9, dtype=np.float64)
 
 
 def _find_late(
@@ -345,7 +353,6 @@ def _find_late(
 ) -> dict[tuple[str, str], Bools]:
     """Find the joints at V and at A where the limb was late."""
     causes: dict[tuple[str, str], Bools] = {}
-    explained = np.zeros(len(is_late), dtype=bool)
     derivatives = list(_differentiate(q, dt, len(_RATES)))
     for kind, order, name in _RATES:
         most = AT_RATE * limb.take(getattr(robot, name))
@@ -353,15 +360,15 @@ def _find_late(
         at_limit &= is_late[:, None]
         for j, joint in enumerate(limb.joint_names):
             causes[kind, joint] = at_limit[:, j]
-        explained |= at_limit.any(axis=1)
-    causes["catching_up", ""] = is_late & ~explained
     return causes
 
 
 def _differentiate(q: Vec, dt: Vec, n: int) -> Iterator[Vec]:
     """Yield the first n differences of q over its steps; 0 where there was no step."""
-    values, is_step = q, (dt > 0.0) & (dt < LONGEST)
+    is_step = (dt > 0.0) & (dt < LONGEST)
+    steps: Vec = np.where(is_step, dt, np.inf)[:, None]
+    values: Any = q
     for _ in range(n):
         change = np.diff(values, axis=0, prepend=values[:1])
-        values = change / np.where(is_step, dt, np.inf)[:, None]
+        values = np.divide(change, steps)
         yield values

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from paprle.evaluation.reach_text import describe_longest, describe_reach
+
 Json = dict[str, Any]
 
 UNKNOWN = "–"
@@ -58,18 +60,31 @@ def describe_episode(entry: Json) -> str:
             f"of the time, and within {format_number(raw['p95'], 'mm')} for 95 % of it."
         )
     if compensated["median"] is not None:
-        is_delay = compensated["median"] < 0.5 * raw["median"]
-        share = "Most of that is delay" if is_delay else "Little of that is delay"
-        sentences.append(
-            f"{share}: shifted by τ = {format_number(compensated['tau_ms'], 'ms')}, "
-            f"it is off by {format_number(compensated['median'], 'mm')} in the median."
-        )
+        sentences.append(_describe_delay(raw["median"], compensated))
+    if entry["reach"] is not None and raw["median"] is not None:
+        longest = describe_longest(entry["reach"])
+        said = describe_reach(entry["reach"])
+        sentences.append(f"{said[0].upper()}{said[1:]}{longest and ': '}{longest}.")
     sentences.append(_describe_gate(entry["gate"]))
     on_time = entry["tick"]["on_time_percent"]
     if on_time is not None:
         rate = format_number(entry["tick"]["rate_hz"], "Hz")
         sentences.append(f"The session ran at {rate}, {on_time:.2f} % of it in time.")
     return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _describe_delay(raw: float, compensated: Json) -> str:
+    """Say how much of an error is delay; a still larger one is not said to be any."""
+    tau, median = compensated["tau_ms"], compensated["median"]
+    if median > raw:
+        return (
+            f"It is {format_number(tau, 'ms')} behind its target where it reaches it."
+        )
+    share = "Most" if median < 0.5 * raw else "Little"
+    return (
+        f"{share} of that is delay: shifted by τ = {format_number(tau, 'ms')}, "
+        f"it is off by {format_number(median, 'mm')} in the median."
+    )
 
 
 def _describe_gate(gate: Json) -> str:
@@ -133,9 +148,9 @@ def summarise_entry(entry: Json) -> str:
         f", max {n(raw['max'], 'mm')}{limb if len(entry['limbs']) > 1 else ''}",
         f"  without lag  median {n(shifted['median'], 'mm')}, p95 "
         f"{n(shifted['p95'], 'mm')}, at τ = {n(shifted.get('tau_ms'), 'ms')}",
-        f"  in limits    mean {n(within['mean'], 'mm')}, p95 "
-        f"{n(within['p95'], 'mm')}, without lag, in "
-        f"{n(within.get('share_percent'), '%')} of the time",
+        f"  targets      {describe_reach(entry['reach'])}",
+        f"  where reached mean {n(within['mean'], 'mm')}, p95 "
+        f"{n(within['p95'], 'mm')}, without lag",
         f"  orientation  raw median {n(orientation.get('median'), '°')}, max "
         f"{n(orientation.get('max'), '°')}",
         f"  lag          {n(entry['lag_ms'], 'ms')}",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,6 +22,7 @@ from paprle.evaluation.poses import Dropped, Stamps, Trajectory, clean
 from paprle.evaluation.reach import Reach, find_reach
 from paprle.ipc.records import pose_to_row
 from paprle.robot.chain import Limb, chain_between, make_chain
+from paprle.robot.tree import Urdf
 from paprle.robot.urdf import read_urdf
 
 Rows = npt.NDArray[Any]  # structured: fields of paprle.ipc.records
@@ -116,8 +117,10 @@ def make_tracks(
         Tracks in the robot's order of limbs.
     """
     ticks = source.ticks[find_new_samples(source.ticks)]
-    t_ticks = (_find_stamps(ticks) - origin_ns) * 1e-9
-    t_gate = (source.gate["stamp_ns"] - origin_ns) * 1e-9
+    t_ticks, t_gate = (
+        np.asarray((stamps - origin_ns) * 1e-9, dtype=np.float64)
+        for stamps in (_find_stamps(ticks), source.gate["stamp_ns"])
+    )
     tracks = []
     for row, limb in enumerate(limbs):
         q_meas = limb.take(source.gate["q_meas"].T).T
@@ -179,10 +182,7 @@ def make_limbs(robot: RobotInfo, urdf: str) -> dict[str, Limb]:
     Raises:
         ConfigError: If the URDF cannot be read or is not that of the robot.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / robot.urdf_path.name
-        path.write_text(urdf, encoding="utf-8")
-        tree = read_urdf(path)
+    tree = read_recorded_urdf(robot, urdf)
     positions = dict(zip(robot.joint_names, robot.home.tolist(), strict=True))
     mimics = {mimic.joint: mimic for mimic in robot.mimics}
     for mimic in robot.mimics:
@@ -199,6 +199,25 @@ def make_limbs(robot: RobotInfo, urdf: str) -> dict[str, Limb]:
             )
         limbs[info.name] = Limb(info, robot, chain)
     return limbs
+
+
+def read_recorded_urdf(robot: RobotInfo, text: str) -> Urdf:
+    """Read the text of a recorded URDF.
+
+    Args:
+        robot: The robot as recorded.
+        text: The URDF.
+
+    Returns:
+        The tree, with the path that it had when it was recorded.
+
+    Raises:
+        ConfigError: If it cannot be read.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "recorded.urdf"
+        path.write_text(text, encoding="utf-8")
+        return replace(read_urdf(path), path=robot.urdf_path)
 
 
 def compute_poses(limb: Limb, q: Vec) -> Vec:
