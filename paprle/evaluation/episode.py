@@ -1,7 +1,8 @@
-"""One episode, measured: the entry of ``report.json`` and the arrays of its plots."""
+"""One episode, measured: the entry of its report and the arrays of its plots."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,7 +60,8 @@ class EpisodeResult:
 
     Attributes:
         name: Stem of its file.
-        entry: Its entry in ``report.json``.
+        entry: Its entry in the report.
+        key: What it has in common with its repetitions; empty when it has none.
         limbs: Its limbs, with arrays for plots.
         engaged: Stretches of ENGAGED, shape (S, 2), [s].
         origin_ns: Stamp of t = 0, [ns].
@@ -72,6 +74,7 @@ class EpisodeResult:
 
     name: str
     entry: Json
+    key: str = ""
     limbs: Sequence[LimbResult] = ()
     engaged: Spans = field(default_factory=lambda: np.zeros((0, 2)))
     origin_ns: int = 0
@@ -126,6 +129,7 @@ def measure_source(episode: Episode) -> EpisodeResult:
     return EpisodeResult(
         name=episode.path.stem,
         entry=entry,
+        key=_make_key(episode.header, episode.config),
         limbs=limbs,
         engaged=engaged,
         origin_ns=origin_ns,
@@ -148,6 +152,7 @@ def make_blank(path: Path) -> Json:
         "path": str(path),
         "error": None,
         "is_complete": False,
+        "is_discarded": False,
         "end_reason": None,
         "ate_mm": {kind: dict(figures) for kind in kinds},
         "reach": None,
@@ -171,6 +176,7 @@ def _describe(episode: Episode, engaged: Spans) -> Json:
         **{key: header.get(key) for key in ("leader", "follower", "env")},
         "robot": episode.robot_info.name,
         "is_complete": episode.is_complete,
+        "is_discarded": bool((episode.manifest or {}).get("discarded")),
         "end_reason": episode.end_reason,
         "duration_s": duration,
         "engaged_s": float((engaged[:, 1] - engaged[:, 0]).sum()),
@@ -192,6 +198,13 @@ def pick_worst(limbs: Sequence[LimbResult]) -> Json:
         "worst_limb": worst.name,
         **{key: worst.figures[key] for key in HEADLINE},
     }
+
+
+def _make_key(header: Mapping[str, Any], config: Mapping[str, Any]) -> str:
+    """Return what repetitions have in common: the source of a motion, and the robot."""
+    leader = {"leader": header.get("leader"), **(config.get("leader") or {})}
+    robot = (header.get("robot") or {}).get("name")
+    return json.dumps([header.get("follower"), robot, leader], sort_keys=True)
 
 
 def _find_look_ahead(header: Mapping[str, Any]) -> float:

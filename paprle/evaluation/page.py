@@ -73,7 +73,7 @@ def render_page(
     """Render a whole report.
 
     Args:
-        entries: Entries of ``report.json``.
+        entries: Entries of the JSON.
         pictures: For each entry its pictures: title, caption, PNG.
         title: Title of the page.
 
@@ -85,7 +85,7 @@ def render_page(
         for entry, drawn in zip(entries, pictures, strict=True)
     ]
     itv = describe_itv(entries)
-    intro = f'<p class="say">{escape(itv)}</p>' if itv else ""
+    intro = "".join(f'<p class="say">{escape(line)}</p>' for line in itv.splitlines())
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'

@@ -176,7 +176,7 @@ def find_reach(
 
 
 def describe_reach(reach: Reach | None) -> Json | None:
-    """Return the figures of ``reach`` in a limb's entry of ``report.json``.
+    """Return the figures of ``reach`` in a limb's entry of a report.
 
     Returns:
         ``reached_percent`` of the time, ``short_s``, and ``short``: what it was for,

@@ -41,6 +41,7 @@ def list_facts(entry: Json) -> list[str]:
         f"{format_number(entry.get('duration_s'), 's')}",
         f"ended by {entry['end_reason']}",
         "complete" if entry["is_complete"] else "NOT complete",
+        *(["discarded by the operator"] if entry["is_discarded"] else []),
     ]
 
 
@@ -115,12 +116,17 @@ def describe_clearance(gate: Json) -> str:
 
 def describe_itv(entries: Sequence[Json]) -> str:
     """Say how much repeated episodes differ; empty when there is but one."""
-    itv = next((entry["itv"] for entry in entries if entry["itv"]), None)
-    if itv is None:
-        return ""
+    found: list[Json] = []
+    for entry in entries:
+        if entry["itv"] and entry["itv"] not in found:
+            found.append(entry["itv"])
+    return "\n".join(_describe_itv(itv) for itv in found)
+
+
+def _describe_itv(itv: Json) -> str:
     text = (
-        f"Inter-trial variability of {itv['n_trials']} episodes, limb {itv['limb']}: "
-        f"{format_number(itv['arc_length_mm'], 'mm')} by arc length, "
+        f"Inter-trial variability of {itv['n_trials']} episodes, {itv['of']}, limb "
+        f"{itv['limb']}: {format_number(itv['arc_length_mm'], 'mm')} by arc length, "
         f"{format_number(itv['normalised_time_mm'], 'mm')} by normalised time"
     )
     if itv.get("cyclic"):
@@ -142,6 +148,7 @@ def summarise_entry(entry: Json) -> str:
     orientation = entry.get("orientation_deg", {}).get("raw", {})
     gate = entry["gate"]
     acted = gate.get("interventions_by_reason") or {}
+    longest = describe_longest(entry["reach"])
     lines = [
         head,
         f"  position     raw median {n(raw['median'], 'mm')}, p95 {n(raw['p95'], 'mm')}"
@@ -149,6 +156,7 @@ def summarise_entry(entry: Json) -> str:
         f"  without lag  median {n(shifted['median'], 'mm')}, p95 "
         f"{n(shifted['p95'], 'mm')}, at τ = {n(shifted.get('tau_ms'), 'ms')}",
         f"  targets      {describe_reach(entry['reach'])}",
+        *([f"               {longest}"] if longest else []),
         f"  where reached mean {n(within['mean'], 'mm')}, p95 "
         f"{n(within['p95'], 'mm')}, without lag",
         f"  orientation  raw median {n(orientation.get('median'), '°')}, max "

@@ -72,7 +72,10 @@ def _list_choices(track: Track) -> Iterator[tuple[Trajectory, Spans]]:
 def _compare(tau: float, lag: float | None) -> str:
     """Say why a delay is not to be believed; empty when it is."""
     if lag is None:
-        return "its motion has no bend, or hardly any motion, to tell a delay by"
+        return (
+            "the two motions do not correlate clearly (standstill, a straight line, or "
+            "a robot held off its target)"
+        )
     if abs(tau - lag) > AGREE + AGREE_SHARE * abs(lag):
         return (
             f"the shift of least distance, {tau * 1e3:.1f} ms, and that of best "
