@@ -8,6 +8,7 @@ why it was left follows from the joints that it asked for:
   their limits keep from helping are named.
 * late: the joints could bring it nearer and were at V or at A, or were catching up.
 * held back by the gate: it sent less than it was asked for, for a reason of its own.
+* not followed: the robot stayed off its command for longer than any delay explains.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import pinocchio as pin
 from paprle.contracts.settings import GateSettings
 from paprle.contracts.types import GateState, RobotInfo, Vec
 from paprle.evaluation.metrics import Spans, find_spans, is_inside, is_outside
+from paprle.evaluation.poses import Trajectory, interpolate, measure_angles
 from paprle.gate.gate import compute_command_limits
 from paprle.gate.reasons import Reason
 from paprle.ipc.records import row_to_pose
@@ -41,6 +43,9 @@ AT_RATE = 0.99  # chosen: of V or A; the IK stays 1e-9 below, stamps are rounded
 HELD = 1e-3  # [rad] or [m] chosen: what the gate may be behind without holding back
 DAMPING = 0.05  # [m/rad] chosen: directions that move the hand less are no help
 HELPFUL = 0.5  # chosen: of what was left, which joints take away that can help
+FOLLOWED_POS = 0.005  # [m] chosen: several times what drives leave of a command
+FOLLOWED_ROT = 0.05  # [rad] chosen: likewise, 3°
+SOON, STEP = 0.3, 0.01  # [s] chosen: longer than the delay of any robot that we know
 LONGEST = 0.25  # [s] spec: max_gap of the offline leader; a sample says no more than it
 
 KINDS: Mapping[Reason, str] = {
@@ -54,7 +59,14 @@ KINDS: Mapping[Reason, str] = {
     Reason.SINGULARITY: "singularity",
 }
 """What the gate gives less for, by reason; silences and faults are no limits."""
-_OBSTACLES = ("blocked", "clearance", "unverified", "tool_speed", "singularity")
+_OBSTACLES = (
+    "blocked",
+    "not_followed",
+    "clearance",
+    "unverified",
+    "tool_speed",
+    "singularity",
+)
 """Kinds of which reaching a limit of the joints is but a consequence."""
 _RATES = (("velocity", 1, "dq_max"), ("acceleration", 2, "ddq_max"))
 """Limits of derivatives of q: kind of cause, order, name in ``RobotInfo``."""
@@ -119,10 +131,29 @@ def find_asked(limb: Limb, config: Mapping[str, Any]) -> Asked:
     return Asked(weight, rows)
 
 
+class Recorded(NamedTuple):
+    """What of a recording tells of one limb.
+
+    Attributes:
+        ticks: Session ticks that used a new sample, N of them.
+        gate: Gate ticks, M of them.
+        t_ticks: When the samples were captured, shape (N,), [s].
+        t_gate: When the gate wrote, shape (M,), [s].
+        commanded: The hand's poses at q_cmd.
+        measured: Its poses at q_meas.
+    """
+
+    ticks: Rows
+    gate: Rows
+    t_ticks: Vec
+    t_gate: Vec
+    commanded: Trajectory
+    measured: Trajectory
+
+
 def find_reach(
     limb: Limb,
-    rows: Sequence[Rows],
-    t: tuple[Vec, Vec],
+    recorded: Recorded,
     spans: Spans,
     robot: RobotInfo,
     config: Mapping[str, Any],
@@ -131,8 +162,7 @@ def find_reach(
 
     Args:
         limb: The limb.
-        rows: Session ticks that used a new sample, N of them, and gate ticks, M.
-        t: Times of the samples, shape (N,), and of the gate's writes, (M,), [s].
+        recorded: What was recorded of it.
         spans: Stretches of ENGAGED, shape (S, 2), [s].
         robot: The robot as recorded.
         config: The recorded config.
@@ -140,8 +170,8 @@ def find_reach(
     Returns:
         What was found.
     """
-    keep = _is_newer(t[0]) & is_inside(t[0], spans)
-    ticks, t_tick = rows[0][keep], t[0][keep]
+    keep = _is_newer(recorded.t_ticks) & is_inside(recorded.t_ticks, spans)
+    ticks, t_tick = recorded.ticks[keep], recorded.t_ticks[keep]
     lasted = _measure_lasted(t_tick, spans)
     column = [info.name for info in robot.limbs].index(limb.name)
     asked = find_asked(limb, config)
@@ -155,7 +185,11 @@ def find_reach(
     causes = _find_stuck(limb, asked, (q, ticks["target"][:, column]), is_left, bounds)
     is_beyond = _add_beyond(limb, q, bounds, causes)
     stuck = causes["out_of_reach", ""]
-    held = _find_held(limb, asked, rows[1], (t_tick, t[1], lasted), is_left)
+    times = t_tick, recorded.t_gate, lasted
+    held = _find_held(limb, asked, recorded.gate, times, is_left)
+    off = _find_off(recorded.commanded, recorded.measured)
+    is_off = ~is_outside(t_tick, off, lasted) & ~held["blocked"]
+    held["not_followed"] = is_off
     is_held = np.logical_or.reduce(list(held.values()))
     is_explained = stuck | np.logical_or.reduce([held[kind] for kind in _OBSTACLES])
     for kind, flags in held.items():
@@ -329,6 +363,19 @@ def _find_held(
         )
         held[kind] = far | (is_left & behind)
     return held
+
+
+def _find_off(commanded: Trajectory, measured: Trajectory) -> Spans:
+    """Find stretches in which a robot was at no time soon where its command was."""
+    if not len(commanded) or not len(measured):
+        return np.zeros((0, 2))
+    is_off = np.ones(len(commanded), dtype=bool)
+    for delay in np.arange(0.0, SOON, STEP):
+        seen = interpolate(measured, commanded.t + delay)
+        apart = np.linalg.norm(seen.p - commanded.p, axis=1) > FOLLOWED_POS
+        turned = measure_angles(seen.quat_xyzw, commanded.quat_xyzw) > FOLLOWED_ROT
+        is_off &= apart | turned
+    return find_spans(commanded.t, is_off)
 
 
 def _is_apart(limb: Limb, asked: Asked, q: Vec, q_other: Vec) -> bool:

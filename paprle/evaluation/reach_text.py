@@ -20,6 +20,7 @@ WORDS = {
     "acceleration": "A",
     "catching_up": "catching up",
     "blocked": "blocked",
+    "not_followed": "off its command",
     "clearance": "keeping clear of a body",
     "unverified": "without a verified stop",
     "tool_speed": "tool speed",
@@ -156,7 +157,7 @@ def _advise_on_reach(entry: Json) -> Iterator[str]:
             f"The gate kept bodies apart.{who} Keep away from there, or look at them "
             "with `paprle collision`."
         )
-    if "blocked" in causes:
+    if "blocked" in causes or "not_followed" in causes:
         yield (
             "Something held the robot. See what it pushed against, and whether its "
             "drives are on and strong enough."

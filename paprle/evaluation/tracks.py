@@ -19,7 +19,7 @@ from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import RobotInfo, SessionState, Vec
 from paprle.evaluation.metrics import Spans, find_spans, is_inside
 from paprle.evaluation.poses import Dropped, Stamps, Trajectory, clean
-from paprle.evaluation.reach import Reach, find_reach
+from paprle.evaluation.reach import Reach, Recorded, find_reach
 from paprle.ipc.records import pose_to_row
 from paprle.robot.chain import Limb, chain_between, make_chain
 from paprle.robot.tree import Urdf
@@ -121,6 +121,7 @@ def make_tracks(
         np.asarray((stamps - origin_ns) * 1e-9, dtype=np.float64)
         for stamps in (_find_stamps(ticks), source.gate["stamp_ns"])
     )
+    sent = source.gate[is_inside(t_gate, engaged)]
     tracks = []
     for row, limb in enumerate(limbs):
         q_meas = limb.take(source.gate["q_meas"].T).T
@@ -132,14 +133,10 @@ def make_tracks(
             asked = compute_poses(limb, limb.take(ticks["q_des"].T).T)
         target, dropped = clean(_find_stamps(ticks), asked, origin_ns)
         spans = _cover(engaged, measured)
-        reach = find_reach(
-            limb,
-            (ticks, source.gate),
-            (t_ticks, t_gate),
-            spans,
-            source.robot_info,
-            source.config,
-        )
+        q_cmd = limb.take(sent["q_cmd"].T).T
+        commanded, _ = clean(sent["stamp_ns"], compute_poses(limb, q_cmd), origin_ns)
+        recorded = Recorded(ticks, source.gate, t_ticks, t_gate, commanded, measured)
+        reach = find_reach(limb, recorded, spans, source.robot_info, source.config)
         track = Track(
             limb=limb.name,
             target=target[is_inside(target.t, spans)],
