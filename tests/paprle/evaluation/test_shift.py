@@ -107,7 +107,7 @@ def test_a_robot_that_never_reached_its_target_has_no_delay(make_episode):
 
 
 def test_an_error_that_grows_without_lag_is_explained(make_episode):
-    """For most of the time the robot is in phase with a target that it never reaches."""
+    """Most of the time the robot is in phase with a target that it never reaches."""
 
     def stand_off(at):
         in_phase = at.gate["q_meas"][20 + 300 : 20 + 1500].copy()
