@@ -4,8 +4,8 @@ The IK solves inside the gate's limits, so that a gate which never acted does no
 that the robot was where it was asked to be. What the IK left of the way is recorded;
 why it was left follows from the joints that it asked for:
 
-* out of reach: no small motion of the joints would bring the hand nearer. Joints that
-  their limits keep from helping are named.
+* out of reach: no way from there leads the hand to it. Joints that their limits keep
+  from helping are named.
 * late: the joints could bring it nearer and were at V or at A, or were catching up.
 * held back by the gate: it sent less than it was asked for, for a reason of its own.
 * not followed: the robot stayed off its command for longer than any delay explains.
@@ -23,26 +23,27 @@ import pinocchio as pin
 
 from paprle.contracts.settings import GateSettings
 from paprle.contracts.types import GateState, RobotInfo, Vec
+from paprle.evaluation.descent import (
+    AT_BOUND,
+    REACHED_POS,
+    REACHED_ROT,
+    Asked,
+    descend,
+)
 from paprle.evaluation.metrics import Spans, find_spans, is_inside, is_outside
 from paprle.evaluation.poses import Trajectory, interpolate, measure_angles
 from paprle.gate.gate import compute_command_limits
 from paprle.gate.reasons import Reason
-from paprle.ipc.records import row_to_pose
 from paprle.robot.chain import Limb
 
 Rows = npt.NDArray[Any]
 Bools = npt.NDArray[np.bool_]
 Json = dict[str, Any]
 
-REACHED_POS = (
-    1e-3  # [m] chosen: a tenth of what a hand notices; far above IK's rounding
-)
-REACHED_ROT = 0.01  # [rad] chosen: 0.6°, as far as 1 mm at 0.1 m from the hand's origin
-AT_BOUND = 1e-3  # [rad] or [m] chosen: 0.06°; joints slow down for the last of it
 AT_RATE = 0.99  # chosen: of V or A; the IK stays 1e-9 below, stamps are rounded
 HELD = 1e-3  # [rad] or [m] chosen: what the gate may be behind without holding back
-DAMPING = 0.05  # [m/rad] chosen: directions that move the hand less are no help
-HELPFUL = 0.5  # chosen: of what was left, which joints take away that can help
+MOST_LOOKS = 2000  # chosen: at targets that were not reached; some seconds of work
+LOOK = 0.02  # [s] chosen: no hand goes out of reach and back within it
 FOLLOWED_POS = 0.005  # [m] chosen: several times what drives leave of a command
 FOLLOWED_ROT = 0.05  # [rad] chosen: likewise, 3°
 SOON, STEP = 0.3, 0.01  # [s] chosen: longer than the delay of any robot that we know
@@ -70,23 +71,6 @@ _OBSTACLES = (
 """Kinds of which reaching a limit of the joints is but a consequence."""
 _RATES = (("velocity", 1, "dq_max"), ("acceleration", 2, "ddq_max"))
 """Limits of derivatives of q: kind of cause, order, name in ``RobotInfo``."""
-
-
-class Asked(NamedTuple):
-    """What the IK of a limb was asked for.
-
-    Attributes:
-        rotation_weight: Of rotation against translation, [m/rad]; 0: position alone.
-        rows: Rows of a body twist that count, linear first.
-    """
-
-    rotation_weight: float
-    rows: tuple[int, ...]
-
-    @property
-    def counts_rotation(self) -> bool:
-        """Whether a wrong orientation is a target that was not reached."""
-        return self.rotation_weight > 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,7 +166,8 @@ def find_reach(
     if asked.counts_rotation:
         is_left |= left_rot > REACHED_ROT
     bounds = [limb.take(bound) for bound in _find_bounds(robot, config)]
-    causes = _find_stuck(limb, asked, (q, ticks["target"][:, column]), is_left, bounds)
+    ways = t_tick, q, ticks["target"][:, column]
+    causes = _find_stuck(limb, asked, ways, is_left, bounds)
     is_beyond = _add_beyond(limb, q, bounds, causes)
     stuck = causes["out_of_reach", ""]
     times = t_tick, recorded.t_gate, lasted
@@ -278,50 +263,29 @@ def _find_bounds(robot: RobotInfo, config: Mapping[str, Any]) -> tuple[Vec, Vec]
 def _find_stuck(
     limb: Limb,
     asked: Asked,
-    ways: tuple[Vec, Vec],
+    ways: tuple[Vec, Vec, Vec],
     is_left: Bools,
     bounds: Sequence[Vec],
 ) -> dict[tuple[str, str], Bools]:
-    """Find targets that no small motion comes nearer to, and joints in the way."""
-    names = limb.joint_names
-    stuck = np.zeros(len(is_left), dtype=bool)
-    in_way = np.zeros((len(is_left), len(names)), dtype=bool)
-    q, targets = ways
+    """Find targets that no motion from there leads to, and joints in the way."""
+    t, q, targets = ways
     known = np.isfinite(targets).all(axis=1) & np.isfinite(q).all(axis=1)
-    for k in np.flatnonzero(is_left & known):
-        e, A = _linearise(limb, asked, q[k], targets[k])
-        share, is_held = _find_use(e, A, q[k], bounds)
-        stuck[k] = share < HELPFUL
-        in_way[k] = is_held & stuck[k]
+    rows = np.flatnonzero(is_left & known)
+    stuck = np.zeros(len(is_left), dtype=bool)
+    in_way = np.zeros(q.shape, dtype=bool)
+    if len(rows):
+        period = max(float(np.median(np.diff(t))), 1e-6) if len(t) > 1 else LOOK
+        step = max(1, -(-len(rows) // MOST_LOOKS), round(LOOK / period))
+        looked = rows[::step]
+        found = [descend(limb, asked, q[k], targets[k], bounds) for k in looked]
+        # Of samples in between the next look tells, or the last.
+        of = np.minimum(np.searchsorted(looked, rows), len(looked) - 1)
+        stuck[rows] = np.array([not is_met for is_met, _ in found])[of]
+        in_way[rows] = np.array([who for _, who in found])[of] & stuck[rows, None]
     return {
         ("out_of_reach", ""): stuck,
-        **{("bound", name): in_way[:, j] for j, name in enumerate(names)},
+        **{("bound", name): in_way[:, j] for j, name in enumerate(limb.joint_names)},
     }
-
-
-def _linearise(limb: Limb, asked: Asked, q: Vec, target: Vec) -> tuple[Vec, Vec]:
-    """Return what is left of the way and how joints change it, weighted, [m]."""
-    T = limb.fk(q).actInv(row_to_pose(target))
-    e = np.concatenate([T.translation, asked.rotation_weight * pin.log3(T.rotation)])
-    A = limb.jacobian(q) * np.repeat([1.0, asked.rotation_weight], 3)[:, None]
-    rows = list(asked.rows)
-    return e[rows], A[rows]
-
-
-def _find_use(e: Vec, A: Vec, q: Vec, bounds: Sequence[Vec]) -> tuple[float, Bools]:
-    """Return the share of e that joints within bounds can help with, and who cannot."""
-    low, high = q <= bounds[0] + AT_BOUND, q >= bounds[1] - AT_BOUND
-    held = np.zeros(len(q), dtype=bool)
-    way: Any = np.zeros(len(q))
-    for _ in range(len(q)):
-        B = np.where(held, 0.0, A)
-        way = np.linalg.solve(B.T @ B + DAMPING**2 * np.eye(len(q)), B.T @ e)
-        outward = ~held & ((low & (way < 0.0)) | (high & (way > 0.0)))
-        if not outward.any():
-            break
-        held |= outward
-    rest = float(np.linalg.norm(e - np.where(held, 0.0, A) @ way))
-    return 1.0 - rest / max(float(np.linalg.norm(e)), 1e-12), held
 
 
 def _add_beyond(
