@@ -9,6 +9,7 @@ Json = dict[str, Any]
 
 WORTH = 0.05  # [%] chosen: what takes less of the time would read as nothing
 MATTERS = 2.0  # [%] chosen: of the time; advice for less would be noise
+NOTABLE = 0.1  # chosen: of a cause's time; joints with less of it are not named
 N_JOINTS = 3  # chosen: more names than this say less
 LONG_LAG = 100.0  # [ms] chosen: delays that people begin to wait for
 ON_TIME = 99.0  # [%] spec: the report's mark of a session in time
@@ -53,9 +54,15 @@ def describe_longest(reach: Json | None) -> str:
 
 def name_cause(entry: Json) -> str:
     """Return a cause with the joints that it was of."""
-    joints = list(entry["joints"])[:N_JOINTS]
+    joints = _list_joints(entry)
     words = WORDS[entry["cause"]]
     return f"{words} ({', '.join(joints)})" if joints else words
+
+
+def _list_joints(entry: Json) -> list[str]:
+    """Return the joints that had most of a cause."""
+    shares = list(entry["joints"].items())[:N_JOINTS]
+    return [name for name, share in shares if share > NOTABLE * entry["percent"]]
 
 
 def list_advice(entry: Json) -> list[str]:
@@ -88,7 +95,7 @@ def _describe_entry(entry: Json) -> list[str]:
     if entry["cause"] == "bound" and entry["joints"]:
         shares = list(entry["joints"].items())[:N_JOINTS]
         return [f"{name} at its limit {_share(share)}" for name, share in shares]
-    joints = ", ".join(list(entry["joints"])[:N_JOINTS])
+    joints = ", ".join(_list_joints(entry))
     whose = f" ({joints})" if joints else ""
     return [f"{WORDS[entry['cause']]} {_share(entry['percent'])}{whose}"]
 
