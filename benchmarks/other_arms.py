@@ -6,9 +6,9 @@ An emulated hand moves the puppeteer for a minute; its servos' counts become pos
 its own URDF, and these are played on the virtual clock: the error is then that of
 retargeting, IK and gate alone. Prints one JSON object a leader and motion: errors of
 the follower's hand against the command at the best constant lag, over all of the motion
-and while no limit acted [mm], and how fast the hand was. Means are over all ticks of
-the session that drove; *in limits* leaves out those from a sample until its motion in
-which the gate held the command back.
+and of targets that were reached [mm], and how fast the hand was. Means are over all
+ticks of the session that drove; *in limits* leaves out targets that the IK did not
+reach, and those from a sample until its motion in which something held the robot back.
 
 ``--live`` runs the whole path: emulated servos on a pseudo-terminal, the real leader,
 ``run.py`` and its processes, started and ended by the grippers.
@@ -126,16 +126,21 @@ def tell(entry):
     """Return what is asked of an episode's report."""
     ate = entry["ate_mm"]
     return {
-        "lag_ms": round(ate["lag_compensated"]["tau_ms"], 2),
+        "lag_ms": shorten_one(ate["lag_compensated"]["tau_ms"], 2),
         "all_mm": shorten(ate["lag_compensated"]),
         "in_limits_mm": shorten(ate["within_limits"]),
-        "in_limits_percent": round(ate["within_limits"]["share_percent"], 1),
+        "in_limits_percent": shorten_one(ate["within_limits"]["share_percent"], 1),
         "violations": entry["gate"]["violations"],
     }
 
 
 def shorten(figures):
-    return {key: round(figures[key], 4) for key in ("mean", "p95", "max")}
+    return {key: shorten_one(figures[key], 4) for key in ("mean", "p95", "max")}
+
+
+def shorten_one(value, n_digits):
+    """Return a rounded figure; None where the report has a dash."""
+    return None if value is None else round(value, n_digits)
 
 
 def main():

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from paprle.gate.gate import Gate, GateConfig, GateResult
     from paprle.gate.reasons import Reason
     from paprle.kinematics import IkConfig, IkSolution, IkSolver
+    from paprle.recording.reader import Episode
     from paprle.robot import RobotModel
 
 __version__ = "0.1.0"
@@ -30,6 +31,7 @@ for _threads in ("OPENBLAS", "OMP", "MKL", "NUMBA"):
     os.environ.setdefault(f"{_threads}_NUM_THREADS", "1")
 
 __all__ = [
+    "Episode",
     "Gate",
     "GateConfig",
     "GateResult",
@@ -46,6 +48,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Episode": "paprle.recording.reader",
     "Gate": "paprle.gate.gate",
     "GateConfig": "paprle.gate.gate",
     "GateResult": "paprle.gate.gate",
@@ -67,3 +70,8 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'paprle' has no attribute '{name}'")
     return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names, loaded or not."""
+    return sorted({*globals(), *__all__})

@@ -12,7 +12,13 @@ from paprle.cli.verb import Verb, complain, say
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError, MissingDependency
 from paprle.evaluation.bags import BagTopics
-from paprle.evaluation.report import evaluate, summary_text
+from paprle.evaluation.files import choose_folder
+from paprle.evaluation.report import (
+    evaluate,
+    find_report,
+    is_worth_writing,
+    summary_text,
+)
 from paprle.evaluation.tracks import compute_poses, make_limbs
 from paprle.hosts.plan import make_robot
 from paprle.recording.exports import make_arbot_table, write_arbot_csv
@@ -40,7 +46,7 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print the JSON")
     parser.add_argument(
-        "--out", type=Path, help="folder of the report (default: the first episode's)"
+        "--out", type=Path, help="folder of the report (default: the episode's)"
     )
     bags = parser.add_argument_group("for a ROS bag")
     bags.add_argument("--target", default="", help="topic of the targets")
@@ -68,22 +74,31 @@ def _find_bag_topics(args: argparse.Namespace) -> BagTopics:
 
 
 def _evaluate(args: argparse.Namespace) -> int:
-    first: Path = args.episodes[0]
-    out = args.out or (first if first.is_dir() else first.parent)
-    if not out.is_dir() and args.out is None:
-        raise ConfigError(f"evaluate: expected an episode, got '{first}'; no such file")
-    page = ""
+    missing = [path for path in args.episodes if not path.exists()]
+    if missing:
+        raise ConfigError(
+            f"evaluate: expected an episode, got '{missing[0]}'; no such file"
+        )
+    out = args.out or choose_folder(args.episodes)
+    page = find_report(args.episodes, out)
+    figures = page.with_suffix(".json")
+    is_there = figures.exists()
     try:
         results = evaluate(args.episodes, out, _find_bag_topics(args))
-        page = f"report: {out / 'report.html'}"
+        told = f"report: {page}"
     except MissingDependency as err:  # The figures are there, only the page is not.
         complain(str(err))
-        results = json.loads((out / "report.json").read_text(encoding="utf-8"))
+        results = json.loads(figures.read_text(encoding="utf-8"))
+        told = f"figures: {figures}"
+    code = _find_exit_code(results)
+    if not is_worth_writing(results, is_there=is_there):
+        told = ""
+        complain(f"no report was written{'; the last one stays' if is_there else ''}")
     if args.json:
         say(json.dumps(results, indent=2, allow_nan=False))
     else:
-        say("\n\n".join(filter(None, (summary_text(results), page))))
-    return _find_exit_code(results)
+        say("\n\n".join(filter(None, (summary_text(results), told))))
+    return code
 
 
 def _find_exit_code(results: Sequence[dict[str, Any]]) -> int:
@@ -135,8 +150,10 @@ EVALUATE = Verb(
     name="evaluate",
     summary="Measure episodes: errors, lag, latencies, gate, timing; write a report.",
     help="""\
-Writes report.json and report.html. Several episodes of the same motion are compared
-with each other (ITV). The exit code is 1 if an episode cannot be measured.
+Writes EPISODE.report.json and EPISODE.report.html beside the (first) episode; of a bag
+into the current folder. Episodes of the same source and robot are compared with each
+other (ITV) unless they were discarded. The exit code is 1 if an episode cannot be
+measured; a report that fails is not written over one that did not.
 In a ROS bag, .../target_pose is compared with .../actual_pose, as observers.ros sends
 them, or the two topics of poses or joints given by --target and --actual.
 

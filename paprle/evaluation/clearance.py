@@ -8,9 +8,7 @@ between two that are far apart the middle, too.
 from __future__ import annotations
 
 import math
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,10 +16,10 @@ import numpy as np
 from paprle.contracts.settings import SceneBodySettings
 from paprle.contracts.types import Vec
 from paprle.evaluation.timing import find_runs
+from paprle.evaluation.tracks import read_recorded_urdf
 from paprle.recording.reader import Episode
 from paprle.robot.collision import CollisionModel
 from paprle.robot.scene import make_scene
-from paprle.robot.urdf import read_urdf
 
 TOLERANCE = 0.0005  # [m] spec: C1 of docs/SAFETY.md
 STEP = math.radians(0.5)  # [rad] or [m] chosen: under 5 mm at the hand of a 0.5 m arm
@@ -76,10 +74,7 @@ def _make_model(episode: Episode, gate: Mapping[str, Any]) -> CollisionModel:
         name: SceneBodySettings(**body) for name, body in gate.get("scene", {}).items()
     }
     ignored = (episode.config.get("follower") or {}).get("ignore_collisions", ())
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / episode.robot_info.urdf_path.name
-        path.write_text(episode.urdf, encoding="utf-8")
-        urdf = read_urdf(path)
+    urdf = read_recorded_urdf(episode.robot_info, episode.urdf)
     return CollisionModel(
         urdf,
         episode.robot_info,

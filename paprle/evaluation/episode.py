@@ -1,7 +1,8 @@
-"""One episode, measured: the entry of ``report.json`` and the arrays of its plots."""
+"""One episode, measured: the entry of its report and the arrays of its plots."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,14 +33,25 @@ from paprle.evaluation.tracks import (
     find_engaged,
     find_new_samples,
     find_origin_ns,
+    make_limbs,
     make_tracks,
+    read_recorded_urdf,
 )
 from paprle.recording.reader import Episode
+from paprle.robot.tree import Urdf
 
 Json = dict[str, Any]
 
 MS = 1e3
-HEADLINE = ("ate_mm", "rpe", "orientation_deg", "lag_ms", "colours", "n_samples")
+HEADLINE = (
+    "ate_mm",
+    "reach",
+    "rpe",
+    "orientation_deg",
+    "lag_ms",
+    "colours",
+    "n_samples",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,24 +60,28 @@ class EpisodeResult:
 
     Attributes:
         name: Stem of its file.
-        entry: Its entry in ``report.json``.
+        entry: Its entry in the report.
+        key: What it has in common with its repetitions; empty when it has none.
         limbs: Its limbs, with arrays for plots.
         engaged: Stretches of ENGAGED, shape (S, 2), [s].
         origin_ns: Stamp of t = 0, [ns].
         ticks: Session ticks.
         gate: Gate ticks.
         robot: The robot; None when nothing could be read.
+        urdf: Its recorded URDF; None when it cannot be used.
         h: Period of the gate, [s]; None when it cannot be known.
     """
 
     name: str
     entry: Json
+    key: str = ""
     limbs: Sequence[LimbResult] = ()
     engaged: Spans = field(default_factory=lambda: np.zeros((0, 2)))
     origin_ns: int = 0
     ticks: Rows | None = None
     gate: Rows | None = None
     robot: RobotInfo | None = None
+    urdf: Urdf | None = None
     h: float | None = None
 
 
@@ -85,8 +101,11 @@ def measure_source(episode: Episode) -> EpisodeResult:
     origin_ns = find_origin_ns(episode)
     engaged = find_engaged(episode, origin_ns)
     notes = [episode.note] if episode.note else []
+    urdf = None
     try:
-        tracks = make_tracks(episode, origin_ns, engaged)
+        chains = make_limbs(robot, episode.urdf).values()
+        urdf = read_recorded_urdf(robot, episode.urdf)
+        tracks = make_tracks(episode, chains, origin_ns, engaged)
     except PaprleError as err:
         tracks = []
         notes.append(f"no poses, the recorded URDF cannot be used: {err}")
@@ -110,12 +129,14 @@ def measure_source(episode: Episode) -> EpisodeResult:
     return EpisodeResult(
         name=episode.path.stem,
         entry=entry,
+        key=_make_key(episode.header, episode.config),
         limbs=limbs,
         engaged=engaged,
         origin_ns=origin_ns,
         ticks=episode.ticks,
         gate=episode.gate,
         robot=robot,
+        urdf=urdf,
         h=h,
     )
 
@@ -131,8 +152,10 @@ def make_blank(path: Path) -> Json:
         "path": str(path),
         "error": None,
         "is_complete": False,
+        "is_discarded": False,
         "end_reason": None,
         "ate_mm": {kind: dict(figures) for kind in kinds},
+        "reach": None,
         "lag_ms": None,
         "look_ahead_ms": None,
         "latency_ms": {kind: {"p50": None, "p99": None} for kind in latencies},
@@ -153,6 +176,7 @@ def _describe(episode: Episode, engaged: Spans) -> Json:
         **{key: header.get(key) for key in ("leader", "follower", "env")},
         "robot": episode.robot_info.name,
         "is_complete": episode.is_complete,
+        "is_discarded": bool((episode.manifest or {}).get("discarded")),
         "end_reason": episode.end_reason,
         "duration_s": duration,
         "engaged_s": float((engaged[:, 1] - engaged[:, 0]).sum()),
@@ -174,6 +198,13 @@ def pick_worst(limbs: Sequence[LimbResult]) -> Json:
         "worst_limb": worst.name,
         **{key: worst.figures[key] for key in HEADLINE},
     }
+
+
+def _make_key(header: Mapping[str, Any], config: Mapping[str, Any]) -> str:
+    """Return what repetitions have in common: the source of a motion, and the robot."""
+    leader = {"leader": header.get("leader"), **(config.get("leader") or {})}
+    robot = (header.get("robot") or {}).get("name")
+    return json.dumps([header.get("follower"), robot, leader], sort_keys=True)
 
 
 def _find_look_ahead(header: Mapping[str, Any]) -> float:

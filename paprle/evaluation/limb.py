@@ -1,4 +1,4 @@
-"""The figures of one limb: errors, relative errors, orientation, lag."""
+"""The figures of one limb: errors, what it was short of, orientation, lag."""
 
 from __future__ import annotations
 
@@ -9,13 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from paprle.contracts.types import Vec
-from paprle.evaluation.latency import find_lag
 from paprle.evaluation.metrics import (
     DELTA,
-    TAU_MAX,
     align,
     colour_errors,
-    find_best_shift,
     is_inside,
     is_outside,
     measure_position_errors,
@@ -24,6 +21,8 @@ from paprle.evaluation.metrics import (
     summarise,
 )
 from paprle.evaluation.poses import Trajectory, interpolate, measure_angles
+from paprle.evaluation.reach import Reach, describe_reach
+from paprle.evaluation.shift import find_shift
 from paprle.evaluation.tracks import Track
 
 Json = dict[str, Any]
@@ -43,8 +42,9 @@ class LimbResult:
         errors: Position errors, shape (N,), [m].
         t_shifted: Times of ``errors_shifted``, shape (M,), [s].
         errors_shifted: Position errors after the shift ``tau``, shape (M,), [m].
-        tau: The best shift, [s]; None when there was too little motion for one.
+        tau: The best shift, [s]; None when it is not known.
         figures: JSON values.
+        reach: Which targets were reached; None where nothing tells.
         notes: What a reader should know of them.
     """
 
@@ -56,6 +56,7 @@ class LimbResult:
     errors_shifted: Vec
     tau: float | None
     figures: Json
+    reach: Reach | None = None
     notes: list[str] = field(default_factory=list)
 
 
@@ -69,27 +70,18 @@ def measure_limb(track: Track) -> LimbResult:
         notes.append(f"limb '{track.limb}': no target pose while ENGAGED and measured")
     errors = measure_position_errors(target, actual)
     angles = measure_angles(target.quat_xyzw, actual.quat_xyzw)
-    tau = find_best_shift(target, track.measured, track.spans)
-    fixed = target[is_inside(target.t, track.spans, after=TAU_MAX)]
-    if tau is None:
-        fixed = target[:0]
-        shifted = fixed
-        if len(target):
-            notes.append(
-                f"limb '{track.limb}': no ENGAGED stretch is longer than "
-                f"{TAU_MAX:g} s, so there is no lag-compensated error"
-            )
-    else:
-        shifted = interpolate(track.measured, fixed.t + tau)
-    errors_shifted = measure_position_errors(fixed, shifted)
-    angles_shifted = measure_angles(fixed.quat_xyzw, shifted.quat_xyzw)
-    if tau is not None and tau > TAU_MAX - 1e-3:
-        notes.append(f"limb '{track.limb}': the best shift is at the end of its range")
-    is_free = is_outside(fixed.t, track.limited, after=tau or 0.0)
-    lag = find_lag(
-        (target.t, target.p), (track.measured.t, track.measured.p), track.spans
-    )
-    figures = {
+    shift = find_shift(track)
+    if shift.note:
+        notes.append(f"limb '{track.limb}': its delay is not known: {shift.note}")
+    tau = shift.tau
+    kept = target[:0]
+    if tau is not None:
+        kept = target[is_inside(target.t, track.spans, after=tau)]
+    shifted = kept if tau is None else interpolate(track.measured, kept.t + tau)
+    errors_shifted = measure_position_errors(kept, shifted)
+    angles_shifted = measure_angles(kept.quat_xyzw, shifted.quat_xyzw)
+    is_free = is_outside(kept.t, track.short, after=tau or 0.0)
+    figures: Json = {
         "n_samples": len(target),
         "target": "FK of q_des" if track.is_from_joints else "retargeted pose",
         "dropped": {
@@ -104,31 +96,53 @@ def measure_limb(track: Track) -> LimbResult:
                 **summarise(errors_shifted, MM),
                 "tau_ms": None if tau is None else tau * MS,
             },
-            "within_limits": {
-                **summarise(errors_shifted[is_free], MM),
-                "share_percent": _find_share(is_free),
-            },
+            "within_limits": _measure_reached(track, errors_shifted, is_free),
             "aligned": summarise(_measure_aligned(target, actual), MM),
         },
+        "reach": describe_reach(track.reach),
         "rpe": _measure_rpe(track, actual),
         "orientation_deg": {
             "raw": summarise(angles, DEG),
             "lag_compensated": summarise(angles_shifted, DEG),
         },
-        "lag_ms": None if lag is None else lag * MS,
+        "lag_ms": None if shift.lag is None else shift.lag * MS,
         "colours": _count_colours(errors),
     }
+    notes += _note_worse(track, figures["ate_mm"])
     return LimbResult(
         name=track.limb,
         target=target,
         actual=actual,
         errors=errors,
-        t_shifted=fixed.t,
+        t_shifted=kept.t,
         errors_shifted=errors_shifted,
         tau=tau,
         figures=figures,
+        reach=track.reach,
         notes=notes,
     )
+
+
+def _measure_reached(track: Track, errors: Vec, is_free: npt.NDArray[np.bool_]) -> Json:
+    """Errors of targets that were reached until the robot's motion, and their share."""
+    if track.reach is None:
+        return {**summarise(errors[:0], MM), "share_percent": None}
+    return {
+        **summarise(errors[is_free], MM),
+        "share_percent": _find_share(is_free),
+    }
+
+
+def _note_worse(track: Track, ate: Json) -> list[str]:
+    """Say why errors without lag are larger than raw ones, where they are."""
+    raw, shifted = ate["raw"]["median"], ate["lag_compensated"]["median"]
+    if shifted is None or shifted <= raw:
+        return []
+    return [
+        f"limb '{track.limb}': without lag the median is larger than as it was "
+        f"({shifted:.3g} against {raw:.3g} mm): the delay is that of targets which "
+        "were reached; a robot that stood off its target is brought no nearer by it"
+    ]
 
 
 def _find_share(flags: npt.NDArray[np.bool_]) -> float | None:

@@ -26,6 +26,7 @@ Figures = dict[str, float | None]
 Spans = Vec  # (S, 2): begin and end of each stretch, [s]
 
 TAU_MAX = 0.5  # [s] spec: requirements A26, one shift between 0 and 0.5 s
+LEAST_SCALE = 1e-5  # [m] chosen: no drive of ours is as exact
 GRID = 0.01  # [s] chosen: no hand bends its path within this; refined afterwards
 DELTA = 1.0  # [s] spec: requirements A26, RPE over one second
 PAIR_TOLERANCE = 0.1  # chosen: a gap in the stream makes no pair; evo's rel_tol
@@ -92,13 +93,14 @@ def is_inside(
     return np.asarray((t - before >= begin) & (t + after <= end))
 
 
-def is_outside(t: Vec, spans: Spans, after: float) -> npt.NDArray[np.bool_]:
+def is_outside(t: Vec, spans: Spans, after: float | Vec) -> npt.NDArray[np.bool_]:
     """Tell which times, and the stretch after each, touch none of some stretches.
 
     Args:
         t: Times, shape (N,), [s].
         spans: Stretches, shape (S, 2), [s], in order.
-        after: How long a stretch after the time counts as well, [s].
+        after: How long a stretch after the time counts as well, [s]; one for all, or
+            one each.
 
     Returns:
         Flags, shape (N,).
@@ -108,6 +110,28 @@ def is_outside(t: Vec, spans: Spans, after: float) -> npt.NDArray[np.bool_]:
     row = np.searchsorted(spans[:, 1], t)
     begin = np.append(spans[:, 0], np.inf)[row]
     return np.asarray(begin > t + after)
+
+
+def subtract_spans(spans: Spans, others: Spans) -> Spans:
+    """Return what of some stretches lies in none of others.
+
+    Args:
+        spans: Stretches, shape (S, 2), [s], in order.
+        others: Stretches, shape (L, 2), [s], in order.
+
+    Returns:
+        The rest, shape (R, 2), [s], in order.
+    """
+    rest = []
+    for begin, end in spans:
+        at = begin
+        for first, last in others[(others[:, 0] < end) & (others[:, 1] > begin)]:
+            if first > at:
+                rest.append((at, first))
+            at = max(at, last)
+        if at < end:
+            rest.append((at, end))
+    return np.array(rest, dtype=np.float64).reshape(-1, 2)
 
 
 def measure_position_errors(target: Trajectory, actual: Trajectory) -> Vec:
@@ -122,7 +146,8 @@ def find_best_shift(
     """Find the one time shift after which the robot follows its target best.
 
     The set of target samples is the same for every shift: those with TAU_MAX of their
-    stretch still ahead of them, so that a shift cannot win by choosing its samples.
+    stretch still ahead of them, so that a shift cannot win by choosing its samples. Far
+    ones count little, so that a robot held off its target for a while does not decide.
 
     Args:
         target: Raw target.
@@ -130,19 +155,27 @@ def find_best_shift(
         spans: Stretches that both cover, shape (S, 2), [s].
 
     Returns:
-        The shift τ in [0, TAU_MAX] that minimises the RMSE of
-        ``target(t) - measured(t + τ)`` over all axes and samples, [s]; None when no
-        sample has enough of its stretch ahead.
+        The shift τ in [0, TAU_MAX] that minimises the mean of log(1 + d²/c²), with d
+        the distances of ``target(t)`` and ``measured(t + τ)`` and c their median where
+        their mean is least, [s]; None when no sample has enough of its stretch ahead.
+
+    References:
+        The cost is Cauchy's: Huber, "Robust Statistics", 1981.
     """
     fixed = target[is_inside(target.t, spans, after=TAU_MAX)]
     if not len(fixed) or len(measured) < 2:
         return None
 
-    def cost(tau: float) -> float:
+    def find_distances(tau: float) -> Vec:
         p = interpolate_columns(fixed.t + tau, measured.t, measured.p)
-        return float(np.mean((fixed.p - p) ** 2))
+        distances: Vec = np.linalg.norm(fixed.p - p, axis=1)
+        return distances
 
-    return minimise(cost, 0.0, TAU_MAX)
+    first = minimise(lambda tau: float(find_distances(tau).mean()), 0.0, TAU_MAX)
+    c = max(float(np.median(find_distances(first))), LEAST_SCALE)
+    return minimise(
+        lambda tau: float(np.log1p((find_distances(tau) / c) ** 2).mean()), 0.0, TAU_MAX
+    )
 
 
 def minimise(cost: Callable[[float], float], low: float, high: float) -> float:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
+from paprle.evaluation.reach_text import list_advice, name_cause
 from paprle.evaluation.report_text import (
     describe_episode,
     describe_itv,
@@ -30,14 +31,16 @@ h3 { font-size: 16px; margin: 0 0 2px; }
 .sub { color: #616e7c; margin: 0 0 12px; overflow-wrap: anywhere; }
 .say { font-size: 17px; background: #fff; border-left: 4px solid #2563eb;
   padding: 12px 16px; border-radius: 0 8px 8px 0; }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(165px, 1fr));
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(138px, 1fr));
   gap: 12px; margin: 16px 0; }
 .tile { background: #fff; border-radius: 10px; padding: 12px 14px;
   border-top: 3px solid #cbd2d9; }
-.tile b { display: block; font-size: 24px; line-height: 1.25; }
+.tile b { display: block; font-size: 22px; line-height: 1.25; }
 .tile span { color: #616e7c; font-size: 13px; display: block; }
 .good { border-top-color: #059669; } .bad { border-top-color: #dc2626; }
 .bad b { color: #dc2626; }
+.next { border-left: 4px solid #059669; }
+.next ul { margin: 6px 0; padding-left: 20px; }
 .card { background: #fff; border-radius: 10px; padding: 14px 16px; margin: 14px 0;
   overflow-x: auto; }
 .card img { width: 100%; height: auto; display: block; }
@@ -53,11 +56,14 @@ POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 FOOTER = (
     "The target is the retargeted pose before inverse kinematics, filters and gate, at "
     "the tick that used it; the robot's pose is the forward kinematics of its measured "
-    "joints. Lag-compensated errors take one shift τ for all axes and the whole "
-    "episode, over samples that are the same for every τ; aligned ones take the best "
-    "rotation and translation, no scale. Capture to command includes the look-ahead "
-    "that the leader declares. Command age: of the set-point, when the gate writes. "
-    "Command to motion: by correlation of q_cmd and q_meas, joint by joint."
+    "joints. A target is reached when the IK comes within 1 mm and 0.01 rad of it and "
+    "the gate sends what the IK asks for; causes may overlap. Lag-compensated errors "
+    "take one shift τ for all axes and the whole episode, found where targets were "
+    "reached and told only where it agrees with the correlation of the two motions; "
+    "aligned ones take the best rotation and translation, no scale. Capture to command "
+    "includes the look-ahead that the leader declares. Command age: of the set-point, "
+    "when the gate writes. Command to motion: by correlation of q_cmd and q_meas, by "
+    "joint."
 )
 
 
@@ -67,7 +73,7 @@ def render_page(
     """Render a whole report.
 
     Args:
-        entries: Entries of ``report.json``.
+        entries: Entries of the JSON.
         pictures: For each entry its pictures: title, caption, PNG.
         title: Title of the page.
 
@@ -79,7 +85,7 @@ def render_page(
         for entry, drawn in zip(entries, pictures, strict=True)
     ]
     itv = describe_itv(entries)
-    intro = f'<p class="say">{escape(itv)}</p>' if itv else ""
+    intro = "".join(f'<p class="say">{escape(line)}</p>' for line in itv.splitlines())
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
@@ -99,13 +105,59 @@ def _render_episode(entry: Json, pictures: Iterable[Picture]) -> str:
             f'<p class="sub">{escape(facts)}</p>',
             f'<p class="say">{escape(describe_episode(entry))}</p>',
             _render_tiles(entry),
+            _render_advice(entry),
             f'<ul class="notes">{notes}</ul>' if notes else "",
+            _render_reach(entry),
             _render_table(entry),
             *(_render_picture(*picture) for picture in pictures),
             _render_verdict(entry),
             "</section>",
         ]
     )
+
+
+def _render_advice(entry: Json) -> str:
+    lines = "".join(f"<li>{escape(line)}</li>" for line in list_advice(entry))
+    return f'<div class="card next"><h3>What to try next</h3><ul>{lines}</ul></div>'
+
+
+def _render_reach(entry: Json) -> str:
+    """For which share of the time each limb reached its targets, and why not."""
+    rows = []
+    for name, limb in entry["limbs"].items():
+        reach = limb["reach"]
+        if reach is None:
+            continue
+        reached = f"{reach['reached_percent']:.2f}"
+        rows.append(
+            f"<tr><th>{escape(name)}</th><th>of the time [%]</th><th>seconds</th>"
+            "<th>longest [s]</th><th>farthest off [mm]</th></tr>"
+            f"<tr><td>reached its target</td><td>{reached}</td><td></td><td></td>"
+            "<td></td></tr>"
+        )
+        rows += [_render_cause(one) for one in reach["short"]]
+        if not reach["counts_rotation"]:
+            rows.append(
+                "<tr><td>judged by position: with these joints or settings the "
+                "orientation gets what is left</td></tr>"
+            )
+    if not rows:
+        return ""
+    return (
+        '<div class="card"><h3>Whether targets were reached, and what kept the robot '
+        f"from them</h3><table>{''.join(rows)}</table></div>"
+    )
+
+
+def _render_cause(one: Json) -> str:
+    cells = (
+        name_cause(one),
+        f"{one['percent']:.2f}",
+        f"{one['seconds']:.2f}",
+        f"{one['longest_s']:.2f}",
+        f"{one['farthest_mm']:.1f}",
+    )
+    return "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
 
 
 def _render_tiles(entry: Json) -> str:
@@ -119,6 +171,12 @@ def _render_tiles(entry: Json) -> str:
     tiles = [
         ("", compensated["median"], "mm", f"median error after a shift of τ = {tau}"),
         ("", ate["raw"]["median"], "mm", "median error as it was"),
+        (
+            "",
+            None if entry["reach"] is None else entry["reach"]["reached_percent"],
+            "%",
+            "of the time the target was reached",
+        ),
         ("", entry["lag_ms"], "ms", "lag of the robot behind its target"),
         (
             "",

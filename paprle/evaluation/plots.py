@@ -23,8 +23,10 @@ from mpl_toolkits.mplot3d import art3d  # type: ignore[import-untyped]
 from paprle.contracts.types import Vec
 from paprle.evaluation.episode import EpisodeResult
 from paprle.evaluation.limb import LimbResult
-from paprle.evaluation.metrics import BLUE_MM, RED_MM, Spans
+from paprle.evaluation.metrics import Spans
+from paprle.evaluation.reach_text import WORDS
 from paprle.evaluation.report_text import format_number
+from paprle.evaluation.stills import choose_stills, draw_stills, draws_rods
 from paprle.gate.reasons import Reason
 
 INK, FAINT, GRID_COLOUR = "#1f2933", "#9aa5b1", "#e4e7eb"
@@ -32,6 +34,7 @@ BLUE, VIOLET, RED = "#2563eb", "#a855f7", "#dc2626"
 AMBER, GREEN = "#d97706", "#059669"
 DPI = 130  # chosen: crisp on a dense screen at the page's width
 MAX_POINTS = 4000  # chosen: more cannot be told apart in a plot of 1400 pixels
+LEAST_RED_MM = 0.01  # [mm] chosen: with less in all of a motion, all of it is blue
 SMALLEST_MM = 1e-4  # chosen: logarithmic axes begin here
 MAX_LINES = 12  # chosen: more joints than this are drawn without a legend
 STYLE = {
@@ -65,17 +68,20 @@ def draw_episode(result: EpisodeResult) -> Iterator[tuple[str, str, bytes]]:
     with mpl.rc_context(STYLE):
         for limb in result.limbs:
             if len(limb.target) > 1:
+                red = find_red(limb.errors)
+                yield from _draw_robot(limb, result)
                 yield (
                     f"Path of {limb.name}",
                     "The measured path, coloured by its distance from the target at "
-                    f"the same instant: blue below {BLUE_MM:g} mm, red from "
-                    f"{RED_MM:g} mm on. Grey: the target.",
+                    f"the same instant: blue is none, red {red:g} mm and more, which "
+                    "is at most 1 % of this motion. Grey: the target.",
                     draw_path(limb, result.engaged),
                 )
                 yield (
                     f"Error of {limb.name} over time",
                     "Distance from the raw target, as it was and after the one time "
-                    "shift τ. Below: when the gate acted, and why.",
+                    "shift τ. Below: why targets were not reached, and when the gate "
+                    "acted.",
                     draw_errors(limb, result),
                 )
                 yield (
@@ -98,6 +104,53 @@ def draw_episode(result: EpisodeResult) -> Iterator[tuple[str, str, bytes]]:
             )
 
 
+def find_red(errors: Vec) -> float:
+    """Return the error from which on a path is red, [mm]: a round number for a motion.
+
+    At most 1 % of the samples have more.
+    """
+    most = max(float(np.percentile(errors, 99)) * 1e3, LEAST_RED_MM)
+    power = 10.0 ** np.floor(np.log10(most))
+    digit = next(
+        step
+        for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10)
+        if most <= step * power * (1 + 1e-9)
+    )
+    return float(f"{digit * power:.3g}")
+
+
+def make_colours(errors: Vec) -> tuple[Any, Any]:
+    """Return the colour map of a motion's errors and its norm, [mm]."""
+    colours = LinearSegmentedColormap.from_list("error", [BLUE, VIOLET, RED])
+    return colours, Normalize(0.0, find_red(errors), clip=True)
+
+
+def _draw_robot(
+    limb: LimbResult, result: EpisodeResult
+) -> Iterator[tuple[str, str, bytes]]:
+    """Draw the robot along the path, where it is known."""
+    if result.urdf is None or result.gate is None or result.robot is None:
+        return
+    t_meas = (result.gate["meas_ns"] - result.origin_ns) * 1e-9
+    stills = choose_stills(limb, t_meas, result.gate["q_meas"])
+    if not stills:
+        return
+    figure = Figure(figsize=(11.0, 2.6), dpi=DPI)
+    robot = (result.urdf, result.robot)
+    draw_stills(figure, stills, robot, limb, make_colours(limb.errors))
+    rods = (
+        " Links of which the recorded URDF knows no body but a mesh are drawn as rods."
+        if draws_rods(result.urdf)
+        else ""
+    )
+    yield (
+        f"The robot along the path of {limb.name}",
+        "As measured, with the path up to each instant in the colours of the picture "
+        f"below. Grey line: the target; cross: where it was.{rods}",
+        _to_png(figure),
+    )
+
+
 def draw_path(limb: LimbResult, spans: Spans) -> bytes:
     """Draw the path in its best plane and in space, in ARBot's error colours."""
     figure = _make_figure(11.0, 5.2)
@@ -110,7 +163,8 @@ def draw_path(limb: LimbResult, spans: Spans) -> bytes:
     centre = actual.mean(axis=0)
     plane = np.linalg.svd(actual - centre, full_matrices=False)[2][:2]
     flat = figure.add_subplot(1, 2, 1)
-    _add_coloured(flat, _cut((actual - centre) @ plane.T)[is_joined], colours)
+    scale = make_colours(limb.errors)
+    _add_coloured(flat, _cut((actual - centre) @ plane.T)[is_joined], colours, scale)
     flat.plot(*((target - centre) @ plane.T).T, color=FAINT, lw=0.8, zorder=1)
     flat.set_aspect("equal", adjustable="datalim")
     flat.margins(0.05)
@@ -118,7 +172,7 @@ def draw_path(limb: LimbResult, spans: Spans) -> bytes:
     space = figure.add_subplot(1, 2, 2, projection="3d")
     space.computed_zorder = False
     space.plot(*target.T, color=FAINT, lw=0.8, zorder=1)
-    lines = _add_coloured(space, _cut(actual)[is_joined], colours)
+    lines = _add_coloured(space, _cut(actual)[is_joined], colours, scale)
     low, high = actual.min(axis=0), actual.max(axis=0)
     extent = np.maximum(high - low, max(0.35 * (high - low).max(), 1e-6))
     middle = (low + high) / 2
@@ -127,15 +181,14 @@ def draw_path(limb: LimbResult, spans: Spans) -> bytes:
     space.set(xlabel="x [mm]", ylabel="y [mm]", zlabel="z [mm]")
     space.set_title("In space, base frame")
     space.locator_params(nbins=4)
-    bar = figure.colorbar(lines, ax=[flat, space], shrink=0.75, pad=0.06, extend="both")
-    bar.set_ticks([BLUE_MM, 10.0, 15.0, RED_MM])
+    bar = figure.colorbar(lines, ax=[flat, space], shrink=0.75, pad=0.06, extend="max")
     bar.set_label("position error [mm]")
     return _to_png(figure)
 
 
 def draw_errors(limb: LimbResult, result: EpisodeResult) -> bytes:
     """Draw errors over time, with the gate's activity underneath."""
-    activity = _find_activity(result)
+    activity = _find_causes(limb) | _find_activity(result)
     height = 3.2 + 0.22 * len(activity)
     figure = _make_figure(11.0, height)
     axes = figure.add_subplot()
@@ -151,7 +204,7 @@ def draw_errors(limb: LimbResult, result: EpisodeResult) -> bytes:
         y = -top * (0.08 + 0.09 * row)
         axes.plot(t, np.full(len(t), y), "|", color=RED, ms=6, mew=0.8)
         axes.annotate(
-            name.lower(),
+            name,
             (1.0, y),
             xycoords=("axes fraction", "data"),
             xytext=(4, 0),
@@ -270,12 +323,13 @@ def _cut(points: Vec) -> Vec:
     return np.stack([points[:-1], points[1:]], axis=1)
 
 
-def _add_coloured(axes: Any, pieces: Vec, errors_mm: Vec) -> Any:
+def _add_coloured(
+    axes: Any, pieces: Vec, errors_mm: Vec, scale: tuple[Any, Any]
+) -> Any:
     """Add pieces of a line in the colours of their errors; return the collection."""
     is_flat = pieces.shape[2] == 2
     kind: Any = LineCollection if is_flat else art3d.Line3DCollection
-    colours = LinearSegmentedColormap.from_list("error", [BLUE, VIOLET, RED])
-    norm = Normalize(BLUE_MM, RED_MM, clip=True)
+    colours, norm = scale
     lines = kind(pieces, cmap=colours, norm=norm, linewidths=2.0, capstyle="round")
     lines.set_array(errors_mm)
     (axes.add_collection if is_flat else axes.add_collection3d)(lines)
@@ -305,6 +359,18 @@ def _shade(axes: Any, spans: Spans) -> None:
         axes.axvspan(begin, end, color=BLUE, alpha=0.05, lw=0)
 
 
+def _find_causes(limb: LimbResult) -> dict[str, Vec]:
+    """Return by cause the times of targets that were not reached, [s]."""
+    if limb.reach is None:
+        return {}
+    causes: dict[str, Vec] = {}
+    for (kind, joint), is_on in limb.reach.causes.items():
+        name = f"{joint} at its limit" if kind == "bound" and joint else WORDS[kind]
+        times = np.union1d(causes.get(name, np.zeros(0)), limb.reach.t[is_on])
+        causes[name] = _thin(times)[0]
+    return causes
+
+
 def _find_activity(result: EpisodeResult) -> dict[str, Vec]:
     """Return by reason the times at which the gate acted, [s]."""
     if result.gate is None or not len(result.gate):
@@ -312,7 +378,9 @@ def _find_activity(result: EpisodeResult) -> dict[str, Vec]:
     words = result.gate["reasons"].astype(np.uint64)
     t = (result.gate["stamp_ns"] - result.origin_ns) * 1e-9
     activity = {
-        reason.name: t[(words >> np.uint64(reason) & np.uint64(1)).astype(bool)]
+        f"gate: {reason.name.lower()}": t[
+            (words >> np.uint64(reason) & np.uint64(1)).astype(bool)
+        ]
         for reason in Reason
     }
     return {name: _thin(when)[0] for name, when in activity.items() if len(when)}

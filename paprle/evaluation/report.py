@@ -1,12 +1,13 @@
 """The report: figures of episodes as JSON, and a page to look at.
 
-``evaluate`` measures, ``write_report`` writes ``report.json`` and ``report.html``,
-``summary_text`` is for the terminal. A key that could not be measured is null, and
-``notes`` of the entry say why.
+``evaluate`` measures, ``write_report`` writes ``NAME.report.json`` and
+``NAME.report.html``, ``summary_text`` is for the terminal. A key that could not be
+measured is null, and ``notes`` of the entry say why.
 
 The list has one entry an episode. Its top level holds the figures of the worst limb
 (largest raw RMSE, named in ``worst_limb``); all limbs stand under ``limbs``. ``itv``
-compares all episodes with each other and stands, the same, in every entry.
+compares an episode with the others of the same source and robot, and stands, the same,
+in the entries of all of them.
 """
 
 from __future__ import annotations
@@ -17,20 +18,16 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from paprle.contracts.errors import MissingDependency
-from paprle.contracts.types import Vec
 from paprle.evaluation.bags import BagTopics, measure_bag
 from paprle.evaluation.episode import EpisodeResult, measure_episode
-from paprle.evaluation.itv import report_itv
+from paprle.evaluation.files import name_report, write_text
+from paprle.evaluation.groups import compare
 from paprle.evaluation.page import render_page
 from paprle.evaluation.report_text import describe_itv, summarise_entry
 from paprle.recording.bags import is_bag
 
 Json = dict[str, Any]
-
-CLOSED = 0.05  # chosen: a path whose ends are nearer than this share of it is closed
 
 
 def evaluate(
@@ -52,12 +49,18 @@ def evaluate(
     Raises:
         MissingDependency: If a page is wanted and matplotlib is not installed; the
             JSON has been written then.
+        ConfigError: If the report cannot be written.
     """
     measured = [_measure(Path(path), topics) for path in episodes]
     results = collect_entries(measured)
     if out_dir is not None:
-        _write(results, measured, out_dir)
+        _write(results, measured, find_report(episodes, out_dir))
     return results
+
+
+def find_report(episodes: Sequence[Path], out_dir: Path) -> Path:
+    """Return the path of the page on some episodes; its JSON stands beside it."""
+    return out_dir / f"{name_report([Path(path) for path in episodes])}.html"
 
 
 def _measure(path: Path, topics: BagTopics) -> EpisodeResult:
@@ -68,11 +71,11 @@ def _measure(path: Path, topics: BagTopics) -> EpisodeResult:
 
 def collect_entries(measured: Sequence[EpisodeResult]) -> list[Json]:
     """Return the entries of measured episodes, with what compares them."""
-    itv = _compare(measured)
+    itvs = compare(measured)
     names = _make_names([Path(result.entry["path"]) for result in measured])
     return [
         {**result.entry, "episode": name, "itv": itv}
-        for result, name in zip(measured, names, strict=True)
+        for result, name, itv in zip(measured, names, itvs, strict=True)
     ]
 
 
@@ -87,7 +90,7 @@ def _make_names(paths: Sequence[Path]) -> list[str]:
 def write_report(
     results: Sequence[Json], episodes: Sequence[Path], out_dir: Path
 ) -> Path:
-    """Write ``report.json`` and ``report.html``.
+    """Write the JSON and the page; a failed report never over a good one.
 
     Args:
         results: From ``evaluate``.
@@ -95,12 +98,15 @@ def write_report(
         out_dir: Folder to write into; made if it does not exist.
 
     Returns:
-        Path of ``report.html``.
+        Path of the page.
 
     Raises:
         MissingDependency: If matplotlib is not installed; the JSON has been written.
+        ConfigError: If it cannot be written.
     """
-    return _write(results, (measure_episode(Path(p)) for p in episodes), out_dir)
+    page = find_report(episodes, out_dir)
+    _write(results, (measure_episode(Path(p)) for p in episodes), page)
+    return page
 
 
 def summary_text(results: Sequence[Json]) -> str:
@@ -110,20 +116,25 @@ def summary_text(results: Sequence[Json]) -> str:
     return "\n\n".join([*parts, itv] if itv else parts)
 
 
+def is_worth_writing(results: Sequence[Json], *, is_there: bool) -> bool:
+    """Tell whether a report says anything, and does not spoil one that is there."""
+    n_failed = sum(entry["error"] is not None for entry in results)
+    return n_failed == 0 or (n_failed < len(results) and not is_there)
+
+
 def _write(
-    results: Sequence[Json], measured: Iterable[EpisodeResult], out_dir: Path
-) -> Path:
-    out_dir.mkdir(parents=True, exist_ok=True)
+    results: Sequence[Json], measured: Iterable[EpisodeResult], page: Path
+) -> None:
+    figures = page.with_suffix(".json")
+    if not is_worth_writing(results, is_there=figures.exists()):
+        return
     text = json.dumps(list(results), indent=2, allow_nan=False) + "\n"
-    (out_dir / "report.json").write_text(text, encoding="utf-8")
+    write_text(figures, text)
     plots = _load_plots()
     pictures = [list(plots.draw_episode(result)) for result in measured]
     names = [str(entry["episode"]) for entry in results]
     title = names[0] if len(names) == 1 else f"{len(names)} episodes"
-    page = out_dir / "report.html"
-    html = render_page(results, pictures, f"Teleoperation report: {title}")
-    page.write_text(html, encoding="utf-8")
-    return page
+    write_text(page, render_page(results, pictures, f"Teleoperation report: {title}"))
 
 
 def _load_plots() -> Any:
@@ -132,31 +143,6 @@ def _load_plots() -> Any:
         return importlib.import_module("paprle.evaluation.plots")
     except ImportError as err:
         raise MissingDependency(
-            "report.html: expected matplotlib for its plots, got none; "
+            "the report's page: expected matplotlib for its plots, got none; "
             "pip install 'paprle[report]'"
         ) from err
-
-
-def _compare(measured: Sequence[EpisodeResult]) -> Json | None:
-    """Return ITV of the limb that varies most; None below two episodes with motion."""
-    trials: dict[str, list[tuple[Vec, Vec]]] = {}
-    for result in measured:
-        for limb in result.limbs:
-            if len(limb.actual) > 1:
-                trials.setdefault(limb.name, []).append((limb.actual.t, limb.actual.p))
-    reports: dict[str, Json] = {}
-    for name, paths in trials.items():
-        if len(paths) < 2:
-            continue
-        reports[name] = dict(report_itv(paths))
-        if all(_is_closed(p) for _, p in paths):
-            reports[name]["cyclic"] = report_itv(paths, is_cyclic=True)
-    if not reports:
-        return None
-    worst = max(reports, key=lambda name: float(reports[name]["arc_length_mm"]))
-    return {"limb": worst, **reports[worst], "limbs": reports}
-
-
-def _is_closed(p: Vec) -> bool:
-    length = float(np.linalg.norm(np.diff(p, axis=0), axis=1).sum())
-    return float(np.linalg.norm(p[-1] - p[0])) < CLOSED * length

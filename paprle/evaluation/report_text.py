@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from paprle.evaluation.reach_text import describe_longest, describe_reach
+
 Json = dict[str, Any]
 
 UNKNOWN = "–"
@@ -39,6 +41,7 @@ def list_facts(entry: Json) -> list[str]:
         f"{format_number(entry.get('duration_s'), 's')}",
         f"ended by {entry['end_reason']}",
         "complete" if entry["is_complete"] else "NOT complete",
+        *(["discarded by the operator"] if entry["is_discarded"] else []),
     ]
 
 
@@ -58,18 +61,31 @@ def describe_episode(entry: Json) -> str:
             f"of the time, and within {format_number(raw['p95'], 'mm')} for 95 % of it."
         )
     if compensated["median"] is not None:
-        is_delay = compensated["median"] < 0.5 * raw["median"]
-        share = "Most of that is delay" if is_delay else "Little of that is delay"
-        sentences.append(
-            f"{share}: shifted by τ = {format_number(compensated['tau_ms'], 'ms')}, "
-            f"it is off by {format_number(compensated['median'], 'mm')} in the median."
-        )
+        sentences.append(_describe_delay(raw["median"], compensated))
+    if entry["reach"] is not None and raw["median"] is not None:
+        longest = describe_longest(entry["reach"])
+        said = describe_reach(entry["reach"])
+        sentences.append(f"{said[0].upper()}{said[1:]}{longest and ': '}{longest}.")
     sentences.append(_describe_gate(entry["gate"]))
     on_time = entry["tick"]["on_time_percent"]
     if on_time is not None:
         rate = format_number(entry["tick"]["rate_hz"], "Hz")
         sentences.append(f"The session ran at {rate}, {on_time:.2f} % of it in time.")
     return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _describe_delay(raw: float, compensated: Json) -> str:
+    """Say how much of an error is delay; a still larger one is not said to be any."""
+    tau, median = compensated["tau_ms"], compensated["median"]
+    if median > raw:
+        return (
+            f"It is {format_number(tau, 'ms')} behind its target where it reaches it."
+        )
+    share = "Most" if median < 0.5 * raw else "Little"
+    return (
+        f"{share} of that is delay: shifted by τ = {format_number(tau, 'ms')}, "
+        f"it is off by {format_number(median, 'mm')} in the median."
+    )
 
 
 def _describe_gate(gate: Json) -> str:
@@ -100,12 +116,17 @@ def describe_clearance(gate: Json) -> str:
 
 def describe_itv(entries: Sequence[Json]) -> str:
     """Say how much repeated episodes differ; empty when there is but one."""
-    itv = next((entry["itv"] for entry in entries if entry["itv"]), None)
-    if itv is None:
-        return ""
+    found: list[Json] = []
+    for entry in entries:
+        if entry["itv"] and entry["itv"] not in found:
+            found.append(entry["itv"])
+    return "\n".join(_describe_itv(itv) for itv in found)
+
+
+def _describe_itv(itv: Json) -> str:
     text = (
-        f"Inter-trial variability of {itv['n_trials']} episodes, limb {itv['limb']}: "
-        f"{format_number(itv['arc_length_mm'], 'mm')} by arc length, "
+        f"Inter-trial variability of {itv['n_trials']} episodes, {itv['of']}, limb "
+        f"{itv['limb']}: {format_number(itv['arc_length_mm'], 'mm')} by arc length, "
         f"{format_number(itv['normalised_time_mm'], 'mm')} by normalised time"
     )
     if itv.get("cyclic"):
@@ -127,15 +148,17 @@ def summarise_entry(entry: Json) -> str:
     orientation = entry.get("orientation_deg", {}).get("raw", {})
     gate = entry["gate"]
     acted = gate.get("interventions_by_reason") or {}
+    longest = describe_longest(entry["reach"])
     lines = [
         head,
         f"  position     raw median {n(raw['median'], 'mm')}, p95 {n(raw['p95'], 'mm')}"
         f", max {n(raw['max'], 'mm')}{limb if len(entry['limbs']) > 1 else ''}",
         f"  without lag  median {n(shifted['median'], 'mm')}, p95 "
         f"{n(shifted['p95'], 'mm')}, at τ = {n(shifted.get('tau_ms'), 'ms')}",
-        f"  in limits    mean {n(within['mean'], 'mm')}, p95 "
-        f"{n(within['p95'], 'mm')}, without lag, in "
-        f"{n(within.get('share_percent'), '%')} of the time",
+        f"  targets      {describe_reach(entry['reach'])}",
+        *([f"               {longest}"] if longest else []),
+        f"  where reached mean {n(within['mean'], 'mm')}, p95 "
+        f"{n(within['p95'], 'mm')}, without lag",
         f"  orientation  raw median {n(orientation.get('median'), '°')}, max "
         f"{n(orientation.get('max'), '°')}",
         f"  lag          {n(entry['lag_ms'], 'ms')}",

@@ -7,7 +7,8 @@ that was recorded, never from what the session believed.
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,27 +19,14 @@ from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import RobotInfo, SessionState, Vec
 from paprle.evaluation.metrics import Spans, find_spans, is_inside
 from paprle.evaluation.poses import Dropped, Stamps, Trajectory, clean
-from paprle.gate.reasons import Reason, to_bits
+from paprle.evaluation.reach import Reach, Recorded, find_reach
 from paprle.ipc.records import pose_to_row
 from paprle.robot.chain import Limb, chain_between, make_chain
+from paprle.robot.tree import Urdf
 from paprle.robot.urdf import read_urdf
 
 Rows = npt.NDArray[Any]  # structured: fields of paprle.ipc.records
 
-_LIMITING = np.uint64(
-    to_bits(
-        (
-            Reason.POSITION,
-            Reason.VELOCITY,
-            Reason.ACCELERATION,
-            Reason.BLOCKED,
-            Reason.CLEARANCE,
-            Reason.UNVERIFIED,
-            Reason.TOOL_SPEED,
-            Reason.SINGULARITY,
-        )
-    )
-)  # chosen: a limit of the robot or its surroundings; silences and faults are none
 _ONE_CLOCK_NS = 1e9  # spec: safety.md A1: stamps farther off are another clock's
 
 
@@ -50,6 +38,7 @@ class Source(Protocol):
         gate: Gate ticks, fields of ``Layout.gate``.
         robot_info: The robot as recorded.
         urdf: Text of its URDF.
+        config: The resolved config.
     """
 
     @property
@@ -60,6 +49,8 @@ class Source(Protocol):
     def robot_info(self) -> RobotInfo: ...  # noqa: D102
     @property
     def urdf(self) -> str: ...  # noqa: D102
+    @property
+    def config(self) -> Mapping[str, Any]: ...  # noqa: D102
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,8 +64,7 @@ class Track:
         spans: Stretches in which it was ENGAGED and measured, shape (S, 2), [s].
         dropped: Target rows left out.
         is_from_joints: The leader gave joints; the target is FK of q_des.
-        limited: Stretches in which the gate kept the robot within a limit, shape
-            (L, 2), [s].
+        reach: Which targets were reached; None where nothing tells.
     """
 
     limb: str
@@ -83,7 +73,12 @@ class Track:
     spans: Spans
     dropped: Dropped
     is_from_joints: bool = False
-    limited: Spans = field(default_factory=lambda: np.zeros((0, 2)))
+    reach: Reach | None = None
+
+    @property
+    def short(self) -> Spans:
+        """Stretches in which targets were not reached, shape (L, 2), [s]."""
+        return np.zeros((0, 2)) if self.reach is None else self.reach.short
 
 
 def find_origin_ns(source: Source) -> int:
@@ -107,23 +102,26 @@ def find_new_samples(ticks: Rows) -> npt.NDArray[np.bool_]:
     return np.asarray(is_new & (ticks["state"] == SessionState.ENGAGED))
 
 
-def make_tracks(source: Source, origin_ns: int, engaged: Spans) -> list[Track]:
+def make_tracks(
+    source: Source, limbs: Iterable[Limb], origin_ns: int, engaged: Spans
+) -> list[Track]:
     """Make the track of every limb.
 
     Args:
         source: The episode.
+        limbs: Its limbs, in order.
         origin_ns: Stamp of t = 0, [ns].
         engaged: From ``find_engaged``.
 
     Returns:
         Tracks in the robot's order of limbs.
-
-    Raises:
-        ConfigError: If the recorded URDF cannot be read.
     """
-    limbs = make_limbs(source.robot_info, source.urdf).values()
     ticks = source.ticks[find_new_samples(source.ticks)]
-    limited = find_limited(source.gate, origin_ns)
+    t_ticks, t_gate = (
+        np.asarray((stamps - origin_ns) * 1e-9, dtype=np.float64)
+        for stamps in (_find_stamps(ticks), source.gate["stamp_ns"])
+    )
+    sent = source.gate[is_inside(t_gate, engaged)]
     tracks = []
     for row, limb in enumerate(limbs):
         q_meas = limb.take(source.gate["q_meas"].T).T
@@ -135,6 +133,10 @@ def make_tracks(source: Source, origin_ns: int, engaged: Spans) -> list[Track]:
             asked = compute_poses(limb, limb.take(ticks["q_des"].T).T)
         target, dropped = clean(_find_stamps(ticks), asked, origin_ns)
         spans = _cover(engaged, measured)
+        q_cmd = limb.take(sent["q_cmd"].T).T
+        commanded, _ = clean(sent["stamp_ns"], compute_poses(limb, q_cmd), origin_ns)
+        recorded = Recorded(ticks, source.gate, t_ticks, t_gate, commanded, measured)
+        reach = find_reach(limb, recorded, spans, source.robot_info, source.config)
         track = Track(
             limb=limb.name,
             target=target[is_inside(target.t, spans)],
@@ -142,24 +144,10 @@ def make_tracks(source: Source, origin_ns: int, engaged: Spans) -> list[Track]:
             spans=spans,
             dropped=dropped,
             is_from_joints=is_from_joints,
-            limited=limited,
+            reach=reach,
         )
         tracks.append(track)
     return tracks
-
-
-def find_limited(gate: Rows, origin_ns: int) -> Spans:
-    """Return the stretches in which the gate gave less than was asked of it.
-
-    Args:
-        gate: Gate ticks.
-        origin_ns: Stamp of t = 0, [ns].
-
-    Returns:
-        The stretches, shape (L, 2), [s].
-    """
-    t = (gate["stamp_ns"] - origin_ns) * 1e-9
-    return find_spans(t, (gate["reasons"] & _LIMITING) != 0)
 
 
 def _find_stamps(ticks: Rows) -> Stamps:
@@ -191,10 +179,7 @@ def make_limbs(robot: RobotInfo, urdf: str) -> dict[str, Limb]:
     Raises:
         ConfigError: If the URDF cannot be read or is not that of the robot.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / robot.urdf_path.name
-        path.write_text(urdf, encoding="utf-8")
-        tree = read_urdf(path)
+    tree = read_recorded_urdf(robot, urdf)
     positions = dict(zip(robot.joint_names, robot.home.tolist(), strict=True))
     mimics = {mimic.joint: mimic for mimic in robot.mimics}
     for mimic in robot.mimics:
@@ -211,6 +196,25 @@ def make_limbs(robot: RobotInfo, urdf: str) -> dict[str, Limb]:
             )
         limbs[info.name] = Limb(info, robot, chain)
     return limbs
+
+
+def read_recorded_urdf(robot: RobotInfo, text: str) -> Urdf:
+    """Read the text of a recorded URDF.
+
+    Args:
+        robot: The robot as recorded.
+        text: The URDF.
+
+    Returns:
+        The tree, with the path that it had when it was recorded.
+
+    Raises:
+        ConfigError: If it cannot be read.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "recorded.urdf"
+        path.write_text(text, encoding="utf-8")
+        return replace(read_urdf(path), path=robot.urdf_path)
 
 
 def compute_poses(limb: Limb, q: Vec) -> Vec:

@@ -60,7 +60,7 @@ def test_live_run_ends_by_itself_and_evaluate_reports(tmp_path, own_motion):
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert told.returncode == 0, told.stderr
-    assert (out / "report.html").is_file()
+    assert (out / "episode_000000.report.html").is_file()
     (entry,) = json.loads(told.stdout)
     assert entry == measure(out)
     assert entry["end_reason"] == "end signal"

@@ -83,8 +83,9 @@ def test_info_says_what_is_in_it(recorded, capsys):
 def test_evaluate_compares_several_episodes(recorded, tmp_path, capsys):
     entries = compare(recorded, tmp_path, capsys)
 
-    assert entries == json.loads((tmp_path / "report.json").read_text())
-    assert (tmp_path / "report.html").read_text().count("<img") >= 3
+    page = tmp_path / "episode_000000_and_2_more.report.html"
+    assert entries == json.loads(page.with_suffix(".json").read_text())
+    assert page.read_text().count("<img") >= 3
 
 
 def test_the_report_shows_in_a_browser(recorded, tmp_path):
@@ -97,7 +98,7 @@ def test_the_report_shows_in_a_browser(recorded, tmp_path):
     done = subprocess.run(
         [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
          f"--user-data-dir={tmp_path / 'profile'}", "--enable-logging=stderr",
-         (tmp_path / "report.html").as_uri()],
+         (tmp_path / "episode_000000.report.html").as_uri()],
         capture_output=True, text=True, timeout=60, check=True,
     )  # fmt: skip
 

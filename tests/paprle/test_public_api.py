@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import logging
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -140,3 +142,17 @@ def test_arguments_are_called_as_they_are_documented():
     assert names(IkSolver.solve)[:3] == ["self", "T_base_eef", "q_start"]
     assert names(Gate.step)[:5] == ["self", "q_des", "dt", "age", "q_meas"]
     assert all(hasattr(paprle, name) for name in paprle.__all__)
+
+
+def test_public_names_are_listed_before_they_are_loaded():
+    code = "import paprle; print(*dir(paprle))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+
+    assert set(paprle.__all__) <= set(done.stdout.split())
+    assert "Episode" in paprle.__all__
+
+
+def test_hints_are_for_users_too():
+    assert (Path(paprle.__file__).parent / "py.typed").is_file()

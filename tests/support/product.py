@@ -57,7 +57,7 @@ def run_live(
 
 
 def measure(out: Path, number: int = 0) -> dict:
-    """Return an episode's entry of report.json; it is whole and has no error."""
+    """Return an episode's entry of its report; it is whole and has no error."""
     (entry,) = evaluate([out / f"episode_{number:06d}.mcap"])
     assert entry["error"] is None
     assert entry["is_complete"]

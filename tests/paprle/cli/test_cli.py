@@ -220,7 +220,7 @@ def test_episode_goes_through_all_verbs(capsys, tmp_path):
     assert "leader=autopilot follower=piper" in capsys.readouterr().out
     assert main(["evaluate", "--json", str(episode)]) == 0
     assert json.loads(capsys.readouterr().out)[0]["gate"]["violations"] == 0
-    assert (out / "report.html").is_file()
+    assert (out / "episode_000000.report.html").is_file()
     assert main(["export", str(episode), str(tmp_path / "a.csv")]) == 0
     assert (tmp_path / "a.csv").read_text().startswith("capture_timestamp,")
     assert main(["recover", str(episode), "--out", str(tmp_path / "b.mcap")]) == 0

@@ -94,6 +94,7 @@ def fill(layout, robot, urdf, n, delay, motion_delay):
     ticks["has_sample"] = True
     ticks["sample"]["seq"] = k + 1
     ticks["sample"]["stamp_ns"] = ticks["stamp_ns"] - 2_000_000
+    ticks["sample"]["limb_ns"] = ticks["sample"]["stamp_ns"][:, None]
     ticks["compute_ns"], ticks["late_ns"] = 300_000, 50_000
     ticks["target"] = np.nan
     ticks["q_des"] = wave(t, m)
@@ -107,7 +108,7 @@ def fill(layout, robot, urdf, n, delay, motion_delay):
     gate["meas_ns"] = gate["stamp_ns"] - 100_000
     gate["state"] = np.where(k < 200, GateState.READY, GateState.ENGAGED)
     t_gate = t + 1e-3
-    gate["q_cmd"] = wave(t_gate - delay, m)
+    gate["q_des"] = gate["q_cmd"] = wave(t_gate - delay, m)
     gate["speed_scale"] = 1.0
     gate["q_meas"] = wave(t_gate - 1e-4 - delay - motion_delay, m)
     gate["compute_ns"] = 200_000

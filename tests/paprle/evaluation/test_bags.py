@@ -6,6 +6,7 @@ from bagfiles import write_bag
 
 from paprle.cli.app import main
 from paprle.evaluation.bags import BagTopics
+from paprle.evaluation.files import choose_folder
 from paprle.evaluation.report import evaluate, summary_text
 
 T = np.arange(0, 8, 0.02)
@@ -43,8 +44,15 @@ def test_targets_against_what_was_done_by_name(tmp_path):
     assert entry["lag_ms"] == pytest.approx(1e3 * LAG, abs=2.0)
     assert entry["ate_mm"]["lag_compensated"]["median"] < 0.02
     assert list(entry["limbs"]) == ["arm"]
-    assert "arm" in (tmp_path / "report/report.html").read_text()
+    assert "arm" in (next((tmp_path / "report").glob("*.report.html"))).read_text()
     assert "not judged" in summary_text([entry])
+
+
+def test_the_report_of_a_bag_goes_to_the_current_folder(tmp_path, monkeypatch):
+    path = write_bag(tmp_path / "bag", {"/x/target_pose": [(T[0], say_circle)]})
+    monkeypatch.chdir(tmp_path)
+
+    assert choose_folder([path]) == tmp_path
 
 
 @pytest.mark.parametrize("skew", [0.3, -0.3, 0.05])

@@ -53,6 +53,7 @@ def test_every_promised_figure_is_there(make_episode):
 def test_what_the_limits_cost_is_told_apart(make_episode):
     def limit(at):
         at.gate["reasons"][600:1000] |= 1 << Reason.ACCELERATION
+        at.gate["q_des"][600:1000] += 0.05
         at.gate["reasons"][1200:1300] |= 1 << Reason.LATE  # no limit
         at.gate["q_meas"][610:990] += 0.05
         at.gate["q_meas"][1200:1300] += 0.01

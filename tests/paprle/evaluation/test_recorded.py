@@ -42,8 +42,9 @@ def test_a_recording_is_evaluated_from_its_file_alone(recording, tmp_path):
     assert entry["ate_mm"]["lag_compensated"]["tau_ms"] == pytest.approx(22, abs=0.1)
     assert entry["latency_ms"]["capture_to_command"]["p50"] == pytest.approx(3.0)
     assert entry["gate"]["violations"] == 0
-    assert (tmp_path / "report.html").is_file()
-    assert json.loads((tmp_path / "report.json").read_text())[0]["lag_ms"] > 0
+    assert (tmp_path / "episode_000000.report.html").is_file()
+    figures = json.loads((tmp_path / "episode_000000.report.json").read_text())
+    assert figures[0]["lag_ms"] > 0
 
 
 @pytest.mark.parametrize("share", [0.2, 0.6, 0.95])

@@ -29,8 +29,9 @@ def blank(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page(measured, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("report")
-    return report._write(report.collect_entries(measured), measured, folder)
+    page = tmp_path_factory.mktemp("report") / "two.report.html"
+    report._write(report.collect_entries(measured), measured, page)
+    return page
 
 
 class References(HTMLParser):
@@ -66,7 +67,7 @@ def test_the_page_needs_nothing_beside_itself_and_runs_nothing(page):
 
 
 def test_the_json_is_what_evaluate_returned(page, measured):
-    written = json.loads(page.with_name("report.json").read_text(encoding="utf-8"))
+    written = json.loads(page.with_suffix(".json").read_text(encoding="utf-8"))
 
     results = report.collect_entries(measured)
 
@@ -94,7 +95,8 @@ def test_an_episode_with_little_in_it_still_makes_a_page(make_episode, tmp_path)
         )
     ]
 
-    page = report._write(report.collect_entries(thin), thin, tmp_path)
+    page = tmp_path / "thin.report.html"
+    report._write(report.collect_entries(thin), thin, page)
 
     assert "never ENGAGED" in page.read_text(encoding="utf-8")
 
@@ -111,20 +113,69 @@ def test_a_recording_whose_urdf_is_unreadable_still_tells_of_its_timing(
     result = measure_source(episode)
     entries = report.collect_entries([result])
 
-    report._write(entries, [result], tmp_path)
+    report._write(entries, [result], tmp_path / "a.report.html")
 
     assert "URDF" in entries[0]["notes"][0]
     assert entries[0]["tick"]["rate_hz"] == pytest.approx(200.0)
     assert "200 Hz" in report.summary_text(entries)
 
 
-def test_a_blank_entry_has_words_and_a_page(blank, tmp_path):
+def test_a_blank_entry_has_words_and_a_page(blank):
     text = report.summary_text(blank)
-    page = report.write_report(blank, [tmp_path / "none.mcap"], tmp_path)
+    html = render_page(blank, [[]], "t")
 
     assert "none.mcap" in text
-    assert "could not be read" in page.read_text(encoding="utf-8")
-    assert json.loads((tmp_path / "report.json").read_text())[0]["error"]
+    assert "could not be read" in html
+
+
+def test_a_report_of_nothing_but_failures_is_not_written(blank, tmp_path):
+    page = report.write_report(blank, [tmp_path / "none.mcap"], tmp_path)
+
+    assert not page.exists()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_failed_report_never_takes_the_place_of_a_good_one(measured, blank, tmp_path):
+    page = tmp_path / "a.report.html"
+    good = report.collect_entries(measured)
+    report._write(good, measured, page)
+    before = page.read_bytes(), page.with_suffix(".json").read_bytes()
+
+    report._write([good[0], *blank], [*measured], page)
+
+    assert (page.read_bytes(), page.with_suffix(".json").read_bytes()) == before
+
+
+def test_a_link_in_the_place_of_a_report_is_replaced_and_not_followed(
+    measured, tmp_path
+):
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    page = tmp_path / "a.report.html"
+    page.symlink_to(victim)
+
+    report._write(report.collect_entries(measured), measured, page)
+
+    assert victim.read_text() == "mine"
+    assert not page.is_symlink()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "a.report.html", "a.report.json", "victim",
+    ]  # fmt: skip
+
+
+def test_a_report_is_named_by_its_episodes(tmp_path):
+    one, two = tmp_path / "episode_000003.mcap", tmp_path / "episode_000004.mcap"
+
+    assert report.find_report([one], tmp_path).name == "episode_000003.report.html"
+    assert report.find_report([two], tmp_path).name == "episode_000004.report.html"
+    both = report.find_report([one, two], tmp_path).name
+    assert both == "episode_000003_and_1_more.report.html"
+
+
+def test_the_report_of_a_folder_is_named_by_the_episode_in_it(tmp_path):
+    (tmp_path / "episode_000007.mcap").touch()
+
+    assert report.find_report([tmp_path], tmp_path).stem == "episode_000007.report"
 
 
 def test_without_matplotlib_the_json_is_written_and_the_command_is_told(
@@ -134,10 +185,12 @@ def test_without_matplotlib_the_json_is_written_and_the_command_is_told(
     monkeypatch.delitem(sys.modules, "paprle.evaluation.plots", raising=False)
 
     with pytest.raises(MissingDependency, match=r"pip install 'paprle\[report\]'"):
-        report._write(report.collect_entries(measured), measured, tmp_path)
+        report._write(
+            report.collect_entries(measured), measured, tmp_path / "a.report.html"
+        )
 
-    assert (tmp_path / "report.json").is_file()
-    assert not (tmp_path / "report.html").exists()
+    assert (tmp_path / "a.report.json").is_file()
+    assert not (tmp_path / "a.report.html").exists()
 
 
 def test_itv_compares_all_episodes_and_stands_in_every_entry(make_episode):
@@ -157,6 +210,46 @@ def test_itv_compares_all_episodes_and_stands_in_every_entry(make_episode):
 
 def test_a_single_episode_has_no_variability(measured):
     assert report.collect_entries(measured[:1])[0]["itv"] is None
+
+
+def test_only_the_same_source_on_the_same_robot_is_compared(make_episode):
+    def make(**header):
+        episode = make_episode(n=900)
+        leader = header.pop("config", {})
+        object.__setattr__(episode, "header", {**episode.header, **header})
+        object.__setattr__(episode, "config", {**episode.config, "leader": leader})
+        return measure_source(episode)
+
+    mixed = [
+        make(config={"path": "a.csv"}),
+        make(config={"path": "b.csv"}),
+        make(config={"path": "a.csv"}),
+        make(config={"path": "a.csv"}, follower="other"),
+        make(config={"path": "a.csv"}, leader="keyboard"),
+    ]
+
+    entries = report.collect_entries(mixed)
+
+    assert [bool(entry["itv"]) for entry in entries] == [
+        True,
+        False,
+        True,
+        False,
+        False,
+    ]
+    assert entries[0]["itv"]["n_trials"] == 2
+    assert report.summary_text(entries).count("Inter-trial variability") == 1
+
+
+def test_discarded_episodes_are_not_compared(make_episode):
+    episodes = [make_episode(n=900) for _ in range(3)]
+    object.__setattr__(episodes[1], "manifest", {"end_reason": "x", "discarded": True})
+
+    entries = report.collect_entries([measure_source(one) for one in episodes])
+
+    assert entries[0]["itv"]["n_trials"] == 2
+    assert entries[1]["itv"] is None
+    assert "discarded by the operator" in report.summary_text(entries)
 
 
 def test_equal_replays_have_no_variability(make_episode):
