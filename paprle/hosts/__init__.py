@@ -40,6 +40,7 @@ def run(resolved: Resolved) -> int:
     Raises:
         PaprleError: If leader, follower and env do not fit; nothing was started.
     """
+    from paprle.hosts.status import print_line  # noqa: PLC0415 - keeps --help fast
     from paprle.ipc.process import (  # noqa: PLC0415 - keeps --help fast
         check_memory,
         ensure_descriptors,
@@ -49,7 +50,9 @@ def run(resolved: Resolved) -> int:
     if resolved.session.clock == "virtual":
         from paprle.hosts.virtual import VirtualSession  # noqa: PLC0415 - heavy
 
-        reason = VirtualSession(resolved).run()
+        session = VirtualSession(resolved)
+        print_line(session.plan.describe())
+        reason = session.run()
         return EXIT_CODES.get(reason, 1)
     from paprle.hosts.live import LiveSession  # noqa: PLC0415 - heavy
     from paprle.hosts.plan import make_plan  # noqa: PLC0415 - heavy
@@ -58,5 +61,6 @@ def run(resolved: Resolved) -> int:
     plan = make_plan(resolved)
     plan.check_space()
     ensure_descriptors()
+    print_line(plan.describe())
     compile_once()
     return LiveSession(plan).run()

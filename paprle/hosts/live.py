@@ -28,6 +28,7 @@ from paprle.hosts.children import Children
 from paprle.hosts.factories import EVENT_ROOM, make_payload
 from paprle.hosts.plan import Plan
 from paprle.hosts.press import LeaderPresses
+from paprle.hosts.progress import Progress
 from paprle.hosts.roles import (
     ADVICE,
     GATE,
@@ -39,7 +40,7 @@ from paprle.hosts.roles import (
     list_ports,
     list_roles,
 )
-from paprle.hosts.status import StatusLine, compose_line, print_line, summarise
+from paprle.hosts.status import StatusLine, find_width, print_line
 from paprle.hosts.terminal import Operator
 from paprle.ipc.feedback_record import pack_feedback
 from paprle.ipc.loop import DeadlineLoop, freeze_garbage, request_realtime, thaw_garbage
@@ -90,8 +91,11 @@ class LiveSession:
             is_interactive=self._operator.is_interactive or plan.has_buttons,
         )
         self._black_box = BlackBox(resolved.record.dir)
+        self._progress = Progress(self.core, plan, self._operator)
         self._status_line = StatusLine(
-            self._compose_line, enabled=resolved.session.status
+            self._compose_line,
+            enabled=resolved.session.status,
+            find_attention=self._progress.attention,
         )
         self._signal = 0
         self._lost: dict[str, str] = {}
@@ -286,7 +290,8 @@ class LiveSession:
                 print_line(traceback.format_exc(), is_error=True)
         if RECORDER in self._lost:
             self._recording = self._recording | {"failure": self._lost[RECORDER]}
-        for line in summarise(self.core, self._loop_timer.n_overruns, self._recording):
+        n_overruns = self._loop_timer.n_overruns
+        for line in self._progress.summarise(n_overruns, self._recording):
             print_line(line)
         for name, report in self._children.reports:
             if report["event"] == "summary" and report["message"]:
@@ -375,11 +380,13 @@ class LiveSession:
         recording = ""
         if self.plan.resolved.record.dir is not None:
             n_lost = self._children.count_dropped()
-            recording = f"rec, {n_lost} records LOST" if n_lost else "rec"
+            recording = "REC" if self._recording.get("path") else ""
+            recording = f"REC, {n_lost} records LOST" if n_lost else recording
             if self._recording.get("failure") or RECORDER in self._lost:
                 recording = "NOT RECORDING"
-        line = compose_line(self.core, self._loop_timer.n_overruns, recording)
-        return " · ".join([line, *(f"{name} LOST" for name in self._lost)])
+        return self._progress.compose(
+            self._loop_timer.n_overruns, recording, self._lost, find_width()
+        )
 
     def _has_quit(self) -> bool:
         return self._operator.actions.quit > 0

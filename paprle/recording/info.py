@@ -28,7 +28,9 @@ def _lines(episode: Episode) -> Iterator[str]:
     yield f"  robot      {_describe_robot(episode)}"
     yield f"  start      {_start(episode)}"
     yield f"  duration   {_duration(episode):.3f} s"
-    yield f"  end        {episode.end_reason}{_discarded(episode)}"
+    yield f"  end        {episode.end_reason}, {_find_fate(episode)}"
+    if episode.manifest and episode.manifest.get("outcome"):
+        yield f"  outcome    {episode.manifest['outcome']}"
     if episode.note:
         yield f"  attention  {episode.note}"
     yield f"  version    {header['version']}, revision {header['git_rev'] or 'unknown'}"
@@ -71,9 +73,12 @@ def _start(episode: Episode) -> str:
     return moment.isoformat(timespec="milliseconds")
 
 
-def _discarded(episode: Episode) -> str:
-    is_discarded = (episode.manifest or {}).get("discarded")
-    return ", discarded by the operator" if is_discarded else ""
+def _find_fate(episode: Episode) -> str:
+    """Return what became of the episode."""
+    manifest = episode.manifest or {}
+    if manifest.get("discarded"):
+        return "discarded by the operator"
+    return "kept" if manifest.get("kept", bool(manifest)) else "broken off"
 
 
 def _dropped(episode: Episode, name: str) -> int | None:

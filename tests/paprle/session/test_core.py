@@ -370,9 +370,7 @@ def test_an_episode_stays_open_until_the_gate_has_seen_its_end(lock_step):
     newest, session.status = session.status, late
     session.actions = session.actions._replace(quit=1)
     session.clock.now_ns += H_NS
-    output = session.core.step(
-        session.clock(), [session.record], late, session.actions
-    )
+    output = session.core.step(session.clock(), [session.record], late, session.actions)
 
     assert session.state == "CLOSING"
     assert not output.is_over
