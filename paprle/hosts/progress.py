@@ -66,6 +66,8 @@ class Progress:
         gate_state, _ = core.motion.gate_view
         head = [f"{core.state.name:<9}", core.note, self._number()]
         tail = [recording, *map(str, self._shortfalls.newest)]
+        if core.stuck.limbs:
+            tail.append(f"leader stuck: {', '.join(core.stuck.limbs)}")
         tail += [f"{name} LOST" for name in lost]
         tail += [f"{n_overruns} overruns"] if n_overruns else []
         is_odd = gate_state is not GateState.ENGAGED
@@ -111,8 +113,8 @@ class Progress:
         yield from _list_recordings(recording)
 
     def _number(self) -> str:
-        limit = self._settings.episodes
-        return f"ep {self._core.episodes.n_kept + 1}" + (f"/{limit}" if limit else "")
+        limit, number = self._settings.episodes, self._core.episodes.n_kept + 1
+        return f"ep {number}" if limit is None else f"ep {min(number, limit)}/{limit}"
 
     def _counts(self) -> list[str]:
         fates = self._core.episodes.fates

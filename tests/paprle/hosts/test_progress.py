@@ -1,23 +1,9 @@
 """The line an operator reads while it runs, and the summary at the end."""
 
-from types import SimpleNamespace
-
 import pytest
-from lock_step import AUTOMATIC
+from lock_step import AUTOMATIC, make_progress
 
-from paprle.contracts.settings import GateSettings, RecordSettings, SessionSettings
-from paprle.hosts.progress import Progress
 from paprle.hosts.terminal import Operator
-
-
-def make_progress(session, *, task="", operator=None, **settings):
-    resolved = SimpleNamespace(
-        session=SessionSettings(**settings),
-        record=RecordSettings(task=task),
-        gate=GateSettings(),
-    )
-    plan = SimpleNamespace(resolved=resolved, robot=session.robot)
-    return Progress(session.core, plan, operator)
 
 
 def compose(progress, recording="", width=200):
