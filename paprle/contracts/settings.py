@@ -333,6 +333,13 @@ class SessionSettings:
         float, Gt(0), Unit("s"), doc("Leader samples older than this disengage (A1).")
     ] = 0.1
     status: Annotated[bool, doc("Show the live status line.")] = True
+    view: Annotated[
+        bool,
+        doc(
+            "Show the robot on a page of this machine (observers.view) where the "
+            "session has a terminal."
+        ),
+    ] = True
     bell: Annotated[
         bool, doc("Ring the terminal's bell when an operator has to look or to act.")
     ] = True

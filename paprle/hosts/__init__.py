@@ -54,11 +54,12 @@ def run(resolved: Resolved) -> int:
         print_line(session.plan.describe())
         reason = session.run()
         return EXIT_CODES.get(reason, 1)
+    from paprle.hosts.factories import add_view  # noqa: PLC0415 - keeps --help fast
     from paprle.hosts.live import LiveSession  # noqa: PLC0415 - heavy
     from paprle.hosts.plan import make_plan  # noqa: PLC0415 - heavy
     from paprle.hosts.warm import compile_once  # noqa: PLC0415 - heavy
 
-    plan = make_plan(resolved)
+    plan = make_plan(add_view(resolved))
     plan.check_space()
     ensure_descriptors()
     print_line(plan.describe())
