@@ -22,10 +22,10 @@ _STILL = 1e-4  # chosen: no pixel moves by less [m] or [rad]
 _TRAIL_STEP = 2e-3  # [m] chosen: a point of the trail
 _TRAIL_WIDTH = 0.004  # [m] chosen: seen beside an arm
 _AXES = 0.07  # [m] chosen: as long as a finger
-_FROM = np.array([1.0, -1.15, 0.62])  # chosen: from the front, the right and above
+_FROM = np.array([0.8, 1.2, 0.6])  # chosen: an arm reaches away from the words
 _AMBIENT = 1.1  # chosen: the dark side of a link is still seen
 _NEAR = 0.006  # [m] chosen: a ghost that is nearer to the robot only flickers
-_DISTANCE = 1.8  # chosen: sizes of the robot that the camera is away
+_DISTANCE = 1.6  # chosen: sizes of the robot that the camera is away
 _FOV = 0.7  # [rad] chosen: little perspective
 _TITLE = "PAPRLE"
 _LEGEND = """\
@@ -55,7 +55,7 @@ class Scene:
         self._server = viser.ViserServer("127.0.0.1", port, _TITLE, verbose=False)
         self._server.gui.configure_theme(
             control_layout="floating",
-            control_width="medium",
+            control_width="small",
             show_logo=False,
             show_share_button=False,
         )

@@ -54,7 +54,7 @@ class Progress:
             n_overruns: Deadlines missed so far.
             recording: How the recording goes; empty when nothing is being recorded.
             lost: Names of processes that are lost.
-            width: How long the line may be; the task and then the counts give way.
+            width: How long the line may be; counts and then the task give way.
 
         Returns:
             The line: its first word is the session's state, then what to know or do.
@@ -69,13 +69,19 @@ class Progress:
         if core.stuck.limbs:
             tail.append(f"leader stuck: {', '.join(core.stuck.limbs)}")
         tail += [f"{name} LOST" for name in lost]
-        tail += [f"{n_overruns} overruns"] if n_overruns else []
         is_odd = gate_state is not GateState.ENGAGED
         gate = [f"gate {gate_state.name}"] if is_odd else []
+        gate += [f"{n_overruns} overruns"] if n_overruns else []
+        fates = core.episodes.fates
+        n_discarded = fates["discarded"]
+        kept = f"kept {fates['kept']}"
+        discarded = f", discarded {n_discarded}" if n_discarded else ""
         times = [_describe_time(core, self._settings)]
+        is_between = core.episodes.begin_ns is None
         choices = (
-            (head, self._counts(), times, self._tasks(), tail, gate),
-            (head, self._counts(), times, tail),
+            (head, [kept + discarded], times, self._tasks(), tail, gate),
+            (head, [kept], times, self._tasks(), tail),
+            (head, [kept], self._tasks() if is_between else times, tail),
             (head, times, tail),
         )
         lines = [" · ".join(p for part in c for p in part if p) for c in choices]
@@ -115,11 +121,6 @@ class Progress:
     def _number(self) -> str:
         limit, number = self._settings.episodes, self._core.episodes.n_kept + 1
         return f"ep {number}" if limit is None else f"ep {min(number, limit)}/{limit}"
-
-    def _counts(self) -> list[str]:
-        fates = self._core.episodes.fates
-        more = f", discarded {fates['discarded']}" if fates["discarded"] else ""
-        return [f"kept {fates['kept']}{more}"]
 
     def _tasks(self) -> list[str]:
         task = self._core.episodes.task or self._task
