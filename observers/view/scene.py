@@ -26,6 +26,7 @@ _FROM = np.array([0.8, 1.2, 0.6])  # chosen: an arm reaches away from the words
 _AMBIENT = 1.1  # chosen: the dark side of a link is still seen
 _NEAR = 0.006  # [m] chosen: a ghost that is nearer to the robot only flickers
 _DISTANCE = 1.6  # chosen: sizes of the robot that the camera is away
+_ASIDE = 0.14  # chosen: sizes of the robot that it stands beside the words
 _FOV = 0.7  # [rad] chosen: little perspective
 _TITLE = "PAPRLE"
 _LEGEND = """\
@@ -150,10 +151,12 @@ class Scene:
             fade_distance=12.0 * size,
             position=(0.0, 0.0, floor - 1e-3),
         )
-        centre = (low + high) / 2
+        towards = -_FROM / np.linalg.norm(_FROM)
+        right = np.cross(towards, [0.0, 0.0, 1.0])
+        centre = (low + high) / 2 + _ASIDE * size * right
         camera = self._server.initial_camera
         camera.look_at = centre
-        camera.position = centre + _DISTANCE * size * _FROM / np.linalg.norm(_FROM)
+        camera.position = centre - _DISTANCE * size * towards
         camera.fov = _FOV
 
     def _add_robot(self, root: str, opacity: float) -> dict[int, viser.FrameHandle]:

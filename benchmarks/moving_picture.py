@@ -1,6 +1,6 @@
 """Make the README's moving picture: the page of ``make demo``, frame by frame.
 
-    python demos/moving_picture.py [docs/demo.webp]
+    python -m benchmarks.moving_picture [docs/demo.webp]
 
 The demo is run on a virtual clock, so that its recording is the same every time. Each
 frame of it is given to the observer ``view``, whose page a headless browser shows. It
@@ -107,7 +107,7 @@ def _shoot(view: View, views: Sequence[SessionView]) -> list[Image.Image]:
         frames = []
         for shown in views:
             view.observe(shown)
-            time.sleep(_DRAWN)  # noqa: TID251 - nobody else is there to wait
+            time.sleep(_DRAWN)
             data = page.screenshot(timeout=_PATIENCE)
             frames.append(Image.open(io.BytesIO(data)).convert("RGB"))
         browser.close()
@@ -122,13 +122,13 @@ def _open(page: Page, address: str) -> None:
             page.goto(address)
             break
         except Exception:  # noqa: BLE001 - it is not served yet
-            time.sleep(0.2)  # noqa: TID251 - as above
+            time.sleep(0.2)
     page.get_by_text("ENGAGED").first.wait_for(timeout=_PATIENCE)
     notice = page.locator(".mantine-Notification-closeButton")
-    time.sleep(2.0)  # noqa: TID251 - the notice of a missing graphics card comes late
+    time.sleep(2.0)
     for button in notice.all():
         button.click()
-    time.sleep(1.0)  # noqa: TID251 - it fades
+    time.sleep(1.0)
 
 
 if __name__ == "__main__":
