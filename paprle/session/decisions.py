@@ -148,6 +148,8 @@ class Decisions:
         return Event.ARRIVED if self.motion.has_arrived else None
 
     def _decide_waiting(self) -> Event | None:
+        if self.episodes.is_ending:
+            return None  # what ended a tick ago is closed first
         limit = self._settings.episodes
         sample = self.leaders.sample
         is_done = limit is not None and self.episodes.n_kept >= limit

@@ -100,3 +100,16 @@ def test_enter_ends_the_time_to_reset_the_scene(lock_step):
     session.press("engage").step(5)
 
     assert session.state in {"ALIGNING", "ENGAGED"}
+
+
+def test_no_episode_begins_before_the_last_one_is_closed(lock_step):
+    session = lock_step(AUTOMATIC, episodes=3)
+    session.start = True
+    session.until("ENGAGED").press("next_episode")  # it stands at home: no way to go
+    session.until("ENGAGED").press("next_episode").until("ENGAGED")
+    session.press("next_episode").until("CLOSING")
+
+    names = [event["event"] for event in session.events]
+    steps = [name for name in names if name.startswith("episode_")]
+    assert steps == ["episode_begin", "episode_end"] * 3
+    assert session.core.episodes.n_kept == 3
