@@ -339,20 +339,20 @@ class GateController:
         columns["q_cmd"][...], columns["dq_cmd"][...] = self._sent
         for reason in from_bits(found):
             self._counts[reason] += 1
-        head = StatusHead(
-            k=self._k,
-            stamp_ns=now_ns,
-            state=self.state,
-            reasons=found,
-            latched=self._latched,
-            setpoint_seq=0 if newest is None else newest.seq,
-            setpoint_ns=0 if newest is None else newest.stamp_ns,
-            meas_ns=self._meas_ns,
-            sim_time=self._sim_time,
-            speed_scale=self.gate.speed_scale,
-            clearance=clearance,
+        self._codec.write(
+            self._record,
+            self._k,
+            now_ns,
+            self.state,
+            found,
+            self._latched,
+            0 if newest is None else newest.seq,
+            0 if newest is None else newest.stamp_ns,
+            self._meas_ns,
+            self._sim_time,
+            self.gate.speed_scale,
+            clearance,
         )
-        self._codec.write(self._record, head)
         return self._record
 
 

@@ -16,6 +16,7 @@ import struct
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import partial
 from typing import (
     Annotated,
     Any,
@@ -306,7 +307,8 @@ class HeadCodec(Generic[H]):
         names: tuple[str, ...] = head._fields  # type: ignore[attr-defined]
         # NumPy's letters of numbers are those of struct
         codes = "".join(dtype[name].char for name in names)
-        self._make: Callable[[Any], H] = head._make  # type: ignore[attr-defined]
+        # ``_make`` would count the fields, which ``struct`` has counted
+        self._make: Callable[[Any], H] = partial(tuple.__new__, head)
         scalars: Any = struct.Struct(f"@{codes}")  # a record is a buffer, too
         self._unpack, self._pack = scalars.unpack_from, scalars.pack_into
 
@@ -314,9 +316,9 @@ class HeadCodec(Generic[H]):
         """Return the head of a record."""
         return self._make(self._unpack(record))
 
-    def write(self, record: Record, head: H) -> None:
-        """Write the head of a record."""
-        self._pack(record, 0, *head)
+    def write(self, record: Record, *values: float) -> None:
+        """Write the head of a record: its values in the order of its type."""
+        self._pack(record, 0, *values)
 
 
 def pose_to_row(T: pin.SE3) -> Vec:

@@ -55,7 +55,7 @@ class LimbSolver:
         self._indices = [limb.indices for limb in limbs]
         self._dq_max = robot.dq_max
         m, n = len(limbs), len(robot.joint_names)
-        self._shapes = (m, 4, 4), (m,), (n,), (n,), (n,)
+        self._shapes = (m, 4, 4), (m,), (n,), (n,), (n,), (m,)
         self.reset()
 
     def reset(self) -> None:
@@ -99,21 +99,30 @@ class LimbSolver:
             CommandError: If an array is of another shape.
         """
         # kernels do not look where an array ends
-        shapes = T.shape, is_asked.shape, wanted.shape, q_prev.shape, q_cmd.shape
+        if not isinstance(dt, np.ndarray):
+            self._dt.fill(dt)
+            dt = self._dt
+        shapes = (
+            T.shape,
+            is_asked.shape,
+            wanted.shape,
+            q_prev.shape,
+            q_cmd.shape,
+            dt.shape,
+        )
         if shapes != self._shapes:
             raise CommandError(
-                f"ik: expected targets, asked, wanted, q_prev and q_cmd of shapes "
+                f"ik: expected targets, asked, wanted, q_prev, q_cmd and dt of shapes "
                 f"{self._shapes}, got {shapes}; give all limbs and all joints"
             )
         q, errors = np.empty(len(q_prev)), np.empty((2, len(T)))
-        self._dt[:] = dt
         is_met = solve_limbs(
             *self._tasks,
             self._ends,
             self._max_step,
             self._motion,
             self._left,
-            self._dt,
+            dt,
             T,
             is_asked,
             wanted,

@@ -225,18 +225,18 @@ class Core:
 
     def _fill_setpoint(self, now_ns: int) -> None:
         is_engaged = self.state is _ENGAGED
-        head = SetpointHead(
-            session_id=self._session_id,
-            seq=self.n_ticks,
-            stamp_ns=now_ns,
-            at_ns=self.motion.at_ns,
-            source_ns=self.leaders.arrived_ns if is_engaged else now_ns,
-            valid_for_ns=_VALID_FOR_NS,
-            request=self._choose_request(now_ns),
-            reduced=not is_engaged,
-            n_resets=self.decisions.n_resets,
+        self._codec.write(
+            self._setpoint,
+            self._session_id,
+            self.n_ticks,
+            now_ns,
+            self.motion.at_ns,
+            self.leaders.arrived_ns if is_engaged else now_ns,
+            _VALID_FOR_NS,
+            self._choose_request(now_ns),
+            not is_engaged,
+            self.decisions.n_resets,
         )
-        self._codec.write(self._setpoint, head)
         self.motion.fill_setpoint(self._q_des, self._dq_des)
 
     def _choose_request(self, now_ns: int) -> Request:
@@ -311,7 +311,7 @@ class TickRows:
                 0 if sample is None else core.now_ns - core.leaders.arrived_ns
             ),
         )
-        self._codec.write(record, head)
+        self._codec.write(record, *head)
         if sample is not None:
             record["sample"] = sample.record
         record["driver"] = motion.driver

@@ -109,18 +109,18 @@ class Decisions:
 
     def decide(self, situation: Situation) -> Event | None:
         """Return what happened in this tick, by the table of states; None: nothing."""
-        self._now = situation
-        if self._now.asked.quit and self._now.state is not _CLOSING:
+        self._now = now = situation
+        if now.asked.quit and now.state is not _CLOSING:
             self.end_reason = self.end_reason or "quit"
             return Event.QUIT
-        if self._now.state is _CLOSING and self._now.asked.stop:
+        if now.state is _CLOSING and now.asked.stop:
             self._is_park_over = True
-        if any(self._now.asked) and self._now.state not in EPISODE_STATES:
-            self.episodes.judge(self._now.asked, self._now.now_ns)
-        has_stopped = self._now.gate is _GATE_STOPPED or bool(self._now.asked.stop)
-        if has_stopped and self._now.state is not _STOPPED:
+        if now.state not in EPISODE_STATES and any(now.asked):
+            self.episodes.judge(now.asked, now.now_ns)
+        has_stopped = now.gate is _GATE_STOPPED or bool(now.asked.stop)
+        if has_stopped and now.state is not _STOPPED:
             return Event.STOP
-        decide = self._deciders.get(self._now.state)
+        decide = self._deciders.get(now.state)
         event = None if decide is None else decide()
         return self._find_stall() if event is None else event
 

@@ -18,6 +18,7 @@ class Drivers:
 
     Attributes:
         choice: Place of the source among the limb's; -1: it holds, by limb.
+        is_settled: Every limb has the source that it wants.
     """
 
     def __init__(self, sources: Sequence[Sequence[int]], leaders: Leaders) -> None:
@@ -32,14 +33,14 @@ class Drivers:
         n = len(leaders.intakes)
         self.choice = [-1] * len(sources)
         self._may = [False] * n
-        self._is_settled = self._is_driven = False
+        self.is_settled = self._is_driven = False
         self._needs_press = [False] * n
         self._was_engaged = [True] * n
 
     @property
     def is_any_driving(self) -> bool:
         """Whether any limb is driven, or a source waits for its limb to stand."""
-        if self._is_settled:
+        if self.is_settled:
             return self._is_driven
         return any(self._find_wanted(i) >= 0 for i in range(len(self.choice)))
 
@@ -77,7 +78,7 @@ class Drivers:
             if may and usable:
                 continue
             self._may[p] = self._returns(p, usable)
-            self._is_settled = self._is_settled and self._may[p] == may
+            self.is_settled = self.is_settled and self._may[p] == may
 
     def choose(self, stands: Callable[[int], bool]) -> dict[int, int]:
         """Return the limbs whose source changes, and the new one; -1: they brake.
@@ -86,8 +87,6 @@ class Drivers:
             stands: Whether a limb's command stands still, so that it may begin.
         """
         changed: dict[int, int] = {}
-        if self._is_settled:
-            return changed
         for i, choice in enumerate(self.choice):
             wanted = self._find_wanted(i)
             if wanted == choice:
@@ -104,7 +103,7 @@ class Drivers:
     def _settle(self) -> None:
         """Note whether every limb has the source that it wants."""
         wanted = [self._find_wanted(i) for i in range(len(self.choice))]
-        self._is_settled = wanted == self.choice
+        self.is_settled = wanted == self.choice
         self._is_driven = any(k >= 0 for k in wanted)
 
     def _find_wanted(self, limb: int) -> int:

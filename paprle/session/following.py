@@ -30,6 +30,7 @@ _STANDING = 1e-9  # [rad/s] chosen: rounding of a commanded velocity
 _MET_POS = 1e-3  # [m] chosen: a limb that came this near has met its leader
 _MET_ROT = 1e-2  # [rad] chosen: likewise
 _NO_ADVICE: Mapping[str, Advice] = {}
+_NOTHING: Mapping[int, int] = {}
 
 
 class Following:
@@ -70,8 +71,9 @@ class Following:
         self._catching: set[int] = set()
         self._slowed: set[int] = set()
         self._braking: set[int] = set()
+        # of each limb, and 0 for joints in none
         self._dt: Vec = np.zeros(m + 1)
-        self._periods: Vec = np.zeros(m)
+        self._limb_dt = self._dt[:m]
         self._limb_ns, self._sample_ns = [0] * m, 0
         n_leaders = len(leaders.intakes)
         self._delays_ns = [0.0] * n_leaders
@@ -81,7 +83,7 @@ class Following:
         self.q_des: Vec = robot.home.copy()
         self.dq_des: Vec = np.zeros(n)
         self.at_ns = 0
-        self.changed: dict[int, int] = {}
+        self.changed: Mapping[int, int] = _NOTHING
         self.state: RetargetState | None = None
         self.target: Target | None = None
 
@@ -115,7 +117,7 @@ class Following:
         self.state = state
         target = self._retargeting.retarget(sample, state, q_cmd, advice)
         self._measure_periods(sample, state)
-        solution = self._retargeting.solve(target, self.q_des, q_cmd, self._periods)
+        solution = self._retargeting.solve(target, self.q_des, q_cmd, self._limb_dt)
         q_des, dq_des = solution.q_des, np.empty(len(self.q_des))
         if self._catching:
             self._catch_up(q_des)
@@ -158,7 +160,7 @@ class Following:
 
     def _begin(self, sample: SampleView, q_cmd: Vec, now_ns: int) -> RetargetState:
         """Engage from where the command stands."""
-        choices, self.changed = self.drivers.begin(), {}
+        choices, self.changed = self.drivers.begin(), _NOTHING
         state = self._retargeting.engage(None, choices, sample, q_cmd)
         self.q_des, self.dq_des = q_cmd.copy(), np.zeros_like(q_cmd)
         self._catching, self._braking = set(self._grippers), set()
@@ -185,12 +187,15 @@ class Following:
         age: float,
     ) -> RetargetState:
         """Let limbs brake that lost their driver, and those begin that found one."""
-        self.changed = changed = self.drivers.choose(
+        if self.drivers.is_settled:
+            self.changed = _NOTHING
+            return state
+        self.changed = self.drivers.choose(
             lambda i: is_standing(dq_cmd[self._joints[i]], _STANDING)
         )
-        if not changed:
+        if not self.changed:
             return state
-        for i, choice in changed.items():
+        for i, choice in self.changed.items():
             own = self._joints[i]
             if choice < 0:
                 self.q_des[own] = self._find_stop(own, q_cmd, dq_cmd, age)
@@ -205,32 +210,33 @@ class Following:
                 self._slowed.add(i)
                 self._retargeting.slow(i, self._slow_share)
             self._catching |= self._grippers & {int(j) for j in own}
-        return self._retargeting.engage(state, changed, sample, q_cmd)
+        return self._retargeting.engage(state, self.changed, sample, q_cmd)
 
     def _measure_periods(self, sample: SampleView, state: RetargetState) -> None:
-        """Note how long ago each limb's sample before was captured."""
+        """Note how long ago each limb's sample before was captured.
+
+        A sample from before that one is none that says anything; too long is inf.
+        """
         if len(self._stamps_ns) == 1:  # one leader, one period
             dt = (sample.stamp_ns - self._sample_ns) * 1e-9
             self._sample_ns = sample.stamp_ns
-            is_short = dt < _LONGEST_DT
-            self._periods[:] = max(dt, 0.0) if is_short else math.inf
-            self._dt[:-1] = dt if is_short else -1.0
+            self._limb_dt.fill(max(dt, 0.0) if dt < _LONGEST_DT else math.inf)
             return
         for i, row in enumerate(state.driver.tolist()):
             if row < 0:
-                self._dt[i], self._periods[i] = 0.0, 0.0
+                self._dt[i] = 0.0
                 continue
             stamp_ns = int(sample.limb_ns[row])
             dt = (stamp_ns - self._limb_ns[i]) * 1e-9
             self._limb_ns[i] = stamp_ns
-            self._periods[i] = max(dt, 0.0) if dt < _LONGEST_DT else math.inf
-            self._dt[i] = dt if dt < _LONGEST_DT else -1.0
+            self._dt[i] = max(dt, 0.0) if dt < _LONGEST_DT else math.inf
 
     def _catch_up(self, q_des: Vec) -> None:
         """Let joints meet the leader slowly after engaging (S3)."""
         for j in tuple(self._catching):
             dt = float(self._dt[self._limb_of[j]])
-            most = self._slow_share * float(self._robot.dq_max[j]) * max(dt, 0.0)
+            dt = dt if dt < math.inf else 0.0
+            most = self._slow_share * float(self._robot.dq_max[j]) * dt
             step = float(q_des[j] - self.q_des[j])
             if abs(step) <= most:
                 if dt > 0.0:
@@ -267,10 +273,11 @@ class Following:
             if stamp_ns == self._stamps_ns[p]:
                 continue
             self._stamps_ns[p] = stamp_ns
-            delay_ns = now_ns - stamp_ns
-            self._delays_ns[p] += _DELAY_SHARE * (delay_ns - self._delays_ns[p])
-            jitter_ns = int(self._delays_ns[p] - delay_ns)
-            jitter_ns = min(max(jitter_ns, -_JITTER_NS), _JITTER_NS)
-            self._instants_ns[p] = now_ns + jitter_ns
+            mean_ns, delay_ns = self._delays_ns[p], now_ns - stamp_ns
+            self._delays_ns[p] = mean_ns = mean_ns + _DELAY_SHARE * (delay_ns - mean_ns)
+            jitter_ns = mean_ns - delay_ns
+            if not -_JITTER_NS <= jitter_ns <= _JITTER_NS:
+                jitter_ns = math.copysign(_JITTER_NS, jitter_ns)
+            self._instants_ns[p] = now_ns + int(jitter_ns)
         is_alone = len(self._instants_ns) == 1
         self.at_ns = self._instants_ns[0] if is_alone else now_ns

@@ -31,6 +31,8 @@ class Leaders:
         owners: The leader that each limb of the group belongs to, shape (k,).
         sample: The newest samples side by side; None before the first.
         usable: Which leaders may move a robot in this tick.
+        arrived_ns: When the newest sample of the leader that is longest silent arrived,
+            [ns]. Only those count that may move a robot; without any, the newest.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class Leaders:
         self.owners = [p for p, info in enumerate(self.infos) for _ in info.limbs]
         self.sample: SampleView | None = None
         self.usable = [False] * len(self.intakes)
+        self.arrived_ns = 0
         self._is_steady = [False] * len(self.intakes)
         self._merger = _Merger(layout) if len(self.intakes) > 1 else None
 
@@ -70,8 +73,10 @@ class Leaders:
             self._is_steady[p] = intake.is_steady(now_ns, is_usable=is_usable)
         if self._merger is None:
             self.sample = self.intakes[0].sample
+            self.arrived_ns = self.intakes[0].arrived_ns
         else:
             self.sample = self._merger.merge(self.intakes, self.usable)
+            self.arrived_ns = self._find_arrival()
 
     def pretend(self, sample: SampleView | None) -> None:
         """Have this sample, from usable leaders, until the next update: to warm up."""
@@ -97,12 +102,7 @@ class Leaders:
         """Whether one leader has been usable for a while."""
         return self._is_steady[leader]
 
-    @property
-    def arrived_ns(self) -> int:
-        """When the newest sample of the leader that is longest silent arrived, [ns].
-
-        Only those count that may move a robot; without any, the newest of all.
-        """
+    def _find_arrival(self) -> int:
         arrived = [
             intake.arrived_ns
             for intake, usable in zip(self.intakes, self.usable, strict=True)
@@ -129,6 +129,8 @@ class Leaders:
 
     def asks_to_end(self, now_ns: int) -> bool:
         """Whether a person asks to end, or without one every leader does."""
+        if self.sample is None or not self.sample.end:
+            return False
         return self._is_asked(
             [
                 i.sample is not None and i.sample.end and i.is_fresh(now_ns)

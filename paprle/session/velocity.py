@@ -17,7 +17,7 @@ def compute_velocities(
         q: Positions, shape (n,), [rad].
         q_prev: Those before, shape (n,).
         dt: Time between the two by limb, and last of joints in none, shape (m + 1,),
-            [s]; 0: the leader has said nothing since, negative: nobody knows.
+            [s]; 0: the leader has said nothing since, inf: nobody knows.
         limb_of: Place of each joint's limb in ``dt``, shape (n,).
         dq_prev: Velocities before, shape (n,), [rad/s].
         dq: Takes the velocities, shape (n,), [rad/s].

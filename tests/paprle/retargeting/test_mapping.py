@@ -60,7 +60,7 @@ def test_a_step_in_no_time_has_no_velocity():
 
     compute_velocities(q, np.zeros(3), np.zeros(2), limb_of, dq_prev, dq)
     assert dq.tolist() == [0.0, 0.0, 0.0]
-    compute_velocities(q, np.zeros(3), np.array([0.1, -1.0]), limb_of, dq_prev, dq)
+    compute_velocities(q, np.zeros(3), np.array([0.1, np.inf]), limb_of, dq_prev, dq)
     np.testing.assert_allclose(dq, [10.0, 20.0, 0.0])
     compute_velocities(q, q, np.array([0.1, 0.0]), limb_of, dq_prev, dq)
     assert dq.tolist() == [0.0, 0.0, 0.5], "a limb that nobody spoke of keeps its own"
