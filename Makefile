@@ -18,7 +18,7 @@ setup: $(VENV)/.ready  ## make the virtual environment, and compile what session
 demo: $(VENV)/.ready  ## one lap of the autopilot on a simulated PiPER, then a report
 	@rm -rf $(OUT)
 	$(BIN)/python run.py leader=autopilot follower=piper env=mujoco \
-		session.episodes=1 record.dir=$(OUT)
+		session.episodes=1 record.dir=$(OUT) observers.view.port=8080
 	$(BIN)/paprle evaluate $(OUT)/episode_000000.mcap
 
 HAND := motion=grasp_all:30,sines:20,end:30

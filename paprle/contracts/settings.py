@@ -303,11 +303,23 @@ class SessionSettings:
         doc("virtual: leader, tick, gate and a simulated follower in lock-step."),
     ] = "wall"
     episodes: Annotated[
-        int | None, Ge(1), doc("End after this many episodes; absent: until quit.")
+        int | None,
+        Ge(1),
+        doc("End after this many kept episodes; absent: until quit."),
     ] = None
     duration: Annotated[
         float | None, Gt(0), Unit("s"), doc("End each episode after this time.")
     ] = None
+    reset_time: Annotated[
+        float,
+        Ge(0),
+        Le(600),
+        Unit("s"),
+        doc(
+            "Time to set the scene up again between two episodes: a leader that "
+            "starts by itself waits for it, or for Enter; a person sees and hears it."
+        ),
+    ] = 0.0
     speed: Annotated[
         float, Gt(0), Le(1), Unit("1"), doc("Share of V in slow moves.")
     ] = 0.2
@@ -321,6 +333,16 @@ class SessionSettings:
         float, Gt(0), Unit("s"), doc("Leader samples older than this disengage (A1).")
     ] = 0.1
     status: Annotated[bool, doc("Show the live status line.")] = True
+    view: Annotated[
+        bool,
+        doc(
+            "Show the robot on a page of this machine (observers.view) where the "
+            "session has a terminal."
+        ),
+    ] = True
+    bell: Annotated[
+        bool, doc("Ring the terminal's bell when an operator has to look or to act.")
+    ] = True
     close_policy: Annotated[
         Literal["hold", "park", "off"], doc("How the follower is left at the end (K4).")
     ] = "hold"

@@ -86,6 +86,9 @@ class Actions(NamedTuple):
         discard: End the episode and mark it discarded.
         clear: Clear a latched stop; moves nothing.
         quit: End the session; a second one skips the park.
+        redo: End the episode, mark it discarded, and do the same one again.
+        success: End the episode, keep it and mark that the task was done.
+        failure: End the episode, keep it and mark that the task was not done.
     """
 
     engage: int = 0
@@ -94,6 +97,9 @@ class Actions(NamedTuple):
     discard: int = 0
     clear: int = 0
     quit: int = 0
+    redo: int = 0
+    success: int = 0
+    failure: int = 0
 
     def since(self, before: Actions) -> Actions:
         """Return what was asked for after ``before``."""
@@ -116,7 +122,8 @@ class LeaderSample:
         leader_state: The device's own joints, where it has some.
         limp_joints: Those of them that render no torque whatever is asked.
         actions: How often each of the operator's actions was asked for with the device
-            itself, by its own buttons, since it was opened.
+            itself, by its own buttons, since it was opened; ``redo``, ``success`` and
+            ``failure`` are keys of the terminal alone.
     """
 
     stamp_ns: int

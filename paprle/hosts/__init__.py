@@ -42,6 +42,7 @@ def run(resolved: Resolved) -> int:
     Raises:
         PaprleError: If leader, follower and env do not fit; nothing was started.
     """
+    from paprle.hosts.status import print_line  # noqa: PLC0415 - keeps --help fast
     from paprle.ipc.process import (  # noqa: PLC0415 - keeps --help fast
         check_memory,
         ensure_descriptors,
@@ -52,15 +53,18 @@ def run(resolved: Resolved) -> int:
         from paprle.hosts.virtual import VirtualSession  # noqa: PLC0415 - heavy
 
         session = VirtualSession(resolved)
+        print_line(session.plan.describe())
         code = EXIT_CODES.get(session.run(), 1)
         has_lost = session.recorder is not None and session.recorder.losses
         return NOT_RECORDED if has_lost and code == 0 else code
+    from paprle.hosts.factories import add_view  # noqa: PLC0415 - keeps --help fast
     from paprle.hosts.live import LiveSession  # noqa: PLC0415 - heavy
     from paprle.hosts.plan import make_plan  # noqa: PLC0415 - heavy
     from paprle.hosts.warm import compile_once  # noqa: PLC0415 - heavy
 
-    plan = make_plan(resolved)
+    plan = make_plan(add_view(resolved))
     plan.check_space()
     ensure_descriptors()
+    print_line(plan.describe())
     compile_once()
     return LiveSession(plan).run()

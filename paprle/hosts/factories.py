@@ -11,6 +11,7 @@ import select
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import fields, replace
 from typing import Any
 
 from paprle.config import Resolved
@@ -20,10 +21,11 @@ from paprle.contracts.plugin_settings import FollowerSettings
 from paprle.contracts.plugins import Advisor, Camera, Clock, Leader, Observer
 from paprle.contracts.types import LeaderInfo, RobotInfo
 from paprle.ipc.process import Role
-from paprle.plugins import find_plugin, list_names, load_factory
+from paprle.plugins import find_plugin, list_names, load_config_class, load_factory
 from paprle.recording.header import robot_from_dict, robot_to_dict
 
 RING_BYTES = 16 * 2**20  # chosen: 15 s of a 29-joint robot at 500 Hz
+_VIEW = "view"
 EVENT_ROOM = 2**16  # chosen: hundreds of events; a slow recorder loses ticks first
 
 
@@ -110,6 +112,24 @@ def list_observers(resolved: Resolved) -> dict[str, Any]:
         name: getattr(resolved.observers, name, None) for name in list_names("observer")
     }
     return {name: config for name, config in configs.items() if config is not None}
+
+
+def add_view(resolved: Resolved) -> Resolved:
+    """Return the config with a page that shows the robot, where a person can see it.
+
+    Args:
+        resolved: The config.
+
+    Returns:
+        The same config where it has a page already, where nobody sits at a terminal,
+        where ``session.view`` is off, and where there is no such observer.
+    """
+    is_seen = sys.stdin is not None and sys.stdin.isatty() and resolved.session.view
+    there = {f.name for f in fields(resolved.observers)}
+    if not is_seen or _VIEW not in there or _VIEW in list_observers(resolved):
+        return resolved
+    page = load_config_class(find_plugin("observer", _VIEW))()
+    return replace(resolved, observers=replace(resolved.observers, **{_VIEW: page}))
 
 
 def make_observer(

@@ -27,6 +27,7 @@ from paprle.hosts.children import Children
 from paprle.hosts.factories import EVENT_ROOM, make_payload
 from paprle.hosts.plan import Plan
 from paprle.hosts.press import LeaderPresses
+from paprle.hosts.progress import Progress
 from paprle.hosts.recorder_watch import RecorderWatch
 from paprle.hosts.roles import (
     ADVICE,
@@ -39,7 +40,7 @@ from paprle.hosts.roles import (
     list_ports,
     list_roles,
 )
-from paprle.hosts.status import StatusLine, compose_line, print_line, summarise
+from paprle.hosts.status import StatusLine, find_width, print_line
 from paprle.hosts.terminal import Operator
 from paprle.ipc.feedback_record import pack_feedback
 from paprle.ipc.loop import DeadlineLoop, freeze_garbage, request_realtime, thaw_garbage
@@ -90,8 +91,11 @@ class LiveSession:
             is_interactive=self._operator.is_interactive or plan.has_buttons,
         )
         self._black_box = BlackBox(resolved.record.dir)
+        self._progress = Progress(self.core, plan, self._operator)
         self._status_line = StatusLine(
-            self._compose_line, enabled=resolved.session.status
+            self._compose_line,
+            enabled=resolved.session.status,
+            find_attention=self._progress.attention,
         )
         self._signal = 0
         self._lost: dict[str, str] = {}
@@ -302,7 +306,7 @@ class LiveSession:
                 self._exit_code = self._exit_code or FAILED
                 print_line(traceback.format_exc(), is_error=True)
         recording = self._recording.summarise()
-        for line in summarise(self.core, self._loop_timer.n_overruns, recording):
+        for line in self._progress.summarise(self._loop_timer.n_overruns, recording):
             print_line(line)
         for name, report in self._children.reports:
             if report["event"] == "summary" and report["message"]:
@@ -389,9 +393,12 @@ class LiveSession:
         print_line(f"the last states are in '{path}'", is_error=True)
 
     def _compose_line(self) -> str:
-        recording = self._recording.describe()
-        line = compose_line(self.core, self._loop_timer.n_overruns, recording)
-        return " · ".join([line, *(f"{name} LOST" for name in self._lost)])
+        return self._progress.compose(
+            self._loop_timer.n_overruns,
+            self._recording.describe(),
+            self._lost,
+            find_width(),
+        )
 
     def _has_quit(self) -> bool:
         return self._operator.actions.quit > 0

@@ -16,6 +16,7 @@ from paprle.ipc.mailbox import Ring
 from paprle.ipc.process import Role, is_closed, run_role
 from paprle.ipc.records import make_layout
 from paprle.recording.header import make_recording_header
+from paprle.recording.manifest import find_mark
 from paprle.recording.recorder import Recorder
 
 _POLL = 0.005  # [s] chosen: well below record.flush
@@ -68,7 +69,8 @@ def _record(role: Role, recorder: Recorder) -> str:
 def _report(role: Role, recorder: Recorder, told: str) -> str:
     """Tell the session what it has not been told yet; return all it knows."""
     text = recorder.failure or recorder.warning
-    state = f"{text}|{recorder.path}|{len(recorder.manifests)}"
+    marks = [find_mark(manifest) for manifest in recorder.manifests.values()]
+    state = f"{text}|{recorder.path}|{marks}"
     if state != told:
         role.report(
             "recording",
@@ -77,6 +79,7 @@ def _report(role: Role, recorder: Recorder, told: str) -> str:
             dropped={name: n for name, n in recorder.count_dropped().items() if n},
             path=str(recorder.path or ""),
             episodes=[str(path) for path in recorder.manifests],
+            marks=marks,
         )
     return state
 

@@ -55,7 +55,7 @@ class RecorderWatch:
         self._n_ended = 0
         self._report: dict[str, Any] = {}
         self._dropped: dict[str, int] = {}
-        self._paths: list[str] = []
+        self._marks: dict[str, str] = {}  # of each manifest, by its file
 
     def look(self, now_ns: int) -> None:
         """Look whether records are taken, a few times a second.
@@ -94,7 +94,7 @@ class RecorderWatch:
         failed_before = self._report.get("failure", "")
         self._report = report
         self._dropped |= report["dropped"]
-        self._paths += [p for p in report["episodes"] if p not in self._paths]
+        self._marks |= dict(zip(report["episodes"], report["marks"], strict=True))
         failure, warning = report["failure"], report["warning"]
         if failure and failure != failed_before:
             self._fail(failure, now_ns)
@@ -141,23 +141,26 @@ class RecorderWatch:
         if self._is_hung and not self._is_dead:
             self._go_on()  # it ended by itself, and so has written what waited
         self._keep_pending()
-        n_missing = self._n_ended - len(self.losses) - len(self._paths)
+        n_missing = self._n_ended - len(self.losses) - len(self._marks)
         if n_missing > 0:
             self.losses.append(f"{n_missing} episode(s) without a manifest")
 
     def describe(self) -> str:
-        """Say in a word or two how it goes; empty when nothing is recorded."""
+        """Say in a word or two how it goes; empty when nothing is being recorded."""
         if not self._is_asked:
             return ""
         if self._fault or self._is_dead:
             return "NOT RECORDING"
         n_lost = self._children.count_dropped()
-        return f"rec, {n_lost} records LOST" if n_lost else "rec"
+        if n_lost:
+            return f"REC, {n_lost} records LOST"
+        return "" if self._begin_ns is None else "REC"
 
     def summarise(self) -> dict[str, Any]:
         """Return what the summary of a session shows of its recording."""
         return {
-            "episodes": self._paths,
+            "episodes": list(self._marks),
+            "marks": list(self._marks.values()),
             "dropped": self._dropped,
             "failures": self.losses,
         }

@@ -1,4 +1,4 @@
-"""What the operator did at the keyboard: per-kind counters, so that nothing is lost."""
+"""What the operator did at the keyboard: counters by kind, and a task in words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 import termios
 import threading
 import tty
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from paprle.contracts.types import Actions
@@ -21,6 +21,9 @@ KEYS: dict[str, str] = {
     " ": "stop",
     "n": "next_episode",
     "x": "discard",
+    "b": "redo",
+    "+": "success",
+    "-": "failure",
     "c": "clear",
     "q": "quit",
 }
@@ -28,17 +31,30 @@ KEYS: dict[str, str] = {
 
 _SEQUENCE = re.compile(rb"\x1b[\[O][0-9;]*[@-~]|.", re.DOTALL)
 
-HELP = "Enter engage/pause · Space STOP · n next · x discard · c clear a stop · q quit"
+_TASK_KEY = "t"
+_LONGEST_TASK = 200  # chosen: a sentence
+_SPACE, _ENTER, _ERASE, _ESCAPE = 0x20, b"\r\n", b"\x7f\b", 0x1B
+
+HELP = (
+    "Enter engage/pause · Space STOP · n next · + success · - failure · x discard · "
+    "b back, to redo · t task of the next episode · c clear a stop · q quit"
+)
 
 
 class Operator:
     """Reads the terminal in a thread of its own; keys not bound go elsewhere.
+
+    While nothing moves, the operator may type the task of the next episode; as soon as
+    anything does, every key is again what it was, Space above all.
 
     Attributes:
         is_interactive: There is a terminal to read.
     """
 
     def __init__(self) -> None:
+        self._may_type: Callable[[], bool] = lambda: False
+        self._take_task: Callable[[str], None] = lambda _: None
+        self._typed: bytearray | None = None
         # an append cannot be interrupted, neither by a thread nor by a signal
         self._pressed: dict[str, list[None]] = {name: [] for name in Actions._fields}
         self._forward_fds: list[int] = []
@@ -48,9 +64,26 @@ class Operator:
         self.is_interactive = sys.stdin is not None and sys.stdin.isatty()
 
     @property
+    def draft(self) -> str | None:
+        """The task as far as it is typed; None while none is."""
+        typed = self._typed
+        return None if typed is None else typed.decode(errors="ignore")
+
+    @property
     def actions(self) -> Actions:
         """What was asked for so far."""
         return Actions(*(len(presses) for presses in self._pressed.values()))
+
+    def let_type(
+        self, may_type: Callable[[], bool], take_task: Callable[[str], None]
+    ) -> None:
+        """Let a task be typed.
+
+        Args:
+            may_type: Tells whether nothing moves.
+            take_task: Takes the task once it is typed.
+        """
+        self._may_type, self._take_task = may_type, take_task
 
     def forward_to(self, fds: Iterable[int]) -> None:
         """Send keys that are not the session's to these descriptors."""
@@ -101,6 +134,8 @@ class Operator:
         """Count the session's keys in these bytes and hand the rest to the leaders."""
         rest = bytearray()
         for part in _SEQUENCE.findall(data):
+            if self._type(part):
+                continue
             action = KEYS.get(part.decode(errors="replace"))
             if action is None:
                 rest += part  # an arrow or function key stays one sequence
@@ -108,6 +143,26 @@ class Operator:
                 self.add(action)
         if rest:
             self._forward(bytes(rest))
+
+    def _type(self, part: bytes) -> bool:
+        """Take a key as a letter of the task; False when it is any other key."""
+        if not self._may_type():
+            self._typed = None
+            return False
+        if self._typed is None:
+            is_begun = part == _TASK_KEY.encode()
+            self._typed = bytearray() if is_begun else None
+            return is_begun
+        if part in _ENTER:
+            self._take_task(self._typed.decode(errors="ignore").strip())
+            self._typed = None
+        elif part[0] == _ESCAPE:
+            self._typed = None
+        elif part in _ERASE:
+            self._typed = bytearray(self._typed.decode(errors="ignore")[:-1].encode())
+        elif part[0] >= _SPACE and len(self._typed) < _LONGEST_TASK:
+            self._typed += part
+        return True
 
     def _forward(self, data: bytes) -> None:
         _, writable, _ = select.select([], self._forward_fds, [], 0)

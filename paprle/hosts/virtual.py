@@ -21,12 +21,15 @@ from paprle.hosts.plan import (
     make_plan,
 )
 from paprle.hosts.press import LeaderPresses
-from paprle.hosts.status import print_line, summarise
+from paprle.hosts.progress import Progress
+from paprle.hosts.status import print_line
 from paprle.ipc.feedback_record import narrow_feedback
 from paprle.ipc.records import Record, Stream, pack_sample, split_layout
 from paprle.recording.header import make_recording_header
+from paprle.recording.manifest import find_mark
 from paprle.recording.recorder import Recorder
 
+_LOOK_NS = 200_000_000  # chosen: as often as a live session looks at itself
 _LONGEST = 24 * 3600 * 10**9  # [ns] chosen: a run that never ends is a mistake
 
 
@@ -97,6 +100,8 @@ class VirtualSession:
         self.core = self.plan.make_core(
             session_id=1, is_interactive=self.plan.has_buttons
         )
+        self._progress = Progress(self.core, self.plan, None)
+        self._look_ns = 0
         self._cues = CueSource(
             self.plan.robot.info,
             self.plan.layout,
@@ -154,6 +159,9 @@ class VirtualSession:
         now_ns = self.clock.now_ns
         actions = self._presses.add(Actions(), samples)
         output = self.core.step(now_ns, samples, status, actions)
+        if now_ns >= self._look_ns:
+            self._look_ns = now_ns + _LOOK_NS
+            self._progress.look()
         output.tick["posted_ns"] = now_ns
         for event in output.events:
             self._push_event(event)
@@ -179,7 +187,9 @@ class VirtualSession:
         self._follower.close("hold")
         recording: dict[str, Any] = {}
         if self.recorder is not None:
-            recording["episodes"] = [str(path) for path in self.recorder.manifests]
+            manifests = self.recorder.manifests
+            recording["episodes"] = [str(path) for path in manifests]
+            recording["marks"] = [find_mark(one) for one in manifests.values()]
             recording["failures"] = self.recorder.losses
-        for line in summarise(self.core, 0, recording):
+        for line in self._progress.summarise(0, recording):
             print_line(line)

@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from paprle.contracts.types import Actions, LeaderInfo, LeaderSample, RobotInfo, Vec
+from paprle.contracts.types import LeaderInfo, LeaderSample, RobotInfo, Vec
 
 Record = npt.NDArray[np.void]
 Columns = tuple[tuple[str, str, tuple[str | int, ...]], ...]
@@ -40,6 +40,7 @@ Columns = tuple[tuple[str, str, tuple[str | int, ...]], ...]
 STOP_REASON = 192  # [bytes] chosen: a reason with a long topic's name, and what to do
 N_REASONS = 32  # chosen: more than ``paprle.gate.reasons`` has
 _POSE = 7
+_N_BUTTONS = 6  # spec: leader_status in a recording: ``Actions`` down to quit
 _DEVICE = {"device_q": "q", "device_dq": "dq", "device_tau": "tau"}
 """Where a sample's record keeps ``LeaderSample.leader_state``."""
 
@@ -81,7 +82,7 @@ SAMPLE: Columns = (
     ("q", _F8, ("k", "j")),  # padded with NaN
     ("opening", _F8, ("k",)),
     ("limb_ns", _I8, ("k",)),  # capture time by limb
-    ("actions", _U4, (len(Actions._fields),)),  # counters, order of ``Actions``
+    ("actions", _U4, (_N_BUTTONS,)),  # counters, order of ``Actions``
     ("device_q", _F8, ("d",)),  # LeaderInfo.device_joints
     ("device_dq", _F8, ("d",)),
     ("device_tau", _F8, ("d",)),  # NaN: not measured
@@ -336,7 +337,7 @@ def pack_sample(layout: Layout, sample: LeaderSample) -> Record:
     for name in SampleHead._fields:
         record[name] = getattr(sample, name)
     record["limb_ns"][...] = sample.stamp_ns
-    record["actions"][...] = sample.actions
+    record["actions"][...] = sample.actions[:_N_BUTTONS]
     for name in ("pose", "q", "opening", *_DEVICE):
         record[name][...] = np.nan
     for row, limb in enumerate(layout.leader.limbs):

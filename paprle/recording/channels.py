@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paprle.contracts.types import Actions
 from paprle.ipc.records import Layout, Stream
 from paprle.recording.cdr import FixedMessage, make_fixed
 from paprle.recording.messages import (
@@ -188,7 +187,7 @@ def _leader_status(layout: Layout) -> Channel:
         sample_age_ns=0,
         opening=np.zeros(len(layout.leader.limbs)),
         limb_ns=np.zeros(len(layout.leader.limbs), dtype=np.int64),
-        actions=np.zeros(len(Actions._fields), dtype=np.uint32),
+        actions=np.zeros(layout.sample["actions"].shape, dtype=np.uint32),
     )
     sampled = ("seq", *flags, "opening", "limb_ns", "actions")
     fields: dict[str, Path] = {name: ("sample", name) for name in sampled}

@@ -1,10 +1,15 @@
 """Events: JSON objects with a name, and the monotonic time at which they happened.
 
-Three of them steer the recorder, all are written to ``/events``:
-``{"event": "episode_begin", "episode": 0, "t_ns": …}``,
-``{"event": "episode_end", "end_reason": "leader_end", "t_ns": …}`` and
-``{"event": "discard", "t_ns": …}``, which marks the open episode, or the last one, as
-one that the operator does not want.
+Four of them steer the recorder, all are written to ``/events``:
+``{"event": "episode_begin", "episode": 0, "task": "…", "t_ns": …}``, with a task where
+it is not that of the session,
+``{"event": "episode_end", "end_reason": "success", "kept": true, "outcome": "success",
+"t_ns": …}``, with an outcome where the operator told one, and, naming the open episode
+or the last one,
+``{"event": "discard", "episode": 0, "reason": "redo", "t_ns": …}``, which marks it as
+one that the operator does not want, and
+``{"event": "outcome", "episode": 0, "outcome": "failure", "t_ns": …}``, the operator's
+word on an episode that has ended.
 """
 
 from __future__ import annotations
@@ -15,6 +20,7 @@ from typing import Any
 BEGIN = "episode_begin"
 END = "episode_end"
 DISCARD = "discard"
+OUTCOME = "outcome"
 
 _MAX_BYTES = 1 << 16  # chosen: an event is a line, not a document
 

@@ -140,8 +140,9 @@ def _lines(reading: Reading, seen: _Seen) -> Iterator[str]:
     yield f"  start      {_describe_start(header, start, is_known=bool(spans))}"
     yield f"  duration   {(end - start) * 1e-9:.3f} s"
     reason = "aborted" if manifest is None else manifest["end_reason"]
-    is_discarded = (manifest or {}).get("discarded")
-    yield f"  end        {reason}{', discarded by the operator' * bool(is_discarded)}"
+    yield f"  end        {reason}, {_find_fate(manifest or {})}"
+    if (manifest or {}).get("outcome"):
+        yield f"  outcome    {(manifest or {})['outcome']}"
     note = reading.find_problem()
     if note:
         yield f"  attention  {note}"
@@ -176,6 +177,13 @@ def _describe_start(header: Mapping[str, Any], start: int, *, is_known: bool) ->
     except (ValueError, OverflowError, OSError):
         return "at no time that a calendar knows"
     return moment.isoformat(timespec="milliseconds")
+
+
+def _find_fate(manifest: Mapping[str, Any]) -> str:
+    """Return what became of the episode."""
+    if manifest.get("discarded"):
+        return "discarded by the operator"
+    return "kept" if manifest.get("kept", bool(manifest)) else "broken off"
 
 
 def _describe_stream(

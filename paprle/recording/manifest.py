@@ -89,6 +89,15 @@ def make_manifest(
     }
 
 
+def find_mark(manifest: Mapping[str, Any]) -> str:
+    """Return what became of an episode in a word or two."""
+    if manifest.get("discarded"):
+        return "discarded"
+    if manifest.get("kept") is False:
+        return f"broken off: {manifest['end_reason']}"
+    return str(manifest.get("outcome") or "kept")
+
+
 def write_manifest(path: Path, manifest: Mapping[str, Any]) -> None:
     """Write it beside the MCAP file: temporary file, fsync, rename, fsync folder.
 

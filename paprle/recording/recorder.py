@@ -202,15 +202,18 @@ class Recorder:
             self._begin(event, stamp, now_ns)
         self._write(Stream.EVENT, payload)
         if name == events.END:
+            self._extra |= {k: event[k] for k in ("kept", "outcome") if k in event}
             self._end(str(event.get("end_reason", "unknown")))
         elif name == events.DISCARD:
-            self._discard()
+            self._discard(event)
+        elif name == events.OUTCOME:
+            self._mark_last(event, {"outcome": event.get("outcome")})
 
     def _begin(self, event: dict[str, Any], stamp: int, now_ns: int) -> None:
         header = dict(self._header)
         header["wall_offset_ns"] = self._wall() - now_ns
         header["session_episode"] = event.get("episode")
-        header["task"] = self._settings.task
+        header["task"] = str(event.get("task", self._settings.task))
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._journal = self._open(header)
@@ -282,18 +285,26 @@ class Recorder:
             return
         self.manifests[journal.path] = manifest
 
-    def _discard(self) -> None:
+    def _discard(self, event: Mapping[str, Any]) -> None:
         """Mark the open episode, else the last one; nothing is ever deleted."""
-        self._extra["discarded"] = True
+        marks = {"discarded": True, "kept": False}
+        self._extra |= marks
         if self._journal is not None:
-            self._end("discarded")
-        elif self.manifests:
-            path, manifest = list(self.manifests.items())[-1]
-            manifest["discarded"] = True
-            try:
-                write_manifest(path, manifest)
-            except OSError as err:
-                self.warning = f"{path}: could not be marked as discarded: {err}"
+            self._end(str(event.get("reason", "discarded")))
+        else:
+            self._mark_last(event, marks)
+
+    def _mark_last(self, event: Mapping[str, Any], marks: Mapping[str, Any]) -> None:
+        """Note in the manifest of the last episode what the operator said of it."""
+        path, manifest = next(reversed(self.manifests.items()), (None, {}))
+        meant = event.get("episode", manifest.get("session_episode"))
+        if path is None or manifest.get("session_episode") != meant:
+            return  # the episode that is meant could not be recorded
+        manifest |= marks
+        try:
+            write_manifest(path, manifest)
+        except OSError as err:
+            self.warning = f"{path}: could not be marked as {dict(marks)}: {err}"
 
     def _fail(self, err: Exception) -> None:
         """Give up this episode's recording, leaving what was written as it is."""

@@ -14,7 +14,7 @@ from paprle.contracts.types import Actions, GateState, LeaderInfo, SessionState
 from paprle.gate.reason_text import describe_reasons, name_reasons
 from paprle.gate.reasons import Reason
 from paprle.ipc.records import SampleView
-from paprle.session.episode import EpisodeLog
+from paprle.session.episode import EpisodeLog, name_end
 from paprle.session.motion import Motion
 from paprle.session.states import EPISODE_STATES, Event
 
@@ -77,6 +77,7 @@ class Decisions:
         self._settings = settings
         self._leader = leader
         self._is_interactive = is_interactive
+        self._longest_wait_ns = _STALL_NS + round(settings.reset_time * 1e9)
         self._needs_press = False
         self._was_engaged = False
         self._cleared_ns: int | None = None
@@ -114,8 +115,8 @@ class Decisions:
             return Event.QUIT
         if now.state is _CLOSING and now.asked.stop:
             self._is_park_over = True
-        if now.asked.discard and now.state not in EPISODE_STATES:
-            self.episodes.discard(now.now_ns)
+        if now.state not in EPISODE_STATES and any(now.asked):
+            self.episodes.judge(now.asked, now.now_ns)
         has_stopped = now.gate is _GATE_STOPPED or bool(now.asked.stop)
         if has_stopped and now.state is not _STOPPED:
             return Event.STOP
@@ -126,8 +127,8 @@ class Decisions:
     def _find_stall(self) -> Event | None:
         """End a session that waits for what nobody is there to do."""
         if (
-            self._now.now_ns - self._now.entered_ns < _STALL_NS
-            or self._now.state in _MOVING_STATES
+            self._now.state in _MOVING_STATES
+            or self._now.now_ns - self._now.entered_ns < self._longest_wait_ns
         ):
             return None
         if self._is_interactive or self._leader.is_human or self.motion.has_plan:
@@ -151,7 +152,7 @@ class Decisions:
             return None  # the gate has not seen its end, or the arm does not stand
         limit = self._settings.episodes
         sample = self.leaders.sample
-        is_done = limit is not None and self.episodes.number >= limit
+        is_done = limit is not None and self.episodes.n_kept >= limit
         if is_done or self.leaders.is_exhausted:
             self.end_reason = "done"
             return Event.QUIT
@@ -170,11 +171,26 @@ class Decisions:
         if self._now.gate is not GateState.READY or not self.motion.is_standing:
             return "waiting for the follower"
         if not self._leader.is_human:
-            is_asked = self.leaders.asks_to_start
-            return "" if is_asked else "waiting for the leader's start signal"
+            return self._find_obstacle_of_machine()
         if not (self.leaders.asks_to_start or self._now.asked.engage):
             return f"{self._press} to start"
         return self.motion.find_start_refusal(sample, self._settings.start_bound)
+
+    def _find_obstacle_of_machine(self) -> str:
+        """What keeps a leader that no person holds from starting."""
+        if self._is_reset_time and not self._now.asked.engage:
+            more = ", or press Enter" if self._is_interactive else ""
+            return f"reset the scene{more}"
+        is_asked = self.leaders.asks_to_start
+        return "" if is_asked else "waiting for the leader's start signal"
+
+    @property
+    def _is_reset_time(self) -> bool:
+        """Whether the scene may still be being set up after the last episode."""
+        closed_ns = self.episodes.closed_ns
+        if closed_ns is None:
+            return False
+        return self._now.now_ns - closed_ns < self._settings.reset_time * 1e9
 
     @property
     def _press(self) -> str:
@@ -245,11 +261,9 @@ class Decisions:
 
     def _has_ended(self) -> bool:
         """Whether operator, leader or time end the episode; notes why."""
-        is_asked = bool(self._now.asked.next_episode or self._now.asked.discard)
-        if is_asked:
-            self.episodes.end(
-                "next", self._now.now_ns, is_discarded=bool(self._now.asked.discard)
-            )
+        asked = name_end(self._now.asked) if any(self._now.asked) else ""
+        if asked:
+            self.episodes.end(asked, self._now.now_ns)
         elif self.leaders.asks_to_end(self._now.now_ns):
             self.episodes.end("end signal", self._now.now_ns)
         elif self.episodes.lasts_longer(self._settings.duration, self._now.now_ns):

@@ -1,10 +1,31 @@
-"""When an episode begins and ends, as events for the recorder."""
+"""When an episode begins and ends, what became of it, as events for the recorder."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
+from paprle.contracts.types import Actions
+
 _SETTLE_NS = 2_000_000_000  # chosen: longest wait for standstill before it is closed
+_KEPT = frozenset(
+    {"next", "success", "failure", "end signal", "time is up", "done", "quit"}
+)
+_DISCARDED = frozenset({"discarded", "redo"})
+OUTCOMES = ("success", "failure")
+
+
+def name_end(asked: Actions) -> str:
+    """Return how the operator ends an episode by these presses; empty: not at all."""
+    if asked.redo:
+        return "redo"
+    if asked.discard:
+        return "discarded"
+    if asked.failure:
+        return "failure"
+    if asked.success:
+        return "success"
+    return "next" if asked.next_episode else ""
 
 
 class EpisodeLog:
@@ -12,14 +33,33 @@ class EpisodeLog:
 
     Attributes:
         number: The current episode, or the next one; counted from 0.
+        fates: How many were ``kept``, ``discarded`` (``redo`` among them, which are
+            counted again as ``redone``) and ``broken off``.
+        outcomes: How many of those kept were a ``success`` and a ``failure``.
+        task: What the operator is told to do in the next one alone; empty: what the
+            session says.
+        begin_ns: When the open one began, [ns]; None while none is open.
+        closed_ns: When the last one was closed, [ns]; None before.
+        last_end: Why the last one ended; empty before.
         events: What the recorder has not been told yet.
     """
 
     def __init__(self) -> None:
         self.number = 0
+        self.fates: Counter[str] = Counter()
+        self.outcomes: Counter[str] = Counter()
+        self.task = ""
+        self.begin_ns: int | None = None
+        self.closed_ns: int | None = None
+        self.last_end = ""
         self.events: list[dict[str, Any]] = []
-        self._begin_ns: int | None = None
         self._ending: tuple[str, int] | None = None
+        self._fate, self._outcome = "", ""
+
+    @property
+    def n_kept(self) -> int:
+        """How many are kept: they ended as they should and nobody discarded them."""
+        return self.fates["kept"]
 
     @property
     def is_ending(self) -> bool:
@@ -32,21 +72,37 @@ class EpisodeLog:
 
     def begin(self, now_ns: int) -> None:
         """Open an episode."""
-        self._begin_ns = now_ns
-        self.add("episode_begin", now_ns, episode=self.number)
+        self.begin_ns = now_ns
+        own = {"task": self.task} if self.task else {}
+        self.add("episode_begin", now_ns, episode=self.number, **own)
 
-    def end(self, reason: str, now_ns: int, *, is_discarded: bool = False) -> None:
+    def end(self, reason: str, now_ns: int) -> None:
         """Note why it ends; the first reason stands. It is closed by ``close``."""
-        if self._begin_ns is None or self._ending is not None:
+        if self.begin_ns is None or self._ending is not None:
             return
-        self._ending = ("discarded" if is_discarded else reason, now_ns)
+        self._ending = (reason, now_ns)
 
-    def discard(self, now_ns: int) -> None:
-        """Discard the episode that is ending, or else the last one."""
+    def judge(self, asked: Actions, now_ns: int) -> None:
+        """Let presses between two episodes say what the last one was worth.
+
+        Args:
+            asked: What was pressed.
+            now_ns: Monotonic time, [ns].
+        """
+        verdict = name_end(asked)
+        if verdict not in {*_DISCARDED, *OUTCOMES}:
+            return
         if self._ending is not None:
-            self._ending = ("discarded", self._ending[1])
-        elif self.number > 0:
-            self.add("discard", now_ns)
+            self._ending = (verdict, self._ending[1])
+        elif self._fate == "kept" and verdict in OUTCOMES:
+            self._count(-1)
+            self._outcome = verdict
+            self._count(1)
+            self.add("outcome", now_ns, episode=self.number - 1, outcome=verdict)
+        elif self._fate and self._fate != "discarded" and verdict in _DISCARDED:
+            self._count(-1)
+            self._note_fate(verdict)
+            self._tell_discard(self.number - 1, verdict, now_ns)
 
     def close(self, now_ns: int, *, is_standing: bool) -> None:
         """Close an ending episode once the command stands, so braking is in it."""
@@ -55,14 +111,36 @@ class EpisodeLog:
         reason, since_ns = self._ending
         if not is_standing and now_ns - since_ns < _SETTLE_NS:
             return
-        if reason == "discarded":
-            self.add("discard", now_ns)
-        self.add("episode_end", now_ns, end_reason=reason)
-        self._ending, self._begin_ns = None, None
+        self._note_fate(reason)
+        if reason in _DISCARDED:
+            self._tell_discard(self.number, reason, now_ns)
+        own = {"outcome": self._outcome} if self._outcome else {}
+        is_kept = self._fate == "kept"
+        self.add("episode_end", now_ns, end_reason=reason, kept=is_kept, **own)
+        if is_kept:
+            self.task = ""
+        self._ending, self.begin_ns, self.closed_ns = None, None, now_ns
+        self.last_end = reason
         self.number += 1
 
     def lasts_longer(self, limit: float | None, now_ns: int) -> bool:
         """Whether it has lasted longer than a limit, [s]; never when None."""
-        if limit is None or self._begin_ns is None:
+        if limit is None or self.begin_ns is None:
             return False
-        return (now_ns - self._begin_ns) * 1e-9 > limit
+        return (now_ns - self.begin_ns) * 1e-9 > limit
+
+    def _note_fate(self, reason: str) -> None:
+        self._outcome = reason if reason in OUTCOMES else ""
+        self._fate = "kept" if reason in _KEPT else "broken off"
+        if reason in _DISCARDED:
+            self._fate = "discarded"
+            self.fates["redone"] += reason == "redo"
+        self._count(1)
+
+    def _count(self, n: int) -> None:
+        self.fates[self._fate] += n
+        if self._outcome:
+            self.outcomes[self._outcome] += n
+
+    def _tell_discard(self, number: int, reason: str, now_ns: int) -> None:
+        self.add("discard", now_ns, episode=number, reason=reason)

@@ -29,7 +29,7 @@ SITES = {
     "tick": ("paprle.session.core:Core.step", 300, FAILED, "failed: Sabotage"),
     "ik": ("paprle.retargeting.retarget:Retargeting.solve", 50, FAILED,
            "failed: Sabotage"),
-    "status": ("paprle.hosts.live:compose_line", 8, FAILED, "failed: Sabotage"),
+    "status": ("paprle.hosts.progress:Progress.compose", 8, FAILED, "failed: Sabotage"),
 }  # fmt: skip
 
 

@@ -8,9 +8,8 @@ import time
 import numpy as np
 import pinocchio as pin
 import pytest
-from lock_step import AUTOMATIC, H_NS, HUMAN, MEASURED, PIPER
+from lock_step import AUTOMATIC, H_NS, HUMAN, MEASURED, PIPER, make_progress
 
-from paprle.hosts.status import compose_line, summarise
 from paprle.ipc.records import pack_sample
 
 V_OVER_A = float((PIPER.dq_max / PIPER.ddq_max).max())
@@ -78,17 +77,17 @@ def test_a_measured_leader_that_is_stuck_goes_on_with_a_warning(lock_step):
 
     assert session.state == "ENGAGED"
     assert session.core.stuck.limbs == ("hand",)
-    assert "leader stuck: hand" in compose_line(session.core, 0, "")
+    assert "leader stuck: hand" in make_progress(session).compose(0, "", (), 200)
     session.step(1000)
     assert count_stuck(session) == 1, "told once"
 
     session.noise = 1e-7
     session.step(2)
-    assert "stuck" not in compose_line(session.core, 0, "")
+    assert "stuck" not in make_progress(session).compose(0, "", (), 200)
     session.noise = 0.0
     session.step(410)
     assert count_stuck(session) == 2
-    assert "leader stuck (times): 2" in list(summarise(session.core, 0, {}))
+    assert "leader stuck (times): 2" in list(make_progress(session).summarise(0, {}))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pinocchio as pin
@@ -14,6 +15,7 @@ from paprle.contracts.settings import (
     GripperSettings,
     LimbSettings,
     LimitSettings,
+    RecordSettings,
     RobotSettings,
     SessionSettings,
 )
@@ -27,6 +29,7 @@ from paprle.contracts.types import (
     LimbCommand,
 )
 from paprle.gate.controller import GateController
+from paprle.hosts.progress import Progress
 from paprle.hosts.virtual import VirtualClock
 from paprle.ipc.process import WORKSPACE
 from paprle.ipc.records import make_layout, pack_sample
@@ -233,3 +236,14 @@ class LockStep:
         return check_commands(
             np.array(self.follower.sent), limits, q_start=self.follower.sent[0]
         )
+
+
+def make_progress(session, *, task="", operator=None, **settings):
+    """What an operator of the session is told."""
+    resolved = SimpleNamespace(
+        session=SessionSettings(**settings),
+        record=RecordSettings(task=task),
+        gate=GateSettings(),
+    )
+    plan = SimpleNamespace(resolved=resolved, robot=session.robot)
+    return Progress(session.core, plan, operator)

@@ -36,7 +36,8 @@ class TerminalSession(RunningSession):
         self._settings = termios.tcgetattr(slave)
         self._slave: int | None = slave
         self.process = subprocess.Popen(
-            [sys.executable, "-c", _LAUNCHER, str(WORKSPACE / "run.py"), *args,
+            [sys.executable, "-c", _LAUNCHER, str(WORKSPACE / "run.py"),
+             "session.view=false", *args,
              f"record.dir={out}"],
             stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
             env=os.environ | env,

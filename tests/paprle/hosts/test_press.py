@@ -13,7 +13,7 @@ DTYPE = np.dtype([("actions", "u4", (6,))])
 
 def make_record(**counts):
     record = np.zeros((), DTYPE)
-    record["actions"] = Actions(**counts)
+    record["actions"] = Actions(**counts)[:6]
     return record
 
 

@@ -27,7 +27,7 @@ def test_a_line_too_long_for_the_terminal_is_written_in_full_once(columns, monke
     shown = io.StringIO()
     shown.isatty = lambda: True
     monkeypatch.setattr(sys, "stdout", shown)
-    monkeypatch.setattr(status, "_find_width", lambda: columns - 1)
+    monkeypatch.setattr(status, "find_width", lambda: columns - 1)
     monkeypatch.setattr(status, "_PERIOD", 0.001)
     n_shown = itertools.count()
     has_shown = threading.Event()
@@ -45,3 +45,47 @@ def test_a_line_too_long_for_the_terminal_is_written_in_full_once(columns, monke
     rewritten = f"\r\x1b[K{text[: columns - 1]}"
     assert shown.getvalue().count(text + "\n") == (columns == 40)
     assert shown.getvalue().count(rewritten) >= 3
+
+
+def show(monkeypatch, heard, *, is_terminal, told=()):
+    """Return what reaches a terminal or a file while these things are to be heard."""
+    shown, rest = io.StringIO(), list(heard)
+    shown.isatty = lambda: is_terminal
+    monkeypatch.setattr(sys, "stdout", shown)
+    monkeypatch.setattr(status, "_PERIOD", 0.001)
+    has_heard = threading.Event()
+
+    def find_attention():
+        if len(rest) == 1:
+            has_heard.set()
+        return rest[0] if len(rest) == 1 else rest.pop(0)
+
+    line = StatusLine(lambda: "X", enabled=True, find_attention=find_attention)
+    line.open()
+    assert has_heard.wait(10.0)
+    for text in told:
+        line.tell(text)
+    line.close()
+    return shown.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("heard", "n_rings"),
+    [
+        (["", "", ""], 0),
+        (["", "ENGAGED", "ENGAGED", ""], 1),
+        (["WAITING", "ENGAGED", "STOPPED", ""], 3),
+        (["ENGAGED", "", "ENGAGED", ""], 2),
+    ],
+)
+def test_the_bell_rings_once_for_each_thing_to_hear(heard, n_rings, monkeypatch):
+    assert show(monkeypatch, heard, is_terminal=True).count("\a") == n_rings
+
+
+def test_a_log_never_rings(monkeypatch):
+    heard = ["WAITING", "ENGAGED", ""]
+    assert "\a" not in show(monkeypatch, heard, is_terminal=False, told=["x"])
+
+
+def test_a_warning_rings(monkeypatch):
+    assert "\a" in show(monkeypatch, [""], is_terminal=True, told=["a servo is hot"])

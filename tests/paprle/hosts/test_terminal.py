@@ -43,6 +43,7 @@ def keys():
         (b"\x1b[1;5C ", Actions(stop=1), b"\x1b[1;5C"),
         (b"\x1b ", Actions(stop=1), b"\x1b"),
         (b"\xc3\xa9 x", Actions(stop=1, discard=1), b"\xc3\xa9"),
+        (b"b+-", Actions(redo=1, success=1, failure=1), b""),
     ],
     ids=repr,
 )
@@ -65,3 +66,55 @@ def test_no_press_is_lost_between_threads():
         thread.join()
 
     assert operator.actions == Actions(stop=40000, quit=20000)
+
+
+def make_typist(*, may_type=True):
+    operator, tasks, allowed = Operator(), [], [may_type]
+    operator.let_type(lambda: allowed[0], tasks.append)
+    return operator, tasks, allowed
+
+
+@pytest.mark.parametrize(
+    ("typed", "tasks", "draft"),
+    [
+        (b"tpick the cup\r", ["pick the cup"], None),
+        (b"tpick t", [], "pick t"),
+        (b"tcup\x7f\x7fan\r", ["can"], None),
+        ("tété\r".encode(), ["été"], None),
+        ("té\x7fa\r".encode(), ["a"], None),
+        (b"tcup\x1b", [], None),
+        (b"t\x1b[Aq", [], None),
+    ],
+    ids=repr,
+)
+def test_a_task_is_typed_while_nothing_moves(typed, tasks, draft):
+    operator, taken, _ = make_typist()
+
+    operator.take_keys(typed)
+
+    assert (taken, operator.draft) == (tasks, draft)
+    assert operator.actions.stop == 0
+
+
+def test_while_anything_moves_space_stops_whatever_was_being_typed():
+    operator, taken, allowed = make_typist()
+    operator.take_keys(b"tpick the")
+    allowed[0] = False
+
+    operator.take_keys(b" ")
+
+    assert operator.actions == Actions(stop=1)
+    assert (taken, operator.draft) == ([], None)
+
+
+def test_the_task_key_is_the_leaders_while_anything_moves():
+    operator, _, _ = make_typist(may_type=False)
+    read_end, write_end = os.pipe()
+    operator.forward_to([write_end])
+
+    operator.take_keys(b"t")
+
+    assert os.read(read_end, 10) == b"t"
+    assert operator.draft is None
+    os.close(read_end)
+    os.close(write_end)

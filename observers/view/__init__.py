@@ -1,0 +1,11 @@
+"""Shows the robot in a browser of this machine."""
+
+from paprle.contracts.plugins import PluginSpec
+
+PLUGIN = PluginSpec(
+    summary="The robot as measured, as asked for, and its trail, in a browser.",
+    config="observers.view.config:ViewConfig",
+    factory="observers.view.observer:View",
+    verified="simulator",
+    install="pip install 'paprle[view]'",
+)

@@ -1,0 +1,154 @@
+"""The shapes of a robot and where they are, from its URDF."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
+import trimesh
+
+from paprle.contracts.types import RobotInfo, Vec
+
+Color = tuple[int, int, int]
+
+_PLAIN = (0.9, 0.9, 0.9, 1.0)  # spec: pinocchio, of a visual without a material
+_GREYS: tuple[Color, ...] = ((236, 238, 242), (150, 158, 172))
+_STICK = 0.02  # [m] chosen: radius of a limb of which only the joints are known
+_SHORTEST = 1e-3  # [m] chosen: two joints nearer than this need no stick
+_LEVELS = 4  # chosen: folders above a URDF in which packages are looked for
+
+
+class Body(NamedTuple):
+    """A shape that hangs on a joint.
+
+    Attributes:
+        joint: Index of the joint.
+        vertices: In the joint's frame, shape (v, 3), [m].
+        faces: Shape (f, 3).
+        color: Red, green, blue, 0 … 255.
+    """
+
+    joint: int
+    vertices: Vec
+    faces: npt.NDArray[np.int64]
+    color: Color
+
+
+class Robot:
+    """The shapes and joints of a robot.
+
+    Attributes:
+        bodies: Its shapes: visuals, else what stands for contact, else sticks.
+        joint_names: Names of the joints, by index; 0 is the world.
+        note: What it could not show; empty when it shows all.
+    """
+
+    def __init__(self, info: RobotInfo) -> None:
+        """Read the URDF.
+
+        Raises:
+            ValueError: If it is none.
+        """
+        self._info = info
+        self._model = pin.buildModelFromUrdf(str(info.urdf_path))
+        self._data = self._model.createData()
+        self.joint_names = tuple(self._model.names)
+        self.note = ""
+        self.bodies = self._read_bodies()
+
+    def move(self, q: Vec) -> list[pin.SE3]:
+        """Return T_world_joint of every joint at q, shape (n,), [rad] or [m]."""
+        positions = dict(zip(self._info.joint_names, q.tolist(), strict=True))
+        for mimic in self._info.mimics:
+            source = positions[mimic.source]
+            positions[mimic.joint] = mimic.multiplier * source + mimic.offset
+        full = pin.neutral(self._model)
+        for name, position in positions.items():
+            joint = self._model.joints[self._model.getJointId(name)]
+            if joint.nq == 2:  # a continuous joint is a point on a circle
+                full[joint.idx_q : joint.idx_q + 2] = np.cos(position), np.sin(position)
+            else:
+                full[joint.idx_q] = position
+        pin.framesForwardKinematics(self._model, self._data, full)
+        return [T.copy() for T in self._data.oMi]
+
+    def find(self, link: str) -> pin.SE3:
+        """Return T_world_link where the robot was moved to last."""
+        return self._data.oMf[self._model.getFrameId(link)].copy()
+
+    def measure(self) -> tuple[Vec, Vec]:
+        """Return the lowest and highest corner, shape (3,), [m], of where it is."""
+        moved = [
+            body.vertices @ self._data.oMi[body.joint].rotation.T
+            + self._data.oMi[body.joint].translation
+            for body in self.bodies
+        ]
+        points = np.concatenate(moved) if moved else np.zeros((1, 3))
+        return points.min(axis=0), points.max(axis=0)
+
+    def _read_bodies(self) -> list[Body]:
+        path = self._info.urdf_path.resolve()
+        folders = [str(folder) for folder in path.parents[:_LEVELS]]
+        problem = ""
+        for kind in (pin.GeometryType.VISUAL, pin.GeometryType.COLLISION):
+            try:
+                geometry = pin.buildGeomFromUrdf(
+                    self._model, str(path), kind, package_dirs=folders
+                )
+                bodies = [self._make_body(g) for g in geometry.geometryObjects]
+            except (ValueError, OSError) as err:
+                problem = problem or str(err).splitlines()[0]
+                continue
+            if bodies:
+                self.note = f"shapes of contact in place of: {problem}" * bool(problem)
+                return bodies
+        self.note = f"sticks in place of: {problem}" * bool(problem)
+        return list(self._make_sticks())
+
+    def _make_body(self, geometry: Any) -> Body:
+        mesh = _make_mesh(geometry)
+        T = geometry.placement
+        vertices = np.asarray(mesh.vertices) @ T.rotation.T + T.translation
+        rgba = tuple(np.round(geometry.meshColor, 3).tolist())
+        grey = _GREYS[geometry.parentJoint % len(_GREYS)]
+        red, green, blue = (round(255 * part) for part in rgba[:3])
+        color = grey if rgba == _PLAIN else (red, green, blue)
+        faces = np.asarray(mesh.faces, dtype=np.int64)
+        return Body(geometry.parentJoint, vertices, faces, color)
+
+    def _make_sticks(self) -> Iterator[Body]:
+        """Yield a stick from each joint to the next ones."""
+        for joint in range(1, self._model.njoints):
+            end = self._model.jointPlacements[joint].translation
+            if np.linalg.norm(end) < _SHORTEST:
+                continue
+            segment = np.stack([np.zeros(3), end])
+            mesh = trimesh.creation.cylinder(_STICK, segment=segment)
+            parent = int(self._model.parents[joint])
+            grey = _GREYS[parent % len(_GREYS)]
+            yield Body(parent, np.asarray(mesh.vertices), np.asarray(mesh.faces), grey)
+
+
+def _make_mesh(geometry: Any) -> trimesh.Trimesh:
+    """Return the mesh of a shape in its own frame."""
+    shape, create = geometry.geometry, trimesh.creation
+    if geometry.meshPath and Path(geometry.meshPath).is_file():
+        mesh = trimesh.load(geometry.meshPath, force="mesh")
+        mesh.apply_scale(np.asarray(geometry.meshScale).ravel())
+        return mesh
+    name = type(shape).__name__
+    if name == "Box":
+        return create.box(extents=2.0 * np.asarray(shape.halfSide).ravel())
+    if name == "Sphere":
+        return create.icosphere(subdivisions=3, radius=shape.radius)
+    if name == "Cylinder":
+        return create.cylinder(shape.radius, 2.0 * shape.halfLength, sections=40)
+    if name == "Capsule":
+        mesh = create.capsule(2.0 * shape.halfLength, shape.radius)
+        mesh.apply_translation([0.0, 0.0, -float(mesh.bounds.mean(axis=0)[2])])
+        return mesh
+    raise ValueError(f"{geometry.name}: expected a shape or a mesh file, got {name}")

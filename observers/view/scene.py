@@ -1,0 +1,234 @@
+"""What the page shows: the robot, its ghost, its trail, and a few words."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import pinocchio as pin
+import rich
+import viser
+
+from observers.view.bodies import Color, Robot
+from paprle.contracts.types import RobotInfo, Vec
+
+_GHOST: Color = (70, 130, 255)
+_GHOST_OPACITY = 0.45  # chosen: the robot is seen through it
+_TRAIL: Color = (255, 122, 26)
+_PAPER: Color = (245, 246, 248)
+_CELL, _SECTION = 0.1, 0.5  # [m] chosen: a hand, and an arm's reach
+_STILL = 1e-4  # chosen: no pixel moves by less [m] or [rad]
+_TRAIL_STEP = 2e-3  # [m] chosen: a point of the trail
+_TRAIL_WIDTH = 0.004  # [m] chosen: seen beside an arm
+_AXES = 0.07  # [m] chosen: as long as a finger
+_FROM = np.array([0.8, 1.2, 0.6])  # chosen: an arm reaches away from the words
+_AMBIENT = 1.1  # chosen: the dark side of a link is still seen
+_NEAR = 0.006  # [m] chosen: a ghost that is nearer to the robot only flickers
+_DISTANCE = 1.6  # chosen: sizes of the robot that the camera is away
+_ASIDE = 0.14  # chosen: sizes of the robot that it stands beside the words
+_FOV = 0.7  # [rad] chosen: little perspective
+_TITLE = "PAPRLE"
+_LEGEND = """\
+**grey** as measured · <span style="color:#4682ff">**blue**</span> as asked for ·
+<span style="color:#ff7a1a">**orange**</span> where the hand was"""
+
+Quat = tuple[float, float, float, float]
+
+
+class Scene:
+    """The page of one robot."""
+
+    def __init__(
+        self, info: RobotInfo, robot: Robot, port: int, max_points: int
+    ) -> None:
+        """Serve the page.
+
+        Args:
+            info: The robot.
+            robot: Its shapes.
+            port: On 127.0.0.1; the next free one where it is taken.
+            max_points: How many points a trail has at most.
+        """
+        self._robot = robot
+        self._limbs = {limb.name: limb for limb in info.limbs}
+        rich.reconfigure(quiet=True)  # viser's banner would go across the status line
+        self._server = viser.ViserServer("127.0.0.1", port, _TITLE, verbose=False)
+        self._server.gui.configure_theme(
+            control_layout="floating",
+            control_width="small",
+            show_logo=False,
+            show_share_button=False,
+        )
+        robot.move(info.home)
+        self._add_floor()
+        self._real = self._add_robot("/robot", 1.0)
+        self._ghost = self._add_robot("/ghost", _GHOST_OPACITY)
+        self._asked = {
+            name: self._server.scene.add_frame(
+                f"/asked/{name}",
+                axes_length=_AXES,
+                axes_radius=_AXES / 20,
+                visible=False,
+            )
+            for name in self._limbs
+        }
+        self._trails = {
+            name: _Trail(self._server, f"/trail/{name}", max_points)
+            for name in self._limbs
+        }
+        self._text = ""
+        self._words = self._server.gui.add_markdown("")
+        self._server.gui.add_markdown(_LEGEND)
+
+    @property
+    def port(self) -> int:
+        """The port that was free."""
+        return int(self._server.get_port())
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether any browser shows the page."""
+        return bool(self._server.get_clients())
+
+    def show(self, q: Vec, q_asked: Vec, targets: Mapping[str, Vec]) -> None:
+        """Move the robot and its ghost.
+
+        Args:
+            q: Measured positions, shape (n,).
+            q_asked: Asked for, shape (n,).
+            targets: T_base_eef asked for by limb as xyz + quat_xyzw, shape (7,); NaN
+                where joints are asked for.
+        """
+        with self._server.atomic():
+            asked = self._robot.move(np.where(np.isnan(q_asked), q, q_asked))
+            poses = self._robot.move(q)
+            for joint, handle in self._ghost.items():
+                _place(handle, asked[joint])
+                apart = _measure_apart(asked[joint], poses[joint])
+                handle.visible = apart > _NEAR
+            for joint, handle in self._real.items():
+                _place(handle, poses[joint])
+            for name, limb in self._limbs.items():
+                self._trails[name].draw()
+                row, handle = targets[name], self._asked[name]
+                handle.visible = bool(np.isfinite(row).all())
+                if handle.visible:
+                    T_base_asked = pin.XYZQUATToSE3(row)
+                    _place(handle, self._robot.find(limb.base_link) * T_base_asked)
+
+    def follow(self, q: Vec) -> None:
+        """Let the trails grow to where the end-effectors are at q, shape (n,)."""
+        self._robot.move(q)
+        for name, limb in self._limbs.items():
+            self._trails[name].add(self._robot.find(limb.eef_link).translation)
+
+    def say(self, text: str) -> None:
+        """Show a few words, in Markdown."""
+        if text != self._text:
+            self._text = self._words.content = text
+
+    def close(self) -> None:
+        """Serve it no more."""
+        self._server.stop()
+
+    def _add_floor(self) -> None:
+        low, high = self._robot.measure()
+        size = float(np.linalg.norm(high - low))
+        floor = min(0.0, float(low[2]))
+        self._server.scene.set_up_direction("+z")
+        self._server.scene.configure_environment_map(None)  # it washes colours out
+        self._server.scene.add_light_ambient("/light", intensity=_AMBIENT)
+        self._server.scene.add_grid(
+            "/floor",
+            infinite_grid=True,
+            cell_size=_CELL,
+            section_size=_SECTION,
+            cell_color=(222, 225, 230),
+            section_color=(190, 195, 204),
+            plane_color=_PAPER,
+            plane_opacity=1.0,
+            fade_distance=12.0 * size,
+            position=(0.0, 0.0, floor - 1e-3),
+        )
+        towards = -_FROM / np.linalg.norm(_FROM)
+        right = np.cross(towards, [0.0, 0.0, 1.0])
+        centre = (low + high) / 2 + _ASIDE * size * right
+        camera = self._server.initial_camera
+        camera.look_at = centre
+        camera.position = centre - _DISTANCE * size * towards
+        camera.fov = _FOV
+
+    def _add_robot(self, root: str, opacity: float) -> dict[int, viser.FrameHandle]:
+        """Add the shapes, each below a frame of its joint."""
+        scene = self._server.scene
+        joints = sorted({body.joint for body in self._robot.bodies})
+        names = {joint: f"{root}/{joint}" for joint in joints}
+        frames = {j: scene.add_frame(names[j], show_axes=False) for j in joints}
+        is_ghost = opacity < 1.0
+        for k, body in enumerate(self._robot.bodies):
+            scene.add_mesh_simple(
+                f"{names[body.joint]}/{k}",
+                body.vertices.astype(np.float32),
+                body.faces.astype(np.uint32),
+                color=_GHOST if is_ghost else body.color,
+                opacity=opacity if is_ghost else None,
+                flat_shading=False,
+                cast_shadow=not is_ghost,
+                receive_shadow=not is_ghost,
+            )
+        return frames
+
+
+def _place(handle: viser.FrameHandle, T: pin.SE3) -> None:
+    """Move a node, if that can be seen."""
+    x, y, z, w = pin.Quaternion(T.rotation).coeffs()
+    wxyz = np.array([w, x, y, z])
+    is_turned = 1.0 - abs(float(np.dot(handle.wxyz, wxyz))) > _STILL**2
+    if is_turned or np.abs(handle.position - T.translation).max() > _STILL:
+        handle.position, handle.wxyz = T.translation, wxyz
+
+
+def _measure_apart(T_world_a: pin.SE3, T_world_b: pin.SE3) -> float:
+    """Return how far two frames are apart, [m]; a turn counts as that of a hand."""
+    moved = np.linalg.norm(T_world_a.translation - T_world_b.translation)
+    turned = np.linalg.norm(T_world_a.rotation - T_world_b.rotation)
+    return float(moved + _AXES * turned)
+
+
+class _Trail:
+    """Where one end-effector was."""
+
+    def __init__(self, server: viser.ViserServer, name: str, max_points: int) -> None:
+        self._points: deque[Vec] = deque(maxlen=max(max_points, 2))
+        self._is_shown = max_points > 0
+        self._is_new = False
+        self._line = server.scene.add_line_segments(
+            name,
+            np.zeros((1, 2, 3), dtype=np.float32),
+            _TRAIL,
+            thickness=_TRAIL_WIDTH,
+            visible=False,
+        )
+
+    def add(self, point: Vec) -> None:
+        """Go on to a point, shape (3,), [m]."""
+        last = self._points[-1] if self._points else None
+        if last is None or np.linalg.norm(point - last) > _TRAIL_STEP:
+            self._points.append(point)
+            self._is_new = self._is_shown and len(self._points) > 1
+
+    def draw(self) -> None:
+        """Show what is new of it."""
+        if not self._is_new:
+            return
+        self._is_new = False
+        points = np.array(self._points, dtype=np.float32)
+        segments = np.stack([points[:-1], points[1:]], axis=1)
+        self._line.points = segments
+        self._line.visible = True
+
+
+def write_words(state: str, lines: Iterable[str]) -> str:
+    """Return the words of the page: the state, and a line each."""
+    return "\n\n".join([f"### {state}", *lines])

@@ -1,0 +1,196 @@
+"""How a session goes and how it went, in words for the operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+from paprle.contracts.settings import SessionSettings
+from paprle.contracts.types import GateState, SessionState
+from paprle.gate.reasons import Reason
+from paprle.hosts.plan import Plan
+from paprle.hosts.shortfall import Shortfalls
+from paprle.hosts.terminal import Operator
+from paprle.session.core import Core
+
+_LONGEST_TASK = 24  # chosen: of a line of 80 letters
+_HEARD = {SessionState.ENGAGED, SessionState.CLUTCHED, SessionState.STOPPED}
+_BETWEEN = {SessionState.RESETTING, SessionState.WAITING}
+
+
+class Progress:
+    """What an operator reads and hears, found beside the tick."""
+
+    def __init__(self, core: Core, plan: Plan, operator: Operator | None) -> None:
+        """Prepare.
+
+        Args:
+            core: The session.
+            plan: What it is made of.
+            operator: Whoever types the task of the next episode; None: nobody.
+        """
+        self._core, self._settings = core, plan.resolved.session
+        self._task = plan.resolved.record.task
+        self._shortfalls = Shortfalls(plan.robot, plan.resolved.gate)
+        self._operator = operator
+        if operator is not None:
+            operator.let_type(self._may_type, self._take_task)
+
+    @property
+    def attention(self) -> Callable[[], str] | None:
+        """Return what the operator should hear of; None where nothing may ring."""
+        return self._find_attention if self._settings.bell else None
+
+    def look(self) -> None:
+        """Find what keeps the robot from where it is asked to be, and count it."""
+        self._shortfalls.update(self._core)
+
+    def compose(
+        self, n_overruns: int, recording: str, lost: Collection[str], width: int
+    ) -> str:
+        """Say in one line how it goes and what to do next.
+
+        Args:
+            n_overruns: Deadlines missed so far.
+            recording: How the recording goes; empty when nothing is being recorded.
+            lost: Names of processes that are lost.
+            width: How long the line may be; counts and then the task give way.
+
+        Returns:
+            The line: its first word is the session's state, then what to know or do.
+        """
+        self.look()
+        if self._operator is not None and self._operator.draft is not None:
+            return f"WAITING   · task: {self._operator.draft}_ (Enter takes it)"
+        core = self._core
+        gate_state, _ = core.motion.gate_view
+        head = [f"{core.state.name:<9}", core.note, self._number()]
+        tail = [recording, *map(str, self._shortfalls.newest)]
+        if core.stuck.limbs:
+            tail.append(f"leader stuck: {', '.join(core.stuck.limbs)}")
+        tail += [f"{name} LOST" for name in lost]
+        is_odd = gate_state is not GateState.ENGAGED
+        gate = [f"gate {gate_state.name}"] if is_odd else []
+        gate += [f"{n_overruns} overruns"] if n_overruns else []
+        fates = core.episodes.fates
+        n_discarded = fates["discarded"]
+        kept = f"kept {fates['kept']}"
+        discarded = f", discarded {n_discarded}" if n_discarded else ""
+        times = [_describe_time(core, self._settings)]
+        is_between = core.episodes.begin_ns is None
+        choices = (
+            (head, [kept + discarded], times, self._tasks(), tail, gate),
+            (head, [kept], times, self._tasks(), tail),
+            (head, [kept], self._tasks() if is_between else times, tail),
+            (head, times, tail),
+        )
+        lines = [" · ".join(p for part in c for p in part if p) for c in choices]
+        return next((line for line in lines if len(line) <= width), lines[0])
+
+    def summarise(self, n_overruns: int, recording: dict[str, Any]) -> Iterator[str]:
+        """Say how it went, in a few lines.
+
+        Args:
+            n_overruns: Deadlines missed.
+            recording: The recorder's last report; empty when there is none.
+
+        Yields:
+            The lines.
+        """
+        core, short = self._core, self._shortfalls.summarise()
+        reason = core.end_reason or "before it began"
+        has_why = core.note and reason not in {"done", "quit"}
+        why = f" ({core.note})" if has_why else ""
+        yield f"ended: {reason}{why}, {core.episodes.number} episode(s){_count(core)}"
+        if short:
+            yield short
+        counts = core.motion.gate_counts
+        acted = [f"{r.name.lower()} {counts[r]}" for r in Reason if counts[r]]
+        if acted:
+            yield "gate acted (periods): " + ", ".join(acted)
+        if core.leaders.refused:
+            refused = sorted(core.leaders.refused.items())
+            told = ", ".join(f"{name} {n}" for name, n in refused)
+            yield f"samples refused: {told}"
+        if core.stuck.n_times:
+            yield f"leader stuck (times): {core.stuck.n_times}"
+        if n_overruns:
+            yield f"missed deadlines: {n_overruns}"
+        yield from _list_recordings(recording)
+
+    def _number(self) -> str:
+        limit, number = self._settings.episodes, self._core.episodes.n_kept + 1
+        return f"ep {number}" if limit is None else f"ep {min(number, limit)}/{limit}"
+
+    def _tasks(self) -> list[str]:
+        task = self._core.episodes.task or self._task
+        short = task if len(task) <= _LONGEST_TASK else f"{task[:_LONGEST_TASK]}…"
+        return [short]
+
+    def _find_attention(self) -> str:
+        core = self._core
+        if core.state in _HEARD:
+            return core.state.name
+        if core.state is not SessionState.WAITING:
+            return ""
+        closed_ns, reset = core.episodes.closed_ns, self._settings.reset_time
+        is_over = closed_ns is None or core.now_ns - closed_ns >= reset * 1e9
+        return core.state.name if is_over else ""
+
+    def _may_type(self) -> bool:
+        return self._core.state is SessionState.WAITING
+
+    def _take_task(self, task: str) -> None:
+        self._core.episodes.task = task
+
+
+def _describe_time(core: Core, settings: SessionSettings) -> str:
+    """Return how long the episode lasts, or the time to set the scene up again."""
+    episodes = core.episodes
+    if episodes.begin_ns is not None:
+        return _measure(core.now_ns - episodes.begin_ns, settings.duration)
+    if episodes.closed_ns is None or core.state not in _BETWEEN:
+        return ""
+    since_ns = core.now_ns - episodes.closed_ns
+    return f"reset {_measure(since_ns, settings.reset_time or None)}"
+
+
+def _measure(since_ns: int, limit: float | None) -> str:
+    text = _clock(since_ns * 1e-9)
+    return text if limit is None else f"{text} of {_clock(limit)}"
+
+
+def _clock(seconds: float) -> str:
+    return f"{int(seconds) // 60:02d}:{int(seconds) % 60:02d}"
+
+
+def _count(core: Core) -> str:
+    """Return what became of the episodes."""
+    fates, outcomes = core.episodes.fates, core.episodes.outcomes
+    if not core.episodes.number:
+        return ""
+    told = [f"kept {fates['kept']}"]
+    told += [f"{name} {outcomes[name]}" for name in outcomes if outcomes[name]]
+    if fates["discarded"]:
+        redone = f" ({fates['redone']} to redo)" if fates["redone"] else ""
+        told.append(f"discarded {fates['discarded']}{redone}")
+    if fates["broken off"]:
+        told.append(f"broken off {fates['broken off']}")
+    return f": {', '.join(told)}"
+
+
+def _list_recordings(recording: dict[str, Any]) -> Iterator[str]:
+    paths = recording.get("episodes", ())
+    marks = recording.get("marks") or ["kept"] * len(paths)
+    kept = []
+    for path, mark in zip(paths, marks, strict=True):
+        yield f"recorded: {path}" + ("" if mark == "kept" else f" ({mark})")
+        if mark != "discarded":
+            kept.append(path)
+    if recording.get("dropped"):
+        lost = [f"{name} {n}" for name, n in sorted(recording["dropped"].items())]
+        yield f"records lost, the disk was too slow: {', '.join(lost)}"
+    for text in recording.get("failures", ()):
+        yield f"RECORDING FAILED: {text}"
+    if kept:
+        yield f"look at it with: paprle evaluate {kept[-1]}"

@@ -1,0 +1,208 @@
+"""Why the robot is not where the hand is: at a moment, and over a session.
+
+It is found five times a second beside the tick, from what the tick and the gate did
+last. A pose is short for one of four reasons. The gate acted. No small step of the
+joints leads any nearer: then joints at their limits are in the way, or else the pose is
+out of reach. Or some step would, but velocity or acceleration do not allow it yet.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.contracts.settings import GateSettings
+from paprle.contracts.types import SessionState, Vec
+from paprle.gate.gate import compute_command_limits
+from paprle.gate.reason_text import list_words
+from paprle.gate.reasons import Reason, to_bits
+from paprle.robot import RobotModel
+from paprle.robot.chain import Limb
+from paprle.session.core import Core
+
+_SHORT_POS = 2e-3  # [m] chosen: what a person sees beside a finger
+_SHORT_ROT = 0.035  # [rad] chosen: two degrees
+_ARM = 0.2  # [m/rad] chosen: rotation against translation, as ik.rotation_weight
+_DAMPING = 0.02  # [m/rad] chosen: a direction in which joints do less is no way
+_STEP = 1.0  # [rad] chosen: a way that takes more leads elsewhere
+_STUCK = 0.5  # chosen: share of the way that no step of the joints makes up
+_AT_LIMIT = 2e-3  # [rad] chosen: nearer to a limit than any step
+_AT_SPEED = 0.97  # chosen: share of V
+_LONGEST = 1.0  # [s] chosen: a terminal that hung counts once
+# what follows from the bounds that the IK respects already, or is no limit
+_NOT_TOLD = to_bits(
+    {
+        Reason.POSITION,
+        Reason.VELOCITY,
+        Reason.ACCELERATION,
+        Reason.DT_CHANGED,
+        Reason.LATE,
+        Reason.OLD_SEQUENCE,
+    }
+)
+
+
+class Shortfall(NamedTuple):
+    """One limb that is not where it is asked to be.
+
+    Attributes:
+        cause: In words: ``joint4 at its limit``.
+        pos: Distance, [m]; NaN where joints drive joints.
+        rot: Angle, [rad]; NaN likewise.
+    """
+
+    cause: str
+    pos: float
+    rot: float
+
+    def __str__(self) -> str:
+        """Say it in a few words: ``joint4 at its limit, 42 mm short``."""
+        short = describe_distance(self.pos, self.rot)
+        if not short:
+            return self.cause
+        if self.cause.endswith("out of reach"):
+            return f"{self.cause} by {short}"
+        return f"{self.cause}, {short} short"
+
+
+def describe_distance(pos: float, rot: float) -> str:
+    """Return a distance or else an angle as a person reads it; empty: neither."""
+    if pos >= _SHORT_POS:
+        return f"{pos * 1e2:.0f} cm" if pos >= 0.1 else f"{pos * 1e3:.0f} mm"
+    return f"{np.degrees(rot):.0f}°" if rot >= _SHORT_ROT else ""
+
+
+class _Arm:
+    """One limb, with pinocchio data of its own: the tick uses the limb's."""
+
+    def __init__(self, robot: RobotModel, name: str, low: Vec, high: Vec) -> None:
+        self.limb: Limb = robot.limbs[name]
+        self.names = [robot.joint_names[i] for i in self.limb.indices]
+        self.low, self.high = low[self.limb.indices], high[self.limb.indices]
+        self.dq_max = robot.dq_max[self.limb.indices]
+        self._data = self.limb.model.createData()
+
+    def find_pose(self, q: Vec) -> pin.SE3:
+        """Return T_base_eef, q of shape (n_l,)."""
+        model, data = self.limb.model, self._data
+        pin.forwardKinematics(model, data, q)
+        return pin.updateFramePlacement(model, data, self.limb.frame_id).copy()
+
+    def find_cause(self, q: Vec, dq: Vec, T_base_asked: pin.SE3) -> str:
+        """Say what keeps these joints, shapes (n_l,), from a pose."""
+        scale = np.array([1.0] * 3 + [_ARM] * 3)
+        error = scale * pin.log6(self.find_pose(q).actInv(T_base_asked)).vector
+        J = scale[:, None] * pin.computeFrameJacobian(
+            self.limb.model, self._data, q, self.limb.frame_id, pin.LOCAL
+        ).reshape(6, -1)
+        pull = J.T @ error
+        held = (q <= self.low + _AT_LIMIT) & (pull < 0.0)
+        held |= (q >= self.high - _AT_LIMIT) & (pull > 0.0)
+        if _find_rest(J[:, ~held], error) <= _STUCK:
+            fast = np.flatnonzero(np.abs(dq) >= _AT_SPEED * self.dq_max)
+            return (
+                f"{self.names[fast[0]]} at its top speed"
+                if len(fast)
+                else ("acceleration")
+            )
+        if held.any() and _find_rest(J, error) <= _STUCK:
+            gain = np.where(held, np.abs(pull), 0.0)
+            return f"{self.names[int(gain.argmax())]} at its limit"
+        return "out of reach"
+
+    def find_pinned(self, q: Vec, q_asked: Vec) -> str:
+        """Say which joint is asked to go beyond its limit; empty: none."""
+        beyond = (q <= self.low + _AT_LIMIT) & (q_asked < self.low - _AT_LIMIT)
+        beyond |= (q >= self.high - _AT_LIMIT) & (q_asked > self.high + _AT_LIMIT)
+        places = np.flatnonzero(beyond)
+        return f"{self.names[places[0]]} at its limit" if len(places) else ""
+
+
+def _find_rest(J: Vec, error: Vec) -> float:
+    """Return the share of an error that no step of the joints makes up."""
+    if J.shape[1] == 0:
+        return 1.0
+    damped = J @ J.T + _DAMPING**2 * np.eye(6)
+    step = J.T @ np.linalg.solve(damped, error)
+    step /= max(1.0, float(np.abs(step).max()) / _STEP)
+    return float(np.linalg.norm(error - J @ step) / np.linalg.norm(error))
+
+
+class Shortfalls:
+    """What keeps the robot from where it is asked to be, and for how long it did.
+
+    Attributes:
+        newest: What was found last.
+    """
+
+    def __init__(self, robot: RobotModel, gate: GateSettings) -> None:
+        low, high = compute_command_limits(robot.info, gate)
+        self._arms = {name: _Arm(robot, name, low, high) for name in robot.limbs}
+        self.newest: tuple[Shortfall, ...] = ()
+        self._seconds: Counter[str] = Counter()
+        self._worst: dict[str, tuple[float, float]] = {}
+        self._driven, self._held_back = 0.0, 0.0
+        self._last_ns = 0
+
+    def update(self, core: Core) -> None:
+        """Look at the newest tick, and count the time since the last look."""
+        now_ns = core.now_ns
+        dt = min((now_ns - self._last_ns) * 1e-9, _LONGEST) if self._last_ns else 0.0
+        self._last_ns = now_ns
+        self.newest = ()
+        if core.state is not SessionState.ENGAGED:
+            return
+        self.newest = tuple(self._find(core))
+        self._driven += dt
+        self._held_back += dt if self.newest else 0.0
+        for cause in {one.cause for one in self.newest}:
+            self._seconds[cause] += dt  # type: ignore[assignment]
+        for cause, pos, rot in self.newest:
+            before = self._worst.get(cause, (0.0, 0.0))
+            self._worst[cause] = (
+                float(np.fmax(pos, before[0])),
+                float(np.fmax(rot, before[1])),
+            )
+
+    def summarise(self) -> str:
+        """Say what kept the robot and for how long; empty if nothing did."""
+        told = []
+        for cause, seconds in self._seconds.most_common():
+            worst = describe_distance(*self._worst[cause])
+            most = f", up to {worst}" if worst else ""
+            share = 100.0 * seconds / self._driven if self._driven else 0.0
+            told.append(f"{cause} {seconds:.1f} s ({share:.0f} %{most})")
+        if not told:
+            return ""
+        return (
+            f"not where the hand was for {self._held_back:.1f} of "
+            f"{self._driven:.1f} s: {', '.join(told)}"
+        )
+
+    def _find(self, core: Core) -> Iterator[Shortfall]:
+        motion, target = core.motion, core.motion.following.target
+        if target is None:
+            return
+        q_des, dq_des = motion.q_des, motion.dq_des
+        acting = motion.gate_view[1] & ~_NOT_TOLD
+        several = len(self._arms) > 1
+        for i, (name, arm) in enumerate(self._arms.items()):
+            if motion.driver[i] < 0:
+                continue
+            own = arm.limb.indices
+            pos, rot = float(motion.err_pos[i]), float(motion.err_rot[i])
+            cause = ""
+            if not target.is_asked[i]:
+                pos = rot = float("nan")
+                cause = arm.find_pinned(q_des[own], target.q[own])
+            elif pos >= _SHORT_POS or rot >= _SHORT_ROT:
+                T_asked = pin.SE3(np.array(target.T[i]))
+                cause = arm.find_cause(q_des[own], dq_des[own], T_asked)
+            if cause:
+                yield Shortfall(f"{name}: {cause}" if several else cause, pos, rot)
+        if acting:
+            yield Shortfall(", ".join(list_words(acting)), float("nan"), float("nan"))

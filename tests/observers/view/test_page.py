@@ -1,0 +1,69 @@
+"""A browser shows the arm of a live session moving, and has nothing to complain of."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from browser import find_browser, open_browser
+
+from paprle.ipc.process import WORKSPACE
+
+DEMO = ["leader=autopilot", "follower=piper", "env=mujoco", "session.episodes=30"]
+_SEEN = 40  # of 255, summed over three colours: no light flickers by so much
+
+
+@pytest.fixture
+def demo(tmp_path):
+    """The session of ``make demo``, for as long as a browser needs."""
+    log = (tmp_path / "log.txt").open("w")
+    session = subprocess.Popen(
+        [sys.executable, "run.py", *DEMO, "observers.view.port=18180",
+         f"record.dir={tmp_path / 'OUT'}"],
+        cwd=WORKSPACE, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+    )  # fmt: skip
+    yield session, tmp_path / "log.txt"
+    session.send_signal(signal.SIGINT)
+    session.wait(30)
+    log.close()
+
+
+def wait_for(pattern, path, session, timeout=60.0):
+    end = time.monotonic() + timeout
+    while not (found := re.search(pattern, path.read_text())):
+        assert session.poll() is None, path.read_text()
+        assert time.monotonic() < end, path.read_text()
+        time.sleep(0.1)
+    return found
+
+
+@pytest.mark.process
+@pytest.mark.sim
+@pytest.mark.timeout(240)
+def test_the_page_of_the_demo_shows_the_arm_moving(demo, tmp_path):
+    find_browser()
+    session, log = demo
+    address = wait_for(r"http://127\.0\.0\.1:\d+", log, session)[0]
+    wait_for("ENGAGED", log, session)
+
+    with open_browser() as page:
+        page.open(address)
+        page.page.get_by_text("ENGAGED").first.wait_for(timeout=60_000)
+        time.sleep(2.0)
+        first = page.shoot(tmp_path / "first.png")
+        time.sleep(2.0)
+        second = page.shoot(tmp_path / "second.png")
+
+    changed = np.abs(first - second).sum(axis=2) > _SEEN
+    height, width = changed.shape
+    middle = changed[height // 5 : 4 * height // 5, width // 4 : 3 * width // 4]
+    assert middle.sum() > 300, "the arm stands still"
+    assert not changed[-height // 10 :].any(), "the floor in front moves"
+    assert page.errors == []
+    assert page.elsewhere == [], "the page asks other machines"
+    assert session.poll() is None

@@ -1,0 +1,114 @@
+"""A page shows the robot, on this machine alone, and nobody waits for it."""
+
+import socket
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from observers.view.config import ViewConfig
+from observers.view.observer import View, find_port
+from paprle.config import resolve
+from paprle.hosts.factories import add_view, list_observers
+from paprle.hosts.plan import make_robot
+from paprle.testing import ObserverContract
+from paprle.testing.views import make_session_view
+
+WORDS = ["leader=autopilot", "follower=piper", "env=kinematic"]
+PIPER = make_robot(resolve(WORDS)).info
+
+
+def wait_until(is_true, timeout=30.0):
+    end = time.monotonic() + timeout
+    while not is_true():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+def is_served(port, host="127.0.0.1"):
+    with socket.socket() as probe:
+        probe.settimeout(1.0)
+        return probe.connect_ex((host, port)) == 0
+
+
+class TestView(ObserverContract):
+    robot = PIPER
+
+    def make_observer(self, clock):
+        return View(ViewConfig(port=find_port(18080)), self.robot, clock)
+
+
+@pytest.fixture
+def view():
+    view = View(ViewConfig(port=find_port(18080)), PIPER, time.monotonic_ns)
+    yield view
+    view.close()
+
+
+def read_port(view):
+    return int(view.notes[0].rsplit(":", 1)[1])
+
+
+def test_open_returns_before_anything_slow_is_loaded(view):
+    began = time.monotonic()
+    view.open()
+
+    assert time.monotonic() - began < 0.2
+    assert view.notes[0].startswith("see the robot at http://127.0.0.1:")
+
+
+def test_the_page_is_on_loopback_and_nowhere_else(view):
+    view.open()
+    port = read_port(view)
+    wait_until(lambda: is_served(port))
+
+    table = Path("/proc/net/tcp").read_text(encoding="ascii")
+    rows = [line.split() for line in table.splitlines()[1:]]
+    listening = [row[1] for row in rows if row[3] == "0A"]
+    own = [at for at in listening if int(at.split(":")[1], 16) == port]
+    assert own == [f"0100007F:{port:04X}"]
+
+
+def test_a_taken_port_is_passed_over():
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        taken = other.getsockname()[1]
+        assert find_port(taken) != taken
+
+
+def test_without_its_packages_the_session_is_told_and_goes_on(view, monkeypatch):
+    monkeypatch.delitem(sys.modules, "observers.view.scene", raising=False)
+    monkeypatch.setitem(sys.modules, "viser", None)
+    view.open()
+    told = []
+    wait_until(lambda: told or told.extend(view.take_warnings()) or told)
+
+    assert "pip install 'paprle[view]'" in told[0]
+    view.observe(make_session_view(PIPER))
+
+
+def test_a_session_with_a_terminal_has_a_page_unless_told_otherwise(monkeypatch):
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+
+    assert "view" in list_observers(add_view(resolve(WORDS)))
+    off = [*WORDS, "session.view=false"]
+    assert "view" not in list_observers(add_view(resolve(off)))
+
+
+def test_a_session_without_a_terminal_has_a_page_when_asked(monkeypatch):
+    monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
+
+    assert "view" not in list_observers(add_view(resolve(WORDS)))
+    asked = resolve([*WORDS, "observers.view.port=9000"])
+    assert list_observers(add_view(asked))["view"].port == 9000
+
+
+def test_a_view_is_copied_and_never_kept(view):
+    q = np.array(PIPER.home)
+    view.observe(make_session_view(PIPER, q=q))
+    q += 1.0
+
+    assert np.array_equal(view._newest.q, PIPER.home)

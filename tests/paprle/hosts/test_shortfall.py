@@ -1,0 +1,99 @@
+"""The operator is told why the robot is not where the hand is."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from lock_step import PIPER
+
+from paprle.contracts.settings import GateSettings
+from paprle.hosts.shortfall import Shortfalls, describe_distance
+
+
+def drive(session, direction, n, speed):
+    """Move the hand and look each fifth of a second; return what was found."""
+    shortfalls, found = Shortfalls(session.robot, GateSettings()), []
+    step = np.asarray(direction) * speed * 0.005
+    for k in range(n):
+        session.T_hand = pin.SE3(
+            session.T_hand.rotation, session.T_hand.translation + step
+        )
+        session.step()
+        if k % 40 == 0:
+            shortfalls.update(session.core)
+            found += shortfalls.newest
+    return shortfalls, found
+
+
+def test_a_reachable_gentle_motion_is_never_short(lock_step):
+    shortfalls, found = drive(lock_step().engage(), (0.0, 1.0, 0.0), 200, 0.1)
+
+    assert found == []
+    assert shortfalls.summarise() == ""
+
+
+def test_a_hand_beyond_the_arm_is_out_of_reach_by_so_much(lock_step):
+    session = lock_step().engage()
+    _, found = drive(session, (1.0, 0.0, 0.0), 800, 0.25)
+    shortfalls, standing = drive(session, (1.0, 0.0, 0.0), 400, 0.0)
+
+    T = session.core.motion.following.target.T[0]
+    limb = PIPER.limbs["arm"]
+    short = np.linalg.norm(T[:3, 3] - limb.fk(limb.take(session.q_cmd)).translation)
+    assert standing[-1].cause == "out of reach"
+    assert standing[-1].pos == pytest.approx(short, rel=0.05)
+    assert str(standing[-1]) == f"out of reach by {short * 100:.0f} cm"
+    assert "out of reach" in shortfalls.summarise()
+    assert {one.cause for one in found} & {"out of reach"}
+
+
+def test_a_turn_beyond_a_joints_limit_names_the_joint(lock_step):
+    session = lock_step().engage()
+    turn = pin.exp3(np.array([0.0, 0.004, 0.0]))
+    shortfalls = Shortfalls(session.robot, GateSettings())
+    for _ in range(700):
+        R = session.T_hand.rotation @ turn
+        session.T_hand = pin.SE3(R, session.T_hand.translation)
+        session.step()
+    session.step(400)
+    shortfalls.update(session.core)
+
+    (one,) = shortfalls.newest
+    joint = one.cause.removesuffix(" at its limit")
+    index = session.robot.joint_names.index(joint)
+    q, info = session.q_cmd[index], session.robot.info
+    assert min(q - info.q_min[index], info.q_max[index] - q) < 0.03
+
+
+def test_a_hand_that_starts_too_fast_meets_acceleration_or_speed(lock_step):
+    session = lock_step().engage()
+    shortfalls = Shortfalls(session.robot, GateSettings())
+    shortfalls.update(session.core)
+    session.move(6, speed=2.0)
+    shortfalls.update(session.core)
+
+    (one,) = shortfalls.newest
+    assert one.cause == "acceleration" or one.cause.endswith("at its top speed")
+
+
+def test_the_summary_counts_time_and_keeps_the_worst(lock_step):
+    session = lock_step().engage()
+    drive(session, (1.0, 0.0, 0.0), 800, 0.25)
+    shortfalls, _ = drive(session, (1.0, 0.0, 0.0), 401, 0.0)
+
+    text = shortfalls.summarise()
+
+    assert "for 2.0 of 2.0 s" in text
+    assert "out of reach 2.0 s (100 %" in text
+
+
+@pytest.mark.parametrize(
+    ("pos", "rot", "said"),
+    [
+        (0.042, 0.0, "42 mm"),
+        (0.314, 0.0, "31 cm"),
+        (0.0, 0.2, "11°"),
+        (float("nan"), float("nan"), ""),
+    ],
+)
+def test_distances_read_as_a_person_says_them(pos, rot, said):
+    assert describe_distance(pos, rot) == said

@@ -1,0 +1,115 @@
+"""What the operator says of episodes: kept, redone, a success, a failure, a task."""
+
+import pytest
+from lock_step import AUTOMATIC
+
+
+def events(session, name):
+    return [event for event in session.events if event["event"] == name]
+
+
+def test_session_ends_after_so_many_kept_episodes_whatever_was_discarded(lock_step):
+    session = lock_step(episodes=2)
+    for key in ("discard", "redo", "next_episode"):
+        session.engage().move(5).press(key).until("WAITING").step(5)
+
+    assert not session.core.end_reason
+    session.engage().move(5).press("next_episode").until("CLOSING")
+    assert session.core.end_reason == "done"
+    assert session.core.episodes.n_kept == 2
+    assert session.core.episodes.fates["discarded"] == 2
+
+
+def test_a_stopped_episode_is_not_a_kept_one(lock_step):
+    session = lock_step(episodes=1).engage().move(5).press("stop", 200)
+    session.engaged = False
+    session.step(5).press("clear").until("WAITING").step(5)
+
+    assert not session.core.end_reason
+    assert session.core.episodes.fates["broken off"] == 1
+    assert events(session, "episode_end")[0]["kept"] is False
+
+
+@pytest.mark.parametrize("verdict", ["success", "failure"])
+def test_a_verdict_ends_the_episode_and_stands_in_its_end(lock_step, verdict):
+    session = lock_step().engage().move(5).press(verdict).until("WAITING")
+
+    end = events(session, "episode_end")[0]
+    assert (end["end_reason"], end["outcome"], end["kept"]) == (verdict, verdict, True)
+
+
+def test_a_verdict_after_the_end_is_told_of_the_last_episode(lock_step):
+    session = lock_step().engage().move(5).press("success").until("WAITING")
+
+    session.press("failure")
+
+    told = events(session, "outcome")[0]
+    assert (told["episode"], told["outcome"]) == (0, "failure")
+    outcomes = session.core.episodes.outcomes
+    assert (outcomes["success"], outcomes["failure"]) == (0, 1)
+
+
+def test_redo_discards_and_waits_for_the_same_number_again(lock_step):
+    session = lock_step(episodes=5).engage().move(5).press("redo").until("WAITING")
+
+    assert events(session, "discard")[0]["reason"] == "redo"
+    assert events(session, "episode_end")[0]["end_reason"] == "redo"
+    assert session.core.episodes.n_kept == 0
+    assert session.step(200).state == "WAITING", "a person presses to move again"
+
+
+def test_a_redo_after_the_end_takes_the_last_episode_back_once(lock_step):
+    session = lock_step().engage().move(5).press("next_episode").until("WAITING")
+
+    session.press("redo").press("redo").press("discard")
+
+    assert len(events(session, "discard")) == 1
+    fates = session.core.episodes.fates
+    assert (fates["kept"], fates["discarded"], fates["redone"]) == (0, 1, 1)
+
+
+def test_a_task_of_its_own_stays_until_an_episode_is_kept(lock_step):
+    session = lock_step()
+    session.core.episodes.task = "stack the cups"
+    for key in ("redo", "next_episode", "next_episode"):
+        session.engage().move(5).press(key).until("WAITING").step(5)
+
+    tasks = [event.get("task") for event in events(session, "episode_begin")]
+    assert tasks == ["stack the cups", "stack the cups", None]
+
+
+def test_a_leader_that_starts_by_itself_leaves_time_to_reset_the_scene(lock_step):
+    session = lock_step(AUTOMATIC, reset_time=2.0, interactive=False)
+    session.start = True
+    session.until("ENGAGED").move(5).press("next_episode").until("WAITING")
+    closed_ns = session.core.episodes.closed_ns
+
+    session.step(20)
+    assert session.state == "WAITING"
+    assert session.core.note == "reset the scene"
+
+    session.until("ENGAGED")
+    assert (session.clock() - closed_ns) * 1e-9 == pytest.approx(2.0, abs=0.1)
+
+
+def test_enter_ends_the_time_to_reset_the_scene(lock_step):
+    session = lock_step(AUTOMATIC, reset_time=60.0)
+    session.start = True
+    session.until("ENGAGED").move(5).press("next_episode").until("WAITING").step(20)
+
+    session.press("engage").step(5)
+
+    assert session.state in {"ALIGNING", "ENGAGED"}
+
+
+def test_no_episode_begins_before_the_last_one_is_closed(lock_step):
+    session = lock_step(AUTOMATIC, episodes=3)
+    session.start = True
+    session.until("ENGAGED").press("next_episode")  # it stands at home: no way to go
+    session.until("ENGAGED").press("next_episode").until("ENGAGED")
+    session.press("next_episode").until("CLOSING")
+
+    names = [event["event"] for event in session.events]
+    steps = [name for name in names if name.startswith("episode_")]
+    assert steps == ["episode_begin", "episode_end"] * 3
+    assert session.core.episodes.n_kept == 3
