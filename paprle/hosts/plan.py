@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from paprle.config import Resolved
+from paprle.config.folders import DATA
 from paprle.config.laws import list_named
 from paprle.contracts.errors import ConfigError, DeviceError, RecordingError
 from paprle.contracts.feedback_settings import FeedbackSettings
@@ -26,7 +27,6 @@ from paprle.haptics.haptics import make_haptics
 from paprle.haptics.stability import find_loop_delay
 from paprle.hosts.factories import list_objects, list_observers, make_leaders
 from paprle.hosts.roles import list_named_ports
-from paprle.ipc.process import WORKSPACE
 from paprle.ipc.records import Layout, make_layout
 from paprle.plugins import find_plugin, load_factory
 from paprle.recording.recorder import check_free_space, estimate_rate
@@ -134,7 +134,7 @@ def make_controller(
 def make_robot(resolved: Resolved) -> RobotModel:
     """Load the robot of the config."""
     return RobotModel.from_settings(
-        resolved.robot, resolved.follower_name, WORKSPACE, resolved.gate.scene
+        resolved.robot, resolved.follower_name, DATA, resolved.gate.scene
     )
 
 
@@ -150,7 +150,7 @@ def make_through(resolved: Resolved) -> RobotModel | None:
     if resolved.through is None:
         return None
     name = str(resolved.retarget.through)
-    return RobotModel.from_settings(resolved.through, name, WORKSPACE)
+    return RobotModel.from_settings(resolved.through, name, DATA)
 
 
 def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:

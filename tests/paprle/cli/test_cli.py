@@ -251,3 +251,34 @@ def _start(args: list[str]) -> subprocess.CompletedProcess[str]:
         timeout=60,
         check=False,
     )
+
+
+def test_list_reads_the_yamls_of_the_site_and_of_the_users_folders(
+    capsys, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("paprle.config.folders.DATA", tmp_path / "root")
+    for folder, name in (("root/configs/site", "labarm"), ("mine", "deskarm")):
+        path = tmp_path / folder / f"follower/{name}.yaml"
+        path.parent.mkdir(parents=True)
+        path.write_text(f"# The {name} by the window.\nurdf: {name}.urdf\nenvs: {{}}\n")
+    monkeypatch.setenv("PAPRLE_CONFIG_PATH", str(tmp_path / "mine"))
+
+    assert main(["list"]) == 0
+
+    out = capsys.readouterr().out
+    assert "  labarm               The labarm by the window" in out
+    assert "  deskarm              The deskarm by the window" in out
+    assert "BROKEN" not in out
+
+
+def test_list_says_which_yaml_cannot_be_read(capsys, tmp_path, monkeypatch):
+    for part in ("follower", "leader"):
+        (tmp_path / part).mkdir()
+        (tmp_path / part / "torn.yaml").write_text("urdf: [")
+    monkeypatch.setenv("PAPRLE_CONFIG_PATH", str(tmp_path))
+
+    assert main(["list"]) == 0
+
+    out = capsys.readouterr().out
+    for part in ("follower", "leader"):
+        assert f"BROKEN: {tmp_path}/{part}/torn.yaml line 1" in out
