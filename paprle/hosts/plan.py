@@ -10,13 +10,19 @@ import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from paprle.config import Resolved
 from paprle.config.folders import DATA
 from paprle.config.laws import list_named
-from paprle.contracts.errors import ConfigError, DeviceError, RecordingError
+from paprle.contracts.errors import (
+    ConfigError,
+    DeviceError,
+    MissingDependency,
+    RecordingError,
+)
 from paprle.contracts.feedback_settings import FeedbackSettings
 from paprle.contracts.leader_group import merge_leaders
 from paprle.contracts.plugin_settings import FollowerSettings
@@ -166,6 +172,7 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
     Raises:
         ConfigError: If they do not fit; lists all problems.
     """
+    _check_solver(resolved)
     robot, through = make_robot(resolved), make_through(resolved)
     leaders = _make_known_leaders(resolved, clock)
     leader = merge_leaders({name: one.info for name, one in leaders.items()})
@@ -195,6 +202,20 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
                 feedback, robot, leader, resolved.retarget, layout, through, name
             )
     return Plan(resolved, robot, leaders, retargeting, layout)
+
+
+def _check_solver(resolved: Resolved) -> None:
+    """Refuse a solver that is not installed.
+
+    Raises:
+        MissingDependency: Says how to install it.
+    """
+    solver = resolved.gate.solver
+    if find_spec(solver) is None:
+        raise MissingDependency(
+            f"gate.solver: expected the package '{solver}', got none; install it with: "
+            f"pip install 'paprle[{solver}]'"
+        )
 
 
 def make_feedback(resolved: Resolved, leader: LeaderInfo) -> FeedbackSettings:

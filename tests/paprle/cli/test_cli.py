@@ -147,7 +147,7 @@ def test_wrong_options_are_refused(capsys, args):
 
 @pytest.mark.parametrize(
     "verb",
-    ["run", "list", "config", "info", "evaluate", "replay", "recover", "export",
+    ["demo", "run", "list", "config", "info", "evaluate", "replay", "recover", "export",
      "new-robot"],
 )  # fmt: skip
 def test_every_verb_has_help_that_teaches(capsys, verb):
@@ -282,3 +282,11 @@ def test_list_says_which_yaml_cannot_be_read(capsys, tmp_path, monkeypatch):
     out = capsys.readouterr().out
     for part in ("follower", "leader"):
         assert f"BROKEN: {tmp_path}/{part}/torn.yaml line 1" in out
+
+
+def test_a_solver_that_is_not_installed_is_refused_with_its_extra(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "osqp", None)
+
+    assert main(["run", *TRIPLE, "gate.solver=osqp", "--dry-run"]) == 2
+
+    assert "pip install 'paprle[osqp]'" in capsys.readouterr().err
