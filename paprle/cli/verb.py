@@ -16,7 +16,8 @@ EXIT_CODES = """\
 exit codes:
   0  done, or ended by the operator
   1  failed
-  2  refused before anything started: a wrong name, key, value, file or pair
+  2  refused before anything moved: a wrong name, key, value, file or pair, or a
+     device that is not there, not well, or may not be driven
   3  the session lost a process or a device
   4  ended in a latched stop
   5  the follower could not align with the leader, or no progress was made

@@ -98,15 +98,20 @@ class Plan:
             return
         rate = estimate_rate(self.layout, self.resolved.session.rate, _GATE_RATE)
         try:
-            check_free_space(Path(record.dir), rate, record.planned_time)
+            there = _find_existing(Path(record.dir))
+            check_free_space(there, rate, record.planned_time)
         except RecordingError as err:
             raise ConfigError(str(err)) from err
+
+    def list_others(self) -> dict[str, dict[str, Any]]:
+        """Return the configs of those who watch and advise, by section and name."""
+        return _list_others(self.resolved)
 
     def describe(self) -> str:
         """Say what will drive what, in a few lines."""
         r = self.resolved
         record = r.record.dir or "nothing (set record.dir=FOLDER)"
-        others = _list_others(r).items()
+        others = self.list_others().items()
         told = [f"\n{what}: {', '.join(sorted(who))}" for what, who in others if who]
         return (
             f"{r.leader_name} → {r.follower_name} in {r.env_name}, "
@@ -275,9 +280,14 @@ def _check_others(resolved: Resolved, robot: RobotModel) -> None:
         raise ConfigError(str(err)) from err
 
 
+def _find_existing(folder: Path) -> Path:
+    """Return the folder, or the nearest one above that is there."""
+    return next(p for p in (folder, *folder.parents) if p.exists())
+
+
 def _check_folder(folder: Path) -> None:
     """Refuse a folder that cannot take recordings; leaves nothing behind."""
-    there = next(p for p in (folder, *folder.parents) if p.exists())
+    there = _find_existing(folder)
     try:
         tempfile.TemporaryFile(dir=there).close()
     except OSError as err:
