@@ -118,6 +118,32 @@ def test_the_wheel_finds_its_robots_and_the_users(unpacked, tmp_path):
     assert "autopilot → piper in kinematic, 100 [Hz]" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("module", "call"),
+    [
+        (
+            "hardware.dynamixel.emulator.config",
+            "read_limb('', 'arm', yaml.safe_load(find_config('puppeteer_piper')"
+            ".read_text())['limbs']['arm'])",
+        ),
+        ("hardware.ros.emulator.description", "load_description('piper', 'ros2')"),
+    ],
+    ids=["dynamixel", "ros"],
+)
+def test_emulators_of_the_wheel_find_their_robots(unpacked, tmp_path, module, call):
+    code = f"import yaml; from {module} import *; import {module} as m; print(m.{call})"
+    code = code.replace("find_config", "m.find_config")
+
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+        env=os.environ | {"PYTHONPATH": str(unpacked)},
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    assert "joint1" in done.stdout
+
+
 @pytest.mark.parametrize("package", ["cameras", "hardware", "leaders"])
 def test_a_foreign_package_of_the_same_name_is_told(unpacked, tmp_path, package):
     site = tmp_path / "site"
