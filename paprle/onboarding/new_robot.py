@@ -87,9 +87,7 @@ class NewRobotReport:
 
     def lines(self) -> list[str]:
         """Return the report as lines of text."""
-        path = self.path.resolve()
-        is_found = path in find_folders().list_all("follower")
-        follower = self.name if is_found else shlex.quote(str(path))
+        follower = _name_follower(self.path)
         return [
             f"wrote {self.path}",
             *self.findings(),
@@ -128,6 +126,7 @@ def write_new_robot(
         covered = cover_meshes(tree, copy)
         used = tree if covered.path is None else read_urdf(copy)
         draft = _draft(used, slug, covered)
+        draft.doubts += _doubt_bodies(covered, _name_follower(path))
         draft.urdf, draft.source = _relative(used.path, path), tree.path.name
         with path.open("x", encoding="utf-8") as file:
             file.write("\n".join(_yaml(draft)) + "\n")
@@ -200,7 +199,7 @@ def _draft(tree: Urdf, name: str, covered: Covered) -> _Draft:
         touching=robot.find_collisions(robot.home),
         unjudged=covered.unjudged,
         held=held,
-        doubts=[*_list_doubts(limbs, dq_max), *_doubt_bodies(covered, name)],
+        doubts=_list_doubts(limbs, dq_max),
     )
 
 
@@ -244,12 +243,19 @@ def _list_doubts(
     return doubts
 
 
-def _doubt_bodies(covered: Covered, name: str) -> list[str]:
+def _name_follower(yaml: Path) -> str:
+    """Return what stands for a YAML in ``follower=…``: its name, or its path."""
+    folders = {folder.path / "follower" for folder in find_folders().folders}
+    is_found = yaml.resolve().parent in {folder.resolve() for folder in folders}
+    return yaml.stem if is_found else shlex.quote(str(yaml.resolve()))
+
+
+def _doubt_bodies(covered: Covered, follower: str) -> list[str]:
     doubts = list(covered.doubts)
     if covered.path is not None:
         doubts.append(
             f"{covered.path.name}: {covered.n_bodies} meshes were enclosed in bodies; "
-            f"`paprle collision follower={name}` shows what they keep apart"
+            f"`paprle collision follower={follower}` shows what they keep apart"
         )
     doubts += [
         f"{a} and {b} may touch, but their bodies are too thick to tell: ignored"
