@@ -6,32 +6,42 @@ OUT ?= demo
 
 .PHONY: demo demo-puppeteer demo-ros2 quick test check fix bench bench-peers cover mutants nightly setup clean
 
-$(VENV)/.ready: pyproject.toml
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+$(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(PIP) --upgrade pip
+
+$(VENV)/.ready: pyproject.toml | $(BIN)/python
+	$(PIP) -e '.[dev]'
+	@touch $@
+
+# $(call needs,a+b): the extras that a demo shows; the test kit has them all
+needs = $(if $(wildcard $(VENV)/.ready),$(VENV)/.ready,$(VENV)/.has-$(1))
+comma := ,
+
+$(VENV)/.has-%: pyproject.toml | $(BIN)/python
+	$(PIP) -e '.[$(subst +,$(comma),$*)]'
 	@touch $@
 
 setup: $(VENV)/.ready  ## make the virtual environment, and compile what sessions run
 	$(BIN)/python -m paprle.hosts.warm
 
-demo: $(VENV)/.ready  ## one lap of the autopilot on a simulated PiPER, then a report
+demo: $(call needs,mujoco+report+view)  ## one lap of a simulated PiPER, then a report
 	@rm -rf $(OUT)
-	$(BIN)/python run.py leader=autopilot follower=piper env=mujoco \
-		session.episodes=1 record.dir=$(OUT) observers.view.port=8080
-	$(BIN)/paprle evaluate $(OUT)/episode_000000.mcap
+	$(BIN)/paprle demo record.dir=$(OUT) observers.view.port=8080
 
 HAND := motion=grasp_all:30,sines:20,end:30
 WITH_EMULATORS := $(BIN)/python demos/with_emulators.py
 
-demo-puppeteer: $(VENV)/.ready  ## emulated servos in an emulated hand drive two arms
+demo-puppeteer: $(call needs,mujoco+report+puppeteer)  ## emulated servos in an emulated hand drive two arms
 	@rm -rf $(OUT)
 	$(WITH_EMULATORS) dynamixel leader=puppeteer_papras_7dof_2arm $(HAND) -- \
 		leader=puppeteer follower=papras_7dof_2arm env=mujoco \
 		session.episodes=1 record.dir=$(OUT)
 	$(BIN)/paprle evaluate $(OUT)/episode_000000.mcap
 
-demo-ros2: $(VENV)/.ready  ## an emulated hand, and a robot behind ROS 2
+demo-ros2: $(call needs,report+puppeteer+dds)  ## an emulated hand, and a robot behind ROS 2
 	@rm -rf $(OUT)
 	$(WITH_EMULATORS) dynamixel leader=puppeteer_piper $(HAND) \
 		+ ros robot=piper transport=dds interface=loopback -- \

@@ -1,1 +1,4 @@
 """Cameras: what gives images, one folder each."""
+
+DISTRIBUTION = "paprle"
+"""Whose package this is: others may bring one of the same name."""

@@ -1,1 +1,4 @@
 """Followers: one folder a kind of world a robot lives in."""
+
+DISTRIBUTION = "paprle"
+"""Whose package this is: others may bring one of the same name."""

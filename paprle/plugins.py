@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, entry_points, packages_distributions
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -57,7 +57,8 @@ def find_plugin(kind: Kind, name: str) -> PluginSpec:
     """
     if is_name(name) and name in _local_names(kind):
         module, attribute = f"{KINDS[kind].folder}.{name}", "PLUGIN"
-        _check_not_shadowed(KINDS[kind].folder)
+        for package in (KINDS[kind].folder, "hardware"):
+            _check_is_ours(package)
     elif name in (entries := _entries(kind)):
         module, attribute = entries[name].module, entries[name].attr or "PLUGIN"
     else:
@@ -160,13 +161,23 @@ def _entries(kind: Kind) -> dict[str, EntryPoint]:
     return {entry.name: entry for entry in found if is_name(entry.name)}
 
 
-def _check_not_shadowed(package: str) -> None:
-    """Refuse a package of our name that stands elsewhere on the import path.
+def _check_is_ours(package: str) -> None:
+    """Refuse a package of our name that another distribution brought.
+
+    It may stand elsewhere on the import path, or have been installed over ours.
 
     Raises:
-        PluginBroken: If the package is not the one beside ``paprle``.
+        PluginBroken: If the package is not the one that belongs to ``paprle``.
     """
-    places = list(import_module(package).__path__)
-    if Path(places[0]).resolve() != WORKSPACE / package:
-        msg = f"package '{package}': expected {WORKSPACE / package}, got {places[0]}"
+    module = import_module(package)
+    place = Path(next(iter(module.__path__))).resolve()
+    if place != WORKSPACE / package:
+        msg = f"package '{package}': expected {WORKSPACE / package}, got {place}"
         raise PluginBroken(f"{msg}; another package of that name shadows it")
+    if getattr(module, "DISTRIBUTION", "") != "paprle":
+        found = set(packages_distributions().get(package, ())) - {"paprle"}
+        who = " or ".join(sorted(found)) or "nobody knows whom"
+        raise PluginBroken(
+            f"package '{package}': expected paprle's, got that of {who} in {place}; "
+            "one environment cannot hold both: install paprle into one of its own"
+        )

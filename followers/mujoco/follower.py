@@ -9,7 +9,7 @@ import numpy as np
 
 from followers.mujoco.config import MujocoConfig
 from followers.mujoco.scene import make_mechanism, make_options
-from followers.mujoco.view import View
+from followers.mujoco.view import View, check_display
 from hardware.mujoco.model import Indices, SimModel, build_model
 from hardware.mujoco.robot import LAG, set_home
 from paprle.contracts.errors import CommandError, DeviceError
@@ -41,6 +41,15 @@ class MujocoFollower(Follower):
         missing = np.full((len(config.objects), 7), np.nan)
         self._no_objects = readonly(missing) if config.objects else None
         self._fault = "expected an open follower, got a closed one; call open() first"
+
+    def find_obstacles(self) -> tuple[str, ...]:
+        """Say that there is no screen for a view."""
+        try:
+            if self.config.viewer:
+                check_display()
+        except DeviceError as err:
+            return (str(err),)
+        return ()
 
     def open(self) -> FollowerInfo:
         """Build the model and stand at home.

@@ -8,7 +8,7 @@ import numpy as np
 
 from followers.piper.arm import N_ARM, PiperArm
 from followers.piper.config import PiperConfig
-from hardware.piper.bus import BusError
+from hardware.piper.bus import BusError, find_obstacle
 from paprle.contracts.errors import CommandError, DeviceError
 from paprle.contracts.plugins import Clock, Follower
 from paprle.contracts.types import (
@@ -36,6 +36,21 @@ class PiperFollower(Follower):
     def goes_on_unattended(self) -> bool:
         """An arm goes to its last target and stays there, whoever has died."""
         return True
+
+    def find_obstacles(self) -> tuple[str, ...]:
+        """Say which channels are not there, or down."""
+        try:
+            channels = self._list_channels()
+        except DeviceError as err:
+            return (str(err),)
+        interface = self.config.interface
+        found = (find_obstacle(interface, channel) for channel in channels)
+        return tuple(f"env 'can': {text}" for text in found if text)
+
+    @property
+    def unchecked(self) -> str:
+        """Arms say something of themselves once their channels are open."""
+        return "whether the arms answer and are well"
 
     def open(self) -> FollowerInfo:
         """Find the arms and give them power; nothing moves.

@@ -41,6 +41,11 @@ class RosFollower(Follower):
         commands = filter(None, self.config.commands.values())
         return any(command.kind != "trajectory" for command in commands)
 
+    @property
+    def unchecked(self) -> str:
+        """Robots of ROS are seen once its graph is joined."""
+        return "whether the robot is in the graph, and nobody else commands it"
+
     def open(self) -> FollowerInfo:
         """Join the graph, find the robot, and command nothing yet.
 

@@ -167,6 +167,15 @@ def find_latency_problem(path: str, latency: int | None) -> str | None:
     )
 
 
+def find_obstacle(path: str) -> str:
+    """Return why a port cannot be opened, as far as that shows from outside."""
+    if not Path(path).exists():
+        return _explain(path, FileNotFoundError(errno.ENOENT, path))
+    if not os.access(path, os.R_OK | os.W_OK):
+        return _explain(path, PermissionError(errno.EACCES, path))
+    return ""
+
+
 def _explain(path: str, err: Exception) -> str:
     """Say why a port does not open, and what to do."""
     where, number = f"port '{path}'", getattr(err, "errno", None)

@@ -307,6 +307,21 @@ class PiperBus:
             self._firmware += bytes(said.firmware_data)
 
 
+def find_obstacle(interface: str, channel: str) -> str:
+    """Return why a channel cannot be opened, as far as that shows from outside."""
+    if interface == "socketcan":
+        try:
+            _check_socketcan(channel)
+        except BusError as err:
+            return str(err)
+    elif not Path(channel).exists():
+        return (
+            f"{interface} '{channel}': expected a port at this path, got none; plug in "
+            "the adapter, or set env.channel"
+        )
+    return ""
+
+
 def _check_socketcan(channel: str) -> None:
     """Look at the network interface, since the SDK says nothing of it."""
     folder = Path("/sys/class/net") / channel

@@ -30,6 +30,7 @@ from paprle.contracts.types import (
 
 _LOG = logging.getLogger(__name__)
 _LIMB = "hand"
+_STANDARD_INPUT = 0  # what the session passes keys on to
 _CHUNK = 4096  # [bytes] chosen: more than anybody types in a period
 
 
@@ -58,6 +59,12 @@ class Keyboard(Leader):
     def notes(self) -> tuple[str, ...]:
         """What the keys do."""
         return (f"keyboard: {HELP}",)
+
+    def find_obstacles(self) -> tuple[str, ...]:
+        """Say that the session has no terminal to pass keys on from."""
+        if self.config.fd != _STANDARD_INPUT or os.isatty(_STANDARD_INPUT):
+            return ()
+        return (str(self._nobody("a session that was not started from one")),)
 
     def open(self) -> None:
         """Start from the identity; keys typed before are forgotten.

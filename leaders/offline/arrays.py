@@ -15,6 +15,7 @@ import numpy.typing as npt
 from leaders.offline.config import OfflineConfig
 from leaders.offline.text import Limb
 from leaders.offline.track import Rows
+from leaders.offline.units import scale_rows
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.types import Vec
 
@@ -117,7 +118,7 @@ class _Arrays:
         lengths = {len(x) for x in (t, first, quat_xyzw, rows.opening) if x is not None}
         if len(lengths) != 1:
             raise self._error("arrays of the same length")
-        return Limb(rows, Counter(), len(t))
+        return Limb(scale_rows(rows, self._config.units), Counter(), len(t))
 
     def _stamps(self, n: int) -> Vec:
         t = self._numbers("time", 1)

@@ -84,7 +84,7 @@ def _read_limb(bag: Bag, topic: str, joy: _Joy | None, config: OfflineConfig) ->
         is_held = joy.is_held(stamps)
         counts["rows without the dead-man left out"] = int((~is_held).sum())
         rows = rows.take(is_held)
-    return Limb(rows, counts, n)
+    return Limb(rows, counts, n, has_pauses=joy is not None)
 
 
 def _read_joints(

@@ -23,6 +23,9 @@ _NORM_EXACT = 1e-3  # chosen: what four printed decimals do to a unit quaternion
 _LARGEST = 1e6  # [m] or [rad] chosen: beyond it a number is garbage
 _LAST_STAMP = 1e12  # [s] chosen: Unix time in [s] passes, in [ms] or [ns] it does not
 
+MOST_ROWS, MOST_TIME = 0.2, 0.1  # chosen: more is another motion
+_DUPLICATES = "duplicate stamps"
+
 Mask = npt.NDArray[np.bool_]
 
 
@@ -49,7 +52,7 @@ def clean(rows: Rows, max_gap: float) -> tuple[Rows, Mask, Counter[str]]:
         rows = replace(rows, opening=clipped)
     if len(rows.t):
         is_new = np.concatenate([[True], np.diff(rows.t) != 0])
-        rows = _drop(rows, is_new, counts, "duplicate stamps")
+        rows = _drop(rows, is_new, counts, _DUPLICATES)
         rows = _drop(
             rows, _is_in_order(rows.t), counts, "rows with stamps out of order"
         )
@@ -58,6 +61,25 @@ def clean(rows: Rows, max_gap: float) -> tuple[Rows, Mask, Counter[str]]:
     counts[f"gaps above {max_gap:g} s"] += int(gaps.sum())
     counts[f"jumps above {HAND_SPEED:g} m/s"] += int((jumps & ~gaps).sum())
     return rows, gaps | jumps, counts
+
+
+def find_loss(
+    rows: Rows, breaks: Mask, counts: Counter[str], n_lines: int
+) -> tuple[float, float]:
+    """Return which share of a file's rows and of its time will not be played.
+
+    A stamp that comes again is no loss: the row before says the same.
+
+    Args:
+        rows: Rows as ``clean`` returned them.
+        breaks: Where nothing is known behind a row.
+        counts: What was done to lines and rows.
+        n_lines: Lines of data in the file.
+    """
+    n_lost = sum(n for what, n in counts.items() if what.endswith("dropped"))
+    n_lost -= counts[f"{_DUPLICATES} dropped"]
+    lost = float(np.diff(rows.t)[breaks].sum())
+    return n_lost / max(n_lines, 1), lost / float(rows.t[-1] - rows.t[0])
 
 
 def _drop(rows: Rows, keep: Mask, counts: Counter[str], what: str) -> Rows:

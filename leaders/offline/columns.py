@@ -1,26 +1,37 @@
-"""Which columns of a table make up a limb, found by their names."""
+"""Which columns of a table make up a limb, as the config says or by usual names."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from leaders.offline.config import OfflineConfig
-from paprle.contracts.errors import ConfigError
+from leaders.offline.units import ANGLE, LENGTH, TIME, split_unit
+from paprle.contracts.errors import ConfigError, suggest
 
 _STAMPS = ("capture_timestamp", "timestamp", "time", "t")
 _OPENINGS = ("opening", "gripper")
-ARBOT = tuple(f"target_pos_{a}" for a in "xyz") + tuple(
-    f"target_orient_{a}" for a in "xyzw"
+_ARBOT, _EUROC = "target_pos_{}", "p_rs_r_{}"
+_POSES = {  # name of a position's column → name of a quaternion's
+    _ARBOT: "target_orient_{}",
+    "{}": "q{}",
+    "t{}": "q{}",
+    _EUROC: "q_rs_{}",
+}
+_POSE_NAMES = {
+    name.format(axis)
+    for position, quat in _POSES.items()
+    for name, axes in ((position, "xyz"), (quat, "xyzw"))
+    for axis in axes
+}
+_ANGLES = {"roll", "pitch", "yaw", "rx", "ry", "rz", "alpha", "beta", "gamma"}
+_EXAMPLE = (
+    "name them: leader.columns.position=[x,y,z] leader.columns.euler=[roll,pitch,yaw] "
+    "leader.columns.euler_order=xyz_extrinsic (or quat_xyzw, or position alone)"
 )
-_POSES = (
-    ARBOT,
-    ("x", "y", "z", "qx", "qy", "qz", "qw"),
-    ("tx", "ty", "tz", "qx", "qy", "qz", "qw"),
-)
-_POSE_NAMES = {name for pose in _POSES for name in pose}
-TUM = ("t", *_POSES[2])
+TUM = ("t", "tx", "ty", "tz", "qx", "qy", "qz", "qw")
+TUM_WXYZ = ("t", "tx", "ty", "tz", "qw", "qx", "qy", "qz")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,24 +40,32 @@ class Columns:
 
     Attributes:
         stamp: Index of the stamp; None where the period is configured.
-        pose: Indices of x, y, z, qx, qy, qz, qw; empty for joints.
+        position: Indices of x, y, z; empty for joints.
+        quat_xyzw: Indices of the orientation; empty without, or with angles.
+        euler: Indices of the angles, in their order; mostly empty.
         joints: Indices of the joints; empty for poses.
         joint_names: Their names.
         opening: Index of the gripper opening, if there is one.
         is_absolute: Poses are meant in the follower's base as they are.
+        scale: What a column is multiplied with, by its index; mostly empty.
+        told: Which columns were taken for what, where that is not plain to see.
     """
 
     stamp: int | None
-    pose: tuple[int, ...] = ()
+    position: tuple[int, ...] = ()
+    quat_xyzw: tuple[int, ...] = ()
+    euler: tuple[int, ...] = ()
     joints: tuple[int, ...] = ()
     joint_names: tuple[str, ...] = ()
     opening: int | None = None
     is_absolute: bool = False
+    scale: Mapping[int, float] = field(default_factory=dict)
+    told: str = ""
 
     def used(self) -> tuple[int, ...]:
         """Return the indices of all these columns."""
         single = tuple(i for i in (self.stamp, self.opening) if i is not None)
-        return single + self.pose + self.joints
+        return single + self.position + self.quat_xyzw + self.euler + self.joints
 
 
 def find_columns(
@@ -66,60 +85,187 @@ def find_columns(
     Raises:
         ConfigError: If stamps, poses or joints are missing.
     """
-    index = {_strip(name, prefix).lower(): i for i, name in _of(header, prefix)}
-    shared = {name.lower(): i for i, name in enumerate(header)}
-    stamp = next(
-        (own[name] for own in (index, shared) for name in _STAMPS if name in own), None
-    )
-    if stamp is None and config.dt is None:
-        raise ConfigError(
-            f"{path}: expected a column of stamps named {' or '.join(_STAMPS)}, got "
-            f"{shown(header)}; name it so, or set leader.dt"
-        )
-    opening = next((index[name] for name in _OPENINGS if name in index), None)
-    pose = next((p for p in _POSES if not config.joints and set(p) <= set(index)), None)
-    if pose is not None:
+    return _Finder(path, header, prefix, config).find()
+
+
+class _Finder:
+    """Finds the columns of one limb."""
+
+    def __init__(
+        self, path: Path, header: tuple[str, ...], prefix: str, config: OfflineConfig
+    ) -> None:
+        self._path = path
+        self._header = header
+        self._prefix = prefix
+        self._config = config
+        self._given = config.columns
+        plain = [split_unit(name) for name in header]
+        self._names = [name for name, _ in plain]
+        self._units = [unit for _, unit in plain]
+        own = [(i, _strip(self._names[i], prefix)) for i, _ in _of(header, prefix)]
+        self._index = {name.lower(): i for i, name in own}
+        self._shared = {name.lower(): i for i, name in enumerate(self._names)}
+        self._named = {
+            role for role in ("time", "position", "euler") if getattr(self._given, role)
+        }
+        self._scale: dict[int, float] = {}
+        self._told: list[str] = []
+
+    def find(self) -> Columns:
+        stamp = self._find_stamp()
+        opening = self._find_opening()
+        family = self._find_family()
+        if self._given.position or family is not None:
+            return self._find_pose(stamp, opening, family)
+        joints = self._find_joints({stamp, opening})
+        self._use(joints, "joints", ANGLE, self._config.units.angle)
         return Columns(
             stamp=stamp,
-            pose=tuple(index[name] for name in pose),
+            joints=joints,
+            joint_names=tuple(self._names[i] for i in joints),
             opening=opening,
-            is_absolute=pose is ARBOT,
+            scale=self._scale,
+            told=self._tell(),
         )
-    joints = _joints(path, header, prefix, config, {stamp, opening})
-    return Columns(
-        stamp=stamp,
-        joints=joints,
-        joint_names=tuple(header[i] for i in joints),
-        opening=opening,
-    )
 
+    def _find_stamp(self) -> int | None:
+        given = self._given.time
+        if given is not None:
+            stamp: int | None = self._take("time", (given,), self._shared)[0]
+        else:
+            places = (self._index, self._shared)
+            names = (own[n] for own in places for n in _STAMPS if n in own)
+            stamp = next(names, None)
+        if stamp is None:
+            if self._config.dt is None:
+                raise ConfigError(
+                    f"{self._path}: expected a column of stamps named "
+                    f"{' or '.join(_STAMPS)}, got {shown(self._header)}; name it "
+                    "(leader.columns.time=…), or set leader.dt"
+                )
+            return None
+        self._use((stamp,), "time", TIME, self._config.units.time)
+        return stamp
 
-def _joints(
-    path: Path,
-    header: tuple[str, ...],
-    prefix: str,
-    config: OfflineConfig,
-    others: set[int | None],
-) -> tuple[int, ...]:
-    """Return the columns that are joints: those configured, else all that are left."""
-    own = [i for i, name in _of(header, prefix) if i not in others and name]
-    if not config.joints:
-        half = [
-            header[i] for i in own if _strip(header[i], prefix).lower() in _POSE_NAMES
-        ]
-        if half or not own:
+    def _find_opening(self) -> int | None:
+        if self._given.opening is not None:
+            return self._take("opening", (self._given.opening,))[0]
+        return next((self._index[n] for n in _OPENINGS if n in self._index), None)
+
+    def _find_family(self) -> str | None:
+        """Return the usual names of a whole pose, if that is what there is."""
+        if self._config.joints:
+            return None
+        turn = self._given.quat_xyzw or self._given.quat_wxyz or self._given.euler
+        for position, quat in _POSES.items():
+            wanted = {position.format(a) for a in "xyz"}
+            wanted |= set() if turn else {quat.format(a) for a in "xyzw"}
+            if wanted <= set(self._index):
+                return position
+        return None
+
+    def _find_pose(
+        self, stamp: int | None, opening: int | None, family: str | None
+    ) -> Columns:
+        given, usual = self._given, family or "{}"
+        names = given.position or tuple(usual.format(a) for a in "xyz")
+        position = self._take("position", names)
+        self._use(position, "position", LENGTH, self._config.units.length)
+        quat, euler = self._find_turn(family)
+        if family == _EUROC and stamp is not None and stamp not in self._scale:
+            self._use((stamp,), "time", TIME, "ns")
+        return Columns(
+            stamp=stamp,
+            position=position,
+            quat_xyzw=quat,
+            euler=euler,
+            opening=opening,
+            is_absolute=family == _ARBOT,
+            scale=self._scale,
+            told=self._tell(),
+        )
+
+    def _find_turn(self, family: str | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the columns of a quaternion and of angles; neither may be there."""
+        given = self._given
+        if given.euler:
+            euler = self._take("euler", given.euler)
+            what = f"euler ({given.euler_order})"
+            self._use(euler, what, ANGLE, self._config.units.angle)
+            return (), euler
+        if given.quat_wxyz:
+            w, *xyz = self._take("quat_wxyz", given.quat_wxyz)
+            return (*xyz, w), ()
+        if given.quat_xyzw:
+            return self._take("quat_xyzw", given.quat_xyzw), ()
+        if family is not None:
+            quat = _POSES[family]
+            return tuple(self._index[quat.format(a)] for a in "xyzw"), ()
+        self._told.append("no orientation, which stays as it is")
+        return (), ()
+
+    def _find_joints(self, others: set[int | None]) -> tuple[int, ...]:
+        """Return the columns that are joints: configured, else all that are left."""
+        pairs = _of(self._header, self._prefix)
+        own = [i for i, name in pairs if i not in others and name]
+        header = shown(self._header)
+        if not self._config.joints:
+            names = {_strip(self._names[i], self._prefix).lower() for i in own}
+            if names & (_POSE_NAMES | _ANGLES) or not own:
+                raise ConfigError(
+                    f"{self._path}: expected a pose (x … qw, ARBot's or EuRoC's names) "
+                    f"or joints{f' of limb {self._prefix!r}' if self._prefix else ''}, "
+                    f"got {header}; {_EXAMPLE}; or the joints with leader.joints"
+                )
+            return tuple(own)
+        missing = [name for name in self._config.joints if name not in self._names]
+        if missing:
             raise ConfigError(
-                f"{path}: expected a pose ({', '.join(ARBOT)}; or x … qw) or joints"
-                f"{f' of limb {prefix!r}' if prefix else ''}, got {shown(header)}; "
-                "rename the columns, or name the joints with leader.joints"
+                f"{self._path}: expected columns {missing} of leader.joints, got "
+                f"{header}"
             )
-        return tuple(own)
-    missing = [name for name in config.joints if name not in header]
-    if missing:
-        raise ConfigError(
-            f"{path}: expected columns {missing} of leader.joints, got {shown(header)}"
-        )
-    return tuple(i for i in map(header.index, config.joints) if i in own)
+        return tuple(i for i in map(self._names.index, self._config.joints) if i in own)
+
+    def _take(
+        self,
+        role: str,
+        names: Iterable[str],
+        index: Mapping[str, int] | None = None,
+    ) -> tuple[int, ...]:
+        """Return the columns that the config names for a role."""
+        found = []
+        for name in names:
+            plain = split_unit(name)[0].lower()
+            place = (index or self._index).get(plain)
+            if place is None:
+                raise ConfigError(
+                    f"{self._path}: expected the column '{name}' of "
+                    f"leader.columns.{role}, got none; "
+                    f"{suggest(name, [n for n in self._names if n], 'columns')}"
+                )
+            found.append(place)
+        return tuple(found)
+
+    def _use(
+        self,
+        columns: tuple[int, ...],
+        what: str,
+        units: Mapping[str, float],
+        given: str | None,
+    ) -> None:
+        """Take the unit of columns: as given, else as the header says."""
+        said = [given or self._units[i] for i in columns]
+        for i, unit in zip(columns, said, strict=True):
+            if units.get(unit, 1.0) != 1.0:
+                self._scale[i] = units[unit]
+        written = dict.fromkeys(unit for unit in said if unit in units)
+        names = " ".join(f"'{self._header[i]}'" for i in columns)
+        if written or what.partition(" ")[0] in self._named:
+            unit = f" in [{', '.join(written)}]" if written else ""
+            self._told.append(f"{what} from {names}{unit}")
+
+    def _tell(self) -> str:
+        return ", ".join(self._told)
 
 
 def _of(header: tuple[str, ...], prefix: str) -> Iterable[tuple[int, str]]:
@@ -136,6 +282,7 @@ def _strip(name: str, prefix: str) -> str:
     return name
 
 
-def shown(header: tuple[str, ...]) -> str:
-    """Return the header for a message, at most 200 characters of it."""
-    return "'" + ", ".join(header)[:200] + "'"
+def shown(header: tuple[str, ...], n_letters: int = 200) -> str:
+    """Return the header for a message, at most so many characters of it."""
+    text = ", ".join(header)[:n_letters]
+    return "'" + "".join(c if c.isprintable() else "?" for c in text) + "'"

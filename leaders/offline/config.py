@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
@@ -30,6 +31,75 @@ class KeySettings:
     pose_wxyz: Annotated[
         str | None,
         doc("Positions and orientations, shape (n, 7), w of the four first."),
+    ] = None
+
+
+Delimiter = Literal["auto", "comma", "semicolon", "tab", "space", "bar"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ColumnSettings:
+    """Which column of a table holds what; usual names are found without being told."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    delimiter: Annotated[
+        Delimiter, doc("What stands between columns; auto: found.")
+    ] = "auto"
+    names: Annotated[
+        tuple[str, ...], doc("Names of all columns, in a file without a header line.")
+    ] = ()
+    time: Annotated[str | None, doc("Stamps.")] = None
+    position: Annotated[
+        tuple[str, ...], doc("x, y, z; without an orientation it stays as it is.")
+    ] = ()
+    quat_xyzw: Annotated[tuple[str, ...], doc("Orientation, w last.")] = ()
+    quat_wxyz: Annotated[tuple[str, ...], doc("Orientation, w first.")] = ()
+    euler: Annotated[
+        tuple[str, ...], doc("Orientation as three angles, in the order of the turns.")
+    ] = ()
+    euler_order: Annotated[
+        str | None,
+        doc(
+            "Axes of the three turns, and whether they stand still: xyz_extrinsic "
+            "(roll, pitch, yaw), or turn along: zyx_intrinsic (yaw, pitch, roll)."
+        ),
+    ] = None
+    opening: Annotated[str | None, doc("Gripper opening 0 … 1.")] = None
+
+    def __post_init__(self) -> None:
+        lengths = {"position": 3, "quat_xyzw": 4, "quat_wxyz": 4, "euler": 3}
+        for role, n in lengths.items():
+            if len(getattr(self, role)) not in {0, n}:
+                raise ValueError(f"{n} columns in '{role}'")
+        if sum(map(bool, (self.quat_xyzw, self.quat_wxyz, self.euler))) > 1:
+            raise ValueError("one of 'quat_xyzw', 'quat_wxyz' and 'euler'")
+        if bool(self.euler) != (self.euler_order is not None):
+            raise ValueError("both or none of 'euler' and 'euler_order'")
+        if self.euler_order is not None and not _ORDER.fullmatch(self.euler_order):
+            raise ValueError(
+                "an 'euler_order' such as xyz_extrinsic, zyx_intrinsic, zyz_intrinsic"
+            )
+
+
+_ORDER = re.compile(r"(?!(.)\1|.(.)\2)[xyz]{3}_(extrinsic|intrinsic)")
+"""Three axes, none of them twice in a row."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UnitSettings:
+    """Units of a table or an NPZ; a header's ``x [mm]`` is read without being told."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    time: Annotated[
+        Literal["s", "ms", "us", "ns"] | None, doc("Of stamps; absent: s.")
+    ] = None
+    length: Annotated[
+        Literal["m", "cm", "mm"] | None, doc("Of positions; absent: m.")
+    ] = None
+    angle: Annotated[
+        Literal["rad", "deg"] | None, doc("Of angles and joints; absent: rad.")
     ] = None
 
 
@@ -93,6 +163,12 @@ class OfflineConfig:
     keys: Annotated[KeySettings, doc("Which array of an NPZ holds what.")] = field(
         default_factory=KeySettings
     )
+    columns: Annotated[ColumnSettings, doc("Which column of a CSV holds what.")] = (
+        field(default_factory=ColumnSettings)
+    )
+    units: Annotated[UnitSettings, doc("Units of a CSV or an NPZ.")] = field(
+        default_factory=UnitSettings
+    )
     bag: Annotated[BagSettings, doc("Which topics of a bag hold what.")] = field(
         default_factory=BagSettings
     )
@@ -111,6 +187,10 @@ class OfflineConfig:
     loop: Annotated[
         int | None, Ge(0), doc("Plays, one an episode; 0: endless; absent: one.")
     ] = None
+    allow_loss: Annotated[
+        bool,
+        doc("Play a file that loses more than 20 % of its rows or 10 % of its time."),
+    ] = False
     max_gap: Annotated[
         float,
         Gt(0),

@@ -51,7 +51,12 @@ def read_episode(path: Path) -> dict[str, Limb]:
         else:
             rows = Rows(t=t, p=pose[:, :3], quat_xyzw=pose[:, 3:], opening=opening)
         limbs[name] = Limb(
-            rows, counts, len(t), info.is_absolute, str(episode.robot["name"])
+            rows,
+            counts,
+            len(t),
+            info.is_absolute,
+            str(episode.robot["name"]),
+            has_pauses=True,
         )
     return limbs
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from leaders.offline.arrays import read_npz
-from leaders.offline.checks import clean
+from leaders.offline.checks import MOST_ROWS, MOST_TIME, clean, find_loss
 from leaders.offline.config import OfflineConfig
 from leaders.offline.text import Limb, read_text
 from leaders.offline.track import Track
@@ -58,9 +58,16 @@ def load_motion(config: OfflineConfig) -> Motion:
             if len(rows.t) < 2:
                 raise DeviceError(
                     f"{path}: expected rows of motion closer than {config.max_gap:g} s "
-                    f"to each other, got none for limb '{name}' ({notes[-1]}); stamps "
-                    "are in [s], leader.max_gap bridges longer gaps"
+                    f"to each other, got none for limb '{name}' ({notes[-1]}); "
+                    f"{_say_units(limb, config)}, leader.max_gap bridges longer gaps"
                 )
+            _check_frame(path, limb, config)
+            if not config.allow_loss:
+                loss = find_loss(rows, breaks, limb.counts + counts, limb.n_lines)
+                _check_loss(
+                    path, limb, loss, f"{notes[-1]}; {_say_units(limb, config)}"
+                )
+            notes += [f"{what}: {limb.told}"] if limb.told else []
             limbs[name] = limb
             tracks[name] = (rows, breaks)
             periods.append(float(np.median(np.diff(rows.t))))
@@ -82,6 +89,32 @@ def load_motion(config: OfflineConfig) -> Motion:
         is_absolute=all(limb.is_absolute for limb in limbs.values()),
         period=max(periods),
         robot=_find_robot(limbs.values()),
+    )
+
+
+def _say_units(limb: Limb, config: OfflineConfig) -> str:
+    units = config.units
+    lengths = "" if limb.rows.p is None else f", positions in [{units.length or 'm'}]"
+    return f"stamps are in [{units.time or 's'}]{lengths} (leader.units)"
+
+
+def _check_frame(path: Path, limb: Limb, config: OfflineConfig) -> None:
+    if config.frame == "absolute" and not limb.has_orientation:
+        raise ConfigError(
+            f"{path}: expected an orientation for leader.frame=absolute, got positions "
+            "alone; name its columns (leader.columns), or leader.frame=relative"
+        )
+
+
+def _check_loss(path: Path, limb: Limb, loss: tuple[float, float], why: str) -> None:
+    """Refuse a file that is mostly something else than the motion in it."""
+    rows, time = loss
+    if rows <= MOST_ROWS and (time <= MOST_TIME or limb.has_pauses):
+        return
+    raise ConfigError(
+        f"{path}: expected at most {MOST_ROWS:.0%} of the rows and {MOST_TIME:.0%} of "
+        f"the time to be lost, got {rows:.0%} and {time:.0%} ({why}); mend the file, "
+        "or play what is left with leader.allow_loss=true"
     )
 
 

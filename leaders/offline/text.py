@@ -1,9 +1,8 @@
-"""Reads motion from text: CSV with named columns, and TUM trajectories.
-
-Every line stands for itself, so that garbage in one costs that line and no other.
+"""Reads motion from text: CSV with named columns, and trajectories without a header.
 
 References:
     ARBot log CSV: requirements A23. TUM: ``t tx ty tz qx qy qz qw``, '#' comments.
+    EuRoC: ``#timestamp, p_RS_R_x [m], … q_RS_w [], …``, stamps in [ns].
 """
 
 from __future__ import annotations
@@ -14,10 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from leaders.offline.columns import TUM, Columns, find_columns
+from leaders.offline.columns import Columns, find_columns
 from leaders.offline.config import OfflineConfig
+from leaders.offline.tables import Table, find_table
 from leaders.offline.track import Rows
-from paprle.contracts.errors import ConfigError, DeviceError
+from leaders.offline.units import compute_quat_xyzw
+from paprle.contracts.errors import DeviceError
 from paprle.contracts.types import Vec
 
 _LARGEST_FILE = 128 * 2**20  # [bytes] chosen: 3.5 h of ARBot rows at 30 Hz
@@ -33,6 +34,9 @@ class Limb:
         n_lines: Lines of data in the file.
         is_absolute: Poses are meant in the follower's base as they are.
         robot: The robot whose joints these drove; empty where nobody knows.
+        has_orientation: Poses have one; without, it stays as it is.
+        has_pauses: Stretches without rows are what the operator wanted.
+        told: How the file was read, where that is not plain to see.
     """
 
     rows: Rows
@@ -40,6 +44,9 @@ class Limb:
     n_lines: int
     is_absolute: bool = False
     robot: str = ""
+    has_orientation: bool = True
+    has_pauses: bool = False
+    told: str = ""
 
 
 def read_text(path: Path, names: tuple[str, ...], config: OfflineConfig) -> list[Limb]:
@@ -66,115 +73,81 @@ def read_text(path: Path, names: tuple[str, ...], config: OfflineConfig) -> list
         text = path.read_text(encoding="utf-8-sig", errors="replace")
     except OSError as err:
         raise DeviceError(f"{path}: expected a readable file, got {err}") from err
-    is_cut = not text.endswith("\n")
-    lines = [line for line in text.split("\n") if line.strip() and line[0] != "#"]
-    if not lines:
+    table = find_table(path, text, config.columns)
+    if table is None:
         raise DeviceError(f"{path}: expected rows of motion, got an empty file")
-    first = lines[0].split()
-    header: tuple[str, ...]
-    separator: str | None
-    if len(first) == len(TUM) and all(_is_number(word) for word in first):
-        header, separator = TUM, None
-    else:
-        header, separator = _header(path, lines.pop(0)), ","
-    table = _Table(header, separator, lines, is_cut)
+    is_cut = not text.endswith("\n")
     prefixes = [""] if len(names) == 1 and not config.limbs else list(names)
     return [
-        table.limb(find_columns(path, header, prefix, config), config.dt)
+        _read_limb(
+            table, find_columns(path, table.header, prefix, config), config, is_cut
+        )
         for prefix in prefixes
     ]
 
 
-def _header(path: Path, line: str) -> tuple[str, ...]:
-    header = tuple(name.strip().strip('"') for name in line.split(","))
-    if any(_is_number(name) for name in header) or len(header) < 2:
-        raise ConfigError(
-            f"{path}: expected a header line that names the columns (or 8 numbers a "
-            f"line, a TUM trajectory), got '{line.strip()[:60]}'; add the header"
-        )
-    twice = sorted(name for name, n in Counter(header).items() if n > 1 and name)
-    if twice:
-        raise ConfigError(f"{path}: expected each column once, got {twice} twice")
-    return header
+def _read_limb(
+    table: Table, columns: Columns, config: OfflineConfig, is_cut: bool
+) -> Limb:
+    """Return the rows of one limb; lines that cannot be read are counted."""
+    counts: Counter[str] = Counter()
+    used = columns.used()
+    values, kept = [], []
+    for i, line in enumerate(table.lines):
+        row = table.read(table.split(line), used)
+        is_last = i == len(table.lines) - 1
+        if is_last and is_cut and (row is None or _looks_cut(table, used)):
+            counts["truncated last lines dropped"] += 1
+        elif row is None:
+            counts["lines that are not numbers dropped"] += 1
+        else:
+            values.append(row)
+            kept.append(i)
+    numbers = np.array(values, dtype=np.float64).reshape(len(values), len(used))
+    column = {
+        i: values * columns.scale.get(i, 1.0)
+        for i, values in zip(used, numbers.T, strict=True)
+    }
+    t = (
+        np.array(kept) * (config.dt or 0.0)
+        if columns.stamp is None
+        else column[columns.stamp]
+    )
+    rows = _make_rows(columns, column, t, config.columns.euler_order or "")
+    return Limb(
+        rows,
+        counts,
+        len(table.lines),
+        columns.is_absolute,
+        has_orientation=bool(columns.joints or columns.quat_xyzw or columns.euler),
+        told=", ".join(filter(None, (table.told, columns.told))),
+    )
 
 
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
+def _looks_cut(table: Table, used: tuple[int, ...]) -> bool:
+    """Whether the very last number, if it is used, is shorter than all before."""
+    # A complete file may lack the final line end; a number cut in its middle is
+    # still a number, only shorter.
+    n = len(table.header)
+    rows = [words for words in map(table.split, table.lines) if len(words) == n]
+    lengths = [len(words[-1]) for words in rows]
+    return n - 1 in used and lengths[-1] < min(lengths[:-1], default=0)
 
 
-class _Table:
-    """Lines of numbers under a header."""
-
-    def __init__(
-        self,
-        header: tuple[str, ...],
-        separator: str | None,
-        lines: list[str],
-        is_cut: bool,
-    ) -> None:
-        self._header = header
-        self._separator = separator
-        self._lines = lines
-        self._is_cut = is_cut
-
-    def limb(self, columns: Columns, dt: float | None) -> Limb:
-        """Return the rows of one limb; lines that cannot be read are counted."""
-        counts: Counter[str] = Counter()
-        used = columns.used()
-        values, kept = [], []
-        for i, line in enumerate(self._lines):
-            row = self._parse(self._words(line), used)
-            is_last = i == len(self._lines) - 1
-            if is_last and self._is_cut and (row is None or self._looks_cut(used)):
-                counts["truncated last lines dropped"] += 1
-            elif row is None:
-                counts["lines that are not numbers dropped"] += 1
-            else:
-                values.append(row)
-                kept.append(i)
-        table = np.array(values, dtype=np.float64).reshape(len(values), len(used))
-        column = dict(zip(used, table.T, strict=True))
-        t = (
-            np.array(kept) * (dt or 0.0)
-            if columns.stamp is None
-            else column[columns.stamp]
-        )
-        rows = _rows(columns, column, t)
-        return Limb(rows, counts, len(self._lines), columns.is_absolute)
-
-    def _words(self, line: str) -> list[str]:
-        return line.strip().split(self._separator)
-
-    def _parse(self, words: list[str], used: tuple[int, ...]) -> list[float] | None:
-        if len(words) != len(self._header):
-            return None
-        try:
-            return [float(words[i]) for i in used]
-        except ValueError:
-            return None
-
-    def _looks_cut(self, used: tuple[int, ...]) -> bool:
-        """Whether the very last number, if it is used, is shorter than all before."""
-        # A complete file may lack the final line end; a number cut in its middle is
-        # still a number, only shorter.
-        n = len(self._header)
-        rows = [words for words in map(self._words, self._lines) if len(words) == n]
-        lengths = [len(words[-1]) for words in rows]
-        return n - 1 in used and lengths[-1] < min(lengths[:-1], default=0)
-
-
-def _rows(columns: Columns, column: dict[int, Vec], t: Vec) -> Rows:
+def _make_rows(columns: Columns, column: dict[int, Vec], t: Vec, order: str) -> Rows:
     def stack(indices: tuple[int, ...]) -> Vec | None:
         return np.column_stack([column[i] for i in indices]) if indices else None
 
+    quat_xyzw = stack(columns.quat_xyzw)
+    if columns.euler:
+        angles = np.column_stack([column[i] for i in columns.euler])
+        quat_xyzw = compute_quat_xyzw(angles, order)
+    elif columns.position and quat_xyzw is None:
+        quat_xyzw = np.tile([0.0, 0.0, 0.0, 1.0], (len(t), 1))
     return Rows(
         t=t,
-        p=stack(columns.pose[:3]),
-        quat_xyzw=stack(columns.pose[3:]),
+        p=stack(columns.position),
+        quat_xyzw=quat_xyzw,
         q=stack(columns.joints),
         joint_names=columns.joint_names,
         opening=None if columns.opening is None else column[columns.opening],

@@ -16,7 +16,11 @@ import numpy as np
 from hardware.dynamixel.bus_thread import BusThread
 from hardware.dynamixel.errors import BusError
 from hardware.dynamixel.models import has_torque
-from hardware.dynamixel.port import find_latency_problem, read_latency_timer
+from hardware.dynamixel.port import (
+    find_latency_problem,
+    find_obstacle,
+    read_latency_timer,
+)
 from hardware.dynamixel.torque import TorqueCommand
 from leaders.puppeteer.calibration import calibrate
 from leaders.puppeteer.checks import find_mistakes
@@ -84,6 +88,16 @@ class Puppeteer(Leader):
         if hint:
             how = f"puppeteer: {hint} to start; the same at the reset pose ends"
         return (*(text for text in found if text is not None), how)
+
+    def find_obstacles(self) -> tuple[str, ...]:
+        """Say which ports are not there, or forbidden."""
+        found = (find_obstacle(bus.settings.path) for bus in self._buses.values())
+        return tuple(f"leader 'puppeteer': {text}" for text in found if text)
+
+    @property
+    def unchecked(self) -> str:
+        """Servos answer on open ports alone."""
+        return "whether every servo answers and is well; `paprle doctor` tells"
 
     def take_warnings(self) -> list[str]:
         """Return which servos failed or recovered since the last call."""

@@ -54,6 +54,11 @@ class RosLeader(Leader):
         """Messages that could not be used."""
         return self._device.n_refused
 
+    @property
+    def unchecked(self) -> str:
+        """Topics are heard once the graph is joined."""
+        return "whether its topics are sent"
+
     def open(self) -> None:
         """Join the graph and wait for every topic.
 

@@ -27,6 +27,7 @@ FAILED = 1
 REFUSED = 2
 
 _VERBS: Mapping[str, tuple[str, str]] = {
+    "demo": ("demo:DEMO", "draw a circle with a simulated arm, and report the errors"),
     "run": ("sessions:RUN", "drive a robot; run.py is the same"),
     "serve": ("sessions:SERVE", "drive a robot here with a leader on another host"),
     "list": ("catalogue:LIST", "list leaders, robots and envs"),
@@ -45,6 +46,7 @@ _VERBS: Mapping[str, tuple[str, str]] = {
 
 _EXAMPLES = """\
 examples:
+  paprle demo
   paprle list
   paprle run leader=autopilot follower=piper env=mujoco record.dir=OUT
   paprle run leader=offline leader.path=motion.csv follower=ur5e env=kinematic

@@ -18,12 +18,12 @@ from paprle.cli.verb import (
     say,
     say_last_words,
 )
+from paprle.config.folders import SESSION, find_site
 from paprle.config.layers import merge
-from paprle.config.measured import SITE, store
+from paprle.config.measured import store
 from paprle.config.yaml_text import read_yaml
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.hosts.factories import make_leader
-from paprle.ipc.process import WORKSPACE
 
 
 def _add_calibrate(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +38,7 @@ def _add_calibrate(parser: argparse.ArgumentParser) -> None:
 
 
 def _calibrate(args: argparse.Namespace) -> int:
-    resolved = resolve_leader(args.settings, WORKSPACE)
+    resolved = resolve_leader(args.settings)
     leader = make_leader(resolved)
     dialogue = leader.calibrate(args.joint)
     if dialogue is None:
@@ -81,10 +81,10 @@ def _talk(dialogue: Generator[str, str, dict[str, Any]]) -> dict[str, Any] | Non
 def _write(name: str, found: Mapping[str, Any], settings: list[str]) -> None:
     """Put what was found over what is there, and take it back if it is nonsense."""
     before: dict[Path, str | None] = {}
-    labels = {"leader": f"configs/site/leader/{name}.yaml", "rig": SITE}
+    site = find_site()
+    names = {"leader": f"leader/{name}.yaml", "rig": SESSION}
     for key, tree in found.items():
-        label = labels[key]
-        path = WORKSPACE / label
+        label, path = f"{site.label}/{names[key]}", site.path / names[key]
         before[path] = path.read_text("utf-8") if path.is_file() else None
         problems: list[str] = []
         old = (read_yaml(path, label, problems) or {}) if before[path] else {}
@@ -96,7 +96,7 @@ def _write(name: str, found: Mapping[str, Any], settings: list[str]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(yaml.safe_dump(new, sort_keys=False))
     try:
-        make_leader(resolve_leader(settings, WORKSPACE))
+        make_leader(resolve_leader(settings))
     except (ConfigError, DeviceError):
         for path, text in before.items():
             path.unlink() if text is None else path.write_text(text)

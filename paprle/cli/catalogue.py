@@ -11,12 +11,12 @@ from paprle.cli.verb import SETTINGS, Verb, add_settings, say
 from paprle.config import known_names, resolve
 from paprle.config.explain import explain
 from paprle.config.files import PLUGIN_KINDS
-from paprle.config.layers import GROUP
+from paprle.config.folders import VARIABLE, Folders, find_folders
+from paprle.config.layers import GROUP, merge
 from paprle.config.yaml_text import read_yaml
 from paprle.contracts.errors import MissingDependency
 from paprle.contracts.kinds import KINDS, Kind, PluginKind
 from paprle.contracts.plugins import PluginSpec
-from paprle.ipc.process import WORKSPACE
 from paprle.plugins import find_fault, scan_plugins
 
 
@@ -25,8 +25,9 @@ def _add_list(_: argparse.ArgumentParser) -> None:
 
 
 def _list(_: argparse.Namespace) -> int:
-    parts = [(kind.title, _describe_kind(kind)) for kind in KINDS.values()]
-    parts.insert(1, ("robots (follower=…)", _describe_robots()))
+    folders = find_folders()
+    parts = [(kind.title, _describe_kind(kind, folders)) for kind in KINDS.values()]
+    parts.insert(1, ("robots (follower=…)", _describe_robots(folders)))
     for title, lines in parts:
         rows = list(lines)
         if rows:
@@ -35,31 +36,35 @@ def _list(_: argparse.Namespace) -> int:
     return 0
 
 
-def _describe_robots() -> Iterator[tuple[str, str]]:
-    for name in known_names("follower"):
-        label = f"configs/follower/{name}.yaml"
+def _describe_robots(folders: Folders) -> Iterator[tuple[str, str]]:
+    for name in known_names("follower", folders):
         problems: list[str] = []
-        values = read_yaml(WORKSPACE / label, label, problems) or {}
+        values = _read_values("follower", name, folders, problems)
         envs = values.get("envs")
         lives = f"; envs: {', '.join(envs)}" if isinstance(envs, dict) else ""
         broken = f"BROKEN: {problems[0]}" if problems else ""
-        yield name, broken or f"{_find_title(name) or values.get('urdf', '')}{lives}"
+        title = _find_title(name, folders) or values.get("urdf", "")
+        yield name, broken or f"{title}{lives}"
 
 
-def _find_title(name: str) -> str:
+def _find_title(name: str, folders: Folders) -> str:
     """Return the first sentence of a robot's YAML, which stands in a comment."""
-    path = WORKSPACE / f"configs/follower/{name}.yaml"
-    if not path.is_file():
-        return ""
-    with path.open(encoding="utf-8", errors="replace") as file:
-        line = file.readline().strip()
-    return line.removeprefix("#").strip().split(". ")[0] if line[:1] == "#" else ""
+    for _, _, path in folders.list_yamls({"follower": name}):
+        with path.open(encoding="utf-8", errors="replace") as file:
+            line = file.readline().strip()
+        if line[:1] == "#":
+            return line.removeprefix("#").strip().split(". ")[0]
+    return ""
 
 
-def _describe_plugins(part: str) -> Iterator[tuple[str, str]]:
+def _describe_plugins(part: str, folders: Folders) -> Iterator[tuple[str, str]]:
     plugins = scan_plugins(PLUGIN_KINDS[part])
-    for name in known_names(part):
-        values = _read_values(part, name)
+    for name in known_names(part, folders):
+        problems: list[str] = []
+        values = _read_values(part, name, folders, problems)
+        if problems:
+            yield name, f"BROKEN: {problems[0]}"
+            continue
         if GROUP in values:
             named = ", ".join(values[GROUP] or ())
             yield name, f"several leaders: {named or 'those that are named beside it'}"
@@ -71,20 +76,21 @@ def _describe_plugins(part: str) -> Iterator[tuple[str, str]]:
         yield name, alias + text
 
 
-def _read_values(part: str, name: str) -> dict[str, Any]:
-    """Return what the YAMLs of a name say, a site's over the others."""
+def _read_values(
+    part: str, name: str, folders: Folders, problems: list[str]
+) -> dict[str, Any]:
+    """Return what the YAMLs of a name say, one over the other."""
     values: dict[str, Any] = {}
-    for folder in ("configs", "configs/site"):
-        label = f"{folder}/{part}/{name}.yaml"
-        if (WORKSPACE / label).is_file():
-            values |= read_yaml(WORKSPACE / label, label, []) or {}
+    for _, label, path in folders.list_yamls({part: name}):
+        values = merge([values, read_yaml(path, label, problems) or {}])
     return values
 
 
-def _describe_kind(kind: PluginKind) -> Iterator[tuple[str, str]]:
+def _describe_kind(kind: PluginKind, folders: Folders) -> Iterator[tuple[str, str]]:
     """Describe plug-ins by the names that the config has for them."""
-    is_named = kind.section in PLUGIN_KINDS
-    return _describe_plugins(kind.section) if is_named else _describe_all(kind.kind)
+    if kind.section in PLUGIN_KINDS:
+        return _describe_plugins(kind.section, folders)
+    return _describe_all(kind.kind)
 
 
 def _describe_all(kind: Kind) -> Iterator[tuple[str, str]]:
@@ -142,8 +148,9 @@ CONFIG = Verb(
     help=f"""\
 {SETTINGS}
 
-Layers, the last one wins: defaults of the classes, configs/, configs/site/, the command
-line. A robot's YAML holds its settings for an env under envs.<env>.
+Layers, the last one wins: defaults of the classes, configs/, configs/site/, the folders
+of {VARIABLE} (laid out alike, separated by colons, the first one wins), the
+command line. A robot's YAML holds its settings for an env under envs.<env>.
 
 example:
   paprle config leader=autopilot follower=piper env=mujoco session.rate=100""",

@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass
 
 from paprle.cli.verb import Verb, add_settings, say
 from paprle.config import Resolved, resolve
+from paprle.config.folders import DATA
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import Vec
-from paprle.ipc.process import WORKSPACE
 from paprle.robot import RobotModel
 from paprle.robot.bodies import make_bodies
 
@@ -49,7 +49,7 @@ def _add_collision(parser: argparse.ArgumentParser) -> None:
 def _collision(args: argparse.Namespace) -> int:
     resolved = resolve([*_ANY, *args.settings])
     name, scene = resolved.follower_name, resolved.gate.scene
-    robot = RobotModel.from_settings(resolved.robot, name, WORKSPACE, scene)
+    robot = RobotModel.from_settings(resolved.robot, name, DATA, scene)
     q = _read_q(args.q, robot)
     rows = _measure(robot, resolved, q)
     left_out = robot.make_collision_model(scene).left_out

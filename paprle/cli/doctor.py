@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 from paprle.cli.verb import SETTINGS, Verb, add_settings, say
 from paprle.config import Resolved, known_names, resolve
@@ -13,16 +12,15 @@ from paprle.contracts.errors import DeviceError
 from paprle.contracts.plugins import Leader
 from paprle.hosts.factories import make_leader
 from paprle.ipc.loop import DeadlineLoop
-from paprle.ipc.process import WORKSPACE
 
 _SOON = 3.0  # [s] chosen: a healthy device has said something by then
 _LOOK_RATE = 50.0  # [Hz] chosen: how often that is looked for
 
 
-def resolve_leader(settings: list[str], root: Path = WORKSPACE) -> Resolved:
+def resolve_leader(settings: list[str]) -> Resolved:
     """Return the config of a leader alone; what it drives does not matter here."""
-    anything = [f"follower={known_names('follower', root)[0]}", "env=kinematic"]
-    return resolve([*anything, *settings], root)
+    anything = [f"follower={known_names('follower')[0]}", "env=kinematic"]
+    return resolve([*anything, *settings])
 
 
 def _doctor(args: argparse.Namespace) -> int:

@@ -16,8 +16,9 @@ import yaml  # type: ignore[import-untyped]
 
 from paprle.cli.verb import Verb, add_settings, say, say_last_words
 from paprle.config import Resolved, resolve
+from paprle.config.folders import SESSION, find_site
 from paprle.config.layers import TRIPLE
-from paprle.config.measured import SITE, store
+from paprle.config.measured import store
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.plugins import Leader
 from paprle.contracts.types import LeaderInfo
@@ -29,7 +30,6 @@ from paprle.hosts.factories import list_objects, make_leader
 from paprle.hosts.open_follower import open_follower
 from paprle.hosts.plan import find_rate, make_follower, make_robot, make_through
 from paprle.ipc.loop import DeadlineLoop, request_realtime
-from paprle.ipc.process import WORKSPACE
 from paprle.ipc.records import make_layout
 from paprle.retargeting.leader_arms import load_arms
 from paprle.retargeting.pairing import make_pairing
@@ -71,8 +71,9 @@ def _identify(args: argparse.Namespace) -> int:
     say(yaml.safe_dump({"feedback": {"rig": found}}, sort_keys=False))
     if not args.dry_run:
         names = {part: getattr(resolved, f"{part}_name") for part in TRIPLE}
-        write_site(WORKSPACE / SITE, found, names)
-        say(f"written to {SITE}")
+        site = find_site()
+        write_site(site.path / SESSION, found, names)
+        say(f"written to {site.label}/{SESSION}")
     return 0
 
 

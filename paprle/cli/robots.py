@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from paprle.cli.verb import Verb, say
-from paprle.ipc.process import WORKSPACE
+from paprle.config.folders import DATA, IS_PACKED
 from paprle.onboarding.new_robot import write_new_robot
 
 
@@ -16,8 +16,9 @@ def _add_new_robot(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         type=Path,
-        default=WORKSPACE / "configs/follower",
-        help="folder of the YAML and the URDF copy (default: configs/follower)",
+        default=Path() if IS_PACKED else DATA / "configs/follower",
+        help="folder of the YAML and the URDF copy (default: configs/follower of a "
+        "checkout, else this folder)",
     )
 
 
@@ -32,7 +33,8 @@ NEW_ROBOT = Verb(
     help="""\
 Limbs, end-effectors, home, limits and grippers are guessed; review the lines that
 begin with CHECK before the robot moves. Collision meshes are enclosed in capsules and
-boxes, in a copy of the URDF beside the YAML.
+boxes, in a copy of the URDF beside the YAML. `follower=./my_arm.urdf` does the same in
+a cache, for envs without a real robot.
 
 example:
   paprle new-robot my_arm.urdf --name my_arm

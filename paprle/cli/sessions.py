@@ -26,7 +26,9 @@ keys during a session:
 
 def _add_dry_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--dry-run", action="store_true", help="check everything, open nothing"
+        "--dry-run",
+        action="store_true",
+        help="tell what a start would refuse, open nothing",
     )
 
 
@@ -42,8 +44,11 @@ def _run(args: argparse.Namespace) -> int:
 def _start(resolved: Resolved, *, is_dry: bool) -> int:
     if not is_dry:
         return run(resolved)
-    say(check(resolved))
-    say("dry run: the config is valid; nothing was opened")
+    found = check(resolved)
+    say(found.told)
+    if found.problems:
+        raise ConfigError(found.problems)
+    say("dry run: a start would be accepted as far as this shows; nothing was opened")
     return 0
 
 

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paprle.contracts.text import make_printable
@@ -17,7 +18,8 @@ EXIT_CODES = """\
 exit codes:
   0  done, or ended by the operator
   1  failed
-  2  refused before anything started: a wrong name, key, value, file or pair
+  2  refused before anything moved: a wrong name, key, value, file or pair, or a
+     device that is not there, not well, or may not be driven
   3  the session lost a process or a device
   4  ended in a latched stop
   5  the follower could not align with the leader, or no progress was made
@@ -30,6 +32,8 @@ settings, in any order; the last one of a key wins:
                  mix: several, leaders.<name>.type=NAME leaders.<name>.<key>=value
   follower=NAME  the robot: configs/follower/NAME.yaml
   env=NAME       its environment: configs/env/NAME.yaml, or a plug-in
+                 each may be the path of a YAML, the follower that of a URDF, too:
+                 follower=./arm.yaml, follower=./arm.urdf
   key=value      any key of the merged config, for example session.rate=200,
                  leader.speed=0.5, record.dir=OUT, retarget.limb_map='{left: hand}'
   `paprle list` shows all names, `paprle config leader=… follower=… env=…` all keys."""
@@ -63,7 +67,28 @@ class Verb:
             allow_abbrev=False,
         )
         self.add_arguments(parser)
-        return parser.parse_intermixed_args(args)
+        found = parser.parse_intermixed_args(args)
+        if any(_names_urdf(word) for word in getattr(found, "settings", ())):
+            found.settings = _replace_urdfs(found.settings)
+        return found
+
+
+def _names_urdf(word: str) -> bool:
+    return word.startswith("follower=") and word.endswith(".urdf")
+
+
+def _replace_urdfs(settings: list[str]) -> list[str]:
+    """Let the YAML that is guessed of a bare URDF stand for it, and tell so."""
+    from paprle.onboarding.bare_urdf import provide_yaml  # noqa: PLC0415 - heavy
+
+    replaced = []
+    for word in settings:
+        if _names_urdf(word):
+            yaml, told = provide_yaml(Path(word.removeprefix("follower=")))
+            sys.stderr.write("".join(f"{line}\n" for line in told))
+            word = f"follower={yaml}"  # noqa: PLW2901 - the same word, at last
+        replaced.append(word)
+    return replaced
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:

@@ -134,19 +134,27 @@ def make_absolute(
         cls: The settings class; its paths have the unit ``path``.
         data: Plain values.
         section: The section's name.
-        root: What paths of files and defaults are relative to; those of the command
-            line are relative to the working directory.
+        root: What paths of the workspace's files and of defaults are relative to; those
+            of other files are relative to their folder, those of the command line to
+            the working directory.
         places: Where each key came from.
     """
     for key, info, value in list(_walk(FieldInfo(cls), data, (section,))):
         if info.unit != "path" or not isinstance(value, str) or not value:
             continue
-        base = Path.cwd() if places.of(key) == COMMAND_LINE else root
+        base = _find_base(places.of(key), root)
         holder: Any = data
         for part in key[1:-1]:
             holder = holder[int(part) if isinstance(holder, list) else part]
         last = int(key[-1]) if isinstance(holder, list) else key[-1]
         holder[last] = str((base / Path(value).expanduser()).resolve())
+
+
+def _find_base(place: str, root: Path) -> Path:
+    """Return what relative paths of a place are relative to."""
+    if place == COMMAND_LINE:
+        return Path.cwd()
+    return Path(place).parent if Path(place).is_absolute() else root
 
 
 def _walk(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from paprle.config.folders import Folders, find_folders, is_path
 from paprle.config.layers import (
     COMMAND_LINE,
     CORE,
@@ -15,12 +16,11 @@ from paprle.config.layers import (
     look_up,
     merge,
 )
-from paprle.config.measured import SITE, leave_out_others
+from paprle.config.measured import leave_out_others
 from paprle.config.yaml_text import MAX_BYTES, read_yaml
 from paprle.contracts.errors import suggest
 from paprle.contracts.kinds import Kind
-from paprle.ipc.process import WORKSPACE
-from paprle.plugins import is_name, list_names
+from paprle.plugins import list_names
 
 PLUGIN_KINDS: Mapping[str, Kind] = {"leader": "leader", "env": "follower"}
 """Which plug-ins the names of the triple name; a follower is a robot, no plug-in."""
@@ -29,31 +29,31 @@ EVERYWHERE = ("kinematic", "mujoco")
 """Envs that any robot can live in: all they need of it is in its URDF."""
 
 
-def known_names(part: str, root: Path | None = None) -> tuple[str, ...]:
+def known_names(part: str, folders: Folders | None = None) -> tuple[str, ...]:
     """Return the names that ``leader=``, ``follower=`` or ``env=`` may have."""
-    folders = [f"configs/{part}", f"configs/site/{part}"]
-    files = [p for f in folders for p in ((root or WORKSPACE) / f).glob("*.yaml")]
-    names = {path.stem for path in files if is_name(path.stem)}
+    names = (folders or find_folders()).list_names(part)
     if part in PLUGIN_KINDS:
         names.update(list_names(PLUGIN_KINDS[part]))
     return tuple(sorted(names))
 
 
-def check_names(names: Mapping[str, str], root: Path, problems: list[str]) -> None:
+def check_names(
+    names: Mapping[str, str], folders: Folders, problems: list[str]
+) -> None:
     """Say which names of the triple are missing or unknown."""
     for part in TRIPLE:
-        known = known_names(part, root)
+        known = known_names(part, folders)
         name = names.get(part)
         if name is None:
             there_are = f"there are: {', '.join(known) or 'none'}"
             problems.append(f"{part}: expected {part}=<name>, got none; {there_are}")
-        elif name not in known:
+        elif name not in known and not is_path(name):
             tail = suggest(name, known, f"{part}s" if part != "env" else "envs")
             problems.append(f"{part}: unknown name '{name}' ({COMMAND_LINE}); {tail}")
 
 
 def pick_rig(
-    names: Mapping[str, str], root: Path, problems: list[str]
+    names: Mapping[str, str], folders: Folders, problems: list[str]
 ) -> dict[str, str]:
     """Let a leader's kind stand for the one rig that belongs to the follower.
 
@@ -62,15 +62,15 @@ def pick_rig(
 
     Args:
         names: Names of the triple.
-        root: The workspace.
+        folders: Where YAMLs are.
         problems: Takes what keeps it from being found.
 
     Returns:
         The names, the leader's that of its YAML.
     """
     kind, follower = names.get("leader", ""), names.get("follower", "")
-    rigs = _find_rigs(kind, root)
-    if not rigs or any(path.stem == kind for path in _leader_files(root)):
+    rigs = _find_rigs(kind, folders)
+    if not rigs or any(path.stem == kind for path in folders.list_all("leader")):
         return dict(names)
     fitting = sorted(name for name, owners in rigs.items() if follower in owners)
     if len(fitting) == 1:
@@ -86,11 +86,6 @@ def pick_rig(
     return dict(names)
 
 
-def _leader_files(root: Path) -> list[Path]:
-    folders = ("configs/leader", "configs/site/leader")
-    return sorted(p for f in folders for p in (root / f).glob("*.yaml"))
-
-
 def _mentions(path: Path, word: str) -> bool:
     try:
         with path.open("rb") as stream:
@@ -99,10 +94,10 @@ def _mentions(path: Path, word: str) -> bool:
         return False
 
 
-def _find_rigs(kind: str, root: Path) -> dict[str, list[str]]:
+def _find_rigs(kind: str, folders: Folders) -> dict[str, list[str]]:
     """Return the followers that each leader of a kind belongs to, by its name."""
     rigs: dict[str, list[str]] = {}
-    for path in _leader_files(root):
+    for path in folders.list_all("leader"):
         if not _mentions(path, kind):
             continue  # parsing all of them takes longer than the rest of the config
         tree = read_yaml(path, path.name, []) or {}
@@ -113,22 +108,18 @@ def _find_rigs(kind: str, root: Path) -> dict[str, list[str]]:
 
 
 def read_files(
-    names: Mapping[str, str], root: Path, problems: list[str]
+    names: Mapping[str, str], folders: Folders, problems: list[str]
 ) -> tuple[list[Layer], set[str]]:
     """Return the layers of those files that exist, and the sections not readable."""
     layers: list[Layer] = []
-    unread = set() if _has_robot(names, root) else {"follower"}
-    for folder in ("configs", "configs/site"):
-        for part in ("leader", "env", "follower"):
-            name = names.get(part, "")
-            label = f"{folder}/{part}/{name}.yaml"
-            if is_name(name) and (root / label).is_file():
-                tree = read_yaml(root / label, label, problems)
-                unread |= {part} if tree is None else set()
-                layers.append(Layer(label, {part: tree or {}}))
-    label = SITE
-    if (root / label).is_file():
-        tree = read_yaml(root / label, label, problems) or {}
+    unread = set() if _has_robot(names, folders) else {"follower"}
+    ordered = {p: names[p] for p in ("leader", "env", "follower") if p in names}
+    for part, label, path in folders.list_yamls(ordered):
+        tree = read_yaml(path, label, problems)
+        unread |= {part} if tree is None else set()
+        layers.append(Layer(label, {part: tree or {}}))
+    for label, path in folders.list_sessions():
+        tree = read_yaml(path, label, problems) or {}
         for section in [s for s in tree if s not in CORE]:
             tail = suggest(section, CORE, "sections here")
             problems.append(f"{section}: unknown key ({label}); {tail}")
@@ -139,7 +130,7 @@ def read_files(
 
 
 def read_through(
-    layers: Sequence[Layer], root: Path, problems: list[str]
+    layers: Sequence[Layer], folders: Folders, problems: list[str]
 ) -> list[Layer]:
     """Return the layers of the robot that ``retarget.through`` names, if it does.
 
@@ -147,7 +138,7 @@ def read_through(
 
     Args:
         layers: All layers of the config.
-        root: The workspace.
+        folders: Where YAMLs are.
         problems: Takes what is wrong with the name or its files.
 
     Returns:
@@ -157,13 +148,13 @@ def read_through(
     name = look_up(merge(layer.tree for layer in layers), key)[1]
     if not isinstance(name, str):
         return []
-    known = known_names("follower", root)
+    known = known_names("follower", folders)
     if name not in known:
         place = Places(layers).of(key)
         tail = suggest(name, known, "followers")
         problems.append(f"retarget.through: unknown name '{name}' ({place}); {tail}")
         return []
-    found, unread = read_files({"follower": name}, root, problems)
+    found, unread = read_files({"follower": name}, folders, problems)
     robots = [layer for layer in found if "follower" in layer.tree]
     return [
         Layer(layer.place, {"through": layer.tree["follower"]})
@@ -171,12 +162,15 @@ def read_through(
     ]
 
 
-def _has_robot(names: Mapping[str, str], root: Path) -> bool:
-    return names.get("follower", "") in known_names("follower", root)
+def _has_robot(names: Mapping[str, str], folders: Folders) -> bool:
+    return names.get("follower", "") in known_names("follower", folders)
 
 
 def take_types(
-    names: Mapping[str, str], layers: Sequence[Layer], root: Path, problems: list[str]
+    names: Mapping[str, str],
+    layers: Sequence[Layer],
+    folders: Folders,
+    problems: list[str],
 ) -> dict[str, str]:
     """Take ``type`` out of the layers; without one a YAML names its plug-in."""
     types = {part: names[part] for part in PLUGIN_KINDS if part in names}
@@ -196,7 +190,7 @@ def take_types(
                     f"{part}.type: expected a plug-in's name, got {value!r} "
                     f"({layer.place})"
                 )
-    known = {part: known_names(part, root) for part in types}
+    known = {part: known_names(part, folders) for part in types}
     return {
         part: name
         for part, name in types.items()

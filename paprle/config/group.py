@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from paprle.config.files import known_names, pick_rig, read_files
+from paprle.config.folders import Folders
 from paprle.config.layers import GROUP, Layer, Places, Tree
 from paprle.contracts.errors import suggest
 from paprle.contracts.leader_group import ALONE
@@ -44,7 +44,7 @@ def name_section(leader: str) -> str:
 def read_group(
     names: Mapping[str, str],
     layers: Sequence[Layer],
-    root: Path,
+    folders: Folders,
     problems: list[str],
 ) -> Group | None:
     """Take the leaders out of the layers, and read the YAML of each.
@@ -52,7 +52,7 @@ def read_group(
     Args:
         names: Names of the triple.
         layers: Layers of files and command line.
-        root: The workspace.
+        folders: Where YAMLs are.
         problems: Takes what is wrong.
 
     Returns:
@@ -74,7 +74,7 @@ def read_group(
             f"example: {_EXAMPLE}"
         )
     for leader in dict.fromkeys(found):
-        _read_leader(group, leader, names, root, problems)
+        _read_leader(group, leader, names, folders, problems)
     return group
 
 
@@ -138,14 +138,14 @@ def _read_leader(
     group: Group,
     leader: str,
     names: Mapping[str, str],
-    root: Path,
+    folders: Folders,
     problems: list[str],
 ) -> None:
     """Put a leader's own files beneath what the config says of it."""
     key = name_section(leader)
     place = Places(group.layers).of((key, "type"))
     asked = _pop_last(group.layers, key, "type")
-    known = known_names("leader", root)
+    known = known_names("leader", folders)
     if not isinstance(asked, str) or asked not in known:
         tail = suggest(str(asked), known, "leaders")
         got = "none" if asked is None else repr(asked)
@@ -154,9 +154,9 @@ def _read_leader(
         )
         return
     own: list[str] = []
-    yaml = pick_rig({**names, "leader": asked}, root, own)["leader"]
+    yaml = pick_rig({**names, "leader": asked}, folders, own)["leader"]
     problems += [f"{key}.type: {text.removeprefix('leader: ')}" for text in own]
-    found, unread = read_files({"leader": yaml}, root, problems)
+    found, unread = read_files({"leader": yaml}, folders, problems)
     if unread & {"leader"} or own:
         return
     trees = [layer for layer in found if "leader" in layer.tree]

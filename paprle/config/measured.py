@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from paprle.config.folders import SESSION, find_site
 from paprle.contracts.feedback_settings import RigOrigin
-
-SITE = "configs/site/session.yaml"
-"""Where a site keeps them, in the workspace."""
 
 
 class Part(NamedTuple):
@@ -100,6 +98,7 @@ def say_others(origin: RigOrigin, names: Mapping[str, str]) -> Iterator[str]:
         A note for each part.
     """
     told = {owner: str(getattr(origin, owner)) for owner in names}
+    site = f"{find_site().label}/{SESSION}"
     for part in PARTS:
         others = _find_others(part, told, names)
         if others:
@@ -107,7 +106,7 @@ def say_others(origin: RigOrigin, names: Mapping[str, str]) -> Iterator[str]:
             triple = " ".join(f"{owner}={name}" for owner, name in names.items())
             only = part.owners[0]
             yield (
-                f"feedback: {part.what} in {SITE} were measured with {was} and are not "
+                f"feedback: {part.what} in {site} were measured with {was} and are not "
                 f"used here; measure: paprle identify {triple} --only {only}"
             )
 

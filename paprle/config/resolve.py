@@ -1,7 +1,9 @@
 """YAML triple, site overlay and command line → one validated, frozen config.
 
 Later wins: class defaults, ``configs/leader|follower|env/<name>.yaml``, the same below
-``configs/site`` with ``configs/site/session.yaml``, the command line. What a robot
+``configs/site`` with ``configs/site/session.yaml`` and in the folders of
+``PAPRLE_CONFIG_PATH``, the command line. A part of the triple may be the path of its
+YAML. What a robot
 needs in an env stands in the follower's YAML under ``envs.<env>``, over the env's own.
 Nothing is opened and no device is imported; all mistakes are told at once.
 """
@@ -26,6 +28,7 @@ from paprle.config.files import (
     take_types,
     with_env,
 )
+from paprle.config.folders import find_folders, take_files
 from paprle.config.group import Group, name_section, read_group
 from paprle.config.laws import (
     make_feedback_class,
@@ -56,7 +59,6 @@ from paprle.contracts.settings import (
     RobotSettings,
     SessionSettings,
 )
-from paprle.ipc.process import WORKSPACE
 from paprle.plugins import find_plugin, load_config_class
 
 _CORE_CLASSES: Mapping[str, type[Any]] = {
@@ -244,21 +246,23 @@ def resolve(args: Sequence[str], root: Path | None = None) -> Resolved:
 
     Returns:
         The validated config; relative paths of the command line are relative to the
-        working directory, those of files to the workspace, all are absolute.
+        working directory, those of the workspace's files to the workspace, those of
+        other files to their folder, all are absolute.
 
     Raises:
         ConfigError: With every mistake in names, files and command line.
     """
-    root = (root or WORKSPACE).resolve()
     problems: list[str] = []
     line = read_command_line(args, problems)
-    check_names(line.names, root, problems)
-    given = pick_rig(line.names, root, problems)
-    layers, unread = read_files(given, root, problems)
+    names, files = take_files(line.names, problems)
+    folders = find_folders(root).with_files(files)
+    check_names(names, folders, problems)
+    given = pick_rig(names, folders, problems)
+    layers, unread = read_files(given, folders, problems)
     layers.append(line.layer)
-    group = read_group(given, layers, root, problems)
+    group = read_group(given, layers, folders, problems)
     layers = layers if group is None else group.layers
-    types = take_types(given, layers, root, problems)
+    types = take_types(given, layers, folders, problems)
     for section in unread:  # What is missing in it cannot be said.
         types.pop(section, None)
     leaders = _name_leaders(given, types, group)
@@ -270,7 +274,7 @@ def resolve(args: Sequence[str], root: Path | None = None) -> Resolved:
     if "follower" in classes:
         check_pair(layers, given, types, problems)
     keep_texts(classes, line)
-    through = read_through(layers, root, problems)
+    through = read_through(layers, folders, problems)
     classes |= {"through": RobotSettings} if through else {}
     layers += through
     layers = [with_env(layer, given, types) for layer in layers]
@@ -279,11 +283,11 @@ def resolve(args: Sequence[str], root: Path | None = None) -> Resolved:
     places = Places(layers)
     tree = interpolate(merge(layer.tree for layer in layers), places, problems)
     for section, cls in classes.items():
-        make_absolute(cls, tree.get(section, {}), section, root, places)
+        make_absolute(cls, tree.get(section, {}), section, folders.root, places)
     made = _make(classes, tree, places, problems)
-    names: dict[str, Any] = {f"{k}_name": given.get(k, "") for k in TRIPLE}
-    names["env_type"] = types.get("env", "")
-    return Resolved(**names, **_gather(leaders, made), sources=places.as_dict())
+    said: dict[str, Any] = {f"{k}_name": given.get(k, "") for k in TRIPLE}
+    said["env_type"] = types.get("env", "")
+    return Resolved(**said, **_gather(leaders, made), sources=places.as_dict())
 
 
 def _name_leaders(

@@ -95,16 +95,35 @@ def read_yaml(path: Path, label: str, problems: list[str]) -> dict[str, Any] | N
 
 
 def parse_value(text: str, label: str, problems: list[str]) -> Any:
-    """Parse a value of the command line; what is no YAML is the text that it is."""
+    """Parse a value of the command line; what is no YAML is the text that it is.
+
+    So is what YAML would take for a comment: nobody writes one there.
+
+    Returns:
+        The value; None if it is refused.
+    """
     if text == "":
         return ""
+    n_before = len(problems)
     try:
-        return _parse(text, label, problems)
+        value = _parse(text, label, problems)
+        if len(problems) > n_before or not _has_comment(text):
+            return value
+        return _check_text(text, label, problems)
     except yaml.reader.ReaderError as err:
         problems.append(_say(err, label))
         return None
     except yaml.YAMLError:
         return _check_text(text, label, problems)
+
+
+def _has_comment(text: str) -> bool:
+    """Return whether YAML leaves a part of the text unread."""
+    if "#" not in text:
+        return False
+    marks = [(t.start_mark.index, t.end_mark.index) for t in yaml.scan(text, _Loader)]
+    end = max((end for begin, end in marks if begin < end), default=0)
+    return bool(text[end:].strip())
 
 
 def _parse(text: str, label: str, problems: list[str]) -> Any:

@@ -12,6 +12,7 @@
     ├── CommandError(ValueError)         a malformed command: shape, not finite
     ├── RecordingError                   an episode cannot be written or read
     └── SessionError                     a role of a running session failed
+        └── StartRefused                 a role would not start; nothing has moved
 
 Messages read ``<where>: expected <X>, got <Y>; <what to do | what exists>``.
 Errors are raised before the loop; inside it nothing raises on purpose.
@@ -69,6 +70,10 @@ class RecordingError(PaprleError):
 
 class SessionError(PaprleError):
     """A role of a running session failed or died."""
+
+
+class StartRefused(SessionError):
+    """A role would not start, in words of its own; nothing has moved."""
 
 
 def suggest(name: str, choices: Iterable[str], what: str = "there are") -> str:

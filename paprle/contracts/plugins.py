@@ -68,10 +68,12 @@ class PluginSpec:
 class Device(ABC):
     """What may be asked of anything that is opened and closed.
 
-    The process that hosts a device tells the operator its ``notes`` once it is ready,
-    what ``take_warnings`` returns while it runs, and its ``last_words`` once it is
-    closed. ``paprle doctor`` and ``paprle calibrate`` ask leaders for the other two.
-    Whoever has nothing to say leaves them as they are.
+    Before anything is opened a session asks for ``find_obstacles``, and a dry run tells
+    ``notes`` of leaders and what is ``unchecked``. The process that hosts a device
+    tells the operator its ``notes`` once it is ready, what ``take_warnings`` returns
+    while it runs, and its ``last_words`` once it is closed. ``paprle doctor`` and
+    ``paprle calibrate`` ask leaders for the other two. Whoever has nothing to say
+    leaves them as they are.
     """
 
     @abstractmethod
@@ -86,6 +88,19 @@ class Device(ABC):
     def notes(self) -> Sequence[str]:
         """What the operator should know of it before the start, a line each."""
         return ()
+
+    def find_obstacles(self) -> Sequence[str]:
+        """Return what would keep it from opening, as far as that shows from outside.
+
+        The device is closed, stays closed, and is told nothing: is there a screen, a
+        terminal, a port of this name?
+        """
+        return ()
+
+    @property
+    def unchecked(self) -> str:
+        """What of it only opening can tell; empty: nothing that matters."""
+        return ""
 
     def take_warnings(self) -> Sequence[str]:
         """Return what went wrong, or got well, since the last call; never blocks."""

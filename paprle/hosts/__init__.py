@@ -6,28 +6,35 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from paprle.config import Resolved
+    from paprle.hosts.preflight import Rehearsal
 
 EXIT_CODES = {"done": 0, "quit": 0, "stopped": 4, "cannot align": 5, "stalled": 5}
-"""Exit code by end reason; 1: failed, 3: lost process or device, 128 + n: signal n."""
+"""Exit code by end reason; 1: failed, 2: refused before anything moved, 3: lost process
+or device, 128 + n: signal n."""
 NOT_RECORDED = 6
 """In place of 0 and 128 + n where a part of the recording asked for is missing."""
 
 
-def check(resolved: Resolved) -> str:
-    """Check that a triple fits together, opening nothing.
+def check(resolved: Resolved) -> Rehearsal:
+    """Check what a start would refuse, opening nothing.
 
     Args:
         resolved: The config.
 
     Returns:
-        What would drive what, in words.
+        What would drive what, and which devices would not open.
 
     Raises:
-        PaprleError: If it does not fit; says why and what to do.
+        PaprleError: If the parts do not fit together; says why and what to do.
     """
     from paprle.hosts.plan import make_plan  # noqa: PLC0415 - keeps --help fast
+    from paprle.hosts.preflight import rehearse  # noqa: PLC0415 - heavy
+    from paprle.ipc.process import check_memory  # noqa: PLC0415 - heavy
 
-    return make_plan(resolved).describe()
+    check_memory()
+    plan = make_plan(resolved)
+    plan.check_space()
+    return rehearse(plan)
 
 
 def run(resolved: Resolved) -> int:
@@ -60,10 +67,12 @@ def run(resolved: Resolved) -> int:
     from paprle.hosts.factories import add_view  # noqa: PLC0415 - keeps --help fast
     from paprle.hosts.live import LiveSession  # noqa: PLC0415 - heavy
     from paprle.hosts.plan import make_plan  # noqa: PLC0415 - heavy
+    from paprle.hosts.preflight import check_start  # noqa: PLC0415 - heavy
     from paprle.hosts.warm import compile_once  # noqa: PLC0415 - heavy
 
     plan = make_plan(add_view(resolved))
     plan.check_space()
+    check_start(plan)
     ensure_descriptors()
     print_line(plan.describe())
     compile_once()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from paprle.contracts.errors import SessionError
+from paprle.contracts.errors import SessionError, StartRefused
 from paprle.hosts.roles import RoleSpec
 from paprle.ipc.mailbox import Mailbox, Ring
 from paprle.ipc.ports import OpenPort, Port, make_ports
@@ -141,6 +141,7 @@ class Children:
             What each said when it was ready; incomplete when the operator gave up.
 
         Raises:
+            StartRefused: If those that are not ready all said why they will not be.
             SessionError: If any failed, died or took too long.
         """
         start = _Start(self.specs, timeout)
@@ -155,8 +156,9 @@ class Children:
             start.judge({name for name in waiting if not self.is_alive(name)})
             time.sleep(0.005)  # noqa: TID251 - starting up, nothing is moving
         if start.failures:
-            told = [f"{name}: {why}" for name, why in start.failures.items()]
-            raise SessionError("\n".join(told))
+            told = "\n".join(f"{name}: {why}" for name, why in start.failures.items())
+            is_refused = start.failures.keys() == start.refused
+            raise StartRefused(told) if is_refused else SessionError(told)
         self._ready = start.ready
         return start.ready
 
@@ -253,11 +255,13 @@ class _Start:
     Attributes:
         ready: What those said who are ready.
         failures: Why the others never will be.
+        refused: Those of them that said so on purpose.
     """
 
     def __init__(self, specs: Iterable[RoleSpec], timeout: float) -> None:
         self.ready: dict[str, Report] = {}
         self.failures: dict[str, str] = {}
+        self.refused: set[str] = set()
         self._specs, self._timeout = tuple(specs), timeout
         self._ends: dict[str, float] = {}
 
@@ -288,6 +292,7 @@ class _Start:
             self.ready[name] = report
         elif report["event"] == "error":
             self.failures[name] = report["message"]
+            self.refused |= set() if "traceback" in report else {name}
 
     def judge(self, dead: Iterable[str]) -> None:
         """Note who died without a word, and who takes too long."""

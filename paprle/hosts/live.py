@@ -17,7 +17,7 @@ from functools import partial
 from types import FrameType
 
 from paprle.config.laws import list_named
-from paprle.contracts.errors import PaprleError, SessionError
+from paprle.contracts.errors import PaprleError, SessionError, StartRefused
 from paprle.contracts.leader_group import list_rows
 from paprle.contracts.session_view import Advice
 from paprle.contracts.types import Feedback, SessionState
@@ -54,6 +54,7 @@ _CLOSE_TIMEOUT = 5.0  # [s] chosen: braking and closing the episode; a park adds
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 LOST = 3
+REFUSED = 2
 FAILED = 1
 
 
@@ -127,7 +128,7 @@ class LiveSession:
                 self._status_line.open()
                 self._loop()
         except PaprleError as err:
-            self._exit_code = LOST
+            self._exit_code = REFUSED if isinstance(err, StartRefused) else LOST
             self._trouble = str(err)
             self.core.end_reason = self.core.end_reason or "did not start"
             print_line(str(err), is_error=True)

@@ -30,12 +30,12 @@ def open_follower(
     # leave to drive what nobody stops is asked before it is given power
     goes_on = follower.goes_on_unattended
     if goes_on:
-        notes.append(_accept_unattended(resolved))
+        notes.append(accept_unattended(resolved))
     info = follower.open()
     try:
         _check_info(info, robot)
         if not (goes_on or info.simulated or info.has_unattended_stop):
-            notes.append(_accept_unattended(resolved))
+            notes.append(accept_unattended(resolved))
     except DeviceError:
         follower.close("hold")
         raise
@@ -56,7 +56,7 @@ def _check_info(info: FollowerInfo, robot: RobotInfo) -> None:
         )
 
 
-def _accept_unattended(resolved: Resolved) -> str:
+def accept_unattended(resolved: Resolved) -> str:
     """Refuse a robot that nothing but us stops, unless that is wanted.
 
     Returns:

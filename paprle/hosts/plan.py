@@ -10,12 +10,19 @@ import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from paprle.config import Resolved
+from paprle.config.folders import DATA
 from paprle.config.laws import list_named
-from paprle.contracts.errors import ConfigError, DeviceError, RecordingError
+from paprle.contracts.errors import (
+    ConfigError,
+    DeviceError,
+    MissingDependency,
+    RecordingError,
+)
 from paprle.contracts.feedback_settings import FeedbackSettings
 from paprle.contracts.leader_group import merge_leaders
 from paprle.contracts.plugin_settings import FollowerSettings
@@ -26,7 +33,6 @@ from paprle.haptics.haptics import make_haptics
 from paprle.haptics.stability import find_loop_delay
 from paprle.hosts.factories import list_objects, list_observers, make_leaders
 from paprle.hosts.roles import list_named_ports
-from paprle.ipc.process import WORKSPACE
 from paprle.ipc.records import Layout, make_layout
 from paprle.plugins import find_plugin, load_factory
 from paprle.recording.recorder import check_free_space, estimate_rate
@@ -92,15 +98,20 @@ class Plan:
             return
         rate = estimate_rate(self.layout, self.resolved.session.rate, _GATE_RATE)
         try:
-            check_free_space(Path(record.dir), rate, record.planned_time)
+            there = _find_existing(Path(record.dir))
+            check_free_space(there, rate, record.planned_time)
         except RecordingError as err:
             raise ConfigError(str(err)) from err
+
+    def list_others(self) -> dict[str, dict[str, Any]]:
+        """Return the configs of those who watch and advise, by section and name."""
+        return _list_others(self.resolved)
 
     def describe(self) -> str:
         """Say what will drive what, in a few lines."""
         r = self.resolved
         record = r.record.dir or "nothing (set record.dir=FOLDER)"
-        others = _list_others(r).items()
+        others = self.list_others().items()
         told = [f"\n{what}: {', '.join(sorted(who))}" for what, who in others if who]
         return (
             f"{r.leader_name} → {r.follower_name} in {r.env_name}, "
@@ -134,7 +145,7 @@ def make_controller(
 def make_robot(resolved: Resolved) -> RobotModel:
     """Load the robot of the config."""
     return RobotModel.from_settings(
-        resolved.robot, resolved.follower_name, WORKSPACE, resolved.gate.scene
+        resolved.robot, resolved.follower_name, DATA, resolved.gate.scene
     )
 
 
@@ -150,7 +161,7 @@ def make_through(resolved: Resolved) -> RobotModel | None:
     if resolved.through is None:
         return None
     name = str(resolved.retarget.through)
-    return RobotModel.from_settings(resolved.through, name, WORKSPACE)
+    return RobotModel.from_settings(resolved.through, name, DATA)
 
 
 def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
@@ -166,6 +177,7 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
     Raises:
         ConfigError: If they do not fit; lists all problems.
     """
+    _check_solver(resolved)
     robot, through = make_robot(resolved), make_through(resolved)
     leaders = _make_known_leaders(resolved, clock)
     leader = merge_leaders({name: one.info for name, one in leaders.items()})
@@ -195,6 +207,20 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
                 feedback, robot, leader, resolved.retarget, layout, through, name
             )
     return Plan(resolved, robot, leaders, retargeting, layout)
+
+
+def _check_solver(resolved: Resolved) -> None:
+    """Refuse a solver that is not installed.
+
+    Raises:
+        MissingDependency: Says how to install it.
+    """
+    solver = resolved.gate.solver
+    if find_spec(solver) is None:
+        raise MissingDependency(
+            f"gate.solver: expected the package '{solver}', got none; install it with: "
+            f"pip install 'paprle[{solver}]'"
+        )
 
 
 def make_feedback(resolved: Resolved, leader: LeaderInfo) -> FeedbackSettings:
@@ -254,9 +280,14 @@ def _check_others(resolved: Resolved, robot: RobotModel) -> None:
         raise ConfigError(str(err)) from err
 
 
+def _find_existing(folder: Path) -> Path:
+    """Return the folder, or the nearest one above that is there."""
+    return next(p for p in (folder, *folder.parents) if p.exists())
+
+
 def _check_folder(folder: Path) -> None:
     """Refuse a folder that cannot take recordings; leaves nothing behind."""
-    there = next(p for p in (folder, *folder.parents) if p.exists())
+    there = _find_existing(folder)
     try:
         tempfile.TemporaryFile(dir=there).close()
     except OSError as err:

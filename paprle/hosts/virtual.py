@@ -10,9 +10,9 @@ import json
 from typing import Any
 
 from paprle.config import Resolved
-from paprle.contracts.errors import ConfigError
+from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.leader_group import list_rows
-from paprle.contracts.types import Actions
+from paprle.contracts.types import Actions, FollowerInfo
 from paprle.haptics.cues import CueSource
 from paprle.hosts.plan import (
     Plan,
@@ -79,15 +79,7 @@ class VirtualSession:
         self.plan: Plan = make_plan(resolved, self.clock)
         self._follower = make_follower(resolved, self.plan.robot, self.clock)
         self._ring = ListRing()
-        info = self._follower.open()
-        if not info.simulated:
-            self._follower.close("hold")
-            raise ConfigError(
-                f"session.clock: expected 'wall' for env '{resolved.env_name}', got "
-                "'virtual'; a real robot does not wait for virtual time"
-            )
-        for leader in self.plan.leaders.values():
-            leader.open()
+        info = self._open_devices()
         self._tick_ns = round(1e9 / resolved.session.rate)
         self._gate_ns = round(1e9 / info.rate)
         self._controller = make_controller(
@@ -110,6 +102,30 @@ class VirtualSession:
         )
         self.recorder = self._make_recorder(info.rate)
 
+    def _open_devices(self) -> FollowerInfo:
+        """Open the follower and the leaders.
+
+        Returns:
+            What the follower is.
+
+        Raises:
+            ConfigError: If one refuses, or the robot is real; nothing has moved.
+        """
+        env = self.plan.resolved.env_name
+        try:
+            info = self._follower.open()
+            if not info.simulated:
+                raise ConfigError(
+                    f"session.clock: expected 'wall' for env '{env}', got 'virtual'; a "
+                    "real robot does not wait for virtual time"
+                )
+            for leader in self.plan.leaders.values():
+                leader.open()
+        except (DeviceError, ConfigError) as err:
+            self._follower.close("hold")
+            raise ConfigError(str(err)) from err
+        return info
+
     def _make_recorder(self, gate_rate: float) -> Recorder | None:
         resolved = self.plan.resolved
         if resolved.record.dir is None:
@@ -130,6 +146,9 @@ class VirtualSession:
 
     def run(self) -> str:
         """Run to the end and return the end reason."""
+        for leader in self.plan.leaders.values():
+            for note in leader.notes:
+                print_line(note)
         status = self._controller.step(None, self.clock.now_ns)
         setpoint: Record | None = None
         next_tick = next_gate = self.clock.now_ns

@@ -86,7 +86,7 @@ def _make_geometry(body: Enclosure) -> coal.CollisionGeometry:
 
 def _load(mesh: ET.Element, urdf: Path) -> coal.BVHModelBase:
     name = mesh.get("filename", "")
-    path = _find(name, urdf)
+    path = find_mesh(name, urdf)
     if path is None:
         raise OSError(f"expected the mesh {name!r}, got no such file")
     if path.stat().st_size > _MAX_BYTES:
@@ -101,7 +101,7 @@ def _load(mesh: ET.Element, urdf: Path) -> coal.BVHModelBase:
     return shape
 
 
-def _find(name: str, urdf: Path) -> Path | None:
+def find_mesh(name: str, urdf: Path) -> Path | None:
     """Return the file of a mesh beside its URDF, or in the package that it names.
 
     ROS finds packages by its environment; without it, a folder of the package's name
@@ -154,7 +154,7 @@ def _replace(collision: ET.Element, T_link_body: pin.SE3, body: Enclosure) -> No
 def _keep_pictures(root: ET.Element, urdf: Path) -> None:
     """Let the meshes that are only looked at be found from the copy, too."""
     for mesh in root.iter("mesh"):
-        path = _find(mesh.get("filename", ""), urdf)
+        path = find_mesh(mesh.get("filename", ""), urdf)
         if path is not None:
             mesh.set("filename", f"file://{path}")
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from paprle.config.check import validate
+from paprle.config.folders import DATA, find_folders
 from paprle.config.layers import Layer, Places
 from paprle.config.yaml_text import read_yaml
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.settings import LimbSettings, LimitSettings, RobotSettings
 from paprle.contracts.types import Vec
-from paprle.ipc.process import WORKSPACE
 from paprle.onboarding.exempt_pairs import Unjudged
 from paprle.onboarding.home import count_reachable, jacobian_error
 from paprle.onboarding.mesh_bodies import Covered, cover_meshes
@@ -72,9 +73,9 @@ class NewRobotReport:
     collision_pairs: int
     doubts: tuple[str, ...]
 
-    def lines(self) -> list[str]:
-        """Return the report as lines of text."""
-        found = [f"wrote {self.path}", f"{len(self.joint_names)} actuated joints"]
+    def findings(self) -> list[str]:
+        """Return what was found and guessed, as lines of text."""
+        found = [f"{len(self.joint_names)} actuated joints"]
         found += [
             f"limb {limb.name}: {limb.chain}; Jacobian within "
             f"{limb.jacobian_error:.0e} of finite differences; {limb.n_reachable} of 6 "
@@ -82,18 +83,17 @@ class NewRobotReport:
             for limb in self.limbs
         ]
         found.append(f"{self.collision_pairs} pairs of collision bodies")
-        found += [f"CHECK: {doubt}" for doubt in self.doubts]
-        place = WORKSPACE / "configs/follower"
-        is_found = self.path.resolve().parent in {
-            place,
-            WORKSPACE / "configs/site/follower",
-        }
-        move = "" if is_found else f"move the YAML to {place}, "
-        found.append(
-            f"next: read the CHECK lines, {move}then\n"
-            f"  paprle run leader=autopilot follower={self.name} env=kinematic"
-        )
-        return found
+        return found + [f"CHECK: {doubt}" for doubt in self.doubts]
+
+    def lines(self) -> list[str]:
+        """Return the report as lines of text."""
+        follower = _name_follower(self.path)
+        return [
+            f"wrote {self.path}",
+            *self.findings(),
+            "next: read the CHECK lines, then",
+            f"  paprle run leader=autopilot follower={follower} env=kinematic",
+        ]
 
 
 def write_new_robot(
@@ -114,7 +114,7 @@ def write_new_robot(
         ConfigError: If the URDF is wrong, or the YAML exists already.
     """
     tree = read_urdf(urdf.resolve())
-    slug = _slug(tree.name if name is None else name)
+    slug = make_slug(tree.name if name is None else name)
     path, copy = out_dir / f"{slug}.yaml", (out_dir / f"{slug}.urdf").resolve()
     for there in (path, copy):
         if there.exists():
@@ -124,8 +124,10 @@ def write_new_robot(
     out_dir.mkdir(parents=True, exist_ok=True)
     try:
         covered = cover_meshes(tree, copy)
-        draft = _draft(tree if covered.path is None else read_urdf(copy), slug, covered)
-        draft.source = tree.path.name
+        used = tree if covered.path is None else read_urdf(copy)
+        draft = _draft(used, slug, covered)
+        draft.doubts += _doubt_bodies(covered, _name_follower(path))
+        draft.urdf, draft.source = _relative(used.path, path), tree.path.name
         with path.open("x", encoding="utf-8") as file:
             file.write("\n".join(_yaml(draft)) + "\n")
         return _check(path, slug, draft)
@@ -135,7 +137,12 @@ def write_new_robot(
         raise
 
 
-def _slug(name: str) -> str:
+def make_slug(name: str) -> str:
+    """Return a name that a follower may have.
+
+    Raises:
+        ConfigError: If nothing is left of it.
+    """
     slug = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
     if not slug:
         raise ConfigError(f"name: expected letters or digits, got {name!r}")
@@ -146,7 +153,6 @@ def _slug(name: str) -> str:
 class _Draft:
     """Settings to be, and the doubts about them."""
 
-    urdf: str
     limbs: list[FoundLimb]
     homes: dict[str, Vec]
     dq_max: dict[str, tuple[float, str]]
@@ -154,6 +160,7 @@ class _Draft:
     unjudged: Unjudged
     held: dict[str, float]
     doubts: list[str]
+    urdf: str = ""
     source: str = ""
 
 
@@ -174,10 +181,10 @@ def _draft(tree: Urdf, name: str, covered: Covered) -> _Draft:
         limits=LimitSettings(dq_max={joint: v for joint, (v, _) in dq_max.items()}),
         ignore_collisions=covered.unjudged.never + covered.unjudged.thick,
     )
-    robot = RobotModel.from_settings(settings, name, WORKSPACE)
+    robot = RobotModel.from_settings(settings, name, DATA)
     home = guess_home(robot.limbs, robot.home, robot.min_clearance)
     homes = {limb.name: robot.limbs[limb.name].take(home) for limb in limbs}
-    robot = RobotModel.from_settings(_with_homes(settings, homes), name, WORKSPACE)
+    robot = RobotModel.from_settings(_with_homes(settings, homes), name, DATA)
     in_limbs = {j for limb in limbs for j in limb.joint_names}
     in_limbs |= {limb.gripper.joint for limb in limbs if limb.gripper}
     held = {
@@ -186,14 +193,13 @@ def _draft(tree: Urdf, name: str, covered: Covered) -> _Draft:
         if joint not in in_limbs
     }
     return _Draft(
-        urdf=_relative(tree.path),
         limbs=limbs,
         homes=homes,
         dq_max=dq_max,
         touching=robot.find_collisions(robot.home),
         unjudged=covered.unjudged,
         held=held,
-        doubts=[*_list_doubts(limbs, dq_max), *_doubt_bodies(covered, name)],
+        doubts=_list_doubts(limbs, dq_max),
     )
 
 
@@ -205,9 +211,10 @@ def _with_homes(settings: RobotSettings, homes: dict[str, Vec]) -> RobotSettings
     return replace(settings, limbs=limbs)
 
 
-def _relative(path: Path) -> str:
-    inside = path.is_relative_to(WORKSPACE)
-    return str(path.relative_to(WORKSPACE) if inside else path)
+def _relative(urdf: Path, yaml: Path) -> str:
+    """Return the URDF as the YAML names it: from the workspace if both are in it."""
+    are_inside = all(path.resolve().is_relative_to(DATA) for path in (urdf, yaml))
+    return str(urdf.relative_to(DATA) if are_inside else urdf)
 
 
 def _guess_velocities(joints: list[UrdfJoint]) -> dict[str, tuple[float, str]]:
@@ -236,12 +243,19 @@ def _list_doubts(
     return doubts
 
 
-def _doubt_bodies(covered: Covered, name: str) -> list[str]:
+def _name_follower(yaml: Path) -> str:
+    """Return what stands for a YAML in ``follower=…``: its name, or its path."""
+    folders = {folder.path / "follower" for folder in find_folders().folders}
+    is_found = yaml.resolve().parent in {folder.resolve() for folder in folders}
+    return yaml.stem if is_found else shlex.quote(str(yaml.resolve()))
+
+
+def _doubt_bodies(covered: Covered, follower: str) -> list[str]:
     doubts = list(covered.doubts)
     if covered.path is not None:
         doubts.append(
             f"{covered.path.name}: {covered.n_bodies} meshes were enclosed in bodies; "
-            f"`paprle collision follower={name}` shows what they keep apart"
+            f"`paprle collision follower={follower}` shows what they keep apart"
         )
     doubts += [
         f"{a} and {b} may touch, but their bodies are too thick to tell: ignored"
@@ -335,7 +349,7 @@ def _check(path: Path, name: str, draft: _Draft) -> NewRobotReport:
     settings = validate(RobotSettings, data, "follower", places, problems)
     if settings is None:
         raise ConfigError(problems)
-    robot = RobotModel.from_settings(settings, name, WORKSPACE)
+    robot = RobotModel.from_settings(settings, name, DATA)
     limbs = tuple(_try_limb(limb) for limb in robot.limbs.values())
     doubts = list(draft.doubts)
     doubts += [

@@ -66,6 +66,12 @@ class FollowerContract(ABC):
         if not info.simulated:  # leave for it is asked before it is given power
             assert follower.goes_on_unattended == (not info.has_unattended_stop)
 
+    def test_one_that_opens_has_no_obstacles(self, clock: ManualClock) -> None:
+        follower = self.make_follower(clock)
+
+        assert tuple(follower.find_obstacles()) == ()
+        assert isinstance(follower.unchecked, str)
+
     def test_closes_before_it_was_opened_and_twice(self, clock: ManualClock) -> None:
         follower = self.make_follower(clock)
 

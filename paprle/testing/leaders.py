@@ -68,6 +68,12 @@ class LeaderContract(ABC):
         check_info(leader.info)
         assert leader.info == self.make_leader(clock).info
 
+    def test_one_that_opens_has_no_obstacles(self, clock: ManualClock) -> None:
+        leader = self.make_leader(clock)
+
+        assert tuple(leader.find_obstacles()) == ()
+        assert isinstance(leader.unchecked, str)
+
     def test_closes_before_it_was_opened_and_twice(self, clock: ManualClock) -> None:
         leader = self.make_leader(clock)
 

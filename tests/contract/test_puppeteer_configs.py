@@ -56,7 +56,7 @@ def servos_of(settings) -> dict:
 
 @pytest.mark.parametrize(("rig", "follower"), PAIRS)
 def test_it_drives_its_follower_joint_by_joint(rig, follower):
-    told = check(resolved(rig, follower))
+    told = check(resolved(rig, follower)).told
 
     assert "joint by joint (built alike)" in told
     limbs = yaml.safe_load((ROOT / f"configs/follower/{follower}.yaml").read_text())
@@ -72,7 +72,7 @@ def test_its_kind_alone_means_it(rig, follower):
 
 @pytest.mark.parametrize("rig", ["puppeteer_ur5", "puppeteer_omy"])
 def test_another_arm_is_driven_by_its_pose(rig):
-    told = check(resolved(rig, "papras_7dof"))
+    told = check(resolved(rig, "papras_7dof")).told
 
     assert "relative (6 joints against 7)" in told
 

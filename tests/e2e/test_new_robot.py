@@ -85,11 +85,68 @@ def test_a_new_arm_draws_in_a_live_session(new_robot, tmp_path):
     assert measure(tmp_path / "out")["gate"]["violations"] == 0
 
 
-def test_a_yaml_written_elsewhere_says_where_it_belongs(tmp_path, capsys):
+def test_a_yaml_written_elsewhere_is_used_where_it_is(tmp_path, capsys):
     urdf = WORKSPACE / "urdf/ur5e/robot.urdf"
-
     main(["new-robot", str(urdf), "--name", "other", "--out", str(tmp_path)])
 
-    assert f"move the YAML to {WORKSPACE / 'configs/follower'}" in (
-        capsys.readouterr().out
-    )
+    command = shlex.split(capsys.readouterr().out.splitlines()[-1])
+
+    assert f"follower={tmp_path / 'other.yaml'}" in command
+    assert main([*command[1:], "--dry-run"]) == 0
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder with a bare URDF in it, and a cache of its own."""
+    urdf = (WORKSPACE / "urdf/ur5e/robot.urdf").read_text()
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here/my arm.urdf").write_text(urdf)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path / "here"
+
+
+def test_a_bare_urdf_is_a_follower(folder, tmp_path):
+    out = tmp_path / "out"
+
+    entry = run_virtual(out, *LEADER, "follower=./my arm.urdf", "env=kinematic")
+
+    assert entry["gate"]["violations"] == 0
+    assert entry["ate_mm"]["lag_compensated"]["median"] < 0.05
+    assert [path.name for path in folder.iterdir()] == ["my arm.urdf"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_guesses_of_a_bare_urdf_are_told_and_made_once(capsys):
+    words = ["run", *LEADER, "follower=my arm.urdf", "env=kinematic", "--dry-run"]
+
+    assert main(words) == 0
+    first = capsys.readouterr().err
+    assert main(words) == 0
+    second = capsys.readouterr().err
+
+    assert "my arm.urdf: limb arm: base_link → tool0, 6 joints" in first
+    assert "paprle new-robot 'my arm.urdf'" in first
+    assert second in first
+    assert "limb arm" not in second
+
+
+def test_a_bare_urdf_that_changed_is_read_again(folder, capsys):
+    words = ["run", *LEADER, "follower=my arm.urdf", "env=kinematic", "--dry-run"]
+    main(words)
+    urdf = folder / "my arm.urdf"
+    urdf.write_text(urdf.read_text().replace("wrist_3_joint", "last_joint"))
+    capsys.readouterr()
+
+    assert main(words) == 0
+
+    assert "limb arm" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_bare_urdf_is_never_taken_for_a_real_robot(capsys):
+    words = ["run", *LEADER, "follower=my arm.urdf", "env=ros2", "--dry-run"]
+
+    assert main(words) == 2
+
+    assert "expected an env of follower 'my_arm', got 'ros2'" in capsys.readouterr().err

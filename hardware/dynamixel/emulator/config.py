@@ -15,7 +15,9 @@ import yaml  # type: ignore[import-untyped]
 
 from hardware.dynamixel.emulator.models import find_model
 
-ROOT = Path(__file__).resolve().parents[3]
+_PLACE = Path(__file__).resolve().parents[3]
+_PACKED = _PLACE / "paprle/data"
+ROOT = _PACKED if _PACKED.is_dir() else _PLACE  # installed, or a checkout
 BAUD = 4_000_000  # chosen: the fastest that all models here share
 
 

@@ -9,7 +9,9 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 
-_WORKSPACE = Path(__file__).resolve().parents[3]
+_PLACE = Path(__file__).resolve().parents[3]
+_PACKED = _PLACE / "paprle/data"
+_WORKSPACE = _PACKED if _PACKED.is_dir() else _PLACE  # installed, or a checkout
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ def episode(tmp_path):
     path.write_text(rows)
     args = ["leader=offline", f"leader.path={path}", "follower=piper", "env=kinematic"]
     args += ["session.clock=virtual", f"record.dir={tmp_path / 'out'}"]
+    args.append("leader.allow_loss=true")
 
     reason = VirtualSession(resolve(args)).run()
 

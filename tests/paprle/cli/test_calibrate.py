@@ -10,8 +10,8 @@ from emulated_puppeteers import run_emulated
 from hardware.dynamixel.probe import Swing
 from leaders.puppeteer.friction import Friction
 from paprle.cli import main
-from paprle.cli.calibrate import WORKSPACE
 from paprle.config import resolve
+from paprle.ipc.process import WORKSPACE
 
 NAME = "puppeteer_papras_7dof"
 SITE = f"configs/site/leader/{NAME}.yaml"
@@ -54,7 +54,7 @@ def workspace(tmp_path, monkeypatch):
     (root / "urdf").symlink_to(WORKSPACE / "urdf")
     for part in ("leader", "follower", "env"):
         (root / "configs" / part).symlink_to(WORKSPACE / "configs" / part)
-    monkeypatch.setattr("paprle.cli.calibrate.WORKSPACE", root)
+    monkeypatch.setattr("paprle.config.folders.DATA", root)
     monkeypatch.setattr("leaders.puppeteer.calibration._WATCH", 0.02)
     return root
 

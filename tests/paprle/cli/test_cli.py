@@ -147,7 +147,7 @@ def test_wrong_options_are_refused(capsys, args):
 
 @pytest.mark.parametrize(
     "verb",
-    ["run", "list", "config", "info", "evaluate", "replay", "recover", "export",
+    ["demo", "run", "list", "config", "info", "evaluate", "replay", "recover", "export",
      "new-robot"],
 )  # fmt: skip
 def test_every_verb_has_help_that_teaches(capsys, verb):
@@ -251,3 +251,42 @@ def _start(args: list[str]) -> subprocess.CompletedProcess[str]:
         timeout=60,
         check=False,
     )
+
+
+def test_list_reads_the_yamls_of_the_site_and_of_the_users_folders(
+    capsys, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("paprle.config.folders.DATA", tmp_path / "root")
+    for folder, name in (("root/configs/site", "labarm"), ("mine", "deskarm")):
+        path = tmp_path / folder / f"follower/{name}.yaml"
+        path.parent.mkdir(parents=True)
+        path.write_text(f"# The {name} by the window.\nurdf: {name}.urdf\nenvs: {{}}\n")
+    monkeypatch.setenv("PAPRLE_CONFIG_PATH", str(tmp_path / "mine"))
+
+    assert main(["list"]) == 0
+
+    out = capsys.readouterr().out
+    assert "  labarm               The labarm by the window" in out
+    assert "  deskarm              The deskarm by the window" in out
+    assert "BROKEN" not in out
+
+
+def test_list_says_which_yaml_cannot_be_read(capsys, tmp_path, monkeypatch):
+    for part in ("follower", "leader"):
+        (tmp_path / part).mkdir()
+        (tmp_path / part / "torn.yaml").write_text("urdf: [")
+    monkeypatch.setenv("PAPRLE_CONFIG_PATH", str(tmp_path))
+
+    assert main(["list"]) == 0
+
+    out = capsys.readouterr().out
+    for part in ("follower", "leader"):
+        assert f"BROKEN: {tmp_path}/{part}/torn.yaml line 1" in out
+
+
+def test_a_solver_that_is_not_installed_is_refused_with_its_extra(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "osqp", None)
+
+    assert main(["run", *TRIPLE, "gate.solver=osqp", "--dry-run"]) == 2
+
+    assert "pip install 'paprle[osqp]'" in capsys.readouterr().err

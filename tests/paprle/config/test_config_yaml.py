@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paprle.config import resolve
 from paprle.config.yaml_text import MAX_BYTES, parse_value, read_yaml
 
 
@@ -150,3 +151,22 @@ def _is_plain(value):
 
 def test_infinite_numbers_are_numbers_for_the_validation_to_refuse():
     assert parse_value("1e999", "here", []) == math.inf
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["pick #2 of 5", "/data/run #3", "#2", "5 # five", "a: b #2", "[a #2, b]"],
+)
+def test_a_number_sign_on_the_command_line_is_text(text):
+    args = ("leader=autopilot", "follower=piper", "env=kinematic")
+
+    resolved = resolve((*args, f"record.task={text}"))
+
+    assert resolved.record.task == text
+
+
+def test_a_number_sign_in_quotes_is_what_the_quotes_hold():
+    problems = []
+
+    assert parse_value('"pick #2"', "record.task", problems) == "pick #2"
+    assert not problems

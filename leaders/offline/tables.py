@@ -1,0 +1,178 @@
+"""Text as a table: what stands between columns, their names, and lines of numbers.
+
+Every line stands for itself, so that garbage in one costs that line and no other.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from leaders.offline.columns import TUM, TUM_WXYZ, shown
+from leaders.offline.config import ColumnSettings, Delimiter
+from paprle.contracts.errors import ConfigError
+
+_NAMED: Mapping[Delimiter, str | None] = {
+    "comma": ",",
+    "semicolon": ";",
+    "tab": "\t",
+    "bar": "|",
+    "space": None,
+}
+_FOUND = ("\t", ";", "|", ",")
+_N_LOOKED_AT = 6  # chosen: garbage in a few of the first lines does not matter
+_GROUPS = re.compile(r"[^;,]+;[^;,]+,[^;,]+,[^;,]+;[^;,]+,[^;,]+,[^;,]+,[^;,]+")
+"""``t;x,y,z;w,x,y,z``, as published paths of end-effectors are written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Lines under a header.
+
+    Attributes:
+        header: Names of the columns.
+        lines: Lines of data.
+        separator: What stands between columns; None: white space.
+        has_groups: The lines are ``t;x,y,z;w,x,y,z``.
+        told: How it is read, where that is not plain to see.
+    """
+
+    header: tuple[str, ...]
+    lines: list[str]
+    separator: str | None
+    has_groups: bool = False
+    told: str = ""
+
+    def split(self, line: str) -> list[str]:
+        """Return the words of a line."""
+        if self.has_groups:
+            return line.strip().replace(";", ",").split(",")
+        return split(line, self.separator)
+
+    def read(self, words: Sequence[str], used: Sequence[int]) -> list[float] | None:
+        """Return the numbers of some columns; None if a line is not of this table."""
+        if len(words) != len(self.header):
+            return None
+        try:
+            return [self._read_number(words[i]) for i in used]
+        except ValueError:
+            return None
+
+    def _read_number(self, word: str) -> float:
+        try:
+            return float(word)
+        except ValueError:
+            if self.separator == "," or self.has_groups:
+                raise
+            return float(word.replace(",", "."))  # a decimal comma
+
+
+def find_table(path: Path, text: str, config: ColumnSettings) -> Table | None:
+    """Find out how a text is to be read.
+
+    Args:
+        path: The file, for messages.
+        text: What is in it.
+        config: What is known of its columns.
+
+    Returns:
+        The table; None where there is no line of data.
+
+    Raises:
+        ConfigError: If nobody says what the columns are.
+    """
+    lines, comments = [], []
+    for line in text.split("\n"):
+        if line.strip() and line.lstrip()[0] != "#":
+            lines.append(line)
+        elif line.strip() and not lines:
+            comments.append(line)
+    if not lines:
+        return None
+    if config.delimiter == "auto" and _GROUPS.fullmatch(lines[0].strip()):
+        words = lines[0].strip().replace(";", ",").split(",")
+        if all(map(_is_number, words)):
+            told = "lines of t;x,y,z;w,x,y,z"
+            return Table(TUM_WXYZ, lines, ";", has_groups=True, told=told)
+    first = _find_separator(lines, config.delimiter)
+    if config.names:
+        return Table(config.names, lines, first, told=_tell(first))
+    words = split(lines[0], first)
+    if all(map(_is_number, words)):
+        header = (
+            TUM if len(words) == len(TUM) else _read_comment(comments, words, first)
+        )
+        if header is not None:
+            return Table(header, lines, first, told=_tell(first))
+    return Table(_read_header(path, words), lines[1:], first, told=_tell(first))
+
+
+def split(line: str, separator: str | None) -> list[str]:
+    """Return the words of a line without quotes and white space around them."""
+    if '"' in line and separator is not None:
+        try:
+            rows = csv.reader(
+                [line.strip()], delimiter=separator, skipinitialspace=True
+            )
+            return [word.strip() for word in next(rows, [])]
+        except csv.Error:
+            return []
+    return [word.strip().strip('"') for word in line.strip().split(separator)]
+
+
+def _find_separator(lines: Sequence[str], delimiter: Delimiter) -> str | None:
+    """Return what splits the first line into most columns, and those below alike."""
+    if delimiter != "auto":
+        return _NAMED[delimiter]
+    head, *rows = lines[:_N_LOOKED_AT]
+    counts = {separator: len(split(head, separator)) for separator in _FOUND}
+    alike = {
+        separator: n
+        for separator, n in counts.items()
+        if n > 1 and (not rows or any(len(split(row, separator)) == n for row in rows))
+    }
+    if alike:
+        return max(alike, key=lambda separator: alike[separator])
+    is_comma = counts[","] > 1 or len(split(head, None)) == 1
+    return "," if is_comma else None
+
+
+def _read_comment(
+    comments: Sequence[str], words: Sequence[str], separator: str | None
+) -> tuple[str, ...] | None:
+    """Return the header that stands in a comment right above the data, if it does."""
+    if not comments or separator is None:
+        return None
+    names = split(comments[-1].lstrip().lstrip("#"), separator)
+    is_header = len(names) == len(words) and not any(map(_is_number, names))
+    return tuple(names) if is_header else None
+
+
+def _read_header(path: Path, names: Sequence[str]) -> tuple[str, ...]:
+    if any(map(_is_number, names)) or len(names) < 2:
+        raise ConfigError(
+            f"{path}: expected a header line that names the columns (or 8 numbers a "
+            f"line, a TUM trajectory), got {shown(tuple(names), 60)}; add the header, "
+            "or name the columns with leader.columns.names"
+        )
+    twice = sorted(name for name, n in Counter(names).items() if n > 1 and name)
+    if twice:
+        raise ConfigError(f"{path}: expected each column once, got {twice} twice")
+    return tuple(names)
+
+
+def _tell(separator: str | None) -> str:
+    names = {";": "semicolons", "\t": "tabs", "|": "bars"}
+    return f"columns between {names[separator]}" if separator in names else ""
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,85 @@
+"""Units and angles of other people's files, into those of this project.
+
+Inside, everything is in [m], [rad] and [s], and orientations are quaternions.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from leaders.offline.config import UnitSettings
+from leaders.offline.track import Rows
+from paprle.contracts.types import Vec
+
+TIME: Mapping[str, float] = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+LENGTH: Mapping[str, float] = {"m": 1.0, "cm": 1e-2, "mm": 1e-3}
+ANGLE: Mapping[str, float] = {
+    "rad": 1.0,
+    "deg": math.pi / 180,
+    "°": math.pi / 180,
+}
+_KNOWN = {*TIME, *LENGTH, *ANGLE, ""}
+_BRACKETS = re.compile(r"\s*[\[(]([^\])]*)[\])]$")
+
+
+def split_unit(name: str) -> tuple[str, str]:
+    """Return a column's name without the unit in brackets behind it, and the unit."""
+    found = _BRACKETS.search(name)
+    if found is None or found[1].strip() not in _KNOWN:
+        return name, ""
+    return name[: found.start()], found[1].strip()
+
+
+def scale_rows(rows: Rows, units: UnitSettings) -> Rows:
+    """Return rows in the units of this project.
+
+    Args:
+        rows: Rows in the units of a file.
+        units: Which these are.
+    """
+    return replace(
+        rows,
+        t=rows.t * TIME[units.time or "s"],
+        p=None if rows.p is None else rows.p * LENGTH[units.length or "m"],
+        q=None if rows.q is None else rows.q * ANGLE[units.angle or "rad"],
+    )
+
+
+def compute_quat_xyzw(angles: Vec, order: str) -> Vec:
+    """Turn Euler angles into quaternions.
+
+    Rz(γ)·Ry(β)·Rx(α) for angles α, β, γ and ``xyz_extrinsic``, Rx(α)·Ry(β)·Rz(γ) for
+    ``xyz_intrinsic``.
+
+    Args:
+        angles: One row a time, in the order of the axes, shape (n, 3), [rad].
+        order: The axes turned about, one after the other, and whether these stand
+            still (extrinsic) or turn along (intrinsic).
+
+    Returns:
+        Unit quaternions, shape (n, 4).
+    """
+    axes, _, frame = order.partition("_")
+    turns = [_turn(angles[:, i], axis) for i, axis in enumerate(axes)]
+    first, second, third = turns if frame == "intrinsic" else turns[::-1]
+    return _multiply(_multiply(first, second), third)
+
+
+def _turn(angle: Vec, axis: str) -> Vec:
+    quat_xyzw = np.zeros((len(angle), 4))
+    quat_xyzw[:, "xyz".index(axis)] = np.sin(angle / 2)
+    quat_xyzw[:, 3] = np.cos(angle / 2)
+    return quat_xyzw
+
+
+def _multiply(a: Vec, b: Vec) -> Vec:
+    """Return the products of quaternions xyzw, shape (n, 4)."""
+    av, aw, bv, bw = a[:, :3], a[:, 3:], b[:, :3], b[:, 3:]
+    vector = aw * bv + bw * av + np.cross(av, bv)
+    scalar = aw * bw - np.sum(av * bv, axis=1, keepdims=True)
+    return np.hstack([vector, scalar])

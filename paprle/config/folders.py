@@ -1,0 +1,155 @@
+"""Where the YAMLs of leaders, followers and envs are: folders, and single files.
+
+Later wins: ``configs`` of the workspace, the site's own folder, the folders of
+``PAPRLE_CONFIG_PATH``, the first of them last. Each has ``leader``, ``follower`` and
+``env`` in it, and ``session.yaml``. A YAML that is named by its path stands alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from paprle.ipc.process import WORKSPACE
+from paprle.plugins import is_name
+
+VARIABLE = "PAPRLE_CONFIG_PATH"
+SESSION = "session.yaml"
+"""Settings of every session, in a site's folder or one of ``PAPRLE_CONFIG_PATH``."""
+
+YAML_ENDS, URDF_END = (".yaml", ".yml"), ".urdf"
+
+_PACKED = Path(__file__).resolve().parents[1] / "data"
+"""Configs and URDFs in an installed package; in a checkout they stand beside it."""
+
+IS_PACKED = _PACKED.is_dir()
+DATA = _PACKED if IS_PACKED else WORKSPACE
+"""Holds ``configs`` and ``urdf``; what paths in them are relative to."""
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder of YAMLs.
+
+    Attributes:
+        path: Where it is.
+        label: What messages call it.
+    """
+
+    path: Path
+    label: str
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Everywhere that YAMLs are looked for.
+
+    Attributes:
+        root: The workspace; relative paths in its YAMLs are relative to it.
+        folders: Its own, the site's and the user's; later wins.
+        files: YAMLs that were named by their path, by part of the triple.
+    """
+
+    root: Path
+    folders: tuple[Folder, ...]
+    files: Mapping[str, Path] = field(default_factory=dict)
+
+    def with_files(self, files: Mapping[str, Path]) -> Folders:
+        """Return the same folders, and these single files."""
+        return replace(self, files=files)
+
+    def list_names(self, part: str) -> set[str]:
+        """Return the names that have a YAML."""
+        found = {file.stem for file in self.list_all(part) if is_name(file.stem)}
+        return found | {self.files[part].stem} if part in self.files else found
+
+    def list_all(self, part: str) -> list[Path]:
+        """Return every YAML of a part that stands in a folder."""
+        files = [p for f in self.folders for p in (f.path / part).glob("*.yaml")]
+        return sorted(files)
+
+    def list_yamls(self, names: Mapping[str, str]) -> Iterator[tuple[str, str, Path]]:
+        """Yield part, label and path of what there is of names; the last one wins.
+
+        Args:
+            names: Names by part of the triple.
+        """
+        for part, name in names.items():
+            if self._is_file(part, name):
+                yield part, str(self.files[part]), self.files[part]
+        for folder in self.folders:
+            for part, name in names.items():
+                path = folder.path / part / f"{name}.yaml"
+                if is_name(name) and not self._is_file(part, name) and path.is_file():
+                    yield part, f"{folder.label}/{part}/{name}.yaml", path
+
+    def _is_file(self, part: str, name: str) -> bool:
+        return part in self.files and self.files[part].stem == name
+
+    def list_sessions(self) -> Iterator[tuple[str, Path]]:
+        """Yield label and path of each ``session.yaml``, the last one wins."""
+        for folder in self.folders[1:]:
+            if (folder.path / SESSION).is_file():
+                yield f"{folder.label}/{SESSION}", folder.path / SESSION
+
+
+def find_site(root: Path | None = None) -> Folder:
+    """Return the folder of what belongs to this site, which may not be there yet."""
+    if root is None and IS_PACKED:
+        home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+        return Folder(home / "paprle", str(home / "paprle"))
+    return Folder((root or DATA) / "configs/site", "configs/site")
+
+
+def find_folders(root: Path | None = None) -> Folders:
+    """Return where the YAMLs of a workspace are.
+
+    Args:
+        root: The workspace; the one that came with this package when absent.
+
+    Returns:
+        Its folders, and those of ``PAPRLE_CONFIG_PATH``.
+    """
+    given = [word for word in os.environ.get(VARIABLE, "").split(os.pathsep) if word]
+    paths = [Path(word).expanduser().resolve() for word in reversed(given)]
+    place = (root or DATA).resolve()
+    return Folders(
+        place,
+        (
+            Folder(place / "configs", "configs"),
+            find_site(None if root is None else place),
+            *(Folder(path, str(path)) for path in paths),
+        ),
+    )
+
+
+def is_path(name: str) -> bool:
+    """Return whether this names a file, and not what is in one."""
+    return Path(name).suffix in (*YAML_ENDS, URDF_END)
+
+
+def take_files(
+    names: Mapping[str, str], problems: list[str]
+) -> tuple[dict[str, str], dict[str, Path]]:
+    """Let YAMLs that are named by their path stand for a name.
+
+    Args:
+        names: Names of the triple.
+        problems: Takes what is wrong with a path.
+
+    Returns:
+        The names, and the files of those that were paths.
+    """
+    plain, files = dict(names), {}
+    for part, text in names.items():
+        if not is_path(text):
+            continue
+        path = Path(text).expanduser().absolute()
+        if path.suffix not in YAML_ENDS or not path.is_file():
+            got = "none there" if path.suffix in YAML_ENDS else f"'{path.suffix}'"
+            problems.append(f"{part}: expected a YAML file at '{path}', got {got}")
+            continue
+        plain[part], files[part] = path.stem, path
+    return plain, files

@@ -1,0 +1,98 @@
+"""What a start would refuse, and what only a start can tell; opens nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from paprle.contracts.errors import ConfigError, DeviceError
+from paprle.contracts.plugins import Device, Follower
+from paprle.hosts.open_follower import accept_unattended
+from paprle.hosts.plan import Plan, make_follower
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """What a dry run finds.
+
+    Attributes:
+        told: What would drive what, what the operator should know of it, and what only
+            a start can tell; some lines.
+        problems: What a start would refuse.
+    """
+
+    told: str
+    problems: tuple[str, ...]
+
+
+def check_start(plan: Plan) -> None:
+    """Ask every device what would keep it from opening.
+
+    Args:
+        plan: Of the session.
+
+    Raises:
+        ConfigError: With everything that would; nothing was opened.
+    """
+    problems = find_problems(plan, _make_follower(plan))
+    if problems:
+        raise ConfigError(problems)
+
+
+def rehearse(plan: Plan) -> Rehearsal:
+    """Find all that can be found without opening anything.
+
+    Args:
+        plan: Of the session.
+
+    Returns:
+        What was found.
+    """
+    follower = _make_follower(plan)
+    lines = [plan.describe(), *_list_notes(plan), *_list_unchecked(plan, follower)]
+    return Rehearsal("\n".join(lines), tuple(find_problems(plan, follower)))
+
+
+def find_problems(plan: Plan, follower: Follower | None) -> list[str]:
+    """Return what would keep devices from opening.
+
+    Args:
+        plan: Of the session.
+        follower: Closed; None where it is on another host.
+    """
+    problems = [text for one in plan.leaders.values() for text in one.find_obstacles()]
+    if follower is None:
+        return problems
+    problems += follower.find_obstacles()
+    try:
+        if follower.goes_on_unattended:
+            accept_unattended(plan.resolved)
+    except DeviceError as err:
+        problems.append(str(err))
+    return problems
+
+
+def _make_follower(plan: Plan) -> Follower | None:
+    is_here = plan.resolved.link.peer is None
+    return make_follower(plan.resolved, plan.robot) if is_here else None
+
+
+def _list_notes(plan: Plan) -> Iterator[str]:
+    for leader in plan.leaders.values():
+        yield from leader.notes
+
+
+def _list_unchecked(plan: Plan, follower: Follower | None) -> Iterator[str]:
+    devices: dict[str, Device] = {
+        f"leader {name}".rstrip(): leader for name, leader in plan.leaders.items()
+    }
+    if follower is None:
+        yield f"not checked: the robot and its gate at {plan.resolved.link.peer}"
+    else:
+        devices["follower"] = follower
+    for name, device in devices.items():
+        if device.unchecked:
+            yield f"not checked: {name}: {device.unchecked}"
+    for what, who in plan.list_others().items():
+        if who:
+            yield f"not checked: {what}: whether {', '.join(sorted(who))} will open"

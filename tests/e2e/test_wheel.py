@@ -1,0 +1,226 @@
+"""The wheel is the whole product: configs and robots come with it (acceptance 6).
+
+``PYTHONS`` names the interpreters that the nightly test tries, separated by colons;
+without it those are tried that pyenv, uv and the path know.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from paprle.ipc.process import WORKSPACE
+
+pytestmark = pytest.mark.process
+VERSIONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
+MAIN = "import sys; from paprle.cli import main; sys.exit(main())"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """The wheel, built by the tool that pyproject.toml names, from a clean copy."""
+    build = pytest.importorskip("hatchling.build")
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"],
+        cwd=WORKSPACE, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if listed.returncode:
+        pytest.skip("not a checkout")
+    copy = tmp_path_factory.mktemp("copy")
+    for name in listed.stdout.splitlines():
+        if (WORKSPACE / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(WORKSPACE / name, copy / name)
+    out = tmp_path_factory.mktemp("dist")
+    here = Path.cwd()
+    os.chdir(copy)  # where a builder of PEP 517 looks
+    try:
+        return out / build.build_wheel(str(out))
+    finally:
+        os.chdir(here)
+
+
+@pytest.fixture(scope="module")
+def unpacked(wheel, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site-packages")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def paprle(unpacked, cwd, *words, **env):
+    """Run the unpacked wheel in another folder, with this environment's libraries."""
+    return subprocess.run(
+        [sys.executable, "-c", MAIN, *words],
+        cwd=cwd, capture_output=True, text=True, timeout=110, check=False,
+        env=os.environ | {"PYTHONPATH": str(unpacked), "HOME": str(cwd)} | env,
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("folder", ["configs/leader", "configs/follower", "urdf"])
+def test_everything_that_is_read_is_in_the_wheel(unpacked, folder):
+    here = {p.relative_to(WORKSPACE) for p in (WORKSPACE / folder).rglob("*.*")}
+    there = {p.relative_to(unpacked / "paprle/data") for p in unpacked.rglob("*.*")
+             if p.is_relative_to(unpacked / "paprle/data" / folder)}  # fmt: skip
+
+    assert there == {path for path in here if (WORKSPACE / path).is_file()}
+
+
+def test_licence_notice_and_citation_are_in_the_wheel(unpacked):
+    found = {path.name for path in unpacked.glob("*.dist-info/licenses/*")}
+
+    assert found == {"LICENSE", "NOTICE", "CITATION.cff"}
+    metadata = next(unpacked.glob("*.dist-info/METADATA")).read_text()
+    assert "License-Expression: Apache-2.0" in metadata
+
+
+@pytest.mark.parametrize(
+    "source", sorted(WORKSPACE.glob("urdf/*/SOURCE.md")), ids=lambda p: p.parent.name
+)
+def test_the_notice_names_the_origin_of_each_robot(source):
+    notice = (WORKSPACE / "NOTICE").read_text()
+    origins = ("uiuckimlab/PAPRLE", "open_manipulator", "relaxed_ik_core")
+
+    named = [origin for origin in origins if origin in source.read_text()]
+
+    assert named or "`urdf/g1` (its SOURCE.md)" in source.read_text()
+    assert all(origin in notice for origin in named)
+
+
+def test_the_wheel_lists_what_the_checkout_lists(unpacked, tmp_path):
+    done = paprle(unpacked, tmp_path, "list")
+
+    assert done.returncode == 0, done.stderr
+    assert "BROKEN" not in done.stdout
+    for name in ("piper", "g1", "puppeteer_piper", "autopilot", "mujoco", "ros2"):
+        assert f"\n  {name} " in done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_wheel_finds_its_robots_and_the_users(unpacked, tmp_path):
+    site = tmp_path / "settings/paprle/session.yaml"
+    site.parent.mkdir(parents=True)
+    site.write_text("session: {rate: 100}\n")
+
+    done = paprle(
+        unpacked, tmp_path, "run", "leader=autopilot", "follower=piper",
+        "env=kinematic", "--dry-run", XDG_CONFIG_HOME=str(tmp_path / "settings"),
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    assert "autopilot → piper in kinematic, 100 [Hz]" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("module", "call"),
+    [
+        (
+            "hardware.dynamixel.emulator.config",
+            "read_limb('', 'arm', yaml.safe_load(find_config('puppeteer_piper')"
+            ".read_text())['limbs']['arm'])",
+        ),
+        ("hardware.ros.emulator.description", "load_description('piper', 'ros2')"),
+    ],
+    ids=["dynamixel", "ros"],
+)
+def test_emulators_of_the_wheel_find_their_robots(unpacked, tmp_path, module, call):
+    code = f"import yaml; from {module} import *; import {module} as m; print(m.{call})"
+    code = code.replace("find_config", "m.find_config")
+
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+        env=os.environ | {"PYTHONPATH": str(unpacked)},
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    assert "joint1" in done.stdout
+
+
+@pytest.mark.parametrize("package", ["cameras", "hardware", "leaders"])
+def test_a_foreign_package_of_the_same_name_is_told(unpacked, tmp_path, package):
+    site = tmp_path / "site"
+    shutil.copytree(unpacked, site)
+    (site / package / "__init__.py").write_text("")  # as another installation does
+    info = site / "studio-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: studio\nVersion: 1\n")
+    (info / "RECORD").write_text(f"{package}/__init__.py,,\n")
+    (info / "top_level.txt").write_text(f"{package}\n")
+    words = ("leader=autopilot", "follower=piper", "env=kinematic", "--dry-run")
+    words += ("cameras.front.type=pictures",) * (package == "cameras")
+
+    done = paprle(site, tmp_path, "run", *words)
+
+    assert done.returncode == 2
+    assert f"package '{package}': expected paprle's, got that of studio" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_foreign_package_that_comes_first_is_told(unpacked, tmp_path):
+    (tmp_path / "leaders").mkdir()
+    (tmp_path / "leaders/__init__.py").write_text("")
+    path = os.pathsep.join([str(tmp_path), str(unpacked)])
+
+    done = paprle(
+        unpacked, tmp_path, "run", "leader=autopilot", "follower=piper",
+        "env=kinematic", "--dry-run", PYTHONPATH=path,
+    )  # fmt: skip
+
+    assert done.returncode == 2
+    assert "another package of that name shadows it" in done.stderr
+
+
+def find_pythons() -> dict[str, str]:
+    """Return the interpreters there are, by version."""
+    given = os.environ.get("PYTHONS", "")
+    found = given.split(os.pathsep) if given else []
+    if not given:
+        found += map(str, Path.home().glob(".pyenv/versions/3.*/bin/python"))
+        found += map(str, Path.home().glob(".local/share/uv/python/*/bin/python3"))
+        found += filter(None, (shutil.which(f"python{v}") for v in VERSIONS))
+    pythons = {}
+    for python in found:
+        tell = "import sys; print('%d.%d' % sys.version_info[:2])"
+        done = subprocess.run(
+            [python, "-c", tell], capture_output=True, text=True, check=False
+        )
+        pythons.setdefault(done.stdout.strip(), python)
+    return pythons
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(1800)  # everything is installed and compiled afresh
+@pytest.mark.parametrize("extras", ["", "[mujoco,report]"], ids=["bare", "mujoco"])
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_wheel_runs_its_demo_in_an_empty_environment_and_folder(
+    wheel, tmp_path, version, extras
+):
+    python = find_pythons().get(version)
+    if python is None:
+        pytest.skip(f"no Python {version} here; pyenv or uv installs one")
+    (tmp_path / "empty").mkdir()
+    subprocess.run([python, "-m", "venv", tmp_path / "env"], check=True)
+    pip = [tmp_path / "env/bin/python", "-m", "pip", "install", "--quiet"]
+    subprocess.run([*pip, f"paprle{extras} @ {wheel.as_uri()}"], check=True)
+    clean = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH"}}
+
+    done = subprocess.run(
+        [tmp_path / "env/bin/paprle", "demo"],
+        cwd=tmp_path / "empty", capture_output=True, text=True, check=False,
+        env=clean | {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")},
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    made = {path.name for path in (tmp_path / "empty/demo").iterdir()}
+    assert {"episode_000000.mcap", "episode_000000.json"} <= made
+    assert "limits" in done.stdout
+    assert any(name.endswith(".html") for name in made) is bool(extras)
