@@ -6,29 +6,54 @@ import pytest
 from product import need_motion, run_virtual
 
 TRIPLE = ("leader=offline", "leader.frame=relative", "env=kinematic")
+
+
+def drive(*limbs):
+    """Let the one hand drive all of them."""
+    pairs = ", ".join(f"{limb}: hand" for limb in limbs)
+    return f"retarget.limb_map={{{pairs}}}"
+
+
+ARMS = ("left_arm", "right_arm")
+LEGS = ("left_leg", "right_leg")
 ROBOTS = [
     pytest.param("ur5e", (), {"arm"}, id="ur5e"),
     pytest.param("papras_7dof", (), {"arm"}, id="papras_7dof"),
-    pytest.param("papras_7dof_2arm", (), {"left", "right"}, id="papras_7dof_2arm"),
+    pytest.param(
+        "papras_7dof_2arm",
+        (drive("left", "right"),),
+        {"left", "right"},
+        id="papras_7dof_2arm",
+    ),
     pytest.param(
         "g1",
-        ("retarget.scale=0.25",),
-        {"left_arm", "right_arm", "left_leg", "right_leg"},
+        ("retarget.scale=0.25", drive(*ARMS, *LEGS)),
+        {*ARMS, *LEGS},
         id="g1",
     ),
     pytest.param("open_manipulator_x", (), {"arm"}, id="open_manipulator_x"),
     pytest.param("papras_6dof", (), {"arm"}, id="papras_6dof"),
     pytest.param("openmanipulator_y", (), {"arm"}, id="openmanipulator_y"),
     pytest.param(  # from home the whole rectangle leaves a PiPER's reach
-        "piper_2arm", ("retarget.scale=0.5",), {"left", "right"}, id="piper_2arm"
+        "piper_2arm",
+        ("retarget.scale=0.5", drive("left", "right")),
+        {"left", "right"},
+        id="piper_2arm",
     ),
     pytest.param(
         "g1_upper",
-        ("retarget.scale=0.25",),
-        {"left_arm", "right_arm"},
+        ("retarget.scale=0.25", drive(*ARMS)),
+        set(ARMS),
         id="g1_upper",
     ),
 ]
+
+
+def find_error(limb):
+    """Return the median error, [mm]; with the lag where that is not known."""
+    error = limb["ate_mm"]
+    without_lag = error["lag_compensated"]["median"]
+    return error["raw"]["median"] if without_lag is None else without_lag
 
 
 @pytest.mark.parametrize(("robot", "settings", "limbs"), ROBOTS)
@@ -42,7 +67,7 @@ def test_every_limb_follows_the_same_hand(
     assert entry["gate"]["violations"] == 0
     assert set(entry["limbs"]) == limbs
     for name, limb in entry["limbs"].items():
-        assert limb["ate_mm"]["lag_compensated"]["median"] < 0.05, name
+        assert find_error(limb) < 0.05, name
 
 
 @pytest.mark.nightly
@@ -60,4 +85,4 @@ def test_every_limb_follows_the_whole_motion(tmp_path, robot, settings, limbs):
     assert entry["gate"]["violations"] == 0
     for name in limbs - {"left_leg", "right_leg"}:
         limb = entry["limbs"][name]
-        assert limb["ate_mm"]["lag_compensated"]["median"] < 0.05, name
+        assert find_error(limb) < 0.05, name

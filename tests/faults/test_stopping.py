@@ -67,7 +67,8 @@ def reach_motion(tmp_path):
 def reach_gap(tmp_path):
     times, joint1 = make_wave(0.0, 30.0)
     keep = (times < 1.0) | (times > 25.0)
-    return write_joints(tmp_path / "gap.csv", times[keep], joint1[keep])
+    settings = write_joints(tmp_path / "gap.csv", times[keep], joint1[keep])
+    return [*settings, "leader.allow_loss=true"]
 
 
 def reach_reset(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from paprle.contracts.settings import RecordSettings
 from paprle.contracts.types import (
     GripperInfo,
     LeaderArm,
@@ -21,9 +23,11 @@ from paprle.contracts.types import (
 from paprle.ipc.records import Layout, Stream, make_layout
 from paprle.recording.header import make_recording_header
 from paprle.recording.journal import Journal
+from paprle.recording.recorder import Recorder
 
 URDF = "<robot name='toy'><link name='base'/></robot>\n"
 START_NS = 5_000_000_000
+WALL_NS = 1_700_000_000_000_000_000
 PERIOD_NS = 5_000_000
 
 
@@ -190,3 +194,61 @@ def write_journal(path: Path, layout: Layout, header: dict, n: int, flush_every:
 def tools():
     """Return this module: with importlib mode tests cannot import it by name."""
     return sys.modules[__name__]
+
+
+class FakeRing:
+    """A ring without its bound; the real one is tested by its own tests."""
+
+    def __init__(self):
+        self.records = []
+        self.dropped = {}
+
+    def push(self, kind, payload):
+        self.records.append((int(kind), payload))
+
+    def push_event(self, **event):
+        self.push(Stream.EVENT, json.dumps(event).encode())
+
+    def drain(self):
+        records, self.records = self.records, []
+        return records
+
+
+@pytest.fixture
+def rings():
+    return FakeRing(), FakeRing()
+
+
+@pytest.fixture
+def make(tmp_path, layout, header, rings):
+    def make_recorder(folder=tmp_path):
+        record = RecordSettings(dir=str(folder), task="pick")
+        return Recorder(record, layout, header, rings, wall=lambda: WALL_NS)
+
+    return make_recorder
+
+
+@pytest.fixture
+def run(tools, layout, rings):
+    """Drive one episode of n ticks through a recorder, in steps of one period."""
+    session, gate = rings
+
+    def run_episode(recorder, n, begin=True, end="leader_end", n_around=3):
+        ticks = tools.make_ticks(layout, n + 2 * n_around)
+        gates = tools.make_gates(layout, n + 2 * n_around)
+        now = tools.START_NS
+        for i in range(n + 2 * n_around):
+            now = int(ticks["stamp_ns"][i])
+            if begin and i == n_around:
+                session.push_event(event="episode_begin", episode=4, t_ns=now)
+            session.push(Stream.TICK, ticks[i].tobytes())
+            gate.push(Stream.GATE, gates[i].tobytes())
+            if end and i == n_around + n - 1:
+                t_ns = int(gates["stamp_ns"][i])
+                session.push_event(event="episode_end", end_reason=end, t_ns=t_ns)
+            recorder.step(now)
+        recorder.step(now + 50_000_000)
+        inside = slice(n_around, n_around + n)
+        return ticks[inside], gates[inside], now
+
+    return run_episode

@@ -12,74 +12,14 @@ import numpy as np
 import pytest
 
 from paprle.contracts.errors import RecordingError
-from paprle.contracts.settings import RecordSettings
 from paprle.ipc.records import Stream
 from paprle.recording import recorder as recorder_module
 from paprle.recording import sink as sink_module
-from paprle.recording.info import describe
 from paprle.recording.reader import Episode
-from paprle.recording.recorder import Recorder, check_free_space, estimate_rate
+from paprle.recording.recorder import check_free_space, estimate_rate
 from paprle.recording.recover import make_recovered_path, recover
 
 WALL_NS = 1_700_000_000_000_000_000
-
-
-class FakeRing:
-    """A ring without its bound; the real one is tested by its own tests."""
-
-    def __init__(self):
-        self.records = []
-        self.dropped = {}
-
-    def push(self, kind, payload):
-        self.records.append((int(kind), payload))
-
-    def push_event(self, **event):
-        self.push(Stream.EVENT, json.dumps(event).encode())
-
-    def drain(self):
-        records, self.records = self.records, []
-        return records
-
-
-@pytest.fixture
-def rings():
-    return FakeRing(), FakeRing()
-
-
-@pytest.fixture
-def make(tmp_path, layout, header, rings):
-    def make_recorder(folder=tmp_path):
-        record = RecordSettings(dir=str(folder), task="pick")
-        return Recorder(record, layout, header, rings, wall=lambda: WALL_NS)
-
-    return make_recorder
-
-
-@pytest.fixture
-def run(tools, layout, rings):
-    """Drive one episode of n ticks through a recorder, in steps of one period."""
-    session, gate = rings
-
-    def run_episode(recorder, n, begin=True, end="leader_end", n_around=3):
-        ticks = tools.make_ticks(layout, n + 2 * n_around)
-        gates = tools.make_gates(layout, n + 2 * n_around)
-        now = tools.START_NS
-        for i in range(n + 2 * n_around):
-            now = int(ticks["stamp_ns"][i])
-            if begin and i == n_around:
-                session.push_event(event="episode_begin", episode=4, t_ns=now)
-            session.push(Stream.TICK, ticks[i].tobytes())
-            gate.push(Stream.GATE, gates[i].tobytes())
-            if end and i == n_around + n - 1:
-                t_ns = int(gates["stamp_ns"][i])
-                session.push_event(event="episode_end", end_reason=end, t_ns=t_ns)
-            recorder.step(now)
-        recorder.step(now + 50_000_000)
-        inside = slice(n_around, n_around + n)
-        return ticks[inside], gates[inside], now
-
-    return run_episode
 
 
 def test_only_what_lies_inside_an_episode_is_recorded(make, run, tools, tmp_path):
@@ -433,57 +373,3 @@ def test_kill_loses_at_most_100_ms_and_recover_works(tmp_path, n_written):
     assert last_ns - episode.gate["stamp_ns"][-1] <= 100_000_000
     np.testing.assert_array_equal(episode.ticks["k"], np.arange(len(episode.ticks)))
     assert report.n_ticks == len(episode.ticks) > 10
-
-
-def read_manifest(folder, number=0):
-    return json.loads((folder / f"episode_{number:06d}.json").read_text())
-
-
-def test_an_end_says_whether_it_is_kept_and_how_it_went(make, run, rings, tmp_path):
-    recorder = make()
-    _, _, now = run(recorder, 4, end="")
-    rings[0].push_event(
-        event="episode_end", end_reason="success", kept=True, outcome="success",
-        t_ns=now,
-    )  # fmt: skip
-    recorder.step(now + 100_000_000)
-
-    manifest = read_manifest(tmp_path)
-    assert (manifest["kept"], manifest["outcome"]) == (True, "success")
-    text = describe(Episode.open(tmp_path))
-    assert "end        success, kept" in text
-    assert "outcome    success" in text
-
-
-def test_a_later_verdict_is_written_to_the_episode_it_names(make, run, rings, tmp_path):
-    recorder = make()
-    _, _, now = run(recorder, 4)
-    rings[0].push_event(event="outcome", episode=3, outcome="success", t_ns=now)
-    recorder.step(now + 100_000_000)
-    assert "outcome" not in read_manifest(tmp_path), "that was another episode"
-
-    rings[0].push_event(event="outcome", episode=4, outcome="failure", t_ns=now + 1)
-    recorder.step(now + 200_000_000)
-
-    assert read_manifest(tmp_path)["outcome"] == "failure"
-
-
-def test_a_redone_episode_says_so(make, run, rings, tmp_path):
-    recorder = make()
-    _, _, now = run(recorder, 4, end="")
-    rings[0].push_event(event="discard", episode=4, reason="redo", t_ns=now)
-    recorder.step(now + 100_000_000)
-
-    manifest = read_manifest(tmp_path)
-    assert (manifest["end_reason"], manifest["discarded"]) == ("redo", True)
-    assert "end        redo, discarded" in describe(Episode.open(tmp_path))
-
-
-def test_an_episode_may_have_a_task_of_its_own(make, rings, tools, tmp_path):
-    recorder = make()
-    now = tools.START_NS
-    rings[0].push_event(event="episode_begin", episode=0, task="stack", t_ns=now)
-    rings[0].push_event(event="episode_end", end_reason="next", t_ns=now + 1)
-    recorder.step(now + 100_000_000)
-
-    assert read_manifest(tmp_path)["task"] == "stack"
