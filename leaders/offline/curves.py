@@ -50,7 +50,7 @@ class Curve:
 
     def _fit(self, t: Vec, values: Vec) -> Any:
         """Return a curve through the rows whose acceleration is continuous."""
-        return CubicSpline(t, values, bc_type="natural")
+        return CubicSpline(t, values)
 
 
 class BoundedCurve(Curve):

@@ -13,6 +13,7 @@ from leaders.offline.curves import BoundedCurve, Curve, SmoothCurve
 from paprle.contracts.types import LimbCommand, Vec, readonly
 
 _CUTOFF = 12.0  # [Hz] chosen: twice what a hand does; a tracker's noise is above
+_TRACKED = 0.008  # [s] chosen: a tracker's rows are farther apart, a session's are not
 _DENSE = 0.1  # [s] chosen: a hand changes its mind three times a second at most
 
 
@@ -89,7 +90,12 @@ class _Dense:
         self._pose = self._q = self._opening = None
         if rows.p is not None and rows.quat_xyzw is not None:
             poses = np.hstack([rows.p, _turn_evenly(rows.quat_xyzw)])
-            self._pose = SmoothCurve(rows.t, poses, breaks, _CUTOFF)
+            is_tracked = float(np.median(np.diff(rows.t))) >= _TRACKED
+            self._pose = (
+                SmoothCurve(rows.t, poses, breaks, _CUTOFF)
+                if is_tracked
+                else Curve(rows.t, poses, breaks)
+            )
         if rows.q is not None:
             self._q = Curve(rows.t, rows.q, breaks)
         if rows.opening is not None:

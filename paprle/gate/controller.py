@@ -291,7 +291,8 @@ class GateController:
             self._is_following = True
             reference.start(self.gate.q_cmd, self.gate.dq_cmd, due - self._h)
         q_des, dq_des = self._setpoints.q_des, self._setpoints.dq_des
-        reference.follow(q_des, dq_des, newest.at_ns * 1e-9, due)
+        q_cmd, at = self.gate.q_cmd, newest.at_ns * 1e-9
+        reference.follow(q_des, dq_des, q_cmd, at, due)
         return reference.q, reference.dq, self._setpoints.compute_age(now_ns)
 
     def _resync(self) -> Vec | None:

@@ -17,9 +17,14 @@ import numpy as np
 from paprle.compiled import compiled
 from paprle.contracts.types import Vec
 
-_AHEAD = 3.0  # measured: in periods; fewer ring, more are late (benchmarks.ripple)
+_AHEAD = 3.0  # measured: in periods; with fewer it shakes more (benchmarks.smoothness)
 _LONGEST = 0.04  # [s] chosen: a leader slower than 25 Hz is not foreseen that far
 _LEAP = 0.5  # chosen: [periods] at V; a set-point farther off is no motion, but a place
+# A command that is held back (contact, clearance, V) draws the session's set-points
+# along: their velocity is its own then, and to foresee by it would rock the two.
+_APART = 0.05  # [s] chosen: at V
+_APART_MOST = 0.1  # [rad] chosen: a third of what a session's set-points run ahead
+_ROUNDING = 1e-9  # chosen: [rad] and [rad/s] that bending leaves where a joint stands
 # Rows of the curve: coefficients of the powers of the time since its begin, and the
 # velocity of the last set-point
 _C0, _C1, _C2, _C3, _C4, _C5, _V = range(7)
@@ -51,7 +56,7 @@ class Reference:
         self._times: Vec = np.zeros(4)
         self.q, self.dq = np.zeros((2, n))
         self.start(self.q, self.dq, 0.0)
-        self.follow(self.q, self.dq, 0.0, 0.0)
+        self.follow(self.q, self.dq, self.q, 0.0, 0.0)
         self.start(self.q, self.dq, 0.0)
 
     def start(self, q: Vec, dq: Vec, now: float) -> None:
@@ -66,13 +71,15 @@ class Reference:
         self._curve[_C0], self._curve[_C1] = q, dq
         self._times[:] = now, 0.0, math.nan, now
 
-    def follow(self, q: Vec, dq: Vec, at: float, now: float) -> None:
+    def follow(self, q: Vec, dq: Vec, q_cmd: Vec, at: float, now: float) -> None:
         """Go on to an instant, toward the newest set-point.
 
         Args:
             q: Its positions, shape (n,), [rad]; what is no number passes as it is.
             dq: Its velocities, the mean ones since the set-point before, shape (n,),
                 [rad/s]; what is above V is none.
+            q_cmd: The command, shape (n,), [rad]; a joint of it that is held back far
+                from the set-point goes there, and nothing is foreseen.
             at: The instant for which it is meant, [s].
             now: The instant to go on to, [s].
         """
@@ -84,6 +91,7 @@ class Reference:
             self._ddq_max,
             q,
             dq,
+            q_cmd,
             at,
             now,
             self.q,
@@ -100,6 +108,7 @@ def follow_curve(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
     ddq_max: Vec,
     q: Vec,
     dq: Vec,
+    q_cmd: Vec,
     at: float,
     now: float,
     q_ref: Vec,
@@ -115,13 +124,14 @@ def follow_curve(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
         ddq_max: Largest accelerations, shape (n,), [rad/s²].
         q: The set-point, shape (n,), [rad].
         dq: Its velocities, shape (n,), [rad/s].
+        q_cmd: The command, shape (n,), [rad].
         at: When it is meant, [s].
         now: When the curve is wanted, [s].
         q_ref: Takes the positions, shape (n,), [rad].
         dq_ref: Takes the velocities, shape (n,), [rad/s].
     """
     if at != times[_AT]:
-        _bend(curve, times, period, dq_max, ddq_max, q, dq, at)
+        _bend(curve, times, period, dq_max, ddq_max, q, dq, q_cmd, at)
     times[_LAST] = now
     s = now - times[_BEGIN]
     is_over = s > times[_LENGTH]
@@ -152,6 +162,7 @@ def _bend(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
     ddq_max: Vec,
     q: Vec,
     dq: Vec,
+    q_cmd: Vec,
     at: float,
 ) -> None:
     """Let the curve go on from its last step to where a set-point leads."""
@@ -165,6 +176,8 @@ def _bend(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
     for j in range(len(q)):
         r, v, a = _evaluate(curve, j, s)
         dq_j = dq[j] if abs(dq[j]) <= dq_max[j] else 0.0  # NaN is not
+        if abs(q[j] - q_cmd[j]) > min(_APART * dq_max[j], _APART_MOST):
+            dq_j = 0.0
         ddq = (dq_j - curve[_V, j]) / interval if is_next else 0.0
         ddq = min(max(ddq, -ddq_max[j]), ddq_max[j])
         # a set-point's velocity is the mean one of the interval before it
@@ -172,11 +185,14 @@ def _bend(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
         q_end = q[j] + ahead * (v_at + 0.5 * ahead * ddq)
         v_end = v_at + ahead * ddq
         curve[_V, j] = dq_j
-        if abs(q_end - r - v * length) <= _LEAP * dq_max[j] * period:
+        is_still = dq_j == 0.0 and ddq == 0.0 and abs(q[j] - r) + abs(v) < _ROUNDING
+        is_near = abs(q_end - r - v * length) <= _LEAP * dq_max[j] * period
+        if is_near and not is_still:
             _join(curve, j, length, (r, v, a), (q_end, v_end, ddq))
-        else:  # NaN, too
-            curve[_C1:_V, j] = 0.0
-            curve[_C0, j] = q[j]
+        else:  # a place to stand at, a leap, or NaN: as the set-point says
+            curve[_C2:_V, j] = 0.0
+            curve[_C0, j] = q[j] + dq_j * (begin - at)
+            curve[_C1, j] = dq_j
     times[_BEGIN], times[_LENGTH], times[_AT] = begin, length, at
 
 
