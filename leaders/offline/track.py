@@ -9,7 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
+from leaders.offline.curves import BoundedCurve, Curve, SmoothCurve
 from paprle.contracts.types import LimbCommand, Vec, readonly
+
+_CUTOFF = 12.0  # [Hz] chosen: twice what a hand does; a tracker's noise is above
+_TRACKED = 0.008  # [s] chosen: a tracker's rows are farther apart, a session's are not
+_DENSE = 0.1  # [s] chosen: a hand changes its mind three times a second at most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +61,11 @@ class Rows:
 
 
 class Track:
-    """Interpolates rows: lerp, and slerp along the shorter arc; holds at both ends.
+    """Motion between rows: curves where they are dense, else straight lines.
+
+    A recorded motion goes on with continuous acceleration, so that a robot feels no
+    joint between two rows. Rows far apart are points to pass: a curve through them
+    would leave the straight way between them. Gaps and both ends hold.
 
     Attributes:
         rows: The rows, quaternions of unit norm.
@@ -66,6 +75,48 @@ class Track:
     def __init__(self, rows: Rows, breaks: npt.NDArray[np.bool_]) -> None:
         self.rows = rows
         self.breaks = breaks
+        is_dense = float(np.median(np.diff(rows.t))) <= _DENSE
+        self._path: _Dense | _Sparse = (_Dense if is_dense else _Sparse)(rows, breaks)
+
+    def at(self, t: float) -> LimbCommand:
+        """Return the command at source time ``t``, [s]."""
+        return self._path.at(t)
+
+
+class _Dense:
+    """Curves through rows."""
+
+    def __init__(self, rows: Rows, breaks: npt.NDArray[np.bool_]) -> None:
+        self._pose = self._q = self._opening = None
+        if rows.p is not None and rows.quat_xyzw is not None:
+            poses = np.hstack([rows.p, _turn_evenly(rows.quat_xyzw)])
+            is_tracked = float(np.median(np.diff(rows.t))) >= _TRACKED
+            self._pose = (
+                SmoothCurve(rows.t, poses, breaks, _CUTOFF)
+                if is_tracked
+                else Curve(rows.t, poses, breaks)
+            )
+        if rows.q is not None:
+            self._q = Curve(rows.t, rows.q, breaks)
+        if rows.opening is not None:
+            self._opening = BoundedCurve(rows.t, rows.opening[:, None], breaks)
+
+    def at(self, t: float) -> LimbCommand:
+        q = T = opening = None
+        if self._pose is not None:
+            T = pin.XYZQUATToSE3(_normalise(self._pose.at(t)))
+        if self._q is not None:
+            q = readonly(self._q.at(t))
+        if self._opening is not None:
+            opening = min(max(float(self._opening.at(t)[0]), 0.0), 1.0)
+        return LimbCommand(q=q, T_leader_base_leader_eef=T, opening=opening)
+
+
+class _Sparse:
+    """Straight lines between rows: lerp, and slerp along the shorter arc."""
+
+    def __init__(self, rows: Rows, breaks: npt.NDArray[np.bool_]) -> None:
+        self.rows, self.breaks = rows, breaks
         self._stamps: list[float] = rows.t.tolist()
         if rows.p is not None and rows.quat_xyzw is not None:
             self._dp = self._steps(np.diff(rows.p, axis=0))
@@ -105,6 +156,19 @@ class Track:
 def _rotations(quat_xyzw: Vec) -> Vec:
     """Return rotation matrices of unit quaternions, shape (n, 3, 3)."""
     return readonly([pin.Quaternion(row).toRotationMatrix() for row in quat_xyzw])
+
+
+def _turn_evenly(quat_xyzw: Vec) -> Vec:
+    """Return the same orientations, each with the sign nearer to the last one's."""
+    flips = np.sum(quat_xyzw[1:] * quat_xyzw[:-1], axis=1) < 0.0
+    signs = np.where(np.concatenate([[0], np.cumsum(flips)]) % 2, -1.0, 1.0)
+    return np.asarray(quat_xyzw * signs[:, None])
+
+
+def _normalise(row: Vec) -> Vec:
+    """Return a pose (x, y, z, qx, qy, qz, qw) with a quaternion of unit norm."""
+    row[3:] /= np.linalg.norm(row[3:])
+    return row
 
 
 def _turns(quat_xyzw: Vec) -> Vec:

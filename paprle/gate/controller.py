@@ -13,7 +13,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from paprle.compiled import compiled
 from paprle.contracts.plugins import Follower
 from paprle.contracts.settings import GateSettings
 from paprle.contracts.types import (
@@ -31,6 +30,7 @@ from paprle.gate.reasons import (
     from_bits,
     to_bits,
 )
+from paprle.gate.reference import Reference
 from paprle.gate.states import Event, step_state
 from paprle.gate.watches import MeasurementWatch, SetpointWatch
 from paprle.ipc.records import (
@@ -80,7 +80,6 @@ class GateController:
         self._follower = follower
         self.pace: Callable[[], None] = lambda: None
         self._h = 1.0 / info.rate
-        self._session_period = session_period
         self._setpoints = SetpointWatch(settings)
         description = robot if isinstance(robot, RobotInfo) else robot.info
         self._turns = np.isinf(description.q_min) & np.isinf(description.q_max)
@@ -106,9 +105,8 @@ class GateController:
             column[:] = np.nan
         self._counts = self._record["counts"]
         self._meas_ns, self._sim_time = 0, math.nan
-        self._q_des = np.zeros(len(robot.joint_names))
-        self._dq_max = np.array(robot.dq_max)
-        extrapolate(self._q_des, self._q_des.copy(), self._dq_max, 0.0, self._q_des)
+        self._reference = Reference(robot.dq_max, robot.ddq_max, session_period)
+        self._is_following = False
         self._meas: FollowerState | None = None
         self._may_write = False
         self._stepped_ns: int | None = None
@@ -283,17 +281,19 @@ class GateController:
     def _choose_target(
         self, now_ns: int, due_ns: int
     ) -> tuple[Vec | None, Vec | None, float]:
-        """What to ask of the limits: the extrapolated set-point, or braking."""
-        newest = self._setpoints.newest
+        """What to ask of the limits: what set-points lead to, or braking."""
+        newest, reference = self._setpoints.newest, self._reference
         if self.state is not _ENGAGED or newest is None:
+            self._is_following = False
             return self._resync(), None, 0.0
-        age = self._setpoints.compute_age(now_ns)
-        late = (due_ns - newest.at_ns) * 1e-9
-        ahead = min(max(late, 0.0), self._session_period)
+        due = due_ns * 1e-9
+        if not self._is_following:
+            self._is_following = True
+            reference.start(self.gate.q_cmd, self.gate.dq_cmd, due - self._h)
         q_des, dq_des = self._setpoints.q_des, self._setpoints.dq_des
-        extrapolate(q_des, dq_des, self._dq_max, ahead, self._q_des)
-        is_current = late <= 2.0 * self._session_period
-        return self._q_des, dq_des if is_current else None, age
+        q_cmd, at = self.gate.q_cmd, newest.at_ns * 1e-9
+        reference.follow(q_des, dq_des, q_cmd, at, due)
+        return reference.q, reference.dq, self._setpoints.compute_age(now_ns)
 
     def _resync(self) -> Vec | None:
         """Return q_meas while the gate holds after a lag, else None, which brakes."""
@@ -358,23 +358,6 @@ class GateController:
             clearance,
         )
         return self._record
-
-
-@compiled
-def extrapolate(q: Vec, dq: Vec, dq_max: Vec, ahead: float, q_ahead: Vec) -> None:
-    """Go on with velocities; what is no number or beyond its bound is none.
-
-    Args:
-        q: Positions, shape (n,), [rad].
-        dq: Their velocities, 0 written for none, shape (n,), [rad/s].
-        dq_max: Their bounds, shape (n,), [rad/s].
-        ahead: For how long, [s].
-        q_ahead: Takes the positions then, shape (n,), [rad].
-    """
-    for j in range(len(q)):
-        if not abs(dq[j]) <= dq_max[j]:
-            dq[j] = 0.0
-        q_ahead[j] = q[j] + dq[j] * ahead
 
 
 def _excuse_lost_state(found: int) -> int:

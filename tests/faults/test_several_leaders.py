@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from dynamixel_rig import running_rig
 from running import SLACK, judge
 
 from paprle.contracts.types import SessionState
@@ -14,6 +15,7 @@ from paprle.contracts.types import SessionState
 pytestmark = [pytest.mark.process, pytest.mark.timed]
 
 LIMBS = {"left": "left_arm", "right": "right_arm", "file": "left_leg"}
+PUPPETEER = "puppeteer_papras_7dof"
 TRIPLE = ["leader=mix", "follower=g1", "env=kinematic", "session.episodes=1"]
 STALE = 0.1  # [s] spec: safety.md A1
 LOST = 3
@@ -79,6 +81,41 @@ def test_a_killed_leader_takes_its_own_limb_and_the_others_go_on(start, victim):
     assert session.wait_gone() == LOST
     assert f"leader:{victim}: the process ended: it was killed" in session.text()
     assert "its limbs hold, the others go on" in session.text()
+    check_limbs(session, at_ns, victim)
+
+
+@pytest.fixture
+def hands(tmp_path):
+    """Settings of two puppeteers in two hands, and of a recorded hand."""
+    path = tmp_path / "hand.csv"
+    times = np.arange(0.0, 60.0, 0.02)
+    rows = [f"{t:.2f},0,{0.04 * np.sin(2.0 * t):.5f},0,0,0,0,1" for t in times]
+    path.write_text("t,x,y,z,qx,qy,qz,qw\n" + "\n".join(rows) + "\n")
+    words = ["leaders.file.type=offline", f"leaders.file.path={path}"]
+    motion = "motion=grasp_all:8,sines:60"
+    with running_rig(PUPPETEER, motion) as one, running_rig(PUPPETEER, motion) as two:
+        for name, rig in {"left": one, "right": two}.items():
+            words += [
+                f"leaders.{name}.type={PUPPETEER}",
+                f"leaders.{name}.limbs.arm.port={rig.ports['arm']}",
+            ]
+        yield [*words, *pair_limbs(left="left.arm", right="right.arm")]
+
+
+@pytest.mark.parametrize("victim", VICTIMS)
+def test_two_puppeteers_and_a_recording_die_one_by_one(start, hands, victim):
+    session = start(*TRIPLE, *hands)
+    session.wait_for("ENGAGED", 120.0)
+    session.find_pids(("gate", "recorder", *(f"leader:{name}" for name in LIMBS)))
+    time.sleep(8.0)  # until the hands move
+
+    at_ns = session.kill(f"leader:{victim}")
+    time.sleep(1.5)
+    assert session.process.poll() is None, session.text()
+    session.kill("session", signal.SIGINT)
+
+    assert session.wait_gone() == LOST
+    assert f"leader:{victim}: the process ended: it was killed" in session.text()
     check_limbs(session, at_ns, victim)
 
 

@@ -1,0 +1,87 @@
+"""Rows of a motion as curves in time, apart on both sides of each gap."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.interpolate import (
+    BSpline,
+    CubicSpline,
+    PchipInterpolator,
+    make_smoothing_spline,
+)
+
+from paprle.contracts.types import Vec
+
+_FEWEST = 5  # rows that SciPy smooths
+
+
+class Curve:
+    """A curve through rows, or near them; holds at both ends and over each gap."""
+
+    def __init__(self, t: Vec, values: Vec, breaks: npt.NDArray[np.bool_]) -> None:
+        """Fit the curve of each part between gaps.
+
+        Args:
+            t: Stamps, shape (n,), rising, [s].
+            values: A row for each, shape (n, k).
+            breaks: True where nothing is known between a row and the next, (n−1,).
+        """
+        cuts = [0, *(np.flatnonzero(breaks) + 1).tolist(), len(t)]
+        spans = list(pairwise(cuts))
+        self._begins: list[float] = [float(t[a]) for a, _ in spans]
+        self._ends: list[float] = [float(t[b - 1]) for _, b in spans]
+        self._parts = [
+            self._fit(t[a:b], values[a:b]) if b - a > 1 else values[a] for a, b in spans
+        ]
+
+    def at(self, t: float) -> Vec:
+        """Return the row at source time ``t``, shape (k,)."""
+        i = max(0, bisect_right(self._begins, t) - 1)
+        part, begin, end = self._parts[i], self._begins[i], self._ends[i]
+        if begin == end:
+            return np.array(part)
+        return np.array(part(min(max(t, begin), end)))
+
+    def _fit(self, t: Vec, values: Vec) -> Any:
+        """Return a curve through the rows whose acceleration is continuous."""
+        return CubicSpline(t, values)
+
+
+class BoundedCurve(Curve):
+    """A curve that nowhere leaves what its rows span; its velocity is continuous."""
+
+    def _fit(self, t: Vec, values: Vec) -> Any:
+        return PchipInterpolator(t, values)
+
+
+class SmoothCurve(Curve):
+    """A curve that leaves out what is faster than a hand; nothing of it is late."""
+
+    def __init__(
+        self, t: Vec, values: Vec, breaks: npt.NDArray[np.bool_], cutoff: float
+    ) -> None:
+        """Fit the curve.
+
+        Args:
+            t: Stamps, shape (n,), rising, [s].
+            values: A row for each, shape (n, k).
+            breaks: True where nothing is known between a row and the next, (n−1,).
+            cutoff: Frequency of which half is left, [Hz].
+        """
+        self._omega = math.tau * cutoff
+        super().__init__(t, values, breaks)
+
+    def _fit(self, t: Vec, values: Vec) -> Any:
+        if len(t) < _FEWEST:
+            return super()._fit(t, values)
+        # with this penalty of bends, 1 / (1 + (f / cutoff)⁴) of a frequency is left
+        density = (len(t) - 1) / (t[-1] - t[0])
+        lam = density / self._omega**4
+        parts = [make_smoothing_spline(t, column, lam=lam) for column in values.T]
+        return BSpline(parts[0].t, np.stack([own.c for own in parts], axis=1), 3)

@@ -1,0 +1,216 @@
+"""The way between set-points: one curve whose acceleration has no leaps.
+
+Set-points come at the session's rate and the gate has its own. A command that went on
+along each set-point's velocity would leap back at the next one: by little, but within a
+period, which is an acceleration that shakes a gearbox. So each set-point bends the
+curve, from where it is with the velocity and acceleration that it has there, to where
+the set-points' own velocity and acceleration lead in a few intervals. The curve has
+nowhere to wait for: it is as late as the set-points are.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from paprle.compiled import compiled
+from paprle.contracts.types import Vec
+
+_AHEAD = 3.0  # measured: in periods; with fewer it shakes more (benchmarks.smoothness)
+_LONGEST = 0.04  # [s] chosen: a leader slower than 25 Hz is not foreseen that far
+_LEAP = 0.5  # chosen: [periods] at V; a set-point farther off is no motion, but a place
+# A command that is held back (contact, clearance, V) draws the session's set-points
+# along: their velocity is its own then, and to foresee by it would rock the two.
+_APART = 0.05  # [s] chosen: at V
+_APART_MOST = 0.1  # [rad] chosen: a third of what a session's set-points run ahead
+_ROUNDING = 1e-9  # chosen: [rad] and [rad/s] that bending leaves where a joint stands
+# Rows of the curve: coefficients of the powers of the time since its begin, and the
+# velocity of the last set-point
+_C0, _C1, _C2, _C3, _C4, _C5, _V = range(7)
+# Its times, [s]: its begin, its length, the instant of the last set-point, and of the
+# last step
+_BEGIN, _LENGTH, _AT, _LAST = range(4)
+
+
+class Reference:
+    """What set-points ask for at the gate's own instants.
+
+    Attributes:
+        q: Positions, shape (n,), [rad].
+        dq: Their velocities, shape (n,), [rad/s].
+    """
+
+    def __init__(self, dq_max: Vec, ddq_max: Vec, period: float) -> None:
+        """Make it.
+
+        Args:
+            dq_max: Largest velocities, shape (n,), [rad/s].
+            ddq_max: Largest accelerations, shape (n,), [rad/s²].
+            period: The session's, the least interval between set-points, [s].
+        """
+        n = len(dq_max)
+        self._dq_max, self._ddq_max = np.array(dq_max), np.array(ddq_max)
+        self._period = period
+        self._curve: Vec = np.zeros((7, n))
+        self._times: Vec = np.zeros(4)
+        self.q, self.dq = np.zeros((2, n))
+        self.start(self.q, self.dq, 0.0)
+        self.follow(self.q, self.dq, self.q, 0.0, 0.0)
+        self.start(self.q, self.dq, 0.0)
+
+    def start(self, q: Vec, dq: Vec, now: float) -> None:
+        """Begin anew from a command.
+
+        Args:
+            q: Positions, shape (n,), [rad].
+            dq: Velocities, shape (n,), [rad/s].
+            now: When that is, [s].
+        """
+        self._curve[:] = 0.0
+        self._curve[_C0], self._curve[_C1] = q, dq
+        self._times[:] = now, 0.0, math.nan, now
+
+    def follow(self, q: Vec, dq: Vec, q_cmd: Vec, at: float, now: float) -> None:
+        """Go on to an instant, toward the newest set-point.
+
+        Args:
+            q: Its positions, shape (n,), [rad]; what is no number passes as it is.
+            dq: Its velocities, the mean ones since the set-point before, shape (n,),
+                [rad/s]; what is above V is none.
+            q_cmd: The command, shape (n,), [rad]; a joint of it that is held back far
+                from the set-point goes there, and nothing is foreseen.
+            at: The instant for which it is meant, [s].
+            now: The instant to go on to, [s].
+        """
+        follow_curve(
+            self._curve,
+            self._times,
+            self._period,
+            self._dq_max,
+            self._ddq_max,
+            q,
+            dq,
+            q_cmd,
+            at,
+            now,
+            self.q,
+            self.dq,
+        )
+
+
+@compiled
+def follow_curve(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
+    curve: Vec,
+    times: Vec,
+    period: float,
+    dq_max: Vec,
+    ddq_max: Vec,
+    q: Vec,
+    dq: Vec,
+    q_cmd: Vec,
+    at: float,
+    now: float,
+    q_ref: Vec,
+    dq_ref: Vec,
+) -> None:
+    """Bend the curve when the set-point is another one, and write where it is.
+
+    Args:
+        curve: The curve, shape (7, n), changed.
+        times: Its times, shape (4,), [s], changed.
+        period: Least interval between set-points, [s].
+        dq_max: Largest velocities, shape (n,), [rad/s].
+        ddq_max: Largest accelerations, shape (n,), [rad/s²].
+        q: The set-point, shape (n,), [rad].
+        dq: Its velocities, shape (n,), [rad/s].
+        q_cmd: The command, shape (n,), [rad].
+        at: When it is meant, [s].
+        now: When the curve is wanted, [s].
+        q_ref: Takes the positions, shape (n,), [rad].
+        dq_ref: Takes the velocities, shape (n,), [rad/s].
+    """
+    if at != times[_AT]:
+        _bend(curve, times, period, dq_max, ddq_max, q, dq, q_cmd, at)
+    times[_LAST] = now
+    s = now - times[_BEGIN]
+    is_over = s > times[_LENGTH]
+    s = min(max(s, 0.0), times[_LENGTH])
+    for j in range(len(q)):
+        q_ref[j], dq_ref[j], _ = _evaluate(curve, j, s)
+        if not math.isfinite(q[j]):
+            q_ref[j] = q[j]
+        if is_over or not abs(dq_ref[j]) <= dq_max[j]:
+            dq_ref[j] = 0.0
+
+
+@compiled
+def _evaluate(curve: Vec, j: int, s: float) -> tuple[float, float, float]:
+    """Return position, velocity and acceleration of a joint after a time."""
+    c2, c3, c4, c5 = curve[_C2, j], curve[_C3, j], curve[_C4, j], curve[_C5, j]
+    r = curve[_C0, j] + s * (curve[_C1, j] + s * (c2 + s * (c3 + s * (c4 + s * c5))))
+    v = curve[_C1, j] + s * (2.0 * c2 + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5)))
+    return r, v, 2.0 * c2 + s * (6.0 * c3 + s * (12.0 * c4 + s * 20.0 * c5))
+
+
+@compiled
+def _bend(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
+    curve: Vec,
+    times: Vec,
+    period: float,
+    dq_max: Vec,
+    ddq_max: Vec,
+    q: Vec,
+    dq: Vec,
+    q_cmd: Vec,
+    at: float,
+) -> None:
+    """Let the curve go on from its last step to where a set-point leads."""
+    interval = at - times[_AT]  # NaN for the first
+    is_next = 0.0 < interval <= _LONGEST
+    interval = max(interval, period) if is_next else period
+    ahead = max(_AHEAD * period, interval)
+    begin = times[_LAST]
+    length = min(max(at + ahead - begin, 0.5 * ahead), 2.0 * ahead)
+    s = min(max(begin - times[_BEGIN], 0.0), times[_LENGTH])
+    for j in range(len(q)):
+        r, v, a = _evaluate(curve, j, s)
+        dq_j = dq[j] if abs(dq[j]) <= dq_max[j] else 0.0  # NaN is not
+        if abs(q[j] - q_cmd[j]) > min(_APART * dq_max[j], _APART_MOST):
+            dq_j = 0.0
+        ddq = (dq_j - curve[_V, j]) / interval if is_next else 0.0
+        ddq = min(max(ddq, -ddq_max[j]), ddq_max[j])
+        # a set-point's velocity is the mean one of the interval before it
+        v_at = min(max(dq_j + 0.5 * ddq * interval, -dq_max[j]), dq_max[j])
+        q_end = q[j] + ahead * (v_at + 0.5 * ahead * ddq)
+        v_end = v_at + ahead * ddq
+        curve[_V, j] = dq_j
+        is_still = dq_j == 0.0 and ddq == 0.0 and abs(q[j] - r) + abs(v) < _ROUNDING
+        is_near = abs(q_end - r - v * length) <= _LEAP * dq_max[j] * period
+        if is_near and not is_still:
+            _join(curve, j, length, (r, v, a), (q_end, v_end, ddq))
+        else:  # a place to stand at, a leap, or NaN: as the set-point says
+            curve[_C2:_V, j] = 0.0
+            curve[_C0, j] = q[j] + dq_j * (begin - at)
+            curve[_C1, j] = dq_j
+    times[_BEGIN], times[_LENGTH], times[_AT] = begin, length, at
+
+
+@compiled
+def _join(
+    curve: Vec,
+    j: int,
+    length: float,
+    begin: tuple[float, float, float],
+    end: tuple[float, float, float],
+) -> None:
+    """Write the polynomial of fifth order between two states of a joint."""
+    r, v, a = begin
+    # what is left at the end if the joint went on as it is
+    p = end[0] - r - length * (v + 0.5 * length * a)
+    w = (end[1] - v - length * a) * length
+    z = (end[2] - a) * length * length
+    curve[_C0, j], curve[_C1, j], curve[_C2, j] = r, v, 0.5 * a
+    curve[_C3, j] = (10.0 * p - 4.0 * w + 0.5 * z) / length**3
+    curve[_C4, j] = (-15.0 * p + 7.0 * w - z) / length**4
+    curve[_C5, j] = (6.0 * p - 3.0 * w + 0.5 * z) / length**5

@@ -1,0 +1,136 @@
+"""The way between set-points: where it leads, how smooth, and what it will not do."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from paprle.gate.reference import Reference
+
+T = 0.005  # [s] of the session
+V, A = np.array([3.0, 2.0]), np.array([20.0, 10.0])
+
+
+def sway(t):
+    """Two joints that swing at 1 Hz and less; and their velocity."""
+    w, size = np.array([6.0, 4.0]), np.array([0.2, 0.3])
+    return size * np.sin(w * t), size * w * np.cos(w * t)
+
+
+def run(motion, h, end=3.0, phase=0.0):
+    """Follow set-points of a motion at a gate's own rate; return times, q and dq."""
+    reference = Reference(V, A, T)
+    q = motion(0.0)[0]
+    reference.start(q, np.zeros(2), 0.0)
+    times, found = np.arange(1, int(end / h)) * h, []
+    for t in times:
+        at = math.floor((t - phase) / T + 1e-9) * T + phase
+        q, q_before = motion(at)[0], motion(at - T)[0]
+        reference.follow(q, (q - q_before) / T, reference.q, at, t)
+        found.append((reference.q.copy(), reference.dq.copy()))
+    return times, *(np.array(rows) for rows in zip(*found, strict=True))
+
+
+@pytest.mark.parametrize("h", [0.001, 0.002, 0.004, 0.005])
+@pytest.mark.parametrize("phase", [0.0, 0.0013])
+def test_it_is_where_the_leader_is_and_not_later(h, phase):
+    times, q, dq = run(sway, h, phase=phase)
+    settled = times > 0.5
+
+    truth = np.array([sway(t) for t in times])
+    assert np.abs(q - truth[:, 0])[settled].max() < 2e-5
+    assert np.abs(dq - truth[:, 1])[settled].max() < 0.02
+
+
+@pytest.mark.parametrize("h", [0.001, 0.002])
+def test_its_acceleration_is_that_of_the_motion_and_no_more(h):
+    """Going on along each velocity gives twenty times of it at 1 kHz."""
+    times, q, _ = run(sway, h)
+    ddq = np.diff(q, 2, axis=0)[times[1:-1] > 0.5] / h**2
+    t = times[1:-1][times[1:-1] > 0.5]
+    truth = -np.array([36.0, 16.0]) * np.array([sway(x)[0] for x in t])
+
+    rms = np.sqrt((ddq**2).mean(axis=0) / (truth**2).mean(axis=0))
+    assert (rms < 1.05).all()
+    assert np.abs(np.diff(ddq, axis=0)).max() < 0.5, "no leaps"
+
+
+def test_a_place_that_is_far_off_is_no_motion():
+    reference = Reference(V, A, T)
+    reference.start(np.zeros(2), np.zeros(2), 0.0)
+
+    leap = np.array([1.0, -1.0])
+    reference.follow(leap, leap / T, np.zeros(2), T, T)
+
+    assert reference.q.tolist() == [1.0, -1.0]
+    assert reference.dq.tolist() == [0.0, 0.0]
+
+
+def test_what_sets_off_at_once_is_followed_from_the_second_set_point_on():
+    reference = Reference(V, A, T)
+    reference.start(np.zeros(2), np.zeros(2), 0.0)
+
+    for k in range(1, 8):
+        q = np.array([0.01, 0.005]) * k
+        reference.follow(q, np.array([2.0, 1.0]), reference.q, k * T, k * T)
+
+    assert reference.q == pytest.approx(q)
+    assert reference.dq == pytest.approx([2.0, 1.0])
+
+
+def test_who_stands_is_asked_to_stand_exactly():
+    reference, q = Reference(V, A, T), np.array([0.1, -0.2])
+    reference.start(np.array([0.1 - 1e-3, -0.2]), np.zeros(2), 0.0)
+
+    for k in range(1, 60):
+        reference.follow(q, np.zeros(2), q, k * T, k * T)
+
+    assert reference.q.tolist() == q.tolist()
+    assert reference.dq.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_what_is_no_number_passes_and_is_forgotten(bad):
+    reference = Reference(V, A, T)
+    reference.start(np.zeros(2), np.zeros(2), 0.0)
+
+    reference.follow(np.array([bad, 0.0]), np.array([0.0, bad]), np.zeros(2), T, T)
+    assert not math.isfinite(reference.q[0])
+    assert (reference.q[1], *reference.dq) == (0.0, 0.0, 0.0)
+
+    for k in range(2, 10):
+        reference.follow(np.zeros(2), np.zeros(2), np.zeros(2), k * T, k * T)
+    assert reference.q.tolist() == reference.dq.tolist() == [0.0, 0.0]
+
+
+def test_nothing_is_foreseen_of_a_command_that_is_held_back():
+    """Or it would rock with the session, whose set-points it draws along."""
+    reference, q_cmd = Reference(V, A, T), np.zeros(2)
+    for k in range(1, 20):
+        q = np.array([0.12 + 0.005 * k, 0.005 * k])
+        reference.follow(q, np.array([1.0, 1.0]), q_cmd, k * T, k * T)
+
+    for _ in range(3):
+        reference.follow(q, np.array([1.0, 1.0]), q_cmd, 19 * T, 22 * T)
+    assert reference.q[0] == pytest.approx(q[0], abs=1e-9)
+    assert reference.q[1] > q[1] + 0.01
+
+
+@pytest.mark.parametrize("apart", [1, 3, 6])
+def test_a_slower_leader_is_followed_without_steps(apart):
+    """Samples of 200, 67 and 33 Hz; set-points in between say nothing new."""
+    reference, h = Reference(V, A, T), 0.002
+    reference.start(sway(0.0)[0], np.zeros(2), 0.0)
+    found, step = [], apart * T
+    for k in range(1, 1500):
+        t = k * h
+        at = math.floor(t / step + 1e-9) * step
+        q, before = sway(at)[0], sway(at - step)[0]
+        reference.follow(q, (q - before) / step, reference.q, at, t)
+        found.append(reference.q.copy())
+
+    dq = np.diff(np.array(found)[300:], axis=0) / h
+    assert np.abs(dq).max() < 1.3 * 1.25, "no faster than the leader by much"
+    assert np.abs(np.diff(dq, axis=0)).max() < 0.1
