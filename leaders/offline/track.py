@@ -12,7 +12,7 @@ import pinocchio as pin
 from leaders.offline.curves import BoundedCurve, Curve, SmoothCurve
 from paprle.contracts.types import LimbCommand, Vec, readonly
 
-_CUTOFF = 12.0  # [Hz] chosen: twice what a hand does; a tracker's noise is above
+_CUTOFF = 10.0  # [Hz] chosen: twice what a hand does; a tracker's noise is above
 _TRACKED = 0.008  # [s] chosen: a tracker's rows are farther apart, a session's are not
 _DENSE = 0.1  # [s] chosen: a hand changes its mind three times a second at most
 
