@@ -11,6 +11,7 @@ from dynamixel_sdk.robotis_def import (
     COMM_SUCCESS,
 )
 
+from hardware.dynamixel.adapter import Adapter, find_adapter
 from hardware.dynamixel.errors import BusError, BusTimeout, ServoError
 from hardware.dynamixel.models import Register
 from hardware.dynamixel.packets import Packets
@@ -49,13 +50,22 @@ class Wire:
         self.packets = Packets()
         self.port = SerialPort(path, timeout)
         self.n_failed = {"timeout": 0, "corrupt": 0}
+        self._adapter: Adapter | None = None
 
     def open(self) -> None:
-        """Open the port.
+        """Open the port; one that comes back has to be the same adapter.
 
         Raises:
-            BusError: If it does not open, or has no such rate.
+            BusError: If it does not open, has no such rate, or its name is another
+                adapter's now; that one is sent nothing.
         """
+        adapter = find_adapter(self.path)
+        self._adapter = self._adapter or adapter
+        if adapter not in {None, self._adapter}:
+            raise BusError(
+                f"port '{self.path}': expected the adapter {self._adapter} to come "
+                f"back, got {adapter}; plug in the one that was there, or start anew"
+            )
         self.port = SerialPort(self.path, self._timeout)
         if not self.port.setBaudRate(self.baud):
             raise BusError(

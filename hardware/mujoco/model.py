@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 
 import mujoco
@@ -19,6 +20,12 @@ from hardware.mujoco.robot import (
 from hardware.mujoco.world import Place, add_world, find_place
 
 Indices = npt.NDArray[np.intp]
+_LOG = logging.getLogger(__name__)
+
+
+def _log_warning(text: str) -> None:
+    """Take what the simulation warns of."""
+    _LOG.warning("MuJoCo: %s", text)
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,8 @@ def build_model(mechanism: Mechanism, options: ModelOptions) -> SimModel:
     Raises:
         ValueError: If MuJoCo cannot make a model of it, or joints are missing.
     """
+    # without this MuJoCo appends to MUJOCO_LOG.TXT in whatever folder it runs
+    mujoco.set_mju_user_warning(_log_warning)
     spec = make_robot_spec(mechanism, options)
     _set_options(spec, options)
     bare = spec.compile()

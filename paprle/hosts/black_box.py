@@ -41,10 +41,16 @@ class BlackBox:
         folder = Path(self._folder or Path(cache) / "paprle")
         folder.mkdir(parents=True, exist_ok=True)
         stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
-        path = folder / f"black_box_{stamp}.npz"
         arrays = {"why": np.array(text)}
         if self._ticks:
             arrays["ticks"] = np.array(list(self._ticks))
             arrays["statuses"] = np.array(list(self._statuses))
-        np.savez_compressed(path, allow_pickle=False, **arrays)
-        return path
+        for name in (f"black_box_{stamp}", f"black_box_{stamp}_{os.getpid()}"):
+            path = folder / f"{name}.npz"
+            try:  # a new file: what lies there, or a link, is somebody else's
+                with path.open("xb") as file:
+                    np.savez_compressed(file, allow_pickle=False, **arrays)
+            except FileExistsError:
+                continue
+            return path
+        raise FileExistsError(f"{path}: expected no file, got one")

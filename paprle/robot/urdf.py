@@ -22,6 +22,7 @@ from paprle.robot.tree import Primitive, Urdf, UrdfJoint
 _log = logging.getLogger(__name__)
 
 MAX_BYTES = 16 << 20  # chosen: the largest public humanoid URDF is below 1 MiB
+_HEAVIEST = 1e5  # [kg] chosen: heavier than any robot, and far from what overflows
 MAX_LINKS = 2000  # chosen: ten times the links of the largest public humanoid
 
 MAX_MOVABLE = 256  # chosen: twice the joints of a robot with two dexterous hands
@@ -191,6 +192,7 @@ class _Reader:
         if kind == "fixed":
             return 0.0, 0.0, 0.0
         limit = element.find("limit")
+        self.numbers(limit, "effort", (0.0,), of)
         velocity = float(self.numbers(limit, "velocity", (0.0,), of)[0])
         if kind == "continuous":
             return -math.inf, math.inf, velocity
@@ -240,8 +242,11 @@ class _Reader:
             return None
         of = f"link {link.get('name')}"
         mass = float(self.numbers(inertial.find("mass"), "value", (0.0,), of)[0])
-        if mass < 0:
-            self.complain(f"{of}: mass: expected 0 or more, got {mass:g}")
+        if not 0 <= mass <= _HEAVIEST:
+            self.complain(f"{of}: mass: expected 0 to {_HEAVIEST:g} kg, got {mass:g}")
+        inertia = inertial.find("inertia")
+        for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"):
+            self.numbers(inertia, key, (0.0,), of)
         return self.numbers(inertial.find("origin"), "xyz", (0.0, 0.0, 0.0), of)
 
     def size(self, shape: ET.Element, of: str) -> tuple[float, ...] | None:

@@ -6,7 +6,9 @@ import time
 import numpy as np
 import pytest
 from emulated_puppeteers import PATIENCE, make_limb, run_emulated, wait_for
+from serial.tools.list_ports_common import ListPortInfo
 
+from hardware.dynamixel.adapter import Adapter, find_adapter
 from hardware.dynamixel.bus_thread import IDLE_RATE, BusSettings, BusThread
 from hardware.dynamixel.errors import BusError
 from hardware.dynamixel.probe import stand, swing
@@ -169,6 +171,38 @@ def test_unplugged_bus_says_so_and_comes_back_limp(emulated, bus, monkeypatch):
     back = wait_for(lambda: (s := bus.latest()).is_open and s)
     assert (back.reading.epoch > lost.reading.epoch).all()
     assert not is_on(emulated)
+
+
+def test_another_adapter_of_the_same_name_is_sent_nothing(emulated, bus, monkeypatch):
+    monkeypatch.setattr("hardware.dynamixel.bus_thread._REOPEN", 0.01)
+    adapters = {"is": Adapter(0x0403, 0x6014, "FT1")}
+    monkeypatch.setattr(
+        "hardware.dynamixel.wire.find_adapter", lambda _: adapters["is"]
+    )
+    bus.open()
+    wait_for(bus.latest)
+    emulated.unplug("left")
+    wait_for(lambda: not bus.latest().is_open)
+
+    adapters["is"] = Adapter(0x1A86, 0x7523, "")
+    emulated.plug("left")
+    time.sleep(0.3)
+    assert not bus.latest().is_open
+
+    adapters["is"] = Adapter(0x0403, 0x6014, "FT1")
+    wait_for(lambda: bus.latest().is_open)
+
+
+def test_an_adapter_is_told_by_what_usb_says_of_it(tmp_path, monkeypatch):
+    device, link = tmp_path / "ttyUSB3", tmp_path / "left"
+    device.touch()
+    link.symlink_to(device)
+    port = ListPortInfo(str(device))
+    port.vid, port.pid, port.serial_number = 0x0403, 0x6014, "FT1"
+    monkeypatch.setattr("serial.tools.list_ports.comports", lambda: [port])
+
+    assert str(find_adapter(str(link))) == "0403:6014 FT1"
+    assert find_adapter("/dev/pts/0") is None
 
 
 def test_a_port_that_went_away_takes_its_torque_with_it(bus):

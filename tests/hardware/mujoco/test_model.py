@@ -113,6 +113,20 @@ def test_stands_at_home_in_the_order_asked(make):
     assert data.qvel[sim.dof_ids] == pytest.approx(np.zeros(3), abs=1e-6)
 
 
+def test_warnings_are_logged_and_no_file_is_left_behind(
+    make, tmp_path, monkeypatch, caplog
+):
+    monkeypatch.chdir(tmp_path)
+    sim = make(ARM)
+    data = mujoco.MjData(sim.model)
+    data.qpos[0] = 1e30
+
+    mujoco.mj_step(sim.model, data)
+
+    assert "MuJoCo: " in caplog.text
+    assert list(tmp_path.glob("MUJOCO_LOG*")) == []
+
+
 def test_a_continuous_joint_is_one_angle_without_limits(make):
     q_cmd = HOME + [0.0, 8.0, 0.0]
 

@@ -113,8 +113,23 @@ def test_keeps_the_parts_of_one_limb_together_whatever_the_order_in_the_file(
         ),
         pytest.param(
             '<link name="a"><inertial><mass value="-1"/></inertial></link>',
-            "mass: expected 0 or more",
+            "mass: expected 0 to",
             id="negative mass",
+        ),
+        pytest.param(
+            '<link name="a"><inertial><mass value="1e300"/></inertial></link>',
+            "mass: expected 0 to",
+            id="mass that overflows",
+        ),
+        pytest.param(
+            '<link name="a"><inertial><inertia ixz="nan"/></inertial></link>',
+            "ixz: expected a number, finite, got 'nan'",
+            id="inertia that is none",
+        ),
+        pytest.param(
+            TWO_LINKS + joint('<limit lower="0" upper="1" effort="nan" velocity="1"/>'),
+            "effort: expected a number, finite, got 'nan'",
+            id="effort that is none",
         ),
         pytest.param(
             '<link name="a"><collision><geometry><sphere radius="-1"/></geometry>'
