@@ -17,6 +17,7 @@ from paprle.ipc.records import Stream, make_layout
 from paprle.recording.journal import Journal
 from paprle.recording.reader import Episode
 
+pytestmark = pytest.mark.long
 HOUR = 3600
 PERIOD_NS = 1_000_000_000 // 200
 LEADER = LeaderInfo(limbs=("hand",), is_human=False)
