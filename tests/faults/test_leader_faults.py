@@ -51,7 +51,7 @@ def test_off_holds_brakes_and_waits_for_a_press(lock_step, after):
 
 
 def test_stuck_is_legal_and_stands(lock_step):
-    session = lock_step().engage().move(50).step(100)
+    session = lock_step().engage().move(50).step(150)
     still = session.q_cmd
 
     session.step(600)
