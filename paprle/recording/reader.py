@@ -196,7 +196,7 @@ def _read(path: Path) -> Episode:
 
 def _join(blocks: list[Rows], dtype: np.dtype[np.void]) -> Rows:
     """Return the blocks as one array, letting go of each once it is copied."""
-    whole = np.empty(sum(map(len, blocks)), dtype)
+    whole = np.zeros(sum(map(len, blocks)), dtype)
     at = 0
     blocks.reverse()
     while blocks:
