@@ -117,7 +117,7 @@ def test_warnings_are_logged_and_no_file_is_left_behind(
     make, tmp_path, monkeypatch, caplog
 ):
     monkeypatch.chdir(tmp_path)
-    sim = make(ARM)
+    sim = build_model(make(), ModelOptions())
     data = mujoco.MjData(sim.model)
     data.qpos[0] = 1e30
 

@@ -63,7 +63,8 @@ def test_the_page_of_the_demo_shows_the_arm_moving(demo, tmp_path):
     height, width = changed.shape
     middle = changed[height // 5 : 4 * height // 5, width // 4 : 3 * width // 4]
     assert middle.sum() > 300, "the arm stands still"
-    assert not changed[-height // 10 :].any(), "the floor in front moves"
+    front = changed[-height // 10 :]
+    assert front.sum() < middle.sum() / 20, "the floor in front moves"
     assert page.errors == []
     assert page.elsewhere == [], "the page asks other machines"
     assert session.poll() is None
