@@ -102,7 +102,8 @@ def hands(tmp_path):
         yield [*words, *pair_limbs(left="left.arm", right="right.arm")]
 
 
-@pytest.mark.parametrize("victim", VICTIMS)
+@pytest.mark.nightly
+@pytest.mark.parametrize("victim", LIMBS)
 def test_two_puppeteers_and_a_recording_die_one_by_one(start, hands, victim):
     session = start(*TRIPLE, *hands)
     session.wait_for("ENGAGED", 120.0)
