@@ -338,6 +338,29 @@ def test_a_velocity_above_its_bound_is_none(rig):
     assert rig.status["q_des"] == pytest.approx([0.0, 0.01])
 
 
+def test_a_gate_that_stood_still_for_a_second_stops(rig):
+    rig.ask(Request.MOVE, q_des=[0.1, 0.0]).step(20)
+    rig.now_ns += 1_100_000_000
+
+    rig.step()
+
+    assert rig.state == "STOPPED"
+    assert Reason.COMMAND_LOST in rig.reasons("latched")
+
+
+def test_poses_of_objects_are_reported_and_ones_of_another_count_are_not():
+    layout = make_layout(ROBOT, LeaderInfo(limbs=()), ("cup",))
+    follower = Ideal()
+    info = FollowerInfo(joint_names=ROBOT.joint_names, rate=1e9 / H_NS)
+    gate = GateController(ROBOT, GateSettings(), follower, info, layout, 0.005)
+    cup = np.array([[0.1, 0.2, 0.3, 0.0, 0.0, 0.0, 1.0]])
+
+    for k, objects in enumerate([cup, np.zeros((2, 7))]):
+        follower.state, follower.now_ns = {"objects": objects}, k * H_NS
+        status = gate.step(None, k * H_NS)
+        assert (status["objects"] == cup).all()
+
+
 def test_reports_hold_what_was_used_and_measured(rig):
     rig.follower.state = {"tau": np.array([1.0, 2.0]), "sim_time": 4.5}
     rig.ask(Request.MOVE, q_des=[0.1, 0.0], reduced=True).step()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from paprle.gate.reason_text import describe_reasons, name_reasons
+from paprle.gate.reason_text import describe_reasons, list_words, name_reasons
 from paprle.gate.reasons import HOLD_REASONS, STOP_REASONS, Reason, to_bits
 from paprle.ipc.records import STOP_REASON, pack_stop_reason
 
@@ -36,3 +36,10 @@ def test_a_reason_too_long_is_cut_visibly_and_between_letters(letter):
     cut = pack_stop_reason(letter * 500)
     assert STOP_REASON - 3 <= len(cut) <= STOP_REASON
     assert set(cut.decode().removesuffix(" …")) == {letter}
+
+
+def test_each_reason_has_words_for_whoever_watches():
+    words = list_words(to_bits(Reason))
+
+    assert len(set(words)) == len(Reason)
+    assert all(words)
