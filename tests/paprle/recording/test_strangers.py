@@ -17,7 +17,7 @@ from paprle.recording.manifest import write_manifest
 from paprle.recording.reader import Episode
 from paprle.recording.scan import Attachment, Messages, Metadata, Scanner, Topic
 
-MEMORY = 300  # [MB] spec: issue of it: of any verb that reads, whatever the file
+MEMORY = 300  # [MB] chosen: of any verb that reads, whatever the file
 # the largest memory of this program alone: getrusage counts what forked it, too
 TRACE = """
 import re, sys
