@@ -36,12 +36,8 @@ class Frames:
 
     def update(self, q: Vec) -> None:
         """Move all links to joint positions, shape (n,), [rad] or [m]."""
-        positions = dict(zip(self._robot.joint_names, q.tolist(), strict=True))
-        for mimic in self._robot.mimics:
-            source = positions[mimic.source]
-            positions[mimic.joint] = mimic.multiplier * source + mimic.offset
         full = pin.neutral(self._model)
-        for name, position in positions.items():
+        for name, position in self._robot.name_positions(q).items():
             joint = self._model.joints[self._model.getJointId(name)]
             if joint.nq == 2:  # a continuous joint is a point on a circle
                 full[joint.idx_q : joint.idx_q + 2] = np.cos(position), np.sin(position)

@@ -62,12 +62,8 @@ class Robot:
 
     def move(self, q: Vec) -> list[pin.SE3]:
         """Return T_world_joint of every joint at q, shape (n,), [rad] or [m]."""
-        positions = dict(zip(self._info.joint_names, q.tolist(), strict=True))
-        for mimic in self._info.mimics:
-            source = positions[mimic.source]
-            positions[mimic.joint] = mimic.multiplier * source + mimic.offset
         full = pin.neutral(self._model)
-        for name, position in positions.items():
+        for name, position in self._info.name_positions(q).items():
             joint = self._model.joints[self._model.getJointId(name)]
             if joint.nq == 2:  # a continuous joint is a point on a circle
                 full[joint.idx_q : joint.idx_q + 2] = np.cos(position), np.sin(position)

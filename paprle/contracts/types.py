@@ -385,6 +385,20 @@ class RobotInfo:
     limbs: tuple[LimbInfo, ...]
     mimics: tuple[Mimic, ...] = ()
 
+    def name_positions(self, q: Vec) -> dict[str, float]:
+        """Return the positions of all joints, those that follow others too.
+
+        Args:
+            q: Of the actuated joints, shape (n,), [rad] or [m].
+        """
+        positions: dict[str, float] = dict(
+            zip(self.joint_names, q.tolist(), strict=True)
+        )
+        for mimic in self.mimics:
+            source = positions[mimic.source]
+            positions[mimic.joint] = mimic.multiplier * source + mimic.offset
+        return positions
+
 
 class GateState(IntEnum):
     """States of the gate; ``paprle.gate.states`` has the table."""

@@ -119,10 +119,7 @@ def draws_rods(urdf: Urdf) -> bool:
 
 def place_links(urdf: Urdf, info: RobotInfo, q: Vec) -> dict[str, pin.SE3]:
     """Return the pose of every link in the root, at the robot's joints q."""
-    positions: dict[str, float] = dict(zip(info.joint_names, q.tolist(), strict=True))
-    for mimic in info.mimics:
-        source = positions[mimic.source]
-        positions[mimic.joint] = mimic.multiplier * source + mimic.offset
+    positions = info.name_positions(q)
     places = {urdf.root: pin.SE3.Identity()}
     for joint in urdf.joints:
         T_parent_child = joint.T_parent_child(positions.get(joint.name, 0.0))

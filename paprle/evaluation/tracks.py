@@ -180,11 +180,8 @@ def make_limbs(robot: RobotInfo, urdf: str) -> dict[str, Limb]:
         ConfigError: If the URDF cannot be read or is not that of the robot.
     """
     tree = read_recorded_urdf(robot, urdf)
-    positions = dict(zip(robot.joint_names, robot.home.tolist(), strict=True))
+    positions = robot.name_positions(robot.home)
     mimics = {mimic.joint: mimic for mimic in robot.mimics}
-    for mimic in robot.mimics:
-        source = positions[mimic.source]
-        positions[mimic.joint] = mimic.multiplier * source + mimic.offset
     limbs = {}
     for info in robot.limbs:
         steps = chain_between(tree, info.base_link, info.eef_link)

@@ -17,17 +17,18 @@ import numpy as np
 from paprle.compiled import compiled
 from paprle.contracts.types import Vec
 
-_AHEAD = 3.0  # measured: in periods; with fewer it shakes more (benchmarks.smoothness)
+_AHEAD = 3.0  # measured: in periods; with fewer its sign changes more often
 _LONGEST = 0.04  # [s] chosen: a leader slower than 25 Hz is not foreseen that far
 _LEAP = 0.5  # chosen: [periods] at V; a set-point farther off is no motion, but a place
 # A command that is held back (contact, clearance, V) draws the session's set-points
 # along: their velocity is its own then, and to foresee by it would rock the two.
 _APART = 0.05  # [s] chosen: at V
 _APART_MOST = 0.1  # [rad] chosen: a third of what a session's set-points run ahead
-_ROUNDING = 1e-9  # chosen: [rad] and [rad/s] that bending leaves where a joint stands
+# What bending leaves where a joint comes to stand: 0.01 rad/s² at 1 kHz
+_NEAR, _SLOW = 1e-8, 1e-5  # chosen: [rad], [rad/s]
 # Rows of the curve: coefficients of the powers of the time since its begin, and the
-# velocity of the last set-point
-_C0, _C1, _C2, _C3, _C4, _C5, _V = range(7)
+# velocity and the place of the last set-point
+_C0, _C1, _C2, _C3, _C4, _C5, _V, _Q = range(8)
 # Its times, [s]: its begin, its length, the instant of the last set-point, and of the
 # last step
 _BEGIN, _LENGTH, _AT, _LAST = range(4)
@@ -52,7 +53,7 @@ class Reference:
         n = len(dq_max)
         self._dq_max, self._ddq_max = np.array(dq_max), np.array(ddq_max)
         self._period = period
-        self._curve: Vec = np.zeros((7, n))
+        self._curve: Vec = np.zeros((8, n))
         self._times: Vec = np.zeros(4)
         self.q, self.dq = np.zeros((2, n))
         self.start(self.q, self.dq, 0.0)
@@ -117,7 +118,7 @@ def follow_curve(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
     """Bend the curve when the set-point is another one, and write where it is.
 
     Args:
-        curve: The curve, shape (7, n), changed.
+        curve: The curve, shape (8, n), changed.
         times: Its times, shape (4,), [s], changed.
         period: Least interval between set-points, [s].
         dq_max: Largest velocities, shape (n,), [rad/s].
@@ -130,7 +131,7 @@ def follow_curve(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
         q_ref: Takes the positions, shape (n,), [rad].
         dq_ref: Takes the velocities, shape (n,), [rad/s].
     """
-    if at != times[_AT]:
+    if at != times[_AT] or _is_other(curve, q):
         _bend(curve, times, period, dq_max, ddq_max, q, dq, q_cmd, at)
     times[_LAST] = now
     s = now - times[_BEGIN]
@@ -154,6 +155,15 @@ def _evaluate(curve: Vec, j: int, s: float) -> tuple[float, float, float]:
 
 
 @compiled
+def _is_other(curve: Vec, q: Vec) -> bool:
+    """Tell whether a set-point asks for another place than the last; NaN does."""
+    for j in range(len(q)):  # noqa: SIM110 - no generators in kernels
+        if q[j] != curve[_Q, j]:
+            return True
+    return False
+
+
+@compiled
 def _bend(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
     curve: Vec,
     times: Vec,
@@ -167,14 +177,18 @@ def _bend(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
 ) -> None:
     """Let the curve go on from its last step to where a set-point leads."""
     interval = at - times[_AT]  # NaN for the first
+    is_repeated = interval == 0.0  # the leader has said nothing since
     is_next = 0.0 < interval <= _LONGEST
     interval = max(interval, period) if is_next else period
     ahead = max(_AHEAD * period, interval)
     begin = times[_LAST]
     length = min(max(at + ahead - begin, 0.5 * ahead), 2.0 * ahead)
     s = min(max(begin - times[_BEGIN], 0.0), times[_LENGTH])
+    has_ended = begin - times[_BEGIN] > times[_LENGTH]
     for j in range(len(q)):
         r, v, a = _evaluate(curve, j, s)
+        if has_ended:  # it stands at its end
+            v, a = 0.0, 0.0
         dq_j = dq[j] if abs(dq[j]) <= dq_max[j] else 0.0  # NaN is not
         if abs(q[j] - q_cmd[j]) > min(_APART * dq_max[j], _APART_MOST):
             dq_j = 0.0
@@ -184,8 +198,11 @@ def _bend(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
         v_at = min(max(dq_j + 0.5 * ddq * interval, -dq_max[j]), dq_max[j])
         q_end = q[j] + ahead * (v_at + 0.5 * ahead * ddq)
         v_end = v_at + ahead * ddq
-        curve[_V, j] = dq_j
-        is_still = dq_j == 0.0 and ddq == 0.0 and abs(q[j] - r) + abs(v) < _ROUNDING
+        if not is_repeated:
+            curve[_V, j] = dq_j
+        curve[_Q, j] = q[j]
+        is_still = dq_j == 0.0 and ddq == 0.0 and abs(q[j] - r) < _NEAR
+        is_still = is_still and abs(v) < _SLOW
         is_near = abs(q_end - r - v * length) <= _LEAP * dq_max[j] * period
         if is_near and not is_still:
             _join(curve, j, length, (r, v, a), (q_end, v_end, ddq))

@@ -51,7 +51,11 @@ def test_off_holds_brakes_and_waits_for_a_press(lock_step, after):
 
 
 def test_stuck_is_legal_and_stands(lock_step):
-    session = lock_step().engage().move(50).step(150)
+    session = lock_step().engage().move(50)
+    asked = session.step().setpoint["q_des"].copy()
+    while (session.step().setpoint["q_des"] != asked).any():
+        asked = session.setpoint["q_des"].copy()
+    session.step(20)  # 0.1 s after its set-points the command stands as well
     still = session.q_cmd
 
     session.step(600)

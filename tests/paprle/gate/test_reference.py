@@ -80,6 +80,36 @@ def test_what_sets_off_at_once_is_followed_from_the_second_set_point_on():
     assert reference.dq == pytest.approx([2.0, 1.0])
 
 
+def test_another_place_at_the_same_instant_is_gone_to():
+    """An IK may still come nearer to a sample that nothing newer has replaced."""
+    reference, q = Reference(V, A, T), np.zeros(2)
+    reference.start(q, np.zeros(2), 0.0)
+
+    for k in range(1, 30):
+        q = np.array([2e-4, -1e-4]) * min(k, 10)
+        reference.follow(q, np.zeros(2), reference.q, T, k * T)
+
+    assert reference.q == pytest.approx([2e-3, -1e-3], abs=1e-7)
+
+
+def test_what_has_come_to_stand_sets_off_from_rest():
+    """A leader that stood still in silence for a moment: no leap of the velocity."""
+    reference, h, found = Reference(V, A, T), 0.001, []
+    reference.start(np.zeros(2), np.zeros(2), 0.0)
+    for k in range(1, 120):
+        t = k * h
+        n = math.floor(t / T + 1e-9)
+        n = n if n < 10 or n >= 18 else 9  # silent from 50 to 90 ms, and stood
+        q = np.array([0.2, 0.1]) * T * (n if n < 10 else n - 8)
+        reference.follow(q, np.array([0.2, 0.1]), reference.q, n * T, t)
+        found.append(reference.q.copy())
+
+    dq = np.diff(np.array(found), axis=0) / h
+    stands = slice(72, 86)
+    assert np.abs(dq[stands]).max() < 1e-9
+    assert np.abs(dq[89]).max() < 0.1, "from rest"
+
+
 def test_who_stands_is_asked_to_stand_exactly():
     reference, q = Reference(V, A, T), np.array([0.1, -0.2])
     reference.start(np.array([0.1 - 1e-3, -0.2]), np.zeros(2), 0.0)
