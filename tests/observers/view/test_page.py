@@ -16,6 +16,10 @@ from paprle.ipc.process import WORKSPACE
 
 DEMO = ["leader=autopilot", "follower=piper", "env=mujoco", "session.episodes=30"]
 _SEEN = 40  # of 255, summed over three colours: no light flickers by so much
+# A page in a hurry draws fewer pixels, and lines of the floor come out broader or
+# finer. A block of them is as bright then; with a camera that moves it is not.
+_BLOCK = 20  # [pixels]
+_STILL = 6  # measured: 3.5 by the drawing, 8 when the camera turns by four pixels
 
 
 @pytest.fixture
@@ -42,14 +46,20 @@ def wait_for(pattern, path, session, timeout=60.0):
     return found
 
 
+def find_change(before, after):
+    """How much the floor in front changes, mean of the block that changes most."""
+    front = (after - before)[-3 * _BLOCK :]
+    front = front.sum(axis=2).reshape(3, _BLOCK, -1, _BLOCK).mean(axis=(1, 3))
+    return np.abs(front).max()
+
+
 def shoot_at_rest(page, path, timeout=60.0):
     """Return a picture once the camera has come to rest: the floor in front stands."""
     end, before = time.monotonic() + timeout, page.shoot()
     while time.monotonic() < end:
         time.sleep(1.0)
         seen = page.shoot(path)
-        front = np.abs(seen - before)[-len(seen) // 10 :]
-        if front.sum(axis=2).max() <= _SEEN:
+        if find_change(before, seen) <= _STILL:
             return seen
         before = seen
     raise AssertionError("the camera never comes to rest")
@@ -75,7 +85,7 @@ def test_the_page_of_the_demo_shows_the_arm_moving(demo, tmp_path):
     height, width = changed.shape
     middle = changed[height // 5 : 4 * height // 5, width // 4 : 3 * width // 4]
     assert middle.sum() > 300, "the arm stands still"
-    assert not changed[-height // 10 :].any(), "the floor in front moves"
+    assert find_change(first, second) <= _STILL, "the floor in front moves"
     assert page.errors == []
     assert page.elsewhere == [], "the page asks other machines"
     assert session.poll() is None

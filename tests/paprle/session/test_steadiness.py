@@ -11,19 +11,25 @@ from lock_step import AUTOMATIC, HUMAN, LockStep
 from puppeteer_step import PuppeteerStep
 
 import paprle
-from paprle.robot.eefs import place_eefs
+
+
+def find_kernels():
+    """Return the kernels of all modules that are loaded."""
+    modules = [m for name, m in list(sys.modules.items()) if name.startswith("paprle")]
+    values = [value for module in modules for value in vars(module).values()]
+    return {id(value): value for value in values if hasattr(value, "signatures")}
 
 
 def count_compiled():
-    """How many kernels there are, one for each kind of arguments."""
-    kernels = {
-        id(value): len(value.signatures)
-        for name, module in list(sys.modules.items())
-        if name.startswith("paprle")
-        for value in vars(module).values()
-        if hasattr(value, "signatures")
-    }
-    return sum(kernels.values())
+    """How many kernels are ready, one for each kind of arguments."""
+    return sum(len(kernel.signatures) for kernel in find_kernels().values())
+
+
+@pytest.fixture(autouse=True)
+def no_kernel_is_ready():
+    """As in a new process: none is ready because another test has called it."""
+    for kernel in find_kernels().values():
+        kernel._reset_overloads()
 
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
@@ -47,7 +53,6 @@ def test_nothing_is_compiled_once_a_session_ticks(mode):
 @pytest.mark.parametrize("leader", ["puppeteer_piper", "puppeteer_ur5"])
 def test_nothing_is_compiled_for_the_first_sample_of_an_arm(leader):
     session = PuppeteerStep(f"leader={leader}", "follower=piper")
-    place_eefs._reset_overloads()  # as if no test had called it
     session.core.motion.warm_up()
     before = count_compiled()
 
