@@ -34,6 +34,7 @@ from paprle.gate.limits import (
 )
 from paprle.gate.memory import lay_out
 from paprle.gate.rest import is_stop_pose_clear
+from paprle.gate.smoothing import smooth
 from paprle.gate.stops import verify_stop
 from paprle.gate.synchronised import brake_synchronised, fill_ddq_sync, is_within
 from paprle.gate.tools import are_slow, slow_tools
@@ -64,7 +65,7 @@ def advance(
         Flags; the number of rows where one of them is broken, so that the next command
         is a proposal only, else 0; and the smallest distance, [m].
     """
-    limits, box, motion, collision, _ = lay_out(floats, integers)
+    limits, box, motion, collision, _, _ = lay_out(floats, integers)
     if not are_finite(motion.target):
         return IS_NOT_FINITE, 0, brake(floats, integers, h)
     _begin(floats, integers, h, scale)
@@ -86,7 +87,7 @@ def advance(
 @compiled
 def finish(floats: Vec, integers: Ints, h: float, v: Vec) -> int:
     """Replace the proposal of this period by v, shape (n,), as far as it is safe."""
-    limits, box, motion, _, _ = lay_out(floats, integers)
+    limits, box, motion, _, _, _ = lay_out(floats, integers)
     for i in range(len(v)):
         motion.v_next[i] = min(max(v[i], box.low[i]), box.high[i])
     _fill_next(limits, motion, h)
@@ -96,7 +97,7 @@ def finish(floats: Vec, integers: Ints, h: float, v: Vec) -> int:
 @compiled
 def brake(floats: Vec, integers: Ints, h: float) -> float:
     """Write full braking as the next command; return the smallest distance, [m]."""
-    limits, box, motion, _, _ = lay_out(floats, integers)
+    limits, box, motion, _, _, _ = lay_out(floats, integers)
     _begin(floats, integers, h, 0.0)
     clearance = _measure(floats, integers, h)
     for i in range(len(motion.c)):
@@ -107,9 +108,16 @@ def brake(floats: Vec, integers: Ints, h: float) -> float:
 
 
 @compiled
+def smooth_next(floats: Vec, integers: Ints) -> None:
+    """Write what is sent: the next command, its jerk within J."""
+    _, _, motion, _, _, smoothing = lay_out(floats, integers)
+    smooth(smoothing, motion.q_next, motion.v_next)
+
+
+@compiled
 def _begin(floats: Vec, integers: Ints, h: float, scale: float) -> None:
     """Take the last step as done, and write what each joint may do now."""
-    limits, box, motion, _, _ = lay_out(floats, integers)
+    limits, box, motion, _, _, _ = lay_out(floats, integers)
     for i in range(len(motion.c)):
         motion.c[i], motion.v[i] = motion.q_next[i], motion.v_next[i]
     fill_box(limits, h, scale, motion.c, motion.v, box)
@@ -120,7 +128,7 @@ def _begin(floats: Vec, integers: Ints, h: float, scale: float) -> None:
 @compiled
 def _measure(floats: Vec, integers: Ints, h: float) -> float:
     """Measure all pairs, where the command is and back to where the robot is."""
-    limits, box, motion, collision, _ = lay_out(floats, integers)
+    limits, box, motion, collision, _, _ = lay_out(floats, integers)
     c, q_meas, measured = motion.c, motion.q_meas, collision.measured
     travel = collision.scratch.travel
     if len(collision.scene.pairs.a) == 0:
@@ -140,7 +148,7 @@ def _measure(floats: Vec, integers: Ints, h: float) -> float:
 @compiled
 def _propose(floats: Vec, integers: Ints, h: float, scale: float) -> int:
     """Write what comes nearest to the goal within the limits of joints and tools."""
-    limits, box, motion, collision, tools = lay_out(floats, integers)
+    limits, box, motion, collision, tools, _ = lay_out(floats, integers)
     if not are_finite(motion.dq_des):
         motion.dq_des[:] = 0.0
     limit_feedforward(limits, h, scale, motion)
@@ -180,7 +188,7 @@ def _accept_or_scale_down(floats: Vec, integers: Ints, h: float, is_near: bool) 
     """
     if _can_stop(floats, integers, h, is_near):
         return 0
-    limits, box, motion, _, _ = lay_out(floats, integers)
+    limits, box, motion, _, _, _ = lay_out(floats, integers)
     for share in _SHARES:
         for i in range(len(motion.c)):
             step = motion.v_next[i] - box.brake[i]
@@ -204,7 +212,7 @@ def _can_stop(floats: Vec, integers: Ints, h: float, is_near: bool) -> bool:
     Returns:
         Whether it has.
     """
-    limits, _, motion, _, _ = lay_out(floats, integers)
+    limits, _, motion, _, _, _ = lay_out(floats, integers)
     if _is_safe(floats, integers, limits.ddq_max, h, is_near):
         motion.is_synchronised[0] = 0.0
         return True
@@ -222,7 +230,7 @@ def _is_safe(
     floats: Vec, integers: Ints, ddq_max: Vec, h: float, is_near: bool
 ) -> bool:
     """Tell whether ``v_next`` and braking by ``ddq_max`` keep clear and slow enough."""
-    _, _, motion, collision, tools = lay_out(floats, integers)
+    _, _, motion, collision, tools, _ = lay_out(floats, integers)
     c, v = motion.c, motion.v_next
     if is_near and not is_stop_pose_clear(collision, ddq_max, h, c, v):
         return False
