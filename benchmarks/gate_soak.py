@@ -63,9 +63,9 @@ def run(n_steps: int, seed: int, n_limbs: int) -> int:
         dq_max=rng.uniform(0.05, 10.0, m),
         ddq_max=rng.uniform(0.5, 100.0, m),
     )
-    gate = Gate(robot)
-    gate.reset(rng.uniform(robot.q_min + 0.02, robot.q_max - 0.02))
     h = float(rng.choice([0.001, 0.002, 0.005, 0.01]))
+    gate = Gate(robot, h=h)
+    gate.reset(rng.uniform(robot.q_min + 0.02, robot.q_max - 0.02))
     limits = Limits(
         q_min=robot.q_min,
         q_max=robot.q_max,
@@ -106,13 +106,12 @@ def run_robot(name: str, n_steps: int, seed: int) -> int:
         GateSettings(),
         np.random.default_rng(seed),
     )
-    judge, gate = adversary.Judge(robot, settings), Gate(robot, settings)
+    judge = adversary.Judge(robot, settings)
     done, violations, worst, started = 0, 0, -np.inf, time.monotonic()
     while done < n_steps:
         pattern = ("clash", "rub", "clash", "cross", "square")[done // (4 * BLOCK) % 5]
         h = float(rng.choice([0.001, 0.002, 0.005, 0.005, 0.01]))
-        gate.reset(robot.home)
-        gate.reduce(is_reduced=False)
+        gate = Gate(robot, settings, h=h)
         is_changing = rng if rng.random() < 0.3 else None
         targets = adversary.make_targets(rng, robot, 4 * BLOCK, pattern, judge)
         commands, _, _ = adversary.drive(gate, targets, h, rng=is_changing)
@@ -138,7 +137,8 @@ def run_robot(name: str, n_steps: int, seed: int) -> int:
 def run_memory(name: str, n_steps: int, seed: int) -> int:
     """Step a gate with its bodies, every way there is; return 1 if memory grew."""
     robot, rng = adversary.load(name), np.random.default_rng(seed)
-    gate, h = Gate(robot), 0.005
+    h = 0.005
+    gate = Gate(robot, h=h)
     servo = adversary.Servo(robot.home, rng.uniform(0.01, 0.1, len(robot.home)))
     kinds = ("cross", "square", "points", "walk", "edge")
     targets = [adversary.make_targets(rng, robot, BLOCK, kind) for kind in kinds]

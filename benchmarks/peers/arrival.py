@@ -75,7 +75,7 @@ def measure_arrivals(robot: Robot, n: int) -> dict[str, float]:
         are; of the others how many there are, and their largest ratio.
     """
     rng = make_rng(robot, "arrival", 0)
-    gate = Gate(robot.model, GateConfig())
+    gate = Gate(robot.model, GateConfig(), h=DT)
     gate.reset(robot.model.home)
     ratios, overshoots, fair = [], [], []
     for _ in range(n):

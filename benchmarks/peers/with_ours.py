@@ -50,7 +50,7 @@ class OurSolver:
         self._first = IkSolver(limbs[0], ik_config)
         # of the bare description the gate limits joints alone
         kept = self._robot if variant == "with" else self._robot.info
-        self._gate = Gate(kept, config)
+        self._gate = Gate(kept, config, h=problem.dt)
         self.n_pairs = self._robot.n_collision_pairs if variant == "with" else 0
         self._T_base_root = find_bases(problem)
         self.reset(self._robot.home)

@@ -73,13 +73,13 @@ class GateController:
         session_period: float,
     ) -> None:
         self.state = _DISARMED
-        self.gate = Gate(robot, settings)
+        self._h = 1.0 / info.rate
+        self.gate = Gate(robot, settings, h=self._h)
         self.fault: Exception | None = None
         self.is_orphaned = False
         self._settings = settings
         self._follower = follower
         self.pace: Callable[[], None] = lambda: None
-        self._h = 1.0 / info.rate
         self._setpoints = SetpointWatch(settings)
         description = robot if isinstance(robot, RobotInfo) else robot.info
         self._turns = np.isinf(description.q_min) & np.isinf(description.q_max)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paprle.config.check import check_made
-from paprle.contracts.errors import CommandError
+from paprle.contracts.errors import CommandError, ConfigError
 from paprle.contracts.settings import GateSettings
 from paprle.contracts.types import RobotInfo, Vec, readonly
 from paprle.gate.avoidance_qp import SOLVERS, solve_avoidance_qp
@@ -34,6 +34,7 @@ GateConfig = GateSettings
 
 _SHORTEST_DT = 1e-4  # [s] chosen: no follower is commanded more often
 _LONGEST_DT = 1.0  # [s] chosen: nor less
+_ROUNDING = 1e-6  # chosen: differences of times, and single precision, are as exact
 _NUMBERS = np.dtype(np.float64)
 _AT_REST = 1e-9  # [rad/s] chosen: below this a commanded joint counts as standing
 _FLAGS = {
@@ -78,20 +79,32 @@ class Gate:
     """
 
     def __init__(
-        self, robot: RobotModel | RobotInfo, settings: GateSettings | None = None
+        self,
+        robot: RobotModel | RobotInfo,
+        settings: GateSettings | None = None,
+        *,
+        h: float,
     ) -> None:
         """Make a gate, and compile what it needs; nothing is compiled later.
 
         Args:
             robot: The robot; of its bare description, joints alone are limited.
             settings: Settings.
+            h: The period of its steps, [s].
 
         Raises:
-            ConfigError: If something is wrong in the settings, or nothing bounds where
-                a part of the robot can be.
+            ConfigError: If something is wrong in the settings or the period, or nothing
+                bounds where a part of the robot can be.
         """
         self.settings = settings or GateSettings()
         check_made(self.settings, "gate")
+        if not _is_within(h, _SHORTEST_DT, _LONGEST_DT):
+            raise ConfigError(
+                f"gate: expected a period h from {_SHORTEST_DT} to {_LONGEST_DT} [s], "
+                f"got {h!r}; give the time between two steps"
+            )
+        self._h = float(h)
+        self._periods = self._h * (1.0 - _ROUNDING), self._h * (1.0 + _ROUNDING)
         info = robot if isinstance(robot, RobotInfo) else robot.info
         low, high = compute_command_limits(info, self.settings)
         self.q_min, self.q_max = readonly(low), readonly(high)
@@ -131,7 +144,7 @@ class Gate:
         return memory, parts
 
     def reset(self, q_meas: Vec) -> None:
-        """Stand at the measured position; the next step's dt becomes the period.
+        """Stand at the measured position.
 
         Args:
             q_meas: Measured joint positions, shape (n,), [rad]; may be outside the
@@ -150,7 +163,6 @@ class Gate:
         self._is_synchronised = 0.0
         self._take_back()
         self._is_stepping = False
-        self._h = 0.0
 
     def _take_back(self) -> None:
         """Go on from the last command: what a step left that was broken off is none."""
@@ -197,7 +209,7 @@ class Gate:
 
         Args:
             q_des: Desired positions at this instant, shape (n,), [rad]; None brakes.
-            dt: Period h, [s]; fixed by the first step after ``reset``.
+            dt: Period, [s]; a step of any other than h brakes.
             age: Age of ``q_des`` by arrival, [s].
             q_meas: Measured positions, shape (n,), [rad]: clearance is held from where
                 the robot is, too.
@@ -212,12 +224,9 @@ class Gate:
             The vector to send, and which clauses acted.
         """
         events: list[Reason] = []
-        if self._h == 0.0 and _is_within(dt, _SHORTEST_DT, _LONGEST_DT):
-            self._h = float(dt)
-        if self._h == 0.0 or not _is_within(dt, self._h, self._h):
+        is_due = _is_within(dt, *self._periods)
+        if not is_due:
             events.append(Reason.DT_CHANGED)
-        if self._h == 0.0:
-            return GateResult(self.q_cmd, tuple(events), float("inf"))
         is_fresh = _is_within(age, 0.0, self.settings.stale_after)
         if q_des is not None and not is_fresh:
             events.append(Reason.COMMAND_STALE)
@@ -226,7 +235,7 @@ class Gate:
             self._take_back()
         self._is_stepping = True
         _put(motion.q_meas, q_meas)
-        if q_des is None or not is_fresh:
+        if q_des is None or not (is_fresh and is_due):
             clearance = brake(*self._memory, self._h)
         else:
             _put(motion.target, q_des)

@@ -14,7 +14,7 @@ class Reason(IntEnum):
     POSITION = 1  # M2: the command was clipped to the position limits
     VELOCITY = 2  # M3: the step was scaled to the velocity limits
     ACCELERATION = 3  # M4, V1: the step was scaled to what can still be stopped
-    DT_CHANGED = 4  # the caller's dt is not the one fixed at reset; it was ignored
+    DT_CHANGED = 4  # the caller's dt is not the gate's period; it brakes
     BLOCKED = 5  # L1: standstill while commanded; the command stays within E of q_meas
     COMMAND_STALE = 6  # A1, A2: no fresh set-point; brakes
     COMMAND_LOST = 7  # A1: silent for so long that STOPPED is latched

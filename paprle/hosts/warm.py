@@ -53,7 +53,7 @@ _PART = "part-"  # chosen: folders of the parts begin so, those of Numba do not
 
 def _compile_gate() -> None:
     resolved = resolve(_SAMPLE)
-    Gate(make_robot(resolved), resolved.gate)
+    Gate(make_robot(resolved), resolved.gate, h=0.005)
 
 
 def _compile_motion() -> None:

@@ -98,7 +98,7 @@ def test_a_pose_is_solved_for(tmp_path):
 def test_a_gate_takes_steps_within_the_limits(tmp_path):
     for robot in list_robots(tmp_path):
         q_meas, dt = robot.home, 0.005
-        gate = Gate(robot, GateConfig())
+        gate = Gate(robot, GateConfig(), h=dt)
         gate.reset(q_meas)
         q_des = np.minimum(robot.home + 0.1, robot.q_max)
 
@@ -123,7 +123,7 @@ def test_a_gate_takes_steps_within_the_limits(tmp_path):
 def test_a_scene_is_kept_clear_of():
     robot = RobotModel.from_urdf(next(p for p in URDFS if p.parent.name == "piper"))
     wall = SceneBodySettings(shape="box", size=(0.1, 2.0, 2.0), xyz=(0.35, 0.0, 0.0))
-    gate = Gate(robot, GateConfig(scene={"wall": wall}))
+    gate = Gate(robot, GateConfig(scene={"wall": wall}), h=0.01)
     ahead = np.clip(np.full(len(robot.home), 1.5), robot.q_min, robot.q_max)
     ahead[0] = 0.0
 

@@ -39,7 +39,7 @@ PIPER = RobotModel.from_urdf(URDF)
 )
 def test_a_gate_refuses_settings_that_are_none(keys, message):
     with pytest.raises(ConfigError, match=message):
-        Gate(PIPER, GateConfig(**keys))
+        Gate(PIPER, GateConfig(**keys), h=0.005)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_numbers_of_numpy_are_numbers():
     )
     robot = RobotModel.from_urdf(URDF, {"arm": home})
 
-    gate = Gate(robot, GateConfig(position_margin=np.float32(0.01)))
+    gate = Gate(robot, GateConfig(position_margin=np.float32(0.01)), h=0.005)
 
     assert (robot.limbs["arm"].home == 0.0).all()
     assert gate.q_max[0] == pytest.approx(robot.q_max[0] - 0.01)

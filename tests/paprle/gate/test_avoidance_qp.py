@@ -43,7 +43,7 @@ LYING = {
 def drive_into_itself(solver, n=300):
     """Return commands and events of a gate whose solver is replaced."""
     robot = load("piper")
-    gate, judge = Gate(robot), Judge(robot, GateSettings())
+    gate, judge = Gate(robot, h=0.005), Judge(robot, GateSettings())
     gate._solver = solver
     clash = judge.draw_clash(np.random.default_rng(0), robot)
 

@@ -43,7 +43,7 @@ def test_all_that_is_left_to_a_joint_can_be_stopped(
     h, robot = ms / 1000, make_robot_info(
         1, q_min=-half, q_max=half, dq_max=dq_max, ddq_max=ddq_max
     )  # fmt: skip
-    gate = Gate(robot, GateSettings(position_margin=0.0))
+    gate = Gate(robot, GateSettings(position_margin=0.0), h=0.005)
     c = half * (2.0 * place - 1.0)
     room = half - c if speed > 0.0 else half + c
     v = speed * min(dq_max, find_stop(max(room, 0.0), ddq_max, h))

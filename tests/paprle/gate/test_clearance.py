@@ -26,7 +26,7 @@ def soak(name, pattern, seed, n, h=H, scene=None):
     """Drive a robot and judge each command; return commands and events."""
     robot, rng = load(name), np.random.default_rng(seed)
     settings = GateSettings(scene=scene or {})
-    judge, gate = Judge(robot, settings), Gate(robot, settings)
+    judge, gate = Judge(robot, settings), Gate(robot, settings, h=h)
     targets = make_targets(rng, robot, n, pattern, judge)
     commands, events, _ = drive(gate, targets, h, rng=rng)
 
@@ -71,7 +71,7 @@ def test_clearance_is_kept_from_a_scene(name):
 @pytest.mark.parametrize("name", ["table2", "table4"])
 def test_arms_driven_at_each_other_stop_and_go_on_when_targets_part(name):
     robot = load(name)
-    gate, judge = Gate(robot), Judge(robot, GateSettings())
+    gate, judge = Gate(robot, h=H), Judge(robot, GateSettings())
     ahead = robot.home.copy()
     for limb in robot.limbs.values():
         ahead[limb.indices] = AHEAD
@@ -88,7 +88,7 @@ def test_arms_driven_at_each_other_stop_and_go_on_when_targets_part(name):
 
 def test_arms_that_cross_at_full_speed_keep_apart():
     robot = load("papras_7dof_2arm")
-    gate, judge = Gate(robot), Judge(robot, GateSettings())
+    gate, judge = Gate(robot, h=H), Judge(robot, GateSettings())
     left, right = (limb.indices for limb in robot.limbs.values())
     one, two = robot.home.copy(), robot.home.copy()
     one[left], one[right] = AHEAD, AHEAD
@@ -123,7 +123,7 @@ MEETING = [  # two arms that pass each other at 3 m/s, 36 mm in 10 ms
 @pytest.mark.parametrize(("posture", "signs"), MEETING)
 def test_stops_of_fast_arms_keep_clear_between_their_commands(posture, signs):
     robot, h, said = load("papras_7dof_2arm"), 0.01, set()
-    parts, judge = Gate(robot)._parts, Judge(robot, GateSettings())
+    parts, judge = Gate(robot, h=H)._parts, Judge(robot, GateSettings())
     q = np.array([float(x) for x in posture.split()])
     way = robot.dq_max * [{"-": -1.0, "0": 0.0, "+": 1.0}[x] for x in signs.split()]
     for share in (1.0, 0.9, 0.6, 0.3, 0.02):
@@ -165,7 +165,7 @@ def test_the_robot_that_lags_behind_keeps_clear_for_long(name, lags):
 def soak_lagging(name, pattern, lags, seed, n):
     """Judge where the robot is, and all the way from there to its command."""
     robot, rng = load(name), np.random.default_rng(seed)
-    gate, judge = Gate(robot), Judge(robot, GateSettings())
+    gate, judge = Gate(robot, h=H), Judge(robot, GateSettings())
     servo = Servo(robot.home, rng.uniform(*lags, len(robot.home)))
     targets = make_targets(rng, robot, n, pattern, judge)
 
@@ -181,7 +181,7 @@ def soak_lagging(name, pattern, lags, seed, n):
 @pytest.mark.long
 def test_what_a_period_looks_at_is_bounded():
     robot, rng = load("g1"), np.random.default_rng(2)
-    gate, judge = Gate(robot), Judge(robot, GateSettings())
+    gate, judge = Gate(robot, h=H), Judge(robot, GateSettings())
     servo = Servo(robot.home, np.full(len(robot.home), 0.08))
     work = []
     for target in make_targets(rng, robot, 400, "rub", judge):
@@ -206,7 +206,7 @@ def draw_too_near(robot, judge, rng):
 @pytest.mark.parametrize("seed", range(3))
 def test_what_starts_too_near_never_comes_nearer(pattern, seed):
     robot, rng = load("piper"), np.random.default_rng(seed)
-    gate, judge = Gate(robot), Judge(robot, GateSettings())
+    gate, judge = Gate(robot, h=H), Judge(robot, GateSettings())
     start, distances = draw_too_near(robot, judge, rng)
     gate.reset(start)
 
@@ -221,7 +221,7 @@ def test_what_starts_too_near_never_comes_nearer(pattern, seed):
 
 def test_a_limb_at_rest_is_not_moved_by_one_that_comes_near():
     robot = load("table2")
-    gate = Gate(robot)
+    gate = Gate(robot, h=H)
     left, right = (limb.indices for limb in robot.limbs.values())
     rest = robot.home.copy()
     rest[right] = AHEAD
@@ -239,7 +239,7 @@ def test_a_target_behind_an_obstacle_is_approached_along_it():
     box = SceneBodySettings(shape="box", size=(0.05, 0.8, 0.5), xyz=(0.5, 0.0, 0.2))
     settings = GateSettings(scene={"wall": box})
     robot = load("piper")
-    gate, judge = Gate(robot, settings), Judge(robot, settings)
+    gate, judge = Gate(robot, settings, h=H), Judge(robot, settings)
     limb = robot.limbs["arm"]
     start = gate.q_cmd.copy()
     start[0] = -0.8
@@ -262,7 +262,7 @@ def test_a_target_behind_an_obstacle_is_approached_along_it():
 @pytest.mark.parametrize("name", ROBOTS)
 def test_a_target_that_rests_is_reached_and_held_to_the_bit(name):
     robot = load(name)
-    gate = Gate(robot)
+    gate = Gate(robot, h=H)
     target = np.clip(robot.home + 0.05, gate.q_min, gate.q_max)
 
     commands, _, _ = drive(gate, [target] * 200)
@@ -272,7 +272,7 @@ def test_a_target_that_rests_is_reached_and_held_to_the_bit(name):
 
 def test_what_a_target_out_of_reach_comes_to_is_held():
     robot = load("piper")
-    gate, judge = Gate(robot), Judge(robot, GateSettings())
+    gate, judge = Gate(robot, h=H), Judge(robot, GateSettings())
     for seed in range(5):
         gate.reset(robot.home)
         clash = judge.draw_clash(np.random.default_rng(seed), robot)
@@ -284,7 +284,7 @@ def test_what_a_target_out_of_reach_comes_to_is_held():
 
 @pytest.mark.parametrize("lag", [0.0, 0.03, 0.08])
 def test_slack_is_what_is_left_beside_the_robot_too(lag):
-    gate = Gate(make_sliders())
+    gate = Gate(make_sliders(), h=H)
     collision, c = gate._parts.collision, np.array([0.3, 0.3])
     _, measured, scratch = collision
     distance = clearance.measure_all(collision, c, np.zeros(2))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from paprle.contracts.errors import CommandError
+from paprle.contracts.errors import CommandError, ConfigError
 from paprle.contracts.settings import GateSettings
 from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
@@ -68,7 +68,7 @@ def test_no_invariant_is_ever_broken(seed, h, dq_max, ddq_max, pattern):
     robot = make_robot_info(
         3, dq_max=dq_max, ddq_max=ddq_max, n_limbs=2, has_gripper=True
     )
-    gate = Gate(robot)
+    gate = Gate(robot, h=h)
     q_start = rng.uniform(robot.q_min + 0.02, robot.q_max - 0.02)
     gate.reset(q_start)
     commands = []
@@ -91,7 +91,7 @@ def test_no_invariant_is_ever_broken(seed, h, dq_max, ddq_max, pattern):
 @pytest.mark.parametrize("side", [-1.0, 1.0])
 def test_an_arm_outside_its_limits_only_comes_back_in(side):
     robot = make_robot_info(2)
-    gate = Gate(robot)
+    gate = Gate(robot, h=H)
     start = np.array([side * 2.05, 0.0])  # 3 degrees past the limit
     gate.reset(start)
 
@@ -107,7 +107,7 @@ def test_an_arm_outside_its_limits_only_comes_back_in(side):
 
 def test_a_step_target_is_reached_without_overshoot_and_held_to_the_bit():
     robot = make_robot_info(2)
-    gate = Gate(robot)
+    gate = Gate(robot, h=H)
     target = np.array([1.0, -0.5])
 
     path = np.array(run(gate, [target] * 600))
@@ -119,7 +119,7 @@ def test_a_step_target_is_reached_without_overshoot_and_held_to_the_bit():
 
 def test_a_step_takes_hardly_longer_than_the_time_optimum():
     robot = make_robot_info(1, dq_max=2.0, ddq_max=10.0)
-    gate = Gate(robot)
+    gate = Gate(robot, h=H)
 
     path = np.array(run(gate, [np.array([1.5])] * 600))
     arrived = np.argmax(np.abs(path[:, 0] - 1.5) < 1e-3) * H
@@ -131,7 +131,7 @@ def test_a_step_takes_hardly_longer_than_the_time_optimum():
 @pytest.mark.parametrize("is_told", [True, False])
 def test_a_ramp_is_followed_without_lag_whether_its_velocity_is_given(is_told):
     robot = make_robot_info(1)
-    gate = Gate(robot)
+    gate = Gate(robot, h=H)
     times = np.arange(100) * H
     ramp = np.maximum(0.0, times - 0.1) ** 2 * 2.0  # accelerates at 4 rad/s²
 
@@ -152,7 +152,7 @@ def make_circle(n, ddq_max, phase):
 
 def test_what_moves_within_the_limits_is_caught_up_with_and_followed_to_the_bit():
     robot = make_robot_info(2, dq_max=3.0, ddq_max=10.0)
-    gate = Gate(robot)
+    gate = Gate(robot, h=H)
     targets = np.column_stack([make_circle(600, 8.0, p) for p in (0.4, 1.9)])
     targets[150:] += 0.02  # a leap, and on
 
@@ -165,7 +165,7 @@ def test_what_moves_within_the_limits_is_caught_up_with_and_followed_to_the_bit(
 
 def test_a_joint_whose_goal_is_too_quick_holds_up_no_other():
     robot = make_robot_info(2, dq_max=3.0, ddq_max=10.0)
-    gate = Gate(robot)
+    gate = Gate(robot, h=H)
     targets = np.column_stack([make_circle(400, 40.0, 0.0), make_circle(400, 5.0, 0.0)])
     targets[50:, 1] += 0.3
 
@@ -176,7 +176,7 @@ def test_a_joint_whose_goal_is_too_quick_holds_up_no_other():
 
 
 def test_a_goal_that_leaps_is_not_taken_for_one_that_moves():
-    gate = Gate(make_robot_info(1, dq_max=2.0, ddq_max=10.0))
+    gate = Gate(make_robot_info(1, dq_max=2.0, ddq_max=10.0), h=H)
 
     gate.step(np.array([0.0]), H)
     gate.step(np.array([1.0]), H)
@@ -185,7 +185,7 @@ def test_a_goal_that_leaps_is_not_taken_for_one_that_moves():
 
 
 def test_braking_forgets_how_the_goal_moved():
-    gate = Gate(make_robot_info(1, dq_max=2.0, ddq_max=10.0))
+    gate = Gate(make_robot_info(1, dq_max=2.0, ddq_max=10.0), h=H)
     run(gate, [np.array([k * 1e-3]) for k in range(20)])
     moving = float(gate._parts.motion.dq_feedforward[0])
 
@@ -198,7 +198,7 @@ def test_braking_forgets_how_the_goal_moved():
 
 def test_joints_of_a_limb_keep_a_common_direction():
     robot = make_robot_info(3, dq_max=[2.0, 2.0, 2.0])
-    gate = Gate(robot)
+    gate = Gate(robot, h=H)
     target = np.array([1.0, 0.5, -0.25])
 
     path = np.array(run(gate, [target] * 50))
@@ -209,8 +209,8 @@ def test_joints_of_a_limb_keep_a_common_direction():
 
 
 def test_one_limb_does_not_slow_another():
-    alone = Gate(make_robot_info(2))
-    both = Gate(make_robot_info(2, n_limbs=2))
+    alone = Gate(make_robot_info(2), h=H)
+    both = Gate(make_robot_info(2, n_limbs=2), h=H)
 
     one = run(alone, [np.array([1.0, 0.3])] * 100)
     two = run(both, [np.array([1.0, 0.3, -1.9, 1.9])] * 100)
@@ -235,7 +235,7 @@ def test_one_limb_does_not_slow_another():
 )
 def test_garbage_brakes_to_rest_and_says_so(garbage):
     robot = make_robot_info(2)
-    gate = Gate(robot)
+    gate = Gate(robot, h=H)
     moving = run(gate, [np.array([1.5, 1.5])] * 40)
 
     results = [gate.step(garbage, H) for _ in range(200)]
@@ -246,7 +246,7 @@ def test_garbage_brakes_to_rest_and_says_so(garbage):
 
 
 def test_apart_from_bodies_each_joint_brakes_by_its_own_limit():
-    gate = Gate(make_robot_info(2))
+    gate = Gate(make_robot_info(2), h=H)
     run(gate, [np.array([1.5, 0.3])] * 30)
     speeds = gate.dq_cmd.copy()
     assert abs(speeds[0] - speeds[1]) > 0.1, "none is the other's"
@@ -257,7 +257,7 @@ def test_apart_from_bodies_each_joint_brakes_by_its_own_limit():
 
 
 def test_who_leaves_reduced_mode_has_its_limits_back_and_no_more():
-    gate = Gate(make_robot_info(1), GateSettings(tool_speed=0.1))
+    gate = Gate(make_robot_info(1), GateSettings(tool_speed=0.1), h=H)
 
     gate.reduce(is_reduced=True)
     assert (gate.speed_scale, gate.tool_speed) == (GateSettings().reduced_scale, 0.1)
@@ -267,7 +267,7 @@ def test_who_leaves_reduced_mode_has_its_limits_back_and_no_more():
 
 
 def test_a_velocity_that_is_no_number_is_none():
-    gate = Gate(make_robot_info(2))
+    gate = Gate(make_robot_info(2), h=H)
 
     for _ in range(20):
         gate.step(np.zeros(2), H, dq_des=np.full(2, np.nan))
@@ -280,7 +280,7 @@ NO_NUMBERS = [None, "fast", np.array([0.005, 0.1]), {}]
 
 @pytest.mark.parametrize("age", [0.11, 5.0, np.nan, np.inf, -1.0, *NO_NUMBERS])
 def test_an_old_command_brakes(age):
-    gate = Gate(make_robot_info(1))
+    gate = Gate(make_robot_info(1), h=H)
     run(gate, [np.array([1.5])] * 40)
 
     result = gate.step(np.array([1.5]), H, age)
@@ -290,32 +290,52 @@ def test_an_old_command_brakes(age):
     assert gate.is_at_rest
 
 
-def test_dt_is_fixed_by_the_first_step():
+@pytest.mark.parametrize("dt", [10 * H, H / 2, 1.001 * H, np.nan, *NO_NUMBERS])
+def test_a_step_of_another_period_brakes(dt):
     robot = make_robot_info(1)
-    gate = Gate(robot)
+    gate = Gate(robot, h=H)
     commands = run(gate, [np.array([1.5])] * 20)
+    fast = gate.dq_cmd
 
-    for dt in (10 * H, np.nan, *NO_NUMBERS):
-        result = gate.step(np.array([1.5]), dt)
-        commands.append(result.q_cmd)
-        assert Reason.DT_CHANGED in result.events
+    result = gate.step(np.array([1.5]), dt)
 
+    assert Reason.DT_CHANGED in result.events
+    assert gate.dq_cmd == pytest.approx(fast - gate.ddq_max * H)
+    commands += [result.q_cmd, *run(gate, [np.array([1.5])] * 50, dt)]
+    assert gate.is_at_rest
     assert judge(commands, robot).is_ok
 
 
-@pytest.mark.parametrize("dt", [0.0, -1.0, 1e-160, 9e-5, np.nan, np.inf, *NO_NUMBERS])
-def test_a_first_step_without_a_period_moves_nothing(dt):
-    gate = Gate(make_robot_info(1))
+def test_one_late_step_teaches_the_gate_no_other_period():
+    """After a first step of 50 ms it sent 50 ms of motion every 5 ms, at 10 V."""
+    robot = make_robot_info(1)
+    gate = Gate(robot, h=H)
 
-    result = gate.step(np.array([1.0]), dt)
+    commands = run(gate, [np.array([1.5])], 10 * H) + run(gate, [np.array([1.5])] * 600)
 
-    assert (result.q_cmd == 0.0).all()
-    assert Reason.DT_CHANGED in result.events
+    assert judge(commands, robot).is_ok
+    assert commands[-1] == 1.5
+
+
+@pytest.mark.parametrize("dt", [H + 1e-12, np.float32(H), (3 + H) - 3])
+def test_a_period_may_be_rounded(dt):
+    gate = Gate(make_robot_info(1), h=H)
+
+    result = gate.step(np.array([1.5]), dt)
+
+    assert Reason.DT_CHANGED not in result.events
+    assert result.q_cmd > 0.0
+
+
+@pytest.mark.parametrize("h", [0.0, -1.0, 1e-160, 9e-5, 1.1, np.nan, *NO_NUMBERS])
+def test_a_gate_without_a_period_is_none(h):
+    with pytest.raises(ConfigError, match="gate: expected a period h from 0.0001 to"):
+        Gate(make_robot_info(1), h=h)
 
 
 @pytest.mark.parametrize("q", [np.array([np.nan]), np.zeros(2), None])
 def test_reset_refuses_what_is_no_position(q):
-    gate = Gate(make_robot_info(1))
+    gate = Gate(make_robot_info(1), h=H)
 
     with pytest.raises(CommandError, match="expected 1 finite joint positions"):
         gate.reset(q)
@@ -323,7 +343,7 @@ def test_reset_refuses_what_is_no_position(q):
 
 def test_a_blocked_command_comes_back_to_within_e_of_the_measurement():
     robot = make_robot_info(2, has_gripper=True)
-    gate = Gate(robot)
+    gate = Gate(robot, h=H)
     commands = run(gate, [np.array([1.0, 1.0, 1.0])] * 300)
     stuck = np.array([0.2, 1.0, 0.0])
 
@@ -342,7 +362,7 @@ def test_a_blocked_command_comes_back_to_within_e_of_the_measurement():
 def test_only_what_is_blocked_and_measured_is_held_near_the_measurement(
     q_meas, is_blocked
 ):
-    gate = Gate(make_robot_info(2))
+    gate = Gate(make_robot_info(2), h=H)
 
     path = run(gate, [np.ones(2)] * 300, q_meas=q_meas, is_blocked=is_blocked)
 
@@ -351,7 +371,7 @@ def test_only_what_is_blocked_and_measured_is_held_near_the_measurement(
 
 def test_continuous_joints_have_no_position_limit():
     robot = make_robot_info(1, q_min=-np.inf, q_max=np.inf)
-    gate = Gate(robot)
+    gate = Gate(robot, h=H)
 
     path = run(gate, [np.array([50.0])] * 6000)
 
@@ -361,7 +381,7 @@ def test_continuous_joints_have_no_position_limit():
 
 def test_margin_is_kept_from_arm_limits_and_not_from_grippers():
     robot = make_robot_info(1, has_gripper=True)
-    gate = Gate(robot, GateSettings(position_margin=0.02))
+    gate = Gate(robot, GateSettings(position_margin=0.02), h=H)
 
     path = run(gate, [np.array([5.0, 5.0])] * 2000)
 
@@ -373,7 +393,7 @@ def test_a_move_of_many_joints_is_straight_and_quick():
     rng = np.random.default_rng(3)
     for _ in range(30):
         robot = make_robot_info(6, dq_max=2.0, ddq_max=10.0)
-        gate = Gate(robot)
+        gate = Gate(robot, h=H)
         start, goal = rng.uniform(-1.9, 1.9, (2, 6))
         gate.reset(start)
 
@@ -394,7 +414,7 @@ def test_a_move_of_many_joints_is_straight_and_quick():
 def test_a_gate_faster_than_the_session_follows_a_sine(ratio):
     h = H / ratio
     robot = make_robot_info(1, dq_max=2.0, ddq_max=10.0)
-    gate = Gate(robot)
+    gate = Gate(robot, h=h)
     omega, reach = 6.0, 0.25  # peaks at 1.5 rad/s and 9 rad/s², nine tenths of A
     worst = 0.0
     for k in range(1200):

@@ -49,7 +49,7 @@ KINDS = {
 
 @pytest.fixture
 def gate():
-    return Gate(load("piper"))
+    return Gate(load("piper"), h=H)
 
 
 def count_compiled():
@@ -64,7 +64,7 @@ def test_a_vector_may_come_in_any_form(kind, gate):
     if kind in {"integers", "float32"}:
         wanted = np.round(wanted).astype(np.float32).astype(float)
     given = KINDS[kind](wanted)
-    twin = Gate(load("piper"))
+    twin = Gate(load("piper"), h=H)
     plain = np.zeros(7) if kind == "integers" else wanted
     before = count_compiled()
 
@@ -104,7 +104,7 @@ def test_garbage_in_any_place_never_escapes(garbage, place, gate):
 @pytest.mark.parametrize("scale", [1, np.float32(0.5), np.float64(0.5)], ids=type)
 @pytest.mark.parametrize("is_blocked", [1, np.True_, None], ids=type)
 def test_scalars_of_other_types_compile_nothing(dt, scale, is_blocked):
-    gate = Gate(make_robot_info(2))
+    gate = Gate(make_robot_info(2), h=dt)
     before = count_compiled()
     gate.speed_scale = scale
 
@@ -118,7 +118,7 @@ def test_scalars_of_other_types_compile_nothing(dt, scale, is_blocked):
 @pytest.mark.parametrize("scale", [np.nan, -1.0, 0.0, 5.0, np.inf])
 def test_a_share_of_the_speed_limit_is_never_more_than_all_of_it(scale):
     robot = make_robot_info(2)
-    gate = Gate(robot)
+    gate = Gate(robot, h=H)
     gate.speed_scale = scale
 
     path = [gate.step(np.full(2, 1.5), H).q_cmd for _ in range(100)]
@@ -144,7 +144,7 @@ def test_what_was_returned_does_not_change_and_cannot_be_changed(gate):
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_a_speed_that_is_no_number_is_none(gate, bad):
-    other = Gate(load("piper"))
+    other = Gate(load("piper"), h=H)
     q = gate.q_cmd + 0.05
     for _ in range(60):
         got = gate.step(q, H, dq_des=np.full_like(q, bad)).q_cmd

@@ -68,7 +68,7 @@ def test_sizes_head_the_integers():
 
 
 def test_the_parts_python_sees_hold_the_memory():
-    parts = Gate(load("piper"))._parts
+    parts = Gate(load("piper"), h=H)._parts
 
     for array in find_arrays(parts):
         while array.base is not None:
@@ -78,9 +78,9 @@ def test_the_parts_python_sees_hold_the_memory():
 
 def test_two_gates_share_nothing():
     robot = load("piper")
-    one, two = Gate(robot), Gate(robot)
+    one, two = Gate(robot, h=H), Gate(robot, h=H)
     target = robot.home + 0.1
-    alone, _, _ = drive(Gate(robot), [target] * 50)
+    alone, _, _ = drive(Gate(robot, h=H), [target] * 50)
     for k in range(50):
         two.step(robot.home - 0.1, H)
 

@@ -48,8 +48,8 @@ def test_mirrored_targets_give_mirrored_commands(seed):
     robot, targets = make_random(np.random.default_rng(seed))
     mirrored = change(robot, q_min=-robot.q_max, q_max=-robot.q_min)
 
-    plain, _, _ = drive(Gate(robot), targets)
-    other, _, _ = drive(Gate(mirrored), -targets)
+    plain, _, _ = drive(Gate(robot, h=H), targets)
+    other, _, _ = drive(Gate(mirrored, h=H), -targets)
 
     assert (plain == -other).all()
 
@@ -63,8 +63,8 @@ def test_the_order_of_joints_does_not_matter(seed):
     names = ("q_min", "q_max", "dq_max", "ddq_max")
     shuffled = change(robot, **{name: getattr(robot, name)[order] for name in names})
 
-    plain, _, _ = drive(Gate(robot), targets)
-    other, _, _ = drive(Gate(shuffled), targets[:, order])
+    plain, _, _ = drive(Gate(robot, h=H), targets)
+    other, _, _ = drive(Gate(shuffled, h=H), targets[:, order])
 
     assert (plain[:, order] == other).all()
 
@@ -75,8 +75,8 @@ def test_twice_as_fast_a_robot_is_the_same_in_half_the_time(seed):
     robot, targets = make_random(np.random.default_rng(seed))
     fast = change(robot, dq_max=2 * robot.dq_max, ddq_max=4 * robot.ddq_max)
 
-    plain, _, _ = drive(Gate(robot), targets, H)
-    other, _, _ = drive(Gate(fast), targets, H / 2)
+    plain, _, _ = drive(Gate(robot, h=H), targets, H)
+    other, _, _ = drive(Gate(fast, h=H / 2), targets, H / 2)
 
     assert plain == pytest.approx(other, abs=1e-9)
 
@@ -88,9 +88,9 @@ def test_other_units_give_the_same_motion(seed, unit):
     names = ("q_min", "q_max", "dq_max", "ddq_max")
     scaled = change(robot, **{name: unit * getattr(robot, name) for name in names})
 
-    plain, _, _ = drive(Gate(robot, GateSettings(position_margin=0.02)), targets)
+    plain, _, _ = drive(Gate(robot, GateSettings(position_margin=0.02), h=H), targets)
     other, _, _ = drive(
-        Gate(scaled, GateSettings(position_margin=0.02 * unit)), unit * targets
+        Gate(scaled, GateSettings(position_margin=0.02 * unit), h=H), unit * targets
     )
 
     assert plain == pytest.approx(other / unit, abs=1e-7)
@@ -102,9 +102,9 @@ def test_lower_limits_never_give_more_speed(seed, less_v, less_a):
     robot, targets = make_random(np.random.default_rng(seed))
     slow = change(robot, dq_max=less_v * robot.dq_max, ddq_max=less_a * robot.ddq_max)
 
-    commands, _, _ = drive(Gate(slow), targets)
-    one, _, _ = drive(Gate(robot), [targets[0]] * 200)
-    other, _, _ = drive(Gate(slow), [targets[0]] * 200)
+    commands, _, _ = drive(Gate(slow, h=H), targets)
+    one, _, _ = drive(Gate(robot, h=H), [targets[0]] * 200)
+    other, _, _ = drive(Gate(slow, h=H), [targets[0]] * 200)
 
     speeds = np.abs(np.diff(commands, axis=0)) / H
     assert (speeds <= less_v * robot.dq_max * (1 + 1e-9) + 1e-12).all()
@@ -118,7 +118,7 @@ def test_a_lower_share_of_the_speed_never_gives_more_in_any_state(seed, n, high,
     robot, targets = make_random(np.random.default_rng(seed), n=1)
     speeds = []
     for share in (high, high * less):
-        gate = Gate(robot)
+        gate = Gate(robot, h=H)
         drive(gate, targets[:n])
         gate.speed_scale = share
         gate.step(targets[n], H)
@@ -132,7 +132,7 @@ def test_a_lower_share_of_the_speed_never_gives_more_in_any_state(seed, n, high,
 def test_a_target_that_stays_is_reached_and_held_to_the_bit(seed):
     rng = np.random.default_rng(seed)
     robot, targets = make_random(rng)
-    gate = Gate(robot)
+    gate = Gate(robot, h=H)
     drive(gate, targets[: rng.integers(1, 200)])
     target = rng.uniform(gate.q_min, gate.q_max)
 
@@ -152,8 +152,8 @@ def test_where_it_is_mounted_does_not_matter(mount):
     ends = [[1.8, -0.5], [0.9, 0.4], [-0.5, -1.0], [1.0, 0.0]]
     targets = np.repeat(ends, 200, axis=0)
 
-    plain, events, _ = drive(Gate(here), targets)
-    other, _, _ = drive(Gate(there), targets)
+    plain, events, _ = drive(Gate(here, h=H), targets)
+    other, _, _ = drive(Gate(there, h=H), targets)
 
     assert any(Reason.CLEARANCE in found for found in events)
     assert other == pytest.approx(plain, abs=1e-6)
@@ -164,7 +164,7 @@ def test_the_same_targets_give_the_same_bytes(name):
     robot = load(name)
     targets = make_targets(np.random.default_rng(3), robot, 200, "cross")
 
-    runs = [drive(Gate(robot), targets)[0].tobytes() for _ in range(2)]
+    runs = [drive(Gate(robot, h=H), targets)[0].tobytes() for _ in range(2)]
 
     assert runs[0] == runs[1]
 
@@ -172,13 +172,13 @@ def test_the_same_targets_give_the_same_bytes(name):
 def test_a_gate_that_was_used_is_as_good_as_new_after_reset():
     robot = load("papras_7dof_2arm")
     rng = np.random.default_rng(4)
-    used = Gate(robot)
+    used = Gate(robot, h=H)
     drive(used, make_targets(rng, robot, 200, "square"), rng=rng)
     used.reset(robot.home)
     used.reduce(is_reduced=False)
     targets = make_targets(rng, robot, 200, "cross")
 
-    assert (drive(used, targets)[0] == drive(Gate(robot), targets)[0]).all()
+    assert (drive(used, targets)[0] == drive(Gate(robot, h=H), targets)[0]).all()
 
 
 def test_arms_far_apart_do_not_change_each_other():
@@ -190,8 +190,8 @@ def test_arms_far_apart_do_not_change_each_other():
     both = target.copy()
     both[limbs[1]] += rng.uniform(-0.2, 0.2, 7)
 
-    one, _, _ = drive(Gate(robot), [target] * 100)
-    two, _, _ = drive(Gate(robot), [both] * 100)
+    one, _, _ = drive(Gate(robot, h=H), [target] * 100)
+    two, _, _ = drive(Gate(robot, h=H), [both] * 100)
 
     assert (one[:, limbs[0]] == two[:, limbs[0]]).all()
 
@@ -202,7 +202,7 @@ def test_arms_that_face_each_other_and_are_asked_the_same_do_the_same():
     target = robot.home.copy()
     target[left] = target[right] = [0.1, 0.9, 0.0, -1.0, 0.2, 0.0, 0.0]
 
-    commands, events, _ = drive(Gate(robot), [target] * 200)
+    commands, events, _ = drive(Gate(robot, h=H), [target] * 200)
 
     assert any(Reason.CLEARANCE in found for found in events)
     assert commands[:, right] == pytest.approx(commands[:, left], abs=1e-6)
@@ -218,8 +218,8 @@ def test_what_left_and_right_are_asked_may_be_swapped(seed):
     rng = np.random.default_rng(seed)
     targets = robot.home + rng.uniform(-0.5, 0.5, (2, len(order))).repeat(40, axis=0)
 
-    plain, _, _ = drive(Gate(robot), targets)
-    other, _, _ = drive(Gate(robot), targets[:, order])
+    plain, _, _ = drive(Gate(robot, h=H), targets)
+    other, _, _ = drive(Gate(robot, h=H), targets[:, order])
 
     arms = np.concatenate([left, right])
     assert other[:, order][:, arms] == pytest.approx(plain[:, arms], abs=1e-6)

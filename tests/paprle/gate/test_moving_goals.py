@@ -18,7 +18,7 @@ H, A = 0.01, 5.0
     ("ddq", "left"), [(0.0, A), (-0.5 * A, 0.5 * A), (0.5 * A, A), (-A, 0.1 * A)]
 )
 def test_a_moving_goal_is_neared_with_what_going_along_leaves_of_a(sign, ddq, left):
-    gate = Gate(make_robot_info(1, dq_max=5.0, ddq_max=A))
+    gate = Gate(make_robot_info(1, dq_max=5.0, ddq_max=A), h=H)
     motion, box = gate._parts.motion, gate._parts.box
     motion.dq_feedforward[:], motion.ddq[:] = 0.4 * sign, ddq * sign
     motion.goal_error[:] = (0.1 + 0.4 * H) * sign  # 0.1 rad beside going along
@@ -33,7 +33,7 @@ def test_a_moving_goal_is_neared_with_what_going_along_leaves_of_a(sign, ddq, le
 
 
 def test_a_goal_within_one_step_is_reached_exactly():
-    gate = Gate(make_robot_info(1, dq_max=1.0, ddq_max=A))
+    gate = Gate(make_robot_info(1, dq_max=1.0, ddq_max=A), h=H)
     motion, box = gate._parts.motion, gate._parts.box
     motion.dq_feedforward[:], motion.goal_error[:] = 0.4, 0.4 * H + 1e-4
 
@@ -48,7 +48,7 @@ def test_a_goal_within_one_step_is_reached_exactly():
     [([0.95, 0.2], [0.9125, 0.05]), ([0.0, 0.04], [0.9, 0.0])],  # a quarter; none
 )
 def test_a_joint_that_must_stop_keeps_the_scale_of_its_limb(wanted, expected):
-    gate = Gate(make_robot_info(2, dq_max=1.0, ddq_max=A))
+    gate = Gate(make_robot_info(2, dq_max=1.0, ddq_max=A), h=H)
     box, v, exact = gate._parts.box, np.zeros(2), np.ones(2)
     box.low[:], box.high[:], box.base[:] = [0.9, -0.05], [1.0, 0.05], 0.0
     box.wanted[:] = wanted
@@ -62,7 +62,7 @@ def test_a_joint_that_must_stop_keeps_the_scale_of_its_limb(wanted, expected):
 
 @pytest.mark.parametrize(("scale", "wanted"), [(1.0, [1.0, -0.55]), (0.5, [0.5, -0.5])])
 def test_only_what_is_added_to_going_along_is_scaled_to_the_speed_limit(scale, wanted):
-    gate = Gate(make_robot_info(2, dq_max=1.0, ddq_max=A))
+    gate = Gate(make_robot_info(2, dq_max=1.0, ddq_max=A), h=H)
     motion, box = gate._parts.motion, gate._parts.box
     motion.dq_feedforward[:] = 0.5, -0.5
     motion.goal_error[:] = 1.0 + 0.5 * H, -0.5 * H - 0.1
@@ -77,7 +77,7 @@ def test_only_what_is_added_to_going_along_is_scaled_to_the_speed_limit(scale, w
 
 def fill_limits(base, wanted):
     """Return the velocities of two joints that stand, and which are exact."""
-    gate = Gate(make_robot_info(2, dq_max=1.0, ddq_max=A))
+    gate = Gate(make_robot_info(2, dq_max=1.0, ddq_max=A), h=H)
     box, v, exact = gate._parts.box, np.zeros(2), np.ones(2)
     box.brake[:], box.low[:], box.high[:] = 0.0, -0.05, 0.05
     box.base[:], box.wanted[:] = base, wanted

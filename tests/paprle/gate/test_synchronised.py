@@ -42,7 +42,7 @@ def ready(gate, q, v):
 
 
 def test_who_passes_by_on_a_straight_way_is_not_slowed():
-    gate, free = Gate(make_crane()), Gate(make_crane().info)
+    gate, free = Gate(make_crane(), h=H), Gate(make_crane().info, h=H)
     gate.reset(START)
     free.reset(START)
 
@@ -56,7 +56,7 @@ def test_who_passes_by_on_a_straight_way_is_not_slowed():
 def test_braking_keeps_clear_wherever_it_begins():
     n_synchronised = 0
     for k in range(1, 120, 2):
-        gate = Gate(make_crane())
+        gate = Gate(make_crane(), h=H)
         gate.reset(START)
         before, _, _ = drive(gate, [GOAL] * k, H)
         n_synchronised += gate._is_synchronised > 0.0
@@ -73,7 +73,7 @@ def test_braking_keeps_clear_wherever_it_begins():
 
 
 def test_a_step_broken_off_leaves_the_stop_that_was_verified():
-    gate = Gate(make_crane())
+    gate = Gate(make_crane(), h=H)
     gate.reset(START)
     while gate._is_synchronised == 0.0:
         gate.step(GOAL, H)
@@ -85,7 +85,7 @@ def test_a_step_broken_off_leaves_the_stop_that_was_verified():
 
 
 def test_joints_that_rest_together_brake_in_proportion_and_never_harder_than_they_can():
-    gate = Gate(make_crane())
+    gate = Gate(make_crane(), h=H)
     parts, _, _ = ready(gate, START, [0.0, 0.0])
     found = np.full(2, np.nan)
 
@@ -97,7 +97,7 @@ def test_joints_that_rest_together_brake_in_proportion_and_never_harder_than_the
 
 
 def test_limbs_come_to_rest_each_in_its_own_proportion():
-    gate = Gate(make_robot_info(2, n_limbs=2, ddq_max=A))
+    gate = Gate(make_robot_info(2, n_limbs=2, ddq_max=A), h=H)
     found = np.full(4, np.nan)
 
     synchronised.fill_ddq_sync(
@@ -108,7 +108,7 @@ def test_limbs_come_to_rest_each_in_its_own_proportion():
 
 
 def test_braking_synchronised_takes_no_harder_braking_away():
-    gate = Gate(make_robot_info(2, ddq_max=A))
+    gate = Gate(make_robot_info(2, ddq_max=A), h=H)
     parts, v = gate._parts, np.array([1.0, 0.2])
     limits.fill_box(parts.limits, H, 1.0, np.zeros(2), v, parts.box)
     hardest = parts.box.low.copy()
@@ -133,14 +133,14 @@ def test_braking_synchronised_takes_no_harder_braking_away():
     ],
 )
 def test_a_synchronised_stop_has_to_fit_the_position_limits(y, vy, fits):
-    parts, _, v = ready(Gate(make_crane()), [-1.0, y], [1.0, vy])
+    parts, _, v = ready(Gate(make_crane(), h=H), [-1.0, y], [1.0, vy])
     synchronised.fill_ddq_sync(parts.limits, v, parts.motion.ddq_sync)
 
     assert synchronised.is_within(parts.limits, H, parts.motion) == fits
 
 
 def test_once_it_has_stopped_a_pair_needs_no_more_checks():
-    parts, c, v = ready(Gate(make_crane()), [0.35, 0.0], [0.1, 0.0])
+    parts, c, v = ready(Gate(make_crane(), h=H), [0.35, 0.0], [0.1, 0.0])
     scene, measured, scratch = parts.collision
     scratch.pending[0] = 0
     place_bodies_at(scene, c, scratch.placed, measured.work)
@@ -160,7 +160,7 @@ def test_a_command_that_comes_back_leaves_the_robot_behind_by_less(gap, way, lef
 
 
 def test_a_distance_that_had_to_be_measured_counts_as_work():
-    parts, c, _ = ready(Gate(make_crane()), [0.5, 0.12], [0.0, 0.0])
+    parts, c, _ = ready(Gate(make_crane(), h=H), [0.5, 0.12], [0.0, 0.0])
     scene, measured, scratch = parts.collision
     place_bodies_at(scene, c, scratch.placed, measured.work)
     measured.work[0] = 0.0
@@ -173,7 +173,7 @@ def test_a_distance_that_had_to_be_measured_counts_as_work():
 
 def test_into_a_wall_at_the_position_limit_there_is_neither_stop():
     wall = SceneBodySettings(shape="box", size=(0.2, 4.2, 2.0), xyz=(0.6, 0, 0))
-    gate = Gate(make_crane(), GateSettings(scene={"wall": wall}))
+    gate = Gate(make_crane(), GateSettings(scene={"wall": wall}), h=H)
     ready(gate, [0.48 - BALL, 1.969], [1.0, 0.2])
 
     assert not step._can_stop(*gate._memory, H, False)
@@ -181,7 +181,7 @@ def test_into_a_wall_at_the_position_limit_there_is_neither_stop():
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_what_is_no_speed_has_no_verified_stop(bad):
-    parts, c, v = ready(Gate(make_crane()), [-1.0, 1.5], [0.0, 0.0])
+    parts, c, v = ready(Gate(make_crane(), h=H), [-1.0, 1.5], [0.0, 0.0])
     v[1] = bad
 
     assert not stops.verify_stop(parts.collision, parts.limits.ddq_max, H, c, v)
@@ -190,7 +190,7 @@ def test_what_is_no_speed_has_no_verified_stop(bad):
 @pytest.mark.parametrize("make", [make_sliders, make_crane, make_swing])
 def test_a_stop_that_ends_too_near_is_refused_at_once(make):
     robot, rng = make(), np.random.default_rng(4)
-    gate, judge = Gate(robot), Judge(robot, GateSettings())
+    gate, judge = Gate(robot, h=H), Judge(robot, GateSettings())
     said = {True: 0, False: 0}
     near = draw_near(make, judge, rng)
     while min(said.values()) < 10:

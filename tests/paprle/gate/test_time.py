@@ -52,7 +52,7 @@ def test_the_optimum_is_that_of_ruckig():
 @pytest.mark.parametrize("name", ["piper", "papras_7dof", "papras_7dof_2arm", "table2"])
 def test_a_free_target_takes_hardly_longer_than_the_optimum(name):
     robot, rng = load(name), np.random.default_rng(1)
-    gate, judge = Gate(robot), Judge(robot, GateSettings(), slack=-ROOM)
+    gate, judge = Gate(robot, h=H), Judge(robot, GateSettings(), slack=-ROOM)
     A = robot.info.ddq_max
     shares = []
     for _ in range(8):

@@ -30,7 +30,7 @@ def measure_speeds(robot, commands, h=H):
 @pytest.mark.parametrize("limit", [0.05, 0.5])
 def test_no_tool_is_faster_than_its_limit(name, pattern, limit):
     robot, rng = load(name), np.random.default_rng(1)
-    gate = Gate(robot, GateSettings(tool_speed=limit))
+    gate = Gate(robot, GateSettings(tool_speed=limit), h=H)
 
     commands, events, _ = drive(gate, make_targets(rng, robot, 300, pattern))
 
@@ -46,7 +46,7 @@ def test_no_tool_is_faster_than_its_limit(name, pattern, limit):
 @pytest.mark.parametrize("h", [0.001, 0.01])
 def test_reduced_in_motion_tools_are_slow_once_braking_has_had_time(name, h):
     robot, rng = load(name), np.random.default_rng(2)
-    gate = Gate(robot)
+    gate = Gate(robot, h=h)
     n = round(0.6 / h)  # time to reach full speed
     target = make_targets(rng, robot, 1, "points", spoil=0.0)[0]
     first, _, _ = drive(gate, [target] * n, h)
@@ -66,7 +66,7 @@ def test_a_lower_tool_speed_never_hurries():
     robot = load("ur5e")
     target = robot.home + [1.0, -0.3, 0.4, 0.2, 0.1, 0.5]
     paths = [
-        drive(Gate(robot, GateSettings(tool_speed=limit)), [target] * 100)[0]
+        drive(Gate(robot, GateSettings(tool_speed=limit), h=H), [target] * 100)[0]
         for limit in (0.1, 0.3, None)
     ]
 
@@ -92,7 +92,9 @@ def stretch(robot, angle):
 def test_towards_a_singularity_motion_slows_and_away_from_it_not():
     robot = load("ur5e")
     limb = robot.limbs["arm"]
-    careful, plain = (Gate(robot, GateSettings(singularity=s)) for s in (0.05, 0.0))
+    careful, plain = (
+        Gate(robot, GateSettings(singularity=s), h=H) for s in (0.05, 0.0)
+    )
     near, far = stretch(robot, 0.02), stretch(robot, 1.5)
 
     there, events, _ = drive(careful, [near] * 400)
@@ -119,7 +121,7 @@ def test_far_from_singularities_nothing_is_slowed():
     robot = load("ur5e")
     target = robot.home + 0.1
     careful, plain = (
-        drive(Gate(robot, GateSettings(singularity=s)), [target] * 100)[0]
+        drive(Gate(robot, GateSettings(singularity=s), h=H), [target] * 100)[0]
         for s in (0.02, 0.0)
     )
 
@@ -130,7 +132,7 @@ def test_the_smallest_singular_value_is_that_of_numpy():
     rng = np.random.default_rng(0)
     for name in ("ur5e", "papras_7dof_2arm", "open_manipulator_x"):
         robot = load(name)
-        gate = Gate(robot)  # holds the memory
+        gate = Gate(robot, h=H)  # holds the memory
         parts = gate._parts
         scene, measured, scratch = parts.collision
         for _ in range(20):

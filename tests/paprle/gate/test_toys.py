@@ -62,7 +62,7 @@ def brake_path(c, v, h=H):
 
 
 def test_two_that_meet_share_the_way_and_stop_at_what_is_kept():
-    gate = Gate(make_sliders())
+    gate = Gate(make_sliders(), h=H)
 
     path, events, _ = drive(gate, [np.ones(2)] * 120, H)
 
@@ -76,7 +76,7 @@ def test_two_that_meet_share_the_way_and_stop_at_what_is_kept():
 
 
 def test_one_that_is_asked_for_nothing_stays():
-    gate = Gate(make_sliders())
+    gate = Gate(make_sliders(), h=H)
 
     path, _, _ = drive(gate, [np.array([1.0, 0.0])] * 150, H)
 
@@ -85,7 +85,7 @@ def test_one_that_is_asked_for_nothing_stays():
 
 
 def test_what_goes_away_is_not_held_back():
-    near, free = Gate(make_sliders()), Gate(make_sliders().info)
+    near, free = Gate(make_sliders(), h=H), Gate(make_sliders().info, h=H)
     start = np.array([0.44, 0.449])
     near.reset(start)
     free.reset(start)
@@ -98,7 +98,7 @@ def test_what_goes_away_is_not_held_back():
 
 @pytest.mark.parametrize("start", [0.446, 0.449, 0.4499, 0.46])
 def test_too_near_already_they_come_no_nearer_but_may_part(start):
-    gate = Gate(make_sliders())
+    gate = Gate(make_sliders(), h=H)
     gate.reset(np.full(2, start))
 
     held, _, _ = drive(gate, [np.ones(2)] * 100, H)
@@ -109,7 +109,7 @@ def test_too_near_already_they_come_no_nearer_but_may_part(start):
 
 
 def test_from_a_scene_more_is_kept():
-    gate = Gate(make_sliders(), GateSettings(scene=WALL))
+    gate = Gate(make_sliders(), GateSettings(scene=WALL), h=H)
 
     path, _, _ = drive(gate, [np.array([1.0, 0.0])] * 150, H)
 
@@ -119,7 +119,7 @@ def test_from_a_scene_more_is_kept():
 
 
 def test_what_is_kept_is_set():
-    gate = Gate(make_sliders(), GateSettings(clearance_self=0.1))
+    gate = Gate(make_sliders(), GateSettings(clearance_self=0.1), h=H)
 
     path, _, _ = drive(gate, [np.ones(2)] * 150, H)
 
@@ -127,7 +127,7 @@ def test_what_is_kept_is_set():
 
 
 def test_a_ball_slides_around_a_post():
-    gate = Gate(make_crane())
+    gate = Gate(make_crane(), h=H)
     start = np.array([0.2, 0.03])
     gate.reset(start)
 
@@ -143,7 +143,7 @@ def test_a_ball_slides_around_a_post():
 def fly_blind(make, solver, n=400):
     """Return what a gate does whose solver ignores all clearance, and its judge."""
     robot, rng = make(), np.random.default_rng(5)
-    gate, judge = Gate(robot), Judge(robot, GateSettings())
+    gate, judge = Gate(robot, h=H), Judge(robot, GateSettings())
     gate._solver = solver
     targets = np.repeat([judge.draw_clash(rng, robot) for _ in range(n // 50)], 50, 0)
     return *drive(gate, targets, H)[:2], judge
@@ -173,7 +173,7 @@ def interrupt(*_):
 
 def test_a_step_that_is_broken_off_was_none():
     """An interrupt amid the solver: its proposal runs into the other, unverified."""
-    gate = Gate(make_sliders())
+    gate = Gate(make_sliders(), h=H)
     path, _, _ = drive(gate, [np.ones(2)] * 46, H)
     solver, gate._solver = gate._solver, interrupt
     for _ in range(5):
@@ -188,7 +188,7 @@ def test_a_step_that_is_broken_off_was_none():
 
 
 def test_a_ball_that_flies_past_a_post_is_not_slowed():
-    gate, free = Gate(make_crane()), Gate(make_crane().info)
+    gate, free = Gate(make_crane(), h=H), Gate(make_crane().info, h=H)
     start = np.array([0.0, 2 * BALL + KEEP + 0.03])
     target = start + [1.0, 0.0]
     gate.reset(start)
@@ -200,7 +200,7 @@ def test_a_ball_that_flies_past_a_post_is_not_slowed():
 
 
 def test_between_commands_a_fast_ball_keeps_clear_as_well():
-    gate, rng = Gate(make_crane()), np.random.default_rng(0)
+    gate, rng = Gate(make_crane(), h=H), np.random.default_rng(0)
     targets = np.repeat(rng.uniform(0.2, 0.8, (20, 2)) - [0.0, 0.5], 40, axis=0)
 
     path, _, _ = drive(gate, targets, H)
@@ -214,7 +214,7 @@ def test_between_commands_a_fast_ball_keeps_clear_as_well():
 @pytest.mark.parametrize("h", [0.05, 0.1, 0.3])
 @pytest.mark.parametrize("shift", [0.0, 0.31, 0.57, 0.83])
 def test_a_thin_body_is_not_passed_between_two_commands(h, shift):
-    gate, thin = Gate(make_crane(0.004)), 0.008
+    gate, thin = Gate(make_crane(0.004), h=h), 0.008
     start = np.array([-0.5 + shift * h, 0.0])
     gate.reset(start)
 
@@ -227,7 +227,7 @@ def test_a_thin_body_is_not_passed_between_two_commands(h, shift):
 @pytest.mark.parametrize("make", [make_sliders, make_crane, make_swing])
 def test_a_stop_is_verified_if_every_command_of_it_keeps_clear(make):
     robot, rng = make(), np.random.default_rng(1)
-    gate, judge = Gate(robot), Judge(robot, GateSettings())
+    gate, judge = Gate(robot, h=H), Judge(robot, GateSettings())
     said = {True: 0, False: 0}
     near = draw_near(make, judge, rng)
     while min(said.values()) < 10:
@@ -244,7 +244,7 @@ def test_a_stop_is_verified_if_every_command_of_it_keeps_clear(make):
 @pytest.mark.parametrize("behind", [0.02, 0.1, 0.3])
 def test_one_that_stands_too_near_its_command_does_not_may_leave(behind):
     # held 'behind' nearer to the other than it was told to be, 2 mm from it
-    gate, c = Gate(make_sliders()), 0.5 * (1.0 - 2 * BALL - 0.002 - behind)
+    gate, c = Gate(make_sliders(), h=H), 0.5 * (1.0 - 2 * BALL - 0.002 - behind)
     gate.reset([c, c])
     q_meas, nearest = np.array([c + behind, c]), 0.002
 
@@ -261,7 +261,7 @@ def test_one_that_stands_too_near_its_command_does_not_may_leave(behind):
 
 
 def test_a_command_may_come_back_to_a_robot_that_stands_too_near():
-    gate = Gate(make_sliders())
+    gate = Gate(make_sliders(), h=H)
     gate.reset([0.3, 0.44])
     q_meas = np.array([1.0 - 2 * BALL - 0.44 - 0.015, 0.44])  # 0.145 farther on
 
@@ -273,7 +273,7 @@ def test_a_command_may_come_back_to_a_robot_that_stands_too_near():
 
 def test_a_stop_is_verified_from_where_the_robot_is_not_only_from_its_command():
     # the command has passed the post and goes down beside it
-    parts, c, v = ready(Gate(make_crane()), [0.65, BALL], [0.0, -0.3])
+    parts, c, v = ready(Gate(make_crane(), h=H), [0.65, BALL], [0.0, -0.3])
     assert stops.verify_stop(parts.collision, parts.limits.ddq_max, H, c, v)
 
     clearance.measure_to_measured(parts.collision, c, np.array([0.35, BALL]))
@@ -288,7 +288,7 @@ def test_a_stop_is_verified_from_where_the_robot_is_not_only_from_its_command():
 
 @pytest.mark.skipif(not numba.config.DISABLE_JIT, reason="kernels have it compiled in")
 def test_a_stop_that_needs_too_much_looking_is_refused(monkeypatch):
-    gate = Gate(make_crane())
+    gate = Gate(make_crane(), h=H)
     parts, c, v = ready(gate, [0.4, 0.12], [0.9, 0.0])  # past the post
     assert stops.verify_stop(parts.collision, parts.limits.ddq_max, H, c, v)
 
@@ -299,7 +299,7 @@ def test_a_stop_that_needs_too_much_looking_is_refused(monkeypatch):
 
 @pytest.mark.skipif(not numba.config.DISABLE_JIT, reason="kernels have it compiled in")
 def test_tools_whose_stop_takes_too_many_periods_are_not_slow(monkeypatch):
-    gate = Gate(make_elbow())
+    gate = Gate(make_elbow(), h=H)
     parts, c, v = ready(gate, [0.0, -0.5, 1.0, 0.0], [1.0, 0.0, 0.0, 0.0])
     parts.tools.speed[0] = 0.65  # 0.61 m/s now, and never more than 2.7
     assert tools.are_slow(parts.tools, parts.collision, parts.limits.ddq_max, H, c, v)
@@ -314,7 +314,7 @@ def test_tools_whose_stop_takes_too_many_periods_are_not_slow(monkeypatch):
 @pytest.mark.parametrize("room", [-1e-3, 0.0, 1e-4, 0.003, 0.02])
 @pytest.mark.parametrize("t", [0.0, 0.3, 1.0, 4.7])
 def test_the_next_check_comes_before_the_slack_is_used_up(room, t):
-    parts, c, v = ready(Gate(make_sliders()), [0.4, 0.4], [0.8, 0.5])
+    parts, c, v = ready(Gate(make_sliders(), h=H), [0.4, 0.4], [0.8, 0.5])
     _, measured, scratch = parts.collision
     measured.distance[0] = KEEP + min(room, 0.0)
     stops._bound_changes(parts.collision, parts.limits.ddq_max, H, v, t)
@@ -347,7 +347,7 @@ def test_places_of_a_stop_are_those_of_its_periods(speed):
 @pytest.mark.parametrize("make", [make_sliders, make_crane, make_swing])
 def test_gradients_are_those_of_differences(make):
     robot, rng = make(), np.random.default_rng(2)
-    gate, model = Gate(robot), Judge(robot, GateSettings()).model
+    gate, model = Gate(robot, h=H), Judge(robot, GateSettings()).model
     for _ in range(20):
         q = rng.uniform(-0.4, 0.4, 2)
         parts, c, _ = ready(gate, q)
@@ -367,7 +367,7 @@ def test_gradients_are_those_of_differences(make):
 
 def test_the_smallest_distance_is_exact_and_never_missed():
     robot, rng = make_swing(), np.random.default_rng(3)
-    gate, model = Gate(robot), Judge(robot, GateSettings()).model
+    gate, model = Gate(robot, h=H), Judge(robot, GateSettings()).model
     for _ in range(100):
         q = rng.uniform(-1.9, 1.9, 2)
         gate.reset(q)
@@ -379,7 +379,7 @@ def test_the_smallest_distance_is_exact_and_never_missed():
 
 
 def test_where_the_robot_is_counts_as_well():
-    gate, ahead = Gate(make_sliders()), np.array([0.0, 0.03])
+    gate, ahead = Gate(make_sliders(), h=H), np.array([0.0, 0.03])
     path = [gate.q_cmd]
     for _ in range(150):
         path.append(gate.step(np.ones(2), H, q_meas=path[-1] + ahead).q_cmd)
@@ -391,7 +391,7 @@ def test_where_the_robot_is_counts_as_well():
 
 
 def test_half_way_back_to_the_robot_is_looked_at():
-    gate = Gate(make_crane())
+    gate = Gate(make_crane(), h=H)
     gate.reset([0.38, 0.0])
     gate.reset(np.array([0.5, 0.12]))
 
@@ -422,7 +422,7 @@ def _eef(robot, name):
 def test_tools_of_small_robots_keep_their_speed(limit):
     for make in (make_sliders, make_crane, make_swing, make_zigzag):
         robot = make()
-        gate = Gate(robot, GateSettings(tool_speed=limit))
+        gate = Gate(robot, GateSettings(tool_speed=limit), h=H)
         target = robot.home + [0.3, -0.25]
         path, events, _ = drive(gate, [target] * 60, H)
         for limb in robot.limbs.values():
@@ -435,7 +435,7 @@ def test_tools_of_small_robots_keep_their_speed(limit):
 
 def test_a_limb_that_is_always_singular_is_never_slowed():
     robot = make_swing()
-    careful, plain = (Gate(robot, GateSettings(singularity=s)) for s in (0.1, 0.0))
+    careful, plain = (Gate(robot, GateSettings(singularity=s), h=H) for s in (0.1, 0.0))
     targets = np.repeat(np.random.default_rng(0).uniform(-1, 0, (6, 2)), 30, axis=0)
 
     path, events, _ = drive(careful, targets, H)

@@ -22,7 +22,7 @@ class Follower:
         self.robot = load_robot(name)
         self.limb = next(iter(self.robot.limbs.values()))
         self.solver = LimbSolver(self.robot, IkSettings(**ik), MARGIN)
-        self.gate = Gate(self.robot.info, GateSettings())
+        self.gate = Gate(self.robot.info, GateSettings(), h=H)
         q_limb = self.limb.home if q is None else q
         self.q = self.limb.put(self.robot.home, q_limb)
         self.gate.reset(self.q)
