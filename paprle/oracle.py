@@ -331,7 +331,11 @@ def _judge(
             "V1": _judge_viability(known, v, lower, upper, limits),
         }
         if limits.dddq_max is not None:
-            findings["M5"] = _judge_jerk(a, past.a, V, limits, rounding)
+            findings["M5"] = _judge_jerk(
+                np.diff(a, axis=0, prepend=past.a[None]) / limits.h,
+                limits.dddq_max,
+                2 * RELATIVE * V / limits.h**2 + 4 * rounding / limits.h**3,
+            )
     kept = allowed[-limits.n_turning :]
     return findings, _History(known[-1], v[-1], a[-1], kept, lowest[-1], highest[-1])
 
@@ -376,6 +380,9 @@ def _judge_velocity(v: Vec, allowed: Vec, limits: Limits, rounding: Vec) -> _Fin
         allowed: Speeds of the last periods, and of these, shape (n_turning + N, n).
         limits: Gives h.
         rounding: Of the commands, shape (N, n), [rad].
+
+    Returns:
+        The finding.
     """
     n_before = len(allowed) - len(v)
     if limits.dddq_max is None:
@@ -397,17 +404,10 @@ def _judge_acceleration(a: Vec, V: Vec, limits: Limits, rounding: Vec) -> _Findi
     )
 
 
-def _judge_jerk(
-    a: Vec, a_before: Vec, V: Vec, limits: Limits, rounding: Vec
-) -> _Finding:
+def _judge_jerk(jerk: Vec, dddq_max: Vec, slack: Vec) -> _Finding:
     """M5: the difference of two accelerations."""
-    jerk = np.diff(a, axis=0, prepend=a_before[None]) / limits.h
-    slack = 2 * RELATIVE * V / limits.h**2 + 4 * rounding / limits.h**3
-    return _Finding(
-        jerk,
-        np.broadcast_to(limits.dddq_max, jerk.shape),
-        np.abs(jerk) > limits.dddq_max + slack,
-    )
+    limit = np.broadcast_to(dddq_max, jerk.shape)
+    return _Finding(jerk, limit, np.abs(jerk) > limit + slack)
 
 
 def _judge_viability(

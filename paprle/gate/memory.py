@@ -32,7 +32,7 @@ _ITEM = 8  # [B] of both blocks
 class Sizes(NamedTuple):
     """How many there are of each: joints of the vector, of the tree, and so on.
 
-    ``window`` is the number of periods that a command is the mean of.
+    ``rows`` is one more than the periods that a command is the mean of.
     """
 
     n: int
@@ -41,7 +41,7 @@ class Sizes(NamedTuple):
     bodies: int
     pairs: int
     tools: int
-    window: int
+    rows: int
 
 
 class Parts(NamedTuple):
@@ -62,7 +62,7 @@ Table = tuple[tuple[str, str, tuple[Dim | int, ...]], ...]
 """Arrays of a block in their order: part, names, and the shape of each."""
 
 _N, _G_ENDS, _M, _B, _K, _T = (0, 0), (1, 1), (2, 0), (3, 0), (4, 0), (5, 0)
-_W = (6, 0)
+_R = (6, 0)
 
 _FLOATS: Table = (
     ("limits", "q_min q_max dq_max ddq_max lag_bound", (_N,)),
@@ -105,7 +105,7 @@ _FLOATS: Table = (
     ("tools", "gram", (6, 6)),
     ("tools", "tips", (2, _T, 3)),
     ("smoothing", "q_cmd dq_cmd", (_N,)),
-    ("smoothing", "q dq", (_W, _N)),
+    ("smoothing", "q dq", (_R, _N)),
 )
 """The first block."""
 
@@ -118,7 +118,7 @@ _INTEGERS: Table = (
     ("collision.scratch", "pending", (_K,)),
     ("tools", "joint", (_T,)),
     ("tools", "is_member", (_T, _N)),
-    ("smoothing", "newest", (1,)),
+    ("smoothing", "n_given", (1,)),
 )
 """The second block, behind its head: the sizes, then the starts of all arrays."""
 

@@ -30,17 +30,18 @@ class Smoothing(NamedTuple):
     Attributes:
         q_cmd: The command to send, shape (n,), [rad] or [m].
         dq_cmd: Its velocity, shape (n,), [rad/s] or [m/s].
-        q: What the limits gave in the last periods, shape (m, n).
-        dq: Its velocities, shape (m, n).
-        newest: How many were given, shape (1,); the next goes to the row of that
-            number modulo m.
+        q: What the limits gave in the last periods, shape (m + 1, n): the mean is over
+            m of them, and a step that is broken off spoils the one that is left.
+        dq: Its velocities, shape (m + 1, n).
+        n_given: How many were given, shape (1,); the next goes to the row of that
+            number modulo m + 1.
     """
 
     q_cmd: Vec
     dq_cmd: Vec
     q: Vec
     dq: Vec
-    newest: Ints
+    n_given: Ints
 
 
 def count_periods(robot: RobotInfo, h: float) -> int:
@@ -82,17 +83,19 @@ def smooth(smoothing: Smoothing, q: Vec, dq: Vec) -> None:
         q: Positions, shape (n,), [rad].
         dq: Velocities, shape (n,), [rad/s].
     """
-    m = len(smoothing.q)
-    row = smoothing.newest[0] % m
-    smoothing.newest[0] += 1
+    n_rows, newest = len(smoothing.q), smoothing.n_given[0]
+    m = n_rows - 1
+    smoothing.n_given[0] += 1
     for i in range(len(q)):
-        smoothing.q[row, i], smoothing.dq[row, i] = q[i], dq[i]
-        lowest, highest, off, speed = q[i], q[i], 0.0, 0.0
-        for k in range(m):
-            past = smoothing.q[k, i]
+        smoothing.q[newest % n_rows, i] = q[i]
+        smoothing.dq[newest % n_rows, i] = dq[i]
+        lowest, highest, off, speed = q[i], q[i], 0.0, dq[i]
+        for k in range(1, m):
+            row = (newest + n_rows - k) % n_rows
+            past = smoothing.q[row, i]
             lowest, highest = min(lowest, past), max(highest, past)
             off += past - q[i]
-            speed += smoothing.dq[k, i]
+            speed += smoothing.dq[row, i]
         # at rest it is the place itself, to the last bit
         smoothing.q_cmd[i] = min(max(q[i] + off / m, lowest), highest)
         smoothing.dq_cmd[i] = speed / m

@@ -51,7 +51,7 @@ _SHARES = (0.5, 0.5, 0.0)  # chosen: of what is left above braking, round by rou
 def advance(
     floats: Vec, integers: Ints, h: float, scale: float, is_told: bool, is_blocked: bool
 ) -> tuple[int, int, float]:
-    """Write the next command toward the target.
+    """Write the next command toward the target, its jerk within J.
 
     Args:
         floats: The gate's memory.
@@ -65,7 +65,7 @@ def advance(
         Flags; the number of rows where one of them is broken, so that the next command
         is a proposal only, else 0; and the smallest distance, [m].
     """
-    limits, box, motion, collision, _, _ = lay_out(floats, integers)
+    limits, box, motion, collision, _, smoothing = lay_out(floats, integers)
     if not are_finite(motion.target):
         return IS_NOT_FINITE, 0, brake(floats, integers, h)
     _begin(floats, integers, h, scale)
@@ -77,8 +77,11 @@ def advance(
     flags |= _propose(floats, integers, h, scale)
     n_rows, state = fill_rows(collision, limits, h, box, motion.v_next)
     if state == IS_FREE:
-        return flags | _accept_or_scale_down(floats, integers, h, False), 0, clearance
+        flags |= _accept_or_scale_down(floats, integers, h, False)
+        smooth(smoothing, motion.q_next, motion.v_next)
+        return flags, 0, clearance
     if state == IS_WIDE and _can_stop(floats, integers, h, True):
+        smooth(smoothing, motion.q_next, motion.v_next)
         return flags, 0, clearance
     _brake_idle_limbs(limits, box)
     return flags, n_rows, clearance
@@ -87,31 +90,27 @@ def advance(
 @compiled
 def finish(floats: Vec, integers: Ints, h: float, v: Vec) -> int:
     """Replace the proposal of this period by v, shape (n,), as far as it is safe."""
-    limits, box, motion, _, _, _ = lay_out(floats, integers)
+    limits, box, motion, _, _, smoothing = lay_out(floats, integers)
     for i in range(len(v)):
         motion.v_next[i] = min(max(v[i], box.low[i]), box.high[i])
     _fill_next(limits, motion, h)
-    return _accept_or_scale_down(floats, integers, h, True)
+    flags = _accept_or_scale_down(floats, integers, h, True)
+    smooth(smoothing, motion.q_next, motion.v_next)
+    return flags
 
 
 @compiled
 def brake(floats: Vec, integers: Ints, h: float) -> float:
     """Write full braking as the next command; return the smallest distance, [m]."""
-    limits, box, motion, _, _, _ = lay_out(floats, integers)
+    limits, box, motion, _, _, smoothing = lay_out(floats, integers)
     _begin(floats, integers, h, 0.0)
     clearance = _measure(floats, integers, h)
     for i in range(len(motion.c)):
         motion.v_next[i] = box.brake[i]
         motion.dq_feedforward[i], motion.goal_prev[i] = 0.0, math.nan
     _fill_next(limits, motion, h)
-    return clearance
-
-
-@compiled
-def smooth_next(floats: Vec, integers: Ints) -> None:
-    """Write what is sent: the next command, its jerk within J."""
-    _, _, motion, _, _, smoothing = lay_out(floats, integers)
     smooth(smoothing, motion.q_next, motion.v_next)
+    return clearance
 
 
 @compiled

@@ -58,7 +58,9 @@ def identify(resolved: Resolved, robot: RobotInfo, layout: Layout) -> dict[str, 
         "version": __version__,
         "follower": resolved.follower_name,
         "joints": make_digest(robot.joint_names),
-        "limits": make_digest([None if row is None else row.tolist() for row in limits]),
+        "limits": make_digest(
+            [None if row is None else row.tolist() for row in limits]
+        ),
         "session.rate": f"{resolved.session.rate:g}",
         "layout": make_digest(layout.setpoint.descr, layout.status.descr),
     }

@@ -67,5 +67,7 @@ def make_robot_info(  # noqa: PLR0913 - limits have names, and all are optional
         ddq_max=readonly(np.broadcast_to(ddq_max, shape)),
         home=readonly(np.broadcast_to(home, shape)),
         limbs=tuple(limbs),
-        dddq_max=None if dddq_max is None else readonly(np.broadcast_to(dddq_max, shape)),
+        dddq_max=None
+        if dddq_max is None
+        else readonly(np.broadcast_to(dddq_max, shape)),
     )

@@ -95,8 +95,9 @@ def judge(record: Record, robot: RobotInfo, rate: float = 200.0) -> Verdict:
     """The oracle's verdict on what reached the arm, its joints without the gripper.
 
     Whole numbers of 0.001° stand in place of what the gate sent: each is off by half a
-    quantum at most, so a speed by one quantum a period and an acceleration by two a
-    period squared, a jerk by four a period cubed. The limits are wider by that, and by nothing else.
+    quantum at most, so a speed by one quantum a period, an acceleration by two a period
+    squared and a jerk by four a period cubed. The limits are wider by that, and by
+    nothing else.
     """
     h = 1.0 / rate
     limits = Limits(
