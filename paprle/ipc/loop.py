@@ -5,10 +5,10 @@ tenth of a period is counted and the schedule is re-armed from now: a late tick 
 one step, missed ticks are dropped and never replayed, and two ticks are never closer
 than 0.8 of a period (``safety.md`` T1).
 
-Loops of one host that pass something on are in phase: each has its deadlines where the
-monotonic clock is a multiple of its period, less a lead of its own, so that a leader
-wakes shortly before the session and the session shortly before the gate. They agree by
-the clock alone: nobody waits for anybody, whoever dies.
+Loops of one host that pass something on are in phase. The gate's deadlines are where
+the monotonic clock is a multiple of its period; the session's are earlier by what its
+tick takes, and a leader's by its own turn before the session. Nobody waits for anybody,
+whoever dies.
 """
 
 from __future__ import annotations
@@ -30,8 +30,13 @@ _EVERY = 100  # [ticks] chosen: a connection that is new is found in half a seco
 _PR_SET_TIMERSLACK = 29  # spec: linux/prctl.h
 _MCL_CURRENT_FUTURE_ONFAULT = 7  # spec: sys/mman.h; what is touched, and no more
 _SLEW = 0.02  # chosen: share of a period by which a deadline may come sooner or later
-SESSION_LEAD = 0.0008  # [s] measured: 0.5 ms of a tick, and what it may wake late
-LEADER_LEAD = SESSION_LEAD + 0.0004  # [s] measured: a leader's turn is shorter
+_SPARE_NS = 100_000  # [ns] measured: what the next loop may wake early or late
+# chosen: [ns] the time for a turn grows by the first when it was too short, and shrinks
+# by the second when it was not: it is too short in one of a hundred turns
+_GROW_NS, _SHRINK_NS = 20_000, 200
+_LEAST_TURN_NS = 200_000  # chosen: [ns] no turn takes less
+_LONGEST_TURN = 0.25  # chosen: share of a period
+_TRUST = 0.02  # chosen: share of a single instant in the phase that it tells
 _REARM = 0.1  # chosen: share of a period after which a deadline counts as missed
 SPACING = 0.8
 """Two ticks, and two commands, are never closer than this share of a period (T1)."""
@@ -64,8 +69,8 @@ class Pacer:
 class DeadlineLoop:
     """Wakes once a period on absolute deadlines.
 
-    One that has a lead begins in phase, and after a deadline that it missed it comes
-    back by a fiftieth of a period at a time.
+    One that is in phase comes back into it by a fiftieth of a period at a time, after a
+    deadline that it missed or when its turns take longer.
 
     Attributes:
         period_ns: Nominal period, [ns].
@@ -78,7 +83,7 @@ class DeadlineLoop:
         rate: float,
         clock: Callable[[], int] = time.monotonic_ns,
         sleep: Callable[[float], None] = time.sleep,  # noqa: TID251 - the loop waits
-        lead: float | None = None,
+        turn: float | None = None,
     ) -> None:
         """Make it.
 
@@ -86,15 +91,18 @@ class DeadlineLoop:
             rate: Ticks a second, [Hz].
             clock: Gives monotonic time, [ns].
             sleep: Waits for a time, [s].
-            lead: How long before multiples of the period it wakes, [s]; None: in no
-                phase with other loops.
+            turn: What a turn takes at first until its work is handed on, [s]: how long
+                before multiples of the period it wakes; None: in no phase.
         """
         self.period_ns = round(1e9 / rate)
         self.n_overruns = 0
         self._clock, self._sleep = clock, sleep
-        self._lead_ns = None if lead is None else int(lead * 1e9)
+        self._turn_ns = None if turn is None else int(turn * 1e9)
+        self._ahead_ns = (
+            0  # how long before multiples of the period the next loop wakes
+        )
         self.deadline_ns = clock()
-        self.deadline_ns -= self._find_error()
+        self.deadline_ns -= self._find_error()  # near a deadline, so in phase at once
         self._woke_ns = self.deadline_ns
 
     def wait(self) -> int:
@@ -115,12 +123,35 @@ class DeadlineLoop:
         self._woke_ns = now
         return late + now - wake_at
 
+    def give_time(self, spent_ns: int) -> None:
+        """Adapt to what a turn takes, so that the next loop finds the work of this.
+
+        Args:
+            spent_ns: From the deadline until the work was handed on, [ns].
+        """
+        if self._turn_ns is None:
+            return
+        if spent_ns + _SPARE_NS > self._turn_ns:
+            longest = int(_LONGEST_TURN * self.period_ns)
+            self._turn_ns = min(self._turn_ns + _GROW_NS, longest)
+        else:
+            self._turn_ns = max(self._turn_ns - _SHRINK_NS, _LEAST_TURN_NS)
+
+    def work_for(self, instant_ns: int) -> None:
+        """Come into phase with a loop of the same period that began a turn, [ns]."""
+        off = self._wrap(-instant_ns - self._ahead_ns)
+        self._ahead_ns += int(_TRUST * off)
+
     def _find_error(self) -> int:
         """Return how far the deadline is behind its phase, ± half a period, [ns]."""
-        if self._lead_ns is None:
+        if self._turn_ns is None:
             return 0
+        return self._wrap(self.deadline_ns + self._turn_ns + self._ahead_ns)
+
+    def _wrap(self, time_ns: int) -> int:
+        """Return a time less whole periods, ± half a period, [ns]."""
         half = self.period_ns // 2
-        return (self.deadline_ns + self._lead_ns + half) % self.period_ns - half
+        return (time_ns + half) % self.period_ns - half
 
 
 def request_realtime(thread_id: int = 0) -> str:

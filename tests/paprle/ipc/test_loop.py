@@ -63,18 +63,18 @@ def test_ticks_are_never_closer_than_the_spacing():
     assert min(gaps) >= 0.8 * MS
 
 
-def test_loops_with_leads_wake_in_their_order_before_multiples_of_the_period():
+def test_loops_in_phase_wake_by_their_turn_before_multiples_of_the_period():
     clock = FakeTime()
     clock.now = 123 * MS + 456_789
 
-    woke = run(DeadlineLoop(1000.0, clock, clock.sleep, lead=0.0003), clock, [0] * 30)
+    woke = run(DeadlineLoop(1000.0, clock, clock.sleep, turn=0.0003), clock, [0] * 30)
 
     assert max((t + 300_000) % MS for t in woke) < 0.05 * MS
 
 
 def test_a_loop_that_was_late_comes_back_into_phase_bit_by_bit():
     clock = FakeTime()
-    loop = DeadlineLoop(1000.0, clock, clock.sleep, lead=0.0)
+    loop = DeadlineLoop(1000.0, clock, clock.sleep, turn=0.0)
 
     woke = run(loop, clock, [0] * 5 + [int(3.4 * MS)] + [0] * 40)
     gaps = [b - a for a, b in zip(woke[7:], woke[8:], strict=False)]
@@ -83,6 +83,39 @@ def test_a_loop_that_was_late_comes_back_into_phase_bit_by_bit():
     assert woke[-1] % MS < 0.05 * MS
     assert min(gaps) > 0.97 * MS
     assert max(gaps) < 1.03 * MS
+
+
+def settle(spent_ns, n=20_000):
+    """Where in its period a loop ends up waking whose turns take that long, [ns]."""
+    clock = FakeTime()
+    loop = DeadlineLoop(200.0, clock, clock.sleep, turn=0.0008)
+    for _ in range(n):
+        loop.wait()
+        loop.give_time(spent_ns)
+    loop.wait()
+    return 5 * MS - clock.now % (5 * MS)
+
+
+def test_a_loop_wakes_as_early_as_its_turns_take():
+    assert 0.6 * MS < settle(550_000) < 0.72 * MS
+    assert 1.0 * MS < settle(950_000) < 1.12 * MS
+
+
+def test_turns_that_take_for_ever_do_not_turn_the_loop_around():
+    assert settle(40 * MS) < 1.3 * MS
+    assert settle(0) > 0.15 * MS
+
+
+def test_a_loop_comes_into_phase_with_the_one_it_works_for():
+    clock = FakeTime()
+    loop = DeadlineLoop(200.0, clock, clock.sleep, turn=0.0003)
+    began_ns = 77_000_000_000 + 3_100_000
+
+    for k in range(2000):
+        loop.wait()
+        loop.work_for(began_ns + k * 5 * MS + (-1) ** k * 50_000)
+
+    assert abs(clock.now % (5 * MS) - 2_800_000) < 30_000
 
 
 def test_lateness_is_reported():
