@@ -57,11 +57,13 @@ def run(n_steps: int, seed: int, n_limbs: int) -> int:
     rng = np.random.default_rng(seed)
     n_joints = 3
     m = n_limbs * n_joints
+    ddq_max = rng.uniform(0.5, 100.0, m)
     robot = make_robot_info(
         n_joints,
         n_limbs=n_limbs,
         dq_max=rng.uniform(0.05, 10.0, m),
-        ddq_max=rng.uniform(0.5, 100.0, m),
+        ddq_max=ddq_max,
+        dddq_max=ddq_max * 10.0 ** rng.uniform(1.5, 3.0, m),
     )
     h = float(rng.choice([0.001, 0.002, 0.005, 0.01]))
     gate = Gate(robot, h=h)
@@ -74,7 +76,7 @@ def run(n_steps: int, seed: int, n_limbs: int) -> int:
         dddq_max=robot.dddq_max,
         h=h,
     )
-    history = np.array([gate.q_cmd, gate.q_cmd])
+    history = np.tile(gate.q_cmd, (4, 1))
     done, violations, started = 0, 0, time.monotonic()
     while done < n_steps:
         targets = make_targets(rng, robot)
@@ -88,11 +90,13 @@ def run(n_steps: int, seed: int, n_limbs: int) -> int:
             age = float(rng.choice([0.0, 0.0, 0.0, 0.05, 0.2, np.nan]))
             feed = rng.normal(0, robot.dq_max) if rng.random() < 0.5 else None
             commands[k] = gate.step(target, h, age, dq_des=feed).q_cmd
-        verdict = check_commands(commands, limits, q_start=history)
+        # from the two before these on, so that the first jerk is judged, too
+        judged = np.concatenate([history[2:], commands])
+        verdict = check_commands(judged, limits, q_start=history[:2])
         if not verdict.is_ok:
             violations += verdict.n_violations
             print(verdict)
-        history = commands[-2:]
+        history = commands[-4:]
         done += BLOCK * n_limbs
         rate = done / (time.monotonic() - started)
         print(f"\r{done:.2e} steps, {violations} violations, {rate:.2e}/s", end="")

@@ -300,7 +300,8 @@ def _first_history(start: npt.ArrayLike, limits: Limits) -> _History:
     past = np.atleast_2d(np.array(start, dtype=np.float64))
     past[~np.isfinite(past)] = np.nan
     v = (past[-1] - past[0]) / limits.h
-    a = np.where(v == 0, 0.0, np.nan)  # what was before a start in motion is not known
+    # of two commands it is not known whether they are a turn in motion
+    a = np.full_like(v, 0.0 if len(past) == 1 else np.nan)
     slowest = np.abs(np.broadcast_to(v, (limits.n_turning, len(v))))
     return _History(past[-1], v, a, slowest, past[-1], past[-1])
 
