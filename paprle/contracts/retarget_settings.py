@@ -63,6 +63,29 @@ class LimbRuleSettings:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class FilterSettings:
+    """The One-Euro filter of a noisy leader (Casiez et al., CHI 2012)."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    min_cutoff: Annotated[
+        float,
+        Gt(0),
+        Unit("Hz"),
+        doc("Cutoff of a hand at rest; it is 1/(2 pi min_cutoff) late there."),
+    ] = 2.0
+    beta: Annotated[
+        float, Ge(0), Unit("1/m"), doc("How much the cutoff grows with the speed.")
+    ] = 20.0
+    beta_turn: Annotated[
+        float,
+        Ge(0),
+        Unit("1/rad"),
+        doc("The same for orientations and for joints."),
+    ] = 4.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class RetargetSettings:
     """How the leader's motion becomes the follower's."""
 
@@ -113,3 +136,7 @@ class RetargetSettings:
     joint_map: Annotated[
         Mapping[str, JointMapSettings], doc("Follower joint → leader joint.")
     ] = field(default_factory=dict)
+    filter: Annotated[
+        FilterSettings | None,
+        doc("Smooths a noisy leader; retarget.filter.min_cutoff=2 is a start."),
+    ] = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from paprle.contracts.retarget_settings import RetargetSettings
 from paprle.retargeting.pairing import LimbPairing, Pairing
 from paprle.retargeting.slots import read_limb_settings
@@ -21,6 +23,13 @@ def describe_pairing(
         ", ".join([*(f"{who} drives {_and(to)}" for who, to in driven.items()), *how])
         for how, driven in groups.items()
     ]
+    if settings.filter is not None:
+        cutoff = settings.filter.min_cutoff
+        late = 500.0 / (math.pi * cutoff)
+        parts.append(
+            f"filtered from {cutoff:g} Hz up (One-Euro: {late:.0f} ms late at rest, "
+            "less in motion)"
+        )
     held = _list_held(robot, pairing)
     if held:
         holding = f"{_and(held)} {'hold' if len(held) > 1 else 'holds'}"

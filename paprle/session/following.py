@@ -15,6 +15,7 @@ import numpy as np
 from paprle.contracts.session_view import Advice
 from paprle.contracts.types import Vec
 from paprle.ipc.records import SampleView
+from paprle.reconstruction.one_euro import OneEuro
 from paprle.retargeting.retarget import Retargeting
 from paprle.retargeting.state import RetargetState, Target
 from paprle.robot import RobotModel
@@ -53,7 +54,9 @@ class Following:
         retargeting: Retargeting,
         leaders: Leaders,
         slow_share: float,
+        one_euro: OneEuro | None = None,
     ) -> None:
+        self._one_euro = one_euro
         self._robot, self._retargeting, self._leaders = robot, retargeting, leaders
         self._slow_share = slow_share
         rows = [[slot.row for slot in slots] for slots in retargeting.slots]
@@ -110,6 +113,10 @@ class Following:
             advice: What advisors said.
         """
         sample = self._leaders.get_sample()
+        if self._one_euro is not None:
+            if self.state is None:
+                self._one_euro.start()
+            sample = self._one_euro.filter(sample)
         if self.state is None:
             state = self._begin(sample, q_cmd, now_ns)
         else:

@@ -18,6 +18,7 @@ from paprle.ipc.records import (
     StatusHead,
     read_stop_reason,
 )
+from paprle.reconstruction.one_euro import OneEuro
 from paprle.retargeting.retarget import Retargeting
 from paprle.retargeting.state import Anchors
 from paprle.robot import RobotModel
@@ -89,7 +90,11 @@ class Motion:
         self._retargeting = retargeting
         self._layout = layout
         self.leaders = Leaders(layout, max_gap, retargeting.pairing.arms)
-        self.following = Following(robot, retargeting, self.leaders, gate.reduced_scale)
+        smooth = retargeting.settings.filter
+        one_euro = None if smooth is None else OneEuro(layout, smooth)
+        self.following = Following(
+            robot, retargeting, self.leaders, gate.reduced_scale, one_euro
+        )
         n_limbs = len(layout.limbs)
         self.raw_rows, self.target_rows = np.full((2, n_limbs, 7), np.nan)
         self._nobody: Ints = np.full(n_limbs, -1, dtype=np.int64)

@@ -1,0 +1,1 @@
+"""What is made of samples that are noisy, late or few, before they are followed."""

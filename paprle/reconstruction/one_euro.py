@@ -1,0 +1,163 @@
+"""The One-Euro filter: smooth a hand that rests, follow one that moves.
+
+Casiez, Roussel and Vogel, "1 € Filter", CHI 2012: a low-pass of first order whose
+cutoff grows with the speed, so that jitter goes where it is seen and lag where it is
+felt. One cutoff for the whole of a position keeps its direction; an orientation is
+turned towards the new one along the shortest way, at a cutoff of its own.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from paprle.contracts.retarget_settings import FilterSettings
+from paprle.contracts.types import Vec
+from paprle.ipc.records import Layout, SampleView
+from paprle.robot.pose_rows import is_pose
+
+_LONGEST = 0.2  # [s] chosen: after a longer silence it starts anew
+_SPEED_CUTOFF = 1.0  # [Hz] spec: Casiez et al., dcutoff
+_STRAIGHT = 1e-6  # [rad] chosen: half an angle below which an arc is its chord
+
+
+def compute_share(cutoff: float, dt: float) -> float:
+    """Return which share of a step a low-pass of first order takes.
+
+    Args:
+        cutoff: Cutoff frequency, [Hz].
+        dt: Time of the step, [s].
+    """
+    return 1.0 / (1.0 + 1.0 / (2.0 * math.pi * cutoff * dt))
+
+
+class _Part:
+    """One quantity of a limb: a position, an orientation, or its joints."""
+
+    def __init__(self, min_cutoff: float, beta: float) -> None:
+        self._min_cutoff, self._beta = min_cutoff, beta
+        self._speed: Vec = np.zeros(0)
+
+    def start(self) -> None:
+        self._speed = np.zeros(0)
+
+    def find_share(self, step: Vec, dt: float) -> float:
+        """Return the share to take of a step of the raw values over a time."""
+        if len(self._speed) != len(step):
+            self._speed = np.zeros(len(step))
+        self._speed += compute_share(_SPEED_CUTOFF, dt) * (step / dt - self._speed)
+        speed = float(np.linalg.norm(self._speed))
+        return compute_share(self._min_cutoff + self._beta * speed, dt)
+
+
+class OneEuro:
+    """Filters poses and joints of all limbs; what is recorded stays as it was."""
+
+    def __init__(self, layout: Layout, settings: FilterSettings) -> None:
+        self._view, self._raw = SampleView(layout), SampleView(layout)
+        low = settings.min_cutoff
+        self._parts = [
+            (
+                _Part(low, settings.beta),
+                _Part(low, settings.beta_turn),
+                _Part(low, settings.beta_turn),
+            )
+            for _ in layout.leader.limbs
+        ]
+        self._has_begun = False
+
+    def start(self) -> None:
+        """Forget all: the next sample passes as it is."""
+        self._has_begun = False
+        for i in range(len(self._parts)):
+            self._start_limb(i)
+
+    def filter(self, sample: SampleView) -> SampleView:
+        """Return a sample with poses and joints filtered; the same for the same one.
+
+        Args:
+            sample: The newest accepted sample; not changed.
+        """
+        view, raw = self._view, self._raw
+        if self._has_begun and sample.seq == raw.seq:
+            return view
+        pose, q = view.pose.copy(), view.q.copy()
+        view.update(sample.record)
+        for i in range(len(self._parts) if self._has_begun else 0):
+            dt = float(sample.limb_ns[i] - raw.limb_ns[i]) * 1e-9
+            if 0.0 < dt <= _LONGEST:
+                self._filter_limb(i, sample, dt, pose[i], q[i])
+            elif dt == 0.0:
+                view.pose[i], view.q[i] = pose[i], q[i]
+            else:
+                self._start_limb(i)
+        self._has_begun = True
+        raw.update(sample.record)
+        return view
+
+    def _start_limb(self, i: int) -> None:
+        for part in self._parts[i]:
+            part.start()
+
+    def _filter_limb(
+        self, i: int, sample: SampleView, dt: float, pose: Vec, q: Vec
+    ) -> None:
+        """Write the pose and the joints of a limb, given the filtered ones before."""
+        position, turn, joints = self._parts[i]
+        view, raw = self._view, self._raw
+        if is_pose(sample.pose[i]) and is_pose(raw.pose[i]):
+            poses = sample.pose[i], raw.pose[i], pose
+            _filter_pose(position, turn, poses, dt, view.pose[i])
+        step = sample.q[i] - raw.q[i]
+        share = joints.find_share(np.nan_to_num(step), dt)
+        passed = q + share * (sample.q[i] - q)
+        view.q[i] = np.where(np.isfinite(step), passed, sample.q[i])
+
+
+def _filter_pose(
+    position: _Part,
+    turn: _Part,
+    poses: tuple[Vec, Vec, Vec],
+    dt: float,
+    row: Vec,
+) -> None:
+    """Write a filtered pose.
+
+    Args:
+        position: The part of the position.
+        turn: The part of the orientation.
+        poses: Raw, raw before, and filtered before, shape (7,) each: x y z, then the
+            quaternion x y z w.
+        dt: Time since the one before, [s].
+        row: Takes it, shape (7,).
+    """
+    raw, raw_before, before = poses
+    share = position.find_share(raw[:3] - raw_before[:3], dt)
+    row[:3] = before[:3] + share * (raw[:3] - before[:3])
+    share = turn.find_share(_find_turn(raw_before[3:], raw[3:]), dt)
+    row[3:] = _turn(before[3:], raw[3:], share)
+
+
+def _find_turn(start: Vec, end: Vec) -> Vec:
+    """Return the rotation between two quaternions x y z w, shape (3,), [rad].
+
+    Its length is twice the sine of half the angle: what a hand turns in one sample.
+    """
+    way = start[3] * end[:3] - end[3] * start[:3] - np.cross(start[:3], end[:3])
+    nearer: Vec = 2.0 * way * (1.0 if float(start @ end) >= 0.0 else -1.0)
+    return nearer
+
+
+def _turn(start: Vec, end: Vec, share: float) -> Vec:
+    """Return the quaternion at a share of the shortest way between two."""
+    start, end = start / np.linalg.norm(start), end / np.linalg.norm(end)
+    cosine = float(start @ end)
+    if cosine < 0.0:
+        cosine, end = -cosine, -end
+    angle = math.acos(min(cosine, 1.0))
+    if angle < _STRAIGHT:
+        turned: Vec = start + share * (end - start)
+    else:
+        turned = math.sin((1.0 - share) * angle) * start + math.sin(share * angle) * end
+    return turned / np.linalg.norm(turned)
