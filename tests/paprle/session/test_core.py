@@ -45,7 +45,7 @@ def test_the_arm_follows_the_hand(lock_step):
 
     session.move(200, speed=0.1)
     moved = []
-    for _ in range(30):  # no joint can stop as dead as the hand does
+    for _ in range(31):  # no joint can stop as dead as the hand does
         session.step()
         moved.append(limb.fk(limb.take(session.q_cmd)).translation - before)
 
