@@ -423,6 +423,8 @@ def _measure_shares(result: EpisodeResult) -> tuple[Vec, Vec, tuple[Vec, Vec]]:
         own["speed"] = v
         kept.add(own)
         for row, values in enumerate((v, a)):
-            most[row] = np.fmax.reduce([most[row], *np.abs(values)], axis=0)
+            if len(values):
+                largest = np.fmax.reduce(np.abs(values), axis=0)
+                most[row] = np.fmax(most[row], largest)
     t, speed = _thin(kept.rows["t"], kept.rows["speed"])
     return t, speed, (most[0], most[1])

@@ -22,10 +22,10 @@ from paprle.contracts.types import Vec
 
 Rows = npt.NDArray[Any]  # structured: fields of paprle.ipc.records
 
-BLOCK = 8192  # chosen: 40 s of an arm, some MB with what is computed of it
-SMALL = 1 << 20  # [bytes] chosen: a store of less is never written to a disk
-KEPT = 1 << 16  # chosen: rows kept of a motion for pictures and for comparisons
-_SORTED = 1 << 20  # chosen: values that are sorted at once
+BLOCK = 4096  # chosen: 20 s of an arm, a few MB with what is computed of it
+SMALL = 1 << 18  # [bytes] chosen: a store of less is never written to a disk
+KEPT = 1 << 15  # chosen: rows kept of a motion for pictures and for comparisons
+_SORTED = 1 << 19  # chosen: values that are sorted at once
 _DIGIT = 16  # [bits] chosen: four looks at a float64 find any rank
 _FOLDER = Path("/var/tmp")  # spec: FHS 5.15: large, and on a disk
 
@@ -51,7 +51,7 @@ def find_row(rows: Table, name: str, value: float) -> int:
 
 
 class Store:
-    """Rows of one dtype, appended and read back; a file without a name from 1 MB on."""
+    """Rows of one dtype, appended and read back; a file without a name once it is large."""
 
     def __init__(self, dtype: npt.DTypeLike) -> None:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
