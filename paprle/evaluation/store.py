@@ -51,7 +51,7 @@ def find_row(rows: Table, name: str, value: float) -> int:
 
 
 class Store:
-    """Rows of one dtype, appended and read back; a file without a name once it is large."""
+    """Rows of one dtype, appended and read back; many go to a file without a name."""
 
     def __init__(self, dtype: npt.DTypeLike) -> None:
         self.dtype: np.dtype[Any] = np.dtype(dtype)

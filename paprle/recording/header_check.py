@@ -18,6 +18,7 @@ _LARGEST = 1e6  # chosen: [rad], [m] and their derivatives; no robot's limit is 
 
 Name = Annotated[str, Field(max_length=200)]
 Names = Annotated[list[Name], Field(max_length=_MAX_NAMES)]
+Note = Annotated[str, Field(max_length=10_000)]  # chosen: a file's note is a line
 Number = Annotated[float, Field(ge=-_LARGEST, le=_LARGEST, allow_inf_nan=False)]
 Numbers = Annotated[list[Number | None], Field(max_length=_MAX_NAMES)]
 Section = dict[str, Any]
@@ -65,6 +66,7 @@ class _Header(_Part):
     task: str | None = None
     session_episode: int | None = None
     objects: Names = []
+    leader_notes: Annotated[list[Note], Field(max_length=_MAX_NAMES)] = []
     robot: _Robot
     leader_info: _Leader
 
