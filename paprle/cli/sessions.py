@@ -220,10 +220,11 @@ REPLAY = Verb(
     name="replay",
     summary="Play a recorded episode again through the same gate.",
     help=f"""\
-Robot, env and retargeting come from the recording; settings override them. Before a real
-robot moves because a file says so, a person at the terminal is asked; without a terminal
-its env has to be given. A robot with other joints or limbs is refused. The robot first moves slowly to the start of the
-motion. The robot's own limits apply, never those in the file.
+Robot, env and retargeting come from the recording; settings override them. Before a
+real robot moves because a file says so, a person at the terminal is asked; without a
+terminal its env has to be given. A robot with other joints or limbs is refused. The
+robot first moves slowly to the start of the motion. The robot's own limits apply, never
+those in the file.
 
 examples:
   paprle replay OUT/episode_000000.mcap

@@ -44,8 +44,8 @@ def main(role: Role) -> None:
         leader=leader,
         objects=list_objects(resolved),
         gate_period=1.0 / float(said[GATE]["rate"]),
-        leader_notes=[note for one in leaders.values() for note in one.notes],
     )
+    header["leader_notes"] = [note for one in leaders.values() for note in one.notes]
     layout = make_layout(robot, leader, list_objects(resolved))
     rings = [Ring(RING_BYTES, role.fds[name]) for name in (SESSION_RING, GATE_RING)]
     recorder = Recorder(resolved.record, layout, header, rings)

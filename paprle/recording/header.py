@@ -42,7 +42,6 @@ def make_recording_header(
     leader: LeaderInfo,
     gate_period: float,
     objects: Sequence[str] = (),
-    leader_notes: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Collect the header of a session's recordings.
 
@@ -53,10 +52,10 @@ def make_recording_header(
         leader: What the leader says of itself.
         gate_period: Period h of the gate, [s].
         objects: Names of the objects whose poses the follower tells.
-        leader_notes: What leaders say of their source, as rows of a file left out.
 
     Returns:
-        The header, JSON values only; keys may be added to it.
+        The header, JSON values only; keys may be added to it, as ``leader_notes``:
+        what leaders say of their source, such as rows of a file left out.
 
     Raises:
         RecordingError: If the URDF cannot be read, or a value is not JSON.
@@ -72,7 +71,6 @@ def make_recording_header(
         "leader_info": leader_to_dict(leader),
         "gate_period": gate_period,
         "objects": list(objects),
-        "leader_notes": list(leader_notes),
         "version": _find_version(),
         "git_rev": _find_git_rev(),
         "urdf_sha256": hashlib.sha256(urdf.encode()).hexdigest(),

@@ -297,8 +297,8 @@ def test_what_was_done_to_the_rows_of_a_file_stands_in_its_recording(capsys, tmp
     rows[20:20] = [rows[19]] * 3  # stamps that come again
     path = tmp_path / "hand.csv"
     path.write_text("t,x,y,z,qx,qy,qz,qw\n" + "\n".join(rows) + "\n")
-    settings = ("leader=offline", f"leader.path={path}", "follower=piper",
-                "env=kinematic", "session.clock=virtual", "session.episodes=1")  # fmt: skip
+    settings = ["leader=offline", f"leader.path={path}", "follower=piper"]
+    settings += ["env=kinematic", "session.clock=virtual", "session.episodes=1"]
 
     assert main(["run", *settings, f"record.dir={tmp_path / 'out'}"]) == 0
     said = capsys.readouterr().out
