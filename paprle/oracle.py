@@ -14,7 +14,7 @@ A difference that touches a sample that is not finite is not judged: M1 has it a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -230,6 +230,49 @@ def check_commands(
         _note("T1", _judge_spacing(stamps, limits.h), 1, counts, shown)
     shown.sort(key=lambda found: found.index)
     return Verdict(len(c), counts, tuple(shown), limits.joint_names)
+
+
+class CommandJudge:
+    """The same judge of a sequence without armings in between, in pieces.
+
+    Attributes:
+        n_samples: Number of commands judged.
+        counts: Number of samples in violation, by invariant judged.
+        violations: The first few findings of each invariant.
+    """
+
+    def __init__(self, limits: Limits, q_start: npt.ArrayLike | None = None) -> None:
+        self.n_samples = 0
+        self.counts = dict.fromkeys(INVARIANTS, 0)
+        self.violations: list[Violation] = []
+        self._limits = limits
+        self._history: _History | None = None
+        self._last_ns: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        if q_start is not None:
+            self._history = _first_history(q_start, limits)
+
+    def add(self, q_cmd: npt.ArrayLike, dq_max: Vec, t_ns: npt.ArrayLike) -> None:
+        """Judge the next commands.
+
+        Args:
+            q_cmd: Commands, shape (N, n), [rad] or [m].
+            dq_max: Velocity limits of each, shape (N, n).
+            t_ns: When each was sent, shape (N,), [ns].
+        """
+        limits = replace(self._limits, dq_max=dq_max)
+        c, V, stamps = _shaped(q_cmd, limits, t_ns)
+        if not len(c):
+            return
+        past = self._history or _first_history(c[0], limits)
+        findings, self._history = _judge(c, V, past, limits)
+        for key, finding in findings.items():
+            _note(key, finding, self.n_samples, self.counts, self.violations)
+        stamps = np.concatenate([self._last_ns, stamps])
+        first = self.n_samples + 1 - len(self._last_ns)
+        spacing = _judge_spacing(stamps, limits.h)
+        _note("T1", spacing, first, self.counts, self.violations)
+        self._last_ns = stamps[-1:]
+        self.n_samples += len(c)
 
 
 class OracleStream:
@@ -449,7 +492,7 @@ def _note(
     """Add a block's findings to the tally."""
     if not finding.bad.any():
         return
-    room = max(SHOWN - counts[key], 0)
+    room = SHOWN - sum(found.invariant == key for found in shown)
     for row, column in np.argwhere(finding.bad)[:room]:
         value, limit = finding.value[row, column], finding.limit[row, column]
         joint = -1 if key == "T1" else int(column)

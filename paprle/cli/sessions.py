@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from paprle.cli.verb import EXIT_CODES, SETTINGS, Verb, add_settings, say
 from paprle.config import Resolved, resolve
 from paprle.contracts.errors import ConfigError, RecordingError
+from paprle.contracts.text import make_printable
 from paprle.contracts.types import RobotInfo
 from paprle.hosts import check, run
 from paprle.hosts.terminal import HELP
@@ -70,14 +72,26 @@ def _replay(args: argparse.Namespace) -> int:
         raise ConfigError(str(err)) from err
     from paprle.hosts.plan import make_robot  # noqa: PLC0415 - heavy
 
-    resolved = resolve(make_replay_settings(episode, args.speed, args.settings))
+    ask = _ask if sys.stdin.isatty() and not args.dry_run else None
+    words = make_replay_settings(episode, args.speed, args.settings, ask)
+    resolved = resolve(words)
     robot = make_robot(resolved)
     check_same_robot(episode, robot.info)
     return _start(resolved, is_dry=args.dry_run)
 
 
+def _ask(question: str) -> bool:
+    """Ask a person at the terminal; anything but a clear yes is no."""
+    sys.stdout.write(f"{make_printable(question)} [y/N] ")
+    sys.stdout.flush()
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
 def make_replay_settings(
-    episode: Episode, speed: float, settings: Sequence[str]
+    episode: Episode,
+    speed: float,
+    settings: Sequence[str],
+    ask: Callable[[str], bool] | None = None,
 ) -> list[str]:
     """Return the settings that play an episode's leader as it was retargeted then.
 
@@ -85,20 +99,19 @@ def make_replay_settings(
         episode: The recording; robot and env are its own unless others are given.
         speed: Speed factor.
         settings: Further settings, which win.
+        ask: Asks whoever sits at the terminal; None where nobody does.
 
     Returns:
         Settings of ``run``.
 
     Raises:
-        ConfigError: If the file would choose a robot that may be real.
+        ConfigError: If the file would choose a robot that may be real, and nobody
+            agreed to it.
     """
     retarget = dict(episode.config.get("retarget") or {})
     env = episode.header["env"]
     if env not in _SIMULATED and not any(word.startswith("env=") for word in settings):
-        raise ConfigError(
-            f"{episode.path}: expected env=… to be given, got a recording of "
-            f"env={env}; a file does not choose a real robot, so name it"
-        )
+        _agree_on_env(episode, settings, ask)
     return [
         "leader=offline",
         f"leader.path={episode.path.resolve()}",
@@ -109,6 +122,27 @@ def make_replay_settings(
         *(f"retarget.{key}={json.dumps(value)}" for key, value in retarget.items()),
         *settings,
     ]
+
+
+def _agree_on_env(
+    episode: Episode, settings: Sequence[str], ask: Callable[[str], bool] | None
+) -> None:
+    """Let a person say whether the real robot of a file is meant."""
+    env, follower = episode.header["env"], episode.header["follower"]
+    for word in settings:
+        if word.startswith("follower="):
+            follower = word.partition("=")[2]
+    question = (
+        f"{episode.path} was recorded with robot '{episode.robot_info.name}' in "
+        f"env={env}. Move the real robot follower={follower} env={env}?"
+    )
+    if ask is not None and ask(question):
+        return
+    raise ConfigError(
+        f"{episode.path}: expected env=… to be given, got a recording of env={env}; "
+        f"a file does not choose a real robot: type env={env} to move it, or "
+        "env=kinematic"
+    )
 
 
 def check_same_robot(episode: Episode, robot: RobotInfo) -> None:
@@ -186,10 +220,11 @@ REPLAY = Verb(
     name="replay",
     summary="Play a recorded episode again through the same gate.",
     help=f"""\
-Robot, env and retargeting come from the recording; settings override them. The env of a
-real robot has to be given. A robot with
-other joints or limbs is refused. The robot first moves slowly to the start of the
-motion. The robot's own limits apply, never those in the file.
+Robot, env and retargeting come from the recording; settings override them. Before a
+real robot moves because a file says so, a person at the terminal is asked; without a
+terminal its env has to be given. A robot with other joints or limbs is refused. The
+robot first moves slowly to the start of the motion. The robot's own limits apply, never
+those in the file.
 
 examples:
   paprle replay OUT/episode_000000.mcap

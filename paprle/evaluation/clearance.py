@@ -8,16 +8,16 @@ between two that are far apart the middle, too.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from paprle.contracts.settings import SceneBodySettings
 from paprle.contracts.types import Vec
-from paprle.evaluation.timing import find_runs
-from paprle.evaluation.tracks import read_recorded_urdf
-from paprle.recording.reader import Episode
+from paprle.evaluation.store import Rows
+from paprle.evaluation.timing import list_runs
+from paprle.evaluation.tracks import Source, read_recorded_urdf
 from paprle.robot.collision import CollisionModel
 from paprle.robot.scene import make_scene
 
@@ -42,7 +42,7 @@ class Clearance(NamedTuple):
     n_violations: int
 
 
-def judge_clearance(episode: Episode) -> Clearance | None:
+def judge_clearance(episode: Source) -> Clearance | None:
     """Judge the commands of an episode.
 
     Recordings from before clearances were kept are measured but not judged.
@@ -60,16 +60,14 @@ def judge_clearance(episode: Episode) -> Clearance | None:
     keep = np.full(len(model.pairs), -math.inf)
     if "clearance_self" in gate and "clearance_scene" in gate:
         keep = model.find_kept(gate["clearance_self"], gate["clearance_scene"])
-    rows = episode.gate
-    runs = [rows["q_cmd"][begin:end] for begin, end, _ in find_runs(rows)]
-    found = [_judge_run(model, keep, run) for run in runs]
+    found = [_judge_run(model, keep, rows) for _, _, rows in list_runs(episode.gate)]
     if not found:
         return None
     nearest = min(found, key=lambda one: one.nearest)
     return nearest._replace(n_violations=sum(one.n_violations for one in found))
 
 
-def _make_model(episode: Episode, gate: Mapping[str, Any]) -> CollisionModel:
+def _make_model(episode: Source, gate: Mapping[str, Any]) -> CollisionModel:
     scene = {
         name: SceneBodySettings(**body) for name, body in gate.get("scene", {}).items()
     }
@@ -83,19 +81,20 @@ def _make_model(episode: Episode, gate: Mapping[str, Any]) -> CollisionModel:
     )
 
 
-def _judge_run(model: CollisionModel, keep: Vec, run: Vec) -> Clearance:
-    """Judge consecutive commands, shape (N, n)."""
+def _judge_run(model: CollisionModel, keep: Vec, pieces: Iterator[Rows]) -> Clearance:
+    """Judge consecutive commands, in pieces."""
     judge = _Judge(model, keep)
-    seen = 0
-    for k, q in enumerate(run):
-        moved = float(np.abs(q - run[seen]).max())
-        is_worth = moved > STEP or k - seen >= N_STILL or judge.spare < CLOSE
+    seen, n_unseen = None, 0
+    for q in (q for rows in pieces for q in rows["q_cmd"].copy()):
+        n_unseen += 1
+        moved = float(np.abs(q - (q if seen is None else seen)).max())
+        is_worth = moved > STEP or n_unseen >= N_STILL or judge.spare < CLOSE
         if not (is_worth and math.isfinite(moved)):
             continue
-        if moved > 2.0 * STEP:
-            judge.look(0.5 * (run[seen] + q))
+        if seen is not None and moved > 2.0 * STEP:
+            judge.look(0.5 * (seen + q))
         judge.look(q)
-        seen = k
+        seen, n_unseen = q, 0
     return judge.found
 
 

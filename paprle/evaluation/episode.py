@@ -11,16 +11,21 @@ from typing import Any
 import numpy as np
 
 from paprle.contracts.errors import PaprleError
-from paprle.contracts.types import RobotInfo
+from paprle.contracts.types import RobotInfo, Vec
 from paprle.evaluation.clearance import judge_clearance
 from paprle.evaluation.latency import (
+    LAG_MAX,
+    LAG_MIN,
     find_joint_lags,
-    measure_capture_to_command,
+    list_captures,
+    list_windows,
     measure_command_age,
 )
 from paprle.evaluation.limb import LimbResult, measure_limb
 from paprle.evaluation.metrics import Spans, is_inside, spread
 from paprle.evaluation.report_text import describe_clearance
+from paprle.evaluation.store import Column, Rows, Table, cut, find_row
+from paprle.evaluation.stored import StoredEpisode
 from paprle.evaluation.timing import (
     count_interventions,
     find_period,
@@ -29,13 +34,12 @@ from paprle.evaluation.timing import (
     measure_ticks,
 )
 from paprle.evaluation.tracks import (
-    Rows,
     find_engaged,
-    find_new_samples,
     find_origin_ns,
     make_limbs,
     make_tracks,
     read_recorded_urdf,
+    store_new_samples,
 )
 from paprle.recording.reader import Episode
 from paprle.robot.tree import Urdf
@@ -52,6 +56,10 @@ HEADLINE = (
     "colours",
     "n_samples",
 )
+
+
+Recording = Episode | StoredEpisode
+CLOCKS = 1.0  # [s] spec: safety.md A1: a measurement is no farther from its command
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,8 +86,8 @@ class EpisodeResult:
     limbs: Sequence[LimbResult] = ()
     engaged: Spans = field(default_factory=lambda: np.zeros((0, 2)))
     origin_ns: int = 0
-    ticks: Rows | None = None
-    gate: Rows | None = None
+    ticks: Table | None = None
+    gate: Table | None = None
     robot: RobotInfo | None = None
     urdf: Urdf | None = None
     h: float | None = None
@@ -88,14 +96,14 @@ class EpisodeResult:
 def measure_episode(path: Path) -> EpisodeResult:
     """Measure the episode of a file; one that cannot be read says why in ``error``."""
     try:
-        episode = Episode.open(path)
+        episode = StoredEpisode(path)
     except PaprleError as err:
         entry = make_blank(path) | {"error": str(err), "notes": [str(err)]}
         return EpisodeResult(name=path.stem, entry=entry)
     return measure_source(episode)
 
 
-def measure_source(episode: Episode) -> EpisodeResult:
+def measure_source(episode: Recording) -> EpisodeResult:
     """Measure an episode that was read."""
     robot = episode.robot_info
     origin_ns = find_origin_ns(episode)
@@ -168,10 +176,13 @@ def make_blank(path: Path) -> Json:
     }
 
 
-def _describe(episode: Episode, engaged: Spans) -> Json:
+def _describe(episode: Recording, engaged: Spans) -> Json:
     header = episode.header
-    stamps = episode.ticks["stamp_ns"]
-    duration = float(stamps[-1] - stamps[0]) * 1e-9 if len(stamps) else 0.0
+    ticks = episode.ticks
+    duration = 0.0
+    if len(ticks):
+        first, last = (int(ticks[k:][:1]["stamp_ns"][0]) for k in (0, len(ticks) - 1))
+        duration = (last - first) * 1e-9
     return {
         **{key: header.get(key) for key in ("leader", "follower", "env")},
         "robot": episode.robot_info.name,
@@ -217,30 +228,27 @@ def _find_tick_period(config: Mapping[str, Any]) -> float | None:
     return 1.0 / rate if isinstance(rate, int | float) and rate > 0 else None
 
 
-def _measure_latency(episode: Episode, engaged: Spans, origin_ns: int) -> Json:
+def _measure_latency(episode: Recording, engaged: Spans, origin_ns: int) -> Json:
     """The three latencies; the first includes the leader's look-ahead."""
-    ticks, gate = episode.ticks[find_new_samples(episode.ticks)], episode.gate
+    samples, gate = store_new_samples(episode.ticks), episode.gate
     look_ahead = _find_look_ahead(episode.header)
-    wrote_ns, setpoint_ns = gate["stamp_ns"], gate["setpoint_ns"]
-    captured = measure_capture_to_command(
-        (ticks["stamp_ns"], ticks["sample"]["stamp_ns"]), (wrote_ns, setpoint_ns)
-    )
-    t_wrote = (wrote_ns - origin_ns) * 1e-9
-    is_on = is_inside(t_wrote, engaged)
-    t_meas, fresh = np.unique((gate["meas_ns"] - origin_ns) * 1e-9, return_index=True)
-    lags = find_joint_lags(
-        (t_wrote, gate["q_cmd"]), (t_meas, gate["q_meas"][fresh]), engaged
-    )
+    captured, ages = Column(), Column()
+    for latencies in list_captures(samples, gate):
+        captured.append(latencies + look_ahead)
+    for where in cut(len(gate)):
+        rows = gate[where]
+        is_on = is_inside((rows["stamp_ns"] - origin_ns) * 1e-9, engaged)
+        wrote_ns, setpoint_ns = rows["stamp_ns"][is_on], rows["setpoint_ns"][is_on]
+        ages.append(measure_command_age(wrote_ns, setpoint_ns))
     names = episode.robot_info.joint_names
+    lags = _find_lags(gate, engaged, origin_ns, len(names))
     return {
         "capture_to_command": {
-            **spread(captured + look_ahead, MS),
+            **spread(captured, MS),
             "n": len(captured),
             "includes_look_ahead_ms": look_ahead * MS,
         },
-        "command_age": spread(
-            measure_command_age(wrote_ns[is_on], setpoint_ns[is_on]), MS
-        ),
+        "command_age": spread(ages, MS),
         "command_to_motion": {
             **spread(np.concatenate([np.zeros(0), *lags]), MS),
             "by_joint": {
@@ -251,8 +259,34 @@ def _measure_latency(episode: Episode, engaged: Spans, origin_ns: int) -> Json:
     }
 
 
+def _find_lags(gate: Table, engaged: Spans, origin_ns: int, n: int) -> list[Vec]:
+    """Return the lags of each joint behind its command, window by window, [s]."""
+    found: list[list[Vec]] = [[] for _ in range(n)]
+    for begin, end in list_windows(engaged):
+        near = _take_between(
+            gate, begin + LAG_MIN - CLOCKS, end + LAG_MAX + CLOCKS, origin_ns
+        )
+        t_wrote = (near["stamp_ns"] - origin_ns) * 1e-9
+        t_meas, fresh = np.unique(
+            (near["meas_ns"] - origin_ns) * 1e-9, return_index=True
+        )
+        window = np.array([[begin, end]])
+        command, motion = (t_wrote, near["q_cmd"]), (t_meas, near["q_meas"][fresh])
+        for own, lags in zip(
+            found, find_joint_lags(command, motion, window), strict=True
+        ):
+            own.append(lags)
+    return [np.concatenate([np.zeros(0), *own]) for own in found]
+
+
+def _take_between(gate: Table, begin: float, end: float, origin_ns: int) -> Rows:
+    """Return the gate's rows from one time to another, [s]."""
+    at = [find_row(gate, "stamp_ns", origin_ns + t * 1e9) for t in (begin, end)]
+    return gate[slice(*at)]
+
+
 def _measure_gate(
-    gate: Rows,
+    gate: Table,
     robot: RobotInfo,
     h: float | None,
     settings: Mapping[str, Any],
@@ -278,7 +312,7 @@ def _measure_gate(
     }
 
 
-def _add_clearance(figures: Json, episode: Episode, notes: list[str]) -> None:
+def _add_clearance(figures: Json, episode: Recording, notes: list[str]) -> None:
     """Add how near bodies came, as C1 of the verdict."""
     figures |= {"min_clearance_mm": None, "nearest_pair": None}
     try:

@@ -10,12 +10,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
 import numpy as np
-import numpy.typing as npt
 
 from paprle.contracts.types import Vec
-from paprle.evaluation.metrics import Spans, is_inside, minimise
-from paprle.evaluation.poses import Stamps, interpolate_columns
+from paprle.evaluation.metrics import Spans, is_inside, is_outside, minimise
+from paprle.evaluation.poses import (
+    Poses,
+    Stamps,
+    interpolate_columns,
+    list_blocks,
+    take_around,
+)
+from paprle.evaluation.store import BLOCK, Table, cut
 
 LAG_MIN, LAG_MAX = -0.1, 0.5  # [s] chosen: leads betray predictions or wrong stamps
 STILL = 1e-4  # [rad] or [m] chosen: standard deviation below which nothing moves
@@ -23,6 +32,7 @@ DISTINCT = 1e-6  # chosen: how far the correlation must fall 0.1 s beside its pe
 CLEAR = 1.2  # chosen: and how much of its rest, so that noise on a ramp is no bend
 BESIDE = 0.1  # [s] chosen: with it, a straight ramp is told from a bend
 WINDOW, HOP = 4.0, 2.0  # [s] chosen: several bends of a hand's motion; half overlap
+MOST_WINDOWS = 300  # chosen: all of 10 min; of a longer motion as many, evenly spread
 
 
 def measure_capture_to_command(
@@ -49,11 +59,49 @@ def measure_capture_to_command(
     return np.asarray(waited_ns * 1e-9, dtype=np.float64)
 
 
+def list_captures(samples: Table, gate: Table) -> Iterator[Vec]:
+    """Yield the same latencies of recorded rows, block by block, [s].
+
+    Args:
+        samples: Session ticks that saw a new leader sample while engaged.
+        gate: Gate ticks.
+    """
+    at, newest_ns = 0, np.iinfo(np.int64).min
+    for where in cut(len(gate)):
+        wrote_ns, own_ns = gate[where]["stamp_ns"], gate[where]["setpoint_ns"]
+        setpoint_ns = np.maximum(own_ns, newest_ns)
+        newest_ns = setpoint_ns.max()
+        while at < len(samples):
+            rows = samples[at : at + BLOCK]
+            n = int(np.searchsorted(rows["stamp_ns"], newest_ns, side="right"))
+            tick = rows["stamp_ns"][:n], rows["sample"]["stamp_ns"][:n]
+            yield measure_capture_to_command(tick, (wrote_ns, setpoint_ns))
+            at += n
+            if n < len(rows):
+                break
+
+
 def measure_command_age(wrote_ns: Stamps, setpoint_ns: Stamps) -> Vec:
     """Return the ages of the set-points that were followed, [s]; 0 stamps: none."""
     has_setpoint = setpoint_ns > 0
     ages_ns = wrote_ns[has_setpoint] - setpoint_ns[has_setpoint]
     return np.asarray(ages_ns * 1e-9, dtype=np.float64)
+
+
+class Pieces(NamedTuple):
+    """A part of two motions, long enough on both sides to be shifted.
+
+    Attributes:
+        t: Times of the leading one, shape (n,), [s].
+        x: Its values, shape (n, k).
+        t_y: Times of the following one, shape (m,), [s].
+        y: Its values, shape (m, k).
+    """
+
+    t: Vec
+    x: Vec
+    t_y: Vec
+    y: Vec
 
 
 def find_lag(
@@ -76,25 +124,60 @@ def find_lag(
     t, x = t[is_fixed], x[is_fixed]
     if len(t) < 3 or len(following[0]) < 3:
         return None
-    x = x - x.mean(axis=0)
-    if np.sqrt((x**2).sum(axis=1).mean()) < STILL:
-        return None
-
     reach = [t[0] + LAG_MIN - BESIDE, t[-1] + LAG_MAX + BESIDE]
     low, high = np.searchsorted(following[0], reach)
     near = slice(max(low - 1, 0), high + 1)
-    t_y, y_known = following[0][near], np.asfortranarray(following[1][near])
+    y = np.asfortranarray(following[1][near])
+    whole = Pieces(t, x, following[0][near], y)
+    return _correlate(lambda: [whole])
 
-    def mismatch(lag: float) -> float:
-        y = interpolate_columns(t + lag, t_y, y_known)
-        y = y - y.mean(axis=0)
-        norm = np.sqrt((x**2).sum() * (y**2).sum())
-        return 1.0 - float((x * y).sum() / norm) if norm > 0 else 1.0
+
+def find_path_lag(
+    leading: Poses, following: Poses, spans: Spans, without: Spans
+) -> float | None:
+    """Find the same lag of two paths of any length, without some stretches."""
+    if len(following) < 3:
+        return None
+
+    def list_pieces() -> Iterator[Pieces]:
+        for block in list_blocks(leading):
+            is_fixed = is_inside(block.t, spans, before=-LAG_MIN, after=LAG_MAX)
+            fixed = block[is_fixed & is_outside(block.t, without, 0.0)]
+            if len(fixed):
+                begin = float(fixed.t[0]) + LAG_MIN - BESIDE
+                end = float(fixed.t[-1]) + LAG_MAX + BESIDE
+                near = take_around(following, begin, end)
+                yield Pieces(fixed.t, fixed.p, near.t, np.asfortranarray(near.p))
+
+    return _correlate(list_pieces)
+
+
+def _correlate(list_pieces: Callable[[], Iterable[Pieces]]) -> float | None:
+    n = sum(len(piece.t) for piece in list_pieces())
+    if n < 3:
+        return None
+    mean = sum(piece.x.sum(axis=0) for piece in list_pieces()) / n
+    power = sum(float(((piece.x - mean) ** 2).sum()) for piece in list_pieces())
+    if np.sqrt(power / n) < STILL:
+        return None
+
+    def mismatch(lags: Vec) -> Vec:
+        shared, own = np.zeros(len(lags)), np.zeros(len(lags))
+        means = np.zeros((len(lags), len(mean)))
+        for piece in list_pieces():
+            x = piece.x - mean
+            for k, lag in enumerate(lags):
+                y = interpolate_columns(piece.t + lag, piece.t_y, piece.y) - mean
+                shared[k] += (x * y).sum()
+                own[k] += (y**2).sum()
+                means[k] += y.sum(axis=0)
+        norm = np.sqrt(power * np.maximum(own - (means**2).sum(axis=1) / n, 0.0))
+        is_moving = norm > 0
+        return np.where(is_moving, 1.0 - shared / np.where(is_moving, norm, 1.0), 1.0)
 
     lag = minimise(mismatch, LAG_MIN, LAG_MAX)
-    best = mismatch(lag)
-    beside = min(mismatch(lag - BESIDE), mismatch(lag + BESIDE))
-    return lag if beside > max(best + DISTINCT, CLEAR * best) else None
+    best, *beside = mismatch(np.array([lag, lag - BESIDE, lag + BESIDE]))
+    return lag if min(beside) > max(best + DISTINCT, CLEAR * best) else None
 
 
 def find_joint_lags(
@@ -110,7 +193,6 @@ def find_joint_lags(
     Returns:
         For each joint its lags, one a window, [s].
     """
-    windows = [window for span in spans for window in _windows(*span)]
     lags: list[Vec] = []
     for joint in range(command[1].shape[1]):
         column = slice(joint, joint + 1)
@@ -118,17 +200,24 @@ def find_joint_lags(
             find_lag(
                 (command[0], command[1][:, column]),
                 (motion[0], motion[1][:, column]),
-                window,
+                window[None],
             )
-            for window in windows
+            for window in list_windows(spans)
         ]
         lags.append(np.array([lag for lag in found if lag is not None]))
     return lags
 
 
-def _windows(begin: float, end: float) -> list[npt.NDArray[np.float64]]:
+def list_windows(spans: Spans) -> Vec:
+    """Return overlapping windows of stretches, at most MOST_WINDOWS, shape (W, 2)."""
+    windows = [window for begin, end in spans for window in _windows(begin, end)]
+    step = -(-len(windows) // MOST_WINDOWS) or 1
+    return np.array(windows[::step], dtype=np.float64).reshape(-1, 2)
+
+
+def _windows(begin: float, end: float) -> list[tuple[float, float]]:
     """Return overlapping windows of a stretch; the whole of it when it is short."""
     if end - begin <= WINDOW:
-        return [np.array([[begin, end]])]
+        return [(begin, end)]
     starts = np.arange(begin, end - WINDOW + 1e-9, HOP)
-    return [np.array([[start, start + WINDOW]]) for start in starts]
+    return [(start, start + WINDOW) for start in starts]

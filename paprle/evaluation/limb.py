@@ -9,9 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from paprle.contracts.types import Vec
+from paprle.evaluation.causes import Reach, describe_reach
 from paprle.evaluation.metrics import (
     DELTA,
-    align,
+    PAIR_TOLERANCE,
+    Alignment,
     colour_errors,
     is_inside,
     is_outside,
@@ -20,20 +22,30 @@ from paprle.evaluation.metrics import (
     pair_by_time,
     summarise,
 )
-from paprle.evaluation.poses import Trajectory, interpolate, measure_angles
-from paprle.evaluation.reach import Reach, describe_reach
+from paprle.evaluation.poses import (
+    POSE,
+    Trajectory,
+    interpolate,
+    list_blocks,
+    measure_angles,
+    take_around,
+)
 from paprle.evaluation.shift import find_shift
+from paprle.evaluation.store import Column, Thinned, cut
 from paprle.evaluation.tracks import Track
 
 Json = dict[str, Any]
 
 MM, DEG, MS = 1e3, 180.0 / np.pi, 1e3
+_TIMED = np.dtype([("t", "f8"), ("error", "f8")])
+_ACTUAL = [("actual_p", "f8", (3,)), ("actual_quat_xyzw", "f8", (4,)), ("error", "f8")]
+_PATH = np.dtype([*POSE.descr, *_ACTUAL])
 BINS = ("blue_percent", "between_percent", "red_percent")
 
 
 @dataclass(frozen=True, kw_only=True)
 class LimbResult:
-    """Figures of one limb, and the arrays that plots are made of.
+    """Figures of one limb, and the arrays that plots are made of, thinned if long.
 
     Attributes:
         name: Its name.
@@ -62,27 +74,18 @@ class LimbResult:
 
 def measure_limb(track: Track) -> LimbResult:
     """Compute everything about one limb; what cannot be computed is None and noted."""
-    target, notes = track.target, _note_track(track)
-    if len(target):
-        actual = interpolate(track.measured, target.t)
-    else:
-        actual = target
+    notes = _note_track(track)
+    if not len(track.target):
         notes.append(f"limb '{track.limb}': no target pose while ENGAGED and measured")
-    errors = measure_position_errors(target, actual)
-    angles = measure_angles(target.quat_xyzw, actual.quat_xyzw)
+    raw = _Raw(track)
     shift = find_shift(track)
     if shift.note:
         notes.append(f"limb '{track.limb}': its delay is not known: {shift.note}")
     tau = shift.tau
-    kept = target[:0]
-    if tau is not None:
-        kept = target[is_inside(target.t, track.spans, after=tau)]
-    shifted = kept if tau is None else interpolate(track.measured, kept.t + tau)
-    errors_shifted = measure_position_errors(kept, shifted)
-    angles_shifted = measure_angles(kept.quat_xyzw, shifted.quat_xyzw)
-    is_free = is_outside(kept.t, track.short, after=tau or 0.0)
+    shifted = _Shifted(track, tau, raw.alignment)
+    path, late = raw.path.rows, shifted.path.rows
     figures: Json = {
-        "n_samples": len(target),
+        "n_samples": len(track.target),
         "target": "FK of q_des" if track.is_from_joints else "retargeted pose",
         "dropped": {
             "nan": track.dropped.nan,
@@ -91,31 +94,39 @@ def measure_limb(track: Track) -> LimbResult:
             "disorder": track.dropped.disorder,
         },
         "ate_mm": {
-            "raw": summarise(errors, MM),
+            "raw": summarise(raw.errors, MM),
             "lag_compensated": {
-                **summarise(errors_shifted, MM),
+                **summarise(shifted.errors, MM),
                 "tau_ms": None if tau is None else tau * MS,
             },
-            "within_limits": _measure_reached(track, errors_shifted, is_free),
-            "aligned": summarise(_measure_aligned(target, actual), MM),
+            "within_limits": {
+                **summarise(shifted.reached, MM),
+                "share_percent": shifted.share_percent,
+            },
+            "aligned": summarise(shifted.aligned, MM),
         },
         "reach": describe_reach(track.reach),
-        "rpe": _measure_rpe(track, actual),
+        "rpe": {
+            "delta_s": DELTA,
+            "n_pairs": len(raw.rpe[0]),
+            "translation_mm": summarise(raw.rpe[0], MM),
+            "rotation_deg": summarise(raw.rpe[1], DEG),
+        },
         "orientation_deg": {
-            "raw": summarise(angles, DEG),
-            "lag_compensated": summarise(angles_shifted, DEG),
+            "raw": summarise(raw.angles, DEG),
+            "lag_compensated": summarise(shifted.angles, DEG),
         },
         "lag_ms": None if shift.lag is None else shift.lag * MS,
-        "colours": _count_colours(errors),
+        "colours": _describe_colours(raw.colours),
     }
     notes += _note_worse(track, figures["ate_mm"])
     return LimbResult(
         name=track.limb,
-        target=target,
-        actual=actual,
-        errors=errors,
-        t_shifted=kept.t,
-        errors_shifted=errors_shifted,
+        target=Trajectory(path["t"].copy(), path["p"], path["quat_xyzw"]),
+        actual=Trajectory(path["t"].copy(), path["actual_p"], path["actual_quat_xyzw"]),
+        errors=path["error"].copy(),
+        t_shifted=late["t"].copy(),
+        errors_shifted=late["error"].copy(),
         tau=tau,
         figures=figures,
         reach=track.reach,
@@ -123,14 +134,94 @@ def measure_limb(track: Track) -> LimbResult:
     )
 
 
-def _measure_reached(track: Track, errors: Vec, is_free: npt.NDArray[np.bool_]) -> Json:
-    """Errors of targets that were reached until the robot's motion, and their share."""
-    if track.reach is None:
-        return {**summarise(errors[:0], MM), "share_percent": None}
-    return {
-        **summarise(errors[is_free], MM),
-        "share_percent": _find_share(is_free),
-    }
+class _Raw:
+    """What follows from targets and the robot at the same instants.
+
+    Attributes:
+        errors: Position errors, [m].
+        angles: Orientation errors, [rad].
+        rpe: Errors of motions over one second, [m] and [rad].
+        colours: How many errors have each colour, shape (3,).
+        alignment: The best rotation and translation.
+        path: Both paths and errors, thinned.
+    """
+
+    def __init__(self, track: Track) -> None:
+        self.errors, self.angles = Column(), Column()
+        self.rpe = Column(), Column()
+        self.colours = np.zeros(3, dtype=np.int64)
+        self.alignment = Alignment()
+        self.path = Thinned(_PATH)
+        for where in cut(len(track.target)):
+            self._add(track, where)
+
+    def _add(self, track: Track, where: slice) -> None:
+        own = track.target[where]
+        until = track.target.count(float(own.t[-1]) + (1.0 + PAIR_TOLERANCE) * DELTA)
+        target = track.target[where.start : max(until + 1, where.stop)]
+        near = take_around(track.measured, float(target.t[0]), float(target.t[-1]))
+        actual = interpolate(near, target.t)
+        pairs = pair_by_time(target.t, track.spans)
+        pairs = pairs[pairs[:, 0] < len(own)]
+        for column, errors in zip(
+            self.rpe, measure_relative_errors(target, actual, pairs), strict=True
+        ):
+            column.append(errors)
+        actual = actual[: len(own)]
+        errors = measure_position_errors(own, actual)
+        self.errors.append(errors)
+        self.angles.append(measure_angles(own.quat_xyzw, actual.quat_xyzw))
+        self.colours += np.bincount(colour_errors(errors)[1], minlength=3)
+        self.alignment.add(own.p, actual.p)
+        rows = np.zeros(len(own), _PATH)
+        rows["t"], rows["p"], rows["quat_xyzw"] = own.t, own.p, own.quat_xyzw
+        rows["actual_p"], rows["actual_quat_xyzw"] = actual.p, actual.quat_xyzw
+        rows["error"] = errors
+        self.path.add(rows)
+
+
+class _Shifted:
+    """What follows once delay and alignment are known.
+
+    Attributes:
+        errors: Position errors without lag, [m].
+        reached: Those of targets that were reached until the robot's motion.
+        angles: Orientation errors without lag, [rad].
+        aligned: Position errors after the alignment, [m].
+        share_percent: Of targets that were reached; None where it is not known.
+        path: Errors without lag and their times, thinned.
+    """
+
+    def __init__(self, track: Track, tau: float | None, alignment: Alignment) -> None:
+        self.errors, self.reached = Column(), Column()
+        self.angles, self.aligned = Column(), Column()
+        self.path = Thinned(_TIMED)
+        for block in list_blocks(track.target):
+            if tau is not None:
+                self._add(track, block[is_inside(block.t, track.spans, after=tau)], tau)
+            if len(track.target) > 2:  # fewer poses can be laid over any others
+                begin, end = float(block.t[0]), float(block.t[-1])
+                near = take_around(track.measured, begin, end)
+                moved = alignment.move(interpolate(near, block.t).p)
+                self.aligned.append(np.linalg.norm(block.p - moved, axis=1))
+        is_known = track.reach is not None and len(self.errors)
+        share = 100.0 * len(self.reached) / max(len(self.errors), 1)
+        self.share_percent = share if is_known else None
+
+    def _add(self, track: Track, kept: Trajectory, tau: float) -> None:
+        if not len(kept):
+            return
+        begin, end = float(kept.t[0]), float(kept.t[-1])
+        near = take_around(track.measured, begin, end + tau)
+        shifted = interpolate(near, kept.t + tau)
+        errors = measure_position_errors(kept, shifted)
+        self.errors.append(errors)
+        self.angles.append(measure_angles(kept.quat_xyzw, shifted.quat_xyzw))
+        if track.reach is not None:
+            self.reached.append(errors[is_outside(kept.t, track.short, after=tau)])
+        rows = np.zeros(len(kept), _TIMED)
+        rows["t"], rows["error"] = kept.t, errors
+        self.path.add(rows)
 
 
 def _note_worse(track: Track, ate: Json) -> list[str]:
@@ -143,10 +234,6 @@ def _note_worse(track: Track, ate: Json) -> list[str]:
         f"({shifted:.3g} against {raw:.3g} mm): the delay is that of targets which "
         "were reached; a robot that stood off its target is brought no nearer by it"
     ]
-
-
-def _find_share(flags: npt.NDArray[np.bool_]) -> float | None:
-    return float(100.0 * flags.mean()) if len(flags) else None
 
 
 def _note_track(track: Track) -> list[str]:
@@ -167,31 +254,9 @@ def _note_track(track: Track) -> list[str]:
     return notes
 
 
-def _measure_aligned(target: Trajectory, actual: Trajectory) -> Vec:
-    """Position errors after the best rotation and translation; empty below 3 poses."""
-    if len(target) < 3:
-        return np.zeros(0)
-    moved = align(target.p, actual.p)
-    errors: Vec = np.linalg.norm(target.p - moved, axis=1)
-    return errors
-
-
-def _measure_rpe(track: Track, actual: Trajectory) -> Json:
-    pairs = pair_by_time(track.target.t, track.spans)
-    translation, rotation = measure_relative_errors(track.target, actual, pairs)
-    return {
-        "delta_s": DELTA,
-        "n_pairs": len(pairs),
-        "translation_mm": summarise(translation, MM),
-        "rotation_deg": summarise(rotation, DEG),
-    }
-
-
-def _count_colours(errors: Vec) -> Json:
+def _describe_colours(counts: npt.NDArray[np.int64]) -> Json:
     """Share of samples in each of ARBot's error colours, [%]."""
-    _, bins = colour_errors(errors)
-    counts = np.bincount(bins, minlength=3)
-    total = max(len(errors), 1)
+    total = max(int(counts.sum()), 1)
     return {
         name: float(100.0 * n / total) for name, n in zip(BINS, counts, strict=True)
     }

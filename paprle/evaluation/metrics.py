@@ -7,20 +7,24 @@ gate, so that nothing the system does by itself can improve the figure.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
 
 from paprle.contracts.types import Vec
 from paprle.evaluation.poses import (
+    Poses,
     Trajectory,
     interpolate_columns,
     invert,
+    list_blocks,
     measure_angles,
     multiply,
     rotate,
+    take_around,
 )
+from paprle.evaluation.store import Column
 
 Figures = dict[str, float | None]
 Spans = Vec  # (S, 2): begin and end of each stretch, [s]
@@ -34,26 +38,37 @@ BLUE_MM, RED_MM = 7.5, 20.0  # spec: requirements A29, ends of ARBot's error col
 GOLDEN = (5**0.5 - 1) / 2  # golden-section ratio
 
 
-def summarise(errors: Vec, scale: float = 1.0) -> Figures:
+def summarise(errors: Vec | Column, scale: float = 1.0) -> Figures:
     """Return mean, median, p95, max and rmse times ``scale``; None when empty."""
     if not len(errors):
         return dict.fromkeys(("mean", "median", "p95", "max", "rmse"))
-    scaled = np.asarray(errors) * scale
+    column = _as_column(errors)
     return {
-        "mean": float(np.mean(scaled)),
-        "median": float(np.median(scaled)),
-        "p95": float(np.percentile(scaled, 95)),
-        "max": float(scaled.max()),
-        "rmse": float(np.sqrt(np.mean(scaled**2))),
+        "mean": scale * column.mean,
+        "median": scale * column.percentile(50),
+        "p95": scale * column.percentile(95),
+        "max": scale * column.largest,
+        "rmse": scale * column.rms,
     }
 
 
-def spread(values: Vec, scale: float = 1.0) -> Figures:
+def spread(values: Vec | Column, scale: float = 1.0) -> Figures:
     """Return p50 and p99 of values, times ``scale``; None when empty."""
     if not len(values):
         return dict.fromkeys(("p50", "p99"))
-    p50, p99 = np.percentile(np.asarray(values) * scale, [50, 99])
-    return {"p50": float(p50), "p99": float(p99)}
+    column = _as_column(values)
+    return {
+        "p50": scale * column.percentile(50),
+        "p99": scale * column.percentile(99),
+    }
+
+
+def _as_column(values: Vec | Column) -> Column:
+    if isinstance(values, Column):
+        return values
+    column = Column()
+    column.append(np.asarray(values))
+    return column
 
 
 def find_spans(t: Vec, is_on: npt.NDArray[np.bool_]) -> Spans:
@@ -66,9 +81,44 @@ def find_spans(t: Vec, is_on: npt.NDArray[np.bool_]) -> Spans:
     Returns:
         First and last time of each stretch, shape (S, 2), [s].
     """
-    edges = np.diff(np.concatenate([[False], is_on, [False]]).astype(np.int8))
-    first, last = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
-    return np.stack([t[first], t[last]], axis=1)
+    finder = SpanFinder()
+    finder.add(t, is_on)
+    return finder.finish()
+
+
+class SpanFinder:
+    """The same for flags that come in pieces."""
+
+    def __init__(self) -> None:
+        self._begins: list[Vec] = []
+        self._ends: list[Vec] = []
+        self._is_on, self._last = False, 0.0
+
+    def add(
+        self, t: Vec, is_on: npt.NDArray[np.bool_], until: Vec | None = None
+    ) -> None:
+        """Take the next flags.
+
+        Args:
+            t: Their times, shape (n,), [s].
+            is_on: The flags, shape (n,).
+            until: Where a stretch ends whose last flag each is; at its time if absent.
+        """
+        if not len(t):
+            return
+        ends = t if until is None else until
+        edges = np.diff(np.concatenate([[self._is_on], is_on]).astype(np.int8))
+        before = np.concatenate([[self._last], ends[:-1]])
+        self._begins.append(t[edges == 1])
+        self._ends.append(before[edges == -1])
+        self._is_on, self._last = bool(is_on[-1]), float(ends[-1])
+
+    def finish(self) -> Spans:
+        """Return the stretches, shape (S, 2), [s]."""
+        last = [np.array([self._last])] if self._is_on else []
+        nothing = np.zeros(0)
+        begins = np.concatenate([nothing, *self._begins])
+        return np.stack([begins, np.concatenate([nothing, *self._ends, *last])], axis=1)
 
 
 def is_inside(
@@ -141,7 +191,10 @@ def measure_position_errors(target: Trajectory, actual: Trajectory) -> Vec:
 
 
 def find_best_shift(
-    target: Trajectory, measured: Trajectory, spans: Spans
+    target: Poses,
+    measured: Poses,
+    spans: Spans,
+    without: Spans = np.zeros((0, 2)),  # noqa: B008 - nobody writes it
 ) -> float | None:
     """Find the one time shift after which the robot follows its target best.
 
@@ -153,6 +206,7 @@ def find_best_shift(
         target: Raw target.
         measured: What the robot did.
         spans: Stretches that both cover, shape (S, 2), [s].
+        without: Stretches whose targets do not count, shape (L, 2), [s].
 
     Returns:
         The shift τ in [0, TAU_MAX] that minimises the mean of log(1 + d²/c²), with d
@@ -162,35 +216,62 @@ def find_best_shift(
     References:
         The cost is Cauchy's: Huber, "Robust Statistics", 1981.
     """
-    fixed = target[is_inside(target.t, spans, after=TAU_MAX)]
-    if not len(fixed) or len(measured) < 2:
+
+    def list_pieces() -> Iterator[tuple[Trajectory, Trajectory]]:
+        for block in list_blocks(target):
+            is_fixed = is_inside(block.t, spans, after=TAU_MAX)
+            fixed = block[is_fixed & is_outside(block.t, without, 0.0)]
+            if len(fixed):
+                until = float(fixed.t[-1]) + TAU_MAX
+                yield fixed, take_around(measured, float(fixed.t[0]), until)
+
+    n = sum(len(fixed) for fixed, _ in list_pieces())
+    if not n or len(measured) < 2:
         return None
 
-    def find_distances(tau: float) -> Vec:
-        p = interpolate_columns(fixed.t + tau, measured.t, measured.p)
-        distances: Vec = np.linalg.norm(fixed.p - p, axis=1)
-        return distances
+    def find_costs(taus: Vec, cost: Callable[[Vec], Vec]) -> Vec:
+        sums = np.zeros(len(taus))
+        for fixed, near in list_pieces():
+            for k, tau in enumerate(taus):
+                sums[k] += cost(_find_distances(fixed, near, tau)).sum()
+        return sums / n
 
-    first = minimise(lambda tau: float(find_distances(tau).mean()), 0.0, TAU_MAX)
-    c = max(float(np.median(find_distances(first))), LEAST_SCALE)
+    first = minimise(lambda taus: find_costs(taus, np.positive), 0.0, TAU_MAX)
+    distances = Column()
+    for fixed, near in list_pieces():
+        distances.append(_find_distances(fixed, near, first))
+    c = max(distances.percentile(50), LEAST_SCALE)
     return minimise(
-        lambda tau: float(np.log1p((find_distances(tau) / c) ** 2).mean()), 0.0, TAU_MAX
+        lambda taus: find_costs(taus, lambda d: np.log1p((d / c) ** 2)), 0.0, TAU_MAX
     )
 
 
-def minimise(cost: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a smooth function of one shift is smallest, to a microsecond."""
+def _find_distances(fixed: Trajectory, near: Trajectory, tau: float) -> Vec:
+    p = interpolate_columns(fixed.t + tau, near.t, near.p)
+    distances: Vec = np.linalg.norm(fixed.p - p, axis=1)
+    return distances
+
+
+def minimise(costs: Callable[[Vec], Vec], low: float, high: float) -> float:
+    """Return where a smooth function of one shift is smallest, to a microsecond.
+
+    Args:
+        costs: Returns the function at some shifts.
+        low: The least shift.
+        high: The largest.
+    """
     grid = np.linspace(low, high, round((high - low) / GRID) + 1)
-    best = int(np.argmin([cost(x) for x in grid]))
+    best = int(np.argmin(costs(grid)))
     a, b = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
     while b - a > 1e-6:
         left, right = b - GOLDEN * (b - a), a + GOLDEN * (b - a)
-        if cost(left) <= cost(right):
+        at_left, at_right = costs(np.array([left, right]))
+        if at_left <= at_right:
             b = right
         else:
             a = left
-    candidates = (float((a + b) / 2), float(grid[best]))
-    return min(candidates, key=cost)
+    candidates = np.array([(a + b) / 2, grid[best]])
+    return float(candidates[int(np.argmin(costs(candidates)))])
 
 
 def align(target_p: Vec, measured_p: Vec) -> Vec:
@@ -202,18 +283,45 @@ def align(target_p: Vec, measured_p: Vec) -> Vec:
 
     Returns:
         The moved measured points, shape (N, 3): least squares, without scale.
+    """
+    alignment = Alignment()
+    alignment.add(target_p, measured_p)
+    return alignment.move(measured_p)
+
+
+class Alignment:
+    """The best rotation and translation, of points that come in pieces.
 
     References:
         Umeyama, "Least-squares estimation of transformation parameters between two
         point patterns", 1991.
     """
-    mean_target, mean_measured = target_p.mean(axis=0), measured_p.mean(axis=0)
-    covariance = (target_p - mean_target).T @ (measured_p - mean_measured)
-    U, _, Vt = np.linalg.svd(covariance)
-    handed = np.diag([1.0, 1.0, np.sign(np.linalg.det(U) * np.linalg.det(Vt))])
-    R = U @ handed @ Vt
-    moved: Vec = (measured_p - mean_measured) @ R.T + mean_target
-    return moved
+
+    def __init__(self) -> None:
+        self._n = 0
+        self._origin = np.zeros(3)  # near all points, so that sums stay exact
+        self._target, self._measured = np.zeros(3), np.zeros(3)
+        self._products = np.zeros((3, 3))
+
+    def add(self, target_p: Vec, measured_p: Vec) -> None:
+        """Take the next points and the corresponding measured ones, shape (n, 3)."""
+        if not self._n and len(target_p):
+            self._origin = target_p[0].copy()
+        target, measured = target_p - self._origin, measured_p - self._origin
+        self._n += len(target)
+        self._target += target.sum(axis=0)
+        self._measured += measured.sum(axis=0)
+        self._products += target.T @ measured
+
+    def move(self, measured_p: Vec) -> Vec:
+        """Return measured points as laid over the target, shape (n, 3)."""
+        mean_target, mean_measured = self._target / self._n, self._measured / self._n
+        shared = np.outer(mean_target, mean_measured)
+        U, _, Vt = np.linalg.svd(self._products - self._n * shared)
+        handed = np.diag([1.0, 1.0, np.sign(np.linalg.det(U) * np.linalg.det(Vt))])
+        R = U @ handed @ Vt
+        moved: Vec = (measured_p - self._origin - mean_measured) @ R.T
+        return moved + mean_target + self._origin
 
 
 def pair_by_time(t: Vec, spans: Spans, delta: float = DELTA) -> npt.NDArray[np.intp]:

@@ -27,6 +27,7 @@ from paprle.evaluation.metrics import Spans
 from paprle.evaluation.reach_text import WORDS
 from paprle.evaluation.report_text import format_number
 from paprle.evaluation.stills import choose_stills, draw_stills, draws_rods
+from paprle.evaluation.store import Table, Thinned, cut
 from paprle.gate.reasons import Reason
 
 INK, FAINT, GRID_COLOUR = "#1f2933", "#9aa5b1", "#e4e7eb"
@@ -131,8 +132,11 @@ def _draw_robot(
     """Draw the robot along the path, where it is known."""
     if result.urdf is None or result.gate is None or result.robot is None:
         return
-    t_meas = (result.gate["meas_ns"] - result.origin_ns) * 1e-9
-    stills = choose_stills(limb, t_meas, result.gate["q_meas"])
+    postures = Thinned([("meas_ns", "i8"), ("q_meas", "f8", len(result.robot.home))])
+    for where in cut(len(result.gate)):
+        postures.add(result.gate[where][["meas_ns", "q_meas"]])
+    t_meas = (postures.rows["meas_ns"] - result.origin_ns) * 1e-9
+    stills = choose_stills(limb, t_meas, postures.rows["q_meas"])
     if not stills:
         return
     figure = Figure(figsize=(11.0, 2.6), dpi=DPI)
@@ -225,21 +229,19 @@ def draw_distribution(limb: LimbResult) -> bytes:
     """Draw the cumulative distribution of raw and lag-compensated errors."""
     figure = _make_figure(11.0, 3.2)
     axes = figure.add_subplot()
-    for errors, name, colour in (
-        (limb.errors, "raw", AMBER),
-        (limb.errors_shifted, "lag-compensated", BLUE),
+    for errors, name, colour, key in (
+        (limb.errors, "raw", AMBER, "raw"),
+        (limb.errors_shifted, "lag-compensated", BLUE, "lag_compensated"),
     ):
         if not len(errors):
             continue
         ordered = np.maximum(np.sort(errors) * 1e3, SMALLEST_MM)
         share = 100.0 * np.arange(1, len(ordered) + 1) / len(ordered)
-        median, p95 = np.percentile(ordered, [50, 95])
-        true = [
-            format_number(1e3 * float(np.percentile(errors, q)), "mm") for q in (50, 95)
-        ]
-        label = f"{name}: median {true[0]}, p95 {true[1]}"
+        found = [limb.figures["ate_mm"][key][of] for of in ("median", "p95")]
+        told = [format_number(value, "mm") for value in found]
+        label = f"{name}: median {told[0]}, p95 {told[1]}"
         axes.plot(*_thin(ordered, share), color=colour, lw=1.6, label=label)
-        axes.plot([median, p95], [50, 95], "o", color=colour, ms=4)
+        axes.plot(np.maximum(found, SMALLEST_MM), [50, 95], "o", color=colour, ms=4)
     axes.set(xlabel="position error [mm]", ylabel="samples [%]", ylim=(0, 101))
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
@@ -251,12 +253,11 @@ def draw_distribution(limb: LimbResult) -> bytes:
 
 def draw_joints(result: EpisodeResult) -> bytes:
     """Draw speeds and accelerations of q_cmd as shares of their limits."""
-    t, speed, acceleration = _measure_shares(result)
+    t_thin, speed_thin, most = _measure_shares(result)
     names = result.robot.joint_names if result.robot else ()
     figure = _make_figure(11.0, max(3.6, 0.28 * len(names) + 1.2))
     over_time, peaks = figure.subplots(1, 2, width_ratios=(2, 1))
     _shade(over_time, result.engaged)
-    t_thin, speed_thin = _thin(t, speed)
     for joint, name in enumerate(names):
         over_time.plot(t_thin, 100 * speed_thin[:, joint], lw=0.9, label=name)
     over_time.axhline(100, color=RED, lw=1, ls="--")
@@ -267,8 +268,8 @@ def draw_joints(result: EpisodeResult) -> bytes:
         over_time.legend(fontsize=7.5, ncols=6, loc="upper left")
     rows = np.arange(len(names))
     for values, colour, shift, label in (
-        (np.nanmax(np.abs(speed), axis=0), BLUE, -0.2, "speed / V"),
-        (np.nanmax(np.abs(acceleration), axis=0), GREEN, 0.2, "acceleration / A"),
+        (most[0], BLUE, -0.2, "speed / V"),
+        (most[1], GREEN, 0.2, "acceleration / A"),
     ):
         peaks.barh(rows + shift, 100 * values, 0.36, color=colour, label=label)
     peaks.axvline(100, color=RED, lw=1, ls="--")
@@ -290,11 +291,14 @@ def draw_timing(result: EpisodeResult) -> bytes:
         axes.set(title=name, xlabel="time [ms]", ylabel="ticks")
         if rows is None or not len(rows):
             continue
-        took, late = rows["compute_ns"] * 1e-6, rows["late_ns"] * 1e-6
-        top = max(float(max(took.max(), late.max())), 1e-3)
+        names = ("compute_ns", "late_ns")
+        most = [max(rows[at][key].max() for at in cut(len(rows))) for key in names]
+        top = max(1e-6 * float(max(most)), 1e-3)
         edges = np.linspace(0.0, top, 80)
-        axes.hist(took, edges, color=BLUE, alpha=0.8, label="compute")
-        axes.hist(late, edges, color=AMBER, alpha=0.6, label="late by")
+        took, late = (_count_times(rows, key, edges) for key in names)
+        left = edges[:-1]
+        axes.hist(left, edges, weights=took, color=BLUE, alpha=0.8, label="compute")
+        axes.hist(left, edges, weights=late, color=AMBER, alpha=0.6, label="late by")
         if result.h and name == "Gate" and result.h * 1e3 < 3 * top:
             axes.axvline(result.h * 1e3, color=RED, lw=1, ls="--", label="period")
         axes.set_yscale("log")
@@ -364,37 +368,63 @@ def _find_causes(limb: LimbResult) -> dict[str, Vec]:
     if limb.reach is None:
         return {}
     causes: dict[str, Vec] = {}
-    for (kind, joint), is_on in limb.reach.causes.items():
+    for (kind, joint), cause in limb.reach.joints.items():
         name = f"{joint} at its limit" if kind == "bound" and joint else WORDS[kind]
-        times = np.union1d(causes.get(name, np.zeros(0)), limb.reach.t[is_on])
+        times = np.union1d(causes.get(name, np.zeros(0)), cause.t)
         causes[name] = _thin(times)[0]
     return causes
 
 
 def _find_activity(result: EpisodeResult) -> dict[str, Vec]:
     """Return by reason the times at which the gate acted, [s]."""
-    if result.gate is None or not len(result.gate):
-        return {}
-    words = result.gate["reasons"].astype(np.uint64)
-    t = (result.gate["stamp_ns"] - result.origin_ns) * 1e-9
-    activity = {
-        f"gate: {reason.name.lower()}": t[
-            (words >> np.uint64(reason) & np.uint64(1)).astype(bool)
-        ]
-        for reason in Reason
+    acted = {reason: Thinned(np.float64) for reason in Reason}
+    for where in cut(len(result.gate) if result.gate is not None else 0):
+        rows = result.gate[where]  # type: ignore[index]  # there are rows
+        words = rows["reasons"].astype(np.uint64)
+        t = (rows["stamp_ns"] - result.origin_ns) * 1e-9
+        for reason, times in acted.items():
+            times.add(t[(words >> np.uint64(reason) & np.uint64(1)).astype(bool)])
+    return {
+        f"gate: {reason.name.lower()}": _thin(times.rows)[0]
+        for reason, times in acted.items()
+        if len(times.rows)
     }
-    return {name: _thin(when)[0] for name, when in activity.items() if len(when)}
 
 
-def _measure_shares(result: EpisodeResult) -> tuple[Vec, Vec, Vec]:
-    """Return times, and speeds and accelerations of q_cmd over their limits."""
+def _count_times(rows: Table, name: str, edges_ms: Vec) -> npt.NDArray[np.intp]:
+    """Count how often a loop took or was late by so many milliseconds."""
+    counts = [
+        np.histogram(rows[where][name] * 1e-6, edges_ms)[0] for where in cut(len(rows))
+    ]
+    return np.asarray(np.sum(counts, axis=0))
+
+
+def _measure_shares(result: EpisodeResult) -> tuple[Vec, Vec, tuple[Vec, Vec]]:
+    """Return times and speeds of q_cmd over their limits, thinned, and most of both.
+
+    Both are speed and acceleration.
+    """
     gate, robot, h = result.gate, result.robot, result.h
     if gate is None or robot is None or h is None:
-        return np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0))
-    k = gate["k"].astype(np.int64)
-    v = np.diff(gate["q_cmd"], axis=0) / h
-    v[np.diff(k) != 1] = np.nan
-    v[gate["state"][:-1] == 0] = np.nan  # what a disarmed gate notes is not sent
-    a = np.diff(v, axis=0) / h
-    t = (gate["stamp_ns"][2:] - result.origin_ns) * 1e-9
-    return t, v[1:] / np.maximum(robot.dq_max, 1e-12), a / robot.ddq_max
+        return np.zeros(0), np.zeros((0, 0)), (np.zeros(0), np.zeros(0))
+    n = len(robot.joint_names)
+    kept = Thinned([("t", "f8"), ("speed", "f8", (n,))])
+    most = np.full((2, n), np.nan)
+    for where in cut(len(gate)):
+        rows = gate[max(where.start - 2, 0) : where.stop]
+        k = rows["k"].astype(np.int64)
+        v = np.diff(rows["q_cmd"], axis=0) / h
+        v[np.diff(k) != 1] = np.nan
+        v[rows["state"][:-1] == 0] = np.nan  # what a disarmed gate notes is not sent
+        a = np.diff(v, axis=0) / h / robot.ddq_max
+        v = v[1:] / np.maximum(robot.dq_max, 1e-12)
+        own = np.zeros(len(v), [("t", "f8"), ("speed", "f8", (n,))])
+        own["t"] = (rows["stamp_ns"][2:] - result.origin_ns) * 1e-9
+        own["speed"] = v
+        kept.add(own)
+        for row, values in enumerate((v, a)):
+            if len(values):
+                largest = np.fmax.reduce(np.abs(values), axis=0)
+                most[row] = np.fmax(most[row], largest)
+    t, speed = _thin(kept.rows["t"], kept.rows["speed"])
+    return t, speed, (most[0], most[1])

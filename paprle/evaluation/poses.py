@@ -7,12 +7,16 @@ same instants.
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from paprle.contracts.types import Vec
+from paprle.evaluation.store import Store, cut
 
 Stamps = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -39,6 +43,59 @@ class Trajectory:
 
     def __getitem__(self, index: slice | npt.NDArray[np.bool_]) -> Trajectory:
         return Trajectory(self.t[index], self.p[index], self.quat_xyzw[index])
+
+    def count(self, t: float) -> int:
+        """Return how many poses are at a time or before it."""
+        return int(np.searchsorted(self.t, t, side="right"))
+
+
+class Poses(Protocol):
+    """A trajectory, in memory or in a store."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: slice, /) -> Trajectory: ...
+    def count(self, t: float) -> int: ...  # noqa: D102 - see Trajectory
+
+
+POSE = np.dtype([("t", "f8"), ("p", "f8", (3,)), ("quat_xyzw", "f8", (4,))])
+
+
+class StoredPoses:
+    """A trajectory of any length."""
+
+    def __init__(self) -> None:
+        self._store = Store(POSE)
+
+    def __len__(self) -> int:
+        return len(self._store)
+
+    def __getitem__(self, index: slice) -> Trajectory:
+        rows = self._store[index]
+        return Trajectory(rows["t"].copy(), rows["p"], rows["quat_xyzw"])
+
+    def append(self, path: Trajectory) -> None:
+        """Add poses later than those before."""
+        rows = np.zeros(len(path), POSE)
+        rows["t"], rows["p"], rows["quat_xyzw"] = path.t, path.p, path.quat_xyzw
+        self._store.append(rows)
+
+    def count(self, t: float) -> int:
+        """Return how many poses are at a time or before it."""
+        rows = self._store
+        return bisect_right(range(len(rows)), t, key=lambda k: rows[k : k + 1]["t"][0])
+
+
+def list_blocks(path: Poses) -> Iterator[Trajectory]:
+    """Yield a trajectory block by block."""
+    for where in cut(len(path)):
+        yield path[where]
+
+
+def take_around(path: Poses, begin: float, end: float) -> Trajectory:
+    """Return what is needed to interpolate a trajectory from one time to another."""
+    high = min(path.count(end) + 1, len(path))
+    low = max(min(path.count(begin) - 1, high - 2), 0)
+    return path[low:high]
 
 
 @dataclass(frozen=True)
@@ -69,25 +126,47 @@ def clean(
     Returns:
         The trajectory, and what was left out of it.
     """
-    stamps = np.asarray(t_ns, dtype=np.int64).reshape(-1)
-    poses = np.asarray(rows, dtype=np.float64).reshape(-1, 7)
-    is_finite: Mask = np.asarray(np.isfinite(poses).all(axis=1))
-    norms = np.linalg.norm(np.where(is_finite[:, None], poses[:, 3:], 0.0), axis=1)
-    is_pose = is_finite & (np.abs(norms - 1.0) <= NORM_TOLERANCE)
-    kept = np.flatnonzero(is_pose)
-    newest: Stamps = np.maximum.accumulate(stamps[kept])
-    is_first = np.concatenate([[True], newest[1:] > newest[:-1]])[: len(kept)]
-    is_late: Mask = np.less(stamps[kept], newest)
-    dropped = Dropped(
-        nan=int((~is_finite).sum()),
-        quaternion=int((is_finite & ~is_pose).sum()),
-        duplicate=int((~is_first & ~is_late).sum()),
-        disorder=int(is_late.sum()),
-    )
-    kept = kept[is_first]
-    quat_xyzw = poses[kept, 3:] / norms[kept, None]
-    seconds = (stamps[kept] - origin_ns) * 1e-9
-    return Trajectory(seconds, poses[kept, :3], quat_xyzw), dropped
+    cleaner = Cleaner(origin_ns)
+    return cleaner.clean(t_ns, rows), cleaner.dropped
+
+
+class Cleaner:
+    """The same for rows that come in pieces.
+
+    Attributes:
+        dropped: What was left out so far.
+    """
+
+    def __init__(self, origin_ns: int) -> None:
+        self.dropped = Dropped()
+        self._origin_ns = origin_ns
+        self._newest_ns = np.iinfo(np.int64).min
+
+    def clean(self, t_ns: npt.ArrayLike, rows: npt.ArrayLike) -> Trajectory:
+        """Return those of the next rows that are poses at increasing times."""
+        stamps = np.asarray(t_ns, dtype=np.int64).reshape(-1)
+        poses = np.asarray(rows, dtype=np.float64).reshape(-1, 7)
+        is_finite: Mask = np.asarray(np.isfinite(poses).all(axis=1))
+        norms = np.linalg.norm(np.where(is_finite[:, None], poses[:, 3:], 0.0), axis=1)
+        is_pose = is_finite & (np.abs(norms - 1.0) <= NORM_TOLERANCE)
+        kept = np.flatnonzero(is_pose)
+        newest: Stamps = np.maximum.accumulate(
+            np.concatenate([[self._newest_ns], stamps[kept]])
+        )
+        self._newest_ns = int(newest[-1])
+        is_first = newest[1:] > newest[:-1]
+        is_late: Mask = np.less(stamps[kept], newest[1:])
+        so_far = self.dropped
+        self.dropped = Dropped(
+            nan=so_far.nan + int((~is_finite).sum()),
+            quaternion=so_far.quaternion + int((is_finite & ~is_pose).sum()),
+            duplicate=so_far.duplicate + int((~is_first & ~is_late).sum()),
+            disorder=so_far.disorder + int(is_late.sum()),
+        )
+        kept = kept[is_first]
+        quat_xyzw = poses[kept, 3:] / norms[kept, None]
+        seconds = np.asarray((stamps[kept] - self._origin_ns) * 1e-9, dtype=np.float64)
+        return Trajectory(seconds, poses[kept, :3], quat_xyzw)
 
 
 def interpolate(path: Trajectory, t: Vec) -> Trajectory:

@@ -13,8 +13,7 @@ why it was left follows from the joints that it asked for:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +22,7 @@ import pinocchio as pin
 
 from paprle.contracts.settings import GateSettings
 from paprle.contracts.types import GateState, RobotInfo, Vec
+from paprle.evaluation.causes import Reach, Samples, Tally
 from paprle.evaluation.descent import (
     AT_BOUND,
     REACHED_POS,
@@ -30,15 +30,21 @@ from paprle.evaluation.descent import (
     Asked,
     descend,
 )
-from paprle.evaluation.metrics import Spans, find_spans, is_inside, is_outside
-from paprle.evaluation.poses import Trajectory, interpolate, measure_angles
+from paprle.evaluation.metrics import SpanFinder, Spans, is_inside, is_outside
+from paprle.evaluation.poses import (
+    Poses,
+    Stamps,
+    interpolate,
+    list_blocks,
+    measure_angles,
+    take_around,
+)
+from paprle.evaluation.store import Column, Rows, Store, Table, cut
 from paprle.gate.gate import compute_command_limits
 from paprle.gate.reasons import Reason
 from paprle.robot.chain import Limb
 
-Rows = npt.NDArray[Any]
 Bools = npt.NDArray[np.bool_]
-Json = dict[str, Any]
 
 AT_RATE = 0.99  # chosen: of V or A; the IK stays 1e-9 below, stamps are rounded
 HELD = 1e-3  # [rad] or [m] chosen: what the gate may be behind without holding back
@@ -73,35 +79,6 @@ _RATES = (("velocity", 1, "dq_max"), ("acceleration", 2, "ddq_max"))
 """Limits of derivatives of q: kind of cause, order, name in ``RobotInfo``."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reach:
-    """Whether each target of a limb was reached, and what kept it from that.
-
-    Attributes:
-        t: When the targets were captured, shape (N,), increasing, [s].
-        lasted: How long each was the newest, shape (N,), [s].
-        is_short: Targets that were not reached, shape (N,).
-        left: What was left of the way, shape (N,), [m].
-        causes: By kind and joint (empty: no joint of its own), shape (N,) each.
-        counts_rotation: Whether orientation was asked for, too.
-    """
-
-    t: Vec
-    lasted: Vec
-    is_short: Bools
-    left: Vec
-    causes: Mapping[tuple[str, str], Bools]
-    counts_rotation: bool
-
-    @property
-    def short(self) -> Spans:
-        """Stretches in which targets were not reached, shape (S, 2), [s]."""
-        spans = find_spans(self.t, self.is_short)
-        rows = np.searchsorted(self.t, spans[:, 1])
-        spans[:, 1] += self.lasted[rows]
-        return spans
-
-
 def find_asked(limb: Limb, config: Mapping[str, Any]) -> Asked:
     """Return what the IK of a limb was asked for, from the recorded config."""
     ik = config.get("ik") or {}
@@ -119,20 +96,20 @@ class Recorded(NamedTuple):
     """What of a recording tells of one limb.
 
     Attributes:
-        ticks: Session ticks that used a new sample, N of them.
-        gate: Gate ticks, M of them.
-        t_ticks: When the samples were captured, shape (N,), [s].
-        t_gate: When the gate wrote, shape (M,), [s].
+        ticks: Session ticks that used a new sample.
+        gate: Gate ticks.
+        stamps: Returns when the samples of ticks were captured, [ns].
+        origin_ns: Stamp of t = 0, [ns].
         commanded: The hand's poses at q_cmd.
         measured: Its poses at q_meas.
     """
 
-    ticks: Rows
-    gate: Rows
-    t_ticks: Vec
-    t_gate: Vec
-    commanded: Trajectory
-    measured: Trajectory
+    ticks: Table
+    gate: Table
+    stamps: Callable[[Rows], Stamps]
+    origin_ns: int
+    commanded: Poses
+    measured: Poses
 
 
 def find_reach(
@@ -154,95 +131,88 @@ def find_reach(
     Returns:
         What was found.
     """
-    keep = _is_newer(recorded.t_ticks) & is_inside(recorded.t_ticks, spans)
-    ticks, t_tick = recorded.ticks[keep], recorded.t_ticks[keep]
-    lasted = _measure_lasted(t_tick, spans)
     column = [info.name for info in robot.limbs].index(limb.name)
     asked = find_asked(limb, config)
-    q = limb.take(ticks["q_des"].T).T
-    left_pos = np.nan_to_num(ticks["err_pos"][:, column])
-    left_rot = np.nan_to_num(ticks["err_rot"][:, column])
-    is_left = left_pos > REACHED_POS
-    if asked.counts_rotation:
-        is_left |= left_rot > REACHED_ROT
+    targets = _store_targets(limb, recorded, spans, column)
     bounds = [limb.take(bound) for bound in _find_bounds(robot, config)]
-    ways = t_tick, q, ticks["target"][:, column]
-    causes = _find_stuck(limb, asked, ways, is_left, bounds)
-    is_beyond = _add_beyond(limb, q, bounds, causes)
-    stuck = causes["out_of_reach", ""]
-    times = t_tick, recorded.t_gate, lasted
-    held = _find_held(limb, asked, recorded.gate, times, is_left)
+    looks = _look(limb, asked, targets, bounds)
+    held = _find_held(limb, asked, recorded)
     off = _find_off(recorded.commanded, recorded.measured)
-    is_off = ~is_outside(t_tick, off, lasted) & ~held["blocked"]
-    held["not_followed"] = is_off
-    is_held = np.logical_or.reduce(list(held.values()))
-    is_explained = stuck | np.logical_or.reduce([held[kind] for kind in _OBSTACLES])
-    for kind, flags in held.items():
-        causes[kind, ""] = flags if kind in _OBSTACLES else flags & ~is_explained
-    is_late = is_left & ~is_explained
-    late = _find_late(limb, q, _find_steps(ticks, column), is_late, robot)
-    causes |= late
-    at_limit = np.logical_or.reduce([is_held, *late.values()])
-    causes["catching_up", ""] = is_late & ~at_limit
-    return Reach(
-        t=t_tick,
-        lasted=lasted,
-        is_short=is_left | is_held | is_beyond,
-        left=left_pos,
-        causes={key: flags for key, flags in causes.items() if flags.any()},
-        counts_rotation=asked.counts_rotation,
+    tally = Tally()
+    n_left = 0
+    for where in cut(len(targets)):
+        rows = targets[where]
+        later = targets[where.stop : where.stop + 1]["t"]
+        lasted = _measure_lasted(np.append(rows["t"], later), spans)[: len(rows)]
+        samples = Samples(rows["t"], lasted, rows["left_pos"])
+        is_left = _is_left(rows, asked)
+        causes = _find_stuck(limb, rows, is_left, looks, n_left)
+        n_left += int((is_left & _is_known(rows)).sum())
+        is_beyond = _add_beyond(limb, rows["q"], bounds, causes)
+        acts = {
+            kind: ~is_outside(samples.t, far, lasted)
+            | (is_left & ~is_outside(samples.t, behind, lasted))
+            for kind, (behind, far) in held.items()
+        }
+        acts["not_followed"] = ~is_outside(samples.t, off, lasted) & ~acts["blocked"]
+        is_explained = causes["out_of_reach", ""] | np.logical_or.reduce(
+            [acts[kind] for kind in _OBSTACLES]
+        )
+        for kind, flags in acts.items():
+            causes[kind, ""] = flags if kind in _OBSTACLES else flags & ~is_explained
+        is_late = is_left & ~is_explained
+        before = min(where.start, len(_RATES))
+        late = _find_late(limb, targets[where.start - before : where.stop], robot)
+        late = {key: flags[before:] & is_late for key, flags in late.items()}
+        causes |= late
+        is_held = np.logical_or.reduce(list(acts.values()))
+        at_limit = np.logical_or.reduce([is_held, *late.values()])
+        causes["catching_up", ""] = is_late & ~at_limit
+        tally.add(causes, is_left | is_held | is_beyond, samples)
+    return tally.finish(counts_rotation=asked.counts_rotation)
+
+
+def _store_targets(limb: Limb, recorded: Recorded, spans: Spans, column: int) -> Store:
+    """Keep the targets later than all before them, and what the IK made of each."""
+    n = len(limb.joint_names)
+    names = ["t", "dt", "left_pos", "left_rot", "q", "target"]
+    dtype = np.dtype(
+        [(name, "f8") for name in names[:4]]
+        + [("q", "f8", (n,)), ("target", "f8", (7,))]
     )
+    kept = Store(dtype)
+    newest, last_ns = -np.inf, None
+    for where in cut(len(recorded.ticks)):
+        ticks = recorded.ticks[where]
+        elapsed_ns = recorded.stamps(ticks) - recorded.origin_ns
+        t = np.asarray(elapsed_ns * 1e-9, dtype=np.float64)
+        so_far = np.maximum.accumulate(np.concatenate([[newest], t]))
+        newest = float(so_far[-1])
+        is_kept = (t > so_far[:-1]) & is_inside(t, spans)
+        ticks, t = ticks[is_kept], t[is_kept]
+        rows = np.zeros(len(ticks), dtype)
+        own_ns = _find_own_stamps(ticks, column)
+        before = own_ns[:1] if last_ns is None else last_ns
+        rows["t"], rows["dt"] = t, np.diff(own_ns, prepend=before) * 1e-9
+        last_ns = own_ns[-1:] if len(own_ns) else last_ns
+        rows["q"] = limb.take(ticks["q_des"].T).T
+        rows["target"] = ticks["target"][:, column]
+        rows["left_pos"] = np.nan_to_num(ticks["err_pos"][:, column])
+        rows["left_rot"] = np.nan_to_num(ticks["err_rot"][:, column])
+        kept.append(rows)
+    return kept
 
 
-def describe_reach(reach: Reach | None) -> Json | None:
-    """Return the figures of ``reach`` in a limb's entry of a report.
-
-    Returns:
-        ``reached_percent`` of the time, ``short_s``, and ``short``: what it was for,
-        the most first, each with ``cause``, ``percent`` of the time, ``seconds``,
-        ``longest_s``, ``farthest_mm`` and ``joints`` with their percentages. Causes
-        may overlap. None where nothing is known.
-    """
-    if reach is None or not reach.lasted.sum():
-        return None
-    total = float(reach.lasted.sum())
-    kinds = dict.fromkeys(kind for kind, _ in reach.causes)
-    entries = [_describe_cause(reach, kind, total) for kind in kinds]
-    short = float(reach.lasted[reach.is_short].sum())
-    return {
-        "reached_percent": 100.0 * (1.0 - short / total),
-        "short_s": short,
-        "counts_rotation": reach.counts_rotation,
-        "short": sorted(entries, key=lambda entry: -float(entry["seconds"])),
-    }
+def _is_left(rows: Rows, asked: Asked) -> Bools:
+    is_left = rows["left_pos"] > REACHED_POS
+    if asked.counts_rotation:
+        is_left |= rows["left_rot"] > REACHED_ROT
+    return np.asarray(is_left)
 
 
-def _describe_cause(reach: Reach, kind: str, total: float) -> Json:
-    own = {joint: on for (name, joint), on in reach.causes.items() if name == kind}
-    is_on = np.logical_or.reduce(list(own.values()))
-    seconds = float(reach.lasted[is_on].sum())
-    rows = np.concatenate([[0.0], np.cumsum(np.where(is_on, reach.lasted, 0.0))])
-    starts = np.flatnonzero(np.diff(np.concatenate([[False], is_on])) & is_on)
-    ends = np.flatnonzero(np.diff(np.concatenate([is_on, [False]])) & is_on) + 1
-    shares = {
-        joint: 100.0 * float(reach.lasted[on].sum()) / total
-        for joint, on in own.items()
-        if joint
-    }
-    return {
-        "cause": kind,
-        "percent": 100.0 * seconds / total,
-        "seconds": seconds,
-        "longest_s": float((rows[ends] - rows[starts]).max()),
-        "farthest_mm": 1e3 * float(reach.left[is_on].max()),
-        "joints": dict(sorted(shares.items(), key=lambda share: -share[1])),
-    }
-
-
-def _is_newer(t: Vec) -> Bools:
-    """Tell which times are later than all before them."""
-    newest = np.maximum.accumulate(np.concatenate([[-np.inf], t]))
-    return np.asarray(t > newest[:-1])
+def _is_known(rows: Rows) -> Bools:
+    known = np.isfinite(rows["target"]).all(axis=1) & np.isfinite(rows["q"]).all(axis=1)
+    return np.asarray(known)
 
 
 def _measure_lasted(t: Vec, spans: Spans) -> Vec:
@@ -260,28 +230,61 @@ def _find_bounds(robot: RobotInfo, config: Mapping[str, Any]) -> tuple[Vec, Vec]
     return compute_command_limits(robot, GateSettings(position_margin=margin))
 
 
+class _Looks(NamedTuple):
+    """What was found at some of the targets that were not reached.
+
+    Attributes:
+        step: Every so-manieth of them was looked at.
+        is_stuck: No motion from there leads to the target, shape (L,).
+        in_way: Joints that would help on but for their limits, shape (L, n).
+    """
+
+    step: int
+    is_stuck: Bools
+    in_way: Bools
+
+
+def _look(
+    limb: Limb, asked: Asked, targets: Table, bounds: Sequence[Vec]
+) -> _Looks | None:
+    """Look at some of the targets that were not reached; None when all were."""
+    steps, n = Column(), 0
+    for where in cut(len(targets)):
+        rows = targets[max(where.start - 1, 0) : where.stop]
+        steps.append(np.diff(rows["t"]))
+        rows = targets[where]
+        n += int((_is_left(rows, asked) & _is_known(rows)).sum())
+    if not n:
+        return None
+    period = max(steps.percentile(50), 1e-6) if len(steps) else LOOK
+    step = max(1, -(-n // MOST_LOOKS), round(LOOK / period))
+    found, n_before = [], 0
+    for where in cut(len(targets)):
+        rows = targets[where]
+        rows = rows[_is_left(rows, asked) & _is_known(rows)]
+        for row in rows[-n_before % step :: step]:
+            found.append(descend(limb, asked, row["q"], row["target"], bounds))
+        n_before += len(rows)
+    return _Looks(
+        step=step,
+        is_stuck=np.array([not is_met for is_met, _ in found]),
+        in_way=np.array([who for _, who in found]),
+    )
+
+
 def _find_stuck(
-    limb: Limb,
-    asked: Asked,
-    ways: tuple[Vec, Vec, Vec],
-    is_left: Bools,
-    bounds: Sequence[Vec],
+    limb: Limb, rows: Rows, is_left: Bools, looks: _Looks | None, n_before: int
 ) -> dict[tuple[str, str], Bools]:
     """Find targets that no motion from there leads to, and joints in the way."""
-    t, q, targets = ways
-    known = np.isfinite(targets).all(axis=1) & np.isfinite(q).all(axis=1)
-    rows = np.flatnonzero(is_left & known)
-    stuck = np.zeros(len(is_left), dtype=bool)
-    in_way = np.zeros(q.shape, dtype=bool)
-    if len(rows):
-        period = max(float(np.median(np.diff(t))), 1e-6) if len(t) > 1 else LOOK
-        step = max(1, -(-len(rows) // MOST_LOOKS), round(LOOK / period))
-        looked = rows[::step]
-        found = [descend(limb, asked, q[k], targets[k], bounds) for k in looked]
+    own = np.flatnonzero(is_left & _is_known(rows))
+    stuck = np.zeros(len(rows), dtype=bool)
+    in_way = np.zeros(rows["q"].shape, dtype=bool)
+    if looks is not None and len(own):
         # Of samples in between the next look tells, or the last.
-        of = np.minimum(np.searchsorted(looked, rows), len(looked) - 1)
-        stuck[rows] = np.array([not is_met for is_met, _ in found])[of]
-        in_way[rows] = np.array([who for _, who in found])[of] & stuck[rows, None]
+        ordinal = n_before + np.arange(len(own))
+        of = np.minimum(-(-ordinal // looks.step), len(looks.is_stuck) - 1)
+        stuck[own] = looks.is_stuck[of]
+        in_way[own] = looks.in_way[of] & stuck[own, None]
     return {
         ("out_of_reach", ""): stuck,
         **{("bound", name): in_way[:, j] for j, name in enumerate(limb.joint_names)},
@@ -302,44 +305,48 @@ def _add_beyond(
 
 
 def _find_held(
-    limb: Limb,
-    asked: Asked,
-    gate: Rows,
-    t: tuple[Vec, Vec, Vec],
-    is_left: Bools,
-) -> dict[str, Bools]:
-    """Find samples of which the gate gave less, by kind."""
-    t_tick, t_gate, lasted = t
-    q_des, q_cmd = (limb.take(gate[name].T).T for name in ("q_des", "q_cmd"))
+    limb: Limb, asked: Asked, recorded: Recorded
+) -> dict[str, tuple[Spans, Spans]]:
+    """Find stretches in which the gate gave less, by kind.
+
+    Returns:
+        Where it was behind what it was asked for, and where that moved the hand.
+    """
     bits = np.uint64(sum(1 << reason for reason in KINDS))
-    is_behind = np.abs(q_des - q_cmd).max(axis=1, initial=0.0) > HELD
-    is_behind &= (gate["reasons"] & bits) != 0
-    is_behind &= gate["state"] != GateState.DISARMED
-    is_far = is_behind.copy()
-    for k in np.flatnonzero(is_behind):
-        is_far[k] = _is_apart(limb, asked, q_des[k], q_cmd[k])
-    held: dict[str, Bools] = {}
-    for reason, kind in KINDS.items():
-        acts = (gate["reasons"] >> np.uint64(reason) & np.uint64(1)).astype(bool)
-        behind, far = (
-            ~is_outside(t_tick, find_spans(t_gate, acts & on), lasted)
-            for on in (is_behind, is_far)
-        )
-        held[kind] = far | (is_left & behind)
-    return held
+    finders = {kind: (SpanFinder(), SpanFinder()) for kind in KINDS.values()}
+    for where in cut(len(recorded.gate)):
+        gate = recorded.gate[where]
+        t = (gate["stamp_ns"] - recorded.origin_ns) * 1e-9
+        q_des, q_cmd = (limb.take(gate[name].T).T for name in ("q_des", "q_cmd"))
+        is_behind = np.abs(q_des - q_cmd).max(axis=1, initial=0.0) > HELD
+        is_behind &= (gate["reasons"] & bits) != 0
+        is_behind &= gate["state"] != GateState.DISARMED
+        is_far = is_behind.copy()
+        for k in np.flatnonzero(is_behind):
+            is_far[k] = _is_apart(limb, asked, q_des[k], q_cmd[k])
+        for reason, kind in KINDS.items():
+            acts = (gate["reasons"] >> np.uint64(reason) & np.uint64(1)).astype(bool)
+            behind, far = finders[kind]
+            behind.add(t, acts & is_behind)
+            far.add(t, acts & is_far)
+    return {kind: (a.finish(), b.finish()) for kind, (a, b) in finders.items()}
 
 
-def _find_off(commanded: Trajectory, measured: Trajectory) -> Spans:
+def _find_off(commanded: Poses, measured: Poses) -> Spans:
     """Find stretches in which a robot was at no time soon where its command was."""
-    if not len(commanded) or not len(measured):
-        return np.zeros((0, 2))
-    is_off = np.ones(len(commanded), dtype=bool)
-    for delay in np.arange(0.0, SOON, STEP):
-        seen = interpolate(measured, commanded.t + delay)
-        apart = np.linalg.norm(seen.p - commanded.p, axis=1) > FOLLOWED_POS
-        turned = measure_angles(seen.quat_xyzw, commanded.quat_xyzw) > FOLLOWED_ROT
-        is_off &= apart | turned
-    return find_spans(commanded.t, is_off)
+    finder = SpanFinder()
+    if not len(measured):
+        return finder.finish()
+    for block in list_blocks(commanded):
+        is_off = np.ones(len(block), dtype=bool)
+        near = take_around(measured, float(block.t[0]), float(block.t[-1]) + SOON)
+        for delay in np.arange(0.0, SOON, STEP):
+            seen = interpolate(near, block.t + delay)
+            apart = np.linalg.norm(seen.p - block.p, axis=1) > FOLLOWED_POS
+            turned = measure_angles(seen.quat_xyzw, block.quat_xyzw) > FOLLOWED_ROT
+            is_off &= apart | turned
+        finder.add(block.t, is_off)
+    return finder.finish()
 
 
 def _is_apart(limb: Limb, asked: Asked, q: Vec, q_other: Vec) -> bool:
@@ -351,24 +358,22 @@ def _is_apart(limb: Limb, asked: Asked, q: Vec, q_other: Vec) -> bool:
     return is_turned or float(np.linalg.norm(T.translation)) > REACHED_POS
 
 
-def _find_steps(ticks: Rows, column: int) -> Vec:
-    """Return the time from the limb's sample before to this one, shape (N,), [s]."""
+def _find_own_stamps(ticks: Rows, column: int) -> Stamps:
+    """Return when the sample of a limb's driver was captured, shape (N,), [ns]."""
     driver = ticks["driver"][:, column]
     own = ticks["sample"]["limb_ns"][np.arange(len(ticks)), np.maximum(driver, 0)]
-    stamps = np.where(driver >= 0, own, ticks["sample"]["stamp_ns"])
-    return np.asarray(np.diff(stamps, prepend=stamps[:1]) * 1e-9, dtype=np.float64)
+    return np.where(driver >= 0, own, ticks["sample"]["stamp_ns"])
 
 
 def _find_late(
-    limb: Limb, q: Vec, dt: Vec, is_late: Bools, robot: RobotInfo
+    limb: Limb, rows: Rows, robot: RobotInfo
 ) -> dict[tuple[str, str], Bools]:
-    """Find the joints at V and at A where the limb was late."""
+    """Find the joints at V and at A."""
     causes: dict[tuple[str, str], Bools] = {}
-    derivatives = list(_differentiate(q, dt, len(_RATES)))
+    derivatives = list(_differentiate(rows["q"], rows["dt"], len(_RATES)))
     for kind, order, name in _RATES:
         most = AT_RATE * limb.take(getattr(robot, name))
         at_limit = np.abs(derivatives[order - 1]) >= most
-        at_limit &= is_late[:, None]
         for j, joint in enumerate(limb.joint_names):
             causes[kind, joint] = at_limit[:, j]
     return causes

@@ -10,15 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from paprle.evaluation.latency import find_lag
+from paprle.evaluation.latency import find_path_lag
 from paprle.evaluation.metrics import (
     TAU_MAX,
     Spans,
     find_best_shift,
-    is_outside,
     subtract_spans,
 )
-from paprle.evaluation.poses import Trajectory
 from paprle.evaluation.tracks import Track
 
 AGREE = 0.002  # [s] chosen: of slow robots the two ways weigh fast motion differently
@@ -49,24 +47,22 @@ def find_shift(track: Track) -> Shift:
         if len(track.short)
         else f"no ENGAGED stretch is longer than {TAU_MAX:g} s"
     )
-    for target, spans in _list_choices(track):
-        tau = find_best_shift(target, track.measured, spans)
+    for spans, without in _list_choices(track):
+        tau = find_best_shift(track.target, track.measured, spans, without)
         if tau is None:
             continue
-        lag = find_lag(
-            (target.t, target.p), (track.measured.t, track.measured.p), spans
-        )
+        lag = find_path_lag(track.target, track.measured, spans, without)
         why = _compare(tau, lag)
         if not why:
             return Shift(tau, lag)
     return Shift(None, None, why)
 
 
-def _list_choices(track: Track) -> Iterator[tuple[Trajectory, Spans]]:
-    """Yield targets to look at: those long reached, or all that were reached."""
-    yield track.target, subtract_spans(track.spans, track.short)
+def _list_choices(track: Track) -> Iterator[tuple[Spans, Spans]]:
+    """Yield stretches to look at and to leave out: long reached, or all reached."""
+    yield subtract_spans(track.spans, track.short), track.short[:0]
     if len(track.short):
-        yield track.target[is_outside(track.target.t, track.short, 0.0)], track.spans
+        yield track.spans, track.short
 
 
 def _compare(tau: float, lag: float | None) -> str:

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from paprle.contracts.settings import GateSettings
 from paprle.contracts.types import GateState, RobotInfo, Vec
-from paprle.evaluation.tracks import Rows
+from paprle.evaluation.store import Column, Rows, Table, cut
 from paprle.gate.gate import compute_command_limits
 from paprle.gate.reasons import Reason
-from paprle.oracle import Limits, Verdict, Violation, check_commands
+from paprle.oracle import INVARIANTS, CommandJudge, Limits, Verdict, Violation
 
 Json = dict[str, Any]
 
 US = 1e-3  # ns → µs
+_SHOWN = 20  # chosen: findings told of an episode
 
 
-def measure_ticks(rows: Rows, period: float | None) -> Json:
+def measure_ticks(rows: Table, period: float | None) -> Json:
     """Measure the punctuality of a loop.
 
     Args:
@@ -34,35 +35,41 @@ def measure_ticks(rows: Rows, period: float | None) -> Json:
         wake-up; ``overruns`` and ``lost``: ticks that were not recorded.
     """
     names = ("rate_hz", "on_time_percent", "p50_us", "p99_us", "late_p99_us")
-    if not len(rows):
+    n = len(rows)
+    if not n:
         return {**dict.fromkeys(names), "n": 0, "overruns": 0, "lost": 0}
-    took_us = rows["compute_ns"] * US
-    late_us = rows["late_ns"] * US
-    elapsed = float(rows["stamp_ns"][-1] - rows["stamp_ns"][0]) * 1e-9
-    steps = int(rows["k"][-1]) - int(rows["k"][0])
-    on_time = None
-    if period is not None:
-        on_time = float(100.0 * np.mean(took_us + late_us <= period * 1e6))
+    took_us, late_us, n_on_time = Column(), Column(), 0
+    for where in cut(n):
+        took, late = rows[where]["compute_ns"] * US, rows[where]["late_ns"] * US
+        took_us.append(took)
+        late_us.append(late)
+        if period is not None:
+            n_on_time += int((took + late <= period * 1e6).sum())
+    first, last = rows[:1][0], rows[n - 1 : n][0]
+    elapsed = float(last["stamp_ns"] - first["stamp_ns"]) * 1e-9
+    steps = int(last["k"]) - int(first["k"])
     return {
         "rate_hz": steps / elapsed if elapsed > 0 else None,
-        "on_time_percent": on_time,
-        "p50_us": float(np.percentile(took_us, 50)),
-        "p99_us": float(np.percentile(took_us, 99)),
-        "late_p99_us": float(np.percentile(late_us, 99)),
-        "n": len(rows),
-        "overruns": int(rows["n_overruns"][-1]) - int(rows["n_overruns"][0]),
-        "lost": max(steps + 1 - len(rows), 0),
+        "on_time_percent": None if period is None else 100.0 * n_on_time / n,
+        "p50_us": took_us.percentile(50),
+        "p99_us": took_us.percentile(99),
+        "late_p99_us": late_us.percentile(99),
+        "n": n,
+        "overruns": int(last["n_overruns"]) - int(first["n_overruns"]),
+        "lost": max(steps + 1 - n, 0),
     }
 
 
-def count_interventions(gate: Rows) -> dict[str, int]:
+def count_interventions(gate: Table) -> dict[str, int]:
     """Count by reason how often it set in; ticks in a row are one intervention."""
-    words = gate["reasons"].astype(np.uint64)
-    onsets = words & ~np.concatenate([[np.uint64(0)], words[:-1]])
-    counts = {
-        reason.name: int((onsets >> np.uint64(reason) & np.uint64(1)).sum())
-        for reason in Reason
-    }
+    counts = {reason.name: 0 for reason in Reason}
+    last = np.zeros(1, dtype=np.uint64)
+    for where in cut(len(gate)):
+        words = np.concatenate([last, gate[where]["reasons"].astype(np.uint64)])
+        onsets, last = words[1:] & ~words[:-1], words[-1:]
+        for reason in Reason:
+            bits = onsets >> np.uint64(reason) & np.uint64(1)
+            counts[reason.name] += int(bits.sum())
     return {name: count for name, count in counts.items() if count}
 
 
@@ -93,7 +100,7 @@ def make_limits(
     )
 
 
-def judge(gate: Rows, limits: Limits) -> Verdict:
+def judge(gate: Table, limits: Limits) -> Verdict:
     """Let the oracle judge q_cmd of a recording.
 
     It judges each run of consecutive gate ticks by itself. A run that begins when the
@@ -103,58 +110,100 @@ def judge(gate: Rows, limits: Limits) -> Verdict:
     Returns:
         One verdict for all runs; indices are rows of ``gate``.
     """
-    verdicts = [
-        (begin + skip, _judge_run(gate[begin:end], skip, limits))
-        for begin, end, skip in find_runs(gate)
-    ]
-    counts: dict[str, int] = dict(_judge_run(gate[:0], 0, limits).counts)
+    n, counts = 0, dict.fromkeys(INVARIANTS, 0)
     shown: list[Violation] = []
-    for offset, verdict in verdicts:
-        for key, count in verdict.counts.items():
+    for begin, skip, pieces in list_runs(gate):
+        judged = _judge_run(pieces, skip, limits)
+        n += judged.n_samples
+        for key, count in judged.counts.items():
             counts[key] += count
+        found = sorted(judged.violations, key=lambda violation: violation.index)
         shown += [
-            Violation(v.invariant, v.index + offset, v.joint, v.value, v.limit)
-            for v in verdict.violations
-        ]
-    n = sum(verdict.n_samples for _, verdict in verdicts)
-    return Verdict(n, counts, tuple(shown[:20]), limits.joint_names)
+            Violation(v.invariant, v.index + begin + skip, v.joint, v.value, v.limit)
+            for v in found
+        ][: _SHOWN - len(shown)]
+    return Verdict(n, counts, tuple(shown), limits.joint_names)
 
 
-def _judge_run(run: Rows, skip: int, limits: Limits) -> Verdict:
-    q_cmd: Vec = run["q_cmd"]
-    scale = run["speed_scale"][skip:, None]
-    return check_commands(
-        q_cmd[skip:],
-        replace(limits, dq_max=scale * limits.dq_max),
-        t_ns=run["stamp_ns"][skip:],
-        q_start=q_cmd[:skip] if skip else None,
-    )
+def _judge_run(pieces: Iterator[Rows], skip: int, limits: Limits) -> CommandJudge:
+    first = next(pieces)
+    judged = CommandJudge(limits, first["q_cmd"][:skip] if skip else None)
+    _add_to(judged, first[skip:], limits)
+    for rows in pieces:
+        _add_to(judged, rows, limits)
+    return judged
 
 
-def find_runs(gate: Rows) -> Sequence[tuple[int, int, int]]:
-    """Return (begin, end, n history) of the runs that can be judged."""
-    k, state = gate["k"].astype(np.int64), gate["state"]
-    is_sent = state != GateState.DISARMED
-    is_next = np.concatenate([[False], (np.diff(k) == 1) & is_sent[:-1]])
-    begins = np.flatnonzero(is_sent & ~is_next)
-    breaks = np.flatnonzero(~is_sent | ~is_next)
-    ends = [int(min(breaks[breaks > b], default=len(gate))) for b in begins]
-    runs = []
-    for begin, end in zip(begins.tolist(), ends, strict=True):
-        is_armed = begin > 0 and k[begin] - k[begin - 1] == 1
-        skip = 0 if is_armed else 2
-        if end - begin > skip:
-            runs.append((begin, end, skip))
-    return runs
+def _add_to(judged: CommandJudge, rows: Rows, limits: Limits) -> None:
+    dq_max: Vec = rows["speed_scale"][:, None] * limits.dq_max
+    judged.add(rows["q_cmd"], dq_max, rows["stamp_ns"])
 
 
-def find_period(gate: Rows, recorded: float | None) -> float | None:
+class _Piece(NamedTuple):
+    """Rows of one run within a block, the run's first row, and its history."""
+
+    begin: int
+    skip: int
+    rows: Rows
+
+
+def list_runs(gate: Table) -> Iterator[tuple[int, int, Iterator[Rows]]]:
+    """Yield the runs of consecutive commands that can be judged.
+
+    Yields:
+        First row, how many commands are history, and the rows in pieces, to be taken
+        before the next run. The first piece has more rows than are history.
+    """
+    pieces = _list_pieces(gate)
+    for (begin, skip), group in groupby(
+        pieces, lambda piece: (piece.begin, piece.skip)
+    ):
+        head, rows = [], (piece.rows for piece in group)
+        n_rows = 0
+        for part in rows:
+            head.append(part)
+            n_rows += len(part)
+            if n_rows > skip:
+                yield begin, skip, _chain(np.concatenate(head), rows)
+                break
+
+
+def _chain(first: Rows, rest: Iterator[Rows]) -> Iterator[Rows]:
+    yield first
+    yield from rest
+
+
+def _list_pieces(gate: Table) -> Iterator[_Piece]:
+    """Yield the commands that were sent, cut where a run or a block ends."""
+    begin, skip = 0, 0
+    for where in cut(len(gate)):
+        low = max(where.start - 1, 0)  # the row before tells whether a run goes on
+        rows = gate[low : where.stop]
+        own = where.start - low
+        is_sent = rows["state"] != GateState.DISARMED
+        is_next = np.append([False], np.diff(rows["k"].astype(np.int64)) == 1)
+        goes_on = is_next & np.append([False], is_sent[:-1])
+        edges = np.flatnonzero(~goes_on | ~is_sent)
+        edges = np.concatenate([[own], edges[edges > own], [len(rows)]])
+        for at, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+            if not is_sent[at]:
+                continue
+            if not goes_on[at]:
+                begin, skip = low + at, 0 if is_next[at] else 2
+            yield _Piece(begin, skip, rows[at:end])
+
+
+def find_period(gate: Table, recorded: float | None) -> float | None:
     """Return the gate's period: as recorded, or of the whole rate it kept, [s]."""
     if recorded is not None and recorded > 0:
         return float(recorded)
     if len(gate) < 3:
         return None
-    steps = np.diff(gate["stamp_ns"])[np.diff(gate["k"].astype(np.int64)) == 1]
-    if not len(steps) or np.median(steps) <= 0:
+    steps = Column()
+    for where in cut(len(gate)):
+        rows = gate[slice(max(where.start - 1, 0), where.stop)]
+        is_next = np.diff(rows["k"].astype(np.int64)) == 1
+        steps.append(np.diff(rows["stamp_ns"])[is_next].astype(np.float64))
+    if not len(steps) or steps.percentile(50) <= 0:
         return None
-    return 1.0 / max(round(1e9 / float(np.median(steps))), 1)
+    return 1.0 / max(round(1e9 / steps.percentile(50)), 1)

@@ -7,31 +7,30 @@ that was recorded, never from what the session believed.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import RobotInfo, SessionState, Vec
-from paprle.evaluation.metrics import Spans, find_spans, is_inside
-from paprle.evaluation.poses import Dropped, Stamps, Trajectory, clean
-from paprle.evaluation.reach import Reach, Recorded, find_reach
+from paprle.evaluation.causes import Reach
+from paprle.evaluation.metrics import SpanFinder, Spans, is_inside
+from paprle.evaluation.poses import Cleaner, Dropped, Poses, Stamps, StoredPoses
+from paprle.evaluation.reach import Recorded, find_reach
+from paprle.evaluation.store import Column, Rows, Store, Table, cut
 from paprle.ipc.records import pose_to_row
 from paprle.robot.chain import Limb, chain_between, make_chain
 from paprle.robot.tree import Urdf
 from paprle.robot.urdf import read_urdf
 
-Rows = npt.NDArray[Any]  # structured: fields of paprle.ipc.records
-
 _ONE_CLOCK_NS = 1e9  # spec: safety.md A1: stamps farther off are another clock's
 
 
 class Source(Protocol):
-    """What is read of an episode; ``paprle.recording.reader.Episode`` has it.
+    """What is read of an episode: ``paprle.recording.reader.Episode``, or a stored one.
 
     Attributes:
         ticks: Session ticks, fields of ``Layout.tick``.
@@ -42,9 +41,9 @@ class Source(Protocol):
     """
 
     @property
-    def ticks(self) -> Rows: ...  # noqa: D102
+    def ticks(self) -> Table: ...  # noqa: D102
     @property
-    def gate(self) -> Rows: ...  # noqa: D102
+    def gate(self) -> Table: ...  # noqa: D102
     @property
     def robot_info(self) -> RobotInfo: ...  # noqa: D102
     @property
@@ -68,8 +67,8 @@ class Track:
     """
 
     limb: str
-    target: Trajectory
-    measured: Trajectory
+    target: Poses
+    measured: Poses
     spans: Spans
     dropped: Dropped
     is_from_joints: bool = False
@@ -85,21 +84,30 @@ def find_origin_ns(source: Source) -> int:
     """Return the stamp of t = 0: the first session tick, or else gate tick, [ns]."""
     for rows in (source.ticks, source.gate):
         if len(rows):
-            return int(rows["stamp_ns"][0])
+            return int(rows[:1]["stamp_ns"][0])
     return 0
 
 
 def find_engaged(source: Source, origin_ns: int) -> Spans:
     """Return the stretches in which the session was ENGAGED, shape (S, 2), [s]."""
-    t = (source.ticks["stamp_ns"] - origin_ns) * 1e-9
-    return find_spans(t, source.ticks["state"] == SessionState.ENGAGED)
+    finder = SpanFinder()
+    for where in cut(len(source.ticks)):
+        ticks = source.ticks[where]
+        t = (ticks["stamp_ns"] - origin_ns) * 1e-9
+        finder.add(t, ticks["state"] == SessionState.ENGAGED)
+    return finder.finish()
 
 
-def find_new_samples(ticks: Rows) -> npt.NDArray[np.bool_]:
-    """Tell which ENGAGED ticks used a leader sample that no tick before had used."""
-    seq = ticks["sample"]["seq"].astype(np.int64)
-    is_new = ticks["has_sample"] & (np.diff(seq, prepend=-1) != 0)
-    return np.asarray(is_new & (ticks["state"] == SessionState.ENGAGED))
+def store_new_samples(ticks: Table) -> Store:
+    """Keep ENGAGED ticks that used a leader sample which no tick before had used."""
+    samples, last = Store(ticks.dtype), -1
+    for where in cut(len(ticks)):
+        rows = ticks[where]
+        seq = rows["sample"]["seq"].astype(np.int64)
+        is_new = rows["has_sample"] & (np.diff(seq, prepend=last) != 0)
+        last = int(seq[-1])
+        samples.append(rows[is_new & (rows["state"] == SessionState.ENGAGED)])
+    return samples
 
 
 def make_tracks(
@@ -116,53 +124,100 @@ def make_tracks(
     Returns:
         Tracks in the robot's order of limbs.
     """
-    ticks = source.ticks[find_new_samples(source.ticks)]
-    t_ticks, t_gate = (
-        np.asarray((stamps - origin_ns) * 1e-9, dtype=np.float64)
-        for stamps in (_find_stamps(ticks), source.gate["stamp_ns"])
-    )
-    sent = source.gate[is_inside(t_gate, engaged)]
+    samples = store_new_samples(source.ticks)
+    stamps = _choose_stamps(samples)
     tracks = []
     for row, limb in enumerate(limbs):
-        q_meas = limb.take(source.gate["q_meas"].T).T
-        poses = compute_poses(limb, q_meas)
-        measured, _ = clean(source.gate["meas_ns"], poses, origin_ns)
-        asked = ticks["target"][:, row]
-        is_from_joints = not np.isfinite(asked).any()
-        if is_from_joints:
-            asked = compute_poses(limb, limb.take(ticks["q_des"].T).T)
-        target, dropped = clean(_find_stamps(ticks), asked, origin_ns)
+        measured, _ = _keep_poses(
+            _list_postures(limb, source.gate, "meas_ns", "q_meas"), origin_ns
+        )
+        commanded, _ = _keep_poses(
+            _list_postures(
+                limb, source.gate, "stamp_ns", "q_cmd", (engaged, origin_ns)
+            ),
+            origin_ns,
+        )
+        is_from_joints = not _has_targets(samples, row)
         spans = _cover(engaged, measured)
-        q_cmd = limb.take(sent["q_cmd"].T).T
-        commanded, _ = clean(sent["stamp_ns"], compute_poses(limb, q_cmd), origin_ns)
-        recorded = Recorded(ticks, source.gate, t_ticks, t_gate, commanded, measured)
-        reach = find_reach(limb, recorded, spans, source.robot_info, source.config)
+        asked = (
+            (stamps(rows), _find_target(limb, rows, row, is_from_joints=is_from_joints))
+            for rows in map(samples.__getitem__, cut(len(samples)))
+        )
+        target, dropped = _keep_poses(asked, origin_ns, spans)
+        recorded = Recorded(
+            samples, source.gate, stamps, origin_ns, commanded, measured
+        )
         track = Track(
             limb=limb.name,
-            target=target[is_inside(target.t, spans)],
+            target=target,
             measured=measured,
             spans=spans,
             dropped=dropped,
             is_from_joints=is_from_joints,
-            reach=reach,
+            reach=find_reach(limb, recorded, spans, source.robot_info, source.config),
         )
         tracks.append(track)
     return tracks
 
 
-def _find_stamps(ticks: Rows) -> Stamps:
-    """Return when the leader was where it says; on arrival where clocks differ."""
-    captured: Stamps = ticks["sample"]["stamp_ns"]
-    apart = np.abs(ticks["stamp_ns"] - captured)
-    is_one_clock = len(apart) > 0 and float(np.median(apart)) < _ONE_CLOCK_NS
-    return captured if is_one_clock else ticks["stamp_ns"]
+def _choose_stamps(samples: Table) -> Callable[[Rows], Stamps]:
+    """Return what tells when the leader was there: on arrival where clocks differ."""
+    apart = Column()
+    for where in cut(len(samples)):
+        rows = samples[where]
+        apart.append(np.abs(rows["stamp_ns"] - rows["sample"]["stamp_ns"]))
+    if len(apart) and apart.percentile(50) < _ONE_CLOCK_NS:
+        return lambda rows: np.asarray(rows["sample"]["stamp_ns"])
+    return lambda rows: np.asarray(rows["stamp_ns"])
 
 
-def _cover(engaged: Spans, measured: Trajectory) -> Spans:
+def _keep_poses(
+    rows: Iterable[tuple[Stamps, Vec]], origin_ns: int, spans: Spans | None = None
+) -> tuple[StoredPoses, Dropped]:
+    """Keep what is a pose at an increasing time, within stretches where given."""
+    cleaner, kept = Cleaner(origin_ns), StoredPoses()
+    for stamps, poses in rows:
+        path = cleaner.clean(stamps, poses)
+        kept.append(path if spans is None else path[is_inside(path.t, spans)])
+    return kept, cleaner.dropped
+
+
+def _list_postures(
+    limb: Limb,
+    gate: Table,
+    stamp: str,
+    q: str,
+    within: tuple[Spans, int] | None = None,
+) -> Iterator[tuple[Stamps, Vec]]:
+    """Yield stamps and hand poses of the gate's rows; within stretches where given."""
+    for where in cut(len(gate)):
+        rows = gate[where]
+        if within is not None:
+            spans, origin_ns = within
+            rows = rows[is_inside((rows["stamp_ns"] - origin_ns) * 1e-9, spans)]
+        yield rows[stamp], compute_poses(limb, limb.take(rows[q].T).T)
+
+
+def _has_targets(samples: Table, row: int) -> bool:
+    return any(
+        np.isfinite(samples[where]["target"][:, row]).any()
+        for where in cut(len(samples))
+    )
+
+
+def _find_target(limb: Limb, rows: Rows, row: int, *, is_from_joints: bool) -> Vec:
+    if is_from_joints:
+        return compute_poses(limb, limb.take(rows["q_des"].T).T)
+    return np.asarray(rows["target"][:, row])
+
+
+def _cover(engaged: Spans, measured: Poses) -> Spans:
     """Return the stretches cut to what was measured."""
     if not len(measured):
         return engaged[:0]
-    spans: Spans = np.clip(engaged, measured.t[0], measured.t[-1])
+    spans: Spans = np.clip(
+        engaged, measured[:1].t[0], measured[len(measured) - 1 :].t[0]
+    )
     return spans[spans[:, 1] >= spans[:, 0]]
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 
+from paprle.contracts.leader_group import merge_leaders
 from paprle.hosts.factories import (
     RING_BYTES,
     list_objects,
-    make_leader_info,
+    make_leaders,
     read_payload,
     wait_for_others,
 )
@@ -27,7 +28,8 @@ _GATE_BRAKES = 6.0  # [s] chosen: longer than the gate takes to brake and close
 def main(role: Role) -> None:
     """Host the recorder until the session, and then the gate, are gone."""
     resolved, robot = read_payload(role.payload)
-    leader = make_leader_info(resolved)
+    leaders = make_leaders(resolved)
+    leader = merge_leaders({name: one.info for name, one in leaders.items()})
     said = wait_for_others(role)
     if said is None:
         return  # the session gave up before the gate was ready
@@ -43,6 +45,7 @@ def main(role: Role) -> None:
         objects=list_objects(resolved),
         gate_period=1.0 / float(said[GATE]["rate"]),
     )
+    header["leader_notes"] = [note for one in leaders.values() for note in one.notes]
     layout = make_layout(robot, leader, list_objects(resolved))
     rings = [Ring(RING_BYTES, role.fds[name]) for name in (SESSION_RING, GATE_RING)]
     recorder = Recorder(resolved.record, layout, header, rings)

@@ -142,6 +142,9 @@ class VirtualSession:
             gate_period=1.0 / gate_rate,
             objects=self.plan.layout.objects,
         )
+        header["leader_notes"] = [
+            note for leader in self.plan.leaders.values() for note in leader.notes
+        ]
         return Recorder(resolved.record, self.plan.layout, header, [self._ring])
 
     def run(self) -> str:

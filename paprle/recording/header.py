@@ -54,7 +54,8 @@ def make_recording_header(
         objects: Names of the objects whose poses the follower tells.
 
     Returns:
-        The header, JSON values only; keys may be added to it.
+        The header, JSON values only; keys may be added to it, as ``leader_notes``:
+        what leaders say of their source, such as rows of a file left out.
 
     Raises:
         RecordingError: If the URDF cannot be read, or a value is not JSON.

@@ -19,6 +19,7 @@ _NO_JERK_LIMIT = 1e12  # chosen: [rad/s³] far above what switches the limit off
 
 Name = Annotated[str, Field(max_length=200)]
 Names = Annotated[list[Name], Field(max_length=_MAX_NAMES)]
+Note = Annotated[str, Field(max_length=10_000)]  # chosen: a file's note is a line
 Number = Annotated[float, Field(ge=-_LARGEST, le=_LARGEST, allow_inf_nan=False)]
 Numbers = Annotated[list[Number | None], Field(max_length=_MAX_NAMES)]
 Jerk = Annotated[float, Field(gt=0, le=_NO_JERK_LIMIT, allow_inf_nan=False)]
@@ -68,6 +69,7 @@ class _Header(_Part):
     task: str | None = None
     session_episode: int | None = None
     objects: Names = []
+    leader_notes: Annotated[list[Note], Field(max_length=_MAX_NAMES)] = []
     robot: _Robot
     leader_info: _Leader
 

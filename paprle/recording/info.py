@@ -150,6 +150,8 @@ def _lines(reading: Reading, seen: _Seen) -> Iterator[str]:
     yield f"  version    {version or 'unknown'}, revision {revision or 'unknown'}"
     if header.get("task"):
         yield f"  task       {header['task']}"
+    for told in header.get("leader_notes", ()):
+        yield f"  leader     {told}"
     yield "  streams"
     for name, stream in (("session", Stream.TICK), ("gate", Stream.GATE)):
         yield f"    {name:<8} {_describe_stream(seen, stream, manifest)}"

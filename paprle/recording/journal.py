@@ -49,9 +49,7 @@ TIME_NOTE = (
 DESCRIPTION_TOPIC = "/robot_description"
 _CHUNK_BYTES = 1 << 30  # chosen: only we end a chunk, so no tick is ever split
 _BATCH = 256  # chosen: records a small chunk; at most some 2 MB for a humanoid
-_COMPACT_BYTES = (
-    1 << 15
-)  # chosen: of records a large chunk: an eighth of a second of an arm
+_COMPACT_BYTES = 1 << 18  # chosen: a second of an arm; larger chunks save little
 _OFFSETS = [0, 1, 9, 11, 15, 23, 31]  # spec: mcap.dev, opcode, length, Message
 
 
@@ -204,9 +202,10 @@ class Journal:
         self.flush()
         self._writer = self._make_writer(self._large_sink)
         schemas = self._declare(self._writer)
-        description = make_message(STRING, data=str(self._header["urdf"]))
-        topic = self._register(self._writer, DESCRIPTION_TOPIC, STRING, schemas)
-        self._add(topic, encode(description, STRING), (0, 0), 0)
+        self._description_id = self._register(
+            self._writer, DESCRIPTION_TOPIC, STRING, schemas
+        )
+        self._is_described = False
         if self._frames.is_known:
             self._frames_id = self._register(
                 self._writer, FRAMES_TOPIC, TF_MESSAGE, schemas
@@ -330,6 +329,7 @@ class Journal:
 
     def _compact(self) -> None:
         """Write what was held as one large chunk, channel by channel."""
+        self._describe()
         for stream, held in self._held.items():
             if not held:
                 continue
@@ -345,6 +345,15 @@ class Journal:
         self._n_held = 0
         self._writer.flush()
         self._large_sink.flush()
+
+    def _describe(self) -> None:
+        """Write the URDF as of the first record: a time line begins with the motion."""
+        if self._is_described or not self._span:
+            return
+        self._is_described = True
+        description = make_message(STRING, data=str(self._header["urdf"]))
+        first = min(self._span)
+        self._add(self._description_id, encode(description, STRING), (first, first), 0)
 
     def _add_rows(self, channel: Channel, records: Rows, first: int) -> None:
         data = channel.encode(records).tobytes()

@@ -209,6 +209,8 @@ def test_the_wheel_runs_its_demo_in_an_empty_environment_and_folder(
     (tmp_path / "empty").mkdir()
     subprocess.run([python, "-m", "venv", tmp_path / "env"], check=True)
     pip = [tmp_path / "env/bin/python", "-m", "pip", "install", "--quiet"]
+    # what comes with Python 3.10 looks for half an hour for versions that fit
+    subprocess.run([*pip, "--upgrade", "pip"], check=True)
     subprocess.run([*pip, f"paprle{extras} @ {wheel.as_uri()}"], check=True)
     clean = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH"}}
 
@@ -222,5 +224,5 @@ def test_the_wheel_runs_its_demo_in_an_empty_environment_and_folder(
     assert done.returncode == 0, done.stdout + done.stderr
     made = {path.name for path in (tmp_path / "empty/demo").iterdir()}
     assert {"episode_000000.mcap", "episode_000000.json"} <= made
-    assert "limits" in done.stdout
+    assert "targets      reached 100 %" in done.stdout
     assert any(name.endswith(".html") for name in made) is bool(extras)

@@ -290,3 +290,22 @@ def test_a_solver_that_is_not_installed_is_refused_with_its_extra(capsys, monkey
     assert main(["run", *TRIPLE, "gate.solver=osqp", "--dry-run"]) == 2
 
     assert "pip install 'paprle[osqp]'" in capsys.readouterr().err
+
+
+def test_what_was_done_to_the_rows_of_a_file_stands_in_its_recording(capsys, tmp_path):
+    rows = [f"{k / 30:.4f},{0.001 * k:.4f},0,0,0,0,0,1" for k in range(60)]
+    rows[20:20] = [rows[19]] * 3  # stamps that come again
+    path = tmp_path / "hand.csv"
+    path.write_text("t,x,y,z,qx,qy,qz,qw\n" + "\n".join(rows) + "\n")
+    settings = ["leader=offline", f"leader.path={path}", "follower=piper"]
+    settings += ["env=kinematic", "session.clock=virtual", "session.episodes=1"]
+
+    assert main(["run", *settings, f"record.dir={tmp_path / 'out'}"]) == 0
+    said = capsys.readouterr().out
+    assert main(["info", str(tmp_path / "out")]) == 0
+
+    told = [line.split("leader", 1)[1].strip()
+            for line in capsys.readouterr().out.splitlines()
+            if line.startswith("  leader  ")]  # fmt: skip
+    assert any("3" in note for note in told)
+    assert all(note in said for note in told)

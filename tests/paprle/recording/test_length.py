@@ -120,3 +120,28 @@ def test_the_file_alone_draws_the_robot(tmp_path, arm):
     turned = itertools.pairwise(next(f for f in fs if f.child_frame_id == "link1")
                                 for fs in frames)  # fmt: skip
     assert all(a.transform.rotation.z != b.transform.rotation.z for a, b in turned)
+
+
+def test_the_time_line_of_a_file_is_that_of_its_motion(tmp_path, arm):
+    layout, header = arm
+    path = tmp_path / "episode_000000.mcap"
+    journal = Journal(path, layout, header)
+    record(journal, layout, 2)
+    journal.close("end", {})
+
+    with path.open("rb") as file:
+        whole = make_reader(file).get_summary().statistics
+
+    assert whole.message_start_time == header["wall_offset_ns"] + 10**12
+    assert whole.message_end_time - whole.message_start_time < 2 * 10**9
+
+
+def test_a_recording_without_a_record_is_whole_and_holds_nothing(tmp_path, arm):
+    layout, header = arm
+    path = tmp_path / "episode_000000.mcap"
+
+    Journal(path, layout, header).close("end", {})
+
+    episode = Episode.open(path)
+    assert episode.is_complete
+    assert len(episode.ticks) == len(episode.gate) == 0

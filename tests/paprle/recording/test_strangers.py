@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 from mcap.writer import Writer
 
 from paprle.cli.app import main
+from paprle.cli.sessions import make_replay_settings
 from paprle.contracts.errors import RecordingError
 from paprle.recording.info import describe
 from paprle.recording.manifest import write_manifest
@@ -175,3 +177,53 @@ def test_a_file_does_not_choose_a_real_robot(tmp_path, header, capsys):
 
     assert main(["replay", str(path)]) == 2
     assert "expected env=… to be given" in capsys.readouterr().err
+
+
+class Terminal(io.StringIO):
+    """What a person types."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("typed", ["", "\n", "n\n", "yours\n"])
+def test_a_person_who_does_not_say_yes_moves_no_real_robot(
+    tmp_path, header, capsys, monkeypatch, typed
+):
+    path = tmp_path / "episode_000000.mcap"
+    forge(path, header | {"env": "can", "follower": "piper"})
+    monkeypatch.setattr("sys.stdin", Terminal(typed))
+
+    assert main(["replay", str(path)]) == 2
+
+    said = capsys.readouterr()
+    name = header["robot"]["name"]
+    assert f"recorded with robot '{name}' in env=can" in said.out
+    assert "Move the real robot follower=piper env=can? [y/N]" in said.out
+    assert "type env=can to move it" in said.err
+
+
+def test_a_person_who_says_yes_gets_the_env_of_the_file(tmp_path, header):
+    path = tmp_path / "episode_000000.mcap"
+    forge(path, header | {"env": "can", "follower": "piper"})
+    asked: list[str] = []
+
+    words = make_replay_settings(
+        Episode.open(path), 1.0, ["follower=ur5e"], lambda text: not asked.append(text)
+    )
+
+    assert "env=can" in words
+    assert "follower=ur5e env=can?" in asked[0]
+
+
+@pytest.mark.parametrize("word", ["--dry-run", "env=kinematic"])
+def test_nobody_is_asked_where_nothing_real_may_move(
+    tmp_path, header, capsys, monkeypatch, word
+):
+    path = tmp_path / "episode_000000.mcap"
+    forge(path, header | {"env": "can", "follower": "piper"})
+    monkeypatch.setattr("sys.stdin", Terminal("y\n"))
+
+    main(["replay", str(path), word])
+
+    assert "[y/N]" not in capsys.readouterr().out
