@@ -244,6 +244,8 @@ class CommandJudge:
     def __init__(self, limits: Limits, q_start: npt.ArrayLike | None = None) -> None:
         self.n_samples = 0
         self.counts = dict.fromkeys(INVARIANTS, 0)
+        if limits.dddq_max is None:
+            del self.counts["M5"]
         self.violations: list[Violation] = []
         self._limits = limits
         self._history: _History | None = None

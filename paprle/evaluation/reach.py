@@ -102,6 +102,7 @@ class Recorded(NamedTuple):
         origin_ns: Stamp of t = 0, [ns].
         commanded: The hand's poses at q_cmd.
         measured: Its poses at q_meas.
+        delay: How late a command is where nothing holds it back, [s].
     """
 
     ticks: Table
@@ -110,6 +111,7 @@ class Recorded(NamedTuple):
     origin_ns: int
     commanded: Poses
     measured: Poses
+    delay: float
 
 
 def find_reach(
@@ -317,7 +319,8 @@ def _find_held(
     for where in cut(len(recorded.gate)):
         gate = recorded.gate[where]
         t = (gate["stamp_ns"] - recorded.origin_ns) * 1e-9
-        q_des, q_cmd = (limb.take(gate[name].T).T for name in ("q_des", "q_cmd"))
+        q_soon = gate["q_cmd"] + recorded.delay * gate["dq_cmd"]
+        q_des, q_cmd = (limb.take(q.T).T for q in (gate["q_des"], q_soon))
         is_behind = np.abs(q_des - q_cmd).max(axis=1, initial=0.0) > HELD
         is_behind &= (gate["reasons"] & bits) != 0
         is_behind &= gate["state"] != GateState.DISARMED

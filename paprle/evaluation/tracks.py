@@ -21,6 +21,8 @@ from paprle.evaluation.metrics import SpanFinder, Spans, is_inside
 from paprle.evaluation.poses import Cleaner, Dropped, Poses, Stamps, StoredPoses
 from paprle.evaluation.reach import Recorded, find_reach
 from paprle.evaluation.store import Column, Rows, Store, Table, cut
+from paprle.evaluation.timing import find_period
+from paprle.gate.smoothing import compute_delay
 from paprle.ipc.records import pose_to_row
 from paprle.robot.chain import Limb, chain_between, make_chain
 from paprle.robot.tree import Urdf
@@ -37,6 +39,7 @@ class Source(Protocol):
         gate: Gate ticks, fields of ``Layout.gate``.
         robot_info: The robot as recorded.
         urdf: Text of its URDF.
+        header: What the recording says of itself.
         config: The resolved config.
     """
 
@@ -48,6 +51,8 @@ class Source(Protocol):
     def robot_info(self) -> RobotInfo: ...  # noqa: D102
     @property
     def urdf(self) -> str: ...  # noqa: D102
+    @property
+    def header(self) -> Mapping[str, Any]: ...  # noqa: D102
     @property
     def config(self) -> Mapping[str, Any]: ...  # noqa: D102
 
@@ -124,6 +129,8 @@ def make_tracks(
     Returns:
         Tracks in the robot's order of limbs.
     """
+    h = find_period(source.gate, source.header.get("gate_period"))
+    delay = 0.0 if h is None else compute_delay(source.robot_info, h)
     samples = store_new_samples(source.ticks)
     stamps = _choose_stamps(samples)
     tracks = []
@@ -145,7 +152,7 @@ def make_tracks(
         )
         target, dropped = _keep_poses(asked, origin_ns, spans)
         recorded = Recorded(
-            samples, source.gate, stamps, origin_ns, commanded, measured
+            samples, source.gate, stamps, origin_ns, commanded, measured, delay
         )
         track = Track(
             limb=limb.name,

@@ -57,6 +57,11 @@ def count_periods(robot: RobotInfo, h: float) -> int:
     return max(1, math.ceil(m * (1.0 - _ROUNDING)))
 
 
+def compute_delay(robot: RobotInfo, h: float) -> float:
+    """Return how late a command is behind what the limits gave, [s]."""
+    return 0.5 * (count_periods(robot, h) - 1) * h
+
+
 def compute_straying(robot: RobotInfo, m: int, h: float) -> Vec:
     """Return how far each joint strays from the path of the limits, shape (n,), [rad].
 
