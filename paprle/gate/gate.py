@@ -215,8 +215,8 @@ class Gate:
                 the robot is, too.
             dq_des: Velocity of the desired positions, shape (n,), [rad/s]; None takes
                 that between this and the last ``q_des``, none where it jumped. It is
-                fed forward as far as the joint could have it, within V and changing
-                by A.
+                fed forward as far as the joint could have it: clipped to V, and
+                changing by A.
             is_blocked: The robot is held up: the command stays within E of ``q_meas``
                 (L1).
 
