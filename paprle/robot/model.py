@@ -141,7 +141,7 @@ class RobotModel:
         robot = stand(info.home)
         if settings.limbs is not None:
             return robot
-        return stand(readonly(guess_home(robot.limbs, info.home, robot.min_clearance)))
+        return stand(readonly(guess_home(info, robot.limbs, robot.measure_clearances)))
 
     def list_joints(self, limb: str) -> Ints:
         """Return the places of a limb's joints, its gripper's last, shape (n_l,)."""
@@ -162,6 +162,10 @@ class RobotModel:
     def n_collision_pairs(self) -> int:
         """How many pairs of bodies are checked; 0 where the URDF has only meshes."""
         return len(self._collisions().pairs)
+
+    def measure_clearances(self, q: Vec) -> Vec:
+        """Return the distance of each pair of bodies at q, shape (k,), [m]."""
+        return self._collisions().clearances(q)
 
     def min_clearance(self, q: Vec) -> float:
         """Return the smallest distance of any pair at q, [m]; +inf without pairs."""
