@@ -71,6 +71,7 @@ def run(n_steps: int, seed: int, n_limbs: int) -> int:
         q_max=robot.q_max,
         dq_max=robot.dq_max,
         ddq_max=robot.ddq_max,
+        dddq_max=robot.dddq_max,
         h=h,
     )
     history = np.array([gate.q_cmd, gate.q_cmd])

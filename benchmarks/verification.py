@@ -22,14 +22,14 @@ N_FIRST = 100  # chosen: steps that warm up
 
 @compiled
 def reach_only(floats, integers, h):
-    _, _, motion, collision, _ = lay_out(floats, integers)
+    _, _, motion, collision, _, _ = lay_out(floats, integers)
     collision.measured.work[0] = 0.0
     return motion.c[0] * h
 
 
 @compiled
 def verify_again(floats, integers, h):
-    limits, _, motion, collision, _ = lay_out(floats, integers)
+    limits, _, motion, collision, _, _ = lay_out(floats, integers)
     collision.measured.work[0] = 0.0
     return verify_stop(collision, limits.ddq_max, h, motion.c, motion.v_next)
 

@@ -28,12 +28,13 @@ INVARIANTS: Mapping[str, str] = {
     "M2": "position",
     "M3": "velocity",
     "M4": "acceleration",
+    "M5": "jerk",
     "V1": "viability",
     "T1": "spacing",
 }
 """What is judged: the identifier in docs/SAFETY.md and its everyday name."""
 
-RELATIVE = 1e-9  # spec: M3 and M4 of docs/SAFETY.md, relative to V
+RELATIVE = 1e-9  # spec: M3 to M5 of docs/SAFETY.md, relative to V
 ABSOLUTE = 1e-9  # [rad] chosen: far below any encoder, far above rounding
 SPACING = 0.8  # spec: T1 of docs/SAFETY.md, share of h
 STAMP_NS = 1  # [ns] chosen: stamps are rounded to whole nanoseconds
@@ -51,6 +52,7 @@ class Limits:
         dq_max: Velocity limits V, shape (n,), or one row a sample, shape (N, n).
         ddq_max: Acceleration limits A, shape (n,).
         h: Nominal period of a command, [s].
+        dddq_max: Jerk limits J, shape (n,); None: jerk is not judged.
         joint_names: Names for messages; indices are used when empty.
 
     Raises:
@@ -62,10 +64,12 @@ class Limits:
     dq_max: Vec
     ddq_max: Vec
     h: float
+    dddq_max: Vec | None = None
     joint_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("q_min", "q_max", "dq_max", "ddq_max"):
+        vectors = ["q_min", "q_max", "dq_max", "ddq_max"]
+        for name in vectors + ["dddq_max"] * (self.dddq_max is not None):
             array = np.array(getattr(self, name), dtype=np.float64)
             object.__setattr__(self, name, array)
             if array.shape[-1:] != self.q_min.shape or np.isnan(array).any():
@@ -75,8 +79,18 @@ class Limits:
             raise ValueError(f"limits: expected a period h > 0, got {self.h}")
         if not ((self.ddq_max > 0).all() and (self.dq_max >= 0).all()):
             raise ValueError("limits: expected ddq_max > 0 and dq_max >= 0")
+        if self.dddq_max is not None and not (self.dddq_max > 0).all():
+            raise ValueError("limits: expected dddq_max > 0")
         if not (self.q_min <= self.q_max).all():
             raise ValueError("limits: expected q_min <= q_max for every joint")
+
+    @property
+    def n_turning(self) -> int:
+        """Periods that J leaves for turning the acceleration from A to −A."""
+        if self.dddq_max is None:
+            return 1
+        turning = 2 * self.ddq_max / (self.dddq_max * self.h)
+        return max(1, int(np.ceil(turning.max() * (1 - RELATIVE))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +120,7 @@ class Verdict:
     Attributes:
         n_samples: Number of commands judged.
         counts: Number of samples in violation, by invariant judged; T1
-            is judged only when there are stamps.
+            is judged only when there are stamps, M5 when there is J.
         violations: The first few findings of each invariant, in order of samples.
         joint_names: Names for the text.
     """
@@ -156,6 +170,8 @@ class _History(NamedTuple):
 
     c: Vec  # last command
     v: Vec  # its velocity
+    a: Vec  # its acceleration
+    allowed: Vec  # speeds of the last periods, shape (n_turning, n)
     lowest: Vec  # of all commands so far
     highest: Vec
 
@@ -198,7 +214,8 @@ def check_commands(
         ValueError: If shapes do not fit.
     """
     c, V, stamps = _shaped(q_cmd, limits, t_ns)
-    judged = [key for key in INVARIANTS if key != "T1" or stamps is not None]
+    is_known = {"T1": stamps is not None, "M5": limits.dddq_max is not None}
+    judged = [key for key in INVARIANTS if is_known.get(key, True)]
     counts = dict.fromkeys(judged, 0)
     shown: list[Violation] = []
     for begin, end in _segments(len(c), armed_at or ()):
@@ -283,7 +300,9 @@ def _first_history(start: npt.ArrayLike, limits: Limits) -> _History:
     past = np.atleast_2d(np.array(start, dtype=np.float64))
     past[~np.isfinite(past)] = np.nan
     v = (past[-1] - past[0]) / limits.h
-    return _History(past[-1], v, past[-1], past[-1])
+    a = np.where(v == 0, 0.0, np.nan)  # what was before a start in motion is not known
+    slowest = np.abs(np.broadcast_to(v, (limits.n_turning, len(v))))
+    return _History(past[-1], v, a, slowest, past[-1], past[-1])
 
 
 def _judge(
@@ -302,15 +321,23 @@ def _judge(
         highest = np.fmax.accumulate(np.concatenate([past.highest[None], known]))
         lower = np.fmin(limits.q_min, highest[:-1])
         upper = np.fmax(limits.q_max, lowest[:-1])
+        allowed = _find_allowed(V, v_prev, past, limits)
+        a = (v - v_prev) / limits.h
         findings = {
             "M1": _Finding(c, np.full_like(c, np.inf), ~is_finite),
             "M2": _judge_position(known, lower, upper),
-            "M3": _judge_velocity(v, v_prev, V, limits, rounding),
-            "M4": _judge_acceleration(v, v_prev, V, limits, rounding),
+            "M3": _judge_velocity(v, allowed, limits, rounding),
+            "M4": _judge_acceleration(a, V, limits, rounding),
             "V1": _judge_viability(known, v, lower, upper, limits),
         }
-    history = _History(known[-1], v[-1], lowest[-1], highest[-1])
-    return findings, history
+        if limits.dddq_max is not None:
+            findings["M5"] = _judge_jerk(
+                np.diff(a, axis=0, prepend=past.a[None]) / limits.h,
+                limits.dddq_max,
+                2 * RELATIVE * V / limits.h**2 + 4 * rounding / limits.h**3,
+            )
+    kept = allowed[-limits.n_turning :]
+    return findings, _History(known[-1], v[-1], a[-1], kept, lowest[-1], highest[-1])
 
 
 def _judge_position(c: Vec, lower: Vec, upper: Vec) -> _Finding:
@@ -320,27 +347,67 @@ def _judge_position(c: Vec, lower: Vec, upper: Vec) -> _Finding:
     return _Finding(c, np.where(above, upper, lower), bad)
 
 
-def _judge_velocity(
-    v: Vec, v_prev: Vec, V: Vec, limits: Limits, rounding: Vec
-) -> _Finding:
-    """M3: at most V, or still braking down to it at A after V was lowered."""
-    braking = np.abs(v_prev) - limits.ddq_max * limits.h
-    allowed = np.fmax(V, braking)
-    bad = np.abs(v) > allowed * (1 + RELATIVE) + rounding / limits.h
-    return _Finding(v, allowed, bad)
+def _find_allowed(V: Vec, v_prev: Vec, past: _History, limits: Limits) -> Vec:
+    """Return the speeds of M3: V, or braking down to it at A after V was lowered.
+
+    Where the jerk is limited, braking takes a while to begin. How long is bounded by
+    the time in which J turns the acceleration around, so what counts is what a limiter
+    without J might have had at any time since.
+
+    Args:
+        V: Velocity limits, shape (N, n), [rad/s].
+        v_prev: Velocities of the samples before, shape (N, n), [rad/s].
+        past: Gives what was allowed before.
+        limits: Gives A, J and h.
+
+    Returns:
+        Those of the last periods, then those of these samples, shape
+        (n_turning + N, n), [rad/s].
+    """
+    change = limits.ddq_max * limits.h
+    if limits.dddq_max is None:
+        return np.concatenate([past.allowed, np.fmax(V, np.abs(v_prev) - change)])
+    speeds = np.concatenate([past.allowed, V])
+    passed = np.arange(len(speeds))[:, None] * change
+    return np.fmax.accumulate(speeds + passed) - passed
 
 
-def _judge_acceleration(
-    v: Vec, v_prev: Vec, V: Vec, limits: Limits, rounding: Vec
-) -> _Finding:
+def _judge_velocity(v: Vec, allowed: Vec, limits: Limits, rounding: Vec) -> _Finding:
+    """M3: at most what is allowed, or was while the acceleration turned.
+
+    Args:
+        v: Velocities, shape (N, n), [rad/s].
+        allowed: Speeds of the last periods, and of these, shape (n_turning + N, n).
+        limits: Gives h.
+        rounding: Of the commands, shape (N, n), [rad].
+
+    Returns:
+        The finding.
+    """
+    n_before = len(allowed) - len(v)
+    if limits.dddq_max is None:
+        limit = allowed[n_before:]
+    else:
+        windows = np.lib.stride_tricks.sliding_window_view(allowed, n_before, axis=0)
+        limit = windows.max(axis=-1)[1:]
+    bad = np.abs(v) > limit * (1 + RELATIVE) + rounding / limits.h
+    return _Finding(v, limit, bad)
+
+
+def _judge_acceleration(a: Vec, V: Vec, limits: Limits, rounding: Vec) -> _Finding:
     """M4: the difference of two velocities."""
-    a = (v - v_prev) / limits.h
     slack = RELATIVE * V / limits.h + 2 * rounding / limits.h**2
     return _Finding(
         a,
         np.broadcast_to(limits.ddq_max, a.shape),
         np.abs(a) > limits.ddq_max + slack,
     )
+
+
+def _judge_jerk(jerk: Vec, dddq_max: Vec, slack: Vec) -> _Finding:
+    """M5: the difference of two accelerations."""
+    limit = np.broadcast_to(dddq_max, jerk.shape)
+    return _Finding(jerk, limit, np.abs(jerk) > limit + slack)
 
 
 def _judge_viability(

@@ -1,8 +1,8 @@
 """Time to target of the gate against Ruckig's time-optimal motion, same limits.
 
 Targets are joint positions within the gate's limits whose straight way is clear of
-every body. Both start at rest, have the same limits of speed and acceleration and none
-of jerk, and have arrived when all joints are there and stand. Ruckig knows no bodies:
+every body. Both start at rest, have the same limits of speed, acceleration and jerk,
+and have arrived when all joints are there and stand. Ruckig knows no bodies:
 a target that its own motion cannot be driven to, because bodies come nearer than is
 asked of everybody on it, is no measure of time. Those are counted and shown apart.
 """
@@ -33,7 +33,7 @@ def compute_optimal(
     wanted.current_velocity = wanted.target_velocity = np.zeros(n)
     wanted.max_velocity = robot.model.dq_max
     wanted.max_acceleration = robot.model.ddq_max
-    wanted.max_jerk = np.full(n, np.inf)
+    wanted.max_jerk = robot.model.info.dddq_max
     found = ruckig.Trajectory(n)
     ruckig.Ruckig(n).calculate(wanted, found)
     times = np.arange(0.0, found.duration, DT)

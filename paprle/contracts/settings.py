@@ -70,6 +70,15 @@ class LimitSettings:
     ddq_max: Annotated[
         float, Gt(0), Unit("rad/s²"), doc("Acceleration limit of all arm joints.")
     ] = 10.0
+    dddq_max: Annotated[
+        float | None,
+        Gt(0),
+        Unit("rad/s³"),
+        doc(
+            "Jerk limit of all joints; 250 times the acceleration limit when absent. "
+            "A command is late by the acceleration limit divided by it: 1e9 is none."
+        ),
+    ] = None
     gripper_time: Annotated[
         float,
         Gt(0),

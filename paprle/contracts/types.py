@@ -372,6 +372,7 @@ class RobotInfo:
         home: Home positions, shape (n,).
         limbs: Limbs in order.
         mimics: Joints that follow others.
+        dddq_max: Jerk limits J of the gate, shape (n,); None: none.
     """
 
     name: str
@@ -384,6 +385,7 @@ class RobotInfo:
     home: Vec
     limbs: tuple[LimbInfo, ...]
     mimics: tuple[Mimic, ...] = ()
+    dddq_max: Vec | None = None
 
     def name_positions(self, q: Vec) -> dict[str, float]:
         """Return the positions of all joints, those that follow others too.

@@ -87,6 +87,7 @@ def make_limits(
         q_max=q_max,
         dq_max=robot.dq_max,
         ddq_max=robot.ddq_max,
+        dddq_max=robot.dddq_max,
         h=h,
         joint_names=robot.joint_names,
     )

@@ -289,10 +289,11 @@ class GateController:
         due = due_ns * 1e-9
         if not self._is_following:
             self._is_following = True
-            reference.start(self.gate.q_cmd, self.gate.dq_cmd, due - self._h)
+            begin = self.gate.q_limited, self.gate.dq_limited
+            reference.start(*begin, due - self._h)
         q_des, dq_des = self._setpoints.q_des, self._setpoints.dq_des
-        q_cmd, at = self.gate.q_cmd, newest.at_ns * 1e-9
-        reference.follow(q_des, dq_des, q_cmd, at, due)
+        q_limited, at = self.gate.q_limited, newest.at_ns * 1e-9
+        reference.follow(q_des, dq_des, q_limited, at, due)
         return reference.q, reference.dq, self._setpoints.compute_age(now_ns)
 
     def _resync(self) -> Vec | None:

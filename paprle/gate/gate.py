@@ -23,6 +23,7 @@ from paprle.gate.avoidance_qp import SOLVERS, solve_avoidance_qp
 from paprle.gate.limits import IS_CLIPPED, IS_FAST, IS_HELD, make_groups
 from paprle.gate.memory import Parts, Sizes, allocate, build_parts
 from paprle.gate.reasons import Reason
+from paprle.gate.smoothing import compute_straying, count_periods, start
 from paprle.gate.step import IS_NOT_FINITE, IS_UNVERIFIED, advance, brake, finish
 from paprle.gate.tools import IS_SINGULAR, IS_TOOL_FAST, fill_tools
 from paprle.robot import RobotModel
@@ -122,12 +123,13 @@ class Gate:
         info = robot if isinstance(robot, RobotInfo) else robot.info
         members, starts = make_groups(info)
         n, n_groups = len(info.joint_names), len(starts) - 1
-        bodies, pairs, sizes = None, None, Sizes(n, n_groups, 0, 0, 0, 0)
+        m = count_periods(info, self._h)
+        bodies, pairs, sizes = None, None, Sizes(n, n_groups, 0, 0, 0, 0, m + 1)
         self.pair_names: tuple[tuple[str, str], ...] = ()
         if isinstance(robot, RobotModel):
             bodies, pairs, self.pair_names = make_bodies(robot, self.settings)
             counts = len(robot.tree.parent), len(bodies.joint), len(pairs.a)
-            sizes = Sizes(n, n_groups, *counts, len(robot.limbs))
+            sizes = Sizes(n, n_groups, *counts, len(robot.limbs), m + 1)
         memory = allocate(sizes)
         parts: Parts = build_parts(*memory)
         E = np.where(find_arm_joints(info), self.settings.lag_bound, np.inf)
@@ -138,6 +140,8 @@ class Gate:
             _fill(scene.tree, robot.tree)
             _fill(scene.bodies, bodies)
             _fill(scene.pairs, pairs)
+            straying = compute_straying(info, m, self._h)
+            scene.pairs.keep[:] += straying @ scene.pairs.reach
             parts.collision.measured.normal[:, 2] = 1.0
             fill_tools(parts.tools, robot)
         parts.tools.sigma[0] = self.settings.singularity
@@ -160,6 +164,8 @@ class Gate:
                 f"from, got {q_meas!r}; check the follower's joint states"
             )
         self.q_cmd, self.dq_cmd = readonly(q), readonly(np.zeros_like(q))
+        start(self._parts.smoothing, q)
+        self._n_given = self._parts.smoothing.n_given.item()
         self._is_synchronised = 0.0
         self._take_back()
         self._is_stepping = False
@@ -167,7 +173,8 @@ class Gate:
     def _take_back(self) -> None:
         """Go on from the last command: what a step left that was broken off is none."""
         motion, measured = self._parts.motion, self._parts.collision.measured
-        motion.q_next[:], motion.v_next[:] = self.q_cmd, self.dq_cmd
+        motion.q_next[:], motion.v_next[:] = self.q_limited, self.dq_limited
+        self._parts.smoothing.n_given[0] = self._n_given
         motion.dq_feedforward[:], motion.goal_prev[:] = 0.0, np.nan
         motion.is_synchronised[0] = self._is_synchronised
         measured.q_lag[:], measured.max_change_to_meas[:] = 0.0, 0.0
@@ -189,6 +196,20 @@ class Gate:
         self.tool_speed = np.inf if s.tool_speed is None else s.tool_speed
         if is_reduced:
             self.tool_speed = min(self.tool_speed, s.reduced_tool_speed)
+
+    @property
+    def q_limited(self) -> Vec:
+        """What the limits gave last, which the command is the mean of, shape (n,)."""
+        rows: Vec = self._parts.smoothing.q
+        row: Vec = rows[(self._n_given - 1) % len(rows)]
+        return row
+
+    @property
+    def dq_limited(self) -> Vec:
+        """Its velocity, shape (n,)."""
+        rows: Vec = self._parts.smoothing.dq
+        row: Vec = rows[(self._n_given - 1) % len(rows)]
+        return row
 
     @property
     def is_at_rest(self) -> bool:
@@ -242,7 +263,9 @@ class Gate:
             if dq_des is not None:
                 _put(motion.dq_des, dq_des)
             clearance = self._advance(dq_des is not None, is_blocked, events)
-        self.q_cmd, self.dq_cmd = _keep(motion.q_next), _keep(motion.v_next)
+        smoothing = self._parts.smoothing
+        self.q_cmd, self.dq_cmd = _keep(smoothing.q_cmd), _keep(smoothing.dq_cmd)
+        self._n_given += 1
         self._is_synchronised = motion.is_synchronised.item()
         self._is_stepping = False
         return GateResult(self.q_cmd, tuple(events), clearance)

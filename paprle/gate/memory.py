@@ -22,6 +22,7 @@ from paprle.compiled import inlined
 from paprle.contracts.types import Vec
 from paprle.gate.limits import Box, Limits, Motion
 from paprle.gate.scene import Collision
+from paprle.gate.smoothing import Smoothing
 from paprle.gate.tools import Tools
 from paprle.robot.arrays import Ints
 
@@ -29,7 +30,10 @@ _ITEM = 8  # [B] of both blocks
 
 
 class Sizes(NamedTuple):
-    """How many there are of each: joints of the vector, of the tree, and so on."""
+    """How many there are of each: joints of the vector, of the tree, and so on.
+
+    ``rows`` is one more than the periods that a command is the mean of.
+    """
 
     n: int
     groups: int
@@ -37,6 +41,7 @@ class Sizes(NamedTuple):
     bodies: int
     pairs: int
     tools: int
+    rows: int
 
 
 class Parts(NamedTuple):
@@ -47,6 +52,7 @@ class Parts(NamedTuple):
     motion: Motion
     collision: Collision
     tools: Tools
+    smoothing: Smoothing
 
 
 Dim = tuple[int, int]
@@ -56,6 +62,7 @@ Table = tuple[tuple[str, str, tuple[Dim | int, ...]], ...]
 """Arrays of a block in their order: part, names, and the shape of each."""
 
 _N, _G_ENDS, _M, _B, _K, _T = (0, 0), (1, 1), (2, 0), (3, 0), (4, 0), (5, 0)
+_R = (6, 0)
 
 _FLOATS: Table = (
     ("limits", "q_min q_max dq_max ddq_max lag_bound", (_N,)),
@@ -97,6 +104,8 @@ _FLOATS: Table = (
     ("tools", "J", (6, _N)),
     ("tools", "gram", (6, 6)),
     ("tools", "tips", (2, _T, 3)),
+    ("smoothing", "q_cmd dq_cmd", (_N,)),
+    ("smoothing", "q dq", (_R, _N)),
 )
 """The first block."""
 
@@ -109,6 +118,7 @@ _INTEGERS: Table = (
     ("collision.scratch", "pending", (_K,)),
     ("tools", "joint", (_T,)),
     ("tools", "is_member", (_T, _N)),
+    ("smoothing", "n_given", (1,)),
 )
 """The second block, behind its head: the sizes, then the starts of all arrays."""
 

@@ -57,9 +57,7 @@ class Reference:
         self._curve: Vec = np.zeros((8, n))
         self._times: Vec = np.zeros(4)
         self.q, self.dq = np.zeros((2, n))
-        q_cmd = self.q.copy()
-        q_cmd.setflags(write=False)  # as the gate's: another kind for the compiler
-        self.follow(self.q, self.dq, q_cmd, 0.0, 0.0)
+        self.follow(self.q, self.dq, self.q, 0.0, 0.0)
         self.start(self.q, self.dq, 0.0)
 
     def start(self, q: Vec, dq: Vec, now: float) -> None:

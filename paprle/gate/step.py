@@ -34,6 +34,7 @@ from paprle.gate.limits import (
 )
 from paprle.gate.memory import lay_out
 from paprle.gate.rest import is_stop_pose_clear
+from paprle.gate.smoothing import smooth
 from paprle.gate.stops import verify_stop
 from paprle.gate.synchronised import brake_synchronised, fill_ddq_sync, is_within
 from paprle.gate.tools import are_slow, slow_tools
@@ -50,7 +51,7 @@ _SHARES = (0.5, 0.5, 0.0)  # chosen: of what is left above braking, round by rou
 def advance(
     floats: Vec, integers: Ints, h: float, scale: float, is_told: bool, is_blocked: bool
 ) -> tuple[int, int, float]:
-    """Write the next command toward the target.
+    """Write the next command toward the target, its jerk within J.
 
     Args:
         floats: The gate's memory.
@@ -64,7 +65,7 @@ def advance(
         Flags; the number of rows where one of them is broken, so that the next command
         is a proposal only, else 0; and the smallest distance, [m].
     """
-    limits, box, motion, collision, _ = lay_out(floats, integers)
+    limits, box, motion, collision, _, smoothing = lay_out(floats, integers)
     if not are_finite(motion.target):
         return IS_NOT_FINITE, 0, brake(floats, integers, h)
     _begin(floats, integers, h, scale)
@@ -76,8 +77,11 @@ def advance(
     flags |= _propose(floats, integers, h, scale)
     n_rows, state = fill_rows(collision, limits, h, box, motion.v_next)
     if state == IS_FREE:
-        return flags | _accept_or_scale_down(floats, integers, h, False), 0, clearance
+        flags |= _accept_or_scale_down(floats, integers, h, False)
+        smooth(smoothing, motion.q_next, motion.v_next)
+        return flags, 0, clearance
     if state == IS_WIDE and _can_stop(floats, integers, h, True):
+        smooth(smoothing, motion.q_next, motion.v_next)
         return flags, 0, clearance
     _brake_idle_limbs(limits, box)
     return flags, n_rows, clearance
@@ -86,30 +90,33 @@ def advance(
 @compiled
 def finish(floats: Vec, integers: Ints, h: float, v: Vec) -> int:
     """Replace the proposal of this period by v, shape (n,), as far as it is safe."""
-    limits, box, motion, _, _ = lay_out(floats, integers)
+    limits, box, motion, _, _, smoothing = lay_out(floats, integers)
     for i in range(len(v)):
         motion.v_next[i] = min(max(v[i], box.low[i]), box.high[i])
     _fill_next(limits, motion, h)
-    return _accept_or_scale_down(floats, integers, h, True)
+    flags = _accept_or_scale_down(floats, integers, h, True)
+    smooth(smoothing, motion.q_next, motion.v_next)
+    return flags
 
 
 @compiled
 def brake(floats: Vec, integers: Ints, h: float) -> float:
     """Write full braking as the next command; return the smallest distance, [m]."""
-    limits, box, motion, _, _ = lay_out(floats, integers)
+    limits, box, motion, _, _, smoothing = lay_out(floats, integers)
     _begin(floats, integers, h, 0.0)
     clearance = _measure(floats, integers, h)
     for i in range(len(motion.c)):
         motion.v_next[i] = box.brake[i]
         motion.dq_feedforward[i], motion.goal_prev[i] = 0.0, math.nan
     _fill_next(limits, motion, h)
+    smooth(smoothing, motion.q_next, motion.v_next)
     return clearance
 
 
 @compiled
 def _begin(floats: Vec, integers: Ints, h: float, scale: float) -> None:
     """Take the last step as done, and write what each joint may do now."""
-    limits, box, motion, _, _ = lay_out(floats, integers)
+    limits, box, motion, _, _, _ = lay_out(floats, integers)
     for i in range(len(motion.c)):
         motion.c[i], motion.v[i] = motion.q_next[i], motion.v_next[i]
     fill_box(limits, h, scale, motion.c, motion.v, box)
@@ -120,7 +127,7 @@ def _begin(floats: Vec, integers: Ints, h: float, scale: float) -> None:
 @compiled
 def _measure(floats: Vec, integers: Ints, h: float) -> float:
     """Measure all pairs, where the command is and back to where the robot is."""
-    limits, box, motion, collision, _ = lay_out(floats, integers)
+    limits, box, motion, collision, _, _ = lay_out(floats, integers)
     c, q_meas, measured = motion.c, motion.q_meas, collision.measured
     travel = collision.scratch.travel
     if len(collision.scene.pairs.a) == 0:
@@ -140,7 +147,7 @@ def _measure(floats: Vec, integers: Ints, h: float) -> float:
 @compiled
 def _propose(floats: Vec, integers: Ints, h: float, scale: float) -> int:
     """Write what comes nearest to the goal within the limits of joints and tools."""
-    limits, box, motion, collision, tools = lay_out(floats, integers)
+    limits, box, motion, collision, tools, _ = lay_out(floats, integers)
     if not are_finite(motion.dq_des):
         motion.dq_des[:] = 0.0
     limit_feedforward(limits, h, scale, motion)
@@ -180,7 +187,7 @@ def _accept_or_scale_down(floats: Vec, integers: Ints, h: float, is_near: bool) 
     """
     if _can_stop(floats, integers, h, is_near):
         return 0
-    limits, box, motion, _, _ = lay_out(floats, integers)
+    limits, box, motion, _, _, _ = lay_out(floats, integers)
     for share in _SHARES:
         for i in range(len(motion.c)):
             step = motion.v_next[i] - box.brake[i]
@@ -204,7 +211,7 @@ def _can_stop(floats: Vec, integers: Ints, h: float, is_near: bool) -> bool:
     Returns:
         Whether it has.
     """
-    limits, _, motion, _, _ = lay_out(floats, integers)
+    limits, _, motion, _, _, _ = lay_out(floats, integers)
     if _is_safe(floats, integers, limits.ddq_max, h, is_near):
         motion.is_synchronised[0] = 0.0
         return True
@@ -222,7 +229,7 @@ def _is_safe(
     floats: Vec, integers: Ints, ddq_max: Vec, h: float, is_near: bool
 ) -> bool:
     """Tell whether ``v_next`` and braking by ``ddq_max`` keep clear and slow enough."""
-    _, _, motion, collision, tools = lay_out(floats, integers)
+    _, _, motion, collision, tools, _ = lay_out(floats, integers)
     c, v = motion.c, motion.v_next
     if is_near and not is_stop_pose_clear(collision, ddq_max, h, c, v):
         return False

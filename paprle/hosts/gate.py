@@ -57,7 +57,7 @@ class GateHost:
         freeze_garbage()
         note = "\n".join(filter(None, self._notes))
         self._role.report("ready", rate=self._info.rate, lag=self._info.lag, note=note)
-        loop = DeadlineLoop(self._info.rate)
+        loop = DeadlineLoop(self._info.rate, lead=0.0)
         try:
             try:
                 self._loop(loop)

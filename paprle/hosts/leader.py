@@ -16,7 +16,12 @@ from paprle.contracts.types import Feedback
 from paprle.haptics.cues import CueSource
 from paprle.hosts.factories import list_objects, make_leader, read_payload
 from paprle.ipc.feedback_record import make_feedback_dtype, unpack_feedback
-from paprle.ipc.loop import DeadlineLoop, freeze_garbage, request_realtime
+from paprle.ipc.loop import (
+    LEADER_LEAD,
+    DeadlineLoop,
+    freeze_garbage,
+    request_realtime,
+)
 from paprle.ipc.mailbox import Mailbox, Newest
 from paprle.ipc.ports import name_port, split_name
 from paprle.ipc.process import Role, is_closed, run_role
@@ -105,7 +110,7 @@ class LeaderHost:
                 request_realtime(thread.native_id or 0)
 
     def _loop(self) -> None:
-        loop, seq = DeadlineLoop(self._rate), -1
+        loop, seq = DeadlineLoop(self._rate, lead=LEADER_LEAD), -1
         full_ns = loop.period_ns
         while not is_closed(self._role.fds["session_alive"]):
             if self._thread is None or not self._thread.is_alive():

@@ -53,12 +53,14 @@ def read_key(resolved: Resolved) -> bytes:
 
 def identify(resolved: Resolved, robot: RobotInfo, layout: Layout) -> dict[str, str]:
     """Return what both hosts must agree on: what is said, and of which robot."""
-    limits = (robot.q_min, robot.q_max, robot.dq_max, robot.ddq_max)
+    limits = (robot.q_min, robot.q_max, robot.dq_max, robot.ddq_max, robot.dddq_max)
     return {
         "version": __version__,
         "follower": resolved.follower_name,
         "joints": make_digest(robot.joint_names),
-        "limits": make_digest([values.tolist() for values in limits]),
+        "limits": make_digest(
+            [None if row is None else row.tolist() for row in limits]
+        ),
         "session.rate": f"{resolved.session.rate:g}",
         "layout": make_digest(layout.setpoint.descr, layout.status.descr),
     }

@@ -43,7 +43,13 @@ from paprle.hosts.roles import (
 from paprle.hosts.status import StatusLine, find_width, print_line
 from paprle.hosts.terminal import Operator
 from paprle.ipc.feedback_record import pack_feedback
-from paprle.ipc.loop import DeadlineLoop, freeze_garbage, request_realtime, thaw_garbage
+from paprle.ipc.loop import (
+    SESSION_LEAD,
+    DeadlineLoop,
+    freeze_garbage,
+    request_realtime,
+    thaw_garbage,
+)
 from paprle.ipc.ports import name_port, split_name
 from paprle.ipc.records import Record, Request, Stream
 from paprle.retargeting.anchor_record import pack_anchors
@@ -104,7 +110,7 @@ class LiveSession:
         self._exit_code: int | None = None
         self._trouble = ""
         self._thread_error: BaseException | None = None
-        self._loop_timer = DeadlineLoop(self._settings.rate)
+        self._loop_timer = self._make_loop()
         self._n_reports = 0
         self._recording = RecorderWatch(
             self._children,
@@ -161,7 +167,7 @@ class LiveSession:
         return not self._has_quit()
 
     def _loop(self) -> None:
-        self._loop_timer = DeadlineLoop(self._settings.rate)
+        self._loop_timer = self._make_loop()
         while True:
             late_ns = self._loop_timer.wait()
             start_ns = time.monotonic_ns()
@@ -176,6 +182,9 @@ class LiveSession:
             self._black_box.add(output.tick, status)
             if self.core.state is SessionState.CLOSING:
                 return  # _brake sees to the rest, within its time
+
+    def _make_loop(self) -> DeadlineLoop:
+        return DeadlineLoop(self._settings.rate, lead=SESSION_LEAD)
 
     def _step(self, now_ns: int, status: Record) -> Output:
         """Run a tick on what is newest."""
@@ -335,7 +344,7 @@ class LiveSession:
         if not self._has_quit():
             self._operator.add("quit")
         if not self.core.n_ticks:  # it never ran: the time of the start is no overrun
-            self._loop_timer = DeadlineLoop(self._settings.rate)
+            self._loop_timer = self._make_loop()
         end = time.monotonic() + _CLOSE_TIMEOUT
         if self._settings.close_policy == "park":
             end += self._settings.park_timeout

@@ -4,6 +4,11 @@ Deadlines are absolute, so the loop does not drift. One that is missed by more t
 tenth of a period is counted and the schedule is re-armed from now: a late tick sends
 one step, missed ticks are dropped and never replayed, and two ticks are never closer
 than 0.8 of a period (``safety.md`` T1).
+
+Loops of one host that pass something on are in phase: each has its deadlines where the
+monotonic clock is a multiple of its period, less a lead of its own, so that a leader
+wakes shortly before the session and the session shortly before the gate. They agree by
+the clock alone: nobody waits for anybody, whoever dies.
 """
 
 from __future__ import annotations
@@ -24,6 +29,9 @@ _TASKS = Path("/proc/self/task")  # spec: proc(5)
 _EVERY = 100  # [ticks] chosen: a connection that is new is found in half a second
 _PR_SET_TIMERSLACK = 29  # spec: linux/prctl.h
 _MCL_CURRENT_FUTURE_ONFAULT = 7  # spec: sys/mman.h; what is touched, and no more
+_SLEW = 0.02  # chosen: share of a period by which a deadline may come sooner or later
+SESSION_LEAD = 0.0008  # [s] measured: 0.5 ms of a tick, and what it may wake late
+LEADER_LEAD = SESSION_LEAD + 0.0004  # [s] measured: a leader's turn is shorter
 _REARM = 0.1  # chosen: share of a period after which a deadline counts as missed
 SPACING = 0.8
 """Two ticks, and two commands, are never closer than this share of a period (T1)."""
@@ -56,6 +64,9 @@ class Pacer:
 class DeadlineLoop:
     """Wakes once a period on absolute deadlines.
 
+    One that has a lead begins in phase, and after a deadline that it missed it comes
+    back by a fiftieth of a period at a time.
+
     Attributes:
         period_ns: Nominal period, [ns].
         n_overruns: Deadlines that were missed so far.
@@ -67,17 +78,30 @@ class DeadlineLoop:
         rate: float,
         clock: Callable[[], int] = time.monotonic_ns,
         sleep: Callable[[float], None] = time.sleep,  # noqa: TID251 - the loop waits
+        lead: float | None = None,
     ) -> None:
+        """Make it.
+
+        Args:
+            rate: Ticks a second, [Hz].
+            clock: Gives monotonic time, [ns].
+            sleep: Waits for a time, [s].
+            lead: How long before multiples of the period it wakes, [s]; None: in no
+                phase with other loops.
+        """
         self.period_ns = round(1e9 / rate)
         self.n_overruns = 0
         self._clock, self._sleep = clock, sleep
+        self._lead_ns = None if lead is None else int(lead * 1e9)
         self.deadline_ns = clock()
+        self.deadline_ns -= self._find_error()
         self._woke_ns = self.deadline_ns
 
     def wait(self) -> int:
         """Sleep until the next deadline and return how late it woke up, [ns]."""
         earliest = self._woke_ns + int(SPACING * self.period_ns)
-        self.deadline_ns += self.period_ns
+        most = int(_SLEW * self.period_ns)
+        self.deadline_ns += self.period_ns - min(max(self._find_error(), -most), most)
         now = self._clock()
         if now > self.deadline_ns + _REARM * self.period_ns:
             self.n_overruns += 1
@@ -90,6 +114,13 @@ class DeadlineLoop:
             self._sleep((wake_at - now) * 1e-9)
         self._woke_ns = now
         return late + now - wake_at
+
+    def _find_error(self) -> int:
+        """Return how far the deadline is behind its phase, ± half a period, [ns]."""
+        if self._lead_ns is None:
+            return 0
+        half = self.period_ns // 2
+        return (self.deadline_ns + self._lead_ns + half) % self.period_ns - half
 
 
 def request_realtime(thread_id: int = 0) -> str:

@@ -92,6 +92,7 @@ def robot_to_dict(robot: RobotInfo) -> dict[str, Any]:
         "urdf_path": str(robot.urdf_path),
         "joint_names": list(robot.joint_names),
         **{name: _finite_or_null(getattr(robot, name)) for name in _VECTORS},
+        "dddq_max": None if robot.dddq_max is None else robot.dddq_max.tolist(),
         "limbs": [
             {
                 "name": limb.name,
@@ -123,6 +124,7 @@ def robot_from_dict(data: Mapping[str, Any]) -> RobotInfo:
         )
         for name in _VECTORS
     }
+    jerks = data.get("dddq_max")
     limbs = tuple(
         LimbInfo(
             name=limb["name"],
@@ -140,6 +142,7 @@ def robot_from_dict(data: Mapping[str, Any]) -> RobotInfo:
         **vectors,
         limbs=limbs,
         mimics=tuple(Mimic(**mimic) for mimic in data["mimics"]),
+        dddq_max=None if jerks is None else readonly(jerks),
     )
 
 

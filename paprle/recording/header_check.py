@@ -15,11 +15,13 @@ from paprle.contracts.errors import RecordingError
 _MAX_NAMES = 1000  # chosen: joints, limbs, objects; a humanoid with hands has some 60
 _FAR_NS = 1 << 62  # chosen: [ns] 146 years
 _LARGEST = 1e6  # chosen: [rad], [m] and their derivatives; no robot's limit is larger
+_NO_JERK_LIMIT = 1e12  # chosen: [rad/s³] far above what switches the limit off
 
 Name = Annotated[str, Field(max_length=200)]
 Names = Annotated[list[Name], Field(max_length=_MAX_NAMES)]
 Number = Annotated[float, Field(ge=-_LARGEST, le=_LARGEST, allow_inf_nan=False)]
 Numbers = Annotated[list[Number | None], Field(max_length=_MAX_NAMES)]
+Jerk = Annotated[float, Field(gt=0, le=_NO_JERK_LIMIT, allow_inf_nan=False)]
 Section = dict[str, Any]
 
 
@@ -43,6 +45,7 @@ class _Robot(_Part):
     q_max: Numbers
     dq_max: Numbers
     ddq_max: Numbers
+    dddq_max: Annotated[list[Jerk], Field(max_length=_MAX_NAMES)] | None = None
     home: Numbers
     limbs: Annotated[list[_Limb], Field(max_length=_MAX_NAMES)]
     mimics: Annotated[list[Section], Field(max_length=_MAX_NAMES)]
@@ -95,8 +98,8 @@ def check_header(header: Mapping[str, Any], where: str) -> None:
     _check(_HEADER, header, f"{where}: header")
     robot = header["robot"]
     n = len(robot["joint_names"])
-    for name in ("q_min", "q_max", "dq_max", "ddq_max", "home"):
-        if len(robot[name]) != n:
+    for name in ("q_min", "q_max", "dq_max", "ddq_max", "dddq_max", "home"):
+        if len(robot.get(name) or [0] * n) != n:
             raise RecordingError(
                 f"{where}: header robot.{name}: expected {n} numbers, got "
                 f"{len(robot[name])}; the file was not written by paprle"

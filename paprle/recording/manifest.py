@@ -72,7 +72,7 @@ def make_manifest(
     except (ValueError, OverflowError, OSError):
         began = ""  # a recovered file may name any time
     robot = header["robot"]
-    limits = ("joint_names", "q_min", "q_max", "dq_max", "ddq_max")
+    limits = ("joint_names", "q_min", "q_max", "dq_max", "ddq_max", "dddq_max")
     keys = ("leader", "follower", "env", "version", "git_rev", "gate_period")
     return {
         "schema": header["schema"],

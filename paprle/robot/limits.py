@@ -18,6 +18,8 @@ from paprle.contracts.types import LimbInfo, Vec, readonly
 from paprle.robot.tree import UrdfJoint
 
 HOME_MARGIN = 0.1  # chosen: share of the range a guessed home keeps from its limits
+# chosen: [1/s] A turns around within 8 ms, and a command is 4 ms later at most
+_JERK_SHARE = 250.0
 _MARGIN_SHARE = 0.05  # chosen: a margin never takes more than this of a joint's range
 
 
@@ -29,6 +31,7 @@ class Limits:
     q_max: Vec
     dq_max: Vec
     ddq_max: Vec
+    dddq_max: Vec
     home: Vec
 
 
@@ -42,7 +45,7 @@ def resolve_limits(
     """Return limits and home of all actuated joints.
 
     V = min(limits.dq_max, velocity_scale · URDF). A = limits.ddq_max, for grippers
-    V / gripper_time.
+    V / gripper_time. J = limits.dddq_max, or 250 / s · A.
 
     Args:
         joints: The actuated joints, in the order of the robot's vector.
@@ -67,6 +70,10 @@ def resolve_limits(
         dq / limits.gripper_time if joint.name in grippers else limits.ddq_max
         for joint, dq in zip(joints, dq_max, strict=True)
     ]
+    if limits.dddq_max is None:
+        dddq_max = [_JERK_SHARE * ddq for ddq in ddq_max]
+    else:
+        dddq_max = [limits.dddq_max] * len(names)
     home = _home(dict(zip(names, ranges, strict=True)), limbs, settings, limb_settings)
     home.report(problems)
     return Limits(
@@ -74,6 +81,7 @@ def resolve_limits(
         q_max=readonly([high for _, high in ranges]),
         dq_max=readonly(dq_max),
         ddq_max=readonly(ddq_max),
+        dddq_max=readonly(dddq_max),
         home=readonly([home.positions[name] for name in names]),
     )
 

@@ -236,6 +236,7 @@ def _read_info(
         q_max=limits.q_max,
         dq_max=limits.dq_max,
         ddq_max=limits.ddq_max,
+        dddq_max=limits.dddq_max,
         home=limits.home,
         limbs=limb_infos,
         mimics=flat_mimics(urdf),

@@ -250,10 +250,10 @@ class Following:
         It is found once, when the limb is let go: a place that was found anew each tick
         from the command that runs to it could run ahead of it for ever.
         """
-        v = dq_cmd[own]
-        stop: Vec = (
-            q_cmd[own] + v * age + 0.5 * v * np.abs(v) / self._robot.ddq_max[own]
-        )
+        v, A = dq_cmd[own], self._robot.ddq_max[own]
+        if (dddq_max := self._robot.info.dddq_max) is not None:
+            age += float((A / dddq_max[own]).max())  # the command is that late
+        stop: Vec = q_cmd[own] + v * age + 0.5 * v * np.abs(v) / A
         return stop
 
     def _speed_up(self) -> None:

@@ -17,6 +17,7 @@ def make_robot_info(  # noqa: PLR0913 - limits have names, and all are optional
     q_max: npt.ArrayLike = 2.0,
     dq_max: npt.ArrayLike = 2.0,
     ddq_max: npt.ArrayLike = 10.0,
+    dddq_max: npt.ArrayLike | None = None,
     home: npt.ArrayLike = 0.0,
     n_limbs: int = 1,
     has_gripper: bool = False,
@@ -29,6 +30,7 @@ def make_robot_info(  # noqa: PLR0913 - limits have names, and all are optional
         q_max: Upper limits, [rad].
         dq_max: Velocity limits, [rad/s].
         ddq_max: Acceleration limits, [rad/s²].
+        dddq_max: Jerk limits, [rad/s³]; None: none.
         home: Home, [rad].
         n_limbs: Limbs.
         has_gripper: Each limb has one more joint, its gripper.
@@ -65,4 +67,7 @@ def make_robot_info(  # noqa: PLR0913 - limits have names, and all are optional
         ddq_max=readonly(np.broadcast_to(ddq_max, shape)),
         home=readonly(np.broadcast_to(home, shape)),
         limbs=tuple(limbs),
+        dddq_max=None
+        if dddq_max is None
+        else readonly(np.broadcast_to(dddq_max, shape)),
     )

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -145,7 +146,7 @@ def test_a_trapezoidal_profile_passes():
 
     assert verdict.is_ok
     assert str(verdict).startswith("ok: ")
-    assert set(verdict.counts) == set(INVARIANTS) - {"T1"}
+    assert set(verdict.counts) == set(INVARIANTS) - {"T1", "M5"}
     assert "T1" not in str(verdict)
 
 
@@ -217,7 +218,7 @@ def test_commands_sent_too_close_together_break_spacing(gap_ns, is_ok):
         assert verdict.violations[0].joint == -1
 
 
-def lowered_in_motion(q_cmd):
+def lowered_in_motion(q_cmd, dddq_max=None):
     limits_by_sample = np.full(q_cmd.shape, V)
     limits_by_sample[60:] = 0.25 * V
     return Limits(
@@ -225,8 +226,53 @@ def lowered_in_motion(q_cmd):
         q_max=LIMITS.q_max,
         dq_max=limits_by_sample,
         ddq_max=LIMITS.ddq_max,
+        dddq_max=dddq_max,
         h=H,
     )
+
+
+N_TURNING = 4
+J = np.full(2, 2 * A / (N_TURNING * H))  # turns A to −A in four periods
+
+
+def smoothed(q_cmd, n=N_TURNING):
+    """The mean of the last few commands: its jerk is 2 A / (n h) at most."""
+    padded = np.concatenate([np.repeat(q_cmd[:1], n - 1, axis=0), q_cmd])
+    return np.lib.stride_tricks.sliding_window_view(padded, n, axis=0).mean(axis=-1)
+
+
+def test_a_jerk_within_its_limit_passes_and_a_higher_one_is_caught():
+    limits = replace(LIMITS, dddq_max=J)
+    there_and_back = commands(*ramp(0, V), *ramp(V, -V), *ramp(-V, 0), 0, 0, 0, 0)
+
+    assert broken(check_commands(there_and_back, limits)) == {"M5"}
+    assert check_commands(smoothed(there_and_back), limits).is_ok
+    again = check_commands(smoothed(there_and_back, N_TURNING - 1), limits)
+    assert broken(again) == {"M5"}
+    assert again.violations[0].limit == pytest.approx(J[0])
+
+
+def test_a_lowered_velocity_limit_leaves_time_for_the_jerk():
+    slow = [0.25 * V] * 30
+    q_cmd = commands(*ramp(0, V), *[V] * 19, *ramp(V, 0.25 * V), *slow)
+    ignored = commands(*ramp(0, V), *[V] * 60, *ramp(V, 0))
+    late = np.concatenate([q_cmd[:1].repeat(N_TURNING, axis=0), smoothed(q_cmd)])
+
+    assert check_commands(smoothed(q_cmd), lowered_in_motion(q_cmd, J)).is_ok
+    assert broken(check_commands(late, lowered_in_motion(late, J))) == {"M3"}
+    judged = check_commands(smoothed(ignored), lowered_in_motion(ignored, J))
+    assert broken(judged) == {"M3"}
+
+
+def test_jerk_is_judged_the_same_in_blocks_and_one_by_one():
+    limits = replace(LIMITS, dddq_max=J)
+    q_cmd = commands(*ramp(0, V), *ramp(V, -V), *ramp(-V, 0), 0, 0)
+    stream = OracleStream(limits, q_start=q_cmd[0])
+
+    found = [stream.step(c) for c in q_cmd]
+
+    counts = check_commands(q_cmd, limits).counts
+    assert counts["M5"] == sum("M5" in broken for broken in found) > 0
 
 
 def test_a_lowered_velocity_limit_is_kept_by_braking_down_to_it():

@@ -142,6 +142,7 @@ def judge_joints(commands, robot, h=H, q_start=None):
         q_max=robot.q_max,
         dq_max=robot.dq_max,
         ddq_max=getattr(robot, "info", robot).ddq_max,
+        dddq_max=getattr(robot, "info", robot).dddq_max,
         h=h,
     )
     start = robot.home if q_start is None else q_start

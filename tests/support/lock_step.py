@@ -231,6 +231,7 @@ class LockStep:
             q_max=info.q_max,
             dq_max=info.dq_max,
             ddq_max=info.ddq_max,
+            dddq_max=info.dddq_max,
             h=H_NS * 1e-9,
         )
         return check_commands(

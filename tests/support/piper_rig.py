@@ -95,8 +95,9 @@ def judge(record: Record, robot: RobotInfo, rate: float = 200.0) -> Verdict:
     """The oracle's verdict on what reached the arm, its joints without the gripper.
 
     Whole numbers of 0.001° stand in place of what the gate sent: each is off by half a
-    quantum at most, so a speed by one quantum a period and an acceleration by two a
-    period squared. The limits are wider by that, and by nothing else.
+    quantum at most, so a speed by one quantum a period, an acceleration by two a period
+    squared and a jerk by four a period cubed. The limits are wider by that, and by
+    nothing else.
     """
     h = 1.0 / rate
     limits = Limits(
@@ -104,6 +105,7 @@ def judge(record: Record, robot: RobotInfo, rate: float = 200.0) -> Verdict:
         q_max=robot.q_max[:6] + QUANTUM,
         dq_max=robot.dq_max[:6] + QUANTUM / h,
         ddq_max=robot.ddq_max[:6] + 2.0 * QUANTUM / h**2,
+        dddq_max=robot.dddq_max[:6] + 4.0 * QUANTUM / h**3,
         h=h,
         joint_names=robot.joint_names[:6],
     )

@@ -238,6 +238,7 @@ class RosSession(LockStep):
             q_max=info.q_max[:6],
             dq_max=info.dq_max[:6],
             ddq_max=info.ddq_max[:6],
+            dddq_max=info.dddq_max[:6],
             h=0.005,
         )
         return check_commands(q, limits, q_start=q[[0, 0]])

@@ -127,6 +127,7 @@ class Received:
             q_max=robot.q_max[ids],
             dq_max=robot.dq_max[ids],
             ddq_max=robot.ddq_max[ids],
+            dddq_max=robot.dddq_max[ids],
             h=period,
         )
         return check_commands(self.q, limits, q_start=self.q[[0, 0]])

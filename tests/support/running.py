@@ -134,6 +134,7 @@ def judge(episode: Episode):
         q_max=robot.q_max,
         dq_max=robot.dq_max,
         ddq_max=robot.ddq_max,
+        dddq_max=robot.dddq_max,
         h=float(episode.header["gate_period"]),
     )
     whole = np.flatnonzero(gate["state"] != GateState.DISARMED)

@@ -75,6 +75,7 @@ def judge_arrived(arrived: Arrived, robot: RobotInfo, h: float) -> list[Verdict]
         q_max=robot.q_max[ids] + eps,
         dq_max=robot.dq_max[ids] + eps / h,
         ddq_max=robot.ddq_max[ids] + 2.0 * eps / h**2,
+        dddq_max=robot.dddq_max[ids] + 4.0 * eps / h**3,
         h=h,
         joint_names=tuple(robot.joint_names[i] for i in ids),
     )

@@ -63,6 +63,28 @@ def test_ticks_are_never_closer_than_the_spacing():
     assert min(gaps) >= 0.8 * MS
 
 
+def test_loops_with_leads_wake_in_their_order_before_multiples_of_the_period():
+    clock = FakeTime()
+    clock.now = 123 * MS + 456_789
+
+    woke = run(DeadlineLoop(1000.0, clock, clock.sleep, lead=0.0003), clock, [0] * 30)
+
+    assert max((t + 300_000) % MS for t in woke) < 0.05 * MS
+
+
+def test_a_loop_that_was_late_comes_back_into_phase_bit_by_bit():
+    clock = FakeTime()
+    loop = DeadlineLoop(1000.0, clock, clock.sleep, lead=0.0)
+
+    woke = run(loop, clock, [0] * 5 + [int(3.4 * MS)] + [0] * 40)
+    gaps = [b - a for a, b in zip(woke[7:], woke[8:], strict=False)]
+
+    assert 0.3 * MS < woke[6] % MS < 0.5 * MS, "it was late"
+    assert woke[-1] % MS < 0.05 * MS
+    assert min(gaps) > 0.97 * MS
+    assert max(gaps) < 1.03 * MS
+
+
 def test_lateness_is_reported():
     clock = FakeTime()
     loop = DeadlineLoop(1000.0, clock, clock.sleep)

@@ -1,0 +1,52 @@
+"""From a leader's sample to the command that rests on it, start by start.
+
+``python -m benchmarks.phase [STARTS] [KEY=VALUE …]``: sessions of an
+autopilot and a kinematic PiPER, or of what the words say, one after the other. Each
+prints the median and the 99th percentile of capture to command, and how many deadlines
+session and gate missed. Live: on a busy machine the last say something of the machine.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+from paprle import Episode
+from paprle.evaluation.episode import measure_source
+from paprle.ipc.process import WORKSPACE
+
+WORDS = ["leader=autopilot", "follower=piper", "env=kinematic"]
+
+
+def measure(words: list[str]) -> tuple[float, float, int]:
+    """Return the two latencies, [ms], and the missed deadlines of one session."""
+    with tempfile.TemporaryDirectory() as folder:
+        asked = [*WORDS, *words, "session.episodes=1", f"record.dir={folder}"]
+        run = [sys.executable, "run.py", *asked]
+        subprocess.run(run, cwd=WORKSPACE, check=True, capture_output=True)
+        entry = measure_source(Episode.open(folder)).entry
+    found = entry["latency_ms"]["capture_to_command"]
+    missed = sum(entry[loop]["overruns"] for loop in ("tick", "gate"))
+    return found["p50"], found["p99"], missed
+
+
+def main(words: list[str]) -> None:
+    """Print a line for each start, and how far the starts are apart."""
+    starts, rest = 20, words
+    if words and words[0].isdigit():
+        starts, rest = int(words[0]), words[1:]
+    medians = []
+    for _ in range(starts):
+        p50, p99, missed = measure(rest)
+        medians.append(p50)
+        print(f"p50 {p50:5.2f} ms   p99 {p99:5.2f} ms   missed {missed}", flush=True)
+    middle = float(np.median(medians))
+    apart = max(abs(p50 - middle) for p50 in medians)
+    print(f"{starts} starts: median {middle:.2f} ms, the farthest {apart:.2f} ms off")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
