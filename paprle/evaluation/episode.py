@@ -21,6 +21,7 @@ from paprle.evaluation.latency import (
 from paprle.evaluation.limb import LimbResult, measure_limb
 from paprle.evaluation.metrics import Spans, is_inside, spread
 from paprle.evaluation.report_text import describe_clearance
+from paprle.evaluation.smoothness import measure_smoothness
 from paprle.evaluation.timing import (
     count_interventions,
     find_period,
@@ -123,6 +124,7 @@ def measure_source(episode: Episode) -> EpisodeResult:
     entry["latency_ms"] = _measure_latency(episode, engaged, origin_ns)
     settings = episode.config.get("gate") or {}
     entry["gate"] = _measure_gate(episode.gate, robot, h, settings, notes)
+    entry["smoothness"] = measure_smoothness(episode.gate, robot, h)
     _add_clearance(entry["gate"], episode, notes)
     entry["tick"] = measure_ticks(episode.ticks, _find_tick_period(episode.config))
     entry["notes"] = notes
@@ -160,6 +162,7 @@ def make_blank(path: Path) -> Json:
         "look_ahead_ms": None,
         "latency_ms": {kind: {"p50": None, "p99": None} for kind in latencies},
         "gate": {"violations": None, "interventions": None},
+        "smoothness": {},
         "tick": dict.fromkeys(ticks),
         "limbs": {},
         "worst_limb": None,
