@@ -8,10 +8,7 @@ import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from paprle.config.check import validate
 from paprle.config.folders import DATA, find_folders
-from paprle.config.layers import Layer, Places
-from paprle.config.yaml_text import read_yaml
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.settings import LimbSettings, LimitSettings, RobotSettings
 from paprle.contracts.types import Vec
@@ -20,6 +17,7 @@ from paprle.onboarding.home import count_reachable, jacobian_error
 from paprle.onboarding.mesh_bodies import Covered, cover_meshes
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
+from paprle.robot.collision import OVERLAP_AT_A_JOINT
 from paprle.robot.home import guess_home
 from paprle.robot.limbs import FoundLimb, find_limbs
 from paprle.robot.tree import Urdf, UrdfJoint
@@ -364,13 +362,7 @@ def _one_line(text: str) -> str:
 
 def _check(path: Path, name: str, draft: _Draft) -> NewRobotReport:
     """Load what was written as a session would, and try it."""
-    problems: list[str] = []
-    data = read_yaml(path, path.name, problems) or {}
-    places = Places([Layer(path.name, {"follower": data})])
-    settings = validate(RobotSettings, data, "follower", places, problems)
-    if settings is None:
-        raise ConfigError(problems)
-    robot = RobotModel.from_settings(settings, name, DATA)
+    robot = RobotModel.from_yaml(path)
     limbs = tuple(_try_limb(limb) for limb in robot.limbs.values())
     doubts = list(draft.doubts)
     doubts += [
@@ -380,6 +372,11 @@ def _check(path: Path, name: str, draft: _Draft) -> NewRobotReport:
         if limb.n_reachable < _FEW
     ]
     doubts += [f"{a} and {b} are ignored, as told" for a, b in draft.ignored]
+    doubts += [
+        f"{a} and {b} are not kept apart: {why}"
+        for (a, b), why in robot.make_collision_model({}).left_out.items()
+        if why == OVERLAP_AT_A_JOINT
+    ]
     return NewRobotReport(
         name=name,
         path=path,

@@ -147,7 +147,7 @@ def _guess_limb(limb: Limb, q_robot: Vec, measure: Measure, *, is_alone: bool) -
     return np.clip(np.round(home, 2), low, high)
 
 
-def _choose_free(ranked: list[Vec], measure: Measure) -> tuple[Vec, float]:
+def _choose_free(ranked: list[Vec], measure: Score) -> tuple[Vec, float]:
     """Return the best posture that has room, and how much.
 
     More than the first are looked at only while none is free, and of those that all

@@ -56,10 +56,10 @@ class PoseRule(LimbRule[PoseAnchor]):
         """Return the pose that the sample asks for."""
         T, row = np.empty((1, 4, 4)), np.array([inputs.source], dtype=np.int64)
         is_asked, is_far = np.zeros((2, 1), dtype=np.bool_)
-        anchors = (*(values[None] for values in state[:4]), np.array([state.scale]))
-        map_poses(
-            inputs.sample.pose, row, *anchors, self._max_travel, T, is_asked, is_far
-        )
+        L, K, p_0, p_leader0 = (values[None] for values in state[:4])
+        scale, bound = np.array([state.scale]), self._max_travel
+        anchors = L, K, p_0, p_leader0, scale
+        map_poses(inputs.sample.pose, row, *anchors, bound, T, is_asked, is_far)
         return LimbTarget(T_base_eef=T[0] if is_asked[0] else None), state
 
 
