@@ -20,11 +20,35 @@ def _add_new_robot(parser: argparse.ArgumentParser) -> None:
         help="folder of the YAML and the URDF copy (default: configs/follower of a "
         "checkout, else this folder)",
     )
+    parser.add_argument(
+        "--ignore",
+        type=_read_pair,
+        action="append",
+        default=[],
+        metavar="LINK,LINK",
+        help="two links that nothing is to keep apart; may be given again",
+    )
 
 
 def _new_robot(args: argparse.Namespace) -> int:
-    say("\n".join(write_new_robot(args.urdf, args.out, args.name).lines()))
+    say(
+        "\n".join(
+            write_new_robot(args.urdf, args.out, args.name, tuple(args.ignore)).lines()
+        )
+    )
     return 0
+
+
+def _read_pair(text: str) -> tuple[str, str]:
+    """Return two links of ``a,b``.
+
+    Raises:
+        ArgumentTypeError: If it is not two.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != 2 or not all(parts):
+        raise argparse.ArgumentTypeError(f"expected two links, a,b, got {text!r}")
+    return parts[0], parts[1]
 
 
 NEW_ROBOT = Verb(
@@ -34,7 +58,8 @@ NEW_ROBOT = Verb(
 Limbs, end-effectors, home, limits and grippers are guessed; review the lines that
 begin with CHECK before the robot moves. Collision meshes are enclosed in capsules and
 boxes, in a copy of the URDF beside the YAML. `follower=./my_arm.urdf` does the same in
-a cache, for envs without a real robot.
+a cache, for envs without a real robot. Where every home that is found touches
+something, nothing is written, and the links are named.
 
 example:
   paprle new-robot my_arm.urdf --name my_arm

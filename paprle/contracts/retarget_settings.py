@@ -103,6 +103,12 @@ class RetargetSettings:
     scale: Annotated[
         float, Ge(0), Unit("1"), doc("Scale s of translations; rotation is unscaled.")
     ] = 1.0
+    max_travel: Annotated[
+        float,
+        Gt(0),
+        Unit("m"),
+        doc("How far a target may go from where its limb engaged (A5)."),
+    ] = 1.5
     alignment: Annotated[
         Literal["world", "body"],
         doc("Whether motion is the same in the world's axes or in the tool's."),

@@ -24,6 +24,7 @@ from paprle.evaluation.latency import (
 from paprle.evaluation.limb import LimbResult, measure_limb
 from paprle.evaluation.metrics import Spans, is_inside, spread
 from paprle.evaluation.report_text import describe_clearance
+from paprle.evaluation.smoothness import measure_smoothness
 from paprle.evaluation.store import Column, Rows, Table, cut, find_row
 from paprle.evaluation.stored import StoredEpisode
 from paprle.evaluation.timing import (
@@ -131,6 +132,7 @@ def measure_source(episode: Recording) -> EpisodeResult:
     entry["latency_ms"] = _measure_latency(episode, engaged, origin_ns)
     settings = episode.config.get("gate") or {}
     entry["gate"] = _measure_gate(episode.gate, robot, h, settings, notes)
+    entry["smoothness"] = measure_smoothness(episode.gate, robot, h)
     _add_clearance(entry["gate"], episode, notes)
     entry["tick"] = measure_ticks(episode.ticks, _find_tick_period(episode.config))
     entry["notes"] = notes
@@ -168,6 +170,7 @@ def make_blank(path: Path) -> Json:
         "look_ahead_ms": None,
         "latency_ms": {kind: {"p50": None, "p99": None} for kind in latencies},
         "gate": {"violations": None, "interventions": None},
+        "smoothness": {},
         "tick": dict.fromkeys(ticks),
         "limbs": {},
         "worst_limb": None,

@@ -109,6 +109,7 @@ def _render_episode(entry: Json, pictures: Iterable[Picture]) -> str:
             f'<ul class="notes">{notes}</ul>' if notes else "",
             _render_reach(entry),
             _render_table(entry),
+            _render_smoothness(entry),
             *(_render_picture(*picture) for picture in pictures),
             _render_verdict(entry),
             "</section>",
@@ -234,6 +235,27 @@ def _render_row(text: str, figures: Json) -> str:
         for key in ("median", "p95", "max", "rmse")
     )
     return f"<tr><td>{escape(text)}</td>{cells}</tr>"
+
+
+def _render_smoothness(entry: Json) -> str:
+    """Ripple, and for which share of the time each joint was at its limits."""
+    if not entry["smoothness"]:
+        return ""
+    head = (
+        "<tr><th>joint</th><th>ripple</th><th>sign changes [/s]</th><th>at V [%]</th>"
+        "<th>at A [%]</th><th>at J [%]</th></tr>"
+    )
+    rows = [
+        f"<tr><td>{escape(name)}</td>"
+        + "".join(f"<td>{format_number(value)}</td>" for value in joint.values())
+        + "</tr>"
+        for name, joint in entry["smoothness"].items()
+    ]
+    return (
+        '<div class="card"><h3>How smooth the commands were</h3><p class="sub">Ripple: '
+        "rms of the commanded acceleration over that of its part below 10 Hz; 1 is a "
+        f"hand's own motion.</p><table>{head}{''.join(rows)}</table></div>"
+    )
 
 
 def _render_picture(title: str, caption: str, png: bytes) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from paprle.evaluation.reach_text import describe_longest, describe_reach
+from paprle.evaluation.smoothness import find_worst
 
 Json = dict[str, Any]
 
@@ -114,6 +115,24 @@ def describe_clearance(gate: Json) -> str:
     return f"{verdict}: at least {nearest}, {' – '.join(gate['nearest_pair'])}"
 
 
+def describe_smoothness(joints: Json) -> str:
+    """Say how smooth commands are: the worst joint of each figure."""
+    ripple = find_worst(joints, "ripple")
+    if ripple is None:
+        return "not judged"
+    flips = find_worst(joints, "sign_changes_per_s") or ("", 0.0)
+    said = [
+        f"ripple {ripple[1]:.2f} ({ripple[0]})",
+        f"sign changes {flips[1]:.0f} /s ({flips[0]})",
+    ]
+    for limit in "VAJ":
+        worst = find_worst(joints, f"at_{limit.lower()}_percent")
+        whose = f" ({worst[0]})" if worst is not None and worst[1] > 0.0 else ""
+        share = UNKNOWN if worst is None else f"{worst[1]:.1f} %"
+        said.append(f"at {limit} {share}{whose}")
+    return ", ".join(said)
+
+
 def describe_itv(entries: Sequence[Json]) -> str:
     """Say how much repeated episodes differ; empty when there is but one."""
     found: list[Json] = []
@@ -171,6 +190,7 @@ def summarise_entry(entry: Json) -> str:
         f"  gate         {gate.get('oracle', 'not judged').splitlines()[0]}; acted: "
         + (", ".join(f"{k.lower()} {v}×" for k, v in acted.items()) or "never"),
         f"  clearance    {describe_clearance(gate)}",
+        f"  smoothness   {describe_smoothness(entry['smoothness'])}",
         f"  tick         {n(tick['rate_hz'], 'Hz')}, {n(tick['on_time_percent'], '%')} "
         f"in time, p50 {n(tick['p50_us'], 'µs')}, p99 {n(tick['p99_us'], 'µs')}",
     ]

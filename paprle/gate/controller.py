@@ -74,7 +74,7 @@ class GateController:
     ) -> None:
         self.state = _DISARMED
         self._h = 1.0 / info.rate
-        self.gate = Gate(robot, settings, h=self._h)
+        self.gate = Gate(robot, settings, h=self._h, allow_no_bodies=True)
         self.fault: Exception | None = None
         self.is_orphaned = False
         self._settings = settings

@@ -85,6 +85,7 @@ class Gate:
         settings: GateSettings | None = None,
         *,
         h: float,
+        allow_no_bodies: bool = False,
     ) -> None:
         """Make a gate, and compile what it needs; nothing is compiled later.
 
@@ -92,10 +93,12 @@ class Gate:
             robot: The robot; of its bare description, joints alone are limited.
             settings: Settings.
             h: The period of its steps, [s].
+            allow_no_bodies: Take a robot with links that have no bodies to keep apart,
+                or meshes alone: they may run into each other.
 
         Raises:
-            ConfigError: If something is wrong in the settings or the period, or nothing
-                bounds where a part of the robot can be.
+            ConfigError: If something is wrong in the settings or the period, links have
+                no bodies, or nothing bounds where a part of the robot can be.
         """
         self.settings = settings or GateSettings()
         check_made(self.settings, "gate")
@@ -104,6 +107,8 @@ class Gate:
                 f"gate: expected a period h from {_SHORTEST_DT} to {_LONGEST_DT} [s], "
                 f"got {h!r}; give the time between two steps"
             )
+        if isinstance(robot, RobotModel) and not allow_no_bodies:
+            _check_bodies(robot)
         self._h = float(h)
         self._periods = self._h * (1.0 - _ROUNDING), self._h * (1.0 + _ROUNDING)
         info = robot if isinstance(robot, RobotInfo) else robot.info
@@ -236,8 +241,8 @@ class Gate:
                 the robot is, too.
             dq_des: Velocity of the desired positions, shape (n,), [rad/s]; None takes
                 that between this and the last ``q_des``, none where it jumped. It is
-                fed forward as far as the joint could have it, within V and changing
-                by A.
+                fed forward as far as the joint could have it: clipped to V, and
+                changing by A.
             is_blocked: The robot is held up: the command stays within E of ``q_meas``
                 (L1).
 
@@ -294,6 +299,17 @@ class Gate:
             events.append(Reason.QP_FAILED)
             return box.brake
         return v
+
+
+def _check_bodies(robot: RobotModel) -> None:
+    """Refuse a robot whose links have nothing that could be kept apart."""
+    if robot.bare_links:
+        urdf = robot.urdf_path.name
+        raise ConfigError(
+            f"gate: expected bodies of {urdf} to keep apart, got meshes alone, or "
+            f"none, for {', '.join(robot.bare_links)}; enclose meshes by `paprle "
+            f"new-robot {urdf}`, or say allow_no_bodies=True (docs/library.md)"
+        )
 
 
 def _fill(parts: Iterable[Any], values: Iterable[Any]) -> None:

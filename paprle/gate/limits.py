@@ -175,22 +175,23 @@ def clip_goal(limits: Limits, motion: Motion, is_blocked: bool) -> int:
 
 
 @compiled
-def estimate_velocity(h: float, motion: Motion) -> None:
-    """Write the velocity of the goal since the last period as that of the target."""
+def estimate_velocity(limits: Limits, h: float, motion: Motion) -> None:
+    """Write the velocity of the goal since the last period as that of the target.
+
+    A goal that moved farther than the joint can has jumped: it has none.
+    """
     for i in range(len(motion.c)):
-        motion.dq_des[i] = (motion.goal[i] - motion.goal_prev[i]) / h
+        dq = (motion.goal[i] - motion.goal_prev[i]) / h
+        motion.dq_des[i] = 0.0 if abs(dq) > limits.dq_max[i] else dq  # NaN stays
 
 
 @compiled
 def limit_feedforward(limits: Limits, h: float, scale: float, motion: Motion) -> None:
-    """Move the feed-forward to the velocity of the target, within V and A.
-
-    A target that moves faster than the joint can has jumped: it is not fed forward.
-    """
+    """Move the feed-forward to the velocity of the target, within V and A."""
     for i in range(len(motion.c)):
         speed, change = limits.dq_max[i] * scale, limits.ddq_max[i] * h
         wish, feed = 0.0, motion.dq_feedforward[i]
-        if abs(motion.dq_des[i]) <= limits.dq_max[i]:  # NaN is not
+        if math.isfinite(motion.dq_des[i]):
             wish = min(max(motion.dq_des[i], -speed), speed)
         motion.dq_feedforward[i] = min(max(wish, feed - change), feed + change)
         motion.ddq[i] = (motion.dq_feedforward[i] - feed) / h

@@ -20,6 +20,7 @@ from paprle.contracts.types import Vec
 _AHEAD = 3.0  # measured: in periods; with fewer its sign changes more often
 _LONGEST = 0.04  # [s] chosen: a leader slower than 25 Hz is not foreseen that far
 _LEAP = 0.5  # chosen: [periods] at V; a set-point farther off is no motion, but a place
+_FASTEST = 2.0  # chosen: of V; what sets off faster leapt there, and stands
 # A command that is held back (contact, clearance, V) draws the session's set-points
 # along: their velocity is its own then, and to foresee by it would rock the two.
 _APART = 0.05  # [s] chosen: at V
@@ -77,7 +78,7 @@ class Reference:
         Args:
             q: Its positions, shape (n,), [rad]; what is no number passes as it is.
             dq: Its velocities, the mean ones since the set-point before, shape (n,),
-                [rad/s]; what is above V is none.
+                [rad/s]; clipped to V, and none where the set-point leapt.
             q_cmd: The command, shape (n,), [rad]; a joint of it that is held back far
                 from the set-point goes there, and nothing is foreseen.
             at: The instant for which it is meant, [s].
@@ -140,8 +141,7 @@ def follow_curve(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
         q_ref[j], dq_ref[j], _ = _evaluate(curve, j, s)
         if not math.isfinite(q[j]):
             q_ref[j] = q[j]
-        if is_over or not abs(dq_ref[j]) <= dq_max[j]:
-            dq_ref[j] = 0.0
+        dq_ref[j] = 0.0 if is_over else _clip(dq_ref[j], dq_max[j])
 
 
 @compiled
@@ -151,6 +151,12 @@ def _evaluate(curve: Vec, j: int, s: float) -> tuple[float, float, float]:
     r = curve[_C0, j] + s * (curve[_C1, j] + s * (c2 + s * (c3 + s * (c4 + s * c5))))
     v = curve[_C1, j] + s * (2.0 * c2 + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5)))
     return r, v, 2.0 * c2 + s * (6.0 * c3 + s * (12.0 * c4 + s * 20.0 * c5))
+
+
+@compiled
+def _clip(dq: float, dq_max: float) -> float:
+    """Return a velocity within V; what is no number is none."""
+    return min(max(dq, -dq_max), dq_max) if math.isfinite(dq) else 0.0
 
 
 @compiled
@@ -188,7 +194,7 @@ def _bend(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
         r, v, a = _evaluate(curve, j, s)
         if has_ended:  # it stands at its end
             v, a = 0.0, 0.0
-        dq_j = dq[j] if abs(dq[j]) <= dq_max[j] else 0.0  # NaN is not
+        dq_j = _clip(dq[j], dq_max[j])
         if abs(q[j] - q_cmd[j]) > min(_APART * dq_max[j], _APART_MOST):
             dq_j = 0.0
         ddq = (dq_j - curve[_V, j]) / interval if is_next else 0.0
@@ -207,6 +213,8 @@ def _bend(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
             _join(curve, j, length, (r, v, a), (q_end, v_end, ddq))
         else:  # a place to stand at, a leap, or NaN: as the set-point says
             curve[_C2:_V, j] = 0.0
+            if abs(dq[j]) > _FASTEST * dq_max[j]:
+                dq_j = 0.0
             curve[_C0, j] = q[j] + dq_j * (begin - at)
             curve[_C1, j] = dq_j
     times[_BEGIN], times[_LENGTH], times[_AT] = begin, length, at

@@ -73,7 +73,7 @@ def advance(
     is_known = are_finite(motion.q_meas)
     flags = clip_goal(limits, motion, is_blocked and is_known)
     if not is_told:
-        estimate_velocity(h, motion)
+        estimate_velocity(limits, h, motion)
     flags |= _propose(floats, integers, h, scale)
     n_rows, state = fill_rows(collision, limits, h, box, motion.v_next)
     if state == IS_FREE:

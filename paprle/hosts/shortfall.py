@@ -33,6 +33,7 @@ _STUCK = 0.5  # chosen: share of the way that no step of the joints makes up
 _AT_LIMIT = 2e-3  # [rad] chosen: nearer to a limit than any step
 _AT_SPEED = 0.97  # chosen: share of V
 _LONGEST = 1.0  # [s] chosen: a terminal that hung counts once
+_FAR = "the hand is farther than retarget.max_travel from where it engaged"
 # what follows from the bounds that the IK respects already, or is no limit
 _NOT_TOLD = to_bits(
     {
@@ -196,6 +197,9 @@ class Shortfalls:
             own = arm.limb.indices
             pos, rot = float(motion.err_pos[i]), float(motion.err_rot[i])
             cause = ""
+            if target.is_far[i]:
+                far = _FAR if not several else f"{name}: {_FAR}"
+                yield Shortfall(far, float("nan"), float("nan"))
             if not target.is_asked[i]:
                 pos = rot = float("nan")
                 cause = arm.find_pinned(q_des[own], target.q[own])

@@ -8,10 +8,7 @@ import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from paprle.config.check import validate
 from paprle.config.folders import DATA, find_folders
-from paprle.config.layers import Layer, Places
-from paprle.config.yaml_text import read_yaml
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.settings import LimbSettings, LimitSettings, RobotSettings
 from paprle.contracts.types import Vec
@@ -20,6 +17,7 @@ from paprle.onboarding.home import count_reachable, jacobian_error
 from paprle.onboarding.mesh_bodies import Covered, cover_meshes
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
+from paprle.robot.collision import OVERLAP_AT_A_JOINT
 from paprle.robot.home import guess_home
 from paprle.robot.limbs import FoundLimb, find_limbs
 from paprle.robot.tree import Urdf, UrdfJoint
@@ -31,6 +29,7 @@ _IMPLAUSIBLE = {"revolute": 50.0, "continuous": 50.0, "prismatic": 10.0}
 """chosen: [rad/s or m/s] above this a stated limit means that there is none."""
 _PLAIN = re.compile(r"[A-Za-z_][\w/-]*")
 _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
+Pairs = tuple[tuple[str, str], ...]
 _FEW = 4  # chosen: of six targets; below, home deserves a look
 
 
@@ -97,7 +96,7 @@ class NewRobotReport:
 
 
 def write_new_robot(
-    urdf: Path, out_dir: Path, name: str | None = None
+    urdf: Path, out_dir: Path, name: str | None = None, ignored: Pairs = ()
 ) -> NewRobotReport:
     """Write a follower's YAML for a bare URDF and check it by loading it.
 
@@ -106,12 +105,14 @@ def write_new_robot(
             YAML names a copy with bodies in their place.
         out_dir: Folder of the YAML, and of the copy.
         name: Name of the follower; from the URDF when absent.
+        ignored: Pairs of links that nothing is to keep apart.
 
     Returns:
         What was written and found.
 
     Raises:
-        ConfigError: If the URDF is wrong, or the YAML exists already.
+        ConfigError: If the URDF is wrong, the YAML exists already, or no home without
+            a contact is found.
     """
     tree = read_urdf(urdf.resolve())
     slug = make_slug(tree.name if name is None else name)
@@ -125,7 +126,7 @@ def write_new_robot(
     try:
         covered = cover_meshes(tree, copy)
         used = tree if covered.path is None else read_urdf(copy)
-        draft = _draft(used, slug, covered)
+        draft = _draft(used, slug, covered, ignored)
         draft.doubts += _doubt_bodies(covered, _name_follower(path))
         draft.urdf, draft.source = _relative(used.path, path), tree.path.name
         with path.open("x", encoding="utf-8") as file:
@@ -156,7 +157,7 @@ class _Draft:
     limbs: list[FoundLimb]
     homes: dict[str, Vec]
     dq_max: dict[str, tuple[float, str]]
-    touching: list[tuple[str, str]]
+    ignored: Pairs
     unjudged: Unjudged
     held: dict[str, float]
     doubts: list[str]
@@ -164,7 +165,7 @@ class _Draft:
     source: str = ""
 
 
-def _draft(tree: Urdf, name: str, covered: Covered) -> _Draft:
+def _draft(tree: Urdf, name: str, covered: Covered, ignored: Pairs) -> _Draft:
     limbs = find_limbs(tree)
     dq_max = _guess_velocities([j for j in tree.joints if j.is_actuated])
     settings = RobotSettings(
@@ -179,36 +180,52 @@ def _draft(tree: Urdf, name: str, covered: Covered) -> _Draft:
             for limb in limbs
         },
         limits=LimitSettings(dq_max={joint: v for joint, (v, _) in dq_max.items()}),
-        ignore_collisions=covered.unjudged.never + covered.unjudged.thick,
+        ignore_collisions=covered.unjudged.never + covered.unjudged.thick + ignored,
     )
     robot = RobotModel.from_settings(settings, name, DATA)
-    home = guess_home(robot.limbs, robot.home, robot.min_clearance)
+    home = guess_home(robot.info, robot.limbs, robot.measure_clearances)
     homes = {limb.name: robot.limbs[limb.name].take(home) for limb in limbs}
-    robot = RobotModel.from_settings(_with_homes(settings, homes), name, DATA)
     in_limbs = {j for limb in limbs for j in limb.joint_names}
     in_limbs |= {limb.gripper.joint for limb in limbs if limb.gripper}
     held = {
         joint: round(float(q), 4)
-        for joint, q in zip(robot.joint_names, robot.home, strict=True)
+        for joint, q in zip(robot.joint_names, home, strict=True)
         if joint not in in_limbs
     }
+    settings = _with_homes(settings, homes, held)
+    _check_home(RobotModel.from_settings(settings, name, DATA), name)
     return _Draft(
         limbs=limbs,
         homes=homes,
         dq_max=dq_max,
-        touching=robot.find_collisions(robot.home),
+        ignored=ignored,
         unjudged=covered.unjudged,
         held=held,
         doubts=_list_doubts(limbs, dq_max),
     )
 
 
-def _with_homes(settings: RobotSettings, homes: dict[str, Vec]) -> RobotSettings:
+def _with_homes(
+    settings: RobotSettings, homes: dict[str, Vec], held: dict[str, float]
+) -> RobotSettings:
     limbs = {
         name: replace(limb, home=tuple(homes[name].tolist()))
         for name, limb in (settings.limbs or {}).items()
     }
-    return replace(settings, limbs=limbs)
+    return replace(settings, limbs=limbs, hold=held)
+
+
+def _check_home(robot: RobotModel, name: str) -> None:
+    """Refuse a home at which the robot touches itself: a gate would start in there."""
+    touching = robot.find_collisions(robot.home)
+    if touching:
+        pairs = ", ".join(f"{a} and {b}" for a, b in touching)
+        options = " ".join(f"--ignore {a},{b}" for a, b in touching)
+        raise ConfigError(
+            f"{name}: expected a home where nothing touches, got none; these do "
+            f"wherever it was looked for: {pairs}; if they are bodies too wide for "
+            f"their links, and only then: paprle new-robot … {options}"
+        )
 
 
 def _relative(urdf: Path, yaml: Path) -> str:
@@ -296,7 +313,9 @@ def _ignored_lines(draft: _Draft) -> list[str]:
         "CHECK: they may touch, but their bodies are too thick to tell": (
             draft.unjudged.thick
         ),
-        "CHECK: they touch at home; a wrong home, or wide bodies?": draft.touching,
+        "CHECK: told to be ignored by --ignore: nothing keeps them apart": (
+            draft.ignored
+        ),
     }
     lines = []
     for why, pairs in reasons.items():
@@ -343,13 +362,7 @@ def _one_line(text: str) -> str:
 
 def _check(path: Path, name: str, draft: _Draft) -> NewRobotReport:
     """Load what was written as a session would, and try it."""
-    problems: list[str] = []
-    data = read_yaml(path, path.name, problems) or {}
-    places = Places([Layer(path.name, {"follower": data})])
-    settings = validate(RobotSettings, data, "follower", places, problems)
-    if settings is None:
-        raise ConfigError(problems)
-    robot = RobotModel.from_settings(settings, name, DATA)
+    robot = RobotModel.from_yaml(path)
     limbs = tuple(_try_limb(limb) for limb in robot.limbs.values())
     doubts = list(draft.doubts)
     doubts += [
@@ -358,7 +371,12 @@ def _check(path: Path, name: str, draft: _Draft) -> NewRobotReport:
         for limb in limbs
         if limb.n_reachable < _FEW
     ]
-    doubts += [f"{a} and {b} touch at home: ignored" for a, b in draft.touching]
+    doubts += [f"{a} and {b} are ignored, as told" for a, b in draft.ignored]
+    doubts += [
+        f"{a} and {b} are not kept apart: {why}"
+        for (a, b), why in robot.make_collision_model({}).left_out.items()
+        if why == OVERLAP_AT_A_JOINT
+    ]
     return NewRobotReport(
         name=name,
         path=path,

@@ -29,10 +29,15 @@ def map_poses(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
     p_0: Vec,
     p_leader0: Vec,
     scale: Vec,
+    max_travel: float,
     T: Vec,
     is_asked: Bools,
+    is_far: Bools,
 ) -> None:
     """Write R = L R_t K and p = p₀ + s L (p_t − p_l0) of each limb with a pose.
+
+    A place farther from p₀ than a bound is the nearest one within it (A5), so that what
+    comes back does so without a jump.
 
     Args:
         pose: Rows of the leader's limbs, shape (k, 7).
@@ -42,12 +47,14 @@ def map_poses(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
         p_0: Position of the command at engaging, shape (m, 3), [m].
         p_leader0: Position of the leader then; NaN: it had none, shape (m, 3), [m].
         scale: s of each limb, shape (m,).
+        max_travel: The bound, [m].
         T: Takes the poses, shape (m, 4, 4).
         is_asked: Takes which limbs have one, shape (m,).
+        is_far: Takes which of them were farther than the bound, shape (m,).
     """
     R_t, LR, p_t = np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
     for i in range(len(rows)):
-        is_asked[i] = False
+        is_asked[i] = is_far[i] = False
         if rows[i] < 0 or math.isnan(p_leader0[i, 0]):
             continue
         if not read_pose(pose[rows[i]], R_t, p_t):
@@ -60,6 +67,21 @@ def map_poses(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
             for b in range(3):
                 T[i, a, 3] += scale[i] * L[i, a, b] * (p_t[b] - p_leader0[i, b])
         T[i, 3, 3] = 1.0
+        is_far[i] = _draw_near(T[i], p_0[i], max_travel)
+
+
+@compiled
+def _draw_near(T: Vec, p_0: Vec, max_travel: float) -> bool:
+    """Move a pose, shape (4, 4), to within a bound of a place; tell whether it was."""
+    square = 0.0
+    for a in range(3):
+        square += (T[a, 3] - p_0[a]) ** 2
+    if square <= max_travel * max_travel:
+        return False
+    share = max_travel / math.sqrt(square)
+    for a in range(3):
+        T[a, 3] = p_0[a] + share * (T[a, 3] - p_0[a])
+    return True
 
 
 @compiled

@@ -210,7 +210,13 @@ class Retargeting:
         if not self._has_poses:
             return target
         map_poses(
-            sample.pose, state.pose_rows, *state.anchors, target.T, target.is_asked
+            sample.pose,
+            state.pose_rows,
+            *state.anchors,
+            self.settings.max_travel,
+            target.T,
+            target.is_asked,
+            target.is_far,
         )
         if state.own and q_cmd is not None:
             self._apply_own(sample, state, q_cmd, advice)
@@ -238,9 +244,8 @@ class Retargeting:
     def make_target(self) -> Target:
         """Return a target that asks for nothing."""
         m, n = len(self._limbs), len(self._robot.joint_names)
-        return Target(
-            np.empty((m, 4, 4)), np.zeros(m, dtype=np.bool_), np.full(n, np.nan)
-        )
+        is_asked, is_far = np.zeros((2, m), dtype=np.bool_)
+        return Target(np.empty((m, 4, 4)), is_asked, is_far, np.full(n, np.nan))
 
     def solve(
         self,
@@ -270,7 +275,9 @@ class Retargeting:
             q_des = np.empty(len(target.q))
             choose_joints(self._joints, self._ends, target.q, q_prev, q_cmd, q_des)
             return Solution(q_des, self._nothing_left, self._nothing_left, True)
-        q_des, errors, is_converged = self._solver.solve(*target, q_prev, q_cmd, dt)
+        q_des, errors, is_converged = self._solver.solve(
+            target.T, target.is_asked, target.q, q_prev, q_cmd, dt
+        )
         return Solution(q_des, errors[0], errors[1], is_converged)
 
     @cached_property

@@ -82,11 +82,12 @@ def _make_rule(
     if rule == "joints":
         return _make_joints_rule(leader, source)
     if rule == "absolute":
-        return AbsoluteRule()
+        return AbsoluteRule(settings.max_travel)
     s = read_limb_settings(settings, limb.name)
     R_map = pin.rpy.rpyToMatrix(*(s.rpy_xyz_extrinsic or (0.0, 0.0, 0.0)))
     scale = 1.0 if s.scale is None else s.scale
-    return RelativeRule(R_map, scale, is_world=s.alignment == "world")
+    is_world, bound = s.alignment == "world", settings.max_travel
+    return RelativeRule(R_map, scale, bound, is_world=is_world)
 
 
 def read_limb_settings(settings: RetargetSettings, limb: str) -> LimbRuleSettings:

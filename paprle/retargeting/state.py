@@ -56,11 +56,14 @@ class Target(NamedTuple):
     Attributes:
         T: Pose of the eef in the limb's base, by limb, shape (m, 4, 4).
         is_asked: Which limbs have one, shape (m,).
+        is_far: Which of them were asked to go farther than ``retarget.max_travel`` from
+            where they engaged, and are asked to go as far, shape (m,).
         q: Positions of joints, grippers too, shape (n,), [rad] or [m]; NaN holds.
     """
 
     T: Vec
     is_asked: Bools
+    is_far: Bools
     q: Vec
 
 

@@ -30,6 +30,7 @@ _log = logging.getLogger(__name__)
 _N_SAMPLES = 64  # chosen: postures in which an overlap must persist to be ignored
 _HOME_SHARE = 0.9  # chosen: leaves room to stop before home's own clearance
 _SEED = 0  # chosen: the same pairs in every run
+OVERLAP_AT_A_JOINT = "touch at home, one joint between"
 
 
 class CollisionModel:
@@ -204,7 +205,7 @@ class CollisionModel:
             of_scene = self.body_pairs[k][1] >= self.n_robot_bodies
             if frozenset(places) in beside and not of_scene:
                 dropped.add(self.body_pairs[k])
-                self.left_out[self.pairs[k]] = "touch at home, one joint between"
+                self.left_out[self.pairs[k]] = OVERLAP_AT_A_JOINT
         if dropped:
             self._set_pairs([pair for pair in self.body_pairs if pair not in dropped])
 

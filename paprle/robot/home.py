@@ -3,15 +3,21 @@
 Home wants three things: far from singular, far from limits, and room to all bodies. Of
 random postures the best is taken and then every joint is put back to its plain
 position where that costs little, since people expect symmetric postures.
+
+A limb looks only at pairs of bodies that it moves: a contact elsewhere is no reason to
+have one. What still touches when all limbs have their home is parted by postures near
+by, of joints in no limb as well.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from paprle.contracts.types import Vec
+from paprle.contracts.types import RobotInfo, Vec
+from paprle.robot.arrays import Bools
 from paprle.robot.chain import Limb
 
 _N_POSTURES = 400  # chosen: 20 ms, and the best changes little with more
@@ -21,30 +27,99 @@ _FREE_SHARE = 0.2  # [1] chosen: of the range; nearer to a limit a posture is wo
 _CHEAP = 0.9  # [1] chosen: share of the score kept when a joint is put back
 _TURN = np.pi / 2  # [rad] chosen: how far continuous joints are tried
 _ROOMS = (0.05, 0.02, 0.0)  # [m] chosen: clearances of home, the first that is found
+_CHANGE = 1e-9  # [m] chosen: above rounding; a pair that changes less does not move
+_SPREADS = (
+    0.05,
+    0.1,
+    0.2,
+    0.4,
+    0.8,
+)  # chosen: of the range, how far joints are moved apart
+_N_NEAR = 80  # chosen: postures of each spread
+_DIGITS = 4  # chosen: as a YAML says them
+_N_ROUNDS = 20  # chosen: one pair after the other
+_EDGE = 0.02  # [1] chosen: of the range, kept from limits while parting
 _FULL_TASK = 6
 
 Score = Callable[[Vec], float]
-Measure = Callable[[Vec], float]
-"""Takes positions, shape (n,), [rad]; returns the smallest distance of bodies, [m]."""
+Measure = Callable[[Vec], Vec]
+"""Takes positions, shape (n,), [rad]; returns distances of pairs, shape (k,), [m]."""
 
 
-def guess_home(limbs: Mapping[str, Limb], q: Vec, measure: Measure) -> Vec:
+def guess_home(info: RobotInfo, limbs: Mapping[str, Limb], measure: Measure) -> Vec:
     """Return good homes for all limbs, one after the other, shape (n,).
 
-    Joints of no limb stay, as do those that stand well where they are.
+    Joints that stand well where they are stay, as do those of no limb unless they touch
+    something. Where no posture without a contact is found, the nearest to it is taken.
 
     Args:
-        limbs: The limbs of a robot.
-        q: Where the whole robot stands at first, shape (n,), [rad] or [m].
-        measure: Measures the clearance of the whole robot.
+        info: The robot, with the home at which it stands at first.
+        limbs: Its limbs.
+        measure: Measures the clearances of the whole robot.
 
     Returns:
         The positions of the whole robot.
     """
-    is_alone = len(limbs) == 1
+    q, is_alone = np.array(info.home), len(limbs) == 1
     for limb in limbs.values():
         q = limb.put(q, _guess_limb(limb, q, measure, is_alone=is_alone))
+    return _part(info, q, measure)
+
+
+def _part(info: RobotInfo, q: Vec, measure: Measure) -> Vec:
+    """Return a posture near q with as few contacts as are found."""
+    low = np.where(np.isfinite(info.q_min), info.q_min, q - _TURN)
+    high = np.where(np.isfinite(info.q_max), info.q_max, q + _TURN)
+    low, high = low + _EDGE * (high - low), high - _EDGE * (high - low)
+    grippers = {limb.gripper.joint for limb in info.limbs if limb.gripper}
+    may_move = np.array([name not in grippers for name in info.joint_names])
+
+    for _ in range(_N_ROUNDS):
+        clearances = measure(q)
+        order = np.argsort(clearances)
+        for pair in order[: _count_contacts(clearances)]:
+            movers = _find_movers(q, low, high, int(pair), measure) & may_move
+            better = _try_near(q, low, high, movers, measure)
+            if better is not None:
+                q = better
+                break
+        else:
+            break
     return q
+
+
+def _count_contacts(clearances: Vec) -> int:
+    return int((clearances <= 0.0).sum())
+
+
+def _try_near(
+    q: Vec, low: Vec, high: Vec, movers: Bools, measure: Measure
+) -> Vec | None:
+    """Return a posture near q with fewer contacts, of these joints alone; or none."""
+    rng = np.random.default_rng(_SEED)
+    fewest, best = _count_contacts(measure(q)), None
+    for spread in _SPREADS if movers.any() else ():
+        for _ in range(_N_NEAR):
+            step = spread * (high - low) * rng.normal(size=len(q))
+            trial = np.clip(np.round(q + step, _DIGITS), low, high)
+            trial = np.where(movers, trial, q)
+            n = _count_contacts(measure(trial))
+            if n < fewest:
+                fewest, best = n, trial
+        if best is not None:
+            break
+    return best
+
+
+def _find_movers(q: Vec, low: Vec, high: Vec, pair: int, measure: Measure) -> Bools:
+    """Return which joints move a pair of bodies against each other, shape (n,)."""
+    here, movers = measure(q)[pair], np.zeros(len(q), dtype=np.bool_)
+    for j in range(len(q)):
+        for end in (low[j], high[j]):
+            trial = q.copy()
+            trial[j] += 0.3 * (end - q[j])
+            movers[j] |= abs(measure(trial)[pair] - here) > _CHANGE
+    return movers
 
 
 def _guess_limb(limb: Limb, q_robot: Vec, measure: Measure, *, is_alone: bool) -> Vec:
@@ -58,27 +133,41 @@ def _guess_limb(limb: Limb, q_robot: Vec, measure: Measure, *, is_alone: bool) -
     tried = [plain, *rng.uniform(low, high, (_N_POSTURES, len(plain)))]
     score = _make_score(limb, tried, plain, is_alone=is_alone)
 
-    def measure_limb(q: Vec) -> float:
-        return measure(limb.put(q_robot, q))
+    first, other = (measure(limb.put(q_robot, q)) for q in tried[:2])
+    is_own = np.abs(first - other) > _CHANGE
 
-    ranked = sorted(tried, key=score, reverse=True)[:_N_TRIED]
-    best, room = _choose_free([*ranked, plain], measure_limb)
+    def measure_limb(q: Vec) -> float:
+        clearances = measure(limb.put(q_robot, q))
+        return float(clearances[is_own].min(initial=math.inf))
+
+    ranked = sorted(tried, key=score, reverse=True)
+    ranked.insert(_N_TRIED, plain)
+    best, room = _choose_free(ranked, measure_limb)
     home = _make_plain(best, plain, score, lambda q: measure_limb(q) > room)
     return np.clip(np.round(home, 2), low, high)
 
 
-def _choose_free(ranked: list[Vec], measure: Measure) -> tuple[Vec, float]:
-    """Return the best posture that has room, and how much; the best if none is free."""
+def _choose_free(ranked: list[Vec], measure: Score) -> tuple[Vec, float]:
+    """Return the best posture that has room, and how much.
+
+    More than the first are looked at only while none is free, and of those that all
+    touch the one that does least is taken.
+    """
     found: dict[float, Vec] = {}
-    for q in ranked:
+    least, deepest = ranked[0], -math.inf
+    for k, q in enumerate(ranked):
+        if k > _N_TRIED and found:
+            break
         clearance = measure(q)
+        if clearance > deepest:
+            least, deepest = q, clearance
         for room in _ROOMS:
             if clearance > room:
                 found.setdefault(room, q)
         if _ROOMS[0] in found:
             break
     room = max(found, default=0.0)
-    return found.get(room, ranked[0]), room
+    return found.get(room, least), room
 
 
 def _make_score(limb: Limb, tried: list[Vec], plain: Vec, *, is_alone: bool) -> Score:

@@ -14,7 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from paprle.config.check import check_made
+from paprle.config.check import check_made, validate
+from paprle.config.folders import DATA
+from paprle.config.layers import Layer, Places
+from paprle.config.yaml_text import read_yaml
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.settings import LimbSettings, RobotSettings, SceneBodySettings
 from paprle.contracts.types import RobotInfo, Vec, readonly
@@ -122,6 +125,29 @@ class RobotModel:
         )
 
     @classmethod
+    def from_yaml(cls, path: str | Path) -> RobotModel:
+        """Make a robot from a follower's YAML, as ``paprle new-robot`` writes it.
+
+        Args:
+            path: The YAML; a relative URDF in it is relative to its folder, or else to
+                the workspace.
+
+        Returns:
+            The robot.
+
+        Raises:
+            ConfigError: With everything that is wrong in it.
+        """
+        yaml, problems = Path(path).resolve(), list[str]()
+        data = read_yaml(yaml, yaml.name, problems) or {}
+        places = Places([Layer(yaml.name, {"follower": data})])
+        settings = validate(RobotSettings, data, "follower", places, problems)
+        if settings is None or problems:
+            raise ConfigError(problems)
+        beside = (yaml.parent / settings.urdf).is_file()
+        return cls.from_settings(settings, yaml.stem, yaml.parent if beside else DATA)
+
+    @classmethod
     def _make(
         cls,
         urdf: Urdf,
@@ -141,7 +167,13 @@ class RobotModel:
         robot = stand(info.home)
         if settings.limbs is not None:
             return robot
-        return stand(readonly(guess_home(robot.limbs, info.home, robot.min_clearance)))
+        return stand(readonly(guess_home(info, robot.limbs, robot.measure_clearances)))
+
+    @property
+    def bare_links(self) -> tuple[str, ...]:
+        """Links that nothing can keep apart: those with meshes alone, or all."""
+        urdf = self._urdf
+        return urdf.mesh_links if urdf.primitives else tuple(urdf.links)
 
     def list_joints(self, limb: str) -> Ints:
         """Return the places of a limb's joints, its gripper's last, shape (n_l,)."""
@@ -162,6 +194,10 @@ class RobotModel:
     def n_collision_pairs(self) -> int:
         """How many pairs of bodies are checked; 0 where the URDF has only meshes."""
         return len(self._collisions().pairs)
+
+    def measure_clearances(self, q: Vec) -> Vec:
+        """Return the distance of each pair of bodies at q, shape (k,), [m]."""
+        return self._collisions().clearances(q)
 
     def min_clearance(self, q: Vec) -> float:
         """Return the smallest distance of any pair at q, [m]; +inf without pairs."""

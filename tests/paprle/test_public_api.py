@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import pytest
+from arms import load_robot
 from strangers import make_stranger
 
 import paprle
@@ -26,6 +27,7 @@ from paprle import (
     RobotModel,
     SceneBodySettings,
 )
+from paprle.contracts.errors import ConfigError
 
 pytestmark = pytest.mark.long
 URDFS = sorted((Path(__file__).resolve().parents[2] / "urdf").glob("*/robot.urdf"))
@@ -120,6 +122,43 @@ def test_a_gate_takes_steps_within_the_limits(tmp_path):
         assert result.clearance > -1.0
 
 
+MESHES = """<robot name="meshes"><link name="base"/><link name="arm"><collision>
+  <geometry><mesh filename="arm.stl"/></geometry></collision></link>
+  <joint name="j" type="revolute"><parent link="base"/><child link="arm"/>
+    <limit lower="-1" upper="1" velocity="1"/></joint></robot>"""
+
+
+def test_a_gate_without_bodies_has_to_be_asked_for_by_name(tmp_path):
+    """It answered that everything is clear, since there was nothing to measure."""
+    urdf = tmp_path / "meshes.urdf"
+    urdf.write_text(MESHES)
+    robot = RobotModel.from_urdf(urdf)
+
+    with pytest.raises(ConfigError, match="meshes.urdf to keep apart.*allow_no_bodies"):
+        Gate(robot, h=0.005)
+    gate = Gate(robot, h=0.005, allow_no_bodies=True)
+
+    assert gate.step(robot.home, 0.005).clearance == np.inf
+
+
+def test_links_that_are_meshes_alone_are_named(tmp_path):
+    urdf = tmp_path / "meshes.urdf"
+    ball = "<collision><geometry><sphere radius='0.1'/></geometry></collision>"
+    base = f'<link name="base">{ball}</link>'
+    urdf.write_text(MESHES.replace('<link name="base"/>', base))
+
+    with pytest.raises(ConfigError, match="or none, for arm; enclose"):
+        Gate(RobotModel.from_urdf(urdf), h=0.005)
+
+
+def test_a_robots_yaml_is_read_as_a_session_reads_it():
+    robot = RobotModel.from_yaml(URDFS[0].parents[2] / "configs/follower/piper.yaml")
+
+    expected = load_robot("piper")
+    assert robot.joint_names == expected.joint_names
+    assert (robot.home == expected.home).all()
+
+
 def test_a_scene_is_kept_clear_of():
     robot = RobotModel.from_urdf(next(p for p in URDFS if p.parent.name == "piper"))
     wall = SceneBodySettings(shape="box", size=(0.1, 2.0, 2.0), xyz=(0.35, 0.0, 0.0))
@@ -139,6 +178,8 @@ def test_arguments_are_called_as_they_are_documented():
         return list(inspect.signature(call).parameters)
 
     assert names(RobotModel.from_urdf) == ["path", "limbs"]
+    assert names(RobotModel.from_yaml) == ["path"]
+    assert names(Gate) == ["robot", "settings", "h", "allow_no_bodies"]
     assert names(IkSolver.solve)[:3] == ["self", "T_base_eef", "q_start"]
     assert names(Gate.step)[:5] == ["self", "q_des", "dt", "age", "q_meas"]
     assert all(hasattr(paprle, name) for name in paprle.__all__)

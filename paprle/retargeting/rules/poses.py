@@ -7,8 +7,8 @@
 
 Each is R = L R_t K and p = p₀ + s L (p_t − p_l0): world-aligned with L = R_map and
 K = R_l0ᵀ R_mapᵀ R₀, body-aligned with L = R₀ R_mapᵀ R_l0ᵀ and K = R_map, absolute with
-nothing at all. What engaging fixes is L, K, p₀ and p_l0 (PAPRLE Eq. 2–4,
-``requirements.md`` P8–P10 as amended).
+nothing at all but p₀ = p_l0, from which the bound of A5 counts. What engaging fixes is
+L, K, p₀ and p_l0 (PAPRLE Eq. 2–4, ``requirements.md`` P8–P10 as amended).
 """
 
 from __future__ import annotations
@@ -46,15 +46,20 @@ class PoseRule(LimbRule[PoseAnchor]):
 
     carry_back = "pose"
 
+    def __init__(self, max_travel: float) -> None:
+        """Make the rule of a limb that may go so far from where it engages, [m]."""
+        self._max_travel = max_travel
+
     def apply(
         self, inputs: RuleInputs, state: PoseAnchor
     ) -> tuple[LimbTarget, PoseAnchor]:
         """Return the pose that the sample asks for."""
-        T, is_asked = np.empty((1, 4, 4)), np.zeros(1, dtype=np.bool_)
-        row = np.array([inputs.source], dtype=np.int64)
+        T, row = np.empty((1, 4, 4)), np.array([inputs.source], dtype=np.int64)
+        is_asked, is_far = np.zeros((2, 1), dtype=np.bool_)
         L, K, p_0, p_leader0 = (values[None] for values in state[:4])
-        scale = np.array([state.scale])
-        map_poses(inputs.sample.pose, row, L, K, p_0, p_leader0, scale, T, is_asked)
+        scale, bound = np.array([state.scale]), self._max_travel
+        anchors = L, K, p_0, p_leader0, scale
+        map_poses(inputs.sample.pose, row, *anchors, bound, T, is_asked, is_far)
         return LimbTarget(T_base_eef=T[0] if is_asked[0] else None), state
 
 
@@ -63,9 +68,12 @@ class AbsoluteRule(PoseRule):
 
     begins_at_command = False
 
-    def begin(self, inputs: RuleInputs) -> PoseAnchor:  # noqa: ARG002 - the contract
-        """Nothing is fixed by engaging."""
-        return PoseAnchor(np.eye(3), np.eye(3), np.zeros(3), np.zeros(3), 1.0)
+    def begin(self, inputs: RuleInputs) -> PoseAnchor:
+        """Note where the leader stands; without a pose, the base is where it began."""
+        p_l0 = np.empty(3)
+        if not read_pose(inputs.sample.pose[inputs.source], np.empty((3, 3)), p_l0):
+            p_l0 = np.zeros(3)
+        return PoseAnchor(np.eye(3), np.eye(3), p_l0, p_l0.copy(), 1.0)
 
 
 class RelativeRule(PoseRule):
@@ -73,15 +81,19 @@ class RelativeRule(PoseRule):
 
     begins_at_command = True
 
-    def __init__(self, R_map: Vec, scale: float, *, is_world: bool) -> None:
+    def __init__(
+        self, R_map: Vec, scale: float, max_travel: float, *, is_world: bool
+    ) -> None:
         """Make the rule of a limb.
 
         Args:
             R_map: From the leader's base axes to the limb's (world), or from the
                 leader's tool to the limb's (body), shape (3, 3).
             scale: Of translations.
+            max_travel: How far it may go from where it engages, [m].
             is_world: Motion is the same in the world's axes, not in the tool's.
         """
+        super().__init__(max_travel)
         self._R_map, self._scale, self._is_world = R_map, scale, is_world
 
     def begin(self, inputs: RuleInputs) -> PoseAnchor:

@@ -290,6 +290,20 @@ def test_an_old_command_brakes(age):
     assert gate.is_at_rest
 
 
+def test_a_target_at_times_faster_than_v_is_fed_forward_at_v_and_not_dropped():
+    """Dropped, the feed-forward leapt between V and none at each crossing."""
+    robot = make_robot_info(1, dq_max=1.0, ddq_max=10.0)
+    gate, v, omega = Gate(robot, h=H), [], 2.0 * np.pi
+    for k in range(600):
+        dq = 1.1 * np.sin(omega * k * H)
+        q = 1.1 / omega * (1.0 - np.cos(omega * k * H))
+        gate.step(np.array([q]), H, dq_des=np.array([dq]))
+        v.append(gate.dq_cmd[0])
+
+    jerks = np.diff(v, 2)[100:] / H**2
+    assert np.abs(jerks).max() < 0.5 * 2.0 * 10.0 / H
+
+
 @pytest.mark.parametrize("dt", [10 * H, H / 2, 1.001 * H, np.nan, *NO_NUMBERS])
 def test_a_step_of_another_period_brakes(dt):
     robot = make_robot_info(1)

@@ -136,7 +136,15 @@ def test_command_limits_keep_a_margin_that_never_takes_a_small_range():
 
 @pytest.mark.parametrize(
     ("wish", "feed"),
-    [(0.02, 0.02), (0.07, 0.05), (-0.07, -0.05), (0.0701, 0.0), (np.nan, 0.0)],
+    [
+        (0.02, 0.02),
+        (0.07, 0.05),
+        (-0.07, -0.05),
+        (0.0701, 0.05),
+        (-1e300, -0.05),
+        (np.nan, 0.0),
+        (np.inf, 0.0),
+    ],
 )
 def test_feed_forward_changes_as_a_joint_could(wish, feed):
     gate = Gate(make_robot_info(1, dq_max=0.07, ddq_max=A), h=H)
@@ -150,6 +158,19 @@ def test_feed_forward_changes_as_a_joint_could(wish, feed):
 
     assert first == pytest.approx(feed)
     assert motion.dq_feedforward[0] == pytest.approx(np.clip(feed, -0.035, 0.035))
+
+
+@pytest.mark.parametrize(
+    ("step", "dq"), [(0.07, 0.07), (-0.07, -0.07), (0.071, 0.0), (np.nan, np.nan)]
+)
+def test_a_goal_that_jumped_has_no_velocity_of_its_own(step, dq):
+    gate = Gate(make_robot_info(1, dq_max=0.07, ddq_max=A), h=H)
+    motion, parts = gate._parts.motion, gate._parts
+    motion.goal_prev[:], motion.goal[:] = 0.0, step * H
+
+    limits.estimate_velocity(parts.limits, H, motion)
+
+    assert motion.dq_des[0] == pytest.approx(dq, nan_ok=True)
 
 
 def test_a_limb_turns_by_braking_along_both():
@@ -199,7 +220,7 @@ def fill_jacobian(parts, q):
 
 
 def test_jacobians_of_tools_are_those_of_the_limb(elbow):
-    gate, rng = Gate(elbow, h=H), np.random.default_rng(0)
+    gate, rng = Gate(elbow, h=H, allow_no_bodies=True), np.random.default_rng(0)
     parts, limb = gate._parts, elbow.limbs["arm"]
     for _ in range(10):
         q = rng.uniform(-1.5, 1.5, 4)
@@ -217,7 +238,7 @@ def test_jacobians_of_tools_are_those_of_the_limb(elbow):
 
 
 def test_joints_of_others_are_not_a_limbs(elbow):
-    gate = Gate(elbow, h=H)
+    gate = Gate(elbow, h=H, allow_no_bodies=True)
     parts = gate._parts
     parts.tools.is_member[0, 0] = 0
 
@@ -228,7 +249,7 @@ def test_joints_of_others_are_not_a_limbs(elbow):
 
 
 def test_a_tool_on_the_root_stays_where_it_is(elbow):
-    gate, place = Gate(elbow, h=H), np.zeros(3)
+    gate, place = Gate(elbow, h=H, allow_no_bodies=True), np.zeros(3)
     parts = gate._parts
     parts.tools.p[0] = [1.0, 2.0, 3.0]
 
@@ -238,7 +259,7 @@ def test_a_tool_on_the_root_stays_where_it_is(elbow):
 
 
 def test_without_bodies_nothing_is_near(elbow):
-    gate = Gate(elbow, h=H)
+    gate = Gate(elbow, h=H, allow_no_bodies=True)
     parts = gate._parts
 
     c, travel = elbow.home.copy(), np.ones(4)
@@ -260,7 +281,7 @@ def test_without_bodies_nothing_is_near(elbow):
     ],
 )
 def test_a_pair_may_close_as_fast_as_its_joints_can_stop(elbow, wanted, room, allowed):
-    gate, row = Gate(elbow, h=H), np.array([-1.0, -2.0, 0.0, 0.0])
+    gate, row = Gate(elbow, h=H, allow_no_bodies=True), np.array([-1.0, -2.0, 0.0, 0.0])
     box = gate._parts.box
     box.wanted[:], box.low[:], box.high[:] = wanted, -1.0, 1.0
 
@@ -275,7 +296,7 @@ def test_a_pair_may_close_as_fast_as_its_joints_can_stop(elbow, wanted, room, al
 @pytest.mark.parametrize("seed", range(5))
 def test_a_row_is_how_the_distance_changes_with_each_joint(seed):
     robot = make_crooked()
-    parts = Gate(robot, h=H)._parts
+    parts = Gate(robot, h=H, allow_no_bodies=True)._parts
     scene, measured, scratch = parts.collision
     row, travel = np.empty(4), np.zeros(4)
     c = np.random.default_rng(seed).uniform(-1.5, 1.5, 4)
@@ -305,7 +326,10 @@ def test_what_pairs_may_change_by_adds_up_over_joints():
 
 
 def test_a_pair_that_a_joint_hardly_moves_is_slowed_too(elbow):
-    parts, row = Gate(elbow, h=H)._parts, np.array([-1e-3, 0.0, 0.0, 0.0])
+    parts, row = (
+        Gate(elbow, h=H, allow_no_bodies=True)._parts,
+        np.array([-1e-3, 0.0, 0.0, 0.0]),
+    )
     parts.box.wanted[:], parts.box.low[:], parts.box.high[:] = 0.4, -1.0, 1.0
 
     allowed = clearance._find_allowed(parts.limits, H, parts.box, row, 0.02)
@@ -314,7 +338,7 @@ def test_a_pair_that_a_joint_hardly_moves_is_slowed_too(elbow):
 
 
 def test_what_no_joint_moves_may_close_as_it_likes(elbow):
-    gate = Gate(elbow, h=H)
+    gate = Gate(elbow, h=H, allow_no_bodies=True)
     parts = gate._parts
 
     allowed = clearance._find_allowed(parts.limits, H, parts.box, np.zeros(4), 0.1)
@@ -336,7 +360,11 @@ def test_the_reach_of_a_tool_bounds_its_speed_and_not_by_far(elbow):
 
 
 def test_a_stop_is_slow_if_each_of_its_periods_is(elbow):
-    gate, rng, said = Gate(elbow, h=H), np.random.default_rng(3), set()
+    gate, rng, said = (
+        Gate(elbow, h=H, allow_no_bodies=True),
+        np.random.default_rng(3),
+        set(),
+    )
     parts, limb = gate._parts, elbow.limbs["arm"]
     for _ in range(60):
         q, v = rng.uniform(-1, 1, 4), rng.uniform(-1, 1, 4)
@@ -362,7 +390,7 @@ def test_a_stop_is_slow_if_each_of_its_periods_is(elbow):
 @pytest.mark.parametrize("limit", [0.05, 0.2])
 def test_a_tool_in_space_keeps_its_speed(elbow, limit):
     gate, rng = (
-        Gate(elbow, GateSettings(tool_speed=limit), h=H),
+        Gate(elbow, GateSettings(tool_speed=limit), h=H, allow_no_bodies=True),
         np.random.default_rng(1),
     )
     targets = np.repeat(rng.uniform(-1, 1, (4, 4)), 40, axis=0)
@@ -380,7 +408,7 @@ def test_an_arm_slows_towards_its_own_axis_and_not_on_its_way_back(elbow):
     up, aside = np.array([0.0, -1.55, 0.0, 0.0]), np.array([0.0, -1.0, 0.0, 0.0])
     paths = {}
     for sigma in (0.0, 0.1):
-        gate = Gate(elbow, GateSettings(singularity=sigma), h=H)
+        gate = Gate(elbow, GateSettings(singularity=sigma), h=H, allow_no_bodies=True)
         gate.reset(aside)
         there, events, _ = drive(gate, [up] * 250, H)
         gate.reset(up)
@@ -440,4 +468,4 @@ def test_a_tool_that_nothing_bounds_is_refused(tmp_path):
     robot = RobotModel.from_urdf(tmp_path / "r.urdf", limbs)
 
     with pytest.raises(ConfigError, match="link 'rack' has unbounded reach: a pris"):
-        Gate(robot, h=H)
+        Gate(robot, h=H, allow_no_bodies=True)

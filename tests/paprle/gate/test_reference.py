@@ -68,6 +68,34 @@ def test_a_place_that_is_far_off_is_no_motion():
     assert reference.dq.tolist() == [0.0, 0.0]
 
 
+def test_a_motion_at_times_faster_than_v_keeps_a_velocity_of_v():
+    """Taken for none, it leapt from V to none and back at each crossing."""
+
+    def fast(t):
+        w = 6.0
+        dq_peak = np.array([1.05 * V[0], 0.5 * V[1]])
+        return dq_peak / w * np.sin(w * t), dq_peak * np.cos(w * t)
+
+    times, q, dq = run(fast, 0.001)
+    settled = times > 0.5
+
+    truth = np.array([fast(t) for t in times])
+    expected = np.clip(truth[:, 1], -V, V)
+    assert np.abs(dq - expected)[settled].max() < 0.1
+    assert np.abs(q - truth[:, 0])[settled].max() < 2e-3, "foreseen by V, 5 % less"
+
+
+def test_a_leap_is_not_gone_on_with_in_silence():
+    reference, q = Reference(V, A, T), np.array([0.05, 0.0])
+    reference.start(np.zeros(2), np.zeros(2), 0.0)
+
+    for k in range(1, 12):
+        reference.follow(q, q / T, np.zeros(2), T, k * T)
+
+        assert reference.q.tolist() == q.tolist()
+        assert reference.dq.tolist() == [0.0, 0.0]
+
+
 def test_what_sets_off_at_once_is_followed_from_the_second_set_point_on():
     reference = Reference(V, A, T)
     reference.start(np.zeros(2), np.zeros(2), 0.0)

@@ -299,7 +299,7 @@ def test_a_stop_that_needs_too_much_looking_is_refused(monkeypatch):
 
 @pytest.mark.skipif(not numba.config.DISABLE_JIT, reason="kernels have it compiled in")
 def test_tools_whose_stop_takes_too_many_periods_are_not_slow(monkeypatch):
-    gate = Gate(make_elbow(), h=H)
+    gate = Gate(make_elbow(), h=H, allow_no_bodies=True)
     parts, c, v = ready(gate, [0.0, -0.5, 1.0, 0.0], [1.0, 0.0, 0.0, 0.0])
     parts.tools.speed[0] = 0.65  # 0.61 m/s now, and never more than 2.7
     assert tools.are_slow(parts.tools, parts.collision, parts.limits.ddq_max, H, c, v)
@@ -422,7 +422,7 @@ def _eef(robot, name):
 def test_tools_of_small_robots_keep_their_speed(limit):
     for make in (make_sliders, make_crane, make_swing, make_zigzag):
         robot = make()
-        gate = Gate(robot, GateSettings(tool_speed=limit), h=H)
+        gate = Gate(robot, GateSettings(tool_speed=limit), h=H, allow_no_bodies=True)
         target = robot.home + [0.3, -0.25]
         path, events, _ = drive(gate, [target] * 60, H)
         for limb in robot.limbs.values():

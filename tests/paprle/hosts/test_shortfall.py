@@ -46,6 +46,24 @@ def test_a_hand_beyond_the_arm_is_out_of_reach_by_so_much(lock_step):
     assert {one.cause for one in found} & {"out of reach"}
 
 
+def test_a_hand_that_went_too_far_is_told_and_comes_back_without_a_jump(lock_step):
+    """A target 3.5 m away was chased, and nobody said why."""
+    session = lock_step().engage()
+    start = session.core.motion.following.q_des.copy()
+    _, out = drive(session, (1.0, 0.0, 0.0), 560, 1.25)
+    target = session.core.motion.following.target
+    p_0 = PIPER.limbs["arm"].fk(PIPER.limbs["arm"].take(start)).translation
+    shortfalls, back = drive(session, (-1.0, 0.0, 0.0), 560, 1.25)
+    _, still = drive(session, (1.0, 0.0, 0.0), 300, 0.0)
+
+    said = "the hand is farther than retarget.max_travel from where it engaged"
+    assert np.linalg.norm(target.T[0, :3, 3] - p_0) <= 1.5 + 1e-6
+    assert out[0].cause != said and said in {one.cause for one in out}
+    assert f"{said} 1." in shortfalls.summarise(), "1.6 s of it on the way back"
+    assert still == [] or still[-1].cause != said
+    assert session.q_cmd == pytest.approx(start, abs=2e-3)
+
+
 def test_a_turn_beyond_a_joints_limit_names_the_joint(lock_step):
     session = lock_step().engage()
     turn = pin.exp3(np.array([0.0, 0.004, 0.0]))

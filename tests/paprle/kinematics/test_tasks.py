@@ -166,7 +166,7 @@ def test_a_short_slide_is_used_as_far_as_the_gate_lets_it(tmp_path):
     (tmp_path / "r.urdf").write_text(f"<robot name='r'>{links}{joints}</robot>")
     settings = LimbSettings(base_link="base", eef_link="on_z")
     robot = RobotModel.from_urdf(tmp_path / "r.urdf", {"arm": settings})
-    limb, gate = robot.limbs["arm"], Gate(robot, h=0.005)
+    limb, gate = robot.limbs["arm"], Gate(robot, h=0.005, allow_no_bodies=True)
     ik = IkSettings(rotation_weight=0.0)
     solver = IkSolver(limb, ik, position_margin=gate.settings.position_margin)
 

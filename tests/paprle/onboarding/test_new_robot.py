@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from omegaconf import OmegaConf
 from public_robots import PUBLIC, SHARED
@@ -71,6 +72,103 @@ def test_an_arm_can_move_around_the_home_it_is_given(
     report = write_new_robot(urdf, tmp_path)
 
     assert [limb.n_reachable for limb in report.limbs] == [6]
+
+
+HUMANOIDS = [
+    PUBLIC / "g1_description/urdf/g1_29dof_rev_1_0.urdf",
+    PUBLIC / "talos_data/robots/talos_full_v2.urdf",
+    PUBLIC / "pr2_description/urdf/pr2.urdf",
+]
+
+
+def list_mesh_contacts(urdf: Path, positions: dict[str, float]) -> set[frozenset[str]]:
+    """Return links whose own meshes touch: pinocchio's reading, and none of ours."""
+    model = pin.buildModelFromUrdf(str(urdf))
+    folders = [str(folder) for folder in urdf.parents]
+    shapes = pin.buildGeomFromUrdf(
+        model, str(urdf), pin.COLLISION, package_dirs=folders
+    )
+    shapes.addAllCollisionPairs()
+    data, results = model.createData(), pin.GeometryData(shapes)
+    q = pin.neutral(model)
+    for name, position in positions.items():
+        joint = model.joints[model.getJointId(name)]
+        ends = [np.cos(position), np.sin(position)] if joint.nq == 2 else [position]
+        q[joint.idx_q : joint.idx_q + joint.nq] = ends
+    pin.computeCollisions(model, data, shapes, results, q, False)
+    found = set()
+    for pair, result in zip(
+        shapes.collisionPairs, results.collisionResults, strict=True
+    ):
+        one, two = (shapes.geometryObjects[k] for k in (pair.first, pair.second))
+        joints = one.parentJoint, two.parentJoint
+        is_near = joints[0] == joints[1] or any(
+            model.parents[a] == b for a, b in (joints, joints[::-1])
+        )
+        if result.isCollision() and not is_near:
+            names = (model.frames[shape.parentFrame].name for shape in (one, two))
+            found.add(frozenset(names))
+    return found
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("urdf", HUMANOIDS, ids=lambda path: path.stem)
+def test_nothing_touches_at_home_and_no_pair_is_dropped_for_touching_there(
+    urdf: Path, tmp_path: Path
+) -> None:
+    """G1's right arm was sent into its torso, and nothing kept the two apart."""
+    if not urdf.is_file():
+        pytest.skip(f"{urdf} is not here")
+
+    report = write_new_robot(urdf, tmp_path, "new")
+
+    robot = load(tmp_path / "new.yaml")
+    home = dict(zip(robot.joint_names, robot.home.tolist(), strict=True))
+    at_home = list_mesh_contacts(urdf, home)
+    assert at_home <= list_mesh_contacts(urdf, dict.fromkeys(home, 0.0)), at_home
+    assert robot.find_collisions(robot.home) == []
+    assert "at home" not in report.path.read_text()
+
+
+CLAW = """<robot name="claw">
+  <link name="base"/>
+  <link name="upper"><collision><origin xyz="0 0 0.6"/>
+    <geometry><box size="0.1 0.4 0.02"/></geometry></collision></link>
+  <link name="fore"/>
+  <link name="finger"><collision>
+    <geometry><sphere radius="0.03"/></geometry></collision></link>
+  <joint name="pan" type="revolute"><parent link="base"/><child link="upper"/>
+    <axis xyz="0 0 1"/><limit lower="-1" upper="1" velocity="1"/></joint>
+  <joint name="slide" type="prismatic"><parent link="upper"/><child link="fore"/>
+    <origin xyz="0 0 0.5"/><axis xyz="0 1 0"/>
+    <limit lower="-0.1" upper="0.1" velocity="1"/></joint>
+  <joint name="finger_joint" type="prismatic"><parent link="fore"/>
+    <child link="finger"/><axis xyz="0 0 1"/>
+    <limit lower="0" upper="0.1" velocity="1"/></joint>
+</robot>"""
+
+
+def test_where_every_home_touches_the_links_are_named_and_nothing_is_written(
+    tmp_path: Path,
+) -> None:
+    urdf, out = tmp_path / "claw.urdf", tmp_path / "out"
+    urdf.write_text(CLAW)
+
+    with pytest.raises(ConfigError, match="upper and finger.*--ignore upper,finger"):
+        write_new_robot(urdf, out)
+
+    assert not list(out.iterdir())
+
+
+def test_pairs_are_dropped_by_name_alone(tmp_path: Path) -> None:
+    urdf = tmp_path / "claw.urdf"
+    urdf.write_text(CLAW)
+
+    report = write_new_robot(urdf, tmp_path / "out", ignored=(("upper", "finger"),))
+
+    assert "upper and finger are ignored, as told" in report.doubts
+    assert "told to be ignored by --ignore" in report.path.read_text()
+    assert load(report.path).n_collision_pairs == 0
 
 
 ODD = """<robot name="Odd Robot!">

@@ -26,6 +26,8 @@ from retargeting import (
 
 from paprle.contracts.types import LeaderInfo
 
+FAR = 100.0  # [m] beyond any pose that is drawn here
+
 # Engaging
 
 
@@ -88,7 +90,9 @@ def test_re_engaging_after_the_device_was_carried_away_moves_nothing(name):
 def test_motion_is_the_sum_of_what_happened_while_engaged(seed, name, alignment):
     rng, robot = np.random.default_rng(seed), load_robot(name)
     limb = next(iter(robot.limbs))
-    retargeting = make(robot, alignment=alignment, limb_map={limb: "hand"})
+    retargeting = make(
+        robot, alignment=alignment, limb_map={limb: "hand"}, max_travel=FAR
+    )
     T_l, T_f = random_pose(rng), random_pose(rng)
     expected = T_f
 
@@ -116,7 +120,7 @@ def test_motion_is_the_sum_of_what_happened_while_engaged(seed, name, alignment)
 def test_world_axes_follow_the_amended_formula():
     rng = np.random.default_rng(5)
     rpy, s = (0.4, -0.3, 1.2), 1.7
-    retargeting = make("piper", scale=s, rpy_xyz_extrinsic=rpy)
+    retargeting = make("piper", scale=s, rpy_xyz_extrinsic=rpy, max_travel=FAR)
     R_map = pin.rpy.rpyToMatrix(*rpy)
     T_0, T_l0, T_l = (random_pose(rng) for _ in range(3))
 
@@ -130,7 +134,9 @@ def test_world_axes_follow_the_amended_formula():
 def test_tool_axes_follow_the_amended_formula():
     rng = np.random.default_rng(6)
     rpy, s = (0.4, -0.3, 1.2), 0.6
-    retargeting = make("piper", scale=s, rpy_xyz_extrinsic=rpy, alignment="body")
+    retargeting = make(
+        "piper", scale=s, rpy_xyz_extrinsic=rpy, alignment="body", max_travel=FAR
+    )
     X = pin.SE3(pin.rpy.rpyToMatrix(*rpy), np.zeros(3))
     T_0, T_l0, T_l = (random_pose(rng) for _ in range(3))
 
@@ -154,7 +160,7 @@ def test_leader_forward_is_follower_left_when_its_axes_are_turned_by_90_degrees(
 @some
 def test_tool_motion_does_not_depend_on_the_leaders_world(seed):
     rng = np.random.default_rng(seed)
-    retargeting = make("piper", alignment="body")
+    retargeting = make("piper", alignment="body", max_travel=FAR)
     T_0, T_l0, T_l, left = (random_pose(rng) for _ in range(4))
 
     here = move(retargeting, T_0, T_l0, T_l)
@@ -167,7 +173,7 @@ def test_tool_motion_does_not_depend_on_the_leaders_world(seed):
 @some
 def test_world_motion_turns_with_the_leaders_world(seed):
     rng = np.random.default_rng(seed)
-    retargeting = make("piper")
+    retargeting = make("piper", max_travel=FAR)
     T_0, T_l0, T_l, left = (random_pose(rng) for _ in range(4))
     R = left.rotation
 
@@ -186,8 +192,9 @@ def test_scale_acts_on_translation_alone(alignment, scale):
     rng = np.random.default_rng(7)
     T_0, T_l0, T_l = (random_pose(rng) for _ in range(3))
 
-    plain = move(make("piper", alignment=alignment), T_0, T_l0, T_l)
-    scaled = move(make("piper", alignment=alignment, scale=scale), T_0, T_l0, T_l)
+    plain = make("piper", alignment=alignment, max_travel=FAR)
+    scaled = make("piper", alignment=alignment, scale=scale, max_travel=FAR)
+    plain, scaled = (move(one, T_0, T_l0, T_l) for one in (plain, scaled))
 
     np.testing.assert_allclose(scaled.rotation, plain.rotation, atol=1e-12)
     np.testing.assert_allclose(
@@ -267,6 +274,72 @@ def test_limb_without_a_pose_at_engaging_holds_until_engaged_again():
     assert retargeting.retarget(
         pose, retargeting.anchor(pose, robot.home)
     ).is_asked.any()
+
+
+# How far
+
+
+def make_bounded(mode, **settings):
+    robot = load_robot("piper")
+    retargeting, T_l = make(robot, mode=mode, **settings), robot.limbs["arm"]
+    T_l = T_l.fk(T_l.home)
+    return retargeting, retargeting.anchor(pose_sample(T_l), robot.home), T_l
+
+
+@pytest.mark.parametrize("mode", ["relative", "absolute"])
+def test_no_target_is_farther_than_the_bound_from_where_it_engaged(mode):
+    retargeting, state, T_l = make_bounded(mode)
+    away = np.array([3.0, -1.5, 1.0])
+    p_0 = T_l.translation
+
+    places = []
+    for share in np.linspace(0.0, 1.0, 50):
+        T = pin.SE3(T_l.rotation, p_0 + share * away)
+        target = retargeting.retarget(pose_sample(T), state)
+        gone = target.T[0, :3, 3] - p_0
+        is_beyond = share * np.linalg.norm(away) > 1.5
+
+        assert target.is_far[0] == is_beyond
+        assert np.linalg.norm(gone) == pytest.approx(
+            min(share * np.linalg.norm(away), 1.5), abs=1e-9
+        )
+        assert np.cross(gone, away) == pytest.approx(np.zeros(3), abs=1e-9)
+        places.append(gone)
+    assert np.linalg.norm(np.diff(places, axis=0), axis=1).max() < 0.08, "no jump"
+
+
+@pytest.mark.parametrize("mode", ["relative", "absolute"])
+def test_a_hand_that_comes_back_is_where_it_would_be_had_it_not_gone(mode):
+    retargeting, state, T_l = make_bounded(mode, max_travel=0.3)
+    near = pin.SE3(T_l.rotation, T_l.translation + [0.1, 0.0, 0.05])
+    before = retargeting.retarget(pose_sample(near), state).T[0].copy()
+
+    far = pin.SE3(T_l.rotation, T_l.translation + [3.0, 0.0, 0.05])
+    retargeting.retarget(pose_sample(far), state)
+    after = retargeting.retarget(pose_sample(near), state)
+
+    np.testing.assert_array_equal(after.T[0], before)
+    assert not after.is_far[0]
+
+
+def test_the_bound_is_of_the_robots_motion_not_of_the_hands():
+    retargeting, state, T_l = make_bounded("relative", scale=0.1)
+
+    T = pin.SE3(T_l.rotation, T_l.translation + [6.0, 0.0, 0.0])
+    target = retargeting.retarget(pose_sample(T), state)
+
+    assert not target.is_far[0]
+    assert target.T[0, 0, 3] == pytest.approx(T_l.translation[0] + 0.6)
+
+
+def test_a_turn_goes_on_beyond_the_bound():
+    retargeting, state, T_l = make_bounded("relative")
+    R = pin.exp3(np.array([0.0, 0.0, 0.4]))
+
+    T = pin.SE3(R @ T_l.rotation, T_l.translation + [6.0, 0.0, 0.0])
+    target = retargeting.retarget(pose_sample(T), state)
+
+    np.testing.assert_allclose(target.T[0, :3, :3], T.rotation, atol=1e-12)
 
 
 def test_invalid_sample_asks_for_nothing():

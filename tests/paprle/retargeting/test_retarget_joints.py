@@ -84,7 +84,9 @@ def test_what_drives_no_joint_stays_as_the_ik_would_leave_it(seed):
     found = retargeting.solve(target, q_prev, q_cmd)
 
     solver = LimbSolver(robot, IkSettings(), 0.0)
-    expected, errors, is_met = solver.solve(*target, q_prev, q_cmd)
+    expected, errors, is_met = solver.solve(
+        target.T, target.is_asked, target.q, q_prev, q_cmd
+    )
     np.testing.assert_array_equal(found.q_des, expected)
     assert not np.array_equal(expected, q_prev), "none was drawn to the command"
     np.testing.assert_array_equal(robot.limbs["left"].take(expected)[:3], sample.q[0])
