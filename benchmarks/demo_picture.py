@@ -1,30 +1,59 @@
-"""Draw the picture of the README from a recorded episode of the demo.
+"""Draw the moving picture of the README from a recorded episode of the demo.
 
-``python -m benchmarks.demo_picture demo/episode_000000.mcap docs/demo.png``: the robot
-in MuJoCo, the path that it drew and how far off it was.
+    python -m benchmarks.demo_picture demo/episode_000000.mcap docs/demo_path.webp
+
+The robot in MuJoCo, the path that it draws beside what was asked for, and how far off
+it is. It needs a way to draw without a screen (EGL or OSMesa), and pillow.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+import sys
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import mujoco
 import numpy as np
-
-mpl.use("Agg")
-import matplotlib.pyplot as plt
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from PIL import Image
 
 from followers.mujoco.picture import render_png
 from paprle.config import Resolved
-from paprle.contracts.types import SessionState
+from paprle.contracts.types import SessionState, Vec
 from paprle.hosts.plan import make_follower, make_robot
 from paprle.recording.reader import Episode
+from paprle.robot import RobotModel
+
+_FPS = 6  # chosen: smooth enough, and small
+_INCHES, _DPI = (9.2, 3.1), 90  # chosen: the width of a README
+_QUALITY = 72  # chosen: thin lines stay clean
+_MOST_BYTES = 1_500_000  # chosen: a README opens at once
+_RENDERED = (480, 400)  # pixels, as large as it is shown
+STYLE = {"axes.spines.top": False, "axes.spines.right": False, "font.size": 8.5}
 
 
-def main() -> None:
+class Motion(NamedTuple):
+    """What is drawn.
+
+    Attributes:
+        t: Times of targets, shape (N,), [s].
+        target: Their positions, shape (N, 3), [mm].
+        actual: Where the hand was then, shape (N, 3), [mm].
+        q: Measured joints then, shape (N, n), [rad].
+    """
+
+    t: Vec
+    target: Vec
+    actual: Vec
+    q: Vec
+
+
+def main() -> int:
+    """Draw each frame and write the picture."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("episode", type=Path)
     parser.add_argument("out", type=Path)
@@ -33,42 +62,91 @@ def main() -> None:
     resolved = Resolved.from_dict(episode.config)
     robot = make_robot(resolved)
     follower = make_follower(resolved, robot)
-    info = follower.open()
-    engaged = episode.ticks["stamp_ns"][episode.ticks["state"] == SessionState.ENGAGED]
-    gate = episode.gate
-    gate = gate[(gate["stamp_ns"] >= engaged[0]) & (gate["stamp_ns"] <= engaged[-1])]
-    model = mujoco.MjModel.from_xml_string(info.scene["mjcf"])
+    try:
+        mjcf = follower.open().scene["mjcf"]
+    finally:
+        follower.close("hold")
+    motion = read_motion(episode, robot)
+    title = f"{resolved.follower_name} in {resolved.env_name}"
+    n_frames = round((motion.t[-1] - motion.t[0]) * _FPS)
+    with mpl.rc_context(STYLE):
+        frames = [
+            draw(motion, int(row), render(mjcf, robot, motion.q[int(row)]), title)
+            for row in np.linspace(0, len(motion.t) - 1, n_frames)
+        ]
+    frames[0].save(
+        args.out,
+        save_all=True,
+        append_images=frames[1:],
+        duration=round(1000 / _FPS),
+        loop=0,
+        quality=_QUALITY,
+        method=6,
+    )
+    size = args.out.stat().st_size
+    sys.stdout.write(f"{args.out}: {n_frames} frames, {size / 1e6:.2f} MB\n")
+    return 0 if size <= _MOST_BYTES else 1
+
+
+def read_motion(episode: Episode, robot: RobotModel) -> Motion:
+    """Return the motion of the first limb while ENGAGED."""
+    ticks, gate = episode.ticks, episode.gate
+    limb = next(iter(robot.limbs.values()))
+    t_ns, target = episode.target[limb.name]
+    on_ns = ticks["stamp_ns"][ticks["state"] == SessionState.ENGAGED]
+    is_on = (t_ns >= on_ns[0]) & (t_ns <= on_ns[-1])
+    t_ns, target = t_ns[is_on], target[is_on]
+    q = np.column_stack(
+        [np.interp(t_ns, gate["meas_ns"], column) for column in gate["q_meas"].T]
+    )
+    actual = np.array([limb.fk(limb.take(row)).translation for row in q])
+    t: Vec = (t_ns - t_ns[0]) * 1e-9
+    return Motion(t, 1e3 * target[:, :3], 1e3 * actual, q)
+
+
+def render(mjcf: str, robot: RobotModel, q_robot: Vec) -> Image.Image:
+    """Return the simulated robot at some joints."""
+    model = mujoco.MjModel.from_xml_string(mjcf)
     qpos = model.qpos0.copy()
-    q = dict(zip(robot.joint_names, gate["q_meas"][len(gate) // 3], strict=True))
+    q = dict(zip(robot.joint_names, q_robot, strict=True))
     q |= {m.joint: m.multiplier * q[m.source] + m.offset for m in robot.mimics}
     for name, value in q.items():
         qpos[model.joint(name).qposadr[0]] = value
-    picture = plt.imread(io.BytesIO(render_png(info.scene["mjcf"], qpos)))
-    limb = next(iter(robot.limbs.values()))
-    path = np.array([limb.fk(limb.take(q)).translation for q in gate["q_meas"]])
-    t_ns, target = episode.target[limb.name]
-    actual = np.column_stack(
-        [np.interp(t_ns, gate["stamp_ns"], column) for column in path.T]
-    )
-    error = np.linalg.norm(actual - target[:, :3], axis=1) * 1e3
-    figure, (left, middle, right) = plt.subplots(
-        1, 3, figsize=(13, 4), width_ratios=(1.3, 1, 1.1), layout="constrained"
-    )
-    left.imshow(picture)
+    return Image.open(io.BytesIO(render_png(mjcf, qpos, *_RENDERED)))
+
+
+def draw(motion: Motion, row: int, robot: Image.Image, title: str) -> Image.Image:
+    """Draw the robot, its path up to a row, and the distance from its target."""
+    figure = Figure(figsize=_INCHES, dpi=_DPI, layout="constrained")
+    left, middle, right = figure.subplots(1, 3, width_ratios=(1.25, 1.0, 1.1))
+    left.imshow(np.asarray(robot))
     left.set_axis_off()
-    left.set_title(f"{resolved.follower_name} in {resolved.env_name}", loc="left")
-    middle.plot(1e3 * target[:, 1], 1e3 * target[:, 2], "k--", lw=1, label="target")
-    middle.plot(1e3 * path[:, 1], 1e3 * path[:, 2], lw=1.5, label="robot")
+    left.set_title(title, loc="left")
+    done = slice(0, row + 1)
+    _, y, z = motion.target.T
+    middle.plot(y, z, color="0.6", ls="--", lw=1, label="target")
+    middle.plot(*motion.actual[done, 1:].T, lw=1.8, label="robot")
+    middle.plot(*motion.actual[row, 1:], "o", color="C0", ms=5)
     middle.set(aspect="equal", xlabel="y [mm]", ylabel="z [mm]")
+    _frame(middle, np.column_stack([y, z]))
     middle.legend(frameon=False, loc="center")
-    right.plot((t_ns - t_ns[0]) * 1e-9, error, lw=1)
-    right.set(xlabel="time [s]", ylabel="distance to the target [mm]", ylim=(0, None))
+    error = np.linalg.norm(motion.actual - motion.target, axis=1)
+    right.plot(motion.t[done], error[done], lw=1.2)
+    right.set(xlim=(0, motion.t[-1]), ylim=(0, 1.1 * error.max()))
+    right.set(xlabel="time [s]", ylabel="distance to the target [mm]")
     right.set_title("as it happened, lag included", loc="left")
-    for axes in (middle, right):
-        axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(args.out, dpi=90)
-    follower.close("hold")
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    return Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
+
+
+def _frame(axes: Any, points: Vec) -> None:
+    """Keep the axes where they are from the first frame to the last."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    margin = 0.08 * float((high - low).max())
+    axes.set_xlim(low[0] - margin, high[0] + margin)
+    axes.set_ylim(low[1] - margin, high[1] + margin)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

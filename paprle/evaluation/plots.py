@@ -6,6 +6,7 @@ Figures are made as objects, so that nothing global is touched.
 
 from __future__ import annotations
 
+import gc
 import io
 from collections.abc import Iterator
 from typing import Any
@@ -319,6 +320,8 @@ def _put_legend_above(axes: Any) -> None:
 def _to_png(figure: Any) -> bytes:
     buffer = io.BytesIO()
     FigureCanvasAgg(figure).print_png(buffer, metadata={"Software": None})
+    figure.clear()
+    gc.collect()  # artists know each other: else all figures of a page stay
     return buffer.getvalue()
 
 
