@@ -57,6 +57,13 @@ class Timeline:
         source = self._source[i] + elapsed_ns * 1e-9 * self.speed
         return Moment(min(source, self._source[i + 1]))
 
+    def find_play_time(self, source: float) -> float:
+        """Return when a play comes to a time of the file, [s]."""
+        i = max(0, bisect_right(self._source, source) - 1)
+        begin = self._play_ns[min(i, len(self._play_ns) - 1)] * 1e-9
+        is_moving = i % 2 == 0
+        return begin + (source - self._source[i]) / self.speed * is_moving
+
 
 def _losses(tracks: Sequence[Track]) -> list[tuple[float, float]]:
     """Return the stretches in which some track has no data, merged and in order."""

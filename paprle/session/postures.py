@@ -1,0 +1,233 @@
+"""Which posture a limb takes for a pose, where there are several.
+
+Nearness is not all: a posture beside a limit or a table is soon left, and a path that
+is known may be followed to its end in one of them alone. All of it is slow, and done
+beside the tick (``paprle.session.aside``); nothing here is written to by both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.contracts.settings import GateSettings, IkSettings
+from paprle.contracts.types import Vec
+from paprle.gate.gate import compute_command_limits
+from paprle.ipc.records import pose_to_row
+from paprle.kinematics import IkSolver
+from paprle.kinematics.branches import Branch, follow_path, list_branches
+from paprle.robot import RobotModel
+from paprle.robot.chain import Limb
+from paprle.session.ways import Ways
+
+REACHED = 2e-3, 0.035  # [m], [rad] chosen: what a person sees beside a finger, as told
+_LIMIT, _LIMIT_PRICE = 0.3, 2.0  # [rad] chosen: nearer to a limit, a detour is worth it
+_ROOM, _ROOM_PRICE = 0.05, 2.0  # [m], [rad] chosen: likewise, of clearance
+_MOST_TRIED = 12  # chosen: of the cheapest postures, where joints are to spare
+_TURNED = 0.05  # [rad] chosen: few joints: postures that turn the hand worse are none
+_BEGINS = 0.05  # [m] chosen: a pose farther from a path is not on it
+_SAME_SHARE = 1e-3  # [1] chosen: shares of a path that differ by less are one
+
+
+class Choice(NamedTuple):
+    """A posture for one limb.
+
+    Attributes:
+        q: Joints of the limb, shape (n_l,), [rad].
+        n_branches: How many postures there are; 0: none reaches the pose.
+        share: Of the path ahead that it follows, 0 … 1; NaN: no path is known.
+        obstacle: Why the straight way there is not free; empty: it is.
+    """
+
+    q: Vec
+    n_branches: int
+    share: float
+    obstacle: str
+
+
+class Start(NamedTuple):
+    """Where to begin.
+
+    Attributes:
+        q: Joints of the robot, shape (n,), [rad].
+        choices: Those limbs that had a choice, by name.
+    """
+
+    q: Vec
+    choices: Mapping[str, Choice]
+
+
+class Wanted(NamedTuple):
+    """What a start has to meet.
+
+    Attributes:
+        q: Where other joints are to be, shape (n,), [rad].
+        q_cmd: The command, at rest, shape (n,), [rad].
+        poses: T_base_eef by limb.
+        bounds: How far a limb's joints may go, if any posture allows it, [rad].
+        is_near: The robot has aligned before: the nearest posture is meant.
+    """
+
+    q: Vec
+    q_cmd: Vec
+    poses: Mapping[str, pin.SE3]
+    bounds: Mapping[str, float]
+    is_near: bool
+
+
+class Postures:
+    """Lists the postures of a robot's limbs and chooses among them."""
+
+    def __init__(
+        self,
+        robot: RobotModel,
+        gate: GateSettings,
+        ik: IkSettings,
+        paths: Mapping[str, Vec],
+    ) -> None:
+        """Make it.
+
+        Args:
+            robot: The robot.
+            gate: Settings of the gate: limits, clearance, scene.
+            ik: Settings of the IK.
+            paths: Targets that are known beforehand by limb: times [s] and poses,
+                shape (rows, 8).
+        """
+        self._robot, self._paths = robot, paths
+        self._low, self._high = compute_command_limits(robot.info, gate)
+        self._ways = Ways(robot, gate)
+        margin = gate.position_margin
+        self._solvers = {
+            name: IkSolver(limb, ik.of_limb(name), position_margin=margin)
+            for name, limb in robot.limbs.items()
+        }
+
+    def warm_up(self) -> None:
+        """Load all that a search needs."""
+        home = self._robot.home
+        for limb in self._robot.limbs.values():
+            row = pose_to_row(limb.fk(limb.home))
+            path = np.array([[0.0, *row], [1e-3, *row]])
+            self._rank(limb, limb.fk(limb.home), home, home, path)
+            self._ways.find_contact(home, home)
+            return
+
+    def find_start(self, wanted: Wanted) -> Start:
+        """Choose a posture for each limb that has to meet a pose.
+
+        Args:
+            wanted: What to meet.
+
+        Returns:
+            Where to begin; what comes closest for a limb that cannot.
+        """
+        q, choices = wanted.q.copy(), {}
+        for name, T in wanted.poses.items():
+            limb = self._robot.limbs[name]
+            choice = self._choose(limb, T, q, wanted)
+            q[limb.indices] = choice.q
+            choices[name] = choice
+        return Start(q, choices)
+
+    def find_other(self, name: str, T: pin.SE3, q_cmd: Vec) -> Choice | None:
+        """Look for a posture in which a limb that is stuck reaches its target.
+
+        Args:
+            name: The limb.
+            T: Its target T_base_eef.
+            q_cmd: The command, shape (n,), [rad].
+
+        Returns:
+            The best whose way is free, else the best; None where none reaches it.
+        """
+        limb = self._robot.limbs[name]
+        empty = np.zeros((0, 8))
+        ranked = [
+            choice
+            for choice, branch in self._rank(limb, T, q_cmd, q_cmd, empty)
+            if branch.err_pos <= REACHED[0] and branch.err_rot <= REACHED[1]
+        ]
+        return self._find_free(limb, ranked, q_cmd, q_cmd) if ranked else None
+
+    def _choose(self, limb: Limb, T: pin.SE3, q: Vec, wanted: Wanted) -> Choice:
+        q_cmd, start = wanted.q_cmd, limb.take(wanted.q_cmd)
+        path = self._take_ahead(limb.name, T)
+        if wanted.is_near:
+            found = self._solvers[limb.name].solve_global(T, start)
+            return Choice(found.q, int(found.is_converged), math.nan, "")
+        ranked = [choice for choice, _ in self._rank(limb, T, q, q_cmd, path)]
+        if not ranked:
+            found = self._solvers[limb.name].solve_global(T, start)
+            return Choice(found.q, 0, self._follow(limb, path, found.q), "")
+        bound = wanted.bounds.get(limb.name, math.inf)
+        near = [one for one in ranked if np.abs(one.q - start).max() <= bound]
+        return self._find_free(limb, near or ranked, q, q_cmd)
+
+    def _rank(
+        self, limb: Limb, T: pin.SE3, q: Vec, q_cmd: Vec, path: Vec
+    ) -> list[tuple[Choice, Branch]]:
+        """Return the postures for a pose, the best first, ways not looked at.
+
+        Args:
+            limb: The limb.
+            T: The pose.
+            q: Where the other joints will be, shape (n,), [rad].
+            q_cmd: Where the robot is, shape (n,), [rad].
+            path: What is known of the path ahead.
+        """
+        start = limb.take(q_cmd)
+        branches = list_branches(self._solvers[limb.name], T, start)
+        least = min((one.err_rot for one in branches), default=0.0)
+        branches = [one for one in branches if one.err_rot <= least + _TURNED]
+        branches.sort(key=lambda one: self._price(limb, one.q, start, q))
+        found = [
+            (Choice(one.q, len(branches), self._follow(limb, path, one.q), ""), one)
+            for one in branches[:_MOST_TRIED]
+        ]
+        best = max((choice.share for choice, _ in found), default=math.nan)
+        if math.isfinite(best):  # a stable sort: the cheapest of equal shares is first
+            found.sort(key=lambda pair: round((best - pair[0].share) / _SAME_SHARE))
+        return found
+
+    def _price(self, limb: Limb, q_limb: Vec, start: Vec, q: Vec) -> float:
+        """Return what a posture costs, [rad]: its distance, and little room around."""
+        whole = q.copy()
+        whole[limb.indices] = q_limb
+        low, high = self._low[limb.indices], self._high[limb.indices]
+        margin = float(np.minimum(q_limb - low, high - q_limb).min())
+        tight = max(0.0, 1.0 - margin / _LIMIT)
+        close = max(0.0, 1.0 - self._ways.measure(whole) / _ROOM)
+        distance = float(np.abs(q_limb - start).max())
+        return distance + _LIMIT_PRICE * tight + _ROOM_PRICE * close
+
+    def _follow(self, limb: Limb, path: Vec, q_limb: Vec) -> float:
+        A = self._robot.ddq_max[limb.indices]
+        return follow_path(self._solvers[limb.name], path, q_limb, A, REACHED)
+
+    def _find_free(
+        self, limb: Limb, ranked: list[Choice], q: Vec, q_cmd: Vec
+    ) -> Choice:
+        """Return the first choice whose way is free; the first of all if none is."""
+        for choice in ranked:
+            goal = q.copy()
+            goal[limb.indices] = choice.q
+            obstacle = self._ways.find_contact(q_cmd, goal)
+            if not obstacle:
+                return choice
+            if choice is ranked[0]:
+                first = choice._replace(obstacle=obstacle)
+        return first
+
+    def _take_ahead(self, name: str, T: pin.SE3) -> Vec:
+        """Return the path of a limb from where it passes a pose; all of it if never."""
+        path = self._paths.get(name, np.zeros((0, 8)))
+        if not len(path):
+            return path
+        apart = np.linalg.norm(path[:, 1:4] - T.translation, axis=1)
+        nearest = int(apart.argmin())
+        return path[nearest:] if apart[nearest] <= _BEGINS else path
