@@ -59,10 +59,11 @@ class Timeline:
 
     def find_play_time(self, source: float) -> float:
         """Return when a play comes to a time of the file, [s]."""
-        i = max(0, bisect_right(self._source, source) - 1)
-        begin = self._play_ns[min(i, len(self._play_ns) - 1)] * 1e-9
-        is_moving = i % 2 == 0
-        return begin + (source - self._source[i]) / self.speed * is_moving
+        i = bisect_right(self._source, source, 1, len(self._play_ns)) - 1
+        begin = self._play_ns[i] * 1e-9
+        if i % 2 == 1:
+            return begin  # nothing is played
+        return begin + (source - self._source[i]) / self.speed
 
 
 def _losses(tracks: Sequence[Track]) -> list[tuple[float, float]]:

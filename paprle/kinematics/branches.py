@@ -39,7 +39,7 @@ _MOST = 64  # chosen: postures; more are the self-motion of an arm with joints t
 _APART = 0.05  # [rad] chosen: nearer ones are one posture, found twice
 _APART_SPARE = 0.5  # [rad] chosen: the same where joints are to spare
 _STEP = 0.01  # [s] chosen: of a path that is followed; two ticks
-_MOST_STEPS = 20_000  # chosen: of one path; 0.3 s of work
+MOST_STEPS = 60_000  # chosen: of all paths for one start; a few seconds of work
 
 
 class Branch(NamedTuple):
@@ -86,7 +86,12 @@ def list_branches(solver: IkSolver, T_base_eef: pin.SE3, q_start: Vec) -> list[B
 
 
 def follow_path(
-    solver: IkSolver, path: Vec, q_start: Vec, ddq_max: Vec, within: tuple[float, float]
+    solver: IkSolver,
+    path: Vec,
+    q_start: Vec,
+    ddq_max: Vec,
+    within: tuple[float, float],
+    most_steps: int = MOST_STEPS,
 ) -> float:
     """Return which share of a path a limb follows from a posture, as a session would.
 
@@ -97,6 +102,7 @@ def follow_path(
         q_start: Where it begins, at rest, shape (n,), [rad].
         ddq_max: Its limits A, shape (n,), [rad/s²].
         within: A target counts as reached that is nearer than this, [m] and [rad].
+        most_steps: Steps that a long path is followed in.
 
     Returns:
         The share of the time, 0 … 1; NaN where the path has no length.
@@ -104,7 +110,7 @@ def follow_path(
     duration = float(path[-1, 0] - path[0, 0]) if len(path) else 0.0
     if not duration > 0.0:
         return math.nan
-    n = min(max(round(duration / _STEP), 1), _MOST_STEPS)
+    n = min(max(round(duration / _STEP), 1), most_steps)
     rates = np.zeros((4, len(q_start)))
     rates[DQ_MAX], rates[DDQ_MAX] = solver.limb.dq_max, ddq_max
     q = np.array(q_start, dtype=np.float64)

@@ -17,7 +17,7 @@ from paprle.gate.reasons import Reason
 from paprle.ipc.records import SampleView
 from paprle.session.episode import EpisodeLog, name_end
 from paprle.session.motion import Motion, Offer
-from paprle.session.postures import Start
+from paprle.session.postures import WHOLE, Start
 from paprle.session.states import EPISODE_STATES, Event
 
 GATE_SILENCE_NS = 250_000_000  # spec: safety.md K2
@@ -27,7 +27,6 @@ _ENGAGED, _STOPPED = SessionState.ENGAGED, SessionState.STOPPED
 _CLOSING = SessionState.CLOSING
 _GATE_HOLDS, _GATE_STOPPED = GateState.HOLD, GateState.STOPPED
 _MOVING_STATES = frozenset({_ENGAGED, _CLOSING})
-_WHOLE = 0.9995  # chosen: of a path; less is missed, as it is told to 0.1 %
 _PATIENCE_NS = 1_000_000_000  # chosen: a limit that is touched is soon left again
 _CLEARING = 0.3  # [s] chosen: several periods of the slowest gate
 
@@ -228,19 +227,19 @@ class Decisions:
     def _tell_start(self, start: Start | None) -> None:
         """Tell recorder and operator of the postures chosen, and what they miss."""
         self._start, missed = start, []
-        for limb, choice in start.choices.items() if start is not None else ():
-            if not choice.n_branches:
-                continue
+        choices = {} if start is None else start.choices
+        reaching = {k: one for k, one in choices.items() if one.n_branches}
+        for limb, choice in reaching.items():
             known = {} if math.isnan(choice.share) else {"reached": choice.share}
             self.episodes.add(
                 "posture", self._now.now_ns, limb=limb, of=choice.n_branches, **known
             )
-            if choice.share < _WHOLE:
+            if choice.share < WHOLE:
                 missed.append(
                     f"'{limb}' will not reach {1.0 - choice.share:.1%} of the path "
                     f"ahead in any of its {choice.n_branches} posture(s)"
                 )
-        self.missed = "; ".join(missed)
+        self.missed = "; ".join(missed) if reaching else self.missed
 
     def _give_up_aligning(self, blocked: str) -> Event:
         """A person may move clear; without one, waiting would last for ever."""

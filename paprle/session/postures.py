@@ -19,7 +19,12 @@ from paprle.contracts.types import Vec
 from paprle.gate.gate import compute_command_limits
 from paprle.ipc.records import pose_to_row
 from paprle.kinematics import IkSolver
-from paprle.kinematics.branches import Branch, follow_path, list_branches
+from paprle.kinematics.branches import (
+    MOST_STEPS,
+    Branch,
+    follow_path,
+    list_branches,
+)
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
 from paprle.session.ways import Ways
@@ -27,9 +32,9 @@ from paprle.session.ways import Ways
 REACHED = 2e-3, 0.035  # [m], [rad] chosen: what a person sees beside a finger, as told
 _LIMIT, _LIMIT_PRICE = 0.3, 2.0  # [rad] chosen: nearer to a limit, a detour is worth it
 _ROOM, _ROOM_PRICE = 0.05, 2.0  # [m], [rad] chosen: likewise, of clearance
-_MOST_TRIED = 12  # chosen: of the cheapest postures, where joints are to spare
 _TURNED = 0.05  # [rad] chosen: few joints: postures that turn the hand worse are none
 _BEGINS = 0.05  # [m] chosen: a pose farther from a path is not on it
+WHOLE = 0.9995  # [1] chosen: of a path; less is missed, as it is told to 0.1 %
 _SAME_SHARE = 1e-3  # [1] chosen: shares of a path that differ by less are one
 
 
@@ -113,8 +118,9 @@ class Postures:
         for limb in self._robot.limbs.values():
             row = pose_to_row(limb.fk(limb.home))
             path = np.array([[0.0, *row], [1e-3, *row]])
-            self._rank(limb, limb.fk(limb.home), home, home, path)
-            self._ways.find_contact(home, home)
+            self._list(limb, limb.fk(limb.home), home, home)
+            self._follow(limb, path, limb.home, 1)
+            self._find_obstacle(limb, limb.home, home, home)
             return
 
     def find_start(self, wanted: Wanted) -> Start:
@@ -146,53 +152,62 @@ class Postures:
             The best whose way is free, else the best; None where none reaches it.
         """
         limb = self._robot.limbs[name]
-        empty = np.zeros((0, 8))
-        ranked = [
-            choice
-            for choice, branch in self._rank(limb, T, q_cmd, q_cmd, empty)
-            if branch.err_pos <= REACHED[0] and branch.err_rot <= REACHED[1]
-        ]
-        return self._find_free(limb, ranked, q_cmd, q_cmd) if ranked else None
+        listed = self._list(limb, T, q_cmd, q_cmd)
+        first = None
+        for branch in listed:
+            if branch.err_rot > REACHED[1]:
+                continue
+            obstacle = self._find_obstacle(limb, branch.q, q_cmd, q_cmd)
+            found = Choice(branch.q, len(listed), math.nan, obstacle)
+            if not obstacle:
+                return found
+            first = first or found
+        return first
 
     def _choose(self, limb: Limb, T: pin.SE3, q: Vec, wanted: Wanted) -> Choice:
+        """Return the posture to begin in.
+
+        A free way comes first, then what a person's hand is near, then the share of the
+        path, then the price.
+        """
         q_cmd, start = wanted.q_cmd, limb.take(wanted.q_cmd)
-        path = self._take_ahead(limb.name, T)
         if wanted.is_near:
             found = self._solvers[limb.name].solve_global(T, start)
             return Choice(found.q, int(found.is_converged), math.nan, "")
-        ranked = [choice for choice, _ in self._rank(limb, T, q, q_cmd, path)]
-        if not ranked:
+        path = self._take_ahead(limb.name, T)
+        listed = self._list(limb, T, q, q_cmd)
+        if not listed:
             found = self._solvers[limb.name].solve_global(T, start)
-            return Choice(found.q, 0, self._follow(limb, path, found.q), "")
+            return Choice(found.q, 0, self._follow(limb, path, found.q, 1), "")
         bound = wanted.bounds.get(limb.name, math.inf)
-        near = [one for one in ranked if np.abs(one.q - start).max() <= bound]
-        return self._find_free(limb, near or ranked, q, q_cmd)
+        near = [one for one in listed if np.abs(one.q - start).max() <= bound]
+        obstacles = [
+            (one, self._find_obstacle(limb, one.q, q, q_cmd)) for one in near or listed
+        ]
+        free = [pair for pair in obstacles if not pair[1]] or obstacles
+        best = Choice(free[0][0].q, len(listed), math.nan, free[0][1])
+        for one, obstacle in free:
+            share = self._follow(limb, path, one.q, len(free))
+            if math.isnan(best.share) or share > best.share + _SAME_SHARE:
+                best = Choice(one.q, len(listed), share, obstacle)
+            if math.isnan(share) or share >= WHOLE:
+                break
+        return best
 
-    def _rank(
-        self, limb: Limb, T: pin.SE3, q: Vec, q_cmd: Vec, path: Vec
-    ) -> list[tuple[Choice, Branch]]:
-        """Return the postures for a pose, the best first, ways not looked at.
+    def _list(self, limb: Limb, T: pin.SE3, q: Vec, q_cmd: Vec) -> list[Branch]:
+        """Return the postures for a pose, the cheapest first.
 
         Args:
             limb: The limb.
             T: The pose.
             q: Where the other joints will be, shape (n,), [rad].
             q_cmd: Where the robot is, shape (n,), [rad].
-            path: What is known of the path ahead.
         """
         start = limb.take(q_cmd)
         branches = list_branches(self._solvers[limb.name], T, start)
         least = min((one.err_rot for one in branches), default=0.0)
         branches = [one for one in branches if one.err_rot <= least + _TURNED]
-        branches.sort(key=lambda one: self._price(limb, one.q, start, q))
-        found = [
-            (Choice(one.q, len(branches), self._follow(limb, path, one.q), ""), one)
-            for one in branches[:_MOST_TRIED]
-        ]
-        best = max((choice.share for choice, _ in found), default=math.nan)
-        if math.isfinite(best):  # a stable sort: the cheapest of equal shares is first
-            found.sort(key=lambda pair: round((best - pair[0].share) / _SAME_SHARE))
-        return found
+        return sorted(branches, key=lambda one: self._price(limb, one.q, start, q))
 
     def _price(self, limb: Limb, q_limb: Vec, start: Vec, q: Vec) -> float:
         """Return what a posture costs, [rad]: its distance, and little room around."""
@@ -205,23 +220,16 @@ class Postures:
         distance = float(np.abs(q_limb - start).max())
         return distance + _LIMIT_PRICE * tight + _ROOM_PRICE * close
 
-    def _follow(self, limb: Limb, path: Vec, q_limb: Vec) -> float:
-        A = self._robot.ddq_max[limb.indices]
-        return follow_path(self._solvers[limb.name], path, q_limb, A, REACHED)
+    def _follow(self, limb: Limb, path: Vec, q_limb: Vec, n: int) -> float:
+        """Return the share of a path that one of n postures follows."""
+        A, steps = self._robot.ddq_max[limb.indices], MOST_STEPS // n
+        return follow_path(self._solvers[limb.name], path, q_limb, A, REACHED, steps)
 
-    def _find_free(
-        self, limb: Limb, ranked: list[Choice], q: Vec, q_cmd: Vec
-    ) -> Choice:
-        """Return the first choice whose way is free; the first of all if none is."""
-        for choice in ranked:
-            goal = q.copy()
-            goal[limb.indices] = choice.q
-            obstacle = self._ways.find_contact(q_cmd, goal)
-            if not obstacle:
-                return choice
-            if choice is ranked[0]:
-                first = choice._replace(obstacle=obstacle)
-        return first
+    def _find_obstacle(self, limb: Limb, q_limb: Vec, q: Vec, q_cmd: Vec) -> str:
+        """Say what is in the way to a posture; empty: nothing."""
+        goal = q.copy()
+        goal[limb.indices] = q_limb
+        return self._ways.find_contact(q_cmd, goal)
 
     def _take_ahead(self, name: str, T: pin.SE3) -> Vec:
         """Return the path of a limb from where it passes a pose; all of it if never."""
