@@ -38,7 +38,7 @@ _N_SPREAD = 300  # measured: 100 find all branches of the arms here, three times
 _MOST = 64  # chosen: postures; more are the self-motion of an arm with joints to spare
 _APART = 0.05  # [rad] chosen: nearer ones are one posture, found twice
 _APART_SPARE = 0.5  # [rad] chosen: the same where joints are to spare
-_STEP = 0.01  # [s] chosen: of a path that is followed; two ticks
+_STEP = 0.005  # [s] chosen: of a path that is followed; a tick of 200 Hz
 MOST_STEPS = 60_000  # chosen: of all paths for one start; a few seconds of work
 
 
@@ -110,13 +110,63 @@ def follow_path(
     duration = float(path[-1, 0] - path[0, 0]) if len(path) else 0.0
     if not duration > 0.0:
         return math.nan
-    n = min(max(round(duration / _STEP), 1), most_steps)
-    rates = np.zeros((4, len(q_start)))
-    rates[DQ_MAX], rates[DDQ_MAX] = solver.limb.dq_max, ddq_max
-    q = np.array(q_start, dtype=np.float64)
-    reached = np.zeros(n, dtype=np.bool_)
-    follow_rows(solver.packed, np.ascontiguousarray(path), q, rates, within, reached)
+    rates = _make_rates(solver, ddq_max)
+    reached = _make_steps(duration, most_steps)
+    q, span = np.array(q_start, dtype=np.float64), np.empty((2, len(q_start)))
+    rows = np.ascontiguousarray(path)
+    follow_rows(solver.packed, rows, q, rates, within, reached, span)
     return float(reached.mean())
+
+
+def turn_for_path(
+    solver: IkSolver,
+    path: Vec,
+    q_start: Vec,
+    ddq_max: Vec,
+    within: tuple[float, float],
+    most_steps: int = MOST_STEPS,
+) -> Vec:
+    """Return the same posture, joints by whole turns elsewhere, with room for a path.
+
+    Args:
+        solver: See ``follow_path``, also for the others.
+        path: It has a length.
+        q_start: The posture, shape (n,), [rad].
+        ddq_max: A, shape (n,), [rad/s²].
+        within: When a target counts as reached.
+        most_steps: At most so many steps.
+
+    Returns:
+        The posture, shape (n,), [rad]; joints stay that have no more than a turn, or
+        not the room in any.
+    """
+    period, packed = solver.spread[3], solver.packed
+    wide = PackedTask(packed.floats.copy(), packed.ints, packed.slides)
+    limits, endless = unpack(packed).joints, unpack(wide).joints
+    endless[Q_MIN, period > 0.0], endless[Q_MAX, period > 0.0] = -math.inf, math.inf
+    rates = _make_rates(solver, ddq_max)
+    reached = _make_steps(float(path[-1, 0] - path[0, 0]), most_steps)
+    q, span = np.array(q_start, dtype=np.float64), np.empty((2, len(q_start)))
+    follow_rows(wide, np.ascontiguousarray(path), q, rates, within, reached, span)
+    turned = np.array(q_start, dtype=np.float64)
+    for j in np.flatnonzero(period):
+        for turns in (0, -1, 1):
+            low, high = span[:, j] + turns * period[j]
+            if low >= limits[Q_MIN, j] and high <= limits[Q_MAX, j]:
+                turned[j] += turns * period[j]
+                break
+    return turned
+
+
+def _make_rates(solver: IkSolver, ddq_max: Vec) -> Vec:
+    rates = np.zeros((4, len(ddq_max)))
+    rates[DQ_MAX], rates[DDQ_MAX] = solver.limb.dq_max, ddq_max
+    return rates
+
+
+def _make_steps(duration: float, most: int) -> Bools:
+    """Return room for what each step of a path reaches."""
+    return np.zeros(min(max(round(duration / _STEP), 1), most), dtype=np.bool_)
 
 
 @compiled_aside
@@ -218,13 +268,14 @@ def _settle(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
 
 
 @compiled_aside
-def follow_rows(
+def follow_rows(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
     packed: PackedTask,
     path: Vec,
     q: Vec,
     rates: Vec,
     within: tuple[float, float],
     reached: Bools,
+    span: Vec,
 ) -> None:
     """Follow a path in even steps.
 
@@ -236,10 +287,13 @@ def follow_rows(
         within: See ``follow_path``.
         reached: Takes whether each step was near its target; as many as there are
             steps.
+        span: Takes the least and the largest position of each joint, shape (2, n).
     """
     T, left, before = np.eye(4), np.zeros(6), np.empty(len(q))
     dt = (path[-1, 0] - path[0, 0]) / len(reached)
     assign(rates[MET], q)
+    assign(span[0], q)
+    assign(span[1], q)
     row = 0
     for k in range(len(reached)):
         t = path[0, 0] + (k + 1) * dt
@@ -250,6 +304,7 @@ def follow_rows(
         found = follow(packed, T, q, rates, left, dt)
         for j in range(len(q)):
             rates[DQ, j] = (q[j] - before[j]) / dt
+            span[0, j], span[1, j] = min(span[0, j], q[j]), max(span[1, j], q[j])
         reached[k] = found[0] <= within[0] and found[1] <= within[1]
 
 

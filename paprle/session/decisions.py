@@ -116,6 +116,8 @@ class Decisions:
         if state is _ENGAGED or event is Event.RESET:
             self.note = self.missed if state is _ENGAGED else ""
             self._offer = None
+        elif self.note == self.missed:
+            self.note = ""
         if event is Event.REPOSTURE:
             self.note = "taking another posture; the leader waits"
 

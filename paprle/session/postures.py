@@ -24,6 +24,7 @@ from paprle.kinematics.branches import (
     Branch,
     follow_path,
     list_branches,
+    turn_for_path,
 )
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
@@ -186,13 +187,32 @@ class Postures:
         ]
         free = [pair for pair in obstacles if not pair[1]] or obstacles
         best = Choice(free[0][0].q, len(listed), math.nan, free[0][1])
-        for one, obstacle in free:
-            share = self._follow(limb, path, one.q, len(free))
+        if len(path) < 2 or not path[-1, 0] > path[0, 0]:
+            return best
+        best = self._lead(limb, path, [(one.q, why) for one, why in free], best)
+        if best.share >= WHOLE:
+            return best
+        turned = [self._turn(limb, path, one.q, len(free)) for one, _ in free]
+        ways = [(q_l, self._find_obstacle(limb, q_l, q, q_cmd)) for q_l in turned]
+        return self._lead(limb, path, [way for way in ways if not way[1]], best)
+
+    def _lead(
+        self, limb: Limb, path: Vec, postures: list[tuple[Vec, str]], best: Choice
+    ) -> Choice:
+        """Return the first posture that follows all of a path, else the best."""
+        for q_limb, obstacle in postures:
+            share = self._follow(limb, path, q_limb, len(postures))
             if math.isnan(best.share) or share > best.share + _SAME_SHARE:
-                best = Choice(one.q, len(listed), share, obstacle)
-            if math.isnan(share) or share >= WHOLE:
+                best = best._replace(q=q_limb, share=share, obstacle=obstacle)
+            if share >= WHOLE:
                 break
         return best
+
+    def _turn(self, limb: Limb, path: Vec, q_limb: Vec, n: int) -> Vec:
+        """Return a posture with its joints turned to where a path has room."""
+        A, steps = self._robot.ddq_max[limb.indices], MOST_STEPS // n
+        solver = self._solvers[limb.name]
+        return turn_for_path(solver, path, q_limb, A, REACHED, steps)
 
     def _list(self, limb: Limb, T: pin.SE3, q: Vec, q_cmd: Vec) -> list[Branch]:
         """Return the postures for a pose, the cheapest first.

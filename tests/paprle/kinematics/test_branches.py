@@ -9,7 +9,7 @@ from retargeting import load_robot
 
 from paprle.ipc.records import pose_to_row
 from paprle.kinematics import IkSolver
-from paprle.kinematics.branches import follow_path, list_branches
+from paprle.kinematics.branches import follow_path, list_branches, turn_for_path
 
 NEAR = 2e-3, 0.035
 APART = 0.1  # [rad]
@@ -118,3 +118,20 @@ def test_a_path_without_length_has_no_share(rows):
     share = follow_path(solver, path, limb.home, robot.ddq_max[limb.indices], NEAR)
 
     assert np.isnan(share)
+
+
+def test_joints_are_turned_to_where_a_path_has_room():
+    robot, limb, solver = load("ur5e")
+    A = robot.ddq_max[limb.indices]
+    t = np.arange(0.0, 12.0, 0.02)
+    way = np.array([2.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    qs = [limb.home + s / 12.0 * way for s in t]
+    path = np.array([[s, *pose_to_row(limb.fk(q))] for s, q in zip(t, qs, strict=True)])
+    at_limit = limb.home.copy()
+    at_limit[0] += 2.0 * np.pi * (1 if limb.home[0] <= 0.0 else 0)
+
+    turned = turn_for_path(solver, path, at_limit, A, NEAR)
+
+    assert follow_path(solver, path, at_limit, A, NEAR) < 0.9
+    assert follow_path(solver, path, turned, A, NEAR) == 1.0
+    assert np.abs(turned - limb.home).max() < 1e-9
