@@ -47,6 +47,16 @@ def compiled(function: _Kernel) -> _Kernel:
     return cast(_Kernel, numba.njit(cache=True, error_model="numpy")(function))
 
 
+def compiled_aside(function: _Kernel) -> _Kernel:
+    """Compile a kernel that takes its time in a thread beside a loop.
+
+    Returns:
+        The kernel; while it runs it leaves the interpreter's lock to the loop.
+    """
+    jit = numba.njit(cache=True, error_model="numpy", nogil=True)
+    return cast(_Kernel, jit(function))
+
+
 def inlined(function: _Kernel) -> _Kernel:
     """Compile a small kernel into whoever calls it.
 

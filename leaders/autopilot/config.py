@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge, Gt, Le, Unit, doc
 
 from paprle.contracts.settings import STRICT
+from paprle.contracts.types import Reposture
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,6 +45,13 @@ class AutopilotConfig:
     laps: Annotated[
         int, Ge(1), doc("Laps an episode; an S is drawn there and back in turn.")
     ] = 1
+    reposture: Annotated[
+        Reposture,
+        doc(
+            "Where a limb is stuck and another posture reaches its target: ask the "
+            "operator, or change over slowly without being asked."
+        ),
+    ] = "ask"
     gripper: Annotated[
         bool, doc("Open and close the gripper once a lap, as a sine.")
     ] = False

@@ -39,6 +39,7 @@ class Autopilot(Leader):
             limbs=(_LIMB,),
             is_human=False,
             has_gripper=self.config.gripper,
+            reposture=self.config.reposture,
         )
 
     def open(self) -> None:

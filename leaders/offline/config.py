@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge, Gt, Le, Unit, doc
 
 from paprle.contracts.settings import STRICT, GripperSettings
+from paprle.contracts.types import Reposture
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -191,6 +192,13 @@ class OfflineConfig:
         bool,
         doc("Play a file that loses more than 20 % of its rows or 10 % of its time."),
     ] = False
+    reposture: Annotated[
+        Reposture,
+        doc(
+            "Where a limb is stuck and another posture reaches its target: ask the "
+            "operator, or change over slowly without being asked."
+        ),
+    ] = "ask"
     max_gap: Annotated[
         float,
         Gt(0),

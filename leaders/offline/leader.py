@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
+import numpy as np
+
 from leaders.offline.config import OfflineConfig
 from leaders.offline.motion import Motion, load_motion
 from leaders.offline.timeline import Timeline
 from paprle.contracts.playback import Playback
 from paprle.contracts.plugins import Clock, Leader
-from paprle.contracts.types import Feedback, LeaderInfo, LeaderSample
+from paprle.contracts.types import Feedback, LeaderInfo, LeaderSample, Vec
 
 
 class Offline(Leader):
@@ -42,6 +46,8 @@ class Offline(Leader):
             look_ahead=motion.period / self.config.speed,
             robot=motion.robot,
             motion={name: r.q for name, r in rows.items() if r.q is not None},
+            path=self._paths,
+            reposture=self.config.reposture,
         )
 
     @property
@@ -79,6 +85,18 @@ class Offline(Leader):
 
     def close(self) -> None:
         """Nothing to let go of: the files are closed as soon as they are read."""
+
+    @cached_property
+    def _paths(self) -> dict[str, Vec]:
+        """When each limb's poses are played, and the poses, shape (n, 8)."""
+        motion, timeline = self._load()
+        paths = {}
+        for name, track in motion.tracks.items():
+            rows = track.rows
+            if rows.p is not None and rows.quat_xyzw is not None:
+                played = [timeline.find_play_time(t) for t in rows.t.tolist()]
+                paths[name] = np.column_stack([played, rows.p, rows.quat_xyzw])
+        return paths
 
     def _load(self) -> tuple[Motion, Timeline]:
         if self._loaded is None:

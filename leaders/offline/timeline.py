@@ -57,6 +57,14 @@ class Timeline:
         source = self._source[i] + elapsed_ns * 1e-9 * self.speed
         return Moment(min(source, self._source[i + 1]))
 
+    def find_play_time(self, source: float) -> float:
+        """Return when a play comes to a time of the file, [s]."""
+        i = bisect_right(self._source, source, 1, len(self._play_ns)) - 1
+        begin = self._play_ns[i] * 1e-9
+        if i % 2 == 1:
+            return begin  # nothing is played
+        return begin + (source - self._source[i]) / self.speed
+
 
 def _losses(tracks: Sequence[Track]) -> list[tuple[float, float]]:
     """Return the stretches in which some track has no data, merged and in order."""

@@ -10,6 +10,7 @@ from annotated_types import Ge, Gt, Le, Unit, doc
 
 from hardware.ros.transports import NodeSettings
 from paprle.contracts.settings import STRICT
+from paprle.contracts.types import Reposture
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,6 +83,13 @@ class RosLeaderConfig(NodeSettings):
     is_human: Annotated[
         bool, doc("A person holds it: engaging again needs a deliberate press (S3).")
     ] = True
+    reposture: Annotated[
+        Reposture,
+        doc(
+            "Where a limb is stuck and another posture reaches its target: ask the "
+            "operator, or change over slowly without being asked."
+        ),
+    ] = "ask"
     rate: Annotated[
         float, Gt(0), Le(1000), Unit("Hz"), doc("Nominal rate of its messages.")
     ] = 100.0

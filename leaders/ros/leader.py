@@ -47,6 +47,7 @@ class RosLeader(Leader):
             is_measured=not names and config.is_human,
             has_gripper=has_axis or any(c.gripper for c in config.limbs.values()),
             rate=config.rate,
+            reposture=config.reposture,
         )
 
     @property

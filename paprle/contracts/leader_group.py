@@ -53,6 +53,11 @@ def merge_leaders(infos: Mapping[str, LeaderInfo]) -> LeaderInfo:
             for name, info in parts.items()
             for limb, arm in info.arms.items()
         },
+        path={
+            name_limb(name, limb): rows
+            for name, info in parts.items()
+            for limb, rows in info.path.items()
+        },
         engage_hint=", ".join(f"{name}: {hint}" for name, hint in hints.items()),
         parts=parts,
     )

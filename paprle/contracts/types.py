@@ -27,6 +27,8 @@ Emits = Literal["joints", "pose", "axes"]
 """What a leader's limbs give."""
 Renders = Literal["none", "rumble", "torque"]
 """What a leader lets the operator feel."""
+Reposture = Literal["ask", "auto"]
+"""Who decides that a limb that is stuck takes another posture."""
 PowerOff = Literal["falls", "brakes"]
 """What an arm does when its power goes."""
 ClosePolicy = Literal["hold", "off"]
@@ -89,6 +91,7 @@ class Actions(NamedTuple):
         redo: End the episode, mark it discarded, and do the same one again.
         success: End the episode, keep it and mark that the task was done.
         failure: End the episode, keep it and mark that the task was not done.
+        reposture: Change over to the posture that is offered.
     """
 
     engage: int = 0
@@ -100,6 +103,7 @@ class Actions(NamedTuple):
     redo: int = 0
     success: int = 0
     failure: int = 0
+    reposture: int = 0
 
     def since(self, before: Actions) -> Actions:
         """Return what was asked for after ``before``."""
@@ -122,8 +126,8 @@ class LeaderSample:
         leader_state: The device's own joints, where it has some.
         limp_joints: Those of them that render no torque whatever is asked.
         actions: How often each of the operator's actions was asked for with the device
-            itself, by its own buttons, since it was opened; ``redo``, ``success`` and
-            ``failure`` are keys of the terminal alone.
+            itself, by its own buttons, since it was opened; ``redo``, ``success``,
+            ``failure`` and ``reposture`` are keys of the terminal alone.
     """
 
     stamp_ns: int
@@ -199,6 +203,13 @@ class LeaderInfo:
             names of joints mean the same joints.
         motion: The joint positions it will play, where they are known beforehand, by
             limb, shape (rows, n), [rad]; held against the robot's limits.
+        path: The poses it will play from the start of an episode, as far as they are
+            known beforehand (a file, an episode of a dataset, the first chunk of a
+            policy), by limb: times [s], rising, and T_leader_base_leader_eef as
+            (x, y, z, qx, qy, qz, qw), shape (rows, 8). Where poses are absolute the
+            robot starts in the posture that follows most of it.
+        reposture: What happens where a limb is stuck and another posture reaches its
+            target: ``ask`` the operator, or change over, ``auto``.
     """
 
     limbs: tuple[str, ...]
@@ -217,6 +228,8 @@ class LeaderInfo:
     parts: Mapping[str, LeaderInfo] = field(default_factory=dict)
     robot: str = ""
     motion: Mapping[str, Vec] = field(default_factory=dict, compare=False)
+    path: Mapping[str, Vec] = field(default_factory=dict, compare=False)
+    reposture: Reposture = "ask"
 
     def emits_joints(self, limb: str) -> bool:
         """Whether a limb gives joint positions, and not poses."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -125,6 +125,7 @@ def measure_source(episode: Recording) -> EpisodeResult:
     elif not len(engaged):
         notes.append("the session was never ENGAGED, so there is nothing to compare")
     notes += [note for limb in limbs for note in limb.notes]
+    notes += list_posture_notes(episode.events)
     entry = make_blank(episode.path)
     entry |= _describe(episode, engaged)
     entry |= pick_worst(limbs)
@@ -149,6 +150,31 @@ def measure_source(episode: Recording) -> EpisodeResult:
         urdf=urdf,
         h=h,
     )
+
+
+def list_posture_notes(events: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Say what postures missed of a path that was known, and where others helped.
+
+    Args:
+        events: Of the recording.
+
+    Returns:
+        A line for each, in order.
+    """
+    notes = dict[str, None]()
+    for event in events:
+        limb, kind = event.get("limb"), event.get("event")
+        if kind == "posture" and event.get("reached", 1.0) < 1.0:
+            notes[
+                f"'{limb}' could not reach {1.0 - event['reached']:.1%} of its path in "
+                f"any of its {event['of']} posture(s), as was known at its start"
+            ] = None
+        if kind == "stuck_in_reach":
+            notes[
+                f"'{limb}' was stuck ({event['cause']}) though another posture reached "
+                "its target"
+            ] = None
+    return list(notes)
 
 
 def make_blank(path: Path) -> Json:

@@ -47,8 +47,9 @@ def measure_smoothness(gate: Table, robot: RobotInfo, h: float | None) -> Json:
     ripple, is_empty = _Ripple(n, h), True
     for q in _find_runs(gate):
         is_empty = False
-        for part in (*shares, ripple):
-            part.add(q)
+        ripple.add(q)
+        for share in shares:
+            share.add(q)
     if is_empty:
         return {}
     keys = ("at_v_percent", "at_a_percent", "at_j_percent")

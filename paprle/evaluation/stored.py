@@ -18,7 +18,16 @@ from paprle.recording.reading import Block, Reading
 _SAMPLE = ("stamp_ns", "seq", "limb_ns")
 _PUNCTUAL = ("k", "stamp_ns", "state", "compute_ns", "late_ns", "n_overruns")
 _TICK = (*_PUNCTUAL, "has_sample", "driver", "target", "q_des", "err_pos", "err_rot")
-_SENT = ("reasons", "setpoint_ns", "meas_ns", "speed_scale", "q_des", "q_cmd", "q_meas")
+_SENT = (
+    "reasons",
+    "setpoint_ns",
+    "meas_ns",
+    "speed_scale",
+    "q_des",
+    "q_cmd",
+    "dq_cmd",
+    "q_meas",
+)
 _GATE = (*_PUNCTUAL, *_SENT)
 
 
@@ -33,6 +42,7 @@ class StoredEpisode:
         robot_info: The robot.
         ticks: Session ticks in order, the fields that are measured.
         gate: Gate ticks in order, likewise.
+        events: Events in order.
         manifest: The manifest; None when the recording was never finished.
         is_complete: The file is whole, and is the one of its manifest.
         note: What is wrong with it; empty when it is complete.
@@ -59,10 +69,13 @@ class StoredEpisode:
         tick = [*_take_fields(layout.tick, _TICK).descr, ("sample", sample.descr)]
         self.ticks = Store(np.dtype(tick))
         self.gate = Store(_take_fields(layout.status, _GATE))
+        self.events: list[Mapping[str, Any]] = []
         for item in reading:
             if isinstance(item, Block):
                 store = self.ticks if item.stream == Stream.TICK else self.gate
                 store.append(item.records)
+            else:
+                self.events.append(item)
         self.manifest = reading.manifest
         self.note = reading.find_problem()
         self.is_complete = not self.note

@@ -110,6 +110,8 @@ class LiveSession:
         self._exit_code: int | None = None
         self._trouble = ""
         self._thread_error: BaseException | None = None
+        aside = self.core.motion.aside
+        self._beside = threading.Thread(target=aside.run, name="aside", daemon=True)
         self._loop_timer = self._make_loop()
         self._n_reports = 0
         self._recording = RecorderWatch(
@@ -155,6 +157,7 @@ class LiveSession:
         children.start(has_keys=self._operator.is_interactive)
         self._operator.forward_to(children.list_key_fds())
         self.core.motion.warm_up()
+        self._beside.start()
         ready = children.wait_ready(_START_TIMEOUT, self._has_quit, print_line)
         if self._has_quit():
             return False
@@ -309,6 +312,7 @@ class LiveSession:
             self._keep_black_box,
             self._status_line.close,
             self._operator.close,
+            self.core.motion.aside.end,
         )
         for step in steps:
             try:

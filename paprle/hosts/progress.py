@@ -44,6 +44,9 @@ class Progress:
     def look(self) -> None:
         """Find what keeps the robot from where it is asked to be, and count it."""
         self._shortfalls.update(self._core)
+        newest = self._shortfalls.newest
+        stuck = {one.stuck: one.cause for one in newest if one.stuck}
+        self._core.motion.look_for_postures(stuck)
 
     def compose(
         self, n_overruns: int, recording: str, lost: Collection[str], width: int
@@ -104,6 +107,8 @@ class Progress:
         yield f"ended: {reason}{why}, {core.episodes.number} episode(s){_count(core)}"
         if short:
             yield short
+        if core.decisions.missed:
+            yield core.decisions.missed
         counts = core.motion.gate_counts
         acted = [f"{r.name.lower()} {counts[r]}" for r in Reason if counts[r]]
         if acted:

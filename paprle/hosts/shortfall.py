@@ -54,11 +54,13 @@ class Shortfall(NamedTuple):
         cause: In words: ``joint4 at its limit``.
         pos: Distance, [m]; NaN where joints drive joints.
         rot: Angle, [rad]; NaN likewise.
+        stuck: The limb, where no small step leads any nearer; else empty.
     """
 
     cause: str
     pos: float
     rot: float
+    stuck: str = ""
 
     def __str__(self) -> str:
         """Say it in a few words: ``joint4 at its limit, 42 mm short``."""
@@ -93,8 +95,8 @@ class _Arm:
         pin.forwardKinematics(model, data, q)
         return pin.updateFramePlacement(model, data, self.limb.frame_id).copy()
 
-    def find_cause(self, q: Vec, dq: Vec, T_base_asked: pin.SE3) -> str:
-        """Say what keeps these joints, shapes (n_l,), from a pose."""
+    def find_cause(self, q: Vec, dq: Vec, T_base_asked: pin.SE3) -> tuple[str, bool]:
+        """Say what keeps these joints, shapes (n_l,), from a pose; and for good?"""
         scale = np.array([1.0] * 3 + [_ARM] * 3)
         error = scale * pin.log6(self.find_pose(q).actInv(T_base_asked)).vector
         J = scale[:, None] * pin.computeFrameJacobian(
@@ -105,15 +107,12 @@ class _Arm:
         held |= (q >= self.high - _AT_LIMIT) & (pull > 0.0)
         if _find_rest(J[:, ~held], error) <= _STUCK:
             fast = np.flatnonzero(np.abs(dq) >= _AT_SPEED * self.dq_max)
-            return (
-                f"{self.names[fast[0]]} at its top speed"
-                if len(fast)
-                else ("acceleration")
-            )
+            at_speed = f"{self.names[fast[0]]} at its top speed" if len(fast) else ""
+            return at_speed or "acceleration", False
         if held.any() and _find_rest(J, error) <= _STUCK:
             gain = np.where(held, np.abs(pull), 0.0)
-            return f"{self.names[int(gain.argmax())]} at its limit"
-        return "out of reach"
+            return f"{self.names[int(gain.argmax())]} at its limit", True
+        return "out of reach", True
 
     def find_pinned(self, q: Vec, q_asked: Vec) -> str:
         """Say which joint is asked to go beyond its limit; empty: none."""
@@ -162,7 +161,7 @@ class Shortfalls:
         self._held_back += dt if self.newest else 0.0
         for cause in {one.cause for one in self.newest}:
             self._seconds[cause] += dt  # type: ignore[assignment]
-        for cause, pos, rot in self.newest:
+        for cause, pos, rot, _ in self.newest:
             before = self._worst.get(cause, (0.0, 0.0))
             self._worst[cause] = (
                 float(np.fmax(pos, before[0])),
@@ -196,17 +195,18 @@ class Shortfalls:
                 continue
             own = arm.limb.indices
             pos, rot = float(motion.err_pos[i]), float(motion.err_rot[i])
-            cause = ""
             if target.is_far[i]:
                 far = _FAR if not several else f"{name}: {_FAR}"
                 yield Shortfall(far, float("nan"), float("nan"))
+            cause, is_stuck = "", False
             if not target.is_asked[i]:
                 pos = rot = float("nan")
                 cause = arm.find_pinned(q_des[own], target.q[own])
             elif pos >= _SHORT_POS or rot >= _SHORT_ROT:
                 T_asked = pin.SE3(np.array(target.T[i]))
-                cause = arm.find_cause(q_des[own], dq_des[own], T_asked)
+                cause, is_stuck = arm.find_cause(q_des[own], dq_des[own], T_asked)
             if cause:
-                yield Shortfall(f"{name}: {cause}" if several else cause, pos, rot)
+                told = f"{name}: {cause}" if several else cause
+                yield Shortfall(told, pos, rot, name if is_stuck else "")
         if acting:
             yield Shortfall(", ".join(list_words(acting)), float("nan"), float("nan"))

@@ -24,6 +24,7 @@ KEYS: dict[str, str] = {
     "b": "redo",
     "+": "success",
     "-": "failure",
+    "p": "reposture",
     "c": "clear",
     "q": "quit",
 }
@@ -37,7 +38,8 @@ _SPACE, _ENTER, _ERASE, _ESCAPE = 0x20, b"\r\n", b"\x7f\b", 0x1B
 
 HELP = (
     "Enter engage/pause · Space STOP · n next · + success · - failure · x discard · "
-    "b back, to redo · t task of the next episode · c clear a stop · q quit"
+    "b back, to redo · t task of the next episode · p another posture · "
+    "c clear a stop · q quit"
 )
 
 

@@ -15,6 +15,11 @@ was left of the way, as the curvature does that a linear step leaves out.
 
 What was left is made up at a pace from which the joints can stop, beside going along
 with the target: the box of one period knows nothing of the next ones.
+
+A limb with fewer joints than its task has rows has one weighted task, too: rotation
+weighs so little in it that position is exact. Out of reach it leans towards the joints
+in which it last had its target. Stretched out it could bend either way, and one of them
+may lead into a limit.
 """
 
 from __future__ import annotations
@@ -44,8 +49,9 @@ from paprle.kinematics.task import (
 )
 from paprle.robot.braking import compute_braking_velocity, compute_stopping_speed
 
-DQ_MAX, DDQ_MAX, DQ = range(3)
-"""Rows of ``rates``: V, A, and the velocity of the last period."""
+DQ_MAX, DDQ_MAX, DQ, MET = range(4)
+"""Rows of ``rates``: V, A, the velocity of the last period, and where the target was
+last met, [rad]."""
 _LOW, _HIGH, _WISH, _Y = range(4)
 """Rows of ``course``: the box, y_wish, and the motion of this period, [rad]."""
 _DAMPING = 1e-6  # [1] chosen: λ² on the target: too little to be seen in the answer
@@ -54,6 +60,9 @@ _CATCH_UP = 0.3  # [1] measured: of A, for what was left; 0.2 to 0.5 are as good
 _FADING = 0.022  # [s] measured: of the velocity that the task leaves free; ± a third
 _CARRYING = 0.3  # [s] measured: the same with no joint to spare; 0.2 to 0.5 are as good
 _LOST = 1e-4  # [m] chosen: with more left of the way a target is no longer followed
+_SECOND = 0.01  # [1] chosen: of the weight of rotation; position stays within 20 µm
+_RETURN = 1e-3  # [m²/rad²] measured: 3e-3 does as well, 1e-4 loses one return of 20
+_MEMORY = 1.0  # [s] chosen: of those joints; an arm stretches out in half as long
 _POSTURE_RATE = (
     1.0  # [1/s] measured: way home in the free motion; 0.5 to 1.5 are as good
 )
@@ -84,10 +93,11 @@ def follow(
     """Move towards a target for one period.
 
     Args:
-        packed: The limb; its task has one level, see ``can_follow``.
+        packed: The limb.
         T: Target pose T_base_eef, shape (4, 4).
         q: Where the limb is, shape (n,), [rad]; becomes where it is to be.
-        rates: See ``DQ_MAX`` …, shape (3, n), [rad/s], [rad/s²].
+        rates: See ``DQ_MAX`` …, shape (4, n), [rad/s], [rad/s²], [rad/s], [rad]; the
+            last row becomes that of this period.
         left: Weighted error that the last period left, shape (6,), [m]; becomes that
             of this one.
         dt: Period, [s]; 0 moves nothing.
@@ -113,17 +123,15 @@ def follow(
     course = np.zeros((4, len(q)))
     _fill_course(task, q, rates, left, dt, course)
     n, err_pos, err_rot = _converge(task, room, course, rates, left, dt)
-    for j in range(len(q)):  # against rounding
+    is_followed = _measure(left[: terms.n_first]) < _LOST
+    for j in range(len(q)):
+        if is_followed:
+            way = room.joints[Q, j] - rates[MET, j]
+            rates[MET, j] += min(dt / _MEMORY, 1.0) * way
+        # against rounding
         low, high = min(task.joints[Q_MIN, j], q[j]), max(task.joints[Q_MAX, j], q[j])
         q[j] = min(max(room.joints[Q, j], low), high)
     return err_pos, err_rot, n, True, is_met(terms, err_pos, err_rot)
-
-
-@compiled
-def can_follow(packed: PackedTask) -> bool:
-    """Tell whether a task has one level; with two, errors cannot be weighed."""
-    n_rows, n_first = packed.ints[2], packed.ints[3]
-    return bool(n_rows == n_first)
 
 
 @inlined
@@ -180,18 +188,23 @@ def _converge(
     terms, k, n = task.terms, len(task.rows), course.shape[1]
     form = Square(np.empty((n, n)), np.empty(n))
     rest, x, bounds = np.zeros(k), np.empty(n), np.empty((2, n))
-    damping = _DAMPING + _CURVATURE * _measure(left[:k])
+    lost = _measure(left[: terms.n_first])
+    damping = _DAMPING + _CURVATURE * lost
+    returning = _RETURN * lost / (lost + _LOST) if terms.n_first < k else 0.0
     close = terms.tol_pos
     if terms.rotation_weight > 0.0:
         close = min(close, terms.rotation_weight * terms.tol_rot)
     steps, pos, rot = 0, math.nan, math.nan
     while steps < terms.max_iterations:
         linearise(task, room)
-        _fill_square(room.A, damping, form.H)
+        _lower_second(task, room)
+        _fill_square(room.A, damping + returning, form.H)
         if steps == 0:
             _find_rest(room, form, rates, left, dt, rest)
         steps += 1
         _fill_slope(room, rest, course, damping, form.g)
+        if returning > 0.0:
+            _add_return(room.joints, rates[MET], returning, form.g)
         for j in range(n):
             bounds[0, j] = course[_LOW, j] - course[_Y, j]
             bounds[1, j] = course[_HIGH, j] - course[_Y, j]
@@ -200,10 +213,28 @@ def _converge(
         pos, rot = find_error(task.tree, terms.free_axis, room, room.joints[Q])
         for i in range(k):
             left[i] = task.weights[i] * room.e[task.rows[i]]
+            left[i] *= _SECOND if i >= terms.n_first else 1.0
             room.b[i] = left[i] - rest[i]
         if step < _LEAST_STEP or _measure(room.b) < _CLOSE * close:
             break
     return steps, pos, rot
+
+
+@inlined
+def _lower_second(task: Task, room: Room) -> None:
+    """Let rows that come second weigh next to nothing against the first."""
+    for i in range(task.terms.n_first, len(room.b)):
+        room.b[i] *= _SECOND
+        for j in range(room.A.shape[1]):
+            room.A[i, j] *= _SECOND
+
+
+@inlined
+def _add_return(joints: Vec, q_met: Vec, weight: float, g: Vec) -> None:
+    """Add what leads back to where the target was last met."""
+    for j in range(len(g)):
+        if joints[MOBILITY, j] > 0.0:
+            g[j] += weight * (q_met[j] - joints[Q, j]) / joints[MOBILITY, j]
 
 
 @inlined

@@ -97,12 +97,12 @@ def search(packed: PackedTask, spread: Vec, T: Vec, q: Vec) -> Found:
         return pos, rot, 0, False, True
     rank, best, best_pos, best_rot, n_done = 3, math.inf, pos, rot, 1
     for attempt in range(_N_EVALUATIONS):
-        _start(room.joints, spread, attempt, start)
-        pos, rot, n = _descend(task, room)
+        put_start(room.joints, spread, attempt, start)
+        pos, rot, n = descend(task, room)
         if len(task.rows) > task.terms.n_first:
             pos, rot, extra, _, _ = iterate(task, room, math.inf)
             n += extra
-        _unwind(room.joints, spread[3], start)
+        unwind(room.joints, spread[3], start)
         at, score = _score(task, pos, rot, _distance(room.joints[Q], start))
         if at < rank or (at == rank and score < best):
             rank, best, best_pos, best_rot = at, score, pos, rot
@@ -125,7 +125,7 @@ def _score(task: Task, pos: float, rot: float, distance: float) -> tuple[int, fl
 
 
 @compiled
-def _start(joints: Vec, spread: Vec, attempt: int, start: Vec) -> None:
+def put_start(joints: Vec, spread: Vec, attempt: int, start: Vec) -> None:
     """Write where a descent starts: at the start itself, then all over the limits."""
     for j in range(len(start)):
         if joints[MOBILITY, j] == 0.0:
@@ -139,7 +139,7 @@ def _start(joints: Vec, spread: Vec, attempt: int, start: Vec) -> None:
 
 
 @compiled
-def _descend(task: Task, room: Room) -> tuple[float, float, int]:
+def descend(task: Task, room: Room) -> tuple[float, float, int]:
     """Lower the weighted error as far as it goes.
 
     Returns:
@@ -202,7 +202,7 @@ def _try(A: Vec, b: Vec, G: Vec, joints: Vec) -> None:
 
 
 @compiled
-def _unwind(joints: Vec, period: Vec, start: Vec) -> None:
+def unwind(joints: Vec, period: Vec, start: Vec) -> None:
     """Turn joints by whole turns as near to the start as their limits allow."""
     for j in range(len(start)):
         q = joints[Q, j]

@@ -14,14 +14,14 @@ from paprle.compiled import compiled
 from paprle.contracts.errors import CommandError
 from paprle.contracts.settings import IkSettings
 from paprle.contracts.types import Vec
-from paprle.kinematics.bounded_ik import DDQ_MAX, DQ, DQ_MAX, can_follow, follow
+from paprle.kinematics.bounded_ik import DDQ_MAX, DQ, DQ_MAX, MET, follow
 from paprle.kinematics.newton_ik import Found, track
 from paprle.kinematics.seed import SEED_BOUND, draw_near
 from paprle.kinematics.task import PackedTask, pack
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Bools, Ints
 
-_LAST = 3
+_LAST = 4
 """Row of ``LimbSolver``'s motion after those of ``follow``: the last answer, [rad]."""
 _LEAST_STEP = 1e-9  # [rad] chosen: no step, as a positive number
 
@@ -48,7 +48,7 @@ class LimbSolver:
         sizes = [[len(array) for array in arrays] for arrays in parts]
         self._ends: Ints = np.cumsum(np.array(sizes), axis=1)
         self._max_step: Vec = np.array([own.max_step for own in settings])
-        self._motion: Vec = np.zeros((4, len(robot.joint_names)))
+        self._motion: Vec = np.zeros((5, len(robot.joint_names)))
         self._motion[DQ_MAX], self._motion[DDQ_MAX] = robot.dq_max, robot.ddq_max
         self._left: Vec = np.zeros((len(limbs), 6))
         self._dt: Vec = np.zeros(len(limbs))
@@ -162,7 +162,7 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
         joints: Places of the limbs' joints likewise.
         ends: Where each limb's part of these four ends, shape (4, m).
         max_step: Largest change of a joint in one call, by limb, shape (m,), [rad].
-        motion: Rows of ``follow``'s rates, and the last answer, shape (4, n); becomes
+        motion: Rows of ``follow``'s rates, and the last answer, shape (5, n); becomes
             that of this one.
         left: Weighted error that the last answer left, shape (m, 6); likewise.
         dt: See there.
@@ -193,9 +193,11 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
                 ints[begin[1] : end[1]],
                 slides[begin[2] : end[2]],
             )
-            if dt[i] < math.inf and can_follow(task):
+            if dt[i] < math.inf:
                 rates = _recall(motion, own, q_limb, left[i])
                 found = follow(task, T[i], q_limb, rates, left[i], dt[i])
+                for k in range(len(own)):
+                    motion[MET, own[k]] = rates[MET, k]
             else:
                 # q_des makes no leap, that of its start included
                 reach = max(max_step[i] - pulled, _LEAST_STEP)
@@ -232,16 +234,16 @@ def _go_near(
 @compiled
 def _recall(motion: Vec, own: Ints, q: Vec, left: Vec) -> Vec:
     """Return the rates of a limb, at rest where it does not go on from its last q."""
-    rates = np.empty((3, len(own)))
+    rates = np.empty((_LAST, len(own)))
     goes_on = True
     for k in range(len(own)):
-        for row in range(3):
+        for row in range(_LAST):
             rates[row, k] = motion[row, own[k]]
         V = rates[DQ_MAX, k]
         rates[DQ, k] = min(max(rates[DQ, k], -V), V)  # the gate goes no faster
         goes_on = goes_on and q[k] == motion[_LAST, own[k]]
     if not goes_on:
-        rates[DQ] = 0.0
+        rates[DQ], rates[MET] = 0.0, q
         left[:] = 0.0
     return rates
 

@@ -70,6 +70,8 @@ class IkSolver:
     Attributes:
         limb: The limb.
         settings: Settings.
+        packed: Both as kernels take them.
+        spread: Where descents from afar start (``make_spread``), shape (4, n).
     """
 
     def __init__(
@@ -93,9 +95,9 @@ class IkSolver:
         self.limb = limb
         self.settings = settings or IkSettings()
         check_made(self.settings, "ik")
-        self._packed = pack(limb, self.settings, position_margin)
-        task = unpack(self._packed)
-        self._spread = make_spread(limb, task.joints[Q_MIN], task.joints[Q_MAX])
+        self.packed = pack(limb, self.settings, position_margin)
+        task = unpack(self.packed)
+        self.spread = make_spread(limb, task.joints[Q_MIN], task.joints[Q_MAX])
         self.solve(limb.fk(limb.home), limb.home)
         self.solve_global(limb.fk(limb.home))
 
@@ -126,9 +128,9 @@ class IkSolver:
                 "out for that of the settings"
             )
         q = self._take(q_start)
-        T = _as_matrix(T_base_eef)
+        T = as_matrix(T_base_eef)
         err_pos, err_rot, n_iterations, is_moved, is_converged = track(
-            self._packed, T, q, reach
+            self.packed, T, q, reach
         )
         q = q if is_moved or type(q_start) is not np.ndarray else q_start
         return IkSolution(q, is_converged, err_pos, err_rot, n_iterations)
@@ -154,9 +156,9 @@ class IkSolver:
         """
         start = self.limb.home if q_start is None else q_start
         q = self._take(start)
-        T = _as_matrix(T_base_eef)
+        T = as_matrix(T_base_eef)
         err_pos, err_rot, n_tried, is_moved, is_converged = search(
-            self._packed, self._spread, T, q
+            self.packed, self.spread, T, q
         )
         q = q if is_moved or type(start) is not np.ndarray else start
         return IkSolution(q, is_converged, err_pos, err_rot, n_tried)
@@ -166,7 +168,7 @@ class IkSolver:
         return self.limb.as_vector(q_start).copy()
 
 
-def _as_matrix(T_base_eef: pin.SE3) -> Vec:
+def as_matrix(T_base_eef: pin.SE3) -> Vec:
     """Return a target as the kernels take it, shape (4, 4)."""
     try:
         return np.ascontiguousarray(T_base_eef.homogeneous)

@@ -49,7 +49,7 @@ from paprle.retargeting.state import (
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Ints
 from paprle.robot.eefs import Eefs
-from paprle.robot.pose_rows import read_pose, write_pose
+from paprle.robot.pose_rows import write_pose
 
 _NO_ADVICE: Mapping[str, Advice] = {}
 
@@ -62,6 +62,8 @@ class Retargeting:
         settings: Settings.
         arm_poses: Gives samples of arms their poses, where poses are what drives.
         slots: What may drive each limb of the robot, in order.
+        has_poses: Any limb may be driven by a pose.
+        ik: Settings of the IK.
     """
 
     def __init__(
@@ -90,7 +92,7 @@ class Retargeting:
         ik = ik_settings or IkSettings()
         check_made(ik, "ik")
         _check_names(robot, ik)
-        self.settings = settings
+        self.settings, self._leader = settings, leader
         arms = load_arms(leader, through)
         self.pairing: Pairing = make_pairing(robot, leader, settings, arms)
         self.arm_poses = ArmPoses(leader, self.pairing.arms)
@@ -101,7 +103,7 @@ class Retargeting:
         ]
         self._robot = robot
         self._limbs = tuple(robot.limbs.values())
-        self._ik, self._position_margin = ik, position_margin
+        self.ik, self._position_margin = ik, position_margin
         self._solver = LimbSolver(robot, ik, position_margin)
         self._idle = make_idle_state(len(self._limbs), len(robot.joint_names))
         self._target = self.make_target()
@@ -111,7 +113,7 @@ class Retargeting:
         self._nothing_left: Vec = np.full(len(self._limbs), np.nan)
         self._eefs = Eefs(robot)
         kinds = [slot.rule for slots in self.slots for slot in slots]
-        self._has_poses = any(not isinstance(rule, JointsRule) for rule in kinds)
+        self.has_poses = any(not isinstance(rule, JointsRule) for rule in kinds)
 
     def describe(self) -> str:
         """Say in one line who drives whom, and how."""
@@ -207,7 +209,7 @@ class Retargeting:
             return self.make_target()
         target = self._target
         map_joints(sample.numbers, state.source, state.line, target.q)
-        if not self._has_poses:
+        if not self.has_poses:
             return target
         map_poses(
             sample.pose,
@@ -271,7 +273,7 @@ class Retargeting:
         Returns:
             The solution.
         """
-        if not self._has_poses:  # there is nothing for the IK to do
+        if not self.has_poses:  # there is nothing for the IK to do
             q_des = np.empty(len(target.q))
             choose_joints(self._joints, self._ends, target.q, q_prev, q_cmd, q_des)
             return Solution(q_des, self._nothing_left, self._nothing_left, True)
@@ -285,7 +287,7 @@ class Retargeting:
         """What ``solve_start`` needs where poses are absolute: made when warming up."""
         margin = self._position_margin
         return [
-            IkSolver(limb, self._ik.of_limb(limb.name), position_margin=margin)
+            IkSolver(limb, self.ik.of_limb(limb.name), position_margin=margin)
             for limb in self._limbs
         ]
 
@@ -307,17 +309,60 @@ class Retargeting:
             Joints to align to, shape (n,), [rad]: the command itself for limbs that
             begin there, and wherever nothing is asked or the pose is out of reach.
         """
-        if not self.needs_alignment:
-            return q_cmd.copy()
-        chosen = self._first if choices is None else choices
-        target = self.retarget(sample, self.engage(None, chosen, sample, q_cmd))
-        q = np.where(np.isfinite(target.q), target.q, q_cmd)
-        for i, searcher in enumerate(self._searchers):
-            if target.is_asked[i] and not self._begins_at_command[i]:
-                limb, T_base_eef = searcher.limb, pin.SE3(target.T[i])
-                found = searcher.solve_global(T_base_eef, limb.take(q_cmd))
+        q, poses = self.find_start_poses(sample, q_cmd, choices)
+        for searcher in self._searchers if poses else ():
+            limb = searcher.limb
+            if limb.name in poses:
+                found = searcher.solve_global(poses[limb.name], limb.take(q_cmd))
                 q[limb.indices] = found.q
         return q
+
+    def find_start_poses(
+        self,
+        sample: SampleView,
+        q_cmd: Vec,
+        choices: Mapping[int, int] | None = None,
+    ) -> tuple[Vec, dict[str, pin.SE3]]:
+        """Return what leaders ask for at first: joints, and poses.
+
+        Args:
+            sample: The sample that will engage.
+            q_cmd: The robot's command, shape (n,), [rad].
+            choices: See ``solve_start``.
+
+        Returns:
+            Joints, shape (n,), [rad], the command where none are asked for; and
+            T_base_eef of the limbs that do not begin at the command.
+        """
+        if not self.needs_alignment:
+            return q_cmd.copy(), {}
+        chosen = self._first if choices is None else choices
+        target = self.retarget(sample, self.engage(None, chosen, sample, q_cmd))
+        poses = {
+            limb.name: pin.SE3(np.array(target.T[i]))
+            for i, limb in enumerate(self._limbs)
+            if target.is_asked[i] and not self._begins_at_command[i]
+        }
+        return np.where(np.isfinite(target.q), target.q, q_cmd), poses
+
+    @property
+    def known_paths(self) -> dict[str, Vec]:
+        """Targets known beforehand of limbs that do not begin at their command.
+
+        Times [s] and T_base_eef, shape (rows, 8), by limb.
+        """
+        paths = {}
+        for limb, slots, is_free in zip(
+            self._limbs, self.slots, self._begins_at_command, strict=True
+        ):
+            rows = (
+                self._leader.path.get(self._leader.limbs[slots[0].row])
+                if slots
+                else None
+            )
+            if rows is not None and not is_free:
+                paths[limb.name] = rows
+        return paths
 
     def fill_rows(
         self,
@@ -340,21 +385,6 @@ class Retargeting:
             rows[~is_joints] = np.nan
         for i in np.flatnonzero(target.is_asked):
             write_pose(target.T[i], rows[i])
-
-    def find_start_pose(
-        self, sample: SampleView, limb: int, choice: int = 0
-    ) -> pin.SE3 | None:
-        """Return the pose at which a limb has to be to begin; None: anywhere."""
-        slots, T = self.slots[limb], pin.SE3.Identity()
-        R, p = np.empty((3, 3)), np.empty(3)
-        if not slots or choice < 0 or not sample.valid:
-            return None
-        if self._begins_at_command[limb]:
-            return None
-        if not read_pose(sample.pose[slots[choice].row], R, p):
-            return None
-        T.rotation, T.translation = R, p
-        return T
 
 
 def _copy(state: RetargetState) -> RetargetState:

@@ -200,6 +200,8 @@ class Core:
         self._entered_ns, self._entered_seq = self.now_ns, self.n_ticks
         self.decisions.enter(self.state, event)
         self.motion.drop_plan()
+        if event is Event.REPOSTURE:
+            self.motion.change_over()
         if before in EPISODE_STATES and self.state not in EPISODE_STATES:
             self.episodes.end(self.decisions.name_end(event), self.now_ns)
         self.episodes.add(

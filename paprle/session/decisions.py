@@ -6,6 +6,7 @@ states it found; it moves no state and sends nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -15,7 +16,8 @@ from paprle.gate.reason_text import describe_reasons, name_reasons
 from paprle.gate.reasons import Reason
 from paprle.ipc.records import SampleView
 from paprle.session.episode import EpisodeLog, name_end
-from paprle.session.motion import Motion
+from paprle.session.motion import Motion, Offer
+from paprle.session.postures import WHOLE, Start
 from paprle.session.states import EPISODE_STATES, Event
 
 GATE_SILENCE_NS = 250_000_000  # spec: safety.md K2
@@ -25,6 +27,7 @@ _ENGAGED, _STOPPED = SessionState.ENGAGED, SessionState.STOPPED
 _CLOSING = SessionState.CLOSING
 _GATE_HOLDS, _GATE_STOPPED = GateState.HOLD, GateState.STOPPED
 _MOVING_STATES = frozenset({_ENGAGED, _CLOSING})
+_PATIENCE_NS = 1_000_000_000  # chosen: a limit that is touched is soon left again
 _CLEARING = 0.3  # [s] chosen: several periods of the slowest gate
 
 
@@ -58,6 +61,8 @@ class Decisions:
     Attributes:
         note: What the operator should know or do next.
         end_reason: Why the session ends, once it does.
+        missed: What of the path ahead will not be reached, in words; empty: nothing
+            that is known.
         n_resets: How often the operator cleared a stop so far.
     """
 
@@ -72,7 +77,11 @@ class Decisions:
     ) -> None:
         self.note = ""
         self.end_reason = ""
+        self.missed = ""
         self.n_resets = 0
+        self._offer: Offer | None = None
+        self._offered_ns = 0
+        self._start: Start | None = None
         self.motion, self.leaders, self.episodes = motion, motion.leaders, episodes
         self._settings = settings
         self._leader = leader
@@ -105,7 +114,12 @@ class Decisions:
             self.note = self._describe_stop()
         self._was_engaged = True  # a deliberate press is an edge after this
         if state is _ENGAGED or event is Event.RESET:
+            self.note = self.missed if state is _ENGAGED else ""
+            self._offer = None
+        elif self.note == self.missed:
             self.note = ""
+        if event is Event.REPOSTURE:
+            self.note = "taking another posture; the leader waits"
 
     def decide(self, situation: Situation) -> Event | None:
         """Return what happened in this tick, by the table of states; None: nothing."""
@@ -204,11 +218,30 @@ class Decisions:
         if self._is_disengaged():
             return Event.DISENGAGE
         blocked = self.motion.plan_alignment(
-            self.leaders.get_sample(), self._settings.speed
+            self.leaders.get_sample(), self._settings.speed, self._settings.start_bound
         )
+        if self.motion.start is not self._start:
+            self._tell_start(self.motion.start)
         if not blocked:
             return Event.ALIGNED if self.motion.has_arrived else None
         return self._give_up_aligning(blocked)
+
+    def _tell_start(self, start: Start | None) -> None:
+        """Tell recorder and operator of the postures chosen, and what they miss."""
+        self._start, missed = start, []
+        choices = {} if start is None else start.choices
+        reaching = {k: one for k, one in choices.items() if one.n_branches}
+        for limb, choice in reaching.items():
+            known = {} if math.isnan(choice.share) else {"reached": choice.share}
+            self.episodes.add(
+                "posture", self._now.now_ns, limb=limb, of=choice.n_branches, **known
+            )
+            if choice.share < WHOLE:
+                missed.append(
+                    f"'{limb}' will not reach {1.0 - choice.share:.1%} of the path "
+                    f"ahead in any of its {choice.n_branches} posture(s)"
+                )
+        self.missed = "; ".join(missed) if reaching else self.missed
 
     def _give_up_aligning(self, blocked: str) -> Event:
         """A person may move clear; without one, waiting would last for ever."""
@@ -226,7 +259,55 @@ class Decisions:
             self.note = f"paused; {self._press} to go on"
             self._needs_press = True
             return Event.DISENGAGE
-        return Event.DISENGAGE if self._is_disengaged() else None
+        if self._is_disengaged():
+            return Event.DISENGAGE
+        offer = self.motion.offer
+        if offer is not self._offer:
+            self._tell_offer(offer)
+        is_taken = offer is not None and self._takes(offer)
+        return Event.REPOSTURE if is_taken else None
+
+    def _tell_offer(self, offer: Offer | None) -> None:
+        """Say at once that a limb is stuck though its target is in reach."""
+        before, self._offer = self._offer, offer
+        if offer is None:
+            self.note = self.missed
+            return
+        what = f"'{offer.limb}' is stuck ({offer.cause}), another posture reaches"
+        take = f"the way there is not free: {offer.obstacle}"
+        if not offer.obstacle:
+            is_auto = self._is_automatic(offer.limb)
+            take = "it changes over" if is_auto else "press p to change over"
+        self.note = f"{what}; {take}"
+        if before is None or (before.limb, before.obstacle) != (
+            offer.limb,
+            offer.obstacle,
+        ):
+            self._offered_ns = self._now.now_ns
+            self.episodes.add(
+                "stuck_in_reach",
+                self._now.now_ns,
+                limb=offer.limb,
+                cause=offer.cause,
+                obstacle=offer.obstacle,
+            )
+
+    def _takes(self, offer: Offer) -> bool:
+        """Whether a limb is to take the posture that is offered to it."""
+        if offer.obstacle:
+            return False
+        if self._now.asked.reposture:
+            return True
+        waited_ns = self._now.now_ns - self._offered_ns
+        return self._is_automatic(offer.limb) and waited_ns > _PATIENCE_NS
+
+    def _is_automatic(self, limb: str) -> bool:
+        """Whether the leader that drives a limb lets it change over unasked."""
+        row = int(self.motion.driver[self.motion.limb_names.index(limb)])
+        if row < 0:
+            return False
+        leader = self.leaders.infos[self.leaders.owners[row]]
+        return leader.reposture == "auto"
 
     def _decide_clutched(self) -> Event | None:
         if self._has_ended():

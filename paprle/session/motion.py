@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+import pinocchio as pin
 
 from paprle.contracts.session_view import Advice
 from paprle.contracts.settings import GateSettings
@@ -23,8 +26,10 @@ from paprle.retargeting.retarget import Retargeting
 from paprle.retargeting.state import Anchors
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Ints
+from paprle.session.aside import Answer, Aside
 from paprle.session.following import Following
 from paprle.session.leaders import Leaders
+from paprle.session.postures import Postures, Start, Wanted
 from paprle.session.slow_move import SlowMove, make_slow_move, sample_path
 from paprle.session.velocity import is_standing
 
@@ -37,6 +42,22 @@ _NUDGE = 1e-3  # [m] chosen: makes the IK work a little
 _OLDEST_STATUS = 0.05  # [s] chosen: an older one tells little of where the arm is
 _GATE_STATES = tuple(GateState)
 _ENGAGED = SessionState.ENGAGED  # Python 3.11 takes 0.1 µs to find it
+
+
+class Offer(NamedTuple):
+    """Another posture in which a limb that is stuck reaches its target.
+
+    Attributes:
+        limb: Its name.
+        cause: What keeps it now, in words.
+        q: The posture, shape (n_l,), [rad].
+        obstacle: Why the straight way there is not free; empty: it is.
+    """
+
+    limb: str
+    cause: str
+    q: Vec
+    obstacle: str
 
 
 class Motion:
@@ -57,6 +78,9 @@ class Motion:
         gate_counts: The gate's cumulative counts by reason.
         gate_stamp_ns: When the gate last wrote a command, [ns].
         answered_seq: Number of the newest set-point that the gate had then.
+        aside: Does what a tick has no time for.
+        start: Where aligning begins, and in which postures; None before it is known.
+        offer: What a limb that is stuck may change over to; None: none is, or nothing.
     """
 
     def __init__(
@@ -85,7 +109,14 @@ class Motion:
             for limb in robot.limbs.values()
             if limb.gripper is not None
         }
-        self._robot = robot
+        self._robot, self._gate = robot, gate
+        self.aside = Aside()
+        self._found_start: Answer[Start] = Answer(self.aside)
+        self._wanted: Wanted | None = None
+        self.start: Start | None = None
+        self.offer: Offer | None = None
+        self._change: Offer | None = None
+        self._is_near = self._is_looking = False
         self.limb_names = tuple(robot.limbs)
         self._retargeting = retargeting
         self._layout = layout
@@ -167,10 +198,47 @@ class Motion:
         self.answered_seq = head.setpoint_seq
         self.gate_view = _GATE_STATES[head.state], head.reasons
 
+    @cached_property
+    def _postures(self) -> Postures:
+        """What knows the postures of limbs; made when warming up."""
+        retargeting = self._retargeting
+        paths = retargeting.known_paths
+        return Postures(self._robot, self._gate, retargeting.ik, paths)
+
     def drop_plan(self) -> None:
         """Forget the slow move; the gate brakes."""
         self._plan, self._goal, self._blocked = None, None, ""
-        self.has_arrived = False
+        self._wanted = self._change = None
+        self._found_start.forget()
+        self.has_arrived = self._is_near = False
+
+    def change_over(self) -> None:
+        """Let the next alignment begin with the posture that is offered."""
+        self._change, self.offer = self.offer, None
+
+    def look_for_postures(self, stuck: Mapping[str, str]) -> None:
+        """Look whether another posture helps a limb that is stuck; beside the tick.
+
+        Args:
+            stuck: What keeps a limb from its target, by limb.
+        """
+        target, names = self.following.target, self.limb_names
+        if not stuck or target is None:
+            self.offer = None
+            return
+        if self._is_looking:
+            return
+        name = next(iter(stuck))
+        T = pin.SE3(np.array(target.T[names.index(name)]))
+        q_cmd, cause = self._q_cmd.copy(), stuck[name]
+        self._is_looking = True
+
+        def look() -> None:
+            found = self._postures.find_other(name, T, q_cmd)
+            self.offer = found and Offer(name, cause, found.q, found.obstacle)
+            self._is_looking = False
+
+        self.aside.give(look)
 
     def plan_home(self, speed: float) -> str:
         """Move home, once the arm stands.
@@ -183,29 +251,70 @@ class Motion:
         """
         return self._go_to(self._robot.home, _ARRIVED, speed)
 
-    def plan_alignment(self, sample: SampleView, speed: float) -> str:
+    def plan_alignment(self, sample: SampleView, speed: float, bound: float) -> str:
         """Move to where the leader's command begins; again while the leader moves.
 
         Args:
             sample: The newest usable sample.
             speed: Share of the velocity limits.
+            bound: How far a limb that a person drives may go, if a posture allows it,
+                [rad].
 
         Returns:
             Why the way is not free; empty when it is.
         """
+        if self._change is not None:
+            self._go_over(self._change, speed)
+            return ""
         if not self.needs_alignment:
             self.has_arrived = True
             return ""
         if self._goal is None or self._has_reached(self._goal, _ARRIVED):
             self._plan = None
-            choices = self.following.drivers.preview()
-            goal = self._retargeting.solve_start(sample, self._q_cmd, choices)
-            self._goal = np.clip(goal, self._low, self._high)
-            unreachable = self._find_unreachable(sample, self._goal, choices)
+            wanted = self._wanted or self._ask_start(sample, bound)
+            found = self._found_start.take()
+            if found is None:
+                return ""
+            self._goal = np.clip(found.q, self._low, self._high)
+            self.start = found if not self._is_near else self.start
+            self._wanted, self._is_near = None, True
+            unreachable = self._find_unreachable(wanted, self._goal)
             if unreachable:
                 self._goal = None
                 return unreachable
         return self._go_to(self._goal, _ALIGNED, speed)
+
+    def _ask_start(self, sample: SampleView, bound: float) -> Wanted:
+        """Have the posture found in which the leaders' command begins."""
+        drivers = self.following.drivers
+        choices = drivers.preview()
+        q_cmd = self._q_cmd.copy()
+        q, poses = self._retargeting.find_start_poses(sample, q_cmd, choices)
+        bounds = {
+            self.limb_names[i]: bound
+            for i, choice in choices.items()
+            if drivers.is_human(i, choice)
+        }
+        self._wanted = wanted = Wanted(q, q_cmd, poses, bounds, self._is_near)
+        self._found_start.ask(
+            lambda: self._postures.find_start(wanted) if poses else Start(q, {})
+        )
+        return wanted
+
+    def _go_over(self, change: Offer, speed: float) -> None:
+        """Move a limb to another posture, once the arm stands; where it began if not.
+
+        Leaders wait meanwhile, as with an open clutch.
+        """
+        if self._goal is None:
+            if not self.is_standing:
+                return
+            self._goal = self._q_cmd.copy()
+            self._goal[self._robot.limbs[change.limb].indices] = change.q
+        blocked = self._go_to(self._goal, _ARRIVED, speed)
+        if blocked or self.has_arrived:
+            self.drop_plan()
+            self._is_near = True
 
     def find_start_refusal(self, sample: SampleView, bound: float) -> str:
         """Say why a human leader may not start from here (S1); empty when it may."""
@@ -275,6 +384,8 @@ class Motion:
         """Touch everything a tick will need, so that the first one is not slow."""
         home, sample = self._robot.home, SampleView(self._layout)
         self._robot.check_path([home])
+        if self._retargeting.has_poses:
+            self._postures.warm_up()
         self._q_cmd[:] = home
         sample.valid, sample.pose[:, 6] = True, 1.0
         self.leaders.pretend(sample)
@@ -282,7 +393,6 @@ class Motion:
             sample.pose[:, 2], sample.limb_ns[:] = k * _NUDGE, k
             self._follow(k, {})
             self.fill_rows()
-        self._retargeting.find_start_pose(sample, 0)
         self._retargeting.solve_start(sample, home)
         self._retargeting.arm_poses.place(sample)
         self.take_status(self._status, 0)
@@ -314,15 +424,11 @@ class Motion:
     def _is_overdue(self, plan: SlowMove) -> bool:
         return (self._now_ns - plan.start_ns) * 1e-9 > plan.duration + _PATIENCE
 
-    def _find_unreachable(
-        self, sample: SampleView, goal: Vec, choices: Mapping[int, int]
-    ) -> str:
+    def _find_unreachable(self, wanted: Wanted, goal: Vec) -> str:
         """Say which limb's first pose is out of reach; empty when none is."""
-        for i, (name, limb) in enumerate(self._robot.limbs.items()):
-            T_leader = self._retargeting.find_start_pose(sample, i, choices[i])
-            if T_leader is None:
-                continue
-            apart = T_leader.translation - limb.fk(limb.take(goal)).translation
+        for name, T in wanted.poses.items():
+            limb = self._robot.limbs[name]
+            apart = T.translation - limb.fk(limb.take(goal)).translation
             distance = float(np.linalg.norm(apart))
             if distance > _REACH:
                 return f"the pose for '{name}' is out of reach by {distance:.3f} [m]"

@@ -23,6 +23,7 @@ class Event(Enum):
     REENGAGE = "a deliberate press after that, or data are back for an automatic one"
     REALIGN = "the same, where the command is absolute and the follower is elsewhere"
     END = "the operator's end signal, or the time is up"
+    REPOSTURE = "a limb is stuck and is to take another posture"
     ABORT = "the slow move cannot be made"
     STOP = "the gate latched STOPPED, or the operator pressed Stop"
     RESET = "the operator cleared the stop and the gate is armed again"
@@ -42,6 +43,7 @@ TABLE: dict[tuple[S, Event], S] = {
     (S.ALIGNING, Event.END): S.RESETTING,
     (S.ENGAGED, Event.DISENGAGE): S.CLUTCHED,
     (S.ENGAGED, Event.END): S.RESETTING,
+    (S.ENGAGED, Event.REPOSTURE): S.ALIGNING,
     (S.CLUTCHED, Event.REENGAGE): S.ENGAGED,
     (S.CLUTCHED, Event.REALIGN): S.ALIGNING,
     (S.CLUTCHED, Event.END): S.RESETTING,

@@ -166,3 +166,25 @@ def test_five_plays_are_the_same_to_the_last_bit(tmp_path):
     plays = [positions(play(make_leader(path))[1]) for _ in range(5)]
 
     assert all(np.array_equal(plays[0], other) for other in plays[1:])
+
+
+def test_the_path_that_will_be_played_is_known_beforehand(tmp_path):
+    t = np.concatenate([T_GOOD, T_GOOD + 5.0])  # three seconds without data
+    path = write_csv(tmp_path / "m.csv", POSE, make_pose_rows(t))
+    leader = make_leader(path, frame="absolute", speed=2.0, allow_loss=True)
+
+    known = leader.info.path["hand"]
+    times, samples = play(leader)
+
+    assert known.shape == (200, 8)
+    assert (np.diff(known[:, 0]) > 0.0).all()
+    followed = positions(samples)
+    for row in known[::10]:
+        k = int(np.abs(times - row[0]).argmin())
+        assert np.linalg.norm(followed[k] - row[1:4]) < 5e-3
+
+
+def test_a_file_of_joints_has_no_path(tmp_path):
+    path = write_csv(tmp_path / "m.csv", "t,a,b", make_joint_rows(T_GOOD))
+
+    assert make_leader(path, joints=("a", "b")).info.path == {}

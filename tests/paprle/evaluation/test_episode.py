@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from paprle.contracts.types import GateState, SessionState
-from paprle.evaluation.episode import measure_episode, measure_source
+from paprle.evaluation.episode import (
+    list_posture_notes,
+    measure_episode,
+    measure_source,
+)
 from paprle.gate.reasons import Reason
 
 
@@ -246,3 +250,19 @@ def test_a_missing_file_says_so(tmp_path):
     entry = measure_episode(tmp_path / "none.mcap").entry
 
     assert "none.mcap" in entry["error"]
+
+
+def test_what_no_posture_reaches_and_where_another_helped_is_noted_once():
+    stuck = {"event": "stuck_in_reach", "limb": "arm", "cause": "joint4 at its limit"}
+    missed = {"event": "posture", "limb": "arm", "of": 2, "reached": 0.651}
+    whole = {"event": "posture", "limb": "left", "of": 4, "reached": 1.0}
+    unknown = {"event": "posture", "limb": "left", "of": 4}
+
+    notes = list_posture_notes([missed, whole, unknown, stuck, stuck])
+
+    assert notes == [
+        "'arm' could not reach 34.9% of its path in any of its 2 posture(s), as was "
+        "known at its start",
+        "'arm' was stuck (joint4 at its limit) though another posture reached its "
+        "target",
+    ]

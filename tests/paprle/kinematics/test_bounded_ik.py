@@ -216,16 +216,16 @@ def test_a_tool_without_a_side_is_followed(free_axis):
 
 
 @pytest.mark.long
-def test_a_limb_with_two_tasks_is_solved_as_without_a_period():
-    robot = load_robot("open_manipulator_x")
-    limb = next(iter(robot.limbs.values()))
-    T = limb.fk(limb.home + 0.05).homogeneous[None]
-    q, asked = robot.home, np.ones(1, dtype=bool)
-    anywhere = np.full(len(q), np.nan)
+def test_a_limb_with_few_joints_moves_within_v_and_a_on_a_leaping_target():
+    follower, rng = Follower("open_manipulator_x"), np.random.default_rng(5)
+    limb, robot = follower.limb, follower.robot
+    poses = [limb.fk(rng.uniform(limb.q_min, limb.q_max)).homogeneous for _ in range(9)]
 
-    answers = [
-        LimbSolver(robot, IkSettings(), MARGIN).solve(T, asked, anywhere, q, q, *dt)[0]
-        for dt in ((), (H,))
-    ]
+    qs, _ = follower.follow([T for T in poses for _ in range(60)])
 
-    np.testing.assert_array_equal(*answers)
+    dq = np.diff(np.vstack([limb.home, qs]), axis=0) / H
+    ddq = np.diff(np.vstack([np.zeros_like(limb.home), dq]), axis=0) / H
+    assert (np.abs(dq) <= limb.dq_max * (1 + 1e-6)).all()
+    assert (np.abs(ddq) <= robot.ddq_max[limb.indices] * (1 + 1e-6)).all()
+    assert (qs >= limb.q_min).all()
+    assert (qs <= limb.q_max).all()

@@ -15,6 +15,7 @@ STORIES = {
     "END RESETTING ARRIVED WAITING",
     "the clutch": "ENGAGED DISENGAGE CLUTCHED REENGAGE ENGAGED",
     "elsewhere after the clutch": "CLUTCHED REALIGN ALIGNING DISENGAGE CLUTCHED",
+    "another posture": "ENGAGED REPOSTURE ALIGNING",
     "an end with the clutch open": "CLUTCHED END RESETTING",
     "an end before it began": "ALIGNING END RESETTING",
     "slow moves that cannot be made": "HOMING ABORT WAITING START ALIGNING ABORT "

@@ -1,0 +1,333 @@
+"""All postures that reach a pose, and how much of a path each of them follows.
+
+For slow moves, in a thread beside the tick: an arm with a spherical wrist reaches a
+pose with either elbow, from either side and with the wrist turned over or not, and a
+path that one of these postures leaves at a limit another may follow to its end.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.compiled import compiled, compiled_aside
+from paprle.contracts.types import Vec
+from paprle.kinematics.bounded_ik import DDQ_MAX, DQ, DQ_MAX, MET, follow
+from paprle.kinematics.global_ik import descend, put_start, unwind
+from paprle.kinematics.newton_ik import is_met, is_usable, iterate, take_apart
+from paprle.kinematics.solver import IkSolver, as_matrix
+from paprle.kinematics.task import (
+    MOBILITY,
+    Q_MAX,
+    Q_MIN,
+    PackedTask,
+    Q,
+    Room,
+    Task,
+    assign,
+    make_room,
+    unpack,
+)
+from paprle.robot.arrays import Bools
+from paprle.robot.pose_rows import read_pose
+
+_N_SPREAD = 300  # measured: 100 find all branches of the arms here, three times that
+_MOST = 64  # chosen: postures; more are the self-motion of an arm with joints to spare
+_APART = 0.05  # [rad] chosen: nearer ones are one posture, found twice
+_APART_SPARE = 0.5  # [rad] chosen: the same where joints are to spare
+_STEP = 0.005  # [s] chosen: of a path that is followed; a tick of 200 Hz
+MOST_STEPS = 60_000  # chosen: of all paths for one start; a few seconds of work
+
+
+class Branch(NamedTuple):
+    """A posture that reaches a pose.
+
+    Attributes:
+        q: Joint positions, shape (n,), [rad].
+        err_pos: What is left to the pose, [m].
+        err_rot: Likewise, [rad].
+    """
+
+    q: Vec
+    err_pos: float
+    err_rot: float
+
+
+def list_branches(solver: IkSolver, T_base_eef: pin.SE3, q_start: Vec) -> list[Branch]:
+    """Return the postures that reach a pose, or come closest to it.
+
+    Args:
+        solver: Of the limb.
+        T_base_eef: The pose.
+        q_start: Looked from first, shape (n,), [rad]; joints that may turn further are
+            as few turns from it as their limits allow.
+
+    Returns:
+        The postures, none twice; where joints are to spare, some of the infinitely
+        many. A limb with fewer joints than its task has rows reaches the position.
+        Empty where the pose cannot be reached, or target or start are unusable.
+    """
+    limb = solver.limb
+    has_spare = len(limb.home) > len(unpack(solver.packed).rows)
+    found, errors = np.empty((_MOST, len(limb.home))), np.empty((_MOST, 2))
+    n = collect(
+        solver.packed,
+        solver.spread,
+        as_matrix(T_base_eef),
+        limb.as_vector(q_start).copy(),
+        _APART_SPARE if has_spare else _APART,
+        found,
+        errors,
+    )
+    return [Branch(found[k].copy(), *errors[k].tolist()) for k in range(n)]
+
+
+def follow_path(
+    solver: IkSolver,
+    path: Vec,
+    q_start: Vec,
+    ddq_max: Vec,
+    within: tuple[float, float],
+    most_steps: int = MOST_STEPS,
+) -> float:
+    """Return which share of a path a limb follows from a posture, as a session would.
+
+    Args:
+        solver: Of the limb.
+        path: Its targets, rows of a time [s] and a pose of the eef in the limb's base
+            (x, y, z, qx, qy, qz, qw), shape (rows, 8), times rising.
+        q_start: Where it begins, at rest, shape (n,), [rad].
+        ddq_max: Its limits A, shape (n,), [rad/s²].
+        within: A target counts as reached that is nearer than this, [m] and [rad].
+        most_steps: Steps that a long path is followed in.
+
+    Returns:
+        The share of the time, 0 … 1; NaN where the path has no length.
+    """
+    duration = float(path[-1, 0] - path[0, 0]) if len(path) else 0.0
+    if not duration > 0.0:
+        return math.nan
+    rates = _make_rates(solver, ddq_max)
+    reached = _make_steps(duration, most_steps)
+    q, span = np.array(q_start, dtype=np.float64), np.empty((2, len(q_start)))
+    rows = np.ascontiguousarray(path)
+    follow_rows(solver.packed, rows, q, rates, within, reached, span)
+    return float(reached.mean())
+
+
+def turn_for_path(
+    solver: IkSolver,
+    path: Vec,
+    q_start: Vec,
+    ddq_max: Vec,
+    within: tuple[float, float],
+    most_steps: int = MOST_STEPS,
+) -> Vec:
+    """Return the same posture, joints by whole turns elsewhere, with room for a path.
+
+    Args:
+        solver: See ``follow_path``, also for the others.
+        path: It has a length.
+        q_start: The posture, shape (n,), [rad].
+        ddq_max: A, shape (n,), [rad/s²].
+        within: When a target counts as reached.
+        most_steps: At most so many steps.
+
+    Returns:
+        The posture, shape (n,), [rad]; joints stay that have no more than a turn, or
+        not the room in any.
+    """
+    period, packed = solver.spread[3], solver.packed
+    wide = PackedTask(packed.floats.copy(), packed.ints, packed.slides)
+    limits, endless = unpack(packed).joints, unpack(wide).joints
+    endless[Q_MIN, period > 0.0], endless[Q_MAX, period > 0.0] = -math.inf, math.inf
+    rates = _make_rates(solver, ddq_max)
+    reached = _make_steps(float(path[-1, 0] - path[0, 0]), most_steps)
+    q, span = np.array(q_start, dtype=np.float64), np.empty((2, len(q_start)))
+    follow_rows(wide, np.ascontiguousarray(path), q, rates, within, reached, span)
+    turned = np.array(q_start, dtype=np.float64)
+    for j in np.flatnonzero(period):
+        for turns in (0, -1, 1):
+            low, high = span[:, j] + turns * period[j]
+            if low >= limits[Q_MIN, j] and high <= limits[Q_MAX, j]:
+                turned[j] += turns * period[j]
+                break
+    return turned
+
+
+def _make_rates(solver: IkSolver, ddq_max: Vec) -> Vec:
+    rates = np.zeros((4, len(ddq_max)))
+    rates[DQ_MAX], rates[DDQ_MAX] = solver.limb.dq_max, ddq_max
+    return rates
+
+
+def _make_steps(duration: float, most: int) -> Bools:
+    """Return room for what each step of a path reaches."""
+    return np.zeros(min(max(round(duration / _STEP), 1), most), dtype=np.bool_)
+
+
+@compiled_aside
+def collect(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
+    packed: PackedTask,
+    spread: Vec,
+    T: Vec,
+    q_start: Vec,
+    apart: float,
+    found: Vec,
+    errors: Vec,
+) -> int:
+    """Descend from all over the limits, and from what was found turned over.
+
+    Args:
+        packed: The limb.
+        spread: See ``make_spread``.
+        T: Target pose T_base_eef, shape (4, 4).
+        q_start: Where to look first, shape (n,), [rad].
+        apart: Postures nearer to each other are one, [rad].
+        found: Takes the postures, shape (m, n).
+        errors: Takes what each leaves, [m] and [rad], shape (m, 2).
+
+    Returns:
+        How many there are.
+    """
+    R_target, p_target = np.empty((3, 3)), np.empty(3)
+    take_apart(T, R_target, p_target)
+    if not is_usable(R_target, p_target, q_start):
+        return 0
+    task = unpack(packed)
+    room = make_room(task, R_target, p_target, q_start)
+    n_found, n = 0, len(q_start)
+    for attempt in range(_N_SPREAD):
+        put_start(room.joints, spread, attempt, q_start)
+        n_found = _settle(task, room, spread, q_start, apart, found, errors, n_found)
+    k = 0
+    while k < n_found:  # what turning over finds is turned over, too
+        for j in range(n - 2):
+            for sign in (-1.0, 1.0):
+                assign(room.joints[Q], found[k])
+                _turn_over(room.joints, j, sign * math.pi)
+                n_found = _settle(
+                    task, room, spread, q_start, apart, found, errors, n_found
+                )
+        k += 1
+    return n_found
+
+
+@compiled
+def _turn_over(joints: Vec, j: int, half_turn: float) -> None:
+    """Turn a wrist over: exact where three axes meet from joint j on, else near."""
+    joints[Q, j] += half_turn
+    joints[Q, j + 1] = -joints[Q, j + 1]
+    joints[Q, j + 2] -= half_turn
+    for i in range(j, j + 3):
+        q = joints[Q, i]
+        while q > joints[Q_MAX, i] and q - 2.0 * math.pi >= joints[Q_MIN, i]:
+            q -= 2.0 * math.pi
+        while q < joints[Q_MIN, i] and q + 2.0 * math.pi <= joints[Q_MAX, i]:
+            q += 2.0 * math.pi
+        joints[Q, i] = min(max(q, joints[Q_MIN, i]), joints[Q_MAX, i])
+
+
+@compiled
+def _settle(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
+    task: Task,
+    room: Room,
+    spread: Vec,
+    q_start: Vec,
+    apart: float,
+    found: Vec,
+    errors: Vec,
+    n_found: int,
+) -> int:
+    """Descend, and keep where that ends if it reaches the pose and is another one."""
+    if n_found == len(found):
+        return n_found
+    joints, terms = room.joints, task.terms
+    for j in range(len(q_start)):
+        if joints[MOBILITY, j] == 0.0:
+            joints[Q, j] = q_start[j]
+    pos, rot, _ = descend(task, room)
+    is_second = len(task.rows) > terms.n_first
+    if is_second:
+        pos, rot, _, _, _ = iterate(task, room, math.inf)
+    if not (is_met(terms, pos, rot) or (is_second and pos <= terms.tol_pos)):
+        return n_found
+    unwind(joints, spread[3], q_start)
+    for k in range(n_found):
+        distance = 0.0
+        for j in range(len(q_start)):
+            distance = max(distance, abs(found[k, j] - joints[Q, j]))
+        if distance < apart:
+            return n_found
+    assign(found[n_found], joints[Q])
+    errors[n_found, 0], errors[n_found, 1] = pos, rot
+    return n_found + 1
+
+
+@compiled_aside
+def follow_rows(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
+    packed: PackedTask,
+    path: Vec,
+    q: Vec,
+    rates: Vec,
+    within: tuple[float, float],
+    reached: Bools,
+    span: Vec,
+) -> None:
+    """Follow a path in even steps.
+
+    Args:
+        packed: The limb.
+        path: See ``follow_path``.
+        q: Where it begins, shape (n,), [rad]; becomes where it ends.
+        rates: V, A and 0, see ``follow``, shape (4, n).
+        within: See ``follow_path``.
+        reached: Takes whether each step was near its target; as many as there are
+            steps.
+        span: Takes the least and the largest position of each joint, shape (2, n).
+    """
+    T, left, before = np.eye(4), np.zeros(6), np.empty(len(q))
+    dt = (path[-1, 0] - path[0, 0]) / len(reached)
+    assign(rates[MET], q)
+    assign(span[0], q)
+    assign(span[1], q)
+    row = 0
+    for k in range(len(reached)):
+        t = path[0, 0] + (k + 1) * dt
+        while row < len(path) - 2 and path[row + 1, 0] < t:
+            row += 1
+        _interpolate(path, row, t, T)
+        assign(before, q)
+        found = follow(packed, T, q, rates, left, dt)
+        for j in range(len(q)):
+            rates[DQ, j] = (q[j] - before[j]) / dt
+            span[0, j], span[1, j] = min(span[0, j], q[j]), max(span[1, j], q[j])
+        reached[k] = found[0] <= within[0] and found[1] <= within[1]
+
+
+@compiled
+def _interpolate(path: Vec, row: int, t: float, T: Vec) -> None:
+    """Write the pose at a time between two rows."""
+    after = min(row + 1, len(path) - 1)
+    span = path[after, 0] - path[row, 0]
+    u = min(max((t - path[row, 0]) / span, 0.0), 1.0) if span > 0.0 else 0.0
+    x, product = np.empty(7), 0.0
+    for a in range(4):
+        product += path[row, 4 + a] * path[after, 4 + a]
+    sign = 1.0 if product >= 0.0 else -1.0
+    size2 = 0.0
+    for a in range(7):
+        other = path[after, 1 + a] * (sign if a >= 3 else 1.0)
+        x[a] = (1.0 - u) * path[row, 1 + a] + u * other
+        size2 += x[a] * x[a] if a >= 3 else 0.0
+    for a in range(3, 7):
+        x[a] /= math.sqrt(size2)
+    R, p = np.empty((3, 3)), np.empty(3)
+    if read_pose(x, R, p):
+        for a in range(3):
+            T[a, 3] = p[a]
+            for b in range(3):
+                T[a, b] = R[a, b]

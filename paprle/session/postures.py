@@ -1,0 +1,261 @@
+"""Which posture a limb takes for a pose, where there are several.
+
+Nearness is not all: a posture beside a limit or a table is soon left, and a path that
+is known may be followed to its end in one of them alone. All of it is slow, and done
+beside the tick (``paprle.session.aside``); nothing here is written to by both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.contracts.settings import GateSettings, IkSettings
+from paprle.contracts.types import Vec
+from paprle.gate.gate import compute_command_limits
+from paprle.ipc.records import pose_to_row
+from paprle.kinematics import IkSolver
+from paprle.kinematics.branches import (
+    MOST_STEPS,
+    Branch,
+    follow_path,
+    list_branches,
+    turn_for_path,
+)
+from paprle.robot import RobotModel
+from paprle.robot.chain import Limb
+from paprle.session.ways import Ways
+
+REACHED = 2e-3, 0.035  # [m], [rad] chosen: what a person sees beside a finger, as told
+_LIMIT, _LIMIT_PRICE = 0.3, 2.0  # [rad] chosen: nearer to a limit, a detour is worth it
+_ROOM, _ROOM_PRICE = 0.05, 2.0  # [m], [rad] chosen: likewise, of clearance
+_TURNED = 0.05  # [rad] chosen: few joints: postures that turn the hand worse are none
+_BEGINS = 0.05  # [m] chosen: a pose farther from a path is not on it
+WHOLE = 0.9995  # [1] chosen: of a path; less is missed, as it is told to 0.1 %
+_SAME_SHARE = 1e-3  # [1] chosen: shares of a path that differ by less are one
+
+
+class Choice(NamedTuple):
+    """A posture for one limb.
+
+    Attributes:
+        q: Joints of the limb, shape (n_l,), [rad].
+        n_branches: How many postures there are; 0: none reaches the pose.
+        share: Of the path ahead that it follows, 0 … 1; NaN: no path is known.
+        obstacle: Why the straight way there is not free; empty: it is.
+    """
+
+    q: Vec
+    n_branches: int
+    share: float
+    obstacle: str
+
+
+class Start(NamedTuple):
+    """Where to begin.
+
+    Attributes:
+        q: Joints of the robot, shape (n,), [rad].
+        choices: Those limbs that had a choice, by name.
+    """
+
+    q: Vec
+    choices: Mapping[str, Choice]
+
+
+class Wanted(NamedTuple):
+    """What a start has to meet.
+
+    Attributes:
+        q: Where other joints are to be, shape (n,), [rad].
+        q_cmd: The command, at rest, shape (n,), [rad].
+        poses: T_base_eef by limb.
+        bounds: How far a limb's joints may go, if any posture allows it, [rad].
+        is_near: The robot has aligned before: the nearest posture is meant.
+    """
+
+    q: Vec
+    q_cmd: Vec
+    poses: Mapping[str, pin.SE3]
+    bounds: Mapping[str, float]
+    is_near: bool
+
+
+class Postures:
+    """Lists the postures of a robot's limbs and chooses among them."""
+
+    def __init__(
+        self,
+        robot: RobotModel,
+        gate: GateSettings,
+        ik: IkSettings,
+        paths: Mapping[str, Vec],
+    ) -> None:
+        """Make it.
+
+        Args:
+            robot: The robot.
+            gate: Settings of the gate: limits, clearance, scene.
+            ik: Settings of the IK.
+            paths: Targets that are known beforehand by limb: times [s] and poses,
+                shape (rows, 8).
+        """
+        self._robot, self._paths = robot, paths
+        self._low, self._high = compute_command_limits(robot.info, gate)
+        self._ways = Ways(robot, gate)
+        margin = gate.position_margin
+        self._solvers = {
+            name: IkSolver(limb, ik.of_limb(name), position_margin=margin)
+            for name, limb in robot.limbs.items()
+        }
+
+    def warm_up(self) -> None:
+        """Load all that a search needs."""
+        home = self._robot.home
+        for limb in self._robot.limbs.values():
+            row = pose_to_row(limb.fk(limb.home))
+            path = np.array([[0.0, *row], [1e-3, *row]])
+            self._list(limb, limb.fk(limb.home), home, home)
+            self._follow(limb, path, limb.home, 1)
+            self._find_obstacle(limb, limb.home, home, home)
+            return
+
+    def find_start(self, wanted: Wanted) -> Start:
+        """Choose a posture for each limb that has to meet a pose.
+
+        Args:
+            wanted: What to meet.
+
+        Returns:
+            Where to begin; what comes closest for a limb that cannot.
+        """
+        q, choices = wanted.q.copy(), {}
+        for name, T in wanted.poses.items():
+            limb = self._robot.limbs[name]
+            choice = self._choose(limb, T, q, wanted)
+            q[limb.indices] = choice.q
+            choices[name] = choice
+        return Start(q, choices)
+
+    def find_other(self, name: str, T: pin.SE3, q_cmd: Vec) -> Choice | None:
+        """Look for a posture in which a limb that is stuck reaches its target.
+
+        Args:
+            name: The limb.
+            T: Its target T_base_eef.
+            q_cmd: The command, shape (n,), [rad].
+
+        Returns:
+            The best whose way is free, else the best; None where none reaches it.
+        """
+        limb = self._robot.limbs[name]
+        listed = self._list(limb, T, q_cmd, q_cmd)
+        first = None
+        for branch in listed:
+            if branch.err_rot > REACHED[1]:
+                continue
+            obstacle = self._find_obstacle(limb, branch.q, q_cmd, q_cmd)
+            found = Choice(branch.q, len(listed), math.nan, obstacle)
+            if not obstacle:
+                return found
+            first = first or found
+        return first
+
+    def _choose(self, limb: Limb, T: pin.SE3, q: Vec, wanted: Wanted) -> Choice:
+        """Return the posture to begin in.
+
+        A free way comes first, then what a person's hand is near, then the share of the
+        path, then the price.
+        """
+        q_cmd, start = wanted.q_cmd, limb.take(wanted.q_cmd)
+        if wanted.is_near:
+            found = self._solvers[limb.name].solve_global(T, start)
+            return Choice(found.q, int(found.is_converged), math.nan, "")
+        path = self._take_ahead(limb.name, T)
+        listed = self._list(limb, T, q, q_cmd)
+        if not listed:
+            found = self._solvers[limb.name].solve_global(T, start)
+            return Choice(found.q, 0, self._follow(limb, path, found.q, 1), "")
+        bound = wanted.bounds.get(limb.name, math.inf)
+        near = [one for one in listed if np.abs(one.q - start).max() <= bound]
+        obstacles = [
+            (one, self._find_obstacle(limb, one.q, q, q_cmd)) for one in near or listed
+        ]
+        free = [pair for pair in obstacles if not pair[1]] or obstacles
+        best = Choice(free[0][0].q, len(listed), math.nan, free[0][1])
+        if len(path) < 2 or not path[-1, 0] > path[0, 0]:
+            return best
+        best = self._lead(limb, path, [(one.q, why) for one, why in free], best)
+        if best.share >= WHOLE:
+            return best
+        turned = [self._turn(limb, path, one.q, len(free)) for one, _ in free]
+        ways = [(q_l, self._find_obstacle(limb, q_l, q, q_cmd)) for q_l in turned]
+        return self._lead(limb, path, [way for way in ways if not way[1]], best)
+
+    def _lead(
+        self, limb: Limb, path: Vec, postures: list[tuple[Vec, str]], best: Choice
+    ) -> Choice:
+        """Return the first posture that follows all of a path, else the best."""
+        for q_limb, obstacle in postures:
+            share = self._follow(limb, path, q_limb, len(postures))
+            if math.isnan(best.share) or share > best.share + _SAME_SHARE:
+                best = best._replace(q=q_limb, share=share, obstacle=obstacle)
+            if share >= WHOLE:
+                break
+        return best
+
+    def _turn(self, limb: Limb, path: Vec, q_limb: Vec, n: int) -> Vec:
+        """Return a posture with its joints turned to where a path has room."""
+        A, steps = self._robot.ddq_max[limb.indices], MOST_STEPS // n
+        solver = self._solvers[limb.name]
+        return turn_for_path(solver, path, q_limb, A, REACHED, steps)
+
+    def _list(self, limb: Limb, T: pin.SE3, q: Vec, q_cmd: Vec) -> list[Branch]:
+        """Return the postures for a pose, the cheapest first.
+
+        Args:
+            limb: The limb.
+            T: The pose.
+            q: Where the other joints will be, shape (n,), [rad].
+            q_cmd: Where the robot is, shape (n,), [rad].
+        """
+        start = limb.take(q_cmd)
+        branches = list_branches(self._solvers[limb.name], T, start)
+        least = min((one.err_rot for one in branches), default=0.0)
+        branches = [one for one in branches if one.err_rot <= least + _TURNED]
+        return sorted(branches, key=lambda one: self._price(limb, one.q, start, q))
+
+    def _price(self, limb: Limb, q_limb: Vec, start: Vec, q: Vec) -> float:
+        """Return what a posture costs, [rad]: its distance, and little room around."""
+        whole = q.copy()
+        whole[limb.indices] = q_limb
+        low, high = self._low[limb.indices], self._high[limb.indices]
+        margin = float(np.minimum(q_limb - low, high - q_limb).min())
+        tight = max(0.0, 1.0 - margin / _LIMIT)
+        close = max(0.0, 1.0 - self._ways.measure(whole) / _ROOM)
+        distance = float(np.abs(q_limb - start).max())
+        return distance + _LIMIT_PRICE * tight + _ROOM_PRICE * close
+
+    def _follow(self, limb: Limb, path: Vec, q_limb: Vec, n: int) -> float:
+        """Return the share of a path that one of n postures follows."""
+        A, steps = self._robot.ddq_max[limb.indices], MOST_STEPS // n
+        return follow_path(self._solvers[limb.name], path, q_limb, A, REACHED, steps)
+
+    def _find_obstacle(self, limb: Limb, q_limb: Vec, q: Vec, q_cmd: Vec) -> str:
+        """Say what is in the way to a posture; empty: nothing."""
+        goal = q.copy()
+        goal[limb.indices] = q_limb
+        return self._ways.find_contact(q_cmd, goal)
+
+    def _take_ahead(self, name: str, T: pin.SE3) -> Vec:
+        """Return the path of a limb from where it passes a pose; all of it if never."""
+        path = self._paths.get(name, np.zeros((0, 8)))
+        if not len(path):
+            return path
+        apart = np.linalg.norm(path[:, 1:4] - T.translation, axis=1)
+        nearest = int(apart.argmin())
+        return path[nearest:] if apart[nearest] <= _BEGINS else path

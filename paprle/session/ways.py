@@ -1,0 +1,103 @@
+"""How near the gate's bodies are to each other, in a posture and on a way, compiled.
+
+For slow moves, in a thread beside the tick: it shares nothing that the tick writes to.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from paprle.compiled import compiled, compiled_aside
+from paprle.contracts.settings import GateSettings
+from paprle.contracts.types import Vec
+from paprle.gate.clearance import measure
+from paprle.gate.scene import Placed, Scene, place_bodies_at
+from paprle.robot import RobotModel
+from paprle.robot.arrays import Pairs
+from paprle.robot.bodies import to_arrays
+from paprle.robot.distance import bound_pair
+from paprle.session.slow_move import sample_path
+
+_KEPT = 0.95  # [1] chosen: of the gate's clearance; it may stand a little nearer
+
+
+class Ways:
+    """Tells whether a straight way in joint space is free, and how much room there is.
+
+    A way is free where every pair of bodies keeps the gate's clearance.
+    """
+
+    def __init__(self, robot: RobotModel, gate: GateSettings) -> None:
+        model = robot.make_collision_model(gate.scene)
+        a, b = (
+            np.array([pair[side] for pair in model.body_pairs], dtype=np.int64)
+            for side in range(2)
+        )
+        keep = model.find_kept(gate.clearance_self, gate.clearance_scene)
+        bodies = to_arrays(model.bodies, robot.link_places)
+        self._scene = Scene(robot.tree, bodies, Pairs(a, b, keep, np.zeros((0, 0))))
+        self._names = tuple(model.pairs)
+
+    def find_contact(self, q_start: Vec, q_goal: Vec) -> str:
+        """Say what would come too near on a way; empty where it is free.
+
+        Args:
+            q_start: Where it begins, shape (n,), [rad].
+            q_goal: Where it ends, shape (n,), [rad].
+
+        Returns:
+            The two links.
+        """
+        pair = find_near_pair(self._scene, sample_path(q_start, q_goal), _KEPT)
+        if pair < 0:
+            return ""
+        return f"'{self._names[pair][0]}' would touch '{self._names[pair][1]}'"
+
+    def measure(self, q: Vec) -> float:
+        """Return the least distance at q, shape (n,), [m]; +inf without pairs."""
+        return float(find_clearance(self._scene, q))
+
+
+@compiled
+def _make_placed(scene: Scene) -> Placed:
+    m, b = len(scene.tree.parent), len(scene.bodies.joint)
+    return Placed(
+        np.empty((m, 3, 3)), np.empty((m, 3)), np.empty((b, 3, 3)), np.empty((b, 3))
+    )
+
+
+@compiled_aside
+def find_near_pair(scene: Scene, path: Vec, share: float) -> int:
+    """Return the first pair that comes nearer than a share of what it keeps, or -1.
+
+    Args:
+        scene: What may collide.
+        path: Postures, shape (m, n), [rad].
+        share: Of ``Pairs.keep``.
+    """
+    placed, work, witness = _make_placed(scene), np.zeros(1), np.empty(9)
+    bodies, pairs, R, p = scene.bodies, scene.pairs, placed.R_body, placed.p_body
+    for row in range(len(path)):
+        place_bodies_at(scene, path[row], placed, work)
+        for k in range(len(pairs.a)):
+            least = share * pairs.keep[k]
+            if bound_pair(bodies, pairs.a[k], pairs.b[k], R, p) >= least:
+                continue
+            if measure(bodies, pairs.a[k], pairs.b[k], R, p, witness) < least:
+                return k
+    return -1
+
+
+@compiled_aside
+def find_clearance(scene: Scene, q: Vec) -> float:
+    """Return the smallest distance of any pair at q, shape (n,), [m]."""
+    placed, work, witness = _make_placed(scene), np.zeros(1), np.empty(9)
+    bodies, pairs, R, p = scene.bodies, scene.pairs, placed.R_body, placed.p_body
+    place_bodies_at(scene, q, placed, work)
+    least = math.inf
+    for k in range(len(pairs.a)):
+        if bound_pair(bodies, pairs.a[k], pairs.b[k], R, p) < least:
+            least = min(least, measure(bodies, pairs.a[k], pairs.b[k], R, p, witness))
+    return least

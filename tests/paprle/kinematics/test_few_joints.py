@@ -1,0 +1,48 @@
+"""Arms with fewer joints than a pose has numbers come back to their targets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from benchmarks.returns import ARMS, ON_POS, ON_ROT, follow, load, make_path
+
+EXACT = 5e-5  # [m] a tenth of what any of these arms repeats
+
+
+def load_arm(name):
+    if not ARMS[name].urdf.is_file():
+        pytest.skip(f"{ARMS[name].urdf} is not here")
+    robot = load(ARMS[name])
+    return robot, next(iter(robot.limbs.values()))
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_an_arm_comes_back_from_every_target_out_of_reach(name):
+    robot, limb = load_arm(name)
+    rng = np.random.default_rng(7)
+    ends = []
+
+    for _ in range(20):
+        q, path = make_path(limb, rng)
+        ends.append(follow(robot, limb, q, path)[-1])
+
+    assert (np.array(ends) < [ON_POS, ON_ROT]).all(), np.array(ends)
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_position_is_exact_whatever_the_rotation_asks_for(name):
+    robot, limb = load_arm(name)
+    rng = np.random.default_rng(3)
+    low, high = np.maximum(limb.q_min, -2.5), np.minimum(limb.q_max, 2.5)
+    middle, half = 0.5 * (low + high), 0.2 * (high - low)
+
+    for _ in range(5):
+        q = rng.uniform(middle - half, middle + half)
+        T, turn = limb.fk(q), rng.uniform(-0.3, 0.3, 3)
+        path = [
+            pin.SE3(T.rotation @ pin.exp3(s * turn), T.translation)
+            for s in np.minimum(np.arange(400) / 200, 1.0)
+        ]
+        assert follow(robot, limb, q, path)[:, 0].max() < EXACT
