@@ -68,6 +68,7 @@ class Commander:
 
     Attributes:
         topic: Where they go.
+        planner: Makes trajectories of them.
     """
 
     def __init__(
@@ -75,7 +76,7 @@ class Commander:
     ) -> None:
         self.topic = topic
         self._bus, self._codec = bus, bus.codec
-        self._planner, self._clock = planner, clock
+        self.planner, self._clock = planner, clock
         self._is_action = topic.kind == "gripper_action"
         advertise = bus.advertise_action if self._is_action else bus.advertise
         self._publisher = advertise(topic.name, KINDS[topic.kind])
@@ -98,20 +99,21 @@ class Commander:
 
     def forget(self) -> None:
         """Begin anew: what was commanded last is no past any more."""
-        self._planner.forget()
+        self.planner.forget()
 
-    def send(self, q: Vec, lead: float) -> None:
+    def send(self, q: Vec, lead: float, *, is_off: bool) -> None:
         """Send a command.
 
         Args:
             q: Positions of the topic's joints as the URDF has them, shape (m,).
-            lead: From a trajectory's arrival to its first point, [s].
+            lead: From a trajectory's arrival to the command, [s].
+            is_off: The robot is not where it was told to be.
         """
         if self._is_action:
             self._send_goal(float((q * self.topic.scale + self.topic.offset)[0]))
             return
         begin_ns = self._clock()
-        data = self._encode(q, lead)
+        data = self._encode(q, lead, is_off)
         # made before a standstill, it would pull back a robot that has braked since
         if self._clock() - begin_ns < _LATE_NS:
             self._publisher.publish(data)
@@ -125,11 +127,11 @@ class Commander:
             data = encode_gripper(self._codec, position, self.topic.effort)
             self._publisher.publish(data)
 
-    def _encode(self, q: Vec, lead: float) -> bytes:
+    def _encode(self, q: Vec, lead: float, is_off: bool) -> bytes:
         codec, topic = self._codec, self.topic
         names, scale, offset = topic.joint_names, topic.scale, topic.offset
         if topic.kind == "trajectory":
-            plan = self._planner.advance(q, self._clock(), lead)
+            plan = self.planner.advance(q, self._clock(), lead, is_off=is_off)
             # stamp zero: from its arrival, in the controller's own time, real or not
             q_ros, dq_ros = plan.q * scale + offset, plan.dq * scale
             return encode_trajectory(

@@ -166,7 +166,8 @@ class RosRobot:
             least = max(self._spec.lead, self._leads[k] - self._spec.period)
             lead = float(np.fmax.reduce(late[at], initial=least))
             self._leads[k] = min(lead, max(self._spec.lead, _LONGEST_LEAD))
-            commander.send(q[at], self._leads[k])
+            is_off = self._leads[k] > self._spec.lead and self._is_off(commander)
+            commander.send(q[at], self._leads[k], is_off=is_off)
         self._told = q.copy()
 
     @property
@@ -177,13 +178,16 @@ class RosRobot:
 
     def _make_planner(self, topic: Topic) -> StopPlanner:
         spec, at = self._spec, topic.indices
-        return StopPlanner(
+        planner = StopPlanner(
             spec.q_min[at],
             spec.q_max[at],
             spec.dq_max[at],
             spec.ddq_max[at],
             spec.period,
         )
+        # spec: ros_controllers, joint_trajectory_controller: from its desired state
+        planner.tells_begin = not self._bus.codec.is_ros1
+        return planner
 
     def _find_late(self, q: Vec) -> Vec:
         """Return how long the arm needs at V to where it should be, shape (n,), [s].
@@ -198,6 +202,15 @@ class RosRobot:
         lag = 2.0 * spec.lag / spec.period * np.abs(q - self._told)
         off = np.abs(q - states.q) - np.nan_to_num(lag)
         return np.where(spec.is_arm, off / spec.dq_max, 0.0)
+
+    def _is_off(self, commander: Commander) -> bool:
+        """Return whether the arm is elsewhere than its trajectory and its lag say."""
+        spec, at = self._spec, commander.topic.indices
+        path = commander.planner.find_state(self._clock())
+        if path is None:
+            return False
+        off = np.abs(path[0] - self.states.q[at]) - 2.0 * spec.lag * np.abs(path[1])
+        return bool((off > spec.lead * spec.dq_max[at])[spec.is_arm[at]].any())
 
     def _take_running(self, data: bytes) -> None:
         try:

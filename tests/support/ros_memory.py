@@ -12,6 +12,7 @@ from lock_step import LockStep
 from followers.ros2 import follower
 from followers.ros2.follower import RosFollower
 from hardware.ros.bus import COMMANDS, SENSORS, Bus, Publisher
+from hardware.ros.emulator.controllers import STOCK
 from hardware.ros.emulator.description import load_description
 from hardware.ros.emulator.drives import LagDrives
 from hardware.ros.emulator.robot import EmulatedRobot, Log
@@ -169,9 +170,10 @@ class MemoryRobot:
         every=2,
         tau=0.01,
         drives=None,
+        begins=STOCK,
     ):
         self.graph, self.log = graph, MemoryLog()
-        self.description = load_description(robot, env)
+        self.description = replace(load_description(robot, env), begins=begins)
         if running is not None:
             self.description = replace(self.description, running=running)
         self.robot = EmulatedRobot(

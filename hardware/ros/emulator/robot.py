@@ -16,7 +16,12 @@ import numpy.typing as npt
 
 from hardware.ros.bus import LATCHED, Bus, Publisher
 from hardware.ros.commands import KINDS
-from hardware.ros.emulator.controllers import CONTROLLERS, GRIPPER_GOAL, Controller
+from hardware.ros.emulator.controllers import (
+    CONTROLLERS,
+    GRIPPER_GOAL,
+    Controller,
+    TrajectoryController,
+)
 from hardware.ros.emulator.description import Description
 from hardware.ros.emulator.drives import Drives
 from hardware.ros.joints import Joints, encode_bool, encode_joints
@@ -112,7 +117,7 @@ class EmulatedRobot:
         self._controllers: list[tuple[Controller, list[int]]] = []
         for topic, (kind, joints) in description.commands.items():
             ids = [description.joints.index(name) for name in joints]
-            controller = CONTROLLERS[kind](joints, self.q[ids])
+            controller = self._make_controller(kind, joints, self.q[ids])
             self._controllers.append((controller, ids))
             self._serve(bus, topic, kind, self._make_intake(topic, controller))
         self._states = [
@@ -122,6 +127,16 @@ class EmulatedRobot:
         if description.running:
             self._running = bus.advertise(description.running, BOOL, LATCHED)
             self._running.publish(encode_bool(bus.codec, True))
+
+    def _make_controller(
+        self, kind: str, joints: tuple[str, ...], q: Vec
+    ) -> Controller:
+        if kind == "trajectory":
+            # spec: ros_controllers: those of ROS 1 know the desired state alone
+            is_stock = not self._bus.codec.is_ros1
+            begins = self._description.begins if is_stock else "desired"
+            return TrajectoryController(joints, q, begins=begins)
+        return CONTROLLERS[kind](joints, q)
 
     def _serve(
         self, bus: Bus, topic: str, kind: str, intake: Callable[[bytes], None]
@@ -151,7 +166,7 @@ class EmulatedRobot:
         desired = self.q.copy()
         for controller, ids in self._controllers:
             if "protective_stop" not in self._faults:
-                controller.update(now_ns)
+                controller.update(now_ns, self.q[ids], self.dq[ids])
             desired[ids] = controller.q
         if dt > 0.0:
             self._drives.step(desired, dt)
