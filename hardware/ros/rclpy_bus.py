@@ -1,12 +1,19 @@
 """The same bytes through rclpy, where ROS 2 is installed.
 
+Messages are taken from the subscriptions themselves until there is none. Its executor
+is no help there: with a time-out of 0 it ends after every round of one message each
+(``rclpy/executors.py``, ``TimeoutException``), so that a queue which once was full
+stays full, and every state is as old as the queue is long. It runs for actions alone.
+
 Not verified here: written against the API of rclpy (Humble to Kilted), which no package
 registry has. ``docs/ros2.md`` says what was verified against what.
 """
 
 from __future__ import annotations
 
+import time
 from collections import Counter
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -28,7 +35,7 @@ from hardware.ros.bus import (
 )
 from hardware.ros.messages import Codec
 
-_BATCH = 64  # chosen: messages a poll takes at most
+_BATCH = 64  # chosen: messages a poll takes from one topic at most
 
 
 class RclpyPublisher(Publisher):
@@ -61,8 +68,17 @@ class _GoalPublisher(Publisher):
         return int(self._client.server_is_ready())
 
 
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """A subscription of rclpy, and whom its messages are for."""
+
+    subscription: Any
+    kind: Any
+    callback: Callback
+
+
 class RclpyBus(Bus):
-    """A node of rclpy in a context of its own, spun by ``poll``."""
+    """A node of rclpy in a context of its own, read by ``poll``."""
 
     name = "rclpy"
     has_actions = True
@@ -82,9 +98,8 @@ class RclpyBus(Bus):
         # signals are the process's own to handle: a gate brakes before it ends
         rclpy.init(context=self._context, domain_id=domain)
         self._node = rclpy.create_node(node_name, context=self._context)
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self._node)
-        self._n_called = 0
+        self._readers: list[_Reader] = []
+        self._actions: tuple[Any, Any] | None = None
         self._ours: Counter[tuple[str, str]] = Counter()
         self._is_open = True
 
@@ -97,29 +112,43 @@ class RclpyBus(Bus):
     def advertise_action(self, name: str, typename: str) -> Publisher:
         """Return what sends goals; see ``Bus``."""
         kind = _load(typename, "get_action")
-        return _GoalPublisher(ActionClient(self._node, kind, name), kind.Goal)
+        if self._actions is None:
+            # a node of their own: the executor takes no message of the other
+            actions = f"{self._node.get_name()}_actions"
+            node = rclpy.create_node(actions, context=self._context)
+            executor = SingleThreadedExecutor(context=self._context)
+            executor.add_node(node)
+            self._actions = node, executor
+        return _GoalPublisher(ActionClient(self._actions[0], kind, name), kind.Goal)
 
     def subscribe(
         self, topic: str, typename: str, callback: Callback, qos: Qos = SENSORS
     ) -> None:
         """Subscribe; see ``Bus``."""
-
-        def take(data: bytes) -> None:
-            self._n_called += 1
-            callback(data)
-
-        self._node.create_subscription(
-            _load(typename), topic, take, _translate(qos), raw=True
+        kind = _load(typename)
+        made = self._node.create_subscription(
+            kind, topic, callback, _translate(qos), raw=True
         )
+        self._readers.append(_Reader(made, kind, callback))
         self._ours["subscriptions", topic] += 1
 
     def poll(self) -> None:
-        """Spin until nothing is ready."""
-        for _ in range(_BATCH):
-            before = self._n_called
-            self._executor.spin_once(timeout_sec=0.0)
-            if self._n_called == before:
-                return
+        """Take from each subscription until it is empty."""
+        for reader in self._readers:
+            handle = reader.subscription.handle
+            for _ in range(_BATCH):
+                with handle:
+                    taken = handle.take_message(reader.kind, True)
+                if taken is None:
+                    break
+                data, info = taken
+                self.source_ns = info["source_timestamp"] or 0
+                received_ns = info["received_timestamp"]  # 0 on Cyclone DDS
+                waited_ns = time.time_ns() - received_ns if received_ns else 0
+                self.waited_ns = max(waited_ns, 0)
+                reader.callback(data)
+        if self._actions is not None:
+            self._actions[1].spin_once(timeout_sec=0.0)
 
     def count_publishers(self, topic: str) -> int:
         """Return how many publishers of other nodes a topic has."""
@@ -145,7 +174,10 @@ class RclpyBus(Bus):
         """Leave the graph; may be called twice."""
         if self._is_open:
             self._is_open = False
-            self._executor.shutdown()
+            if self._actions is not None:
+                node, executor = self._actions
+                executor.shutdown()
+                node.destroy_node()
             self._node.destroy_node()
             rclpy.shutdown(context=self._context)
 

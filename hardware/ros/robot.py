@@ -83,7 +83,7 @@ class RosRobot:
         self._looked_ns = 0
         self._intruder = self._deserted = ""
         self._is_held = False
-        take = self.states.make_callback(clock)
+        take = self.states.make_callback(bus, clock)
         for state in spec.states:
             bus.subscribe(state, JOINT_STATE, take, SENSORS)
         if spec.running:
