@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -21,6 +22,11 @@ from paprle.contracts.types import (
     RobotInfo,
     Vec,
     readonly,
+)
+
+_SIMULATION = (
+    "SIMULATION: the states of this env are what was commanded, not what an arm "
+    "measures; a real arm that mirrors them is seen by nothing here"
 )
 
 
@@ -93,6 +99,16 @@ class RosFollower(Follower):
             tau=readonly(remote.states.tau) if self._has_effort else None,
             stop_reason=remote.stop_reason,
         )
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What its controllers do with what they are sent."""
+        found = [_SIMULATION] if self.config.simulated else []
+        return [*found, *(self._remote.notes if self._remote else ())]
+
+    def take_warnings(self) -> Sequence[str]:
+        """Return what was noticed of the robot since the last call."""
+        return self._remote.take_warnings() if self._remote else ()
 
     def write(self, q_cmd: Vec) -> None:
         """Send one command and the brake that follows it.

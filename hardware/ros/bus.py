@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from hardware.ros.messages import Codec
 
@@ -135,6 +136,24 @@ class Bus(ABC):
     def list_subscribers(self, topic: str) -> tuple[str, ...]:  # noqa: ARG002
         """Return the nodes that subscribe to a topic, where they are known by name."""
         return ()
+
+    def read_parameters(
+        self,
+        node: str,  # noqa: ARG002
+        names: tuple[str, ...],  # noqa: ARG002
+        timeout: float,  # noqa: ARG002
+    ) -> Mapping[str, Any]:
+        """Return parameters of another node.
+
+        Args:
+            node: Its full name.
+            names: Of the parameters.
+            timeout: How long the answer is waited for, [s].
+
+        Returns:
+            Those that it has, by name; none where the transport has no services.
+        """
+        return {}
 
     @property
     def trouble(self) -> str:

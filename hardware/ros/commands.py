@@ -36,6 +36,7 @@ KINDS = {
 """What a command topic takes: the word in the YAML and its type."""
 
 _LATE_NS = 15_000_000  # [ns] chosen: three periods of 200 Hz, a gap to StopPlanner
+_SAME_EVERY = 8  # [periods] chosen: 40 ms of 200 Hz, two of a controller of 50 Hz
 _GOAL_NS = 100_000_000  # [ns] chosen: a goal replaces the one before, not 200 a second
 _GOAL_STEP = 1e-4  # [rad] or [m] chosen: a change that is no new goal
 
@@ -81,6 +82,8 @@ class Commander:
         advertise = bus.advertise_action if self._is_action else bus.advertise
         self._publisher = advertise(topic.name, KINDS[topic.kind])
         self._goal, self._sent_ns = math.inf, 0
+        self._q: Vec | None = None
+        self._n_same = 0
 
     def count_matched(self) -> int:
         """Return how many take these commands."""
@@ -107,15 +110,21 @@ class Commander:
         Args:
             q: Positions of the topic's joints as the URDF has them, shape (m,).
             lead: From a trajectory's arrival to the command, [s].
-            is_off: The robot is not where it was told to be.
+            is_off: The robot is not where it was told to be. A controller that begins
+                each message where the robot is then needs time between them: what
+                stays the same is sent every so often.
         """
         if self._is_action:
             self._send_goal(float((q * self.topic.scale + self.topic.offset)[0]))
             return
+        is_same = is_off and self._q is not None and bool((q == self._q).all())
+        self._n_same = self._n_same + 1 if is_same else 0
+        self._q = q
         begin_ns = self._clock()
         data = self._encode(q, lead, is_off)
         # made before a standstill, it would pull back a robot that has braked since
-        if self._clock() - begin_ns < _LATE_NS:
+        is_old = self._clock() - begin_ns >= _LATE_NS
+        if not is_old and self._n_same % _SAME_EVERY == 0:
             self._publisher.publish(data)
 
     def _send_goal(self, position: float) -> None:

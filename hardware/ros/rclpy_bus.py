@@ -3,7 +3,8 @@
 Messages are taken from the subscriptions themselves until there is none. Its executor
 is no help there: with a time-out of 0 it ends after every round of one message each
 (``rclpy/executors.py``, ``TimeoutException``), so that a queue which once was full
-stays full, and every state is as old as the queue is long. It runs for actions alone.
+stays full, and every state is as old as the queue is long. It runs for actions and
+parameters alone.
 
 Not verified here: written against the API of rclpy (Humble to Kilted), which no package
 registry has. ``docs/ros2.md`` says what was verified against what.
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -21,6 +23,7 @@ import rclpy
 from rclpy.action import ActionClient
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.parameter import parameter_value_to_python
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 
@@ -99,7 +102,7 @@ class RclpyBus(Bus):
         rclpy.init(context=self._context, domain_id=domain)
         self._node = rclpy.create_node(node_name, context=self._context)
         self._readers: list[_Reader] = []
-        self._actions: tuple[Any, Any] | None = None
+        self._client: tuple[Any, Any] | None = None
         self._ours: Counter[tuple[str, str]] = Counter()
         self._is_open = True
 
@@ -112,14 +115,28 @@ class RclpyBus(Bus):
     def advertise_action(self, name: str, typename: str) -> Publisher:
         """Return what sends goals; see ``Bus``."""
         kind = _load(typename, "get_action")
-        if self._actions is None:
-            # a node of their own: the executor takes no message of the other
-            actions = f"{self._node.get_name()}_actions"
-            node = rclpy.create_node(actions, context=self._context)
-            executor = SingleThreadedExecutor(context=self._context)
-            executor.add_node(node)
-            self._actions = node, executor
-        return _GoalPublisher(ActionClient(self._actions[0], kind, name), kind.Goal)
+        node, _ = self._open_client()
+        return _GoalPublisher(ActionClient(node, kind, name), kind.Goal)
+
+    def read_parameters(
+        self, node: str, names: tuple[str, ...], timeout: float
+    ) -> Mapping[str, Any]:
+        """Return parameters of another node; see ``Bus``."""
+        ours, executor = self._open_client()
+        kind = _load("rcl_interfaces/srv/GetParameters", "get_service")
+        client = ours.create_client(kind, f"{node}/get_parameters")
+        try:
+            if not client.wait_for_service(timeout_sec=timeout):
+                return {}
+            future = client.call_async(kind.Request(names=list(names)))
+            executor.spin_until_future_complete(future, timeout_sec=timeout)
+            if not future.done() or future.result() is None:
+                return {}
+            values = map(parameter_value_to_python, future.result().values)
+            found = zip(names, values, strict=False)  # undeclared ones end the list
+            return {name: value for name, value in found if value is not None}
+        finally:
+            ours.destroy_client(client)
 
     def subscribe(
         self, topic: str, typename: str, callback: Callback, qos: Qos = SENSORS
@@ -147,8 +164,8 @@ class RclpyBus(Bus):
                 waited_ns = time.time_ns() - received_ns if received_ns else 0
                 self.waited_ns = max(waited_ns, 0)
                 reader.callback(data)
-        if self._actions is not None:
-            self._actions[1].spin_once(timeout_sec=0.0)
+        if self._client is not None:
+            self._client[1].spin_once(timeout_sec=0.0)
 
     def count_publishers(self, topic: str) -> int:
         """Return how many publishers of other nodes a topic has."""
@@ -174,12 +191,22 @@ class RclpyBus(Bus):
         """Leave the graph; may be called twice."""
         if self._is_open:
             self._is_open = False
-            if self._actions is not None:
-                node, executor = self._actions
+            if self._client is not None:
+                node, executor = self._client
                 executor.shutdown()
                 node.destroy_node()
             self._node.destroy_node()
             rclpy.shutdown(context=self._context)
+
+    def _open_client(self) -> tuple[Any, Any]:
+        """Return a node for what an executor runs; it takes no message of the other."""
+        if self._client is None:
+            name = f"{self._node.get_name()}_client"
+            node = rclpy.create_node(name, context=self._context)
+            executor = SingleThreadedExecutor(context=self._context)
+            executor.add_node(node)
+            self._client = node, executor
+        return self._client
 
     def _count_others(self, infos: list[Any], n_ours: int) -> int:
         """Return how many are not ours: another node may have our name, too."""

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from hardware.ros.answers import AnswerWatch
 from hardware.ros.bus import LATCHED, SENSORS, Bus, BusError
 from hardware.ros.commands import Commander, Topic
+from hardware.ros.controller import ControllerWatch
 from hardware.ros.joints import Vec, decode_bool
 from hardware.ros.messages import BOOL, JOINT_STATE, MessageError
 from hardware.ros.states import JointStates
@@ -27,6 +29,11 @@ _LEASE = 20  # [s] spec: Fast DDS; the dead are known for so long, 10 s to Cyclo
 _PLAUSIBLE = 1.0  # [rad] chosen: how far outside its limits a real joint may read
 _SLOWEST = 10.0  # [Hz] chosen: as the config's
 _NEAR = 0.01  # [rad] chosen: a step that no drive minds
+_UNANSWERED = (
+    "the arm is held, or its driver refuses the messages: another list of joints, a "
+    "controller that is not active, a program that does not run; see its log"
+)
+_MARKED = 25  # [periods] chosen: of standing; a controller that obeys has gone on
 _LONGEST_LEAD = 0.5  # [s] chosen: what a command may be ahead, E, at a slow joint's V
 
 
@@ -93,6 +100,13 @@ class RosRobot:
             for topic in spec.commands
         ]
         self._leads = [spec.lead] * len(self._commanders)
+        self._off = [False] * len(self._commanders)
+        self._controllers = [
+            ControllerWatch(bus, topic.name, topic.joint_names, clock)
+            for topic in spec.commands
+        ]
+        self._answers, self._is_answered = AnswerWatch(spec.is_arm), True
+        self._warnings: list[str] = []
         self._told = np.full(len(spec.joint_names), np.nan)
 
     def connect(self, timeout: float) -> None:
@@ -108,6 +122,7 @@ class RosRobot:
         problems = self._find_missing()
         if not problems:
             problems = self._find_slow() + self._find_implausible()
+            problems += self._ask_controllers(timeout)
             self._bus.wait_until(lambda: not self._find_intruder(), timeout)
             if intruder := self._find_intruder():
                 gone = f"or wait: one killed less than {_LEASE} s ago counts, too"
@@ -118,6 +133,16 @@ class RosRobot:
             commander.describe_takers() for commander in self._commanders
         )
         _LOG.warning("commands go to %s", takers)
+
+    @property
+    def notes(self) -> list[str]:
+        """What is known of its controllers, a line or more each."""
+        return list(filter(None, (watch.describe() for watch in self._controllers)))
+
+    def take_warnings(self) -> list[str]:
+        """Return what was noticed since the last call."""
+        found, self._warnings = self._warnings, []
+        return found
 
     def poll(self) -> None:
         """Take what has arrived; never blocks."""
@@ -158,6 +183,7 @@ class RosRobot:
                 for commander in self._commanders:
                     commander.forget()
                 self._told = np.full(len(q), np.nan)
+                self._answers.forget()
                 return
         late = self._find_late(q)
         for k, commander in enumerate(self._commanders):
@@ -166,9 +192,44 @@ class RosRobot:
             least = max(self._spec.lead, self._leads[k] - self._spec.period)
             lead = float(np.fmax.reduce(late[at], initial=least))
             self._leads[k] = min(lead, max(self._spec.lead, _LONGEST_LEAD))
-            is_off = self._leads[k] > self._spec.lead and self._is_off(commander)
-            commander.send(q[at], self._leads[k], is_off=is_off)
+            is_late = self._leads[k] > self._spec.lead
+            self._off[k] = is_late and self._is_off(commander, was_off=self._off[k])
+            commander.send(q[at], self._leads[k], is_off=self._off[k])
         self._told = q.copy()
+        self._look_for_answer(q)
+
+    def _ask_controllers(self, timeout: float) -> list[str]:
+        """Ask the controllers what they are, and say what they would refuse."""
+        for commander, watch in zip(self._commanders, self._controllers, strict=True):
+            watch.ask(min(timeout, _SETTLING))
+            if watch.begins_at_desired is not None:
+                commander.planner.tells_begin = not watch.begins_at_desired
+        found = (watch.find_refusal() for watch in self._controllers)
+        return list(filter(None, found))
+
+    def _look_for_answer(self, q: Vec) -> None:
+        """Tell a robot that stands from one that is told nothing it takes."""
+        i = self._answers.look(q, self.states.q)
+        if self._answers.n == 0:
+            self._is_answered = True
+        if self._answers.n == _MARKED:
+            for watch in self._controllers:
+                watch.mark()
+        if i is None or not self._is_answered:
+            return
+        self._is_answered = False
+        spec = self._spec
+        name = spec.joint_names[i]
+        known = [
+            watch.find_answer(name)
+            for watch in self._controllers
+            if watch.name and watch.has(name)
+        ]
+        why = "; ".join(filter(None, known)) or _UNANSWERED
+        self._warnings.append(
+            f"{name} does not answer: expected it to follow by "
+            f"{abs(q[i] - self.states.q[i]):.2f} [rad], got no motion; {why}"
+        )
 
     @property
     def _longest_age(self) -> float:
@@ -203,13 +264,14 @@ class RosRobot:
         off = np.abs(q - states.q) - np.nan_to_num(lag)
         return np.where(spec.is_arm, off / spec.dq_max, 0.0)
 
-    def _is_off(self, commander: Commander) -> bool:
+    def _is_off(self, commander: Commander, *, was_off: bool) -> bool:
         """Return whether the arm is elsewhere than its trajectory and its lag say."""
         spec, at = self._spec, commander.topic.indices
         path = commander.planner.find_state(self._clock())
         if path is None:
             return False
-        off = np.abs(path[0] - self.states.q[at]) - 2.0 * spec.lag * np.abs(path[1])
+        lag = (1.0 if was_off else 2.0) * spec.lag
+        off = np.abs(path[0] - self.states.q[at]) - lag * np.abs(path[1])
         return bool((off > spec.lead * spec.dq_max[at])[spec.is_arm[at]].any())
 
     def _take_running(self, data: bytes) -> None:

@@ -116,7 +116,8 @@ class StopPlanner:
             q: The command, shape (n,), [rad] or [m].
             now_ns: When it is sent, [ns].
             lead: When it is to be reached, from the trajectory's arrival, [s].
-            is_off: The robot is not on its path; wherever it is, it begins there.
+            is_off: The robot is not on its path, or its states are wrong: its
+                controller begins where it knows that it is.
 
         Returns:
             The way to the command and the brake that follows; after a gap beside it,

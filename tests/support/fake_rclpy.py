@@ -149,6 +149,7 @@ class FakeRclpy:
             "rclpy.action": {"ActionClient": nothing},
             "rclpy.context": {"Context": nothing},
             "rclpy.executors": {"SingleThreadedExecutor": _Executor},
+            "rclpy.parameter": {"parameter_value_to_python": lambda value: value},
             "rclpy.qos": {
                 "QoSProfile": SimpleNamespace,
                 "DurabilityPolicy": words,

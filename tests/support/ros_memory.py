@@ -66,6 +66,7 @@ class MemoryGraph:
         self.codec = load_codec(distro)
         self.clock = clock or ManualClock()
         self.readers, self.writers, self.stepped = [], [], []
+        self.parameters = {}
 
     def join(self, name="node"):
         return MemoryBus(self, name)
@@ -99,6 +100,10 @@ class MemoryBus(Bus):
         for writer in self.graph.writers:
             if qos.latched and writer.is_for(reader) and writer.last is not None:
                 reader.queue.append(writer.last)
+
+    def read_parameters(self, node, names, timeout):  # noqa: ARG002
+        found = self.graph.parameters.get(node, {})
+        return {name: found[name] for name in names if name in found}
 
     def poll(self):
         for reader in self.graph.readers:
@@ -165,7 +170,7 @@ class MemoryRobot:
         graph,
         robot="piper",
         *,
-        env="ros2",
+        env="ros2_sim",
         running=None,
         every=2,
         tau=0.01,
@@ -198,7 +203,7 @@ class MemoryRobot:
         return np.array(self.robot.q)
 
 
-def make_config(robot="piper", env="ros2", **settings):
+def make_config(robot="piper", env="ros2_sim", **settings):
     """Return a follower's config as its YAML has it."""
     words = [f"{key}={value}" for key, value in settings.items()]
     return resolve(["leader=autopilot", f"follower={robot}", f"env={env}", *words]).env
@@ -207,9 +212,9 @@ def make_config(robot="piper", env="ros2", **settings):
 class RosSession(LockStep):
     """Session and gate in lock-step with the emulated robot behind a graph."""
 
-    def __init__(self, monkeypatch, config=None, env="ros2", **robot):
+    def __init__(self, monkeypatch, config=None, env="ros2_sim", **robot):
         super().__init__()
-        distro = "noetic" if env == "ros1" else "jazzy"
+        distro = "noetic" if env.startswith("ros1") else "jazzy"
         self.graph = MemoryGraph(distro, clock=self.clock)
         self.rig = MemoryRobot(self.graph, every=1, env=env, **robot)
         monkeypatch.setattr(follower, "open_bus", lambda *_: self.graph.join())

@@ -24,8 +24,14 @@ from hardware.ros.emulator.controllers import (
 )
 from hardware.ros.emulator.description import Description
 from hardware.ros.emulator.drives import Drives
-from hardware.ros.joints import Joints, encode_bool, encode_joints
-from hardware.ros.messages import BOOL, JOINT_STATE, MessageError
+from hardware.ros.joints import (
+    ControllerState,
+    Joints,
+    encode_bool,
+    encode_controller,
+    encode_joints,
+)
+from hardware.ros.messages import BOOL, CONTROLLER_STATE, JOINT_STATE, MessageError
 
 Vec = npt.NDArray[np.float64]
 
@@ -42,6 +48,7 @@ FAULTS = (
     "garbage",
     "lost",
     "ignoring",
+    "inactive",
     "protective_stop",
     "twice",
     "rogue",
@@ -115,11 +122,15 @@ class EmulatedRobot:
         self._now_ns = 0
         self._measured: deque[tuple[int, Joints]] = deque()
         self._controllers: list[tuple[Controller, list[int]]] = []
+        self._told: list[tuple[Publisher, Controller]] = []
         for topic, (kind, joints) in description.commands.items():
             ids = [description.joints.index(name) for name in joints]
             controller = self._make_controller(kind, joints, self.q[ids])
             self._controllers.append((controller, ids))
             self._serve(bus, topic, kind, self._make_intake(topic, controller))
+            if kind == "trajectory" and not bus.codec.is_ros1:
+                told = topic.removesuffix("/joint_trajectory") + "/controller_state"
+                self._told.append((bus.advertise(told, CONTROLLER_STATE), controller))
         self._states = [
             bus.advertise(topic, JOINT_STATE) for topic in description.states
         ]
@@ -174,7 +185,11 @@ class EmulatedRobot:
 
     def publish(self) -> None:
         """Publish the joint states of now."""
-        if self._faults & {"paused", "silent"}:
+        if "paused" in self._faults:
+            return
+        if "inactive" not in self._faults:
+            self._tell_controllers()
+        if "silent" in self._faults:
             return
         if "lost" in self._faults and self._random.random() > _KEPT:
             return
@@ -186,6 +201,12 @@ class EmulatedRobot:
             publisher.publish(data)
         if "twice" in self._others:
             self._others["twice"].publish(data)
+
+    def _tell_controllers(self) -> None:
+        """Publish what active trajectory controllers say of themselves."""
+        for publisher, controller in self._told:
+            state = ControllerState(controller.joints, controller.q)
+            publisher.publish(encode_controller(self._bus.codec, state))
 
     def switch(self, fault: str, *, is_on: bool) -> None:
         """Begin or end a fault.
@@ -221,7 +242,7 @@ class EmulatedRobot:
         self, topic: str, controller: Controller
     ) -> Callable[[bytes], None]:
         def take(data: bytes) -> None:
-            is_deaf = bool(self._faults & {"protective_stop", "ignoring"})
+            is_deaf = bool(self._faults & {"protective_stop", "ignoring", "inactive"})
             taken = copy(controller) if is_deaf else controller
             try:
                 q = taken.accept(self._bus.codec, data, self._now_ns)

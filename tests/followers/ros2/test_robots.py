@@ -12,7 +12,7 @@ from followers.ros2 import follower as module
 from followers.ros2.follower import RosFollower
 from paprle.ipc.process import WORKSPACE
 
-ENVS = ("ros2", "ros1", "piper_ros")
+ENVS = ("ros2", "ros1", "ros2_sim", "ros1_sim", "piper_ros")
 PAIRS = sorted(
     (path.stem, env)
     for path in (WORKSPACE / "configs/follower").glob("*.yaml")
@@ -43,5 +43,6 @@ def test_a_robot_is_found_and_follows(robot, env, monkeypatch):
             graph.tick()
 
     np.testing.assert_allclose(follower.read().q, goal, atol=5e-3)
-    assert opened.has_unattended_stop == (env != "piper_ros")
+    assert opened.has_unattended_stop != follower.goes_on_unattended
+    assert ("SIMULATION" in "".join(follower.notes)) == env.endswith("_sim")
     assert not rig.log.all("refused")
