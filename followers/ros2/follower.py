@@ -168,6 +168,7 @@ class RosFollower(Follower):
             state_period=1.0 / config.state_rate if config.state_rate else 0.0,
             lead=config.lead,
             lag=config.lag,
+            is_simulated=config.simulated,
         )
 
     def _to_ros(self, joint: str) -> str:

@@ -13,6 +13,7 @@ from hardware.ros.answers import AnswerWatch
 from hardware.ros.bus import LATCHED, SENSORS, Bus, BusError
 from hardware.ros.commands import Commander, Topic
 from hardware.ros.controller import ControllerWatch
+from hardware.ros.echo import EchoWatch
 from hardware.ros.joints import Vec, decode_bool
 from hardware.ros.messages import BOOL, JOINT_STATE, MessageError
 from hardware.ros.states import JointStates
@@ -57,6 +58,7 @@ class RobotSpec:
         state_period: Of states, where they come less often, [s].
         lead: From a trajectory's arrival to its first point, [s].
         lag: Expected from command to measurement, [s].
+        is_simulated: Its states are known to be what was commanded.
     """
 
     joint_names: tuple[str, ...]
@@ -74,6 +76,7 @@ class RobotSpec:
     state_period: float
     lead: float
     lag: float
+    is_simulated: bool = False
 
 
 class RosRobot:
@@ -106,6 +109,9 @@ class RosRobot:
             for topic in spec.commands
         ]
         self._answers, self._is_answered = AnswerWatch(spec.is_arm), True
+        has_lead = any(topic.kind == "trajectory" for topic in spec.commands)
+        lead = spec.lead if has_lead else 0.0
+        self._echo = EchoWatch(spec.is_arm, spec.period, lead)
         self._warnings: list[str] = []
         self._told = np.full(len(spec.joint_names), np.nan)
 
@@ -197,6 +203,7 @@ class RosRobot:
             commander.send(q[at], self._leads[k], is_off=self._off[k])
         self._told = q.copy()
         self._look_for_answer(q)
+        self._look_for_echo(q)
 
     def _ask_controllers(self, timeout: float) -> list[str]:
         """Ask the controllers what they are, and say what they would refuse."""
@@ -206,6 +213,20 @@ class RosRobot:
                 commander.planner.tells_begin = not watch.begins_at_desired
         found = (watch.find_refusal() for watch in self._controllers)
         return list(filter(None, found))
+
+    def _look_for_echo(self, q: Vec) -> None:
+        """Tell states that are commands from such that are measured."""
+        if self._spec.is_simulated or self._echo.is_over:
+            return
+        late = self._echo.look(q, self.states.q)
+        if late is not None:
+            self._warnings.append(
+                f"{', '.join(self._spec.states)}: expected states that are measured, "
+                f"got the commands again, {late * 1e3:.0f} [ms] later and without an "
+                "error: fake hardware or a simulation. A real arm behind it is unseen, "
+                "neither its stop nor its limits nor a contact: take a driver that "
+                "measures, or set env.simulated=true"
+            )
 
     def _look_for_answer(self, q: Vec) -> None:
         """Tell a robot that stands from one that is told nothing it takes."""

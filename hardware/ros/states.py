@@ -70,7 +70,7 @@ class JointStates:
 
     Attributes:
         q: Positions, shape (n,), [rad] or [m]; NaN before they are known.
-        dq: Velocities, shape (n,).
+        dq: Velocities, shape (n,); differences where none but 0 were ever told.
         tau: Efforts, shape (n,); NaN where there are none.
         stamps_ns: When each joint was measured, as far as is known, shape (n,), [ns].
         n_heard: Messages that told of each joint, shape (n,).
@@ -96,6 +96,7 @@ class JointStates:
         self.stamps_ns, self.n_heard = np.zeros((2, n), dtype=np.int64)
         self._arrived_ns = np.zeros(n, dtype=np.int64)
         self._headers, self._sources = _Stamps(n), _Stamps(n)
+        self._is_told = np.zeros(n, dtype=np.bool_)
         self.n_refused = 0
         self.jump, self._jumped_ns = "", 0
         self._orders: dict[tuple[str, ...], tuple[list[int], list[int]]] = {}
@@ -129,7 +130,9 @@ class JointStates:
             return
         scale = self._scale[ours]
         q, dq = joints.q[theirs] / scale, joints.dq[theirs] / scale
-        is_missing = np.isnan(dq)
+        # a driver that has never told another velocity than 0 does not measure it
+        self._is_told[ours] |= np.nan_to_num(dq) != 0.0
+        is_missing = np.isnan(dq) | ~self._is_told[ours]
         if is_missing.any():
             estimated = self._estimate_speed(ours, q, joints.stamp_ns, now_ns)
             dq = np.where(is_missing, estimated, dq)

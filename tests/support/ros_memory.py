@@ -235,7 +235,7 @@ class RosSession(LockStep):
     def find_received(self):
         """Return the arm's positions that reached the robot, shape (k, 6)."""
         commands = self.rig.log.all("command")
-        return np.array([c["q"] for c in commands if len(c["q"]) == 6])
+        return np.array([c["q"][:6] for c in commands if len(c["q"]) >= 6])
 
     def judge(self):
         """The oracle's verdict on what reached the robot."""

@@ -44,6 +44,7 @@ FAULTS = (
     "mislabelled",
     "degrees",
     "no_velocities",
+    "zero_velocities",
     "nan",
     "garbage",
     "lost",
@@ -289,6 +290,8 @@ class EmulatedRobot:
             q, dq = np.rad2deg(q), np.rad2deg(dq)
         if "no_velocities" in self._faults:
             dq = np.full_like(q, np.nan)
+        if "zero_velocities" in self._faults:
+            dq = np.zeros_like(q)
         if "nan" in self._faults:
             q = np.full_like(q, np.nan)
         if "garbage" in self._faults:

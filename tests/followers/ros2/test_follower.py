@@ -70,7 +70,7 @@ class TestRosFollower(FollowerContract):
         self.rig.robot.switch("paused", is_on=True)
 
 
-@pytest.mark.parametrize("fault", ["reordered", "no_velocities"])
+@pytest.mark.parametrize("fault", ["reordered", "no_velocities", "zero_velocities"])
 def test_states_are_read_by_name_and_velocities_found(graph, rig, fault):
     rig.robot.switch(fault, is_on=True)
     follower = make(graph)
