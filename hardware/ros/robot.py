@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from hardware.ros.answers import AnswerWatch
-from hardware.ros.bus import LATCHED, SENSORS, Bus, BusError
+from hardware.ros.bus import LATCHED, NEWEST, SENSORS, Bus, BusError
 from hardware.ros.commands import Commander, Topic
 from hardware.ros.controller import ControllerWatch
 from hardware.ros.echo import EchoWatch
-from hardware.ros.joints import Vec, decode_bool
-from hardware.ros.messages import BOOL, JOINT_STATE, MessageError
+from hardware.ros.joints import Vec, decode_bool, decode_float
+from hardware.ros.messages import BOOL, FLOAT, JOINT_STATE, MessageError
 from hardware.ros.states import JointStates
 from hardware.ros.stopping import StopPlanner
 
@@ -34,6 +34,7 @@ _UNANSWERED = (
     "the arm is held, or its driver refuses the messages: another list of joints, a "
     "controller that is not active, a program that does not run; see its log"
 )
+_FULL, _SPEED_STEP = 100.0, 5.0  # [%] spec: speed_scaling_state_broadcaster; chosen
 _MARKED = 25  # [periods] chosen: of standing; a controller that obeys has gone on
 _LONGEST_LEAD = 0.5  # [s] chosen: what a command may be ahead, E, at a slow joint's V
 
@@ -54,6 +55,7 @@ class RobotSpec:
         n_state_publishers: How many publishers each of them has.
         commands: Topics of commands, each joint in one of them.
         running: Topic of Bool that is false while the robot is stopped; may be empty.
+        speed: Topic of Float64, the robot's own speed scaling, [%]; may be empty.
         period: Of commands, [s].
         state_period: Of states, where they come less often, [s].
         lead: From a trajectory's arrival to its first point, [s].
@@ -72,6 +74,7 @@ class RobotSpec:
     n_state_publishers: int
     commands: tuple[Topic, ...]
     running: str
+    speed: str
     period: float
     state_period: float
     lead: float
@@ -98,6 +101,9 @@ class RosRobot:
             bus.subscribe(state, JOINT_STATE, take, SENSORS)
         if spec.running:
             bus.subscribe(spec.running, BOOL, self._take_running, LATCHED)
+        self._speed = _FULL
+        if spec.speed:
+            bus.subscribe(spec.speed, FLOAT, self._take_speed, NEWEST)
         self._commanders = [
             Commander(bus, topic, self._make_planner(topic), clock)
             for topic in spec.commands
@@ -301,6 +307,18 @@ class RosRobot:
             self._is_held = self._is_held or not self._is_running
         except MessageError:
             self.states.n_refused += 1
+
+    def _take_speed(self, data: bytes) -> None:
+        """Tell what the robot's own speed slider leaves, when it changes."""
+        try:
+            speed = decode_float(self._bus.codec, data)
+        except MessageError:
+            self.states.n_refused += 1
+            return
+        if abs(speed - self._speed) >= _SPEED_STEP:
+            self._speed = speed
+            slow = "" if speed >= _FULL else "; the arm lags by as much"
+            self._warnings.append(f"{self._spec.speed}: {speed:.0f} % of speed{slow}")
 
     def _is_there(self) -> bool:
         matched = all(commander.count_matched() for commander in self._commanders)
