@@ -71,7 +71,7 @@ class Bus(ABC):
         name: What carries it, for people: ``dds``, ``rclpy`` or ``rospy``.
         has_actions: Whether actions may be sent over it.
         source_ns: When the message whose callback runs was sent, as its middleware
-            says, by the sender's clock, [ns]; 0: not known.
+            says, by a clock of its own, [ns]; 0: not known.
         waited_ns: How long that message has waited here since the middleware received
             it, [ns]; 0 where that is not known.
     """
