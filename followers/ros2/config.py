@@ -115,6 +115,15 @@ class RosConfig(NodeSettings, FollowerSettings):
     running_topic: Annotated[
         str, doc("Latched Bool that is false while the robot is stopped; may be empty.")
     ] = ""
+    speed_topic: Annotated[
+        str,
+        Unit("%"),
+        doc("Float64, how fast the robot lets itself be moved (UR); may be empty."),
+    ] = ""
+    simulated: Annotated[
+        bool,
+        doc("Nothing is measured: fake hardware, whose states are what it was told."),
+    ] = False
     power_off: Annotated[PowerOff, doc("What the arm does when its power goes.")] = (
         "falls"
     )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from followers.ros2.config import CommandConfig, RosConfig
 from hardware.ros.bus import Bus, BusError
 from hardware.ros.commands import Topic
+from hardware.ros.inspection import inspect
 from hardware.ros.messages import MessageError
 from hardware.ros.robot import RobotSpec, RosRobot
 from hardware.ros.transports import open_bus
@@ -21,6 +23,11 @@ from paprle.contracts.types import (
     RobotInfo,
     Vec,
     readonly,
+)
+
+_SIMULATION = (
+    "SIMULATION: the states of this env are what was commanded, not what an arm "
+    "measures; a real arm that mirrors them is seen by nothing here"
 )
 
 
@@ -45,6 +52,21 @@ class RosFollower(Follower):
     def unchecked(self) -> str:
         """Robots of ROS are seen once its graph is joined."""
         return "whether the robot is in the graph, and nobody else commands it"
+
+    def diagnose(self) -> Iterator[tuple[bool, str]]:
+        """Say how often its states come and how old they are, publishing nothing."""
+        spec = self._make_spec()
+        try:
+            bus = open_bus(self.config, f"{self.config.node}_doctor")
+        except (BusError, MessageError) as err:
+            yield False, str(err)
+            return
+        try:
+            yield from inspect(bus, spec, self.clock, self.config.timeout)
+        except BusError as err:
+            yield False, str(err)
+        finally:
+            bus.close()
 
     def open(self) -> FollowerInfo:
         """Join the graph, find the robot, and command nothing yet.
@@ -93,6 +115,16 @@ class RosFollower(Follower):
             tau=readonly(remote.states.tau) if self._has_effort else None,
             stop_reason=remote.stop_reason,
         )
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What its controllers do with what they are sent."""
+        found = [_SIMULATION] if self.config.simulated else []
+        return [*found, *(self._remote.notes if self._remote else ())]
+
+    def take_warnings(self) -> Sequence[str]:
+        """Return what was noticed of the robot since the last call."""
+        return self._remote.take_warnings() if self._remote else ()
 
     def write(self, q_cmd: Vec) -> None:
         """Send one command and the brake that follows it.
@@ -148,10 +180,12 @@ class RosFollower(Follower):
             n_state_publishers=config.state_publishers,
             commands=topics,
             running=config.running_topic and config.namespace + config.running_topic,
+            speed=config.speed_topic and config.namespace + config.speed_topic,
             period=1.0 / config.rate,
             state_period=1.0 / config.state_rate if config.state_rate else 0.0,
             lead=config.lead,
             lag=config.lag,
+            is_simulated=config.simulated,
         )
 
     def _to_ros(self, joint: str) -> str:

@@ -36,6 +36,7 @@ KINDS = {
 """What a command topic takes: the word in the YAML and its type."""
 
 _LATE_NS = 15_000_000  # [ns] chosen: three periods of 200 Hz, a gap to StopPlanner
+_SAME_EVERY = 8  # [periods] chosen: 40 ms of 200 Hz, two of a controller of 50 Hz
 _GOAL_NS = 100_000_000  # [ns] chosen: a goal replaces the one before, not 200 a second
 _GOAL_STEP = 1e-4  # [rad] or [m] chosen: a change that is no new goal
 
@@ -68,6 +69,7 @@ class Commander:
 
     Attributes:
         topic: Where they go.
+        planner: Makes trajectories of them.
     """
 
     def __init__(
@@ -75,11 +77,13 @@ class Commander:
     ) -> None:
         self.topic = topic
         self._bus, self._codec = bus, bus.codec
-        self._planner, self._clock = planner, clock
+        self.planner, self._clock = planner, clock
         self._is_action = topic.kind == "gripper_action"
         advertise = bus.advertise_action if self._is_action else bus.advertise
         self._publisher = advertise(topic.name, KINDS[topic.kind])
         self._goal, self._sent_ns = math.inf, 0
+        self._q: Vec | None = None
+        self._n_same = 0
 
     def count_matched(self) -> int:
         """Return how many take these commands."""
@@ -98,22 +102,29 @@ class Commander:
 
     def forget(self) -> None:
         """Begin anew: what was commanded last is no past any more."""
-        self._planner.forget()
+        self.planner.forget()
 
-    def send(self, q: Vec, lead: float) -> None:
+    def send(self, q: Vec, lead: float, *, is_off: bool) -> None:
         """Send a command.
 
         Args:
             q: Positions of the topic's joints as the URDF has them, shape (m,).
-            lead: From a trajectory's arrival to its first point, [s].
+            lead: From a trajectory's arrival to the command, [s].
+            is_off: The robot is not where it was told to be. A controller that begins
+                each message where the robot is then needs time between them: what
+                stays the same is sent every so often.
         """
         if self._is_action:
             self._send_goal(float((q * self.topic.scale + self.topic.offset)[0]))
             return
+        is_same = is_off and self._q is not None and bool((q == self._q).all())
+        self._n_same = self._n_same + 1 if is_same else 0
+        self._q = q
         begin_ns = self._clock()
-        data = self._encode(q, lead)
+        data = self._encode(q, lead, is_off)
         # made before a standstill, it would pull back a robot that has braked since
-        if self._clock() - begin_ns < _LATE_NS:
+        is_old = self._clock() - begin_ns >= _LATE_NS
+        if not is_old and self._n_same % _SAME_EVERY == 0:
             self._publisher.publish(data)
 
     def _send_goal(self, position: float) -> None:
@@ -125,11 +136,11 @@ class Commander:
             data = encode_gripper(self._codec, position, self.topic.effort)
             self._publisher.publish(data)
 
-    def _encode(self, q: Vec, lead: float) -> bytes:
+    def _encode(self, q: Vec, lead: float, is_off: bool) -> bytes:
         codec, topic = self._codec, self.topic
         names, scale, offset = topic.joint_names, topic.scale, topic.offset
         if topic.kind == "trajectory":
-            plan = self._planner.advance(q, self._clock(), lead)
+            plan = self.planner.advance(q, self._clock(), lead, is_off=is_off)
             # stamp zero: from its arrival, in the controller's own time, real or not
             q_ros, dq_ros = plan.q * scale + offset, plan.dq * scale
             return encode_trajectory(

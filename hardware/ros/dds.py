@@ -160,6 +160,7 @@ class DdsBus(Bus):
                 raise BusError(f"dds: {err}") from err
             for sample in samples:
                 if sample.sample_info.valid_data:
+                    self.source_ns = sample.sample_info.source_timestamp
                     callback(sample.raw)
 
     def count_publishers(self, topic: str) -> int:

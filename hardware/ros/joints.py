@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from hardware.ros.messages import (
     BOOL,
+    CONTROLLER_STATE,
+    FLOAT,
     FLOATS,
     GRIPPER_COMMAND,
     JOINT_STATE,
@@ -59,6 +61,19 @@ class Trajectory:
     q: Vec
     dq: Vec | None
     stamp_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerState:
+    """What a trajectory controller says of itself.
+
+    Attributes:
+        names: Its joints.
+        q: What it asks for (``reference``), shape (n,), [rad] or [m].
+    """
+
+    names: tuple[str, ...]
+    q: Vec
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +149,32 @@ def decode_trajectory(codec: Codec, data: bytes) -> Trajectory:
     return Trajectory(names, times, q, dq, _stamp_of(message))
 
 
+def encode_controller(codec: Codec, state: ControllerState) -> bytes:
+    """Return a JointTrajectoryControllerState."""
+    point = codec.make("trajectory_msgs/msg/JointTrajectoryPoint", positions=state.q)
+    message = codec.make(
+        CONTROLLER_STATE, joint_names=list(state.names), reference=point
+    )
+    return codec.encode(message, CONTROLLER_STATE)
+
+
+def decode_controller(codec: Codec, data: bytes) -> ControllerState:
+    """Return what a JointTrajectoryControllerState says.
+
+    Raises:
+        MessageError: If it is none, or has not one position a joint.
+    """
+    message = codec.decode(data, CONTROLLER_STATE)
+    names = tuple(message.joint_names)
+    q = np.array(message.reference.positions, dtype=np.float64)
+    if len(q) != len(names):
+        raise MessageError(
+            f"{CONTROLLER_STATE}: expected one position for each of {len(names)} "
+            f"joints, got {len(q)}"
+        )
+    return ControllerState(names, q)
+
+
 def encode_floats(codec: Codec, values: Vec) -> bytes:
     """Return a Float64MultiArray without dimensions, as ros2_control takes it."""
     return codec.encode(codec.make(FLOATS, data=_pack(values)), FLOATS)
@@ -168,6 +209,16 @@ def encode_bool(codec: Codec, value: bool) -> bytes:
 def decode_bool(codec: Codec, data: bytes) -> bool:
     """Return the value of a Bool."""
     return bool(codec.decode(data, BOOL).data)
+
+
+def encode_float(codec: Codec, value: float) -> bytes:
+    """Return a Float64."""
+    return codec.encode(codec.make(FLOAT, data=value), FLOAT)
+
+
+def decode_float(codec: Codec, data: bytes) -> float:
+    """Return the value of a Float64."""
+    return float(codec.decode(data, FLOAT).data)
 
 
 def encode_pose(codec: Codec, pose: Pose) -> bytes:

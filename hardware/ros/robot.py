@@ -9,10 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from hardware.ros.bus import LATCHED, SENSORS, Bus, BusError
+from hardware.ros.answers import AnswerWatch
+from hardware.ros.bus import LATCHED, NEWEST, SENSORS, Bus, BusError
 from hardware.ros.commands import Commander, Topic
-from hardware.ros.joints import Vec, decode_bool
-from hardware.ros.messages import BOOL, JOINT_STATE, MessageError
+from hardware.ros.controller import ControllerWatch
+from hardware.ros.echo import EchoWatch
+from hardware.ros.joints import Vec, decode_bool, decode_float
+from hardware.ros.messages import BOOL, FLOAT, JOINT_STATE, MessageError
 from hardware.ros.states import JointStates
 from hardware.ros.stopping import StopPlanner
 
@@ -27,6 +30,12 @@ _LEASE = 20  # [s] spec: Fast DDS; the dead are known for so long, 10 s to Cyclo
 _PLAUSIBLE = 1.0  # [rad] chosen: how far outside its limits a real joint may read
 _SLOWEST = 10.0  # [Hz] chosen: as the config's
 _NEAR = 0.01  # [rad] chosen: a step that no drive minds
+_UNANSWERED = (
+    "the arm is held, or its driver refuses the messages: another list of joints, a "
+    "controller that is not active, a program that does not run; see its log"
+)
+_FULL, _SPEED_STEP = 100.0, 5.0  # [%] spec: speed_scaling_state_broadcaster; chosen
+_MARKED = 25  # [periods] chosen: of standing; a controller that obeys has gone on
 _LONGEST_LEAD = 0.5  # [s] chosen: what a command may be ahead, E, at a slow joint's V
 
 
@@ -46,10 +55,12 @@ class RobotSpec:
         n_state_publishers: How many publishers each of them has.
         commands: Topics of commands, each joint in one of them.
         running: Topic of Bool that is false while the robot is stopped; may be empty.
+        speed: Topic of Float64, the robot's own speed scaling, [%]; may be empty.
         period: Of commands, [s].
         state_period: Of states, where they come less often, [s].
         lead: From a trajectory's arrival to its first point, [s].
         lag: Expected from command to measurement, [s].
+        is_simulated: Its states are known to be what was commanded.
     """
 
     joint_names: tuple[str, ...]
@@ -63,10 +74,12 @@ class RobotSpec:
     n_state_publishers: int
     commands: tuple[Topic, ...]
     running: str
+    speed: str
     period: float
     state_period: float
     lead: float
     lag: float
+    is_simulated: bool = False
 
 
 class RosRobot:
@@ -83,16 +96,29 @@ class RosRobot:
         self._looked_ns = 0
         self._intruder = self._deserted = ""
         self._is_held = False
-        take = self.states.make_callback(clock)
+        take = self.states.make_callback(bus, clock)
         for state in spec.states:
             bus.subscribe(state, JOINT_STATE, take, SENSORS)
         if spec.running:
             bus.subscribe(spec.running, BOOL, self._take_running, LATCHED)
+        self._speed = _FULL
+        if spec.speed:
+            bus.subscribe(spec.speed, FLOAT, self._take_speed, NEWEST)
         self._commanders = [
             Commander(bus, topic, self._make_planner(topic), clock)
             for topic in spec.commands
         ]
         self._leads = [spec.lead] * len(self._commanders)
+        self._off = [False] * len(self._commanders)
+        self._controllers = [
+            ControllerWatch(bus, topic.name, topic.joint_names, clock)
+            for topic in spec.commands
+        ]
+        self._answers, self._is_answered = AnswerWatch(spec.is_arm), True
+        has_lead = any(topic.kind == "trajectory" for topic in spec.commands)
+        lead = spec.lead if has_lead else 0.0
+        self._echo = EchoWatch(spec.is_arm, spec.period, lead)
+        self._warnings: list[str] = []
         self._told = np.full(len(spec.joint_names), np.nan)
 
     def connect(self, timeout: float) -> None:
@@ -108,6 +134,7 @@ class RosRobot:
         problems = self._find_missing()
         if not problems:
             problems = self._find_slow() + self._find_implausible()
+            problems += self._ask_controllers(timeout)
             self._bus.wait_until(lambda: not self._find_intruder(), timeout)
             if intruder := self._find_intruder():
                 gone = f"or wait: one killed less than {_LEASE} s ago counts, too"
@@ -118,6 +145,16 @@ class RosRobot:
             commander.describe_takers() for commander in self._commanders
         )
         _LOG.warning("commands go to %s", takers)
+
+    @property
+    def notes(self) -> list[str]:
+        """What is known of its controllers, a line or more each."""
+        return list(filter(None, (watch.describe() for watch in self._controllers)))
+
+    def take_warnings(self) -> list[str]:
+        """Return what was noticed since the last call."""
+        found, self._warnings = self._warnings, []
+        return found
 
     def poll(self) -> None:
         """Take what has arrived; never blocks."""
@@ -158,6 +195,7 @@ class RosRobot:
                 for commander in self._commanders:
                     commander.forget()
                 self._told = np.full(len(q), np.nan)
+                self._answers.forget()
                 return
         late = self._find_late(q)
         for k, commander in enumerate(self._commanders):
@@ -166,8 +204,59 @@ class RosRobot:
             least = max(self._spec.lead, self._leads[k] - self._spec.period)
             lead = float(np.fmax.reduce(late[at], initial=least))
             self._leads[k] = min(lead, max(self._spec.lead, _LONGEST_LEAD))
-            commander.send(q[at], self._leads[k])
+            is_late = self._leads[k] > self._spec.lead
+            self._off[k] = is_late and self._is_off(commander, was_off=self._off[k])
+            commander.send(q[at], self._leads[k], is_off=self._off[k])
         self._told = q.copy()
+        self._look_for_answer(q)
+        self._look_for_echo(q)
+
+    def _ask_controllers(self, timeout: float) -> list[str]:
+        """Ask the controllers what they are, and say what they would refuse."""
+        for commander, watch in zip(self._commanders, self._controllers, strict=True):
+            watch.ask(min(timeout, _SETTLING))
+            if watch.begins_at_desired is not None:
+                commander.planner.tells_begin = not watch.begins_at_desired
+        found = (watch.find_refusal() for watch in self._controllers)
+        return list(filter(None, found))
+
+    def _look_for_echo(self, q: Vec) -> None:
+        """Tell states that are commands from such that are measured."""
+        if self._spec.is_simulated or self._echo.is_over:
+            return
+        late = self._echo.look(q, self.states.q)
+        if late is not None:
+            self._warnings.append(
+                f"{', '.join(self._spec.states)}: expected states that are measured, "
+                f"got the commands again, {late * 1e3:.0f} [ms] later and without an "
+                "error: fake hardware or a simulation. A real arm behind it is unseen, "
+                "neither its stop nor its limits nor a contact: take a driver that "
+                "measures, or set env.simulated=true"
+            )
+
+    def _look_for_answer(self, q: Vec) -> None:
+        """Tell a robot that stands from one that is told nothing it takes."""
+        i = self._answers.look(q, self.states.q)
+        if self._answers.n == 0:
+            self._is_answered = True
+        if self._answers.n == _MARKED:
+            for watch in self._controllers:
+                watch.mark()
+        if i is None or not self._is_answered:
+            return
+        self._is_answered = False
+        spec = self._spec
+        name = spec.joint_names[i]
+        known = [
+            watch.find_answer(name)
+            for watch in self._controllers
+            if watch.name and watch.has(name)
+        ]
+        why = "; ".join(filter(None, known)) or _UNANSWERED
+        self._warnings.append(
+            f"{name} does not answer: expected it to follow by "
+            f"{abs(q[i] - self.states.q[i]):.2f} [rad], got no motion; {why}"
+        )
 
     @property
     def _longest_age(self) -> float:
@@ -177,13 +266,16 @@ class RosRobot:
 
     def _make_planner(self, topic: Topic) -> StopPlanner:
         spec, at = self._spec, topic.indices
-        return StopPlanner(
+        planner = StopPlanner(
             spec.q_min[at],
             spec.q_max[at],
             spec.dq_max[at],
             spec.ddq_max[at],
             spec.period,
         )
+        # spec: ros_controllers, joint_trajectory_controller: from its desired state
+        planner.tells_begin = not self._bus.codec.is_ros1
+        return planner
 
     def _find_late(self, q: Vec) -> Vec:
         """Return how long the arm needs at V to where it should be, shape (n,), [s].
@@ -199,12 +291,34 @@ class RosRobot:
         off = np.abs(q - states.q) - np.nan_to_num(lag)
         return np.where(spec.is_arm, off / spec.dq_max, 0.0)
 
+    def _is_off(self, commander: Commander, *, was_off: bool) -> bool:
+        """Return whether the arm is elsewhere than its trajectory and its lag say."""
+        spec, at = self._spec, commander.topic.indices
+        path = commander.planner.find_state(self._clock())
+        if path is None:
+            return False
+        lag = (1.0 if was_off else 2.0) * spec.lag
+        off = np.abs(path[0] - self.states.q[at]) - lag * np.abs(path[1])
+        return bool((off > spec.lead * spec.dq_max[at])[spec.is_arm[at]].any())
+
     def _take_running(self, data: bytes) -> None:
         try:
             self._is_running = decode_bool(self._bus.codec, data)
             self._is_held = self._is_held or not self._is_running
         except MessageError:
             self.states.n_refused += 1
+
+    def _take_speed(self, data: bytes) -> None:
+        """Tell what the robot's own speed slider leaves, when it changes."""
+        try:
+            speed = decode_float(self._bus.codec, data)
+        except MessageError:
+            self.states.n_refused += 1
+            return
+        if abs(speed - self._speed) >= _SPEED_STEP:
+            self._speed = speed
+            slow = "" if speed >= _FULL else "; the arm lags by as much"
+            self._warnings.append(f"{self._spec.speed}: {speed:.0f} % of speed{slow}")
 
     def _is_there(self) -> bool:
         matched = all(commander.count_matched() for commander in self._commanders)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections import deque
 from importlib import import_module
 from importlib.util import find_spec
@@ -102,7 +103,7 @@ class RospyBus(Bus):
         # signals are the process's own to handle: a gate brakes before it ends
         rospy.init_node(node_name, anonymous=True, disable_signals=True)
         self._master = rosgraph.Master(rospy.get_name())
-        self._waiting: deque[tuple[Callback, bytes]] = deque(maxlen=SENSORS.depth * 8)
+        self._waiting: list[tuple[Callback, deque[tuple[bytes, int]]]] = []
         self._ends: list[Any] = []
         # a proxy is no thing for two threads
         self._watch = MasterWatch(rosgraph.Master(rospy.get_name()))
@@ -130,10 +131,14 @@ class RospyBus(Bus):
         self, topic: str, typename: str, callback: Callback, qos: Qos = SENSORS
     ) -> None:
         """Subscribe; see ``Bus``."""
+        waiting: deque[tuple[bytes, int]] = deque(maxlen=qos.depth)
+        self._waiting.append((callback, waiting))
         made = self._rospy.Subscriber(
             topic,
             self._make_type(typename),
-            lambda message: self._waiting.append((callback, bytes(message._buff))),  # noqa: SLF001
+            lambda message: waiting.append(
+                (bytes(message._buff), time.monotonic_ns())  # noqa: SLF001
+            ),
             queue_size=qos.depth,
             tcp_nodelay=True,
         )
@@ -141,9 +146,11 @@ class RospyBus(Bus):
 
     def poll(self) -> None:
         """Call the callbacks of everything that rospy's threads have received."""
-        for _ in range(len(self._waiting)):
-            callback, data = self._waiting.popleft()
-            callback(data)
+        for callback, waiting in self._waiting:
+            for _ in range(len(waiting)):
+                data, received_ns = waiting.popleft()
+                self.waited_ns = time.monotonic_ns() - received_ns
+                callback(data)
 
     def count_publishers(self, topic: str) -> int:
         """Return how many other nodes publish a topic."""

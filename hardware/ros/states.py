@@ -1,10 +1,12 @@
 """What a robot says of its joints: by name, and as old as it is.
 
-A message counts as old as its arrival, and older by what it came later than the
-quickest one: arrival − header, beyond the least of it. So the sender's clock need not
-be ours; how late the quickest one was nobody can tell. That least may rise slowly, as
-clocks drift. A header that goes back is another clock, and begins anew; one of
-simulated time, or none, says nothing.
+A message counts as old as its arrival, and older by the most of three: what it waited
+here since the middleware received it, and what it came later than the quickest one by
+the middleware's own stamp, and by its header's: arrival − stamp, beyond the least of
+it. So the sender's clock need not be ours; how late the quickest one was nobody can
+tell. That least may rise slowly, as clocks drift. A stamp that goes back is another
+clock, and begins anew; one of simulated time, or none, says nothing, and neither does
+the header of a driver that stamps what it repeats: hence the middleware's.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from hardware.ros.bus import Bus
 from hardware.ros.joints import Vec, decode_joints
 from hardware.ros.messages import Codec, MessageError
 
@@ -27,12 +30,47 @@ _SIMULATED_NS = 10**18  # [ns] chosen: before 2001 it is no time of day
 Ints = npt.NDArray[np.int64]
 
 
+class _Stamps:
+    """One kind of stamp of each joint's messages, and the quickest of them.
+
+    Attributes:
+        last_ns: Stamp of each joint's last message, shape (n,), [ns].
+    """
+
+    def __init__(self, n: int) -> None:
+        self.last_ns, self._least_ns = np.zeros((2, n), dtype=np.int64)
+
+    def find_delay(
+        self, ours: list[int], stamp_ns: int, now_ns: int, since_ns: Ints
+    ) -> Ints:
+        """Return by how much a message is later than the quickest one.
+
+        Args:
+            ours: Its joints, m of them.
+            stamp_ns: Its stamp, [ns].
+            now_ns: When it arrived, [ns].
+            since_ns: How long before that the last one did, shape (m,), [ns].
+
+        Returns:
+            Shape (m,), [ns]; zero for stamps that say nothing.
+        """
+        before_ns, self.last_ns[ours] = self.last_ns[ours], stamp_ns
+        if stamp_ns < _SIMULATED_NS:
+            return np.zeros(len(ours), dtype=np.int64)
+        offset = now_ns - stamp_ns
+        drift = (_DRIFT * since_ns).astype(np.int64)
+        is_same_clock = (before_ns >= _SIMULATED_NS) & (stamp_ns >= before_ns)
+        least = np.minimum(self._least_ns[ours] + drift, offset)
+        self._least_ns[ours] = np.where(is_same_clock, least, offset)
+        return np.asarray(offset - self._least_ns[ours])
+
+
 class JointStates:
     """The joints of a robot, from any number of topics.
 
     Attributes:
         q: Positions, shape (n,), [rad] or [m]; NaN before they are known.
-        dq: Velocities, shape (n,).
+        dq: Velocities, shape (n,); differences where none but 0 were ever told.
         tau: Efforts, shape (n,); NaN where there are none.
         stamps_ns: When each joint was measured, as far as is known, shape (n,), [ns].
         n_heard: Messages that told of each joint, shape (n,).
@@ -56,19 +94,32 @@ class JointStates:
         n = len(names)
         self.q, self.dq, self.tau = np.full((3, n), np.nan)
         self.stamps_ns, self.n_heard = np.zeros((2, n), dtype=np.int64)
-        self._arrived_ns, self._header_ns, self._least_ns = np.zeros(
-            (3, n), dtype=np.int64
-        )
+        self._arrived_ns = np.zeros(n, dtype=np.int64)
+        self._headers, self._sources = _Stamps(n), _Stamps(n)
+        self._is_told = np.zeros(n, dtype=np.bool_)
         self.n_refused = 0
         self.jump, self._jumped_ns = "", 0
         self._orders: dict[tuple[str, ...], tuple[list[int], list[int]]] = {}
 
-    def make_callback(self, clock: Callable[[], int]) -> Callable[[bytes], None]:
+    def make_callback(
+        self, bus: Bus, clock: Callable[[], int]
+    ) -> Callable[[bytes], None]:
         """Return what takes the bytes of a JointState, by a clock in [ns]."""
-        return lambda data: self.take(data, clock())
+        return lambda data: self.take(
+            data, clock(), source_ns=bus.source_ns, waited_ns=bus.waited_ns
+        )
 
-    def take(self, data: bytes, now_ns: int) -> None:
-        """Take a JointState that arrived just now, [ns]."""
+    def take(
+        self, data: bytes, now_ns: int, *, source_ns: int = 0, waited_ns: int = 0
+    ) -> None:
+        """Take a JointState.
+
+        Args:
+            data: The message.
+            now_ns: Time, [ns].
+            source_ns: When its middleware says that it was sent, [ns]; 0: unknown.
+            waited_ns: How long it has been here, [ns].
+        """
         try:
             joints = decode_joints(self._codec, data)
         except MessageError:
@@ -79,16 +130,22 @@ class JointStates:
             return
         scale = self._scale[ours]
         q, dq = joints.q[theirs] / scale, joints.dq[theirs] / scale
-        is_missing = np.isnan(dq)
+        # a driver that has never told another velocity than 0 does not measure it
+        self._is_told[ours] |= np.nan_to_num(dq) != 0.0
+        is_missing = np.isnan(dq) | ~self._is_told[ours]
         if is_missing.any():
             estimated = self._estimate_speed(ours, q, joints.stamp_ns, now_ns)
             dq = np.where(is_missing, estimated, dq)
         self._look_for_jump(ours, q, joints.stamp_ns, now_ns)
-        late = self._find_delay(ours, joints.stamp_ns, now_ns)
+        since_ns = now_ns - self._arrived_ns[ours]
+        late = np.maximum(
+            self._headers.find_delay(ours, joints.stamp_ns, now_ns, since_ns),
+            self._sources.find_delay(ours, source_ns, now_ns, since_ns),
+        )
+        late = np.maximum(late, waited_ns)
         self.q[ours], self.dq[ours] = q, dq
         self.tau[ours] = joints.tau[theirs] * scale
         self.stamps_ns[ours], self._arrived_ns[ours] = now_ns - late, now_ns
-        self._header_ns[ours] = joints.stamp_ns
         self.n_heard[ours] += 1
 
     def _find_order(self, names: tuple[str, ...]) -> tuple[list[int], list[int]]:
@@ -101,23 +158,12 @@ class JointStates:
             self._orders[names] = [i for i, _ in pairs], [k for _, k in pairs]
         return self._orders[names]
 
-    def _find_delay(self, ours: list[int], header_ns: int, now_ns: int) -> Ints:
-        """Return by how much a message is later than the quickest one, [ns]."""
-        if header_ns < _SIMULATED_NS:
-            return np.zeros(len(ours), dtype=np.int64)
-        offset, before_ns = now_ns - header_ns, self._header_ns[ours]
-        drift = (_DRIFT * (now_ns - self._arrived_ns[ours])).astype(np.int64)
-        is_same_clock = (before_ns >= _SIMULATED_NS) & (header_ns >= before_ns)
-        least = np.minimum(self._least_ns[ours] + drift, offset)
-        self._least_ns[ours] = np.where(is_same_clock, least, offset)
-        return offset - self._least_ns[ours]
-
     def _estimate_speed(
         self, ours: list[int], q: Vec, header_ns: int, now_ns: int
     ) -> Vec:
         """Return differences over the sender's time, or that of arrival without one."""
-        has_stamps = (self._header_ns[ours] > 0) & (header_ns > 0)
-        by_header = header_ns - self._header_ns[ours]
+        has_stamps = (self._headers.last_ns[ours] > 0) & (header_ns > 0)
+        by_header = header_ns - self._headers.last_ns[ours]
         by_arrival = now_ns - self._arrived_ns[ours]
         dt = np.where(has_stamps, by_header, by_arrival) * 1e-9
         is_usable = (dt > 1e-4) & (dt < _LONGEST_STEP)
@@ -134,7 +180,7 @@ class JointStates:
         What waited while we stood still comes at once and with gaps: then the sender's
         stamps tell how much time was between.
         """
-        before_ns = self._header_ns[ours]
+        before_ns = self._headers.last_ns[ours]
         by_header = np.where(before_ns > 0, header_ns - before_ns, 0)
         by_header = np.where(by_header <= _LONGEST_WAIT_NS, by_header, 0)
         dt = np.maximum(now_ns - self._arrived_ns[ours], by_header) * 1e-9

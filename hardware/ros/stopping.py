@@ -14,6 +14,13 @@ brake: it stands before the next command, which would pull it back at once. What
 such a gap begins where the robot is and comes back to the commands as a critically
 damped spring does, x¨ = −2 ω x˙ − ω² x with ω = 2 A / V. After a whole brake from V,
 when x = V²/2A and x˙ = −V, that is x = x₀ exp(−ω t), and nowhere harder than 2 A.
+
+A joint_trajectory_controller as ROS 2 brings it begins each message at the *measured*
+state, which lags: two hundred times a second the arm would be called back to where it
+is. So each message begins with the point at time zero that the one before has reached
+by then. Such a controller uses the state it measures before the first point alone, and
+from a point at zero on there is no before (``Trajectory::sample``, ros2_controllers).
+Whoever begins at the desired state finds itself there.
 """
 
 from __future__ import annotations
@@ -67,7 +74,13 @@ class Plan:
 
 
 class StopPlanner:
-    """Adds to each command the brake that follows it."""
+    """Adds to each command where it comes from and the brake that follows it.
+
+    Attributes:
+        tells_begin: Messages begin with a point at time zero; not needed where the
+            controller is known to begin at its desired state, which takes up what
+            messages are early or late.
+    """
 
     def __init__(
         self, q_min: Vec, q_max: Vec, dq_max: Vec, ddq_max: Vec, period: float
@@ -84,6 +97,7 @@ class StopPlanner:
         self._q_min, self._q_max = q_min, q_max
         self._ddq_max, self._h = ddq_max, period
         self._omega = 2.0 * ddq_max / dq_max
+        self.tells_begin = True
         self.forget()
 
     def forget(self) -> None:
@@ -93,23 +107,28 @@ class StopPlanner:
         self._sent_ns = 0
         self._offset: tuple[Vec, Vec] | None = None
 
-    def advance(self, q: Vec, now_ns: int, lead: float) -> Plan:
+    def advance(
+        self, q: Vec, now_ns: int, lead: float, *, is_off: bool = False
+    ) -> Plan:
         """Return the trajectory for the next command.
 
         Args:
             q: The command, shape (n,), [rad] or [m].
             now_ns: When it is sent, [ns].
             lead: When it is to be reached, from the trajectory's arrival, [s].
+            is_off: The robot is not on its path, or its states are wrong: its
+                controller begins where it knows that it is.
 
         Returns:
             The way to the command and the brake that follows; after a gap beside it,
-            from where the robot is.
+            from where the robot is. The first one has no begin: what the controller
+            holds by itself is its own to leave.
         """
         q_prev = q if self._q is None else self._q
         plan = self.plan(q, q_prev, lead)
         elapsed = (now_ns - self._sent_ns) * 1e-9
+        at, speed = self.find_state(now_ns) or (q, np.zeros_like(q))
         if self._sent is not None and elapsed > _GAP * self._h:
-            at, speed = self._sent.at(elapsed)
             v = (q - q_prev) / self._h
             x = at - (q - v * lead)
             self._offset = (x, speed - v) if np.abs(x).max() > _NOTABLE else None
@@ -119,8 +138,17 @@ class StopPlanner:
             self._offset = None if is_back else (x[0], dx[0])
         if self._offset is not None:
             plan = self._shift(plan)
+        told = plan
+        if self._sent is not None and self.tells_begin:
+            plan = _prepend(plan, at, speed)
         self._q, self._sent, self._sent_ns = q.copy(), plan, now_ns
-        return plan
+        return told if is_off else plan
+
+    def find_state(self, now_ns: int) -> tuple[Vec, Vec] | None:
+        """Return where the last trajectory is at a time, [ns], and how fast."""
+        if self._sent is None:
+            return None
+        return self._sent.at((now_ns - self._sent_ns) * 1e-9)
 
     def plan(self, q: Vec, q_prev: Vec, lead: float) -> Plan:
         """Return a trajectory that goes to a command and then stops.
@@ -166,6 +194,12 @@ class StopPlanner:
             np.maximum(self._q_max, plan.q[0]),
         )
         return Plan(np.append(plan.times, end), np.clip(q, low, high), dq)
+
+
+def _prepend(plan: Plan, q: Vec, dq: Vec) -> Plan:
+    """Return a plan that begins at a state, at time zero."""
+    times = np.append(0.0, plan.times)
+    return Plan(times, np.vstack([q, plan.q]), np.vstack([dq, plan.dq]))
 
 
 def _merge(ends: Vec) -> Vec:

@@ -11,9 +11,11 @@ from paprle.config import Resolved, known_names, resolve
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.plugins import Leader
 from paprle.hosts.factories import make_leader
+from paprle.hosts.plan import make_follower, make_robot
 from paprle.ipc.loop import DeadlineLoop
 
 _SOON = 3.0  # [s] chosen: a healthy device has said something by then
+_ANY_LEADER = "autopilot"  # chosen: it has no device; what drives does not matter here
 _LOOK_RATE = 50.0  # [Hz] chosen: how often that is looked for
 
 
@@ -24,6 +26,8 @@ def resolve_leader(settings: list[str]) -> Resolved:
 
 
 def _doctor(args: argparse.Namespace) -> int:
+    if any(word.startswith("env=") for word in args.settings):
+        return _look_at_follower(args.settings)
     resolved = resolve_leader(args.settings)
     leader = make_leader(resolved)
     n_bad = 0
@@ -32,6 +36,25 @@ def _doctor(args: argparse.Namespace) -> int:
         n_bad += not is_well
         say(f"{'ok   ' if is_well else 'FAULT'} {text}")
     name = resolved.leader_name
+    say(f"{name}: {n_bad} fault(s)" if n_bad else f"{name}: nothing wrong was found")
+    return 1 if n_bad else 0
+
+
+def _look_at_follower(settings: list[str]) -> int:
+    """Look for faults of a robot that nobody drives, moving nothing."""
+    resolved = resolve([f"leader={_ANY_LEADER}", *settings])
+    follower = make_follower(resolved, make_robot(resolved))
+    name, found = (
+        f"{resolved.follower_name} in {resolved.env_name}",
+        follower.diagnose(),
+    )
+    if found is None:
+        say(f"{name}: nothing to look at before it is opened")
+        return 0
+    n_bad = 0
+    for is_well, text in found:
+        n_bad += not is_well
+        say(f"{'ok   ' if is_well else 'FAULT'} {text}")
     say(f"{name}: {n_bad} fault(s)" if n_bad else f"{name}: nothing wrong was found")
     return 1 if n_bad else 0
 
@@ -67,13 +90,18 @@ ports, USB latency, every servo (presence, duplicate ids, model, errors, heat, s
 settings), the rate of the bus, and whether the joints are within the limits of their
 URDF.
 
+With ``env=`` it looks at the robot instead. Behind ROS: how often its states come and
+how old they are, who takes its commands, and what its controllers would refuse. It
+publishes nothing.
+
 {SETTINGS}
 
 exit codes: 0 nothing wrong, 1 faults found, 2 refused, as in every verb
 
 examples:
   paprle doctor leader=puppeteer_papras_7dof
-  paprle doctor leader=puppeteer follower=piper leader.limbs.arm.port=/dev/ttyUSB1""",
+  paprle doctor leader=puppeteer follower=piper leader.limbs.arm.port=/dev/ttyUSB1
+  paprle doctor follower=ur5e env=ros2""",
     add_arguments=add_settings,
     run=_doctor,
 )

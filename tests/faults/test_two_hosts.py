@@ -42,7 +42,7 @@ def hosts():
 
 @pytest.fixture
 def rig(hosts, tmp_path):
-    words = ["robot=piper", "transport=dds", "interface=loopback"]
+    words = ["robot=piper", "env=ros2_sim", "transport=dds", "interface=loopback"]
     words.append(f"domain={choose_domain()}")
     rig = EmulatedRos(tmp_path / "robot.jsonl", *words, host=hosts.on(1))
     yield rig
@@ -80,7 +80,7 @@ class Served:
 
 def make_words(key, peer, own):
     words = ["leader=autopilot", "leader.speed=0.25", "leader.size=0.2"]
-    words += ["leader.laps=100", "follower=piper", "env=ros2", "env.transport=dds"]
+    words += ["leader.laps=100", "follower=piper", "env=ros2_sim", "env.transport=dds"]
     words += ["env.interface=loopback", f"env.domain={choose_domain()}"]
     words += [f"link.peer={peer}", f"link.interface={own}", f"link.key={key}"]
     return [*words, "session.episodes=1", "session.status=false"]

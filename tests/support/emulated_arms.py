@@ -14,13 +14,22 @@ class RosArm:
     def __init__(self, world, folder, env):
         self.env, self.robot = env, ros_rig.load_robot("piper")
         self.topic = "/arm_controller/joint_trajectory"
-        words = ["robot=piper", "transport=dds", "interface=loopback"]
+        words = [
+            "robot=piper",
+            f"env={world}_sim",
+            "transport=dds",
+            "interface=loopback",
+        ]
         words.append(f"domain={ros_rig.choose_domain()}")
         if world == "ros1":
-            self.topic, words = "/arm_controller/command", words[:1]
+            self.topic, words = "/arm_controller/command", words[:2]
             words.append("transport=rospy")
         self.rig = ros_rig.EmulatedRos(folder / "robot.jsonl", *words, env=env)
-        self.args = [*self.rig.endpoint["overrides"], "follower=piper", f"env={world}"]
+        self.args = [
+            *self.rig.endpoint["overrides"],
+            "follower=piper",
+            f"env={world}_sim",
+        ]
         self.kill, self.end, self.hurt = self.rig.kill, self.rig.end, self.rig.switch
 
     def read(self):

@@ -12,6 +12,7 @@ from lock_step import LockStep
 from followers.ros2 import follower
 from followers.ros2.follower import RosFollower
 from hardware.ros.bus import COMMANDS, SENSORS, Bus, Publisher
+from hardware.ros.emulator.controllers import STOCK
 from hardware.ros.emulator.description import load_description
 from hardware.ros.emulator.drives import LagDrives
 from hardware.ros.emulator.robot import EmulatedRobot, Log
@@ -65,6 +66,7 @@ class MemoryGraph:
         self.codec = load_codec(distro)
         self.clock = clock or ManualClock()
         self.readers, self.writers, self.stepped = [], [], []
+        self.parameters = {}
 
     def join(self, name="node"):
         return MemoryBus(self, name)
@@ -98,6 +100,10 @@ class MemoryBus(Bus):
         for writer in self.graph.writers:
             if qos.latched and writer.is_for(reader) and writer.last is not None:
                 reader.queue.append(writer.last)
+
+    def read_parameters(self, node, names, timeout):  # noqa: ARG002
+        found = self.graph.parameters.get(node, {})
+        return {name: found[name] for name in names if name in found}
 
     def poll(self):
         for reader in self.graph.readers:
@@ -164,14 +170,15 @@ class MemoryRobot:
         graph,
         robot="piper",
         *,
-        env="ros2",
+        env="ros2_sim",
         running=None,
         every=2,
         tau=0.01,
         drives=None,
+        begins=STOCK,
     ):
         self.graph, self.log = graph, MemoryLog()
-        self.description = load_description(robot, env)
+        self.description = replace(load_description(robot, env), begins=begins)
         if running is not None:
             self.description = replace(self.description, running=running)
         self.robot = EmulatedRobot(
@@ -196,7 +203,7 @@ class MemoryRobot:
         return np.array(self.robot.q)
 
 
-def make_config(robot="piper", env="ros2", **settings):
+def make_config(robot="piper", env="ros2_sim", **settings):
     """Return a follower's config as its YAML has it."""
     words = [f"{key}={value}" for key, value in settings.items()]
     return resolve(["leader=autopilot", f"follower={robot}", f"env={env}", *words]).env
@@ -205,9 +212,9 @@ def make_config(robot="piper", env="ros2", **settings):
 class RosSession(LockStep):
     """Session and gate in lock-step with the emulated robot behind a graph."""
 
-    def __init__(self, monkeypatch, config=None, env="ros2", **robot):
+    def __init__(self, monkeypatch, config=None, env="ros2_sim", **robot):
         super().__init__()
-        distro = "noetic" if env == "ros1" else "jazzy"
+        distro = "noetic" if env.startswith("ros1") else "jazzy"
         self.graph = MemoryGraph(distro, clock=self.clock)
         self.rig = MemoryRobot(self.graph, every=1, env=env, **robot)
         monkeypatch.setattr(follower, "open_bus", lambda *_: self.graph.join())
@@ -228,7 +235,7 @@ class RosSession(LockStep):
     def find_received(self):
         """Return the arm's positions that reached the robot, shape (k, 6)."""
         commands = self.rig.log.all("command")
-        return np.array([c["q"] for c in commands if len(c["q"]) == 6])
+        return np.array([c["q"][:6] for c in commands if len(c["q"]) >= 6])
 
     def judge(self):
         """The oracle's verdict on what reached the robot."""

@@ -96,7 +96,8 @@ class World:
 
     def __init__(self, name: str, follower: str, folder: Path) -> None:
         self.name, self.follower, self._folder = name, follower, folder
-        self.settings = [f"follower={follower}", f"env={name}"]
+        env = name if name == "can" or follower != "piper" else f"{name}_sim"
+        self.settings = [f"follower={follower}", f"env={env}"]
         resolved = resolve(["leader=autopilot", *self.settings])
         self.robot: RobotInfo = make_robot(resolved).info
         self._env = resolved.env
@@ -110,10 +111,12 @@ class World:
                     for limb in self.robot.limbs
                 ]
         elif name == "ros1":
-            self.emulators = [["ros", f"robot={follower}", "transport=rospy", log]]
+            self.emulators = [
+                ["ros", f"robot={follower}", f"env={env}", "transport=rospy", log]
+            ]
         else:
             words = ["transport=dds", "interface=loopback", f"domain={choose_domain()}"]
-            self.emulators = [["ros", f"robot={follower}", *words, log]]
+            self.emulators = [["ros", f"robot={follower}", f"env={env}", *words, log]]
 
     def run(
         self, leader: list[str], *session: str, time: float, env: dict[str, str]

@@ -13,12 +13,13 @@ import select
 import signal
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hardware.ros.bus import BusError
+from hardware.ros.emulator.controllers import BEGINS, STOCK
 from hardware.ros.emulator.description import Description, load_description
 from hardware.ros.emulator.drives import Drives, LagDrives, MujocoDrives
 from hardware.ros.emulator.other import OtherNode
@@ -46,6 +47,8 @@ class Options:
         physics: ``lag``: drives with a first-order lag; ``mujoco``: the robot of the
             URDF, with servos, gravity and contact.
         time_constant: Of drives with a lag, [s].
+        begins: Where trajectory controllers begin a message: ``measured``, as ROS 2 has
+            it where nobody says otherwise, or ``desired``.
         log: File of what came and how it moved.
     """
 
@@ -60,6 +63,7 @@ class Options:
     state_rate: float = 200.0
     physics: str = "lag"
     time_constant: float = 0.02
+    begins: str = STOCK
     log: str = ""
 
     @property
@@ -70,7 +74,11 @@ class Options:
     def load(self) -> Description:
         """Read the robot's files."""
         env = self.env or ("ros1" if self.is_ros1 else "ros2")
-        return load_description(self.robot, env, self.namespace)
+        if self.begins not in BEGINS:
+            expected = " or ".join(BEGINS)
+            raise ValueError(f"begins: expected {expected}, got '{self.begins}'")
+        description = load_description(self.robot, env, self.namespace)
+        return replace(description, begins=self.begins)
 
     def make_drives(self, description: Description) -> Drives:
         """Return what moves its joints."""

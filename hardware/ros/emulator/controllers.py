@@ -25,6 +25,10 @@ from hardware.ros.trajectories import TrajectoryReader
 GRIPPER_GOAL = "control_msgs/msg/GripperCommandActionGoal"
 Vec = npt.NDArray[np.float64]
 
+BEGINS = ("measured", "desired")
+"""Where a trajectory controller begins a message: as it comes, or as it was set."""
+STOCK = BEGINS[0]
+
 
 class Controller(ABC):
     """Turns what arrives on one topic into desired positions of its joints.
@@ -60,8 +64,14 @@ class Controller(ABC):
         """
 
     @abstractmethod
-    def update(self, now_ns: int) -> None:
-        """Move the desired state on to a time, [ns]."""
+    def update(self, now_ns: int, q_meas: Vec, dq_meas: Vec) -> None:
+        """Move the desired state on to a time.
+
+        Args:
+            now_ns: Time, [ns].
+            q_meas: Where the joints are, shape (n,).
+            dq_meas: How fast they move, shape (n,).
+        """
 
     def _find_order(self, names: tuple[str, ...]) -> list[int]:
         if sorted(names) != sorted(self.joints):
@@ -74,8 +84,16 @@ class Controller(ABC):
 class TrajectoryController(Controller):
     """As joint_trajectory_controller, in position mode."""
 
-    def __init__(self, joints: tuple[str, ...], q: Vec) -> None:
+    def __init__(self, joints: tuple[str, ...], q: Vec, *, begins: str = STOCK) -> None:
+        """Hold at positions.
+
+        Args:
+            joints: Names, in order.
+            q: Positions, shape (n,).
+            begins: One of ``BEGINS``: where a message begins.
+        """
         super().__init__(joints, q)
+        self._begins = begins
         self._reader = TrajectoryReader()
 
     def restart(self, q: Vec) -> None:
@@ -84,13 +102,15 @@ class TrajectoryController(Controller):
         self._times = np.zeros(0)
         self._qs = self._dqs = np.zeros((0, len(q)))
         self._is_cubic = False
+        self._is_fresh = False
 
     def accept(self, codec: Codec, data: bytes, now_ns: int) -> Vec:
         """Replace the trajectory; see ``Controller``."""
         trajectory = self._reader.read(codec, data)
         order = self._find_order(trajectory.names)
         self._check(trajectory, now_ns)
-        self.update(now_ns)
+        if self._begins == "desired":
+            self._interpolate(now_ns)
         begin = trajectory.stamp_ns or now_ns
         self._is_cubic = trajectory.dq is not None
         dq = np.zeros_like(trajectory.q) if trajectory.dq is None else trajectory.dq
@@ -98,10 +118,19 @@ class TrajectoryController(Controller):
         self._times = np.append(now_ns, ends_ns)
         self._qs = np.vstack([self.q, trajectory.q[:, order]])
         self._dqs = np.vstack([self.dq, dq[:, order]])
-        return np.array(trajectory.q[0, order])
+        self._is_fresh = True
+        ahead = min(int(trajectory.times[0] <= 0.0), len(trajectory.times) - 1)
+        return np.array(trajectory.q[ahead, order])
 
-    def update(self, now_ns: int) -> None:
+    def update(self, now_ns: int, q_meas: Vec, dq_meas: Vec) -> None:
         """Interpolate; hold the last point after the end."""
+        if self._is_fresh and self._begins == "measured":
+            self._times[0] = now_ns
+            self._qs[0], self._dqs[0] = q_meas, dq_meas
+        self._is_fresh = False
+        self._interpolate(now_ns)
+
+    def _interpolate(self, now_ns: int) -> None:
         times = self._times
         if not len(times) or now_ns < times[0]:
             return
@@ -141,7 +170,7 @@ class ForwardController(Controller):
         self.q = q
         return q.copy()
 
-    def update(self, now_ns: int) -> None:
+    def update(self, now_ns: int, q_meas: Vec, dq_meas: Vec) -> None:
         """Hold."""
 
 

@@ -29,6 +29,8 @@ class Description:
         scale: Position in ROS over position in the URDF, by joint.
         grippers: URDF joints that move fingers.
         eef_links: Its end-effector links.
+        begins: Where its trajectory controllers begin a message, of
+            ``controllers.BEGINS``: as ROS 2 brings them where nobody says otherwise.
     """
 
     joints: tuple[str, ...]
@@ -41,6 +43,7 @@ class Description:
     scale: Mapping[str, float]
     grippers: tuple[str, ...]
     eef_links: tuple[str, ...]
+    begins: str = "measured"
 
 
 def load_description(robot: str, env: str, namespace: str = "") -> Description:

@@ -16,11 +16,22 @@ import numpy.typing as npt
 
 from hardware.ros.bus import LATCHED, Bus, Publisher
 from hardware.ros.commands import KINDS
-from hardware.ros.emulator.controllers import CONTROLLERS, GRIPPER_GOAL, Controller
+from hardware.ros.emulator.controllers import (
+    CONTROLLERS,
+    GRIPPER_GOAL,
+    Controller,
+    TrajectoryController,
+)
 from hardware.ros.emulator.description import Description
 from hardware.ros.emulator.drives import Drives
-from hardware.ros.joints import Joints, encode_bool, encode_joints
-from hardware.ros.messages import BOOL, JOINT_STATE, MessageError
+from hardware.ros.joints import (
+    ControllerState,
+    Joints,
+    encode_bool,
+    encode_controller,
+    encode_joints,
+)
+from hardware.ros.messages import BOOL, CONTROLLER_STATE, JOINT_STATE, MessageError
 
 Vec = npt.NDArray[np.float64]
 
@@ -33,10 +44,12 @@ FAULTS = (
     "mislabelled",
     "degrees",
     "no_velocities",
+    "zero_velocities",
     "nan",
     "garbage",
     "lost",
     "ignoring",
+    "inactive",
     "protective_stop",
     "twice",
     "rogue",
@@ -110,11 +123,15 @@ class EmulatedRobot:
         self._now_ns = 0
         self._measured: deque[tuple[int, Joints]] = deque()
         self._controllers: list[tuple[Controller, list[int]]] = []
+        self._told: list[tuple[Publisher, Controller]] = []
         for topic, (kind, joints) in description.commands.items():
             ids = [description.joints.index(name) for name in joints]
-            controller = CONTROLLERS[kind](joints, self.q[ids])
+            controller = self._make_controller(kind, joints, self.q[ids])
             self._controllers.append((controller, ids))
             self._serve(bus, topic, kind, self._make_intake(topic, controller))
+            if kind == "trajectory" and not bus.codec.is_ros1:
+                told = topic.removesuffix("/joint_trajectory") + "/controller_state"
+                self._told.append((bus.advertise(told, CONTROLLER_STATE), controller))
         self._states = [
             bus.advertise(topic, JOINT_STATE) for topic in description.states
         ]
@@ -122,6 +139,16 @@ class EmulatedRobot:
         if description.running:
             self._running = bus.advertise(description.running, BOOL, LATCHED)
             self._running.publish(encode_bool(bus.codec, True))
+
+    def _make_controller(
+        self, kind: str, joints: tuple[str, ...], q: Vec
+    ) -> Controller:
+        if kind == "trajectory":
+            # spec: ros_controllers: those of ROS 1 know the desired state alone
+            is_stock = not self._bus.codec.is_ros1
+            begins = self._description.begins if is_stock else "desired"
+            return TrajectoryController(joints, q, begins=begins)
+        return CONTROLLERS[kind](joints, q)
 
     def _serve(
         self, bus: Bus, topic: str, kind: str, intake: Callable[[bytes], None]
@@ -151,7 +178,7 @@ class EmulatedRobot:
         desired = self.q.copy()
         for controller, ids in self._controllers:
             if "protective_stop" not in self._faults:
-                controller.update(now_ns)
+                controller.update(now_ns, self.q[ids], self.dq[ids])
             desired[ids] = controller.q
         if dt > 0.0:
             self._drives.step(desired, dt)
@@ -159,7 +186,11 @@ class EmulatedRobot:
 
     def publish(self) -> None:
         """Publish the joint states of now."""
-        if self._faults & {"paused", "silent"}:
+        if "paused" in self._faults:
+            return
+        if "inactive" not in self._faults:
+            self._tell_controllers()
+        if "silent" in self._faults:
             return
         if "lost" in self._faults and self._random.random() > _KEPT:
             return
@@ -171,6 +202,12 @@ class EmulatedRobot:
             publisher.publish(data)
         if "twice" in self._others:
             self._others["twice"].publish(data)
+
+    def _tell_controllers(self) -> None:
+        """Publish what active trajectory controllers say of themselves."""
+        for publisher, controller in self._told:
+            state = ControllerState(controller.joints, controller.q)
+            publisher.publish(encode_controller(self._bus.codec, state))
 
     def switch(self, fault: str, *, is_on: bool) -> None:
         """Begin or end a fault.
@@ -206,7 +243,7 @@ class EmulatedRobot:
         self, topic: str, controller: Controller
     ) -> Callable[[bytes], None]:
         def take(data: bytes) -> None:
-            is_deaf = bool(self._faults & {"protective_stop", "ignoring"})
+            is_deaf = bool(self._faults & {"protective_stop", "ignoring", "inactive"})
             taken = copy(controller) if is_deaf else controller
             try:
                 q = taken.accept(self._bus.codec, data, self._now_ns)
@@ -253,6 +290,8 @@ class EmulatedRobot:
             q, dq = np.rad2deg(q), np.rad2deg(dq)
         if "no_velocities" in self._faults:
             dq = np.full_like(q, np.nan)
+        if "zero_velocities" in self._faults:
+            dq = np.zeros_like(q)
         if "nan" in self._faults:
             q = np.full_like(q, np.nan)
         if "garbage" in self._faults:

@@ -12,7 +12,7 @@ from hardware.ros.messages import JOINT_STATE
 from paprle.gate.reasons import Reason, from_bits
 
 
-@pytest.fixture(params=["ros2", "ros1"])
+@pytest.fixture(params=["ros2_sim", "ros1_sim"])
 def moving(request, monkeypatch):
     session = RosSession(monkeypatch, env=request.param, tau=0.02)
     session.engage().move(60, speed=0.2)
@@ -70,7 +70,7 @@ def test_a_fault_brakes_with_a_reason_and_no_jump(moving, fault, expected):
         assert np.ptp(q_des[-40:], axis=0).max() < 1e-6, "the robot itself is at rest"
 
 
-@pytest.mark.parametrize("moving", ["ros2"], indirect=True)
+@pytest.mark.parametrize("moving", ["ros2_sim"], indirect=True)
 def test_states_that_stay_late_are_not_driven_by(moving):
     moving.rig.robot.switch("delayed", is_on=True)
     moving.move(200, speed=0.2)
@@ -82,7 +82,7 @@ def test_states_that_stay_late_are_not_driven_by(moving):
     assert moving.gate_state == "STOPPED", "new ones come, all of them old"
 
 
-@pytest.mark.parametrize("moving", ["ros2"], indirect=True)
+@pytest.mark.parametrize("moving", ["ros2_sim"], indirect=True)
 def test_states_that_stand_still_are_not_run_away_from(moving):
     moving.rig.robot.switch("stuck", is_on=True)
     told = moving.follower.read().q[:6]
@@ -98,7 +98,7 @@ def test_states_that_stand_still_are_not_run_away_from(moving):
     assert find_share(moving) < 2.0, "nothing that was put off is pulled near"
 
 
-@pytest.mark.parametrize("moving", ["ros2"], indirect=True)
+@pytest.mark.parametrize("moving", ["ros2_sim"], indirect=True)
 def test_after_a_jump_it_may_be_cleared_once_states_are_steady(moving):
     moving.rig.robot.switch("mislabelled", is_on=True)
     moving.step(20)
@@ -145,7 +145,7 @@ def test_a_robot_that_ignores_commands_is_not_run_away_from(moving):
     assert find_share(moving) < 2.0, "let go, it catches up"
 
 
-@pytest.mark.parametrize("env", ["ros2", "ros1"])
+@pytest.mark.parametrize("env", ["ros2_sim", "ros1_sim"])
 def test_a_restart_after_a_protective_stop_finds_no_command_waiting(monkeypatch, env):
     config = make_config(env=env, **{"env.running_topic": "/running"})
     session = RosSession(monkeypatch, config, env=env, running="/running", tau=0.02)
@@ -209,7 +209,7 @@ def test_a_gate_that_stood_still_does_not_pull_the_robot_back(moving):
     assert (forward * speeds >= -0.2 * V).all(), "pulled back"
 
 
-@pytest.mark.parametrize("moving", ["ros2"], indirect=True)
+@pytest.mark.parametrize("moving", ["ros2_sim"], indirect=True)
 @pytest.mark.parametrize("hours", [-1, 1, 24])
 def test_a_robot_whose_clock_is_wrong_is_as_fresh_as_its_messages(moving, hours):
     moving.rig.robot.switch("silent", is_on=True)
@@ -230,7 +230,7 @@ def test_a_robot_whose_clock_is_wrong_is_as_fresh_as_its_messages(moving, hours)
     assert age <= 5_000_000
 
 
-@pytest.mark.parametrize("moving", ["ros2"], indirect=True)
+@pytest.mark.parametrize("moving", ["ros2_sim"], indirect=True)
 def test_a_command_made_before_a_standstill_is_not_sent_after_it(moving):
     command = moving.follower._remote._commanders[0]
     clock, n_before = command._clock, len(moving.find_received())

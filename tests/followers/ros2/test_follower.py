@@ -70,7 +70,7 @@ class TestRosFollower(FollowerContract):
         self.rig.robot.switch("paused", is_on=True)
 
 
-@pytest.mark.parametrize("fault", ["reordered", "no_velocities"])
+@pytest.mark.parametrize("fault", ["reordered", "no_velocities", "zero_velocities"])
 def test_states_are_read_by_name_and_velocities_found(graph, rig, fault):
     rig.robot.switch(fault, is_on=True)
     follower = make(graph)
@@ -270,9 +270,9 @@ def test_states_that_are_too_seldom_are_refused(graph, rate, state_rate, is_fit)
 
 def test_the_shipped_config_lives_with_the_states_of_its_maker(monkeypatch):
     graph = MemoryGraph("noetic")
-    MemoryRobot(graph, every=8, env="ros1")  # 50 a second, piper_moveit_config
+    MemoryRobot(graph, every=8, env="ros1_sim")  # 50 a second, piper_moveit_config
     monkeypatch.setattr(module, "open_bus", lambda *_: graph.join("gate"))
-    follower = make(graph, make_config(env="ros1"))
+    follower = make(graph, make_config(env="ros1_sim"))
     info = follower.open()
     oldest = max(3.0 / min(info.rate, info.state_rate), 0.02)  # L3
     ages = []

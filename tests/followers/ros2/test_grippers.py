@@ -38,7 +38,7 @@ def hear(graph, topic, kind, decode):
 
 
 def test_a_finger_that_mimics_the_other_stands_beside_it(monkeypatch):
-    graph, _, follower = open_follower(monkeypatch, "jazzy", "ros2")
+    graph, _, follower = open_follower(monkeypatch, "jazzy", "ros2_sim")
     topic = "/gripper_controller/joint_trajectory"
     bus, heard = hear(graph, topic, JOINT_TRAJECTORY, decode_trajectory)
     follower.open()
@@ -55,7 +55,7 @@ def test_a_finger_that_mimics_the_other_stands_beside_it(monkeypatch):
 
 def test_goals_are_few_and_the_last_one_is_sent(monkeypatch):
     words = {**AN_ACTION, "commands.arm_gripper.effort": "12.5"}
-    graph, _, follower = open_follower(monkeypatch, "noetic", "ros1", **words)
+    graph, _, follower = open_follower(monkeypatch, "noetic", "ros1_sim", **words)
     bus, heard = hear(graph, ACTION, GRIPPER_ACTION, decode_gripper)
     opened = follower.open()
     q = follower.read().q.copy()
@@ -77,14 +77,14 @@ def test_an_effort_where_nothing_carries_it_is_refused():
 
 
 def test_an_action_is_refused_where_a_server_could_misread_it(monkeypatch):
-    _, _, follower = open_follower(monkeypatch, "jazzy", "ros2", **AN_ACTION)
+    _, _, follower = open_follower(monkeypatch, "jazzy", "ros2_sim", **AN_ACTION)
 
     with pytest.raises(DeviceError, match=r"expected rclpy or rospy.*garbage.*Joint"):
         follower.open()
 
 
 def test_a_missing_server_is_told(monkeypatch):
-    _, _, follower = open_follower(monkeypatch, "noetic", "ros1", **AN_ACTION)
+    _, _, follower = open_follower(monkeypatch, "noetic", "ros1_sim", **AN_ACTION)
 
     with pytest.raises(DeviceError, match="expected an action server of control_msgs"):
         follower.open()

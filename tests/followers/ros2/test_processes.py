@@ -30,7 +30,7 @@ def find_speed(log) -> float:
 @pytest.fixture
 def rig(tmp_path):
     need_dds()
-    words = ["robot=piper", "transport=dds", "interface=loopback"]
+    words = ["robot=piper", "env=ros2_sim", "transport=dds", "interface=loopback"]
     rig = EmulatedRos(tmp_path / "robot.jsonl", *words, f"domain={choose_domain()}")
     yield rig
     rig.end()
@@ -39,7 +39,7 @@ def rig(tmp_path):
 @pytest.fixture
 def session(rig, tmp_path):
     words = ["leader=autopilot", "leader.speed=0.8", "leader.size=0.3"]
-    words += ["leader.laps=20", "follower=piper", "env=ros2", "env.transport=dds"]
+    words += ["leader.laps=20", "follower=piper", "env=ros2_sim", "env.transport=dds"]
     words += ["env.interface=loopback", f"env.domain={choose_domain()}"]
     words += ["session.episodes=1", "session.status=false"]
     session = RunningSession(words, tmp_path / "out")

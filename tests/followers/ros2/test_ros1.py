@@ -21,9 +21,9 @@ def master():
 @pytest.mark.nightly
 @pytest.mark.process
 def test_a_session_drives_a_ros1_robot_within_its_limits(master, tmp_path):
-    words = ["robot=piper", "transport=rospy"]
+    words = ["robot=piper", "env=ros1_sim", "transport=rospy"]
     rig = EmulatedRos(tmp_path / "robot.jsonl", *words, env=master)
-    words = ["leader=autopilot", "leader.size=0.04", "follower=piper", "env=ros1"]
+    words = ["leader=autopilot", "leader.size=0.04", "follower=piper", "env=ros1_sim"]
     words += ["session.episodes=1", "session.status=false"]
     session = RunningSession(words, tmp_path / "out", env=master)
     try:

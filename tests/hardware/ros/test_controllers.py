@@ -32,11 +32,11 @@ def trajectory(times, q, dq=None, names=("a", "b"), stamp_ns=0):
 
 @pytest.fixture
 def controller():
-    return TrajectoryController(("a", "b"), np.zeros(2))
+    return TrajectoryController(("a", "b"), np.zeros(2), begins="desired")
 
 
-def at(controller, seconds):
-    controller.update(int(seconds * S))
+def at(controller, seconds, q_meas=(0.0, 0.0), dq_meas=(0.0, 0.0)):
+    controller.update(int(seconds * S), np.array(q_meas), np.array(dq_meas))
     return controller.q
 
 
@@ -66,6 +66,29 @@ def test_a_message_replaces_the_trajectory_from_the_state_desired_then(controlle
 
     np.testing.assert_allclose(at(controller, 10.75), [0.5, 0])
     np.testing.assert_allclose(at(controller, 12.0), [0.5, 0])
+
+
+def test_a_stock_controller_begins_each_message_where_the_joints_are():
+    controller = TrajectoryController(("a", "b"), np.zeros(2))
+    controller.accept(CODEC, trajectory([1.0], [[1, 0]], [[0, 0]]), 10 * S)
+    at(controller, 10.9, (0.4, 0.0))
+
+    controller.accept(CODEC, trajectory([1.0], [[1, 0]], [[0, 0]]), 11 * S)
+
+    np.testing.assert_array_equal(at(controller, 11.0, (0.5, 0.1)), [0.5, 0.1])
+    np.testing.assert_array_equal(at(controller, 12.0, (0.6, 0.1)), [1, 0])
+
+
+def test_a_first_point_at_time_zero_is_where_a_stock_controller_begins():
+    controller = TrajectoryController(("a", "b"), np.zeros(2))
+    points = [[0.8, 0.0], [1, 0]]
+    q = controller.accept(
+        CODEC, trajectory([0.0, 1.0], points, np.zeros((2, 2))), 10 * S
+    )
+
+    np.testing.assert_array_equal(q, [1, 0])
+    np.testing.assert_array_equal(at(controller, 10.0, (0.5, 0.1)), [0.8, 0])
+    np.testing.assert_allclose(at(controller, 10.5, (0.5, 0.1)), [0.9, 0])
 
 
 def test_joints_are_found_by_name(controller):

@@ -20,7 +20,7 @@ ARM = "/arm_controller/joint_trajectory"
 @pytest.fixture
 def rig():
     graph = MemoryGraph()
-    drives = MujocoDrives(load_description("piper", "ros2"))
+    drives = MujocoDrives(load_description("piper", "ros2_sim"))
     return graph, MemoryRobot(graph, drives=drives)
 
 
@@ -87,4 +87,4 @@ def test_another_physics_is_refused():
     options = Options(physics="newton")
 
     with pytest.raises(ValueError, match="expected lag or mujoco, got 'newton'"):
-        options.make_drives(load_description("piper", "ros2"))
+        options.make_drives(load_description("piper", "ros2_sim"))

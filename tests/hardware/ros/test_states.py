@@ -36,3 +36,35 @@ def test_what_waited_while_we_stood_still_is_no_jump(take):
 @pytest.mark.parametrize("measured", [None, 1.0, -500.0, 5000.0])
 def test_a_step_is_a_jump_whatever_the_clock_of_its_sender(take, measured):
     assert take(0.6, measured, 1.0)
+
+
+@pytest.fixture
+def listen():
+    """Take a state that was sent and arrived so many ms after the first; its age."""
+    codec = Codec("jazzy")
+    states = JointStates(codec, ("j",), np.ones(1), np.ones(1))
+
+    def listen(arrived, *, source=None, waited=0.0, header=0):
+        message = Joints(("j",), *np.zeros((3, 1)), stamp_ns=header)
+        now_ns = int(arrived * MS) + MS
+        states.take(
+            encode_joints(codec, message),
+            now_ns,
+            source_ns=0 if source is None else EPOCH + int(source * MS),
+            waited_ns=int(waited * MS),
+        )
+        return (now_ns - int(states.stamps_ns[0])) / MS
+
+    listen(0.0, source=0.0)
+    return listen
+
+
+def test_a_state_without_a_stamp_is_as_old_as_its_middleware_says(listen):
+    assert listen(5, source=5) == 0.0
+    assert listen(100, source=80) == pytest.approx(20, abs=0.1)
+    assert listen(105, waited=30) == pytest.approx(30, abs=0.1)
+
+
+def test_a_header_that_is_stamped_anew_makes_no_old_state_fresh(listen):
+    assert listen(100, source=50, header=EPOCH + 100 * MS) == pytest.approx(50, abs=0.1)
+    assert listen(110, source=60, header=EPOCH + 110 * MS) == pytest.approx(50, abs=0.1)

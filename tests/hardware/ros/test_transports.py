@@ -9,7 +9,7 @@ import pytest
 from fake_rclpy import FakeRclpy
 from ros_rig import choose_domain, need_dds
 
-from hardware.ros.bus import BusError, UnknownTypeError
+from hardware.ros.bus import NEWEST, BusError, UnknownTypeError
 from hardware.ros.dds_network import find_domain, find_network, make_config
 from hardware.ros.messages import JOINT_STATE
 from hardware.ros.transports import NodeSettings, choose_transport, open_bus
@@ -207,3 +207,47 @@ def test_a_type_that_is_not_built_is_told_apart(rclpy):  # noqa: ARG001
 
     with pytest.raises(UnknownTypeError, match="workspace that has paprle_msgs"):
         bus.advertise("/x", "paprle_msgs/msg/TargetMetric")
+
+
+def test_a_poll_over_rclpy_leaves_nothing_behind(rclpy):
+    """Its executor ends after every round: a full queue would stay full for ever."""
+    bus, got = open_bus(NodeSettings(transport="rclpy"), "n"), []
+    bus.subscribe("/joint_states", JOINT_STATE, got.append)
+    talker = rclpy.add("publishers", "robot", "/joint_states")
+
+    for k in range(300):
+        talker.publish(k)
+    bus.poll()
+    for k in range(300, 306):
+        talker.publish(k)
+        if k % 2:
+            bus.poll()
+            assert got[-1] == k, "the newest of those that had come"
+
+    assert got[0] == 300 - 64
+    assert not rclpy.readers[0][1]
+
+
+def test_of_a_level_the_newest_message_alone_is_kept(rclpy):
+    bus, got = open_bus(NodeSettings(transport="rclpy"), "n"), []
+    bus.subscribe("/joint_states", JOINT_STATE, got.append, NEWEST)
+    talker = rclpy.add("publishers", "robot", "/joint_states")
+
+    for k in range(5):
+        talker.publish(k)
+    bus.poll()
+
+    assert got == [4]
+
+
+def test_rclpy_says_when_a_message_was_sent_or_else_when_it_came(rclpy):
+    bus, got = open_bus(NodeSettings(transport="rclpy"), "n"), []
+    bus.subscribe("/x", JOINT_STATE, lambda _: got.append(bus.source_ns))
+    talker = rclpy.add("publishers", "robot", "/x")
+
+    for stamps in ((49, 50), (0, 51), (0, 0), (None, None)):
+        rclpy.source_ns, rclpy.received_ns = stamps
+        talker.publish(b"")
+    bus.poll()
+
+    assert got == [49, 51, 0, 0]

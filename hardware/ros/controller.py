@@ -1,0 +1,152 @@
+"""What a trajectory controller says of itself, asked before anything is sent to it.
+
+Its parameters, where the transport has services; and its own state, on
+``<controller>/controller_state`` beside the topic of commands, which it publishes while
+it is active, with the joints that it commands. It refuses a message whole, and says so
+in its own log alone, when a joint in it is another (``validate_trajectory_msg``,
+ros2_controllers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from hardware.ros.bus import NEWEST, Bus
+from hardware.ros.joints import ControllerState, decode_controller
+from hardware.ros.messages import CONTROLLER_STATE, MessageError
+
+_COMMANDS = "/joint_trajectory"  # spec: joint_trajectory_controller
+_STATE = "/controller_state"
+_FROM_DESIRED = ("interpolate_from_desired_state", "open_loop_control")
+_PARTIAL = "allow_partial_joints_goal"
+_ASKED = (*_FROM_DESIRED, _PARTIAL, "joints")
+_FRESH_NS = 200_000_000  # [ns] chosen: 5 of 25 Hz, the slowest state_publish_rate read
+_GONE = 1e-7  # [rad] chosen: one that holds asks for the same to the last bit
+
+
+class ControllerWatch:
+    """One trajectory controller of ROS 2.
+
+    Attributes:
+        name: Its node, ``/arm_controller``; empty where the topic is no controller's.
+    """
+
+    def __init__(
+        self, bus: Bus, topic: str, joints: tuple[str, ...], clock: Callable[[], int]
+    ) -> None:
+        """Listen to it.
+
+        Args:
+            bus: Our node.
+            topic: Where its commands go.
+            joints: What ROS calls the joints that we command there.
+            clock: Time, [ns].
+        """
+        is_one = topic.endswith(_COMMANDS) and not bus.codec.is_ros1
+        self.name = topic.removesuffix(_COMMANDS) if is_one else ""
+        self._bus, self._joints, self._clock = bus, joints, clock
+        self._parameters: Mapping[str, Any] = {}
+        self._data, self._marked, self._heard_ns = b"", b"", 0
+        if self.name:
+            bus.subscribe(self.name + _STATE, CONTROLLER_STATE, self._take, NEWEST)
+
+    @property
+    def begins_at_desired(self) -> bool | None:
+        """Whether messages begin at its desired state; None: not known."""
+        found = [self._parameters.get(name) for name in _FROM_DESIRED]
+        return None if all(f is None for f in found) else any(found)
+
+    def ask(self, timeout: float) -> None:
+        """Ask for its parameters, for so long, [s]; what does not answer is unknown."""
+        if self.name:
+            self._parameters = self._bus.read_parameters(self.name, _ASKED, timeout)
+
+    def read(self) -> ControllerState | None:
+        """Return its newest state; None where there is none that is fresh."""
+        is_old = self._clock() - self._heard_ns > _FRESH_NS
+        return None if is_old else self._decode(self._data)
+
+    def find_refusal(self) -> str:
+        """Say why it would refuse every message; empty where nothing is known of it."""
+        state = self.read()
+        known = tuple(self._parameters.get("joints") or (state.names if state else ()))
+        foreign = [name for name in self._joints if name not in known]
+        missing = [name for name in known if name not in self._joints]
+        if not known or not (foreign or missing):
+            return ""
+        if not foreign and self._parameters.get(_PARTIAL) is not False:
+            return ""  # a part of its joints, which it may allow
+        return (
+            f"{self.name} refuses each message: expected its joints "
+            f"{', '.join(known)}, got {', '.join(self._joints)}; set env.commands"
+        )
+
+    def find_silence(self) -> str:
+        """Say that it could tell its state and does not; empty when it does."""
+        has_topic = bool(self.name and self._bus.count_publishers(self.name + _STATE))
+        if not has_topic or self._clock() - self._heard_ns < _FRESH_NS:
+            return ""
+        node = self.name.strip("/")
+        return (
+            f"{self.name} says nothing on {self.name}{_STATE}, as one that is not "
+            f"active: ros2 control switch_controllers --activate {node}"
+        )
+
+    def has(self, name: str) -> bool:
+        """Return whether it commands a joint, by ROS's name."""
+        return name in self._joints
+
+    def mark(self) -> None:
+        """Note what it says, to see later whether it has gone on."""
+        self._marked = self._data
+
+    def find_answer(self, name: str) -> str:
+        """Say whether it has taken messages since ``mark``, while the arm stands.
+
+        Args:
+            name: The joint that does not move, as ROS calls it.
+
+        Returns:
+            What is known; empty: nothing.
+        """
+        if known := self.find_refusal() or self.find_silence():
+            return known
+        state, before = self.read(), self._decode(self._marked)
+        if state is None or before is None or name not in state.names:
+            return ""
+        if np.abs(state.q - before.q).max() > _GONE:
+            return f"{self.name} takes the messages: the arm itself is held"
+        return (
+            f"{self.name} does not go on: it refuses the messages (its log says why), "
+            "or begins each where the arm is held"
+        )
+
+    def describe(self) -> str:
+        """Say where it begins a message, and what to add to its YAML; may be empty."""
+        begins, silence = self.begins_at_desired, self.find_silence()
+        if not self.name or begins or silence:
+            return silence
+        node, humble = self.name.strip("/"), self._bus.codec.distro == "humble"
+        key = _FROM_DESIRED[humble]
+        why = (
+            "begins each message where the arm is measured"
+            if begins is False
+            else "was not asked where it begins a message (parameters need rclpy)"
+        )
+        return (
+            f"{self.name} {why}: it is told the begin, and takes up no message that is "
+            f"early or late; for the smoothest motion add to its YAML:\n"
+            f"  {node}:\n    ros__parameters: {{ {key}: true }}"
+        )
+
+    def _decode(self, data: bytes) -> ControllerState | None:
+        try:
+            return decode_controller(self._bus.codec, data) if data else None
+        except MessageError:
+            return None
+
+    def _take(self, data: bytes) -> None:
+        self._data, self._heard_ns = data, self._clock()
