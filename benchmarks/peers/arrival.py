@@ -2,9 +2,10 @@
 
 Targets are joint positions within the gate's limits whose straight way is clear of
 every body. Both start at rest, have the same limits of speed, acceleration and jerk,
-and have arrived when all joints are there and stand. Ruckig knows no bodies:
-a target that its own motion cannot be driven to, because bodies come nearer than is
-asked of everybody on it, is no measure of time. Those are counted and shown apart.
+and have arrived when all joints are there and stand. Ruckig knows no speed limit of
+tools, so ours is off, and no bodies: a target that its own motion cannot be driven to,
+because bodies come nearer than is asked of everybody on it, is no measure of time.
+Those are counted and shown apart.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def measure_arrivals(robot: Robot, n: int) -> dict[str, float]:
         are; of the others how many there are, and their largest ratio.
     """
     rng = make_rng(robot, "arrival", 0)
-    gate = Gate(robot.model, GateConfig(), h=DT)
+    gate = Gate(robot.model, GateConfig(tool_speed=None), h=DT)
     gate.reset(robot.model.home)
     ratios, overshoots, fair = [], [], []
     for _ in range(n):

@@ -247,8 +247,8 @@ class GateSettings:
         float | None,
         Gt(0),
         Unit("m/s"),
-        doc("Speed limit of end-effectors (C2); absent: none."),
-    ] = None
+        doc("Speed limit of end-effectors (C2); null: none."),
+    ] = 2.0  # chosen: a hand seldom moves faster, nor do arms made to work beside one
     reduced_tool_speed: Annotated[
         float, Gt(0), Unit("m/s"), doc("The same in slow, reduced mode.")
     ] = 0.25

@@ -102,3 +102,42 @@ def test_a_limb_adds_in_one_scale_to_going_along(base, wanted, v, exact, sign):
     assert sign * got == pytest.approx(v)
     assert is_exact.tolist() == exact
     assert flags == (0 if all(exact) else limits.IS_HELD)
+
+
+@pytest.mark.parametrize(
+    ("wish", "feed"),
+    [
+        (0.02, 0.02),
+        (0.07, 0.05),
+        (-0.07, -0.05),
+        (0.0701, 0.05),
+        (-1e300, -0.05),
+        (np.nan, 0.0),
+        (np.inf, 0.0),
+    ],
+)
+def test_feed_forward_changes_as_a_joint_could(wish, feed):
+    gate = Gate(make_robot_info(1, dq_max=0.07, ddq_max=A), h=H)
+    motion, parts = gate._parts.motion, gate._parts
+    motion.dq_des[:] = wish
+
+    limits.limit_feedforward(parts.limits, H, 1.0, motion)
+    first = float(motion.dq_feedforward[0])
+    limits.limit_feedforward(parts.limits, H, 1.0, motion)
+    limits.limit_feedforward(parts.limits, H, 0.5, motion)
+
+    assert first == pytest.approx(feed)
+    assert motion.dq_feedforward[0] == pytest.approx(np.clip(feed, -0.035, 0.035))
+
+
+@pytest.mark.parametrize(
+    ("step", "dq"), [(0.07, 0.07), (-0.07, -0.07), (0.071, 0.0), (np.nan, np.nan)]
+)
+def test_a_goal_that_jumped_has_no_velocity_of_its_own(step, dq):
+    gate = Gate(make_robot_info(1, dq_max=0.07, ddq_max=A), h=H)
+    motion, parts = gate._parts.motion, gate._parts
+    motion.goal_prev[:], motion.goal[:] = 0.0, step * H
+
+    limits.estimate_velocity(parts.limits, H, motion)
+
+    assert motion.dq_des[0] == pytest.approx(dq, nan_ok=True)

@@ -62,6 +62,22 @@ def test_reduced_in_motion_tools_are_slow_once_braking_has_had_time(name, h):
     assert judge_joints(np.concatenate([first, second]), robot, h).is_ok
 
 
+def test_no_tool_is_faster_than_2_m_per_s_unless_told():
+    robot = load("ur5e")
+    stretched = np.array([3.0, -0.2, 0.2, 0.0, 0.0, 0.0])
+    gates = (
+        Gate(robot, settings, h=H) for settings in (None, GateSettings(tool_speed=None))
+    )
+    speeds = []
+    for gate in gates:
+        drive(gate, [[0.0, -0.2, 0.2, 0.0, 0.0, 0.0]] * 800)
+        path, _, _ = drive(gate, [stretched] * 400)
+        speeds.append(measure_speeds(robot, path).max())
+
+    assert speeds[0] <= 2.0 * (1 + 1e-9)
+    assert speeds[1] > 2.0, "it would be"
+
+
 def test_a_lower_tool_speed_never_hurries():
     robot = load("ur5e")
     target = robot.home + [1.0, -0.3, 0.4, 0.2, 0.1, 0.5]
