@@ -84,6 +84,17 @@ class ControllerWatch:
             f"{', '.join(known)}, got {', '.join(self._joints)}; set env.commands"
         )
 
+    def _find_gap(self) -> str:
+        """Say that it has joints which no message names, where that may be refused."""
+        state = self.read()
+        missing = [n for n in (state.names if state else ()) if n not in self._joints]
+        if not missing or self._parameters.get(_PARTIAL):
+            return ""
+        return (
+            f"{self.name} has {', '.join(missing)}, too, which no message names: it "
+            "refuses each unless allow_partial_joints_goal is true\n"
+        )
+
     def find_silence(self) -> str:
         """Say that it could tell its state and does not; empty when it does."""
         has_topic = bool(self.name and self._bus.count_publishers(self.name + _STATE))
@@ -127,8 +138,9 @@ class ControllerWatch:
     def describe(self) -> str:
         """Say where it begins a message, and what to add to its YAML; may be empty."""
         begins, silence = self.begins_at_desired, self.find_silence()
+        gap = self._find_gap()
         if not self.name or begins or silence:
-            return silence
+            return silence or gap.strip()
         node, humble = self.name.strip("/"), self._bus.codec.distro == "humble"
         key = _FROM_DESIRED[humble]
         why = (
@@ -137,8 +149,8 @@ class ControllerWatch:
             else "was not asked where it begins a message (parameters need rclpy)"
         )
         return (
-            f"{self.name} {why}: it is told the begin, and takes up no message that is "
-            f"early or late; for the smoothest motion add to its YAML:\n"
+            f"{gap}{self.name} {why}: it is told the begin, and takes up no message "
+            f"that is early or late; for the smoothest motion add to its YAML:\n"
             f"  {node}:\n    ros__parameters: {{ {key}: true }}"
         )
 

@@ -88,6 +88,18 @@ def test_its_own_state_tells_its_joints_where_there_are_no_services(graph):
         open_follower(graph)
 
 
+def test_joints_that_no_message_names_are_told(graph):
+    rig = MemoryRobot(graph)
+    arm, _ = rig.robot._controllers[0]
+    arm.joints, arm.q = (*arm.joints, "rail"), np.append(arm.q, 0.0)
+    rig.robot.step = lambda _: None
+
+    notes = "\n".join(open_follower(graph).notes)
+
+    assert "/arm_controller has rail, too, which no message names" in notes
+    assert "allow_partial_joints_goal" in notes
+
+
 def test_a_controller_that_is_not_active_is_named_at_the_start(graph):
     MemoryRobot(graph).robot.switch("inactive", is_on=True)
 
