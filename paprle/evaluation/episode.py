@@ -210,7 +210,9 @@ def _describe(episode: Recording, engaged: Spans) -> Json:
     ticks = episode.ticks
     duration = 0.0
     if len(ticks):
-        first, last = (int(ticks[k:][:1]["stamp_ns"][0]) for k in (0, len(ticks) - 1))
+        first, last = (
+            int(ticks[k : k + 1]["stamp_ns"][0]) for k in (0, len(ticks) - 1)
+        )
         duration = (last - first) * 1e-9
     return {
         **{key: header.get(key) for key in ("leader", "follower", "env")},
