@@ -74,6 +74,8 @@ class Wanted(NamedTuple):
         q: Where other joints are to be, shape (n,), [rad].
         q_cmd: The command, at rest, shape (n,), [rad].
         poses: T_base_eef by limb.
+        paths: Targets that are known beforehand by limb: times [s] and poses, shape
+            (rows, 8).
         bounds: How far a limb's joints may go, if any posture allows it, [rad].
         is_near: The robot has aligned before: the nearest posture is meant.
     """
@@ -81,6 +83,7 @@ class Wanted(NamedTuple):
     q: Vec
     q_cmd: Vec
     poses: Mapping[str, pin.SE3]
+    paths: Mapping[str, Vec]
     bounds: Mapping[str, float]
     is_near: bool
 
@@ -88,23 +91,15 @@ class Wanted(NamedTuple):
 class Postures:
     """Lists the postures of a robot's limbs and chooses among them."""
 
-    def __init__(
-        self,
-        robot: RobotModel,
-        gate: GateSettings,
-        ik: IkSettings,
-        paths: Mapping[str, Vec],
-    ) -> None:
+    def __init__(self, robot: RobotModel, gate: GateSettings, ik: IkSettings) -> None:
         """Make it.
 
         Args:
             robot: The robot.
             gate: Settings of the gate: limits, clearance, scene.
             ik: Settings of the IK.
-            paths: Targets that are known beforehand by limb: times [s] and poses,
-                shape (rows, 8).
         """
-        self._robot, self._paths = robot, paths
+        self._robot = robot
         self._low, self._high = compute_command_limits(robot.info, gate)
         self._ways = Ways(robot, gate)
         margin = gate.position_margin
@@ -175,7 +170,7 @@ class Postures:
         if wanted.is_near:
             found = self._solvers[limb.name].solve_global(T, start)
             return Choice(found.q, int(found.is_converged), math.nan, "")
-        path = self._take_ahead(limb.name, T)
+        path = _take_ahead(wanted.paths.get(limb.name, np.zeros((0, 8))), T)
         listed = self._list(limb, T, q, q_cmd)
         if not listed:
             found = self._solvers[limb.name].solve_global(T, start)
@@ -251,11 +246,11 @@ class Postures:
         goal[limb.indices] = q_limb
         return self._ways.find_contact(q_cmd, goal)
 
-    def _take_ahead(self, name: str, T: pin.SE3) -> Vec:
-        """Return the path of a limb from where it passes a pose; all of it if never."""
-        path = self._paths.get(name, np.zeros((0, 8)))
-        if not len(path):
-            return path
-        apart = np.linalg.norm(path[:, 1:4] - T.translation, axis=1)
-        nearest = int(apart.argmin())
-        return path[nearest:] if apart[nearest] <= _BEGINS else path
+
+def _take_ahead(path: Vec, T: pin.SE3) -> Vec:
+    """Return a path from where it passes a pose; all of it if it never does."""
+    if not len(path):
+        return path
+    apart = np.linalg.norm(path[:, 1:4] - T.translation, axis=1)
+    nearest = int(apart.argmin())
+    return path[nearest:] if apart[nearest] <= _BEGINS else path
