@@ -187,7 +187,8 @@ class Postures:
         best = self._lead(limb, path, [(one.q, why) for one, why in free], best)
         if best.share >= WHOLE:
             return best
-        turned = [self._turn(limb, path, one.q, len(free)) for one, _ in free]
+        pairs = [(one.q, self._turn(limb, path, one.q, len(free))) for one, _ in free]
+        turned = [after for before, after in pairs if (after != before).any()]
         ways = [(q_l, self._find_obstacle(limb, q_l, q, q_cmd)) for q_l in turned]
         return self._lead(limb, path, [way for way in ways if not way[1]], best)
 
