@@ -381,7 +381,7 @@ class Motion:
         home, sample = self._robot.home, SampleView(self._layout)
         self._robot.check_path([home])
         if self._retargeting.has_poses:
-            self._postures.warm_up()
+            self.aside.give(self._postures.warm_up)
         self._q_cmd[:] = home
         sample.valid, sample.pose[:, 6] = True, 1.0
         self.leaders.pretend(sample)

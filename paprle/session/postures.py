@@ -36,6 +36,7 @@ _ROOM, _ROOM_PRICE = 0.05, 2.0  # [m], [rad] chosen: likewise, of clearance
 _TURNED = 0.05  # [rad] chosen: few joints: postures that turn the hand worse are none
 _BEGINS = 0.05  # [m] chosen: a pose farther from a path is not on it
 WHOLE = 0.9995  # [1] chosen: of a path; less is missed, as it is told to 0.1 %
+_FEWEST_STEPS = 1500  # chosen: of one path; with fewer, postures are not told apart
 _SAME_SHARE = 1e-3  # [1] chosen: shares of a path that differ by less are one
 
 
@@ -206,7 +207,8 @@ class Postures:
 
     def _turn(self, limb: Limb, path: Vec, q_limb: Vec, n: int) -> Vec:
         """Return a posture with its joints turned to where a path has room."""
-        A, steps = self._robot.ddq_max[limb.indices], MOST_STEPS // n
+        A = self._robot.ddq_max[limb.indices]
+        steps = max(MOST_STEPS // n, _FEWEST_STEPS)
         solver = self._solvers[limb.name]
         return turn_for_path(solver, path, q_limb, A, REACHED, steps)
 
@@ -238,7 +240,8 @@ class Postures:
 
     def _follow(self, limb: Limb, path: Vec, q_limb: Vec, n: int) -> float:
         """Return the share of a path that one of n postures follows."""
-        A, steps = self._robot.ddq_max[limb.indices], MOST_STEPS // n
+        A = self._robot.ddq_max[limb.indices]
+        steps = max(MOST_STEPS // n, _FEWEST_STEPS)
         return follow_path(self._solvers[limb.name], path, q_limb, A, REACHED, steps)
 
     def _find_obstacle(self, limb: Limb, q_limb: Vec, q: Vec, q_cmd: Vec) -> str:
