@@ -148,10 +148,12 @@ def judge(robot: RobotModel, path: Vec, rng: np.random.Generator) -> Judged:
     """Return how much of a path is followed from the postures of several rules."""
     limb = next(iter(robot.limbs.values()))
     T, home = row_to_pose(path[0, 1:]), robot.home
-    postures = Postures(robot, GateSettings(), IkSettings(), {limb.name: path})
+    postures = Postures(robot, GateSettings(), IkSettings())
     postures.warm_up()
     began = time.perf_counter()
-    start = postures.find_start(Wanted(home, home, {limb.name: T}, {}, False))
+    start = postures.find_start(
+        Wanted(home, home, {limb.name: T}, {limb.name: path}, {}, False)
+    )
     took = time.perf_counter() - began
     margin = GateSettings().position_margin
     nearest = IkSolver(limb, position_margin=margin).solve_global(T, limb.home).q

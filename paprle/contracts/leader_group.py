@@ -53,6 +53,7 @@ def merge_leaders(infos: Mapping[str, LeaderInfo]) -> LeaderInfo:
             for name, info in parts.items()
             for limb, arm in info.arms.items()
         },
+        n_ahead=max(info.n_ahead for info in parts.values()),
         path={
             name_limb(name, limb): rows
             for name, info in parts.items()

@@ -71,11 +71,15 @@ class LimbCommand:
         T_leader_base_leader_eef: Pose of the leader's eef in the leader's base, REP-103
             axes, [m]; None when the leader gives joints.
         opening: Gripper opening, 0 closed … 1 open; None when the leader has none.
+        ahead: The poses that will follow, as far as they are known (a chunk of a
+            policy): times from the sample's stamp on [s], rising, and poses as in
+            ``LeaderInfo.path``, shape (``LeaderInfo.n_ahead`` or fewer, 8).
     """
 
     q: Vec | None = None
     T_leader_base_leader_eef: pin.SE3 | None = None
     opening: float | None = None
+    ahead: Vec | None = None
 
 
 class Actions(NamedTuple):
@@ -203,11 +207,13 @@ class LeaderInfo:
             names of joints mean the same joints.
         motion: The joint positions it will play, where they are known beforehand, by
             limb, shape (rows, n), [rad]; held against the robot's limits.
-        path: The poses it will play from the start of an episode, as far as they are
-            known beforehand (a file, an episode of a dataset, the first chunk of a
-            policy), by limb: times [s], rising, and T_leader_base_leader_eef as
-            (x, y, z, qx, qy, qz, qw), shape (rows, 8). Where poses are absolute the
-            robot starts in the posture that follows most of it.
+        path: The poses it will play from the start of an episode, where they are known
+            beforehand (a file, an episode of a dataset), by limb: times [s], rising,
+            and T_leader_base_leader_eef as (x, y, z, qx, qy, qz, qw), shape (rows, 8).
+            Where poses are absolute the robot starts in the posture that follows most
+            of it.
+        n_ahead: Most rows of ``LimbCommand.ahead``; 0: samples know nothing of what
+            follows.
         reposture: What happens where a limb is stuck and another posture reaches its
             target: ``ask`` the operator, or change over, ``auto``.
     """
@@ -229,6 +235,7 @@ class LeaderInfo:
     robot: str = ""
     motion: Mapping[str, Vec] = field(default_factory=dict, compare=False)
     path: Mapping[str, Vec] = field(default_factory=dict, compare=False)
+    n_ahead: int = 0
     reposture: Reposture = "ask"
 
     def emits_joints(self, limb: str) -> bool:

@@ -156,8 +156,8 @@ class LiveSession:
         children = self._children
         children.start(has_keys=self._operator.is_interactive)
         self._operator.forward_to(children.list_key_fds())
-        self.core.motion.warm_up()
         self._beside.start()
+        self.core.motion.warm_up()
         ready = children.wait_ready(_START_TIMEOUT, self._has_quit, print_line)
         if self._has_quit():
             return False

@@ -31,7 +31,13 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from paprle.contracts.types import LeaderInfo, LeaderSample, RobotInfo, Vec
+from paprle.contracts.types import (
+    LeaderInfo,
+    LeaderSample,
+    LimbCommand,
+    RobotInfo,
+    Vec,
+)
 
 Record = npt.NDArray[np.void]
 Columns = tuple[tuple[str, str, tuple[str | int, ...]], ...]
@@ -40,6 +46,7 @@ Columns = tuple[tuple[str, str, tuple[str | int, ...]], ...]
 STOP_REASON = 192  # [bytes] chosen: a reason with a long topic's name, and what to do
 N_REASONS = 32  # chosen: more than ``paprle.gate.reasons`` has
 _POSE = 7
+_ROW = 8
 _N_BUTTONS = 6  # spec: leader_status in a recording: ``Actions`` down to quit
 _DEVICE = {"device_q": "q", "device_dq": "dq", "device_tau": "tau"}
 """Where a sample's record keeps ``LeaderSample.leader_state``."""
@@ -86,6 +93,7 @@ SAMPLE: Columns = (
     ("device_q", _F8, ("d",)),  # LeaderInfo.device_joints
     ("device_dq", _F8, ("d",)),
     ("device_tau", _F8, ("d",)),  # NaN: not measured
+    ("ahead", _F8, ("k", "a", _ROW)),  # times and poses to come; NaN: not known
 )
 
 
@@ -296,6 +304,7 @@ def _make_sample_dtype(leader: LeaderInfo) -> np.dtype[np.void]:
         "k": len(leader.limbs),
         "j": max((len(own) for own in leader.joint_names.values()), default=0),
         "d": len(leader.device_joints),
+        "a": leader.n_ahead,
     }
     return make_dtype(SampleHead, SAMPLE, sizes)
 
@@ -338,23 +347,30 @@ def pack_sample(layout: Layout, sample: LeaderSample) -> Record:
         record[name] = getattr(sample, name)
     record["limb_ns"][...] = sample.stamp_ns
     record["actions"][...] = sample.actions[:_N_BUTTONS]
-    for name in ("pose", "q", "opening", *_DEVICE):
+    for name in ("pose", "q", "opening", "ahead", *_DEVICE):
         record[name][...] = np.nan
     for row, limb in enumerate(layout.leader.limbs):
         command = sample.limbs.get(limb)
-        if command is None:
-            continue
-        if command.T_leader_base_leader_eef is not None:
-            record["pose"][row] = pose_to_row(command.T_leader_base_leader_eef)
-        if command.q is not None:
-            record["q"][row, : len(command.q)] = command.q
-        if command.opening is not None:
-            record["opening"][row] = command.opening
+        if command is not None:
+            _pack_command(record, row, command)
     for name, field in _DEVICE.items():
         values = getattr(sample.leader_state, field, None)
         if values is not None:
             record[name][...] = values
     return record
+
+
+def _pack_command(record: Record, row: int, command: LimbCommand) -> None:
+    """Write what is asked of one limb into a sample."""
+    if command.T_leader_base_leader_eef is not None:
+        record["pose"][row] = pose_to_row(command.T_leader_base_leader_eef)
+    if command.q is not None:
+        record["q"][row, : len(command.q)] = command.q
+    if command.opening is not None:
+        record["opening"][row] = command.opening
+    if command.ahead is not None:
+        room = record["ahead"][row]
+        room[: len(command.ahead)] = command.ahead[: len(room)]
 
 
 class SampleView:
@@ -366,7 +382,9 @@ class SampleView:
         pose: Poses by leader limb, shape (k, 7); NaN where there is none.
         q: Joints by leader limb, padded with NaN, shape (k, j).
         opening: Gripper openings by leader limb, shape (k,); NaN: none.
-        numbers: The three in a row, shape (k · (7 + j + 1),).
+        ahead: What follows by leader limb, see ``LimbCommand``, padded with NaN, shape
+            (k, a, 8).
+        numbers: The three before it in a row, shape (k · (7 + j + 1),).
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -376,6 +394,7 @@ class SampleView:
         self.pose: Vec = self.record["pose"]
         self.q: Vec = self.record["q"]
         self.opening: Vec = self.record["opening"]
+        self.ahead: Vec = self.record["ahead"]
         self.limb_ns: npt.NDArray[np.int64] = self.record["limb_ns"]
         n = self.pose.size + self.q.size + self.opening.size
         start = sample.fields["pose"][1] if sample.fields else 0

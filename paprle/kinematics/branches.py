@@ -39,7 +39,7 @@ _MOST = 64  # chosen: postures; more are the self-motion of an arm with joints t
 _APART = 0.05  # [rad] chosen: nearer ones are one posture, found twice
 _APART_SPARE = 0.5  # [rad] chosen: the same where joints are to spare
 _STEP = 0.005  # [s] chosen: of a path that is followed; a tick of 200 Hz
-MOST_STEPS = 60_000  # chosen: of all paths for one start; a few seconds of work
+MOST_STEPS = 30_000  # chosen: of all paths for one start; a few seconds of work
 
 
 class Branch(NamedTuple):
@@ -143,13 +143,16 @@ def turn_for_path(
     period, packed = solver.spread[3], solver.packed
     wide = PackedTask(packed.floats.copy(), packed.ints, packed.slides)
     limits, endless = unpack(packed).joints, unpack(wide).joints
-    endless[Q_MIN, period > 0.0], endless[Q_MAX, period > 0.0] = -math.inf, math.inf
+    turned = np.array(q_start, dtype=np.float64)
+    can_turn = (period > 0.0) & (limits[Q_MAX] - limits[Q_MIN] > period)
+    if not can_turn.any():
+        return turned
+    endless[Q_MIN, can_turn], endless[Q_MAX, can_turn] = -math.inf, math.inf
     rates = _make_rates(solver, ddq_max)
     reached = _make_steps(float(path[-1, 0] - path[0, 0]), most_steps)
     q, span = np.array(q_start, dtype=np.float64), np.empty((2, len(q_start)))
     follow_rows(wide, np.ascontiguousarray(path), q, rates, within, reached, span)
-    turned = np.array(q_start, dtype=np.float64)
-    for j in np.flatnonzero(period):
+    for j in np.flatnonzero(can_turn):
         for turns in (0, -1, 1):
             low, high = span[:, j] + turns * period[j]
             if low >= limits[Q_MIN, j] and high <= limits[Q_MAX, j]:

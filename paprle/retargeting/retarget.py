@@ -345,22 +345,26 @@ class Retargeting:
         }
         return np.where(np.isfinite(target.q), target.q, q_cmd), poses
 
-    @property
-    def known_paths(self) -> dict[str, Vec]:
-        """Targets known beforehand of limbs that do not begin at their command.
+    def find_known_paths(self, sample: SampleView) -> dict[str, Vec]:
+        """Return targets that are known beforehand, by limb with absolute poses.
 
-        Times [s] and T_base_eef, shape (rows, 8), by limb.
+        Args:
+            sample: The newest sample, which may know what follows it.
+
+        Returns:
+            Times [s] and T_base_eef, shape (rows, 8).
         """
         paths = {}
         for limb, slots, is_free in zip(
             self._limbs, self.slots, self._begins_at_command, strict=True
         ):
-            rows = (
-                self._leader.path.get(self._leader.limbs[slots[0].row])
-                if slots
-                else None
-            )
-            if rows is not None and not is_free:
+            if is_free or not slots:
+                continue
+            row = slots[0].row
+            ahead = sample.ahead[row]
+            known = ahead[np.isfinite(ahead).all(axis=1)]
+            rows = self._leader.path.get(self._leader.limbs[row], known)
+            if len(rows):
                 paths[limb.name] = rows
         return paths
 

@@ -202,8 +202,7 @@ class Motion:
     def _postures(self) -> Postures:
         """What knows the postures of limbs; made when warming up."""
         retargeting = self._retargeting
-        paths = retargeting.known_paths
-        return Postures(self._robot, self._gate, retargeting.ik, paths)
+        return Postures(self._robot, self._gate, retargeting.ik)
 
     def drop_plan(self) -> None:
         """Forget the slow move; the gate brakes."""
@@ -295,7 +294,9 @@ class Motion:
             for i, choice in choices.items()
             if drivers.is_human(i, choice)
         }
-        self._wanted = wanted = Wanted(q, q_cmd, poses, bounds, self._is_near)
+        paths = self._retargeting.find_known_paths(sample)
+        wanted = Wanted(q, q_cmd, poses, paths, bounds, self._is_near)
+        self._wanted = wanted
         self._found_start.ask(
             lambda: self._postures.find_start(wanted) if poses else Start(q, {})
         )
@@ -385,7 +386,7 @@ class Motion:
         home, sample = self._robot.home, SampleView(self._layout)
         self._robot.check_path([home])
         if self._retargeting.has_poses:
-            self._postures.warm_up()
+            self.aside.give(self._postures.warm_up)
         self._q_cmd[:] = home
         sample.valid, sample.pose[:, 6] = True, 1.0
         self.leaders.pretend(sample)

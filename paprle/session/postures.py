@@ -36,6 +36,7 @@ _ROOM, _ROOM_PRICE = 0.05, 2.0  # [m], [rad] chosen: likewise, of clearance
 _TURNED = 0.05  # [rad] chosen: few joints: postures that turn the hand worse are none
 _BEGINS = 0.05  # [m] chosen: a pose farther from a path is not on it
 WHOLE = 0.9995  # [1] chosen: of a path; less is missed, as it is told to 0.1 %
+_FEWEST_STEPS = 1500  # chosen: of one path; with fewer, postures are not told apart
 _SAME_SHARE = 1e-3  # [1] chosen: shares of a path that differ by less are one
 
 
@@ -74,6 +75,8 @@ class Wanted(NamedTuple):
         q: Where other joints are to be, shape (n,), [rad].
         q_cmd: The command, at rest, shape (n,), [rad].
         poses: T_base_eef by limb.
+        paths: Targets that are known beforehand by limb: times [s] and poses, shape
+            (rows, 8).
         bounds: How far a limb's joints may go, if any posture allows it, [rad].
         is_near: The robot has aligned before: the nearest posture is meant.
     """
@@ -81,6 +84,7 @@ class Wanted(NamedTuple):
     q: Vec
     q_cmd: Vec
     poses: Mapping[str, pin.SE3]
+    paths: Mapping[str, Vec]
     bounds: Mapping[str, float]
     is_near: bool
 
@@ -88,23 +92,15 @@ class Wanted(NamedTuple):
 class Postures:
     """Lists the postures of a robot's limbs and chooses among them."""
 
-    def __init__(
-        self,
-        robot: RobotModel,
-        gate: GateSettings,
-        ik: IkSettings,
-        paths: Mapping[str, Vec],
-    ) -> None:
+    def __init__(self, robot: RobotModel, gate: GateSettings, ik: IkSettings) -> None:
         """Make it.
 
         Args:
             robot: The robot.
             gate: Settings of the gate: limits, clearance, scene.
             ik: Settings of the IK.
-            paths: Targets that are known beforehand by limb: times [s] and poses,
-                shape (rows, 8).
         """
-        self._robot, self._paths = robot, paths
+        self._robot = robot
         self._low, self._high = compute_command_limits(robot.info, gate)
         self._ways = Ways(robot, gate)
         margin = gate.position_margin
@@ -175,7 +171,7 @@ class Postures:
         if wanted.is_near:
             found = self._solvers[limb.name].solve_global(T, start)
             return Choice(found.q, int(found.is_converged), math.nan, "")
-        path = self._take_ahead(limb.name, T)
+        path = _take_ahead(wanted.paths.get(limb.name, np.zeros((0, 8))), T)
         listed = self._list(limb, T, q, q_cmd)
         if not listed:
             found = self._solvers[limb.name].solve_global(T, start)
@@ -192,7 +188,8 @@ class Postures:
         best = self._lead(limb, path, [(one.q, why) for one, why in free], best)
         if best.share >= WHOLE:
             return best
-        turned = [self._turn(limb, path, one.q, len(free)) for one, _ in free]
+        pairs = [(one.q, self._turn(limb, path, one.q, len(free))) for one, _ in free]
+        turned = [after for before, after in pairs if (after != before).any()]
         ways = [(q_l, self._find_obstacle(limb, q_l, q, q_cmd)) for q_l in turned]
         return self._lead(limb, path, [way for way in ways if not way[1]], best)
 
@@ -210,7 +207,8 @@ class Postures:
 
     def _turn(self, limb: Limb, path: Vec, q_limb: Vec, n: int) -> Vec:
         """Return a posture with its joints turned to where a path has room."""
-        A, steps = self._robot.ddq_max[limb.indices], MOST_STEPS // n
+        A = self._robot.ddq_max[limb.indices]
+        steps = max(MOST_STEPS // n, _FEWEST_STEPS)
         solver = self._solvers[limb.name]
         return turn_for_path(solver, path, q_limb, A, REACHED, steps)
 
@@ -242,7 +240,8 @@ class Postures:
 
     def _follow(self, limb: Limb, path: Vec, q_limb: Vec, n: int) -> float:
         """Return the share of a path that one of n postures follows."""
-        A, steps = self._robot.ddq_max[limb.indices], MOST_STEPS // n
+        A = self._robot.ddq_max[limb.indices]
+        steps = max(MOST_STEPS // n, _FEWEST_STEPS)
         return follow_path(self._solvers[limb.name], path, q_limb, A, REACHED, steps)
 
     def _find_obstacle(self, limb: Limb, q_limb: Vec, q: Vec, q_cmd: Vec) -> str:
@@ -251,11 +250,11 @@ class Postures:
         goal[limb.indices] = q_limb
         return self._ways.find_contact(q_cmd, goal)
 
-    def _take_ahead(self, name: str, T: pin.SE3) -> Vec:
-        """Return the path of a limb from where it passes a pose; all of it if never."""
-        path = self._paths.get(name, np.zeros((0, 8)))
-        if not len(path):
-            return path
-        apart = np.linalg.norm(path[:, 1:4] - T.translation, axis=1)
-        nearest = int(apart.argmin())
-        return path[nearest:] if apart[nearest] <= _BEGINS else path
+
+def _take_ahead(path: Vec, T: pin.SE3) -> Vec:
+    """Return a path from where it passes a pose; all of it if it never does."""
+    if not len(path):
+        return path
+    apart = np.linalg.norm(path[:, 1:4] - T.translation, axis=1)
+    nearest = int(apart.argmin())
+    return path[nearest:] if apart[nearest] <= _BEGINS else path

@@ -55,6 +55,7 @@ def turn_apart(a, b):
     return np.abs(np.remainder(a - b + np.pi, 2 * np.pi) - np.pi).max()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["piper", "ur5e", "papras_6dof"])
 def test_no_posture_is_missing_that_brute_force_finds(name):
     _, limb, solver = load(name)

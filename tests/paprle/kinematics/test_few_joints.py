@@ -18,6 +18,7 @@ def load_arm(name):
     return robot, next(iter(robot.limbs.values()))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ARMS)
 def test_an_arm_comes_back_from_every_target_out_of_reach(name):
     robot, limb = load_arm(name)
@@ -31,6 +32,7 @@ def test_an_arm_comes_back_from_every_target_out_of_reach(name):
     assert (np.array(ends) < [ON_POS, ON_ROT]).all(), np.array(ends)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ARMS)
 def test_position_is_exact_whatever_the_rotation_asks_for(name):
     robot, limb = load_arm(name)

@@ -86,6 +86,22 @@ def test_what_no_posture_reaches_is_told_to_operator_and_recorder(lock_step):
     assert "of the path ahead" in "\n".join(session.progress.summarise(0, {}))
 
 
+def test_a_chunk_that_comes_with_the_samples_counts_as_a_path(lock_step):
+    session = lock_step(replace(PLAYER, path={}, n_ahead=300), mode="absolute")
+    sample = session.sample
+
+    def sample_with_chunk():
+        one = sample()
+        return replace(one, limbs={"hand": replace(one.limbs["hand"], ahead=PATH)})
+
+    session.sample = sample_with_chunk
+    begin(session)
+
+    (told,) = find_events(session, "posture")
+    assert told["reached"] == 1.0
+    assert play(session) < 1e-4
+
+
 def test_a_person_is_given_the_posture_near_the_hand_whatever_the_path(lock_step):
     human = replace(PLAYER, is_human=True)
     session = lock_step(human, mode="absolute", start_bound=0.5)
