@@ -1,0 +1,177 @@
+"""The invariants themselves, of a block of commands and what came before it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from paprle.oracle.verdict import RELATIVE, Limits, Vec
+
+Mask = npt.NDArray[np.bool_]
+
+ABSOLUTE = 1e-9  # [rad] chosen: far below any encoder, far above rounding
+SPACING = 0.8  # spec: T1 of docs/SAFETY.md, share of h
+STAMP_NS = 1  # [ns] chosen: stamps are rounded to whole nanoseconds
+
+
+class History(NamedTuple):
+    """What the judge remembers between samples; NaN where it cannot know."""
+
+    c: Vec  # last command
+    v: Vec  # its velocity
+    a: Vec  # its acceleration
+    allowed: Vec  # speeds of the last periods, shape (n_turning, n)
+    lowest: Vec  # of all commands so far
+    highest: Vec
+
+
+class Finding(NamedTuple):
+    """Values, allowed values and where they disagree; all of shape (N, n)."""
+
+    value: Vec
+    limit: Vec
+    bad: Mask
+
+
+def begin_history(start: npt.ArrayLike, limits: Limits) -> History:
+    """Return the memory before the first sample, from one or two past commands."""
+    past = np.atleast_2d(np.array(start, dtype=np.float64))
+    past[~np.isfinite(past)] = np.nan
+    v = (past[-1] - past[0]) / limits.h
+    # of two commands it is not known whether they are a turn in motion
+    a = np.full_like(v, 0.0 if len(past) == 1 else np.nan)
+    slowest = np.abs(np.broadcast_to(v, (limits.n_turning, len(v))))
+    return History(past[-1], v, a, slowest, past[-1], past[-1])
+
+
+def judge(
+    c: Vec, V: Vec, past: History, limits: Limits
+) -> tuple[dict[str, Finding], History]:
+    """Judge commands of shape (N, n) that follow ``past``."""
+    is_finite = np.isfinite(c)
+    all_finite = bool(is_finite.all())
+    known = c if all_finite else np.where(is_finite, c, np.nan)
+    c_prev = np.concatenate([past.c[None], known[:-1]])
+    with np.errstate(over="ignore", invalid="ignore"):
+        v = (known - c_prev) / limits.h
+        v_prev = np.concatenate([past.v[None], v[:-1]])
+        rounding = np.finfo(float).eps * np.maximum(np.abs(known), np.abs(c_prev))
+        lowest = np.fmin.accumulate(np.concatenate([past.lowest[None], known]))
+        highest = np.fmax.accumulate(np.concatenate([past.highest[None], known]))
+        lower = np.fmin(limits.q_min, highest[:-1])
+        upper = np.fmax(limits.q_max, lowest[:-1])
+        allowed = _find_allowed(V, v_prev, past, limits)
+        a = (v - v_prev) / limits.h
+        findings = {
+            "M1": Finding(c, np.full_like(c, np.inf), ~is_finite),
+            "M2": _judge_position(known, lower, upper),
+            "M3": _judge_velocity(v, allowed, limits, rounding),
+            "M4": _judge_acceleration(a, V, limits, rounding),
+            "V1": _judge_viability(known, v, lower, upper, limits),
+        }
+        if limits.dddq_max is not None:
+            findings["M5"] = _judge_jerk(
+                np.diff(a, axis=0, prepend=past.a[None]) / limits.h,
+                limits.dddq_max,
+                2 * RELATIVE * V / limits.h**2 + 4 * rounding / limits.h**3,
+            )
+    kept = allowed[-limits.n_turning :]
+    return findings, History(known[-1], v[-1], a[-1], kept, lowest[-1], highest[-1])
+
+
+def _judge_position(c: Vec, lower: Vec, upper: Vec) -> Finding:
+    """M2, within limits that a start outside has widened."""
+    above = c > upper + ABSOLUTE
+    bad = above | (c < lower - ABSOLUTE)
+    return Finding(c, np.where(above, upper, lower), bad)
+
+
+def _find_allowed(V: Vec, v_prev: Vec, past: History, limits: Limits) -> Vec:
+    """Return the speeds of M3: V, or braking down to it at A after V was lowered.
+
+    Where the jerk is limited, braking takes a while to begin. How long is bounded by
+    the time in which J turns the acceleration around, so what counts is what a limiter
+    without J might have had at any time since.
+
+    Args:
+        V: Velocity limits, shape (N, n), [rad/s].
+        v_prev: Velocities of the samples before, shape (N, n), [rad/s].
+        past: Gives what was allowed before.
+        limits: Gives A, J and h.
+
+    Returns:
+        Those of the last periods, then those of these samples, shape
+        (n_turning + N, n), [rad/s].
+    """
+    change = limits.ddq_max * limits.h
+    if limits.dddq_max is None:
+        return np.concatenate([past.allowed, np.fmax(V, np.abs(v_prev) - change)])
+    speeds = np.concatenate([past.allowed, V])
+    passed = np.arange(len(speeds))[:, None] * change
+    return np.fmax.accumulate(speeds + passed) - passed
+
+
+def _judge_velocity(v: Vec, allowed: Vec, limits: Limits, rounding: Vec) -> Finding:
+    """M3: at most what is allowed, or was while the acceleration turned.
+
+    Args:
+        v: Velocities, shape (N, n), [rad/s].
+        allowed: Speeds of the last periods, and of these, shape (n_turning + N, n).
+        limits: Gives h.
+        rounding: Of the commands, shape (N, n), [rad].
+
+    Returns:
+        The finding.
+    """
+    n_before = len(allowed) - len(v)
+    if limits.dddq_max is None:
+        limit = allowed[n_before:]
+    else:
+        windows = np.lib.stride_tricks.sliding_window_view(allowed, n_before, axis=0)
+        limit = windows.max(axis=-1)[1:]
+    bad = np.abs(v) > limit * (1 + RELATIVE) + rounding / limits.h
+    return Finding(v, limit, bad)
+
+
+def _judge_acceleration(a: Vec, V: Vec, limits: Limits, rounding: Vec) -> Finding:
+    """M4: the difference of two velocities."""
+    slack = RELATIVE * V / limits.h + 2 * rounding / limits.h**2
+    return Finding(
+        a,
+        np.broadcast_to(limits.ddq_max, a.shape),
+        np.abs(a) > limits.ddq_max + slack,
+    )
+
+
+def _judge_jerk(jerk: Vec, dddq_max: Vec, slack: Vec) -> Finding:
+    """M5: the difference of two accelerations."""
+    limit = np.broadcast_to(dddq_max, jerk.shape)
+    return Finding(jerk, limit, np.abs(jerk) > limit + slack)
+
+
+def _judge_viability(c: Vec, v: Vec, lower: Vec, upper: Vec, limits: Limits) -> Finding:
+    """V1: a full brake from here, starting with the next command, ends in time.
+
+    The brake sends speeds s - g, s - 2g, … with s = abs(v), g = A h, as long as they
+    are positive: those are the first m = floor(s / g) of them. Summed, each for one
+    period, they travel h (m s - g m (m + 1) / 2).
+
+    Returns:
+        Where the brake ends, and the bound ahead.
+    """
+    g = limits.ddq_max * limits.h
+    speed = np.abs(v)
+    m = np.floor(speed / g)
+    rest = c + np.sign(v) * limits.h * (m * speed - g * m * (m + 1) / 2)
+    bound = np.where(v > 0, upper, lower)
+    beyond = np.where(v > 0, rest - upper, lower - rest)
+    return Finding(rest, bound, (m >= 1) & (beyond > ABSOLUTE))
+
+
+def judge_spacing(t_ns: npt.NDArray[np.int64], h: float) -> Finding:
+    """T1, for samples 1 … N-1; shape (N-1, 1)."""
+    spacing_ns = np.diff(t_ns)[:, None]
+    bad = spacing_ns < SPACING * h * 1e9 - STAMP_NS
+    return Finding(spacing_ns * 1e-9, np.full(bad.shape, SPACING * h), bad)
