@@ -31,6 +31,7 @@ from paprle.gate.reasons import (
     to_bits,
 )
 from paprle.gate.reference import Reference
+from paprle.gate.smoothing import compute_delay
 from paprle.gate.states import Event, step_state
 from paprle.gate.watches import MeasurementWatch, SetpointWatch
 from paprle.ipc.records import (
@@ -105,6 +106,7 @@ class GateController:
             column[:] = np.nan
         self._counts = self._record["counts"]
         self._meas_ns, self._sim_time = 0, math.nan
+        self._delay = compute_delay(description, self._h)
         self._reference = Reference(robot.dq_max, robot.ddq_max, session_period)
         self._is_following = False
         self._meas: FollowerState | None = None
@@ -286,7 +288,7 @@ class GateController:
         if self.state is not _ENGAGED or newest is None:
             self._is_following = False
             return self._resync(), None, 0.0
-        due = due_ns * 1e-9
+        due = due_ns * 1e-9 + self._delay  # what is sent is that late
         if not self._is_following:
             self._is_following = True
             begin = self.gate.q_limited, self.gate.dq_limited
