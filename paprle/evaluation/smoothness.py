@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from paprle.contracts.types import GateState, RobotInfo, Vec
-from paprle.evaluation.store import Table
+from paprle.evaluation.store import Table, cut
 
 Json = dict[str, Any]
 
@@ -24,7 +24,9 @@ SHORTEST = 1.0  # [s] chosen: of what is left; a shorter spectrum says nothing
 NOISE = 1e-6  # [rad/s²] chosen: rounding has no sign
 STANDING = 1e-3  # [rad] chosen: a joint that moves less has no ripple
 AT_LIMIT = 0.98  # chosen: of a limit
-BLOCK = 30_000  # [periods] chosen: a minute at 500 Hz; a spectrum of more takes memory
+LONGEST = (
+    30_000  # [periods] chosen: a minute at 500 Hz; a spectrum of more takes memory
+)
 
 
 def measure_smoothness(gate: Table, robot: RobotInfo, h: float | None) -> Json:
@@ -84,16 +86,26 @@ def find_worst(joints: Json, key: str) -> tuple[str, float] | None:
 def _find_runs(gate: Table) -> Iterator[Vec]:
     """Yield q_cmd of stretches of consecutive ENGAGED periods, shapes (k, n), [rad].
 
-    A stretch longer than a block comes in several.
+    A stretch longer than ``LONGEST`` comes in several.
     """
-    for begin in range(0, len(gate), BLOCK):
-        rows = gate[begin : begin + BLOCK]
+    run: list[Vec] = []
+    n_rows, next_k = 0, -1
+    for where in cut(len(gate)):
+        rows = gate[where]
+        k = rows["k"].astype(np.int64)
         is_on = rows["state"] == GateState.ENGAGED
-        breaks = np.flatnonzero(np.diff(rows["k"].astype(np.int64)) != 1) + 1
-        starts = np.flatnonzero(np.diff(is_on.astype(np.int8))) + 1
-        for part in np.split(np.arange(len(rows)), np.union1d(breaks, starts)):
-            if len(part) > 3 and is_on[part[0]]:
-                yield rows["q_cmd"][part]
+        breaks = np.flatnonzero((np.diff(k) != 1) | (np.diff(is_on.astype(int)) != 0))
+        for part in np.split(np.arange(len(rows)), breaks + 1):
+            goes_on = is_on[part[0]] and k[part[0]] == next_k and n_rows < LONGEST
+            if run and not goes_on:
+                yield np.concatenate(run)
+                run, n_rows = [], 0
+            next_k = -1
+            if is_on[part[0]]:
+                run.append(rows["q_cmd"][part])
+                n_rows, next_k = n_rows + len(part), int(k[part[-1]]) + 1
+    if run:
+        yield np.concatenate(run)
 
 
 class _Share:

@@ -62,6 +62,8 @@ _CARRYING = 0.3  # [s] measured: the same with no joint to spare; 0.2 to 0.5 are
 _LOST = 1e-4  # [m] chosen: with more left of the way a target is no longer followed
 _SECOND = 0.01  # [1] chosen: of the weight of rotation; position stays within 20 µm
 _RETURN = 1e-3  # [m²/rad²] measured: 3e-3 does as well, 1e-4 loses one return of 20
+# chosen: [m] the lean by itself leaves less than it takes to go on leaning, up to 4 rad
+_FAR = 0.03
 _MEMORY = 1.0  # [s] chosen: of those joints; an arm stretches out in half as long
 _POSTURE_RATE = (
     1.0  # [1/s] measured: way home in the free motion; 0.5 to 1.5 are as good
@@ -190,7 +192,7 @@ def _converge(
     rest, x, bounds = np.zeros(k), np.empty(n), np.empty((2, n))
     lost = _measure(left[: terms.n_first])
     damping = _DAMPING + _CURVATURE * lost
-    returning = _RETURN * lost / (lost + _LOST) if terms.n_first < k else 0.0
+    returning = _RETURN * lost / (lost + _FAR) if terms.n_first < k else 0.0
     close = terms.tol_pos
     if terms.rotation_weight > 0.0:
         close = min(close, terms.rotation_weight * terms.tol_rot)

@@ -33,7 +33,10 @@ def attack(robot, rng, n, pattern, scene, is_home):
     """Drive a robot from home or from anywhere, its limits changed in motion."""
     settings = GateConfig(scene=scene)
     h = float(rng.choice([0.001, 0.002, 0.005, 0.01, 0.02]))
-    judge, gate = Judge(robot, settings), Gate(robot, settings, h=h)
+    judge, gate = (
+        Judge(robot, settings),
+        Gate(robot, settings, h=h, allow_no_bodies=True),
+    )
     start = robot.home
     if not is_home:
         start = rng.uniform(np.maximum(gate.q_min, -3.0), np.minimum(gate.q_max, 3.0))
@@ -93,7 +96,7 @@ def test_no_limits_are_too_odd_to_be_kept(targets):
     for seed in range(15):
         rng = np.random.default_rng(seed)
         robot, h, shape = make_odd(rng), 10.0 ** rng.uniform(-4, -0.1), (150, 12)
-        gate, commands = Gate(robot, h=h), []
+        gate, commands = Gate(robot, h=h, allow_no_bodies=True), []
         q_des = {
             "beyond": rng.uniform(-2e3, 2e3, shape),
             "walk": robot.home
