@@ -75,7 +75,7 @@ class LimitSettings:
         Gt(0),
         Unit("rad/s³"),
         doc(
-            "Jerk limit of all joints; 250 times the acceleration limit when absent. "
+            "Jerk limit of all joints; 500 times the acceleration limit when absent. "
             "A command is late by the acceleration limit divided by it: 1e9 is none."
         ),
     ] = None

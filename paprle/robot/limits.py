@@ -18,8 +18,8 @@ from paprle.contracts.types import LimbInfo, Vec, readonly
 from paprle.robot.tree import UrdfJoint
 
 HOME_MARGIN = 0.1  # chosen: share of the range a guessed home keeps from its limits
-# chosen: [1/s] A turns around within 8 ms, and a command is 4 ms later at most
-_JERK_SHARE = 250.0
+# spec: [1/s] libfranka, of all its joints: A turns around within 4 ms
+_JERK_SHARE = 500.0
 _MARGIN_SHARE = 0.05  # chosen: a margin never takes more than this of a joint's range
 
 
@@ -45,7 +45,7 @@ def resolve_limits(
     """Return limits and home of all actuated joints.
 
     V = min(limits.dq_max, velocity_scale · URDF). A = limits.ddq_max, for grippers
-    V / gripper_time. J = limits.dddq_max, or 250 / s · A.
+    V / gripper_time. J = limits.dddq_max, or 500 / s · A.
 
     Args:
         joints: The actuated joints, in the order of the robot's vector.
