@@ -17,6 +17,7 @@ from paprle.haptics.cues import CueSource
 from paprle.hosts.factories import list_objects, make_leader, read_payload
 from paprle.ipc.feedback_record import make_feedback_dtype, unpack_feedback
 from paprle.ipc.loop import (
+    SESSION_TURN,
     DeadlineLoop,
     freeze_garbage,
     request_realtime,
@@ -110,7 +111,7 @@ class LeaderHost:
                 request_realtime(thread.native_id or 0)
 
     def _loop(self) -> None:
-        loop, seq = DeadlineLoop(self._rate, turn=_TURN), -1
+        loop, seq = DeadlineLoop(self._rate, turn=_TURN, ahead=SESSION_TURN), -1
         full_ns = loop.period_ns
         while not is_closed(self._role.fds["session_alive"]):
             sample = self._leader.latest()

@@ -44,6 +44,7 @@ from paprle.hosts.status import StatusLine, find_width, print_line
 from paprle.hosts.terminal import Operator
 from paprle.ipc.feedback_record import pack_feedback
 from paprle.ipc.loop import (
+    SESSION_TURN,
     DeadlineLoop,
     freeze_garbage,
     request_realtime,
@@ -54,7 +55,6 @@ from paprle.ipc.records import Record, Request, Stream
 from paprle.retargeting.anchor_record import pack_anchors
 from paprle.session.core import Output
 
-_TURN = 0.0008  # [s] measured: 0.5 ms and what it wakes late; adapted from there
 _START_TIMEOUT = 60.0  # [s] chosen: a cold start of MuJoCo on a slow disk
 _CLOSE_TIMEOUT = 5.0  # [s] chosen: braking and closing the episode; a park adds its own
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -187,7 +187,7 @@ class LiveSession:
                 return  # _brake sees to the rest, within its time
 
     def _make_loop(self) -> DeadlineLoop:
-        return DeadlineLoop(self._settings.rate, turn=_TURN)
+        return DeadlineLoop(self._settings.rate, turn=SESSION_TURN)
 
     def _step(self, now_ns: int, status: Record) -> Output:
         """Run a tick on what is newest."""

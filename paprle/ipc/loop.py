@@ -30,12 +30,14 @@ _EVERY = 100  # [ticks] chosen: a connection that is new is found in half a seco
 _PR_SET_TIMERSLACK = 29  # spec: linux/prctl.h
 _MCL_CURRENT_FUTURE_ONFAULT = 7  # spec: sys/mman.h; what is touched, and no more
 _SLEW = 0.02  # chosen: share of a period by which a deadline may come sooner or later
-_SPARE_NS = 100_000  # [ns] measured: what the next loop may wake early or late
+_SPARE_NS = 200_000  # [ns] measured: what two loops may wake early or late
 # chosen: [ns] the time for a turn grows by the first when it was too short, and shrinks
 # by the second when it was not: it is too short in one of a hundred turns
 _GROW_NS, _SHRINK_NS = 20_000, 200
 _LEAST_TURN_NS = 200_000  # chosen: [ns] no turn takes less
 _LONGEST_TURN = 0.25  # chosen: share of a period
+SESSION_TURN = 0.0008
+"""What the session's turns take at first: 0.5 ms and what it wakes late, [s]."""
 _TRUST = 0.02  # chosen: share of a single instant in the phase that it tells
 _REARM = 0.1  # chosen: share of a period after which a deadline counts as missed
 SPACING = 0.8
@@ -83,7 +85,9 @@ class DeadlineLoop:
         rate: float,
         clock: Callable[[], int] = time.monotonic_ns,
         sleep: Callable[[float], None] = time.sleep,  # noqa: TID251 - the loop waits
+        *,
         turn: float | None = None,
+        ahead: float = 0.0,
     ) -> None:
         """Make it.
 
@@ -93,14 +97,13 @@ class DeadlineLoop:
             sleep: Waits for a time, [s].
             turn: What a turn takes at first until its work is handed on, [s]: how long
                 before multiples of the period it wakes; None: in no phase.
+            ahead: How long before them the loop wakes that this one works for, [s].
         """
         self.period_ns = round(1e9 / rate)
         self.n_overruns = 0
         self._clock, self._sleep = clock, sleep
         self._turn_ns = None if turn is None else int(turn * 1e9)
-        self._ahead_ns = (
-            0  # how long before multiples of the period the next loop wakes
-        )
+        self._ahead_ns = int(ahead * 1e9)
         self.deadline_ns = clock()
         self.deadline_ns -= self._find_error()  # near a deadline, so in phase at once
         self._woke_ns = self.deadline_ns
