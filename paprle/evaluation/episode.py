@@ -164,15 +164,16 @@ def list_posture_notes(events: Iterable[Mapping[str, Any]]) -> list[str]:
     notes = dict[str, None]()
     for event in events:
         limb, kind = event.get("limb"), event.get("event")
-        if kind == "posture" and event.get("reached", 1.0) < 1.0:
+        reached = event.get("reached")
+        if kind == "posture" and isinstance(reached, float) and reached < 1.0:
             notes[
-                f"'{limb}' could not reach {1.0 - event['reached']:.1%} of its path in "
-                f"any of its {event['of']} posture(s), as was known at its start"
+                f"'{limb}' could not reach {1.0 - reached:.1%} of its path in any of "
+                f"its {event.get('of')} posture(s), as was known at its start"
             ] = None
         if kind == "stuck_in_reach":
             notes[
-                f"'{limb}' was stuck ({event['cause']}) though another posture reached "
-                "its target"
+                f"'{limb}' was stuck ({event.get('cause')}) though another posture "
+                "reached its target"
             ] = None
     return list(notes)
 

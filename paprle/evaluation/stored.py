@@ -15,6 +15,8 @@ from paprle.recording.header import robot_from_dict
 from paprle.recording.reader import find_episode
 from paprle.recording.reading import Block, Reading
 
+_TOLD = ("posture", "stuck_in_reach")
+_MOST_EVENTS = 1000  # chosen: a file of strangers may hold any number of them
 _SAMPLE = ("stamp_ns", "seq", "limb_ns")
 _PUNCTUAL = ("k", "stamp_ns", "state", "compute_ns", "late_ns", "n_overruns")
 _TICK = (*_PUNCTUAL, "has_sample", "driver", "target", "q_des", "err_pos", "err_rot")
@@ -42,7 +44,7 @@ class StoredEpisode:
         robot_info: The robot.
         ticks: Session ticks in order, the fields that are measured.
         gate: Gate ticks in order, likewise.
-        events: Events in order.
+        events: The first of those that a report tells of, in order.
         manifest: The manifest; None when the recording was never finished.
         is_complete: The file is whole, and is the one of its manifest.
         note: What is wrong with it; empty when it is complete.
@@ -74,7 +76,7 @@ class StoredEpisode:
             if isinstance(item, Block):
                 store = self.ticks if item.stream == Stream.TICK else self.gate
                 store.append(item.records)
-            else:
+            elif item.get("event") in _TOLD and len(self.events) < _MOST_EVENTS:
                 self.events.append(item)
         self.manifest = reading.manifest
         self.note = reading.find_problem()

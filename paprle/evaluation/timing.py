@@ -13,7 +13,15 @@ from paprle.contracts.types import GateState, RobotInfo, Vec
 from paprle.evaluation.store import Column, Rows, Table, cut
 from paprle.gate.gate import compute_command_limits
 from paprle.gate.reasons import Reason
-from paprle.oracle import INVARIANTS, CommandJudge, Limits, Verdict, Violation
+from paprle.gate.smoothing import count_periods
+from paprle.oracle import (
+    INVARIANTS,
+    MOST_TURNING,
+    CommandJudge,
+    Limits,
+    Verdict,
+    Violation,
+)
 
 Json = dict[str, Any]
 
@@ -89,12 +97,14 @@ def make_limits(
     margin = float((gate or {}).get("position_margin", 0.0))
     settings = GateSettings(position_margin=margin)
     q_min, q_max = compute_command_limits(robot, settings)
+    # of a file whose period is none of ours, jerk is not judged
+    has_jerk = count_periods(robot, h) <= MOST_TURNING
     return Limits(
         q_min=q_min,
         q_max=q_max,
         dq_max=robot.dq_max,
         ddq_max=robot.ddq_max,
-        dddq_max=robot.dddq_max,
+        dddq_max=robot.dddq_max if has_jerk else None,
         h=h,
         joint_names=robot.joint_names,
     )

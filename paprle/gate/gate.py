@@ -29,7 +29,7 @@ from paprle.gate.tools import IS_SINGULAR, IS_TOOL_FAST, fill_tools
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Bools, Ints
 from paprle.robot.bodies import make_bodies
-from paprle.robot.limits import find_margin
+from paprle.robot.limits import LONGEST_TURNING, find_margin
 
 GateConfig = GateSettings
 
@@ -128,6 +128,7 @@ class Gate:
         info = robot if isinstance(robot, RobotInfo) else robot.info
         members, starts = make_groups(info)
         n, n_groups = len(info.joint_names), len(starts) - 1
+        _check_turning(info)
         m = count_periods(info, self._h)
         bodies, pairs, sizes = None, None, Sizes(n, n_groups, 0, 0, 0, 0, m + 1)
         self.pair_names: tuple[tuple[str, str], ...] = ()
@@ -309,6 +310,23 @@ def _check_bodies(robot: RobotModel) -> None:
             f"gate: expected bodies of {urdf} to keep apart, got meshes alone, or "
             f"none, for {', '.join(robot.bare_links)}; enclose meshes by `paprle "
             f"new-robot {urdf}`, or say allow_no_bodies=True (docs/library.md)"
+        )
+
+
+def _check_turning(info: RobotInfo) -> None:
+    """Refuse a J that would make commands late by seconds, and fill the memory.
+
+    Raises:
+        ConfigError: If A takes longer to turn around than ``LONGEST_TURNING``.
+    """
+    if info.dddq_max is None:
+        return
+    least = 2.0 * info.ddq_max / LONGEST_TURNING
+    if not (info.dddq_max >= least).all():
+        raise ConfigError(
+            f"gate: expected dddq_max of at least {least.max():g}, which turns every "
+            f"joint's acceleration around within {LONGEST_TURNING:g} s, got "
+            f"{info.dddq_max.min():g}; raise it, or lower ddq_max"
         )
 
 

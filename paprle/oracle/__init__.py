@@ -27,10 +27,18 @@ from paprle.oracle.invariants import (
     judge,
     judge_spacing,
 )
-from paprle.oracle.verdict import INVARIANTS, Limits, Vec, Verdict, Violation
+from paprle.oracle.verdict import (
+    INVARIANTS,
+    MOST_TURNING,
+    Limits,
+    Vec,
+    Verdict,
+    Violation,
+)
 
 __all__ = [
     "INVARIANTS",
+    "MOST_TURNING",
     "CommandJudge",
     "Limits",
     "OracleStream",

@@ -21,6 +21,7 @@ INVARIANTS: Mapping[str, str] = {
 }
 """What is judged: the identifier in docs/SAFETY.md and its everyday name."""
 
+MOST_TURNING = 10_000  # chosen: a second at 10 kHz; so many rows are remembered
 RELATIVE = 1e-9  # spec: M3 to M5 of docs/SAFETY.md, relative to V
 
 
@@ -63,16 +64,25 @@ class Limits:
             raise ValueError("limits: expected ddq_max > 0 and dq_max >= 0")
         if self.dddq_max is not None and not (self.dddq_max > 0).all():
             raise ValueError("limits: expected dddq_max > 0")
+        if not self.count_turning() <= MOST_TURNING:
+            raise ValueError(
+                f"limits: expected A to turn around within {MOST_TURNING} periods of J"
+            )
         if not (self.q_min <= self.q_max).all():
             raise ValueError("limits: expected q_min <= q_max for every joint")
+
+    def count_turning(self) -> float:
+        """Return how many periods J leaves for turning A to −A; may be infinite."""
+        if self.dddq_max is None:
+            return 1.0
+        with np.errstate(divide="ignore", over="ignore"):
+            turning = 2 * self.ddq_max / (self.dddq_max * self.h)
+        return float(np.ceil(turning.max(initial=0.0) * (1 - RELATIVE)))
 
     @property
     def n_turning(self) -> int:
         """Periods that J leaves for turning the acceleration from A to −A."""
-        if self.dddq_max is None:
-            return 1
-        turning = 2 * self.ddq_max / (self.dddq_max * self.h)
-        return max(1, int(np.ceil(turning.max() * (1 - RELATIVE))))
+        return max(1, int(self.count_turning()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from paprle.contracts.errors import RecordingError
+from paprle.robot.limits import LONGEST_TURNING
 
 _MAX_NAMES = 1000  # chosen: joints, limbs, objects; a humanoid with hands has some 60
 _FAR_NS = 1 << 62  # chosen: [ns] 146 years
@@ -105,6 +106,15 @@ def check_header(header: Mapping[str, Any], where: str) -> None:
             raise RecordingError(
                 f"{where}: header robot.{name}: expected {n} numbers, got "
                 f"{len(robot[name])}; the file was not written by paprle"
+            )
+    jerks = robot.get("dddq_max") or [None] * n
+    for ddq, dddq in zip(robot["ddq_max"], jerks, strict=True):
+        if dddq is None:
+            continue
+        if ddq is None or dddq < 2.0 * ddq / LONGEST_TURNING:
+            raise RecordingError(
+                f"{where}: header robot.dddq_max: expected at least twice ddq_max a "
+                f"second, got {dddq:g}; the file was not written by paprle"
             )
     for low, high in zip(robot["q_min"], robot["q_max"], strict=True):
         if low is not None and high is not None and low > high:

@@ -18,6 +18,8 @@ from paprle.contracts.types import LimbInfo, Vec, readonly
 from paprle.robot.tree import UrdfJoint
 
 HOME_MARGIN = 0.1  # chosen: share of the range a guessed home keeps from its limits
+LONGEST_TURNING = 1.0
+"""Longest time that J may take to turn A around, [s]; half of it is a delay."""
 # spec: [1/s] libfranka, of all its joints: A turns around within 4 ms
 _JERK_SHARE = 500.0
 _MARGIN_SHARE = 0.05  # chosen: a margin never takes more than this of a joint's range
@@ -74,6 +76,13 @@ def resolve_limits(
         dddq_max = [_JERK_SHARE * ddq for ddq in ddq_max]
     else:
         dddq_max = [limits.dddq_max] * len(names)
+        least = 2.0 * max(ddq_max, default=0.0) / LONGEST_TURNING
+        if limits.dddq_max < least:
+            problems.append(
+                f"limits.dddq_max: expected at least {least:g}, which turns every "
+                f"joint's acceleration around within {LONGEST_TURNING:g} s, got "
+                f"{limits.dddq_max:g}"
+            )
     home = _home(dict(zip(names, ranges, strict=True)), limbs, settings, limb_settings)
     home.report(problems)
     return Limits(

@@ -252,6 +252,12 @@ def test_a_jerk_within_its_limit_passes_and_a_higher_one_is_caught():
     assert again.violations[0].limit == pytest.approx(J[0])
 
 
+@pytest.mark.parametrize("dddq_max", [1e-6, 5e-324])
+def test_a_jerk_limit_that_would_fill_the_memory_is_refused(dddq_max):
+    with pytest.raises(ValueError, match="turn around within 10000 periods"):
+        replace(LIMITS, dddq_max=np.full(2, dddq_max))
+
+
 def test_a_lowered_velocity_limit_leaves_time_for_the_jerk():
     slow = [0.25 * V] * 30
     q_cmd = commands(*ramp(0, V), *[V] * 19, *ramp(V, 0.25 * V), *slow)

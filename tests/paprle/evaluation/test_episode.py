@@ -266,3 +266,14 @@ def test_what_no_posture_reaches_and_where_another_helped_is_noted_once():
         "'arm' was stuck (joint4 at its limit) though another posture reached its "
         "target",
     ]
+
+
+def test_an_event_of_a_stranger_gives_no_traceback():
+    odd = [
+        {"event": "posture", "reached": "half"},
+        {"event": "posture", "reached": 0.5},
+        {"event": "stuck_in_reach"},
+        {"event": ["posture"]},
+    ]
+
+    assert len(list_posture_notes(odd)) == 2

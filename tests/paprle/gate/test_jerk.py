@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from paprle.contracts.errors import ConfigError
 from paprle.contracts.settings import GateSettings
 from paprle.gate.gate import Gate
 from paprle.gate.smoothing import count_periods
@@ -144,6 +145,12 @@ def test_a_step_that_was_broken_off_leaves_no_trace(monkeypatch):
         np.testing.assert_array_equal(
             gate.step([1.0, 1.0], h).q_cmd, other.step([1.0, 1.0], h).q_cmd
         )
+
+
+@pytest.mark.parametrize("J", [19.9, 1e-6, 5e-324])
+def test_a_jerk_limit_that_would_make_commands_seconds_late_is_refused(J):
+    with pytest.raises(ConfigError, match="dddq_max of at least 20"):
+        Gate(make_robot_info(2, ddq_max=10.0, dddq_max=J), h=0.002)
 
 
 @pytest.mark.long

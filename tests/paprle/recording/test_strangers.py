@@ -77,6 +77,8 @@ def put(values, path, value):
         ("wall_offset_ns", 10**400), ("leader", 3), ("task", ["a"]),
         ("robot", 7), ("robot.q_min", "x"), ("robot.q_min", [9.0] * 7),
         ("robot.q_max", [1e300] * 7), ("robot.dq_max", [1.0]),
+        ("robot.dddq_max", "x"), ("robot.dddq_max", [1e-9] * 7),
+        ("robot.dddq_max", [5e-324] * 7), ("robot.dddq_max", [1e3]),
         ("robot.joint_names", ["joint"] * 5000), ("leader_info.look_ahead", "x"),
     ],
 )  # fmt: skip
@@ -88,6 +90,16 @@ def test_a_header_of_other_types_is_our_error(tmp_path, header, name, value):
     for read in (Episode.open, describe):
         with pytest.raises(RecordingError, match=f"header .*{name.split('.')[0]}"):
             read(path)
+
+
+def test_a_jerk_limit_beside_no_acceleration_limit_is_our_error(tmp_path, header):
+    path = tmp_path / "episode_000000.mcap"
+    put(header, "robot.dddq_max", [1e4] * 7)
+    put(header, "robot.ddq_max", [None] * 7)
+    forge(path, header)
+
+    with pytest.raises(RecordingError, match="header robot.dddq_max"):
+        Episode.open(path)
 
 
 @pytest.mark.parametrize("name", ["retarget", "gate", "session"])

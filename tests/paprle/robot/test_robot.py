@@ -335,6 +335,7 @@ def test_settings_that_do_not_fit_the_urdf_are_refused(
         ({"dq_max": {"lift": 3.5}}, "at most the URDF's 3, got 3.5"),
         ({"dq_max": {"lift": -1.0}}, "limits.dq_max.lift: expected above 0"),
         ({"dq_max": {"lft": 1.0}}, "did you mean 'lift'?"),
+        ({"dddq_max": 1e-6}, "limits.dddq_max: expected at least"),
     ],
 )
 def test_limits_only_tighten(
