@@ -179,14 +179,6 @@ def test_a_recording_never_takes_the_way_of_control_on_a_narrow_link(
     assert stale[-1] == stale[0], "no set-point came late"
     stamps = np.asarray(episode.gate["stamp_ns"], dtype=np.int64)
     gaps = np.diff(stamps) * 1e-9
-    print(
-        "GAPS",
-        np.sort(gaps)[-8:],
-        len(gaps),
-        gaps.sum(),
-        stale[-1] - stale[0],
-        session.text()[-900:],
-    )
     assert gaps.max() < 0.05
     assert len(gaps) > 0.98 * gaps.sum() / PERIOD, "no period is missing"
     assert Received(rig, load_robot("piper"), ARM).judge(PERIOD).is_ok
