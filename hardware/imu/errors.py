@@ -1,0 +1,5 @@
+"""The errors of an inertial sensor."""
+
+
+class ImuError(OSError):
+    """A sensor's port or settings cannot be used; says what to do."""
