@@ -1,0 +1,107 @@
+"""Hands of a whole recording, and the sensor on the wrist, in one file.
+
+A NumPy archive (``.npz``, nothing pickled) with ``frames``, records of
+``hardware.hand.frames``, and where there was a sensor ``imu_t`` [s], on the clock of
+the frames' stamps, and ``imu_quat_wxyz``.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hardware.hand.errors import HandError
+from hardware.hand.frames import RECORD, Array, HandFrame, pack_frame, unpack_frame
+
+_NORM = (0.9, 1.1)  # spec: docs/SAFETY.md, A6: quaternions of another norm are refused
+
+
+class Recording(NamedTuple):
+    """A recording.
+
+    Attributes:
+        frames: Images in order of time, one at least.
+        imu_t: Times of the sensor, shape (m,), [s]; empty without one.
+        imu_quat_wxyz: Its orientation, of unit length, shape (m, 4).
+    """
+
+    frames: tuple[HandFrame, ...]
+    imu_t: Array
+    imu_quat_wxyz: Array
+
+
+def write_recording(
+    path: Path,
+    frames: Sequence[HandFrame],
+    imu_t: Array | None = None,
+    imu_quat_wxyz: Array | None = None,
+) -> None:
+    """Write a recording.
+
+    Args:
+        path: A file that ends in .npz.
+        frames: Images in order of time.
+        imu_t: Times of the sensor, shape (m,), [s].
+        imu_quat_wxyz: Its orientation, shape (m, 4).
+    """
+    data = b"".join(pack_frame(frame) for frame in frames)
+    arrays: dict[str, npt.NDArray[Any]] = {"frames": np.frombuffer(data, RECORD)}
+    if imu_t is not None and imu_quat_wxyz is not None:
+        arrays |= {"imu_t": imu_t, "imu_quat_wxyz": imu_quat_wxyz}
+    np.savez_compressed(path, allow_pickle=False, **arrays)
+
+
+def read_recording(path: Path) -> Recording:
+    """Return what a recording holds.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The recording.
+
+    Raises:
+        HandError: If it is none, or what it holds cannot be.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            found = {name: file[name] for name in file.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as err:
+        raise HandError(f"{path}: expected a recording of hands, got {err}") from err
+    records = found.get("frames")
+    if (
+        records is None
+        or records.dtype != RECORD
+        or records.ndim != 1
+        or not len(records)
+    ):
+        raise HandError(f"{path}: expected records of hands as 'frames', got none")
+    try:
+        frames = tuple(unpack_frame(record) for record in records)
+    except ValueError as err:
+        raise HandError(f"{path}: {err}") from err
+    stamps = [frame.stamp_ns for frame in frames]
+    if sorted(stamps) != stamps:
+        raise HandError(f"{path}: expected images in order of time, got others")
+    t = np.asarray(found.get("imu_t", np.zeros(0)), float)
+    quat = np.asarray(found.get("imu_quat_wxyz", np.zeros((0, 4))), float)
+    return Recording(frames, t, _check_imu(path, t, quat))
+
+
+def _check_imu(path: Path, t: Array, quat: Array) -> Array:
+    if t.ndim != 1 or quat.shape != (len(t), 4):
+        raise HandError(
+            f"{path}: expected a quaternion for each time, got shapes {t.shape} and "
+            f"{quat.shape}"
+        )
+    norm = np.linalg.norm(quat, axis=1)
+    is_good = np.isfinite(t).all() and (np.diff(t) > 0.0).all()
+    if not is_good or not ((norm >= _NORM[0]) & (norm <= _NORM[1])).all():
+        raise HandError(f"{path}: expected rising times and unit quaternions")
+    unit: Array = quat / norm[:, None]
+    return unit

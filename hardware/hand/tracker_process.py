@@ -1,0 +1,201 @@
+"""The tracker's process, seen from outside: started, read by a thread, begun again.
+
+MediaPipe and librealsense live in an environment of their own, for they ask for
+versions that nobody else can use; and a camera's driver that spins or hangs costs no
+packet of another device. The process writes frames to a pipe and ends when its input
+ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from hardware.hand.errors import HandError
+from hardware.hand.frames import FrameStream, HandFrame
+
+_ROOT = Path(__file__).resolve().parents[2]
+_START = 30.0  # [s] chosen: MediaPipe loads for 5 s, longer on a busy machine
+_RETRY = 1.0  # [s] chosen: a camera that is plugged in again needs as long
+_JOIN = 3.0  # [s] chosen: a driver that lets go of a camera
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackerSettings:
+    """What the tracker is told.
+
+    Attributes:
+        kind: Which camera.
+        device: Serial number, number, path, or empty.
+        python: Interpreter of its environment; empty: ours.
+        model: A model's file; empty: the one that MediaPipe brings.
+        size: Width and height, [px].
+        rate: Images a second, [Hz].
+        field_of_view: Of a webcam, across its width, [rad].
+        domain: DDS domain of a RealSense on the network; None: by USB.
+    """
+
+    kind: Literal["realsense", "webcam"] = "realsense"
+    device: str = ""
+    python: str = ""
+    model: str = ""
+    size: tuple[int, int] = (640, 480)
+    rate: float = 30.0
+    field_of_view: float = 1.1
+    domain: int | None = None
+
+
+class TrackerProcess:
+    """A tracker.
+
+    Attributes:
+        newest: What it said last, stamped by our clock; None before the first.
+        fault: Why nothing comes, in words; empty while frames come.
+        n_restarts: How often it was started again.
+        n_refused: Records that could not be used.
+    """
+
+    def __init__(self, settings: TrackerSettings, clock: Callable[[], int]) -> None:
+        self._settings, self._clock = settings, clock
+        self.newest: HandFrame | None = None
+        self.fault = ""
+        self.n_restarts = self.n_refused = 0
+        self._seq = 0
+        self._end = threading.Event()
+        self._first = threading.Event()
+        self._thread = threading.Thread(
+            target=self._keep_on, name="hand tracker", daemon=True
+        )
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def open(self) -> None:
+        """Start it and wait for its first image.
+
+        Raises:
+            HandError: If it does not start; says its last words.
+        """
+        python = self._settings.python or sys.executable
+        if not Path(python).exists():
+            raise HandError(
+                f"hand tracker: expected a Python at '{python}', got none; make its "
+                "environment as leaders/hand_imu/README.md has it"
+            )
+        self._thread.start()
+        end = time.monotonic() + _START
+        while not self._first.wait(0.05):
+            if self.fault or time.monotonic() > end:
+                why = self.fault or f"hand tracker: no image within {_START:g} [s]"
+                self.close()
+                raise HandError(why)
+
+    def close(self) -> None:
+        """End it; may be called twice."""
+        self._end.set()
+        process = self._process
+        if process is not None:
+            _let_go(process)
+        if self._thread.is_alive():
+            self._thread.join(_JOIN)
+
+    def _keep_on(self) -> None:
+        while not self._end.is_set():
+            with tempfile.TemporaryFile() as words:
+                self._run(words.fileno())
+                words.seek(0)
+                said = words.read().decode(errors="replace")
+            self.fault = f"hand tracker: {_find_last_words(said)}"
+            if self._end.wait(_RETRY):
+                return
+            self.n_restarts += 1
+
+    def _run(self, words: int) -> None:
+        """Run it until it ends."""
+        reading, writing = os.pipe()
+        try:
+            self._process = subprocess.Popen(
+                make_command(self._settings, writing),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=words,
+                pass_fds=(writing,),
+                cwd=_ROOT,
+                env=os.environ | {"PYTHONPATH": str(_ROOT)},
+                start_new_session=True,
+            )
+        except OSError as err:
+            os.write(words, str(err).encode())
+            os.close(reading)
+            return
+        finally:
+            os.close(writing)
+        try:
+            self._read(reading)
+        finally:
+            os.close(reading)
+            _let_go(self._process)
+
+    def _read(self, reading: int) -> None:
+        stream = FrameStream()
+        while not self._end.is_set() and (data := os.read(reading, 65536)):
+            for frame in stream.feed(data):
+                # the same clock in another process: its age holds for ours, whichever
+                age_ns = max(0, time.monotonic_ns() - frame.stamp_ns)
+                self._seq += 1
+                stamp_ns = self._clock() - age_ns
+                before = self.newest
+                if before is not None:
+                    stamp_ns = max(stamp_ns, before.stamp_ns)
+                self.newest = frame._replace(stamp_ns=stamp_ns, seq=self._seq)
+                self.fault = ""
+                self._first.set()
+            self.n_refused = stream.n_refused
+
+
+def make_command(settings: TrackerSettings, fd: int) -> list[str]:
+    """Return what starts a tracker.
+
+    Args:
+        settings: What it is told.
+        fd: Where it writes frames.
+    """
+    words = {
+        "kind": settings.kind,
+        "device": settings.device,
+        "model": settings.model,
+        "width": settings.size[0],
+        "height": settings.size[1],
+        "rate": settings.rate,
+        "field-of-view": settings.field_of_view,
+        "fd": fd,
+    }
+    if settings.domain is not None:
+        words["domain"] = settings.domain
+    python = settings.python or sys.executable
+    options = [f"--{name}={value}" for name, value in words.items()]
+    return [python, "-m", "hardware.hand", *options]
+
+
+def _let_go(process: subprocess.Popen[bytes]) -> None:
+    """End a process by the end of its input, and by force where that is not enough."""
+    if process.stdin is not None:
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+    try:
+        process.wait(_JOIN)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _find_last_words(said: str) -> str:
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return lines[-1] if lines else "it ended"

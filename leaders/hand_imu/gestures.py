@@ -1,0 +1,127 @@
+"""What a hand's shape means: a fist, a pinch; one event for each gesture.
+
+A finger is curled by the bend between its first and its last bone, whichever way the
+hand points (ARBot compares heights in the image, which holds for an upright hand only).
+Each threshold has another one to go back, and a gesture counts once it has lasted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paprle.contracts.types import Vec
+
+_FINGERS = ((1, 2, 3, 4), (5, 6, 7, 8), (9, 10, 11, 12), (13, 14, 15, 16),
+            (17, 18, 19, 20))  # fmt: skip
+# chosen: a fist bends fingers by 2.5 and the thumb by 1 rad, a flat hand by 0.3
+_CURLED = np.array([0.9, 1.5, 1.5, 1.5, 1.5])  # [rad]
+_STRAIGHT = np.array([0.6, 1.0, 1.0, 1.0, 1.0])  # [rad]
+_N_FIST = 3  # spec: requirements.md A11: three of five
+_N_OPEN = 1  # chosen: a finger or the thumb may stay bent in an open hand
+_PINCHED, _APART = 0.3, 0.55  # [palms] chosen: tips touch at 0.15, a lax hand has 0.8
+_LAST = 0.08  # [s] chosen: three images; a finger seen wrongly lasts for one
+
+
+def compute_bends(shape: Vec) -> Vec:
+    """Return how far the thumb and each finger are bent, shape (5,), [rad].
+
+    Args:
+        shape: Landmarks, shape (21, 3), any scale.
+    """
+    return np.array([
+        _compute_angle(shape[b] - shape[a], shape[d] - shape[c])
+        for a, b, c, d in _FINGERS
+    ])  # fmt: skip
+
+
+def compute_pinch(shape: Vec) -> float:
+    """Return the gap between the tips of thumb and index, in lengths of the palm.
+
+    Args:
+        shape: Landmarks, shape (21, 3), any scale.
+    """
+    palm = float(np.linalg.norm(shape[9] - shape[0]))
+    return float(np.linalg.norm(shape[4] - shape[8])) / max(palm, 1e-6)
+
+
+class Steady:
+    """A state that changes once the other one has lasted."""
+
+    def __init__(self) -> None:
+        self.is_on = False
+        self._since: float | None = None
+
+    def take(self, is_on: bool | None, t: float) -> bool:
+        """Return the state.
+
+        Args:
+            is_on: What it looks like; None: cannot be told, so nothing changes.
+            t: When, [s].
+        """
+        if is_on is None or is_on == self.is_on:
+            self._since = None
+        elif self._since is None:
+            self._since = t
+        elif t - self._since >= _LAST:
+            self.is_on, self._since = is_on, None
+        return self.is_on
+
+
+class Fist:
+    """Whether a hand is a fist.
+
+    Attributes:
+        is_closed: It is, or was when it was seen last.
+    """
+
+    def __init__(self) -> None:
+        self._curled = np.zeros(5, dtype=bool)
+        self._steady = Steady()
+
+    @property
+    def is_closed(self) -> bool:
+        """It is, or was when it was seen last."""
+        return self._steady.is_on
+
+    def take(self, shape: Vec, t: float) -> bool:
+        """Return whether it is a fist.
+
+        Args:
+            shape: Landmarks, shape (21, 3).
+            t: When, [s].
+        """
+        bends = compute_bends(shape)
+        self._curled = np.where(self._curled, bends > _STRAIGHT, bends > _CURLED)
+        n = int(self._curled.sum())
+        looks = True if n >= _N_FIST else False if n <= _N_OPEN else None
+        return self._steady.take(looks, t)
+
+
+class Pinch:
+    """Whether thumb and index touch."""
+
+    def __init__(self) -> None:
+        self._steady = Steady()
+
+    @property
+    def is_closed(self) -> bool:
+        """They do, or did when they were seen last."""
+        return self._steady.is_on
+
+    def take(self, shape: Vec, t: float) -> bool:
+        """Return whether they touch.
+
+        Args:
+            shape: Landmarks, shape (21, 3).
+            t: When, [s].
+        """
+        gap = compute_pinch(shape)
+        looks = True if gap < _PINCHED else False if gap > _APART else None
+        return self._steady.take(looks, t)
+
+
+def _compute_angle(a: Vec, b: Vec) -> float:
+    size = float(np.linalg.norm(a) * np.linalg.norm(b))
+    if not size > 0.0:
+        return 0.0
+    return float(np.arccos(np.clip(a @ b / size, -1.0, 1.0)))

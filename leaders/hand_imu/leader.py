@@ -1,0 +1,233 @@
+"""The leader: a hand's place and its wrist's orientation become one sample."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+
+from hardware.hand.frames import HandFrame
+from hardware.imu.reader import Attitude
+from leaders.hand_imu.config import HandImuConfig
+from leaders.hand_imu.gestures import Fist, Pinch
+from leaders.hand_imu.glide import Glide
+from leaders.hand_imu.heading import Heading
+from leaders.hand_imu.place import locate
+from leaders.hand_imu.press import Press
+from leaders.hand_imu.sources import Devices, Recorded, Source
+from leaders.hand_imu.track import Track
+from paprle.contracts.plugins import Clock, Leader
+from paprle.contracts.types import (
+    Feedback,
+    LeaderInfo,
+    LeaderSample,
+    LimbCommand,
+    SessionState,
+)
+
+_LIMB = "hand"
+_RATE = 200.0  # [Hz] chosen: a position between images is told as often as is asked
+_SILENT_FRAME = 0.2  # [s] chosen: a tracker needs 50 ms, and one image may be lost
+_SILENT_IMU = 0.1  # [s] spec: safety.md A1
+_FOLLOWS = (SessionState.ALIGNING, SessionState.ENGAGED)
+_HEARS = (*_FOLLOWS, SessionState.WAITING, SessionState.CLUTCHED)
+
+
+class HandImu(Leader):
+    """One bare hand."""
+
+    config: HandImuConfig
+
+    def __init__(self, config: HandImuConfig, clock: Clock) -> None:
+        super().__init__(config, clock)
+        self._source: Source | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        mount = np.array((0.0, 0.0, 0.0) if self.config.imu is None
+                         else self.config.imu.mount_rpy)  # fmt: skip
+        self._track, self._glide = Track(), Glide()
+        self._press, self._heading = (
+            Press(self.config.hold),
+            Heading(np.asarray(pin.rpy.rpyToMatrix(mount))),
+        )
+        self._grip = Fist() if self.config.gripper == "fist" else Pinch()
+        self._own_fist, self._other_fist = Fist(), Fist()
+        self._sample: LeaderSample | None = None
+        self._frame_seq = self._run = 0
+        self._told: set[str] = set()
+        self._was_following = False
+        self._said: tuple[object, ...] = ()
+
+    @property
+    def info(self) -> LeaderInfo:
+        """One hand with a gripper, whose pose is measured."""
+        return LeaderInfo(
+            limbs=(_LIMB,),
+            is_measured=True,
+            has_gripper=True,
+            rate=_RATE,
+            engage_hint=(
+                f"hold your open {self.config.hand} hand still for "
+                f"{self.config.hold:g} s"
+            ),
+        )
+
+    @property
+    def notes(self) -> list[str]:
+        """What of the hand is followed, and what the other one does."""
+        camera, told = self.config.camera, []
+        if not camera.recorded and camera.kind == "webcam":
+            told.append(
+                "hand_imu: a webcam guesses distance from the size of the hand: a few "
+                "centimetres of noise, and as wrong as leader.palm is"
+            )
+        if self._source is not None and not self._source.has_imu:
+            told.append("hand_imu: no sensor on the wrist: position alone is followed")
+        told.append(
+            "hand_imu: show the other hand to let go; its fist ends the episode"
+        )
+        return told
+
+    @property
+    def unchecked(self) -> str:
+        """Images and packets come once it is open."""
+        return "whether the camera sees a hand and the wrist's sensor speaks"
+
+    def open(self) -> None:
+        """Connect what sees the hand and what feels its wrist.
+
+        Raises:
+            DeviceError: If one of them is not there.
+            MissingDependency: If a package is missing.
+        """
+        self._begin()
+        recorded = self.config.camera.recorded
+        if recorded:
+            self._source = Recorded(recorded, self.clock)
+        else:
+            self._source = Devices(self.config, self.clock)
+
+    def latest(self) -> LeaderSample | None:
+        """Return the newest pose; None before a hand was seen for the first time."""
+        source = self._source
+        if source is None:
+            return self._sample
+        now_ns = self.clock()
+        frame, attitude = source.frame, source.attitude
+        if frame is not None and frame.seq != self._frame_seq:
+            self._frame_seq = frame.seq
+            self._take(frame, now_ns * 1e-9)
+        if frame is None or not (self._track.is_known or self._sample):
+            return None
+        if not self._is_alive(frame, attitude, now_ns):
+            self._press.use_up()
+        self._sample = self._make_sample(frame, attitude, now_ns)
+        return self._sample
+
+    def apply(self, feedback: Feedback) -> None:
+        """Take back the press once the session follows the hand no more."""
+        follows = feedback.state in _FOLLOWS
+        if feedback.state not in _HEARS or (self._was_following and not follows):
+            self._press.use_up()
+        self._was_following = follows
+
+    def take_warnings(self) -> list[str]:
+        """Return what keeps it silent, and that it speaks again."""
+        faults = set() if self._source is None else set(self._source.faults)
+        told = [f"leader 'hand_imu': {text}" for text in sorted(faults - self._told)]
+        if self._told and not faults:
+            told.append("leader 'hand_imu': hand and wrist are there again")
+        self._told = faults
+        return told
+
+    @property
+    def last_words(self) -> list[str]:
+        """How often the hand was lost, and what became of packets."""
+        counts = () if self._source is None else self._source.counts
+        track = self._track
+        seen = (
+            f"the hand was lost {track.n_lost} times, and leapt {track.n_leaps} times"
+        )
+        return [f"leader 'hand_imu': {text}" for text in (seen, *counts)]
+
+    def close(self) -> None:
+        """Let go; may be called twice."""
+        if self._source is not None:
+            self._source.close()
+
+    def _take(self, frame: HandFrame, t: float) -> None:
+        """Take a new image."""
+        config, captured = self.config, frame.stamp_ns * 1e-9
+        hand = frame.find(config.hand)
+        other = frame.find("left" if config.hand == "right" else "right")
+        p = None if hand is None else locate(frame, hand, config.point, config.palm)
+        was_known = self._track.is_known
+        if self._track.take(p, captured):
+            if self._track.is_known and not was_known:
+                self._glide.begin(self._track.p)
+            self._glide.aim(self._track.p, captured, t)
+        if hand is not None:
+            self._grip.take(hand.shape, captured)
+            self._own_fist.take(hand.shape, captured)
+        self._press.take_other(
+            is_shown=other is not None,
+            is_fist=other is not None and self._other_fist.take(other.shape, captured),
+            t=captured,
+        )
+        self._press.take(
+            self._track.p if self._track.is_known else None,
+            is_open=not self._own_fist.is_closed,
+            t=captured,
+        )
+
+    def _is_alive(
+        self, frame: HandFrame, attitude: Attitude | None, now_ns: int
+    ) -> bool:
+        """Whether hand and wrist are known, and were a moment ago."""
+        if now_ns - frame.stamp_ns > _SILENT_FRAME * 1e9:
+            self._track.lose()
+        if self._source is None or not self._source.has_imu:
+            return self._track.is_known
+        if attitude is None or now_ns - attitude.stamp_ns > _SILENT_IMU * 1e9:
+            return False
+        if attitude.run != self._run:  # its heading is another one
+            self._run = attitude.run
+            return False
+        is_pointing = self._heading.is_known or self._press.is_held
+        return self._track.is_known and attitude.is_settled and is_pointing
+
+    def _make_sample(
+        self, frame: HandFrame, attitude: Attitude | None, now_ns: int
+    ) -> LeaderSample:
+        """Return a sample; the one before, where nothing has changed."""
+        before, press, t = self._sample, self._press, now_ns * 1e-9
+        is_valid = self._is_alive(frame, attitude, now_ns)
+        stamp_ns = min(round(self._glide.find_capture(t) * 1e9), now_ns)
+        R = np.eye(3)
+        if attitude is not None:
+            R = self._heading.turn(attitude.quat_wxyz, is_fixed=press.is_held)
+            stamp_ns = min(stamp_ns, attitude.stamp_ns)
+        p, _ = self._glide.at(t)
+        is_over = self._source is not None and self._source.is_over
+        said = (
+            frame.seq, 0 if attitude is None else attitude.seq, p.tobytes(),
+            is_valid, press.is_held, press.asks_to_end, is_over,
+        )  # fmt: skip
+        if before is not None and said == self._said:
+            return before
+        self._said = said
+        return LeaderSample(
+            stamp_ns=stamp_ns if before is None else max(stamp_ns, before.stamp_ns),
+            seq=1 if before is None else before.seq + 1,
+            limbs={
+                _LIMB: LimbCommand(
+                    T_leader_base_leader_eef=pin.SE3(R, p),
+                    opening=0.0 if self._grip.is_closed else 1.0,
+                )
+            },
+            engaged=press.is_held,
+            valid=is_valid,
+            start=press.is_held,
+            end=press.asks_to_end or is_over,
+            is_exhausted=is_over,
+        )

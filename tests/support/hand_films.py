@@ -1,0 +1,37 @@
+"""Recordings of a hand that moves as a test says."""
+
+import numpy as np
+
+from hardware.hand.model import make_frame, make_hand
+from hardware.hand.recording import write_recording
+
+FPS = 30.0
+START = np.array([0.0, 0.0, 0.6])  # [m] before the camera
+
+
+def still_then_circle(t, still):
+    """A hand that stays, then draws circles of 10 cm, 0.2 turns a second."""
+    a = 2 * np.pi * 0.2 * max(t - still, 0.0)
+    return START + [0.05 * (np.cos(a) - 1.0), 0.05 * np.sin(a), 0.0]
+
+
+def make_film(seconds, still=1.0, path=still_then_circle):
+    """Return frames and the sensor's times and orientations."""
+    frames = [
+        make_frame(k / FPS, k + 1, make_hand(path(k / FPS, still)))
+        for k in range(int(seconds * FPS))
+    ]
+    t = np.arange(int(seconds * 200)) / 200.0
+    half = 0.2 * np.sin(np.maximum(t - still, 0.0))
+    quat = np.column_stack([np.cos(half), 0 * t, 0 * t, np.sin(half)])
+    return frames, t, quat
+
+
+def write_film(path, seconds, still=1.0, *, imu=True):
+    """Write a recording and return its path as text."""
+    frames, t, quat = make_film(seconds, still)
+    if imu:
+        write_recording(path, frames, t, quat)
+    else:
+        write_recording(path, frames)
+    return str(path)
