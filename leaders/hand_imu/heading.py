@@ -13,6 +13,9 @@ import pinocchio as pin
 
 from paprle.contracts.types import Vec
 
+_MAX_TURN = (
+    0.05  # [rad] chosen: a sample, half of what two that are as close may differ
+)
 _LEAST = 0.3  # chosen: a hand that points up or down more than 73° has no heading
 
 
@@ -20,7 +23,7 @@ class Heading:
     """Takes away the heading that the hand had when it was pressed.
 
     Attributes:
-        is_known: The hand points somewhere that has a heading.
+        is_known: The hand points somewhere that has a heading, and that is forward.
     """
 
     def __init__(self, R_imu_hand: Vec) -> None:
@@ -45,5 +48,8 @@ class Heading:
         forward = R_world_hand[:, 0]
         self.is_known = math.hypot(forward[0], forward[1]) >= _LEAST
         if self.is_known and not is_fixed:
-            self._psi = math.atan2(forward[1], forward[0])
+            off = math.atan2(forward[1], forward[0]) - self._psi
+            off = math.remainder(off, math.tau)
+            self._psi += max(-_MAX_TURN, min(_MAX_TURN, off))
+            self.is_known = abs(off) <= _MAX_TURN
         return np.asarray(pin.utils.rotate("z", -self._psi) @ R_world_hand)

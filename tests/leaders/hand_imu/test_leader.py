@@ -158,6 +158,22 @@ def test_heading_at_the_press_is_forward_and_stays(play):
     assert np.arctan2(turned[1, 0], turned[0, 0]) == pytest.approx(0.5)
 
 
+def test_letting_go_turns_nothing_at_once(play):
+    play.engage()
+    play.psi = 1.0
+    play.step(0.5)
+    play.run = 2
+
+    play.step(1.0)
+
+    turns = [
+        np.arccos(np.clip((np.trace(rotation(a).T @ rotation(b)) - 1) / 2, -1, 1))
+        for a, b in zip(play.samples[-200:-1], play.samples[-199:], strict=True)
+    ]
+    assert max(turns) < 0.1
+    assert rotation(play.samples[-1]) == pytest.approx(np.eye(3), abs=1e-6)
+
+
 def test_orientation_follows_at_the_sensors_rate_between_images(play):
     play.engage()
     headings = []
