@@ -42,6 +42,11 @@ def merge_leaders(infos: Mapping[str, LeaderInfo]) -> LeaderInfo:
             for name, info in parts.items()
             for limb, joints in info.joint_names.items()
         },
+        axes={
+            name_limb(name, limb): axes
+            for name, info in parts.items()
+            for limb, axes in info.axes.items()
+        },
         is_human=any(info.is_human for info in parts.values()),
         is_measured=any(info.is_measured for info in parts.values()),
         has_gripper=any(info.has_gripper for info in parts.values()),

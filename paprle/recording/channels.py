@@ -216,10 +216,27 @@ def _leader_limb(layout: Layout, row: int, limb: str) -> list[Channel]:
                 fields={"position": ("sample", "q", row)},
             )
         )
-    if not layout.leader.emits_joints(limb) or limb in layout.leader.arms:
+    for name, axes in _name_axes(layout, limb).items():
+        example = _joint_state(axes, 1)
+        channels.append(
+            Channel(
+                topic=f"/leader/{limb}/{name}",
+                stream=Stream.TICK,
+                message=make_fixed(JOINT_STATE, example),
+                stamp=stamp,
+                fields={"position": ("sample", name, row)},
+            )
+        )
+    if layout.leader.emits_poses(limb):
         path = ("sample", "pose", row)
         channels.append(_pose(f"/leader/{limb}/pose", "leader_base", path, stamp))
     return channels
+
+
+def _name_axes(layout: Layout, limb: str) -> dict[str, tuple[str, ...]]:
+    """Return what a sample holds of a limb of axes, and the names of its numbers."""
+    axes = layout.leader.axes.get(limb, ())
+    return {"axes": axes, "mode": ("mode",)} if axes else {}
 
 
 def _leader_device(layout: Layout) -> list[Channel]:

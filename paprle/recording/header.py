@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paprle.contracts.axes import AxisSpeeds
 from paprle.contracts.errors import RecordingError
 from paprle.contracts.types import (
     GripperInfo,
@@ -153,6 +154,8 @@ def leader_to_dict(leader: LeaderInfo) -> dict[str, Any]:
         "limbs": list(leader.limbs),
         "emits": leader.emits,
         "joint_names": {k: list(v) for k, v in leader.joint_names.items()},
+        "axes": {k: list(v) for k, v in leader.axes.items()},
+        "axis_speeds": list(leader.axis_speeds),
         "is_absolute": leader.is_absolute,
         "is_human": leader.is_human,
         "is_measured": leader.is_measured,
@@ -170,6 +173,8 @@ def leader_from_dict(data: Mapping[str, Any]) -> LeaderInfo:
     """Return the info of ``leader_to_dict``."""
     fields = dict(data)
     fields["engage_hint"] = fields.pop("press", "")
+    fields["axis_speeds"] = AxisSpeeds(*data.get("axis_speeds", ()))
+    fields["axes"] = {k: tuple(v) for k, v in data.get("axes", {}).items()}
     joint_names = {k: tuple(v) for k, v in data["joint_names"].items()}
     arms = {limb: _arm_from_dict(arm) for limb, arm in data["arms"].items()}
     return LeaderInfo(

@@ -27,6 +27,7 @@ _STEADY_NS = 200_000_000  # chosen: an automatic leader re-engages after this mu
 _NOISE_TURN = 0.1  # [rad] chosen: jitter of a tracked orientation
 _NOISE = 0.01  # [m] chosen: jitter of a tracked pose between two close stamps
 _MAX_SEQUENCE_JUMP = 1_000_000  # spec: safety.md A3
+_FULL = 1.0 + 1e-6  # chosen: full deflection, and rounding of single precision
 _REFUSALS = "", "pose", "empty", "jump"
 
 
@@ -52,6 +53,7 @@ class Intake:
         self.jumped = False
         self._seen = np.zeros(len(layout.leader.limbs), dtype=np.bool_)
         self._usable_since_ns: int | None = None
+        self._has_axes = bool(layout.leader.axes)
         self._find_refusal(self._next, None, 0)  # nothing is compiled in a tick
 
     def take(self, record: Record | None, now_ns: int) -> None:
@@ -126,7 +128,25 @@ class Intake:
         found = find_refusal(
             sample.pose, sample.q, last.pose, last.q, self._seen, dt, bool(last.valid)
         )
-        return _REFUSALS[found]
+        refusal = _REFUSALS[found]
+        return judge_axes(sample, refusal) if self._has_axes else refusal
+
+
+def judge_axes(sample: SampleView, refusal: str) -> str:
+    """Judge the deflections of a leader that has axes.
+
+    Args:
+        sample: The sample.
+        refusal: What is wrong with its poses and joints, of which it needs none.
+
+    Returns:
+        Why it is refused; empty: it is not.
+    """
+    sizes = np.abs(sample.axes)
+    if (sizes > _FULL).any():
+        return "axes"
+    has_any = bool(np.isfinite(sizes).any())
+    return "" if refusal == "empty" and has_any else refusal
 
 
 @compiled

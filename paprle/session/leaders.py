@@ -168,7 +168,7 @@ class _Merger:
     def __init__(self, layout: Layout) -> None:
         self._view = SampleView(layout)
         self._view.pose[:] = self._view.q[:] = self._view.opening[:] = np.nan
-        self._view.ahead[:] = np.nan
+        self._view.ahead[:] = self._view.axes[:] = np.nan
         for name in ("device_q", "device_dq", "device_tau"):
             self._view.record[name][...] = np.nan
         self._seen: dict[int, int] = {}
@@ -208,6 +208,8 @@ class _Merger:
         self._view.pose[rows], self._view.opening[rows] = sample.pose, sample.opening
         self._view.q[rows, : sample.q.shape[1]] = sample.q
         self._view.ahead[rows, : sample.ahead.shape[1]] = sample.ahead
+        self._view.axes[rows, : sample.axes.shape[1]] = sample.axes
+        self._view.mode[rows, : sample.mode.shape[1]] = sample.mode
         self._view.limb_ns[rows] = sample.limb_ns
         for name in ("device_q", "device_dq", "device_tau"):
             record[name][self._device_rows[p]] = sample.record[name]
