@@ -22,6 +22,7 @@ from paprle.contracts.errors import (
     DeviceError,
     MissingDependency,
     RecordingError,
+    suggest,
 )
 from paprle.contracts.feedback_settings import FeedbackSettings
 from paprle.contracts.leader_group import merge_leaders
@@ -38,6 +39,7 @@ from paprle.plugins import find_plugin, load_factory
 from paprle.reconstruction.reconstruction import Reconstruction, describe_delay
 from paprle.recording.recorder import check_free_space, estimate_rate
 from paprle.retargeting.retarget import Retargeting
+from paprle.retargeting.rules.modes import BUILT_IN
 from paprle.robot import RobotModel
 from paprle.session.core import Core
 from paprle.session.motion import Motion
@@ -206,6 +208,7 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
         through=through,
     )
     _check_others(resolved, robot)
+    _check_modes(resolved)
     if resolved.record.dir is not None:
         _check_folder(Path(resolved.record.dir))
     layout = make_layout(robot.info, leader, list_objects(resolved))
@@ -287,6 +290,25 @@ def _check_others(resolved: Resolved, robot: RobotModel) -> None:
         list_named_ports(resolved, robot.info)
     except DeviceError as err:
         raise ConfigError(str(err)) from err
+
+
+def _check_modes(resolved: Resolved) -> None:
+    """Refuse modes of axes that nobody suggests.
+
+    Raises:
+        ConfigError: If one is neither built in nor an advisor.
+    """
+    limbs = resolved.retarget.limbs.items()
+    asked = {f"retarget.limbs.{name}.modes": one.modes for name, one in limbs}
+    known = (*BUILT_IN, *list_named(resolved.advisors))
+    problems = [
+        f"{key}: expected manual, classic or an advisor's name, got '{modes}'; "
+        f"{suggest(modes, known)}"
+        for key, modes in {"retarget.modes": resolved.retarget.modes, **asked}.items()
+        if modes is not None and modes not in known
+    ]
+    if problems:
+        raise ConfigError(problems)
 
 
 def _find_existing(folder: Path) -> Path:
