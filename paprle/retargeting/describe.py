@@ -24,13 +24,12 @@ def describe_pairing(
     for name, own in zip(robot.limbs, slots, strict=True):
         if name not in pairing.limbs:
             continue
-        first, *others = _group_sources(pairing.limbs[name].sources, own)
-        how = tuple(_describe_rule(name, *first[1:], settings))
-        how += tuple(
-            f"or {who}: {', '.join(_describe_rule(name, *rest, settings))}"
-            for who, *rest in others
-        )
-        groups.setdefault(how, {}).setdefault(first[0], []).append(name)
+        (who, first), *others = [
+            (who, tuple(_describe_rule(name, source, slot, settings)))
+            for who, source, slot in _group_sources(pairing.limbs[name].sources, own)
+        ]
+        how = (*first, *(f"or {them}: {', '.join(told)}" for them, told in others))
+        groups.setdefault(how, {}).setdefault(who, []).append(name)
     parts = [
         ", ".join([*(f"{who} drives {_and(to)}" for who, to in driven.items()), *how])
         for how, driven in groups.items()
@@ -57,7 +56,7 @@ def _group_sources(
     for source, slot in zip(sources, slots, strict=True):
         if groups and groups[-1][1].rule == source.rule != "axes":
             who = f"{groups[-1][0]} or {source.leader_limb}"
-            groups[-1] = who, *groups[-1][1:]
+            groups[-1] = who, groups[-1][1], groups[-1][2]
         else:
             groups.append((source.leader_limb, source, slot))
     return groups
