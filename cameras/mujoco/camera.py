@@ -83,6 +83,7 @@ class MujocoCamera(Camera):
         except (ValueError, mujoco.FatalError) as err:
             raise DeviceError(f"camera 'mujoco': {err}") from err
         self._screen = screen
+        self._draw(screen, self._world)  # the first one takes a second
         self._due_ns = self.clock()
 
     def grab(self, timeout: float) -> Frame | None:

@@ -41,16 +41,18 @@ def read_clock(image: Image) -> int | None:
     n = _N_BITS + _N_CHECKS
     places = [divmod(at, _COLUMNS) for at in range(n)]
     bits = [
-        int(image[r * size + half, c * size + half].mean()) > _THRESHOLD
+        bool(image[r * size + half, c * size + half].mean() > _THRESHOLD)
         for r, c in places
     ]
-    value: int = sum(bit << k for k, bit in enumerate(bits[:_N_BITS]))
-    return value if bits == _make_bits(value) else None
+    value = sum(int(bit) << k for k, bit in enumerate(bits[:_N_BITS]))
+    is_clock = bits == _make_bits(value)
+    return value if is_clock else None
 
 
 def _find_size(image: Image) -> int:
     """Return the side of a block, [px]."""
-    return max(1, min(image.shape[0] // _ROWS, image.shape[1] // _COLUMNS) // 2)
+    height, width = image.shape[:2]
+    return int(max(1, min(height // _ROWS, width // _COLUMNS) // 2))
 
 
 def _make_bits(value: int) -> list[bool]:

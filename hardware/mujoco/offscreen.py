@@ -98,6 +98,7 @@ class Offscreen:
         self._renderer = self._context = None
 
     def _render(self, data: mujoco.MjData, camera: mujoco.MjvCamera) -> None:
+        self._context.make_current()  # another one may have been made since
         mujoco.mjv_updateScene(
             self._model,
             data,

@@ -59,8 +59,8 @@ class Film:
         self._episode = 0
         self._needs_key = True
         self._must_end = False
-        self._state = ("ok", "")
-        self._is_told = False
+        self._state = ("starting", "")
+        self._told: tuple[int, str] | None = None
 
     def offer(self, frame: Frame) -> None:
         """Take an image where an episode is written; never waits."""
@@ -74,15 +74,14 @@ class Film:
 
     def note(self, state: str, text: str) -> None:
         """Have it recorded how the camera does; any thread."""
-        self._state, self._is_told = (state, text), False
+        self._state = (state, text)
 
     def run(self) -> None:
         """Code what is offered, until the end."""
         while not self._must_end:
             with contextlib.suppress(queue.Empty):
                 self.step(*self._waiting.get(timeout=_TIMEOUT))
-            if not self._is_told and self._find_episode() is not None:
-                self._tell()
+            self._tell()
 
     def end(self) -> None:
         """Let the thread end."""
@@ -97,12 +96,13 @@ class Film:
         """
         if episode != self._episode:
             self._episode, self._needs_key = episode, True
-            self._is_told = False
         coded = self._encoder.encode(
             frame.stamp_ns, frame.data, needs_key=self._needs_key
         )
         is_kept = coded is not None and self._push(Kind.PICTURE, coded)
         self._needs_key = not is_kept
+        if self._state[0] == "starting":
+            self.note("ok", "")
         self.n_dropped += not is_kept
         if self._depth is not None and frame.depth:
             depth = self._depth.encode(frame.stamp_ns, frame.depth)
@@ -121,8 +121,11 @@ class Film:
         )
 
     def _tell(self) -> None:
-        self._is_told = True
-        state, text = self._state
+        """Have it recorded how the camera does, once an episode and when it changes."""
+        episode, (state, text) = self._find_episode(), self._state
+        if episode is None or (episode, state) == self._told:
+            return
+        self._told = (episode, state)
         event = {"event": EVENT, **self._describe(), "state": state}
         event |= {"text": text} if text else {}
         event["t_ns"] = time.monotonic_ns()
