@@ -16,7 +16,7 @@ from hardware.camera.newest import NewestOf
 from paprle.contracts.errors import DeviceError, MissingDependency
 from paprle.contracts.plugins import Camera, CameraInfo, Clock, FoundCamera, Frame
 
-_LIVE = 0.3  # [periods] chosen: an image that took less to come had been waiting
+_LIVE = 0.15  # [periods] chosen: an image that took less to come had been waiting
 _N_OLD = 300  # [images] chosen: 10 s of a stream that was looked at to know what it is
 _OLDEST = 1.0  # [s] chosen: a stamp older than this is of another clock
 _SILENCE = 1.0  # [s] chosen: of a stream, until it counts as broken off
@@ -40,6 +40,7 @@ class OpencvCamera(Camera):
         self._newest: NewestOf[_Read] | None = None
         self._is_stamped = False
         self._due = 0.0
+        self._n_old = 0
 
     @classmethod
     def find(cls) -> Iterator[FoundCamera]:
@@ -59,6 +60,12 @@ class OpencvCamera(Camera):
     def stamped_by(self) -> Literal["device", "arrival"]:
         """The kernel stamps what a V4L2 device gives, on our clock; a stream nobody."""
         return "device" if self._is_stamped else "arrival"
+
+    @property
+    def last_words(self) -> tuple[str, ...]:
+        """How many images of a stream had waited, so that nobody knew their age."""
+        n = self._n_old
+        return (f"{n} images came late and were left out",) if n else ()
 
     def open(self) -> None:
         """Connect, and wait for the first image.
@@ -143,7 +150,7 @@ class OpencvCamera(Camera):
         Raises:
             DeviceError: If there is no image, or one of another size.
         """
-        period, end = 1.0 / self.config.fps, time.monotonic() + self.config.timeout
+        end = time.monotonic() + self.config.timeout
         for _ in range(1 if self._is_file else _N_OLD):
             begin = time.monotonic()
             read = self._read_once()
@@ -152,18 +159,30 @@ class OpencvCamera(Camera):
                     self._say("images", "none; does another program use it?")
                 )
             self._is_stamped = read.taken_ns is not None
-            if begin > end or time.monotonic() - begin > _LIVE * period:
+            if begin > end or self._was_live(begin):
                 return
+
+    def _was_live(self, begin: float) -> bool:
+        """Whether the image that was asked for at ``begin`` had to be waited for."""
+        return time.monotonic() - begin > _LIVE / self.config.fps
 
     def _read(self) -> _Read | None:
         """Wait for the next image; of a file, for its time, and begin it again."""
         if self._is_file:
             self._due = max(self._due + 1.0 / self.config.fps, time.monotonic() - 1.0)
-            time.sleep(max(0.0, self._due - time.monotonic()))  # noqa: TID251 - a camera may block
-        read = self._read_once()
-        if read is None and self._is_file:
-            self._capture.set(_load_cv2().CAP_PROP_POS_FRAMES, 0)
+            nap = max(0.0, self._due - time.monotonic())
+            time.sleep(nap)  # noqa: TID251 - a camera may block
             read = self._read_once()
+            if read is None:
+                self._capture.set(_load_cv2().CAP_PROP_POS_FRAMES, 0)
+                read = self._read_once()
+            return read
+        for _ in range(_N_OLD):
+            begin = time.monotonic()
+            read = self._read_once()
+            if read is None or read.taken_ns is not None or self._was_live(begin):
+                return read
+            self._n_old += 1  # nobody knows how old it is
         return read
 
     def _read_once(self) -> _Read | None:

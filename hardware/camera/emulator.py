@@ -115,9 +115,8 @@ class HttpCamera:
             last = last if self.faults.is_frozen and last else self.draw()
             self._send(request, last)
             self.n_sent += 1
-            due = max(
-                due + self.faults.period_scale / self._fps, time.monotonic() - 1.0
-            )
+            period = self.faults.period_scale / self._fps
+            due = max(due + period, time.monotonic())  # what it missed is not made up
             self._must_end.wait(max(0.0, due - time.monotonic()))
 
     def draw(self) -> bytes:

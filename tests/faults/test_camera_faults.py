@@ -125,7 +125,7 @@ def test_a_stopped_camera_is_told_and_replaced(film):
         ({"is_stalled": True}, "no image for", "silent"),
         ({"is_frozen": True}, "same image again and again", "frozen"),
         ({"is_gone": True}, "is it unplugged", "gone"),
-        ({"period_scale": 2.5}, "images/s", "slow"),
+        ({"period_scale": 1.6}, "images/s", "slow"),
     ],
     ids=["silent", "frozen", "unplugged", "slow"],
 )
@@ -147,7 +147,7 @@ def test_a_camera_that_does_badly_is_told_and_recorded(
     assert state in list_states(session, "net")
     assert list_states(session, "net")[-1] == "ok"
     pictures = list(Footage(session.episode().path).read("net"))
-    shown = [read_clock(p.image) for p in pictures]
+    shown = [clock for p in pictures if (clock := read_clock(p.image)) is not None]
     assert len(set(shown)) == len(shown), "no picture stands there twice"
 
 
