@@ -131,9 +131,9 @@ def test_the_robot_follows_the_phone_forward(session):
     session.engage()
     before = session.eef
 
-    session.move(200).step(60)
+    session.move(100).step(60)
 
-    np.testing.assert_allclose(session.eef - before, [0.2, 0, 0], atol=2e-3)
+    np.testing.assert_allclose(session.eef - before, [0.1, 0, 0], atol=2e-3)
 
 
 def test_off_brakes_within_the_bound_and_waits_for_a_press(session):
