@@ -48,7 +48,7 @@ class HandState:
     opening: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DeviceState:
     """The device at its newest message.
 

@@ -128,7 +128,11 @@ class EmulatedPhone:
         self, p: Numbers = (0, 0, 0), q: Numbers = _UNIT, **changes: object
     ) -> None:
         """Send the next message."""
-        self.send_text(json.dumps(self.make_sample(p, q, **changes)))
+        self.send(self.make_sample(p, q, **changes))
+
+    def send(self, message: Mapping[str, object]) -> None:
+        """Send a message."""
+        self.send_text(json.dumps(message))
 
     def send_text(self, text: str | bytes) -> None:
         """Send anything."""

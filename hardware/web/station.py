@@ -27,6 +27,7 @@ _TELL_NS = (
     10_000_000_000  # [ns] chosen: an attack is told, and does not fill the screen
 )
 _KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
+_WAITING = "WAITING"  # the session's state in which a press begins an episode
 _SOCKET = "/leader"
 _PERMISSIONS = (
     "xr-spatial-tracking=(self), accelerometer=(self), gyroscope=(self), "
@@ -41,13 +42,14 @@ class Reading(NamedTuple):
         state: Of the device.
         seq: Rises with each reading that says something new.
         is_engaged: The dead-men are held, and have been since the reading before.
-        n_presses: Presses so far.
+        asks_to_start: They are held by a press of while the session waited: what is
+            held when an episode ends does not begin the next one.
     """
 
     state: DeviceState
     seq: int
     is_engaged: bool
-    n_presses: int
+    asks_to_start: bool
 
 
 class Station:
@@ -86,7 +88,7 @@ class Station:
         self._certificate: Certificate | None = None
         self._app: App | None = None
         self._reading: Reading | None = None
-        self._open_until_ns = 0
+        self._open_until_ns = self._n_idle_presses = 0
         self._n_told, self._told_ns = 0, -_TELL_NS
         self._is_battery_told = False
 
@@ -152,21 +154,22 @@ class Station:
         if state is None:
             return None
         now_ns = self._clock()
-        if before is not None and state.n_presses != before.n_presses:
+        if before is not None and state.n_presses != before.state.n_presses:
             self._open_until_ns = now_ns + _RELEASE_NS  # however short, it is a release
         engaged = state.is_held and now_ns >= self._open_until_ns
-        is_new = (
-            before is None
-            or state.seq != before.state.seq
-            or engaged != before.is_engaged
-        )
+        starts = engaged and state.n_presses > self._n_idle_presses
         seq = 0 if before is None else before.seq
-        self._reading = Reading(state, seq + is_new, engaged, state.n_presses)
+        reading = Reading(state, seq, engaged, starts)
+        if reading != before:
+            self._reading = reading._replace(seq=seq + 1)
         return self._reading
 
     def tell(self, told: Told) -> None:
         """Let the page show this."""
         self._talk.told = told
+        state = self.device.state
+        if told.state != _WAITING and state is not None:
+            self._n_idle_presses = state.n_presses
 
     def take_warnings(self) -> list[str]:
         """Return who was refused, and a battery that is low."""

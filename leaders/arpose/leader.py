@@ -19,7 +19,6 @@ from paprle.contracts.types import (
     LeaderInfo,
     LeaderSample,
     LimbCommand,
-    SessionState,
 )
 
 _LIMB = "hand"
@@ -34,7 +33,6 @@ class Arpose(Leader):
         super().__init__(config, clock)
         self._station: Station | None = None
         self._sample: LeaderSample | None = None
-        self._n_idle_presses = 0
 
     @property
     def info(self) -> LeaderInfo:
@@ -72,7 +70,7 @@ class Arpose(Leader):
         Raises:
             DeviceError: If nothing can be served.
         """
-        self._sample, self._n_idle_presses = None, 0
+        self._sample = None
         try:
             app = self.config.app
             station = Station(
@@ -100,10 +98,6 @@ class Arpose(Leader):
         """Let the page show the state, and the phone vibrate."""
         if self._station is None:
             return
-        if feedback.state is not SessionState.WAITING:
-            # what is held when an episode ends does not begin the next one
-            state = self._station.device.state
-            self._n_idle_presses = 0 if state is None else state.n_presses
         cues = feedback.cues
         self._station.tell(
             Told(
@@ -134,7 +128,6 @@ class Arpose(Leader):
 
     def _make_sample(self, reading: Reading) -> LeaderSample:
         state = reading.state
-        is_fresh_press = reading.n_presses > self._n_idle_presses
         counts = state.actions
         return LeaderSample(
             stamp_ns=state.stamp_ns,
@@ -142,7 +135,7 @@ class Arpose(Leader):
             limbs=_make_commands(state),
             engaged=reading.is_engaged,
             valid=state.is_tracked,
-            start=reading.is_engaged and is_fresh_press,
+            start=reading.asks_to_start,
             actions=Actions(
                 stop=counts.stop,
                 next_episode=counts.next_episode,

@@ -33,6 +33,10 @@ const device = new IWER.XRDevice({
 });
 """
 _HEADSET = "const device = new IWER.XRDevice(IWER.metaQuest3);"
+_SEEN = """
+// this runtime says of every controller that its place is a guess
+Object.defineProperty(XRPose.prototype, "emulatedPosition", {get: () => false});
+"""
 _INSTALL = """
 device.installRuntime({forceInstall: true});
 device.stereoEnabled = false;
@@ -73,9 +77,9 @@ def open_phone(runtime, address, *, kind="phone", path=None):
         path: A picture of the page is written there at the end.
     """
     find_browser()
-    device = _PHONE if kind == "phone" else _HEADSET
+    device, more = (_PHONE, "") if kind == "phone" else (_HEADSET, _SEEN)
     with open_browser(412, 860, ignore_https_errors=True) as page:
-        page.page.add_init_script(f"{runtime}\n(() => {{{device}{_INSTALL}}})();")
+        page.page.add_init_script(f"{runtime}\n(() => {{{device}{_INSTALL}{more}}})();")
         page.open(address)
         yield page
         if path is not None:

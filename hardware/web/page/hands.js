@@ -10,8 +10,8 @@ import { readPose } from "./xr.js";
 const NEAR_HEAD = 0.1; // [m] a wrist that seems to be there is a guess of the tracker
 const PINCHED = 0.015; // [m] thumb and index finger touch: their tips have a thickness
 const SPREAD = 0.1; // [m] as far as they open without effort
-const CLOSED = 0.06; // [m] from finger tip to wrist, as share of an open hand's 0.17
-const OPENED = 0.085; // [m] more than that opens it again
+const CLOSED = 0.06; // [m] finger tips this near the palm are closed; an open hand has 0.13
+const OPENED = 0.085; // [m] this far from it they are open again
 let nPresses = 1; // of both hands since the page was loaded: a number never comes again
 const NEXT = 4, STOP = 5; // buttons of "xr-standard": A or X, B or Y
 
