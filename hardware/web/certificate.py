@@ -8,6 +8,7 @@ another certificate: a browser would refuse the old one.
 from __future__ import annotations
 
 import datetime
+import fcntl
 import ipaddress
 import os
 import ssl
@@ -25,7 +26,7 @@ from hardware.web.errors import WebError
 _LIFE = datetime.timedelta(days=397)  # chosen: Apple refuses more than 825 days
 _SLACK = datetime.timedelta(days=1)  # chosen: a phone's clock may be behind
 _RENEW = datetime.timedelta(days=7)  # chosen: no certificate ends within a session
-_CERTIFICATE, _KEY = "certificate.pem", "key.pem"
+_CERTIFICATE, _KEY, _LOCK = "certificate.pem", "key.pem", "lock"
 
 
 class Certificate(NamedTuple):
@@ -64,10 +65,12 @@ def find_certificate(folder: Path, names: Sequence[str]) -> Certificate:
     """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = _read(folder, names)
-        if found is None:
-            _make(folder, names)
+        with (folder / _LOCK).open("w") as lock:  # others may open at the same time
+            fcntl.flock(lock, fcntl.LOCK_EX)
             found = _read(folder, names)
+            if found is None:
+                _make(folder, names)
+                found = _read(folder, names)
     except OSError as err:
         raise WebError(
             f"certificate: expected a folder that can be written, got {folder} ({err})"

@@ -98,15 +98,13 @@ class Arpose(Leader):
         """Let the page show the state, and the phone vibrate."""
         if self._station is None:
             return
-        cues = feedback.cues
+        drives = feedback.drives  # beside other leaders, only some limbs may
         self._station.tell(
             Told(
                 state=feedback.state.name,
-                drives=feedback.is_engaged,
+                drives=feedback.is_engaged if drives is None else any(drives),
                 rumble=feedback.rumble,
-                contact=cues.contact,
-                limit=cues.limit,
-                clearance=cues.clearance,
+                **feedback.cues._asdict(),
             )
         )
 

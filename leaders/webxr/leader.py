@@ -83,10 +83,11 @@ class Webxr(Leader):
 
     def apply(self, feedback: Feedback) -> None:
         """Let the page show the state, and the controllers vibrate."""
+        drives = feedback.drives  # beside other leaders, only some limbs may
         self._station.tell(
             Told(
                 state=feedback.state.name,
-                drives=feedback.is_engaged,
+                drives=feedback.is_engaged if drives is None else any(drives),
                 rumble=feedback.rumble,
                 **feedback.cues._asdict(),
             )

@@ -78,7 +78,8 @@ function onEnd() {
 async function prepare() {
   const found = await XrSource.findMode(kind);
   $("enter").disabled = !found;
-  $("enter").textContent = kind === "phone" ? "Start AR" : "Start";
+  const word = kind === "phone" ? "Start AR" : "Start";
+  $("enter").textContent = found ? word : "No AR in this browser";
   $("touch").hidden = kind !== "phone";
   document.body.dataset.kind = kind;
   $("begin").hidden = source !== null;
@@ -142,7 +143,7 @@ link.onMessage = (message) => {
     send(true);
     prepare();
   } else if (message.type === "status") {
-    show(message, deadMan, source);
+    show(message, source);
   }
 };
 link.onChange = (isOpen, why) => {

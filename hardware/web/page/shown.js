@@ -16,8 +16,10 @@ const WORDS = {
 };
 let wasFelt = false;
 
-export function show(status, deadMan, source) {
-  const [word, kind, advice] = WORDS[status.state] ?? [status.state, "off", ""];
+export function show(status, source) {
+  // beside other leaders the session may go on while this hand's limb holds
+  const state = status.state === "ENGAGED" && !status.drives ? "CLUTCHED" : status.state;
+  const [word, kind, advice] = WORDS[state] ?? [state, "off", ""];
   $("state").textContent = word;
   $("state").dataset.kind = kind;
   $("advice").textContent = source === null && kind !== "off" ? "Start AR, then hold the button." : advice;

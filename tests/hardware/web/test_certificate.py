@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import stat
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from cryptography import x509
@@ -76,3 +77,14 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path):
 
     with pytest.raises(WebError, match="certificate: expected a folder"):
         find_certificate(tmp_path / "file/web", ["192.0.2.7"])
+
+
+def test_stations_that_open_at_once_share_one(tmp_path):
+    for k in range(5):
+        folder = tmp_path / str(k)
+        with ThreadPoolExecutor(4) as pool:
+            found = list(
+                pool.map(lambda _: find_certificate(folder, ["192.0.2.7"]), range(4))
+            )
+        assert len({one.fingerprint for one in found}) == 1
+        assert all(one.make_context() for one in found)

@@ -179,6 +179,10 @@ def test_the_page_is_told_what_the_robot_meets(leader, phone):
     assert phone.status["rumble"] == 0.75
     assert phone.status["contact"] == 0.5
 
+    leader.apply(replace(feedback, drives=(False,)))
+    wait_until(lambda: not phone.status["drives"])
+    assert phone.status["state"] == "ENGAGED", "another leader's limbs move"
+
 
 def test_a_phone_whose_clock_is_an_hour_off_is_as_fresh_as_any(leader, phone, clock):
     phone.skew = 3600.0
