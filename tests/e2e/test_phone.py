@@ -62,7 +62,7 @@ class Hand:
 
     def __init__(self, address, **options):
         self.phone = EmulatedPhone(address, **options)
-        self.stop, self.n_pauses = threading.Event(), 0
+        self.stop, self.n_pauses, self.n_driven = threading.Event(), 0, 0
         self._thread = threading.Thread(target=self._move)
         self._thread.start()
 
@@ -71,6 +71,7 @@ class Hand:
         phone = self.phone
         while not self.stop.is_set():
             state, drives = phone.status.get("state"), phone.status.get("drives")
+            self.n_driven += bool(drives)
             is_paused = state == "CLUTCHED" or (state == "ENGAGED" and not drives)
             if n % 20 == 0 and phone.is_held and is_paused:
                 phone.let_go()
@@ -82,6 +83,11 @@ class Hand:
             phone.tell((RADIUS * math.sin(angle), up, 0.0))
             n += 1
             self.stop.wait(max(began + n / 60 - time.monotonic(), 0))
+
+    def wait_driven(self, seconds):
+        """Wait until the robot has moved with it for so long, from now on."""
+        n = self.n_driven
+        wait_until(lambda: self.n_driven - n >= 60 * seconds, 60.0)
 
     def end(self):
         self.stop.set()
@@ -198,11 +204,12 @@ def test_two_phones_drive_two_arms_and_one_lets_go_alone(tmp_path):
     with run_session(tmp_path, *words, n=2) as (session, _):
         found = dict(re.findall(r"(left|right)\W+open (https://\S+)", session.text()))
         left, right = Hand(found["left"]), Hand(found["right"])
-        session.wait_for("ENGAGED")
-        time.sleep(3.0)
+        for hand in (left, right):
+            hand.wait_driven(1.0)
         left.end()
         ended_ns = time.monotonic_ns()
-        time.sleep(2.0)
+        time.sleep(1.0)
+        right.wait_driven(1.0)
         right.end()
         quit_session(session)
 
