@@ -33,7 +33,7 @@ from paprle.hosts.plan import make_robot
 from paprle.hosts.roles import GATE, GATE_RING, list_gate_ports, make_gate_role
 from paprle.hosts.status import print_line
 from paprle.hosts.warm import compile_once
-from paprle.ipc.loop import DeadlineLoop, request_realtime
+from paprle.ipc.loop import DeadlineLoop, Promoter, request_realtime
 from paprle.ipc.records import make_gate_layout, read_stop_reason
 from paprle.link.follower_end import FollowerEnd
 from paprle.link.mirror import make_gate_cut, sum_bounds
@@ -57,7 +57,8 @@ class FollowerHost:
         cut = make_gate_cut(self._layout)
         self._backlog = sum_bounds(cut)
         terms = identify(resolved, robot, self._layout)
-        self._end = FollowerEnd(read_key(resolved), robot, cut, terms)
+        rate = resolved.session.rate
+        self._end = FollowerEnd(read_key(resolved), robot, cut, terms, rate=rate)
         self._children: Children | None = None
         self._n_status = 0
         self._is_let_go = False
@@ -73,16 +74,17 @@ class FollowerHost:
             signal.signal(number, self._take_signal)
         self._link.open()
         request_realtime()
-        loop = DeadlineLoop(PERIOD_RATE)
+        loop, promoter = DeadlineLoop(PERIOD_RATE), Promoter()
         print_line("serving; c and Enter allow a stop to be cleared")
         try:
             while not self._signal or self._children is not None:
                 loop.wait()
+                promoter.look()  # the link has threads of its own
                 self._step(time.monotonic_ns())
             end = time.monotonic() + _LINGER
             while self._kept and time.monotonic() < end:
                 loop.wait()
-                self._post()
+                self._post(time.monotonic_ns())
         finally:
             self._link.close()
         return 128 + self._signal
@@ -98,7 +100,7 @@ class FollowerHost:
                 self._children.box(port).write(record)
             self._watch(self._children, now_ns)
         self._tell_refused(now_ns)
-        self._post()
+        self._post(now_ns)
 
     def _begin(self) -> None:
         print_line("a session begins")
@@ -154,7 +156,7 @@ class FollowerHost:
             print_line(f"stopped: {why}; type c and Enter to allow another session")
         for _ in range(_N_BYES):
             self._end.send_bye(now_ns)
-        self._post()
+        self._post(now_ns)
         refused = [f"{why} {n}" for why, n in sorted(self._end.refused.items())]
         jumps = self._end.clock.n_jumps
         refused += [f"clock jumped {jumps}"] if jumps else []
@@ -175,8 +177,8 @@ class FollowerHost:
         hint = "; is the key the same on both hosts?" if is_shut else ""
         print_line(f"refused: {counts}{hint}")
 
-    def _post(self) -> None:
-        """Send what waits; what must arrive waits until there is room for it."""
+    def _post(self, now_ns: int) -> None:
+        """Send what waits; what must arrive goes where the rest leaves room."""
         kept, self._kept = self._kept, []
         for data, must_arrive in self._end.outbox:
             if must_arrive:
@@ -184,9 +186,13 @@ class FollowerHost:
             else:
                 self._link.send(data)
         self._end.outbox.clear()
-        while kept and self._link.send(kept[0], must_arrive=True):
-            kept.pop(0)
-        self._kept = kept[-self._backlog :]
+        leftover = self._end.leftover
+        n_sent = 0
+        while n_sent < len(kept) and leftover.take(now_ns):
+            if not self._link.send(kept[n_sent], must_arrive=True):
+                break
+            n_sent += 1
+        self._kept = kept[n_sent:][-self._backlog :]
 
     def _listen(self, now_ns: int) -> None:
         """Somebody beside the robot may allow a stop to be cleared."""

@@ -14,13 +14,14 @@ from paprle.ipc.peer_clock import PeerClock
 from paprle.ipc.records import Record
 from paprle.link.follower_end import NONCE
 from paprle.link.guards import SentSetpoints
-from paprle.link.mirror import Cut, Queue, find_by_kind
+from paprle.link.mirror import Cut, Mirror, Queue, find_by_kind
 from paprle.link.packets import LAST, Kind, Packet, Sealer, Side, derive_key
+from paprle.link.squeezed import AT_ONCE, squeeze, stretch
 from paprle.link.terms import pack_terms
 
 _ASK_NS = 200_000_000  # [ns] chosen: silence after which something is said again
 _UNOPENED_NS = 1_000_000_000  # [ns] chosen: several round trips; then asked anew
-_LINGER_NS = 1_000_000_000  # [ns] chosen: the last records come with the last word
+_LINGER_NS = 1_000_000_000  # [ns] chosen: the longest between two records that come
 
 
 class LeaderEnd:
@@ -35,6 +36,7 @@ class LeaderEnd:
         heard_ns: When the gate's host last said anything in this session, [ns].
         answered_ns: When it last answered us at all, our time, [ns]; 0: never.
         has_left: The gate is gone.
+        n_lost: How many datagrams of records never came, though later ones did.
         outbox: Datagrams to send.
     """
 
@@ -55,6 +57,7 @@ class LeaderEnd:
         }
         self.heard_ns = self.answered_ns = 0
         self.has_left = False
+        self.n_lost = 0
         self.outbox: list[bytes] = []
         self._cut, self._is_recorded = cut, is_recorded
         self._heard = find_by_kind(cut, is_up=False)
@@ -64,7 +67,7 @@ class LeaderEnd:
         self._sealer: Sealer | None = None
         self._welcome = b""
         self._has_answer = False
-        self._n_records = self._n_last = self._left_ns = 0
+        self._n_last_heard = self._n_last = self._left_ns = self._recorded_ns = 0
         self._said_ns = self._welcomed_ns = 0
         self._setpoints = SentSetpoints()
 
@@ -87,12 +90,19 @@ class LeaderEnd:
         mirror = self._cut[port]
         if mirror.kind is Kind.SETPOINT:
             self._setpoints.note(record)
-        self._send(mirror.kind, record.tobytes(), now_ns)
+        for payload in squeeze([record.tobytes()]):
+            self._send(mirror.kind, payload, now_ns)
 
     def is_over(self, now_ns: int) -> bool:
         """Whether the gate is gone, and its last record is here or does not come."""
-        is_complete = self._n_records >= self._n_last
-        return self.has_left and (is_complete or now_ns - self._left_ns > _LINGER_NS)
+        since_ns = max(self._left_ns, self._recorded_ns)
+        is_complete = not self.n_missing or now_ns - since_ns > _LINGER_NS
+        return self.has_left and is_complete
+
+    @property
+    def n_missing(self) -> int:
+        """How many datagrams of records of a gate that is gone are not here yet."""
+        return max(0, self._n_last - self._n_last_heard) if self.has_left else 0
 
     def send_bye(self, now_ns: int) -> None:
         """Say that the session is over."""
@@ -131,7 +141,7 @@ class LeaderEnd:
         elif packet.kind is Kind.REPORT:
             self._take_report(packet)
         elif packet.kind in self._heard:
-            self._take_record(self._heard[packet.kind], packet, newest)
+            self._take_record(self._heard[packet.kind], packet, newest, now_ns)
 
     def _take_bye(self, packet: Packet, now_ns: int) -> None:
         if not self.has_left and len(packet.payload) == LAST.size:
@@ -145,25 +155,33 @@ class LeaderEnd:
         self._has_answer = True
 
     def _take_record(
-        self, port: str, packet: Packet, newest: dict[str, Record]
+        self, port: str, packet: Packet, newest: dict[str, Record], now_ns: int
     ) -> None:
-        """Bring a record into our time; keep it in its order where that counts."""
+        """Bring records into our time; keep them in their order where that counts."""
         mirror = self._cut[port]
-        if isinstance(mirror.policy, Queue):
-            self._n_records = packet.seq
-        if len(packet.payload) != mirror.dtype.itemsize:
+        is_queued = isinstance(mirror.policy, Queue)
+        if is_queued:
+            self.n_lost += max(0, packet.seq - self._n_last_heard - 1)
+            self._n_last_heard, self._recorded_ns = packet.seq, now_ns
+        most = AT_ONCE if is_queued else 1
+        found = stretch(packet.payload, mirror.dtype.itemsize, most)
+        if not found:
             self.refused["malformed"] += 1
-            return
-        record: Record = np.frombuffer(packet.payload, mirror.dtype)[0].copy()
+        for data in found:
+            record = self._to_our_time(mirror, data)
+            if is_queued:
+                self.queued[port].append(record.tobytes())
+            else:
+                newest[port] = record
+
+    def _to_our_time(self, mirror: Mirror, data: bytes) -> Record:
+        record: Record = np.frombuffer(data, mirror.dtype)[0].copy()
         for name in mirror.stamps:
             if record[name]:
                 record[name] = self.clock.to_local(int(record[name]))
         if mirror.kind in {Kind.STATUS, Kind.RECORD}:
             self._setpoints.fill(record)
-        if isinstance(mirror.policy, Queue):
-            self.queued[port].append(record.tobytes())
-        else:
-            newest[port] = record
+        return record
 
     def _send(self, kind: Kind, payload: bytes, now_ns: int) -> None:
         if self._sealer is not None:

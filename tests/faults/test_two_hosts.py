@@ -18,12 +18,14 @@ from ros_rig import EmulatedRos, Received, choose_domain, load_robot, need_dds, 
 from running import RunningSession
 from two_hosts import TwoHosts, need_namespaces
 
+from paprle.gate.reasons import Reason
 from paprle.ipc.process import WORKSPACE
 
 ARM = "/arm_controller/joint_trajectory"
 START = "import sys; from paprle.cli import main; sys.exit(main())"
 DELAY, LOSS, BLACKOUT = 0.02, 0.01, 0.5  # spec: issue 5, acceptance 5
 STALE, PERIOD, LEAD = 0.1, 0.005, 0.005
+NARROW = 1.5e6  # [bit/s] of the network: a third more than is needed
 SLACK = 0.1  # [s] chosen: a shared machine, five processes
 FAST = 0.3  # [rad/s] an arm that has to brake
 
@@ -159,6 +161,27 @@ def test_a_blackout_brakes_at_the_robot_by_age_and_motion_waits_for_an_engagemen
     standing &= t_ns < min([*aligning, engaged[0]])
     assert speeds[standing].max() < 1e-6, "nothing moves before it engages again"
     assert "the session is over" in served.text()
+
+
+def test_a_recording_never_takes_the_way_of_control_on_a_narrow_link(
+    hosts, served, session, rig
+):
+    hosts.set(delay=DELAY, loss=0.0, rate=NARROW)
+    time.sleep(20.0)
+    hosts.set(delay=DELAY, loss=0.0)
+    session.process.terminate()
+    session.process.wait(90)
+    assert served.end() == 128 + 15
+    rig.end()
+
+    episode = session.episode()
+    stale = np.asarray(episode.gate["counts"])[:, Reason.COMMAND_STALE]
+    assert stale[-1] == stale[0], "no set-point came late"
+    stamps = np.asarray(episode.gate["stamp_ns"], dtype=np.int64)
+    gaps = np.diff(stamps) * 1e-9
+    assert gaps.max() < 0.05
+    assert len(gaps) > 0.98 * gaps.sum() / PERIOD, "no period is missing"
+    assert Received(rig, load_robot("piper"), ARM).judge(PERIOD).is_ok
 
 
 def test_a_killed_leaders_host_leaves_the_robot_at_rest(served, session, rig):

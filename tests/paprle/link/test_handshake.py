@@ -8,6 +8,8 @@ from lock_step import H_NS
 
 from paprle.link.leader_end import LeaderEnd
 from paprle.link.mirror import make_gate_cut
+from paprle.link.packets import Kind
+from paprle.link.squeezed import AT_ONCE
 
 
 @pytest.fixture
@@ -36,6 +38,31 @@ def test_a_second_session_is_refused_with_words(session):
 
     assert "no other session (T2)" in other.refusal
     assert session.far.refused["session"]
+
+
+def test_a_greeting_that_is_played_again_is_hardly_answered(session):
+    hello = next(data for data in session.up.seen if data[3] == Kind.HELLO)
+    now, n_answers = session.clock(), 0
+
+    for k in range(1000):  # within a second
+        session.far.take([hello], now + k * 1_000_000)
+        n_answers += len(session.far.outbox)
+        session.far.outbox.clear()
+
+    assert n_answers < 10
+    assert session.far.refused["asked too often"] > 900
+
+
+def test_greetings_of_many_callers_are_answered_now_and_then(session):
+    now, n_answers = session.clock(), 0
+    for k in range(500):  # half a second
+        other = LeaderEnd(KEY, make_gate_cut(session.layout), TERMS, is_recorded=False)
+        other.ask(now + k * 1_000_000)
+        session.far.take(other.outbox, now + k * 1_000_000)
+        n_answers += len(session.far.outbox)
+        session.far.outbox.clear()
+
+    assert n_answers <= 31
 
 
 def test_after_a_session_another_may_come(session):
@@ -141,7 +168,7 @@ def test_the_last_records_are_waited_for_though_the_last_word_came_first(session
     record = session.gate_status.tobytes()
     session.near.queued["gate_ring"].clear()
     now = session.clock()
-    for _ in range(3):
+    for _ in range(2 * AT_ONCE + 1):  # three datagrams
         session.far.send("gate_ring", record, now)
     session.far.send_bye(now)
     *records, bye = [data for data, _ in session.far.outbox]
@@ -152,7 +179,7 @@ def test_the_last_records_are_waited_for_though_the_last_word_came_first(session
     session.near.take(records[2:], now)
 
     assert session.near.is_over(now)
-    assert len(session.near.queued["gate_ring"]) == 3
+    assert len(session.near.queued["gate_ring"]) == 2 * AT_ONCE + 1
 
 
 def test_records_that_do_not_come_are_waited_for_no_longer_than_a_second(session):

@@ -26,7 +26,7 @@ class LeaderAfar(LockStep):
         cut = make_leader_cut(self.layout)
         self.up, self.down = Wire(1), Wire(2)
         self.near = LeaderEnd(KEY, cut, TERMS, is_recorded=False)
-        self.far = FollowerEnd(KEY, self.robot.info, cut, TERMS)
+        self.far = FollowerEnd(KEY, self.robot.info, cut, TERMS, rate=1e9 / H_NS)
         self.tick = None
 
     def sample(self):
