@@ -14,7 +14,10 @@ from paprle.contracts.axes import N_AXES
 def find_mistakes(config: GamepadConfig) -> list[str]:
     """Return everything wrong with a config, one line each."""
     if not config.pads:
-        return ["leader.pads: expected at least one pad, got none"]
+        return [
+            "leader.pads: expected at least one pad, got none; copy "
+            "configs/leader/gamepad.yaml"
+        ]
     mistakes = [
         text for name, pad in config.pads.items() for text in _judge_pad(name, pad)
     ]

@@ -86,7 +86,7 @@ class GamepadConfig:
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     pads: Annotated[Mapping[str, PadSettings], doc("The pads, by any name.")] = field(
-        default_factory=lambda: {"pad": PadSettings()}
+        default_factory=dict
     )
     speed: Annotated[
         float, Gt(0), Le(1), Unit("m/s"), doc("Translation at full deflection.")
