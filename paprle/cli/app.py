@@ -35,6 +35,7 @@ _VERBS: Mapping[str, tuple[str, str]] = {
     "info": ("episodes:INFO", "show the content of a recorded episode"),
     "evaluate": ("episodes:EVALUATE", "measure errors and latencies; write a report"),
     "replay": ("sessions:REPLAY", "play an episode again on its robot"),
+    "capture": ("capture:CAPTURE", "record a leader without a robot"),
     "recover": ("episodes:RECOVER", "save the valid part of a broken recording"),
     "export": ("episodes:EXPORT", "write an episode as ARBot CSV"),
     "collision": ("collision:COLLISION", "show pairs of bodies and their distances"),

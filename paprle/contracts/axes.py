@@ -7,6 +7,8 @@ D with a column for each axis: the limb moves with D u (AdaptiX, requirements X1
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from typing import NamedTuple
 
 FREEDOMS = ("x", "y", "z", "roll", "pitch", "yaw", "gripper")
@@ -27,3 +29,11 @@ class AxisSpeeds(NamedTuple):
     translation: float = 0.1  # chosen: a person follows it with ease
     turn: float = 0.5  # chosen: half a turn in six seconds
     gripper: float = 1.0  # chosen: a full stroke a second
+
+
+def merge_speeds(speeds: Iterable[AxisSpeeds]) -> AxisSpeeds:
+    """Return the speeds of several leaders: the common ones, NaN where they differ."""
+    found = set(speeds)
+    if len(found) > 1:
+        return AxisSpeeds(math.nan, math.nan, math.nan)
+    return found.pop() if found else AxisSpeeds()

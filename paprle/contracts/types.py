@@ -20,12 +20,12 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
+from paprle.contracts import states
 from paprle.contracts.axes import AxisSpeeds
-from paprle.contracts.states import GateState as GateState  # noqa: PLC0414 - exported
-from paprle.contracts.states import (
-    SessionState as SessionState,  # noqa: PLC0414 - exported
-)
+from paprle.contracts.sampling import Sampling
 
+GateState = states.GateState
+SessionState = states.SessionState
 Vec = npt.NDArray[np.float64]
 
 Emits = Literal["joints", "pose", "axes"]
@@ -210,6 +210,7 @@ class LeaderInfo:
         renders: What it does with ``Feedback``: ``none``, ``rumble`` (vibration, too),
             ``sound`` or ``torque``.
         rate: Nominal rate of new samples, [Hz].
+        sampling: In which order they count, and how old they may be.
         look_ahead: How far ``latest`` uses data from the future of its stamp, [s].
         arms: Limbs that are arms with joints of their own, by leader limb. Their
             ``LeaderSample.leader_state`` holds, limb by limb, arm joints and then the
@@ -245,6 +246,7 @@ class LeaderInfo:
     has_buttons: bool = False
     renders: Renders = "none"
     rate: float = 200.0
+    sampling: Sampling = Sampling()
     look_ahead: float = 0.0
     arms: Mapping[str, LeaderArm] = field(default_factory=dict)
     engage_hint: str = ""

@@ -35,6 +35,7 @@ from paprle.hosts.factories import list_objects, list_observers, make_leaders
 from paprle.hosts.roles import list_named_ports
 from paprle.ipc.records import Layout, make_layout
 from paprle.plugins import find_plugin, load_factory
+from paprle.reconstruction.reconstruction import Reconstruction, describe_delay
 from paprle.recording.recorder import check_free_space, estimate_rate
 from paprle.retargeting.retarget import Retargeting
 from paprle.robot import RobotModel
@@ -77,7 +78,13 @@ class Plan:
         Returns:
             The core, before its first tick.
         """
-        motion = Motion(self.robot, self.retargeting, self.resolved.gate, self.layout)
+        motion = Motion(
+            self.robot,
+            self.retargeting,
+            self.resolved.gate,
+            self.layout,
+            self.resolved.session.max_gap,
+        )
         return Core(
             self.resolved.session,
             self.layout.leader,
@@ -113,6 +120,8 @@ class Plan:
         record = r.record.dir or "nothing (set record.dir=FOLDER)"
         others = self.list_others().items()
         told = [f"\n{what}: {', '.join(sorted(who))}" for what, who in others if who]
+        slow = Reconstruction(self.layout, r.retarget.samples).delays
+        told += [f"\n{describe_delay(one)}" for one in slow]
         return (
             f"{r.leader_name} → {r.follower_name} in {r.env_name}, "
             f"{r.session.rate:g} [Hz], {r.session.clock} clock\n"

@@ -61,6 +61,8 @@ class _Leader(_Part):
         dict[Name, Annotated[Names, Field(max_length=N_AXES)]],
         Field(max_length=_MAX_NAMES),
     ] = {}
+    axis_speeds: Annotated[list[Number | None], Field(max_length=3)] = []
+    sampling: Annotated[list[str | Number], Field(max_length=2)] = []
     look_ahead: Annotated[float, Field(ge=0, le=_LARGEST)]
 
 

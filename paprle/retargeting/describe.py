@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from paprle.contracts.retarget_settings import RetargetSettings
 from paprle.retargeting.pairing import LimbPairing, Pairing
-from paprle.retargeting.slots import read_limb_settings
+from paprle.retargeting.rules.axes import AxesRule
+from paprle.retargeting.rules.modes import BUILT_IN, describe_modes
+from paprle.retargeting.slots import Slot, read_limb_settings
 from paprle.robot import RobotModel
 
 
 def describe_pairing(
-    robot: RobotModel, pairing: Pairing, settings: RetargetSettings
+    robot: RobotModel,
+    pairing: Pairing,
+    settings: RetargetSettings,
+    slots: Sequence[Sequence[Slot]],
 ) -> str:
     """Say in one line who drives whom, and how."""
     groups: dict[tuple[str, ...], dict[str, list[str]]] = {}
+    modes = _describe_axes(robot, slots, settings)
     for name, pair in pairing.limbs.items():
-        how = tuple(_describe_rule(name, pair, settings))
+        how = tuple(_describe_rule(name, pair, settings, modes.get(name, "")))
         who = " or ".join(source.leader_limb for source in pair.sources)
         groups.setdefault(how, {}).setdefault(who, []).append(name)
     parts = [
@@ -37,8 +44,21 @@ def describe_pairing(
     return "; ".join(parts)
 
 
+def _describe_axes(
+    robot: RobotModel, slots: Sequence[Sequence[Slot]], settings: RetargetSettings
+) -> dict[str, str]:
+    """Return what axes move, by limb that is driven by axes."""
+    told = {}
+    for name, own in zip(robot.limbs, slots, strict=True):
+        if own and isinstance(own[0].rule, AxesRule):
+            kind = read_limb_settings(settings, name).modes
+            advised = "" if kind in BUILT_IN else f"as '{kind}' suggests, else "
+            told[name] = f"{advised}{describe_modes(own[0].rule.modes)}"
+    return told
+
+
 def _describe_rule(
-    name: str, pair: LimbPairing, settings: RetargetSettings
+    name: str, pair: LimbPairing, settings: RetargetSettings, modes: str
 ) -> list[str]:
     s = read_limb_settings(settings, name)
     rpy = s.rpy_xyz_extrinsic or (0.0, 0.0, 0.0)
@@ -51,7 +71,8 @@ def _describe_rule(
         return [f"absolute{' (scale and turn are ignored)' if is_ignored else ''}"]
     axes = "world" if s.alignment == "world" else "tool"
     turned = " turned by rpy ({:g}, {:g}, {:g})".format(*rpy) if any(rpy) else ""
-    return [f"relative{reason}", f"scale {scale:g}", f"{axes} axes{turned}"]
+    how = f"by axes ({modes})" if pair.rule == "axes" else f"relative{reason}"
+    return [how, f"scale {scale:g}", f"{axes} axes{turned}"]
 
 
 def _list_held(robot: RobotModel, pairing: Pairing) -> list[str]:

@@ -317,9 +317,11 @@ class _PairingMaker:
         through = self._settings.through
         reason = "" if through is None else f"through {through}"
         if mode == "auto":
-            return ("relative", reason) if reason else self._find_rule(name, limb)
+            is_posed = reason and not self._leader.emits_axes(limb)
+            return ("relative", reason) if is_posed else self._find_rule(name, limb)
         got = "joints" if self._leader.emits_joints(limb) else "pose"
-        needed = "joints" if mode == "joints" else "pose"
+        got = "axes" if self._leader.emits_axes(limb) else got
+        needed = mode if mode in {"joints", "axes"} else "pose"
         if got != needed and not (needed == "pose" and limb in self._arms):
             self.problems.append(
                 f"retarget.mode: '{mode}' expected a leader that emits {needed}, "
@@ -330,6 +332,8 @@ class _PairingMaker:
 
     def _find_rule(self, name: str, limb: str) -> tuple[str, str]:
         """Return the rule that fits what a leader limb is, and why."""
+        if self._leader.emits_axes(limb):
+            return "axes", ""
         if not self._leader.emits_joints(limb):
             is_absolute = find_part(self._leader, limb)[1].is_absolute
             return ("absolute" if is_absolute else "relative"), ""

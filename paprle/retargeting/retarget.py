@@ -101,6 +101,7 @@ class Retargeting:
         self._begins_at_command = [
             not slots or slots[0].rule.begins_at_command for slots in self.slots
         ]
+        self._grippers = [slots[0].gripper if slots else -1 for slots in self.slots]
         self._robot = robot
         self._limbs = tuple(robot.limbs.values())
         self.ik, self._position_margin = ik, position_margin
@@ -117,7 +118,7 @@ class Retargeting:
 
     def describe(self) -> str:
         """Say in one line who drives whom, and how."""
-        return describe_pairing(self._robot, self.pairing, self.settings)
+        return describe_pairing(self._robot, self.pairing, self.settings, self.slots)
 
     @property
     def needs_alignment(self) -> bool:
@@ -242,6 +243,9 @@ class Retargeting:
                 self._target.T[i], self._target.is_asked[i] = asked.T_base_eef, True
             if asked.q is not None:
                 self._target.q[self._limbs[i].indices] = asked.q
+            if math.isfinite(asked.opening) and (joint := self._grippers[i]) >= 0:
+                gain, offset = state.line[joint, :2].tolist()
+                self._target.q[joint] = gain * asked.opening + offset
 
     def make_target(self) -> Target:
         """Return a target that asks for nothing."""

@@ -200,6 +200,8 @@ class Core:
         self._entered_ns, self._entered_seq = self.now_ns, self.n_ticks
         self.decisions.enter(self.state, event)
         self.motion.drop_plan()
+        if self.state is _ENGAGED:
+            self._tell_delays()
         if event is Event.REPOSTURE:
             self.motion.change_over()
         if before in EPISODE_STATES and self.state not in EPISODE_STATES:
@@ -211,6 +213,12 @@ class Core:
             after=self.state.name,
             why=event.name,
         )
+
+    def _tell_delays(self) -> None:
+        """Tell the recorder how late reconstructed leaders are, as they speak now."""
+        made = self.leaders.reconstruction
+        for one in [] if made is None else made.delays:
+            self.episodes.add("reconstruction", self.now_ns, **one._asdict())
 
     def _tell_drivers(self) -> None:
         """Tell operator and recorder which limbs changed their driver, and why."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from paprle.compiled import compiled
 from paprle.contracts.errors import SessionError
+from paprle.contracts.sampling import Policy
 from paprle.contracts.types import Vec
 from paprle.ipc.records import Layout, Record, SampleView
 from paprle.retargeting.leader_arms import ArmPoses
@@ -42,8 +43,24 @@ class Intake:
     """
 
     def __init__(
-        self, layout: Layout, max_age: float, arm_poses: ArmPoses | None = None
+        self,
+        layout: Layout,
+        max_age: float,
+        arm_poses: ArmPoses | None = None,
+        policy: Policy | None = None,
     ) -> None:
+        """Make it.
+
+        Args:
+            layout: What crosses process borders, of this leader alone.
+            max_age: Samples that arrived longer ago move nothing, [s].
+            arm_poses: Gives its samples the poses of its arms.
+            policy: Which samples are waypoints; None: all are targets.
+        """
+        self._policy = policy
+        self._content_age_ns = int(layout.leader.sampling.content_age * 1e9)
+        self._content_ns = 0
+        self._newest_ns: int | None = None
         self._arm_poses = arm_poses
         self._max_age_ns = int(max_age * 1e9)
         self.sample: SampleView | None = None
@@ -74,10 +91,13 @@ class Intake:
         self.jumped = bool(refusal)
         self.sample, self._next = sample, before or self._spare
         self.arrived_ns = now_ns
+        if self._newest_ns is None or sample.stamp_ns > self._newest_ns:
+            self._newest_ns, self._content_ns = sample.stamp_ns, now_ns
 
     def excuse(self, gap_ns: int) -> None:
         """Do not count a standstill of this process as the leader's silence, [ns]."""
         self.arrived_ns += gap_ns
+        self._content_ns += gap_ns
 
     def get_sample(self) -> SampleView:
         """Return the newest accepted sample, where ``is_usable`` has been seen.
@@ -102,7 +122,13 @@ class Intake:
             and sample.valid
             and sample.engaged
             and not self.jumped
+            and not self._is_content_old(now_ns)
         )
+
+    def _is_content_old(self, now_ns: int) -> bool:
+        """Whether nothing new was captured for too long, signs of life or not."""
+        bound_ns = self._content_age_ns
+        return bool(bound_ns) and now_ns - self._content_ns > bound_ns
 
     def is_steady(self, now_ns: int, *, is_usable: bool) -> bool:
         """Whether it has been usable for a while: asked once every tick."""
@@ -124,6 +150,9 @@ class Intake:
         if before is not None:
             arrival = (now_ns - self.arrived_ns) * 1e-9
             dt = (sample.stamp_ns - before.stamp_ns) * 1e-9
+            if dt < 0.0 and self._policy == "latest":
+                return "late"
+            dt = abs(dt) if self._policy == "ordered" else dt
             dt = min(max(dt, 0.0), max(arrival, _BURST))  # stamps alone allow nothing
         found = find_refusal(
             sample.pose, sample.q, last.pose, last.q, self._seen, dt, bool(last.valid)

@@ -51,7 +51,7 @@ def check_info(info: LeaderInfo) -> None:
         assert all(0 < len(own) <= N_AXES for own in info.axes.values())
         assert all(0 < speed < math.inf for speed in info.axis_speeds)
     else:
-        assert not info.axes, "only leaders of axes have axes"
+        assert set(info.axes) < set(info.limbs), "all limbs have axes: it emits axes"
 
 
 def check_sample(info: LeaderInfo, sample: LeaderSample) -> None:
@@ -72,7 +72,7 @@ def _check_command(info: LeaderInfo, limb: str, command: LimbCommand) -> None:
         assert command.T_leader_base_leader_eef is None
         assert command.q is not None
         _check_vector(command.q, len(info.joint_names[limb]))
-    elif info.emits == "axes":
+    elif info.emits_axes(limb):
         assert command.T_leader_base_leader_eef is None
         assert command.q is None
         assert command.axes is not None
