@@ -111,11 +111,13 @@ class VirtualPad:
         self.plug()
 
     def plug(self) -> None:
-        """Plug it in, at rest.
+        """Plug it in, at rest; may be called twice.
 
         Raises:
             PadError: If SDL refuses.
         """
+        if self._joystick is not None:
+            return
         description = _Description(
             version=_VERSION,
             type=_TYPE,
