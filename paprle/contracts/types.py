@@ -30,7 +30,7 @@ Vec = npt.NDArray[np.float64]
 
 Emits = Literal["joints", "pose", "axes"]
 """What a leader's limbs give."""
-Renders = Literal["none", "rumble", "torque"]
+Renders = Literal["none", "rumble", "sound", "torque"]
 """What a leader lets the operator feel."""
 Reposture = Literal["ask", "auto"]
 """Who decides that a limb that is stuck takes another posture."""
