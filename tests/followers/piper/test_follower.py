@@ -12,6 +12,7 @@ from piper_rig import EmulatedPiper, RealClock, count_commands
 from followers.piper import arm as arm_module
 from followers.piper.config import PiperConfig
 from followers.piper.follower import PiperFollower
+from hardware.piper.arm import compute_gravity
 from hardware.piper.protocol import ANGLE_LIMITS_DEG, MOTION_IDS
 from paprle.config import resolve
 from paprle.contracts.errors import (
@@ -235,10 +236,71 @@ def test_what_the_gripper_is_told(arm, follower, clock):
 
 
 def test_power_is_measured_as_torque(follower, clock):
-    tau = cycle(follower, clock, time=0.1).tau
+    """Reports of joints 1 to 3 are a quarter of it on this firmware."""
+    state = cycle(follower, clock, time=0.1)
 
-    assert tau[1] > 0.5, "joint 2 carries the arm"
-    assert tau[0] == pytest.approx(0.0, abs=0.05)
+    weight = compute_gravity(state.q[:6])
+    assert abs(weight[1]) > 2.0, "joint 2 carries the arm"
+    assert state.tau[:6] == pytest.approx(weight, abs=0.05)
+
+
+def test_an_arm_left_in_mit_is_refused_before_it_is_given_power(arm, config, robot):
+    arm.do("mit")
+    begin = time.monotonic_ns()
+
+    with pytest.raises(DeviceError, match="left in MIT or JS .* only a reset"):
+        PiperFollower(config, robot, time.monotonic_ns).open()
+
+    record = arm.read()
+    assert not record.is_enabled[-1].any()
+    assert count_commands(record, begin, time.monotonic_ns()) == 0
+
+
+def test_an_arm_that_leaves_mit_when_told_to_is_taken(tmp_path, clock):
+    arm = EmulatedPiper(tmp_path, "firmware=S-V1.8-6")
+    arm.do("mit")
+    config = PiperConfig(interface="emucan", channel=arm.channel)
+    limits = [
+        "follower.limits.q_min.joint2=0.0350",
+        "follower.limits.q_max.joint3=-0.035",
+    ]
+    follower = PiperFollower(config, load("piper", *limits), clock)
+
+    follower.open()
+
+    assert follower.read().stop_reason == ""
+    follower.close()
+    arm.end()
+
+
+def test_an_arm_that_is_put_into_mit_stops_the_session(arm, follower, clock):
+    cycle(follower, clock, time=0.05)
+
+    arm.do("mit")
+
+    reason = cycle(follower, clock, until="MIT").stop_reason
+    assert reason == "arm moves by MIT or JS (0x04); start the session again"
+
+
+def test_a_gripper_without_a_stroke_is_told_once(tmp_path, robot, clock):
+    arm = EmulatedPiper(tmp_path, "stroke=0")
+    config = PiperConfig(interface="emucan", channel=arm.channel)
+    follower = PiperFollower(config, robot, clock)
+    follower.open()
+    q = follower.read().q.copy()
+    q[6] = 0.03
+
+    assert cycle(follower, clock, q, time=0.3).q[6] == 0.0
+    (told,) = follower.take_warnings()
+
+    assert "gripper: expected its stroke to be set" in told
+    assert follower.take_warnings() == []
+    follower.close()
+    arm.end()
+
+
+def test_a_gripper_with_a_stroke_is_not_told(follower):
+    assert follower.take_warnings() == []
 
 
 @pytest.mark.parametrize("q", [np.full(7, np.nan), np.zeros(6)])
