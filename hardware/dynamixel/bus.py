@@ -24,7 +24,7 @@ from hardware.dynamixel.models import Register, find_model
 from hardware.dynamixel.search import find_all_elsewhere
 from hardware.dynamixel.servo import WATCHDOG, Health, Servo
 from hardware.dynamixel.twins import find_shadows, list_near
-from hardware.dynamixel.watchdog import try_watchdogs
+from hardware.dynamixel.watchdog import is_small, try_watchdogs
 from hardware.dynamixel.wire import Wire
 
 Vec = npt.NDArray[np.float64]
@@ -153,13 +153,22 @@ class Bus:
         self._make_groups()
         self._choose_reading()
 
-    def try_watchdogs(self) -> None:
+    def try_watchdogs(self, beat: Callable[[], None] = lambda: None) -> None:
         """Find out whose watchdog stops it; nothing else may be done meanwhile.
+
+        Args:
+            beat: Called at least every 0.1 s, to say that we live.
 
         Raises:
             BusError: If the port is gone.
         """
-        try_watchdogs(self.wire, self.servos)
+        try_watchdogs(self.wire, self.servos, beat)
+
+    @property
+    def has_suspects(self) -> bool:
+        """Whether there are servos whose watchdog may not stop them."""
+        small = [s for s in self.servos if s.cap > 0.0 and is_small(s.spec.model)]
+        return any(not (s.is_tried and s.stops_alone) for s in small)
 
     @property
     def runaways(self) -> tuple[Servo, ...]:

@@ -39,6 +39,7 @@ IDLE_RATE = 50.0
 """Readings a second while nobody drives, [Hz]. chosen: a press is seen within 20 ms,
 and samples stay five times younger than session.max_gap allows."""
 
+_START = 2.0  # [s] chosen: a small process, on a machine with much else to do
 _WATCH = 0.005  # [s] chosen: a fortieth of the ramp
 _JOIN = 5.0  # [s] chosen: a ramp, and a bus on which nobody answers
 
@@ -118,11 +119,10 @@ class BusThread:
         """
         try:
             self._bus.open()
-            self._bus.try_watchdogs()
+            self._try_watchdogs()
         except BusError:
-            self._bus.close()
+            self._end_guardian(self._bus.close())
             raise
-        self._start_guardian()
         self._stop.clear()
         self._is_wanted.set()
         self._command = self._snapshot = None
@@ -130,30 +130,51 @@ class BusThread:
         self._thread = threading.Thread(target=self._run, name=name)
         self._thread.start()
 
-    def _start_guardian(self) -> None:
-        """Let another process switch torque off where a servo would not by itself."""
+    def _try_watchdogs(self) -> None:
+        """Find out whose watchdog stops it, guarded where one is known not to."""
+        if self._bus.has_suspects:
+            self._start_guardian(_START)
+        self._bus.try_watchdogs(self._beat)
         runaways = self._bus.runaways
         if not runaways:
+            self._end_guardian(())
+            self.notes = ()
             return
+        if self._guardian is None:
+            self._start_guardian()
         ids = ", ".join(str(servo.spec.id) for servo in runaways)
-        found = (
+        what = (
+            "another process switches them off when this one dies or stalls. Nothing "
+            "does when the plug is pulled or the computer loses its power: then cut "
+            "the power of the servos"
+        )
+        if self._guardian is None:
+            what = "the process that would guard them does not start: they stay limp"
+        self.notes = (
             f"port '{self.settings.path}': the Bus Watchdog of servos {ids} does not "
             "stop their motors (tried just now; firmware 51 of the 330 size is known "
-            "for it)"
+            f"for it); {what}",
         )
+
+    def _start_guardian(self, wait: float = 0.0) -> None:
+        """Let another process switch torque off where a servo would not by itself.
+
+        Args:
+            wait: How long to wait until it is ready, [s].
+        """
+        able = [servo for servo in self._bus.servos if servo.cap > 0.0]
         try:
-            self._guardian = Guardian(self._bus.wire, runaways)
-        except OSError as err:
-            self.notes = (
-                f"{found}; the process that would guard them does not start ({err}), "
-                "so they render no torque",
-            )
-        else:
-            self.notes = (
-                f"{found}; another process switches them off when this one dies or "
-                "stalls. Nothing does when the plug is pulled or the computer loses "
-                "its power: then cut the power of the servos",
-            )
+            self._guardian = Guardian(self._bus.wire, able)
+        except OSError:
+            _LOG.exception("port '%s': no guardian", self.settings.path)
+            return
+        end = time.monotonic() + wait
+        while not self._guardian.is_ready and time.monotonic() < end:
+            time.sleep(_WATCH)
+
+    def _beat(self) -> None:
+        if self._guardian is not None:
+            self._guardian.beat(is_armed=True)
 
     def _end_guardian(self, problems: Sequence[str]) -> Sequence[str]:
         """Let go of it, or let it go on where we could not; returns the problems."""
@@ -376,6 +397,7 @@ class BusThread:
                 _LOG.debug("%s", err)
                 self._bus.close()
             else:
-                self._start_guardian()
+                if self._bus.runaways:
+                    self._start_guardian()
                 _LOG.warning("port '%s': it is back", self.settings.path)
                 return

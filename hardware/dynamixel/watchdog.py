@@ -7,7 +7,7 @@ firmware does better, so each servo is tried: a little current, then silence.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from dynamixel_sdk import GroupSyncWrite
 
@@ -32,7 +32,9 @@ def is_small(model: str) -> bool:
     return model.partition("-")[0].endswith("330")
 
 
-def try_watchdogs(wire: Wire, servos: Sequence[Servo]) -> None:
+def try_watchdogs(
+    wire: Wire, servos: Sequence[Servo], beat: Callable[[], None]
+) -> None:
     """Find out of each servo with torque whether its watchdog stops it.
 
     Nobody else may speak meanwhile, for about 0.1 s. The servos are limp afterwards.
@@ -41,6 +43,7 @@ def try_watchdogs(wire: Wire, servos: Sequence[Servo]) -> None:
     Args:
         wire: An open wire.
         servos: Those on it; they were configured, and are limp.
+        beat: Called at least every 0.1 s, to say that we live.
 
     Raises:
         BusError: If the port is gone.
@@ -50,7 +53,7 @@ def try_watchdogs(wire: Wire, servos: Sequence[Servo]) -> None:
         if not untried:
             return
         try:
-            _try(wire, untried)
+            _try(wire, untried, beat)
         except (BusTimeout, ServoError):
             continue
         finally:
@@ -59,9 +62,10 @@ def try_watchdogs(wire: Wire, servos: Sequence[Servo]) -> None:
         servo.stops_alone = servo.stops_alone and (servo.is_tried or servo.cap == 0.0)
 
 
-def _try(wire: Wire, servos: Sequence[Servo]) -> None:
+def _try(wire: Wire, servos: Sequence[Servo], beat: Callable[[], None]) -> None:
     """Give them current, be silent, and look at who still has it."""
     for servo in servos:
+        beat()
         wire.write_checked(servo.spec.id, servo.register("Bus Watchdog"), 0)
         wire.write_checked(servo.spec.id, servo.goal, 0)
         servo.is_enabled = True  # from here on it has to be made limp
@@ -73,9 +77,12 @@ def _try(wire: Wire, servos: Sequence[Servo]) -> None:
         counts = {s: round(current / s.model.current_unit) for s in waiting}
         _write_all(wire, "Goal Current", counts)
         wire.wait(_SETTLE)
+        beat()
         driven |= {servo.spec.id for servo in waiting if _is_driven(wire, servo)}
+    beat()
     wire.wait(_SILENCE)
     for servo in servos:
+        beat()
         pwm, watchdog = _read_state(wire, servo, _LOOKS)
         has_tripped = watchdog == TRIPPED
         servo.is_tried = servo.spec.id in driven and has_tripped
