@@ -272,7 +272,7 @@ class Link(Device):
         """
 
     @abstractmethod
-    def send(self, data: bytes, *, must_arrive: bool = False) -> bool:
+    def send(self, data: bytes) -> bool:
         """Send a datagram without waiting; False when there is no room for it."""
 
     @abstractmethod

@@ -95,7 +95,9 @@ def make_gate_role(*, is_remote: bool) -> RoleSpec:
         reads=("setpoint",),
         writes=("status", GATE_RING),
         if_lost=IfLost.END,
-        shutdown=8.0,  # chosen: it brakes, and leaves its follower by its policy
+        # chosen: it brakes, and leaves its follower by its policy; from afar come the
+        # records that found no room on the way, too
+        shutdown=65.0 if is_remote else 8.0,
     )
 
 
