@@ -41,6 +41,7 @@ _VERBS: Mapping[str, tuple[str, str]] = {
     "collision": ("collision:COLLISION", "show pairs of bodies and their distances"),
     "find-cameras": ("cameras:FIND", "show the cameras there are, with a picture each"),
     "doctor": ("doctor:DOCTOR", "find faults of a leader, with their remedies"),
+    "setup-servos": ("setup_servos:SETUP_SERVOS", "give servos their ids and rate"),
     "calibrate": ("calibrate:CALIBRATE", "measure a leader's signs, zeros and range"),
     "identify": ("identify:IDENTIFY", "measure lag, friction and delay of a rig"),
     "new-robot": ("robots:NEW_ROBOT", "write the YAML of a robot from its URDF"),
