@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from hardware.dynamixel.errors import BusTimeout, ServoError
@@ -19,6 +19,7 @@ from hardware.dynamixel.inspection import (
     say_errors,
 )
 from hardware.dynamixel.models import Model, Register
+from hardware.dynamixel.torque_map import Dither, TorqueMap
 from hardware.dynamixel.wire import Wire
 
 WATCHDOG = 0.1
@@ -83,6 +84,12 @@ class Servo:
     epoch: int = 0
     cap: float = 0.0
     share: float = 1.0
+    _dither: Dither = field(default_factory=Dither, repr=False)
+
+    @cached_property
+    def torques(self) -> TorqueMap:
+        """Its torque by its current."""
+        return self.spec.torques
 
     @property
     def is_waiting(self) -> bool:
@@ -224,7 +231,7 @@ class Servo:
         model, torque = self.model, math.nan
         if model.has_torque:
             current = self._signed(row, "Present Current") * model.current_unit
-            torque = current * model.torque_constant
+            torque = self.torques.find_torque(current)
         count = self._signed(row, "Present Position") - model.zero_count
         velocity = self._signed(row, "Present Velocity") * model.velocity_unit
         return count * model.angle_unit, velocity, torque
@@ -233,7 +240,10 @@ class Servo:
         """Return the current that renders a torque within its cap, in counts."""
         if not -self.cap <= torque <= self.cap:
             torque = 0.0 if math.isnan(torque) else math.copysign(self.cap, torque)
-        return int(torque / (self.model.torque_constant * self.model.current_unit))
+        unit, torques = self.model.current_unit, self.torques
+        most = int(torques.find_current(self.cap) / unit)
+        count = self._dither.find_count(torque, unit, torques)
+        return min(max(count, -most), most)
 
     def _set_up(self, wire: Wire, values: Mapping[str, int]) -> None:
         """Write what differs; EEPROM wears, and takes it only while torque is off."""
@@ -247,8 +257,9 @@ class Servo:
             register = self.register("Operating Mode")
             wire.write_checked(servo_id, register, CURRENT_MODE)
             _LOG.warning("servo %d: operating mode set to current control", servo_id)
-        limit = values["Current Limit"] * model.current_unit * model.torque_constant
-        self.cap = min(TORQUE_SHARE * model.stall_torque, limit)
+        limit = values["Current Limit"] * model.current_unit
+        most = self.torques.find_torque(limit)
+        self.cap = min(TORQUE_SHARE * model.stall_torque, most)
 
     def _split(self, block: bytes, span: Register) -> Mapping[str, int]:
         return {

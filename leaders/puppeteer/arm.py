@@ -83,7 +83,10 @@ class Arm:
     @property
     def servo_specs(self) -> tuple[ServoSpec, ...]:
         """Its servos as their bus needs to know them."""
-        return tuple(ServoSpec(servo.id, servo.model) for servo in self.servos)
+        return tuple(
+            ServoSpec(servo.id, servo.model, servo.torque_map, servo.torque_gain)
+            for servo in self.servos
+        )
 
     @property
     def info(self) -> LeaderArm:
