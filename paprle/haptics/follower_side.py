@@ -120,6 +120,19 @@ class FollowerSide:
             is_free[rows] = self.model.is_free[columns].all()
         return is_free
 
+    def find_held(self) -> tuple[Vec, Vec]:
+        """Return which of the leader's joints are held, and how sure that is of parts.
+
+        Returns:
+            From −1 to 1 for each joint, and for all joints of a part its largest share,
+            each of shape (M,).
+        """
+        held = self.model.contact.held
+        by_part = np.zeros(self._mirror.is_driven.size)
+        for rows, columns in self._parts:
+            by_part[rows] = np.abs(held[columns]).max(initial=0.0)
+        return self._mirror.held(held), by_part
+
     def mirror(self) -> FollowerInLeaderJoints:
         """Return the follower in the leader's joints."""
         positions = self._mirror.positions

@@ -160,14 +160,15 @@ def test_the_controller_keeps_even_that_from_running_away():
     felt = release(0.05, 0.0, 5.0, 1.0)
 
     assert np.ptp(felt["q"][-200:, 0]) < 0.2
-    assert felt["share"].min() == 0.0
+    assert felt["energy"].min() >= 0.0
+    assert felt["true"].min() >= 0.0
 
 
 # --- the gate at load ----------------------------------------------------------------
 
 N = 3
 JOINTS = tuple(f"arm/joint{i}" for i in range(N + 1))
-DELAYS = Delays(period=0.0025, loop=0.01, lag=0.05)
+DELAYS = Delays(period=0.0025, loop=0.01, lag=0.05, bus=0.01)
 
 
 def measure(laws, damping=B):
