@@ -56,6 +56,8 @@ class FeedbackInput:
         held: How sure it is that something holds back what the joint drives, from −1
             (from moving down) to 1 (from moving up); 0 where nothing stands for the
             joint, shape (m,).
+        held_by_gate: How sure it is that the gate holds a joint's command back, 0 … 1,
+            shape (m,).
         held_limb: The same of all that the limb's arm drives, 0 … 1.
         drives: How stiff the follower's drives are in series with a joint, as measured,
             or at most, shape (m,), [N·m/rad].
@@ -87,6 +89,7 @@ class FeedbackInput:
     is_near: bool
     is_free: npt.NDArray[np.bool_]
     held: Vec
+    held_by_gate: Vec
     held_limb: float
     drives: Vec
     dt: float

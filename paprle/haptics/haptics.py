@@ -332,6 +332,7 @@ class Haptics:
             is_near=self.follower.is_near,
             is_free=self.follower.find_free(),
             held=held,
+            held_by_gate=self.follower.find_gate_held(accepted.joints.q, motion.dt),
             held_part=held_part,
         )
         if not (drives.any() or self.renders_undriven):  # no law has anything to say

@@ -31,6 +31,7 @@ class HapticInput(NamedTuple):
         is_near: The gate keeps clear of something.
         is_free: Nothing touches what the joint drives, shape (M,).
         held: What holds back what the joint drives, −1 … 1, shape (M,).
+        held_by_gate: The gate holds the joint's command back, 0 … 1, shape (M,).
         held_part: The same of all that its arm drives, 0 … 1, shape (M,).
     """
 
@@ -42,6 +43,7 @@ class HapticInput(NamedTuple):
     is_near: bool
     is_free: npt.NDArray[np.bool_]
     held: Vec
+    held_by_gate: Vec
     held_part: Vec
 
 
@@ -87,6 +89,7 @@ def make_input(
         is_near=now.is_near,
         is_free=now.is_free[rows],
         held=now.held[rows],
+        held_by_gate=now.held_by_gate[rows],
         held_limb=float(now.held_part[rows.start]) if limb.n_arm else 0.0,
         drives=joints.drives[rows],
         dt=now.dt,
@@ -141,6 +144,7 @@ def sample_postures(
             is_near=False,
             is_free=is_free,
             held=0.0 * q_all,
+            held_by_gate=0.0 * q_all,
             held_part=0.0 * q_all,
         )
         at = None if limb.arm is None else limb.arm.place(q)

@@ -48,6 +48,8 @@ def still(**changes):
         q_max=zero + np.inf,
         clearance=np.inf,
         gravity=zero,
+        held=zero + 1.0,
+        held_limb=1.0,
     )
     return lambda _q: replace(base, **changes)
 
@@ -235,8 +237,9 @@ def test_damping_stops_a_leader_sooner_and_the_other_sign_later(sign):
     ("changes", "is_felt", "is_in_grip"),
     [
         ({"is_free": FREE}, False, False),
-        ({"is_free": ~FREE}, True, True),
-        ({"is_free": np.arange(ARM + 1) < ARM}, False, True),
+        ({"is_free": FREE, "held_limb": 0.5}, True, False),
+        ({"is_free": FREE, "held_by_gate": np.array([0, 0.5, 0, 0])}, True, False),
+        ({"is_free": ~FREE}, False, True),
         ({"is_free": FREE, "is_near": True}, True, False),
         ({"is_free": FREE, "q_max": np.array([0.1, 9.0, 9.0, 9.0])}, True, False),
         ({"is_free": FREE, "q_max": np.array([9.0, 9.0, 9.0, 0.1])}, False, False),
@@ -244,9 +247,10 @@ def test_damping_stops_a_leader_sooner_and_the_other_sign_later(sign):
 )
 def test_damping_is_for_contact_and_limits_alone(changes, is_felt, is_in_grip):
     law = Damping(DampingConfig())
-    state = law.initial()
+    state, none = law.initial(), {"held_limb": 0.0, "held_by_gate": np.zeros(ARM + 1)}
     for _ in range(100):
-        inputs = replace(still(**changes)(None), q=np.zeros(ARM + 1), dt=0.0025)
+        place = still(**{**none, **changes})
+        inputs = replace(place(None), q=np.zeros(ARM + 1), dt=0.0025)
         tau, state = law.compute(replace(inputs, dq=np.ones(ARM + 1)), state)
 
     expected = [-0.05 * is_felt] * ARM + [-0.05 * is_in_grip]

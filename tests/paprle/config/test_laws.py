@@ -14,7 +14,10 @@ def names(*words):
 
 
 def test_some_laws_are_on_from_the_start():
-    assert names() == ["damping", "gripper", "task_tracking", "tracking", "wall"]
+    assert names() == [
+        "contact", "damping", "friction", "gravity", "gripper", "posture",
+        "task_tracking", "tracking", "wall",
+    ]  # fmt: skip
 
 
 def test_a_law_is_switched_on_by_a_key_and_off_by_null_or_no_weight():
