@@ -23,7 +23,17 @@ from paprle.contracts.settings import STRICT, ObserverSettings
 from paprle.plugins import find_plugin, is_name, list_names, load_config_class
 
 DEFAULT_LAWS = frozenset(
-    {"contact", "damping", "gripper", "task_tracking", "tracking", "wall"}
+    {
+        "contact",
+        "damping",
+        "friction",
+        "gravity",
+        "gripper",
+        "posture",
+        "task_tracking",
+        "tracking",
+        "wall",
+    }  # fmt: skip
 )
 """Laws that are on unless the config says ``null``."""
 

@@ -7,11 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from paprle.contracts.errors import ConfigError
 from paprle.contracts.plugins import FeedbackInput
 from paprle.haptics.gain_scaling import Fit, fit_laws
 from paprle.haptics.grip import find_held_damping, fit_held
 from paprle.haptics.joints import LeaderJoints, LeaderLimb
 from paprle.haptics.stability import Delays, Weighted, read_springs
+
+_MOST_DRY = 0.8  # chosen: measured friction is 20 % off at most, and often too low
 
 
 class LimbFit(NamedTuple):
@@ -61,13 +64,33 @@ def fit_limb(
         limb.joint_names,
         delays,
     )
-    dry_share = sum(law.law.dry_share for law in laws)
     held = fit_held(
         springs.scale(is_scalable & ~in_contact, strict.gain_scale),
         is_scalable & in_contact,
         groups,
-        find_held_damping(limb, joints, dry_share),
+        find_held_damping(limb, joints, find_dry_share(laws)),
         limb.joint_names,
         delays,
     )
     return LimbFit(strict, held)
+
+
+def find_dry_share(laws: Sequence[Weighted]) -> float:
+    """Return the share of dry friction that all laws cancel.
+
+    Args:
+        laws: All laws that are on.
+
+    Returns:
+        The share.
+
+    Raises:
+        ConfigError: If too little is left to be sure that some is.
+    """
+    share = sum(float(np.max(law.weight)) * law.law.dry_share for law in laws)
+    if share > _MOST_DRY:
+        raise ConfigError(
+            f"feedback: expected at most {_MOST_DRY} of the dry friction cancelled, "
+            f"got {share:.2f}; lower feedback.laws.friction.coulomb_share or its weight"
+        )
+    return share
