@@ -17,7 +17,7 @@ def push(_):
 def weave(t):
     """A path in three directions, with turns; smooth, as a thumb is."""
     return {
-        "lefty": -np.sin(np.pi * t / 2.0) ** 2,
+        "lefty": -(np.sin(np.pi * t / 2.0) ** 2),
         "leftx": 0.8 * np.sin(np.pi * t),
         "righty": -0.8 * np.sin(0.5 * np.pi * t),
         "rightx": 0.5 * np.sin(np.pi * t) ** 2,
