@@ -19,6 +19,7 @@ from typing import Any
 
 os.environ.setdefault("FASTDDS_BUILTIN_TRANSPORTS", "SHM")  # nothing leaves the machine
 
+import numpy as np
 from pyrealsense2 import pyrealdds as dds
 
 from hardware.hand.drawn import DEPTH_UNIT, draw
@@ -47,7 +48,7 @@ class EmulatedRealsense:
         self._server: Any = None
         self._streams: list[Any] = []
         self._is_open = False
-        self.p, self.curl, self.is_shown = (0.0, 0.0, 0.55), 0.0, True
+        self.p, self.curl, self.is_shown = np.array([0.0, 0.0, 0.55]), 0.0, True
         self.plug()
 
     def plug(self) -> None:
@@ -91,7 +92,7 @@ class EmulatedRealsense:
             if stream.is_streaming():
                 stream.publish_image(_make_image(pixels, stamp))
 
-    def _answer(self, _server: Any, name: str, control: Any, _reply: Any) -> bool:
+    def _answer(self, _server: Any, name: str, _control: Any, _reply: Any) -> bool:
         if name == "open-streams":
             time.sleep(_REPLY)
             threading.Thread(target=self._begin, daemon=True).start()
@@ -132,7 +133,7 @@ def _listen(camera: EmulatedRealsense) -> None:
         elif word == "curl":
             camera.curl = float(values[0])
         elif word == "at":
-            camera.p = tuple(float(value) for value in values)
+            camera.p = np.array([float(value) for value in values])
         sys.stdout.write(line)
         sys.stdout.flush()
     os._exit(0)
