@@ -4,6 +4,7 @@ import numpy as np
 
 from hardware.hand.model import make_frame, make_hand
 from hardware.hand.recording import write_recording
+from hardware.imu.reader import Attitude
 
 FPS = 30.0
 START = np.array([0.0, 0.0, 0.6])  # [m] before the camera
@@ -35,3 +36,25 @@ def write_film(path, seconds, still=1.0, *, imu=True):
     else:
         write_recording(path, frames)
     return str(path)
+
+
+class Stage:
+    """Hands and a wrist that do as a test says; the source of a real leader."""
+
+    def __init__(self, clock):
+        self.clock = clock
+        self.frame = self.attitude = None
+        self.has_imu, self.is_over, self.faults, self.counts = True, False, (), ()
+        self.n = 0
+
+    def show(self, *hands):
+        self.n += 1
+        self.frame = make_frame(self.clock() * 1e-9, self.n, *hands)
+
+    def turn(self, psi=0.0, run=1):
+        seq = 1 if self.attitude is None else self.attitude.seq + 1
+        quat = np.array([np.cos(psi / 2), 0.0, 0.0, np.sin(psi / 2)])
+        self.attitude = Attitude(self.clock(), quat, seq, run, True)
+
+    def close(self):
+        pass

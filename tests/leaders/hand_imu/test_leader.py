@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from hand_films import FPS, START, write_film
+from hand_films import FPS, START, Stage, write_film
 
 from hardware.hand.frames import Hand
-from hardware.hand.model import make_frame, make_hand
-from hardware.imu.reader import Attitude
+from hardware.hand.model import make_hand
 from leaders.hand_imu.config import CameraConfig, HandImuConfig
 from leaders.hand_imu.leader import HandImu
 from paprle.contracts.errors import DeviceError
@@ -15,28 +14,6 @@ from paprle.testing import LeaderContract, ManualClock, make_feedback
 
 HOLD = 0.5
 STEP = 0.005
-
-
-class Stage:
-    """Hands and a wrist that do as a test says; the source of a real leader."""
-
-    def __init__(self, clock):
-        self.clock = clock
-        self.frame = self.attitude = None
-        self.has_imu, self.is_over, self.faults, self.counts = True, False, (), ()
-        self.n = 0
-
-    def show(self, *hands):
-        self.n += 1
-        self.frame = make_frame(self.clock() * 1e-9, self.n, *hands)
-
-    def turn(self, psi=0.0, run=1):
-        seq = 1 if self.attitude is None else self.attitude.seq + 1
-        quat = np.array([np.cos(psi / 2), 0.0, 0.0, np.sin(psi / 2)])
-        self.attitude = Attitude(self.clock(), quat, seq, run, True)
-
-    def close(self):
-        pass
 
 
 class Play:
