@@ -1,7 +1,7 @@
 """Finds hands in images, by MediaPipe, and says how far their landmarks are.
 
-MediaPipe up to 0.10.21 brings its models; later ones want a file. Either calls a hand
-by the side that it would be in a mirror, and a camera is none.
+MediaPipe up to 0.10.21 brings its models, and calls a hand by the side that it would be
+in a mirror. Later ones want a file, and call it by its own.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from hardware.hand.frames import N_HANDS, Array, Hand, HandFrame, Label
 
 _RADIUS = 3  # [px] spec: requirements.md A9
 _SURE = 0.5  # spec: requirements.md A4: of finding, and of following
+# measured: 0.10.21 and 0.10.35 on one video of a right hand
 _MIRRORED: dict[str, Label] = {"Left": "right", "Right": "left"}
+_OWN: dict[str, Label] = {"Left": "left", "Right": "right"}
 
 
 def measure_depth(counts: npt.NDArray[np.uint16], uv: Array, unit: float) -> Array:
@@ -44,7 +46,13 @@ def measure_depth(counts: npt.NDArray[np.uint16], uv: Array, unit: float) -> Arr
 
 
 class Finder(ABC):
-    """Finds hands in one image after the other."""
+    """Finds hands in one image after the other.
+
+    Attributes:
+        labels: Which hand MediaPipe means by its label.
+    """
+
+    labels: dict[str, Label]
 
     @abstractmethod
     def find(self, image: Image) -> list[tuple[str, Any, Any]]:
@@ -60,7 +68,7 @@ class Finder(ABC):
         size = image.rgb.shape[1], image.rgb.shape[0]
         hands: dict[Label, Hand] = {}
         for name, seen, world in self.find(image):
-            label = _MIRRORED.get(name)
+            label = self.labels.get(name)
             if label is None or label in hands:  # two of one side: the first is surer
                 continue
             uv = np.array([(mark.x, mark.y) for mark in seen]) * size
@@ -78,6 +86,8 @@ class Finder(ABC):
 
 class Solutions(Finder):
     """MediaPipe with models inside."""
+
+    labels = _MIRRORED
 
     def __init__(self, mp: Any) -> None:
         self._hands = mp.solutions.hands.Hands(
@@ -103,6 +113,8 @@ class Solutions(Finder):
 
 class Tasks(Finder):
     """MediaPipe with a model from a file."""
+
+    labels = _OWN
 
     def __init__(self, mp: Any, model: str) -> None:
         vision = mp.tasks.vision
