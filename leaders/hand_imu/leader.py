@@ -130,6 +130,8 @@ class HandImu(Leader):
         if feedback.state not in _HEARS or (self._was_following and not follows):
             self._press.use_up()
         self._was_following = follows
+        if self._source is not None and feedback.state in _HEARS:
+            self._source.begin()
 
     def take_warnings(self) -> list[str]:
         """Return what keeps it silent, and that it speaks again."""

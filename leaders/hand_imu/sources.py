@@ -16,6 +16,8 @@ from leaders.hand_imu.config import CameraConfig, HandImuConfig, ImuConfig
 from paprle.contracts.errors import DeviceError, MissingDependency
 from paprle.contracts.plugins import Clock
 
+_WAITING_NS = 33_333_333  # [ns] chosen: a camera's period
+
 
 class Source(Protocol):
     """What sees a hand, and what feels its wrist."""
@@ -31,6 +33,9 @@ class Source(Protocol):
     @property
     def has_imu(self) -> bool:
         """There is a sensor on the wrist."""
+
+    def begin(self) -> None:
+        """The session is ready; what is recorded begins."""
 
     @property
     def is_over(self) -> bool:
@@ -49,7 +54,10 @@ class Source(Protocol):
 
 
 class Recorded:
-    """Plays a recording on the leader's clock, once."""
+    """Plays a recording on the leader's clock, once, when the session is ready.
+
+    Until then it shows the first image again and again, at the rate of the others.
+    """
 
     def __init__(self, path: str, clock: Clock) -> None:
         """Read it.
@@ -67,26 +75,37 @@ class Recorded:
             raise DeviceError(f"leader 'hand_imu': {err}") from err
         self._clock = clock
         self._stamps = [frame.stamp_ns for frame in self._recording.frames]
-        self._begin_ns = clock() - self._stamps[0]
+        self._opened_ns = clock()
+        self._begin_ns: int | None = None
+        self._n_waiting = 0
         self._imu_ns = [round(t * 1e9) for t in self._recording.imu_t]
 
     @property
     def frame(self) -> HandFrame | None:
         """The last image whose time has come."""
-        k = bisect.bisect_right(self._stamps, self._clock() - self._begin_ns) - 1
-        if k < 0:
-            return None
-        stamp_ns = self._stamps[k] + self._begin_ns
-        return self._recording.frames[k]._replace(stamp_ns=stamp_ns, seq=k + 1)
+        if self._begin_ns is None:
+            n = self._count_waiting()
+            stamp_ns = self._opened_ns + n * _WAITING_NS
+            return self._recording.frames[0]._replace(stamp_ns=stamp_ns, seq=n + 1)
+        k = max(0, bisect.bisect_right(self._stamps, self._compute_time()) - 1)
+        return self._recording.frames[k]._replace(
+            stamp_ns=self._stamps[k] - self._stamps[0] + self._begin_ns,
+            seq=k + 1 + self._n_waiting,
+        )
 
     @property
     def attitude(self) -> Attitude | None:
         """The last orientation whose time has come."""
-        k = bisect.bisect_right(self._imu_ns, self._clock() - self._begin_ns) - 1
-        if k < 0:
+        if not self._imu_ns:
             return None
-        quat = self._recording.imu_quat_wxyz[k]
-        return Attitude(self._imu_ns[k] + self._begin_ns, quat, k + 1, 1, True)
+        quats = self._recording.imu_quat_wxyz
+        if self._begin_ns is None:
+            n = self._count_waiting()
+            stamp_ns = self._opened_ns + n * _WAITING_NS
+            return Attitude(stamp_ns, quats[0], n + 1, 1, True)
+        k = max(0, bisect.bisect_right(self._imu_ns, self._compute_time()) - 1)
+        stamp_ns = max(self._imu_ns[k] - self._stamps[0], 0) + self._begin_ns
+        return Attitude(stamp_ns, quats[k], k + 1 + self._n_waiting, 1, True)
 
     @property
     def has_imu(self) -> bool:
@@ -96,7 +115,12 @@ class Recorded:
     @property
     def is_over(self) -> bool:
         """Whether its last image's time has come."""
-        return self._clock() - self._begin_ns > self._stamps[-1]
+        return self._begin_ns is not None and self._compute_time() > self._stamps[-1]
+
+    def begin(self) -> None:
+        """Play it from its first image on; once is enough."""
+        if self._begin_ns is None:
+            self._n_waiting, self._begin_ns = self._count_waiting() + 1, self._clock()
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -110,6 +134,14 @@ class Recorded:
 
     def close(self) -> None:
         """Nothing is held."""
+
+    def _compute_time(self) -> int:
+        """Return how far it is, on the recording's clock, [ns]."""
+        return self._clock() - (self._begin_ns or 0) + self._stamps[0]
+
+    def _count_waiting(self) -> int:
+        """Return how often the first image was shown again."""
+        return (self._clock() - self._opened_ns) // _WAITING_NS
 
 
 class Devices:
@@ -161,6 +193,9 @@ class Devices:
     def has_imu(self) -> bool:
         """There is one."""
         return self._imu is not None
+
+    def begin(self) -> None:
+        """They have begun."""
 
     @property
     def is_over(self) -> bool:

@@ -56,5 +56,8 @@ class Stage:
         quat = np.array([np.cos(psi / 2), 0.0, 0.0, np.sin(psi / 2)])
         self.attitude = Attitude(self.clock(), quat, seq, run, True)
 
+    def begin(self):
+        pass
+
     def close(self):
         pass

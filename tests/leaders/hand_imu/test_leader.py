@@ -357,6 +357,7 @@ def test_a_recording_ends_the_episode_and_is_exhausted(clock, tmp_path):
     path = write_film(tmp_path / "hand.npz", 1.0)
     leader = HandImu(HandImuConfig(camera=CameraConfig(recorded=path)), clock)
     leader.open()
+    leader.apply(make_feedback(SessionState.WAITING, stamp_ns=clock()))
     for _ in range(250):
         clock.advance(STEP)
         sample = leader.latest()
