@@ -1,7 +1,8 @@
 """Starts the guardian of a bus, tells it that we live, and says goodbye to it.
 
-Only where a Bus Watchdog was seen not to stop its motor (``watchdog``). What is left to
-the servos then: a pulled plug, a computer without power, or both processes killed.
+Only where a Bus Watchdog was seen not to stop its motor, and while those that may not
+are tried (``watchdog``). What is left to the servos then: a pulled plug, a computer
+without power, or both processes killed.
 """
 
 from __future__ import annotations

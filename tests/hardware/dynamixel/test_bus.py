@@ -326,6 +326,16 @@ def test_open_says_what_is_wrong(emulated, bus, fault, text):
         bus.open()
 
 
+def test_servos_that_are_all_at_another_rate_are_one_line(emulated, bus):
+    emulated.cause("baud", rate=1_000_000)
+
+    with pytest.raises(BusError) as caught:
+        bus.open()
+
+    (problem,) = caught.value.problems
+    assert "got all of them at 1000000 [bit/s]; set leader.baud=1000000, or" in problem
+
+
 def test_open_says_everything_at_once(emulated, bus):
     emulated.cause("silent", id=2)
     emulated.servo(3).table.put("Drive Mode", 8)
