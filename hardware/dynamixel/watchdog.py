@@ -114,7 +114,8 @@ def _is_driven(wire: Wire, servo: Servo) -> bool:
 def _read_state(wire: Wire, servo: Servo, tries: int) -> _State:
     span = servo.model.span("Bus Watchdog", "Present Current")
     block = wire.read_block(servo.spec.id, span, tries)
-    return _State(*_MEASURED.unpack(block[-_MEASURED.size :]), block[0])
+    pwm, current = _MEASURED.unpack(block[-_MEASURED.size :])
+    return _State(pwm, current, block[0])
 
 
 def _write_all(wire: Wire, name: str, values: Mapping[Servo, int]) -> None:
