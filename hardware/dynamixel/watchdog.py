@@ -100,7 +100,7 @@ def _try(wire: Wire, servos: Sequence[Servo], beat: Callable[[], None]) -> None:
         more = abs(seen.current - rest[servo.spec.id]) * servo.model.current_unit
         servo.is_tried = servo.spec.id in driven and seen.watchdog == TRIPPED
         is_off = abs(seen.pwm) < _SEEN and more < 0.5 * _CURRENTS[0]
-        servo.stops_alone = servo.is_tried and is_off
+        servo.stops_alone = servo.is_tried and is_off and _is_twin_off(wire, servo)
 
 
 def _is_driven(wire: Wire, servo: Servo) -> bool:
@@ -109,6 +109,14 @@ def _is_driven(wire: Wire, servo: Servo) -> bool:
         return abs(_read_state(wire, servo, tries=1).pwm) >= _SEEN
     except BusTimeout:
         return False
+
+
+def _is_twin_off(wire: Wire, servo: Servo) -> bool:
+    """Whether the second motor at a joint, if there is one, gets nothing either."""
+    if servo.spec.twin is None:
+        return True
+    block = wire.read_block(servo.spec.twin, servo.register("Present PWM"), _LOOKS)
+    return abs(int.from_bytes(block, "little", signed=True)) < _SEEN
 
 
 def _read_state(wire: Wire, servo: Servo, tries: int) -> _State:

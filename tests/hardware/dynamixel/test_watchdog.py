@@ -96,6 +96,20 @@ def test_a_servo_of_which_nothing_can_be_said_is_not_trusted():
     assert find_runaways(rig) == [1]
 
 
+@pytest.mark.parametrize(("firmware", "found"), [(50, []), (51, [1])])
+def test_a_twin_is_tried_as_well(firmware, found):
+    servo = Spec(joint="j1", number=1, model=SMALL, twin=2)
+    rig = Rig(RigSpec(limbs=(LimbSpec(name="arm", servos=(servo,)),), firmware=50))
+    rig.limbs["arm"].twins[0].table.put("Firmware Version", firmware)
+    bus = Bus(
+        VirtualWire(rig, "bus"), [ServoSpec(1, SMALL, twin=2)], lambda: rig.now_ns
+    )
+    bus.open()
+    bus.try_watchdogs()
+
+    assert [servo.spec.id for servo in bus.runaways] == found
+
+
 def test_lost_packets_do_not_make_a_good_watchdog_a_bad_one():
     rig = make_rig(*[LARGE] * 8)
     rig.line_faults["bus"].lost = 0.01
