@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from hardware.dynamixel.errors import BusTimeout
 from hardware.dynamixel.models import ERROR_BITS, Model, find_model, find_name
+from hardware.dynamixel.torque_map import Kind, TorqueMap
 from hardware.dynamixel.wire import Wire
 
 CURRENT_MODE = 0
@@ -42,11 +43,22 @@ class ServoSpec:
         model: Name of its model.
         twin: Id of a second servo of that model at the same joint, which obeys this
             one's id, too; None: there is none.
+        torque_map: Which current it regulates; None: as its model does.
+        torque_gain: Its torque over that of its model.
     """
 
     id: int
     model: str
     twin: int | None = None
+    torque_map: Kind | None = None
+    torque_gain: float = 1.0
+
+    @property
+    def torques(self) -> TorqueMap:
+        """Torque by current of this servo."""
+        torques = find_model(self.model).torques
+        kind = self.torque_map or torques.kind
+        return torques._replace(kind=kind, gain=self.torque_gain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +188,7 @@ def find_problems(
     model = find_model(spec.model)
     return [
         *_judge_errors(values, where),
-        *_judge_settings(model, values, where),
+        *_judge_settings(model, spec.torques, values, where),
         *_judge_supply(values, where),
     ]
 
@@ -196,7 +208,7 @@ def _judge_errors(values: Mapping[str, int], where: str) -> Iterator[Problem]:
 
 
 def _judge_settings(
-    model: Model, values: Mapping[str, int], where: str
+    model: Model, torques: TorqueMap, values: Mapping[str, int], where: str
 ) -> Iterator[Problem]:
     drive = values["Drive Mode"]
     if drive & _TORQUE_BY_GOAL:
@@ -221,7 +233,7 @@ def _judge_settings(
             "opening the leader sets it (paprle run)",
             is_fatal=False,
         )
-    yield from _judge_limits(model, values, where)
+    yield from _judge_limits(model, torques, values, where)
 
 
 def _judge_remains(values: Mapping[str, int], where: str) -> Iterator[Problem]:
@@ -251,9 +263,9 @@ def _judge_remains(values: Mapping[str, int], where: str) -> Iterator[Problem]:
 
 
 def _judge_limits(
-    model: Model, values: Mapping[str, int], where: str
+    model: Model, torques: TorqueMap, values: Mapping[str, int], where: str
 ) -> Iterator[Problem]:
-    needed = TORQUE_SHARE * model.stall_torque / model.torque_constant
+    needed = torques.find_current(TORQUE_SHARE * model.stall_torque)
     limit = values["Current Limit"] * model.current_unit
     if limit < needed:
         yield Problem(

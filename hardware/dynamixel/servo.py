@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from hardware.dynamixel.errors import BusTimeout, ServoError
@@ -20,6 +20,7 @@ from hardware.dynamixel.inspection import (
     say_errors,
 )
 from hardware.dynamixel.models import Model, Register
+from hardware.dynamixel.torque_map import Dither, TorqueMap
 from hardware.dynamixel.twins import find_twin_absence, find_twin_problems
 from hardware.dynamixel.wire import Wire
 
@@ -93,6 +94,12 @@ class Servo:
     direction: int = 1
     is_tried: bool = False
     stops_alone: bool = True
+    _dither: Dither = field(default_factory=Dither, repr=False)
+
+    @cached_property
+    def torques(self) -> TorqueMap:
+        """Torque by current of each of its motors."""
+        return self.spec.torques
 
     @property
     def _watchdog(self) -> int:
@@ -280,7 +287,7 @@ class Servo:
         model, way, torque = self.model, self.direction, math.nan
         if model.has_torque:
             current = self._signed(row, "Present Current") * model.current_unit
-            torque = way * current * model.torque_constant * self.n_motors
+            torque = way * self.n_motors * self.torques.find_torque(current)
         count = self._signed(row, "Present Position") - model.zero_count
         velocity = self._signed(row, "Present Velocity") * model.velocity_unit
         return way * count * model.angle_unit, way * velocity, torque
@@ -289,8 +296,10 @@ class Servo:
         """Return the current that renders a torque within its cap, in counts."""
         if not -self.cap <= torque <= self.cap:
             torque = 0.0 if math.isnan(torque) else math.copysign(self.cap, torque)
-        unit = self.model.torque_constant * self.model.current_unit * self.n_motors
-        return self.direction * int(torque / unit)
+        unit, torques = self.model.current_unit, self.torques
+        most = int(torques.find_current(self.cap / self.n_motors) / unit)
+        count = self._dither.find_count(torque / self.n_motors, unit, torques)
+        return self.direction * min(max(count, -most), most)
 
     def _set_up(self, wire: Wire, values: Mapping[str, int]) -> None:
         """Write what differs; EEPROM wears, and takes it only while torque is off."""
@@ -304,8 +313,9 @@ class Servo:
             register = self.register("Operating Mode")
             wire.write_checked(servo_id, register, CURRENT_MODE)
             _LOG.warning("servo %d: operating mode set to current control", servo_id)
-        limit = values["Current Limit"] * model.current_unit * model.torque_constant
-        self.cap = min(TORQUE_SHARE * model.stall_torque, limit) * self.n_motors
+        limit = values["Current Limit"] * model.current_unit
+        most = self.torques.find_torque(limit)
+        self.cap = min(TORQUE_SHARE * model.stall_torque, most) * self.n_motors
 
     def _split(self, block: bytes, span: Register) -> Mapping[str, int]:
         return {

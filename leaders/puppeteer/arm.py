@@ -85,7 +85,14 @@ class Arm:
     def servo_specs(self) -> tuple[ServoSpec, ...]:
         """Its servos as their bus needs to know them."""
         return tuple(
-            ServoSpec(servo.id, servo.model, find_twin(servo)) for servo in self.servos
+            ServoSpec(
+                servo.id,
+                servo.model,
+                find_twin(servo),
+                servo.torque_map,
+                servo.torque_gain,
+            )
+            for servo in self.servos
         )
 
     @property

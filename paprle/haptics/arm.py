@@ -47,6 +47,7 @@ class Arm:
             whichever is less, shape (m,), [N·m].
         reset_q: Where the arm's joints rest, shape (n_arm,), [rad]; None: unknown.
         damping: Viscous friction by the URDF, NaN: it says none, (m,), [N·m·s/rad].
+        friction: Dry friction by the URDF, 0: it says none, shape (m,), [N·m].
     """
 
     def __init__(self, own: Limb, arm: LeaderArm, driving: Limb | None = None) -> None:
@@ -82,6 +83,8 @@ class Arm:
         self.effort = readonly(least)
         damping = self._model.damping[self._idx_v]
         self.damping = readonly(np.where(damping > 0.0, damping, np.nan))
+        friction = self._model.friction[self._idx_v]
+        self.friction = readonly(np.maximum(np.nan_to_num(friction), 0.0))
         self._is_plain = not any(is_free)
         self._q: Vec = pin.neutral(self._model)
         self._at = np.array(at)

@@ -61,12 +61,6 @@ class Servo:
         self.model = model
         self.table = ControlTable(model)
         self.table.put("ID", servo)
-        # what one count of Present Current or Present Load is, [N·m]
-        self._effort_unit = (
-            model.current_unit * model.torque_constant
-            if model.current_unit
-            else model.stall_torque / 1000
-        )
         self.angle = 0.0
         self.velocity = 0.0
         self.ahead = 0.0
@@ -341,7 +335,15 @@ class Servo:
         if self.model.current_unit:
             limit = self.table.get("Current Limit")
             current = min(max(self.table.get("Goal Current"), -limit), limit)
-            self._goal_torque = self._direction * current * self._effort_unit
+            goal = self.model.make_torque(current * self.model.current_unit)
+            self._goal_torque = self._direction * goal
+
+    def _count_effort(self) -> float:
+        """Return Present Current, or Present Load of a model without, in counts."""
+        model = self.model
+        if model.current_unit:
+            return model.draw_current(self.torque) / model.current_unit
+        return 1000 * self.torque / model.stall_torque
 
     def _measure(self, now_ns: int) -> None:
         """Pack what the servo measures into its table."""
@@ -351,7 +353,7 @@ class Servo:
         if self.stuck is not None:  # a servo's velocity is its encoder's
             position, velocity = self.stuck, 0.0
         speed = round(sign * velocity / VELOCITY_UNIT)
-        effort = round(sign * self.torque / self._effort_unit)
+        effort = round(sign * self._count_effort())
         is_moving = abs(speed) > self.table.memory[24]
         reference = round(self._reference)
         PRESENT.pack_into(
