@@ -1,13 +1,13 @@
 """What is left of a motion of which few samples arrive, late and not all.
 
-``python -m benchmarks.reconstruction [FOLDER [MOTION …]]``: recordings of the folder (the
-TUM, ARBot and Vision Pro files that it knows) and motions made here drive a simulated
-arm in virtual time, once by all their samples at 200 Hz, and then by 30, 60 and 72 of
-them a second, each ± 10 ms late on top of 20 ms: staircases as they are, reconstructed,
-and with a loss of 5 % and the reordering that the jitter makes. A line has the rms
-acceleration of q_cmd over that of the whole motion, the delay that was added to it,
-what was stated, how often a limb was let go, and the largest step of velocity in shares
-of A h.
+``python -m benchmarks.reconstruction [FOLDER [MOTION …]]``: recordings of the folder
+(the TUM, ARBot and Vision Pro files that it knows) and motions made here drive a
+simulated arm in virtual time, once by all their samples at 200 Hz, and then by 30, 60
+and 72 of them a second, each ± 10 ms late on top of 20 ms: staircases as they are,
+reconstructed, and with a loss of 5 % and the reordering that the jitter makes. A line
+has the rms acceleration of q_cmd over that of the whole motion, the delay that was
+added to it, what was stated, how often a limb was let go, and the largest step of
+velocity in shares of A h.
 """
 
 from __future__ import annotations
