@@ -11,6 +11,7 @@ from leaders.offline.config import OfflineConfig
 from leaders.offline.leader import Offline
 from paprle import Episode
 from paprle.cli.doctor import resolve_leader
+from paprle.cli.sessions import make_replay_settings
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import SessionState
@@ -48,6 +49,13 @@ def test_time_ends_it(tmp_path):
     _, episode = capture_all(tmp_path, "leader=autopilot", "session.duration=0.5")
 
     assert episode.end_reason == "time is up"
+
+
+def test_a_capture_is_no_episode_to_replay_on_its_robot(tmp_path):
+    _, episode = capture_all(tmp_path, "leader=autopilot", "session.duration=0.1")
+
+    with pytest.raises(ConfigError, match="leader=offline leader.path="):
+        make_replay_settings(episode, 1.0, [])
 
 
 def test_a_folder_is_needed():
