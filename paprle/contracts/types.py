@@ -80,9 +80,8 @@ class LimbCommand:
             policy): times from the sample's stamp on [s], rising, and poses as in
             ``LeaderInfo.path``, shape (``LeaderInfo.n_ahead`` or fewer, 8).
         axes: Deflections in [-1, 1], 0 at rest, shape (m,), in the order of
-            ``LeaderInfo.axes`` of this limb: each the mean since the sample before, so
-            that the motion is deflection times time at any rate. None when the leader
-            gives something else.
+            ``LeaderInfo.axes`` of this limb, each the mean since the sample before;
+            None when the leader gives something else.
         mode: How many modes of its axes the operator has gone on since the leader was
             opened, less those gone back: a counter, whatever number of modes there is.
     """
@@ -443,9 +442,8 @@ class RobotInfo:
         Args:
             q: Of the actuated joints, shape (n,), [rad] or [m].
         """
-        positions: dict[str, float] = dict(
-            zip(self.joint_names, q.tolist(), strict=True)
-        )
+        positions: dict[str, float]
+        positions = dict(zip(self.joint_names, q.tolist(), strict=True))
         for mimic in self.mimics:
             source = positions[mimic.source]
             positions[mimic.joint] = mimic.multiplier * source + mimic.offset
