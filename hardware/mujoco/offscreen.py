@@ -19,6 +19,7 @@ Image = npt.NDArray[np.uint8]
 Depth = npt.NDArray[np.float32]
 
 _PLATFORM = "PYOPENGL_PLATFORM"
+_LOADER = "MUJOCO_GL"
 _WAYS = ("egl", "osmesa")
 _MAX_GEOMS = 2000  # chosen: ten times a humanoid
 _FAILURES = (ImportError, OSError, RuntimeError, AttributeError)
@@ -114,8 +115,9 @@ class Offscreen:
 def _make_context(width: int, height: int) -> tuple[str, Any]:
     """Return the first way that works, and its context, current in this thread."""
     failures = []
-    chosen = os.environ.get(_PLATFORM)
+    chosen = os.environ.get(_PLATFORM, os.environ.get(_LOADER))
     for way in (chosen,) if chosen in _WAYS else _WAYS:
+        os.environ[_LOADER] = str(way)  # where MuJoCo itself looks for OpenGL
         try:
             context = import_module(f"mujoco.{way}").GLContext(width, height)
             context.make_current()
@@ -135,5 +137,6 @@ def _forget(way: str, chosen: str | None) -> None:
     for name in list(sys.modules):
         if name.split(".")[0] == "OpenGL" or name.startswith(f"mujoco.{way}"):
             del sys.modules[name]
+    os.environ.pop(_LOADER, None)
     if chosen is None:
         os.environ.pop(_PLATFORM, None)

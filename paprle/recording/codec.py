@@ -1,6 +1,6 @@
 """Images to coded pictures and back: H.264, JPEG, and PNG for depth, by FFmpeg.
 
-All of it is PyAV's work; here stand the settings, and what they cost is measured in
+All of it is PyAV's work; here stand the settings, and what they cost is in
 ``docs/decisions/0066-pictures-of-an-episode.md``.
 """
 
