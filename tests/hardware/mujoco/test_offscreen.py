@@ -42,7 +42,7 @@ print(screen.way, *screen.draw(data, camera)[24, 32])
 
 
 def test_osmesa_draws_where_egl_does_not_or_both_are_named():
-    """EGL fails after it has chosen PyOpenGL's platform, as one without a driver does."""
+    """EGL fails after it has chosen PyOpenGL's platform, as without a driver."""
     names = {"PYOPENGL_PLATFORM", "MUJOCO_GL"}
     env = {k: v for k, v in os.environ.items() if k not in names}
 
