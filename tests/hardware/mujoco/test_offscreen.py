@@ -38,6 +38,7 @@ except offscreen.NoRendererError as err:
 camera = mujoco.MjvCamera()
 camera.distance = 1.0
 print(screen.way, *screen.draw(data, camera)[24, 32])
+screen.close()
 """
 
 
