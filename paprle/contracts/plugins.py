@@ -71,9 +71,9 @@ class Device(ABC):
     Before anything is opened a session asks for ``find_obstacles``, and a dry run tells
     ``notes`` of leaders and what is ``unchecked``. The process that hosts a device
     tells the operator its ``notes`` once it is ready, what ``take_warnings`` returns
-    while it runs, and its ``last_words`` once it is closed. ``paprle doctor`` and
-    ``paprle calibrate`` ask leaders for the other two. Whoever has nothing to say
-    leaves them as they are.
+    while it runs, and its ``last_words`` once it is closed. ``paprle doctor``,
+    ``paprle setup-servos`` and ``paprle calibrate`` ask leaders for the other three.
+    Whoever has nothing to say leaves them as they are.
     """
 
     @abstractmethod
@@ -117,6 +117,18 @@ class Device(ABC):
         Returns:
             Whether something is well, and what it is, with the remedy; None where
             opening it and waiting for its first sample tells as much.
+        """
+        return None
+
+    def set_up(self, joints: Sequence[str]) -> Dialogue | None:  # noqa: ARG002
+        """Give a closed device what it needs once, such as ids on its bus.
+
+        Args:
+            joints: Only these, as ``limb/joint``; all when empty.
+
+        Returns:
+            The dialogue, which ends with ``servos``: a line for each that was set up;
+            None where there is nothing to set up.
         """
         return None
 
@@ -260,7 +272,7 @@ class Link(Device):
         """
 
     @abstractmethod
-    def send(self, data: bytes, *, must_arrive: bool = False) -> bool:
+    def send(self, data: bytes) -> bool:
         """Send a datagram without waiting; False when there is no room for it."""
 
     @abstractmethod
