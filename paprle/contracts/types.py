@@ -207,8 +207,7 @@ class LeaderInfo:
             for seconds mean that the device is stuck. Encoders at rest do not.
         has_gripper: Samples carry ``opening``.
         has_buttons: Samples carry ``actions``: a stop can be cleared with the device.
-        renders: What it does with ``Feedback``: ``none``, ``rumble`` (vibration, too),
-            ``sound`` or ``torque``.
+        renders: What of ``Feedback`` it renders; vibration is ``rumble``, too.
         rate: Nominal rate of new samples, [Hz].
         sampling: In which order they count, and how old they may be.
         look_ahead: How far ``latest`` uses data from the future of its stamp, [s].
@@ -285,8 +284,7 @@ class Cues(NamedTuple):
 
     Attributes:
         contact: How far the follower is held away from its command.
-        limit: How near the limbs are to limits of position and speed, or how far
-            limits hold them back.
+        limit: How near limits of position and speed are, or how far they hold back.
         clearance: 1 while the gate keeps clear of something, 0 where nothing is near.
     """
 
@@ -304,12 +302,13 @@ class Feedback:
         state: The session's state.
         episode: Number of the episode, counted from 0.
         is_engaged: The leader's motion drives the follower at this moment.
-        drives: Which of its limbs do, in the order of ``LeaderInfo.limbs``; None: all
-            of them while ``is_engaged``.
+        drives: Which of its limbs do, as ``LeaderInfo.limbs``; None: all, if engaged.
         tau: Torques to render by leader limb, arm joints and then the gripper's, at
             the joints of its URDF, [N·m]; empty when there are none.
         cues: What the follower meets, for leaders that show or sound it.
         rumble: One amplitude from the cues, 0 … 1, which does not flicker.
+        touch: Of contact alone: as hard as the follower presses, where measured.
+        warning: Of limits and clearance.
     """
 
     stamp_ns: int
@@ -320,6 +319,8 @@ class Feedback:
     tau: Mapping[str, Vec] = field(default_factory=dict)
     cues: Cues = Cues()
     rumble: float = 0.0
+    touch: float = 0.0
+    warning: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
