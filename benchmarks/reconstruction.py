@@ -40,8 +40,6 @@ JITTER, TRANSPORT = 0.010, 0.020  # [s]
 LOSS = 0.05
 TICK_NS = 5_000_000
 LENGTH = 20.0  # [s] of each motion
-CONTENT_AGE = 0.3  # [s] of leaders that send signs of life
-SIGN_NS = 40_000_000  # [ns] how often they do
 FOLLOWER = "ur5e"
 
 Hand = Callable[[float], pin.SE3]
@@ -56,7 +54,6 @@ class Stream(NamedTuple):
         loss: Share that never arrives.
         lost: How many are lost in a row each second, besides.
         samples: ``retarget.samples``.
-        has_signs: The leader sends signs of life.
     """
 
     rate: float = 200.0
@@ -64,18 +61,13 @@ class Stream(NamedTuple):
     loss: float = 0.0
     lost: int = 0
     samples: str = "auto"
-    has_signs: bool = False
 
     @property
     def info(self) -> LeaderInfo:
         """The leader that it comes from."""
         policy = "ordered" if self.samples == "ordered" else "latest"
-        age = CONTENT_AGE if self.has_signs else 0.0
         return LeaderInfo(
-            limbs=("hand",),
-            is_human=False,
-            rate=self.rate,
-            sampling=Sampling(policy, age),
+            limbs=("hand",), is_human=False, rate=self.rate, sampling=Sampling(policy)
         )
 
     def list_arrivals(self, length: float) -> list[tuple[float, float]]:
@@ -127,18 +119,17 @@ def drive(hand: Hand, length: float, stream: Stream) -> Run:
     follower = make_follower(resolved, robot, clock)
     gate = make_controller(resolved, robot, follower, follower.open(), layout)
     status, record, arrivals = gate.step(None, clock()), None, []
-    sent, events, begun_ns, seq, k, spoke_ns, made = [], [], 0, 0, 0, 0, 0.0
+    sent, events, begun_ns, seq, k, made = [], [], 0, 0, 0, 0.0
     arrivals = stream.list_arrivals(length + 2.0)
     while not sent or len(sent) * TICK_NS * 1e-9 < length:
         clock.now_ns += TICK_NS
         t = (clock.now_ns - 10**9) * 1e-9
         news = False
-        while k < len(arrivals) and arrivals[k][0] <= t:
+        while k < len(arrivals) and arrivals[k][0] <= t + 1e-9:
             is_late = arrivals[k][1] < made and stream.samples != "ordered"
             made, k, news = (made if is_late else arrivals[k][1]), k + 1, True
-        is_sign = stream.has_signs and clock.now_ns - spoke_ns >= SIGN_NS
-        if news or is_sign:
-            seq, spoke_ns = seq + 1, clock.now_ns
+        if news:
+            seq += 1
             shown = max(made - 1.0, 0.0)  # it stands for a second
             sample = LeaderSample(
                 stamp_ns=round(made * 1e9) + 10**9,
@@ -147,6 +138,8 @@ def drive(hand: Hand, length: float, stream: Stream) -> Run:
                 start=True,
             )
             record = pack_sample(layout, sample)
+        if record is not None:
+            record["alive_ns"] = clock.now_ns  # as the leader's process says it
         output = core.step(clock.now_ns, [record], status, Actions())
         events += output.events
         status = gate.step(output.setpoint, clock.now_ns)
@@ -251,7 +244,6 @@ def main(words: list[str]) -> None:
                 "5 % lost, latest": plain._replace(loss=LOSS),
                 "5 % lost, ordered": plain._replace(loss=LOSS, samples="ordered"),
                 "3 in a row": plain._replace(lost=3),
-                "3 in a row, signs": plain._replace(lost=3, has_signs=True),
             }.items():
                 run = drive(hand, length, stream)
                 late = find_delay(run.q_cmd, whole.q_cmd)

@@ -174,6 +174,8 @@ class LeaderArm:
             how it is mounted.
         reset_q: Where its arm joints rest, shape (n_arm,), [rad]; None where nothing
             says so.
+        tau_max: Largest torque of its motors at ``device_joints``, shape (m,), [N·m];
+            None: as its URDF says, which may be that of a larger arm.
     """
 
     urdf_path: Path
@@ -183,6 +185,7 @@ class LeaderArm:
     gripper: GripperInfo | None
     R_base: Vec
     reset_q: Vec | None = None
+    tau_max: Vec | None = None
 
     @property
     def device_joints(self) -> tuple[str, ...]:

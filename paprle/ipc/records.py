@@ -74,9 +74,15 @@ class Request(IntEnum):
 
 
 class SampleHead(NamedTuple):
-    """Scalars of a leader's sample; see ``LeaderSample``."""
+    """Scalars of a leader's sample; see ``LeaderSample``.
+
+    Attributes:
+        alive_ns: When the leader's process last said that it waits for the next one;
+            0: it never says so, and each sample is all there is.
+    """
 
     stamp_ns: Annotated[int, _I8]
+    alive_ns: Annotated[int, _I8]
     seq: Annotated[int, _U8]
     engaged: Annotated[bool, _BOOL]
     valid: Annotated[bool, _BOOL]
@@ -345,11 +351,11 @@ def row_to_pose(row: npt.ArrayLike) -> pin.SE3:
     return pin.XYZQUATToSE3(np.asarray(row, dtype=np.float64))
 
 
-def pack_sample(layout: Layout, sample: LeaderSample) -> Record:
-    """Return the sample as one record of ``layout.sample``."""
+def pack_sample(layout: Layout, sample: LeaderSample, alive_ns: int = 0) -> Record:
+    """Return the sample as one record of ``layout.sample``; see ``SampleHead``."""
     record: Record = np.zeros((), dtype=layout.sample)
     for name in SampleHead._fields:
-        record[name] = getattr(sample, name)
+        record[name] = getattr(sample, name, alive_ns)
     record["limb_ns"][...] = sample.stamp_ns
     record["actions"][...] = sample.actions[:_N_BUTTONS]
     for name in ("pose", "q", "opening", "ahead", "axes", *_DEVICE):
@@ -419,6 +425,7 @@ class SampleView:
         self.record[()] = record
         (
             self.stamp_ns,
+            self.alive_ns,
             self.seq,
             self.engaged,
             self.valid,
@@ -430,10 +437,9 @@ class SampleView:
 
 def pack_stop_reason(told: str) -> bytes:
     """Return a robot's own words as ``stop_reason`` takes them, cut visibly."""
-    data = told.encode()
+    data, mark = told.encode(), " …"
     if len(data) <= STOP_REASON:
         return data
-    mark = " …"
     room = STOP_REASON - len(mark.encode())
     return (data[:room].decode(errors="ignore") + mark).encode()
 

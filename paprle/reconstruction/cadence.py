@@ -33,14 +33,12 @@ class Cadence:
         self._newest_ns: int | None = None
 
     def note(self, stamp_ns: int, now_ns: int) -> None:
-        """Note a capture's stamp and when it arrived, [ns]; old ones say nothing."""
-        if self._newest_ns is not None and stamp_ns <= self._newest_ns:
-            return
+        """Note a capture's stamp and when it arrived, [ns]; late ones, too."""
+        self._delays.append(now_ns - stamp_ns)
+        self.delay_ns = _find_median(self._delays)
         if self._newest_ns is not None:
             period_ns = stamp_ns - self._newest_ns
             if _SHORTEST_NS <= period_ns <= _LONGEST_NS:
                 self._periods.append(period_ns)
                 self.period_ns = _find_median(self._periods)
-        self._newest_ns = stamp_ns
-        self._delays.append(now_ns - stamp_ns)
-        self.delay_ns = _find_median(self._delays)
+        self._newest_ns = max(stamp_ns, self._newest_ns or stamp_ns)

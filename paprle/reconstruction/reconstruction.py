@@ -7,6 +7,7 @@ those of the newest sample, never delayed.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -15,7 +16,7 @@ import numpy as np
 from paprle.contracts.leader_group import list_rows, split_leaders
 from paprle.contracts.sampling import SLOW_RATE, Policy
 from paprle.contracts.types import LeaderInfo, Vec
-from paprle.ipc.records import Layout, SampleView
+from paprle.ipc.records import Layout, Record, SampleView
 from paprle.reconstruction.cadence import Cadence
 from paprle.reconstruction.path import Path, find_delay_ns
 from paprle.reconstruction.waypoints import Waypoints
@@ -94,10 +95,24 @@ class Reconstruction:
         """What it costs, leader by leader, by their rates as they are."""
         return [motion.delay for motion in self._motions.values()]
 
-    def note(self, leader: int, stamp_ns: int, now_ns: int) -> None:
-        """Note when a sample was captured and when it arrived, [ns]; in any state."""
-        if leader in self._motions:
-            self._motions[leader].cadence.note(stamp_ns, now_ns)
+    @property
+    def refused(self) -> Counter[str]:
+        """Samples that are no waypoints, by reason."""
+        counts = (motion.refused for motion in self._motions.values())
+        return sum(counts, Counter[str]())
+
+    def note(self, leader: int, record: Record, now_ns: int) -> None:
+        """Note that a sample arrived, one that will be refused, too; in any state.
+
+        Args:
+            leader: Its place among all.
+            record: The newest of its mailbox.
+            now_ns: Monotonic time, [ns].
+        """
+        motion = self._motions.get(leader)
+        if motion is not None and (seq := int(record["seq"])) != motion.heard_seq:
+            motion.heard_seq = seq
+            motion.cadence.note(int(record["stamp_ns"]), now_ns)
 
     def start(self) -> None:
         """Forget all motions: each begins at rest at its newest sample."""
@@ -139,11 +154,15 @@ class _Motion:
 
     def __init__(self, name: str, rows: range, policy: Policy, rate: float) -> None:
         self.cadence = Cadence(rate)
-        self.has_begun = False
+        self.has_begun, self.heard_seq = False, -1
         self._name, self._policy = name, policy
         self._rows = slice(rows.start, rows.stop)
         self._path = Path(Waypoints(policy))
         self._seq, self._now_ns = -1, 0
+
+    @property
+    def refused(self) -> Counter[str]:
+        return self._path.waypoints.refused
 
     @property
     def delay(self) -> Delay:
@@ -160,7 +179,7 @@ class _Motion:
         wanted_ns = now_ns - cadence.delay_ns - find_delay_ns(period_ns)
         dt_ns = now_ns - self._now_ns
         if not self.has_begun:
-            path.start(self._read(sample), stamp_ns, wanted_ns, period_ns)
+            path.start(self._read(sample), stamp_ns, wanted_ns)
             self.has_begun, dt_ns = True, 0
         elif seq != self._seq:
             row = _turn_alike(self._read(sample), path.row, self._shape(sample))

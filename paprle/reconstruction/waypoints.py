@@ -15,7 +15,7 @@ from paprle.contracts.types import Vec
 
 _N_WAITING = 64  # chosen: two seconds of 30 Hz; more is a flood
 _N_KNOWN = 8  # chosen: enough to find one a period before the newest
-_SHARE = 0.7  # chosen: of a period; two captures nearer than that give no velocity
+_SHARE = 0.7  # chosen: of that time; captures come unevenly
 _stamp = itemgetter(0)
 
 
@@ -31,7 +31,7 @@ class Waypoint(NamedTuple):
     Attributes:
         stamp_ns: Of its capture, [ns].
         row: Its numbers, shape (n,).
-        velocity: The mean one since the capture a period before, shape (n,), [1/s].
+        velocity: The mean one since a capture some time before, shape (n,), [1/s].
     """
 
     stamp_ns: int
@@ -60,13 +60,13 @@ class Waypoints:
         self._known.clear()
         self._reached_ns = None
 
-    def add(self, stamp_ns: int, row: Vec, period_ns: int) -> Waypoint | None:
+    def add(self, stamp_ns: int, row: Vec, apart_ns: int) -> Waypoint | None:
         """Take a sample as it arrives.
 
         Args:
             stamp_ns: Of its capture, [ns].
             row: Its numbers, shape (n,); kept.
-            period_ns: How far apart captures are, [ns].
+            apart_ns: Over about which time its velocity is found, [ns].
 
         Returns:
             The waypoint; None when it is refused. It waits unless it is the first, or
@@ -78,7 +78,7 @@ class Waypoints:
             self.refused[refusal] += 1
             return None
         self._known.insert(at, (stamp_ns, row))
-        waypoint = Waypoint(stamp_ns, row, self._find_velocity(at, period_ns))
+        waypoint = Waypoint(stamp_ns, row, self._find_velocity(at, apart_ns))
         del self._known[:-_N_KNOWN]
         if self._reached_ns is None:
             self._reached_ns = stamp_ns
@@ -101,10 +101,10 @@ class Waypoints:
             return "late"
         return "full" if len(self.waiting) >= _N_WAITING else ""
 
-    def _find_velocity(self, at: int, period_ns: int) -> Vec:
+    def _find_velocity(self, at: int, apart_ns: int) -> Vec:
         """Return the mean velocity up to a known sample; none where nothing was."""
         stamp_ns, row = self._known[at]
         for before_ns, before in reversed(self._known[:at]):
-            if stamp_ns - before_ns >= _SHARE * period_ns:
+            if stamp_ns - before_ns >= _SHARE * apart_ns:
                 return np.asarray((row - before) / ((stamp_ns - before_ns) * 1e-9))
         return np.zeros_like(row)

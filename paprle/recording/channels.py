@@ -7,7 +7,7 @@ from the messages, so that what comes back is what went in, bit for bit.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -133,7 +133,14 @@ def make_channels(layout: Layout, base_links: Mapping[str, str]) -> tuple[Channe
         path: Path = ("objects", row)
         topic = f"/objects/{name}/pose"
         channels.append(_pose(topic, "world", path, ("meas_ns",), Stream.GATE))
-    return tuple(channels)
+    return tuple(_keep_filled(channel) for channel in channels)
+
+
+def _keep_filled(channel: Channel) -> Channel:
+    """Return a channel without the arrays that are empty: a capture has no joints."""
+    there = channel.message.dtype.names or ()
+    fields = {name: path for name, path in channel.fields.items() if name in there}
+    return replace(channel, fields=fields)
 
 
 def _write_texts(target: npt.NDArray[Any], values: npt.NDArray[Any]) -> None:

@@ -55,7 +55,7 @@ def make_slots(
         if pair is None:
             continue
         for source in pair.sources:
-            rule = _make_rule(robot, leader, limb, settings, (pair.rule, source))
+            rule = _make_rule(robot, leader, limb, settings, source)
             slots[-1].append(_make_slot(robot, leader, limb, source, rule))
     return slots
 
@@ -86,14 +86,13 @@ def _make_rule(
     leader: LeaderInfo,
     limb: Limb,
     settings: RetargetSettings,
-    how: tuple[str, LimbSource],
+    source: LimbSource,
 ) -> LimbRule[Any]:
-    rule, source = how
-    if rule == "axes":
+    if source.rule == "axes":
         return _make_axes_rule(robot, leader, limb, settings, source)
-    if rule == "joints":
+    if source.rule == "joints":
         return _make_joints_rule(leader, source)
-    if rule == "absolute":
+    if source.rule == "absolute":
         return AbsoluteRule(settings.max_travel)
     s = read_limb_settings(settings, limb.name)
     R_map = pin.rpy.rpyToMatrix(*(s.rpy_xyz_extrinsic or (0.0, 0.0, 0.0)))

@@ -33,6 +33,7 @@ from paprle.ipc.records import (
 from paprle.session.decisions import GATE_SILENCE_NS, Decisions, Situation
 from paprle.session.episode import EpisodeLog
 from paprle.session.frozen_input import StuckWatch
+from paprle.session.mode_watch import ModeWatch
 from paprle.session.motion import Motion
 from paprle.session.states import EPISODE_STATES, REQUESTS, Event, step_state
 
@@ -55,6 +56,7 @@ class Core:
         motion: What is commanded.
         decisions: What happens in each state, and the words for it.
         stuck: Notices a leader that no longer measures.
+        modes: Counts switches of the modes of axes.
         now_ns: Time of the last tick, [ns].
         n_ticks: Number of the last tick, and of its set-point.
     """
@@ -72,7 +74,7 @@ class Core:
         self.state = SessionState.INIT
         self.episodes = EpisodeLog()
         self.motion, self.leaders = motion, motion.leaders
-        self.stuck = StuckWatch(leader)
+        self.stuck, self.modes = StuckWatch(leader), ModeWatch(leader)
         self.decisions = Decisions(
             settings, leader, motion, self.episodes, is_interactive=is_interactive
         )
@@ -139,6 +141,9 @@ class Core:
             self.motion.drop_plan()
         if self.stuck.is_needed:
             self._watch_stuck()
+        if self.modes.is_needed:
+            for switch in self.modes.take(self.leaders.sample):
+                self.episodes.add("mode", now_ns, **switch._asdict())
         situation = Situation(
             now_ns,
             self.state,

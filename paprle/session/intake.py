@@ -12,7 +12,7 @@ import numpy as np
 
 from paprle.compiled import compiled
 from paprle.contracts.errors import SessionError
-from paprle.contracts.sampling import Policy
+from paprle.contracts.sampling import Policy, find_content_age
 from paprle.contracts.types import Vec
 from paprle.ipc.records import Layout, Record, SampleView
 from paprle.retargeting.leader_arms import ArmPoses
@@ -37,7 +37,8 @@ class Intake:
 
     Attributes:
         sample: The newest accepted sample; None before the first.
-        arrived_ns: When it was accepted, [ns].
+        arrived_ns: When it was accepted, or the process of a slow leader last said
+            that it waits for the next one, [ns].
         refused: Refusals so far, by reason.
         jumped: The newest accepted sample is not a plausible motion from the last.
     """
@@ -58,8 +59,10 @@ class Intake:
             policy: Which samples are waypoints; None: all are targets.
         """
         self._policy = policy
-        self._content_age_ns = int(layout.leader.sampling.content_age * 1e9)
-        self._content_ns = 0
+        info = layout.leader
+        content_age = max(max_age, find_content_age(info.sampling, info.rate))
+        self._content_age_ns = 0 if policy is None else int(content_age * 1e9)
+        self._content_ns = self._alive_ns = 0
         self._newest_ns: int | None = None
         self._arm_poses = arm_poses
         self._max_age_ns = int(max_age * 1e9)
@@ -80,6 +83,8 @@ class Intake:
         before, sample = self.sample, self._next
         sample.update(record)
         if before is not None and sample.seq == before.seq:
+            if sample.alive_ns > self._alive_ns and self._content_age_ns:
+                self._alive_ns, self.arrived_ns = sample.alive_ns, now_ns
             return
         if self._arm_poses is not None:
             self._arm_poses.place(sample)
@@ -126,7 +131,7 @@ class Intake:
         )
 
     def _is_content_old(self, now_ns: int) -> bool:
-        """Whether nothing new was captured for too long, signs of life or not."""
+        """Whether nothing new came for too long from a leader whose process lives."""
         bound_ns = self._content_age_ns
         return bool(bound_ns) and now_ns - self._content_ns > bound_ns
 

@@ -82,14 +82,17 @@ class Leaders:
     @property
     def refused(self) -> Counter[str]:
         """Refusals so far, by reason."""
-        return sum((intake.refused for intake in self.intakes), Counter[str]())
+        made = self.reconstruction
+        waypoints = Counter[str]() if made is None else made.refused
+        return sum((intake.refused for intake in self.intakes), waypoints)
 
     def update(self, records: Sequence[Record | None], now_ns: int) -> None:
         """Look at the newest record of each leader."""
         for p, intake in enumerate(self.intakes):
-            intake.take(records[p], now_ns)
-            if self.reconstruction is not None:
-                self._note_cadence(self.reconstruction, p, now_ns)
+            record = records[p]
+            if self.reconstruction is not None and record is not None:
+                self.reconstruction.note(p, record, now_ns)
+            intake.take(record, now_ns)
             self.usable[p] = is_usable = intake.is_usable(now_ns)
             self._is_steady[p] = intake.is_steady(now_ns, is_usable=is_usable)
         if self._merger is None:
@@ -98,12 +101,6 @@ class Leaders:
         else:
             self.sample = self._merger.merge(self.intakes, self.usable)
             self.arrived_ns = self._find_arrival()
-
-    def _note_cadence(self, made: Reconstruction, leader: int, now_ns: int) -> None:
-        """Learn how often a leader speaks, and how late."""
-        intake = self.intakes[leader]
-        if intake.sample is not None and intake.arrived_ns == now_ns:
-            made.note(leader, intake.sample.stamp_ns, now_ns)
 
     def take_motion(self, sample: SampleView, now_ns: int) -> SampleView:
         """Return where the leaders are in this tick, those reconstructed, too.

@@ -74,7 +74,8 @@ class Stream:
         sign = 1 if self.seq % 2 else -1  # q and -q are the same turn
         view.pose[0, 3:] = sign * np.array([0, 0, math.sin(turn), math.cos(turn)])
         view.opening[0] = 0.5
-        self.made.note(0, view.stamp_ns, now_ns)
+        view.record["seq"], view.record["stamp_ns"] = self.seq, view.stamp_ns
+        self.made.note(0, view.record, now_ns)
 
 
 def find_delay(stream, moved, start=1.5):
