@@ -172,8 +172,7 @@ class LeaderArm:
         gripper: Its gripper's joint in that URDF; None when it has none.
         R_base: From the axes of base_link to the operator's, REP-103, shape (3, 3):
             how it is mounted.
-        reset_q: Where its arm joints rest, shape (n_arm,), [rad]; None where nothing
-            says so.
+        reset_q: Where its arm joints rest, shape (n_arm,), [rad]; None: not known.
         tau_max: Largest torque of its motors at ``device_joints``, shape (m,), [N·m];
             None: as its URDF says, which may be that of a larger arm.
     """
@@ -306,12 +305,10 @@ class Feedback:
         episode: Number of the episode, counted from 0.
         is_engaged: The leader's motion drives the follower at this moment.
         drives: Which of its limbs do, as ``LeaderInfo.limbs``; None: all, if engaged.
-        tau: Torques to render by leader limb, arm joints and then the gripper's, at
-            the joints of its URDF, [N·m]; empty when there are none.
+        tau: Torques by leader limb: joints of its URDF, then the gripper's, [N·m].
         cues: What the follower meets, for leaders that show or sound it.
-        rumble: One amplitude from the cues, 0 … 1, which does not flicker.
-        touch: Of contact alone: as hard as the follower presses, where measured.
-        warning: Of limits and clearance.
+        rumble: One amplitude from the cues, 0 … 1, which does not flicker; so are
+            ``touch``, of contact alone, and ``warning``, of limits and clearance.
     """
 
     stamp_ns: int
