@@ -144,6 +144,15 @@ class FeedbackSettings:
         Unit("rad"),
         doc("Where a leader limb rests, arm, then gripper; absent: its reset pose."),
     ] = field(default_factory=dict)
+    touch_effort: Annotated[
+        float,
+        Gt(0),
+        Unit("N·m"),
+        doc(
+            "Effort of a follower's joint, beyond that of free motion, at which "
+            "leaders without motors feel contact fully."
+        ),
+    ] = 40.0  # chosen: 100 N at 0.4 m, where an arm of 5 kg payload gives up
     rig: Annotated[RigSettings, doc("What was measured of the rig.")] = field(
         default_factory=RigSettings
     )
