@@ -4,8 +4,7 @@
 // episode, B or Y stops. Hand: it moves while middle and ring finger are closed, as around a handle;
 // thumb and index finger are the gripper.
 
-import { distance } from "./geometry.js";
-import { readPose } from "./xr.js";
+import { distance, readPose } from "./geometry.js";
 
 const NEAR_HEAD = 0.1; // [m] a wrist that seems to be there is a guess of the tracker
 const PINCHED = 0.015; // [m] thumb and index finger touch: their tips have a thickness

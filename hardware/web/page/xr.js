@@ -1,6 +1,6 @@
 // A WebXR session as a source of poses: the phone itself, or the hands at a headset.
 
-import { findHeading, turnAbout } from "./geometry.js";
+import { findHeading, readPose, turnAbout } from "./geometry.js";
 import { HandInput } from "./hands.js";
 
 export class XrSource {
@@ -99,10 +99,4 @@ export class XrSource {
       source.gamepad?.hapticActuators?.[0]?.pulse(strength, 60);
     }
   }
-}
-
-export function readPose(pose) {
-  if (!pose) return { tracked: false };
-  const { position: p, orientation: q } = pose.transform;
-  return { p: [p.x, p.y, p.z], q: [q.x, q.y, q.z, q.w], tracked: !pose.emulatedPosition };
 }
