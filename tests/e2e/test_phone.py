@@ -223,3 +223,27 @@ def test_two_phones_drive_two_arms_and_one_lets_go_alone(tmp_path):
         speed = np.abs(gate["dq_cmd"][:, columns]).max(axis=1)
         assert speed[early].max() > 0.05, limb.name
         assert (speed[late].max() > 0.05) == (limb.name == "right")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("env", ["kinematic", "mujoco"])
+@pytest.mark.parametrize(
+    ("robot", "limb"),
+    [("piper", "arm"), ("papras_7dof_2arm", "left"), ("g1_upper", "left_arm")],
+)
+def test_a_phone_drives_any_robot(tmp_path, robot, limb, env):
+    words = (
+        "leader=arpose", f"leader.listen={TLS_ADDRESS}", f"follower={robot}",
+        f"env={env}", f"retarget.limb_map={{{limb}: hand}}",
+    )  # fmt: skip
+    with run_session(tmp_path, *words) as (session, (address,)):
+        hand = Hand(address)
+        hand.wait_driven(5.0)
+        hand.end()
+        quit_session(session)
+
+    assert session.process.returncode == 0, session.text()
+    episode = session.episode()
+    check_no_jump(episode)
+    _, rows = episode.target[limb]
+    assert np.abs(np.diff(rows[:, :3], axis=0)).sum() > 2 * RADIUS
