@@ -90,7 +90,7 @@ class Station:
         self._reading: Reading | None = None
         self._open_until_ns = self._n_idle_presses = 0
         self._n_told, self._told_ns = 0, -_TELL_NS
-        self._is_battery_told = False
+        self._is_battery_told = self._is_end_told = False
 
     def open(self) -> None:
         """Serve the page.
@@ -179,6 +179,9 @@ class Station:
             why = ", ".join(f"{k}: {v}" for k, v in self._list_refused().items())
             warnings.append(f"the page refused somebody ({why})")
             self._n_told, self._told_ns = n, now_ns
+        if self.server is not None and self.server.has_ended and not self._is_end_told:
+            self._is_end_told = True
+            warnings.append("the page's server has ended; start the session again")
         if self.device.is_battery_low and not self._is_battery_told:
             self._is_battery_told = True
             warnings.append(

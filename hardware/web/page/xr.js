@@ -70,7 +70,7 @@ export class XrSource {
     const poses = this.kind === "phone"
       ? { [this.limbs[0]]: readPose(viewer) }
       : this.readHands(frame, viewer);
-    if (this.wasReset) {
+    if (this.wasReset || session.visibilityState !== "visible") {
       for (const pose of Object.values(poses)) pose.tracked = false;
       this.wasReset = false;
     }
