@@ -18,8 +18,9 @@ from hardware.web.arbot import App
 from hardware.web.certificate import Certificate, find_certificate
 from hardware.web.conversation import Conversation, Told
 from hardware.web.device import DeviceState, WebDevice
+from hardware.web.errors import WebError
 from hardware.web.qr import draw_qr
-from hardware.web.server import Page, Site, WebServer
+from hardware.web.server import Page, Site, WebServer, listen_at
 from hardware.web.settings import AppSettings, WebSettings
 
 _RELEASE_NS = 25_000_000  # chosen: five ticks of 200 Hz: no release is overlooked
@@ -115,6 +116,23 @@ class Station:
         certificate = self._certificate
         server.open(None if certificate is None else certificate.make_context())
         self.server = server
+
+    def diagnose(self) -> Iterator[tuple[bool, str]]:
+        """Yield whether it could open, step by step, and what would help."""
+        settings = self._settings
+        try:
+            place = find_place(settings.listen)
+            yield True, f"it is reached at {place.address}"
+            if place.has_tls:
+                folder = Path(settings.certificate or find_folder()).expanduser()
+                found = find_certificate(folder, place.names)
+                yield True, f"certificate, SHA-256 {found.fingerprint}"
+            else:
+                yield True, "on this machine alone; leader.listen=lan for a network"
+            with listen_at(place.address, settings.port) as listening:
+                yield True, f"port {listening.getsockname()[1]} is free"
+        except WebError as err:
+            yield False, str(err)
 
     @property
     def address(self) -> str:

@@ -18,6 +18,7 @@ from running import RunningSession, judge
 
 from hardware.web.emulator import EmulatedPhone
 from hardware.web.proxy import Proxy, Radio
+from paprle.contracts.types import SessionState
 
 pytestmark = [pytest.mark.process, pytest.mark.sim, pytest.mark.timeout(240)]
 
@@ -108,7 +109,7 @@ def check_no_jump(episode, unheard=UNHEARD):
 
 
 def hold(page, seconds):
-    """Drive for so long, with another press after each pause; return its end, [ns]."""
+    """Drive for so long, with another press after each pause; return when it let go."""
     page.locator("#hold").hover()
     page.mouse.down()
     driven, before = 0.0, time.monotonic()
@@ -121,8 +122,9 @@ def hold(page, seconds):
             time.sleep(0.2)
             page.mouse.down()
         time.sleep(0.1)
+    let_go_ns = time.monotonic_ns()
     page.mouse.up()
-    return time.monotonic_ns()
+    return let_go_ns
 
 
 def drive(tmp_path, seconds):
@@ -166,7 +168,7 @@ def test_the_page_drives_a_simulated_arm_and_lets_it_go(tmp_path):
 @pytest.mark.timed
 def test_a_message_becomes_a_command_within_a_period(tmp_path):
     """Acceptance 1 of the phone; the three latencies are told apart."""
-    session, _, _ = drive(tmp_path, 30.0)
+    session, let_go_ns, _ = drive(tmp_path, 30.0)
 
     entry = measure(session.out)
     latency = entry["latency_ms"]
@@ -175,6 +177,9 @@ def test_a_message_becomes_a_command_within_a_period(tmp_path):
     period = 1e3 / 200
     assert entry["gate"]["violations"] == 0
     assert to_command - to_arrival <= period + 1.0, (to_arrival, latency)
+    ticks = session.episode().ticks
+    engaged = ticks["stamp_ns"][ticks["state"] == SessionState.ENGAGED]
+    assert int(engaged[-1]) - let_go_ns <= 100_000_000, "the dead-man"
 
 
 @pytest.mark.nightly
