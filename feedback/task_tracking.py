@@ -89,7 +89,9 @@ class TaskTracking(FeedbackLaw[None]):
     def compute(self, inputs: FeedbackInput, state: None) -> tuple[Vec, None]:  # noqa: ARG002 - no memory
         """Return the torques of the arm's joints."""
         c, tau = self.config, np.zeros(inputs.q.size)
-        met = inputs.dx_model if c.is_compensated else inputs.dx_follower
+        met = inputs.dx_follower
+        if c.is_compensated:
+            met = inputs.held_limb * inputs.dx_model
         if inputs.J is None or np.isnan(inputs.dx_gate[0]) or np.isnan(met[0]):
             return tau, None
         if c.method == "transpose":

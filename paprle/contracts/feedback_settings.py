@@ -56,6 +56,13 @@ class RigSettings:
         Unit("s"),
         doc("T_d: from the leader's motion to the torque that answers it."),
     ] = 0.012
+    leader_delay: Annotated[
+        float | None,
+        Ge(0),
+        Le(1),
+        Unit("s"),
+        doc("The part of T_d that is the leader's own bus; absent: all of it."),
+    ] = None
     dead_time: Annotated[
         float, Ge(0), Le(1), Unit("s"), doc("The follower's dead time.")
     ] = 0.02
@@ -89,6 +96,11 @@ class RigSettings:
         Mapping[str, Annotated[float, Gt(0)]],
         Unit("N·m"),
         doc("Dry friction by leader joint."),
+    ] = field(default_factory=dict)
+    drive_stiffness: Annotated[
+        Mapping[str, Annotated[float, Gt(0)]],
+        Unit("N·m/rad"),
+        doc("Of the drives by follower joint: measured effort over position error."),
     ] = field(default_factory=dict)
     measured_with: RigOrigin = field(default_factory=RigOrigin)
 
