@@ -173,7 +173,8 @@ def test_a_message_becomes_a_command_within_a_period(tmp_path):
     entry = measure(session.out)
     latency = entry["latency_ms"]
     to_arrival = float(_DELAY.search(session.text())[1])
-    to_command = latency["capture_to_command"]["p50"]
+    whole = latency["capture_to_command"]  # what is made of 60 Hz is told apart
+    to_command = whole["p50"] - whole["includes_reconstruction_ms"]
     period = 1e3 / 200
     assert entry["gate"]["violations"] == 0
     assert to_command - to_arrival <= period + 1.0, (to_arrival, latency)
