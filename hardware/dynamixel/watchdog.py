@@ -7,7 +7,9 @@ firmware does better, so each servo is tried: a little current, then silence.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from dynamixel_sdk import GroupSyncWrite
 
@@ -24,7 +26,16 @@ _CURRENTS = (0.01, 0.02, 0.03)  # [A] chosen: until it shows; a hand hardly noti
 _SETTLE = 0.005  # [s] chosen: several periods of a current loop
 _SEEN = 3  # chosen: counts of 885; what a motor gets that gets something
 _TRIES = 2  # chosen: a host that pauses in the middle leaves servos untried
+_MEASURED = struct.Struct("<hh")  # spec: e-manual, registers 124 and 126
 _LOOKS = 3  # chosen: of 1 % lost packets one look in a million fails
+
+
+class _State(NamedTuple):
+    """What a motor gets, [counts of 885] and [counts of current], and its watchdog."""
+
+    pwm: int
+    current: int
+    watchdog: int
 
 
 def is_small(model: str) -> bool:
@@ -64,12 +75,14 @@ def try_watchdogs(
 
 def _try(wire: Wire, servos: Sequence[Servo], beat: Callable[[], None]) -> None:
     """Give them current, be silent, and look at who still has it."""
+    rest: dict[int, int] = {}
     for servo in servos:
         beat()
         wire.write_checked(servo.spec.id, servo.register("Bus Watchdog"), 0)
         wire.write_checked(servo.spec.id, servo.goal, 0)
         servo.is_enabled = True  # from here on it has to be made limp
         wire.write_checked(servo.spec.id, servo.register("Torque Enable"), 1)
+        rest[servo.spec.id] = _read_state(wire, servo, _LOOKS).current
     _write_all(wire, "Bus Watchdog", dict.fromkeys(servos, _PERIODS))
     driven: set[int] = set()
     for current in _CURRENTS:
@@ -83,25 +96,34 @@ def _try(wire: Wire, servos: Sequence[Servo], beat: Callable[[], None]) -> None:
     wire.wait(_SILENCE)
     for servo in servos:
         beat()
-        pwm, watchdog = _read_state(wire, servo, _LOOKS)
-        has_tripped = watchdog == TRIPPED
-        servo.is_tried = servo.spec.id in driven and has_tripped
-        servo.stops_alone = servo.is_tried and abs(pwm) < _SEEN
+        seen = _read_state(wire, servo, _LOOKS)
+        more = abs(seen.current - rest[servo.spec.id]) * servo.model.current_unit
+        servo.is_tried = servo.spec.id in driven and seen.watchdog == TRIPPED
+        is_off = abs(seen.pwm) < _SEEN and more < 0.5 * _CURRENTS[0]
+        servo.stops_alone = servo.is_tried and is_off and _is_twin_off(wire, servo)
 
 
 def _is_driven(wire: Wire, servo: Servo) -> bool:
     """Whether its motor gets something; asked once, for all others wait."""
     try:
-        return abs(_read_state(wire, servo, tries=1)[0]) >= _SEEN
+        return abs(_read_state(wire, servo, tries=1).pwm) >= _SEEN
     except BusTimeout:
         return False
 
 
-def _read_state(wire: Wire, servo: Servo, tries: int) -> tuple[int, int]:
-    """Return what its motor gets, [counts of 885], and its watchdog."""
-    span = servo.model.span("Bus Watchdog", "Present PWM")
+def _is_twin_off(wire: Wire, servo: Servo) -> bool:
+    """Whether the second motor at a joint, if there is one, gets nothing either."""
+    if servo.spec.twin is None:
+        return True
+    block = wire.read_block(servo.spec.twin, servo.register("Present PWM"), _LOOKS)
+    return abs(int.from_bytes(block, "little", signed=True)) < _SEEN
+
+
+def _read_state(wire: Wire, servo: Servo, tries: int) -> _State:
+    span = servo.model.span("Bus Watchdog", "Present Current")
     block = wire.read_block(servo.spec.id, span, tries)
-    return int.from_bytes(block[-2:], "little", signed=True), block[0]
+    pwm, current = _MEASURED.unpack(block[-_MEASURED.size :])
+    return _State(pwm, current, block[0])
 
 
 def _write_all(wire: Wire, name: str, values: Mapping[Servo, int]) -> None:

@@ -278,6 +278,8 @@ def test_servo_that_let_go_of_its_torque_is_enabled_again(emulated, bus):
 
 
 def test_torque_that_was_let_go_of_comes_back_softly(emulated, bus):
+    for servo in emulated.rig.limbs["left"].servos:
+        servo.check_watchdog = lambda _now_ns: None  # a busy machine pauses for longer
     bus.open()
     bus.enable_next()
     emulated.servo(1).reboot()
@@ -323,6 +325,16 @@ def test_open_says_what_is_wrong(emulated, bus, fault, text):
 
     with pytest.raises(BusError, match=text):
         bus.open()
+
+
+def test_servos_that_are_all_at_another_rate_are_one_line(emulated, bus):
+    emulated.cause("baud", rate=1_000_000)
+
+    with pytest.raises(BusError) as caught:
+        bus.open()
+
+    (problem,) = caught.value.problems
+    assert "got all of them at 1000000 [bit/s]; set leader.baud=1000000, or" in problem
 
 
 def test_open_says_everything_at_once(emulated, bus):
