@@ -110,8 +110,8 @@ def _swing(
         is_steady = _SETTLE < t <= _SETTLE + _MEASURE
         if is_steady and state is GateState.ENGAGED:
             stamps = int(status["stamp_ns"]) or now_ns, int(status["meas_ns"])
-            names = ("q_cmd", "q_meas", "tau_meas")
-            rows.append((*stamps, *(status[name].copy() for name in names)))
+            q_cmd, q_meas = status["q_cmd"].copy(), status["q_meas"].copy()
+            rows.append((*stamps, q_cmd, q_meas, status["tau_meas"].copy()))
     return rows, state
 
 
