@@ -1,8 +1,9 @@
 """From a leader's sample to the command that rests on it, start by start.
 
-``python -m benchmarks.phase [STARTS] [KEY=VALUE …]``: sessions of an
-autopilot and a kinematic PiPER, or of what the words say, one after the other. Each
-prints the median and the 99th percentile of capture to command, and how many deadlines
+``python -m benchmarks.phase [STARTS] [EMULATOR … --] [KEY=VALUE …]``: sessions of an
+autopilot and a kinematic PiPER, or of what the words say, one after the other, beside
+emulated devices (as in ``demos/with_emulators.py``) where some are named. Each prints
+the median and the 99th percentile of capture to command, and how many deadlines
 session and gate missed. Live: on a busy machine the last say something of the machine.
 """
 
@@ -22,11 +23,21 @@ WORDS = ["leader=autopilot", "follower=piper", "env=kinematic"]
 
 
 def measure(words: list[str]) -> tuple[float, float, int]:
-    """Return the two latencies, [ms], and the missed deadlines of one session."""
+    """Return the two latencies, [ms], and the missed deadlines of one session.
+
+    Raises:
+        SystemExit: If the session failed; it says why.
+    """
+    cut = words.index("--") + 1 if "--" in words else 0
+    program = ["demos/with_emulators.py", *words[:cut]] if cut else ["run.py"]
     with tempfile.TemporaryDirectory() as folder:
-        asked = [*WORDS, *words, "session.episodes=1", f"record.dir={folder}"]
-        run = [sys.executable, "run.py", *asked]
-        subprocess.run(run, cwd=WORKSPACE, check=True, capture_output=True)
+        asked = [*WORDS, *words[cut:], "session.episodes=1", f"record.dir={folder}"]
+        run = [sys.executable, *program, *asked]
+        done = subprocess.run(
+            run, cwd=WORKSPACE, check=False, capture_output=True, text=True
+        )
+        if done.returncode:
+            raise SystemExit(f"{' '.join(run)}\n{done.stdout}{done.stderr}")
         entry = measure_source(Episode.open(folder)).entry
     found = entry["latency_ms"]["capture_to_command"]
     missed = entry["tick"]["overruns"] + entry["gate"]["gate_overruns"]

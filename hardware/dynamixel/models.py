@@ -28,6 +28,17 @@ ERROR_BITS: Mapping[int, str] = {
 BAUD_RATES = (57600, 1_000_000, 4_000_000, 3_000_000, 2_000_000, 115200, 9600)
 """Where a lost servo is looked for, [bit/s]. spec: e-manual, register 8, Baud Rate."""
 
+BAUD_CODES: Mapping[int, int] = {
+    9600: 0,
+    57600: 1,
+    115200: 2,
+    1_000_000: 3,
+    2_000_000: 4,
+    3_000_000: 5,
+    4_000_000: 6,
+}
+"""What register 8 holds for a rate in [bit/s]. spec: e-manual, X series, Baud Rate."""
+
 
 @dataclass(frozen=True, slots=True)
 class Register:
@@ -132,6 +143,11 @@ def has_torque(name: str) -> bool:
     """Whether a model measures and controls its current; False for unknown ones."""
     motor = _MOTORS.get(name)
     return motor is not None and motor.current_unit > 0.0
+
+
+def find_stall_torque(name: str) -> float:
+    """Return the torque at which a known model stalls, [N·m]."""
+    return _MOTORS[name].stall_torque
 
 
 def find_name(number: int) -> str:

@@ -19,6 +19,12 @@ class ServoSettings:
 
     id: Annotated[int, Ge(0), Le(252), doc("Id on its bus.")]
     model: Annotated[str, doc("Model, for example xl330-m288.")]
+    twin: Annotated[
+        int | None,
+        Ge(0),
+        Le(252),
+        doc("Id of a second servo at this joint, whose Secondary ID is this one's."),
+    ] = None
     sign: Annotated[Literal[-1, 1], doc("1: the joint turns as the servo does.")] = 1
     offset: Annotated[
         float, Unit("rad"), doc("Angle of the servo at joint position 0.")

@@ -35,10 +35,13 @@ _VERBS: Mapping[str, tuple[str, str]] = {
     "info": ("episodes:INFO", "show the content of a recorded episode"),
     "evaluate": ("episodes:EVALUATE", "measure errors and latencies; write a report"),
     "replay": ("sessions:REPLAY", "play an episode again on its robot"),
+    "capture": ("capture:CAPTURE", "record a leader without a robot"),
     "recover": ("episodes:RECOVER", "save the valid part of a broken recording"),
     "export": ("episodes:EXPORT", "write an episode as ARBot CSV"),
     "collision": ("collision:COLLISION", "show pairs of bodies and their distances"),
+    "find-cameras": ("cameras:FIND", "show the cameras there are, with a picture each"),
     "doctor": ("doctor:DOCTOR", "find faults of a leader, with their remedies"),
+    "setup-servos": ("setup_servos:SETUP_SERVOS", "give servos their ids and rate"),
     "calibrate": ("calibrate:CALIBRATE", "measure a leader's signs, zeros and range"),
     "identify": ("identify:IDENTIFY", "measure lag, friction and delay of a rig"),
     "new-robot": ("robots:NEW_ROBOT", "write the YAML of a robot from its URDF"),
@@ -115,7 +118,7 @@ def find_verb(name: str) -> Verb:
 
 
 def _help() -> str:
-    verbs = "\n".join(f"  {name:<10} {what}" for name, (_, what) in _VERBS.items())
+    verbs = "\n".join(f"  {name:<12} {what}" for name, (_, what) in _VERBS.items())
     return (
         "usage: paprle VERB … | --version | --help\n\n"
         "Plug-and-play teleoperation: a leader drives a follower in an env.\n\n"

@@ -22,7 +22,7 @@ from paprle.config.layers import TRIPLE
 from paprle.config.measured import store
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.plugins import Leader
-from paprle.contracts.types import LeaderInfo
+from paprle.contracts.types import FollowerInfo, LeaderInfo
 from paprle.gate.controller import GateController
 from paprle.haptics.haptics import Haptics
 from paprle.haptics.identify import Lag
@@ -37,6 +37,7 @@ from paprle.retargeting.pairing import make_pairing
 from paprle.robot import RobotModel
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_NEAR = 0.005  # [s] chosen: a period of most robots; the fit is no better
 _POOR = 0.3  # chosen: a fit that leaves more than this of the motion says little
 
 
@@ -128,7 +129,37 @@ def _measure_follower(
     if not lags:
         poor.append(f"follower '{robot.name}': no joint moved")
         return {}
-    return summarise_lags(lags)
+    found = summarise_lags(lags)
+    told = advise_lag(found, info, resolved.follower_name, resolved.env_name)
+    if told:
+        say(told)
+    return found
+
+
+def advise_lag(
+    found: Mapping[str, Any], info: FollowerInfo, follower: str, env: str
+) -> str:
+    """Say what to set where a real robot lags otherwise than its config says.
+
+    The gate's watches count on it; feedback alone uses ``feedback.rig``.
+
+    Args:
+        found: Of ``summarise_lags``.
+        info: The follower, with the lag of its config.
+        follower: Its name.
+        env: Name of its env.
+
+    Returns:
+        What to write where; nothing where that is near enough, or simulated.
+    """
+    lag = found["dead_time"] + found["time_constant"]
+    if info.simulated or abs(lag - info.lag) <= _NEAR:
+        return ""
+    return (
+        f"the gate counts on a lag of {1e3 * info.lag:.0f} ms, measured are "
+        f"{1e3 * lag:.0f} ms: set envs.{env}.lag to {lag:.3f} in "
+        f"{find_site().label}/follower/{follower}.yaml (or env.lag={lag:.3f})"
+    )
 
 
 def summarise_lags(lags: Mapping[str, Lag]) -> dict[str, Any]:

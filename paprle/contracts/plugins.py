@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 
 from paprle.contracts.feedback_law import FeedbackInput, FeedbackLaw, Stiffness
-from paprle.contracts.images import CameraInfo, Frame
+from paprle.contracts.images import CameraInfo, FoundCamera, Frame, RobotPose
 from paprle.contracts.plugin_settings import FollowerSettings
 from paprle.contracts.session_view import Advice, Record, SessionView, make_advice_dtype
 from paprle.contracts.types import (
@@ -71,9 +71,9 @@ class Device(ABC):
     Before anything is opened a session asks for ``find_obstacles``, and a dry run tells
     ``notes`` of leaders and what is ``unchecked``. The process that hosts a device
     tells the operator its ``notes`` once it is ready, what ``take_warnings`` returns
-    while it runs, and its ``last_words`` once it is closed. ``paprle doctor`` and
-    ``paprle calibrate`` ask leaders for the other two. Whoever has nothing to say
-    leaves them as they are.
+    while it runs, and its ``last_words`` once it is closed. ``paprle doctor``,
+    ``paprle setup-servos`` and ``paprle calibrate`` ask leaders for the other three.
+    Whoever has nothing to say leaves them as they are.
     """
 
     @abstractmethod
@@ -117,6 +117,18 @@ class Device(ABC):
         Returns:
             Whether something is well, and what it is, with the remedy; None where
             opening it and waiting for its first sample tells as much.
+        """
+        return None
+
+    def set_up(self, joints: Sequence[str]) -> Dialogue | None:  # noqa: ARG002
+        """Give a closed device what it needs once, such as ids on its bus.
+
+        Args:
+            joints: Only these, as ``limb/joint``; all when empty.
+
+        Returns:
+            The dialogue, which ends with ``servos``: a line for each that was set up;
+            None where there is nothing to set up.
         """
         return None
 
@@ -260,7 +272,7 @@ class Link(Device):
         """
 
     @abstractmethod
-    def send(self, data: bytes, *, must_arrive: bool = False) -> bool:
+    def send(self, data: bytes) -> bool:
         """Send a datagram without waiting; False when there is no room for it."""
 
     @abstractmethod
@@ -359,20 +371,44 @@ class Advisor(Device):
 
 
 class Camera(Device):
-    """Gives images, in a process of its own.
+    """Gives images, in a process of its own; ``open`` and ``grab`` may block.
 
-    It is constructed from its validated config and a clock; ``grab`` is called from one
-    thread and may block.
+    Its config extends ``CameraSettings`` where its images are to be recorded. All is
+    called from one thread; after a ``DeviceError`` it is closed, and opened again.
     """
 
     def __init__(self, config: Any, clock: Clock) -> None:
         self.config = config
         self.clock = clock
 
+    @classmethod
+    def find(cls) -> Iterable[FoundCamera]:
+        """Return the cameras of this kind that are there, opening none."""
+        return ()
+
     @property
     @abstractmethod
     def info(self) -> CameraInfo:
         """What its images are; known from the config alone, before ``open``."""
+
+    @property
+    def stamped_by(self) -> Literal["device", "arrival"]:
+        """Whose clock its stamps come from, once it is open: mapped to ours or not."""
+        return "arrival"
+
+    def watch(
+        self,
+        robot: RobotInfo,
+        world: Mapping[str, Any],
+        look: Callable[[], RobotPose | None],
+    ) -> None:
+        """Take note of the robot, before ``open``; for cameras that draw it.
+
+        Args:
+            robot: The robot of the session.
+            world: The env's config as plain values: what stands around it.
+            look: Returns where everything is; None while that is not known.
+        """
 
     @abstractmethod
     def open(self) -> None:
@@ -393,7 +429,7 @@ class Camera(Device):
             The image; None when there was none in that time.
 
         Raises:
-            DeviceError: If there will never be one again.
+            DeviceError: If there will be none until it is opened again.
         """
 
 
@@ -408,12 +444,14 @@ __all__ = [
     "FeedbackInput",
     "FeedbackLaw",
     "Follower",
+    "FoundCamera",
     "Frame",
     "Leader",
     "Link",
     "Observer",
     "PluginSpec",
     "Record",
+    "RobotPose",
     "SessionView",
     "Stiffness",
     "Verified",

@@ -17,13 +17,16 @@ from typing import Any
 from paprle.config import Resolved
 from paprle.config.folders import DATA
 from paprle.config.laws import list_named
+from paprle.contracts.camera_settings import Video
 from paprle.contracts.errors import (
     ConfigError,
     DeviceError,
     MissingDependency,
     RecordingError,
+    suggest,
 )
 from paprle.contracts.feedback_settings import FeedbackSettings
+from paprle.contracts.images import CameraInfo
 from paprle.contracts.leader_group import merge_leaders
 from paprle.contracts.plugin_settings import FollowerSettings
 from paprle.contracts.plugins import Clock, Follower, Leader
@@ -31,12 +34,20 @@ from paprle.contracts.types import FollowerInfo, LeaderInfo
 from paprle.gate.controller import GateController
 from paprle.haptics.haptics import make_haptics
 from paprle.haptics.stability import find_loop_delay
-from paprle.hosts.factories import list_objects, list_observers, make_leaders
-from paprle.hosts.roles import list_named_ports
+from paprle.hosts.factories import (
+    list_objects,
+    list_observers,
+    make_camera,
+    make_leaders,
+)
+from paprle.hosts.roles import list_filmed, list_named_ports
 from paprle.ipc.records import Layout, make_layout
 from paprle.plugins import find_plugin, load_factory
+from paprle.reconstruction.reconstruction import Reconstruction, describe_delay
+from paprle.recording.codec import check_video, estimate_footage
 from paprle.recording.recorder import check_free_space, estimate_rate
 from paprle.retargeting.retarget import Retargeting
+from paprle.retargeting.rules.modes import BUILT_IN
 from paprle.robot import RobotModel
 from paprle.session.core import Core
 from paprle.session.motion import Motion
@@ -77,7 +88,13 @@ class Plan:
         Returns:
             The core, before its first tick.
         """
-        motion = Motion(self.robot, self.retargeting, self.resolved.gate, self.layout)
+        motion = Motion(
+            self.robot,
+            self.retargeting,
+            self.resolved.gate,
+            self.layout,
+            self.resolved.session.max_gap,
+        )
         return Core(
             self.resolved.session,
             self.layout.leader,
@@ -97,6 +114,7 @@ class Plan:
         if record.dir is None:
             return
         rate = estimate_rate(self.layout, self.resolved.session.rate, _GATE_RATE)
+        rate += sum(estimate_footage(*one) for one in _list_footage(self.resolved))
         try:
             there = _find_existing(Path(record.dir))
             check_free_space(there, rate, record.planned_time)
@@ -113,6 +131,8 @@ class Plan:
         record = r.record.dir or "nothing (set record.dir=FOLDER)"
         others = self.list_others().items()
         told = [f"\n{what}: {', '.join(sorted(who))}" for what, who in others if who]
+        slow = Reconstruction(self.layout, r.retarget.samples).delays
+        told += [f"\n{describe_delay(one)}" for one in slow]
         return (
             f"{r.leader_name} → {r.follower_name} in {r.env_name}, "
             f"{r.session.rate:g} [Hz], {r.session.clock} clock\n"
@@ -197,6 +217,7 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
         through=through,
     )
     _check_others(resolved, robot)
+    _check_modes(resolved)
     if resolved.record.dir is not None:
         _check_folder(Path(resolved.record.dir))
     layout = make_layout(robot.info, leader, list_objects(resolved))
@@ -266,7 +287,7 @@ def _check_others(resolved: Resolved, robot: RobotModel) -> None:
 
     Raises:
         ConfigError: If they cannot live in the session's time, or one does not know
-            what it will write.
+            what it will write, or its images cannot be recorded.
     """
     for what, who in _list_others(resolved).items():
         if who and resolved.session.clock != "wall":
@@ -276,8 +297,36 @@ def _check_others(resolved: Resolved, robot: RobotModel) -> None:
             )
     try:
         list_named_ports(resolved, robot.info)
+        for info, video in _list_footage(resolved):
+            check_video(info, video)
     except DeviceError as err:
         raise ConfigError(str(err)) from err
+
+
+def _check_modes(resolved: Resolved) -> None:
+    """Refuse modes of axes that nobody suggests.
+
+    Raises:
+        ConfigError: If one is neither built in nor an advisor.
+    """
+    limbs = resolved.retarget.limbs.items()
+    asked = {f"retarget.limbs.{name}.modes": one.modes for name, one in limbs}
+    known = (*BUILT_IN, *list_named(resolved.advisors))
+    problems = [
+        f"{key}: expected manual, classic or an advisor's name, got '{modes}'; "
+        f"{suggest(modes, known)}"
+        for key, modes in {"retarget.modes": resolved.retarget.modes, **asked}.items()
+        if modes is not None and modes not in known
+    ]
+    if problems:
+        raise ConfigError(problems)
+
+
+def _list_footage(resolved: Resolved) -> list[tuple[CameraInfo, Video]]:
+    """Return what the images are, and how they are coded, of all that is filmed."""
+    configs = list_named(resolved.cameras)
+    names = list_filmed(resolved)
+    return [(make_camera(resolved, name).info, configs[name].video) for name in names]
 
 
 def _find_existing(folder: Path) -> Path:

@@ -23,16 +23,24 @@ from paprle.hosts.linked import (
 )
 from paprle.hosts.plan import make_robot
 from paprle.hosts.roles import GATE_RING
-from paprle.ipc.loop import DeadlineLoop, freeze_garbage, request_realtime
+from paprle.ipc.loop import (
+    DeadlineLoop,
+    Promoter,
+    freeze_garbage,
+    request_realtime,
+)
 from paprle.ipc.mailbox import Mailbox, Ring
 from paprle.ipc.process import Role, is_closed, run_role
 from paprle.ipc.records import Record, Request, Stream, make_gate_layout
 from paprle.link.leader_end import LeaderEnd
 from paprle.link.mirror import make_gate_cut
+from paprle.link.squeezed import AT_ONCE
 
 _FAREWELL = 6.0  # [s] chosen: the gate brakes and leaves its follower
+_FETCHING = 60.0  # [s] chosen: for records that found no room on the way
 _AGAIN = 0.02  # [s] chosen: how often a last word is said again
 _N_BYES = 5  # chosen: some may be lost
+_WORTH_WORDS = 50  # chosen: datagrams, a second or two of periods
 _UNANSWERED = 3.0  # [s] chosen: an answer takes a round trip, and DDS a second to match
 
 
@@ -64,14 +72,26 @@ class RemoteGate:
         self._link.open()
         request_realtime()
         freeze_garbage()
-        loop = DeadlineLoop(PERIOD_RATE)
+        loop, promoter = DeadlineLoop(PERIOD_RATE), Promoter()
         try:
             while not is_closed(self._role.fds["session_alive"]):
                 loop.wait()
+                promoter.look()  # the link has threads of its own
                 self._step(time.monotonic_ns())
             self._say_goodbye(loop)
         finally:
             self._link.close()
+            self._tell_lost()
+
+    def _tell_lost(self) -> None:
+        """Say what the recording lacks."""
+        n_lost = self._end.n_lost + self._end.n_missing
+        if n_lost:
+            n = AT_ONCE * n_lost
+            text = (
+                f"up to {n} periods of the gate did not arrive: they are not recorded"
+            )
+            self._role.report("trouble", message=text)
 
     def _step(self, now_ns: int) -> None:
         """Say and hear once.
@@ -122,9 +142,9 @@ class RemoteGate:
         status = end.take(self._link.receive(), now_ns).get("status")
         if status is not None:
             self._status.write(status)
-        for record in end.queued[GATE_RING]:
+        for record in end.queued:
             self._ring.push(Stream.GATE, record)
-        end.queued[GATE_RING].clear()
+        end.queued.clear()
         for data in end.outbox:
             self._link.send(data)
         end.outbox.clear()
@@ -141,7 +161,7 @@ class RemoteGate:
             if report["event"] == "error":
                 raise DeviceError(f"at {self._peer}: {report['message']}")
             if report["event"] == "ready":
-                trip = 2e-6 * self._end.clock.delay_ns
+                trip = 1e-6 * self._end.clock.trip_ns
                 report["note"] = "\n".join(
                     filter(
                         None,
@@ -156,14 +176,20 @@ class RemoteGate:
 
     def _say_goodbye(self, loop: DeadlineLoop) -> None:
         """Repeat the last word until the gate has gone, then leave."""
-        end, until = self._end, time.monotonic() + _FAREWELL
+        end, begin = self._end, time.monotonic()
         is_farewell = (
             self._last is not None and int(self._last["request"]) == Request.DISARM
         )
-        n_byes = 0
-        while time.monotonic() < until and (n_byes < _N_BYES or end.has_left):
+        n_byes = n_told = 0
+        while n_byes < _N_BYES or end.has_left:
             loop.wait()
             now_ns = time.monotonic_ns()
+            if end.n_missing > _WORTH_WORDS and not n_told:
+                n_told = AT_ONCE * end.n_missing
+                text = f"fetching {n_told} periods that found no room on the way"
+                self._role.report("trouble", message=text)
+            if time.monotonic() - begin > (_FETCHING if n_told else _FAREWELL):
+                return
             if end.is_over(now_ns):
                 return
             if not end.has_left and now_ns - self._said_ns > _AGAIN * 1e9:

@@ -30,11 +30,11 @@ _EVERY = 100  # [ticks] chosen: a connection that is new is found in half a seco
 _PR_SET_TIMERSLACK = 29  # spec: linux/prctl.h
 _MCL_CURRENT_FUTURE_ONFAULT = 7  # spec: sys/mman.h; what is touched, and no more
 _SLEW = 0.02  # chosen: share of a period by which a deadline may come sooner or later
-_SPARE_NS = 200_000  # [ns] measured: what two loops may wake early or late
+_SPARE_NS = 50_000  # [ns] chosen: of a turn that took longest, still in time
 # chosen: [ns] the time for a turn grows by the first when it was too short, and shrinks
 # by the second when it was not: it is too short in one of a hundred turns
 _GROW_NS, _SHRINK_NS = 20_000, 200
-_LEAST_TURN_NS = 200_000  # chosen: [ns] no turn takes less
+_LEAST_TURN_NS = 500_000  # chosen: [ns] no turn takes less: starts are alike
 _LONGEST_TURN = 0.25  # chosen: share of a period
 SESSION_TURN = 0.0008
 """What the session's turns take at first: 0.5 ms and what it wakes late, [s]."""

@@ -1,12 +1,13 @@
 """Another host's monotonic clock, as far as datagrams tell of it.
 
 The smallest difference between arrival and stamp is that of the quickest datagram: what
-another took longer, it waited on the way. How long the quickest took is half of the
-quickest round trip. Both are kept for some seconds, so that a drift is followed, and
-times are carried over by an offset that follows slowly, so that they never jump; a
-clock that jumps begins anew, and so does a way that grew by as much: until a round trip
-has been seen since, nobody knows how old anything is. Nothing here makes a set-point
-younger than its arrival.
+another took longer, it waited on the way. How long the quickest took nobody can know
+but that it was no longer than the quickest round trip: ages are counted with all of it,
+and times that are only shown with half. Both are kept for some seconds, so that a drift
+is followed, and times are carried over by an offset that follows slowly, so that they
+never jump; a clock that jumps begins anew, and so does a way that grew by as much:
+until a round trip has been seen since, nobody knows how old anything is. Nothing here
+makes a set-point younger than it is.
 """
 
 from __future__ import annotations
@@ -39,10 +40,11 @@ class PeerClock:
 
     Attributes:
         n_jumps: How often its clock jumped, or a datagram took more than a second.
+        waited_ns: How much longer than the quickest the newest round trip took, [ns].
     """
 
     def __init__(self) -> None:
-        self.n_jumps = 0
+        self.n_jumps = self.waited_ns = 0
         self._heard: tuple[int, int] | None = None
         self._begin_ns = self._offset = 0
         self._offsets: list[int] = []
@@ -76,20 +78,20 @@ class PeerClock:
         return self._heard[0], now_ns - self._heard[1]
 
     @property
-    def delay_ns(self) -> int:
-        """How long the quickest datagram takes one way, [ns]; 0 before it is known."""
-        return min(self._trips) // 2 if self._trips else 0
+    def trip_ns(self) -> int:
+        """How long the quickest round trip takes, [ns]; 0 before it is known."""
+        return min(self._trips, default=0)
 
     def to_local(self, stamp_ns: int) -> int:
-        """Return a peer's time in ours, [ns]."""
-        return self.to_arrival(stamp_ns) - self.delay_ns
+        """Return a peer's time in ours, as if both ways took the same, [ns]."""
+        return self.to_arrival(stamp_ns) - self.trip_ns // 2
 
     def to_arrival(self, stamp_ns: int) -> int:
         """Return when what was sent at a peer's time arrives at the soonest, [ns]."""
         return stamp_ns + self._offset
 
     def compute_age(self, packet: Stamped, then_ns: int, now_ns: int) -> int | None:
-        """Return the age of what a datagram that came now says of a peer's time, [ns].
+        """Return how old what a datagram that came now says is at most, [ns].
 
         Args:
             packet: It, taken before.
@@ -97,13 +99,14 @@ class PeerClock:
             now_ns: Our time.
 
         Returns:
-            The age, never less than nothing; None while the way is not known.
+            The age, all of the round trip included, for the way here may be all of
+            it; None while that is not known.
         """
         if not self._trips:
             return None
         quickest = packet.stamp_ns + min(self._offsets, default=0)
         waited = max(0, now_ns - quickest)
-        return max(0, packet.stamp_ns - then_ns) + waited + self.delay_ns
+        return max(0, packet.stamp_ns - then_ns) + waited + self.trip_ns
 
     def _take_trip(self, packet: Stamped, now_ns: int) -> None:
         trip = now_ns - packet.echo_ns - packet.held_ns
@@ -113,3 +116,4 @@ class PeerClock:
             if len(self._trips) < len(self._offsets):
                 self._trips.append(trip)
             self._trips[-1] = min(self._trips[-1], trip)
+            self.waited_ns = trip - self.trip_ns

@@ -48,6 +48,7 @@ N_REASONS = 32  # chosen: more than ``paprle.gate.reasons`` has
 _POSE = 7
 _ROW = 8
 _N_BUTTONS = 6  # spec: leader_status in a recording: ``Actions`` down to quit
+_TURN = 2**31  # counters of modes have 32 bits
 _DEVICE = {"device_q": "q", "device_dq": "dq", "device_tau": "tau"}
 """Where a sample's record keeps ``LeaderSample.leader_state``."""
 
@@ -73,9 +74,15 @@ class Request(IntEnum):
 
 
 class SampleHead(NamedTuple):
-    """Scalars of a leader's sample; see ``LeaderSample``."""
+    """Scalars of a leader's sample; see ``LeaderSample``.
+
+    Attributes:
+        alive_ns: When the leader's process last said that it waits for the next one;
+            0: it never says so, and each sample is all there is.
+    """
 
     stamp_ns: Annotated[int, _I8]
+    alive_ns: Annotated[int, _I8]
     seq: Annotated[int, _U8]
     engaged: Annotated[bool, _BOOL]
     valid: Annotated[bool, _BOOL]
@@ -94,6 +101,8 @@ SAMPLE: Columns = (
     ("device_dq", _F8, ("d",)),
     ("device_tau", _F8, ("d",)),  # NaN: not measured
     ("ahead", _F8, ("k", "a", _ROW)),  # times and poses to come; NaN: not known
+    ("axes", _F8, ("k", "x")),  # deflections, padded with NaN
+    ("mode", _I4, ("k", "y")),  # counters, where there are axes
 )
 
 
@@ -305,6 +314,8 @@ def _make_sample_dtype(leader: LeaderInfo) -> np.dtype[np.void]:
         "j": max((len(own) for own in leader.joint_names.values()), default=0),
         "d": len(leader.device_joints),
         "a": leader.n_ahead,
+        "x": max((len(own) for own in leader.axes.values()), default=0),
+        "y": 1 if leader.axes else 0,
     }
     return make_dtype(SampleHead, SAMPLE, sizes)
 
@@ -340,14 +351,14 @@ def row_to_pose(row: npt.ArrayLike) -> pin.SE3:
     return pin.XYZQUATToSE3(np.asarray(row, dtype=np.float64))
 
 
-def pack_sample(layout: Layout, sample: LeaderSample) -> Record:
-    """Return the sample as one record of ``layout.sample``."""
+def pack_sample(layout: Layout, sample: LeaderSample, alive_ns: int = 0) -> Record:
+    """Return the sample as one record of ``layout.sample``; see ``SampleHead``."""
     record: Record = np.zeros((), dtype=layout.sample)
     for name in SampleHead._fields:
-        record[name] = getattr(sample, name)
+        record[name] = getattr(sample, name, alive_ns)
     record["limb_ns"][...] = sample.stamp_ns
     record["actions"][...] = sample.actions[:_N_BUTTONS]
-    for name in ("pose", "q", "opening", "ahead", *_DEVICE):
+    for name in ("pose", "q", "opening", "ahead", "axes", *_DEVICE):
         record[name][...] = np.nan
     for row, limb in enumerate(layout.leader.limbs):
         command = sample.limbs.get(limb)
@@ -371,6 +382,9 @@ def _pack_command(record: Record, row: int, command: LimbCommand) -> None:
     if command.ahead is not None:
         room = record["ahead"][row]
         room[: len(command.ahead)] = command.ahead[: len(room)]
+    if command.axes is not None:
+        record["axes"][row, : len(command.axes)] = command.axes
+        record["mode"][row] = (command.mode + _TURN) % (2 * _TURN) - _TURN
 
 
 class SampleView:
@@ -384,7 +398,10 @@ class SampleView:
         opening: Gripper openings by leader limb, shape (k,); NaN: none.
         ahead: What follows by leader limb, see ``LimbCommand``, padded with NaN, shape
             (k, a, 8).
-        numbers: The three before it in a row, shape (k · (7 + j + 1),).
+        axes: Deflections by leader limb, see ``LimbCommand``, padded with NaN, shape
+            (k, x).
+        mode: Counters of modes by leader limb, shape (k, 1); (k, 0) without axes.
+        numbers: ``pose``, ``q`` and ``opening`` in a row, shape (k · (7 + j + 1),).
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -395,6 +412,8 @@ class SampleView:
         self.q: Vec = self.record["q"]
         self.opening: Vec = self.record["opening"]
         self.ahead: Vec = self.record["ahead"]
+        self.axes: Vec = self.record["axes"]
+        self.mode: npt.NDArray[np.int32] = self.record["mode"]
         self.limb_ns: npt.NDArray[np.int64] = self.record["limb_ns"]
         n = self.pose.size + self.q.size + self.opening.size
         start = sample.fields["pose"][1] if sample.fields else 0
@@ -406,6 +425,7 @@ class SampleView:
         self.record[()] = record
         (
             self.stamp_ns,
+            self.alive_ns,
             self.seq,
             self.engaged,
             self.valid,
@@ -417,10 +437,9 @@ class SampleView:
 
 def pack_stop_reason(told: str) -> bytes:
     """Return a robot's own words as ``stop_reason`` takes them, cut visibly."""
-    data = told.encode()
+    data, mark = told.encode(), " …"
     if len(data) <= STOP_REASON:
         return data
-    mark = " …"
     room = STOP_REASON - len(mark.encode())
     return (data[:room].decode(errors="ignore") + mark).encode()
 

@@ -19,12 +19,21 @@ import numpy as np
 from paprle.contracts.types import RobotInfo
 from paprle.ipc.peer_clock import PeerClock
 from paprle.ipc.records import Record
+from paprle.link.flow import Sending
 from paprle.link.guards import AgeGuard, SetpointGuard
-from paprle.link.mirror import Cut, Mirror, Queue, find_by_kind
+from paprle.link.mirror import Cut, Mirror, find_by_kind, find_queue
 from paprle.link.packets import LAST, Kind, Packet, Sealer, Side, derive_key
+from paprle.link.rates import Allowance, Leftover
+from paprle.link.squeezed import AT_ONCE, squeeze, stretch
 from paprle.link.terms import find_difference
 
 NONCE = 16  # [bytes] chosen: never the same twice
+_AT_ONCE = 64  # chosen: 0.6 ms of opening seals; of more the newest are heard
+_TIMES_NOMINAL = 2.0  # spec: safety.md A7
+_BURST = 0.25  # [s] chosen: what comes at once after the network stood still
+_ANSWERS = 20.0  # [1/s] chosen: a host that waits asks five times a second
+_AGAIN_NS = 150_000_000  # [ns] chosen: nobody asks again sooner
+_N_CALLERS = 32  # chosen: hosts, or copies of their words, that are told apart
 
 
 class FollowerEnd:
@@ -37,7 +46,7 @@ class FollowerEnd:
         is_open: A session has asked for the gate and has not left.
         is_recorded: It records, so that no period of the gate may be missing.
         heard_ns: When it last said anything, our time, [ns].
-        outbox: Datagrams to send, and whether each must arrive.
+        outbox: Datagrams to send.
     """
 
     def __init__(
@@ -46,15 +55,33 @@ class FollowerEnd:
         robot: RobotInfo,
         cut: Cut,
         terms: Mapping[str, str],
+        *,
+        rate: float,
         make_nonce: Callable[[], bytes] = lambda: os.urandom(NONCE),
     ) -> None:
+        """Make it.
+
+        Args:
+            key: The secret that both hosts share.
+            robot: The follower.
+            cut: What crosses the link.
+            terms: What both hosts have to agree on.
+            rate: How often the leader's host says something, [Hz]; of more than twice
+                as much the rest is refused.
+            make_nonce: Gives what was never there before.
+        """
         self.refused: Counter[str] = Counter()
         self.clock = PeerClock()
         self.locked = ""
-        self.outbox: list[tuple[bytes, bool]] = []
+        self.outbox: list[bytes] = []
+        self._rate = _TIMES_NOMINAL * rate
+        self._answers = Allowance(_ANSWERS, _ANSWERS)
+        self._answered: dict[bytes, int] = {}
         self._key, self._terms = key, terms
         self._cut, self._make_nonce = cut, make_nonce
         self._heard = find_by_kind(cut, is_up=True)
+        self._queued, queue = find_queue(cut) or ("", None)
+        self._bound = queue.bound // AT_ONCE if queue is not None else 0
         self._guards = {port: _make_guard(cut[port], robot) for port in cut}
         self._sealer: Sealer | None = None
         self.close()
@@ -67,11 +94,13 @@ class FollowerEnd:
         self._past, self._sealer = self._sealer, None
         if self._past is not None:
             self._past.refused = Counter()  # its words may still be under way
-        self._n_records = 0
+        self._waiting: list[bytes] = []
+        self._flow, self._leftover = Sending(self._bound), Leftover()
         self._ready: bytes | None = None
         for guard in self._guards.values():
             guard.forget()
         self.clock = PeerClock()
+        self._heard_of = Allowance(self._rate, _BURST * self._rate)
 
     def permit(self, now_ns: int) -> None:
         """Somebody beside the robot allows resets from afar, for a while (E1)."""
@@ -82,7 +111,8 @@ class FollowerEnd:
     def take(self, data: list[bytes], now_ns: int) -> dict[str, Record]:
         """Take datagrams; return the newest record of each port, in our time."""
         newest: dict[str, Record] = {}
-        for one in data:
+        self._refuse("too many at once", max(0, len(data) - _AT_ONCE))
+        for one in data[-_AT_ONCE:]:
             if one[3:4] == bytes([Kind.HELLO]):
                 self._answer(one, now_ns)
                 continue
@@ -93,8 +123,13 @@ class FollowerEnd:
             if packet is not None:
                 self.heard_ns = now_ns
                 self.clock.take(packet, now_ns)
+                self._leftover.see(self.clock.waited_ns, now_ns)
                 self._obey(packet, now_ns, newest)
         return newest
+
+    def _refuse(self, why: str, n: int = 1) -> None:
+        if n:
+            self.refused[why] += n
 
     def send_report(self, report: dict[str, Any], now_ns: int) -> None:
         """Tell the leader's host what the gate said."""
@@ -105,22 +140,40 @@ class FollowerEnd:
 
     def send(self, port: str, data: bytes, now_ns: int) -> None:
         """Send a record of a port; one of a queue must arrive."""
-        mirror = self._cut[port]
-        is_queued = isinstance(mirror.policy, Queue)
-        self._n_records += is_queued
-        self._send(mirror.kind, data, now_ns, must_arrive=is_queued)
+        if port != self._queued:
+            for payload in squeeze([data]):
+                self._send(self._cut[port].kind, payload, now_ns)
+            return
+        self._waiting.append(data)
+        if len(self._waiting) == AT_ONCE:
+            self._queue_waiting()
+
+    def send_queued(self, now_ns: int) -> None:
+        """Send what must arrive and has not, where the rest leaves room."""
+        trip_ns = self.clock.trip_ns
+        for payload in self._flow.list_due(self._leftover, trip_ns, now_ns):
+            self._send(self._cut[self._queued].kind, payload, now_ns)
 
     def send_bye(self, now_ns: int) -> None:
         """Say that the gate is gone, and which record was its last."""
-        self._send(Kind.BYE, LAST.pack(self._n_records), now_ns)
+        self._queue_waiting()
+        self._send(Kind.BYE, LAST.pack(self._flow.n_last), now_ns)
 
-    def _send(
-        self, kind: Kind, payload: bytes, now_ns: int, *, must_arrive: bool = False
-    ) -> None:
+    @property
+    def is_drained(self) -> bool:
+        """Whether all that must arrive has."""
+        return self._flow.is_empty and not self._waiting
+
+    def _queue_waiting(self) -> None:
+        """Queue the records that waited for others to share a datagram."""
+        for payload in squeeze(self._waiting) if self._waiting else []:
+            self._flow.put(payload)
+        self._waiting.clear()
+
+    def _send(self, kind: Kind, payload: bytes, now_ns: int) -> None:
         if self._sealer is not None:
             echo = self.clock.make_echo(now_ns)
-            data = self._sealer.seal(kind, payload, now_ns, echo)
-            self.outbox.append((data, must_arrive))
+            self.outbox.append(self._sealer.seal(kind, payload, now_ns, echo))
 
     def _answer(self, data: bytes, now_ns: int) -> None:
         """Answer somebody who knows the key and asks for the robot.
@@ -133,6 +186,9 @@ class FollowerEnd:
         if packet is None:
             return
         nonce, terms = packet.payload[:NONCE], packet.payload[NONCE:]
+        if not self._may_answer(nonce, now_ns):
+            self._refuse("asked too often")
+            return
         is_same = self.is_open and nonce == self._welcomed
         if self._sealer is not None and not self.is_open:
             return
@@ -145,7 +201,20 @@ class FollowerEnd:
             self.refused["session"] += 1
         kind = Kind.REFUSAL if why else Kind.WELCOME
         payload = nonce + (why.encode() if why else self._nonce)
-        self.outbox.append((sealer.seal(kind, payload, now_ns), False))
+        self.outbox.append(sealer.seal(kind, payload, now_ns))
+
+    def _may_answer(self, nonce: bytes, now_ns: int) -> bool:
+        """Whether a caller is answered: words that are played again are not."""
+        last_ns = self._answered.get(nonce)
+        if last_ns is not None and 0 <= now_ns - last_ns < _AGAIN_NS:
+            return False
+        if not self._answers.take(now_ns):
+            return False
+        self._answered.pop(nonce, None)
+        self._answered[nonce] = now_ns
+        if len(self._answered) > _N_CALLERS:
+            del self._answered[next(iter(self._answered))]
+        return True
 
     def _try_open(self, data: bytes, now_ns: int) -> None:
         """Begin the session of somebody who has our nonce of this time."""
@@ -165,9 +234,15 @@ class FollowerEnd:
     def _obey(self, packet: Packet, now_ns: int, newest: dict[str, Record]) -> None:
         if packet.kind is Kind.BYE:
             self.is_open = False
+        elif packet.kind is Kind.ACK:
+            if not self._flow.take_ack(packet.payload, now_ns):
+                self._refuse("malformed")
         elif packet.kind is Kind.OPEN and self._ready is not None:
             self._send(Kind.REPORT, self._ready, now_ns)  # it has not heard it yet
         elif packet.kind in self._heard:
+            if not self._heard_of.take(now_ns):
+                self._refuse("more than twice the rate")
+                return
             port = self._heard[packet.kind]
             record = self._check(port, packet, now_ns)
             if record is not None:
@@ -176,10 +251,11 @@ class FollowerEnd:
     def _check(self, port: str, packet: Packet, now_ns: int) -> Record | None:
         """Return a record in our time, or refuse it."""
         dtype = self._cut[port].dtype
-        if len(packet.payload) != dtype.itemsize:
+        records = stretch(packet.payload, dtype.itemsize, 1)
+        if not records:
             self.refused["malformed"] += 1
             return None
-        record: Record = np.frombuffer(packet.payload, dtype)[0].copy()
+        record: Record = np.frombuffer(records[0], dtype)[0].copy()
         return self._guards[port].take(self, record, packet, now_ns)
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 MAX_BYTES = 4096  # spec: safety.md A7
 _MAX_AHEAD = 1_000_000  # spec: safety.md A3
 _TAG = 16  # spec: safety.md 9, row 4: 16 bytes
-_MAGIC = b"PL1"
+_MAGIC = b"PL2"
 LAST = struct.Struct("<q")
 _HEADER = struct.Struct("<3sBQqqq")  # magic, kind, seq, stamp, echo, held
 
@@ -31,10 +31,11 @@ class Kind(IntEnum):
     REPORT = 5  # follower: what the gate said when it was ready, or failed of; JSON
     SETPOINT = 6  # leader: ``Layout.setpoint``
     STATUS = 7  # follower: ``Layout.status``
-    RECORD = 8  # follower: one a period of the gate, for the recorder
-    BYE = 9  # either: it is over; follower: the number of its last RECORD, LAST
+    RECORD = 8  # follower: some periods of the gate, for the recorder
+    BYE = 9  # either: it is over; follower: which of the RECORDs is the last, LAST
     SAMPLE = 10  # leader, where the session is at the robot: ``Layout.sample``
     TICK = 11  # follower, where the session is at the robot: ``Layout.tick``
+    ACK = 12  # leader: which of the RECORDs it wants next (``paprle.link.flow``)
 
 
 _KINDS = frozenset(int(kind) for kind in Kind)

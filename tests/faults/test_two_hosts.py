@@ -18,12 +18,14 @@ from ros_rig import EmulatedRos, Received, choose_domain, load_robot, need_dds, 
 from running import RunningSession
 from two_hosts import TwoHosts, need_namespaces
 
+from paprle.gate.reasons import Reason
 from paprle.ipc.process import WORKSPACE
 
 ARM = "/arm_controller/joint_trajectory"
 START = "import sys; from paprle.cli import main; sys.exit(main())"
 DELAY, LOSS, BLACKOUT = 0.02, 0.01, 0.5  # spec: issue 5, acceptance 5
 STALE, PERIOD, LEAD = 0.1, 0.005, 0.005
+NARROW = 1.5e6  # [bit/s] of the network: a third more than is needed
 SLACK = 0.1  # [s] chosen: a shared machine, five processes
 FAST = 0.3  # [rad/s] an arm that has to brake
 
@@ -78,31 +80,38 @@ class Served:
         return self.process.wait(20)
 
 
-def make_words(key, peer, own):
+@pytest.fixture(params=["dds", "udp"])
+def carrier(request):
+    return request.param
+
+
+def make_words(carrier, key, peer, own):
     words = ["leader=autopilot", "leader.speed=0.25", "leader.size=0.2"]
     words += ["leader.laps=100", "follower=piper", "env=ros2_sim", "env.transport=dds"]
     words += ["env.interface=loopback", f"env.domain={choose_domain()}"]
     words += [f"link.peer={peer}", f"link.interface={own}", f"link.key={key}"]
+    words += [f"link.type={carrier}"]
     return [*words, "session.episodes=1", "session.status=false"]
 
 
 @pytest.fixture
-def served(hosts, rig, tmp_path):
+def served(hosts, rig, carrier, tmp_path):
     del rig
     key = tmp_path / "link.key"
     key.write_text("0123456789abcdef" * 2)
     key.chmod(0o600)
     leader, follower = hosts.addresses
-    served = Served(make_words(key, leader, follower), tmp_path, hosts.on(1))
+    words = make_words(carrier, key, leader, follower)
+    served = Served(words, tmp_path, hosts.on(1))
     served.key = key
     yield served
     served.end()
 
 
 @pytest.fixture
-def session(hosts, served, rig, tmp_path):
+def session(hosts, served, rig, carrier, tmp_path):
     leader, follower = hosts.addresses
-    words = make_words(served.key, follower, leader)
+    words = make_words(carrier, served.key, follower, leader)
     session = RunningSession(words, tmp_path / "out", host=hosts.on(0))
     moves = wait_for(lambda: find_speed(rig.log) > FAST, 150.0)
     assert moves, f"{session.text()}\n{served.text()}"
@@ -159,6 +168,27 @@ def test_a_blackout_brakes_at_the_robot_by_age_and_motion_waits_for_an_engagemen
     standing &= t_ns < min([*aligning, engaged[0]])
     assert speeds[standing].max() < 1e-6, "nothing moves before it engages again"
     assert "the session is over" in served.text()
+
+
+def test_a_recording_never_takes_the_way_of_control_on_a_narrow_link(
+    hosts, served, session, rig
+):
+    hosts.set(delay=DELAY, loss=0.0, rate=NARROW)
+    time.sleep(20.0)
+    hosts.set(delay=DELAY, loss=0.0)
+    session.process.terminate()
+    session.process.wait(90)
+    assert served.end() == 128 + 15
+    rig.end()
+
+    episode = session.episode()
+    stale = np.asarray(episode.gate["counts"])[:, Reason.COMMAND_STALE]
+    assert stale[-1] == stale[0], "no set-point came late"
+    stamps = np.asarray(episode.gate["stamp_ns"], dtype=np.int64)
+    gaps = np.diff(stamps) * 1e-9
+    assert gaps.max() < 0.05
+    assert len(gaps) > 0.98 * gaps.sum() / PERIOD, "no period is missing"
+    assert Received(rig, load_robot("piper"), ARM).judge(PERIOD).is_ok
 
 
 def test_a_killed_leaders_host_leaves_the_robot_at_rest(served, session, rig):

@@ -11,6 +11,7 @@ from paprle.ipc.records import pack_sample
 from paprle.link.follower_end import FollowerEnd
 from paprle.link.leader_end import LeaderEnd
 from paprle.link.mirror import make_gate_cut
+from paprle.link.squeezed import squeeze
 
 KEY = b"a secret of thirty-two bytes ..."
 TERMS = {"version": "1", "session.rate": "200", "limits": "f0"}
@@ -59,7 +60,8 @@ class LinkedStep(LockStep):
         self.skew_ns = SKEW_NS
         self.up, self.down = Wire(1), Wire(2)
         self.near = LeaderEnd(KEY, make_gate_cut(self.layout), TERMS, is_recorded=True)
-        self.far = FollowerEnd(KEY, self.robot.info, make_gate_cut(self.layout), TERMS)
+        cut = make_gate_cut(self.layout)
+        self.far = FollowerEnd(KEY, self.robot.info, cut, TERMS, rate=1e9 / H_NS)
         self.at_gate = None
         self.gate_status = self.gate.step(None, self.clock())
         self.status = None
@@ -100,7 +102,9 @@ class LinkedStep(LockStep):
         self.gate_status = self.gate.step(self.at_gate, now_ns)
         if self.is_ready:
             self.far.send("status", self.gate_status.tobytes(), now_ns)
-        for data, _ in self.far.outbox:
+            self.far.send("gate_ring", self.gate_status.tobytes(), now_ns)
+            self.far.send_queued(now_ns)
+        for data in self.far.outbox:
             self.down.send(data, now_ns)
         self.far.outbox.clear()
 
@@ -110,7 +114,7 @@ class LinkedStep(LockStep):
 
     def forge(self, change, kind):
         """Send one datagram of the leader's with its payload changed, well sealed."""
-        payload = change(self.setpoint.copy()).tobytes()
+        (payload,) = squeeze([change(self.setpoint.copy()).tobytes()])
         data = self.near._sealer.seal(kind, payload, self.clock() + self.skew_ns)
         self.up.send(data, self.clock())
 

@@ -2,7 +2,8 @@
 
 The forwarder is a process that copies frames from one veth to the other, late and with
 losses: ``tc netem`` is not in every kernel. What it is told comes as JSON lines on its
-standard input: ``{"delay": 0.02, "loss": 0.01, "dead": false}``.
+standard input: ``{"delay": 0.02, "loss": 0.01, "dead": false, "rate": 2e6}``; a rate is
+in bits a second, with a queue of 200 ms before it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import fcntl
 import heapq
 import itertools
 import json
+import math
 import os
 import random
 import select
@@ -28,6 +30,8 @@ _ALL = 0x0003  # spec: linux/if_ether.h, ETH_P_ALL
 _OUTGOING = 4  # spec: linux/if_packet.h, PACKET_OUTGOING
 _ETHTOOL, _SET_CHECKSUMS = 0x8946, 0x17  # spec: linux/sockios.h, linux/ethtool.h
 
+
+_QUEUE = 0.2  # [s] chosen: a common buffer of a narrow link
 
 _NUMBERS = itertools.count()
 
@@ -63,9 +67,11 @@ class TwoHosts:
         """Return what to put before a command so that it runs on that host."""
         return ["ip", "netns", "exec", self.names[host]]
 
-    def set(self, *, delay: float, loss: float, dead: bool = False) -> int:
+    def set(
+        self, *, delay: float, loss: float, dead: bool = False, rate: float = math.inf
+    ) -> int:
         """Change the network; returns the monotonic time of it, [ns]."""
-        order = {"delay": delay, "loss": loss, "dead": dead}
+        order = {"delay": delay, "loss": loss, "dead": dead, "rate": rate}
         self._forwarder.stdin.write(json.dumps(order) + "\n")
         self._forwarder.stdin.flush()
         return time.monotonic_ns()
@@ -117,6 +123,7 @@ class Forwarder:
             end.setblocking(False)
             self._ends.append(end)
         self._delay, self._loss, self._is_dead = 0.0, 0.0, False
+        self._rate, self._free = math.inf, [0.0, 0.0]
         self._waiting: list[tuple[float, int, int, bytes]] = []
         self._n, self._random = 0, random.Random(5)
 
@@ -136,7 +143,7 @@ class Forwarder:
         if line:
             order = json.loads(line)
             self._delay, self._loss = order["delay"], order["loss"]
-            self._is_dead = order["dead"]
+            self._is_dead, self._rate = order["dead"], order["rate"]
         return bool(line)
 
     def _take(self, i: int) -> None:
@@ -149,8 +156,13 @@ class Forwarder:
                 continue
             if self._random.random() < self._loss:
                 continue
+            now = time.monotonic()
+            begin = max(now, self._free[i])
+            if begin - now > _QUEUE:
+                continue
             self._n += 1
-            due = time.monotonic() + self._delay
+            self._free[i] = begin + 8 * len(data) / self._rate
+            due = self._free[i] + self._delay
             heapq.heappush(self._waiting, (due, self._n, 1 - i, data))
 
     def _send_due(self) -> None:

@@ -20,7 +20,10 @@ RAD_PER_TICK = 2 * math.pi / TICKS
 VELOCITY_UNIT = 0.229 * 2 * math.pi / 60  # spec: e-manual, 0.229 rev/min, [rad/s]
 PWM_MAX = 885  # spec: e-manual, PWM limit, 100 %
 RPM = 2 * math.pi / 60
-FIRMWARE = 50  # chosen: before 52, which moves the indirect data of the XL330
+FIRMWARE = 50  # chosen: of servos larger than the 330; nothing here depends on it
+SMALL_FIRMWARE = 51
+"""Firmware of the 330 size. chosen: that with which its Bus Watchdog does not stop the
+motor (forum.robotis.com/t/4814), and before 52, which moves indirect data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,16 @@ class ServoModel:
         if self.measures_supply:
             return math.copysign(motor * motor / self.stall_current, motor)
         return motor
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it is of the 330 size."""
+        return self.name.split("-")[0].endswith("330")
+
+    @property
+    def firmware(self) -> int:
+        """Version that it comes with."""
+        return SMALL_FIRMWARE if self.is_small else FIRMWARE
 
     @property
     def modes(self) -> tuple[int, ...]:

@@ -327,13 +327,13 @@ def test_open_says_what_is_wrong(emulated, bus, fault, text):
 
 def test_open_says_everything_at_once(emulated, bus):
     emulated.cause("silent", id=2)
-    emulated.servo(3).table.put("Drive Mode", 1)
+    emulated.servo(3).table.put("Drive Mode", 8)
 
     with pytest.raises(BusError) as caught:
         bus.open()
 
     assert len(caught.value.problems) == 2
-    assert "drive mode normal, got reversed" in caught.value.problems[1]
+    assert "drive mode normal, got torque on by goal" in caught.value.problems[1]
 
 
 def test_damaged_orders_are_given_again(emulated, bus):
@@ -348,7 +348,8 @@ def test_damaged_orders_are_given_again(emulated, bus):
 
 
 def test_servos_go_limp_by_themselves_when_nobody_speaks(emulated, bus):
-    """So does a process that was killed leave them."""
+    """So does a process that was killed leave them, where their watchdogs work."""
+    emulated.servo(1).is_ideal = True
     bus.open()
     bus.enable_next()
     bus.write_torque(np.full(4, 0.1))

@@ -160,6 +160,7 @@ def test_switching_torque_on_moves_nothing():
 
 def test_a_silent_bus_stops_a_servo_whose_watchdog_is_armed():
     rig, _, servo = make_single()
+    servo.is_ideal = True
     switch_on(servo, "current", goal_current=300)
     servo.write(98, b"\5")
     for _ in range(20):

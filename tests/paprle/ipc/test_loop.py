@@ -97,8 +97,13 @@ def settle(spent_ns, n=20_000):
 
 
 def test_a_loop_wakes_as_early_as_its_turns_take():
-    assert 0.7 * MS < settle(550_000) < 0.82 * MS
-    assert 1.1 * MS < settle(950_000) < 1.22 * MS
+    assert 0.58 * MS < settle(550_000) < 0.65 * MS
+    assert 0.98 * MS < settle(950_000) < 1.05 * MS
+
+
+def test_short_turns_all_end_in_the_same_phase():
+    assert abs(settle(100_000) - 0.5 * MS) < 0.01 * MS
+    assert abs(settle(400_000) - 0.5 * MS) < 0.01 * MS
 
 
 def test_turns_that_take_for_ever_do_not_turn_the_loop_around():

@@ -26,7 +26,7 @@ class LeaderAfar(LockStep):
         cut = make_leader_cut(self.layout)
         self.up, self.down = Wire(1), Wire(2)
         self.near = LeaderEnd(KEY, cut, TERMS, is_recorded=False)
-        self.far = FollowerEnd(KEY, self.robot.info, cut, TERMS)
+        self.far = FollowerEnd(KEY, self.robot.info, cut, TERMS, rate=1e9 / H_NS)
         self.tick = None
 
     def sample(self):
@@ -52,7 +52,7 @@ class LeaderAfar(LockStep):
         if self.leader_speaks:
             sample = pack_sample(self.layout, self.sample())
             self.near.send("sample", sample, now_ns)
-        self._carry([(data, False) for data in self.near.outbox], self.up)
+        self._carry(self.near.outbox, self.up)
         self.near.outbox.clear()
 
     def _step_session(self, now_ns):
@@ -66,7 +66,7 @@ class LeaderAfar(LockStep):
         self.status = self.gate.step(self.setpoint, now_ns)
 
     def _carry(self, outbox, wire):
-        for data, _ in outbox:
+        for data in outbox:
             wire.send(data, self.clock())
 
 

@@ -39,8 +39,8 @@ def test_a_hand_drives_a_robot_far_away_within_its_limits(far_away):
 
     assert far_away.far_state == "ENGAGED"
     assert far_away.judge().is_ok
-    assert far_away.near.clock.delay_ns == pytest.approx(20e6, abs=6e6)
-    assert far_away.far.clock.delay_ns == pytest.approx(20e6, abs=6e6)
+    assert far_away.near.clock.trip_ns == pytest.approx(40e6, abs=12e6)
+    assert far_away.far.clock.trip_ns == pytest.approx(40e6, abs=12e6)
 
 
 def test_a_blackout_brakes_at_the_robot_and_only_a_press_goes_on(far_away):
@@ -115,6 +115,22 @@ def test_what_is_doubled_lost_or_late_is_no_jump(wire):
     assert session.judge().is_ok
 
 
+@pytest.mark.parametrize("loss", [0.0, 0.05, 0.3])
+def test_every_period_of_the_gate_arrives_once_and_in_its_order(loss):
+    session = drive(make(delay=0.02, jitter=0.01, loss=loss, doubled=0.1))
+    session.move(200, speed=0.2)
+    session.up.loss = session.down.loss = 0.0
+    session.step(200)
+
+    dtype = session.layout.status
+    counts = [
+        np.frombuffer(one, dtype)[0]["setpoint_seq"] for one in session.near.queued
+    ]
+    assert not session.near.n_lost
+    assert len(counts) > 0.8 * len(session.states)
+    assert (np.diff(np.array(counts, dtype=np.int64)) >= 0).all()
+
+
 @pytest.mark.parametrize(
     "delay, is_near", [(0.04, True), (0.12, False), (0.95, False), (1.1, False)]
 )
@@ -124,6 +140,17 @@ def test_a_way_longer_than_a_command_may_be_old_drives_nothing(delay, is_near):
 
     assert (session.far_state == "ENGAGED") == is_near
     assert session.is_moving_far == is_near
+
+
+@pytest.mark.parametrize("up, down", [(0.18, 0.001), (0.001, 0.18), (0.09, 0.02)])
+def test_ways_of_unequal_length_make_nothing_young(up, down):
+    session = make()
+    session.up.delay, session.down.delay = up, down
+
+    session.until("WAITING").step(100).press("engage").step(200).move(60)
+
+    assert session.far_state != "ENGAGED"
+    assert not session.is_moving_far
 
 
 @pytest.mark.parametrize("jump", [3600e9, -3600e9, 86400e9])
@@ -180,8 +207,8 @@ def test_a_bad_set_point_is_counted_and_not_obeyed(far_away, values, why):
     "make_data, why",
     [
         (lambda _: b"", "malformed"),
-        (lambda _: b"PL1\x06" + bytes(30), "malformed"),
-        (lambda _: b"PL1\x06" + bytes(500), "wrong key"),
+        (lambda _: b"PL2\x06" + bytes(30), "malformed"),
+        (lambda _: b"PL2\x06" + bytes(500), "wrong key"),
         (lambda data: data[:-1] + bytes([data[-1] ^ 1]), "wrong key"),
         (lambda data: data[:60] + bytes([data[60] ^ 1]) + data[61:], "wrong key"),
         (lambda data: data + bytes(5000), "too large"),
@@ -223,6 +250,30 @@ def test_a_jump_of_numbers_is_refused(far_away):
 
     assert far_away.far.refused["far ahead"] > 40
     assert far_away.far_state == "HOLD"
+
+
+def test_a_flood_costs_the_robots_host_no_more_than_some_datagrams(far_away):
+    good = far_away.up.seen[-1]
+    before = far_away.far.refused.copy()
+
+    far_away.far.take([b"PL2\x06" + bytes(500)] * 4000 + [good], far_away.clock())
+
+    refused = far_away.far.refused - before
+    assert refused["too many at once"] > 3900
+    assert refused["wrong key"] < 100
+
+
+def test_set_points_beyond_twice_their_rate_are_counted_and_not_obeyed(far_away):
+    before = int(far_away.at_gate["seq"])
+    for k in range(1000):  # 0.5 s of ten times the rate
+        change = far_away.ask(seq=before + 1 + k)
+        far_away.forge(change, Kind.SETPOINT)
+        if k % 10 == 9:
+            far_away.step()
+
+    refused = far_away.far.refused["more than twice the rate"]
+    assert refused > 500
+    assert far_away.judge().is_ok
 
 
 def test_a_session_that_only_waits_is_still_heard(far_away):

@@ -1,0 +1,61 @@
+"""How much of a link anybody may use: callers, set-points, and what can wait."""
+
+from __future__ import annotations
+
+_QUEUED_NS = 15_000_000  # [ns] chosen: what a queue on the way may hold control up by
+_LEAST, _MOST = 5.0, 1000.0  # [1/s] chosen: datagrams; 63 are a gate's of 500 Hz
+_GROW = 100.0  # [1/s²] chosen: from the least to such a gate's in half a second
+_SHRINK = 0.7  # chosen: on what was sent before a queue was seen
+_PAUSE_NS = 100_000_000  # [ns] chosen: the round trip after which it shrinks again
+_BURST = 4.0  # chosen: datagrams at once; 6 kB are 24 ms of 2 Mbit/s
+
+
+class Allowance:
+    """So many a second, and so many at once.
+
+    Attributes:
+        rate: How many a second, [1/s].
+    """
+
+    def __init__(self, rate: float, burst: float) -> None:
+        self.rate = rate
+        self._burst = self._left = burst
+        self._at_ns = 0
+
+    def take(self, now_ns: int) -> bool:
+        """Return whether one more may pass now, and count it if so."""
+        since = max(0.0, (now_ns - self._at_ns) * 1e-9) if self._at_ns else 0.0
+        self._at_ns = now_ns
+        self._left = min(self._burst, self._left + since * self.rate)
+        if self._left < 1.0:
+            return False
+        self._left -= 1.0
+        return True
+
+
+class Leftover:
+    """The rate at which records may be sent that can wait, beside what cannot.
+
+    Where a link is too narrow for both, datagrams queue up before its narrowest part,
+    and all of them come late. So records are sent faster while round trips are as
+    quick as the quickest, and slower as soon as they wait on the way.
+    """
+
+    def __init__(self) -> None:
+        self._allowance = Allowance(_LEAST, _BURST)
+        self._seen_ns = self._shrunk_ns = 0
+
+    def see(self, waited_ns: int, now_ns: int) -> None:
+        """Learn how much longer than the quickest the newest round trip took, [ns]."""
+        since_ns = min(now_ns - self._seen_ns, _PAUSE_NS) if self._seen_ns else 0
+        self._seen_ns = now_ns
+        if waited_ns <= _QUEUED_NS:
+            rate = self._allowance.rate + _GROW * since_ns * 1e-9
+            self._allowance.rate = min(rate, _MOST)
+        elif now_ns - self._shrunk_ns > _PAUSE_NS + waited_ns:
+            self._shrunk_ns = now_ns
+            self._allowance.rate = max(_SHRINK * self._allowance.rate, _LEAST)
+
+    def take(self, now_ns: int) -> bool:
+        """Return whether a record may be sent now, and count it if so."""
+        return self._allowance.take(now_ns)
