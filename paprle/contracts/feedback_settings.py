@@ -61,7 +61,7 @@ class RigSettings:
         Ge(0),
         Le(1),
         Unit("s"),
-        doc("The part of T_d that is the leader's own bus; absent: all of it."),
+        doc("The part of T_d that is the leader's own bus; absent: half of it."),
     ] = None
     dead_time: Annotated[
         float, Ge(0), Le(1), Unit("s"), doc("The follower's dead time.")
