@@ -1,7 +1,7 @@
 """What is left of a motion of which few samples arrive, late and not all.
 
-``python -m benchmarks.reconstruction [FOLDER]``: recordings of the folder (the TUM,
-ARBot and Vision Pro files that it knows) and motions made here drive a
+``python -m benchmarks.reconstruction [FOLDER [MOTION …]]``: recordings of the folder
+(the TUM, ARBot and Vision Pro files that it knows) and motions made here drive a
 simulated arm in virtual time, once by all their samples at 200 Hz, and then by 30, 60
 and 72 of them a second, each ± 10 ms late on top of 20 ms: staircases as they are,
 reconstructed, and with a loss of 5 % and the reordering that the jitter makes. A line
@@ -40,6 +40,7 @@ JITTER, TRANSPORT = 0.010, 0.020  # [s]
 LOSS = 0.05
 TICK_NS = 5_000_000
 LENGTH = 20.0  # [s] of each motion
+REACH = 0.2  # [m/rad] makes a hand of angles that a person moved
 FOLLOWER = "ur5e"
 
 Hand = Callable[[float], pin.SE3]
@@ -187,13 +188,12 @@ def list_motions(folder: Path | None) -> dict[str, tuple[Hand, float]]:
             (track,) = load_motion(config).tracks.values()
             motions[name] = _play(track)
     if (path := folder / "avp_franka_ep0.npz").is_file():
-        rows = np.load(path)["mocap"]
-        t = 0.002 * np.arange(len(rows))
-        quat = np.roll(rows[:, 3:], -1, axis=1)
+        angles = np.load(path)["qpos"][:, :3]  # its hand stands still, its arm does not
+        t = 0.002 * np.arange(len(angles))
+        p = REACH * (angles - angles[0])
+        quat = np.tile([0.0, 0.0, 0.0, 1.0], (len(t), 1))
         breaks = np.zeros(len(t) - 1, dtype=np.bool_)
-        motions[path.name] = _play(
-            Track(Rows(t=t, p=rows[:, :3], quat_xyzw=quat), breaks)
-        )
+        motions[path.name] = _play(Track(Rows(t=t, p=p, quat_xyzw=quat), breaks))
     return motions
 
 
@@ -233,7 +233,9 @@ def main(words: list[str]) -> None:
     """Print a line for each motion, rate and way."""
     head = "acceleration", "delay", "stated", "let go", "step"
     print(f"{'motion':<24}{'samples':<26}" + "".join(f"{text:>13}" for text in head))
-    for name, (hand, length) in list_motions(Path(words[0]) if words else None).items():
+    motions = list_motions(Path(words[0]) if words else None)
+    for name in words[1:] or motions:
+        hand, length = motions[name]
         whole = drive(hand, length, Stream())
         rough = find_roughness(whole.q_cmd)
         for rate in RATES:

@@ -51,7 +51,7 @@ class ContactConfig(LawSettings):
 
     stiffness: Annotated[
         float, Ge(0), Unit("N·m/rad"), doc("Of the wall, where joint drives joint.")
-    ] = 2.75
+    ] = 2.85
     k_lin: Annotated[
         float, Ge(0), Unit("N/m"), doc("Of the wall, where the pose drives.")
     ] = 30.0

@@ -9,7 +9,8 @@ free motion alone, so that contact stays what it is (``safety.md``, lag-compensa
 feedback). Each spring is on as far as it is sure that something holds back the gate, or
 the follower: in free motion, where only delays and what the lag is off would be left of
 them, both are silent. Silent where the leader's pose drives: see
-task_tracking.
+task_tracking. What the follower met is rendered by ``contact``; the second spring is
+for whoever switches that off.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ class TrackingConfig(LawSettings):
         float, Ge(0), Unit("N·m/rad"), doc("Stiffness towards what the gate sent.")
     ] = 0.3
     k_follower: Annotated[
-        float, Ge(0), Unit("N·m/rad"), doc("Stiffness of what the follower met.")
-    ] = 0.3
+        float, Ge(0), Unit("N·m/rad"), doc("What the follower met; beside `contact`.")
+    ] = 0.0  # chosen: with the follower's lag in its loop it has little to add
     is_compensated: Annotated[
         bool, doc("Take delays and lag out; without it free motion drags.")
     ] = True

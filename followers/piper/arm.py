@@ -11,6 +11,7 @@ from followers.piper.reasons import (
     TEACHING,
     describe_fault,
     describe_idleness,
+    describe_stroke,
 )
 from followers.piper.temperature import Warmth
 from followers.piper.units import (
@@ -263,12 +264,8 @@ class PiperArm:
         if self._limb.gripper is None:
             return
         self._bus.wait_for(lambda: self._bus.stroke is not None, _STROKE_TIME)
-        if self._bus.stroke == 0:
-            self._news.append(
-                "gripper: expected its stroke to be set (70 or 100 [mm]), got none: it "
-                "reads 0 for ever and does not move; set it with the vendor's "
-                "V2_gripper_param_config.py (0x47D), the arm without power"
-            )
+        told = describe_stroke(self._bus.stroke)
+        self._news += [told] if told else []
 
     def _check_limits(self, q_min: Vec, q_max: Vec) -> None:
         """Refuse an arm that would cut off what the gate holds for possible.

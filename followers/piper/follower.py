@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 
 import numpy as np
 
 from followers.piper.arm import N_ARM, PiperArm
 from followers.piper.config import PiperConfig
+from followers.piper.doctor import diagnose
 from hardware.piper.bus import BusError, find_obstacle
 from hardware.piper.channels import USB, find_channel, find_stable_name
 from paprle.contracts.errors import CommandError, DeviceError
@@ -80,6 +82,21 @@ class PiperFollower(Follower):
             has_unattended_stop=not self.goes_on_unattended,
             power_off="falls",
         )
+
+    def diagnose(self) -> Iterator[tuple[bool, str]]:
+        """Look at the arms without power; asks them, and moves nothing."""
+        try:
+            channels = self._list_channels()
+        except DeviceError as err:
+            yield False, str(err)
+            return
+        for limb, channel in zip(self.robot.limbs, channels, strict=True):
+            has_gripper = limb.gripper is not None
+            yield from diagnose(
+                self.config, limb.name, channel, self.clock, has_gripper=has_gripper
+            )
+        for text in self._warn_of_order():
+            yield False, text
 
     def read(self) -> FollowerState:
         """Return the newest state of all arms; its stamp is that of the oldest."""

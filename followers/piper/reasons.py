@@ -95,6 +95,17 @@ def describe_idleness(condition: Condition, motors: Sequence[Motor]) -> str:
     return "no power" + _name_joints(without, "") if without else ""
 
 
+def describe_stroke(stroke: int | None) -> str:
+    """Say that a gripper will read 0 for ever; nothing where it was not said so."""
+    if stroke != 0:
+        return ""
+    return (
+        "gripper: expected its stroke to be set (70 or 100 [mm]), got none: it reads 0 "
+        "for ever and does not move; set it with the vendor's "
+        "V2_gripper_param_config.py (0x47D), the arm without power"
+    )
+
+
 def _name_joints(bits: int, tail: str) -> str:
     names = [f"joint{i + 1}" for i in range(6) if bits >> i & 1]
     return f": {', '.join(names)}{tail}" if names else ""

@@ -120,7 +120,7 @@ class BusThread:
         try:
             self._bus.open()
             self._try_watchdogs()
-        except BusError:
+        except BaseException:
             self._end_guardian(self._bus.close())
             raise
         self._stop.clear()
@@ -135,6 +135,7 @@ class BusThread:
         if self._bus.has_suspects:
             self._start_guardian(_START)
         self._bus.try_watchdogs(self._beat)
+        self._beat(is_armed=False)
         runaways = self._bus.runaways
         if not runaways:
             self._end_guardian(())
@@ -172,16 +173,16 @@ class BusThread:
         while not self._guardian.is_ready and time.monotonic() < end:
             time.sleep(_WATCH)
 
-    def _beat(self) -> None:
+    def _beat(self, *, is_armed: bool = True) -> None:
         if self._guardian is not None:
-            self._guardian.beat(is_armed=True)
+            self._guardian.beat(is_armed=is_armed)
 
-    def _end_guardian(self, problems: Sequence[str]) -> Sequence[str]:
+    def _end_guardian(self, problems: Sequence[str], **how: float) -> Sequence[str]:
         """Let go of it, or let it go on where we could not; returns the problems."""
         guardian, self._guardian = self._guardian, None
         self._bus.is_guarded = False
         if guardian is not None:
-            guardian.end(is_off=not problems)
+            guardian.end(is_off=not problems, **how)
         return problems
 
     def latest(self) -> Snapshot | None:
@@ -377,7 +378,7 @@ class BusThread:
     def _drop_port(self, err: BusError) -> None:
         """Note that the port is gone; what was posted for it is void."""
         _LOG.warning("%s", err)
-        self._end_guardian(self._bus.close())
+        self._end_guardian(self._bus.close(), patience=_REOPEN)
         self._command, self._shaper = None, TorqueShaper(len(self.settings.servos))
         self._note_health({})
         self._mark_closed(str(err), self._bus.dangers)

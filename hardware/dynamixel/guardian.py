@@ -1,7 +1,8 @@
 """Starts the guardian of a bus, tells it that we live, and says goodbye to it.
 
-Only where a Bus Watchdog was seen not to stop its motor (``watchdog``). What is left to
-the servos then: a pulled plug, a computer without power, or both processes killed.
+Only where a Bus Watchdog was seen not to stop its motor, and while those that may not
+are tried (``watchdog``). What is left to the servos then: a pulled plug, a computer
+without power, or both processes killed.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from hardware.dynamixel.packets import Packets
 from hardware.dynamixel.servo import WATCHDOG, Servo
 from hardware.dynamixel.wire import Wire
 
-_END = 3.0  # [s] chosen: a second more than it tries for
+_END = 1.5  # [s] chosen: more than it tries for, less than a leader may take to end
 _STATUS = bytes((0xFF, 0xFF, 0xFD, 0x00))  # spec: Protocol 2.0, header of a packet
 _ERRORS = (0x00, 0x80)  # spec: Protocol 2.0: none, or the alert bit
 
@@ -81,11 +82,12 @@ class Guardian:
         self._n_beats += 1
         self._memory[: STATE.size] = STATE.pack(self._n_beats, is_armed)
 
-    def end(self, *, is_off: bool) -> None:
+    def end(self, *, is_off: bool, patience: float = _END) -> None:
         """Say goodbye, or leave it what is left to be done, and wait for its end.
 
         Args:
             is_off: All torque was seen to be off.
+            patience: For how long at most, [s].
         """
         stdin = self._process.stdin
         if stdin is not None:
@@ -94,7 +96,7 @@ class Guardian:
                     stdin.write(b"x")
             stdin.close()
         try:
-            self._process.wait(_END)
+            self._process.wait(patience)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

@@ -37,7 +37,7 @@ SIZE = READY_AT + 1
 _PRIORITY = 45  # chosen: above ordinary processes, below the control loops' 50
 _LOOK = 0.02  # [s] chosen: a fifth of the silence
 _ANSWER = 0.02  # [s] chosen: twice what an adapter and a busy host take
-_PATIENCE = 2.0  # [s] chosen: who has not answered by then has no cable or no power
+_PATIENCE = 1.0  # [s] chosen: who has not answered by then has no cable or no power
 _CHUNK = 4096  # chosen: more than all servos of a bus answer at once
 
 

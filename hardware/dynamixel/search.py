@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hardware.dynamixel.errors import BusError
 from hardware.dynamixel.models import BAUD_RATES
 from hardware.dynamixel.wire import Wire
 
@@ -30,12 +31,22 @@ def find_rates(wire: Wire, ids: Sequence[int]) -> dict[int, int]:
             missing = [i for i in ids if i not in found]
             if baud == own or not missing:
                 continue
-            wire.set_baud(baud)
+            if not _can_be_set(wire, baud):
+                continue
             answering = [i for i in missing if wire.ping(i, _TRIES) is not None]
             found |= dict.fromkeys(answering, baud)
     finally:
         wire.set_baud(own)
     return found
+
+
+def _can_be_set(wire: Wire, baud: int) -> bool:
+    """Open the wire at a rate, if the adapter knows it."""
+    try:
+        wire.set_baud(baud)
+    except BusError:
+        return False
+    return True
 
 
 def find_all_elsewhere(wire: Wire, ids: Sequence[int]) -> list[str]:
@@ -69,8 +80,8 @@ def _find_common_rate(wire: Wire, ids: Sequence[int]) -> int | None:
     own = wire.baud
     try:
         for baud in BAUD_RATES:
-            wire.set_baud(baud)
-            if baud != own and all(wire.ping(i, _TRIES) is not None for i in ids):
+            is_other = baud != own and _can_be_set(wire, baud)
+            if is_other and all(wire.ping(i, _TRIES) is not None for i in ids):
                 return baud
     finally:
         wire.set_baud(own)

@@ -7,7 +7,9 @@ firmware does better, so each servo is tried: a little current, then silence.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from dynamixel_sdk import GroupSyncWrite
 
@@ -24,7 +26,18 @@ _CURRENTS = (0.01, 0.02, 0.03)  # [A] chosen: until it shows; a hand hardly noti
 _SETTLE = 0.005  # [s] chosen: several periods of a current loop
 _SEEN = 3  # chosen: counts of 885; what a motor gets that gets something
 _TRIES = 2  # chosen: a host that pauses in the middle leaves servos untried
+_STANDS = 2  # chosen: counts of 0.229 rpm
+_MEASURED = struct.Struct("<hhi")  # spec: e-manual, registers 124, 126 and 128
 _LOOKS = 3  # chosen: of 1 % lost packets one look in a million fails
+
+
+class _State(NamedTuple):
+    """What a motor gets and how it turns, all in counts, and its watchdog."""
+
+    pwm: int
+    current: int
+    speed: int
+    watchdog: int
 
 
 def is_small(model: str) -> bool:
@@ -64,44 +77,61 @@ def try_watchdogs(
 
 def _try(wire: Wire, servos: Sequence[Servo], beat: Callable[[], None]) -> None:
     """Give them current, be silent, and look at who still has it."""
+    rest: dict[int, int] = {}
     for servo in servos:
         beat()
         wire.write_checked(servo.spec.id, servo.register("Bus Watchdog"), 0)
         wire.write_checked(servo.spec.id, servo.goal, 0)
         servo.is_enabled = True  # from here on it has to be made limp
         wire.write_checked(servo.spec.id, servo.register("Torque Enable"), 1)
+        rest[servo.spec.id] = _read_state(wire, servo, _LOOKS).current
     _write_all(wire, "Bus Watchdog", dict.fromkeys(servos, _PERIODS))
-    driven: set[int] = set()
+    driven: dict[int, int] = {}
     for current in _CURRENTS:
         waiting = [servo for servo in servos if servo.spec.id not in driven]
         counts = {s: round(current / s.model.current_unit) for s in waiting}
         _write_all(wire, "Goal Current", counts)
         wire.wait(_SETTLE)
         beat()
-        driven |= {servo.spec.id for servo in waiting if _is_driven(wire, servo)}
+        found = {servo.spec.id: _find_drive(wire, servo) for servo in waiting}
+        driven |= {i: pwm for i, pwm in found.items() if pwm >= _SEEN}
     beat()
     wire.wait(_SILENCE)
     for servo in servos:
         beat()
-        pwm, watchdog = _read_state(wire, servo, _LOOKS)
-        has_tripped = watchdog == TRIPPED
-        servo.is_tried = servo.spec.id in driven and has_tripped
-        servo.stops_alone = servo.is_tried and abs(pwm) < _SEEN
+        seen = _read_state(wire, servo, _LOOKS)
+        more = abs(seen.current - rest[servo.spec.id]) * servo.model.current_unit
+        servo.is_tried = servo.spec.id in driven and seen.watchdog == TRIPPED
+        # a motor that coasts has a PWM against its own voltage, and no current
+        least = max(_SEEN, driven.get(servo.spec.id, 0) // 2)
+        has_pwm = abs(seen.pwm) >= least and abs(seen.speed) <= _STANDS
+        is_off = more < 0.5 * _CURRENTS[0] and not has_pwm
+        servo.stops_alone = servo.is_tried and is_off and _is_twin_off(wire, servo)
 
 
-def _is_driven(wire: Wire, servo: Servo) -> bool:
-    """Whether its motor gets something; asked once, for all others wait."""
+def _find_drive(wire: Wire, servo: Servo) -> int:
+    """Return what its motor gets, in counts; asked once, for all others wait."""
     try:
-        return abs(_read_state(wire, servo, tries=1)[0]) >= _SEEN
+        return abs(_read_state(wire, servo, tries=1).pwm)
     except BusTimeout:
-        return False
+        return 0
 
 
-def _read_state(wire: Wire, servo: Servo, tries: int) -> tuple[int, int]:
-    """Return what its motor gets, [counts of 885], and its watchdog."""
-    span = servo.model.span("Bus Watchdog", "Present PWM")
+def _is_twin_off(wire: Wire, servo: Servo) -> bool:
+    """Whether the second motor at a joint, if there is one, gets nothing either."""
+    if servo.spec.twin is None:
+        return True
+    at = servo.register("Present Current")
+    block = wire.read_block(servo.spec.twin, at, _LOOKS)
+    current = abs(int.from_bytes(block, "little", signed=True))
+    return current * servo.model.current_unit < 0.5 * _CURRENTS[0]
+
+
+def _read_state(wire: Wire, servo: Servo, tries: int) -> _State:
+    span = servo.model.span("Bus Watchdog", "Present Velocity")
     block = wire.read_block(servo.spec.id, span, tries)
-    return int.from_bytes(block[-2:], "little", signed=True), block[0]
+    pwm, current, speed = _MEASURED.unpack(block[-_MEASURED.size :])
+    return _State(pwm, current, speed, block[0])
 
 
 def _write_all(wire: Wire, name: str, values: Mapping[Servo, int]) -> None:

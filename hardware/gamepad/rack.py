@@ -50,11 +50,9 @@ class Rack:
         """
         self._joystick, self._controller = start_sdl(self._database)
         try:
-            self._remotes = [
-                RemotePad(device.removeprefix(_VIRTUAL))
-                for device in self._wanted
-                if device.startswith(_VIRTUAL)
-            ]
+            for device in self._wanted:
+                if device.startswith(_VIRTUAL):
+                    self._remotes.append(RemotePad(device.removeprefix(_VIRTUAL)))
             self._search()
         except OSError as err:
             self.close()
@@ -128,7 +126,10 @@ class Rack:
         return RemotePad.name_of(path) if path != device else device
 
     def _take(self, row: int, found: Found) -> None:
-        pad = self._controller.Controller(found.place)
+        try:
+            pad = self._controller.Controller(found.place)
+        except RuntimeError:  # pygame's own: it is forbidden, or gone again
+            return
         self._pads[row], self._instances[row] = pad, found.instance
         self.is_there[row], self.names[row] = True, found.name
         # SDL asks the driver only if an amplitude changes

@@ -76,7 +76,10 @@ def list_pads(joystick: Any, controller: Any) -> Iterator[Found]:
     """Yield the pads that SDL sees and has a mapping for."""
     for index in range(controller.get_count()):
         if controller.is_controller(index):
-            stick = joystick.Joystick(index)
+            try:
+                stick = joystick.Joystick(index)
+            except RuntimeError:  # pygame's own: it is forbidden, or gone again
+                continue
             yield Found(
                 index, stick.get_name(), stick.get_guid(), stick.get_instance_id()
             )

@@ -27,7 +27,7 @@ from hardware.web.messages import (
 from hardware.web.sender_clock import SenderClock
 
 _BURST = 0.1  # [s] chosen: messages may be held up this long and then come at once
-_BELIEVED_NS = 1_000_000_000  # spec: safety.md A1: ages of a sender's clock beyond it
+_LATE_NS = 300_000_000  # chosen: three silences of A1; no hand drives what it sees then
 _MAX_SEQUENCE_JUMP = 1_000_000  # spec: safety.md A3
 _KEPT = 20_000  # chosen: five minutes at 60 Hz, for percentiles at the end
 _LOW_BATTERY = 0.15  # chosen: as phones warn
@@ -180,11 +180,14 @@ class WebDevice:
             mode: What is passed on.
         """
         now_ns = self._now()
+        stamp_ns, is_late = self._find_stamp(t_ms, now_ns)
         dt = self._measure_step(now_ns * 1e-6 if t_ms is None else t_ms, now_ns)
         for name, hand in seen.items():
-            self._hands[name].take(hand, dt, scale, mode)
+            # what waited somewhere on its way comes in time, and tells of another time
+            told = hand._replace(is_tracked=False) if is_late else hand
+            self._hands[name].take(told, dt, scale, mode)
         self.n_messages += 1
-        self._publish(now_ns if t_ms is None else self._find_stamp(t_ms, now_ns))
+        self._publish(stamp_ns)
 
     def _measure_step(self, t_ms: float, now_ns: int) -> float:
         """Return the time since the message before, [s]; stamps alone allow nothing."""
@@ -193,13 +196,19 @@ class WebDevice:
         self._t_ms, self._arrived_ns = t_ms, now_ns
         return dt
 
-    def _find_stamp(self, t_ms: float, now_ns: int) -> int:
-        """Return when a message was captured; where that is unknown, when it came."""
-        capture_ns = self.clock.find_capture(int(t_ms * 1e6), now_ns, _BELIEVED_NS)
+    def _find_stamp(self, t_ms: float | None, now_ns: int) -> tuple[int, bool]:
+        """Return when a message was captured, or else came, and whether it is late."""
+        if t_ms is None:
+            return now_ns, False
+        capture_ns = self.clock.find_capture(int(t_ms * 1e6), now_ns)
         if capture_ns is None:
-            return now_ns
-        self.delays.append((now_ns - capture_ns) * 1e-9)
-        return capture_ns
+            return now_ns, False
+        age_ns = now_ns - capture_ns
+        self.delays.append(age_ns * 1e-9)
+        is_late = age_ns > _LATE_NS
+        if is_late:
+            self.refused["late"] += 1
+        return capture_ns, is_late
 
     def _count(self, counts: Counts) -> None:
         """Add what was pressed since the message before; counters never fall."""

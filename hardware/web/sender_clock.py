@@ -2,7 +2,8 @@
 
 We ask, the page answers with its own time. The answer was given at some moment between,
 so half the way there and back is the most that the estimate is wrong (Cristian 1989).
-Clocks drift, so old answers are forgotten.
+Clocks drift, so old answers are forgotten; one that contradicts them means that the
+other clock was set.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections import deque
 from typing import NamedTuple
 
 _KEPT = 30  # chosen: half a minute of one question a second; 200 ppm drift 6 ms in it
+_DRIFT_NS = 10_000_000  # chosen: more than 200 ppm in half a minute
 _MOST_PENDING = 8  # chosen: a phone that answers none costs no memory
 
 
@@ -53,25 +55,23 @@ class SenderClock:
         if asked_ns is None:
             return
         half = (now_ns - asked_ns) // 2
-        self._answers.append(Offset(asked_ns + half - sender_ns, half))
+        newest = Offset(asked_ns + half - sender_ns, half)
+        best = self.offset
+        if best is not None:
+            apart = abs(newest.offset_ns - best.offset_ns)
+            if apart > newest.bound_ns + best.bound_ns + _DRIFT_NS:
+                self._answers.clear()
+        self._answers.append(newest)
 
-    def find_capture(self, sender_ns: int, now_ns: int, most_ns: int) -> int | None:
+    def find_capture(self, sender_ns: int, now_ns: int) -> int | None:
         """Return when something was captured, on our clock, [ns].
 
         Args:
             sender_ns: When, on the sender's clock, [ns].
             now_ns: Now, [ns].
-            most_ns: How old or early it may be, so that it is believed, [ns].
 
         Returns:
-            A time that is not in the future; None where nothing can be told, or the
-            sender's clock has jumped.
+            A time that is not in the future; None before the first answer.
         """
         best = self.offset
-        if best is None:
-            return None
-        capture_ns = sender_ns + best.offset_ns
-        if abs(now_ns - capture_ns) > most_ns:
-            self._answers.clear()
-            return None
-        return min(capture_ns, now_ns)
+        return None if best is None else min(sender_ns + best.offset_ns, now_ns)

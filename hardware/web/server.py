@@ -109,6 +109,11 @@ class WebServer:
         return f"{self._scheme}://{self.place.address}:{self.port}/"
 
     @property
+    def has_ended(self) -> bool:
+        """Whether it serves no more although nobody has closed it."""
+        return self._thread is not None and not self._thread.is_alive()
+
+    @property
     def _scheme(self) -> str:
         return "https" if self.place.has_tls else "http"
 

@@ -18,8 +18,9 @@ from hardware.web.arbot import App
 from hardware.web.certificate import Certificate, find_certificate
 from hardware.web.conversation import Conversation, Told
 from hardware.web.device import DeviceState, WebDevice
+from hardware.web.errors import WebError
 from hardware.web.qr import draw_qr
-from hardware.web.server import Page, Site, WebServer
+from hardware.web.server import Page, Site, WebServer, listen_at
 from hardware.web.settings import AppSettings, WebSettings
 
 _RELEASE_NS = 25_000_000  # chosen: five ticks of 200 Hz: no release is overlooked
@@ -90,7 +91,7 @@ class Station:
         self._reading: Reading | None = None
         self._open_until_ns = self._n_idle_presses = 0
         self._n_told, self._told_ns = 0, -_TELL_NS
-        self._is_battery_told = False
+        self._is_battery_told = self._is_end_told = False
 
     def open(self) -> None:
         """Serve the page.
@@ -115,6 +116,23 @@ class Station:
         certificate = self._certificate
         server.open(None if certificate is None else certificate.make_context())
         self.server = server
+
+    def diagnose(self) -> Iterator[tuple[bool, str]]:
+        """Yield whether it could open, step by step, and what would help."""
+        settings = self._settings
+        try:
+            place = find_place(settings.listen)
+            yield True, f"it is reached at {place.address}"
+            if place.has_tls:
+                folder = Path(settings.certificate or find_folder()).expanduser()
+                found = find_certificate(folder, place.names)
+                yield True, f"certificate, SHA-256 {found.fingerprint}"
+            else:
+                yield True, "on this machine alone; leader.listen=lan for a network"
+            with listen_at(place.address, settings.port) as listening:
+                yield True, f"port {listening.getsockname()[1]} is free"
+        except WebError as err:
+            yield False, str(err)
 
     @property
     def address(self) -> str:
@@ -179,6 +197,9 @@ class Station:
             why = ", ".join(f"{k}: {v}" for k, v in self._list_refused().items())
             warnings.append(f"the page refused somebody ({why})")
             self._n_told, self._told_ns = n, now_ns
+        if self.server is not None and self.server.has_ended and not self._is_end_told:
+            self._is_end_told = True
+            warnings.append("the page's server has ended; start the session again")
         if self.device.is_battery_low and not self._is_battery_told:
             self._is_battery_told = True
             warnings.append(

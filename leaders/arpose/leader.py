@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pinocchio as pin
 
 from hardware.web.addresses import find_place
@@ -112,6 +114,10 @@ class Arpose(Leader):
         """Return who was refused, and a battery that is low."""
         told = [] if self._station is None else self._station.take_warnings()
         return [f"leader 'arpose': {text}" for text in told]
+
+    def diagnose(self) -> Iterator[tuple[bool, str]]:
+        """Look whether its page could be served."""
+        return Station(self.config, "phone", (_LIMB,), self.clock).diagnose()
 
     @property
     def last_words(self) -> list[str]:

@@ -45,6 +45,7 @@ class Gamepad(Leader):
             raise ConfigError(mistakes)
         devices = [pad.device for pad in config.pads.values()]
         self._rack = Rack(devices, config.database)
+        self._limbs = self.info.limbs
         self._start()
 
     @property
@@ -188,10 +189,11 @@ class Gamepad(Leader):
         """Whether a limb of this pad drives the follower."""
         if drives is None:
             return True
-        limbs = self.info.limbs
         own = list(self.config.pads.values())[row].limbs
         return any(
-            drives[limbs.index(limb)] for limb in own if limbs.index(limb) < len(drives)
+            is_driving
+            for limb, is_driving in zip(self._limbs, drives, strict=False)
+            if limb in own
         )
 
     def _watch(self, name: str, hand: Hand, *, is_there: bool) -> None:

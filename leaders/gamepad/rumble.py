@@ -1,9 +1,9 @@
 """What a pad's motors are told of what the follower meets.
 
-The amplitude is the session's (``Feedback.rumble``, from the cues that all leaders
-without motors in their joints are given): it comes at once, goes slowly and is 0
-whenever the leader does not drive. The strong motor has it always; the weak one, of
-higher pitch, joins in where a limit or something near is more than the contact.
+Amplitudes are the session's, from the cues that all leaders without motors in their
+joints are given: they come at once, go slowly and are 0 whenever the leader does not
+drive. The strong motor is contact, as hard as the robot presses; the weak one, of
+higher pitch, is limits and clearance.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ def choose_motors(feedback: Feedback, gain: float, now_ns: int) -> Motors:
         gain: Share of the motors' strength.
         now_ns: Monotonic time, [ns]; what is older than 100 ms is not felt.
     """
-    amplitude = gain * min(max(feedback.rumble, 0.0), 1.0)
-    if not feedback.is_engaged or not amplitude > 0.0:
+    if not feedback.is_engaged or now_ns - feedback.stamp_ns > _STALE_NS:
         return SILENT
-    if now_ns - feedback.stamp_ns > _STALE_NS:
-        return SILENT
-    cues = feedback.cues
-    has_more = max(cues.limit, cues.clearance) > cues.contact
-    return Motors(amplitude, amplitude if has_more else 0.0)
+    return Motors(_limit(gain * feedback.touch), _limit(gain * feedback.warning))
+
+
+def _limit(amplitude: float) -> float:
+    """Return the amplitude within 0 … 1; 0 where it is not a number."""
+    return min(amplitude, 1.0) if amplitude > 0.0 else 0.0
 
 
 class Refresher:

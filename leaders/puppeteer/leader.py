@@ -111,7 +111,9 @@ class Puppeteer(Leader):
         return tuple(summarise_buses(self._buses))
 
     def open(self) -> None:
-        """Open every bus; all arms stay limp.
+        """Open every bus; all arms are limp but for a fifth of a second.
+
+        In that, watchdogs of servos are tried with a little current.
 
         Raises:
             DeviceError: With everything that is wrong on any bus.

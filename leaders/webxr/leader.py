@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pinocchio as pin
 
 from hardware.web.addresses import find_place
@@ -96,6 +98,10 @@ class Webxr(Leader):
     def take_warnings(self) -> list[str]:
         """Return who was refused, and a battery that is low."""
         return [f"leader 'webxr': {text}" for text in self._station.take_warnings()]
+
+    def diagnose(self) -> Iterator[tuple[bool, str]]:
+        """Look whether its page could be served."""
+        return self._station.diagnose()
 
     @property
     def last_words(self) -> list[str]:

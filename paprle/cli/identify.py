@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import signal
 import sys
 import time
@@ -170,6 +171,11 @@ def summarise_lags(lags: Mapping[str, Lag]) -> dict[str, Any]:
         "lags": {
             name: [lag.dead_time, lag.time_constant] for name, lag in lags.items()
         },
+        "drive_stiffness": {
+            name: round(lag.stiffness, 1)
+            for name, lag in lags.items()
+            if math.isfinite(lag.stiffness)
+        },
     }
 
 
@@ -203,7 +209,13 @@ def _measure_leader(
             coulomb[name] = round(max(motor.coulomb, 1e-4), 5)
             ages.append(age)
     delay = max(ages) + count_periods(resolved, leader.info.rate)
-    return {"loop_delay": round(delay, 5), "viscous": viscous, "coulomb": coulomb}
+    own = max(ages) + 1.0 / leader.info.rate
+    return {
+        "loop_delay": round(delay, 5),
+        "leader_delay": round(own, 5),
+        "viscous": viscous,
+        "coulomb": coulomb,
+    }
 
 
 def count_periods(resolved: Resolved, bus: float) -> float:
@@ -253,6 +265,7 @@ lag of its positions behind its commands gives dead time and time constant per j
 the longest ones enter the stability bound. Each joint of a leader with motors then
 moves by its own torques, hands off; from this come its viscous and dry friction. The
 age of its samples, plus one period of each loop they pass, is the delay of the loop.
+Where the follower measures efforts, the stiffness of its drives is found, too.
 
 Results go to feedback.rig in configs/site/session.yaml, for the stability bound of
 force feedback and the lag model (docs/feedback.md), with the names of leader,

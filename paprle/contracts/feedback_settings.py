@@ -61,7 +61,7 @@ class RigSettings:
         Ge(0),
         Le(1),
         Unit("s"),
-        doc("The part of T_d that is the leader's own bus; absent: all of it."),
+        doc("The part of T_d that is the leader's own bus; absent: half of it."),
     ] = None
     dead_time: Annotated[
         float, Ge(0), Le(1), Unit("s"), doc("The follower's dead time.")
@@ -144,6 +144,15 @@ class FeedbackSettings:
         Unit("rad"),
         doc("Where a leader limb rests, arm, then gripper; absent: its reset pose."),
     ] = field(default_factory=dict)
+    touch_effort: Annotated[
+        float,
+        Gt(0),
+        Unit("N·m"),
+        doc(
+            "Effort of a follower's joint, beyond that of free motion, at which "
+            "leaders without motors feel contact fully."
+        ),
+    ] = 40.0  # chosen: 100 N at 0.4 m, where an arm of 5 kg payload gives up
     rig: Annotated[RigSettings, doc("What was measured of the rig.")] = field(
         default_factory=RigSettings
     )

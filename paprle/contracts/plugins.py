@@ -402,13 +402,7 @@ class Camera(Device):
         world: Mapping[str, Any],
         look: Callable[[], RobotPose | None],
     ) -> None:
-        """Take note of the robot, before ``open``; for cameras that draw it.
-
-        Args:
-            robot: The robot of the session.
-            world: The env's config as plain values: what stands around it.
-            look: Returns where everything is; None while that is not known.
-        """
+        """Take the robot, its env's config, and what tells where it is; to draw it."""
 
     @abstractmethod
     def open(self) -> None:
@@ -420,13 +414,7 @@ class Camera(Device):
 
     @abstractmethod
     def grab(self, timeout: float) -> Frame | None:
-        """Wait for the next image.
-
-        Args:
-            timeout: For how long at most, [s].
-
-        Returns:
-            The image; None when there was none in that time.
+        """Return the next image; None when none came within the time-out, [s].
 
         Raises:
             DeviceError: If there will be none until it is opened again.

@@ -80,9 +80,8 @@ class LimbCommand:
             policy): times from the sample's stamp on [s], rising, and poses as in
             ``LeaderInfo.path``, shape (``LeaderInfo.n_ahead`` or fewer, 8).
         axes: Deflections in [-1, 1], 0 at rest, shape (m,), in the order of
-            ``LeaderInfo.axes`` of this limb: each the mean since the sample before, so
-            that the motion is deflection times time at any rate. None when the leader
-            gives something else.
+            ``LeaderInfo.axes`` of this limb, each the mean since the sample before;
+            None when the leader gives something else.
         mode: How many modes of its axes the operator has gone on since the leader was
             opened, less those gone back: a counter, whatever number of modes there is.
     """
@@ -172,8 +171,7 @@ class LeaderArm:
         gripper: Its gripper's joint in that URDF; None when it has none.
         R_base: From the axes of base_link to the operator's, REP-103, shape (3, 3):
             how it is mounted.
-        reset_q: Where its arm joints rest, shape (n_arm,), [rad]; None where nothing
-            says so.
+        reset_q: Where its arm joints rest, shape (n_arm,), [rad]; None: not known.
         tau_max: Largest torque of its motors at ``device_joints``, shape (m,), [N·m];
             None: as its URDF says, which may be that of a larger arm.
     """
@@ -210,8 +208,7 @@ class LeaderInfo:
             for seconds mean that the device is stuck. Encoders at rest do not.
         has_gripper: Samples carry ``opening``.
         has_buttons: Samples carry ``actions``: a stop can be cleared with the device.
-        renders: What it does with ``Feedback``: ``none``, ``rumble`` (vibration, too),
-            ``sound`` or ``torque``.
+        renders: What of ``Feedback`` it renders; vibration is ``rumble``, too.
         rate: Nominal rate of new samples, [Hz].
         sampling: In which order they count, and how old they may be.
         look_ahead: How far ``latest`` uses data from the future of its stamp, [s].
@@ -288,8 +285,7 @@ class Cues(NamedTuple):
 
     Attributes:
         contact: How far the follower is held away from its command.
-        limit: How near the limbs are to limits of position and speed, or how far
-            limits hold them back.
+        limit: How near limits of position and speed are, or how far they hold back.
         clearance: 1 while the gate keeps clear of something, 0 where nothing is near.
     """
 
@@ -307,12 +303,11 @@ class Feedback:
         state: The session's state.
         episode: Number of the episode, counted from 0.
         is_engaged: The leader's motion drives the follower at this moment.
-        drives: Which of its limbs do, in the order of ``LeaderInfo.limbs``; None: all
-            of them while ``is_engaged``.
-        tau: Torques to render by leader limb, arm joints and then the gripper's, at
-            the joints of its URDF, [N·m]; empty when there are none.
+        drives: Which of its limbs do, as ``LeaderInfo.limbs``; None: all, if engaged.
+        tau: Torques by leader limb: joints of its URDF, then the gripper's, [N·m].
         cues: What the follower meets, for leaders that show or sound it.
-        rumble: One amplitude from the cues, 0 … 1, which does not flicker.
+        rumble: One amplitude from the cues, 0 … 1, which does not flicker; so are
+            ``touch``, of contact alone, and ``warning``, of limits and clearance.
     """
 
     stamp_ns: int
@@ -323,6 +318,8 @@ class Feedback:
     tau: Mapping[str, Vec] = field(default_factory=dict)
     cues: Cues = Cues()
     rumble: float = 0.0
+    touch: float = 0.0
+    warning: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -443,9 +440,8 @@ class RobotInfo:
         Args:
             q: Of the actuated joints, shape (n,), [rad] or [m].
         """
-        positions: dict[str, float] = dict(
-            zip(self.joint_names, q.tolist(), strict=True)
-        )
+        positions: dict[str, float]
+        positions = dict(zip(self.joint_names, q.tolist(), strict=True))
         for mimic in self.mimics:
             source = positions[mimic.source]
             positions[mimic.joint] = mimic.multiplier * source + mimic.offset

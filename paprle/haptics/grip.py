@@ -2,11 +2,11 @@
 
 A spring K that comes late by d feeds K d v² to a motion of speed v. A joint that
 presses on a wall is held by a hand, and its gears are rubbed dry. A hand that holds on
-at all damps its handle by b_h in every direction; dry friction c takes c |v|, no less
-than (c / v₀) v² up to the speed v₀ (Diolaiti et al. 2006). So while the hand is there
-and slower than v₀, with the factor of two that F2 has,
+at all damps its handle by b_h along every axis and by b_r about it; dry friction c
+takes c |v|, no less than (c / v₀) v² up to the speed v₀ (Diolaiti et al. 2006). So
+while the hand is there and slower than v₀, with the factor of two that F2 has,
 
-    λ_max( B_c^−½ [2 d Σ K] B_c^−½ ) ≤ 1,      B_c = B + c / v₀ + J_pᵀ b_h J_p
+    λ_max( B_c^−½ [2 d Σ K] B_c^−½ ) ≤ 1,      B_c = B + c / v₀ + Jᵀ diag(b_h, b_r) J
 
 over the workspace, d = T/2 + the delay of the leader's own bus: what holds the follower
 stands still, so neither the follower nor the way to it is in this loop. A leader that
@@ -32,9 +32,14 @@ HAND = 1.5
 """Damping of a handle by the loosest grip, b_h, [N·s/m]. chosen: a fifth of what
 relaxed arms show, 5 to 20 N·s/m."""
 
+WRIST = 0.02
+"""The same about any axis, b_r, [N·m·s/rad]. chosen: a relaxed wrist alone has more."""
+
 _UNKNOWN_LEVER = 0.3  # [m] chosen: of a leader without kinematics: a forearm
 _SPEED = 1.0  # v₀ [rad/s] chosen: 30 cm/s at a forearm's end; who presses is slower
 _FIT = 0.9  # chosen: gains are scaled to this share of what is stable
+_N_HALVED = 10  # chosen: a scale within a thousandth
+_GRIP = np.array([HAND] * 3 + [WRIST] * 3)
 
 
 def find_held_damping(limb: LeaderLimb, joints: LeaderJoints, dry_share: float) -> Vec:
@@ -56,8 +61,8 @@ def find_held_damping(limb: LeaderLimb, joints: LeaderJoints, dry_share: float) 
         if limb.arm is None:
             B[:n, :n] += HAND * _UNKNOWN_LEVER**2 * np.eye(n)
         else:
-            J_p = limb.arm.place(q).J_handle[:3]
-            B[:n, :n] += HAND * J_p.T @ J_p
+            J = limb.arm.place(q).J_handle
+            B[:n, :n] += J.T @ (_GRIP[:, None] * J)
         found.append(B)
     return np.array(found)
 
@@ -134,12 +139,17 @@ def _find_scale(
     joints: Sequence[str],
     delays: Delays,
 ) -> float:
-    """Return one factor for all that may be scaled; 1 where it fits."""
-    if measure_held_margin(springs, B, joints, delays).ratio <= _FIT:
+    """Return the largest factor for all that may be scaled; 1 where it fits."""
+    ones = np.ones(B.shape[-1])
+
+    def fits(factor: float) -> bool:
+        scaled = springs.scale(is_scalable, factor * ones)
+        return measure_held_margin(scaled, B, joints, delays).ratio <= _FIT
+
+    if not is_scalable.any() or fits(1.0):
         return 1.0
-    fixed, scalable = (
-        measure_held_margin(springs.mute(which), B, joints, delays).ratio
-        for which in (is_scalable, ~is_scalable)
-    )
-    # λ_max of a sum is at most the sum of both
-    return min(max(_FIT - fixed, 0.0) / scalable, 1.0) if scalable > 0.0 else 1.0
+    low, high = 0.0, 1.0
+    for _ in range(_N_HALVED):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low

@@ -33,6 +33,7 @@ from paprle.contracts.plugins import FeedbackInput, FeedbackLaw
 from paprle.contracts.types import Vec
 
 _SLOWEST = 1.0  # [rad/s] chosen: below it, all delays are as at rest
+_BUS_SHARE = 0.5  # chosen: of T_d; of four loops on the way, the bus is two halves
 _N_OMEGA = 48  # chosen: denser changes the bound by less than 1 %
 
 
@@ -69,9 +70,8 @@ class Delays(NamedTuple):
         lags = ((rig.dead_time, rig.time_constant), *rig.lags.values())
         lag = max(map(sum, lags)) * (1.0 + rig.lag_spread)
         own = rig.leader_delay
-        return cls(
-            1.0 / rate, rig.loop_delay, lag, rig.loop_delay if own is None else own
-        )
+        bus = _BUS_SHARE * rig.loop_delay if own is None else own
+        return cls(1.0 / rate, rig.loop_delay, lag, bus)
 
     @property
     def local(self) -> float:

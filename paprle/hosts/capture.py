@@ -76,7 +76,7 @@ class Capture:
         self.leaders: dict[str, Leader] = make_leaders(resolved, clock)
         infos = {name: one.info for name, one in self.leaders.items()}
         layout = make_layout(NOBODY, merge_leaders(infos))
-        self._clock, self._session = clock, resolved.session
+        self._clock = clock
         self._layouts = split_layout(layout)
         self._samples = Leaders(layout, resolved.session.max_gap, samples="off")
         self._log, self._ring = EpisodeLog(), ListRing()
@@ -205,11 +205,14 @@ def capture(resolved: Resolved, has_ended: Callable[[], bool]) -> Capture:
     virtual = VirtualClock() if session.clock == "virtual" else None
     made = Capture(resolved, virtual or time.monotonic_ns)
     made.open()
-    loop, reason = DeadlineLoop(session.rate), "operator"
+    loop, reason = DeadlineLoop(session.rate), "failed"
     clock = virtual or time.monotonic_ns
     begin_ns = clock()
     try:
-        while not has_ended():
+        while True:
+            if has_ended():
+                reason = "quit"
+                break
             made.step()
             if made.is_over:
                 reason = "end signal"

@@ -31,13 +31,8 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from paprle.contracts.types import (
-    LeaderInfo,
-    LeaderSample,
-    LimbCommand,
-    RobotInfo,
-    Vec,
-)
+from paprle.contracts.sampling import SLOW_RATE
+from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand, RobotInfo, Vec
 
 Record = npt.NDArray[np.void]
 Columns = tuple[tuple[str, str, tuple[str | int, ...]], ...]
@@ -74,15 +69,9 @@ class Request(IntEnum):
 
 
 class SampleHead(NamedTuple):
-    """Scalars of a leader's sample; see ``LeaderSample``.
-
-    Attributes:
-        alive_ns: When the leader's process last said that it waits for the next one;
-            0: it never says so, and each sample is all there is.
-    """
+    """Scalars of a leader's sample; see ``LeaderSample``."""
 
     stamp_ns: Annotated[int, _I8]
-    alive_ns: Annotated[int, _I8]
     seq: Annotated[int, _U8]
     engaged: Annotated[bool, _BOOL]
     valid: Annotated[bool, _BOOL]
@@ -103,6 +92,7 @@ SAMPLE: Columns = (
     ("ahead", _F8, ("k", "a", _ROW)),  # times and poses to come; NaN: not known
     ("axes", _F8, ("k", "x")),  # deflections, padded with NaN
     ("mode", _I4, ("k", "y")),  # counters, where there are axes
+    ("alive_ns", _I8, ("s",)),  # when the process of a slow leader said that it waits
 )
 
 
@@ -316,6 +306,7 @@ def _make_sample_dtype(leader: LeaderInfo) -> np.dtype[np.void]:
         "a": leader.n_ahead,
         "x": max((len(own) for own in leader.axes.values()), default=0),
         "y": 1 if leader.axes else 0,
+        "s": 1 if leader.rate < SLOW_RATE and not leader.parts else 0,
     }
     return make_dtype(SampleHead, SAMPLE, sizes)
 
@@ -352,10 +343,11 @@ def row_to_pose(row: npt.ArrayLike) -> pin.SE3:
 
 
 def pack_sample(layout: Layout, sample: LeaderSample, alive_ns: int = 0) -> Record:
-    """Return the sample as one record of ``layout.sample``; see ``SampleHead``."""
+    """Return one record of it; a slow leader's process lived at ``alive_ns``, [ns]."""
     record: Record = np.zeros((), dtype=layout.sample)
     for name in SampleHead._fields:
-        record[name] = getattr(sample, name, alive_ns)
+        record[name] = getattr(sample, name)
+    record["alive_ns"][...] = alive_ns
     record["limb_ns"][...] = sample.stamp_ns
     record["actions"][...] = sample.actions[:_N_BUTTONS]
     for name in ("pose", "q", "opening", "ahead", "axes", *_DEVICE):
@@ -400,6 +392,7 @@ class SampleView:
             (k, a, 8).
         axes: Deflections by leader limb, see ``LimbCommand``, padded with NaN, shape
             (k, x).
+        alive_ns: See ``SAMPLE``; 0: nobody said so.
         mode: Counters of modes by leader limb, shape (k, 1); (k, 0) without axes.
         numbers: ``pose``, ``q`` and ``opening`` in a row, shape (k · (7 + j + 1),).
     """
@@ -414,6 +407,7 @@ class SampleView:
         self.ahead: Vec = self.record["ahead"]
         self.axes: Vec = self.record["axes"]
         self.mode: npt.NDArray[np.int32] = self.record["mode"]
+        self.alive_ns, self._alive = 0, self.record["alive_ns"]
         self.limb_ns: npt.NDArray[np.int64] = self.record["limb_ns"]
         n = self.pose.size + self.q.size + self.opening.size
         start = sample.fields["pose"][1] if sample.fields else 0
@@ -423,9 +417,10 @@ class SampleView:
     def update(self, record: Record) -> None:
         """Copy a record of the leader's mailbox."""
         self.record[()] = record
+        if self._alive.size:
+            self.alive_ns = int(self._alive[0])
         (
             self.stamp_ns,
-            self.alive_ns,
             self.seq,
             self.engaged,
             self.valid,

@@ -7,8 +7,7 @@ the motion is its mean over a time w, one period or 30 ms:
 
 L is continuous, so the velocity is; straight motion is met exactly. The polyline is a
 period and the jitter behind the samples, so that the next one is known when the last is
-reached. The mean is w/2 later; the lead takes that back, and half a tick besides, which
-a sample waits on average until it is seen.
+reached. The mean is w/2 later; the lead takes that back.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from paprle.contracts.types import Vec
 from paprle.reconstruction.waypoints import Waypoint, Waypoints
 
 JITTER_NS = 5_000_000  # chosen: one tick; what is later bends a path that goes on
-_WAIT_NS = 2_500_000  # chosen: half a tick of 200 Hz
 _MEAN_NS = 30_000_000  # measured: with ± 10 ms of jitter less shakes the arm at 72 Hz
 _COAST = 0.1  # [s] chosen: in which a motion that hears nothing slows to a third
 _SOONEST_NS = 1_000_000  # chosen: a waypoint nearer than this is reached no sooner
@@ -111,7 +109,7 @@ class Path:
     def _draw(self, until_ns: int, period_ns: int) -> None:
         """Draw the polyline up to a capture time."""
         waiting = self.waypoints.waiting
-        lead = (0.5 * _find_window_ns(period_ns) + _WAIT_NS) * 1e-9
+        lead = 0.5e-9 * _find_window_ns(period_ns)
         while self.content_ns < until_ns:
             self.waypoints.reach(self.content_ns)
             end_ns = until_ns

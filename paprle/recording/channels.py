@@ -116,7 +116,7 @@ def make_channels(layout: Layout, base_links: Mapping[str, str]) -> tuple[Channe
     channels = [_session_tick(layout), _leader_status(layout)]
     for row, limb in enumerate(layout.leader.limbs):
         channels += _leader_limb(layout, row, limb)
-    channels += _leader_device(layout)
+    channels += _leader_device(layout) + _leader_life(layout)
     for row, limb in enumerate(layout.limbs):
         channels.append(_pose(f"/raw/{limb}/pose", "leader_base", ("raw", row)))
         frame = base_links.get(limb, limb)
@@ -265,6 +265,15 @@ def _leader_device(layout: Layout) -> list[Channel]:
             fields=fields,
         )
     ]
+
+
+def _leader_life(layout: Layout) -> list[Channel]:
+    """Return the channel of a slow leader's signs of life: stamps alone."""
+    if not layout.sample["alive_ns"].shape[0]:
+        return []
+    message = make_fixed(JOINT_STATE, _joint_state((), 0))
+    stamp = ("sample", "alive_ns", 0)
+    return [Channel("/leader/alive", Stream.TICK, message, stamp, {})]
 
 
 def _pose(

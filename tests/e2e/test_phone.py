@@ -18,6 +18,7 @@ from running import RunningSession, judge
 
 from hardware.web.emulator import EmulatedPhone
 from hardware.web.proxy import Proxy, Radio
+from paprle.contracts.types import SessionState
 
 pytestmark = [pytest.mark.process, pytest.mark.sim, pytest.mark.timeout(240)]
 
@@ -25,18 +26,22 @@ _ADDRESS = re.compile(r"open (https://\S+)")
 _DELAY = re.compile(r"capture to arrival ([\d.]+) ms")
 RADIUS, PERIOD = 0.05, 4.0  # [m], [s]
 SPEED = 2 * math.pi * RADIUS / PERIOD  # [m/s]
-LONGEST = 0.1 + 0.03  # [s] session.max_gap, and two frames
+UNHEARD = 0.1 + 0.03  # [s] session.max_gap, and two frames
+LATE = 0.3  # [s] and a frame that a busy browser drew late, but not too late to count
 V_OVER_A = 0.36  # [s] of the PiPER's slowest joint, as its limits are configured
 _CIRCLE = """
 (() => {
-  const began = performance.now();
-  setInterval(() => {
-    const angle = 2 * Math.PI * (performance.now() - began) / 4000;
-    emulated.position.set(
-      0.05 * Math.sin(angle), 1.4 + 0.05 * (1 - Math.cos(angle)), 0);
-  }, 5);
+  const began = performance.now(), ask = XRSession.prototype.requestAnimationFrame;
+  XRSession.prototype.requestAnimationFrame = function (draw) {
+    return ask.call(this, (t, frame) => {
+      const angle = 2 * Math.PI * (t - began) / 4000;
+      emulated.position.set(
+        0.05 * Math.sin(angle), 1.4 + 0.05 * (1 - Math.cos(angle)), 0);
+      draw(t, frame);
+    });
+  };
 })()
-"""
+"""  # the phone is where it is at the time of the frame, however late that is drawn
 
 
 @contextmanager
@@ -95,16 +100,16 @@ class Hand:
         self.phone.close()
 
 
-def check_no_jump(episode):
+def check_no_jump(episode, unheard=UNHEARD):
     """No target leaps by more than the hand may move unheard; the oracle is content."""
     for _, rows in episode.target.values():
         step = np.linalg.norm(np.diff(rows[:, :3], axis=0), axis=1)
-        assert step.max(initial=0.0) <= SPEED * LONGEST
+        assert step.max(initial=0.0) <= SPEED * unheard
     assert not judge(episode).violations
 
 
 def hold(page, seconds):
-    """Drive for so long, with another press after each pause; return its end, [ns]."""
+    """Drive for so long, with another press after each pause; return when it let go."""
     page.locator("#hold").hover()
     page.mouse.down()
     driven, before = 0.0, time.monotonic()
@@ -117,8 +122,9 @@ def hold(page, seconds):
             time.sleep(0.2)
             page.mouse.down()
         time.sleep(0.1)
+    let_go_ns = time.monotonic_ns()
     page.mouse.up()
-    return time.monotonic_ns()
+    return let_go_ns
 
 
 def drive(tmp_path, seconds):
@@ -151,7 +157,7 @@ def test_the_page_drives_a_simulated_arm_and_lets_it_go(tmp_path):
     way = np.abs(np.diff(rows[:, :3], axis=0)).sum(axis=0)
     assert way[1] > 2 * RADIUS, "left and right"
     assert way[2] > 2 * RADIUS, "up and down"
-    check_no_jump(episode)
+    check_no_jump(episode, UNHEARD + LATE)
     gate = episode.gate
     moving = np.abs(gate["dq_cmd"]).max(axis=1) > 1e-9
     last_ns = int(gate["stamp_ns"][np.flatnonzero(moving)[-1]])
@@ -162,15 +168,19 @@ def test_the_page_drives_a_simulated_arm_and_lets_it_go(tmp_path):
 @pytest.mark.timed
 def test_a_message_becomes_a_command_within_a_period(tmp_path):
     """Acceptance 1 of the phone; the three latencies are told apart."""
-    session, _, _ = drive(tmp_path, 30.0)
+    session, let_go_ns, _ = drive(tmp_path, 30.0)
 
     entry = measure(session.out)
     latency = entry["latency_ms"]
     to_arrival = float(_DELAY.search(session.text())[1])
-    to_command = latency["capture_to_command"]["p50"]
+    whole = latency["capture_to_command"]  # what is made of 60 Hz is told apart
+    to_command = whole["p50"] - whole["includes_reconstruction_ms"]
     period = 1e3 / 200
     assert entry["gate"]["violations"] == 0
     assert to_command - to_arrival <= period + 1.0, (to_arrival, latency)
+    ticks = session.episode().ticks
+    engaged = ticks["stamp_ns"][ticks["state"] == SessionState.ENGAGED]
+    assert int(engaged[-1]) - let_go_ns <= 100_000_000, "the dead-man"
 
 
 @pytest.mark.nightly
@@ -223,3 +233,27 @@ def test_two_phones_drive_two_arms_and_one_lets_go_alone(tmp_path):
         speed = np.abs(gate["dq_cmd"][:, columns]).max(axis=1)
         assert speed[early].max() > 0.05, limb.name
         assert (speed[late].max() > 0.05) == (limb.name == "right")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("env", ["kinematic", "mujoco"])
+@pytest.mark.parametrize(
+    ("robot", "limb"),
+    [("piper", "arm"), ("papras_7dof_2arm", "left"), ("g1_upper", "left_arm")],
+)
+def test_a_phone_drives_any_robot(tmp_path, robot, limb, env):
+    words = (
+        "leader=arpose", f"leader.listen={TLS_ADDRESS}", f"follower={robot}",
+        f"env={env}", f"retarget.limb_map={{{limb}: hand}}",
+    )  # fmt: skip
+    with run_session(tmp_path, *words) as (session, (address,)):
+        hand = Hand(address)
+        hand.wait_driven(5.0)
+        hand.end()
+        quit_session(session)
+
+    assert session.process.returncode == 128 + signal.SIGINT, session.text()
+    episode = session.episode()
+    check_no_jump(episode)
+    _, rows = episode.target[limb]
+    assert np.abs(np.diff(rows[:, :3], axis=0)).sum() > 2 * RADIUS

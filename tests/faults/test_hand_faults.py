@@ -176,6 +176,30 @@ def test_every_other_image_is_enough(session):
     assert session.trace().count("CLUTCHED") == 0
 
 
+def test_a_hand_that_stays_is_legal_and_the_arm_stands(session):
+    session.engage().move(80)
+    session.step(100)
+    still = session.q_cmd
+
+    session.step(300)
+
+    assert session.state == "ENGAGED"
+    assert np.abs(session.q_cmd - still).max() < 1e-6
+
+
+def test_a_slow_camera_never_makes_it_engage_to_and_fro(session):
+    session.engage()
+    for k in range(12):
+        session.sees = k % 10 == 0
+        session.move(FRAME)
+    for k in range(12):
+        session.sees = k % 10 == 0
+        session.move(FRAME)
+
+    assert session.trace().count("ENGAGED") == 1
+    assert session.state == "CLUTCHED"
+
+
 def test_a_stall_is_not_caught_up_without_a_press(session):
     session.engage().move(80)
     session.sees = session.feels = False

@@ -61,11 +61,17 @@ def write_lerobot(root, lengths, *, per_file=2, names=None, change=None):
     return root
 
 
+def _create(group):
+    """Return what makes an array: zarr 2 and 3 have different names for it."""
+    return getattr(group, "create_array", None) or group.create_dataset
+
+
 def write_umi(path, lengths, *, n_robots=1):
     """Write a hand that moves along its own z axis while it opens, and is turned."""
     is_zip = path.suffix == ".zip"
     store = zarr.storage.ZipStore(str(path), mode="w") if is_zip else str(path)
-    group = zarr.open_group(store, mode="w", zarr_format=2)
+    version = {"zarr_format": 2} if int(zarr.__version__[0]) > 2 else {}
+    group = zarr.open_group(store, mode="w", **version)
     data, meta = group.create_group("data"), group.create_group("meta")
     n = sum(lengths)
     for robot in range(n_robots):
@@ -75,11 +81,11 @@ def write_umi(path, lengths, *, n_robots=1):
             "eef_rot_axis_angle": np.tile([0.0, np.pi / 2, 0.0], (n, 1)),
             "gripper_width": np.linspace(0.0, 0.08, n)[:, None],
         }.items():
-            array = data.create_array(
+            array = _create(data)(
                 f"robot{robot}_{part}", shape=values.shape, dtype="f4"
             )
             array[:] = values
-    ends = meta.create_array("episode_ends", shape=(len(lengths),), dtype="i8")
+    ends = _create(meta)("episode_ends", shape=(len(lengths),), dtype="i8")
     ends[:] = np.cumsum(lengths)
     if is_zip:
         store.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import mujoco
 import numpy as np
 
 from hardware.gamepad.virtual import VirtualPad
@@ -26,6 +27,7 @@ class PadSession:
         q_cmd: Commands, shape (n, k), [rad].
         states: States of the session.
         felt: What the leader was told.
+        watched: What was measured of the world, until the robot goes home.
         pad: The pad.
     """
 
@@ -34,7 +36,7 @@ class PadSession:
         script: Callable[[float], Mapping[str, float]],
         duration: float,
         *words: str,
-        watch: Callable[[], float] | None = None,
+        watch: Callable[[VirtualSession], float] | None = None,
     ) -> None:
         """Run it.
 
@@ -57,7 +59,7 @@ class PadSession:
         self.states: list[SessionState] = []
         self.felt: list = []
         self.watched: list[float] = []
-        self.measure = watch
+        self._watch = watch
         self._hook()
 
     def run(self) -> PadSession:
@@ -92,8 +94,8 @@ class PadSession:
                 T = self._limb.fk(self._limb.take(q)).homogeneous
                 t = (now_ns - self._begin_ns) * 1e-9
                 self._rows.append((t, T[:3, 3].copy(), q))
-                if self.measure is not None:
-                    self.watched.append(self.measure())
+                if self._watch is not None:
+                    self.watched.append(self._watch(self.session))
             return output
 
         self._leader.latest, self._leader.apply = play, feel
@@ -118,3 +120,15 @@ class PadSession:
             self.pad.move(HOLD, 0.0)
         else:
             self.pad.move("y", float(int(t * 10) % 2))
+
+
+def measure_force(session: VirtualSession) -> float:
+    """Return the force between a simulated robot and what stands in its world, [N]."""
+    model, data = session._follower._sim.model, session._follower._data
+    total, wrench = 0.0, np.zeros(6)
+    for row in range(data.ncon):
+        bodies = [int(model.geom_bodyid[geom]) for geom in data.contact[row].geom]
+        if 0 in bodies:
+            mujoco.mj_contactForce(model, data, row, wrench)
+            total += abs(float(wrench[0]))
+    return total

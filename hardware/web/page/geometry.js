@@ -35,3 +35,10 @@ export function findHeading(q) {
 export function distance(a, b) {
   return Math.hypot(a.x - b.x, a.y - b.y, a.z - b.z);
 }
+
+// What is passed on of an XRPose; one that is there and not tracked is a guess.
+export function readPose(pose) {
+  if (!pose) return { tracked: false };
+  const { position: p, orientation: q } = pose.transform;
+  return { p: [p.x, p.y, p.z], q: [q.x, q.y, q.z, q.w], tracked: !pose.emulatedPosition };
+}

@@ -4,14 +4,14 @@
 // episode, B or Y stops. Hand: it moves while middle and ring finger are closed, as around a handle;
 // thumb and index finger are the gripper.
 
-import { distance } from "./geometry.js";
-import { readPose } from "./xr.js";
+import { distance, readPose } from "./geometry.js";
 
 const NEAR_HEAD = 0.1; // [m] a wrist that seems to be there is a guess of the tracker
 const PINCHED = 0.015; // [m] thumb and index finger touch: their tips have a thickness
 const SPREAD = 0.1; // [m] as far as they open without effort
-const CLOSED = 0.06; // [m] finger tips this near the palm are closed; an open hand has 0.13
-const OPENED = 0.085; // [m] this far from it they are open again
+const CLOSED = 0.7; // of a finger's length from its root to its tip; a fist has 0.55
+const OPENED = 0.85; // straight fingers have 0.98
+const BONES = ["phalanx-proximal", "phalanx-intermediate", "phalanx-distal", "tip"];
 let nPresses = 1; // of both hands since the page was loaded: a number never comes again
 const NEXT = 4, STOP = 5; // buttons of "xr-standard": A or X, B or Y
 
@@ -47,16 +47,17 @@ export class HandInput {
 
   readHand(frame, space, hand, viewer) {
     const at = (joint) => frame.getJointPose(hand.get(joint), space);
+    const place = (joint) => at(joint)?.transform.position;
     const wrist = at("wrist");
     const pose = readPose(wrist);
-    const tips = ["thumb-tip", "index-finger-tip", "middle-finger-tip", "ring-finger-tip"].map(at);
     const isGuess = viewer && wrist
       && distance(wrist.transform.position, viewer.transform.position) < NEAR_HEAD;
-    if (!pose.tracked || isGuess || tips.some((tip) => !tip)) return { tracked: false };
-    const [thumb, index, middle, ring] = tips.map((tip) => tip.transform.position);
-    const palm = at("middle-finger-metacarpal")?.transform.position ?? wrist.transform.position;
-    const reach = Math.max(distance(middle, palm), distance(ring, palm));
-    const held = reach < (this.held ? OPENED : CLOSED);
+    const [thumb, index] = ["thumb-tip", "index-finger-tip"].map(place);
+    const fingers = ["middle", "ring"].map((name) => BONES.map((bone) => place(`${name}-finger-${bone}`)));
+    if (!pose.tracked || isGuess || ![thumb, index, ...fingers.flat()].every(Boolean)) {
+      return { tracked: false };
+    }
+    const held = Math.max(...fingers.map(straighten)) < (this.held ? OPENED : CLOSED);
     const opening = (distance(thumb, index) - PINCHED) / (SPREAD - PINCHED);
     return { ...pose, held, opening: Math.min(Math.max(opening, 0), 1) };
   }
@@ -65,4 +66,10 @@ export class HandInput {
     if (isDown && !this.wasDown[name]) this.counts[name] += 1;
     this.wasDown[name] = Boolean(isDown);
   }
+}
+
+// How straight a finger is: from its root to its tip, as share of its length.
+function straighten(joints) {
+  const length = joints.slice(1).reduce((sum, joint, i) => sum + distance(joint, joints[i]), 0);
+  return distance(joints[0], joints.at(-1)) / length;
 }

@@ -1,6 +1,6 @@
 // A WebXR session as a source of poses: the phone itself, or the hands at a headset.
 
-import { findHeading, turnAbout } from "./geometry.js";
+import { findHeading, readPose, turnAbout } from "./geometry.js";
 import { HandInput } from "./hands.js";
 
 export class XrSource {
@@ -70,7 +70,7 @@ export class XrSource {
     const poses = this.kind === "phone"
       ? { [this.limbs[0]]: readPose(viewer) }
       : this.readHands(frame, viewer);
-    if (this.wasReset) {
+    if (this.wasReset || session.visibilityState !== "visible") {
       for (const pose of Object.values(poses)) pose.tracked = false;
       this.wasReset = false;
     }
@@ -99,10 +99,4 @@ export class XrSource {
       source.gamepad?.hapticActuators?.[0]?.pulse(strength, 60);
     }
   }
-}
-
-export function readPose(pose) {
-  if (!pose) return { tracked: false };
-  const { position: p, orientation: q } = pose.transform;
-  return { p: [p.x, p.y, p.z], q: [q.x, q.y, q.z, q.w], tracked: !pose.emulatedPosition };
 }

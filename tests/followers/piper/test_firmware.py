@@ -80,6 +80,53 @@ def test_a_gripper_without_a_stroke_is_told_once(tmp_path, robot, clock):
     arm.end()
 
 
+def examine(arm, robot):
+    config = PiperConfig(interface="emucan", channel=arm.channel)
+    return list(PiperFollower(config, robot, time.monotonic_ns).diagnose())
+
+
+def test_the_doctor_finds_nothing_wrong_with_a_healthy_arm(arm, robot):
+    found = examine(arm, robot)
+
+    assert all(is_well for is_well, _ in found), found
+    assert "torques of joints 1 to 3 are 4 times what it reports" in found[0][1]
+    assert not arm.read().is_enabled[-1].any()
+
+
+@pytest.mark.parametrize(
+    ("fault", "text"),
+    [
+        ("mit", "another program left it in MIT or JS"),
+        ("teach", "teach mode"),
+        ("collision", "collision"),
+        ("rogue", "expected nobody to command the arm, got 0x155"),
+    ],
+)
+def test_the_doctor_names_what_is_wrong(arm, robot, fault, text):
+    arm.do(fault)
+
+    found = examine(arm, robot)
+
+    assert any(text in said for is_well, said in found if not is_well), found
+
+
+def test_the_doctor_names_a_gripper_without_a_stroke(tmp_path, robot):
+    arm = EmulatedPiper(tmp_path, "stroke=0")
+
+    (fault,) = [said for is_well, said in examine(arm, robot) if not is_well]
+
+    assert "expected its stroke to be set" in fault
+    arm.end()
+
+
+def test_the_doctor_names_a_bus_on_which_nobody_speaks(robot):
+    config = PiperConfig(interface="emucan", channel="/nowhere/can")
+
+    (found,) = PiperFollower(config, robot, time.monotonic_ns).diagnose()
+
+    assert found[0] is False
+
+
 def test_a_gripper_with_a_stroke_is_not_told(follower):
     assert follower.take_warnings() == []
 

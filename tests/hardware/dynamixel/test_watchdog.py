@@ -1,15 +1,12 @@
 """Watchdogs that do not stop their motors: found at the start, and guarded."""
 
-import json
 import os
 import signal
-import subprocess
-import sys
 import time
 
 import numpy as np
 import pytest
-from dynamixel_rig import ROOT, VirtualWire, running_rig
+from dynamixel_rig import VirtualWire
 from emulated_puppeteers import make_limb, run_emulated, wait_for
 
 from hardware.dynamixel import bus_thread
@@ -97,6 +94,20 @@ def test_a_servo_of_which_nothing_can_be_said_is_not_trusted():
     rig.limbs["arm"].servos[0].step = lambda _dt: 0.0  # its motor never shows
 
     assert find_runaways(rig) == [1]
+
+
+@pytest.mark.parametrize(("firmware", "found"), [(50, []), (51, [1])])
+def test_a_twin_is_tried_as_well(firmware, found):
+    servo = Spec(joint="j1", number=1, model=SMALL, twin=2)
+    rig = Rig(RigSpec(limbs=(LimbSpec(name="arm", servos=(servo,)),), firmware=50))
+    rig.limbs["arm"].twins[0].table.put("Firmware Version", firmware)
+    bus = Bus(
+        VirtualWire(rig, "bus"), [ServoSpec(1, SMALL, twin=2)], lambda: rig.now_ns
+    )
+    bus.open()
+    bus.try_watchdogs()
+
+    assert [servo.spec.id for servo in bus.runaways] == found
 
 
 def test_lost_packets_do_not_make_a_good_watchdog_a_bad_one():
@@ -230,57 +241,3 @@ def test_unplugged_servos_that_may_turn_on_are_named(emulated, bus):
     errors = wait_for(lambda: bus.latest().errors, "the end of the port")
     assert set(errors) == {1, 3}
     assert "cut its power" in errors[1]
-
-
-HOLD = """
-import sys, time
-import numpy as np
-from hardware.dynamixel.bus_thread import BusSettings, BusThread
-from hardware.dynamixel.inspection import ServoSpec
-from hardware.dynamixel.torque import TorqueCommand
-servos = (ServoSpec(1, "xc330-t288"), ServoSpec(2, "xc330-t288"))
-bus = BusThread(BusSettings(path=sys.argv[1], servos=servos), time.monotonic_ns)
-bus.open()
-print("open", flush=True)
-while True:
-    bus.post(TorqueCommand(np.full(2, 0.05), time.monotonic_ns()))
-    time.sleep(0.01)
-"""
-
-RIG = {
-    "type": "puppeteer",
-    "limbs": {
-        "arm": {
-            "port": "bus",
-            "servos": {
-                "j1": {"id": 1, "model": SMALL},
-                "j2": {"id": 2, "model": SMALL},
-            },
-        }
-    },
-}
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP], ids=str)
-def test_a_process_that_ends_or_stops_leaves_no_torque(tmp_path, number):
-    path = tmp_path / "rig.yaml"
-    path.write_text(json.dumps(RIG))
-    with running_rig(path) as rig:
-        process = subprocess.Popen(
-            [sys.executable, "-c", HOLD, rig.ports["arm"]],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-        )
-        try:
-            assert process.stdout.readline() == b"open\n"
-            wait_for(lambda: all(rig.state("arm")["torque_on"]), "torque")
-
-            process.send_signal(number)
-
-            began = time.monotonic()
-            wait_for(lambda: not any(rig.state("arm")["torque_on"]), "torque off")
-            assert time.monotonic() - began < 0.5  # 0.1 s, and a busy machine
-        finally:
-            process.kill()
-            process.wait()
-            process.stdout.close()

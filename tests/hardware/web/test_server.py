@@ -12,6 +12,7 @@ import pytest
 from phones import TLS_ADDRESS, wait_until
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from hardware.web import emulator
 from hardware.web.certificate import find_certificate
 from hardware.web.emulator import EmulatedPhone, open_socket
 from hardware.web.errors import WebError
@@ -356,3 +357,22 @@ def test_the_operator_is_told_where_and_by_which_certificate(station):
     assert station.address in notes
     assert "SHA-256 is" in notes
     assert "█" in notes
+
+
+def test_a_server_that_ends_by_itself_lets_go_and_is_told(station, phone):
+    phone.hold()
+    phone.tell()
+    wait_until(lambda: station.device.n_messages == 1)
+    server = station.server
+
+    server._loop.call_soon_threadsafe(server._stop.set)
+
+    wait_until(lambda: server.has_ended)
+    assert not station.device.state.is_held
+    assert "server has ended" in "\n".join(station.take_warnings())
+    assert station.take_warnings() == []
+
+
+def test_the_emulated_phone_of_the_readme_moves(station):
+    assert emulator.main([station.address, "seconds=0.2", "rate=60"]) == 0
+    assert station.device.n_messages >= 5

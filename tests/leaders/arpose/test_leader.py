@@ -222,6 +222,16 @@ def test_an_address_that_is_not_here_is_an_obstacle_and_an_error():
         leader.open()
 
 
+def test_the_doctor_says_whether_a_page_could_be_served(tmp_path):
+    def diagnose(**settings):
+        config = ArposeConfig(certificate=str(tmp_path), **settings)
+        return list(Arpose(config, ManualClock()).diagnose())
+
+    assert all(is_well for is_well, _ in diagnose(listen=TLS_ADDRESS))
+    assert "leader.listen=lan" in diagnose()[1][1]
+    assert diagnose(listen="192.0.2.1")[-1][0] is False
+
+
 class TestApp:
     """ARBot's own protocol."""
 

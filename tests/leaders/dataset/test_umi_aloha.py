@@ -9,7 +9,9 @@ from dataset_files import write_aloha, write_umi
 from dataset_player import H, Player, load_config
 
 from leaders.dataset.leader import Dataset
+from paprle.config import resolve
 from paprle.contracts.errors import ConfigError, DeviceError
+from paprle.hosts.virtual import VirtualSession
 from paprle.testing import AutomaticLeaderContract, ManualClock
 
 
@@ -165,3 +167,32 @@ def test_a_torn_file_is_refused(aloha):
 
     with pytest.raises(DeviceError, match=r"episode_0\.hdf5: expected an episode"):
         _ = Dataset(load_config("dataset_aloha", path=str(aloha)), ManualClock()).info
+
+
+@pytest.mark.long
+def test_a_dataset_drives_a_robot_episode_by_episode(tmp_path):
+    """Two episodes of a hand through the whole pipeline, on the virtual clock."""
+    path = write_umi(tmp_path / "hand.zarr", [60, 60])
+    words = f"leader.path={path}", "follower=piper", "env=kinematic"
+    session = VirtualSession(
+        resolve(("leader=dataset_umi", *words, "session.clock=virtual"))
+    )
+    limb = next(iter(session.plan.robot.limbs.values()))
+    step, rows = session.core.step, []
+
+    def look(now_ns, samples, status, actions):
+        output = step(now_ns, samples, status, actions)
+        if output.feedback.is_engaged:
+            T = limb.fk(limb.take(np.array(status["q_cmd"])))
+            rows.append((output.feedback.episode, *T.translation))
+        return output
+
+    session.core.step = look
+    session.run()
+
+    found = np.array(rows)
+    assert session.core.end_reason == "done"
+    for episode in (0, 1):
+        p = found[found[:, 0] == episode][:, 1:]
+        way = 0.1 * 59 / 119
+        assert p[-1] - p[0] == pytest.approx([way, 0.0, 0.0], abs=0.005)

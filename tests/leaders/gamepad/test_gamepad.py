@@ -49,7 +49,7 @@ class Player:
         self.wait(H)  # a reading and the half of the one before
         return self.wait(H)
 
-    def feel(self, rumble, *, drives=None, age=0.0, is_engaged=True, **cues):
+    def feel(self, touch, warning=0.0, *, drives=None, age=0.0, is_engaged=True):
         self.leader.apply(
             Feedback(
                 stamp_ns=self.clock() - round(age * 1e9),
@@ -57,8 +57,10 @@ class Player:
                 episode=0,
                 is_engaged=is_engaged,
                 drives=drives,
-                cues=Cues(**cues),
-                rumble=rumble,
+                cues=Cues(contact=touch, limit=warning),
+                rumble=max(touch, warning),
+                touch=touch,
+                warning=warning,
             )
         )
 
@@ -335,13 +337,13 @@ def test_two_pads_move_a_limb_each(play):
 # --- rumble --------------------------------------------------------------------------
 
 
-def test_contact_is_the_strong_motor_and_limits_add_the_weak_one(play):
+@pytest.mark.parametrize("felt", [(0.5, 0.0), (0.1, 0.8), (0.0, 0.4)])
+def test_contact_is_the_strong_motor_and_limits_are_the_weak_one(play, felt):
     player = play()
-    player.feel(0.5, contact=0.5)
-    assert player.pads[0].rumbled[-1] == pytest.approx((0.5, 0.0), abs=1e-4)
 
-    player.feel(0.8, contact=0.1, limit=0.8)
-    assert player.pads[0].rumbled[-1] == pytest.approx((0.8, 0.8), abs=1e-4)
+    player.feel(*felt)
+
+    assert player.pads[0].rumbled[-1] == pytest.approx(felt, abs=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -350,15 +352,15 @@ def test_contact_is_the_strong_motor_and_limits_add_the_weak_one(play):
         pytest.param({"is_engaged": False}, id="nobody drives"),
         pytest.param({"age": 0.2}, id="the session is silent"),
         pytest.param({"drives": (False,)}, id="another drives its limb"),
-        pytest.param({"rumble": float("nan")}, id="no number"),
-        pytest.param({"rumble": -1.0}, id="less than nothing"),
+        pytest.param({"touch": float("nan")}, id="no number"),
+        pytest.param({"touch": -1.0}, id="less than nothing"),
     ],
 )
 def test_it_is_silent_when(play, changes):
     player = play()
-    player.feel(1.0, contact=1.0)
+    player.feel(1.0)
 
-    player.feel(**({"rumble": 1.0, "contact": 1.0} | changes))
+    player.feel(**({"touch": 1.0} | changes))
 
     assert player.pads[0].rumbled[-1] == (0.0, 0.0)
 
@@ -366,7 +368,7 @@ def test_it_is_silent_when(play, changes):
 def test_a_session_that_falls_silent_is_not_felt_for_longer_than_a_tenth(play):
     """SDL ends the rumble by itself; nobody is there who would."""
     player = play()
-    player.feel(1.0, contact=1.0)
+    player.feel(1.0)
 
     time.sleep(0.12)
     player.wait(H)
@@ -388,7 +390,7 @@ def test_a_rumble_that_goes_on_is_felt_all_the_time(play):
     """Each telling lasts a tenth of a second of the real clock."""
     player = play()
     for _ in range(15):
-        player.feel(0.5, contact=0.5)
+        player.feel(0.5)
         time.sleep(0.01)
         player.wait(0.01)
 
@@ -398,7 +400,7 @@ def test_a_rumble_that_goes_on_is_felt_all_the_time(play):
 def test_a_pad_may_be_told_not_to_rumble(play):
     player = play(rumble=0.0)
     told = len(player.pads[0].rumbled)
-    player.feel(1.0, contact=1.0)
+    player.feel(1.0)
 
     assert player.leader.info.renders == "none"
     assert len(player.pads[0].rumbled) == told

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from pad_session import HOLD, PadSession
+from pad_session import HOLD, PadSession, measure_force
 
 from paprle.contracts.types import SessionState
 
@@ -89,3 +89,31 @@ def test_letting_go_stops_and_the_next_press_goes_on():
     rest = rig.p[at[0.75] : at[0.95]]
     assert np.ptp(rest, axis=0).max() < 1e-6
     assert rig.p[at[1.5]][0] - rest[-1][0] > 0.02
+
+
+@pytest.mark.sim
+@pytest.mark.long
+def test_a_pad_rumbles_as_hard_as_the_robot_presses_on_its_table():
+    """Acceptance 2: of MuJoCo's own contact force, and silent before and after."""
+
+    def press(t):
+        down = 1.0 if t < 3.2 else 0.2 if t < 5.2 else -1.0
+        return {"righty": down}
+
+    words = "follower=piper", "env=mujoco", "leader.curve=1", "leader.dead_zone=0"
+    rig = PadSession(press, 7.0, *words, "leader.speed=0.1", watch=measure_force).run()
+
+    n = len(rig.watched)
+    force, strong = (
+        np.array(rig.watched),
+        np.array([told.touch for told in rig.felt[:n]]),
+    )
+    told = max(rig.pad.rumbled, key=lambda felt: felt.strong).strong
+    first, last = np.flatnonzero(force > 5.0)[[0, -1]]
+    assert strong[:first].max() == 0.0
+    assert strong[last + 120 :].max() == 0.0
+    rising = slice(first, first + int((strong[first:] > 0.95).argmax()))
+    assert np.ptp(force[rising]) > 80.0
+    felt = force[rising] > 20.0
+    assert np.corrcoef(force[rising][felt], strong[rising][felt])[0, 1] > 0.98
+    assert told == pytest.approx(1.0, abs=1e-3)

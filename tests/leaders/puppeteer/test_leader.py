@@ -104,8 +104,8 @@ def test_torque_turns_the_servo_as_the_joint_wants(rig, opened):
         feel(leader, {"left": [0.1, 0.5, -0.02]})
         return [emulated.servo(i).table.get("Goal Current") for i in (1, 2, 3)]
 
-    expected = [-0.1 * 1.47 / 0.52 * 1e3, 0.25 * 2.3 / 4.1 / 2.69e-3]
-    expected.append(0.02 * 1.47 / 0.215 * 1e3)
+    expected = [-1470 * (0.1 / 0.52) ** 2, 0.25 * 2.3 / 4.1 / 2.69e-3]
+    expected.append(1470 * (0.02 / 0.215) ** 2)
     wait_for(lambda: goals() == pytest.approx(expected, abs=1.5), "torque")
 
 

@@ -87,23 +87,32 @@ def test_a_page_that_tells_of_another_hand_is_refused():
     leader.close()
 
 
-@pytest.fixture
-def page(tmp_path):
-    runtime = load_runtime(tmp_path)
+@pytest.fixture(scope="module")
+def headset(tmp_path_factory):
+    """A leader, and the browser of its headset, which takes seconds to start."""
+    folder = tmp_path_factory.mktemp("web")
     config = WebxrConfig(
-        listen=TLS_ADDRESS, certificate=str(tmp_path / "web"), hands=("left", "right")
+        listen=TLS_ADDRESS, certificate=str(folder), hands=("left", "right")
     )
     leader = Webxr(config, time.monotonic_ns)
     leader.open()
     address = leader.notes[0].removeprefix("open ")
-    with open_phone(runtime, address, kind="headset") as opened:
-        button = opened.page.get_by_role("button", name="Start")
-        wait_until(
-            lambda: opened.page.evaluate("!document.getElementById('enter').disabled")
-        )
-        button.click()
+    with open_phone(load_runtime(folder), address, kind="headset") as opened:
         yield leader, opened
     leader.close()
+
+
+@pytest.fixture
+def page(headset):
+    _, opened = headset
+    opened.page.reload()
+    opened.errors.clear()
+    button = opened.page.get_by_role("button", name="Start")
+    wait_until(
+        lambda: opened.page.evaluate("!document.getElementById('enter').disabled")
+    )
+    button.click()
+    return headset
 
 
 def test_controllers_drive_by_their_grips_and_triggers(page):
@@ -122,6 +131,7 @@ def test_controllers_drive_by_their_grips_and_triggers(page):
         return leader.latest().limbs[hand].T_leader_base_leader_eef.translation
 
     before = {hand: read(hand) for hand in ("left", "right")}
+    actions = leader.latest().actions
     for k in range(1, 11):
         do(f"emulated.controllers.right.position.set(0, 1.1, {-0.4 - 0.01 * k})")
         time.sleep(0.03)
@@ -133,7 +143,7 @@ def test_controllers_drive_by_their_grips_and_triggers(page):
     do("emulated.controllers.right.updateButtonValue('trigger', 0.75)")
     wait_until(lambda: abs(leader.latest().limbs["right"].opening - 0.25) < 1e-3)
     do("emulated.controllers.right.updateButtonValue('b-button', 1)")
-    wait_until(lambda: leader.latest().actions.stop == 1)
+    wait_until(lambda: leader.latest().actions.since(actions).stop == 1)
     do("emulated.controllers.left.updateButtonValue('squeeze', 0)")
     wait_until(lambda: not leader.latest().engaged)
     assert opened.errors == []
@@ -150,14 +160,16 @@ def test_hands_that_close_drive_and_pinch(page):
       }
     }""")
     wait_until(lambda: leader.latest() is not None and leader.latest().valid)
-    open_hand = leader.latest().limbs["right"].opening
     assert not leader.latest().engaged
 
+    wait_until(lambda: leader.latest().limbs["right"].opening > 0.5)
+    open_hand = leader.latest().limbs["right"].opening
     do("emulated.hands.right.poseId = 'pinch'")
     do("emulated.hands.right.updatePinchValue(1)")
     wait_until(lambda: leader.latest().limbs["right"].opening < open_hand - 0.3)
     assert not leader.latest().engaged, "a pinch is a gripper and no grip"
 
+    do("emulated.hands.right.updatePinchValue(0)")
     for hand in ("left", "right"):
         do(f"emulated.hands.{hand}.poseId = 'point'")  # the other fingers are closed
     wait_until(lambda: leader.latest().engaged)

@@ -11,10 +11,12 @@ from leaders.offline.config import OfflineConfig
 from leaders.offline.leader import Offline
 from paprle import Episode
 from paprle.cli.doctor import resolve_leader
+from paprle.cli.sessions import make_replay_settings
+from paprle.config import resolve
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import SessionState
 from paprle.hosts.capture import Capture, capture
-from paprle.hosts.virtual import VirtualClock
+from paprle.hosts.virtual import VirtualClock, VirtualSession
 from paprle.testing import make_feedback
 
 TICK = 5_000_000  # [ns]
@@ -47,6 +49,13 @@ def test_time_ends_it(tmp_path):
     _, episode = capture_all(tmp_path, "leader=autopilot", "session.duration=0.5")
 
     assert episode.end_reason == "time is up"
+
+
+def test_a_capture_is_no_episode_to_replay_on_its_robot(tmp_path):
+    _, episode = capture_all(tmp_path, "leader=autopilot", "session.duration=0.1")
+
+    with pytest.raises(ConfigError, match="leader=offline leader.path="):
+        make_replay_settings(episode, 1.0, [])
 
 
 def test_a_folder_is_needed():
@@ -114,3 +123,28 @@ def test_keys_that_were_captured_play_as_axes_to_the_same_place(tmp_path, speed)
     expected = np.zeros(7)
     expected[0], expected[6] = 0.6 * level / speed, 0.6 / speed
     np.testing.assert_allclose(moved, expected, atol=0.006 / speed)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("follower", ["piper", "papras_7dof_2arm"])
+def test_a_capture_plays_on_any_robot_the_same_to_the_last_bit(tmp_path, follower):
+    typed = Typed(tmp_path / "captured")
+    typed.step(10)
+    os.write(typed.write_end, b"w")
+    typed.step(130)
+    typed.close()
+    path = next((tmp_path / "captured").glob("*.mcap"))
+    words = ["leader=offline", f"leader.path={path}", f"follower={follower}"]
+    words += ["env=kinematic", "session.clock=virtual", "session.episodes=1"]
+
+    runs = []
+    for name in ("once", "again"):
+        VirtualSession(resolve([*words, f"record.dir={tmp_path / name}"])).run()
+        runs.append(Episode.open(tmp_path / name))
+
+    once, again = runs
+    assert once.end_reason == "end signal"
+    np.testing.assert_array_equal(once.gate["q_cmd"], again.gate["q_cmd"])
+    assert np.ptp(once.gate["q_cmd"], axis=0).max() > 0.05
+    (leader,) = once.leader.values()
+    assert leader[1].shape[1] == 7, "deflections are recorded"
