@@ -18,7 +18,9 @@ class CameraConfig:
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     recorded: Annotated[
-        str, Unit("path"), doc("A recording of hands (.npz) in place of a camera.")
+        str,
+        Unit("path"),
+        doc("A recording of hands (.npz) in place of camera and sensor."),
     ] = ""
     kind: Annotated[
         Literal["realsense", "webcam"],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pinocchio as pin
 
@@ -92,6 +94,19 @@ class HandImu(Leader):
     def unchecked(self) -> str:
         """Images and packets come once it is open."""
         return "whether the camera sees a hand and the wrist's sensor speaks"
+
+    def find_obstacles(self) -> list[str]:
+        """Say which file, port or Python is not there."""
+        camera, imu = self.config.camera, self.config.imu
+        paths = {"camera.recorded": camera.recorded}
+        if not camera.recorded:
+            paths = {"camera.python": camera.python, "camera.model": camera.model}
+            paths["imu.port"] = "" if imu is None else imu.port
+        return [
+            f"leader.{key}: expected something at '{path}', got nothing"
+            for key, path in paths.items()
+            if path and not Path(path).exists()
+        ]
 
     def open(self) -> None:
         """Connect what sees the hand and what feels its wrist.

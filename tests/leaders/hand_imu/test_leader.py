@@ -6,7 +6,7 @@ from hand_films import FPS, START, Stage, write_film
 
 from hardware.hand.frames import Hand
 from hardware.hand.model import make_hand
-from leaders.hand_imu.config import CameraConfig, HandImuConfig
+from leaders.hand_imu.config import CameraConfig, HandImuConfig, ImuConfig
 from leaders.hand_imu.leader import HandImu
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.types import SessionState
@@ -326,6 +326,18 @@ def test_a_webcam_says_that_it_guesses(clock):
     leader = HandImu(HandImuConfig(camera=CameraConfig(kind="webcam")), clock)
 
     assert any("guesses distance" in note for note in leader.notes)
+
+
+def test_what_is_not_there_is_told_before_anything_is_opened(clock):
+    config = HandImuConfig(
+        camera=CameraConfig(python="/no/python"), imu=ImuConfig(port="/dev/none")
+    )
+
+    told = HandImu(config, clock).find_obstacles()
+
+    assert len(told) == 2
+    assert "leader.camera.python" in told[0]
+    assert "/dev/none" in told[1]
 
 
 def test_no_such_recording_is_told(clock, tmp_path):
