@@ -9,12 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import pinocchio as pin
 
 from cameras.pictures.config import PicturesConfig
 from paprle.contracts.errors import DeviceError, MissingDependency
 from paprle.contracts.plugins import Camera, CameraInfo, Clock, Frame
-from paprle.contracts.types import readonly
 
 # spec: PNG, section 5: signature, and IHDR as the first chunk
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -40,23 +38,8 @@ class Pictures(Camera):
         Raises:
             DeviceError: If there is no picture.
         """
-        config = self.config
         width, height = _read_size(self._list_paths()[0])
-        K = np.full((3, 3), np.nan)
-        if config.focal is not None:
-            cx, cy = config.centre or ((width - 1) / 2.0, (height - 1) / 2.0)
-            K[:] = np.diag([*config.focal, 1.0])
-            K[:2, 2] = cx, cy
-        rotation = pin.rpy.rpyToMatrix(*config.rpy)
-        return CameraInfo(
-            width=width,
-            height=height,
-            fps=config.fps,
-            encoding="rgb8",
-            K=readonly(K),
-            link=config.link,
-            T_link_cam=pin.SE3(rotation, np.array(config.xyz)),
-        )
+        return self.config.make_info(width, height, "rgb8")
 
     def open(self) -> None:
         """Decode all pictures.

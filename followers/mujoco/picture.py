@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import struct
 import zlib
-from typing import Any
 
 import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from hardware.mujoco.offscreen import NoRendererError, Offscreen
 from paprle.contracts.errors import MissingDependency
 from paprle.contracts.types import Vec
 
 Image = npt.NDArray[np.uint8]
 
 _AZIMUTH, _ELEVATION = 140.0, -22.0  # [deg] chosen: from the front left, from above
-_MAX_GEOMS = 2000  # chosen: ten times a humanoid
 
 
 def render_png(
@@ -37,58 +36,18 @@ def render_png(
         MissingDependency: If there is neither EGL nor OSMesa.
     """
     model = mujoco.MjModel.from_xml_string(mjcf)
-    model.vis.global_.offwidth, model.vis.global_.offheight = width, height
-    model.vis.quality.offsamples = 4
     data = mujoco.MjData(model)
     if qpos is not None:
         data.qpos[:] = qpos
     mujoco.mj_forward(model, data)
-    context = _make_context(width, height)
     try:
-        return _encode_png(_draw(model, data, width, height))
+        screen = Offscreen(model, width, height)
+    except NoRendererError as err:
+        raise MissingDependency(f"picture: {err}") from err
+    try:
+        return _encode_png(screen.draw(data, _make_camera(model, data)))
     finally:
-        context.free()
-
-
-def _make_context(width: int, height: int) -> Any:
-    try:
-        from mujoco.egl import GLContext  # noqa: PLC0415 - only for pictures
-
-        context = GLContext(width, height)
-    except (ImportError, OSError, RuntimeError, AttributeError):
-        try:
-            from mujoco.osmesa import GLContext  # noqa: PLC0415 - the other way
-
-            context = GLContext(width, height)
-        except (ImportError, OSError, RuntimeError, AttributeError) as err:
-            raise MissingDependency(
-                "picture: expected EGL or OSMesa, got neither; install them with: "
-                "apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri"
-            ) from err
-    context.make_current()
-    return context
-
-
-def _draw(model: mujoco.MjModel, data: mujoco.MjData, width: int, height: int) -> Image:
-    """Draw what the data says, shape (height, width, 3)."""
-    scene = mujoco.MjvScene(model, maxgeom=_MAX_GEOMS)
-    mujoco.mjv_updateScene(
-        model,
-        data,
-        mujoco.MjvOption(),
-        None,
-        _make_camera(model, data),
-        mujoco.mjtCatBit.mjCAT_ALL,
-        scene,
-    )
-    renderer = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
-    view = mujoco.MjrRect(0, 0, width, height)
-    image = np.zeros((height, width, 3), dtype=np.uint8)
-    mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, renderer)
-    mujoco.mjr_render(view, scene, renderer)
-    mujoco.mjr_readPixels(image, None, view, renderer)
-    renderer.free()
-    return image[::-1]
+        screen.close()
 
 
 def _make_camera(model: mujoco.MjModel, data: mujoco.MjData) -> mujoco.MjvCamera:

@@ -38,6 +38,7 @@ _VERBS: Mapping[str, tuple[str, str]] = {
     "recover": ("episodes:RECOVER", "save the valid part of a broken recording"),
     "export": ("episodes:EXPORT", "write an episode as ARBot CSV"),
     "collision": ("collision:COLLISION", "show pairs of bodies and their distances"),
+    "find-cameras": ("cameras:FIND", "show the cameras there are, with a picture each"),
     "doctor": ("doctor:DOCTOR", "find faults of a leader, with their remedies"),
     "calibrate": ("calibrate:CALIBRATE", "measure a leader's signs, zeros and range"),
     "identify": ("identify:IDENTIFY", "measure lag, friction and delay of a rig"),
@@ -115,7 +116,7 @@ def find_verb(name: str) -> Verb:
 
 
 def _help() -> str:
-    verbs = "\n".join(f"  {name:<10} {what}" for name, (_, what) in _VERBS.items())
+    verbs = "\n".join(f"  {name:<12} {what}" for name, (_, what) in _VERBS.items())
     return (
         "usage: paprle VERB … | --version | --help\n\n"
         "Plug-and-play teleoperation: a leader drives a follower in an env.\n\n"

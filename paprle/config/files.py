@@ -25,6 +25,9 @@ from paprle.plugins import list_names
 PLUGIN_KINDS: Mapping[str, Kind] = {"leader": "leader", "env": "follower"}
 """Which plug-ins the names of the triple name; a follower is a robot, no plug-in."""
 
+CAMERAS = "cameras"
+"""Section of the session that a robot's YAML may hold, too."""
+
 EVERYWHERE = ("kinematic", "mujoco")
 """Envs that any robot can live in: all they need of it is in its URDF."""
 
@@ -117,7 +120,7 @@ def read_files(
     for part, label, path in folders.list_yamls(ordered):
         tree = read_yaml(path, label, problems)
         unread |= {part} if tree is None else set()
-        layers.append(Layer(label, {part: tree or {}}))
+        layers.append(Layer(label, _lift_cameras({part: tree or {}})))
     for label, path in folders.list_sessions():
         tree = read_yaml(path, label, problems) or {}
         for section in [s for s in tree if s not in CORE]:
@@ -127,6 +130,12 @@ def read_files(
         leave_out_others(tree, names)
         layers.append(Layer(label, tree))
     return layers, unread
+
+
+def _lift_cameras(tree: dict[str, Any]) -> dict[str, Any]:
+    """Let the cameras that a robot's YAML names be those of the session."""
+    robot = tree.get("follower", {})
+    return {**tree, CAMERAS: robot.pop(CAMERAS)} if CAMERAS in robot else tree
 
 
 def read_through(

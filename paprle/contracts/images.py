@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -9,11 +10,18 @@ import pinocchio as pin
 
 from paprle.contracts.types import Vec
 
-Encoding = Literal["rgb8", "mono8", "jpeg", "png"]
-"""Of an image's bytes; raw images are rows from the top, without padding."""
+Encoding = Literal["rgb8", "mono8", "depth16", "jpeg", "png"]
+"""Of an image's bytes; raw images are rows from the top, without padding.
 
-_BYTES_PER_PIXEL = {"rgb8": 3, "mono8": 1, "jpeg": 3, "png": 3}
+``depth16`` are little-endian counts of ``CameraInfo.depth_unit``, 0: none is known.
+"""
+
+RAW: Mapping[str, int] = {"rgb8": 3, "mono8": 1, "depth16": 2}
+"""Bytes a pixel of the encodings whose images all have one size."""
+
+_CODED_BYTES = 3  # spec: of a pixel that does not compress at all, RGB
 _CODED_HEAD = 4096  # [bytes] chosen: headers; noise itself does not compress
+_DEPTH_BYTES = 2  # spec: 16 bits a pixel
 
 
 class Frame(NamedTuple):
@@ -22,10 +30,38 @@ class Frame(NamedTuple):
     Attributes:
         stamp_ns: When it was exposed, monotonic, [ns].
         data: Its bytes, encoded as ``CameraInfo.encoding`` says.
+        depth: Depth along z of the same pixels, as ``depth16``; empty: none.
     """
 
     stamp_ns: int
     data: bytes
+    depth: bytes = b""
+
+
+class RobotPose(NamedTuple):
+    """Where a robot and the objects around it are.
+
+    Attributes:
+        stamp_ns: When that was measured, monotonic, [ns].
+        q: Joints in the order of ``RobotInfo.joint_names``, shape (n,), [rad] or [m].
+        objects: T_world_object by name, xyz + quat_xyzw; those that are there.
+    """
+
+    stamp_ns: int
+    q: Vec
+    objects: Mapping[str, Vec]
+
+
+class FoundCamera(NamedTuple):
+    """A camera that is there, whether the config names it or not.
+
+    Attributes:
+        name: What people know it by.
+        settings: Keys of its plug-in's config that choose it, and their values.
+    """
+
+    name: str
+    settings: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +79,9 @@ class CameraInfo:
             centre has whole numbers, (0, 0) at the top left.
         link: Link of the robot that carries it; empty: it stands in the world.
         T_link_cam: Where it is on that link, or in the world.
+        depth_unit: What one count of depth is, [m]; 0: its images have no depth.
+        is_noisy: Its images come from a sensor, so that two which are equal to the
+            last bit are one that was given twice.
     """
 
     width: int
@@ -52,9 +91,34 @@ class CameraInfo:
     K: Vec
     link: str
     T_link_cam: pin.SE3
+    depth_unit: float = 0.0
+    is_noisy: bool = False
 
     @property
     def max_bytes(self) -> int:
-        """Largest size of one image, [bytes]."""
-        n = self.width * self.height * _BYTES_PER_PIXEL[self.encoding]
-        return n if self.encoding in {"rgb8", "mono8"} else n + _CODED_HEAD
+        """Largest size of one image without its depth, [bytes]."""
+        n = self.width * self.height
+        if self.encoding in RAW:
+            return n * RAW[self.encoding]
+        return n * _CODED_BYTES + _CODED_HEAD
+
+    @property
+    def depth_bytes(self) -> int:
+        """Size of the depth beside each image, [bytes]; 0 without."""
+        is_beside = self.depth_unit > 0.0 and self.encoding != "depth16"
+        return self.width * self.height * _DEPTH_BYTES if is_beside else 0
+
+    def split(self, stamp_ns: int, data: bytes) -> Frame:
+        """Return the frame whose image and depth stand in this order in data."""
+        end = len(data) - self.depth_bytes
+        return Frame(stamp_ns, data[:end], data[end:])
+
+    def find_fault(self, frame: Frame) -> str:
+        """Say what of a frame is not as declared here; empty: nothing."""
+        n, most = len(frame.data), self.max_bytes
+        if n != most if self.encoding in RAW else not 0 < n <= most:
+            at_most = "" if self.encoding in RAW else "at most "
+            return f"expected images of {at_most}{most} bytes, got {n}"
+        if len(frame.depth) != self.depth_bytes:
+            return f"expected {self.depth_bytes} bytes of depth, got {len(frame.depth)}"
+        return ""

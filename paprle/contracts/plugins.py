@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 
 from paprle.contracts.feedback_law import FeedbackInput, FeedbackLaw, Stiffness
-from paprle.contracts.images import CameraInfo, Frame
+from paprle.contracts.images import CameraInfo, FoundCamera, Frame, RobotPose
 from paprle.contracts.plugin_settings import FollowerSettings
 from paprle.contracts.session_view import Advice, Record, SessionView, make_advice_dtype
 from paprle.contracts.types import (
@@ -359,20 +359,44 @@ class Advisor(Device):
 
 
 class Camera(Device):
-    """Gives images, in a process of its own.
+    """Gives images, in a process of its own; ``open`` and ``grab`` may block.
 
-    It is constructed from its validated config and a clock; ``grab`` is called from one
-    thread and may block.
+    Its config extends ``CameraSettings`` where its images are to be recorded. All is
+    called from one thread; after a ``DeviceError`` it is closed, and opened again.
     """
 
     def __init__(self, config: Any, clock: Clock) -> None:
         self.config = config
         self.clock = clock
 
+    @classmethod
+    def find(cls) -> Iterable[FoundCamera]:
+        """Return the cameras of this kind that are there, opening none."""
+        return ()
+
     @property
     @abstractmethod
     def info(self) -> CameraInfo:
         """What its images are; known from the config alone, before ``open``."""
+
+    @property
+    def stamped_by(self) -> Literal["device", "arrival"]:
+        """Whose clock its stamps come from, once it is open: mapped to ours or not."""
+        return "arrival"
+
+    def watch(
+        self,
+        robot: RobotInfo,
+        world: Mapping[str, Any],
+        look: Callable[[], RobotPose | None],
+    ) -> None:
+        """Take note of the robot, before ``open``; for cameras that draw it.
+
+        Args:
+            robot: The robot of the session.
+            world: The env's config as plain values: what stands around it.
+            look: Returns where everything is; None while that is not known.
+        """
 
     @abstractmethod
     def open(self) -> None:
@@ -393,7 +417,7 @@ class Camera(Device):
             The image; None when there was none in that time.
 
         Raises:
-            DeviceError: If there will never be one again.
+            DeviceError: If there will be none until it is opened again.
         """
 
 
@@ -408,12 +432,14 @@ __all__ = [
     "FeedbackInput",
     "FeedbackLaw",
     "Follower",
+    "FoundCamera",
     "Frame",
     "Leader",
     "Link",
     "Observer",
     "PluginSpec",
     "Record",
+    "RobotPose",
     "SessionView",
     "Stiffness",
     "Verified",

@@ -27,11 +27,13 @@ class AdvisorHost:
         self._rate = list_named(resolved.advisors)[name].rate
         box = role.fds[name_port(ADVICE, name)]
         self._advice = Latest(self._advisor.advice).open(box)
+        cameras = list_named(resolved.cameras)
+        self._cameras = {name: make_camera(resolved, name).info for name in cameras}
         self._frames: dict[str, ImageSlots] = {
-            camera: Frames(make_camera(resolved, camera).info.max_bytes).open(
+            camera: Frames(info.max_bytes + info.depth_bytes).open(
                 role.fds[name_port(FRAMES, camera)]
             )
-            for camera in list_named(resolved.cameras)
+            for camera, info in self._cameras.items()
         }
 
     def run(self) -> None:
@@ -61,7 +63,7 @@ class AdvisorHost:
 
     def _read_frames(self) -> dict[str, Frame]:
         images = {name: slots.read() for name, slots in self._frames.items()}
-        return {n: Frame(i.stamp_ns, i.data) for n, i in images.items() if i}
+        return {n: self._cameras[n].split(*i) for n, i in images.items() if i}
 
 
 def main(role: Role) -> None:

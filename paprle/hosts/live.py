@@ -23,6 +23,7 @@ from paprle.contracts.session_view import Advice
 from paprle.contracts.types import Feedback, SessionState
 from paprle.hosts import EXIT_CODES, NOT_RECORDED
 from paprle.hosts.black_box import BlackBox
+from paprle.hosts.camera_watch import CameraWatch
 from paprle.hosts.children import Children
 from paprle.hosts.factories import EVENT_ROOM, make_payload
 from paprle.hosts.plan import Plan
@@ -119,6 +120,7 @@ class LiveSession:
             self._status_line.tell,
             is_asked=resolved.record.dir is not None,
         )
+        self._cameras = CameraWatch(self._children, self._status_line.tell, self._lost)
 
     def run(self) -> int:
         """Run to the end.
@@ -235,6 +237,7 @@ class LiveSession:
         """
         self._take_reports()
         self._recording.look(time.monotonic_ns())
+        self._cameras.look(time.monotonic_ns())
         if self._children.is_alive(RECORDER):
             self._lost.pop(RECORDER, None)  # a new one runs
         for role in list(self._children.running.values()):
@@ -249,7 +252,7 @@ class LiveSession:
         """
         words = self._children.describe_death(spec.name)
         self._lost[spec.name] = words
-        if spec.if_lost is IfLost.WARN:
+        if spec.if_lost in {IfLost.WARN, IfLost.RESTART}:
             self._children.dismiss(spec.name)
             self._warn_of(spec, words)
             return
@@ -273,6 +276,8 @@ class LiveSession:
         """Tell the operator of a loss that the session goes on without."""
         if spec.name == RECORDER:
             self._recording.lose(words, time.monotonic_ns())
+        elif spec.if_lost is IfLost.RESTART:
+            self._cameras.lose(spec.name, words, time.monotonic_ns())
         else:
             self._status_line.tell(words)
 
@@ -377,7 +382,7 @@ class LiveSession:
         }
         if code == 0 or (code is None and not was_ready and self._has_quit()):
             return  # the operator gave up on one that was still starting
-        if spec.if_lost is IfLost.WARN:
+        if spec.if_lost in {IfLost.WARN, IfLost.RESTART}:
             self._lost[spec.name] = self._children.describe_death(spec.name)
             self._warn_of(spec, self._lost[spec.name])
             return

@@ -17,6 +17,7 @@ from typing import Any
 from paprle.config import Resolved
 from paprle.config.folders import DATA
 from paprle.config.laws import list_named
+from paprle.contracts.camera_settings import Video
 from paprle.contracts.errors import (
     ConfigError,
     DeviceError,
@@ -24,6 +25,7 @@ from paprle.contracts.errors import (
     RecordingError,
 )
 from paprle.contracts.feedback_settings import FeedbackSettings
+from paprle.contracts.images import CameraInfo
 from paprle.contracts.leader_group import merge_leaders
 from paprle.contracts.plugin_settings import FollowerSettings
 from paprle.contracts.plugins import Clock, Follower, Leader
@@ -31,10 +33,16 @@ from paprle.contracts.types import FollowerInfo, LeaderInfo
 from paprle.gate.controller import GateController
 from paprle.haptics.haptics import make_haptics
 from paprle.haptics.stability import find_loop_delay
-from paprle.hosts.factories import list_objects, list_observers, make_leaders
-from paprle.hosts.roles import list_named_ports
+from paprle.hosts.factories import (
+    list_objects,
+    list_observers,
+    make_camera,
+    make_leaders,
+)
+from paprle.hosts.roles import list_filmed, list_named_ports
 from paprle.ipc.records import Layout, make_layout
 from paprle.plugins import find_plugin, load_factory
+from paprle.recording.codec import check_video, estimate_footage
 from paprle.recording.recorder import check_free_space, estimate_rate
 from paprle.retargeting.retarget import Retargeting
 from paprle.robot import RobotModel
@@ -97,6 +105,7 @@ class Plan:
         if record.dir is None:
             return
         rate = estimate_rate(self.layout, self.resolved.session.rate, _GATE_RATE)
+        rate += sum(estimate_footage(*one) for one in _list_footage(self.resolved))
         try:
             there = _find_existing(Path(record.dir))
             check_free_space(there, rate, record.planned_time)
@@ -266,7 +275,7 @@ def _check_others(resolved: Resolved, robot: RobotModel) -> None:
 
     Raises:
         ConfigError: If they cannot live in the session's time, or one does not know
-            what it will write.
+            what it will write, or its images cannot be recorded.
     """
     for what, who in _list_others(resolved).items():
         if who and resolved.session.clock != "wall":
@@ -276,8 +285,17 @@ def _check_others(resolved: Resolved, robot: RobotModel) -> None:
             )
     try:
         list_named_ports(resolved, robot.info)
+        for info, video in _list_footage(resolved):
+            check_video(info, video)
     except DeviceError as err:
         raise ConfigError(str(err)) from err
+
+
+def _list_footage(resolved: Resolved) -> list[tuple[CameraInfo, Video]]:
+    """Return what the images are, and how they are coded, of all that is filmed."""
+    configs = list_named(resolved.cameras)
+    names = list_filmed(resolved)
+    return [(make_camera(resolved, name).info, configs[name].video) for name in names]
 
 
 def _find_existing(folder: Path) -> Path:

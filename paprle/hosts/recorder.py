@@ -3,22 +3,39 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
+import numpy as np
+
+from paprle.config import Resolved
+from paprle.config.laws import list_named
 from paprle.contracts.leader_group import merge_leaders
 from paprle.hosts.factories import (
     RING_BYTES,
     list_objects,
+    make_camera,
     make_leaders,
     read_payload,
     wait_for_others,
 )
-from paprle.hosts.roles import GATE, GATE_RING, SESSION_RING
-from paprle.ipc.mailbox import Ring
+from paprle.hosts.roles import (
+    FOOTAGE,
+    GATE,
+    GATE_RING,
+    RECORDING,
+    SESSION_RING,
+    list_filmed,
+)
+from paprle.ipc.mailbox import Mailbox, Ring
+from paprle.ipc.pictures import RECORDING_DTYPE, find_room
+from paprle.ipc.ports import name_port
 from paprle.ipc.process import Role, is_closed, run_role
 from paprle.ipc.records import make_layout
+from paprle.recording.footage import Footage
 from paprle.recording.header import make_recording_header
 from paprle.recording.manifest import find_mark
 from paprle.recording.recorder import Recorder
+from paprle.recording.tracks import camera_to_dict
 
 _POLL = 0.005  # [s] chosen: well below record.flush
 _POLL_IDLE = 0.02  # [s] chosen: between episodes nothing reaches a disk
@@ -48,11 +65,41 @@ def main(role: Role) -> None:
     header["leader_notes"] = [note for one in leaders.values() for note in one.notes]
     layout = make_layout(robot, leader, list_objects(resolved))
     rings = [Ring(RING_BYTES, role.fds[name]) for name in (SESSION_RING, GATE_RING)]
-    recorder = Recorder(resolved.record, layout, header, rings)
+    footage = _open_footage(role, resolved)
+    header["cameras"] = _describe_cameras(resolved)
+    recorder = Recorder(resolved.record, layout, header, rings, footage=footage)
     role.report("ready")
     reason = _record(role, recorder)
     recorder.finish(reason, time.monotonic_ns())
     _report(role, recorder, "")
+
+
+def _describe_cameras(resolved: Resolved) -> dict[str, Any]:
+    """Return what is recorded of each camera, by name."""
+    configs = list_named(resolved.cameras)
+    return {
+        name: camera_to_dict(
+            make_camera(resolved, name).info, configs[name].type, configs[name].video
+        )
+        for name in list_filmed(resolved)
+    }
+
+
+def _open_footage(role: Role, resolved: Resolved) -> Footage:
+    """Return what cameras give."""
+    rings = {
+        name: Ring(
+            find_room(make_camera(resolved, name).info),
+            role.fds[name_port(FOOTAGE, name)],
+        )
+        for name in list_filmed(resolved)
+    }
+    level = Mailbox(RECORDING_DTYPE, role.fds[RECORDING])
+
+    def tell(episode: int, is_on: bool) -> None:
+        level.write(np.array((episode, is_on), RECORDING_DTYPE))
+
+    return Footage(_describe_cameras(resolved), rings, tell)
 
 
 def _record(role: Role, recorder: Recorder) -> str:

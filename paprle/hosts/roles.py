@@ -13,6 +13,7 @@ from enum import Enum
 
 from paprle.config import Resolved
 from paprle.config.laws import list_named
+from paprle.contracts.camera_settings import FilmSettings
 from paprle.contracts.types import RobotInfo
 from paprle.hosts.factories import (
     RING_BYTES,
@@ -21,6 +22,7 @@ from paprle.hosts.factories import (
     make_camera,
 )
 from paprle.ipc.feedback_record import make_feedback_dtype
+from paprle.ipc.pictures import RECORDING_DTYPE, find_room
 from paprle.ipc.ports import Frames, Latest, Ordered, Port, name_port
 from paprle.ipc.records import Layout, split_layout
 from paprle.retargeting.anchor_record import make_anchors_dtype
@@ -31,7 +33,10 @@ GATE = "gate"
 LEADER = "leader"
 RECORDER = "recorder"
 ADVICE = "advice"
+CAMERA = "camera"
 FRAMES = "frames"
+FOOTAGE = "footage"
+RECORDING = "recording"
 
 
 class IfLost(Enum):
@@ -40,6 +45,7 @@ class IfLost(Enum):
     END = "the session ends"
     BRAKE = "its limbs brake and hold; the session ends with the last one"
     WARN = "the operator is told, the session goes on"
+    RESTART = "the operator is told, the session goes on and starts it again"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,10 +85,14 @@ def list_roles(resolved: Resolved) -> tuple[RoleSpec, ...]:
     """
     advice = [name_port(ADVICE, name) for name in list_named(resolved.advisors)]
     rows = [_make_observer(name, advice) for name in list_observers(resolved)]
-    rows += [_make_camera(name) for name in list_named(resolved.cameras)]
+    filmed = list_filmed(resolved)
+    rows += [
+        _make_camera(name, is_filmed=name in filmed)
+        for name in list_named(resolved.cameras)
+    ]
     rows += [_make_advisor(name, resolved) for name in list_named(resolved.advisors)]
     if resolved.record.dir is not None:
-        rows.append(_RECORDER)
+        rows.append(_make_recorder(filmed))
     rows.append(make_gate_role(is_remote=resolved.link.peer is not None))
     return (*rows, *(_make_leader(name) for name in resolved.leaders))
 
@@ -124,13 +134,26 @@ def _make_observer(name: str, advice: Sequence[str]) -> RoleSpec:
     )
 
 
-def _make_camera(name: str) -> RoleSpec:
+def list_filmed(resolved: Resolved) -> list[str]:
+    """Return the names of the cameras whose pictures are recorded."""
+    return [
+        name
+        for name, config in list_named(resolved.cameras).items()
+        if resolved.record.dir is not None
+        and isinstance(config, FilmSettings)
+        and config.video != "none"
+    ]
+
+
+def _make_camera(name: str, *, is_filmed: bool) -> RoleSpec:
     return RoleSpec(
-        name=f"camera:{name}",
+        name=name_port(CAMERA, name),
         module="paprle.hosts.camera",
-        writes=(name_port(FRAMES, name),),
-        if_lost=IfLost.WARN,
-        shutdown=2.0,  # chosen: it waits for an image, and nobody waits for it
+        reads=("status", *[RECORDING] * is_filmed),
+        writes=(name_port(FRAMES, name), *[name_port(FOOTAGE, name)] * is_filmed),
+        if_lost=IfLost.RESTART,
+        shutdown=3.0,  # chosen: a driver may hang, and nobody waits for it
+        starts_after=(GATE,),
     )
 
 
@@ -151,14 +174,16 @@ def _make_advisor(name: str, resolved: Resolved) -> RoleSpec:
     )
 
 
-_RECORDER = RoleSpec(
-    name=RECORDER,
-    module="paprle.hosts.recorder",
-    reads=(SESSION_RING, GATE_RING),
-    if_lost=IfLost.WARN,
-    shutdown=10.0,  # chosen: what waits is written to a slow disk
-    starts_after=(GATE,),
-)
+def _make_recorder(filmed: Sequence[str]) -> RoleSpec:
+    return RoleSpec(
+        name=RECORDER,
+        module="paprle.hosts.recorder",
+        reads=(SESSION_RING, GATE_RING, *(name_port(FOOTAGE, n) for n in filmed)),
+        writes=(RECORDING,),
+        if_lost=IfLost.WARN,
+        shutdown=10.0,  # chosen: what waits is written to a slow disk
+        starts_after=(GATE,),
+    )
 
 
 def list_ports(layout: Layout, leaders: tuple[str, ...]) -> dict[str, Port]:
@@ -182,6 +207,7 @@ def list_ports(layout: Layout, leaders: tuple[str, ...]) -> dict[str, Port]:
         "feedback": Latest(make_feedback_dtype(len(layout.limbs))),
         "anchors": Latest(make_anchors_dtype(len(layout.limbs))),
         SESSION_RING: Ordered(RING_BYTES),
+        RECORDING: Latest(RECORDING_DTYPE),
     }
 
 
@@ -202,7 +228,8 @@ def list_named_ports(resolved: Resolved, robot: RobotInfo) -> dict[str, Port]:
     ports: dict[str, Port] = {}
     for name in list_named(resolved.cameras):
         info = make_camera(resolved, name).info
-        ports[name_port(FRAMES, name)] = Frames(info.max_bytes)
+        ports[name_port(FRAMES, name)] = Frames(info.max_bytes + info.depth_bytes)
+        ports[name_port(FOOTAGE, name)] = Ordered(find_room(info))
     for name in list_named(resolved.advisors):
         advisor = make_advisor(resolved, robot, name)
         ports[name_port(ADVICE, name)] = Latest(advisor.advice)

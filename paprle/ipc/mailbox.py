@@ -175,7 +175,7 @@ class ImageSlots:
 
         Args:
             stamp_ns: When it was taken, [ns].
-            data: Its bytes.
+            data: Its bytes; none of them: there is no image any more.
 
         Returns:
             False, and the last one stays, when it is larger than a slot.
@@ -194,7 +194,7 @@ class ImageSlots:
         return True
 
     def read(self) -> Image | None:
-        """Return the newest image, or None before the first; never blocks."""
+        """Return the newest image, or None where there is none; never blocks."""
         words = self._words
         for _ in range(4):  # chosen: as a mailbox does
             count = words[0]
@@ -207,7 +207,7 @@ class ImageSlots:
             start = 8 * (at + _IMAGE_HEAD)
             data = self._map[start : start + n_bytes]
             if checksum == zlib.crc32(data):
-                return Image(stamp_ns, data)
+                return Image(stamp_ns, data) if data else None
         return None
 
     @property

@@ -6,7 +6,7 @@ Its values go into arrays, times and settings, so that each is checked once, her
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -16,6 +16,7 @@ from paprle.robot.limits import LONGEST_TURNING
 _MAX_NAMES = 1000  # chosen: joints, limbs, objects; a humanoid with hands has some 60
 _FAR_NS = 1 << 62  # chosen: [ns] 146 years
 _LARGEST = 1e6  # chosen: [rad], [m] and their derivatives; no robot's limit is larger
+_MAX_SIDE = 1 << 14  # chosen: [px] of an image; no camera of a robot has more
 _NO_JERK_LIMIT = 1e12  # chosen: [rad/s³] far above what switches the limit off
 
 Name = Annotated[str, Field(max_length=200)]
@@ -25,6 +26,7 @@ Number = Annotated[float, Field(ge=-_LARGEST, le=_LARGEST, allow_inf_nan=False)]
 Numbers = Annotated[list[Number | None], Field(max_length=_MAX_NAMES)]
 Jerk = Annotated[float, Field(gt=0, le=_NO_JERK_LIMIT, allow_inf_nan=False)]
 Section = dict[str, Any]
+_Row = Annotated[list[Number], Field(min_length=3, max_length=3)]
 
 
 class _Part(BaseModel):
@@ -59,6 +61,27 @@ class _Leader(_Part):
     look_ahead: Annotated[float, Field(ge=0, le=_LARGEST)]
 
 
+class _Pose(_Part):
+    xyz: Annotated[list[Number], Field(min_length=3, max_length=3)]
+    quat_xyzw: Annotated[list[Number], Field(min_length=4, max_length=4)]
+
+
+class _Camera(_Part):
+    type: Name
+    video: Literal["h264", "jpeg", "none"]
+    width: Annotated[int, Field(gt=0, le=_MAX_SIDE)]
+    height: Annotated[int, Field(gt=0, le=_MAX_SIDE)]
+    fps: Annotated[float, Field(gt=0, le=_LARGEST)]
+    encoding: Literal["rgb8", "mono8", "depth16", "jpeg", "png"]
+    K: Annotated[list[_Row], Field(min_length=3, max_length=3)] | None
+    link: Name
+    T_link_camera: _Pose
+    depth_unit: Annotated[float, Field(ge=0, le=1.0)]
+
+
+Cameras = Annotated[dict[Name, _Camera], Field(max_length=_MAX_NAMES)]
+
+
 class _Header(_Part):
     leader: str
     follower: str
@@ -70,6 +93,7 @@ class _Header(_Part):
     task: str | None = None
     session_episode: int | None = None
     objects: Names = []
+    cameras: Cameras = {}
     leader_notes: Annotated[list[Note], Field(max_length=_MAX_NAMES)] = []
     robot: _Robot
     leader_info: _Leader
@@ -85,6 +109,7 @@ class _Config(_Part):
     retarget: Section | None = None
 
 
+_CAMERAS = TypeAdapter(Cameras)
 _HEADER, _CONFIG = TypeAdapter(_Header), TypeAdapter(_Config)
 
 
@@ -122,6 +147,19 @@ def check_header(header: Mapping[str, Any], where: str) -> None:
                 f"{where}: header robot.q_min: expected at most q_max, got {low:g} > "
                 f"{high:g}; the file was not written by paprle"
             )
+
+
+def check_cameras(cameras: Mapping[str, Any], where: str) -> None:
+    """Refuse cameras of a header whose values are not what they should be.
+
+    Args:
+        cameras: As they stand in the file, by name.
+        where: The file, for the message.
+
+    Raises:
+        RecordingError: If one is missing, of another type, or out of its range.
+    """
+    _check(_CAMERAS, cameras, f"{where}: header cameras")
 
 
 def check_config(config: Mapping[str, Any], where: str) -> None:

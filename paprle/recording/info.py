@@ -158,6 +158,7 @@ def _lines(reading: Reading, seen: _Seen) -> Iterator[str]:
     for limb, rate in seen.leader.items():
         yield f"    leader   {limb}: {rate}"
     yield f"    events   {seen.n_events}"
+    yield from _describe_cameras(header, manifest or {})
     yield f"  session    {_describe_states(seen.states[Stream.TICK], SessionState)}"
     yield f"  gate       {_describe_states(seen.states[Stream.GATE], GateState)}"
     acted = [f"{name} {n}" for name, n in seen.reasons.items() if n]
@@ -196,6 +197,23 @@ def _describe_stream(
     text = f"{seen.rates[stream]}, {seen.missing[stream]} missing in between"
     dropped = (manifest or {}).get("dropped", {}).get(stream.name.lower())
     return text if dropped is None else f"{text}, {dropped} dropped"
+
+
+def _describe_cameras(
+    header: Mapping[str, Any], manifest: Mapping[str, Any]
+) -> Iterator[str]:
+    """Yield what there is of each camera, as far as the manifest says."""
+    counts = manifest.get("cameras", {})
+    for name, camera in header.get("cameras", {}).items():
+        size = f"{camera['width']} × {camera['height']} {camera['video']}"
+        n = counts.get(name, {})
+        told = (
+            f", {n['pictures']} pictures, {n['dropped']} dropped, longest gap "
+            f"{1e3 * n['longest_gap']:.0f} ms"
+            if n
+            else ""
+        )
+        yield f"    camera   {name}: {size} at {camera['fps']:g} Hz{told}"
 
 
 def _describe_states(

@@ -25,6 +25,7 @@ from mcap.records import Chunk, Schema
 from mcap.writer import CompressionType, Writer
 
 from paprle.contracts.errors import RecordingError
+from paprle.ipc.pictures import Coded
 from paprle.ipc.records import Layout, Stream
 from paprle.recording.channels import EVENTS_TOPIC, Channel, Rows, make_channels
 from paprle.recording.events import find_stamp, parse_event
@@ -41,6 +42,7 @@ from paprle.recording.messages import (
     make_schema,
 )
 from paprle.recording.sink import FileSink
+from paprle.recording.tracks import Track, list_tracks, make_first_messages
 
 TIME_NOTE = (
     "header.stamp is monotonic time of the recording host, exact; log_time is the "
@@ -50,6 +52,7 @@ DESCRIPTION_TOPIC = "/robot_description"
 _CHUNK_BYTES = 1 << 30  # chosen: only we end a chunk, so no tick is ever split
 _BATCH = 256  # chosen: records a small chunk; at most some 2 MB for a humanoid
 _COMPACT_BYTES = 1 << 15  # chosen: an eighth of a second of an arm; damage costs that
+_PICTURE_BYTES = 1 << 20  # chosen: of a chunk; a viewer that jumps reads one of each
 _OFFSETS = [0, 1, 9, 11, 15, 23, 31]  # spec: mcap.dev, opcode, length, Message
 
 
@@ -92,6 +95,9 @@ class Journal:
         self._span: list[int] = []
         self._packer = zstandard.ZstdCompressor()
         self._frames = FrameMessages(layout, header)
+        self._cameras = header.get("cameras", {})
+        self._n_pictures = {track.topic: 0 for track in list_tracks(self._cameras)}
+        self._picture_bytes = 0
         self._sink = FileSink(path)
         self._beside = path.with_name(f".{path.name}.part")
         try:
@@ -127,6 +133,25 @@ class Journal:
         pending.append(payload)
         if len(pending) >= _BATCH:
             self.flush()
+
+    def write_picture(self, track: Track, coded: Coded) -> None:
+        """Take one picture; it reaches the kernel with the next flush.
+
+        Args:
+            track: Where it belongs: one of the header's cameras.
+            coded: The picture.
+
+        Raises:
+            OSError: If the disk is full or fails.
+        """
+        row = self._n_pictures[track.topic]
+        self._n_pictures[track.topic] += 1
+        data = track.encode(coded)
+        self._write_single(self._ids[track.topic], data, coded.stamp_ns, row)
+        self._picture_bytes += len(data)
+        if self._picture_bytes >= _PICTURE_BYTES:
+            self.flush()
+            self._end_chunk()
 
     def flush(self) -> None:
         """Hand everything so far to the kernel as a complete chunk.
@@ -237,7 +262,8 @@ class Journal:
             )
             for channel in self._channels
         }
-        self._events = self._register(writer, EVENTS_TOPIC, STRING, schemas)
+        for topic, typename in self._list_singles():
+            self._ids[topic] = self._register(writer, topic, typename, schemas)
         writer.flush()
         return schemas
 
@@ -245,7 +271,7 @@ class Journal:
         """Return what a chunk says of the channels, as the writer numbers them."""
         builder, schemas = RecordBuilder(), dict[str, int]()
         own = [(c.topic, c.message.typename) for c in self._channels]
-        for i, (topic, typename) in enumerate([*own, (EVENTS_TOPIC, STRING)], 1):
+        for i, (topic, typename) in enumerate([*own, *self._list_singles()], 1):
             if typename not in schemas:
                 schemas[typename] = len(schemas) + 1
                 text, number = make_schema(typename), schemas[typename]
@@ -253,6 +279,11 @@ class Journal:
             Topic(i, topic, MESSAGE_ENCODING, {}, schemas[typename]).write(builder)
         listed: bytes = builder.end()
         return listed
+
+    def _list_singles(self) -> list[tuple[str, str]]:
+        """Return topics and types of what is written one by one."""
+        tracks = list_tracks(self._cameras)
+        return [(EVENTS_TOPIC, STRING), *((t.topic, t.typename) for t in tracks)]
 
     def _register(
         self, writer: Writer, topic: str, typename: str, schemas: dict[str, int]
@@ -269,10 +300,14 @@ class Journal:
         data = encode(make_message(STRING, data=text), STRING)
         row = self.frames["event"]
         self.frames["event"] += 1
-        self._add(self._events, data, (stamp, stamp), row)
+        self._write_single(self._ids[EVENTS_TOPIC], data, stamp, row)
+
+    def _write_single(self, channel_id: int, data: bytes, stamp: int, row: int) -> None:
+        """Add a message to both files' next chunks."""
+        self._add(channel_id, data, (stamp, stamp), row)
         rows = np.frombuffer(data, f"V{len(data)}")
         stamps = np.array([stamp], dtype=np.int64)
-        self._small += self._frame(self._events, rows, (stamps, stamps), row)
+        self._small += self._frame(channel_id, rows, (stamps, stamps), row)
         self._note(stamp)
 
     def _encode(self, stream: Stream) -> None:
@@ -343,6 +378,11 @@ class Journal:
                 for row, stamp, data in self._frames.encode(records):
                     self._add(self._frames_id, data, (stamp, stamp), row)
         self._n_held = 0
+        self._end_chunk()
+
+    def _end_chunk(self) -> None:
+        """Let what was added to the large file be a chunk of it."""
+        self._picture_bytes = 0
         self._writer.flush()
         self._large_sink.flush()
 
@@ -354,6 +394,10 @@ class Journal:
         description = make_message(STRING, data=str(self._header["urdf"]))
         first = min(self._span)
         self._add(self._description_id, encode(description, STRING), (first, first), 0)
+        schemas: dict[str, int] = {}
+        for topic, typename, data in make_first_messages(self._cameras, first):
+            topic_id = self._register(self._writer, topic, typename, schemas)
+            self._add(topic_id, data, (first, first), 0)
 
     def _add_rows(self, channel: Channel, records: Rows, first: int) -> None:
         data = channel.encode(records).tobytes()

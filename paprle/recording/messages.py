@@ -16,6 +16,9 @@ JOINT_STATE = "sensor_msgs/msg/JointState"
 POSE_STAMPED = "geometry_msgs/msg/PoseStamped"
 STRING = "std_msgs/msg/String"
 TF_MESSAGE = "tf2_msgs/msg/TFMessage"
+COMPRESSED_IMAGE = "sensor_msgs/msg/CompressedImage"
+CAMERA_INFO = "sensor_msgs/msg/CameraInfo"
+COMPRESSED_VIDEO = "foxglove_msgs/msg/CompressedVideo"
 LEADER_STATUS = "paprle_msgs/msg/LeaderStatus"
 SESSION_TICK = "paprle_msgs/msg/SessionTick"
 GATE_STATUS = "paprle_msgs/msg/GateStatus"
@@ -86,6 +89,14 @@ int64 compute_ns        # time the gate tick took
 int64 late_ns           # lateness of its wake-up
 uint64 n_overruns       # so far
 string stop_reason      # the robot's own stop or fault, padded with blanks
+""",
+    # spec: docs.foxglove.dev, CompressedVideo: the names and their order
+    COMPRESSED_VIDEO: """\
+# One picture of a video stream; x to the right, y down, z ahead.
+builtin_interfaces/Time timestamp  # when it was exposed, monotonic clock
+string frame_id
+uint8[] data                       # h264: Annex B, with SPS and PPS at each IDR
+string format
 """,
 }
 

@@ -10,7 +10,7 @@ import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from paprle.contracts.settings import RecordSettings
 from paprle.ipc.records import Layout, Stream
 from paprle.recording import events
 from paprle.recording.channels import make_channels
+from paprle.recording.footage import Footage, RingReader
 from paprle.recording.journal import Journal
 from paprle.recording.manifest import (
     find_next_episode,
@@ -33,15 +34,6 @@ WARN_SHARE = 0.10  # spec: safety.md 8.3
 STOP_SHARE = 0.02  # spec: safety.md 8.3
 PREFLIGHT_FACTOR = 2.0  # spec: safety.md 8.3
 FILE_SHARE = 1.05  # measured: of what grows: 0.3–0.5 smooth motion, 1.03 noise
-
-
-class RingReader(Protocol):
-    """The consumer's end of a ``paprle.ipc.mailbox.Ring``."""
-
-    def drain(self) -> list[tuple[int, bytes]]: ...  # noqa: D102 - see Ring
-
-    @property
-    def dropped(self) -> dict[int, int]: ...  # noqa: D102 - see Ring
 
 
 def estimate_rate(layout: Layout, tick_rate: float, gate_rate: float) -> float:
@@ -93,6 +85,7 @@ class Recorder:
         header: Mapping[str, Any],
         rings: Sequence[RingReader],
         wall: Callable[[], int] = time.time_ns,
+        footage: Footage | None = None,
     ) -> None:
         """Prepare; nothing is opened before the first episode begins.
 
@@ -102,6 +95,7 @@ class Recorder:
             header: From ``make_recording_header``.
             rings: One of each process that records.
             wall: Returns wall time, [ns]; read once an episode.
+            footage: What the header's cameras give; none when absent.
         """
         self.failure = ""
         self.warning = ""
@@ -113,6 +107,7 @@ class Recorder:
         self._header = header
         self._rings = rings
         self._wall = wall
+        self._footage = footage or Footage({}, {}, lambda *_: None)
         self._journal: Journal | None = None
         self._held: list[tuple[int, int, int, bytes]] = []
         self._n_held = 0
@@ -144,6 +139,7 @@ class Recorder:
         if self.is_recording and self.count_dropped() != self._dropped_before:
             self.warning = "recording: the disk is too slow, records are being lost"
         self._process(now_ns - HOLD_NS, now_ns)
+        self._write_footage()
         if self._journal is not None:
             self._keep(self._journal, now_ns)
 
@@ -221,6 +217,7 @@ class Recorder:
             self._fail(err)
             return
         self.failure = ""
+        self._footage.begin(stamp)
         self._begin_ns = stamp
         self._flushed_ns = self._synced_ns = self._placed_ns = now_ns
         self._dropped_before = self.count_dropped()
@@ -243,6 +240,17 @@ class Recorder:
             self._journal.write(stream, payload)
         except OSError as err:
             self._fail(err)
+
+    def _write_footage(self) -> None:
+        """Take all that cameras gave; what comes after a failure is let go."""
+        for track, given in self._footage.take():
+            if track is None:
+                self._write(Stream.EVENT, given)
+            elif self._journal is not None:
+                try:
+                    self._journal.write_picture(track, given)
+                except OSError as err:
+                    self._fail(err)
 
     def _keep(self, journal: Journal, now_ns: int) -> None:
         """Flush and sync when it is time, and look at the free space."""
@@ -274,7 +282,12 @@ class Recorder:
     def _end(self, end_reason: str) -> None:
         if self._journal is None:
             return
+        self._write_footage()
+        if self._journal is None:
+            return  # that has failed
         journal, self._journal = self._journal, None
+        if cameras := self._footage.end():
+            self._extra["cameras"] = cameras
         after, before = self.count_dropped(), self._dropped_before
         dropped = {name: n - before.get(name, 0) for name, n in after.items()}
         try:
@@ -314,6 +327,7 @@ class Recorder:
         if self._journal is not None:
             self._journal.abandon()
             self._journal = None
+            self._footage.end()
 
     def count_dropped(self) -> dict[str, int]:
         """Return how many records of each stream found the rings full so far."""

@@ -23,7 +23,7 @@ from mcap.opcode import Opcode
 
 MAGIC = b"\x89MCAP0\r\n"
 MAX_RECORD = 64 << 20  # chosen: of an attachment, which is a URDF at most
-MAX_CHUNK = 8 << 20  # chosen: ours are 0.1 MB, for a humanoid some more
+MAX_CHUNK = 16 << 20  # chosen: ours are 0.1 MB; a picture may be half of this
 _FOOTER_BYTES = 9 + 20 + len(MAGIC)
 
 

@@ -59,7 +59,8 @@ class CameraContract(ABC):
         assert min(info.width, info.height) > 0
         assert math.isfinite(info.fps)
         assert info.fps > 0
-        assert info.encoding in {"rgb8", "mono8", "jpeg", "png"}
+        assert info.encoding in {"rgb8", "mono8", "depth16", "jpeg", "png"}
+        assert info.depth_unit > 0 or info.encoding != "depth16"
         assert info.K.shape == (3, 3)
         assert np.isnan(info.K).all() or info.K[2].tolist() == [0.0, 0.0, 1.0]
         assert np.isfinite(info.T_link_cam.homogeneous).all()
@@ -86,9 +87,8 @@ class CameraContract(ABC):
         for _ in range(_N_IMAGES):
             frame = self.take(camera, clock)
             assert isinstance(frame.data, bytes)
-            assert 0 < len(frame.data) <= info.max_bytes
-            if info.encoding in {"rgb8", "mono8"}:
-                assert len(frame.data) == info.max_bytes, "rows without padding"
+            assert isinstance(frame.depth, bytes)
+            assert info.find_fault(frame) == ""
 
     def test_stamps_rise_and_are_not_of_the_future(
         self, camera: Camera, clock: ManualClock
@@ -98,6 +98,13 @@ class CameraContract(ABC):
             frame = self.take(camera, clock)
             assert last.stamp_ns < frame.stamp_ns <= clock()
             last = frame
+
+    def test_says_whose_clock_its_stamps_come_from(
+        self, camera: Camera, clock: ManualClock
+    ) -> None:
+        self.take(camera, clock)
+
+        assert camera.stamped_by in {"device", "arrival"}
 
     def test_waits_no_longer_than_it_may(
         self, camera: Camera, clock: ManualClock

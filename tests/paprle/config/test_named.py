@@ -87,3 +87,41 @@ def test_each_key_is_explained():
 def test_mistakes_are_told_as_anywhere_else(word, message):
     with pytest.raises(ConfigError, match=message):
         resolve((*TRIPLE, *TAGS, word))
+
+
+CELL = """
+urdf: {urdf}
+cameras:
+  wrist: {{type: pictures, folder: taken, fps: 12.0, link: gripper_base}}
+"""
+
+
+@pytest.fixture
+def cell(tmp_path):
+    """Write the YAML of a robot that carries a camera."""
+    path = tmp_path / "cell.yaml"
+    path.write_text(CELL.format(urdf=WORKSPACE / "urdf/piper/robot.urdf"))
+    return ("leader=autopilot", f"follower={path}", "env=kinematic")
+
+
+def test_a_robots_yaml_names_its_cameras(cell, tmp_path):
+    wrist = list_named(resolve(cell).cameras)["wrist"]
+
+    assert (wrist.type, wrist.fps, wrist.link) == ("pictures", 12.0, "gripper_base")
+    assert wrist.folder == str(tmp_path / "taken"), "relative to the YAML"
+
+
+def test_the_command_line_changes_and_leaves_out_a_robots_camera(cell):
+    changed = resolve((*cell, "cameras.wrist.fps=5"))
+    without = resolve((*cell, "cameras.wrist=null"))
+
+    assert list_named(changed.cameras)["wrist"].fps == 5.0
+    assert list_named(without.cameras) == {}
+
+
+def test_a_mistake_in_a_robots_camera_names_its_file(cell, tmp_path):
+    path = tmp_path / "cell.yaml"
+    path.write_text(path.read_text().replace("fps: 12.0", "fpz: 12.0"))
+
+    with pytest.raises(ConfigError, match=r"cameras.wrist.fpz: .*cell\.yaml"):
+        resolve(cell)

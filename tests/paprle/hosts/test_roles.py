@@ -44,8 +44,22 @@ def test_each_advisor_and_each_camera_is_a_process_that_nobody_waits_for():
     rows = [r for r in list_roles(resolve((*ALONE, *SEEN))) if ":" in r.name]
 
     assert [row.name for row in rows] == ["camera:front", "advisor:tags"]
-    assert all(row.if_lost is IfLost.WARN for row in rows)
+    assert [row.if_lost for row in rows] == [IfLost.RESTART, IfLost.WARN]
     assert "frames:front" in rows[1].reads
+
+
+def test_a_camera_that_is_not_recorded_codes_nothing():
+    words = (*ALONE, *RECORDED, *SEEN)
+    [filmed] = [r for r in list_roles(resolve(words)) if r.name == "camera:front"]
+    [other] = [
+        r
+        for r in list_roles(resolve((*words, "cameras.front.video=none")))
+        if r.name == "camera:front"
+    ]
+
+    assert "footage:front" in filmed.writes
+    assert "recording" in filmed.reads
+    assert other.writes == ("frames:front",)
 
 
 def test_everything_that_is_read_is_written_by_the_session_or_one_process():

@@ -1,0 +1,11 @@
+"""Draws the robot and its objects as they are, by MuJoCo, in a process of its own."""
+
+from paprle.contracts.plugins import PluginSpec
+
+PLUGIN = PluginSpec(
+    summary="Draws the robot and its objects as measured, anywhere on it or beside it.",
+    config="cameras.mujoco.config:MujocoCameraConfig",
+    factory="cameras.mujoco.camera:MujocoCamera",
+    verified="simulator",
+    install="pip install 'mujoco>=3.2.7,<5'",
+)

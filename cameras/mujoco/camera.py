@@ -1,0 +1,136 @@
+"""The camera: a model of its own, put where the gate says that the robot is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from cameras.mujoco.config import MujocoCameraConfig
+from cameras.mujoco.world import World, make_world
+from hardware.mujoco.offscreen import NoRendererError, Offscreen
+from paprle.contracts.errors import DeviceError, MissingDependency
+from paprle.contracts.plugins import Camera, CameraInfo, Clock, Frame, RobotPose
+from paprle.contracts.types import RobotInfo, readonly
+
+_NAP = 0.001  # [s] chosen: how often the clock is looked at while waiting
+_DEPTH_UNIT = 0.001  # [m] chosen: as depth cameras count, which reach 65 m with it
+_CLOSED = "camera 'mujoco': expected an open camera; call open()"
+
+
+class MujocoCamera(Camera):
+    """Draws when an image is due, and stamps it with when the robot was measured."""
+
+    config: MujocoCameraConfig
+
+    def __init__(self, config: MujocoCameraConfig, clock: Clock) -> None:
+        super().__init__(config, clock)
+        self._robot: RobotInfo | None = None
+        self._env: Mapping[str, Any] = {}
+        self._look: Callable[[], RobotPose | None] = lambda: None
+        self._world: World | None = None
+        self._screen: Offscreen | None = None
+        self._due_ns = self._stamp_ns = 0
+
+    @property
+    def info(self) -> CameraInfo:
+        """Size and calibration, which follow from the angle of view."""
+        config = self.config
+        unit = _DEPTH_UNIT if config.depth else 0.0
+        info = config.make_info(config.width, config.height, "rgb8", depth_unit=unit)
+        focal = 0.5 * config.height / np.tan(0.5 * np.deg2rad(config.fovy))
+        K = np.diag([focal, focal, 1.0])
+        K[:2, 2] = 0.5 * (config.width - 1), 0.5 * (config.height - 1)
+        return replace(info, K=readonly(K))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What draws it."""
+        return () if self._screen is None else (f"drawn by {self._screen.way}",)
+
+    def watch(
+        self,
+        robot: RobotInfo,
+        world: Mapping[str, Any],
+        look: Callable[[], RobotPose | None],
+    ) -> None:
+        """Take note of the robot and of what stands around it."""
+        self._robot, self._env, self._look = robot, world, look
+
+    def open(self) -> None:
+        """Build the model and the renderer.
+
+        Raises:
+            DeviceError: If there is no robot to draw, or it has no such link.
+            MissingDependency: If there is neither EGL nor OSMesa.
+        """
+        self.close()
+        if self._robot is None:
+            raise DeviceError(
+                "camera 'mujoco': expected a session whose robot it draws, got none"
+            )
+        config = self.config
+        try:
+            self._world = make_world(self._robot, self._env, config, self.info)
+            size = (config.width, config.height)
+            screen = Offscreen(self._world.model, *size, is_plain=not config.fine)
+        except NoRendererError as err:
+            raise MissingDependency(f"camera 'mujoco': {err}") from err
+        except (ValueError, mujoco.FatalError) as err:
+            raise DeviceError(f"camera 'mujoco': {err}") from err
+        self._screen = screen
+        self._draw(screen, self._world)  # the first one takes a second
+        self._due_ns = self.clock()
+
+    def grab(self, timeout: float) -> Frame | None:
+        """Draw the robot as it is, once an image is due.
+
+        Args:
+            timeout: How long to wait for that, [s].
+
+        Returns:
+            The image; None while nobody knows where the robot is, or it was drawn.
+
+        Raises:
+            DeviceError: If the camera is not open.
+        """
+        if self._screen is None or self._world is None:
+            raise DeviceError(_CLOSED)
+        end = time.monotonic() + timeout
+        while self.clock() < self._due_ns or not (pose := self._find_new()):
+            if time.monotonic() >= end:
+                return None
+            time.sleep(_NAP)  # noqa: TID251 - a camera may block
+        period_ns = round(1e9 / self.config.fps)
+        # who is late by more than an image leaves some out
+        self._due_ns = max(self._due_ns + period_ns, self.clock())
+        self._stamp_ns = pose.stamp_ns
+        self._world.put(pose)
+        return self._draw(self._screen, self._world)
+
+    def close(self) -> None:
+        """Let go of the renderer; may be called twice."""
+        if self._screen is not None:
+            self._screen.close()
+        self._screen = self._world = None
+
+    def _find_new(self) -> RobotPose | None:
+        """Return where the robot is, if that was measured since the last image."""
+        pose = self._look()
+        is_new = pose is not None and pose.stamp_ns > self._stamp_ns
+        return (
+            pose if is_new and pose is not None and np.isfinite(pose.q).all() else None
+        )
+
+    def _draw(self, screen: Offscreen, world: World) -> Frame:
+        if not self.config.depth:
+            image = screen.draw(world.data, world.camera)
+            return Frame(self._stamp_ns, image.tobytes())
+        image, z = screen.draw_with_depth(world.data, world.camera)
+        counts = np.rint(z / _DEPTH_UNIT)
+        counts[counts > np.iinfo(np.uint16).max] = 0  # too far to be known
+        return Frame(self._stamp_ns, image.tobytes(), counts.astype("<u2").tobytes())

@@ -1,0 +1,36 @@
+"""What the YAML of a drawn camera may say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+from annotated_types import Ge, Gt, Le, Unit, doc
+
+from paprle.contracts.camera_settings import CameraSettings
+from paprle.contracts.settings import STRICT
+
+
+@dataclass(frozen=True, kw_only=True)
+class MujocoCameraConfig(CameraSettings):
+    """Which part of the world it sees, and how it is drawn."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    width: Annotated[int, Ge(16), Le(4096), Unit("px"), doc("Of an image.")] = 640
+    height: Annotated[int, Ge(16), Le(4096), Unit("px"), doc("Of an image.")] = 480
+    fovy: Annotated[
+        float, Gt(0), Le(170), Unit("deg"), doc("From the top to the bottom.")
+    ] = 58.0
+    depth: Annotated[bool, doc("Depth beside each image, in millimetres.")] = False
+    fine: Annotated[
+        bool,
+        doc(
+            "Shadows, reflections and smooth edges; they take four fifths of the time."
+        ),
+    ] = False
+
+    def __post_init__(self) -> None:
+        if self.focal is not None or self.centre is not None:
+            raise ValueError("fovy in place of focal and centre: it is drawn by it")

@@ -1,0 +1,133 @@
+"""The model that is drawn: the robot, its world, and the camera that looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+import pinocchio as pin
+
+from cameras.mujoco.config import MujocoCameraConfig
+from hardware.mujoco.mechanism import BLOCK, Mechanism, MimicJoint, ModelOptions
+from hardware.mujoco.model import build_model
+from paprle.contracts.images import CameraInfo, RobotPose
+from paprle.contracts.types import RobotInfo, Vec
+
+_CAMERA = "paprle_camera"
+# spec: MuJoCo, "Cameras": x to the right, y up, and it looks along −z
+_R_CAM_MUJOCO = np.diag([1.0, -1.0, -1.0])
+_XYZW_OF_WXYZ = (3, 0, 1, 2)
+_AWAY = (0.0, 0.0, -1000.0)  # [m] chosen: below any floor: an object that is not there
+
+
+@dataclass
+class World:
+    """A model and what is where in it.
+
+    Attributes:
+        model: The model.
+        data: Its state.
+        camera: What looks at it.
+        mechanism: The robot.
+    """
+
+    model: mujoco.MjModel
+    data: mujoco.MjData
+    camera: mujoco.MjvCamera
+    mechanism: Mechanism
+
+    def put(self, pose: RobotPose) -> None:
+        """Put the robot and the objects where they are."""
+        model, data = self.model, self.data
+        q = dict(zip(self.mechanism.joint_names, pose.q.tolist(), strict=True))
+        for mimic in self.mechanism.mimics:
+            q[mimic.joint] = mimic.multiplier * q[mimic.source] + mimic.offset
+        for name, position in q.items():
+            data.qpos[model.joint(name).qposadr[0]] = position
+        for joint in range(model.njnt):
+            if model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE:
+                name = model.joint(joint).name
+                at = model.jnt_qposadr[joint]
+                data.qpos[at : at + 7] = _to_free(pose.objects.get(name))
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_camlight(model, data)
+
+
+def make_world(
+    robot: RobotInfo,
+    env: Mapping[str, Any],
+    config: MujocoCameraConfig,
+    info: CameraInfo,
+) -> World:
+    """Build what is drawn.
+
+    Args:
+        robot: The robot.
+        env: The env's config: whether it has a table and a block; as a simulated one
+            has them where it does not say.
+        config: Of the camera.
+        info: Where the camera is.
+
+    Returns:
+        The world.
+
+    Raises:
+        ValueError: If there is no such link, or MuJoCo cannot draw this robot.
+    """
+    mechanism = Mechanism(
+        urdf_path=robot.urdf_path,
+        joint_names=robot.joint_names,
+        home=robot.home,
+        mimics=tuple(
+            MimicJoint(
+                joint=mimic.joint,
+                source=mimic.source,
+                multiplier=mimic.multiplier,
+                offset=mimic.offset,
+            )
+            for mimic in robot.mimics
+        ),
+        grippers=tuple(limb.gripper.joint for limb in robot.limbs if limb.gripper),
+        eef_links=tuple(limb.eef_link for limb in robot.limbs),
+    )
+    has_table, has_block = bool(env.get("table", True)), bool(env.get(BLOCK, False))
+    options = ModelOptions(has_table=has_table, has_block=has_block)
+    spec = mujoco.MjSpec.from_string(build_model(mechanism, options).mjcf)
+    body = _find_body(spec, info.link, mechanism)
+    camera = body.add_camera()
+    camera.name, camera.fovy = _CAMERA, config.fovy
+    camera.pos = info.T_link_cam.translation
+    rotation = pin.Quaternion(info.T_link_cam.rotation @ _R_CAM_MUJOCO)
+    camera.quat = rotation.coeffs()[list(_XYZW_OF_WXYZ)]
+    model = spec.compile()
+    view = mujoco.MjvCamera()
+    view.type = mujoco.mjtCamera.mjCAMERA_FIXED
+    view.fixedcamid = model.camera(_CAMERA).id
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    return World(model, data, view, mechanism)
+
+
+def _find_body(spec: mujoco.MjSpec, link: str, mechanism: Mechanism) -> Any:
+    """Return the body of a link; the first link of a URDF is MuJoCo's world."""
+    bodies = {body.name: body for body in spec.bodies}
+    if link in bodies:
+        return bodies[link]
+    root = pin.buildModelFromUrdf(str(mechanism.urdf_path))
+    first = next(f.name for f in root.frames if f.type == pin.FrameType.BODY)
+    if link not in {"", first}:
+        known = ", ".join(sorted({first, *bodies} - {"world"}))
+        raise ValueError(
+            f"link: expected a link of the robot, got '{link}'; it has: {known}"
+        )
+    return spec.worldbody
+
+
+def _to_free(row: Vec | None) -> Vec:
+    """Return xyz + quat_xyzw as a free joint has it, xyz + quat_wxyz."""
+    if row is None:
+        return np.array([*_AWAY, 1.0, 0.0, 0.0, 0.0])
+    return np.array([*row[:3], row[6], *row[3:6]])

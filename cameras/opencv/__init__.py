@@ -1,0 +1,11 @@
+"""Whatever OpenCV reads: USB cameras, streams of the network, video files."""
+
+from paprle.contracts.plugins import PluginSpec
+
+PLUGIN = PluginSpec(
+    summary="USB cameras (V4L2), network streams and video files, by OpenCV.",
+    config="cameras.opencv.config:OpencvConfig",
+    factory="cameras.opencv.camera:OpencvCamera",
+    verified="emulator",
+    install="pip install 'paprle[cameras]'",
+)

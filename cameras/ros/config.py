@@ -1,0 +1,34 @@
+"""What the YAML of a camera behind ROS may say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
+
+from annotated_types import Ge, Gt, Le, Unit, doc
+
+from hardware.ros.transports import NodeSettings
+from paprle.contracts.camera_settings import CameraSettings
+from paprle.contracts.settings import STRICT
+
+
+@dataclass(frozen=True, kw_only=True)
+class RosCameraConfig(NodeSettings, CameraSettings):
+    """How the graph is joined, and which topic holds what."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    topic: Annotated[str, doc("Of the Image, for example /camera/color/image_raw.")]
+    kind: Annotated[
+        Literal["rgb8", "mono8", "depth16", "jpeg", "png"],
+        doc(
+            "What it holds: the first three are an Image (any order of colours is "
+            "rgb8, 16UC1 and 32FC1 are depth16), the others a CompressedImage."
+        ),
+    ] = "rgb8"
+    width: Annotated[int, Ge(1), Le(8192), Unit("px"), doc("Of an image.")] = 640
+    height: Annotated[int, Ge(1), Le(8192), Unit("px"), doc("Of an image.")] = 480
+    timeout: Annotated[
+        float, Gt(0), Le(60), Unit("s"), doc("How long an image is waited for.")
+    ] = 5.0

@@ -1,0 +1,165 @@
+"""Judges a camera by when its images come, without a clock of its own.
+
+A camera that is gone, stands still or is slow must never look like a scene in which
+nothing happens: its last image is taken back, and the operator is told.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import deque
+from enum import Enum
+from typing import NamedTuple
+
+from paprle.contracts.images import CameraInfo, Frame
+
+LATE = 2.0  # [periods] spec: issue 17: seen within two frame periods
+_FIRST_NS = (
+    3_000_000_000  # [ns] chosen: a sensor that was just opened may take this long
+)
+_SLOW = 1.3  # chosen: 30 Hz that come as 25 are jitter and light, 20 are not
+_OVER = 15  # [images] chosen: half a second of them tells a rate
+_WELL_NS = 1_000_000_000  # [ns] chosen: told to be well again after so long
+
+
+class State(Enum):
+    """How a camera does; the value is what is said of it."""
+
+    STARTING = "starting"
+    OK = "ok"
+    SLOW = "slow"
+    SILENT = "silent"
+    FROZEN = "frozen"
+    GONE = "gone"
+
+
+NO_IMAGE = {State.SILENT, State.FROZEN, State.GONE}
+"""In these there is no image that anybody may take for the newest."""
+
+
+class Change(NamedTuple):
+    """What the operator and the recording are told.
+
+    Attributes:
+        state: How it does from here on.
+        text: The same in words.
+    """
+
+    state: State
+    text: str
+
+
+class Health:
+    """How one camera does.
+
+    Attributes:
+        state: The same, as it was last told.
+        n_refused: Images that were not as declared, or not newer than the last.
+        n_repeated: Images that were given twice.
+        n_faults: How often it stopped being well.
+    """
+
+    def __init__(self, info: CameraInfo, now_ns: int, *, is_back: bool = False) -> None:
+        """Begin with a camera that was just opened.
+
+        Args:
+            info: What its images are.
+            now_ns: Time, [ns].
+            is_back: It was told to be gone.
+        """
+        self.state = State.STARTING
+        self.n_refused = self.n_repeated = self.n_faults = 0
+        self._info = info
+        self._period_ns = round(1e9 / info.fps)
+        self._began_ns = now_ns
+        self._arrivals: deque[int] = deque(maxlen=_OVER)
+        self._arrived_ns = self._stamp_ns = 0
+        self._digest: int | None = None
+        self._ill_ns = 0
+        self._told = State.GONE if is_back else State.OK
+        self._changes: list[Change] = []
+
+    def take(self, frame: Frame, now_ns: int) -> bool:
+        """Take note of an image.
+
+        Args:
+            frame: The image.
+            now_ns: Time, [ns].
+
+        Returns:
+            Whether it may be used: it is as declared, and newer than the last.
+        """
+        fault = self._info.find_fault(frame)
+        if not fault and frame.stamp_ns <= self._stamp_ns:
+            fault = "expected stamps that rise, got one that does not"
+        if fault:
+            self.n_refused += 1
+            if self.n_refused == 1:
+                self._changes.append(Change(self.state, fault))
+            return False
+        self._stamp_ns = frame.stamp_ns
+        if self._info.is_noisy:
+            digest = zlib.crc32(frame.data)
+            if digest == self._digest:
+                self.n_repeated += 1
+                text = "gives the same image again and again: is it covered, or hung?"
+                self._become(State.FROZEN, text, now_ns)
+                self._arrived_ns = now_ns
+                return False
+            self._digest = digest
+        self._arrivals.append(now_ns)
+        self._arrived_ns = now_ns
+        self._judge_rate(now_ns)
+        return True
+
+    def begin(self, now_ns: int) -> None:
+        """Take note that its device was opened again."""
+        if self.state is State.GONE:
+            self.state = State.SILENT
+        self._began_ns = now_ns
+
+    def lose(self, why: str, now_ns: int) -> None:
+        """Take note that its device is gone."""
+        self._become(State.GONE, why, now_ns)
+
+    def look(self, now_ns: int) -> list[Change]:
+        """Return what changed since the last call; to be asked twice a period.
+
+        Args:
+            now_ns: Time, [ns].
+        """
+        is_waiting = self.state in {State.OK, State.SLOW}
+        if is_waiting and now_ns - self._arrived_ns > LATE * self._period_ns:
+            age = (now_ns - self._arrived_ns) * 1e-6
+            self._become(State.SILENT, f"no image for {age:.0f} ms", now_ns)
+        if self.state is State.STARTING and now_ns - self._began_ns > _FIRST_NS:
+            self._become(State.SILENT, "no image since it was opened", now_ns)
+        taken, self._changes = self._changes, []
+        return taken
+
+    def _judge_rate(self, now_ns: int) -> None:
+        """Judge by the images so far; it is well after a second without ill."""
+        is_full = len(self._arrivals) == _OVER
+        spacing = (self._arrivals[-1] - self._arrivals[0]) / max(
+            1, len(self._arrivals) - 1
+        )
+        if is_full and spacing > _SLOW * self._period_ns:
+            rate, asked = 1e9 / spacing, self._info.fps
+            self._become(State.SLOW, f"{rate:.1f} of {asked:g} images/s", now_ns)
+        elif self.state is State.STARTING or now_ns - self._ill_ns > _WELL_NS:
+            self._become(State.OK, "gives images again", now_ns)
+        elif self.state in NO_IMAGE:
+            self.state = State.SLOW  # images come; it is told once they keep coming
+
+    def _become(self, state: State, text: str, now_ns: int) -> None:
+        if state is not State.OK:
+            self._ill_ns = now_ns
+        if state is self.state:
+            return
+        self.state = state
+        self.n_faults += state is not State.OK
+        if state in NO_IMAGE:
+            self._arrivals.clear()
+        if state is not self._told:
+            self._told = state
+            self._changes.append(Change(state, text))

@@ -1,0 +1,60 @@
+"""What a camera's process gives the recorder: coded pictures and events, in order."""
+
+from __future__ import annotations
+
+import struct
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+
+from paprle.contracts.images import CameraInfo
+
+RECORDING_DTYPE = np.dtype([("episode", "u4"), ("is_on", "?")], align=True)
+"""What the recorder tells cameras: which of its episodes it writes, if any."""
+
+_LEAST_ROOM = 4 << 20  # [bytes] chosen: 8 s of 4 Mbit/s; a recorder waits for no more
+_N_IMAGES = 4  # chosen: raw images that find room where those do not compress
+_HEAD = struct.Struct("<q?I")
+
+
+class Kind(IntEnum):
+    """Kinds of records in a camera's ring."""
+
+    EVENT = 0  # JSON object, utf-8
+    PICTURE = 1
+    DEPTH = 2
+
+
+class Coded(NamedTuple):
+    """One coded picture.
+
+    Attributes:
+        stamp_ns: When it was exposed, monotonic, [ns].
+        is_key: It can be decoded without those before.
+        data: Its bytes.
+        n_dropped: Images of its camera that were not coded, so far.
+    """
+
+    stamp_ns: int
+    is_key: bool
+    data: bytes
+    n_dropped: int = 0
+
+
+def pack_coded(coded: Coded) -> bytes:
+    """Return a coded picture as a record of a ring."""
+    return _HEAD.pack(coded.stamp_ns, coded.is_key, coded.n_dropped) + coded.data
+
+
+def unpack_coded(payload: bytes) -> Coded | None:
+    """Return the coded picture of a record; None where it is none."""
+    if len(payload) <= _HEAD.size:
+        return None
+    stamp_ns, is_key, n_dropped = _HEAD.unpack_from(payload)
+    return Coded(stamp_ns, is_key, payload[_HEAD.size :], n_dropped)
+
+
+def find_room(info: CameraInfo) -> int:
+    """Return how large the ring of a camera is, [bytes]."""
+    return max(_LEAST_ROOM, _N_IMAGES * (info.max_bytes + info.depth_bytes))

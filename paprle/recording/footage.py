@@ -1,0 +1,152 @@
+"""What cameras gave, on its way into an episode: in order, whole, and counted.
+
+The cameras code their pictures themselves, and only while an episode is written: they
+are told by a level in memory, and begin with a picture that needs none before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from paprle.ipc.pictures import Coded, Kind, unpack_coded
+from paprle.recording.tracks import Track, list_tracks
+
+MAX_PICTURE = 8 << 20  # [bytes] chosen: half of what a reader takes for a chunk
+
+
+class RingReader(Protocol):
+    """The consumer's end of a ``paprle.ipc.mailbox.Ring``."""
+
+    def drain(self) -> list[tuple[int, bytes]]: ...  # noqa: D102 - see Ring
+
+    @property
+    def dropped(self) -> dict[int, int]: ...  # noqa: D102 - see Ring
+
+
+@dataclass
+class _Count:
+    """What became of a camera's images in an episode; stamps in [ns]."""
+
+    n: int = 0
+    n_missed: int = 0
+    last_ns: int = 0
+    longest_ns: int = 0
+    n_before: int | None = None
+    n_ring: int = 0
+
+
+class Footage:
+    """The rings of cameras, and what of them belongs to the open episode."""
+
+    def __init__(
+        self,
+        cameras: Mapping[str, Any],
+        rings: Mapping[str, RingReader],
+        tell: Callable[[int, bool], None],
+    ) -> None:
+        """Prepare.
+
+        Args:
+            cameras: Of the recording's header.
+            rings: By name of the camera.
+            tell: Tells cameras the number of an episode, and whether it is written.
+        """
+        tracks = list_tracks(cameras)
+        self._tracks: dict[tuple[str, int], Track] = {
+            (track.camera, track.kind): track for track in tracks
+        }
+        self._rings, self._tell = rings, tell
+        self._begin_ns: int | None = None
+        self._n_episodes = 0
+        self._counts: dict[str, _Count] = {}
+        self._has_key: set[Track] = set()
+        tell(0, False)
+
+    def begin(self, stamp_ns: int) -> None:
+        """Let an episode begin.
+
+        Args:
+            stamp_ns: What was exposed earlier is not part of it, [ns].
+        """
+        self._drain_all()
+        self._begin_ns = stamp_ns
+        self._n_episodes += 1
+        self._has_key.clear()
+        self._counts = {
+            name: _Count(n_ring=_count_dropped(ring))
+            for name, ring in self._rings.items()
+        }
+        self._tell(self._n_episodes, True)
+
+    def end(self) -> dict[str, dict[str, Any]]:
+        """Let it end.
+
+        Returns:
+            Of each camera how many pictures were written, how many images were not,
+            and the longest time between two pictures, [s].
+        """
+        self._tell(self._n_episodes, False)
+        self._begin_ns = None
+        return {
+            name: {
+                "pictures": count.n,
+                "dropped": count.n_missed + _count_dropped(ring) - count.n_ring,
+                "longest_gap": count.longest_ns * 1e-9,
+            }
+            for name, count in self._counts.items()
+            for ring in [self._rings[name]]
+        }
+
+    def take(self) -> Iterator[tuple[Track | None, Any]]:
+        """Yield what belongs to the episode, and take it out of the rings.
+
+        Yields:
+            A track and a ``Coded`` of it, or None and the bytes of an event.
+        """
+        for name, ring in self._rings.items():
+            for kind, payload in ring.drain():
+                if self._begin_ns is None:
+                    continue
+                if kind == Kind.EVENT:
+                    yield None, payload
+                    continue
+                track = self._tracks.get((name, kind))
+                coded = unpack_coded(payload)
+                if track is not None and coded is not None:
+                    yield from self._judge(track, coded, self._begin_ns)
+
+    def _judge(
+        self, track: Track, coded: Coded, begin_ns: int
+    ) -> Iterator[tuple[Track, Coded]]:
+        """Yield a picture that can be decoded, of this episode."""
+        if coded.stamp_ns < begin_ns:
+            return
+        count = self._counts[track.camera]
+        if coded.is_key:
+            self._has_key.add(track)
+        if track not in self._has_key or len(coded.data) > MAX_PICTURE:
+            count.n_missed += 1
+            return
+        if track.kind == Kind.PICTURE:
+            _add(count, coded)
+        yield track, coded
+
+    def _drain_all(self) -> None:
+        for ring in self._rings.values():
+            ring.drain()
+
+
+def _add(count: _Count, coded: Coded) -> None:
+    """Count a picture, and what its camera says it could not code since the last."""
+    if count.n_before is not None:
+        count.n_missed += max(0, coded.n_dropped - count.n_before)
+    count.n_before = coded.n_dropped
+    if count.n:
+        count.longest_ns = max(count.longest_ns, coded.stamp_ns - count.last_ns)
+    count.n, count.last_ns = count.n + 1, coded.stamp_ns
+
+
+def _count_dropped(ring: RingReader) -> int:
+    return sum(ring.dropped.values())

@@ -1,0 +1,194 @@
+"""Cameras that are killed, stopped, unplugged, frozen or slow while the arm moves.
+
+The session goes on, the operator is told, the recording says so, and what was recorded
+can be read.
+"""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+
+import numpy as np
+import pytest
+from running import find_child
+
+from paprle.contracts.types import SessionState
+from paprle.recording.pictures import Footage
+
+pytest.importorskip("av")
+pytest.importorskip("cv2")
+
+from hardware.camera.clock_picture import read_clock
+from hardware.camera.emulator import HttpCamera
+
+pytestmark = [pytest.mark.process]
+
+WIDTH, HEIGHT = 160, 120
+SIZE = (f"width={WIDTH}", f"height={HEIGHT}")
+BACK = "camera:net: gives images again"
+KILLS = [
+    (name, seed)
+    for name in ("camera:net", "camera:top", "recorder", "session", "gate", "leader")
+    for seed in range(5)
+]
+
+
+@pytest.fixture
+def network():
+    with HttpCamera(WIDTH, HEIGHT, 30.0) as camera:
+        yield camera
+
+
+@pytest.fixture
+def film(start, fast_motion, network):
+    """Start a session with a drawn and a network camera, and wait until it films."""
+
+    def start_session(*words):
+        net = ("type=opencv", f"device={network.url}", *SIZE)
+        top = ("type=mujoco", *SIZE, "T_link_camera={xyz: [0.3, 0, 1.5]}")
+        cameras = [f"cameras.net.{word}" for word in net]
+        cameras += [f"cameras.top.{word}" for word in top]
+        session = start(*fast_motion, "retarget.mode=joints", *cameras, *words)
+        session.wait_for("ENGAGED")
+        names = ("gate", "leader", "recorder", "camera:net", "camera:top")
+        session.find_pids(names)
+        time.sleep(1.0)
+        return session
+
+    return start_session
+
+
+def end(session):
+    session.kill("session", signal.SIGINT)
+    return session.wait_gone()
+
+
+def find_stamps(session, name, number=0):
+    footage = Footage(session.out / f"episode_{number:06d}.mcap")
+    return np.array([one.stamp_ns for one in footage.read_coded(name)])
+
+
+def list_states(session, name):
+    events = session.episode().events
+    mine = [e for e in events if e["event"] == "camera" and e["camera"] == name]
+    return [event["state"] for event in mine]
+
+
+def wait_until(condition, timeout=25.0):
+    finish = time.monotonic() + timeout
+    while time.monotonic() < finish:
+        if condition():
+            return
+        time.sleep(0.05)
+    raise AssertionError("never came true")
+
+
+def test_a_killed_camera_is_told_and_comes_back_while_the_arm_goes_on(film):
+    session = film()
+    n_before = session.text().count(BACK)
+    at_ns = session.kill("camera:net")
+    session.wait_for("it is started again")
+    wait_until(lambda: session.text().count(BACK) > n_before)
+    time.sleep(1.0)
+    session.pids["camera:net"] = find_child(session.process.pid, "camera:net")
+
+    code = end(session)
+
+    stamps = find_stamps(session, "net")
+    assert code == 128 + signal.SIGINT, session.text()
+    assert (stamps < at_ns).any()
+    assert (stamps > at_ns).any()
+    assert (np.diff(stamps) > 0).all()
+    states = session.episode().ticks["state"]
+    assert (states[20:-400] == SessionState.ENGAGED).all(), "nothing else was touched"
+    assert all(p.image is not None for p in Footage(session.episode().path).read("net"))
+
+
+@pytest.mark.nightly
+def test_a_stopped_camera_is_told_and_replaced(film):
+    session = film()
+    n_before = session.text().count(BACK)
+    session.kill("camera:net", signal.SIGSTOP)
+    session.wait_for("stands still; it is started again")
+    wait_until(lambda: session.text().count(BACK) > n_before)
+    session.pids["camera:net"] = find_child(session.process.pid, "camera:net")
+
+    assert end(session) == 128 + signal.SIGINT
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("fault", "told", "state"),
+    [
+        ({"is_stalled": True}, "no image for", "silent"),
+        ({"is_frozen": True}, "same image again and again", "frozen"),
+        ({"is_gone": True}, "is it unplugged", "gone"),
+        ({"period_scale": 1.6}, "images/s", "slow"),
+    ],
+    ids=["silent", "frozen", "unplugged", "slow"],
+)
+def test_a_camera_that_does_badly_is_told_and_recorded(
+    film, network, fault, told, state
+):
+    session = film()
+    n_before = session.text().count(told)
+    for name, value in fault.items():
+        setattr(network.faults, name, value)
+    wait_until(lambda: session.text().count(told) > n_before)
+    time.sleep(0.5)
+    n_before = session.text().count(BACK)
+    network.faults = type(network.faults)()
+    wait_until(lambda: session.text().count(BACK) > n_before)
+
+    end(session)
+
+    assert state in list_states(session, "net")
+    assert list_states(session, "net")[-1] == "ok"
+    pictures = list(Footage(session.episode().path).read("net"))
+    shown = [clock for p in pictures if (clock := read_clock(p.image)) is not None]
+    assert len(set(shown)) == len(shown), "no picture stands there twice"
+
+
+@pytest.mark.nightly
+def test_a_picture_is_what_its_stamp_says(film):
+    """A clock in the picture: at most one image between stamp and content."""
+    session = film()
+    time.sleep(5.0)
+    end(session)
+
+    lags = []
+    for picture in Footage(session.episode().path).read("net"):
+        shown = read_clock(picture.image)
+        if shown is not None:
+            lags.append(picture.stamp_ns // 1_000_000 % (1 << 32) - shown)
+
+    assert len(lags) > 100
+    assert np.percentile(lags, 95) <= 1e3 / 30.0
+    assert min(lags) >= -1
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("name", "seed"), KILLS)
+def test_a_kill_costs_a_second_of_pictures_at_most(film, name, seed):
+    session = film()
+    time.sleep(random.Random(seed).uniform(0.0, 1.5))
+    at_ns = session.kill(name)
+    if name.startswith("camera"):
+        session.wait_for("it is started again")
+        time.sleep(0.2)
+    if name in {"recorder", "camera:net", "camera:top"}:
+        time.sleep(0.3)
+        session.kill("session", signal.SIGINT)
+    del session.pids[name]
+    session.wait_gone()
+
+    episode = session.episode()
+    joints = episode.gate["stamp_ns"]
+    assert at_ns - joints[joints <= at_ns].max() <= 0.1e9
+    for camera in ("net", "top"):
+        stamps = find_stamps(session, camera)
+        assert at_ns - stamps[stamps <= at_ns].max() <= 1.0e9
+        pictures = list(Footage(episode.path).read(camera))
+        assert all(p.image is not None for p in pictures), "each can be decoded"
