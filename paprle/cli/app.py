@@ -37,6 +37,7 @@ _VERBS: Mapping[str, tuple[str, str]] = {
     "replay": ("sessions:REPLAY", "play an episode again on its robot"),
     "recover": ("episodes:RECOVER", "save the valid part of a broken recording"),
     "export": ("episodes:EXPORT", "write an episode as ARBot CSV"),
+    "dataset": ("dataset:DATASET", "make or check a data set of episodes, to train on"),
     "collision": ("collision:COLLISION", "show pairs of bodies and their distances"),
     "find-cameras": ("cameras:FIND", "show the cameras there are, with a picture each"),
     "doctor": ("doctor:DOCTOR", "find faults of a leader, with their remedies"),

@@ -82,6 +82,10 @@ class Footage:
         tracks = list_tracks(settings)
         self._tracks = {(track.camera, track.kind): track for track in tracks}
 
+    def list_tracks(self) -> tuple[Track, ...]:
+        """Return what there is of each camera: pictures, and depth beside them."""
+        return tuple(self._tracks.values())
+
     def read_coded(self, camera: str, *, depth: bool = False) -> Iterator[Coded]:
         """Yield the pictures of a camera as they are in the file.
 

@@ -1,0 +1,172 @@
+"""Which recordings a data set is made of, and why others are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from paprle.contracts.errors import ConfigError, RecordingError
+from paprle.dataset.columns import check_same
+from paprle.ipc.records import Stream
+from paprle.recording.manifest import read_manifest
+from paprle.recording.reading import Block, Reading
+from paprle.recording.tracks import list_tracks
+
+_RATE = 30  # [Hz] chosen: LeRobot's own, where no camera says another
+_LARGEST_RATE = 1000  # [Hz] chosen: no gate is quicker
+
+
+@dataclass(frozen=True)
+class Source:
+    """A recording that becomes an episode of a data set.
+
+    Attributes:
+        path: The MCAP file.
+        sha256: Of that file, as its manifest has it.
+        task: What the operator was told to do.
+        outcome: ``success``, ``failure`` or empty: nobody told.
+    """
+
+    path: Path
+    sha256: str
+    task: str
+    outcome: str
+
+
+class Robot(NamedTuple):
+    """What all recordings of a data set have in common.
+
+    Attributes:
+        header: What the first recording says of itself.
+        urdf: Text of its robot's URDF.
+        path: The first recording.
+    """
+
+    header: Mapping[str, Any]
+    urdf: str
+    path: Path
+
+
+class LeftOut(NamedTuple):
+    """A recording that is not part of a data set.
+
+    Attributes:
+        path: The MCAP file.
+        reason: Why.
+        sha256: Of that file; empty: not known.
+    """
+
+    path: Path
+    reason: str
+    sha256: str = ""
+
+
+def find_recordings(places: Sequence[Path]) -> list[Path]:
+    """Return the recordings in folders and below, or named themselves, in order.
+
+    Raises:
+        ConfigError: If a place holds none.
+    """
+    found: list[Path] = []
+    for place in places:
+        inside = sorted(place.rglob("episode_*.mcap")) if place.is_dir() else []
+        inside = [place] if place.is_file() else inside
+        if not inside:
+            raise ConfigError(
+                f"dataset: expected episode_*.mcap in '{place}', got none; record with "
+                "record.dir=…"
+            )
+        found += inside
+    return list(dict.fromkeys(path.resolve() for path in found))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Recordings, sorted.
+
+    Attributes:
+        sources: Those that ended as they should.
+        left_out: The others.
+        robot: Of all sources; None without any.
+    """
+
+    sources: tuple[Source, ...]
+    left_out: tuple[LeftOut, ...]
+    robot: Robot | None
+
+
+def choose(paths: Sequence[Path]) -> Choice:
+    """Sort recordings into those that are used and those that are not.
+
+    Raises:
+        ConfigError: If those that are used are of different robots or cameras.
+    """
+    sources: list[Source] = []
+    left_out: list[LeftOut] = []
+    robot: Robot | None = None
+    for path in paths:
+        try:
+            found = _look_at(path)
+        except RecordingError as err:
+            found = LeftOut(path, str(err))
+        if isinstance(found, LeftOut):
+            left_out.append(found)
+            continue
+        source, own = found
+        robot = robot or own
+        check_same(robot.header, own.header, (str(robot.path), str(path)))
+        sources.append(source)
+    return Choice(tuple(sources), tuple(left_out), robot)
+
+
+def _look_at(path: Path) -> tuple[Source, Robot] | LeftOut:
+    manifest = read_manifest(path)
+    if manifest is None:
+        reason = "it was never finished; 'paprle recover' makes a file of it"
+        return LeftOut(path, reason)
+    sha256 = str(manifest.get("sha256", ""))
+    if manifest.get("discarded"):
+        return LeftOut(path, "the operator discarded it", sha256)
+    if manifest.get("kept") is False:
+        return LeftOut(path, f"it broke off: {manifest['end_reason']}", sha256)
+    reading = Reading(path)
+    task = str(manifest.get("task") or reading.header.get("task") or "")
+    outcome = str(manifest.get("outcome") or "")
+    source = Source(path, sha256, task, outcome)
+    return source, Robot(reading.header, reading.urdf, path)
+
+
+def choose_rate(robot: Robot) -> int:
+    """Return frames a second: the rate of the slowest camera, [Hz]."""
+    cameras = robot.header.get("cameras", {})
+    rates = [cameras[track.camera]["fps"] for track in list_tracks(cameras)]
+    return min(max(1, round(min(rates, default=_RATE))), _LARGEST_RATE)
+
+
+def find_sizes(robot: Robot) -> dict[str, tuple[int, int]]:
+    """Return height and width of the images by camera, [px]; without depth alone."""
+    cameras = robot.header.get("cameras", {})
+    return {
+        track.camera: (cameras[track.camera]["height"], cameras[track.camera]["width"])
+        for track in list_tracks(cameras)
+        if track.format != "png"
+    }
+
+
+def measures_effort(source: Source) -> bool:
+    """Tell whether efforts of all joints were measured as the recording begins."""
+    for block in _read_gate(source.path):
+        taken = block.records[np.isfinite(block.records["q_meas"]).all(axis=1)]
+        if len(taken):
+            return bool(np.isfinite(taken["tau_meas"]).all())
+    return False
+
+
+def _read_gate(path: Path) -> Iterator[Block]:
+    for item in Reading(path):
+        if isinstance(item, Block) and item.stream == Stream.GATE:
+            yield item
