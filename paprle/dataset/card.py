@@ -18,7 +18,7 @@ _MEANING = {
     "requested.ee_pose": "pose as asked for, before inverse kinematics",
     "driven": "whether the operator drove the limb",
     "next.done": "the last frame of an episode",
-    "next.success": "the same, of an episode that the operator called a success; false "
+    "next.success": "the same of an episode that the operator called a success; false "
     "where nobody told: `outcome` of `meta/episodes` tells these apart",
 }
 

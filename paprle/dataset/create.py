@@ -17,7 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from paprle.contracts.errors import ConfigError, RecordingError
+from paprle.contracts.errors import (
+    ConfigError,
+    MissingDependency,
+    RecordingError,
+)
 from paprle.contracts.types import Vec
 from paprle.dataset.columns import Columns
 from paprle.dataset.common import Common, Format, Target
@@ -71,7 +75,7 @@ def create(
         What became of the recordings.
 
     Raises:
-        ConfigError: If there is nothing to make it of, or it does not fit what is there.
+        ConfigError: If there is nothing to make it of, or it fits not what is there.
         MissingDependency: If a package is not there.
     """
     load = _load_target(form)
@@ -206,7 +210,11 @@ def _write_all(
     folders: dict[str, Path] = {}
     for k, source in enumerate(choice.sources):
         name = _name(source.sha256)
-        if not name or name in stage.own.get("sources", {}) or name in folders:
+        if name in stage.own.get("sources", {}):
+            continue
+        if not name or name in folders:
+            why = "a copy of another one" if name else "its manifest has no sha256"
+            report.left_out.append(LeftOut(source.path, why, source.sha256))
             continue
         folder = stage.find(name)
         if folder is None:
@@ -221,7 +229,10 @@ def _write_all(
 
 
 def _write_one(source: Source, stage: Stage, target: Target, common: Common) -> Path:
-    """Write a recording.
+    """Write a recording; return its folder.
+
+    Returns:
+        Its folder, under its name.
 
     Raises:
         RecordingError: If it is damaged, too short, or lacks something.

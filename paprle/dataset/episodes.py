@@ -102,6 +102,12 @@ class Choice:
 def choose(paths: Sequence[Path]) -> Choice:
     """Sort recordings into those that are used and those that are not.
 
+    Args:
+        paths: The recordings.
+
+    Returns:
+        Both.
+
     Raises:
         ConfigError: If those that are used are of different robots or cameras.
     """

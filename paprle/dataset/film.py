@@ -92,6 +92,9 @@ class Film:
         Args:
             t_ns: The instant, [ns].
             period_ns: Of the frames, [ns].
+
+        Returns:
+            True once the last picture is more than half a period old.
         """
         if self._next is not None or self._now is None:
             return self._now is None

@@ -253,7 +253,10 @@ class _Feed:
             pass
 
     def _pull(self) -> bool:
-        """Add the next block; False at the end of the file.
+        """Add the next block.
+
+        Returns:
+            False at the end of the file.
 
         Raises:
             RecordingError: If records that belong beside each other stand far apart.

@@ -123,7 +123,9 @@ class _Table:
         self._rows.clear()
 
 
-def _add_image(file: Any, films: dict[str, Any], place: str, image: Any, n: int) -> None:
+def _add_image(
+    file: Any, films: dict[str, Any], place: str, image: Any, n: int
+) -> None:
     """Add an image to a film, which is made for the first one."""
     if place not in films:
         films[place] = file.create_dataset(

@@ -24,7 +24,9 @@ from paprle.dataset.video import VideoWriter
 from paprle.recording.codec import Image
 
 DATA, SUMMARY = "data.parquet", "episode.json"
-LONGEST = 1800.0  # [s] spec: LeRobot keeps times as float32 and refuses 0.1 ms of error,
+LONGEST = (
+    1800.0  # [s] spec: LeRobot keeps times as float32 and refuses 0.1 ms of error,
+)
 # which float32 has from 2048 s on
 GROUP = 20_000  # [rows] chosen: of most episodes one row group, as LeRobot has it
 _BATCH = 500  # [rows] chosen: a megabyte or two
@@ -91,7 +93,12 @@ def make_schema(columns: Sequence[Column]) -> pa.Schema:
 def _find_type(column: Column) -> pa.DataType:
     kinds = {"float32": pa.float32(), "bool": pa.bool_(), "int64": pa.int64()}
     kind = kinds[column.kind]
-    return pa.list_(kind, len(column.names)) if column.names else kind
+    return pa.list_(kind, len(column.names)) if _is_vector(column) else kind
+
+
+def _is_vector(column: Column) -> bool:
+    """Whether it is one: what has a single value is a scalar to LeRobot."""
+    return len(column.names) > 1
 
 
 class PieceWriter:
@@ -185,11 +192,9 @@ class PieceWriter:
             rows = table[column.name].astype(column.kind)
             self._stats[column.name].add(rows.reshape(n, -1))
             flat = pa.array(rows.ravel())
-            size = len(column.names)
-            arrays.append(
-                pa.FixedSizeListArray.from_arrays(flat, size) if size else flat
-            )
-            arrays[-1] = arrays[-1].cast(field.type)
+            if _is_vector(column):
+                flat = pa.FixedSizeListArray.from_arrays(flat, len(column.names))
+            arrays.append(flat.cast(field.type))
         self._data.write_table(pa.Table.from_arrays(arrays, schema=self._schema))
         self._batch.clear()
 

@@ -29,7 +29,7 @@ class Report:
     n_episodes: int = 0
     n_frames: int = 0
     n_before: int = 0
-    columns: Mapping[str, list[str]] = field(default_factory=dict)
+    columns: dict[str, list[str]] = field(default_factory=dict)
     accounts: dict[str, Account] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

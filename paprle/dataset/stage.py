@@ -44,10 +44,14 @@ class Stage:
                 f"'{root}', got something else; choose another --out"
             )
         self._lock: IO[str] = self._take_lock()
-        self._recover()
         self.own: Mapping[str, Any] = {}
-        if (self._meta / OWN).is_file():
-            self.own = self._read_own()
+        try:
+            self._recover()
+            if (self._meta / OWN).is_file():
+                self.own = self._read_own()
+        except BaseException:
+            self.close()
+            raise
 
     def find(self, name: str) -> Path | None:
         """Return the folder of a piece that is whole; None: there is none."""
@@ -96,15 +100,17 @@ class Stage:
         try:
             self._stage.mkdir(parents=True, exist_ok=True)
             lock = (self._stage / "lock").open("w")
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as err:
-            raise ConfigError(
-                f"dataset: expected '{self.root}' for this run alone, got another run "
-                "that writes it; wait for it"
-            ) from err
         except OSError as err:
             raise ConfigError(
                 f"dataset: expected to write '{self.root}', got {err}"
+            ) from err
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as err:
+            lock.close()
+            raise ConfigError(
+                f"dataset: expected '{self.root}' for this run alone, got another run "
+                "that writes it; wait for it"
             ) from err
         return lock
 

@@ -65,9 +65,7 @@ class NumberStats:
             "mean": self._mean.tolist(),
             "std": std.tolist(),
             "count": [self._n],
-            **{
-                name: row.tolist() for name, row in zip(QUANTILES, found, strict=True)
-            },
+            **{name: row.tolist() for name, row in zip(QUANTILES, found, strict=True)},
         }
 
     def _thin(self, values: Vec) -> None:

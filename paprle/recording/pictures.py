@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -106,7 +106,9 @@ class Footage:
                     for row in record.data:
                         yield _decode(track, row.tobytes(), self.path)
 
-    def read(self, camera: str, *, depth: bool = False) -> Iterator[Picture]:
+    def read(
+        self, camera: str, *, depth: bool = False
+    ) -> Generator[Picture, None, None]:
         """Yield the pictures of a camera, decoded, in order.
 
         Args:
