@@ -49,7 +49,7 @@ def _make_lines(shape: Shape, totals: Totals) -> Iterator[str]:
         yield f"| `{key}` | camera `{camera}` | {width} × {height}, RGB |"
     yield ""
     yield (
-        "Grippers: 0 closed … 100 open. What was interpolated, held or dropped, and how "
-        "far each column is off in time: `meta/report.txt`, by recording in "
+        "Grippers: 0 closed … 100 open. What was interpolated, held or dropped, and "
+        "how far each column is off in time: `meta/report.txt`, by recording in "
         "`meta/paprle.json`."
     )

@@ -99,7 +99,8 @@ def write_episode(folder, seconds=2.0, **what):
         **{
             "fps": 30.0, "cameras": ("front",), "late": 0.0, "skip": (), "end": "next",
             "freeze": None, "task": "pick", "outcome": "success", "discard": False,
-            "scale": 1.0, "robot": "toy", "effort": True, "finish": True, "depth": False,
+            "scale": 1.0, "robot": "toy", "effort": True, "finish": True,
+            "depth": False,
             "gap": None, "rate_error": 1.0,
         }
         | what

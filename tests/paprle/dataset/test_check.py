@@ -31,7 +31,7 @@ def test_a_sound_recording_is_left_alone(tmp_path):
         ({"gap": (0.4, 1.0)}, "gap", "measured: "),
         ({"task": ""}, "unlabelled", "no task"),
         ({"outcome": ""}, "unlabelled", "neither success nor failure"),
-        ({"seconds": 0.5}, "short", "0.4"),
+        ({"seconds": 0.5}, "short", "s in which all sources tell"),
         ({"discard": True}, "left out", "discarded"),
         ({"scale": 40.0}, "jump", "turn"),
     ],
