@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import RobotInfo, Vec
 from paprle.dataset.frames import ASKED, MEASURED, SENT, Frame
 from paprle.dataset.joints import JointUnits, Style, make_joint_units
@@ -150,42 +149,3 @@ def unwrap_rotation(turn: Vec, before: Vec) -> Vec:
         return before / size * (k * _TURN) + turn
     axis = turn / angle
     return axis * (angle + _TURN * round((float(axis @ before) - angle) / _TURN))
-
-
-def check_same(
-    first: Mapping[str, Any], other: Mapping[str, Any], where: tuple[str, str]
-) -> None:
-    """Refuse episodes of two robots, or of other cameras, in one data set.
-
-    Args:
-        first: Header of the first episode.
-        other: Header of another one.
-        where: Their names.
-
-    Raises:
-        ConfigError: If they do not belong together.
-    """
-    robots = (first["robot"], other["robot"])
-    keys = ("name", "joint_names", "limbs")
-    different = [key for key in keys if robots[0][key] != robots[1][key]]
-    if first["urdf_sha256"] != other["urdf_sha256"]:
-        different.append("URDF")
-    different = [f"robot's {key}" for key in different]
-    sizes = [_describe_cameras(header) for header in (first, other)]
-    if sizes[0] != sizes[1]:
-        different.append(f"cameras ({sizes[0] or 'none'}; {sizes[1] or 'none'})")
-    if different:
-        raise ConfigError(
-            f"dataset: expected episodes of one robot with the same cameras, got "
-            f"others: {', '.join(different)} of {where[0]} and {where[1]}; make a data "
-            "set of each"
-        )
-
-
-def _describe_cameras(header: Mapping[str, Any]) -> str:
-    filmed = {
-        name: camera
-        for name, camera in sorted(header.get("cameras", {}).items())
-        if camera["video"] != "none"
-    }
-    return ", ".join(f"{n} {c['width']} × {c['height']}" for n, c in filmed.items())

@@ -149,6 +149,11 @@ def _find_common(
         ConfigError: If the data set that is there has others.
     """
     if own:
+        if own.get("version") != _VERSION:
+            raise ConfigError(
+                f"dataset: expected a data set of version {_VERSION}, got "
+                f"{own.get('version')!r}; choose another --out"
+            )
         rate, has_effort = int(own["fps"]), bool(own["has_effort"])
     else:
         rate = fps or choose_rate(robot)
@@ -174,7 +179,7 @@ def _describe(common: Common) -> dict[str, Any]:
         "fps": common.fps,
         "has_effort": common.columns.has_effort,
         "robot": common.columns.robot.name,
-        "urdf_sha256": common.robot.header["urdf_sha256"],
+        "urdf_sha256": common.robot.urdf_sha256,
         "columns": [asdict(column) for column in common.columns.all],
         "cameras": common.sizes,
     }
@@ -245,7 +250,11 @@ def _write_one(source: Source, stage: Stage, target: Target, common: Common) -> 
         depth=common.form == "hdf5",
     )
     common.columns.begin()
-    n = target.write(part, source, _compute(frames, common.columns))
+    try:
+        n = target.write(part, source, _compute(frames, common.columns))
+    except RecordingError:
+        stage.abandon(part)
+        raise
     if frames.problem or n < FEWEST:
         stage.abandon(part)
         problem = frames.problem or f"only {n} frames in which all sources tell"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paprle.contracts.errors import ConfigError, RecordingError
-from paprle.dataset.columns import check_same
 from paprle.ipc.records import Stream
 from paprle.recording.manifest import read_manifest
 from paprle.recording.reading import Block, Reading
 from paprle.recording.tracks import list_tracks
 
 _RATE = 30  # [Hz] chosen: LeRobot's own, where no camera says another
+_NAME = re.compile(r"\w[\w-]{0,99}")  # it becomes the name of a file
 _LARGEST_RATE = 1000  # [Hz] chosen: no gate is quicker
 
 
@@ -44,11 +46,13 @@ class Robot(NamedTuple):
         header: What the first recording says of itself.
         urdf: Text of its robot's URDF.
         path: The first recording.
+        urdf_sha256: Of that text.
     """
 
     header: Mapping[str, Any]
     urdf: str
     path: Path
+    urdf_sha256: str
 
 
 class LeftOut(NamedTuple):
@@ -124,7 +128,7 @@ def choose(paths: Sequence[Path]) -> Choice:
             continue
         source, own = found
         robot = robot or own
-        check_same(robot.header, own.header, (str(robot.path), str(path)))
+        check_same(robot, own)
         sources.append(source)
     return Choice(tuple(sources), tuple(left_out), robot)
 
@@ -143,7 +147,49 @@ def _look_at(path: Path) -> tuple[Source, Robot] | LeftOut:
     task = str(manifest.get("task") or reading.header.get("task") or "")
     outcome = str(manifest.get("outcome") or "")
     source = Source(path, sha256, task, outcome)
-    return source, Robot(reading.header, reading.urdf, path)
+    for name in reading.header.get("cameras", {}):
+        if not _NAME.fullmatch(name):
+            raise RecordingError(
+                f"{path}: expected a camera's name of letters, digits, _ and -, got "
+                f"{name[:40]!r}"
+            )
+    urdf_sha256 = hashlib.sha256(reading.urdf.encode()).hexdigest()
+    return source, Robot(reading.header, reading.urdf, path, urdf_sha256)
+
+
+def check_same(first: Robot, other: Robot) -> None:
+    """Refuse episodes of two robots, or of other cameras, in one data set.
+
+    Args:
+        first: Of the first episode.
+        other: Of another one.
+
+    Raises:
+        ConfigError: If they do not belong together.
+    """
+    robots = (first.header["robot"], other.header["robot"])
+    keys = ("name", "joint_names", "limbs")
+    different = [f"robot's {key}" for key in keys if robots[0][key] != robots[1][key]]
+    if first.urdf_sha256 != other.urdf_sha256:
+        different.append("robot's URDF")
+    sizes = [_describe_cameras(one.header) for one in (first, other)]
+    if sizes[0] != sizes[1]:
+        different.append(f"cameras ({sizes[0] or 'none'}; {sizes[1] or 'none'})")
+    if different:
+        raise ConfigError(
+            f"dataset: expected episodes of one robot with the same cameras, got "
+            f"others: {', '.join(different)} of {first.path} and {other.path}; make a "
+            "data set of each"
+        )
+
+
+def _describe_cameras(header: Mapping[str, Any]) -> str:
+    filmed = {
+        name: camera
+        for name, camera in sorted(header.get("cameras", {}).items())
+        if camera["video"] != "none"
+    }
+    return ", ".join(f"{n} {c['width']} × {c['height']}" for n, c in filmed.items())
 
 
 def choose_rate(robot: Robot) -> int:

@@ -29,6 +29,7 @@ from paprle.recording.reading import Reading
 
 NS = 1_000_000_000
 MAX_GAP_NS = 50_000_000  # chosen: ten periods of a gate at 200 Hz; two of a camera
+_LONGEST_GAP_NS = 10 * NS  # chosen: nothing was recorded; the machine slept, or lied
 _ONE_CLOCK_NS = NS  # spec: safety.md A1: stamps farther off are another clock's
 _MAX_PENDING = 256 << 20  # [bytes] chosen: of samples that wait for those beside them
 MEASURED, SENT, ASKED = "measured", "sent", "requested"
@@ -195,6 +196,11 @@ class Frames:
         fields = _FIELDS[MEASURED]
         account, before, after = self.accounts[MEASURED], around.before, around.after
         since, gap = t_ns - around.before_ns, around.after_ns - around.before_ns
+        if gap > _LONGEST_GAP_NS:
+            raise RecordingError(
+                f"{self._path}: expected samples all the time, got none for "
+                f"{gap / NS:.0f} [s]"
+            )
         if since == 0 or after is None or gap > MAX_GAP_NS:
             how = "exact" if since == 0 else "held"
             account.count(how, since, limit_ns=MAX_GAP_NS)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from paprle.contracts.types import RobotInfo, Vec
+from paprle.contracts.errors import RecordingError
+from paprle.contracts.types import GripperInfo, RobotInfo, Vec
 from paprle.robot.tree import Urdf
 
 Style = Literal["lerobot", "aloha"]
@@ -66,9 +68,27 @@ def make_joint_units(robot: RobotInfo, urdf: Urdf, style: Style) -> JointUnits:
         if limb.gripper is None or limb.gripper.joint not in robot.joint_names:
             continue
         at = robot.joint_names.index(limb.gripper.joint)
-        scale[at] = _OPEN[style] / (limb.gripper.open - limb.gripper.closed)
+        scale[at] = _OPEN[style] / _find_way(limb.gripper, limb.name)
         zero[at] = limb.gripper.closed
         names[at] = "gripper" if len(hands) == 1 else f"{limb.name}_gripper"
         units[at] = f"0-{_OPEN[style]:g}"
+    if len(set(names)) < len(names):  # a joint of the arm is called like the hand
+        names = list(robot.joint_names)
     efforts = tuple("N" if name in slides else "N·m" for name in robot.joint_names)
     return JointUnits(tuple(names), tuple(units), scale, zero, efforts)
+
+
+def _find_way(gripper: GripperInfo, limb: str) -> float:
+    """Return how far a gripper goes from closed to open, [rad] or [m].
+
+    Raises:
+        RecordingError: If it goes nowhere.
+    """
+    ends = (gripper.closed, gripper.open)
+    if not all(isinstance(end, float | int) and math.isfinite(end) for end in ends):
+        raise RecordingError(f"gripper of '{limb}': expected two numbers, got {ends}")
+    if gripper.open == gripper.closed:
+        raise RecordingError(
+            f"gripper of '{limb}': expected two ends, got {gripper.open:g} twice"
+        )
+    return gripper.open - gripper.closed

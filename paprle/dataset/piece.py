@@ -227,13 +227,18 @@ def write_pieces(
     """
     writer: PieceWriter | None = None
     n_parts = 0
-    for frame, values in frames:
-        if writer is not None and writer.n >= LONGEST * fps:
-            yield writer
-            writer = None
-        if writer is None:
-            writer = make(folder / f"part-{n_parts:03d}")
-            n_parts += 1
-        writer.add(values, frame.images)
+    try:
+        for frame, values in frames:
+            if writer is not None and writer.n >= LONGEST * fps:
+                yield writer
+                writer = None
+            if writer is None:
+                writer = make(folder / f"part-{n_parts:03d}")
+                n_parts += 1
+            writer.add(values, frame.images)
+    except BaseException:
+        if writer is not None:
+            writer.abandon()
+        raise
     if writer is not None:
         yield writer

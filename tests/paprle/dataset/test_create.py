@@ -129,6 +129,26 @@ def test_without_efforts_there_is_no_such_column(tmp_path):
     assert info["video_path"] is None
 
 
+def test_hours_without_samples_do_not_become_frames(tmp_path):
+    path = write_episode(tmp_path / "recorded", 14.0, gap=(0.5, 13.0), cameras=())
+    write_episode(tmp_path / "recorded", 0.6, cameras=())
+
+    report = create([path.parent], tmp_path / "set", "lerobot")
+
+    assert report.n_episodes == 1
+    assert "got none for 13 [s]" in report.left_out[0].reason
+
+
+@pytest.mark.parametrize("name", ["../front", "a/b", "", ".."])
+def test_a_camera_cannot_name_a_file_elsewhere(tmp_path, name):
+    path = write_episode(tmp_path / "recorded", 0.6, cameras=(name,))
+
+    with pytest.raises(ConfigError, match="expected a camera's name of letters"):
+        create([path], tmp_path / "set", "lerobot")
+
+    assert not (tmp_path / "set").exists()
+
+
 def test_two_robots_are_refused_by_name(tmp_path):
     write_episode(tmp_path / "recorded", 0.6)
     write_episode(tmp_path / "recorded", 0.6, robot="other")
