@@ -25,6 +25,7 @@ from paprle.dataset.episodes import (
     find_sizes,
 )
 from paprle.dataset.frames import MEASURED, NS, Frame, Frames
+from paprle.dataset.report import describe_trimmed
 from paprle.recording.codec import Image
 from paprle.recording.header import robot_from_dict
 
@@ -62,8 +63,18 @@ class Finding(NamedTuple):
 
 @dataclass
 class _Look:
-    """What is kept of one camera's images."""
+    """What is kept of one camera's images.
 
+    Attributes:
+        before: The image before, small.
+        last: The one that differed from those before it, small.
+        since: Frames since then.
+        q_since: Joints then.
+        longest: How long one image was shown while the robot moved, [s].
+        changes: From each image to the next, [of 255].
+    """
+
+    before: npt.NDArray[np.float32] | None = None
     last: npt.NDArray[np.float32] | None = None
     since: int = 0
     q_since: Vec | None = None
@@ -133,6 +144,7 @@ def _check_one(source: Source, robot: Robot) -> tuple[list[Finding], Vec]:
             *_find_labels(source),
             *_find_short(len(q) / fps),
             *_find_gaps(frames.accounts, fps),
+            *(("gap", told) for told in describe_trimmed(frames.trimmed, frames.ended)),
             *jumps.find(),
             *_find_frozen(motion.looks),
             *_find_drift(motion.looks, q, fps),
@@ -236,12 +248,12 @@ def _look_at(look: _Look, image: Image, q: Vec, dt: float) -> None:
     """Compare an image with the one before, and the robot with where it was then."""
     stride = max(1, min(image.shape[:2]) // _ACROSS)
     small = image[::stride, ::stride].astype(np.float32)
-    if look.last is None:
-        look.last, look.q_since = small, q
+    if look.last is None or look.before is None:
+        look.last, look.before, look.q_since = small, small, q
         return
+    look.changes.append(float(np.abs(small - look.before).mean()))
+    look.before = small
     change = float(np.abs(small - look.last).mean())
-    look.changes.append(change)
-    # kept while it is frozen, so that a slow change adds up
     if change >= _LEVEL or look.q_since is None:
         look.last, look.q_since, look.since = small, q, 0
         return

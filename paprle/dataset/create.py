@@ -95,7 +95,7 @@ def create(
         report.n_before = len(known)
         known |= {name: _read_summary(folder) for name, folder in folders.items()}
         for values in known.values():
-            report.add(values["accounts"])
+            report.add(values)
         for column in common.columns.all:
             report.columns.setdefault(column.source, []).append(column.name)
         for camera in common.sizes:
@@ -265,6 +265,7 @@ def _write_one(source: Source, stage: Stage, target: Target, common: Common) -> 
         "outcome": source.outcome,
         "n_frames": n,
         "trimmed": frames.trimmed,
+        "ended": frames.ended,
         "accounts": {name: one.to_dict() for name, one in frames.accounts.items()},
     }
     (part / OWN).write_text(json.dumps(summary), encoding="utf-8")

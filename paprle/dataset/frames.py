@@ -77,6 +77,7 @@ class Frames:
             and each camera by its name.
         trimmed: How long the recording goes on before the first frame and after the
             last one, as far as the gate tells, [s].
+        ended: The source that ended first, and so ended the frames.
         problem: What is wrong with the file, once all is read; empty: nothing.
     """
 
@@ -116,6 +117,7 @@ class Frames:
         names = [_name(*key) for key in self._films]
         self.accounts = {name: Account() for name in (*_FIELDS, *names)}
         self.trimmed = (0.0, 0.0)
+        self.ended = ""
         self.problem = ""
         self._path = path
 
@@ -166,11 +168,16 @@ class Frames:
         period = NS // self._fps
         around = {name: series.find(t_ns) for name, series in self._series.items()}
         measured, sent, asked = (around[name] for name in _FIELDS)
-        if measured is None or sent is None or asked is None or measured.after is None:
-            return None
-        if any(a.after is None and t_ns - a.before_ns > period for a in (sent, asked)):
-            return None
-        if any(film.is_over(t_ns, period) for film in self._films.values()):
+        over = [
+            *(
+                n
+                for n, a in around.items()
+                if a is None or _is_over(n, a, t_ns, period)
+            ),
+            *(_name(*k) for k, f in self._films.items() if f.is_over(t_ns, period)),
+        ]
+        if over or measured is None or sent is None or asked is None:
+            self.ended = over[0]
             return None
         picked = {key: film.pick(t_ns) for key, film in self._films.items()}
         images = self._count_images(picked, t_ns)
@@ -235,6 +242,12 @@ class Frames:
             account.n_dropped += one.n_dropped
             images[is_depth][camera] = one.image
         return images
+
+
+def _is_over(name: str, around: Around, t_ns: int, period_ns: int) -> bool:
+    """Tell whether a source has ended: nothing is measured, or commanded, any more."""
+    is_late = t_ns - around.before_ns > period_ns
+    return around.after is None and (name == MEASURED or is_late)
 
 
 def _name(camera: str, is_depth: bool) -> str:

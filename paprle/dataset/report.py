@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from paprle.dataset.account import Account
 from paprle.dataset.episodes import LeftOut
+
+_MUCH = 1.0  # [s] chosen: cameras begin and end some frames apart
 
 
 @dataclass
@@ -34,10 +36,12 @@ class Report:
     left_out: list[LeftOut] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def add(self, accounts: Mapping[str, Mapping[str, Any]]) -> None:
+    def add(self, recording: Mapping[str, Any]) -> None:
         """Add what became of one recording."""
-        for name, values in accounts.items():
+        for name, values in recording["accounts"].items():
             self.accounts.setdefault(name, Account()).add(Account(**values))
+        told = describe_trimmed(recording["trimmed"], recording["ended"])
+        self.notes += [f"{recording['file']}: {text}" for text in told]
 
     def lines(self) -> Iterator[str]:
         """Yield the report."""
@@ -52,3 +56,22 @@ class Report:
         for path, reason, _ in self.left_out:
             yield f"left out: {path}: {reason}"
         yield from self.notes
+
+
+def describe_trimmed(trimmed: Sequence[float], ended: str) -> list[str]:
+    """Say what of a recording is not in the data set, where that is much.
+
+    Args:
+        trimmed: At its begin and its end, [s].
+        ended: The source that ended first.
+
+    Returns:
+        A line each.
+    """
+    begin, end = trimmed
+    told = []
+    if begin > _MUCH:
+        told.append(f"its first {begin:.1f} s are left out: not everything had begun")
+    if end > _MUCH:
+        told.append(f"its last {end:.1f} s are left out: '{ended}' had ended")
+    return told

@@ -80,10 +80,11 @@ def make_robot(folder, name="toy"):
     )
 
 
-def move(t, scale=1.0):
+def move(t, scale=1.0, wave=False):
     """Joints at a time [s]: turning at 0.4 rad/s, lifting, closing the hand."""
     t = np.asarray(t, dtype=np.float64)
-    joints = [0.4 * scale * t, 0.1 * t, 0.04 - 0.01 * t]
+    turn = 0.3 * np.sin(3.0 * t) + 0.1 * np.sin(11.0 * t) if wave else 0.4 * scale * t
+    joints = [turn, 0.1 * t, 0.04 - 0.01 * t]
     return np.stack(joints, axis=-1)
 
 
@@ -101,7 +102,7 @@ def write_episode(folder, seconds=2.0, **what):
             "freeze": None, "task": "pick", "outcome": "success", "discard": False,
             "scale": 1.0, "robot": "toy", "effort": True, "finish": True,
             "depth": False,
-            "gap": None, "rate_error": 1.0,
+            "gap": None, "wave": False, "rate_error": 1.0,
         }
         | what
     )  # fmt: skip
@@ -185,14 +186,14 @@ def push_rows(rings, layout, k, now, what):
     tick["stamp_ns"], tick["k"], tick["state"] = now, k, SessionState.ENGAGED
     tick["has_sample"], tick["target"], tick["raw"] = True, np.nan, np.nan
     tick["sample"]["stamp_ns"], tick["sample"]["seq"] = now, k
-    tick["q_des"] = move(t, what.scale) + 0.02
+    tick["q_des"] = move(t, what.scale, what.wave) + 0.02
     gate["stamp_ns"], gate["k"], gate["state"] = now + MS, k, 2
     gate["meas_ns"] = now
     gate["q_meas"], gate["dq_meas"] = (
-        move(t, what.scale),
+        move(t, what.scale, what.wave),
         (0.4 * what.scale, 0.1, -0.01),
     )
-    gate["q_cmd"] = move(t, what.scale) + 0.01
+    gate["q_cmd"] = move(t, what.scale, what.wave) + 0.01
     gate["tau_meas"] = (1.0, 2.0, 3.0) if what.effort else np.nan
     rings[0].push(Stream.TICK, tick.tobytes())
     rings[1].push(Stream.GATE, gate.tobytes())
@@ -204,6 +205,10 @@ def draw(stamp_ns, what, n):
         stamp_ns = START_NS
     shown = stamp_ns - round(what.late * MS)
     image = np.full((HEIGHT, WIDTH, 3), (90, 120, 60), np.uint8)
-    image[HEIGHT // 2 :, : 10 + int((shown - START_NS) / (40 * MS)) % 80] = 220
-    draw_clock(image, shown)
+    edge = 10 + int((shown - START_NS) / (40 * MS)) % 80
+    if what.wave:
+        edge = round(48 + 90 * move((shown - START_NS) * 1e-9, wave=True)[0])
+    image[HEIGHT // 2 :, : max(edge, 0)] = 220
+    if not what.wave:
+        draw_clock(image, shown)
     return image

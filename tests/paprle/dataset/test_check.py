@@ -56,6 +56,21 @@ def test_a_motion_that_is_there_twice_is_found(tmp_path):
     assert found[0].path.name == "episode_000001.mcap"
 
 
+@pytest.mark.parametrize("late", [0.0, 200.0])
+def test_images_that_are_older_than_their_stamps_are_found(tmp_path, late):
+    found = find(tmp_path, seconds=4.0, wave=True, late=late)
+
+    told = [one.text for one in found if one.kind == "drift"]
+    assert len(told) == (1 if late else 0)
+    assert all("200 ms after" in text for text in told)
+
+
+def test_a_camera_that_dies_is_told(tmp_path):
+    found = find(tmp_path, seconds=3.0, skip=range(40, 100))
+
+    assert any("'front' had ended" in one.text for one in found)
+
+
 def test_a_camera_that_comes_late_is_told_by_how_much():
     rng = np.random.default_rng(1)
     speed = np.abs(np.convolve(rng.normal(size=300), np.ones(9), "same"))
