@@ -12,7 +12,6 @@ dead time and 45 ms of lag where 20 and 40 ms are configured.
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import sys
 import time
@@ -24,9 +23,8 @@ import numpy as np
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
+from benchmarks.feel_laws import measure_all, write_rows
 from paprle.config import resolve
-from paprle.config.laws import make_feedback_class
-from paprle.contracts.feedback_settings import RigSettings
 from paprle.contracts.types import (
     GateState,
     JointState,
@@ -141,37 +139,6 @@ def polar(ratio):
     return float(np.abs(ratio)), float(np.degrees(np.angle(ratio)))
 
 
-def measure_unmeasured():
-    """What a rig that nobody measured feels of a press, over the default stiffness.
-
-    Its damping is 0.01 N·m·s/rad, which the URDFs have for the weakest servo.
-
-    Returns:
-        That share, with the law `damping` and without.
-    """
-    found = {}
-    for name, laws in (
-        ("plain", {"damping": None}),
-        ("damped", {}),
-    ):
-        default = make_feedback_class()(rig=RigSettings(damping=0.01))
-        chosen = dataclasses.replace(default.laws, **laws)
-        settings = dataclasses.replace(default, laws=chosen)
-        rig = rig_of.FeelRig(
-            settings,
-            motors=rig_of.Motors([0.0], viscous=0.01),
-            hand=rig_of.Hand(press, 40.0, 1.0),
-            servos=rig_of.Servos([0.0], 0.025, 0.045, rig_of.wall_at(0.2)),
-            delay=0.01,
-        )
-        felt = rig.run(5.0)
-        late = felt["t"] > 4.0
-        depth = felt["q"][late, 0].mean() - 0.2
-        stiffness = -felt["tau"][late, 0].mean() / depth
-        found[name] = float(stiffness / K["k_follower"])
-    return found
-
-
 def measure_gain_scale():
     """Weakest and strongest joint of a real rig as it comes, over its defaults."""
     found = {}
@@ -184,6 +151,8 @@ def measure_gain_scale():
             resolved.feedback, robot, info, resolved.retarget, layout
         )
         found[name] = float(haptics.gain_scale.min()), float(haptics.gain_scale.max())
+        held = haptics.held_scale
+        found["held"] = float(held.min()), float(held.max())
     return found
 
 
@@ -350,7 +319,7 @@ def draw(free, contact, transparency, gripper, stability):
     figure.savefig(PICTURE, dpi=70)
 
 
-def write_table(found, transparency):
+def write_table(found, transparency, laws):
     shown = ", ".join(f"{gain:.2f} ({phase:.0f}°)" for _, gain, phase in transparency)
     stages, scale = found["gripper"], found["gain_scale"]
     step = 1e3 * K["k_gate"] * rig_of.ENCODER / ARM
@@ -375,19 +344,15 @@ def write_table(found, transparency):
             f"{stages['squeeze']:.0f} mN·m",
         ),
         (
-            "a rig that nobody measured: a press, of its default force",
-            f"{found['unmeasured']['damped']:.0%}, "
-            f"without `damping` {found['unmeasured']['plain']:.0%}",
-        ),
-        (
             "`puppeteer_papras_7dof` as it comes: weakest to strongest joint",
             f"{scale['damped'][0]:.0%} to {scale['damped'][1]:.0%}, "
-            f"without `damping` {scale['plain'][0]:.0%} to {scale['plain'][1]:.0%}",
+            f"without `damping` {scale['plain'][0]:.0%} to {scale['plain'][1]:.0%}; "
+            f"`contact` {scale['held'][0]:.0%} to {scale['held'][1]:.0%}",
         ),
         ("a step of 2 × 8 joints, joint by joint", f"{found['step_joints_us']:.0f} µs"),
         ("a step of 1 × 7 joints, by its pose", f"{found['step_pose_us']:.0f} µs"),
     ]
-    lines = ["| | |", "|---|---|", *(f"| {a} | {b} |" for a, b in rows)]
+    lines = [*laws, "", "| | |", "|---|---|", *(f"| {a} | {b} |" for a, b in rows)]
     page = PAGE.read_text()
     head, tail = page.split(MARKS[0])[0], page.split(MARKS[1])[1]
     PAGE.write_text(f"{head}{MARKS[0]}\n" + "\n".join(lines) + f"\n{MARKS[1]}{tail}")
@@ -398,13 +363,14 @@ def main():
     parser.add_argument("--write-docs", action="store_true")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
+    laws = write_rows(measure_all())
+    print("\n".join(laws), flush=True)
     plain, free, found = measure_free()
     contact, more = measure_contacts(62.0)
     transparency, gripper = measure_transparency(), measure_gripper()
     found |= more | {
         "transparency": transparency,
         "gripper": judge_gripper(*gripper),
-        "unmeasured": measure_unmeasured(),
         "gain_scale": measure_gain_scale(),
         "step_joints_us": time_step("papras_7dof_2arm", "puppeteer_papras_7dof_2arm"),
         "step_pose_us": time_step("papras_7dof", "puppeteer_ur5"),
@@ -414,7 +380,7 @@ def main():
         args.json.write_text(json.dumps(found))
     if args.write_docs:
         draw((plain, free), contact, transparency, gripper, measure_map())
-        write_table(found, transparency)
+        write_table(found, transparency, laws)
 
 
 if __name__ == "__main__":

@@ -6,9 +6,9 @@ away (F2); this gives some of it back, so that they may be stiffer. It is late i
 at low frequencies it adds b, at high ones it takes away, b / 12 at worst with the
 values here; F2 counts both (``paprle.haptics.stability``).
 
-Free motion feels free: the law is silent while the follower moves as its model says and
-no limit is near, that is, where the springs have nothing to say. A gripper that holds
-something is damped, and its arm is not.
+Free motion feels free: the law is silent while nothing holds the follower or its gate
+back and no limit is near, that is, where the springs have nothing to say. A gripper
+that holds something is damped, and its arm is not.
 """
 
 from __future__ import annotations
@@ -92,6 +92,7 @@ class Damping(FeedbackLaw[Memory]):
     def _is_on(self, inputs: FeedbackInput) -> npt.NDArray[np.bool_]:
         """Return where it is: an arm all at once; at limits, a gripper is at rest."""
         is_on, arm = ~inputs.is_free, slice(inputs.n_arm)
+        is_on[arm] = inputs.held_limb > 0.0 or bool(inputs.held_by_gate[arm].any())
         q, margin = inputs.q[arm], self.config.margin
         is_low, is_high = q < inputs.q_min[arm] + margin, q > inputs.q_max[arm] - margin
         is_on[arm] |= inputs.is_near or bool((is_low | is_high).any())

@@ -2,10 +2,12 @@
 
 tau = −gain · deadband(tau_follower − tau_0)
 
-A stiff servo in contact shows almost no position error; its effort does. tau_0 follows
-the effort slowly while the follower moves freely (its weight and friction) and stands
-still in contact, or it would learn the contact away. What is not measured is not
-rendered, and is never taken for zero.
+A stiff servo in contact shows almost no position error; its effort does. tau_0 is the
+effort of free motion: weight and friction. It follows the effort slowly, and only while
+the joint moves as it is told to and nothing else says contact: neither its position
+(``held``), nor the effort itself, which grows with the command's way as weight never
+does. A joint that stands learns nothing: whoever presses steadily is felt for as long.
+What is not measured is not rendered, and is never taken for zero.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from annotated_types import Ge, Gt, Unit, doc
@@ -22,6 +24,12 @@ from paprle.contracts.feedback_settings import LawSettings
 from paprle.contracts.plugins import FeedbackInput, FeedbackLaw, PluginSpec, Stiffness
 from paprle.contracts.settings import STRICT
 from paprle.contracts.types import Vec
+
+_MOVES = 0.05  # [rad/s] chosen: in slower motion friction looks like contact
+_SMOOTH = 0.02  # [s] chosen: four measurements of a gate of 200 Hz
+_STEEP = 0.05  # chosen: of the drives' stiffness; an arm's weight changes less by angle
+_QUICK = 2.0  # [N·m/s] chosen: an arm that swings changes its weight more slowly
+_WAITS = 0.3  # [s] chosen: an effort that jumped is not free for so long
 
 PLUGIN = PluginSpec(
     summary="The measured efforts of the follower's drives.",
@@ -46,40 +54,72 @@ class EffortConfig(LawSettings):
     adapt_time: Annotated[
         float, Gt(0), Unit("s"), doc("Time in which free effort is forgotten.")
     ] = 0.5
-    drive_stiffness: Annotated[
-        float,
-        Ge(0),
-        Unit("N·m/rad"),
-        doc("Of the follower's drives; with the gain it is the law's stiffness (F2)."),
-    ] = 60.0
 
 
-class Effort(FeedbackLaw["Vec | None"]):
+class Memory(NamedTuple):
+    """What the law remembers, each of shape (m,).
+
+    Attributes:
+        free: Effort of free motion; NaN: not measured yet, [N·m].
+        effort: The last that was measured, [N·m].
+        q: Where the follower was, [rad].
+        speed: How fast it moves, filtered, [rad/s].
+        rate: How fast the effort grows, filtered, [N·m/s].
+        calm: How long the effort has not jumped, [s].
+    """
+
+    free: Vec
+    effort: Vec
+    q: Vec
+    speed: Vec
+    rate: Vec
+    calm: Vec
+
+
+class Effort(FeedbackLaw["Memory | None"]):
     """The law; it remembers the effort of free motion."""
 
     config: EffortConfig
+    is_in_contact = True
 
-    def initial(self) -> Vec | None:
+    def initial(self) -> Memory | None:
         """Return that nothing was measured yet."""
 
     def compute(
-        self, inputs: FeedbackInput, state: Vec | None
-    ) -> tuple[Vec, Vec | None]:
+        self, inputs: FeedbackInput, state: Memory | None
+    ) -> tuple[Vec, Memory]:
         """Return the torques of all joints with a measured effort."""
-        c, effort = self.config, inputs.tau_follower
+        c, now, dt = self.config, inputs.tau_follower, inputs.dt
         if state is None:
-            state = np.full(effort.size, np.nan)
-        free = np.where(np.isnan(state), effort, state)
-        share = inputs.is_free * (1.0 - math.exp(-inputs.dt / c.adapt_time))
-        free = np.where(np.isnan(effort), free, free + share * (effort - free))
-        met = effort - free
+            none, nil = np.full(now.size, np.nan), np.zeros(now.size)
+            state = Memory(none, none, none, nil, nil, nil + _WAITS)
+        free = np.where(np.isnan(state.free), now, state.free)
+        effort = np.where(np.isnan(now), state.effort, now)
+        q = np.where(np.isnan(inputs.q_follower), state.q, inputs.q_follower)
+        speed = _filter(state.speed, q - state.q, dt)
+        rate = _filter(state.rate, effort - state.effort, dt)
+        met = now - free
+        jumps = np.abs(met) > c.deadband
+        jumps &= np.abs(rate) > np.maximum(
+            _QUICK, _STEEP * inputs.drives * np.abs(inputs.dq)
+        )
+        calm = np.where(jumps, 0.0, state.calm + dt)
+        learns = inputs.is_free & (inputs.held == 0.0) & (np.abs(speed) > _MOVES)
+        share = (learns & (calm >= _WAITS)) * (1.0 - math.exp(-dt / c.adapt_time))
+        free = np.where(np.isnan(now), free, free + share * (now - free))
+        met = now - free
         tau = -c.gain * np.sign(met) * np.maximum(np.abs(met) - c.deadband, 0.0)
         tau[np.isnan(tau)] = 0.0
-        return tau, free
+        return tau, Memory(free, effort, q, speed, rate, calm)
 
     def stiffness(self, inputs: FeedbackInput) -> Stiffness:
         """In contact, effort grows with the command's way as drives are stiff."""
         is_measured = np.isfinite(inputs.tau_follower).astype(np.float64)
-        drives = self.config.drive_stiffness * inputs.gain_squared * is_measured
-        K = self.config.gain * np.diag(drives)
+        K = self.config.gain * np.diag(inputs.drives * is_measured)
         return Stiffness(np.zeros_like(K), K)
+
+
+def _filter(before: Vec, change: Vec, dt: float) -> Vec:
+    """Return a filtered derivative; what is not known changes nothing."""
+    known = np.nan_to_num(change)
+    return np.asarray(before + (known - before * dt) / (dt + _SMOOTH))

@@ -2,9 +2,12 @@
 
 tau = viscous_share · b · dq + coulomb_share · c · tanh(dq / dq_0)
 
-with b and c as ``paprle identify`` measured them. It takes damping away from everything
-else (F2 counts that): cancelling half of b barely decays, 70 % diverges, so a share
-stops at one half. What was not measured is not compensated.
+with b and c as ``paprle identify`` measured them. The first takes damping away from
+everything else (F2 counts that): cancelling half of b barely decays, 70 % diverges, so
+a share stops at one half. The second does not: however late it comes, it gives at most
+share · c |dq|, and the gears take c |dq| at the same time. What is left of their dry
+friction is what contact may count on (``dry_share``). What was not measured is not
+compensated.
 """
 
 from __future__ import annotations
@@ -43,7 +46,7 @@ class FrictionConfig(LawSettings):
     ] = 0.5
     dq_0: Annotated[
         float, Gt(0), Unit("rad/s"), doc("Speed at which dry friction is full.")
-    ] = 1.0
+    ] = 0.3
 
 
 class Friction(FeedbackLaw[None]):
@@ -51,6 +54,10 @@ class Friction(FeedbackLaw[None]):
 
     config: FrictionConfig
     needs_follower = False
+
+    def __init__(self, config: FrictionConfig) -> None:
+        super().__init__(config)
+        self.dry_share = config.coulomb_share
 
     def initial(self) -> None:
         """Return nothing."""
@@ -64,9 +71,6 @@ class Friction(FeedbackLaw[None]):
         return tau, None
 
     def damping(self, inputs: FeedbackInput) -> Vec:
-        """What it cancels, where it cancels most: about rest."""
-        c = self.config
-        lost = c.viscous_share * inputs.viscous
-        lost = lost + c.coulomb_share * inputs.coulomb / c.dq_0
-        lost[np.isnan(lost)] = 0.0
-        return -lost
+        """What it cancels of viscous friction."""
+        lost = self.config.viscous_share * inputs.viscous
+        return -np.nan_to_num(lost)

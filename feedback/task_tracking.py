@@ -52,16 +52,16 @@ class TaskTrackingConfig(LawSettings):
     ] = 0.075
     k_follower_lin: Annotated[
         float, Ge(0), Unit("N/m"), doc("transpose, of what the follower met.")
-    ] = 3.0
+    ] = 0.0  # chosen: `contact` renders it, without the follower's lag in its loop
     k_follower_rot: Annotated[
         float, Ge(0), Unit("N·m/rad"), doc("transpose, of what the follower met.")
-    ] = 0.075
+    ] = 0.0
     k_gate: Annotated[
         float, Ge(0), Unit("N·m/rad"), doc("inverse, towards what the gate sent.")
     ] = 0.3
     k_follower: Annotated[
         float, Ge(0), Unit("N·m/rad"), doc("inverse, of what the follower met.")
-    ] = 0.3
+    ] = 0.0
     damping: Annotated[float, Gt(0), Unit("1"), doc("inverse: λ.")] = 0.1
     length: Annotated[
         float, Gt(0), Unit("m"), doc("inverse: so many metres weigh as 1 rad.")
@@ -89,7 +89,9 @@ class TaskTracking(FeedbackLaw[None]):
     def compute(self, inputs: FeedbackInput, state: None) -> tuple[Vec, None]:  # noqa: ARG002 - no memory
         """Return the torques of the arm's joints."""
         c, tau = self.config, np.zeros(inputs.q.size)
-        met = inputs.dx_model if c.is_compensated else inputs.dx_follower
+        met = inputs.dx_follower
+        if c.is_compensated:
+            met = inputs.held_limb * inputs.dx_model
         if inputs.J is None or np.isnan(inputs.dx_gate[0]) or np.isnan(met[0]):
             return tau, None
         if c.method == "transpose":

@@ -5,9 +5,12 @@ tau = k_gate (q_gate − q) + k_follower (q_follower − q_model)
 PAPRLE Eq. 8, whose printed sign (q_leader − q_follower) drives the two apart. The first
 term is felt where the gate holds the command back; the second where something holds
 the follower back. q_model is the command behind the follower's own lag, identified in
-free motion alone, so that free motion feels free and contact stays what it is
-(``safety.md``, lag-compensated feedback). Silent where the leader's pose drives: see
-task_tracking.
+free motion alone, so that contact stays what it is (``safety.md``, lag-compensated
+feedback). Each spring is on as far as it is sure that something holds back the gate, or
+the follower: in free motion, where only delays and what the lag is off would be left of
+them, both are silent. Silent where the leader's pose drives: see
+task_tracking. What the follower met is rendered by ``contact``; the second spring is
+for whoever switches that off.
 """
 
 from __future__ import annotations
@@ -42,10 +45,10 @@ class TrackingConfig(LawSettings):
         float, Ge(0), Unit("N·m/rad"), doc("Stiffness towards what the gate sent.")
     ] = 0.3
     k_follower: Annotated[
-        float, Ge(0), Unit("N·m/rad"), doc("Stiffness of what the follower met.")
-    ] = 0.3
+        float, Ge(0), Unit("N·m/rad"), doc("What the follower met; beside `contact`.")
+    ] = 0.0  # chosen: with the follower's lag in its loop it has little to add
     is_compensated: Annotated[
-        bool, doc("Take the follower's own lag out; without it free motion drags.")
+        bool, doc("Take delays and lag out; without it free motion drags.")
     ] = True
 
 
@@ -59,9 +62,14 @@ class Tracking(FeedbackLaw[None]):
 
     def compute(self, inputs: FeedbackInput, state: None) -> tuple[Vec, None]:  # noqa: ARG002 - no memory
         """Return the torques of the arm's joints; the gripper has a law of its own."""
-        expected = inputs.q_model if self.config.is_compensated else inputs.q_gate
-        tau = self.config.k_gate * (inputs.q_gate - inputs.q)
-        tau += self.config.k_follower * (inputs.q_follower - expected)
+        c = self.config
+        if c.is_compensated:
+            tau = c.k_gate * inputs.held_by_gate * (inputs.q_gate - inputs.q)
+            met = np.abs(inputs.held) * (inputs.q_follower - inputs.q_model)
+        else:
+            tau = c.k_gate * (inputs.q_gate - inputs.q)
+            met = inputs.q_follower - inputs.q_gate
+        tau += c.k_follower * met
         tau[inputs.n_arm :] = 0.0
         tau[np.isnan(tau)] = 0.0
         return tau, None

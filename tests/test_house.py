@@ -20,8 +20,9 @@ WALL_TIME = {
     "paprle/recording/recorder.py",
     "paprle/hosts/black_box.py",
     "observers/ros/observer.py",
+    "hardware/web/certificate.py",
 }
-"""Wall time names files and stands once in a recording's header, nowhere else."""
+"""Wall time names files, stands once in a recording's header, bounds a certificate."""
 
 
 def find_files():

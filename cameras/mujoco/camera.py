@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import mujoco
 import numpy as np
@@ -46,6 +46,11 @@ class MujocoCamera(Camera):
         K = np.diag([focal, focal, 1.0])
         K[:2, 2] = 0.5 * (config.width - 1), 0.5 * (config.height - 1)
         return replace(info, K=readonly(K))
+
+    @property
+    def stamped_by(self) -> Literal["device", "arrival"]:
+        """The stamp is that of the measurement that is drawn."""
+        return "device"
 
     @property
     def notes(self) -> tuple[str, ...]:

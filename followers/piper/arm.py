@@ -7,9 +7,11 @@ import numpy as np
 from followers.piper.config import PiperConfig
 from followers.piper.reasons import (
     ENABLED,
+    STICKY_MODES,
     TEACHING,
     describe_fault,
     describe_idleness,
+    describe_stroke,
 )
 from followers.piper.temperature import Warmth
 from followers.piper.units import (
@@ -20,6 +22,7 @@ from followers.piper.units import (
     to_opening,
 )
 from hardware.piper.bus import BIT_RATE, BusError, PiperBus
+from hardware.piper.protocol import STICKY_BELOW
 from hardware.piper.readings import Motion
 from paprle.contracts.errors import DeviceError, DeviceTimeout, MissingDependency
 from paprle.contracts.plugins import Clock
@@ -38,6 +41,7 @@ _SILENCE_NS = 100_000_000  # [ns] chosen: 20 reports of motion that did not come
 _CONDITION_AGE_NS = 250_000_000  # [ns] chosen: reported every 5 ms
 _MOTORS_AGE_NS = 500_000_000  # [ns] chosen: reported every 50 ms
 _MODE_EVERY = 20  # chosen: ten times a second at 200 Hz, as a reminder
+_STROKE_TIME = 0.1  # [s] chosen: it was asked with the limits, which have come
 _FOREIGN_NS = 1_000_000_000  # [ns] chosen: how long another master is remembered
 _SAME_PLACE = 0.05  # [rad] chosen: a command that far from the arm is no jump
 
@@ -58,8 +62,10 @@ class PiperArm:
         self._where = f"env 'can': {config.interface} '{channel}'"
         self._bus = PiperBus(config.interface, channel, clock)
         self._units = Units((1, 5, 2), [(0, 0)] * N_ARM)
+        self._version = (0, 0, 0)
         self._q: Vec = np.zeros(N_ARM)
         self._warmth = Warmth()
+        self._news: list[str] = []
         self._is_muted = False
         self._n_writes = 0
         self._last: Motion | None = None
@@ -91,6 +97,7 @@ class PiperArm:
         self._check_kind(home)
         self._check_limits(q_min, q_max)
         self._check_health()
+        self._check_move()
         self._enable()
         self.read()
 
@@ -112,7 +119,7 @@ class PiperArm:
             self._is_muted = True
         self._q = self._units.to_joints(motion.angles)
         q, dq = list(self._q), [1e-3 * speed for speed in motion.speeds]
-        tau = [1e-3 * effort for effort in motion.efforts]
+        tau = list(self._units.to_torques(motion.efforts))
         if self._limb.gripper is not None:
             q.append(to_finger(motion.opening))
             dq.append(self._compute_finger_speed(motion, self._last))
@@ -121,7 +128,8 @@ class PiperArm:
 
     def take_warnings(self) -> list[str]:
         """Return what is not yet a reason to stop, once."""
-        return self._warmth.take(self._bus.motors)
+        told, self._news = self._news, []
+        return told + self._warmth.take(self._bus.motors)
 
     def write(self, q_cmd: Vec) -> None:
         """Send a target for six joints and the gripper, if there is one.
@@ -240,12 +248,24 @@ class PiperArm:
                 f"six joints, got {text or 'no version'} and {len(limits)} limits; "
                 "update the arm's firmware"
             )
-        self._units = Units(version, limits)
+        self._units, self._version = Units(version, limits), version
+        self._look_at_gripper()
         if not self._units.allows(home):
             raise DeviceError(
                 f"{self._where}: expected joint limits that hold the robot's home, got "
                 f"{limits} [0.1°]; restore the arm's own limits (0x474)"
             )
+
+    def _look_at_gripper(self) -> None:
+        """Tell of a gripper that will read 0 for ever.
+
+        Older firmware does not answer; the gripper then has no such setting.
+        """
+        if self._limb.gripper is None:
+            return
+        self._bus.wait_for(lambda: self._bus.stroke is not None, _STROKE_TIME)
+        told = describe_stroke(self._bus.stroke)
+        self._news += [told] if told else []
 
     def _check_limits(self, q_min: Vec, q_max: Vec) -> None:
         """Refuse an arm that would cut off what the gate holds for possible.
@@ -279,6 +299,36 @@ class PiperArm:
             raise DeviceError(
                 f"{self._where}: expected a healthy arm, got: {reason}; end it at the "
                 "arm. A reset (0x150) takes its power at once: hold the arm"
+            )
+
+    def _check_move(self) -> None:
+        """Refuse an arm that another program left in a kind of motion that stays.
+
+        There it would do at once what it is told, and joints have little force. Older
+        firmware is not even asked: it stays, and a zero was seen to move (piper_sdk's
+        issue 114).
+
+        Raises:
+            DeviceError: If so; what ends it takes the arm's power.
+        """
+        bus = self._bus
+
+        def is_sticky() -> bool:
+            return bus.condition is None or bus.condition.move_mode in STICKY_MODES
+
+        def is_out() -> bool:
+            bus.send_mode()
+            return not is_sticky()
+
+        is_old = self._version < STICKY_BELOW
+        if is_sticky() and (is_old or not bus.wait_for(is_out, _ANSWER_TIME)):
+            mode = bus.condition.move_mode if bus.condition else 0
+            raise DeviceError(
+                f"{self._where}: expected an arm in MOVE J, got one that another "
+                f"program left in {STICKY_MODES.get(mode)}, and firmware "
+                f"{self._bus.read_firmware()} stays in it (below S-V1.8-6 all do); "
+                "only a reset (0x150) ends it, and takes its power at once: hold the "
+                "arm; or update its firmware"
             )
 
     def _enable(self) -> None:

@@ -23,7 +23,11 @@ class PiperConfig(FollowerSettings):
         doc("Kind of CAN adapter; emucan: python -m hardware.piper.emulator."),
     ] = "socketcan"
     channel: Annotated[
-        str, doc("Network interface, serial port, or the emulated arm's socket.")
+        str,
+        doc(
+            "Network interface, its USB port (usb:1-2:1.0), serial port, or the "
+            "emulated arm's socket."
+        ),
     ] = "can0"
     channels: Annotated[
         Mapping[str, str],

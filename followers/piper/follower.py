@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 
 import numpy as np
 
 from followers.piper.arm import N_ARM, PiperArm
 from followers.piper.config import PiperConfig
+from followers.piper.doctor import diagnose
 from hardware.piper.bus import BusError, find_obstacle
+from hardware.piper.channels import USB, find_channel, find_stable_name
 from paprle.contracts.errors import CommandError, DeviceError
 from paprle.contracts.plugins import Clock, Follower
 from paprle.contracts.types import (
@@ -31,6 +34,7 @@ class PiperFollower(Follower):
     def __init__(self, config: PiperConfig, robot: RobotInfo, clock: Clock) -> None:
         super().__init__(config, robot, clock)
         self._arms: list[tuple[PiperArm, list[int]]] = []
+        self._news: list[str] = []
 
     @property
     def goes_on_unattended(self) -> bool:
@@ -69,6 +73,7 @@ class PiperFollower(Follower):
         except BaseException:
             self.close("hold")
             raise
+        self._news = self._warn_of_order()
         return FollowerInfo(
             joint_names=self.robot.joint_names,
             rate=self.config.rate,
@@ -77,6 +82,21 @@ class PiperFollower(Follower):
             has_unattended_stop=not self.goes_on_unattended,
             power_off="falls",
         )
+
+    def diagnose(self) -> Iterator[tuple[bool, str]]:
+        """Look at the arms without power; asks them, and moves nothing."""
+        try:
+            channels = self._list_channels()
+        except DeviceError as err:
+            yield False, str(err)
+            return
+        for limb, channel in zip(self.robot.limbs, channels, strict=True):
+            has_gripper = limb.gripper is not None
+            yield from diagnose(
+                self.config, limb.name, channel, self.clock, has_gripper=has_gripper
+            )
+        for text in self._warn_of_order():
+            yield False, text
 
     def read(self) -> FollowerState:
         """Return the newest state of all arms; its stamp is that of the oldest."""
@@ -129,9 +149,10 @@ class PiperFollower(Follower):
         self._arms = []
 
     def take_warnings(self) -> list[str]:
-        """Return which motors get warm, since the last call."""
+        """Return what was noticed since the last call: warm motors, unset grippers."""
         is_one = len(self._arms) == 1
-        return [
+        told, self._news = self._news, []
+        return told + [
             text if is_one else f"{arm.name}: {text}"
             for arm, _ in self._arms
             for text in arm.take_warnings()
@@ -145,14 +166,45 @@ class PiperFollower(Follower):
         """
         config, limbs = self.config, [limb.name for limb in self.robot.limbs]
         if len(limbs) == 1 and not config.channels:
-            return [config.channel]
+            return [self._find(config.channel)]
         if sorted(config.channels) != sorted(limbs):
             raise DeviceError(
                 f"env.channels: expected one of each limb ({', '.join(limbs)}), got "
                 f"{', '.join(config.channels) or 'none'}; "
                 f"write env.channels.{limbs[0]}=can0"
             )
-        return [config.channels[name] for name in limbs]
+        return [self._find(config.channels[name]) for name in limbs]
+
+    @staticmethod
+    def _find(channel: str) -> str:
+        """Return a channel by its USB port.
+
+        Raises:
+            DeviceError: If nothing is plugged in there.
+        """
+        try:
+            return find_channel(channel)
+        except BusError as err:
+            raise DeviceError(f"env 'can': {err}") from err
+
+    def _warn_of_order(self) -> list[str]:
+        """Say which names of channels say nothing about which arm it is."""
+        config = self.config
+        found = {
+            limb: (channel, find_stable_name(config.interface, channel))
+            for limb, channel in config.channels.items()
+            if not channel.startswith(USB)
+        }
+        moving = {limb: pair for limb, pair in found.items() if pair[1]}
+        if len(config.channels) < 2 or not moving:
+            return []
+        today = ", ".join(f"{limb} is {pair[0]}" for limb, pair in moving.items())
+        words = " ".join(f"env.channels.{limb}={p[1]}" for limb, p in moving.items())
+        return [
+            f"env 'can': {today} by the order in which they were plugged in, which may "
+            f"be another one next time: once you have seen that it is right, write "
+            f"{words}"
+        ]
 
     def _open_arm(self, number: int, channel: str) -> None:
         """Open the arm of one limb.

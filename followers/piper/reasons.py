@@ -7,6 +7,12 @@ from collections.abc import Mapping, Sequence
 from hardware.piper.readings import Condition, Motor
 
 CAN_MODE, TEACHING = 1, 2  # spec: protocol V2, byte 0 of 0x2A1
+MOVE_J = 1  # spec: protocol V2, byte 2 of 0x2A1
+STICKY_MODES: Mapping[int, str] = {4: "MIT or JS (0x04)", 6: "MIT (0x06)"}
+"""Kinds of motion that older firmware leaves at a reset alone. spec: pyAgxArm, its
+reference of firmwares and move_js."""
+
+_MOVES: Mapping[int, str] = {0: "MOVE P", 2: "MOVE L", 3: "MOVE C", 5: "MOVE CPV"}
 ENABLED = 1 << 6  # spec: protocol V2, byte 5 of 0x261
 
 _MODES: Mapping[int, str] = {
@@ -81,8 +87,23 @@ def describe_idleness(condition: Condition, motors: Sequence[Motor]) -> str:
     """Say why the arm does not obey, with nothing wrong with it; nothing if it does."""
     if condition.mode != CAN_MODE:
         return f"arm is in {_MODES.get(condition.mode, f'mode {condition.mode}')}"
+    if condition.move_mode != MOVE_J:
+        kinds = {**_MOVES, **STICKY_MODES}
+        kind = kinds.get(condition.move_mode, f"{condition.move_mode:#x}")
+        return f"arm moves by {kind}"
     without = sum(1 << i for i, motor in enumerate(motors) if not motor.bits & ENABLED)
     return "no power" + _name_joints(without, "") if without else ""
+
+
+def describe_stroke(stroke: int | None) -> str:
+    """Say that a gripper will read 0 for ever; nothing where it was not said so."""
+    if stroke != 0:
+        return ""
+    return (
+        "gripper: expected its stroke to be set (70 or 100 [mm]), got none: it reads 0 "
+        "for ever and does not move; set it with the vendor's "
+        "V2_gripper_param_config.py (0x47D), the arm without power"
+    )
 
 
 def _name_joints(bits: int, tail: str) -> str:

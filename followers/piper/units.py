@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from hardware.piper.protocol import QUARTER, QUARTER_UNTIL
 from paprle.contracts.types import Vec
 
 _QUANTUM = math.radians(1e-3)  # [rad] spec: protocol V2, 0x155: 0.001°
@@ -44,6 +45,8 @@ class Units:
         has_new_zeros = version >= _NEW_ZEROS
         self._shift = _ZERO_SHIFT if has_new_zeros else np.zeros(6)
         self.limits = np.array(limits, dtype=np.int64) * 100
+        is_quartered = version <= QUARTER_UNTIL
+        self._torque = 1e-3 * np.array(QUARTER if is_quartered else (1.0,) * 6)
 
     def to_angles(self, q: Vec) -> list[int]:
         """Return six joints [rad] in 0.001°, rounded, within the arm's own limits."""
@@ -54,6 +57,11 @@ class Units:
         """Return six angles [0.001°] in [rad]."""
         q: Vec = np.radians(np.array(angles) * 1e-3) + self._shift
         return q
+
+    def to_torques(self, efforts: Sequence[float]) -> Vec:
+        """Return what the SDK makes of six currents as torques, [N·m]."""
+        tau: Vec = np.array(efforts) * self._torque
+        return tau
 
     def allows(self, q: Vec) -> bool:
         """Whether the arm's own limits let it stand at six joints, [rad]."""

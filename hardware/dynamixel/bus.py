@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +21,10 @@ from hardware.dynamixel.counts import BetweenCounts
 from hardware.dynamixel.errors import BusError, BusTimeout, ServoError
 from hardware.dynamixel.inspection import ServoSpec
 from hardware.dynamixel.models import Register, find_model
+from hardware.dynamixel.search import find_all_elsewhere
 from hardware.dynamixel.servo import WATCHDOG, Health, Servo
+from hardware.dynamixel.twins import find_shadows, list_near
+from hardware.dynamixel.watchdog import is_small, try_watchdogs
 from hardware.dynamixel.wire import Wire
 
 Vec = npt.NDArray[np.float64]
@@ -32,6 +35,9 @@ _LONE_TRIES = (1, 3)  # chosen: all once, then the silent ones again and again
 _FAST_TRIES = 3  # chosen: of 1 % lost packets one bus in a million reads plainly
 _RETURN = 1 / 200  # chosen: torque that was let go of is back after 0.5 s at 400 Hz
 _SILENT = (math.nan, math.nan, math.nan)
+DANGER = "its watchdog does not stop it, so it may turn on: cut its power"
+"""What is told of a servo that nobody can switch off any more."""
+
 _MUTE_CYCLES = 4  # chosen: about 0.4 s; a host may pause that long
 
 
@@ -93,6 +99,8 @@ class Bus:
         servos: The servos, in the order of every array.
         counters: Faults that the bus recovered from.
         is_fast: Whether all servos of a group answer in one packet.
+        is_guarded: Somebody else switches torque off where this process cannot, so that
+            servos may render it whose watchdog does not.
     """
 
     def __init__(
@@ -104,6 +112,7 @@ class Bus:
         units = [servo.model.angle_unit for servo in self.servos]
         self._between = BetweenCounts(np.array(units))
         self.is_fast = True
+        self.is_guarded = False
         self._groups: list[_Group] = []
         self._next_health = 0
         self._next_reconnection = 0
@@ -133,15 +142,48 @@ class Bus:
         problems = [
             text for servo in self.servos for text in servo.configure(self.wire)
         ]
+        if needs_all and self.is_alive.any():
+            specs = [servo.spec for servo in self.servos]
+            problems += find_shadows(self.wire, specs, list_near(specs))
+        if problems and needs_all and not self.is_alive.any():
+            ids = [servo.spec.id for servo in self.servos]
+            problems = find_all_elsewhere(self.wire, ids) or problems
         if problems and (needs_all or not self.is_alive.any()):
             raise BusError(problems)
         self._make_groups()
         self._choose_reading()
 
+    def try_watchdogs(self, beat: Callable[[], None] = lambda: None) -> None:
+        """Find out whose watchdog stops it; nothing else may be done meanwhile.
+
+        Args:
+            beat: Called at least every 0.1 s, to say that we live.
+
+        Raises:
+            BusError: If the port is gone.
+        """
+        try_watchdogs(self.wire, self.servos, beat)
+
+    @property
+    def has_suspects(self) -> bool:
+        """Whether there are servos whose watchdog may not stop them."""
+        small = [s for s in self.servos if s.cap > 0.0 and is_small(s.spec.model)]
+        return any(not (s.is_tried and s.stops_alone) for s in small)
+
+    @property
+    def runaways(self) -> tuple[Servo, ...]:
+        """Servos with torque whose watchdog does not stop them."""
+        return tuple(s for s in self.servos if s.cap > 0.0 and not s.stops_alone)
+
+    @property
+    def dangers(self) -> Mapping[int, str]:
+        """Those of them that may hold torque, by id, and what is to be done."""
+        return {s.spec.id: DANGER for s in self.runaways if s.is_enabled}
+
     def assume_present(self) -> None:
         """Read from servos as they are, on a wire that is open: nothing is written."""
         for servo in self.servos:
-            servo.is_alive = True
+            servo.look_at(self.wire)
         self._make_groups()
         self._choose_reading()
 
@@ -209,7 +251,14 @@ class Bus:
         Raises:
             BusError: If the port is gone.
         """
-        waiting = next((servo for servo in self.servos if servo.is_waiting), None)
+        waiting = next(
+            (
+                servo
+                for servo in self.servos
+                if servo.is_waiting and (servo.stops_alone or self.is_guarded)
+            ),
+            None,
+        )
         if waiting is None:
             return
         try:
@@ -235,16 +284,19 @@ class Bus:
         Returns:
             What could not be verified, a line a servo.
         """
+        return list(self._disable(asks_silent=asks_silent).values())
+
+    def _disable(self, *, asks_silent: bool) -> dict[Servo, str]:
         try:
             self.write_torque(np.zeros(len(self.servos)))
         except BusError as err:
             _LOG.debug("%s", err)  # told of each servo below
-        told = [
-            self._switch_off(servo, asks=servo.is_alive or asks_silent)
+        told = {
+            servo: self._switch_off(servo, asks=servo.is_alive or asks_silent)
             for servo in self.servos
             if servo.is_enabled
-        ]
-        return [text for text in told if text]
+        }
+        return {servo: text for servo, text in told.items() if text}
 
     def _switch_off(self, servo: Servo, *, asks: bool) -> str:
         """Make one servo limp; returns why that is not verified, or nothing."""
@@ -309,12 +361,15 @@ class Bus:
         Returns:
             What could not be verified.
         """
-        problems = self.disable(asks_silent=True)
+        problems = self._disable(asks_silent=True)
         self.wire.close()
         for servo in self.servos:
             servo.is_alive = False
         own = f"nobody speaks any more, so its own watchdog ends it in {WATCHDOG:g} [s]"
-        return [f"{problem}; {own}" for problem in problems]
+        return [
+            f"{problem}; {own if servo.stops_alone else DANGER}"
+            for servo, problem in problems.items()
+        ]
 
     def _make_groups(self) -> None:
         """Put the servos that answer into groups of equal registers."""

@@ -17,18 +17,21 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
 
 from hardware.dynamixel.bus import Bus, Counters, Reading
 from hardware.dynamixel.errors import BusError
+from hardware.dynamixel.guardian import Guardian
 from hardware.dynamixel.inspection import ServoSpec
 from hardware.dynamixel.servo import Health
 from hardware.dynamixel.torque import RELEASE, TorqueCommand, TorqueShaper
 from hardware.dynamixel.wire import TIMEOUT, Wire
 
 _LOG = logging.getLogger(__name__)
+_NOTHING: Mapping[int, str] = MappingProxyType({})
 _LATE = 0.1  # spec: style.md 4.10: later than this share of a period, start anew
 _REOPEN = 0.5  # [s] chosen: an adapter takes about a second to come back
 _RECONNECT = 0.5  # [s] chosen: each look for a silent servo may cost 10 ms
@@ -36,6 +39,7 @@ IDLE_RATE = 50.0
 """Readings a second while nobody drives, [Hz]. chosen: a press is seen within 20 ms,
 and samples stay five times younger than session.max_gap allows."""
 
+_START = 2.0  # [s] chosen: a small process, on a machine with much else to do
 _WATCH = 0.005  # [s] chosen: a fortieth of the ramp
 _JOIN = 5.0  # [s] chosen: a ramp, and a bus on which nobody answers
 
@@ -87,6 +91,7 @@ class BusThread:
     Attributes:
         settings: The bus.
         problems: What could not be verified when torque was last switched off.
+        notes: What the operator should know of the bus before the start.
     """
 
     def __init__(self, settings: BusSettings, clock: Callable[[], int]) -> None:
@@ -102,7 +107,9 @@ class BusThread:
         self._is_wanted.set()
         self._thread: threading.Thread | None = None
         self._told = -math.inf  # when servos that do not confirm were told to be limp
+        self._guardian: Guardian | None = None
         self.problems: Sequence[str] = ()
+        self.notes: Sequence[str] = ()
 
     def open(self) -> None:
         """Open the bus in the caller's thread, then hand it to its own.
@@ -112,8 +119,9 @@ class BusThread:
         """
         try:
             self._bus.open()
-        except BusError:
-            self._bus.close()
+            self._try_watchdogs()
+        except BaseException:
+            self._end_guardian(self._bus.close())
             raise
         self._stop.clear()
         self._is_wanted.set()
@@ -121,6 +129,61 @@ class BusThread:
         name = f"dynamixel {self.settings.path}"
         self._thread = threading.Thread(target=self._run, name=name)
         self._thread.start()
+
+    def _try_watchdogs(self) -> None:
+        """Find out whose watchdog stops it, guarded where one is known not to."""
+        if self._bus.has_suspects:
+            self._start_guardian(_START)
+        self._bus.try_watchdogs(self._beat)
+        self._beat(is_armed=False)
+        runaways = self._bus.runaways
+        if not runaways:
+            self._end_guardian(())
+            self.notes = ()
+            return
+        if self._guardian is None:
+            self._start_guardian()
+        ids = ", ".join(str(servo.spec.id) for servo in runaways)
+        what = (
+            "another process switches them off when this one dies or stalls. Nothing "
+            "does when the plug is pulled or the computer loses its power: then cut "
+            "the power of the servos"
+        )
+        if self._guardian is None:
+            what = "the process that would guard them does not start: they stay limp"
+        self.notes = (
+            f"port '{self.settings.path}': the Bus Watchdog of servos {ids} does not "
+            "stop their motors (tried just now; firmware 51 of the 330 size is known "
+            f"for it); {what}",
+        )
+
+    def _start_guardian(self, wait: float = 0.0) -> None:
+        """Let another process switch torque off where a servo would not by itself.
+
+        Args:
+            wait: How long to wait until it is ready, [s].
+        """
+        able = [servo for servo in self._bus.servos if servo.cap > 0.0]
+        try:
+            self._guardian = Guardian(self._bus.wire, able)
+        except OSError:
+            _LOG.exception("port '%s': no guardian", self.settings.path)
+            return
+        end = time.monotonic() + wait
+        while not self._guardian.is_ready and time.monotonic() < end:
+            time.sleep(_WATCH)
+
+    def _beat(self, *, is_armed: bool = True) -> None:
+        if self._guardian is not None:
+            self._guardian.beat(is_armed=is_armed)
+
+    def _end_guardian(self, problems: Sequence[str], **how: float) -> Sequence[str]:
+        """Let go of it, or let it go on where we could not; returns the problems."""
+        guardian, self._guardian = self._guardian, None
+        self._bus.is_guarded = False
+        if guardian is not None:
+            guardian.end(is_off=not problems, **how)
+        return problems
 
     def latest(self) -> Snapshot | None:
         """Return the newest snapshot; any thread, never blocks."""
@@ -160,6 +223,11 @@ class BusThread:
         """Questions without a proper answer, by what came instead."""
         return dict(self._bus.wire.n_failed)
 
+    @property
+    def n_damaged(self) -> int:
+        """Whole packets with a wrong checksum."""
+        return self._bus.wire.packets.n_damaged
+
     def release(self) -> None:
         """Let the torque ramp down and go off; any thread, never blocks."""
         self.post(TorqueCommand(np.zeros(0), self._clock(), is_release=True))
@@ -198,7 +266,7 @@ class BusThread:
                     self._drop_port(err)
                     self._reopen()
         finally:
-            self._note_problems(self._bus.close())
+            self._note_problems(self._end_guardian(self._bus.close()))
             self._mark_closed(f"port '{self.settings.path}': its thread has ended")
 
     def _serve(self) -> None:
@@ -246,6 +314,7 @@ class BusThread:
         if reading is not None:
             self._publish(reading)
         tau = self._shaper.step(self._command, self._bus.caps, self._clock(), dt)
+        self._keep_guarded()
         if not self._shaper.is_limp:
             self._bus.enable_next()
             self._bus.write_torque(tau)
@@ -254,6 +323,23 @@ class BusThread:
         else:
             self.problems = ()
         return reading is not None
+
+    def _keep_guarded(self) -> None:
+        """Say that we live; without a guardian, nothing goes on.
+
+        Raises:
+            BusError: If it has ended: the port is opened anew, with another one.
+        """
+        if self._guardian is None:
+            return
+        is_limp = self._shaper.is_limp and self._bus.is_limp
+        self._guardian.beat(is_armed=not is_limp)
+        self._bus.is_guarded = self._guardian.is_ready
+        if not self._guardian.is_alive:
+            raise BusError(
+                f"port '{self.settings.path}': expected the process that guards its "
+                "servos to run, got its end; torque goes off, and it is started again"
+            )
 
     def _make_limp(self) -> None:
         """Switch torque off; what does not confirm it is sent zeros, and told again."""
@@ -292,15 +378,16 @@ class BusThread:
     def _drop_port(self, err: BusError) -> None:
         """Note that the port is gone; what was posted for it is void."""
         _LOG.warning("%s", err)
-        self._bus.close()
+        self._end_guardian(self._bus.close(), patience=_REOPEN)
         self._command, self._shaper = None, TorqueShaper(len(self.settings.servos))
         self._note_health({})
-        self._mark_closed(str(err))
+        self._mark_closed(str(err), self._bus.dangers)
 
-    def _mark_closed(self, fault: str) -> None:
+    def _mark_closed(self, fault: str, dangers: Mapping[int, str] = _NOTHING) -> None:
         last = self._snapshot
         if last is not None:
-            self._snapshot = Snapshot(last.reading, last.seq + 1, False, fault)
+            seq = last.seq + 1
+            self._snapshot = Snapshot(last.reading, seq, False, fault, dangers)
 
     def _reopen(self) -> None:
         """Wait for the port, and take in whoever is there."""
@@ -311,5 +398,7 @@ class BusThread:
                 _LOG.debug("%s", err)
                 self._bus.close()
             else:
+                if self._bus.runaways:
+                    self._start_guardian()
                 _LOG.warning("port '%s': it is back", self.settings.path)
                 return

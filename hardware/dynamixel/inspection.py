@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from hardware.dynamixel.errors import BusTimeout
 from hardware.dynamixel.models import ERROR_BITS, Model, find_model, find_name
+from hardware.dynamixel.torque_map import Kind, TorqueMap
 from hardware.dynamixel.wire import Wire
 
 CURRENT_MODE = 0
@@ -16,13 +17,14 @@ TORQUE_SHARE = 0.3
 """Share of the stall torque that is ever rendered. spec: safety.md F1."""
 
 _REVERSED, _TORQUE_BY_GOAL = 0x01, 0x08  # spec: e-manual, register 10, Drive Mode
+SETUP = "with paprle setup-servos"
 _FULL_PWM = 885  # spec: e-manual, register 36, 100 %
 _HOT = 10  # [°C] chosen: so near to the limit a servo is about to shut down
 _PROTECTS = 0x04 | 0x20  # spec: e-manual, register 63, on overheating and overload
 _TICK = 360.0 / 4096  # [°] spec: e-manual, register 20, Homing Offset
-_NO_SHADOW = 253  # spec: e-manual, register 12: from here on there is none
+NO_SHADOW = 253  # spec: e-manual, register 12: from here on there is none
 _N_PROBES = 4  # chosen: collisions spoil most answers, lost packets one in a hundred
-_WIZARD = "with DYNAMIXEL Wizard"
+WIZARD = "with DYNAMIXEL Wizard"
 _CURES = {
     0x01: "check the power supply, then power-cycle the servo",
     0x04: "let it cool for 20 minutes, then power-cycle it",
@@ -39,10 +41,24 @@ class ServoSpec:
     Attributes:
         id: Its id, 0 … 252.
         model: Name of its model.
+        twin: Id of a second servo of that model at the same joint, which obeys this
+            one's id, too; None: there is none.
+        torque_map: Which current it regulates; None: as its model does.
+        torque_gain: Its torque over that of its model.
     """
 
     id: int
     model: str
+    twin: int | None = None
+    torque_map: Kind | None = None
+    torque_gain: float = 1.0
+
+    @property
+    def torques(self) -> TorqueMap:
+        """Torque by current of this servo."""
+        torques = find_model(self.model).torques
+        kind = self.torque_map or torques.kind
+        return torques._replace(kind=kind, gain=self.torque_gain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +72,15 @@ class Problem:
 
     text: str
     is_fatal: bool = True
+
+
+def find_direction(drive_mode: int) -> int:
+    """Return -1 for a servo that counts clockwise: others wrote that, as LeRobot does.
+
+    Angles and torques of a bus are counter-clockwise in any case, so that the signs of
+    a config mean the same whatever its servos were set to.
+    """
+    return -1 if drive_mode & _REVERSED else 1
 
 
 def read_table(wire: Wire, spec: ServoSpec) -> Mapping[str, int]:
@@ -106,7 +131,7 @@ def find_absence(wire: Wire, spec: ServoSpec) -> Problem | None:
     if is_duplicated(wire, spec):
         return Problem(
             f"{where}: expected one servo with this id, got answers of two at once; "
-            f"connect one of them alone and give it another id {_WIZARD}"
+            f"connect one of them alone and give it another id {SETUP}"
         )
     if number is None:
         return Problem(
@@ -163,7 +188,7 @@ def find_problems(
     model = find_model(spec.model)
     return [
         *_judge_errors(values, where),
-        *_judge_settings(model, values, where),
+        *_judge_settings(model, spec.torques, values, where),
         *_judge_supply(values, where),
     ]
 
@@ -183,14 +208,13 @@ def _judge_errors(values: Mapping[str, int], where: str) -> Iterator[Problem]:
 
 
 def _judge_settings(
-    model: Model, values: Mapping[str, int], where: str
+    model: Model, torques: TorqueMap, values: Mapping[str, int], where: str
 ) -> Iterator[Problem]:
     drive = values["Drive Mode"]
-    if drive & (_REVERSED | _TORQUE_BY_GOAL):
-        what = "reversed" if drive & _REVERSED else "torque on by goal"
+    if drive & _TORQUE_BY_GOAL:
         yield Problem(
-            f"{where}: expected drive mode normal, got {what} ({drive}); clear these "
-            f"bits of Drive Mode (10) {_WIZARD}: signs belong into the config"
+            f"{where}: expected drive mode normal, got torque on by goal ({drive}); "
+            f"clear this bit of Drive Mode (10) {WIZARD}"
         )
     yield from _judge_remains(values, where)
     delay = values["Return Delay Time"]
@@ -209,7 +233,7 @@ def _judge_settings(
             "opening the leader sets it (paprle run)",
             is_fatal=False,
         )
-    yield from _judge_limits(model, values, where)
+    yield from _judge_limits(model, torques, values, where)
 
 
 def _judge_remains(values: Mapping[str, int], where: str) -> Iterator[Problem]:
@@ -225,7 +249,7 @@ def _judge_remains(values: Mapping[str, int], where: str) -> Iterator[Problem]:
         away = _TICK * (homing - (1 << 32) if homing >= 1 << 31 else homing)
         yield Problem(
             f"{where}: expected homing offset 0, got {away:.0f} [°]; set Homing Offset "
-            f"(20) to 0 {_WIZARD} and run paprle calibrate: offsets belong into the "
+            f"(20) to 0 {WIZARD} and run paprle calibrate: offsets belong into the "
             "config",
             is_fatal=False,
         )
@@ -233,28 +257,28 @@ def _judge_remains(values: Mapping[str, int], where: str) -> Iterator[Problem]:
     if shutdown & _PROTECTS != _PROTECTS:
         yield Problem(
             f"{where}: expected it to shut down when overheated or overloaded, got "
-            f"{shutdown}; set Shutdown (63) to 52 {_WIZARD}",
+            f"{shutdown}; set Shutdown (63) to 52 {WIZARD}",
             is_fatal=False,
         )
 
 
 def _judge_limits(
-    model: Model, values: Mapping[str, int], where: str
+    model: Model, torques: TorqueMap, values: Mapping[str, int], where: str
 ) -> Iterator[Problem]:
-    needed = TORQUE_SHARE * model.stall_torque / model.torque_constant
+    needed = torques.find_current(TORQUE_SHARE * model.stall_torque)
     limit = values["Current Limit"] * model.current_unit
     if limit < needed:
         yield Problem(
             f"{where}: expected a current limit of at least {1e3 * needed:.0f} [mA], "
             f"got {1e3 * limit:.0f} [mA]: torque is cut; raise Current Limit (38) "
-            f"{_WIZARD}",
+            f"{WIZARD}",
             is_fatal=False,
         )
     pwm = values["PWM Limit"]
     if pwm < _FULL_PWM:
         yield Problem(
             f"{where}: expected PWM limit {_FULL_PWM} (100 %), got {pwm}: torque is "
-            f"cut; raise PWM Limit (36) {_WIZARD}",
+            f"cut; raise PWM Limit (36) {WIZARD}",
             is_fatal=False,
         )
 
@@ -276,9 +300,9 @@ def _judge_supply(values: Mapping[str, int], where: str) -> Iterator[Problem]:
             is_fatal=False,
         )
     shadow = values["Secondary(Shadow) ID"]
-    if shadow < _NO_SHADOW:
+    if shadow < NO_SHADOW:
         yield Problem(
             f"{where}: expected no secondary id, got {shadow}: it obeys that one too; "
-            f"set Secondary ID (12) to 255 {_WIZARD}",
+            f"set Secondary ID (12) to 255 {WIZARD}",
             is_fatal=False,
         )

@@ -14,6 +14,7 @@ from functools import lru_cache
 from importlib.resources import files
 
 from hardware.dynamixel.errors import BusError
+from hardware.dynamixel.torque_map import Kind, TorqueMap
 
 ERROR_BITS: Mapping[int, str] = {
     0x01: "input voltage out of range",
@@ -26,6 +27,17 @@ ERROR_BITS: Mapping[int, str] = {
 
 BAUD_RATES = (57600, 1_000_000, 4_000_000, 3_000_000, 2_000_000, 115200, 9600)
 """Where a lost servo is looked for, [bit/s]. spec: e-manual, register 8, Baud Rate."""
+
+BAUD_CODES: Mapping[int, int] = {
+    9600: 0,
+    57600: 1,
+    115200: 2,
+    1_000_000: 3,
+    2_000_000: 4,
+    3_000_000: 5,
+    4_000_000: 6,
+}
+"""What register 8 holds for a rate in [bit/s]. spec: e-manual, X series, Baud Rate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +53,36 @@ class _Motor:
     """What the vendor's tables do not tell; stall figures at the recommended voltage.
 
     ``current_unit`` is [A] a count; 0 where the servo neither measures nor controls it.
+    ``kind`` says which current that is, ``torque_constant`` the torque by the motor's
+    current, [N·m/A]; 0: stall torque over stall current.
     """
 
     current_unit: float
     stall_torque: float
     stall_current: float
+    kind: Kind = "motor"
+    torque_constant: float = 0.0
+
+    @property
+    def torques(self) -> TorqueMap:
+        """Torque by current."""
+        constant = self.torque_constant or self.stall_torque / self.stall_current
+        return TorqueMap(self.kind, constant, self.stall_current)
 
 
 # spec: emanual.robotis.com/docs/en/dxl/x/<model>/, all looked up: "Stall Torque" and
-# its current at 5.0 V (330 M) or 12.0 V (others); unit of Present Current (126).
+# its current at 5.0 V (330 M) or 12.0 V (others); unit of Present Current (126); notes
+# at Current Limit (38) and Goal Current (102): the 330 size measures at its supply.
+# spec: torque constants by ROBOTIS-GIT/dynamixel_hardware_interface, param/dxl_model,
+# "Present Current" in N·m a count: xc330_t288_fw52 0.00096748, xc330_t181 0.00067095,
+# xh540_w150 0.0045; its tables give none for the other models.
 _MOTORS: Mapping[str, _Motor] = {
-    "xl330-m077": _Motor(1.0e-3, 0.215, 1.47),
-    "xl330-m288": _Motor(1.0e-3, 0.52, 1.47),
-    "xc330-m181": _Motor(1.0e-3, 0.60, 1.80),
-    "xc330-m288": _Motor(1.0e-3, 0.93, 1.80),
-    "xc330-t181": _Motor(1.0e-3, 0.80, 0.88),
-    "xc330-t288": _Motor(1.0e-3, 1.00, 0.88),
+    "xl330-m077": _Motor(1.0e-3, 0.215, 1.47, "supply"),
+    "xl330-m288": _Motor(1.0e-3, 0.52, 1.47, "supply"),
+    "xc330-m181": _Motor(1.0e-3, 0.60, 1.80, "supply"),
+    "xc330-m288": _Motor(1.0e-3, 0.93, 1.80, "supply"),
+    "xc330-t181": _Motor(1.0e-3, 0.80, 0.88, "supply", 0.671),
+    "xc330-t288": _Motor(1.0e-3, 1.00, 0.88, "supply", 0.967),
     "xl430-w250": _Motor(0.0, 1.5, 1.4),
     "xc430-w150": _Motor(0.0, 1.6, 1.4),
     "xc430-w240": _Motor(0.0, 1.9, 1.4),
@@ -66,7 +92,7 @@ _MOTORS: Mapping[str, _Motor] = {
     "xh430-w350": _Motor(2.69e-3, 3.4, 1.3),
     "xm540-w150": _Motor(2.69e-3, 7.3, 4.4),
     "xm540-w270": _Motor(2.69e-3, 10.6, 4.4),
-    "xh540-w150": _Motor(2.69e-3, 7.1, 4.9),
+    "xh540-w150": _Motor(2.69e-3, 7.1, 4.9, "motor", 1.673),
     "xh540-w270": _Motor(2.69e-3, 9.9, 4.9),
 }
 
@@ -83,7 +109,7 @@ class Model:
         zero_count: Count at angle 0.
         velocity_unit: [rad/s] a count of velocity.
         current_unit: [A] a count of current; 0: no current sensor, hence no torque.
-        torque_constant: Stall torque over stall current, [N·m/A].
+        torques: Torque by current.
         stall_torque: At the recommended voltage, [N·m].
     """
 
@@ -94,7 +120,7 @@ class Model:
     zero_count: int
     velocity_unit: float
     current_unit: float
-    torque_constant: float
+    torques: TorqueMap
     stall_torque: float
 
     @property
@@ -117,6 +143,11 @@ def has_torque(name: str) -> bool:
     """Whether a model measures and controls its current; False for unknown ones."""
     motor = _MOTORS.get(name)
     return motor is not None and motor.current_unit > 0.0
+
+
+def find_stall_torque(name: str) -> float:
+    """Return the torque at which a known model stalls, [N·m]."""
+    return _MOTORS[name].stall_torque
 
 
 def find_name(number: int) -> str:
@@ -162,7 +193,7 @@ def find_model(name: str) -> Model:
         zero_count=int(kind["value_of_zero_radian_position"]),
         velocity_unit=units["Present Velocity"],
         current_unit=motor.current_unit,
-        torque_constant=motor.stall_torque / motor.stall_current,
+        torques=motor.torques,
         stall_torque=motor.stall_torque,
     )
 

@@ -15,6 +15,7 @@ from dynamixel_sdk import Protocol2PacketHandler
 from dynamixel_sdk.robotis_def import COMM_RX_CORRUPT, COMM_SUCCESS
 
 _LENGTH = 5  # spec: Protocol 2.0: FF FF FD 00 ID, then the length, low byte first
+_HEAD = 7  # spec: Protocol 2.0: what stands before, and is not counted
 _ERROR = 8  # spec: Protocol 2.0: 55 at 7, the error byte, parameters
 _STATUS_REST = 4  # spec: Protocol 2.0: the length counts 55, error and CRC as well
 _FAST_REST = 4  # spec: Protocol 2.0: each servo brings error, ID and CRC
@@ -36,7 +37,22 @@ _REMAINDERS = _make_remainders()
 
 
 class Packets(Protocol2PacketHandler):  # type: ignore[misc] # the SDK has no types
-    """Packs and unpacks; holds no state."""
+    """Packs and unpacks.
+
+    Attributes:
+        n_damaged: Whole packets with a wrong checksum: neither late nor cut short.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.n_damaged = 0
+
+    def rxPacket(self, port: object, fast_option: bool) -> tuple[list[int], int]:
+        """Take the next packet; returns it and the SDK's result."""
+        packet, result = super().rxPacket(port, fast_option)
+        if result == COMM_RX_CORRUPT and len(packet) > _LENGTH + 1:
+            self.n_damaged += len(packet) == _length(packet) + _HEAD
+        return packet, result
 
     def addStuffing(self, packet: list[int]) -> list[int]:
         """Stuff in place: the caller of the SDK ignores what this returns."""

@@ -85,6 +85,10 @@ class SerialPort(PortHandler):  # type: ignore[misc] # the SDK has no types
         self.is_open = False
         self.is_using = False
 
+    def fileno(self) -> int:
+        """Return the descriptor of the open device."""
+        return int(self.ser.fd)
+
     def clearPort(self) -> None:
         """Forget what has come; asked before every packet.
 

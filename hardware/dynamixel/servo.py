@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from hardware.dynamixel.errors import BusTimeout, ServoError
@@ -14,11 +14,14 @@ from hardware.dynamixel.inspection import (
     TORQUE_SHARE,
     ServoSpec,
     find_absence,
+    find_direction,
     find_problems,
     read_table,
     say_errors,
 )
 from hardware.dynamixel.models import Model, Register
+from hardware.dynamixel.torque_map import Dither, TorqueMap
+from hardware.dynamixel.twins import find_twin_absence, find_twin_problems
 from hardware.dynamixel.wire import Wire
 
 WATCHDOG = 0.1
@@ -26,7 +29,9 @@ WATCHDOG = 0.1
 pause of a healthy bus thread."""
 
 _WATCHDOG = round(WATCHDOG / 0.02)  # spec: e-manual, register 98, its unit, [s]
-_TRIPPED = 255  # spec: e-manual, register 98: it has stopped the servo
+TRIPPED = 255
+"""What register 98 reads after it has bitten: -1. spec: e-manual."""
+
 _ANSWERS_ALL = 2  # spec: e-manual, register 68, Status Return Level
 
 _LOG = logging.getLogger(__name__)
@@ -61,7 +66,7 @@ class Health:
         return ", ".join([*words, "torque is off"] if self.is_torque_off else words)
 
 
-@dataclass
+@dataclass(eq=False)
 class Servo:
     """A servo on a bus.
 
@@ -74,6 +79,9 @@ class Servo:
         cap: Largest torque it renders, [N·m]; 0 when it has none.
         share: Share of the wanted torque that it is sent; below 1 while torque that it
             had switched off comes back.
+        direction: -1 when its Drive Mode lets it count clockwise.
+        is_tried: It has been seen what its watchdog does.
+        stops_alone: Its watchdog stops its motor, as far as is known.
     """
 
     spec: ServoSpec
@@ -83,6 +91,20 @@ class Servo:
     epoch: int = 0
     cap: float = 0.0
     share: float = 1.0
+    direction: int = 1
+    is_tried: bool = False
+    stops_alone: bool = True
+    _dither: Dither = field(default_factory=Dither, repr=False)
+
+    @cached_property
+    def torques(self) -> TorqueMap:
+        """Torque by current of each of its motors."""
+        return self.spec.torques
+
+    @property
+    def _watchdog(self) -> int:
+        """What its Bus Watchdog is armed with; 0: it is not."""
+        return _WATCHDOG if self.stops_alone else 0
 
     @property
     def is_waiting(self) -> bool:
@@ -100,9 +122,28 @@ class Servo:
         """Where its torque is asked for; only where it has one."""
         return self.register("Goal Current")
 
+    @property
+    def n_motors(self) -> int:
+        """How many servos turn the joint: what one is told, its twin hears."""
+        return 1 if self.spec.twin is None else 2
+
     def register(self, name: str) -> Register:
         """Return a register by the vendor's name."""
         return self.model.registers[name]
+
+    def look_at(self, wire: Wire) -> None:
+        """Take it for present, and read which way it counts; nothing is written.
+
+        Raises:
+            BusError: If the port is gone.
+        """
+        self.is_alive = True
+        try:
+            drive_mode = wire.read(self.spec.id, self.register("Drive Mode"))
+        except BusTimeout as err:
+            _LOG.debug("%s", err)  # whoever reads it next is told
+        else:
+            self.direction = find_direction(drive_mode)
 
     def configure(self, wire: Wire) -> list[str]:
         """Check the servo and write its settings; it is limp afterwards.
@@ -116,7 +157,7 @@ class Servo:
         Raises:
             BusError: If the port is gone.
         """
-        absence = find_absence(wire, self.spec)
+        absence = find_absence(wire, self.spec) or find_twin_absence(wire, self.spec)
         if absence is not None:
             return [absence.text]
         try:
@@ -126,9 +167,11 @@ class Servo:
             values = read_table(wire, self.spec)
             where = f"servo {self.spec.id} on '{wire.path}'"
             problems = find_problems(self.spec, values, where)
+            problems += find_twin_problems(wire, self.spec)
             fatal = [problem.text for problem in problems if problem.is_fatal]
             if fatal:
                 return fatal
+            self.direction = find_direction(values["Drive Mode"])
             self._set_up(wire, values)
         except (BusTimeout, ServoError) as err:
             return [str(err)]
@@ -138,6 +181,9 @@ class Servo:
     def enable(self, wire: Wire) -> None:
         """Let it render torque: its goal 0, its watchdog armed and read back.
 
+        A watchdog that does not stop the motor would only lock its goals, and with them
+        the way to 0: it is not armed.
+
         Args:
             wire: An open wire.
 
@@ -146,7 +192,8 @@ class Servo:
         """
         self.is_enabled = True  # From here on it has to be made limp.
         wire.write(self.spec.id, self.register("Goal Current"), 0)
-        wire.write_checked(self.spec.id, self.register("Bus Watchdog"), _WATCHDOG)
+        register = self.register("Bus Watchdog")
+        wire.write_checked(self.spec.id, register, self._watchdog)
         wire.write_checked(self.spec.id, self.register("Torque Enable"), 1)
 
     def make_limp(self, wire: Wire) -> None:
@@ -159,6 +206,8 @@ class Servo:
             BusError: If it cannot be seen to be off.
         """
         wire.write_checked(self.spec.id, self.register("Torque Enable"), 0)
+        if self.spec.twin is not None:
+            wire.write_checked(self.spec.twin, self.register("Torque Enable"), 0)
         wire.write(self.spec.id, self.register("Bus Watchdog"), 0)
         self.is_enabled, self.share = False, 1.0
 
@@ -187,10 +236,12 @@ class Servo:
             return None
         values = self._split(block, span)
         errors = values["Hardware Error Status"]
-        has_tripped = values["Bus Watchdog"] == _TRIPPED
+        has_tripped = values["Bus Watchdog"] == TRIPPED
         if has_tripped:
             wire.write(self.spec.id, self.register("Bus Watchdog"), 0)
-        is_on = values["Torque Enable"] == 1 and values["Bus Watchdog"] == _WATCHDOG
+        is_armed = values["Bus Watchdog"] == self._watchdog
+        is_on = values["Torque Enable"] == 1 and is_armed
+        errors |= self._ask_twin(wire)
         health = Health(
             servo_id=self.spec.id,
             errors=errors,
@@ -201,6 +252,18 @@ class Servo:
             and not self._enable_again(wire),
         )
         return health, has_tripped
+
+    def _ask_twin(self, wire: Wire) -> int:
+        """Return the error bits of its twin; a tripped watchdog there is disarmed."""
+        twin = self.spec.twin
+        if twin is None:
+            return 0
+        try:
+            if wire.read(twin, self.register("Bus Watchdog"), tries=1) == TRIPPED:
+                wire.write(twin, self.register("Bus Watchdog"), 0)
+            return wire.read(twin, self.register("Hardware Error Status"), tries=1)
+        except BusTimeout:
+            return 0
 
     def _enable_again(self, wire: Wire) -> bool:
         """Enable it once more, softly; returns whether it took it."""
@@ -221,19 +284,22 @@ class Servo:
         Returns:
             Angle [rad], velocity [rad/s] and torque [N·m]; NaN when not measured.
         """
-        model, torque = self.model, math.nan
+        model, way, torque = self.model, self.direction, math.nan
         if model.has_torque:
             current = self._signed(row, "Present Current") * model.current_unit
-            torque = current * model.torque_constant
+            torque = way * self.n_motors * self.torques.find_torque(current)
         count = self._signed(row, "Present Position") - model.zero_count
         velocity = self._signed(row, "Present Velocity") * model.velocity_unit
-        return count * model.angle_unit, velocity, torque
+        return way * count * model.angle_unit, way * velocity, torque
 
     def encode(self, torque: float) -> int:
         """Return the current that renders a torque within its cap, in counts."""
         if not -self.cap <= torque <= self.cap:
             torque = 0.0 if math.isnan(torque) else math.copysign(self.cap, torque)
-        return int(torque / (self.model.torque_constant * self.model.current_unit))
+        unit, torques = self.model.current_unit, self.torques
+        most = int(torques.find_current(self.cap / self.n_motors) / unit)
+        count = self._dither.find_count(torque / self.n_motors, unit, torques)
+        return self.direction * min(max(count, -most), most)
 
     def _set_up(self, wire: Wire, values: Mapping[str, int]) -> None:
         """Write what differs; EEPROM wears, and takes it only while torque is off."""
@@ -247,8 +313,9 @@ class Servo:
             register = self.register("Operating Mode")
             wire.write_checked(servo_id, register, CURRENT_MODE)
             _LOG.warning("servo %d: operating mode set to current control", servo_id)
-        limit = values["Current Limit"] * model.current_unit * model.torque_constant
-        self.cap = min(TORQUE_SHARE * model.stall_torque, limit)
+        limit = values["Current Limit"] * model.current_unit
+        most = self.torques.find_torque(limit)
+        self.cap = min(TORQUE_SHARE * model.stall_torque, most) * self.n_motors
 
     def _split(self, block: bytes, span: Register) -> Mapping[str, int]:
         return {

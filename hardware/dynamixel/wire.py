@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import termios
+import time
 from typing import Any
 
 from dynamixel_sdk.robotis_def import (
@@ -76,6 +77,12 @@ class Wire:
     def close(self) -> None:
         """Close the port; may be called twice."""
         self.port.closePort()
+
+    def set_baud(self, baud: int) -> None:
+        """Open the port anew, at another rate; raises as ``open``."""
+        self.close()
+        self.baud = baud
+        self.open()
 
     def ping(self, servo_id: int, tries: int = _TRIES) -> int | None:
         """Return the model number of a servo; None when nobody answers."""
@@ -208,6 +215,10 @@ class Wire:
             return bool(self.port.readPort(1))
         except (OSError, TypeError, termios.error) as err:
             raise self._gone(err) from err
+
+    def wait(self, duration: float) -> None:
+        """Say nothing for a while, [s]."""
+        time.sleep(duration)
 
     def count(self, result: int) -> None:
         """Count a question without a proper answer."""

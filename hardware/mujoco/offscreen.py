@@ -6,8 +6,10 @@ all of it forgotten in between. A renderer belongs to the thread that made it.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
@@ -19,6 +21,7 @@ Image = npt.NDArray[np.uint8]
 Depth = npt.NDArray[np.float32]
 
 _PLATFORM = "PYOPENGL_PLATFORM"
+_LOADER = "MUJOCO_GL"
 _WAYS = ("egl", "osmesa")
 _MAX_GEOMS = 2000  # chosen: ten times a humanoid
 _FAILURES = (ImportError, OSError, RuntimeError, AttributeError)
@@ -63,7 +66,8 @@ class Offscreen:
             ):
                 self._scene.flags[flag] = 0
         font = mujoco.mjtFontScale.mjFONTSCALE_100
-        self._renderer: Any = mujoco.MjrContext(model, font)
+        with _told(self.way):
+            self._renderer: Any = mujoco.MjrContext(model, font)
         self._renderer.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._renderer)
         self._view = mujoco.MjrRect(0, 0, width, height)
@@ -111,10 +115,23 @@ class Offscreen:
         mujoco.mjr_render(self._view, self._scene, self._renderer)
 
 
+@contextlib.contextmanager
+def _told(way: str) -> Iterator[None]:
+    """Let MuJoCo itself look for OpenGL there; processes that are started do not."""
+    before = os.environ.get(_LOADER)
+    os.environ[_LOADER] = way
+    try:
+        yield
+    finally:
+        os.environ.pop(_LOADER)
+        if before is not None:
+            os.environ[_LOADER] = before
+
+
 def _make_context(width: int, height: int) -> tuple[str, Any]:
     """Return the first way that works, and its context, current in this thread."""
     failures = []
-    chosen = os.environ.get(_PLATFORM)
+    chosen = os.environ.get(_PLATFORM, os.environ.get(_LOADER))
     for way in (chosen,) if chosen in _WAYS else _WAYS:
         try:
             context = import_module(f"mujoco.{way}").GLContext(width, height)

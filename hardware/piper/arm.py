@@ -17,30 +17,37 @@ import numpy.typing as npt
 from hardware.piper.protocol import (
     ACCELERATION,
     ANGLE_LIMITS_DEG,
+    ASKS_GRIPPER,
     ENABLE,
     FIRMWARE,
     GRIPPER,
+    GRIPPER_SETTINGS,
     JOINTS,
     LIMITS,
     MAX_OPENING_MM,
     MODE,
+    MOVE_J,
+    MOVE_M,
     N_JOINTS,
     QUERY_LIMITS,
+    QUERY_SETTINGS,
+    STICKY_BELOW,
     STOP,
     ArmStatus,
     ControlMode,
     Frame,
     from_millideg,
     pack_acceleration,
+    pack_gripper_settings,
     pack_limits,
+    parse_firmware,
     unpack_gripper,
     unpack_pair,
 )
 
 Vec = npt.NDArray[np.float64]
 
-LAG = 0.02  # [s] chosen: behind a ramp, 2/ω of a critically damped servo
-_OMEGA = 2.0 / LAG
+LAG = 0.02  # [s] chosen: behind a ramp, 2/ω of a critically damped servo; no figure
 _MAX_SPEED = np.radians([180.0, 195.0, 180.0, 225.0, 225.0, 225.0])  # spec: data sheet
 _MAX_FINGER_SPEED = 0.3  # [m/s] chosen: of the opening
 _INERTIA = np.array([0.3, 0.3, 0.15, 0.02, 0.02, 0.005])  # [kg·m²] chosen: order only
@@ -55,7 +62,6 @@ _ELBOW2, _ELBOW3 = 0.10095, -1.759  # [rad] spec: urdf/piper, zeros of joints 2 
 
 _LOW, _HIGH = np.radians(ANGLE_LIMITS_DEG).T
 _MAX_ACCELERATION = 5.0  # [rad/s²] chosen: what an arm answers to a query
-_MOVE_J = 1  # spec: protocol V2, joint moves
 _OFF, _ON = 1, 2  # spec: protocol V2, byte 1 of 0x471
 _ALL_MOTORS = {7, 0xFF}  # spec: protocol V2, byte 0 of 0x471
 _PRESS_STOP, _RESET = 1, 2  # spec: protocol V2, byte 0 of 0x150
@@ -87,9 +93,20 @@ class EmulatedArm:
         error: Bits of 0x2A1: joints over their limit in the high byte.
         move_mode: The move type it was told last.
         is_moving: Some joint is away from its target.
+        stroke: Of the gripper as it was set, [mm]; 0: not, and it does nothing.
     """
 
-    def __init__(self, q: Vec, firmware: str) -> None:
+    def __init__(
+        self, q: Vec, firmware: str, stroke: int = 70, lag: float = LAG
+    ) -> None:
+        """Stand at joints.
+
+        Args:
+            q: Shape (6,), [rad].
+            firmware: As it tells it, ``S-V1.5-2``.
+            stroke: Of the gripper, [mm].
+            lag: Behind a ramp, [s].
+        """
         self.q = np.array(q, dtype=np.float64)
         self.dq = np.zeros(N_JOINTS)
         self.tau = np.zeros(N_JOINTS)
@@ -99,6 +116,9 @@ class EmulatedArm:
         self.status = ArmStatus.NORMAL
         self.error = 0
         self.move_mode = 0
+        self.stroke = stroke
+        self.version = parse_firmware(firmware)
+        self._omega = 2.0 / lag
         self._firmware = firmware.encode()
         self._share = 1.0
         self._target, self._reference = self.q.copy(), self.q.copy()
@@ -111,6 +131,7 @@ class EmulatedArm:
             GRIPPER: self._take_gripper,
             ENABLE: self._take_enable,
             QUERY_LIMITS: self._take_query,
+            QUERY_SETTINGS: self._take_settings_query,
             FIRMWARE: self._take_firmware,
         }
 
@@ -143,6 +164,7 @@ class EmulatedArm:
         """Clear all errors; all motors lose their power at once."""
         self.status, self.error = ArmStatus.NORMAL, 0
         self.mode = ControlMode.STANDBY
+        self.move_mode = 0
         self.is_enabled[:] = False
 
     def step(self, dt: float) -> None:
@@ -151,8 +173,11 @@ class EmulatedArm:
         gravity = compute_gravity(self.q)
         if self.status is ArmStatus.NORMAL and self.mode is ControlMode.CAN:
             limit = _MAX_SPEED * self._share * dt
+            if self.move_mode == MOVE_M:  # nothing is planned there
+                limit = np.full(N_JOINTS, np.inf)
             self._reference += np.clip(self._target - self._reference, -limit, limit)
-        servo = _OMEGA**2 * (self._reference - self.q) - 2.0 * _OMEGA * self.dq
+        w = self._omega
+        servo = w**2 * (self._reference - self.q) - 2.0 * w * self.dq
         friction = _FRICTION * (_DAMPED if is_falling else 1.0)
         passive = -(gravity + friction * self.dq) / _INERTIA
         is_held = self.is_enabled[:N_JOINTS] & (not is_falling)
@@ -172,7 +197,7 @@ class EmulatedArm:
         self.dq[:] = 0.0
 
     def _step_gripper(self, dt: float) -> None:
-        if self.is_enabled[N_JOINTS]:
+        if self.is_enabled[N_JOINTS] and self.stroke:
             step = _MAX_FINGER_SPEED * dt
             away = self._gripper_target - self.opening
             self.opening += max(-step, min(step, away))
@@ -185,7 +210,7 @@ class EmulatedArm:
         numbers = [number for can_id in JOINTS for number in self._parts[can_id]]
         target = np.array([from_millideg(number) for number in numbers])
         self._parts.clear()
-        if self.mode is not ControlMode.CAN or self.move_mode != _MOVE_J:
+        if self.mode is not ControlMode.CAN or self.move_mode not in {MOVE_J, MOVE_M}:
             return
         is_outside = (target < _LOW - 1e-6) | (target > _HIGH + 1e-6)
         if self.status in {ArmStatus.NORMAL, ArmStatus.TARGET_BEYOND_LIMIT}:
@@ -206,7 +231,8 @@ class EmulatedArm:
         is_free = self.mode is not ControlMode.TEACHING
         if is_free and data[0] in {ControlMode.STANDBY, ControlMode.CAN}:
             self.mode = ControlMode(data[0])
-            self.move_mode = data[1]
+            if self.move_mode != MOVE_M or self.version >= STICKY_BELOW:
+                self.move_mode = data[1]
             self._share = min(data[2], 100) / 100.0
         return []
 
@@ -235,6 +261,11 @@ class EmulatedArm:
             speed = float(_MAX_SPEED[joint - 1])
             return [Frame(LIMITS, pack_limits(joint, low, high, speed))]
         return [Frame(ACCELERATION, pack_acceleration(joint, _MAX_ACCELERATION))]
+
+    def _take_settings_query(self, data: bytes) -> list[Frame]:
+        if data[0] != ASKS_GRIPPER:
+            return []
+        return [Frame(GRIPPER_SETTINGS, pack_gripper_settings(self.stroke))]
 
     def _take_firmware(self, _data: bytes) -> list[Frame]:
         text = self._firmware.ljust(16, b"\0")

@@ -21,8 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from hardware.piper.protocol import (
+    ASKS_GRIPPER,
     BUS_OFF,
     FIRMWARE,
+    GRIPPER_SETTINGS,
     GRIPPER_STATE,
     JOINT_STATES,
     LIMITS,
@@ -58,7 +60,9 @@ _MANY_FRAMES = 1000  # chosen: a third of a second of an arm's reports, without 
 _MOST_GARBLED = 20  # chosen: in a row; then the port speaks something else
 _REPORTS = (STATUS, *JOINT_STATES, GRIPPER_STATE, *MOTORS_FAST, *MOTORS_SLOW)
 _IN_MOTION = {*JOINT_STATES, GRIPPER_STATE, *MOTORS_FAST}
-_WANTED = frozenset((*_REPORTS, LIMITS, FIRMWARE))  # the others are not looked at
+_WANTED = frozenset(
+    (*_REPORTS, LIMITS, FIRMWARE, GRIPPER_SETTINGS)
+)  # the others are not looked at
 
 _numbers = itertools.count()
 
@@ -76,6 +80,7 @@ class PiperBus:
         motors: Slow reports, joint by joint; empty before they have come.
         motors_ns: When they came, [ns].
         angle_limits: The arm's own, by joint from 1, [0.1°], as far as they have come.
+        stroke: Of the gripper as it was set, [mm]; 0: it was not; None: not told.
         foreign: Id and arrival [ns] of the newest command that is not ours; None when
             there was none.
         failure: Why nothing comes, or nothing that counts; empty when all is well. A
@@ -97,6 +102,7 @@ class PiperBus:
         self.motors: tuple[Motor, ...] = ()
         self.motors_ns = 0
         self.angle_limits: dict[int, tuple[int, int]] = {}
+        self.stroke: int | None = None
         self._n_garbled = self._n_good = 0
         self._firmware = b""
         self.foreign: tuple[int, int] | None = None
@@ -126,6 +132,7 @@ class PiperBus:
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
         self._sdk.ConnectPort(start_thread=False, piper_init=True)
+        self._sdk.ArmParamEnquiryAndConfig(param_enquiry=ASKS_GRIPPER)
 
     def wait_for(self, is_met: Callable[[], object], timeout: float) -> bool:
         """Wait until something is so, at most for so long, [s]; say whether it is."""
@@ -155,9 +162,10 @@ class PiperBus:
         return match[0].decode("ascii") if match else ""
 
     def ask(self) -> None:
-        """Ask for the firmware's version and the limits (again)."""
+        """Ask for the firmware's version, limits and the gripper's stroke (again)."""
         self._firmware = b""
         self._sdk.PiperInit()
+        self._sdk.ArmParamEnquiryAndConfig(param_enquiry=ASKS_GRIPPER)
 
     def enable(self) -> None:
         """Ask for power for all joints."""
@@ -303,6 +311,8 @@ class PiperBus:
             self.motors, self.motors_ns = make_motors(said), stamp
         elif can_id == LIMITS:
             self.angle_limits = self.angle_limits | make_limits(said)
+        elif can_id == GRIPPER_SETTINGS:
+            self.stroke = int(said.arm_gripper_teaching_param_feedback.max_range_config)
         elif can_id == FIRMWARE:
             self._firmware += bytes(said.firmware_data)
 

@@ -1,7 +1,7 @@
 """An emulated PiPER as a process of its own, on a bus of its own.
 
     python -m hardware.piper.emulator [socket=PATH] [log=FILE] [firmware=S-V1.5-2]
-                                      [q=0,0,0,0,0,0]
+                                      [q=0,0,0,0,0,0] [stroke=70] [lag=0.02]
 
 It prints one JSON line with its endpoint, sends what the arm sends about 2900 times a
 second, and notes every command with its own clock. Faults are JSON lines on standard
@@ -27,7 +27,7 @@ from types import FrameType
 
 import numpy as np
 
-from hardware.piper.arm import EmulatedArm
+from hardware.piper.arm import LAG, EmulatedArm
 from hardware.piper.faults import Faults
 from hardware.piper.journal import Journal
 from hardware.piper.protocol import FRAME_SIZE, Frame, pack_frame, unpack_frame
@@ -48,6 +48,8 @@ class Options:
     log: str = ""
     firmware: str = "S-V1.5-2"
     q: str = "0,0,0,0,0,0"
+    stroke: str = "70"
+    lag: str = str(LAG)
 
     @classmethod
     def parse(cls, args: list[str]) -> Options:
@@ -231,7 +233,8 @@ def main(args: list[str]) -> int:
     try:
         options = Options.parse(args)
         q = np.array([float(word) for word in options.q.split(",")])
-        arm = EmulatedArm(q, options.firmware)
+        lag = float(options.lag)
+        arm = EmulatedArm(q, options.firmware, int(options.stroke), lag)
     except ValueError as err:
         sys.stderr.write(f"hardware.piper.emulator: {err}\n")
         return 2

@@ -14,6 +14,7 @@ from hardware.piper.protocol import (
     JOINT_STATES,
     JOINTS,
     MOTORS_FAST,
+    MOVE_M,
     N_JOINTS,
     ArmStatus,
     ControlMode,
@@ -73,6 +74,7 @@ class Faults:
             "limit": self._exceed,
             "communication": self._disconnect,
             "teach": self._teach,
+            "mit": self._leave_in_mit,
             "disable": self._disable,
             "push": self._push,
         }
@@ -218,6 +220,10 @@ class Faults:
 
     def _teach(self) -> None:
         self._arm.mode = ControlMode.TEACHING
+
+    def _leave_in_mit(self) -> None:
+        """As another program leaves it that used MIT or JS."""
+        self._arm.mode, self._arm.move_mode = ControlMode.CAN, MOVE_M
 
     def _disable(self, joint: int = 1) -> None:
         self._arm.is_enabled[joint - 1] = False

@@ -9,6 +9,7 @@ it.
 from __future__ import annotations
 
 import math
+import re
 import struct
 from enum import IntEnum
 from typing import NamedTuple
@@ -21,6 +22,8 @@ JOINT_STATES = (0x2A5, 0x2A6, 0x2A7)  # spec: two joints each
 MOTORS_FAST = tuple(range(0x251, 0x257))  # spec: speed and current of joints 1 … 6
 MOTORS_SLOW = tuple(range(0x261, 0x267))  # spec: voltage, temperatures, status bits
 LIMITS, ACCELERATION = 0x473, 0x47C  # spec: answers to QUERY_LIMITS
+QUERY_SETTINGS, GRIPPER_SETTINGS = 0x477, 0x47E  # spec: protocol V2, and its answer
+ASKS_GRIPPER = 0x04  # spec: protocol V2, byte 0 of 0x477
 MOTION_IDS = frozenset((*range(0x150, 0x160), ENABLE))  # spec: what only a master sends
 
 N_JOINTS = 6
@@ -33,6 +36,16 @@ ANGLE_LIMITS_DEG = (  # spec: manual
     (-120, 120),
 )
 MAX_OPENING_MM = 70.0  # [mm] spec: manual
+MOVE_J, MOVE_M = 1, 4  # spec: protocol V2, byte 2 of 0x2A1: joint moves, MIT
+QUARTER_UNTIL = (1, 8, 2)
+"""Last firmware with which reports of joints 1 to 3, times the SDK's constants, are a
+quarter of the torque. spec: piper_sdk, Q&A 3.2, and its issue 104."""
+
+QUARTER = (4.0, 4.0, 4.0, 1.0, 1.0, 1.0)  # spec: the same
+STICKY_BELOW = (1, 8, 6)
+"""Firmware below this stays in MIT and JS until a reset. spec: piper_sdk, issue 83
+(S-V1.8-5 and older); pyAgxArm's move_js says older than S-V1.8-5."""
+
 TORQUE_PER_AMPERE = (1.18125,) * 3 + (0.95844,) * 3  # [N·m/A] spec: SDK's constants
 
 _FRAME = struct.Struct("=IB3x8s")  # spec: struct can_frame of linux/can.h
@@ -144,6 +157,16 @@ def pack_motor_fast(speed: float, current: float, position: float) -> bytes:
 def pack_motor_slow(voltage: float, driver: int, motor: int, bits: int) -> bytes:
     """Return the payload of 0x261 …: [V], two temperatures [°C], status bits."""
     return struct.pack(">HhbBH", round(voltage * 10), driver, motor, bits, 0)
+
+
+def parse_firmware(text: str) -> tuple[int, ...]:
+    """Return ``S-V1.6-3`` as (1, 6, 3)."""
+    return tuple(map(int, re.findall(r"\d+", text)))
+
+
+def pack_gripper_settings(stroke_mm: int) -> bytes:
+    """Return the payload of 0x47E: the gripper's stroke, 0 where it is not set."""
+    return struct.pack(">BBB5x", 100, stroke_mm, 1)
 
 
 def pack_limits(joint: int, low_deg: float, high_deg: float, speed: float) -> bytes:

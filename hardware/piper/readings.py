@@ -29,7 +29,7 @@ class Motion:
         stamp_ns: Arrival of the oldest frame in it, [ns].
         angles: Six joints, [0.001°].
         speeds: Six joints, [0.001 rad/s].
-        efforts: Six joints, from their current, [0.001 N·m].
+        efforts: Six joints, from their current, as the SDK has them: see QUARTER_UNTIL.
         opening: Of the gripper, [0.001 mm].
         grip: Torque of the gripper's motor, [0.001 N·m].
         gripper_bits: Status bits of that motor.

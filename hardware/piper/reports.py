@@ -11,6 +11,8 @@ from hardware.piper.protocol import (
     MOTORS_SLOW,
     N_JOINTS,
     POSE,
+    QUARTER,
+    QUARTER_UNTIL,
     STATUS,
     TORQUE_PER_AMPERE,
     Frame,
@@ -40,8 +42,9 @@ def make_reports(
     for i, can_id in enumerate(JOINT_STATES):
         frames.append(Frame(can_id, pack_pair(angles[2 * i], angles[2 * i + 1])))
     frames.append(Frame(GRIPPER_STATE, _make_gripper(arm, faults)))
+    factors = QUARTER if arm.version <= QUARTER_UNTIL else (1.0,) * N_JOINTS
     for i, can_id in enumerate(MOTORS_FAST):
-        current = arm.tau[i] / TORQUE_PER_AMPERE[i]
+        current = arm.tau[i] / TORQUE_PER_AMPERE[i] / factors[i]
         frames.append(Frame(can_id, pack_motor_fast(arm.dq[i], current, arm.q[i])))
     if has_slow:
         frames += [

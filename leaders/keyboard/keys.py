@@ -7,17 +7,18 @@ from types import MappingProxyType
 
 import numpy as np
 
+from paprle.contracts.axes import FREEDOMS, N_FREEDOMS
 from paprle.contracts.types import Vec, readonly
 
 _ESCAPE = 0x1B
 _LONGEST_SEQUENCE = 16  # [bytes] chosen: no key sends more
 _ARROWS = {"A": "up", "B": "down", "C": "right", "D": "left"}
 
-GRIPPER = 6
+GRIPPER = FREEDOMS.index("gripper")
 
 
 def _axis(index: int, sign: int) -> Vec:
-    axis = np.zeros(7)
+    axis = np.zeros(N_FREEDOMS)
     axis[index] = sign
     return readonly(axis)
 
@@ -33,7 +34,7 @@ MOTIONS = MappingProxyType(
         **{"h": _axis(GRIPPER, 1), "g": _axis(GRIPPER, -1)},
     }
 )
-"""Direction of each key, shape (7,): x y z, turns about x y z (REP-103), gripper."""
+"""Direction of each key, shape (7,), in the order of ``FREEDOMS``."""
 
 HELP = (
     "w/s or up/down: forward/back · a/d or left/right: left/right · r/f: up/down · "

@@ -1,4 +1,4 @@
-"""The keyboard as a hand: keys set rates in m/s and rad/s, integrated to a pose.
+"""The keyboard as a device of seven axes: each key deflects one of them.
 
 It does not read the terminal itself: the session does, and passes on the keys that are
 not its own.
@@ -12,11 +12,11 @@ import select
 import stat
 
 import numpy as np
-import pinocchio as pin
 
 from leaders.keyboard.config import KeyboardConfig
-from leaders.keyboard.keys import GRIPPER, HELP, KeyParser
+from leaders.keyboard.keys import HELP, KeyParser
 from leaders.keyboard.rates import Rates
+from paprle.contracts.axes import FREEDOMS, N_FREEDOMS, AxisSpeeds
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import (
@@ -25,7 +25,7 @@ from paprle.contracts.types import (
     LeaderSample,
     LimbCommand,
     SessionState,
-    Vec,
+    readonly,
 )
 
 _LOG = logging.getLogger(__name__)
@@ -35,12 +35,10 @@ _CHUNK = 4096  # [bytes] chosen: more than anybody types in a period
 
 
 class Keyboard(Leader):
-    """Emits poses relative to its own start; axes do not turn with the hand."""
+    """Emits axes: what each degree of freedom did since the sample before."""
 
     _parser: KeyParser
     _rates: Rates
-    _T: pin.SE3
-    _opening: float | None
     _sample: LeaderSample | None
     _seq: int
     _is_lost: bool
@@ -52,8 +50,14 @@ class Keyboard(Leader):
 
     @property
     def info(self) -> LeaderInfo:
-        """One hand with a gripper."""
-        return LeaderInfo(limbs=(_LIMB,), has_gripper=True)
+        """One hand with an axis for each degree of freedom, the gripper's too."""
+        c = self.config
+        return LeaderInfo(
+            limbs=(_LIMB,),
+            emits="axes",
+            axes={_LIMB: FREEDOMS},
+            axis_speeds=AxisSpeeds(c.speed, c.turn_speed, c.gripper_speed),
+        )
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -67,7 +71,7 @@ class Keyboard(Leader):
         return (str(self._nobody("a session that was not started from one")),)
 
     def open(self) -> None:
-        """Start from the identity; keys typed before are forgotten.
+        """Start with all keys up; keys typed before are forgotten.
 
         Raises:
             DeviceError: If there is nobody to type.
@@ -82,24 +86,23 @@ class Keyboard(Leader):
         self._read()
 
     def latest(self) -> LeaderSample | None:
-        """Read the keys that were pressed and return the pose of this moment."""
+        """Read the keys that were pressed and return what those before them did."""
         now_ns = self.clock()
         data = self._read()
         if self._is_lost:
             return self._sample
-        for rates, dt in self._rates.advance(now_ns):
-            self._move(rates, dt)
+        moved = np.zeros(N_FREEDOMS)
+        for axes, dt in self._rates.advance(now_ns):
+            moved += axes * dt
+        elapsed = 0.0 if self._sample is None else now_ns - self._sample.stamp_ns
+        mean = moved / (elapsed * 1e-9) if elapsed > 0.0 else np.zeros(N_FREEDOMS)
         for key in self._parser.parse(data):
             self._press(key)
         self._seq += 1
         self._sample = LeaderSample(
             stamp_ns=now_ns,
             seq=self._seq,
-            limbs={
-                _LIMB: LimbCommand(
-                    T_leader_base_leader_eef=self._T.copy(), opening=self._opening
-                )
-            },
+            limbs={_LIMB: LimbCommand(axes=readonly(np.clip(mean, -1.0, 1.0)))},
             engaged=self._rates.is_moving or not self._is_stopped,
         )
         return self._sample
@@ -115,8 +118,6 @@ class Keyboard(Leader):
     def _start(self) -> None:
         self._parser = KeyParser()
         self._rates = Rates(self.config)
-        self._T = pin.SE3.Identity()
-        self._opening = None
         self._sample = None
         self._seq = 0
         self._is_lost = False
@@ -140,17 +141,6 @@ class Keyboard(Leader):
         if key == "?":
             # The level is what is shown without any logging set up.
             _LOG.warning(HELP)
-        if key in {"g", "h"} and self._opening is None:
-            # Where the follower's gripper stands is not known here: the first press
-            # begins at the end that it leaves.
-            self._opening = 1.0 if key == "g" else 0.0
-
-    def _move(self, rates: Vec, dt: float) -> None:
-        self._T.translation = self._T.translation + rates[:3] * dt
-        self._T.rotation = pin.exp3(rates[3:GRIPPER] * dt) @ self._T.rotation
-        if self._opening is not None:
-            opening = self._opening + float(rates[GRIPPER]) * dt
-            self._opening = float(np.clip(opening, 0.0, 1.0))
 
     def _nobody(self, got: str) -> DeviceError:
         return DeviceError(

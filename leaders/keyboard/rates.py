@@ -26,9 +26,6 @@ class Rates:
         self._config = config
         self._until_ns: dict[str, int] = {}
         self._now_ns = 0
-        self._full = np.repeat(
-            [config.speed, config.turn_speed, config.gripper_speed], [3, 3, 1]
-        )
 
     @property
     def is_moving(self) -> bool:
@@ -55,7 +52,7 @@ class Rates:
         self._until_ns.clear()
 
     def advance(self, now_ns: int) -> Iterator[tuple[Vec, float]]:
-        """Move on to ``now_ns`` and yield what ran: rates, shape (7,), and time, [s].
+        """Move on to ``now_ns`` and yield what ran: axes, shape (7,), and time, [s].
 
         Each stretch ends where a motion ends, whenever this is called, so that the
         path does not depend on the rate of the loop.
@@ -63,16 +60,17 @@ class Rates:
         while self._now_ns < now_ns and self._until_ns:
             end_ns = min(now_ns, *self._until_ns.values())
             if end_ns > self._now_ns:
-                yield self._rates(), (end_ns - self._now_ns) * 1e-9
+                yield self._find_axes(), (end_ns - self._now_ns) * 1e-9
                 self._now_ns = end_ns
             self._until_ns = {k: t for k, t in self._until_ns.items() if t > end_ns}
         self._now_ns = max(self._now_ns, now_ns)
 
-    def _rates(self) -> Vec:
+    def _find_axes(self) -> Vec:
+        """Return the deflections of this moment, shape (7,); 1 is level 9."""
         directions = np.sum([MOTIONS[key] for key in self._until_ns], axis=0)
         scale = np.full(7, self.level / 9)
         scale[GRIPPER] = 1.0
-        return np.asarray(np.clip(directions, -1, 1) * scale * self._full)
+        return np.asarray(np.clip(directions, -1, 1) * scale)
 
     def _toggle(self, key: str) -> None:
         axis = np.abs(MOTIONS[key])

@@ -6,11 +6,12 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from leaders.offline.text import Limb
 from leaders.offline.track import Rows
 from paprle.contracts.errors import DeviceError, RecordingError
-from paprle.contracts.types import SessionState, Vec
+from paprle.contracts.types import LeaderInfo, SessionState, Vec
 from paprle.recording.reader import Episode
 
 
@@ -48,6 +49,8 @@ def read_episode(path: Path) -> dict[str, Limb]:
             names = info.joint_names[name]
             q = samples["q"][:, i, : len(names)]
             rows = Rows(t=t, q=q, joint_names=names, opening=opening)
+        elif info.emits_axes(name):
+            rows = _read_axes(path, info, i, samples, t)
         else:
             rows = Rows(t=t, p=pose[:, :3], quat_xyzw=pose[:, 3:], opening=opening)
         limbs[name] = Limb(
@@ -57,8 +60,33 @@ def read_episode(path: Path) -> dict[str, Limb]:
             info.is_absolute,
             str(episode.robot["name"]),
             has_pauses=True,
+            axis_speeds=info.axis_speeds,
         )
     return limbs
+
+
+def _read_axes(
+    path: Path, info: LeaderInfo, i: int, samples: npt.NDArray[np.void], t: Vec
+) -> Rows:
+    """Return the rows of a limb of axes.
+
+    Raises:
+        DeviceError: If nobody knows what their deflections meant.
+    """
+    if not np.isfinite(info.axis_speeds).all():
+        raise DeviceError(
+            f"{path}: expected one speed for all axes, got devices of several speeds; "
+            "capture them one by one"
+        )
+    name = info.limbs[i]
+    names = info.axes[name]
+    return Rows(
+        t=t,
+        opening=_hold(samples["opening"][:, i]) if info.has_gripper else None,
+        axes=samples["axes"][:, i, : len(names)],
+        axis_names=names,
+        mode=samples["mode"][:, i, 0].astype(np.int64),
+    )
 
 
 def _hold(opening: Vec) -> Vec | None:

@@ -9,9 +9,10 @@ import numpy as np
 from leaders.offline.config import OfflineConfig
 from leaders.offline.motion import Motion, load_motion
 from leaders.offline.timeline import Timeline
+from paprle.contracts.axes import AxisSpeeds
 from paprle.contracts.playback import Playback
 from paprle.contracts.plugins import Clock, Leader
-from paprle.contracts.types import Feedback, LeaderInfo, LeaderSample, Vec
+from paprle.contracts.types import Emits, Feedback, LeaderInfo, LeaderSample, Vec
 
 
 class Offline(Leader):
@@ -35,10 +36,15 @@ class Offline(Leader):
         frame = self.config.frame
         rows = {name: track.rows for name, track in motion.tracks.items()}
         names = {name: r.joint_names for name, r in rows.items() if r.q is not None}
+        axes = {name: r.axis_names for name, r in rows.items() if r.axes is not None}
+        emits: Emits = "joints" if names else "pose"
+        speeds = [self.config.speed * one for one in motion.axis_speeds]
         return LeaderInfo(
             limbs=tuple(rows),
-            emits="joints" if names else "pose",
+            emits="axes" if len(axes) == len(rows) else emits,
             joint_names=names,
+            axes=axes,
+            axis_speeds=AxisSpeeds(*speeds),
             is_absolute=not names
             and (motion.is_absolute if frame == "auto" else frame == "absolute"),
             is_human=False,

@@ -14,6 +14,7 @@ from leaders.offline.checks import MOST_ROWS, MOST_TIME, clean, find_loss
 from leaders.offline.config import OfflineConfig
 from leaders.offline.text import Limb, read_text
 from leaders.offline.track import Track
+from paprle.contracts.axes import AxisSpeeds
 from paprle.contracts.errors import ConfigError, DeviceError
 
 
@@ -27,6 +28,7 @@ class Motion:
         is_absolute: Poses are meant in the follower's base as they are.
         period: Median time between rows, the longest of all limbs, [s].
         robot: The robot whose joints these drove; empty where nobody knows.
+        axis_speeds: What full deflection of axes means.
     """
 
     tracks: Mapping[str, Track]
@@ -34,6 +36,7 @@ class Motion:
     is_absolute: bool
     period: float
     robot: str = ""
+    axis_speeds: AxisSpeeds = AxisSpeeds()
 
 
 def load_motion(config: OfflineConfig) -> Motion:
@@ -71,7 +74,8 @@ def load_motion(config: OfflineConfig) -> Motion:
             limbs[name] = limb
             tracks[name] = (rows, breaks)
             periods.append(float(np.median(np.diff(rows.t))))
-    kinds = {name: rows.q is None for name, (rows, _) in tracks.items()}
+    moved = {n: rows for n, (rows, _) in tracks.items() if rows.axes is None}
+    kinds = {name: rows.q is None for name, rows in moved.items()}
     if len(set(kinds.values())) > 1:
         raise ConfigError(
             "leader.paths: expected poses for all limbs or joints for all, got "
@@ -89,6 +93,7 @@ def load_motion(config: OfflineConfig) -> Motion:
         is_absolute=all(limb.is_absolute for limb in limbs.values()),
         period=max(periods),
         robot=_find_robot(limbs.values()),
+        axis_speeds=next(iter(limbs.values())).axis_speeds,
     )
 
 

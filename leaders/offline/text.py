@@ -18,6 +18,7 @@ from leaders.offline.config import OfflineConfig
 from leaders.offline.tables import Table, find_table
 from leaders.offline.track import Rows
 from leaders.offline.units import compute_quat_xyzw
+from paprle.contracts.axes import AxisSpeeds
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.types import Vec
 
@@ -37,6 +38,7 @@ class Limb:
         has_orientation: Poses have one; without, it stays as it is.
         has_pauses: Stretches without rows are what the operator wanted.
         told: How the file was read, where that is not plain to see.
+        axis_speeds: What full deflection of axes meant.
     """
 
     rows: Rows
@@ -47,6 +49,7 @@ class Limb:
     has_orientation: bool = True
     has_pauses: bool = False
     told: str = ""
+    axis_speeds: AxisSpeeds = AxisSpeeds()
 
 
 def read_text(path: Path, names: tuple[str, ...], config: OfflineConfig) -> list[Limb]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ _DENSE = 0.1  # [s] chosen: a hand changes its mind three times a second at most
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """Motion of one limb as rows; either poses or joints.
+    """Motion of one limb as rows; poses, joints or axes.
 
     Attributes:
         t: Stamps, shape (n,), [s].
@@ -28,6 +28,9 @@ class Rows:
         q: Joint positions, shape (n, m), [rad]; None for poses.
         joint_names: Names of the m joints.
         opening: Gripper opening, shape (n,), 0 … 1; None without gripper.
+        axes: Deflections since the row before, shape (n, m); None without axes.
+        axis_names: Names of the m axes.
+        mode: The operator's counter of their modes, shape (n,).
     """
 
     t: Vec
@@ -36,6 +39,9 @@ class Rows:
     q: Vec | None = None
     joint_names: tuple[str, ...] = ()
     opening: Vec | None = None
+    axes: Vec | None = None
+    axis_names: tuple[str, ...] = ()
+    mode: npt.NDArray[np.int64] | None = None
 
     def take(self, index: npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> Rows:
         """Return the rows of these indices, or where this mask is true."""
@@ -50,11 +56,15 @@ class Rows:
             q=part(self.q),
             joint_names=self.joint_names,
             opening=part(self.opening),
+            axes=part(self.axes),
+            axis_names=self.axis_names,
+            mode=None if self.mode is None else self.mode[index],
         )
 
     def numbers(self) -> Vec:
         """Return every number of the rows but the stamps, shape (n, k)."""
-        parts = [x for x in (self.p, self.quat_xyzw, self.q) if x is not None]
+        kinds = self.p, self.quat_xyzw, self.q, self.axes
+        parts = [x for x in kinds if x is not None]
         if self.opening is not None:
             parts.append(self.opening[:, None])
         return np.hstack(parts)
@@ -77,10 +87,30 @@ class Track:
         self.breaks = breaks
         is_dense = float(np.median(np.diff(rows.t))) <= _DENSE
         self._path: _Dense | _Sparse = (_Dense if is_dense else _Sparse)(rows, breaks)
+        self._axes = None if rows.axes is None else _Axes(rows, breaks)
 
     def at(self, t: float) -> LimbCommand:
         """Return the command at source time ``t``, [s]."""
-        return self._path.at(t)
+        command = self._path.at(t)
+        return command if self._axes is None else self._axes.add(command, t)
+
+
+class _Axes:
+    """Deflections, each from the row before to its own; none in gaps and at the end."""
+
+    def __init__(self, rows: Rows, breaks: npt.NDArray[np.bool_]) -> None:
+        axes = np.zeros((len(rows.t) + 1, len(rows.axis_names)))
+        if rows.axes is not None:
+            axes[1:-1] = np.where(breaks[:, None], 0.0, rows.axes[1:])
+        self._axes = np.clip(axes, -1.0, 1.0)
+        self._stamps: list[float] = rows.t.tolist()
+        self._mode = np.zeros(len(rows.t), int) if rows.mode is None else rows.mode
+
+    def add(self, command: LimbCommand, t: float) -> LimbCommand:
+        """Return a command with the deflections and the mode of a source time."""
+        i = bisect_left(self._stamps, t)
+        mode = int(self._mode[min(i, len(self._mode) - 1)])
+        return replace(command, axes=readonly(self._axes[i]), mode=mode)
 
 
 class _Dense:

@@ -18,6 +18,7 @@ import pinocchio as pin
 
 from hardware.dynamixel.bus import Reading
 from hardware.dynamixel.inspection import ServoSpec
+from hardware.dynamixel.models import find_stall_torque
 from leaders.puppeteer.config import (
     GripperServoSettings,
     PuppetSettings,
@@ -69,7 +70,7 @@ class Arm:
             names.append(gripper.joint)
         self.servos, self.joint_names = tuple(servos), tuple(names)
         self.place = slice(first, first + len(servos))
-        self.reset_q = _make_rest(settings.reset_q or (0.0,) * self.n_arm)
+        self.reset_q = _make_row(settings.reset_q or (0.0,) * self.n_arm)
         middle = [] if gripper is None else [0.5 * (gripper.closed + gripper.open)]
         self._q_near = np.concatenate([self.reset_q, middle])
         sign = np.array([float(servo.sign) for servo in servos])
@@ -83,7 +84,16 @@ class Arm:
     @property
     def servo_specs(self) -> tuple[ServoSpec, ...]:
         """Its servos as their bus needs to know them."""
-        return tuple(ServoSpec(servo.id, servo.model) for servo in self.servos)
+        return tuple(
+            ServoSpec(
+                servo.id,
+                servo.model,
+                find_twin(servo),
+                servo.torque_map,
+                servo.torque_gain,
+            )
+            for servo in self.servos
+        )
 
     @property
     def info(self) -> LeaderArm:
@@ -101,6 +111,12 @@ class Arm:
             gripper=gripper,
             R_base=_make_rotation(s.base_rpy_xyz_extrinsic),
             reset_q=self.reset_q if s.reset_q else None,
+            tau_max=_make_row(
+                tuple(
+                    find_stall_torque(one.model) * one.gear * count_motors(one)
+                    for one in self.servos
+                )
+            ),
         )
 
     def is_in(self, reading: Reading) -> bool:
@@ -147,6 +163,16 @@ class Arm:
         return torque
 
 
+def find_twin(servo: AnyServo) -> int | None:
+    """Return the id of the second servo at a joint; triggers have none."""
+    return servo.twin if isinstance(servo, ServoSettings) else None
+
+
+def count_motors(servo: AnyServo) -> int:
+    """Return how many servos turn its joint."""
+    return 1 if find_twin(servo) is None else 2
+
+
 def stand_still(state: ArmState) -> ArmState:
     """Return the same joints without motion, their torques not measured."""
     nil = np.zeros(state.q.size)
@@ -160,6 +186,6 @@ def _make_rotation(rpy_xyz_extrinsic: tuple[float, float, float]) -> Vec:
 
 
 @lru_cache(maxsize=64)
-def _make_rest(reset_q: tuple[float, ...]) -> Vec:
-    """Return one and the same array for one rest pose, likewise."""
-    return readonly(reset_q)
+def _make_row(values: tuple[float, ...]) -> Vec:
+    """Return one and the same array for the same numbers, likewise."""
+    return readonly(values)

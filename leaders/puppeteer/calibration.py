@@ -6,20 +6,31 @@ answer.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Container, Generator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from hardware.dynamixel.bus_thread import BusThread
+from hardware.dynamixel.models import find_model
 from hardware.dynamixel.probe import stand, swing
-from leaders.puppeteer.arm import Arm
+from leaders.puppeteer.arm import AnyServo, Arm
+from leaders.puppeteer.config import PuppetSettings
 from leaders.puppeteer.friction import Excitation, Friction, fit_friction
 from leaders.puppeteer.measures import (
     STILL,
     find_gripper,
     find_offset,
     find_sign,
+    wrap,
+)
+from leaders.puppeteer.weighing import (
+    HEAVY,
+    N_POSTURES,
+    Scale,
+    Swung,
+    fit_torques,
 )
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import Vec
@@ -67,6 +78,9 @@ def calibrate(
             session = _ArmSession(arm, buses[arm.settings.port])
             limbs[arm.name] = yield from session.measure(chosen)
             frictions |= yield from session.identify(chosen)
+            weighed = yield from session.weigh(chosen, frictions, limbs[arm.name])
+            for joint, keys in weighed.items():
+                limbs[arm.name]["servos"][joint] |= keys
     found: dict[str, Any] = {"leader": {"limbs": limbs}}
     if frictions:
         found["rig"] = {
@@ -79,6 +93,23 @@ def calibrate(
 def _positive(friction: float) -> float:
     """Round a friction: next to none is still some, and none is no friction."""
     return max(round(friction, _DIGITS), 10.0**-_DIGITS)
+
+
+def find_position(angle: float, servo: AnyServo) -> float:
+    """Return a joint's position by its servo's angle, in the turn about 0, [rad]."""
+    turned = servo.sign * (angle - servo.offset)
+    return float(wrap(np.array(turned)) / servo.gear)
+
+
+def _with_keys(
+    settings: PuppetSettings, keys: Mapping[str, Mapping[str, Any]]
+) -> PuppetSettings:
+    """Return an arm's settings with what was just measured of its servos."""
+    servos = {
+        joint: replace(servo, **keys.get(joint, {}))
+        for joint, servo in settings.servos.items()
+    }
+    return replace(settings, servos=servos)
 
 
 class _ArmSession:
@@ -107,6 +138,69 @@ class _ArmSession:
             if friction is not None:
                 found[self._names[i]] = friction
         return found
+
+    def weigh(
+        self, chosen: Sequence[int], swung: Container[str], keys: Mapping[str, Any]
+    ) -> Dialogue:
+        """Swing joints that carry weight; returns the keys of their torques."""
+        own = _with_keys(self._arm.settings, keys.get("servos", {}))
+        arm = Arm(self._arm.name, own, self._arm.place.start)
+        scale = Scale(own, arm.joint_names)
+        found: dict[str, Any] = {}
+        for i in [i for i in chosen if i < arm.n_arm and self._names[i] in swung]:
+            if abs(scale.weigh(self._find_q(arm))[i]) < HEAVY:
+                continue  # as it is held there is nothing to weigh
+            torques = yield from self._weigh_joint(arm, scale, i)
+            if torques is not None:
+                found[arm.joint_names[i]] = {
+                    "torque_map": torques.kind,
+                    "torque_gain": round(torques.gain, _DIGITS),
+                }
+        return found
+
+    def _weigh_joint(self, arm: Arm, scale: Scale, i: int) -> Dialogue:
+        """Swing one joint in several postures; returns its torque by current."""
+        spec, servo, swings = arm.servo_specs[i], arm.servos[i], []
+        cap = float(self._bus.caps[arm.place][i])
+        for k in range(N_POSTURES):
+            answer = yield (
+                f"weight of {self._names[i]}, posture {k + 1} of {N_POSTURES}: hold it "
+                "where it carries its arm, each time elsewhere, then keep hands off "
+                "what it moves and the other joints still; type s to skip it"
+            )
+            if answer == "s":
+                return None
+            q = self._find_q(arm)
+            moved = swing(self._bus, arm.place.start + i, Excitation(cap))
+            current = [spec.torques.find_current(float(tau)) for tau in moved.torque]
+            weights = []
+            for angle in moved.angle:
+                q[i] = find_position(float(angle), servo)
+                weights.append(scale.weigh(q)[i])
+            swings.append(
+                Swung(
+                    moved.t,
+                    servo.sign * moved.velocity / servo.gear,
+                    servo.sign * np.array(current),
+                    # what the servo carries of it
+                    np.array(weights) / servo.gear,
+                )
+            )
+        try:
+            return fit_torques(find_model(servo.model).torques, swings)
+        except ValueError as err:
+            yield f"{err}\nits model's torque stays"
+            return None
+
+    def _find_q(self, arm: Arm) -> Vec:
+        """Return where the joints are by the keys just measured, shape (n,), [rad]."""
+        angle = stand(self._bus, _WATCH).angle[arm.place]
+        return np.array(
+            [
+                find_position(float(a), servo)
+                for a, servo in zip(angle, arm.servos, strict=True)
+            ]
+        )
 
     def _measure_arm(self, joints: Sequence[int]) -> Dialogue:
         listed = ", ".join(self._names[i] for i in joints)

@@ -57,7 +57,12 @@ def _judge_ids(config: PuppeteerConfig) -> Iterator[str]:
     """Yield ids that several servos of one bus share."""
     users: dict[tuple[str, int], list[str]] = {}
     for name, limb in config.limbs.items():
-        rows = [(f"{name}/{joint}", servo.id) for joint, servo in limb.servos.items()]
+        rows = [
+            (f"{name}/{joint}", servo_id)
+            for joint, servo in limb.servos.items()
+            for servo_id in (servo.id, servo.twin)
+            if servo_id is not None
+        ]
         if limb.gripper is not None:
             rows.append((f"{name}/{limb.gripper.joint}", limb.gripper.id))
         for joint, servo_id in rows:

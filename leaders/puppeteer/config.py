@@ -19,6 +19,12 @@ class ServoSettings:
 
     id: Annotated[int, Ge(0), Le(252), doc("Id on its bus.")]
     model: Annotated[str, doc("Model, for example xl330-m288.")]
+    twin: Annotated[
+        int | None,
+        Ge(0),
+        Le(252),
+        doc("Id of a second servo at this joint, whose Secondary ID is this one's."),
+    ] = None
     sign: Annotated[Literal[-1, 1], doc("1: the joint turns as the servo does.")] = 1
     offset: Annotated[
         float, Unit("rad"), doc("Angle of the servo at joint position 0.")
@@ -26,6 +32,17 @@ class ServoSettings:
     gear: Annotated[
         float, Gt(0), Le(100), Unit("1"), doc("Turns of the servo a turn of the joint.")
     ] = 1.0
+    torque_map: Annotated[
+        Literal["motor", "supply"] | None,
+        doc("Which current it regulates, by paprle calibrate; absent: its model's."),
+    ] = None
+    torque_gain: Annotated[
+        float,
+        Ge(0.25),
+        Le(4),
+        Unit("1"),
+        doc("Its torque over that of its model, by paprle calibrate."),
+    ] = 1.0  # chosen: bounds, beyond which the model or the URDF is another one
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,6 +63,17 @@ class GripperServoSettings:
     gear: Annotated[
         float, Gt(0), Le(100), Unit("1"), doc("Turns of the servo a turn of the joint.")
     ] = 1.0
+    torque_map: Annotated[
+        Literal["motor", "supply"] | None,
+        doc("Which current it regulates, by paprle calibrate; absent: its model's."),
+    ] = None
+    torque_gain: Annotated[
+        float,
+        Ge(0.25),
+        Le(4),
+        Unit("1"),
+        doc("Its torque over that of its model, by paprle calibrate."),
+    ] = 1.0  # chosen: bounds, beyond which the model or the URDF is another one
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

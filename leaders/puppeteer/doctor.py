@@ -6,7 +6,7 @@ It opens ports and reads registers; it writes none. The rig is left as it was fo
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +17,15 @@ from hardware.dynamixel.errors import BusError, BusTimeout
 from hardware.dynamixel.inspection import (
     ServoSpec,
     find_absence,
+    find_direction,
     find_problems,
     read_table,
 )
-from hardware.dynamixel.models import BAUD_RATES, find_name
+from hardware.dynamixel.models import find_name
 from hardware.dynamixel.port import find_latency_problem, read_latency_timer
+from hardware.dynamixel.search import find_all_elsewhere, find_rates
+from hardware.dynamixel.twins import find_shadows, find_twin_problems, list_near
+from hardware.dynamixel.watchdog import KNOWN_BAD, is_small
 from hardware.dynamixel.wire import Wire
 from leaders.puppeteer.arm import Arm, ArmState
 from leaders.puppeteer.limits import read_limits
@@ -76,6 +80,10 @@ def _examine_port(settings: BusSettings, arms: tuple[Arm, ...]) -> Iterator[Find
 def _examine_bus(
     wire: Wire, settings: BusSettings, arms: tuple[Arm, ...]
 ) -> Iterator[Finding]:
+    ids = [servo.id for servo in settings.servos]
+    for line in find_all_elsewhere(wire, ids):
+        yield False, line
+        return
     missing: list[ServoSpec] = []
     tables: dict[int, Mapping[str, int]] = {}
     for servo in settings.servos:
@@ -94,7 +102,10 @@ def _examine_bus(
         yield False, problem.text
         if wire.ping(servo.id) is None:
             missing.append(servo)
+    for text in find_shadows(wire, settings.servos, list_near(settings.servos)):
+        yield False, text
     yield from _compare_supply(wire, tables)
+    yield from _judge_watchdogs(wire, settings.servos, tables)
     if missing:
         yield from _search(wire, settings, missing)
     else:
@@ -107,12 +118,15 @@ def _examine_servo(
     where = f"servo {spec.id} on '{wire.path}'"
     values = read_table(wire, spec)
     problems = find_problems(spec, values, where)
+    problems += find_twin_problems(wire, spec)
     for problem in problems:
         yield False, problem.text
     if not problems:
         volts = 0.1 * values["Present Input Voltage"]
         heat = values["Present Temperature"]
-        yield True, f"{where}: {spec.model}, {volts:.1f} [V], {heat} [°C]"
+        is_reversed = find_direction(values["Drive Mode"]) < 0
+        way = ", reversed by its Drive Mode, which is made up for" * is_reversed
+        yield True, f"{where}: {spec.model}, {volts:.1f} [V], {heat} [°C]{way}"
     return values
 
 
@@ -135,6 +149,39 @@ def _compare_supply(
             )
 
 
+def _judge_watchdogs(
+    wire: Wire, servos: Sequence[ServoSpec], tables: Mapping[int, Mapping[str, int]]
+) -> Iterator[Finding]:
+    """Yield what firmware says of watchdogs: only the start may try them."""
+    versions = {
+        servo.id: tables[servo.id]["Firmware Version"]
+        for servo in servos
+        if servo.id in tables and is_small(servo.model)
+    }
+    bad = [i for i, version in versions.items() if version == KNOWN_BAD]
+    if bad:
+        yield (
+            False,
+            f"servos {_list(bad)} on '{wire.path}': expected a Bus Watchdog that stops "
+            f"the motor, got firmware {KNOWN_BAD}, with which it does not: without the "
+            "process that guards them they would turn on when this one dies, and they "
+            "do when the plug is pulled; with DYNAMIXEL Wizard, give them another "
+            "firmware, which the start of a session tries",
+        )
+    others = [i for i in versions if i not in bad]
+    if others:
+        listed = _list(sorted({versions[i] for i in others}))
+        yield (
+            True,
+            f"servos {_list(others)} on '{wire.path}': firmware {listed}; whether "
+            "their Bus Watchdog stops the motor is tried when the leader is opened",
+        )
+
+
+def _list(numbers: Iterable[int]) -> str:
+    return ", ".join(map(str, numbers))
+
+
 def _search(
     wire: Wire, settings: BusSettings, missing: list[ServoSpec]
 ) -> Iterator[Finding]:
@@ -146,24 +193,15 @@ def _search(
                 False,
                 f"port '{wire.path}': expected ids {sorted(expected)}, got a "
                 f"{find_name(number)} with id {servo_id}; if it is one of those that "
-                "are missing, give it its id with DYNAMIXEL Wizard",
+                "are missing, give it its id: paprle setup-servos",
             )
-    for baud in BAUD_RATES:
-        if baud == settings.baud:
-            continue
-        other = Wire(settings.path, baud, settings.timeout)
-        wire.close()
-        try:
-            other.open()
-            found = [s for s in missing if other.ping(s.id, tries=2) is not None]
-        finally:
-            other.close()
-        for servo in found:
-            yield (
-                False,
-                f"servo {servo.id} on '{wire.path}': expected {settings.baud} [bit/s], "
-                f"got {baud} [bit/s]; set its Baud Rate (8) with DYNAMIXEL Wizard",
-            )
+    rates = find_rates(wire, [servo.id for servo in missing])
+    for servo_id, baud in rates.items():
+        yield (
+            False,
+            f"servo {servo_id} on '{wire.path}': expected {settings.baud} [bit/s], got "
+            f"{baud} [bit/s]; set its Baud Rate (8): paprle setup-servos",
+        )
 
 
 def _examine_readings(
@@ -172,6 +210,7 @@ def _examine_readings(
     """Read as a session does, but take no servo in that has a fatal problem."""
     bus = Bus(wire, settings.servos, time.monotonic_ns)
     bus.assume_present()
+    n_damaged, n_failed = wire.packets.n_damaged, sum(wire.n_failed.values())
     begin = time.monotonic()
     found = [bus.read() for _ in range(_N_READINGS)]
     rate = _N_READINGS / (time.monotonic() - begin)
@@ -185,19 +224,35 @@ def _examine_readings(
         )
     else:
         yield True, f"{where}: {rate:.0f} readings a second are possible"
-    spoiled = bus.counters.n_retried / _N_READINGS
-    if spoiled > _MOST_SPOILED:
-        yield (
-            False,
-            f"{where}: expected no damaged packets, got {100 * spoiled:.1f} % of "
-            "readings; check plugs, ground and cable length, or lower the baud rate",
-        )
+    yield from _judge_packets(settings, wire, n_damaged, n_failed)
     readings = [reading for reading in found if reading is not None]
     if readings:
         sway = np.ptp([reading.angle for reading in readings], axis=0)
         for arm in arms:
             is_still = bool(sway[arm.place].max() <= _STILL)
             yield from _examine_pose(arm, readings[-1], is_still)
+
+
+def _judge_packets(
+    settings: BusSettings, wire: Wire, n_damaged: int, n_failed: int
+) -> Iterator[Finding]:
+    """Yield what went wrong with packets: what is late is not damaged."""
+    where = f"port '{settings.path}'"
+    damaged = (wire.packets.n_damaged - n_damaged) / _N_READINGS
+    late = (sum(wire.n_failed.values()) - n_failed) / _N_READINGS - damaged
+    if damaged > _MOST_SPOILED:
+        yield (
+            False,
+            f"{where}: expected no damaged packets, got {100 * damaged:.1f} % of "
+            "readings; check plugs, ground and cable length, or lower the baud rate",
+        )
+    elif late > _MOST_SPOILED:  # questions that were damaged have no answer either
+        yield (
+            False,
+            f"{where}: expected answers within {1e3 * settings.timeout:g} [ms], got "
+            f"none in {100 * late:.1f} % of readings, and no damage: look at the "
+            "latency timer and the baud rate, or raise leader.timeout",
+        )
 
 
 def _examine_pose(arm: Arm, reading: Reading, is_still: bool) -> Iterator[Finding]:

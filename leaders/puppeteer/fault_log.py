@@ -65,11 +65,12 @@ def find_limp_joints(
 def summarise_buses(buses: Mapping[str, BusThread]) -> Iterator[str]:
     """Yield the counters of each bus that was read, and what is left to be done."""
     for port, bus in buses.items():
-        n, failed = bus.counters, bus.n_failed
+        n, n_failed = bus.counters, sum(bus.n_failed.values())
         if n.n_cycles:
             yield (
                 f"port '{port}': {n.n_cycles} readings, {n.n_retried} of them asked "
-                f"again; {failed['corrupt']} damaged packets, {failed['timeout']} "
-                f"silences, {n.n_lost} servos lost, {n.n_watchdog} watchdogs tripped"
+                f"again; {bus.n_damaged} damaged packets, "
+                f"{n_failed - bus.n_damaged} late or missing, {n.n_lost} servos lost, "
+                f"{n.n_watchdog} watchdogs tripped"
             )
         yield from bus.problems

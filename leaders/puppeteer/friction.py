@@ -82,8 +82,8 @@ def fit_friction(t: Vec, q: Vec, dq: Vec, tau: Vec) -> Friction:
             f"expected a swing of at least {_MOVED} [rad], got {moved:.3f} [rad]; let "
             "go of the joint, or look what holds it"
         )
-    q, dq, tau = _smooth(q), _smooth(dq), _smooth(tau)
-    ddq = np.gradient(dq, _smooth(t))
+    q, dq, tau = smooth(q), smooth(dq), smooth(tau)
+    ddq = np.gradient(dq, smooth(t))
     moves = np.abs(dq) > _MOVING
     if moves.sum() < _LEAST:
         raise ValueError("expected steady motion, got hardly any; let go of the joint")
@@ -102,7 +102,7 @@ def fit_friction(t: Vec, q: Vec, dq: Vec, tau: Vec) -> Friction:
     return Friction(viscous, coulomb)
 
 
-def _smooth(values: Vec) -> Vec:
+def smooth(values: Vec) -> Vec:
     """Average over neighbours; every signal alike, so that none lags another."""
     smooth: Vec = np.convolve(values, np.ones(_SMOOTH) / _SMOOTH, mode="valid")
     return smooth

@@ -29,6 +29,7 @@ from leaders.puppeteer.doctor import diagnose
 from leaders.puppeteer.fault_log import ServoFaultLog, summarise_buses
 from leaders.puppeteer.rig import make_arms, make_buses
 from leaders.puppeteer.samples import SampleMaker
+from leaders.puppeteer.setup import set_up_servos
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import Feedback, LeaderInfo, LeaderSample, SessionState, Vec
@@ -80,14 +81,15 @@ class Puppeteer(Leader):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Slow adapters, and how the operator starts and ends an episode."""
+        """Slow adapters, watchdogs that do not work, and how an episode starts."""
         latencies = {port: read_latency_timer(port) for port in self._buses}
         found = [find_latency_problem(port, ms) for port, ms in latencies.items()]
         hint = self.info.engage_hint
         how = "puppeteer: it has no gripper to give a signal with: Enter starts, n ends"
         if hint:
             how = f"puppeteer: {hint} to start; the same at the reset pose ends"
-        return (*(text for text in found if text is not None), how)
+        told = [text for bus in self._buses.values() for text in bus.notes]
+        return (*(text for text in found if text is not None), *told, how)
 
     def find_obstacles(self) -> tuple[str, ...]:
         """Say which ports are not there, or forbidden."""
@@ -109,7 +111,9 @@ class Puppeteer(Leader):
         return tuple(summarise_buses(self._buses))
 
     def open(self) -> None:
-        """Open every bus; all arms stay limp.
+        """Open every bus; all arms are limp but for a fifth of a second.
+
+        In that, watchdogs of servos are tried with a little current.
 
         Raises:
             DeviceError: With everything that is wrong on any bus.
@@ -165,6 +169,15 @@ class Puppeteer(Leader):
     def diagnose(self) -> Iterator[tuple[bool, str]]:
         """Examine the closed rig, for ``paprle doctor``; writes nothing to it."""
         yield from diagnose(self.arms, make_buses(self.config))
+
+    def set_up(self, joints: Sequence[str]) -> Generator[str, str, dict[str, Any]]:
+        """Set up the servos of the closed rig, for ``paprle setup-servos``."""
+        try:
+            return (
+                yield from set_up_servos(self.arms, make_buses(self.config), joints)
+            )
+        except BusError as err:
+            raise DeviceError(f"leader 'puppeteer': {err}") from err
 
     def calibrate(self, joints: Sequence[str]) -> Generator[str, str, dict[str, Any]]:
         """Guide through a calibration of the opened rig, for ``paprle calibrate``."""

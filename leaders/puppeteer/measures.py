@@ -33,13 +33,20 @@ def find_sign(before: Vec, after: Vec, i: int, names: tuple[str, ...]) -> int:
     """
     moved = wrap(after - before)
     others = np.delete(np.abs(moved), i)
+    rest = [name for k, name in enumerate(names) if k != i]
+    if abs(moved[i]) < _MOVED <= others.max(initial=0.0):
+        other = rest[int(others.argmax())]
+        raise ValueError(
+            f"expected '{names[i]}' to move, got '{other}' moving instead; if that was "
+            f"'{names[i]}', the ids of the two servos are exchanged: exchange them in "
+            "the config, or with paprle setup-servos; else turn the other joint"
+        )
     if abs(moved[i]) < _MOVED:
         raise ValueError(
             f"expected '{names[i]}' to move by {_MOVED} [rad] or more, got "
             f"{abs(moved[i]):.2f} [rad]; move it farther, by less than half a turn"
         )
     if len(others) and others.max() > _OTHERS * abs(moved[i]):
-        rest = [name for k, name in enumerate(names) if k != i]
         other = rest[int(others.argmax())]
         raise ValueError(
             f"expected '{names[i]}' alone to move, got '{other}' moving by "

@@ -1,7 +1,6 @@
-"""Datagrams in ``std_msgs/UInt8MultiArray``, two topics each way.
+"""Datagrams in ``std_msgs/UInt8MultiArray``, a topic each way, best effort.
 
-What is soon replaced goes best effort, the newest few kept; what must arrive goes
-reliably and is sent again by DDS. ``ros2 topic hz`` sees both.
+``ros2 topic hz`` sees them.
 """
 
 from __future__ import annotations
@@ -18,8 +17,7 @@ from paprle.contracts.plugins import Link
 from paprle.contracts.settings import LinkSettings
 
 _MOST = 4096  # chosen: datagrams taken at once; what is beyond them is the oldest
-_LIVE = Qos(depth=16, reliable=False)  # chosen: 80 ms of set-points
-_KEPT = Qos(depth=2000)  # chosen: 10 s of the gate's periods
+_QOS = Qos(depth=64, reliable=False)  # chosen: set-points and records of 80 ms
 
 
 class DdsLink(Link):
@@ -37,7 +35,7 @@ class DdsLink(Link):
         sides = ("to_follower", "to_leader")
         ours, theirs = sides if self.is_leader else reversed(sides)
         self._arrived: deque[bytes] = deque(maxlen=_MOST)
-        self._publishers: dict[bool, Publisher] = {}
+        self._publisher: Publisher | None = None
         self._bus: Bus | None = None
         try:
             self._bus = DdsBus(
@@ -47,24 +45,21 @@ class DdsLink(Link):
                 interface=config.interface,
                 peers=(config.peer,) if config.peer else (),
             )
-            for must_arrive, qos in ((False, _LIVE), (True, _KEPT)):
-                tail = "_kept" if must_arrive else ""
-                topic = f"/paprle/{self.name}/{theirs}{tail}"
-                self._bus.subscribe(topic, BYTES, self._take, qos)
-                topic = f"/paprle/{self.name}/{ours}{tail}"
-                self._publishers[must_arrive] = self._bus.advertise(topic, BYTES, qos)
+            topic = f"/paprle/{self.name}"
+            self._bus.subscribe(f"{topic}/{theirs}", BYTES, self._take, _QOS)
+            self._publisher = self._bus.advertise(f"{topic}/{ours}", BYTES, _QOS)
         except (BusError, MessageError) as err:
             self.close()
             raise DeviceError(f"link: {err}") from err
 
-    def send(self, data: bytes, *, must_arrive: bool = False) -> bool:
+    def send(self, data: bytes) -> bool:
         """Send a datagram; see ``Link``."""
-        if self._bus is None:
+        if self._bus is None or self._publisher is None:
             return False
         codec = self._bus.codec
         message = codec.make(BYTES, data=np.frombuffer(data, np.uint8))
         try:
-            self._publishers[must_arrive].publish(codec.encode(message, BYTES))
+            self._publisher.publish(codec.encode(message, BYTES))
         except BusError:
             return False
         return True
@@ -88,7 +83,7 @@ class DdsLink(Link):
     def close(self) -> None:
         """Leave the domain; may be called twice."""
         bus, self._bus = self._bus, None
-        self._publishers.clear()
+        self._publisher = None
         if bus is not None:
             bus.close()
 

@@ -48,7 +48,7 @@ def _calibrate(args: argparse.Namespace) -> int:
         )
     leader.open()
     try:
-        found = _talk(dialogue)
+        found = talk(dialogue)
     finally:
         leader.close()
         say_last_words(leader)
@@ -59,7 +59,7 @@ def _calibrate(args: argparse.Namespace) -> int:
     return 0
 
 
-def _talk(dialogue: Generator[str, str, dict[str, Any]]) -> dict[str, Any] | None:
+def talk(dialogue: Generator[str, str, dict[str, Any]]) -> dict[str, Any] | None:
     """Show each question and send the answer; None when the operator leaves."""
     try:
         question = next(dialogue)

@@ -92,7 +92,8 @@ URDF.
 
 With ``env=`` it looks at the robot instead. Behind ROS: how often its states come and
 how old they are, who takes its commands, and what its controllers would refuse. It
-publishes nothing.
+publishes nothing. A PiPER on CAN: firmware and what follows from it, faults, the kind
+of motion that another program left it in, the gripper's stroke; it is only asked.
 
 {SETTINGS}
 
@@ -101,7 +102,8 @@ exit codes: 0 nothing wrong, 1 faults found, 2 refused, as in every verb
 examples:
   paprle doctor leader=puppeteer_papras_7dof
   paprle doctor leader=puppeteer follower=piper leader.limbs.arm.port=/dev/ttyUSB1
-  paprle doctor follower=ur5e env=ros2""",
+  paprle doctor follower=ur5e env=ros2
+  paprle doctor follower=piper env=can env.channel=can0""",
     add_arguments=add_settings,
     run=_doctor,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import signal
 import sys
 import time
@@ -21,7 +22,7 @@ from paprle.config.layers import TRIPLE
 from paprle.config.measured import store
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.plugins import Leader
-from paprle.contracts.types import LeaderInfo
+from paprle.contracts.types import FollowerInfo, LeaderInfo
 from paprle.gate.controller import GateController
 from paprle.haptics.haptics import Haptics
 from paprle.haptics.identify import Lag
@@ -36,6 +37,7 @@ from paprle.retargeting.pairing import make_pairing
 from paprle.robot import RobotModel
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_NEAR = 0.005  # [s] chosen: a period of most robots; the fit is no better
 _POOR = 0.3  # chosen: a fit that leaves more than this of the motion says little
 
 
@@ -127,7 +129,37 @@ def _measure_follower(
     if not lags:
         poor.append(f"follower '{robot.name}': no joint moved")
         return {}
-    return summarise_lags(lags)
+    found = summarise_lags(lags)
+    told = advise_lag(found, info, resolved.follower_name, resolved.env_name)
+    if told:
+        say(told)
+    return found
+
+
+def advise_lag(
+    found: Mapping[str, Any], info: FollowerInfo, follower: str, env: str
+) -> str:
+    """Say what to set where a real robot lags otherwise than its config says.
+
+    The gate's watches count on it; feedback alone uses ``feedback.rig``.
+
+    Args:
+        found: Of ``summarise_lags``.
+        info: The follower, with the lag of its config.
+        follower: Its name.
+        env: Name of its env.
+
+    Returns:
+        What to write where; nothing where that is near enough, or simulated.
+    """
+    lag = found["dead_time"] + found["time_constant"]
+    if info.simulated or abs(lag - info.lag) <= _NEAR:
+        return ""
+    return (
+        f"the gate counts on a lag of {1e3 * info.lag:.0f} ms, measured are "
+        f"{1e3 * lag:.0f} ms: set envs.{env}.lag to {lag:.3f} in "
+        f"{find_site().label}/follower/{follower}.yaml (or env.lag={lag:.3f})"
+    )
 
 
 def summarise_lags(lags: Mapping[str, Lag]) -> dict[str, Any]:
@@ -138,6 +170,11 @@ def summarise_lags(lags: Mapping[str, Lag]) -> dict[str, Any]:
         "time_constant": slowest.time_constant,
         "lags": {
             name: [lag.dead_time, lag.time_constant] for name, lag in lags.items()
+        },
+        "drive_stiffness": {
+            name: round(lag.stiffness, 1)
+            for name, lag in lags.items()
+            if math.isfinite(lag.stiffness)
         },
     }
 
@@ -172,7 +209,13 @@ def _measure_leader(
             coulomb[name] = round(max(motor.coulomb, 1e-4), 5)
             ages.append(age)
     delay = max(ages) + count_periods(resolved, leader.info.rate)
-    return {"loop_delay": round(delay, 5), "viscous": viscous, "coulomb": coulomb}
+    own = max(ages) + 1.0 / leader.info.rate
+    return {
+        "loop_delay": round(delay, 5),
+        "leader_delay": round(own, 5),
+        "viscous": viscous,
+        "coulomb": coulomb,
+    }
 
 
 def count_periods(resolved: Resolved, bus: float) -> float:
@@ -222,6 +265,7 @@ lag of its positions behind its commands gives dead time and time constant per j
 the longest ones enter the stability bound. Each joint of a leader with motors then
 moves by its own torques, hands off; from this come its viscous and dry friction. The
 age of its samples, plus one period of each loop they pass, is the delay of the loop.
+Where the follower measures efforts, the stiffness of its drives is found, too.
 
 Results go to feedback.rig in configs/site/session.yaml, for the stability bound of
 force feedback and the lag model (docs/feedback.md), with the names of leader,

@@ -108,6 +108,12 @@ def make_replay_settings(
         ConfigError: If the file would choose a robot that may be real, and nobody
             agreed to it.
     """
+    if not episode.robot["joint_names"]:
+        raise ConfigError(
+            f"{episode.path}: expected an episode of a robot, got a leader's capture; "
+            f"play it on one: paprle run leader=offline leader.path={episode.path} "
+            "follower=… env=…"
+        )
     retarget = dict(episode.config.get("retarget") or {})
     env = episode.header["env"]
     if env not in _SIMULATED and not any(word.startswith("env=") for word in settings):

@@ -22,7 +22,19 @@ from paprle.contracts.kinds import KINDS, Kind
 from paprle.contracts.settings import STRICT, ObserverSettings
 from paprle.plugins import find_plugin, is_name, list_names, load_config_class
 
-DEFAULT_LAWS = frozenset({"damping", "gripper", "task_tracking", "tracking", "wall"})
+DEFAULT_LAWS = frozenset(
+    {
+        "contact",
+        "damping",
+        "friction",
+        "gravity",
+        "gripper",
+        "posture",
+        "task_tracking",
+        "tracking",
+        "wall",
+    }  # fmt: skip
+)
 """Laws that are on unless the config says ``null``."""
 
 NAMED: tuple[Kind, ...] = ("advisor", "camera")

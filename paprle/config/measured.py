@@ -29,8 +29,16 @@ class Part(NamedTuple):
 
 
 PARTS = (
-    Part("friction and delay", ("leader",), ("loop_delay", "viscous", "coulomb")),
-    Part("lag", ("follower", "env"), ("dead_time", "time_constant", "lags")),
+    Part(
+        "friction and delay",
+        ("leader",),
+        ("loop_delay", "leader_delay", "viscous", "coulomb"),
+    ),
+    Part(
+        "lag",
+        ("follower", "env"),
+        ("dead_time", "time_constant", "lags", "drive_stiffness"),
+    ),
 )
 """All that is measured."""
 

@@ -53,6 +53,14 @@ class FeedbackInput:
         is_near: The gate keeps the follower clear of something.
         is_free: What the joint drives moves as the model says, and the gate holds
             nothing back: the same for all joints of an arm, and a gripper's own, (m,).
+        held: How sure it is that something holds back what the joint drives, from −1
+            (from moving down) to 1 (from moving up); 0 where nothing stands for the
+            joint, shape (m,).
+        held_by_gate: How sure it is that the gate holds a joint's command back, 0 … 1,
+            shape (m,).
+        held_limb: The same of all that the limb's arm drives, 0 … 1.
+        drives: How stiff the follower's drives are in series with a joint, as measured,
+            or at most, shape (m,), [N·m/rad].
         dt: Time since the last call, [s].
     """
 
@@ -80,6 +88,10 @@ class FeedbackInput:
     clearance: float
     is_near: bool
     is_free: npt.NDArray[np.bool_]
+    held: Vec
+    held_by_gate: Vec
+    held_limb: float
+    drives: Vec
     dt: float
 
 
@@ -105,12 +117,18 @@ class FeedbackLaw(ABC, Generic[State]):
     Attributes:
         needs_follower: It renders the follower, so it is silent unless the leader
             drives, and its energy is watched. Others render the leader itself.
+        is_in_contact: It is stiff only while something holds the follower, so that a
+            hand presses: F2 then counts the hand and the gears' dry friction
+            (``paprle.haptics.grip``).
         velocity_lag: Time constant with which it filters the velocity that it damps,
             [s].
+        dry_share: Share of the dry friction that it cancels.
     """
 
     needs_follower: ClassVar[bool] = True
+    is_in_contact: ClassVar[bool] = False
     velocity_lag: float = 0.0
+    dry_share: float = 0.0
 
     def __init__(self, config: Any) -> None:
         self.config = config

@@ -56,6 +56,13 @@ class RigSettings:
         Unit("s"),
         doc("T_d: from the leader's motion to the torque that answers it."),
     ] = 0.012
+    leader_delay: Annotated[
+        float | None,
+        Ge(0),
+        Le(1),
+        Unit("s"),
+        doc("The part of T_d that is the leader's own bus; absent: half of it."),
+    ] = None
     dead_time: Annotated[
         float, Ge(0), Le(1), Unit("s"), doc("The follower's dead time.")
     ] = 0.02
@@ -89,6 +96,11 @@ class RigSettings:
         Mapping[str, Annotated[float, Gt(0)]],
         Unit("N·m"),
         doc("Dry friction by leader joint."),
+    ] = field(default_factory=dict)
+    drive_stiffness: Annotated[
+        Mapping[str, Annotated[float, Gt(0)]],
+        Unit("N·m/rad"),
+        doc("Of the drives by follower joint: measured effort over position error."),
     ] = field(default_factory=dict)
     measured_with: RigOrigin = field(default_factory=RigOrigin)
 
@@ -132,6 +144,15 @@ class FeedbackSettings:
         Unit("rad"),
         doc("Where a leader limb rests, arm, then gripper; absent: its reset pose."),
     ] = field(default_factory=dict)
+    touch_effort: Annotated[
+        float,
+        Gt(0),
+        Unit("N·m"),
+        doc(
+            "Effort of a follower's joint, beyond that of free motion, at which "
+            "leaders without motors feel contact fully."
+        ),
+    ] = 40.0  # chosen: 100 N at 0.4 m, where an arm of 5 kg payload gives up
     rig: Annotated[RigSettings, doc("What was measured of the rig.")] = field(
         default_factory=RigSettings
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from paprle.contracts.axes import merge_speeds
 from paprle.contracts.types import LeaderInfo
 
 ALONE = ""
@@ -42,6 +43,14 @@ def merge_leaders(infos: Mapping[str, LeaderInfo]) -> LeaderInfo:
             for name, info in parts.items()
             for limb, joints in info.joint_names.items()
         },
+        axes={
+            name_limb(name, limb): axes
+            for name, info in parts.items()
+            for limb, axes in info.axes.items()
+        },
+        axis_speeds=merge_speeds(
+            info.axis_speeds for info in parts.values() if info.axes
+        ),
         is_human=any(info.is_human for info in parts.values()),
         is_measured=any(info.is_measured for info in parts.values()),
         has_gripper=any(info.has_gripper for info in parts.values()),

@@ -71,9 +71,9 @@ class Device(ABC):
     Before anything is opened a session asks for ``find_obstacles``, and a dry run tells
     ``notes`` of leaders and what is ``unchecked``. The process that hosts a device
     tells the operator its ``notes`` once it is ready, what ``take_warnings`` returns
-    while it runs, and its ``last_words`` once it is closed. ``paprle doctor`` and
-    ``paprle calibrate`` ask leaders for the other two. Whoever has nothing to say
-    leaves them as they are.
+    while it runs, and its ``last_words`` once it is closed. ``paprle doctor``,
+    ``paprle setup-servos`` and ``paprle calibrate`` ask leaders for the other three.
+    Whoever has nothing to say leaves them as they are.
     """
 
     @abstractmethod
@@ -117,6 +117,18 @@ class Device(ABC):
         Returns:
             Whether something is well, and what it is, with the remedy; None where
             opening it and waiting for its first sample tells as much.
+        """
+        return None
+
+    def set_up(self, joints: Sequence[str]) -> Dialogue | None:  # noqa: ARG002
+        """Give a closed device what it needs once, such as ids on its bus.
+
+        Args:
+            joints: Only these, as ``limb/joint``; all when empty.
+
+        Returns:
+            The dialogue, which ends with ``servos``: a line for each that was set up;
+            None where there is nothing to set up.
         """
         return None
 
@@ -260,7 +272,7 @@ class Link(Device):
         """
 
     @abstractmethod
-    def send(self, data: bytes, *, must_arrive: bool = False) -> bool:
+    def send(self, data: bytes) -> bool:
         """Send a datagram without waiting; False when there is no room for it."""
 
     @abstractmethod
@@ -390,13 +402,7 @@ class Camera(Device):
         world: Mapping[str, Any],
         look: Callable[[], RobotPose | None],
     ) -> None:
-        """Take note of the robot, before ``open``; for cameras that draw it.
-
-        Args:
-            robot: The robot of the session.
-            world: The env's config as plain values: what stands around it.
-            look: Returns where everything is; None while that is not known.
-        """
+        """Take the robot, its env's config, and what tells where it is; to draw it."""
 
     @abstractmethod
     def open(self) -> None:
@@ -408,13 +414,7 @@ class Camera(Device):
 
     @abstractmethod
     def grab(self, timeout: float) -> Frame | None:
-        """Wait for the next image.
-
-        Args:
-            timeout: For how long at most, [s].
-
-        Returns:
-            The image; None when there was none in that time.
+        """Return the next image; None when none came within the time-out, [s].
 
         Raises:
             DeviceError: If there will be none until it is opened again.

@@ -38,7 +38,7 @@ class LimbRuleSettings:
     }
 
     rule: Annotated[
-        Literal["auto", "joints", "relative", "absolute", "hold"],
+        Literal["auto", "joints", "relative", "absolute", "axes", "hold"],
         doc("As retarget.mode, for this limb; hold: nothing drives it."),
     ] = "auto"
     from_: Annotated[
@@ -60,6 +60,7 @@ class LimbRuleSettings:
         Unit("rad"),
         doc("Absent: retarget.rpy_xyz_extrinsic."),
     ] = None
+    modes: Annotated[str | None, doc("Absent: retarget.modes.")] = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,14 +93,24 @@ class RetargetSettings:
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     mode: Annotated[
-        Literal["auto", "joints", "relative", "absolute"],
+        Literal["auto", "joints", "relative", "absolute", "axes"],
         doc(
             "The rule of all limbs. joints: joint by joint; relative: SE(3) motion "
-            "since engaging; absolute: poses as they are; auto: joints where two arms "
-            "are built alike or their joints have the same telling names, absolute "
-            "where the leader says so, relative otherwise."
+            "since engaging; absolute: poses as they are; axes: sticks, keys or "
+            "sliders say how fast; auto: axes where the leader has some, joints where "
+            "two arms are built alike or their joints have the same telling names, "
+            "absolute where the leader says so, relative otherwise."
         ),
     ] = "auto"
+    modes: Annotated[
+        str,
+        doc(
+            "What the axes of a device move, mode by mode. manual: x, y, z, roll, "
+            "pitch, yaw and the gripper, as many at a time as there are axes; "
+            "classic: translation, wrist and finger apart; or the name of an advisor "
+            "that suggests directions."
+        ),
+    ] = "manual"
     scale: Annotated[
         float, Ge(0), Unit("1"), doc("Scale s of translations; rotation is unscaled.")
     ] = 1.0
@@ -142,6 +153,15 @@ class RetargetSettings:
     joint_map: Annotated[
         Mapping[str, JointMapSettings], doc("Follower joint → leader joint.")
     ] = field(default_factory=dict)
+    samples: Annotated[
+        Literal["auto", "off", "latest", "ordered"],
+        doc(
+            "How samples become motion. auto: a leader slower than 150 Hz is "
+            "reconstructed by its own policy, one period and 5 ms late, others are "
+            "followed as they are, as with off; latest: newer captures alone count; "
+            "ordered: late ones too, in the order of their capture."
+        ),
+    ] = "auto"
     filter: Annotated[
         FilterSettings | None,
         doc("Smooths a noisy leader; retarget.filter.min_cutoff=2 is a start."),

@@ -407,4 +407,6 @@ class LinkSettings:
     interface: Annotated[
         str, doc("This host's network: auto, or an interface's name or address.")
     ] = "auto"
-    domain: Annotated[int, Ge(0), Le(232), doc("DDS domain of both hosts.")] = 0
+    domain: Annotated[
+        int, Ge(0), Le(232), doc("DDS domain of both hosts; over UDP two ports.")
+    ] = 0

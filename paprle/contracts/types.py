@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -21,11 +20,17 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
+from paprle.contracts import states
+from paprle.contracts.axes import AxisSpeeds
+from paprle.contracts.sampling import Sampling
+
+GateState = states.GateState
+SessionState = states.SessionState
 Vec = npt.NDArray[np.float64]
 
 Emits = Literal["joints", "pose", "axes"]
 """What a leader's limbs give."""
-Renders = Literal["none", "rumble", "torque"]
+Renders = Literal["none", "rumble", "sound", "torque"]
 """What a leader lets the operator feel."""
 Reposture = Literal["ask", "auto"]
 """Who decides that a limb that is stuck takes another posture."""
@@ -63,7 +68,7 @@ class JointState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimbCommand:
-    """What a leader asks of one limb: joints or a pose, and a gripper opening.
+    """What a leader asks of one limb: joints, a pose or axes, and a gripper opening.
 
     Attributes:
         q: Joint positions, shape (n,), in the order of ``LeaderInfo.joint_names`` of
@@ -74,12 +79,19 @@ class LimbCommand:
         ahead: The poses that will follow, as far as they are known (a chunk of a
             policy): times from the sample's stamp on [s], rising, and poses as in
             ``LeaderInfo.path``, shape (``LeaderInfo.n_ahead`` or fewer, 8).
+        axes: Deflections in [-1, 1], 0 at rest, shape (m,), in the order of
+            ``LeaderInfo.axes`` of this limb, each the mean since the sample before;
+            None when the leader gives something else.
+        mode: How many modes of its axes the operator has gone on since the leader was
+            opened, less those gone back: a counter, whatever number of modes there is.
     """
 
     q: Vec | None = None
     T_leader_base_leader_eef: pin.SE3 | None = None
     opening: float | None = None
     ahead: Vec | None = None
+    axes: Vec | None = None
+    mode: int = 0
 
 
 class Actions(NamedTuple):
@@ -159,8 +171,9 @@ class LeaderArm:
         gripper: Its gripper's joint in that URDF; None when it has none.
         R_base: From the axes of base_link to the operator's, REP-103, shape (3, 3):
             how it is mounted.
-        reset_q: Where its arm joints rest, shape (n_arm,), [rad]; None where nothing
-            says so.
+        reset_q: Where its arm joints rest, shape (n_arm,), [rad]; None: not known.
+        tau_max: Largest torque of its motors at ``device_joints``, shape (m,), [N·m];
+            None: as its URDF says, which may be that of a larger arm.
     """
 
     urdf_path: Path
@@ -170,6 +183,7 @@ class LeaderArm:
     gripper: GripperInfo | None
     R_base: Vec
     reset_q: Vec | None = None
+    tau_max: Vec | None = None
 
     @property
     def device_joints(self) -> tuple[str, ...]:
@@ -186,15 +200,17 @@ class LeaderInfo:
         limbs: Leader limb names, in order.
         emits: ``joints``, ``pose`` or ``axes``, for all limbs.
         joint_names: Joint names by limb, for leaders that emit joints.
+        axes: Names of the axes by limb, ``N_AXES`` at most, for leaders that emit axes.
+        axis_speeds: What full deflection means.
         is_absolute: Poses are meant in the follower's limb base frame as they are.
         is_human: A person holds it, so re-engaging needs a deliberate press (S3).
         is_measured: Poses or joints carry a sensor's noise, so that bit-identical ones
             for seconds mean that the device is stuck. Encoders at rest do not.
         has_gripper: Samples carry ``opening``.
         has_buttons: Samples carry ``actions``: a stop can be cleared with the device.
-        renders: What it does with ``Feedback``: ``none``, ``rumble`` (vibration, too),
-            ``sound`` or ``torque``.
+        renders: What of ``Feedback`` it renders; vibration is ``rumble``, too.
         rate: Nominal rate of new samples, [Hz].
+        sampling: In which order they count, and how old they may be.
         look_ahead: How far ``latest`` uses data from the future of its stamp, [s].
         arms: Limbs that are arms with joints of their own, by leader limb. Their
             ``LeaderSample.leader_state`` holds, limb by limb, arm joints and then the
@@ -221,6 +237,8 @@ class LeaderInfo:
     limbs: tuple[str, ...]
     emits: Emits = "pose"
     joint_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    axes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    axis_speeds: AxisSpeeds = AxisSpeeds()
     is_absolute: bool = False
     is_human: bool = True
     is_measured: bool = False
@@ -228,6 +246,7 @@ class LeaderInfo:
     has_buttons: bool = False
     renders: Renders = "none"
     rate: float = 200.0
+    sampling: Sampling = Sampling()
     look_ahead: float = 0.0
     arms: Mapping[str, LeaderArm] = field(default_factory=dict)
     engage_hint: str = ""
@@ -241,6 +260,14 @@ class LeaderInfo:
     def emits_joints(self, limb: str) -> bool:
         """Whether a limb gives joint positions, and not poses."""
         return limb in self.joint_names
+
+    def emits_axes(self, limb: str) -> bool:
+        """Whether a limb gives deflections of axes."""
+        return limb in self.axes
+
+    def emits_poses(self, limb: str) -> bool:
+        """Whether a limb gives poses, of its own or by its joints."""
+        return limb in self.arms or not (limb in self.joint_names or limb in self.axes)
 
     @property
     def device_joints(self) -> tuple[str, ...]:
@@ -258,8 +285,7 @@ class Cues(NamedTuple):
 
     Attributes:
         contact: How far the follower is held away from its command.
-        limit: How near the limbs are to limits of position and speed, or how far
-            limits hold them back.
+        limit: How near limits of position and speed are, or how far they hold back.
         clearance: 1 while the gate keeps clear of something, 0 where nothing is near.
     """
 
@@ -277,12 +303,11 @@ class Feedback:
         state: The session's state.
         episode: Number of the episode, counted from 0.
         is_engaged: The leader's motion drives the follower at this moment.
-        drives: Which of its limbs do, in the order of ``LeaderInfo.limbs``; None: all
-            of them while ``is_engaged``.
-        tau: Torques to render by leader limb, arm joints and then the gripper's, at
-            the joints of its URDF, [N·m]; empty when there are none.
+        drives: Which of its limbs do, as ``LeaderInfo.limbs``; None: all, if engaged.
+        tau: Torques by leader limb: joints of its URDF, then the gripper's, [N·m].
         cues: What the follower meets, for leaders that show or sound it.
-        rumble: One amplitude from the cues, 0 … 1, which does not flicker.
+        rumble: One amplitude from the cues, 0 … 1, which does not flicker; so are
+            ``touch``, of contact alone, and ``warning``, of limits and clearance.
     """
 
     stamp_ns: int
@@ -293,6 +318,8 @@ class Feedback:
     tau: Mapping[str, Vec] = field(default_factory=dict)
     cues: Cues = Cues()
     rumble: float = 0.0
+    touch: float = 0.0
+    warning: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -413,34 +440,9 @@ class RobotInfo:
         Args:
             q: Of the actuated joints, shape (n,), [rad] or [m].
         """
-        positions: dict[str, float] = dict(
-            zip(self.joint_names, q.tolist(), strict=True)
-        )
+        positions: dict[str, float]
+        positions = dict(zip(self.joint_names, q.tolist(), strict=True))
         for mimic in self.mimics:
             source = positions[mimic.source]
             positions[mimic.joint] = mimic.multiplier * source + mimic.offset
         return positions
-
-
-class GateState(IntEnum):
-    """States of the gate; ``paprle.gate.states`` has the table."""
-
-    DISARMED = 0
-    READY = 1
-    ENGAGED = 2
-    HOLD = 3
-    STOPPED = 4
-
-
-class SessionState(IntEnum):
-    """States of the session; ``paprle.session.states`` has the table."""
-
-    INIT = 0
-    HOMING = 1
-    WAITING = 2
-    ALIGNING = 3
-    ENGAGED = 4
-    CLUTCHED = 5
-    RESETTING = 6
-    STOPPED = 7
-    CLOSING = 8

@@ -13,10 +13,12 @@ from typing import Any
 from paprle.recording.codec import Image, load_av
 
 CODEC = "h264"
+_THREADS = 2  # chosen: each of them keeps images of its own in memory
 _KEY_EVERY = 2  # spec: LeRobot's own data sets, g=2
 _OPTIONS = {
     "crf": "20",  # chosen: below 23 little of what the recording kept is lost again
     "preset": "veryfast",  # chosen: half of medium's time
+    "rc-lookahead": "0",  # chosen: with this many key pictures it finds nothing
 }
 
 
@@ -40,6 +42,7 @@ class VideoWriter:
         self._stream.gop_size = _KEY_EVERY
         self._stream.max_b_frames = 0
         self._stream.options = _OPTIONS
+        self._stream.thread_count = _THREADS
         self._tick = Fraction(1, fps)
         self._n = 0
 

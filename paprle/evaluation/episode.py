@@ -59,6 +59,7 @@ HEADLINE = (
 )
 
 
+_LONGEST_DELAY = 1.0  # [s] chosen: no leader is reconstructed from less
 Recording = Episode | StoredEpisode
 CLOCKS = 1.0  # [s] spec: safety.md A1: a measurement is no farther from its command
 
@@ -255,18 +256,26 @@ def _find_look_ahead(header: Mapping[str, Any]) -> float:
     return float(header.get("leader_info", {}).get("look_ahead", 0.0))
 
 
+def _find_reconstruction(events: Iterable[Mapping[str, Any]]) -> float:
+    """Return the longest delay that reconstruction added to a leader, [s]."""
+    told = [e.get("delay") for e in events if e.get("event") == "reconstruction"]
+    delays = [float(d) for d in told if isinstance(d, int | float)]
+    return max((d for d in delays if 0.0 <= d <= _LONGEST_DELAY), default=0.0)
+
+
 def _find_tick_period(config: Mapping[str, Any]) -> float | None:
     rate = (config.get("session") or {}).get("rate")
     return 1.0 / rate if isinstance(rate, int | float) and rate > 0 else None
 
 
 def _measure_latency(episode: Recording, engaged: Spans, origin_ns: int) -> Json:
-    """The three latencies; the first includes the leader's look-ahead."""
+    """The three latencies; the first includes what a leader's motion waits for."""
     samples, gate = store_new_samples(episode.ticks), episode.gate
     look_ahead = _find_look_ahead(episode.header)
+    reconstruction = _find_reconstruction(episode.events)
     captured, ages = Column(), Column()
     for latencies in list_captures(samples, gate):
-        captured.append(latencies + look_ahead)
+        captured.append(latencies + look_ahead + reconstruction)
     for where in cut(len(gate)):
         rows = gate[where]
         is_on = is_inside((rows["stamp_ns"] - origin_ns) * 1e-9, engaged)
@@ -279,6 +288,7 @@ def _measure_latency(episode: Recording, engaged: Spans, origin_ns: int) -> Json
             **spread(captured, MS),
             "n": len(captured),
             "includes_look_ahead_ms": look_ahead * MS,
+            "includes_reconstruction_ms": reconstruction * MS,
         },
         "command_age": spread(ages, MS),
         "command_to_motion": {

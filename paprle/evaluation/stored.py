@@ -15,7 +15,7 @@ from paprle.recording.header import robot_from_dict
 from paprle.recording.reader import find_episode
 from paprle.recording.reading import Block, Reading
 
-_TOLD = ("posture", "stuck_in_reach")
+_TOLD = ("posture", "stuck_in_reach", "reconstruction")
 _MOST_EVENTS = 1000  # chosen: a file of strangers may hold any number of them
 _SAMPLE = ("stamp_ns", "seq", "limb_ns")
 _PUNCTUAL = ("k", "stamp_ns", "state", "compute_ns", "late_ns", "n_overruns")

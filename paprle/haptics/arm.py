@@ -43,9 +43,11 @@ class Arm:
         n_arm: How many are the arm's.
         q_min: Lower position limits, shape (m,); -inf where there are none.
         q_max: Upper position limits, shape (m,).
-        effort: Largest torque of the motors by the URDF, shape (m,), [N·m].
+        effort: Largest torque of the motors, by what they are or by the URDF,
+            whichever is less, shape (m,), [N·m].
         reset_q: Where the arm's joints rest, shape (n_arm,), [rad]; None: unknown.
         damping: Viscous friction by the URDF, NaN: it says none, (m,), [N·m·s/rad].
+        friction: Dry friction by the URDF, 0: it says none, shape (m,), [N·m].
     """
 
     def __init__(self, own: Limb, arm: LeaderArm, driving: Limb | None = None) -> None:
@@ -75,9 +77,14 @@ class Arm:
         self._idx_v = np.array([self._model.joints[i].idx_v for i in self._columns])
         effort = self._model.upperEffortLimit[self._idx_v]
         is_known = np.isfinite(effort) & (effort > 0.0) & (effort < 1e3)
-        self.effort = readonly(np.where(is_known, effort, _UNKNOWN_EFFORT))
+        known = np.inf if arm.tau_max is not None else _UNKNOWN_EFFORT
+        effort = np.where(is_known, effort, known)
+        least = effort if arm.tau_max is None else np.minimum(effort, arm.tau_max)
+        self.effort = readonly(least)
         damping = self._model.damping[self._idx_v]
         self.damping = readonly(np.where(damping > 0.0, damping, np.nan))
+        friction = self._model.friction[self._idx_v]
+        self.friction = readonly(np.maximum(np.nan_to_num(friction), 0.0))
         self._is_plain = not any(is_free)
         self._q: Vec = pin.neutral(self._model)
         self._at = np.array(at)

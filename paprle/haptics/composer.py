@@ -3,8 +3,8 @@
 Two sums go separate ways. The leader torque (bias, weight, friction) depends on the
 leader alone; F2 alone answers for it. The reflected torque renders the follower, behind
 delays that nobody bounds: it comes in softly, limb by limb, and its energy is watched.
-The sum of both stays within the caps, pushes no harder than the handle may, and changes
-no faster than the caps' rise (F1).
+The sum of both stays within the caps, or for long within what motors bear for long,
+pushes no harder than the handle may, and changes no faster than the caps' rise (F1).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from paprle.contracts.feedback_settings import FeedbackSettings
 from paprle.contracts.types import Vec
+from paprle.haptics.derating import Derating
 from paprle.haptics.passivity import Passivity
 
 _LEVER = 0.02**2  # [m²] chosen: a lever arm of 2 cm is where a handle's force blurs
@@ -63,6 +64,7 @@ class Composer:
         # more than the leader's own damping would be felt, and is not stable for sure
         self.passivity = Passivity(damping)
         self._damping = damping
+        self._derating = Derating(caps.size, settings.torque_share)
         self._rise = caps / settings.torque_rise
         self._ramp, self._force_cap = settings.ramp, settings.handle_force
         self.reset()
@@ -115,7 +117,8 @@ class Composer:
         leader, reflected = leader * share, reflected * share
         tau = leader + self.passivity.control(reflected, dq, dt)
         tau = self.tau + _limit(tau - self.tau, self._rise * dt)
-        self.tau = _limit(tau, self.caps)
+        self.tau = _limit(tau, self._derating.find_caps(self.caps))
+        self._derating.warm(self.tau, dt)
         self._reflected = np.where(drives, self.tau - leader, 0.0)
         return self.tau
 

@@ -8,7 +8,8 @@ A follower in free motion is among the command and the command behind half its l
 lag and all of it, whatever its own lag is: where a motion turns, two of them are not
 enough. How far it is outside is how far something holds it. The feedback laws learn the
 lag instead (``follower_model``), which takes twice the time that a leader's loop has
-for cues; the tolerance is the same.
+for cues; the tolerance is the same. Where the follower measures efforts these tell how
+hard it presses (``touch``): a stiff drive shows no distance.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from paprle.contracts.feedback_settings import FeedbackSettings
 from paprle.contracts.types import Cues, Feedback, GateState, RobotInfo, Vec
 from paprle.haptics.follower_model import CONTACT_TOLERANCE
 from paprle.haptics.reason_bits import BLOCKED, LIMITED, NEAR
+from paprle.haptics.touch import Touch
 from paprle.ipc.records import HeadCodec, Layout, Record, StatusHead
 
 _FULL_CONTACT = 0.2  # [rad] chosen: a firm press; a spring of 0.3 N·m/rad gives 60 mN·m
@@ -37,6 +39,7 @@ _SMALL = 1e-6  # chosen: the margin of a joint without range
 _GAP = 0.1  # [s] spec: safety.md A1, T_stale; a longer pause starts the lag anew
 
 _ON, _OFF = 0.3, 0.1  # chosen: amplitudes a motor can be felt at, and can hold
+_TOUCH_ON, _TOUCH_OFF = 0.05, 0.02  # chosen: a touch is felt from its begin on
 _RELEASE = 0.3  # [s] chosen: reasons that come and go with periods are felt as one
 
 _largest = np.maximum.reduce  # half the time of ``max`` on a few joints
@@ -163,11 +166,12 @@ def _clip(value: float) -> float:
 class Rumble:
     """One amplitude from the cues, which comes at once, goes slowly and never flickers.
 
-    It starts at ``_ON`` and ends at ``_OFF``, and falls no faster than from 1 to 0 in
-    ``_RELEASE``.
+    It starts at one amplitude and ends at a lower one, and falls no faster than from 1
+    to 0 in ``_RELEASE``.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, on: float = _ON, off: float = _OFF) -> None:
+        self._on, self._off = on, off
         self.reset()
 
     def reset(self) -> None:
@@ -177,7 +181,7 @@ class Rumble:
     def step(self, cues: Cues, dt: float) -> float:
         """Return the amplitude, 0 … 1, after a time dt, [s]."""
         self._level = max(*cues, self._level - dt / _RELEASE)
-        self._is_on = self._level >= (_OFF if self._is_on else _ON)
+        self._is_on = self._level >= (self._off if self._is_on else self._on)
         return self._level if self._is_on else 0.0
 
 
@@ -208,7 +212,10 @@ class CueSource:
         self._robot, self._kept = robot, kept
         self._stale_ns = round(1e9 * settings.stale_after)
         self._codec = HeadCodec(StatusHead, layout.status)
-        self._rumble, self._cues, self._amplitude = Rumble(), NO_CUES, 0.0
+        self._cues = NO_CUES
+        self._touch = Touch(robot.ddq_max, settings.touch_effort)
+        self._rumbles = Rumble(), Rumble(_TOUCH_ON, _TOUCH_OFF), Rumble()
+        self._amplitudes = [0.0, 0.0, 0.0]
         self._stamp_ns = 0
         self._q_late = np.tile(robot.home, (2, 1))
         self.choose_limbs([True] * len(robot.limbs))
@@ -216,6 +223,7 @@ class CueSource:
     def choose_limbs(self, drives: Sequence[bool]) -> None:
         """Say which limbs of the follower the leader drives."""
         self._limits = make_cue_limits(self._robot, drives, self._kept)
+        self._touch.choose_joints(self._limits.tolerance < _FAR)
 
     def add(self, told: Feedback, now_ns: int, status: Record | None) -> Feedback:
         """Return what the session told, with the cues and the rumble of now.
@@ -233,10 +241,15 @@ class CueSource:
             return self._fall_silent(told)
         if head.stamp_ns != self._stamp_ns:
             self._update(head, status)
-        return replace(told, cues=self._cues, rumble=self._amplitude)
+        rumble, touch, warning = self._amplitudes
+        return replace(
+            told, cues=self._cues, rumble=rumble, touch=touch, warning=warning
+        )
 
     def _fall_silent(self, told: Feedback) -> Feedback:
-        self._rumble.reset()
+        for one in self._rumbles:
+            one.reset()
+        self._touch.reset()
         self._stamp_ns = 0
         return told
 
@@ -246,10 +259,11 @@ class CueSource:
         self._stamp_ns = head.stamp_ns
         if not 0.0 < dt <= _GAP:
             self._q_late, dt = np.tile(status["q_meas"], (2, 1)), 0.0
+            self._touch.reset()
         self._q_late = self._q_late + (q_cmd - self._q_late) * (
             dt / (self._lags + dt + _SMALL)
         )
-        self._cues = compute_cues(
+        cues = compute_cues(
             CueInput(
                 head.reasons,
                 head.clearance,
@@ -261,4 +275,13 @@ class CueSource:
             ),
             self._limits,
         )
-        self._amplitude = self._rumble.step(self._cues, dt)
+        pressed = self._touch.step(status["tau_meas"], status["dq_cmd"], dt)
+        self._cues = cues if pressed is None else cues._replace(contact=pressed)
+        apart = (
+            self._cues,
+            Cues(contact=self._cues.contact),
+            self._cues._replace(contact=0.0),
+        )
+        self._amplitudes = [
+            one.step(part, dt) for one, part in zip(self._rumbles, apart, strict=True)
+        ]

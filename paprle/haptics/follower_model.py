@@ -15,6 +15,7 @@ import numpy as np
 
 from paprle.contracts.feedback_settings import RigSettings
 from paprle.contracts.types import Vec
+from paprle.haptics.contact import Contact
 
 _N_COMMANDS = 2048  # chosen: 2 s of a gate of 1 kHz
 CONTACT_TOLERANCE = (
@@ -34,6 +35,7 @@ class FollowerModel:
         dead_time: As learnt so far, shape (n,), [s].
         is_free: No contact was detected for a while on the joint's arm, or on its
             gripper, shape (n,).
+        contact: What holds single joints.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class FollowerModel:
         self._low = np.maximum(0.0, dead_time - self._spread)
         self._high = dead_time + self._spread
         self.dead_time = dead_time.copy()
+        self.contact = Contact(dead_time + tau)
         self.q = np.zeros(n)
         self.is_free = np.zeros(n, dtype=np.bool_)
         self._parts = [np.asarray(part, dtype=np.int64) for part in parts]
@@ -89,6 +92,7 @@ class FollowerModel:
             self._meas_ns = meas_ns
             velocity = self._advance(1e-9 * (meas_ns - self._zero_ns), dt)
             self._detect_contact(q_meas, velocity, dt, is_held=is_held)
+            self.contact.update(dt, q_cmd, q_meas, self.q)
 
     def _restart(self, stamp_ns: int, q_cmd: Vec, meas_ns: int) -> None:
         """Forget the past: assume that the command has stood where it is."""
@@ -100,6 +104,7 @@ class FollowerModel:
         self._newest = 0
         self._commands[:] = q_cmd
         self.q, self._delayed = q_cmd.copy(), q_cmd.copy()
+        self.contact.reset()
 
     def _append(self, t: float, q_cmd: Vec) -> None:
         self._newest = (self._newest + 1) % _N_COMMANDS

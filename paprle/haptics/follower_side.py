@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from paprle.contracts.feedback_settings import RigSettings
 from paprle.contracts.types import GateState, Vec
+from paprle.haptics.contact import Contact
 from paprle.haptics.follower_model import FollowerModel
 from paprle.haptics.joints import Part
 from paprle.haptics.mirror import JointMirror
@@ -70,6 +71,9 @@ class FollowerSide:
         self._period_ns = 0.0
         self.clearance, self.is_near = math.inf, False
         self._is_finite = False
+        n, delay = mirror.is_driven.size, rig.loop_delay
+        self._gate_hold, self._delay = Contact(np.full(n, 2.0 * delay)), delay
+        self._q_late: Vec | None = None
 
     def update(self, status: Record) -> None:
         """Copy a status, and advance the model to it."""
@@ -119,6 +123,38 @@ class FollowerSide:
         for rows, columns in self._parts:
             is_free[rows] = self.model.is_free[columns].all()
         return is_free
+
+    def find_held(self) -> tuple[Vec, Vec]:
+        """Return which of the leader's joints are held, and how sure that is of parts.
+
+        Returns:
+            From −1 to 1 for each joint, and for all joints of a part its largest share,
+            each of shape (M,).
+        """
+        held = self.model.contact.held
+        by_part = np.zeros(self._mirror.is_driven.size)
+        for rows, columns in self._parts:
+            by_part[rows] = np.abs(held[columns]).max(initial=0.0)
+        return self._mirror.held(held), by_part
+
+    def find_gate_held(self, q: Vec, dt: float) -> Vec:
+        """Return how sure it is that the gate holds back what joints ask, shape (M,).
+
+        A gate that follows is behind the leader by the loop's delay, and tells nothing.
+
+        Args:
+            q: The leader's joints, shape (M,), [rad].
+            dt: Time since the last call, [s]; 0: forget what was.
+        """
+        if dt <= 0.0 or self._q_late is None:
+            self._q_late = q
+            self._gate_hold.reset()
+            return np.zeros(q.size)
+        self._q_late = self._q_late + (q - self._q_late) * (dt / (dt + self._delay))
+        q_gate = self._mirror.positions(self.q_gate)
+        q_gate = np.where(np.isnan(q_gate), q, q_gate)
+        self._gate_hold.update(dt, q, q_gate, self._q_late)
+        return np.abs(self._gate_hold.held)
 
     def mirror(self) -> FollowerInLeaderJoints:
         """Return the follower in the leader's joints."""

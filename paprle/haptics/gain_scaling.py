@@ -64,7 +64,7 @@ def fit_laws(
         # λ_max of a sum is at most the sum of both
         if 0.0 < scalable < np.inf and fixed + scalable > _FIT:
             gain_scale[group] = max(_FIT - fixed, 0.0) / scalable
-    whole = _scale_springs(springs, is_scalable, gain_scale)
+    whole = springs.scale(is_scalable, gain_scale)
     margin = measure_margin(whole, damping, joints, delays)
     if margin.ratio > _FIT:  # configured laws couple joints (`gravity`): fit all
         fixed, scalable = (
@@ -73,16 +73,6 @@ def fit_laws(
         )
         if fixed < np.inf and 0.0 < scalable < np.inf:
             gain_scale *= min(max(_FIT - fixed, 0.0) / scalable, 1.0)
-        whole = _scale_springs(springs, is_scalable, gain_scale)
+        whole = springs.scale(is_scalable, gain_scale)
         margin = measure_margin(whole, damping, joints, delays)
     return Fit(gain_scale, margin)
-
-
-def _scale_springs(springs: Springs, is_scalable: Flags, gain_scale: Vec) -> Springs:
-    """Return all springs, those of scalable laws multiplied by the scale."""
-    # within a group the factor is one; between groups scalable laws have no stiffness
-    root = np.sqrt(gain_scale)
-    share = np.where(is_scalable[:, None, None], root[:, None] * root, 1.0)
-    return springs._replace(
-        local=springs.local * share, delayed=springs.delayed * share
-    )

@@ -21,8 +21,8 @@ from paprle.contracts.types import (
 )
 from paprle.haptics.arm import Arm
 from paprle.haptics.composer import Composer, Handle, LawTorques
+from paprle.haptics.fit import fit_limb
 from paprle.haptics.follower_side import FollowerSide
-from paprle.haptics.gain_scaling import fit_laws
 from paprle.haptics.inputs import HapticInput, make_input, sample_postures
 from paprle.haptics.joints import (
     LeaderJoints,
@@ -30,6 +30,7 @@ from paprle.haptics.joints import (
     list_limbs,
     read_joints,
 )
+from paprle.haptics.laws import make_laws
 from paprle.haptics.mirror import NOWHERE, JointMirror, PoseMirror, find_links
 from paprle.haptics.render_states import (
     Bounds,
@@ -40,12 +41,9 @@ from paprle.haptics.render_states import (
 from paprle.haptics.stability import (
     Delays,
     Margin,
-    Weighted,
-    read_springs,
     refuse_unstable,
 )
 from paprle.ipc.records import Layout, Record
-from paprle.plugins import find_plugin, load_factory
 from paprle.retargeting.leader_arms import load_arms
 from paprle.retargeting.pairing import Pairing, make_pairing
 from paprle.retargeting.state import Anchors
@@ -54,8 +52,6 @@ from paprle.robot import RobotModel
 Flags = npt.NDArray[np.bool_]
 
 _LONGEST_DT = 0.02  # [s] chosen: no law integrates over a longer pause
-_DAMPING = frozenset({"damping", "friction"})
-"""Laws that are no springs: scaled down, they would not be more stable."""
 _SILENT = frozenset({SessionState.STOPPED, SessionState.CLOSING})
 
 
@@ -109,9 +105,11 @@ class Haptics:
         limbs: The leader's limbs.
         joints: What is known of their joints.
         margins: How near to the bound of stability the laws are, by leader limb.
+        held_margins: The same in contact, with a hand.
         composer: Caps, ramp and passivity.
         follower: The follower, by the gate's status.
         gain_scale: Factor on the torques of laws at their default gains, shape (M,).
+        held_scale: The same of laws that are stiff in contact alone.
         state: What the last step did.
         renders_undriven: Some law renders torques while the leader does not drive.
         n_bad: Steps in which a law returned something that is not finite.
@@ -165,8 +163,8 @@ class Haptics:
         self._states: list[list[Any]] = []
         self._restart_laws()
         self.margins: dict[str, Margin] = {}
-        self.gain_scale = np.ones(len(self.joints.names))
-        self._is_scalable = np.array([_is_scalable(settings, k) for k in self._laws])
+        self.held_margins: dict[str, Margin] = {}
+        self.gain_scale, self.held_scale = np.ones((2, len(self.joints.names)))
 
     def check_stability(self, scale: float = 1.0) -> None:
         """Measure the margins, and refuse what would not be stable.
@@ -187,16 +185,15 @@ class Haptics:
             postures = sample_postures(
                 limb, self.joints, self._is_driven, factor if pose.is_driving else None
             )
-            gain_scale, self.margins[limb.name] = fit_laws(
-                read_springs(self._laws, postures),
-                self._is_scalable,
-                limb.split(is_whole=pose.is_driving),
-                self.joints.damping[limb.rows],
-                limb.joint_names,
-                delays,
-            )
-            self.gain_scale[limb.rows] = gain_scale
-        refuse_unstable(list(self.margins.values()), delays)
+            fit = fit_limb(
+                self._laws, postures, limb, self.joints, delays,
+                is_whole=pose.is_driving,
+            )  # fmt: skip
+            self.gain_scale[limb.rows] = fit.strict.gain_scale
+            self.held_scale[limb.rows] = fit.held.gain_scale
+            self.margins[limb.name] = fit.strict.margin
+            self.held_margins[limb.name] = fit.held.margin
+        refuse_unstable([*self.margins.values(), *self.held_margins.values()], delays)
 
     @property
     def is_measured(self) -> bool:
@@ -325,6 +322,7 @@ class Haptics:
         if self.state is RenderState.OVERSPEED:
             self._restart_laws()
             return self._split(self.composer.damp(np.nan_to_num(motion.dq)))
+        held, held_part = self.follower.find_held()
         now = HapticInput(
             q=accepted.joints.q,
             dq=motion.dq,
@@ -333,6 +331,9 @@ class Haptics:
             clearance=self.follower.clearance,
             is_near=self.follower.is_near,
             is_free=self.follower.find_free(),
+            held=held,
+            held_by_gate=self.follower.find_gate_held(accepted.joints.q, motion.dt),
+            held_part=held_part,
         )
         if not (drives.any() or self.renders_undriven):  # no law has anything to say
             self._restart_laws()
@@ -376,15 +377,16 @@ class Haptics:
     ) -> None:
         """Add the laws' torques of one limb to the leader and the reflected torques."""
         states, rows = self._states[i], self.limbs[i].rows
-        gain_scale = self.gain_scale[rows]
-        for k, (_, law, weight) in enumerate(self._laws):
+        scales = self.gain_scale[rows], self.held_scale[rows]
+        for k, one in enumerate(self._laws):
+            law = one.law
             if law.needs_follower and not is_driving:
                 states[k] = law.initial()
                 continue
             tau, states[k] = law.compute(inputs, states[k])
-            if self._is_scalable[k]:
-                tau = tau * gain_scale
-            sums[law.needs_follower][rows] += weight * tau
+            if one.is_scalable:
+                tau = tau * scales[law.is_in_contact]
+            sums[law.needs_follower][rows] += one.weight * tau
 
     def _spread(self, by_limb: Flags) -> Flags:
         """Return for each joint what holds for its limb, shape (M,)."""
@@ -396,23 +398,6 @@ class Haptics:
 
     def _split(self, tau: Vec) -> Mapping[str, Vec]:
         return {limb.name: tau[limb.rows].copy() for limb in self.limbs}
-
-
-def make_laws(settings: FeedbackSettings) -> tuple[Weighted, ...]:
-    """Construct the laws that are on."""
-    laws = []
-    for name in getattr(settings.laws, "__dataclass_fields__", ()):
-        config = getattr(settings.laws, name)
-        if config is not None and config.weight > 0.0:
-            factory = load_factory(find_plugin("feedback", name))
-            laws.append(Weighted(name, factory(config), config.weight))
-    return tuple(laws)
-
-
-def _is_scalable(settings: FeedbackSettings, law: Weighted) -> bool:
-    """Whether a law has its default gains, and renders something stiff."""
-    config = getattr(settings.laws, law.name)
-    return bool(config == type(config)()) and law.name not in _DAMPING
 
 
 def make_haptics(  # noqa: PLR0913, PLR0917 - all that a session knows of a leader

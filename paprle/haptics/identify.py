@@ -11,6 +11,7 @@ apart from each other only roughly, and are not used.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -24,6 +25,8 @@ TONES = (0.6, 1.7)
 _LONGEST = 0.3  # [s] chosen: a rig that is later cannot be felt through
 _LONGEST_LOOP = 0.04  # [s] chosen: a later one cannot be told from inertia
 _STEP = 1e-3  # [s] chosen: half a period of the quickest gate
+_SURE = 0.2  # chosen: share by which a stiffness may be off for noise
+_LEAST = 100  # chosen: measurements for four unknowns
 _SLOWEST = 0.2  # [rad/s] chosen: nearer to rest the sign of a velocity is noise
 
 
@@ -34,11 +37,14 @@ class Lag(NamedTuple):
         dead_time: [s].
         time_constant: Of a first order, [s].
         residual: What of its motion they do not explain, as a share.
+        stiffness: Of its drive, effort by position error; NaN: its effort is not
+            measured, or does not show it, [N·m/rad].
     """
 
     dead_time: float
     time_constant: float
     residual: float
+    stiffness: float = math.nan
 
 
 class Motor(NamedTuple):
@@ -86,6 +92,29 @@ def fit_lag(t_cmd: Vec, q_cmd: Vec, t_meas: Vec, q_meas: Vec) -> Lag:
     i, j = np.unravel_index(int(total.argmin()), total.shape)
     residual = float(np.sqrt(total[i, j] / len(TONES)))
     return Lag(float(i * _STEP), float(j * _STEP), residual)
+
+
+def fit_drive(t: Vec, q_cmd: Vec, q_meas: Vec, tau: Vec) -> float:
+    """Fit how stiff a drive is: tau = k (q_cmd − q) + d dq + k_0 + k_1 q.
+
+    Args:
+        t: When it was measured, shape (N,), [s].
+        q_cmd: Commands of one joint, shape (N,).
+        q_meas: Where it was, shape (N,).
+        tau: Its measured efforts, shape (N,), [N·m].
+
+    Returns:
+        k, [N·m/rad]; NaN where the effort does not show it within ``_SURE``.
+    """
+    if not np.isfinite(tau).all() or len(tau) < _LEAST:
+        return math.nan
+    terms = (q_cmd - q_meas, np.gradient(q_meas, t), np.ones_like(t), q_meas)
+    A = np.stack(terms, axis=1)
+    x, _, rank, _ = np.linalg.lstsq(A, tau, rcond=None)
+    if rank < A.shape[1]:
+        return math.nan
+    variance = float(np.var(tau - A @ x)) * float(np.linalg.inv(A.T @ A)[0, 0])
+    return float(x[0]) if x[0] > 0.0 and variance**0.5 < _SURE * x[0] else math.nan
 
 
 def _find_tones(t: Vec, q: Vec) -> Vec:

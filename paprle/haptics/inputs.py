@@ -30,6 +30,9 @@ class HapticInput(NamedTuple):
         clearance: Smallest clearance, [m].
         is_near: The gate keeps clear of something.
         is_free: Nothing touches what the joint drives, shape (M,).
+        held: What holds back what the joint drives, −1 … 1, shape (M,).
+        held_by_gate: The gate holds the joint's command back, 0 … 1, shape (M,).
+        held_part: The same of all that its arm drives, 0 … 1, shape (M,).
     """
 
     q: Vec
@@ -39,6 +42,9 @@ class HapticInput(NamedTuple):
     clearance: float
     is_near: bool
     is_free: npt.NDArray[np.bool_]
+    held: Vec
+    held_by_gate: Vec
+    held_part: Vec
 
 
 def make_input(
@@ -82,8 +88,25 @@ def make_input(
         clearance=now.clearance,
         is_near=now.is_near,
         is_free=now.is_free[rows],
+        held=now.held[rows],
+        held_by_gate=now.held_by_gate[rows],
+        held_limb=float(now.held_part[rows.start]) if limb.n_arm else 0.0,
+        drives=joints.drives[rows],
         dt=now.dt,
     )
+
+
+def list_postures(limb: LeaderLimb, joints: LeaderJoints) -> Vec:
+    """Return postures all over a limb's workspace, the same each time, (N, m), [rad].
+
+    Args:
+        limb: The limb.
+        joints: What is known of all joints.
+    """
+    rows, m = limb.rows, len(limb.joint_names)
+    low = np.maximum(joints.q_min[rows], -_TURN)
+    high = np.maximum(np.minimum(joints.q_max[rows], _TURN), low)
+    return np.random.default_rng(0).uniform(low, high, (_N_POSTURES, m))
 
 
 def sample_postures(
@@ -100,9 +123,7 @@ def sample_postures(
         is_driven: 0 for a joint that drives one, NaN for others, shape (M,).
         scale: Of translations where the limb's pose drives; None where it does not.
     """
-    rows, m = limb.rows, len(limb.joint_names)
-    low = np.maximum(joints.q_min[rows], -_TURN)
-    high = np.maximum(np.minimum(joints.q_max[rows], _TURN), low)
+    rows = limb.rows
     is_posed = limb.arm is not None and scale is not None
     moves = Displacements(*np.zeros((3, 6))) if is_posed else NOWHERE
     # efforts are measured by some; whether this one does is not known yet
@@ -112,7 +133,7 @@ def sample_postures(
     q_all = np.zeros(len(joints.names))
     is_free = np.zeros(len(joints.names), dtype=np.bool_)
     found = []
-    for q in np.random.default_rng(0).uniform(low, high, (_N_POSTURES, m)):
+    for q in list_postures(limb, joints):
         q_all[rows] = q
         now = HapticInput(
             q=q_all.copy(),
@@ -122,6 +143,9 @@ def sample_postures(
             clearance=np.inf,
             is_near=False,
             is_free=is_free,
+            held=0.0 * q_all,
+            held_by_gate=0.0 * q_all,
+            held_part=0.0 * q_all,
         )
         at = None if limb.arm is None else limb.arm.place(q)
         gradient = None if limb.arm is None else limb.arm.gravity_gradient(q)

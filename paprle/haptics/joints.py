@@ -9,13 +9,17 @@ from typing import NamedTuple
 import numpy as np
 
 from paprle.contracts.errors import ConfigError, suggest
-from paprle.contracts.feedback_settings import FeedbackSettings
+from paprle.contracts.feedback_settings import FeedbackSettings, RigSettings
 from paprle.contracts.types import LeaderInfo, Vec
 from paprle.haptics.arm import Arm
 from paprle.haptics.mirror import JointMirror
 from paprle.retargeting.pairing import Pairing
 from paprle.robot import RobotModel
 
+_GUESS_SHARE = 0.5  # chosen: gears that have run in have half of what is written
+_STIFFEST = (
+    6000.0  # [N·m/rad] chosen: stiffer than drives of arms here; nobody measured
+)
 _UNKNOWN_CAP = 0.15  # [N·m] chosen: 30 % of the stall torque of the weakest servo
 
 
@@ -112,6 +116,10 @@ class LeaderJoints:
         base: Where the leader rests; NaN where nothing says so, [rad].
         q_min: Lowest positions that neither side forbids, [rad].
         q_max: Highest ones.
+        dry: Dry friction that may be counted on: as measured, half of a guess of the
+            URDF, or none, [N·m].
+        drives: Stiffness of the follower's drives as measured, or the largest there
+            is, at the joint, [N·m/rad].
         caps: Torque caps, [N·m].
         gain_squared: Σ gain² over the follower's joints that it drives.
     """
@@ -120,6 +128,8 @@ class LeaderJoints:
     damping: Vec
     viscous: Vec
     coulomb: Vec
+    dry: Vec
+    drives: Vec
     base: Vec
     q_min: Vec
     q_max: Vec
@@ -150,14 +160,16 @@ def read_joints(
     low_caps = read.by_name("torque_cap", settings.torque_cap)
     base = _read_base(limbs, settings, problems)
     problems += [
-        f"feedback.rig.lags.{name}: unknown joint; "
+        f"feedback.rig.{key}.{name}: unknown joint; "
         f"{suggest(name, robot.joint_names, 'joints')}"
-        for name in rig.lags
+        for key in ("lags", "drive_stiffness")
+        for name in getattr(rig, key)
         if name not in robot.joint_names
     ]
     if problems:
         raise ConfigError(problems)
     caps, q_min, q_max, guess = np.full((4, len(names)), np.nan)
+    dry = np.zeros(len(names))
     for limb in limbs:
         if limb.arm is None:
             caps[limb.rows] = _UNKNOWN_CAP
@@ -166,6 +178,7 @@ def read_joints(
             caps[limb.rows] = settings.torque_share * limb.arm.effort
             q_min[limb.rows], q_max[limb.rows] = limb.arm.q_min, limb.arm.q_max
             guess[limb.rows] = limb.arm.damping
+            dry[limb.rows] = _GUESS_SHARE * limb.arm.friction
     guess = np.where(np.isnan(guess), rig.damping, guess)
     low, high = mirror.bounds(robot.q_min, robot.q_max)
     return LeaderJoints(
@@ -173,12 +186,20 @@ def read_joints(
         damping=np.where(np.isnan(viscous), guess, viscous),
         viscous=viscous,
         coulomb=coulomb,
+        dry=np.where(np.isnan(coulomb), dry, coulomb),
+        drives=mirror.gain_squared * mirror.spread_largest(_read_drives(rig, robot)),
         base=base,
         q_min=np.maximum(q_min, low),
         q_max=np.minimum(q_max, high),
         caps=np.fmin(caps, low_caps),
         gain_squared=mirror.gain_squared,
     )
+
+
+def _read_drives(rig: RigSettings, robot: RobotModel) -> Vec:
+    """Return the stiffness of the robot's drives, shape (n,), [N·m/rad]."""
+    given = rig.drive_stiffness
+    return np.array([given.get(name, _STIFFEST) for name in robot.joint_names])
 
 
 class _Reader:

@@ -62,6 +62,18 @@ class JointMirror:
         total: Vec = np.bincount(self._rows, values, self._n).astype(np.float64)
         return total + self._missing
 
+    def held(self, held_robot: Vec) -> Vec:
+        """Return which joints are held, and from which way, −1 … 1, shape (M,)."""
+        values = held_robot[self._columns] * np.sign(self._gain)
+        total: Vec = np.bincount(self._rows, values, self._n).astype(np.float64)
+        return np.minimum(np.maximum(total, -1.0), 1.0)
+
+    def spread_largest(self, by_robot_joint: Vec) -> Vec:
+        """Return the largest number of what each joint drives, 0: none, shape (M,)."""
+        largest = np.zeros(self._n)
+        np.maximum.at(largest, self._rows, by_robot_joint[self._columns])
+        return largest
+
     @property
     def gain_squared(self) -> Vec:
         """Σ gain² over what a joint drives: stiffness there over here, shape (M,)."""

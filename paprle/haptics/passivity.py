@@ -2,11 +2,17 @@
 
 The observer adds up the energy that the operator has put into the rendered torques,
 E = E₀ − Σ tau Δq with the torque that stood over the interval, which is exact for one
-that is held between steps. The controller damps before E falls below zero, from E₁ on:
-α = (E₁ − E) / (h dq²), at most ``alpha_max``; where that is not enough, the joint's
-torque is ramped to zero, and comes back slowly (Hannaford and Ryu 2002; Artigas et al.
-2011). A torque that moves with the leader is rationed: its power is at most E over some
-periods, so that a spring let go of cannot spend in one swing what it does not have.
+that is held between steps. A torque is let through by E / (E₀ + T |tau| v), at most as
+a whole, where v is how fast the leader moves with it and T is long beside how late
+torques are. So a spring let go of gives back less than it took, late as it is, and what
+little it gives beyond is a share of E₀ that shrinks. A force that stands costs no
+energy: it is not cut, and at rest E comes back to E₀. What was cut grows slowly, so
+that it does not chatter about rest.
+
+The controller damps before E falls below zero, from E₁ on: α = (E₁ − E) / (h dq²), at
+most ``alpha_max``; where that is not enough, the joint's torque is ramped to zero, and
+comes back slowly, once there is energy or the joint rests (Hannaford and Ryu 2002;
+Artigas et al. 2011).
 """
 
 from __future__ import annotations
@@ -16,13 +22,17 @@ import numpy.typing as npt
 
 from paprle.contracts.types import Vec
 
-_START = 6e-3  # E₀ [J] chosen: what may leak until a torque is ramped out
-_DAMP = 4e-3  # E₁ [J] chosen: what rounding of encoders costs in a minute is less
-_RAMP = 2e-3  # [J] chosen: below it, damping at its cap does not suffice
+_START = 3e-3  # E₀ [J] chosen: what may leak until a torque is ramped out
+_DAMP = 2e-3  # E₁ [J] chosen: what rounding of encoders costs in a minute is less
+_RAMP = 5e-4  # [J] chosen: below it, neither rationing nor damping suffices
+_REFILL = 2e-3  # [W] chosen: at rest alone, up to E₀: less than a hand's tremor takes
 _FULL = 0.25  # [J] chosen: what the stiffest spring allowed stores at its torque cap
 _OUT, _IN = 0.1, 1.0  # [s] chosen: gone before it is felt as a jerk, back unnoticed
-_LASTS = 0.02  # [s] chosen: longer than a torque takes to come and to go
+_LASTS = 0.05  # [s] chosen: five times what a torque needs to come and to go
+_BACK = 0.25  # [s] chosen: a rationed torque grows so slowly that hands follow
 _STILL = 1e-3  # [rad/s] chosen: slower than an encoder can tell
+_RESTS = 0.05  # [rad/s] chosen: a hand that presses is as slow
+_SMOOTH = 0.012  # [s] chosen: a count of an encoder is no motion
 
 
 class Passivity:
@@ -39,10 +49,12 @@ class Passivity:
         self._alpha_max = alpha_max
         self.n_damped = np.zeros(m, dtype=np.int64)
         self.energy, self.share = np.full(m, _START), np.ones(m)
+        self._slow, self._level = np.zeros(m), np.full(m, np.inf)
 
     def reset(self, joints: npt.NDArray[np.bool_]) -> None:
         """Forget the energy of these joints, shape (M,): nothing is rendered there."""
         self.energy[joints], self.share[joints] = _START, 1.0
+        self._slow[joints], self._level[joints] = 0.0, np.inf
 
     def observe(self, tau: Vec, moved: Vec) -> None:
         """Count what the torque that stood over the last interval took and gave.
@@ -54,17 +66,26 @@ class Passivity:
         self.energy -= tau * moved
         np.minimum(self.energy, _FULL, out=self.energy)
 
-    def _ration(self, tau: Vec, dq: Vec) -> Vec:
-        """Give no faster than what is left lasts: so it never falls below zero."""
-        gives, may = tau * dq, np.maximum(self.energy, 0.0) / _LASTS
-        if (gives <= may).all():
-            return tau
-        rationed: Vec = tau * np.where(gives > may, may / np.maximum(gives, 1e-12), 1.0)
-        return rationed
+    def _ration(self, tau: Vec, dt: float) -> Vec:
+        """Give no more than what the operator put in lasts."""
+        size, out = np.abs(tau), np.sign(tau) * self._slow
+        needed = _START + _LASTS * size * np.maximum(out - _RESTS, 0.0)
+        most = size * np.minimum(np.maximum(self.energy, 0.0) / needed, 1.0)
+        level = np.minimum(self._level, size) + size * (dt / _BACK)
+        level = np.minimum(level, most)
+        self._level = np.where(level >= size, np.inf, level)
+        return np.asarray(np.sign(tau) * np.minimum(size, level))
+
+    def _refill(self, dt: float) -> None:
+        """Let a static force stay: at rest, E comes back to E₀ in a second or two."""
+        rests = (np.abs(self._slow) < _RESTS) & (self.energy < _START)
+        self.energy[rests] += _REFILL * dt
 
     def control(self, tau: Vec, dq: Vec, dt: float) -> Vec:
         """Return the torque with what damping the energy asks for, shape (M,)."""
-        tau = self._ration(tau * self.share, dq)
+        self._slow += (dq - self._slow) * (dt / (dt + _SMOOTH))
+        self._refill(dt)
+        tau = self._ration(tau * self.share, dt)
         if self.energy.min() >= _DAMP and self.share.min() >= 1.0:
             return tau
         missing = _DAMP - self.energy
@@ -73,7 +94,8 @@ class Passivity:
         is_at_cap = (alpha > self._alpha_max) & (self.energy < _RAMP)
         self.n_damped += is_short
         self.share[is_at_cap] -= dt / _OUT
-        self.share[missing <= 0.0] += dt / _IN
+        comes_back = ~is_at_cap & ((missing <= 0.0) | (np.abs(self._slow) < _RESTS))
+        self.share[comes_back] += dt / _IN
         np.maximum(self.share, 0.0, out=self.share)
         np.minimum(self.share, 1.0, out=self.share)
         damped: Vec = tau - np.minimum(alpha, self._alpha_max) * dq

@@ -16,7 +16,14 @@ from paprle.contracts.plugins import Leader
 from paprle.contracts.types import Feedback, GateState, SessionState, Vec
 from paprle.gate.controller import GateController
 from paprle.haptics.haptics import Haptics
-from paprle.haptics.identify import Lag, Motor, fit_lag, fit_motor, make_tones
+from paprle.haptics.identify import (
+    Lag,
+    Motor,
+    fit_drive,
+    fit_lag,
+    fit_motor,
+    make_tones,
+)
 from paprle.ipc.loop import DeadlineLoop
 from paprle.ipc.records import Layout, Record, Request
 from paprle.robot import RobotModel
@@ -35,7 +42,8 @@ _ENOUGH = 0.7  # chosen: share of the time in which the gate has to follow
 _RATE = 400.0  # [Hz] chosen: the default of feedback.rate
 _VALID_FOR_NS = 100_000_000  # spec: safety.md A1, T_stale
 
-_Row = tuple[int, int, Vec, Vec]  # when sent and measured, [ns]; command; position
+_Row = tuple[int, int, Vec, Vec, Vec]
+"""When sent and measured, [ns]; command, position and effort."""
 
 
 def probe_follower(
@@ -102,7 +110,8 @@ def _swing(
         is_steady = _SETTLE < t <= _SETTLE + _MEASURE
         if is_steady and state is GateState.ENGAGED:
             stamps = int(status["stamp_ns"]) or now_ns, int(status["meas_ns"])
-            rows.append((*stamps, status["q_cmd"].copy(), status["q_meas"].copy()))
+            q_cmd, q_meas = status["q_cmd"].copy(), status["q_meas"].copy()
+            rows.append((*stamps, q_cmd, q_meas, status["tau_meas"].copy()))
     return rows, state
 
 
@@ -140,18 +149,18 @@ def _ask(setpoint: Record, now_ns: int, middle: Vec, joints: Vec, t: float) -> N
 
 def _fit_lags(rows: list[_Row], robot: RobotModel, joints: Vec) -> dict[str, Lag]:
     sent, measured = (np.array([row[i] for row in rows]) for i in (0, 1))
-    q_cmd, q_meas = (np.array([row[i] for row in rows]) for i in (2, 3))
-    begin = sent[0]
-    return {
-        robot.joint_names[j]: fit_lag(
-            1e-9 * (sent - begin),
-            q_cmd[:, j],
-            1e-9 * (measured - begin),
-            q_meas[:, j],
-        )
-        for j in joints
-        if np.ptp(q_cmd[:, j]) > _SWING / 2.0
-    }
+    q_cmd, q_meas, tau = (np.array([row[i] for row in rows]) for i in (2, 3, 4))
+    t_cmd, t_meas = (1e-9 * (stamps - sent[0]) for stamps in (sent, measured))
+    is_new = np.diff(t_meas, prepend=-1.0) > 0.0
+    found = {}
+    for j in joints:
+        if np.ptp(q_cmd[:, j]) <= _SWING / 2.0:
+            continue
+        lag = fit_lag(t_cmd, q_cmd[:, j], t_meas, q_meas[:, j])
+        rows_j = (values[is_new, j] for values in (q_cmd, q_meas, tau))
+        stiffness = fit_drive(t_meas[is_new], *rows_j)
+        found[robot.joint_names[j]] = lag._replace(stiffness=stiffness)
+    return found
 
 
 def probe_leader(

@@ -33,15 +33,21 @@ from paprle.contracts.plugins import FeedbackInput, FeedbackLaw
 from paprle.contracts.types import Vec
 
 _SLOWEST = 1.0  # [rad/s] chosen: below it, all delays are as at rest
+_BUS_SHARE = 0.5  # chosen: of T_d; of four loops on the way, the bus is two halves
 _N_OMEGA = 48  # chosen: denser changes the bound by less than 1 %
 
 
 class Weighted(NamedTuple):
-    """A law by name, and its weight: of all joints, or shape (m,)."""
+    """A law by name, and its weight: of all joints, or shape (m,).
+
+    Attributes:
+        is_scalable: Its gains are nobody's choice, and may be scaled down.
+    """
 
     name: str
     law: FeedbackLaw[Any]
     weight: float | Vec
+    is_scalable: bool = False
 
 
 class Delays(NamedTuple):
@@ -50,6 +56,7 @@ class Delays(NamedTuple):
     period: float
     loop: float
     lag: float
+    bus: float
 
     @classmethod
     def of(cls, rate: float, rig: RigSettings) -> Delays:
@@ -62,12 +69,19 @@ class Delays(NamedTuple):
         """
         lags = ((rig.dead_time, rig.time_constant), *rig.lags.values())
         lag = max(map(sum, lags)) * (1.0 + rig.lag_spread)
-        return cls(1.0 / rate, rig.loop_delay, lag)
+        own = rig.leader_delay
+        bus = _BUS_SHARE * rig.loop_delay if own is None else own
+        return cls(1.0 / rate, rig.loop_delay, lag, bus)
 
     @property
     def local(self) -> float:
         """Of a spring to a reference that stands still."""
         return self.period / 2.0 + self.loop
+
+    @property
+    def contact(self) -> float:
+        """Of a spring to a follower that is held: the way to it is not in the loop."""
+        return self.period / 2.0 + self.bus
 
     @property
     def delayed(self) -> float:
@@ -138,6 +152,13 @@ class Springs(NamedTuple):
             added=self.added[..., joints],
         )
 
+    def scale(self, laws: npt.NDArray[np.bool_], gain_scale: Vec) -> Springs:
+        """Return all springs, those of some laws multiplied by a factor a joint."""
+        # within a group the factor is one; between groups such laws have no stiffness
+        root = np.sqrt(gain_scale)
+        share = np.where(laws[:, None, None], root[:, None] * root, 1.0)
+        return self._replace(local=self.local * share, delayed=self.delayed * share)
+
     def mute(self, laws: npt.NDArray[np.bool_]) -> Springs:
         """Return all springs without the stiffness of some laws; damping stays."""
         return self._replace(
@@ -154,7 +175,7 @@ def read_springs(
     local, delayed = np.zeros((2, n, p, m, m))
     damping = np.zeros((n, p, m))
     for i, at in enumerate(postures):
-        for k, (_, law, weight) in enumerate(laws):
+        for k, (_, law, weight, _) in enumerate(laws):
             w = np.broadcast_to(weight, m)
             K_local, K_delayed = law.stiffness(at)
             local[i, k], delayed[i, k] = w[:, None] * K_local, w[:, None] * K_delayed

@@ -39,6 +39,7 @@ _TIMEOUT = 0.2  # [s] chosen: how soon a thread sees that the session is gone
 _REOPEN = 1.0  # [s] chosen: how often a device that is gone is looked for
 _END = 1.0  # [s] chosen: a thread in a driver that hangs is left behind after this
 _BEAT_NS = 250_000_000  # [ns] chosen: the session hears from a camera without images
+_HUNG_NS = 30_000_000_000  # [ns] chosen: longer than any device takes to open
 _TELL_NS = 5_000_000_000  # [ns] chosen: what goes on is not told with each image
 _NICENESS = 10  # chosen: a tenth of the share of a process that moves a robot
 
@@ -61,7 +62,8 @@ class CameraHost:
         self._is_open, self._may_begin = threading.Event(), threading.Event()
         self._must_end = threading.Event()
         self._failure: Exception | None = None
-        self._beat_ns = self._told_ns = 0
+        self._beat_ns = self._told_ns = self._asked_ns = 0
+        self._is_emptied = False
         self._n_told = 0
         self._film: Film | None = None
         footage = role.fds.get(name_port(FOOTAGE, self._name))
@@ -93,6 +95,7 @@ class CameraHost:
             if self._failure is None and wait_for_others(self._role) is not None:
                 self._role.report("ready", notes=list(self._camera.notes))
                 self._health = self._make_health()
+                self._asked_ns = time.monotonic_ns()
                 self._may_begin.set()
                 self._watch()
         finally:
@@ -116,15 +119,26 @@ class CameraHost:
         nap = min(_TIMEOUT, 0.5 / self._info.fps)
         while self._failure is None and not is_closed(alive):
             select.select([alive], [], [], nap)
+            self._look_at_threads(time.monotonic_ns())
             if not is_closed(gate):  # without it nothing is drawn, nor missed
                 self.judge(time.monotonic_ns())
+
+    def _look_at_threads(self, now_ns: int) -> None:
+        """Fail of what a thread failed of, or of one that hangs: another one begins."""
+        if self._film is not None and self._film.failure is not None:
+            self._failure = self._film.failure
+        if now_ns - self._asked_ns > _HUNG_NS:
+            hung = f"no answer of its driver for {_HUNG_NS * 1e-9:g} [s]"
+            self._failure = self._failure or DeviceError(hung)
 
     def judge(self, now_ns: int) -> None:
         """Tell what has changed, and take back an image that nobody may use."""
         with self._lock:
             changes = self._health.look(now_ns)
             is_gone = self._health.state in NO_IMAGE
-            if is_gone and now_ns - self._beat_ns > _BEAT_NS:
+            is_due = not self._is_emptied or now_ns - self._beat_ns > _BEAT_NS
+            self._is_emptied = is_gone
+            if is_gone and is_due:
                 self._beat_ns = now_ns
                 self._slots.write(now_ns, b"")
         for change in changes:
@@ -163,6 +177,7 @@ class CameraHost:
 
     def _step(self) -> None:
         """Wait for one image, and post it; open a device again that went away."""
+        self._asked_ns = time.monotonic_ns()
         with self._lock:
             is_gone = self._health.state is State.GONE
         try:

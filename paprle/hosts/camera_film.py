@@ -28,6 +28,7 @@ class Film:
 
     Attributes:
         n_dropped: Images of episodes that were not coded: no time, or no room.
+        failure: What its thread failed of.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Film:
             MissingDependency: If PyAV is not there.
         """
         self.n_dropped = 0
+        self.failure: Exception | None = None
         self._encoder = make_encoder(info, video)
         self._depth = make_depth_encoder(info) if info.depth_bytes else None
         self._ring, self._level, self._describe = ring, level, describe
@@ -78,10 +80,13 @@ class Film:
 
     def run(self) -> None:
         """Code what is offered, until the end."""
-        while not self._must_end:
-            with contextlib.suppress(queue.Empty):
-                self.step(*self._waiting.get(timeout=_TIMEOUT))
-            self._tell()
+        try:
+            while not self._must_end:
+                with contextlib.suppress(queue.Empty):
+                    self.step(*self._waiting.get(timeout=_TIMEOUT))
+                self._tell()
+        except Exception as err:  # noqa: BLE001 - the main thread fails of it
+            self.failure = err
 
     def end(self) -> None:
         """Let the thread end."""

@@ -26,6 +26,7 @@ from paprle.ipc.mailbox import Mailbox, Newest
 from paprle.ipc.ports import name_port, split_name
 from paprle.ipc.process import Role, is_closed, run_role
 from paprle.ipc.records import Record, make_layout, pack_sample
+from paprle.reconstruction.reconstruction import choose_policy
 
 if TYPE_CHECKING:
     from paprle.haptics.thread import FeedbackThread
@@ -61,6 +62,8 @@ class LeaderHost:
             robot, self._layout, resolved.feedback, resolved.gate.clearance_scene
         )
         self._rate = resolved.session.rate
+        samples = resolved.retarget.samples
+        self._says_it_lives = choose_policy(self._leader.info, samples) is not None
         self._notes: list[str] = []
         self._thread: FeedbackThread | None = None
         has_motors = self._leader.info.renders == "torque"
@@ -115,9 +118,11 @@ class LeaderHost:
         full_ns = loop.period_ns
         while not is_closed(self._role.fds["session_alive"]):
             sample = self._leader.latest()
-            if sample is not None and sample.seq != seq:
+            is_new = sample is not None and sample.seq != seq
+            if sample is not None and (is_new or self._says_it_lives):
                 seq = sample.seq
-                self._samples.write(pack_sample(self._layout, sample))
+                alive_ns = time.monotonic_ns() if self._says_it_lives else 0
+                self._samples.write(pack_sample(self._layout, sample, alive_ns))
                 loop.give_time(time.monotonic_ns() - loop.deadline_ns)
             if self._thread is None or not self._thread.is_alive():
                 feedback = self._read_feedback()

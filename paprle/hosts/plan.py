@@ -23,6 +23,7 @@ from paprle.contracts.errors import (
     DeviceError,
     MissingDependency,
     RecordingError,
+    suggest,
 )
 from paprle.contracts.feedback_settings import FeedbackSettings
 from paprle.contracts.images import CameraInfo
@@ -42,9 +43,11 @@ from paprle.hosts.factories import (
 from paprle.hosts.roles import list_filmed, list_named_ports
 from paprle.ipc.records import Layout, make_layout
 from paprle.plugins import find_plugin, load_factory
+from paprle.reconstruction.reconstruction import Reconstruction, describe_delay
 from paprle.recording.codec import check_video, estimate_footage
 from paprle.recording.recorder import check_free_space, estimate_rate
 from paprle.retargeting.retarget import Retargeting
+from paprle.retargeting.rules.modes import BUILT_IN
 from paprle.robot import RobotModel
 from paprle.session.core import Core
 from paprle.session.motion import Motion
@@ -85,7 +88,13 @@ class Plan:
         Returns:
             The core, before its first tick.
         """
-        motion = Motion(self.robot, self.retargeting, self.resolved.gate, self.layout)
+        motion = Motion(
+            self.robot,
+            self.retargeting,
+            self.resolved.gate,
+            self.layout,
+            self.resolved.session.max_gap,
+        )
         return Core(
             self.resolved.session,
             self.layout.leader,
@@ -122,6 +131,8 @@ class Plan:
         record = r.record.dir or "nothing (set record.dir=FOLDER)"
         others = self.list_others().items()
         told = [f"\n{what}: {', '.join(sorted(who))}" for what, who in others if who]
+        slow = Reconstruction(self.layout, r.retarget.samples).delays
+        told += [f"\n{describe_delay(one)}" for one in slow]
         return (
             f"{r.leader_name} → {r.follower_name} in {r.env_name}, "
             f"{r.session.rate:g} [Hz], {r.session.clock} clock\n"
@@ -206,6 +217,7 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
         through=through,
     )
     _check_others(resolved, robot)
+    _check_modes(resolved)
     if resolved.record.dir is not None:
         _check_folder(Path(resolved.record.dir))
     layout = make_layout(robot.info, leader, list_objects(resolved))
@@ -289,6 +301,25 @@ def _check_others(resolved: Resolved, robot: RobotModel) -> None:
             check_video(info, video)
     except DeviceError as err:
         raise ConfigError(str(err)) from err
+
+
+def _check_modes(resolved: Resolved) -> None:
+    """Refuse modes of axes that nobody suggests.
+
+    Raises:
+        ConfigError: If one is neither built in nor an advisor.
+    """
+    limbs = resolved.retarget.limbs.items()
+    asked = {f"retarget.limbs.{name}.modes": one.modes for name, one in limbs}
+    known = (*BUILT_IN, *list_named(resolved.advisors))
+    problems = [
+        f"{key}: expected manual, classic or an advisor's name, got '{modes}'; "
+        f"{suggest(modes, known)}"
+        for key, modes in {"retarget.modes": resolved.retarget.modes, **asked}.items()
+        if modes is not None and modes not in known
+    ]
+    if problems:
+        raise ConfigError(problems)
 
 
 def _list_footage(resolved: Resolved) -> list[tuple[CameraInfo, Video]]:

@@ -119,6 +119,8 @@ class Progress:
             yield f"samples refused: {told}"
         if core.stuck.n_times:
             yield f"leader stuck (times): {core.stuck.n_times}"
+        if core.modes.n_times:
+            yield f"modes switched (times): {core.modes.n_times}"
         if n_overruns:
             yield f"missed deadlines: {n_overruns}"
         yield from _list_recordings(recording)

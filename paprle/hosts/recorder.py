@@ -99,7 +99,9 @@ def _open_footage(role: Role, resolved: Resolved) -> Footage:
     def tell(episode: int, is_on: bool) -> None:
         level.write(np.array((episode, is_on), RECORDING_DTYPE))
 
-    return Footage(_describe_cameras(resolved), rings, tell)
+    before = level.read()
+    n_before = 0 if before is None else int(before["episode"])
+    return Footage(_describe_cameras(resolved), rings, tell, n_before)
 
 
 def _record(role: Role, recorder: Recorder) -> str:

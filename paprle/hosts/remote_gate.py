@@ -142,9 +142,9 @@ class RemoteGate:
         status = end.take(self._link.receive(), now_ns).get("status")
         if status is not None:
             self._status.write(status)
-        for record in end.queued[GATE_RING]:
+        for record in end.queued:
             self._ring.push(Stream.GATE, record)
-        end.queued[GATE_RING].clear()
+        end.queued.clear()
         for data in end.outbox:
             self._link.send(data)
         end.outbox.clear()

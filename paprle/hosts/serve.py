@@ -36,12 +36,14 @@ from paprle.hosts.warm import compile_once
 from paprle.ipc.loop import DeadlineLoop, Promoter, request_realtime
 from paprle.ipc.records import make_gate_layout, read_stop_reason
 from paprle.link.follower_end import FollowerEnd
-from paprle.link.mirror import make_gate_cut, sum_bounds
+from paprle.link.mirror import make_gate_cut
 from paprle.plugins import find_plugin, load_factory
 
 _N_BYES = 5  # chosen: some may be lost
 _MOST_TEXT = 1500  # chosen: a report has to fit a datagram
-_LINGER = 1.0  # [s] chosen: for the last records to find room
+_BYE_NS = 50_000_000  # [ns] chosen: how often the last word is said again
+_SILENT_NS = 2_000_000_000  # [ns] chosen: who wants the last records asks for them
+_DRAINING_NS = 60_000_000_000  # [ns] chosen: the longest for what found no room
 _TELL_NS = 5_000_000_000  # [ns] chosen: refusals come by the hundred
 
 
@@ -55,14 +57,13 @@ class FollowerHost:
         self._payload = {"config": resolved.to_dict()}
         self._link = make_link(resolved, is_leader=False)
         cut = make_gate_cut(self._layout)
-        self._backlog = sum_bounds(cut)
         terms = identify(resolved, robot, self._layout)
         rate = resolved.session.rate
         self._end = FollowerEnd(read_key(resolved), robot, cut, terms, rate=rate)
         self._children: Children | None = None
         self._n_status = 0
         self._is_let_go = False
-        self._kept: list[bytes] = []
+        self._ended_ns = self._bye_ns = 0
         self._told: Counter[str] = Counter()
         self._told_ns = -_TELL_NS
         self._has_input = True
@@ -77,14 +78,10 @@ class FollowerHost:
         loop, promoter = DeadlineLoop(PERIOD_RATE), Promoter()
         print_line("serving; c and Enter allow a stop to be cleared")
         try:
-            while not self._signal or self._children is not None:
+            while not self._signal or self._is_busy:
                 loop.wait()
                 promoter.look()  # the link has threads of its own
                 self._step(time.monotonic_ns())
-            end = time.monotonic() + _LINGER
-            while self._kept and time.monotonic() < end:
-                loop.wait()
-                self._post(time.monotonic_ns())
         finally:
             self._link.close()
         return 128 + self._signal
@@ -93,14 +90,22 @@ class FollowerHost:
         end = self._end
         self._listen(now_ns)
         newest = end.take(self._link.receive(), now_ns)
-        if end.is_open and self._children is None:
+        if end.is_open and not self._is_busy:
             self._begin()
+        if self._ended_ns:
+            self._drain(now_ns)
         if self._children is not None:
             for port, record in newest.items():
                 self._children.box(port).write(record)
             self._watch(self._children, now_ns)
         self._tell_refused(now_ns)
-        self._post(now_ns)
+        end.send_queued(now_ns)
+        self._post()
+
+    @property
+    def _is_busy(self) -> bool:
+        """Whether a session has not ended, or what it recorded is not there yet."""
+        return self._children is not None or bool(self._ended_ns)
 
     def _begin(self) -> None:
         print_line("a session begins")
@@ -143,7 +148,7 @@ class FollowerHost:
         self._end.send_report(short, now_ns)
 
     def _finish(self, children: Children, now_ns: int) -> None:
-        """The gate has ended: tell so, and forget the session."""
+        """The gate has ended: tell so, and see that all it did arrives."""
         children.dismiss(GATE)
         self._pass_records(children, now_ns)
         status = children.box("status").read()
@@ -156,7 +161,20 @@ class FollowerHost:
             print_line(f"stopped: {why}; type c and Enter to allow another session")
         for _ in range(_N_BYES):
             self._end.send_bye(now_ns)
-        self._post(now_ns)
+        self._ended_ns = self._bye_ns = now_ns
+        self._children = None
+
+    def _drain(self, now_ns: int) -> None:
+        """Forget the session once its last records have arrived, or nobody asks."""
+        end = self._end
+        is_silent = now_ns - max(end.heard_ns, self._ended_ns) > _SILENT_NS
+        is_over = is_silent or now_ns - self._ended_ns > _DRAINING_NS
+        if not end.is_drained and not is_over:
+            if now_ns - self._bye_ns > _BYE_NS:
+                self._bye_ns = now_ns
+                end.send_bye(now_ns)
+            return
+        self._post()
         refused = [f"{why} {n}" for why, n in sorted(self._end.refused.items())]
         jumps = self._end.clock.n_jumps
         refused += [f"clock jumped {jumps}"] if jumps else []
@@ -164,7 +182,7 @@ class FollowerHost:
         self._end.refused.clear()
         self._told.clear()
         self._end.close()
-        self._children = None
+        self._ended_ns = 0
 
     def _tell_refused(self, now_ns: int) -> None:
         """Say what is refused while it is: a session may never begin because of it."""
@@ -177,22 +195,10 @@ class FollowerHost:
         hint = "; is the key the same on both hosts?" if is_shut else ""
         print_line(f"refused: {counts}{hint}")
 
-    def _post(self, now_ns: int) -> None:
-        """Send what waits; what must arrive goes where the rest leaves room."""
-        kept, self._kept = self._kept, []
-        for data, must_arrive in self._end.outbox:
-            if must_arrive:
-                kept.append(data)
-            else:
-                self._link.send(data)
+    def _post(self) -> None:
+        for data in self._end.outbox:
+            self._link.send(data)
         self._end.outbox.clear()
-        leftover = self._end.leftover
-        n_sent = 0
-        while n_sent < len(kept) and leftover.take(now_ns):
-            if not self._link.send(kept[n_sent], must_arrive=True):
-                break
-            n_sent += 1
-        self._kept = kept[n_sent:][-self._backlog :]
 
     def _listen(self, now_ns: int) -> None:
         """Somebody beside the robot may allow a stop to be cleared."""

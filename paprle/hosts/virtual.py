@@ -172,13 +172,13 @@ class VirtualSession:
 
     def _tick(self, status: Record) -> tuple[Record, bool]:
         leaders = self.plan.leaders.values()
+        now_ns = self.clock.now_ns
         samples = [
-            None if sample is None else pack_sample(layout, sample)
+            None if sample is None else pack_sample(layout, sample, now_ns)
             for layout, sample in zip(
                 self._layouts, [one.latest() for one in leaders], strict=True
             )
         ]
-        now_ns = self.clock.now_ns
         actions = self._presses.add(Actions(), samples)
         output = self.core.step(now_ns, samples, status, actions)
         if now_ns >= self._look_ns:

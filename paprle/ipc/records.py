@@ -31,13 +31,8 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from paprle.contracts.types import (
-    LeaderInfo,
-    LeaderSample,
-    LimbCommand,
-    RobotInfo,
-    Vec,
-)
+from paprle.contracts.sampling import SLOW_RATE
+from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand, RobotInfo, Vec
 
 Record = npt.NDArray[np.void]
 Columns = tuple[tuple[str, str, tuple[str | int, ...]], ...]
@@ -48,6 +43,7 @@ N_REASONS = 32  # chosen: more than ``paprle.gate.reasons`` has
 _POSE = 7
 _ROW = 8
 _N_BUTTONS = 6  # spec: leader_status in a recording: ``Actions`` down to quit
+_TURN = 2**31  # counters of modes have 32 bits
 _DEVICE = {"device_q": "q", "device_dq": "dq", "device_tau": "tau"}
 """Where a sample's record keeps ``LeaderSample.leader_state``."""
 
@@ -94,6 +90,9 @@ SAMPLE: Columns = (
     ("device_dq", _F8, ("d",)),
     ("device_tau", _F8, ("d",)),  # NaN: not measured
     ("ahead", _F8, ("k", "a", _ROW)),  # times and poses to come; NaN: not known
+    ("axes", _F8, ("k", "x")),  # deflections, padded with NaN
+    ("mode", _I4, ("k", "y")),  # counters, where there are axes
+    ("alive_ns", _I8, ("s",)),  # when the process of a slow leader said that it waits
 )
 
 
@@ -305,6 +304,9 @@ def _make_sample_dtype(leader: LeaderInfo) -> np.dtype[np.void]:
         "j": max((len(own) for own in leader.joint_names.values()), default=0),
         "d": len(leader.device_joints),
         "a": leader.n_ahead,
+        "x": max((len(own) for own in leader.axes.values()), default=0),
+        "y": 1 if leader.axes else 0,
+        "s": 1 if leader.rate < SLOW_RATE and not leader.parts else 0,
     }
     return make_dtype(SampleHead, SAMPLE, sizes)
 
@@ -340,14 +342,15 @@ def row_to_pose(row: npt.ArrayLike) -> pin.SE3:
     return pin.XYZQUATToSE3(np.asarray(row, dtype=np.float64))
 
 
-def pack_sample(layout: Layout, sample: LeaderSample) -> Record:
-    """Return the sample as one record of ``layout.sample``."""
+def pack_sample(layout: Layout, sample: LeaderSample, alive_ns: int = 0) -> Record:
+    """Return one record of it; a slow leader's process lived at ``alive_ns``, [ns]."""
     record: Record = np.zeros((), dtype=layout.sample)
     for name in SampleHead._fields:
         record[name] = getattr(sample, name)
+    record["alive_ns"][...] = alive_ns
     record["limb_ns"][...] = sample.stamp_ns
     record["actions"][...] = sample.actions[:_N_BUTTONS]
-    for name in ("pose", "q", "opening", "ahead", *_DEVICE):
+    for name in ("pose", "q", "opening", "ahead", "axes", *_DEVICE):
         record[name][...] = np.nan
     for row, limb in enumerate(layout.leader.limbs):
         command = sample.limbs.get(limb)
@@ -371,6 +374,9 @@ def _pack_command(record: Record, row: int, command: LimbCommand) -> None:
     if command.ahead is not None:
         room = record["ahead"][row]
         room[: len(command.ahead)] = command.ahead[: len(room)]
+    if command.axes is not None:
+        record["axes"][row, : len(command.axes)] = command.axes
+        record["mode"][row] = (command.mode + _TURN) % (2 * _TURN) - _TURN
 
 
 class SampleView:
@@ -384,7 +390,11 @@ class SampleView:
         opening: Gripper openings by leader limb, shape (k,); NaN: none.
         ahead: What follows by leader limb, see ``LimbCommand``, padded with NaN, shape
             (k, a, 8).
-        numbers: The three before it in a row, shape (k · (7 + j + 1),).
+        axes: Deflections by leader limb, see ``LimbCommand``, padded with NaN, shape
+            (k, x).
+        alive_ns: See ``SAMPLE``; 0: nobody said so.
+        mode: Counters of modes by leader limb, shape (k, 1); (k, 0) without axes.
+        numbers: ``pose``, ``q`` and ``opening`` in a row, shape (k · (7 + j + 1),).
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -395,6 +405,9 @@ class SampleView:
         self.q: Vec = self.record["q"]
         self.opening: Vec = self.record["opening"]
         self.ahead: Vec = self.record["ahead"]
+        self.axes: Vec = self.record["axes"]
+        self.mode: npt.NDArray[np.int32] = self.record["mode"]
+        self.alive_ns, self._alive = 0, self.record["alive_ns"]
         self.limb_ns: npt.NDArray[np.int64] = self.record["limb_ns"]
         n = self.pose.size + self.q.size + self.opening.size
         start = sample.fields["pose"][1] if sample.fields else 0
@@ -404,6 +417,8 @@ class SampleView:
     def update(self, record: Record) -> None:
         """Copy a record of the leader's mailbox."""
         self.record[()] = record
+        if self._alive.size:
+            self.alive_ns = int(self._alive[0])
         (
             self.stamp_ns,
             self.seq,
@@ -417,10 +432,9 @@ class SampleView:
 
 def pack_stop_reason(told: str) -> bytes:
     """Return a robot's own words as ``stop_reason`` takes them, cut visibly."""
-    data = told.encode()
+    data, mark = told.encode(), " …"
     if len(data) <= STOP_REASON:
         return data
-    mark = " …"
     room = STOP_REASON - len(mark.encode())
     return (data[:room].decode(errors="ignore") + mark).encode()
 

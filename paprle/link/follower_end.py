@@ -19,8 +19,9 @@ import numpy as np
 from paprle.contracts.types import RobotInfo
 from paprle.ipc.peer_clock import PeerClock
 from paprle.ipc.records import Record
+from paprle.link.flow import Sending
 from paprle.link.guards import AgeGuard, SetpointGuard
-from paprle.link.mirror import Cut, Mirror, Queue, find_by_kind
+from paprle.link.mirror import Cut, Mirror, find_by_kind, find_queue
 from paprle.link.packets import LAST, Kind, Packet, Sealer, Side, derive_key
 from paprle.link.rates import Allowance, Leftover
 from paprle.link.squeezed import AT_ONCE, squeeze, stretch
@@ -45,8 +46,7 @@ class FollowerEnd:
         is_open: A session has asked for the gate and has not left.
         is_recorded: It records, so that no period of the gate may be missing.
         heard_ns: When it last said anything, our time, [ns].
-        outbox: Datagrams to send, and whether each must arrive.
-        leftover: The rate of those that must arrive and can wait.
+        outbox: Datagrams to send.
     """
 
     def __init__(
@@ -73,14 +73,15 @@ class FollowerEnd:
         self.refused: Counter[str] = Counter()
         self.clock = PeerClock()
         self.locked = ""
-        self.outbox: list[tuple[bytes, bool]] = []
-        self.leftover = Leftover()
+        self.outbox: list[bytes] = []
         self._rate = _TIMES_NOMINAL * rate
         self._answers = Allowance(_ANSWERS, _ANSWERS)
         self._answered: dict[bytes, int] = {}
         self._key, self._terms = key, terms
         self._cut, self._make_nonce = cut, make_nonce
         self._heard = find_by_kind(cut, is_up=True)
+        self._queued, queue = find_queue(cut) or ("", None)
+        self._bound = queue.bound // AT_ONCE if queue is not None else 0
         self._guards = {port: _make_guard(cut[port], robot) for port in cut}
         self._sealer: Sealer | None = None
         self.close()
@@ -93,8 +94,8 @@ class FollowerEnd:
         self._past, self._sealer = self._sealer, None
         if self._past is not None:
             self._past.refused = Counter()  # its words may still be under way
-        self._n_sent = 0
-        self._waiting: dict[str, list[bytes]] = {}
+        self._waiting: list[bytes] = []
+        self._flow, self._leftover = Sending(self._bound), Leftover()
         self._ready: bytes | None = None
         for guard in self._guards.values():
             guard.forget()
@@ -122,7 +123,7 @@ class FollowerEnd:
             if packet is not None:
                 self.heard_ns = now_ns
                 self.clock.take(packet, now_ns)
-                self.leftover.see(self.clock.waited_ns, now_ns)
+                self._leftover.see(self.clock.waited_ns, now_ns)
                 self._obey(packet, now_ns, newest)
         return newest
 
@@ -139,36 +140,40 @@ class FollowerEnd:
 
     def send(self, port: str, data: bytes, now_ns: int) -> None:
         """Send a record of a port; one of a queue must arrive."""
-        mirror = self._cut[port]
-        if not isinstance(mirror.policy, Queue):
+        if port != self._queued:
             for payload in squeeze([data]):
-                self._send(mirror.kind, payload, now_ns)
+                self._send(self._cut[port].kind, payload, now_ns)
             return
-        waiting = self._waiting.setdefault(port, [])
-        waiting.append(data)
-        if len(waiting) == AT_ONCE:
-            self._send_waiting(now_ns)
+        self._waiting.append(data)
+        if len(self._waiting) == AT_ONCE:
+            self._queue_waiting()
+
+    def send_queued(self, now_ns: int) -> None:
+        """Send what must arrive and has not, where the rest leaves room."""
+        trip_ns = self.clock.trip_ns
+        for payload in self._flow.list_due(self._leftover, trip_ns, now_ns):
+            self._send(self._cut[self._queued].kind, payload, now_ns)
 
     def send_bye(self, now_ns: int) -> None:
         """Say that the gate is gone, and which record was its last."""
-        self._send_waiting(now_ns)
-        self._send(Kind.BYE, LAST.pack(self._n_sent), now_ns)
+        self._queue_waiting()
+        self._send(Kind.BYE, LAST.pack(self._flow.n_last), now_ns)
 
-    def _send_waiting(self, now_ns: int) -> None:
-        """Send the records that wait for others to share a datagram."""
-        for port, records in self._waiting.items():
-            for payload in squeeze(records) if records else []:
-                self._n_sent += 1
-                self._send(self._cut[port].kind, payload, now_ns, must_arrive=True)
-            records.clear()
+    @property
+    def is_drained(self) -> bool:
+        """Whether all that must arrive has."""
+        return self._flow.is_empty and not self._waiting
 
-    def _send(
-        self, kind: Kind, payload: bytes, now_ns: int, *, must_arrive: bool = False
-    ) -> None:
+    def _queue_waiting(self) -> None:
+        """Queue the records that waited for others to share a datagram."""
+        for payload in squeeze(self._waiting) if self._waiting else []:
+            self._flow.put(payload)
+        self._waiting.clear()
+
+    def _send(self, kind: Kind, payload: bytes, now_ns: int) -> None:
         if self._sealer is not None:
             echo = self.clock.make_echo(now_ns)
-            data = self._sealer.seal(kind, payload, now_ns, echo)
-            self.outbox.append((data, must_arrive))
+            self.outbox.append(self._sealer.seal(kind, payload, now_ns, echo))
 
     def _answer(self, data: bytes, now_ns: int) -> None:
         """Answer somebody who knows the key and asks for the robot.
@@ -196,7 +201,7 @@ class FollowerEnd:
             self.refused["session"] += 1
         kind = Kind.REFUSAL if why else Kind.WELCOME
         payload = nonce + (why.encode() if why else self._nonce)
-        self.outbox.append((sealer.seal(kind, payload, now_ns), False))
+        self.outbox.append(sealer.seal(kind, payload, now_ns))
 
     def _may_answer(self, nonce: bytes, now_ns: int) -> bool:
         """Whether a caller is answered: words that are played again are not."""
@@ -222,13 +227,16 @@ class FollowerEnd:
         if packet is None or packet.kind is not Kind.OPEN or self.locked:
             return
         self._sealer, self.is_open, self.heard_ns = sealer, True, now_ns
-        self._welcomed, self.leftover = nonce, Leftover()
+        self._welcomed = nonce
         self.is_recorded = packet.payload[-1:] == b"\x01"
         self.clock.take(packet, now_ns)
 
     def _obey(self, packet: Packet, now_ns: int, newest: dict[str, Record]) -> None:
         if packet.kind is Kind.BYE:
             self.is_open = False
+        elif packet.kind is Kind.ACK:
+            if not self._flow.take_ack(packet.payload, now_ns):
+                self._refuse("malformed")
         elif packet.kind is Kind.OPEN and self._ready is not None:
             self._send(Kind.REPORT, self._ready, now_ns)  # it has not heard it yet
         elif packet.kind in self._heard:

@@ -12,9 +12,10 @@ import numpy as np
 
 from paprle.ipc.peer_clock import PeerClock
 from paprle.ipc.records import Record
+from paprle.link.flow import Receiving
 from paprle.link.follower_end import NONCE
 from paprle.link.guards import SentSetpoints
-from paprle.link.mirror import Cut, Mirror, Queue, find_by_kind
+from paprle.link.mirror import Cut, Mirror, find_by_kind, find_queue
 from paprle.link.packets import LAST, Kind, Packet, Sealer, Side, derive_key
 from paprle.link.squeezed import AT_ONCE, squeeze, stretch
 from paprle.link.terms import pack_terms
@@ -32,11 +33,10 @@ class LeaderEnd:
         clock: The follower host's clock.
         refusal: Why the follower's host will not have us; empty while it has not said.
         reports: What the gate said, oldest first, not taken yet.
-        queued: Records of ports with a queue, oldest first, not taken yet, by port.
+        queued: Records of the port with a queue, oldest first, not taken yet.
         heard_ns: When the gate's host last said anything in this session, [ns].
         answered_ns: When it last answered us at all, our time, [ns]; 0: never.
         has_left: The gate is gone.
-        n_lost: How many datagrams of records never came, though later ones did.
         outbox: Datagrams to send.
     """
 
@@ -52,12 +52,11 @@ class LeaderEnd:
         self.clock = PeerClock()
         self.refusal = ""
         self.reports: list[dict[str, Any]] = []
-        self.queued: dict[str, list[bytes]] = {
-            name: [] for name, one in cut.items() if isinstance(one.policy, Queue)
-        }
+        self.queued: list[bytes] = []
+        self._queued, _ = find_queue(cut) or ("", None)
+        self._flow = Receiving()
         self.heard_ns = self.answered_ns = 0
         self.has_left = False
-        self.n_lost = 0
         self.outbox: list[bytes] = []
         self._cut, self._is_recorded = cut, is_recorded
         self._heard = find_by_kind(cut, is_up=False)
@@ -67,7 +66,7 @@ class LeaderEnd:
         self._sealer: Sealer | None = None
         self._welcome = b""
         self._has_answer = False
-        self._n_last_heard = self._n_last = self._left_ns = self._recorded_ns = 0
+        self._n_last = self._left_ns = self._recorded_ns = 0
         self._said_ns = self._welcomed_ns = 0
         self._setpoints = SentSetpoints()
 
@@ -102,7 +101,12 @@ class LeaderEnd:
     @property
     def n_missing(self) -> int:
         """How many datagrams of records of a gate that is gone are not here yet."""
-        return max(0, self._n_last - self._n_last_heard) if self.has_left else 0
+        return max(0, self._n_last - self._flow.n_last) if self.has_left else 0
+
+    @property
+    def n_lost(self) -> int:
+        """How many datagrams of records can not be had any more."""
+        return self._flow.n_lost
 
     def send_bye(self, now_ns: int) -> None:
         """Say that the session is over."""
@@ -111,6 +115,7 @@ class LeaderEnd:
     def take(self, data: list[bytes], now_ns: int) -> dict[str, Record]:
         """Take datagrams; return the newest record of each port, in our time."""
         newest: dict[str, Record] = {}
+        before = self._recorded_ns
         for one in data:
             if one[3:4] in {bytes([Kind.WELCOME]), bytes([Kind.REFUSAL])}:
                 self._take_answer(one, now_ns)
@@ -118,9 +123,10 @@ class LeaderEnd:
             packet = None if self._sealer is None else self._sealer.open(one)
             if packet is not None:
                 self.heard_ns = self.answered_ns = now_ns
-                if packet.kind is not Kind.RECORD:  # what is sent again comes late
-                    self.clock.take(packet, now_ns)
+                self.clock.take(packet, now_ns)
                 self._obey(packet, now_ns, newest)
+        if self._recorded_ns != before:
+            self._send(Kind.ACK, self._flow.make_ack(), now_ns)
         return newest
 
     def _take_answer(self, data: bytes, now_ns: int) -> None:
@@ -140,8 +146,15 @@ class LeaderEnd:
             self._take_bye(packet, now_ns)
         elif packet.kind is Kind.REPORT:
             self._take_report(packet)
+        elif packet.kind is Kind.RECORD:
+            self._recorded_ns = now_ns
+            for data in self._flow.take(packet.payload):
+                records = self._unpack(self._queued, data, AT_ONCE)
+                self.queued += [record.tobytes() for record in records]
         elif packet.kind in self._heard:
-            self._take_record(self._heard[packet.kind], packet, newest, now_ns)
+            port = self._heard[packet.kind]
+            for record in self._unpack(port, packet.payload, 1):
+                newest[port] = record
 
     def _take_bye(self, packet: Packet, now_ns: int) -> None:
         if not self.has_left and len(packet.payload) == LAST.size:
@@ -154,25 +167,13 @@ class LeaderEnd:
             self.reports.append(report)
         self._has_answer = True
 
-    def _take_record(
-        self, port: str, packet: Packet, newest: dict[str, Record], now_ns: int
-    ) -> None:
-        """Bring records into our time; keep them in their order where that counts."""
+    def _unpack(self, port: str, payload: bytes, most: int) -> list[Record]:
+        """Return the records of a payload in our time."""
         mirror = self._cut[port]
-        is_queued = isinstance(mirror.policy, Queue)
-        if is_queued:
-            self.n_lost += max(0, packet.seq - self._n_last_heard - 1)
-            self._n_last_heard, self._recorded_ns = packet.seq, now_ns
-        most = AT_ONCE if is_queued else 1
-        found = stretch(packet.payload, mirror.dtype.itemsize, most)
+        found = stretch(payload, mirror.dtype.itemsize, most)
         if not found:
             self.refused["malformed"] += 1
-        for data in found:
-            record = self._to_our_time(mirror, data)
-            if is_queued:
-                self.queued[port].append(record.tobytes())
-            else:
-                newest[port] = record
+        return [self._to_our_time(mirror, data) for data in found]
 
     def _to_our_time(self, mirror: Mirror, data: bytes) -> Record:
         record: Record = np.frombuffer(data, mirror.dtype)[0].copy()

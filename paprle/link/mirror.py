@@ -114,7 +114,9 @@ def find_by_kind(cut: Cut, *, is_up: bool) -> dict[Kind, str]:
     return {one.kind: name for name, one in cut.items() if one.is_up == is_up}
 
 
-def sum_bounds(cut: Cut) -> int:
-    """Return how many records of all queues may wait for room."""
-    policies = [mirror.policy for mirror in cut.values()]
-    return sum(policy.bound for policy in policies if isinstance(policy, Queue))
+def find_queue(cut: Cut) -> tuple[str, Queue] | None:
+    """Return the one port whose records all have to arrive, where there is one."""
+    for name, mirror in cut.items():
+        if isinstance(mirror.policy, Queue):
+            return name, mirror.policy
+    return None

@@ -32,9 +32,10 @@ class Kind(IntEnum):
     SETPOINT = 6  # leader: ``Layout.setpoint``
     STATUS = 7  # follower: ``Layout.status``
     RECORD = 8  # follower: some periods of the gate, for the recorder
-    BYE = 9  # either: it is over; follower: the number of its last RECORD, LAST
+    BYE = 9  # either: it is over; follower: which of the RECORDs is the last, LAST
     SAMPLE = 10  # leader, where the session is at the robot: ``Layout.sample``
     TICK = 11  # follower, where the session is at the robot: ``Layout.tick``
+    ACK = 12  # leader: which of the RECORDs it wants next (``paprle.link.flow``)
 
 
 _KINDS = frozenset(int(kind) for kind in Kind)

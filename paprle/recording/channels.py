@@ -7,7 +7,7 @@ from the messages, so that what comes back is what went in, bit for bit.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -116,7 +116,7 @@ def make_channels(layout: Layout, base_links: Mapping[str, str]) -> tuple[Channe
     channels = [_session_tick(layout), _leader_status(layout)]
     for row, limb in enumerate(layout.leader.limbs):
         channels += _leader_limb(layout, row, limb)
-    channels += _leader_device(layout)
+    channels += _leader_device(layout) + _leader_life(layout)
     for row, limb in enumerate(layout.limbs):
         channels.append(_pose(f"/raw/{limb}/pose", "leader_base", ("raw", row)))
         frame = base_links.get(limb, limb)
@@ -133,7 +133,14 @@ def make_channels(layout: Layout, base_links: Mapping[str, str]) -> tuple[Channe
         path: Path = ("objects", row)
         topic = f"/objects/{name}/pose"
         channels.append(_pose(topic, "world", path, ("meas_ns",), Stream.GATE))
-    return tuple(channels)
+    return tuple(_keep_filled(channel) for channel in channels)
+
+
+def _keep_filled(channel: Channel) -> Channel:
+    """Return a channel without the arrays that are empty: a capture has no joints."""
+    there = channel.message.dtype.names or ()
+    fields = {name: path for name, path in channel.fields.items() if name in there}
+    return replace(channel, fields=fields)
 
 
 def _write_texts(target: npt.NDArray[Any], values: npt.NDArray[Any]) -> None:
@@ -216,10 +223,27 @@ def _leader_limb(layout: Layout, row: int, limb: str) -> list[Channel]:
                 fields={"position": ("sample", "q", row)},
             )
         )
-    if not layout.leader.emits_joints(limb) or limb in layout.leader.arms:
+    for name, axes in _name_axes(layout, limb).items():
+        example = _joint_state(axes, 1)
+        channels.append(
+            Channel(
+                topic=f"/leader/{limb}/{name}",
+                stream=Stream.TICK,
+                message=make_fixed(JOINT_STATE, example),
+                stamp=stamp,
+                fields={"position": ("sample", name, row)},
+            )
+        )
+    if layout.leader.emits_poses(limb):
         path = ("sample", "pose", row)
         channels.append(_pose(f"/leader/{limb}/pose", "leader_base", path, stamp))
     return channels
+
+
+def _name_axes(layout: Layout, limb: str) -> dict[str, tuple[str, ...]]:
+    """Return what a sample holds of a limb of axes, and the names of its numbers."""
+    axes = layout.leader.axes.get(limb, ())
+    return {"axes": axes, "mode": ("mode",)} if axes else {}
 
 
 def _leader_device(layout: Layout) -> list[Channel]:
@@ -241,6 +265,15 @@ def _leader_device(layout: Layout) -> list[Channel]:
             fields=fields,
         )
     ]
+
+
+def _leader_life(layout: Layout) -> list[Channel]:
+    """Return the channel of a slow leader's signs of life: stamps alone."""
+    if not layout.sample["alive_ns"].shape[0]:
+        return []
+    message = make_fixed(JOINT_STATE, _joint_state((), 0))
+    stamp = ("sample", "alive_ns", 0)
+    return [Channel("/leader/alive", Stream.TICK, message, stamp, {})]
 
 
 def _pose(

@@ -1,6 +1,6 @@
 """Images to coded pictures and back: H.264, JPEG, and PNG for depth, by FFmpeg.
 
-All of it is PyAV's work; here stand the settings, and what they cost is measured in
+All of it is PyAV's work; here stand the settings, and what they cost is in
 ``docs/decisions/0066-pictures-of-an-episode.md``.
 """
 
@@ -30,6 +30,7 @@ _NO_AV = (
     "pictures: expected the package 'av', got none; install it with: "
     "pip install 'paprle[cameras]'"
 )
+_BLOCK = 16  # [px] spec: ITU-T H.264, 7.4.2.1.1: of a macroblock, the largest here
 _TICKS = Fraction(1, 1_000_000)  # [s] chosen: of a stream's time
 _FORMATS = {"rgb8": "rgb24", "mono8": "gray", "depth16": "gray16le"}
 _DECODERS = {"h264": "h264", "jpeg": "mjpeg", "png": "png"}
@@ -112,11 +113,14 @@ def make_depth_encoder(info: CameraInfo) -> Encoder:
 class Decoder:
     """Makes images of the pictures of one stream, which are given in order."""
 
-    def __init__(self, form: str, *, is_depth: bool = False) -> None:
+    def __init__(
+        self, form: str, size: tuple[int, int], *, is_depth: bool = False
+    ) -> None:
         """Prepare.
 
         Args:
             form: Of the pictures: h264, jpeg or png.
+            size: Width and height of the images, [px]: others are broken.
             is_depth: They hold 16 bits a pixel.
 
         Raises:
@@ -128,6 +132,7 @@ class Decoder:
             raise RecordingError(f"pictures: expected {known}, got '{form[:40]}'")
         self._av = load_av()
         self._form, self._format = form, "gray16le" if is_depth else "rgb24"
+        self._size = size
         self._codec = self._make()
 
     def decode(self, data: bytes) -> Image | None:
@@ -145,7 +150,7 @@ class Decoder:
             frames = self._codec.decode(self._av.Packet(data))
         except self._av.error.FFmpegError:
             return None
-        if not frames:
+        if not frames or (frames[-1].width, frames[-1].height) != self._size:
             return None
         image: Image = frames[-1].to_ndarray(format=self._format)
         return image
@@ -153,6 +158,9 @@ class Decoder:
     def _make(self) -> Any:
         codec = self._av.CodecContext.create(_DECODERS[self._form], "r")
         codec.thread_count = 1
+        # a picture of a stranger could ask for gigabytes; blocks may reach beyond it
+        width, height = (side + _BLOCK for side in self._size)
+        codec.options = {"max_pixels": str(width * height)}
         # without this a decoder may keep pictures back, to put them in order
         codec.flags |= self._av.codec.context.Flags.low_delay
         return codec
@@ -281,11 +289,11 @@ def _make_reader(info: CameraInfo, encoding: Encoding | None = None) -> Any:
             return av.VideoFrame.from_ndarray(image.reshape(shape), format=form)
 
         return read
-    decoder = Decoder(encoding)
+    decoder = Decoder(encoding, (info.width, info.height))
 
     def decode(data: bytes) -> Any:
         image = decoder.decode(data)
-        if image is None or image.shape[:2] != (info.height, info.width):
+        if image is None:
             return None
         return av.VideoFrame.from_ndarray(image, format="rgb24")
 

@@ -45,6 +45,7 @@ class Footage:
         cameras: Mapping[str, Any],
         rings: Mapping[str, RingReader],
         tell: Callable[[int, bool], None],
+        n_before: int = 0,
     ) -> None:
         """Prepare.
 
@@ -52,6 +53,7 @@ class Footage:
             cameras: Of the recording's header.
             rings: By name of the camera.
             tell: Tells cameras the number of an episode, and whether it is written.
+            n_before: The last number that they were told by another recorder.
         """
         tracks = list_tracks(cameras)
         self._tracks: dict[tuple[str, int], Track] = {
@@ -59,10 +61,10 @@ class Footage:
         }
         self._rings, self._tell = rings, tell
         self._begin_ns: int | None = None
-        self._n_episodes = 0
+        self._n_episodes = n_before
         self._counts: dict[str, _Count] = {}
         self._has_key: set[Track] = set()
-        tell(0, False)
+        tell(n_before, False)
 
     def begin(self, stamp_ns: int) -> None:
         """Let an episode begin.

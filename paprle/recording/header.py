@@ -18,7 +18,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paprle.contracts.axes import AxisSpeeds
 from paprle.contracts.errors import RecordingError
+from paprle.contracts.sampling import Sampling
 from paprle.contracts.types import (
     GripperInfo,
     LeaderArm,
@@ -153,6 +155,8 @@ def leader_to_dict(leader: LeaderInfo) -> dict[str, Any]:
         "limbs": list(leader.limbs),
         "emits": leader.emits,
         "joint_names": {k: list(v) for k, v in leader.joint_names.items()},
+        "axes": {k: list(v) for k, v in leader.axes.items()},
+        "axis_speeds": _finite_or_null(np.array(leader.axis_speeds)),
         "is_absolute": leader.is_absolute,
         "is_human": leader.is_human,
         "is_measured": leader.is_measured,
@@ -160,6 +164,7 @@ def leader_to_dict(leader: LeaderInfo) -> dict[str, Any]:
         "has_buttons": leader.has_buttons,
         "renders": leader.renders,
         "rate": leader.rate,
+        "sampling": list(leader.sampling),
         "look_ahead": leader.look_ahead,
         "arms": {limb: _arm_to_dict(arm) for limb, arm in leader.arms.items()},
         "press": leader.engage_hint,
@@ -170,6 +175,10 @@ def leader_from_dict(data: Mapping[str, Any]) -> LeaderInfo:
     """Return the info of ``leader_to_dict``."""
     fields = dict(data)
     fields["engage_hint"] = fields.pop("press", "")
+    speeds = [np.nan if x is None else x for x in data.get("axis_speeds", ())]
+    fields["axis_speeds"] = AxisSpeeds(*speeds)
+    fields["sampling"] = Sampling(*data.get("sampling", ()))
+    fields["axes"] = {k: tuple(v) for k, v in data.get("axes", {}).items()}
     joint_names = {k: tuple(v) for k, v in data["joint_names"].items()}
     arms = {limb: _arm_from_dict(arm) for limb, arm in data["arms"].items()}
     return LeaderInfo(

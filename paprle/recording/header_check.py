@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from paprle.contracts.axes import N_AXES
 from paprle.contracts.errors import RecordingError
 from paprle.robot.limits import LONGEST_TURNING
 
@@ -58,6 +59,12 @@ class _Robot(_Part):
 class _Leader(_Part):
     limbs: Names
     joint_names: Annotated[dict[Name, Names], Field(max_length=_MAX_NAMES)]
+    axes: Annotated[
+        dict[Name, Annotated[Names, Field(max_length=N_AXES)]],
+        Field(max_length=_MAX_NAMES),
+    ] = {}
+    axis_speeds: Annotated[list[Number | None], Field(max_length=3)] = []
+    sampling: Annotated[list[str | Number], Field(max_length=2)] = []
     look_ahead: Annotated[float, Field(ge=0, le=_LARGEST)]
 
 

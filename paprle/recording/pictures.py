@@ -120,7 +120,9 @@ class Footage:
             MissingDependency: If PyAV is not there.
         """
         track = self._find_track(camera, depth=depth)
-        decoder = Decoder(track.format, is_depth=track.format == "png")
+        info = self.cameras[camera]
+        size = (info.width, info.height)
+        decoder = Decoder(track.format, size, is_depth=track.format == "png")
         for coded in self.read_coded(camera, depth=depth):
             yield Picture(coded.stamp_ns, decoder.decode(coded.data))
 

@@ -113,7 +113,7 @@ class Episode:
 
     @cached_property
     def leader(self) -> dict[str, _Stamped]:
-        """Leader samples by leader limb: capture stamps [ns], poses or joints."""
+        """Leader samples by leader limb: capture stamps [ns], poses, joints or axes."""
         samples = self.ticks["sample"][self.is_new_sample]
         result = {}
         for row, limb in enumerate(self.layout.leader.limbs):
@@ -121,6 +121,8 @@ class Episode:
             if self.layout.leader.emits_joints(limb):
                 n = len(self.layout.leader.joint_names[limb])
                 values = samples["q"][:, row, :n]
+            elif self.layout.leader.emits_axes(limb):
+                values = samples["axes"][:, row, : len(self.layout.leader.axes[limb])]
             result[limb] = _present(samples["limb_ns"][:, row], values)
         return result
 

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from paprle.contracts.retarget_settings import RetargetSettings
-from paprle.retargeting.pairing import LimbPairing, Pairing
-from paprle.retargeting.slots import read_limb_settings
+from paprle.retargeting.pairing import LimbSource, Pairing
+from paprle.retargeting.rules.axes import AxesRule
+from paprle.retargeting.rules.modes import BUILT_IN, describe_modes
+from paprle.retargeting.slots import Slot, read_limb_settings
 from paprle.robot import RobotModel
 
 
 def describe_pairing(
-    robot: RobotModel, pairing: Pairing, settings: RetargetSettings
+    robot: RobotModel,
+    pairing: Pairing,
+    settings: RetargetSettings,
+    slots: Sequence[Sequence[Slot]],
 ) -> str:
     """Say in one line who drives whom, and how."""
     groups: dict[tuple[str, ...], dict[str, list[str]]] = {}
-    for name, pair in pairing.limbs.items():
-        how = tuple(_describe_rule(name, pair, settings))
-        who = " or ".join(source.leader_limb for source in pair.sources)
+    for name, own in zip(robot.limbs, slots, strict=True):
+        if name not in pairing.limbs:
+            continue
+        (who, first), *others = [
+            (who, tuple(_describe_rule(name, source, slot, settings)))
+            for who, source, slot in _group_sources(pairing.limbs[name].sources, own)
+        ]
+        how = (*first, *(f"or {them}: {', '.join(told)}" for them, told in others))
         groups.setdefault(how, {}).setdefault(who, []).append(name)
     parts = [
         ", ".join([*(f"{who} drives {_and(to)}" for who, to in driven.items()), *how])
@@ -37,21 +48,45 @@ def describe_pairing(
     return "; ".join(parts)
 
 
+def _group_sources(
+    sources: Sequence[LimbSource], slots: Sequence[Slot]
+) -> list[tuple[str, LimbSource, Slot]]:
+    """Return names of sources with one rule after the other, and the first of each."""
+    groups: list[tuple[str, LimbSource, Slot]] = []
+    for source, slot in zip(sources, slots, strict=True):
+        if groups and groups[-1][1].rule == source.rule != "axes":
+            who = f"{groups[-1][0]} or {source.leader_limb}"
+            groups[-1] = who, groups[-1][1], groups[-1][2]
+        else:
+            groups.append((source.leader_limb, source, slot))
+    return groups
+
+
+def _describe_modes(name: str, rule: AxesRule, settings: RetargetSettings) -> str:
+    """Say what axes move."""
+    kind = read_limb_settings(settings, name).modes
+    advised = "" if kind in BUILT_IN else f"as '{kind}' suggests, else "
+    return f"{advised}{describe_modes(rule.modes)}"
+
+
 def _describe_rule(
-    name: str, pair: LimbPairing, settings: RetargetSettings
+    name: str, source: LimbSource, slot: Slot, settings: RetargetSettings
 ) -> list[str]:
     s = read_limb_settings(settings, name)
     rpy = s.rpy_xyz_extrinsic or (0.0, 0.0, 0.0)
     scale = 1.0 if s.scale is None else s.scale
-    reason = f" ({pair.reason})" if pair.reason else ""
-    if pair.rule == "joints":
+    reason = f" ({source.reason})" if source.reason else ""
+    if source.rule == "joints":
         return [f"joint by joint{reason}"]
-    if pair.rule == "absolute":
+    if source.rule == "absolute":
         is_ignored = scale != 1.0 or any(rpy)
         return [f"absolute{' (scale and turn are ignored)' if is_ignored else ''}"]
     axes = "world" if s.alignment == "world" else "tool"
     turned = " turned by rpy ({:g}, {:g}, {:g})".format(*rpy) if any(rpy) else ""
-    return [f"relative{reason}", f"scale {scale:g}", f"{axes} axes{turned}"]
+    how = f"relative{reason}"
+    if isinstance(slot.rule, AxesRule):
+        how = f"by axes ({_describe_modes(name, slot.rule, settings)})"
+    return [how, f"scale {scale:g}", f"{axes} axes{turned}"]
 
 
 def _list_held(robot: RobotModel, pairing: Pairing) -> list[str]:

@@ -33,12 +33,16 @@ class LimbSource:
 
     Attributes:
         leader_limb: The leader's limb.
+        rule: Name of the rule by which it does.
         joints: Sources of the limb's joints, in its order; None holds. Empty where the
-            leader's pose drives.
+            leader's pose or its axes drive.
+        reason: Why the rule is what it is, where there is something to say.
     """
 
     leader_limb: str
+    rule: str
     joints: tuple[JointSource | None, ...] = ()
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,14 +50,15 @@ class LimbPairing:
     """How one limb of the robot is driven.
 
     Attributes:
-        rule: Name of its rule.
-        sources: What may drive it; the first that may does.
-        reason: Why the rule is what it is, where there is something to say.
+        sources: What may drive it; the first that may does. There is at least one.
     """
 
-    rule: str
     sources: tuple[LimbSource, ...]
-    reason: str = ""
+
+    @property
+    def rule(self) -> str:
+        """The rule of its first source."""
+        return self.sources[0].rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +76,7 @@ class Pairing:
     @property
     def rules(self) -> frozenset[str]:
         """The rules that are in use."""
-        return frozenset(pair.rule for pair in self.limbs.values())
+        return frozenset(s.rule for pair in self.limbs.values() for s in pair.sources)
 
     def of_leader(self, leader: str) -> Pairing:
         """Return what one leader of a group may drive, in its own limbs' names."""
@@ -134,7 +139,7 @@ def make_pairing(
         source.leader_limb
         for pair in limbs.values()
         for source in pair.sources
-        if not source.joints
+        if source.rule not in {"joints", "axes"}
     }
     return Pairing(
         limbs=limbs, arms={name: arm for name, arm in arms.items() if name in posed}
@@ -176,7 +181,8 @@ class _PairingMaker:
                 found[name] = pair
         is_used = any(source.joints for p in found.values() for source in p.sources)
         if settings.joint_map and found and not is_used:
-            rules = "', '".join(sorted({pair.rule for pair in found.values()}))
+            used = {source.rule for p in found.values() for source in p.sources}
+            rules = "', '".join(sorted(used))
             self.problems.append(
                 f"retarget.joint_map: expected none in mode '{rules}', got "
                 f"{len(settings.joint_map)} joints; remove it, or a leader that emits "
@@ -293,33 +299,27 @@ class _PairingMaker:
 
     def _pair(self, name: str, mode: str, limbs: list[str]) -> LimbPairing | None:
         """Return how a limb is driven by one of these leader limbs."""
-        found: list[tuple[str, LimbSource, str]] = []
+        found: list[LimbSource] = []
         for limb in limbs:
             rule, reason = self._choose_rule(name, mode, limb)
             if not rule:
                 continue
             joints = self._finder.join(name, limb, mode) if rule == "joints" else ()
-            found.append((rule, LimbSource(leader_limb=limb, joints=joints), reason))
-        if not found:
-            return None
-        rules = {rule for rule, _, _ in found}
-        if len(rules) > 1:
-            each = ", ".join(f"'{s.leader_limb}' {rule}" for rule, s, _ in found)
-            self.problems.append(
-                f"retarget.limbs.{name}.rule: expected one rule for all sources, got "
-                f"{each}; name the rule"
+            found.append(
+                LimbSource(leader_limb=limb, rule=rule, joints=joints, reason=reason)
             )
-        sources = tuple(source for _, source, _ in found)
-        return LimbPairing(rule=found[0][0], sources=sources, reason=found[0][2])
+        return LimbPairing(sources=tuple(found)) if found else None
 
     def _choose_rule(self, name: str, mode: str, limb: str) -> tuple[str, str]:
         """Return the rule by which a leader limb drives a limb, and why."""
         through = self._settings.through
         reason = "" if through is None else f"through {through}"
         if mode == "auto":
-            return ("relative", reason) if reason else self._find_rule(name, limb)
+            is_posed = reason and not self._leader.emits_axes(limb)
+            return ("relative", reason) if is_posed else self._find_rule(name, limb)
         got = "joints" if self._leader.emits_joints(limb) else "pose"
-        needed = "joints" if mode == "joints" else "pose"
+        got = "axes" if self._leader.emits_axes(limb) else got
+        needed = mode if mode in {"joints", "axes"} else "pose"
         if got != needed and not (needed == "pose" and limb in self._arms):
             self.problems.append(
                 f"retarget.mode: '{mode}' expected a leader that emits {needed}, "
@@ -330,6 +330,8 @@ class _PairingMaker:
 
     def _find_rule(self, name: str, limb: str) -> tuple[str, str]:
         """Return the rule that fits what a leader limb is, and why."""
+        if self._leader.emits_axes(limb):
+            return "axes", ""
         if not self._leader.emits_joints(limb):
             is_absolute = find_part(self._leader, limb)[1].is_absolute
             return ("absolute" if is_absolute else "relative"), ""
@@ -347,8 +349,8 @@ def _strip_source(source: LimbSource, prefix: str) -> LimbSource:
         else None
         for joint in source.joints
     )
-    return LimbSource(
-        leader_limb=source.leader_limb.removeprefix(prefix), joints=joints
+    return replace(
+        source, leader_limb=source.leader_limb.removeprefix(prefix), joints=joints
     )
 
 

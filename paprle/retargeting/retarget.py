@@ -98,9 +98,7 @@ class Retargeting:
         self.arm_poses = ArmPoses(leader, self.pairing.arms)
         self.slots = make_slots(robot, leader, settings, self.pairing)
         self._first = {i: 0 for i, slots in enumerate(self.slots) if slots}
-        self._begins_at_command = [
-            not slots or slots[0].rule.begins_at_command for slots in self.slots
-        ]
+        self._grippers = [slots[0].gripper if slots else -1 for slots in self.slots]
         self._robot = robot
         self._limbs = tuple(robot.limbs.values())
         self.ik, self._position_margin = ik, position_margin
@@ -117,12 +115,19 @@ class Retargeting:
 
     def describe(self) -> str:
         """Say in one line who drives whom, and how."""
-        return describe_pairing(self._robot, self.pairing, self.settings)
+        return describe_pairing(self._robot, self.pairing, self.settings, self.slots)
 
     @property
     def needs_alignment(self) -> bool:
-        """Whether engaging starts where a leader says, not where the robot is."""
-        return not all(self._begins_at_command)
+        """Whether engaging may start where a leader says, not where the robot is."""
+        rules = [slot.rule for slots in self.slots for slot in slots]
+        return not all(rule.begins_at_command for rule in rules)
+
+    def _begins_at_command(self, limb: int, choice: int) -> bool:
+        """Whether a limb begins where its command stands, driven by a source."""
+        if choice < 0 or not self.slots[limb]:
+            return True
+        return self.slots[limb][choice].rule.begins_at_command
 
     def anchor(self, sample: SampleView, q_cmd: Vec) -> RetargetState:
         """Engage every limb by its first source; the robot's command is at rest.
@@ -242,6 +247,9 @@ class Retargeting:
                 self._target.T[i], self._target.is_asked[i] = asked.T_base_eef, True
             if asked.q is not None:
                 self._target.q[self._limbs[i].indices] = asked.q
+            if math.isfinite(asked.opening) and (joint := self._grippers[i]) >= 0:
+                gain, offset = state.line[joint, :2].tolist()
+                self._target.q[joint] = gain * asked.opening + offset
 
     def make_target(self) -> Target:
         """Return a target that asks for nothing."""
@@ -341,7 +349,7 @@ class Retargeting:
         poses = {
             limb.name: pin.SE3(np.array(target.T[i]))
             for i, limb in enumerate(self._limbs)
-            if target.is_asked[i] and not self._begins_at_command[i]
+            if target.is_asked[i] and not self._begins_at_command(i, chosen.get(i, -1))
         }
         return np.where(np.isfinite(target.q), target.q, q_cmd), poses
 
@@ -355,10 +363,8 @@ class Retargeting:
             Times [s] and T_base_eef, shape (rows, 8).
         """
         paths = {}
-        for limb, slots, is_free in zip(
-            self._limbs, self.slots, self._begins_at_command, strict=True
-        ):
-            if is_free or not slots:
+        for i, (limb, slots) in enumerate(zip(self._limbs, self.slots, strict=True)):
+            if not slots or self._begins_at_command(i, 0):
                 continue
             row = slots[0].row
             ahead = sample.ahead[row]

@@ -7,11 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pinocchio as pin
 
+from paprle.contracts.axes import AxisSpeeds
+from paprle.contracts.leader_group import find_part
 from paprle.contracts.retarget_settings import LimbRuleSettings, RetargetSettings
 from paprle.contracts.types import LeaderInfo, Vec
 from paprle.retargeting.pairing import LimbSource, Pairing
+from paprle.retargeting.rules.axes import AxesRule
 from paprle.retargeting.rules.base import LimbRule
 from paprle.retargeting.rules.joints import JointsRule
+from paprle.retargeting.rules.modes import BUILT_IN, make_modes
 from paprle.retargeting.rules.poses import AbsoluteRule, RelativeRule
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
@@ -51,7 +55,7 @@ def make_slots(
         if pair is None:
             continue
         for source in pair.sources:
-            rule = _make_rule(leader, limb, settings, pair.rule, source)
+            rule = _make_rule(robot, leader, limb, settings, source)
             slots[-1].append(_make_slot(robot, leader, limb, source, rule))
     return slots
 
@@ -64,30 +68,72 @@ def _make_slot(
     rule: LimbRule[Any],
 ) -> Slot:
     row, k = leader.limbs.index(source.leader_limb), len(leader.limbs)
-    gripper, line = -1, np.zeros(4)
-    if limb.gripper is not None:
-        g = limb.gripper
-        gripper = robot.joint_names.index(g.joint)
-        line = np.array([g.open - g.closed, g.closed, 0.0, 1.0])
+    gripper, line = _find_gripper(robot, limb)
     return Slot(row, rule, gripper, (_POSE + find_width(leader)) * k + row, line)
 
 
+def _find_gripper(robot: RobotModel, limb: Limb) -> tuple[int, Vec]:
+    """Return the gripper's joint, -1: none, and the line from opening to joint."""
+    if limb.gripper is None:
+        return -1, np.zeros(4)
+    g = limb.gripper
+    line = np.array([g.open - g.closed, g.closed, 0.0, 1.0])
+    return robot.joint_names.index(g.joint), line
+
+
 def _make_rule(
+    robot: RobotModel,
     leader: LeaderInfo,
     limb: Limb,
     settings: RetargetSettings,
-    rule: str,
     source: LimbSource,
 ) -> LimbRule[Any]:
-    if rule == "joints":
+    if source.rule == "axes":
+        return _make_axes_rule(robot, leader, limb, settings, source)
+    if source.rule == "joints":
         return _make_joints_rule(leader, source)
-    if rule == "absolute":
+    if source.rule == "absolute":
         return AbsoluteRule(settings.max_travel)
     s = read_limb_settings(settings, limb.name)
     R_map = pin.rpy.rpyToMatrix(*(s.rpy_xyz_extrinsic or (0.0, 0.0, 0.0)))
     scale = 1.0 if s.scale is None else s.scale
     is_world, bound = s.alignment == "world", settings.max_travel
     return RelativeRule(R_map, scale, bound, is_world=is_world)
+
+
+def _make_axes_rule(
+    robot: RobotModel,
+    leader: LeaderInfo,
+    limb: Limb,
+    settings: RetargetSettings,
+    source: LimbSource,
+) -> AxesRule:
+    s = read_limb_settings(settings, limb.name)
+    speeds = find_part(leader, source.leader_limb)[1].axis_speeds
+    scale = 1.0 if s.scale is None else s.scale
+    kind = s.modes or BUILT_IN[0]
+    joint, line = _find_gripper(robot, limb)
+    return AxesRule(
+        make_axes_modes(leader, limb, settings, source.leader_limb),
+        AxisSpeeds(scale * speeds.translation, speeds.turn, speeds.gripper),
+        pin.rpy.rpyToMatrix(*(s.rpy_xyz_extrinsic or (0.0, 0.0, 0.0))),
+        is_world=s.alignment == "world",
+        advisor="" if kind in BUILT_IN else kind,
+        gripper=(joint, line) if joint >= 0 else None,
+    )
+
+
+def make_axes_modes(
+    leader: LeaderInfo, limb: Limb, settings: RetargetSettings, leader_limb: str
+) -> tuple[Vec, ...]:
+    """Return the modes, without advice, in which a leader's axes drive a limb.
+
+    The gripper has none where there is no gripper, or the leader gives openings.
+    """
+    kind = read_limb_settings(settings, limb.name).modes or BUILT_IN[0]
+    gives_opening = find_part(leader, leader_limb)[1].has_gripper
+    has_gripper = limb.gripper is not None and not gives_opening
+    return make_modes(kind, len(leader.axes[leader_limb]), has_gripper=has_gripper)
 
 
 def read_limb_settings(settings: RetargetSettings, limb: str) -> LimbRuleSettings:
@@ -97,6 +143,7 @@ def read_limb_settings(settings: RetargetSettings, limb: str) -> LimbRuleSetting
         scale=settings.scale if own.scale is None else own.scale,
         alignment=own.alignment or settings.alignment,
         rpy_xyz_extrinsic=own.rpy_xyz_extrinsic or settings.rpy_xyz_extrinsic,
+        modes=own.modes or settings.modes,
     )
 
 

@@ -33,6 +33,7 @@ from paprle.ipc.records import (
 from paprle.session.decisions import GATE_SILENCE_NS, Decisions, Situation
 from paprle.session.episode import EpisodeLog
 from paprle.session.frozen_input import StuckWatch
+from paprle.session.mode_watch import ModeWatch
 from paprle.session.motion import Motion
 from paprle.session.states import EPISODE_STATES, REQUESTS, Event, step_state
 
@@ -55,6 +56,7 @@ class Core:
         motion: What is commanded.
         decisions: What happens in each state, and the words for it.
         stuck: Notices a leader that no longer measures.
+        modes: Counts switches of the modes of axes.
         now_ns: Time of the last tick, [ns].
         n_ticks: Number of the last tick, and of its set-point.
     """
@@ -72,7 +74,7 @@ class Core:
         self.state = SessionState.INIT
         self.episodes = EpisodeLog()
         self.motion, self.leaders = motion, motion.leaders
-        self.stuck = StuckWatch(leader)
+        self.stuck, self.modes = StuckWatch(leader), ModeWatch(leader)
         self.decisions = Decisions(
             settings, leader, motion, self.episodes, is_interactive=is_interactive
         )
@@ -139,6 +141,9 @@ class Core:
             self.motion.drop_plan()
         if self.stuck.is_needed:
             self._watch_stuck()
+        if self.modes.is_needed:
+            for switch in self.modes.take(self.leaders.sample):
+                self.episodes.add("mode", now_ns, **switch._asdict())
         situation = Situation(
             now_ns,
             self.state,
@@ -200,6 +205,8 @@ class Core:
         self._entered_ns, self._entered_seq = self.now_ns, self.n_ticks
         self.decisions.enter(self.state, event)
         self.motion.drop_plan()
+        if self.state is _ENGAGED:
+            self._tell_delays()
         if event is Event.REPOSTURE:
             self.motion.change_over()
         if before in EPISODE_STATES and self.state not in EPISODE_STATES:
@@ -211,6 +218,12 @@ class Core:
             after=self.state.name,
             why=event.name,
         )
+
+    def _tell_delays(self) -> None:
+        """Tell the recorder how late reconstructed leaders are, as they speak now."""
+        made = self.leaders.reconstruction
+        for one in [] if made is None else made.delays:
+            self.episodes.add("reconstruction", self.now_ns, **one._asdict())
 
     def _tell_drivers(self) -> None:
         """Tell operator and recorder which limbs changed their driver, and why."""

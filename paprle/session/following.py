@@ -113,10 +113,11 @@ class Following:
             advice: What advisors said.
         """
         sample = self._leaders.get_sample()
+        if self.state is None:
+            self._forget()
         if self._one_euro is not None:
-            if self.state is None:
-                self._one_euro.start()
             sample = self._one_euro.filter(sample)
+        sample = self._leaders.take_motion(sample, now_ns)
         if self.state is None:
             state = self._begin(sample, q_cmd, now_ns)
         else:
@@ -142,6 +143,13 @@ class Following:
         if self._slowed:
             self._speed_up()
         self._find_instants(now_ns)
+
+    def _forget(self) -> None:
+        """Let nothing of what was said before engaging be in the motion (S3)."""
+        if self._one_euro is not None:
+            self._one_euro.start()
+        if self._leaders.reconstruction is not None:
+            self._leaders.reconstruction.start()
 
     def list_held(self) -> list[int]:
         """Return the limbs that could be driven and are not."""
@@ -275,7 +283,11 @@ class Following:
         """When samples are meant, on this clock and without the jitter of the tick."""
         # A leader's stamps are even, but may be another clock's: the mean delay between
         # stamp and tick joins the two.
+        made = self._leaders.reconstruction
         for p, intake in enumerate(self._leaders.intakes):
+            if made is not None and made.covers(p):
+                self._instants_ns[p] = now_ns  # it moves with the tick
+                continue
             stamp_ns = 0 if intake.sample is None else intake.sample.stamp_ns
             if stamp_ns == self._stamps_ns[p]:
                 continue

@@ -12,6 +12,7 @@ import numpy as np
 
 from paprle.compiled import compiled
 from paprle.contracts.errors import SessionError
+from paprle.contracts.sampling import Policy, find_content_age
 from paprle.contracts.types import Vec
 from paprle.ipc.records import Layout, Record, SampleView
 from paprle.retargeting.leader_arms import ArmPoses
@@ -27,6 +28,7 @@ _STEADY_NS = 200_000_000  # chosen: an automatic leader re-engages after this mu
 _NOISE_TURN = 0.1  # [rad] chosen: jitter of a tracked orientation
 _NOISE = 0.01  # [m] chosen: jitter of a tracked pose between two close stamps
 _MAX_SEQUENCE_JUMP = 1_000_000  # spec: safety.md A3
+_FULL = 1.0 + 1e-6  # chosen: full deflection, and rounding of single precision
 _REFUSALS = "", "pose", "empty", "jump"
 
 
@@ -35,14 +37,33 @@ class Intake:
 
     Attributes:
         sample: The newest accepted sample; None before the first.
-        arrived_ns: When it was accepted, [ns].
+        arrived_ns: When it was accepted, or the process of a slow leader last said
+            that it waits for the next one, [ns].
         refused: Refusals so far, by reason.
         jumped: The newest accepted sample is not a plausible motion from the last.
     """
 
     def __init__(
-        self, layout: Layout, max_age: float, arm_poses: ArmPoses | None = None
+        self,
+        layout: Layout,
+        max_age: float,
+        arm_poses: ArmPoses | None = None,
+        policy: Policy | None = None,
     ) -> None:
+        """Make it.
+
+        Args:
+            layout: What crosses process borders, of this leader alone.
+            max_age: Samples that arrived longer ago move nothing, [s].
+            arm_poses: Gives its samples the poses of its arms.
+            policy: Which samples are waypoints; None: all are targets.
+        """
+        self._policy = policy
+        info = layout.leader
+        content_age = max(max_age, find_content_age(info.sampling, info.rate))
+        self._content_age_ns = 0 if policy is None else int(content_age * 1e9)
+        self._content_ns = self._alive_ns = 0
+        self._newest_ns: int | None = None
         self._arm_poses = arm_poses
         self._max_age_ns = int(max_age * 1e9)
         self.sample: SampleView | None = None
@@ -52,6 +73,7 @@ class Intake:
         self.jumped = False
         self._seen = np.zeros(len(layout.leader.limbs), dtype=np.bool_)
         self._usable_since_ns: int | None = None
+        self._has_axes = bool(layout.leader.axes)
         self._find_refusal(self._next, None, 0)  # nothing is compiled in a tick
 
     def take(self, record: Record | None, now_ns: int) -> None:
@@ -61,6 +83,8 @@ class Intake:
         before, sample = self.sample, self._next
         sample.update(record)
         if before is not None and sample.seq == before.seq:
+            if sample.alive_ns > self._alive_ns and self._content_age_ns:
+                self._alive_ns, self.arrived_ns = sample.alive_ns, now_ns
             return
         if self._arm_poses is not None:
             self._arm_poses.place(sample)
@@ -72,10 +96,13 @@ class Intake:
         self.jumped = bool(refusal)
         self.sample, self._next = sample, before or self._spare
         self.arrived_ns = now_ns
+        if self._newest_ns is None or sample.stamp_ns > self._newest_ns:
+            self._newest_ns, self._content_ns = sample.stamp_ns, now_ns
 
     def excuse(self, gap_ns: int) -> None:
         """Do not count a standstill of this process as the leader's silence, [ns]."""
         self.arrived_ns += gap_ns
+        self._content_ns += gap_ns
 
     def get_sample(self) -> SampleView:
         """Return the newest accepted sample, where ``is_usable`` has been seen.
@@ -100,7 +127,13 @@ class Intake:
             and sample.valid
             and sample.engaged
             and not self.jumped
+            and not self._is_content_old(now_ns)
         )
+
+    def _is_content_old(self, now_ns: int) -> bool:
+        """Whether nothing new came for too long from a leader whose process lives."""
+        bound_ns = self._content_age_ns
+        return bool(bound_ns) and now_ns - self._content_ns > bound_ns
 
     def is_steady(self, now_ns: int, *, is_usable: bool) -> bool:
         """Whether it has been usable for a while: asked once every tick."""
@@ -122,11 +155,32 @@ class Intake:
         if before is not None:
             arrival = (now_ns - self.arrived_ns) * 1e-9
             dt = (sample.stamp_ns - before.stamp_ns) * 1e-9
+            if dt < 0.0 and self._policy == "latest":
+                return "late"
+            dt = abs(dt) if self._policy == "ordered" else dt
             dt = min(max(dt, 0.0), max(arrival, _BURST))  # stamps alone allow nothing
         found = find_refusal(
             sample.pose, sample.q, last.pose, last.q, self._seen, dt, bool(last.valid)
         )
-        return _REFUSALS[found]
+        refusal = _REFUSALS[found]
+        return judge_axes(sample, refusal) if self._has_axes else refusal
+
+
+def judge_axes(sample: SampleView, refusal: str) -> str:
+    """Judge the deflections of a leader that has axes.
+
+    Args:
+        sample: The sample.
+        refusal: What is wrong with its poses and joints, of which it needs none.
+
+    Returns:
+        Why it is refused; empty: it is not.
+    """
+    sizes = np.abs(sample.axes)
+    if (sizes > _FULL).any():
+        return "axes"
+    has_any = bool(np.isfinite(sizes).any())
+    return "" if refusal == "empty" and has_any else refusal
 
 
 @compiled

@@ -16,6 +16,11 @@ from paprle.contracts.errors import SessionError
 from paprle.contracts.leader_group import name_limb, split_leaders
 from paprle.contracts.types import LeaderInfo
 from paprle.ipc.records import Layout, Record, SampleView, split_layout
+from paprle.reconstruction.reconstruction import (
+    Reconstruction,
+    Samples,
+    choose_policy,
+)
 from paprle.retargeting.leader_arms import ArmPoses
 from paprle.robot.chain import Limb
 from paprle.session.intake import Intake
@@ -31,12 +36,18 @@ class Leaders:
         owners: The leader that each limb of the group belongs to, shape (k,).
         sample: The newest samples side by side; None before the first.
         usable: Which leaders may move a robot in this tick.
+        reconstruction: Makes the motion of leaders that speak seldom; None where none
+            does.
         arrived_ns: When the newest sample of the leader that is longest silent arrived,
             [ns]. Only those count that may move a robot; without any, the newest.
     """
 
     def __init__(
-        self, layout: Layout, max_age: float, arms: Mapping[str, Limb] | None = None
+        self,
+        layout: Layout,
+        max_age: float,
+        arms: Mapping[str, Limb] | None = None,
+        samples: Samples = "auto",
     ) -> None:
         """Make an intake for each leader.
 
@@ -44,11 +55,17 @@ class Leaders:
             layout: What crosses process borders.
             max_age: Samples older than this move nothing, [s].
             arms: The arms whose poses drive, by limb of the group.
+            samples: ``retarget.samples``.
         """
         parts = dict(split_leaders(layout.leader))
         self.names, self.infos = tuple(parts), tuple(parts.values())
         self.intakes = [
-            Intake(own, max_age, _make_arm_poses(name, info, arms or {}))
+            Intake(
+                own,
+                max_age,
+                _make_arm_poses(name, info, arms or {}),
+                choose_policy(info, samples),
+            )
             for (name, info), own in zip(
                 parts.items(), split_layout(layout), strict=True
             )
@@ -59,16 +76,23 @@ class Leaders:
         self.arrived_ns = 0
         self._is_steady = [False] * len(self.intakes)
         self._merger = _Merger(layout) if len(self.intakes) > 1 else None
+        made = Reconstruction(layout, samples)
+        self.reconstruction = made if made.is_needed else None
 
     @property
     def refused(self) -> Counter[str]:
         """Refusals so far, by reason."""
-        return sum((intake.refused for intake in self.intakes), Counter[str]())
+        made = self.reconstruction
+        waypoints = Counter[str]() if made is None else made.refused
+        return sum((intake.refused for intake in self.intakes), waypoints)
 
     def update(self, records: Sequence[Record | None], now_ns: int) -> None:
         """Look at the newest record of each leader."""
         for p, intake in enumerate(self.intakes):
-            intake.take(records[p], now_ns)
+            record = records[p]
+            if self.reconstruction is not None and record is not None:
+                self.reconstruction.note(p, record, now_ns)
+            intake.take(record, now_ns)
             self.usable[p] = is_usable = intake.is_usable(now_ns)
             self._is_steady[p] = intake.is_steady(now_ns, is_usable=is_usable)
         if self._merger is None:
@@ -77,6 +101,18 @@ class Leaders:
         else:
             self.sample = self._merger.merge(self.intakes, self.usable)
             self.arrived_ns = self._find_arrival()
+
+    def take_motion(self, sample: SampleView, now_ns: int) -> SampleView:
+        """Return where the leaders are in this tick, those reconstructed, too.
+
+        Args:
+            sample: The newest samples, perhaps filtered.
+            now_ns: Monotonic time, [ns].
+        """
+        if self.reconstruction is None:
+            return sample
+        seqs = [-1 if i.sample is None else i.sample.seq for i in self.intakes]
+        return self.reconstruction.follow(sample, seqs, self.usable, now_ns)
 
     def pretend(self, sample: SampleView | None) -> None:
         """Have this sample, from usable leaders, until the next update: to warm up."""
@@ -168,7 +204,7 @@ class _Merger:
     def __init__(self, layout: Layout) -> None:
         self._view = SampleView(layout)
         self._view.pose[:] = self._view.q[:] = self._view.opening[:] = np.nan
-        self._view.ahead[:] = np.nan
+        self._view.ahead[:] = self._view.axes[:] = np.nan
         for name in ("device_q", "device_dq", "device_tau"):
             self._view.record[name][...] = np.nan
         self._seen: dict[int, int] = {}
@@ -208,6 +244,8 @@ class _Merger:
         self._view.pose[rows], self._view.opening[rows] = sample.pose, sample.opening
         self._view.q[rows, : sample.q.shape[1]] = sample.q
         self._view.ahead[rows, : sample.ahead.shape[1]] = sample.ahead
+        self._view.axes[rows, : sample.axes.shape[1]] = sample.axes
+        self._view.mode[rows, : sample.mode.shape[1]] = sample.mode
         self._view.limb_ns[rows] = sample.limb_ns
         for name in ("device_q", "device_dq", "device_tau"):
             record[name][self._device_rows[p]] = sample.record[name]

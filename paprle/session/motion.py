@@ -120,8 +120,9 @@ class Motion:
         self.limb_names = tuple(robot.limbs)
         self._retargeting = retargeting
         self._layout = layout
-        self.leaders = Leaders(layout, max_gap, retargeting.pairing.arms)
-        smooth = retargeting.settings.filter
+        smooth, arms = retargeting.settings.filter, retargeting.pairing.arms
+        samples = retargeting.settings.samples
+        self.leaders = Leaders(layout, max_gap, arms, samples)
         one_euro = None if smooth is None else OneEuro(layout, smooth)
         self.following = Following(
             robot, retargeting, self.leaders, gate.reduced_scale, one_euro

@@ -49,6 +49,10 @@ def make_feedback_input(n_arm: int = 6, seed: int = 0) -> FeedbackInput:
         clearance=0.01,
         is_near=False,
         is_free=np.ones(m, dtype=np.bool_),
+        held=draw(m),
+        held_by_gate=readonly(np.ones(m)),
+        held_limb=0.5,
+        drives=readonly(np.full(m, 600.0)),
         dt=0.0025,
     )
 

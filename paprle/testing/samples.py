@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pinocchio as pin
 
+from paprle.contracts.axes import N_AXES
 from paprle.contracts.types import (
     Feedback,
     LeaderInfo,
@@ -36,7 +37,7 @@ def check_info(info: LeaderInfo) -> None:
     """Check that a leader describes itself completely."""
     assert info.limbs, "a leader has at least one limb"
     assert len(set(info.limbs)) == len(info.limbs), "limb names are unique"
-    assert info.emits in {"joints", "pose"}
+    assert info.emits in {"joints", "pose", "axes"}
     assert info.renders in {"none", "rumble", "sound", "torque"}
     assert info.rate > 0
     assert info.look_ahead >= 0
@@ -45,6 +46,12 @@ def check_info(info: LeaderInfo) -> None:
         assert all(info.joint_names.values()), "no limb without joints"
     else:
         assert not info.joint_names, "only leaders of joints have joint names"
+    if info.emits == "axes":
+        assert set(info.axes) == set(info.limbs), "names of axes for each limb"
+        assert all(0 < len(own) <= N_AXES for own in info.axes.values())
+        assert all(0 < speed < math.inf for speed in info.axis_speeds)
+    else:
+        assert set(info.axes) < set(info.limbs), "all limbs have axes: it emits axes"
 
 
 def check_sample(info: LeaderInfo, sample: LeaderSample) -> None:
@@ -65,6 +72,12 @@ def _check_command(info: LeaderInfo, limb: str, command: LimbCommand) -> None:
         assert command.T_leader_base_leader_eef is None
         assert command.q is not None
         _check_vector(command.q, len(info.joint_names[limb]))
+    elif info.emits_axes(limb):
+        assert command.T_leader_base_leader_eef is None
+        assert command.q is None
+        assert command.axes is not None
+        _check_vector(command.axes, len(info.axes[limb]))
+        assert np.abs(command.axes).max() <= 1.0, "deflections are in [-1, 1]"
     else:
         assert command.q is None
         T = command.T_leader_base_leader_eef

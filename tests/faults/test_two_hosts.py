@@ -80,31 +80,38 @@ class Served:
         return self.process.wait(20)
 
 
-def make_words(key, peer, own):
+@pytest.fixture(params=["dds", "udp"])
+def carrier(request):
+    return request.param
+
+
+def make_words(carrier, key, peer, own):
     words = ["leader=autopilot", "leader.speed=0.25", "leader.size=0.2"]
     words += ["leader.laps=100", "follower=piper", "env=ros2_sim", "env.transport=dds"]
     words += ["env.interface=loopback", f"env.domain={choose_domain()}"]
     words += [f"link.peer={peer}", f"link.interface={own}", f"link.key={key}"]
+    words += [f"link.type={carrier}"]
     return [*words, "session.episodes=1", "session.status=false"]
 
 
 @pytest.fixture
-def served(hosts, rig, tmp_path):
+def served(hosts, rig, carrier, tmp_path):
     del rig
     key = tmp_path / "link.key"
     key.write_text("0123456789abcdef" * 2)
     key.chmod(0o600)
     leader, follower = hosts.addresses
-    served = Served(make_words(key, leader, follower), tmp_path, hosts.on(1))
+    words = make_words(carrier, key, leader, follower)
+    served = Served(words, tmp_path, hosts.on(1))
     served.key = key
     yield served
     served.end()
 
 
 @pytest.fixture
-def session(hosts, served, rig, tmp_path):
+def session(hosts, served, rig, carrier, tmp_path):
     leader, follower = hosts.addresses
-    words = make_words(served.key, follower, leader)
+    words = make_words(carrier, served.key, follower, leader)
     session = RunningSession(words, tmp_path / "out", host=hosts.on(0))
     moves = wait_for(lambda: find_speed(rig.log) > FAST, 150.0)
     assert moves, f"{session.text()}\n{served.text()}"

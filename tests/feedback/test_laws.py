@@ -16,6 +16,7 @@ from feedback.effort import Effort, EffortConfig
 from feedback.friction import Friction, FrictionConfig
 from feedback.gravity import Gravity, GravityConfig
 from feedback.gripper import Gripper, GripperConfig
+from feedback.posture import Posture, PostureConfig
 from feedback.task_tracking import TaskTracking, TaskTrackingConfig
 from feedback.tracking import Tracking, TrackingConfig
 from feedback.wall import Wall, WallConfig
@@ -48,6 +49,8 @@ def still(**changes):
         q_max=zero + np.inf,
         clearance=np.inf,
         gravity=zero,
+        held=zero + 1.0,
+        held_limb=1.0,
     )
     return lambda _q: replace(base, **changes)
 
@@ -235,8 +238,9 @@ def test_damping_stops_a_leader_sooner_and_the_other_sign_later(sign):
     ("changes", "is_felt", "is_in_grip"),
     [
         ({"is_free": FREE}, False, False),
-        ({"is_free": ~FREE}, True, True),
-        ({"is_free": np.arange(ARM + 1) < ARM}, False, True),
+        ({"is_free": FREE, "held_limb": 0.5}, True, False),
+        ({"is_free": FREE, "held_by_gate": np.array([0, 0.5, 0, 0])}, True, False),
+        ({"is_free": ~FREE}, False, True),
         ({"is_free": FREE, "is_near": True}, True, False),
         ({"is_free": FREE, "q_max": np.array([0.1, 9.0, 9.0, 9.0])}, True, False),
         ({"is_free": FREE, "q_max": np.array([9.0, 9.0, 9.0, 0.1])}, False, False),
@@ -244,9 +248,10 @@ def test_damping_stops_a_leader_sooner_and_the_other_sign_later(sign):
 )
 def test_damping_is_for_contact_and_limits_alone(changes, is_felt, is_in_grip):
     law = Damping(DampingConfig())
-    state = law.initial()
+    state, none = law.initial(), {"held_limb": 0.0, "held_by_gate": np.zeros(ARM + 1)}
     for _ in range(100):
-        inputs = replace(still(**changes)(None), q=np.zeros(ARM + 1), dt=0.0025)
+        place = still(**{**none, **changes})
+        inputs = replace(place(None), q=np.zeros(ARM + 1), dt=0.0025)
         tau, state = law.compute(replace(inputs, dq=np.ones(ARM + 1)), state)
 
     expected = [-0.05 * is_felt] * ARM + [-0.05 * is_in_grip]
@@ -254,17 +259,24 @@ def test_damping_is_for_contact_and_limits_alone(changes, is_felt, is_in_grip):
 
 
 class TestEffort:
-    def feel(self, efforts, is_free):
+    """A follower that moves freely unless said otherwise: 0.05 rad a step of 50 ms."""
+
+    def feel(self, efforts, is_free=True, moves=True, **changes):
         law = Effort(EffortConfig(gain=0.1, deadband=0.2))
-        state = law.initial()
-        for effort, free in zip(efforts, is_free, strict=True):
+        state, q = law.initial(), np.zeros(ARM + 1)
+        for k, effort in enumerate(efforts):
+            q = q + 0.05 * (moves if np.isscalar(moves) else moves[k])
+            free = is_free if np.isscalar(is_free) else is_free[k]
             inputs = replace(
                 make_feedback_input(ARM),
                 tau_follower=np.full(ARM + 1, effort),
+                q_follower=q,
+                dq=np.zeros(ARM + 1),
+                held=np.zeros(ARM + 1),
                 is_free=np.full(ARM + 1, free),
                 dt=0.05,
             )
-            tau, state = law.compute(inputs, state)
+            tau, state = law.compute(replace(inputs, **changes), state)
         return tau[0]
 
     def test_pushes_against_what_the_drives_push_against(self):
@@ -273,23 +285,41 @@ class TestEffort:
     def test_forgets_the_effort_of_free_motion_and_no_other(self):
         steady = [0.5] + [2.5] * 200
 
-        assert self.feel(steady, [True] * 201) == 0.0
+        assert self.feel(steady) == 0.0
         assert self.feel(steady, [True] + [False] * 200) == pytest.approx(-0.18)
 
-    def test_its_stiffness_is_that_of_drives_seen_through_the_mirror(self):
-        """A leader's joint that turns the follower's twice as far feels it fourfold."""
-        law = Effort(EffortConfig(gain=0.1, drive_stiffness=50.0))
-        gains = replace(make_feedback_input(ARM), gain_squared=np.array([1, 4, 0, 2.0]))
+    def test_a_steady_press_of_a_stiff_drive_is_felt_for_as_long(self):
+        """Its position says nothing: 6.6 N·m at 600 N·m/rad are 11 mrad."""
+        press = [0.5] * 20 + [7.1] * 400
+        moves = [True] * 20 + [False] * 400
 
-        assert np.diag(law.stiffness(gains).delayed) == pytest.approx([5, 20, 0, 10])
+        assert self.feel(press, moves=moves) == pytest.approx(-0.1 * 6.4)
+
+    def test_an_effort_that_jumps_while_the_arm_slides_on_is_not_learnt_at_once(self):
+        slide = [0.5] * 20 + [7.1] * 6
+
+        assert self.feel(slide) == pytest.approx(-0.1 * 6.4)
+
+    def test_a_held_joint_learns_nothing(self):
+        steady = [0.5] + [2.5] * 200
+
+        assert self.feel(steady, held=np.full(ARM + 1, 0.5)) == pytest.approx(-0.18)
+
+    def test_its_stiffness_is_that_of_the_measured_drives(self):
+        law = Effort(EffortConfig(gain=0.1))
+        drives = replace(make_feedback_input(ARM), drives=np.array([50, 200, 0, 100.0]))
+
+        assert np.diag(law.stiffness(drives).delayed) == pytest.approx([5, 20, 0, 10])
 
     def test_what_a_gripper_holds_is_not_taken_for_its_free_effort(self):
         law, state = Effort(EffortConfig(gain=0.1, deadband=0.0)), None
-        arm_alone = np.arange(ARM + 1) < ARM
-        for effort in (0.0, *[1.0] * 200):
+        arm_alone, q = np.arange(ARM + 1) < ARM, np.zeros(ARM + 1)
+        for k, effort in enumerate((0.0, *[1.0] * 200)):
             inputs = replace(
                 make_feedback_input(ARM),
                 tau_follower=np.full(ARM + 1, effort),
+                q_follower=q + 0.05 * k,
+                held=np.zeros(ARM + 1),
                 is_free=arm_alone,
                 dt=0.05,
             )
@@ -301,3 +331,24 @@ class TestEffort:
         """Zeros would be an effort that went away; NaN says nothing at all."""
         assert self.feel([3.0, np.nan], [True, False]) == 0.0
         assert self.feel([3.0, 0.0], [True, False]) == pytest.approx(0.1 * 2.8)
+
+
+class TestPosture:
+    def place(self, n):
+        rng = np.random.default_rng(1)
+        inputs = make_feedback_input(n)
+        return replace(inputs, J=rng.uniform(-0.5, 0.5, (6, n)))
+
+    def test_moves_the_elbow_of_seven_joints_and_not_the_hand(self):
+        inputs = self.place(7)
+        tau, _ = Posture(PostureConfig(damping=1e-3)).compute(inputs, None)
+        force = np.linalg.lstsq(inputs.J.T, tau[:7], rcond=None)[0]
+
+        assert np.abs(tau[:7]).max() > 1e-3
+        assert np.abs(force).max() < 1e-4
+        assert tau[:7] @ (inputs.q_base - inputs.q)[:7] > 0.0
+
+    def test_has_nothing_to_say_of_six(self):
+        tau, _ = Posture(PostureConfig()).compute(self.place(6), None)
+
+        assert not tau.any()

@@ -65,14 +65,15 @@ class Page:
 
 
 @contextmanager
-def open_browser(width=900, height=640):
-    """Yield a page of a headless browser."""
+def open_browser(width=900, height=640, **options):
+    """Yield a page of a headless browser; options are those of its new page."""
     from playwright.sync_api import sync_playwright  # noqa: PLC0415
 
     path = find_browser()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=list(_SOFTWARE))
         try:
-            yield Page(browser.new_page(viewport={"width": width, "height": height}))
+            viewport = {"width": width, "height": height}
+            yield Page(browser.new_page(viewport=viewport, **options))
         finally:
             browser.close()

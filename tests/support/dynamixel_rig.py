@@ -185,5 +185,9 @@ class VirtualWire(Wire):
             raise BusError(f"port '{self.path}': gone")
         self.port = VirtualPort(self.rig, self.path)
 
+    def wait(self, duration: float) -> None:
+        for _ in range(round(duration * 1000)):
+            self.rig.step(0.001)
+
     def unplug(self) -> None:
         self.is_plugged = self.port.is_plugged = False

@@ -38,13 +38,23 @@ def wait_for(condition, what="it"):
     return found
 
 
+def step_motors(limb):
+    """Let motors make their torque, and nothing move."""
+
+    def step(_t, dt):
+        for servo in limb.servos:
+            servo.step(dt)
+
+    return step
+
+
 class EmulatedPuppeteers:
     """A rig, served on pseudo-terminals; its servos stay where a test puts them."""
 
     def __init__(self, rig, link_dir):
         self.rig = rig
         for limb in rig.limbs.values():
-            limb.step = lambda t, dt: None  # noqa: ARG005 - no physics
+            limb.step = step_motors(limb)
             for servo in limb.servos:
                 servo.angle = 0.0
         self._answers = queue.Queue()

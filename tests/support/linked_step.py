@@ -102,7 +102,9 @@ class LinkedStep(LockStep):
         self.gate_status = self.gate.step(self.at_gate, now_ns)
         if self.is_ready:
             self.far.send("status", self.gate_status.tobytes(), now_ns)
-        for data, _ in self.far.outbox:
+            self.far.send("gate_ring", self.gate_status.tobytes(), now_ns)
+            self.far.send_queued(now_ns)
+        for data in self.far.outbox:
             self.down.send(data, now_ns)
         self.far.outbox.clear()
 

@@ -11,9 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from hardware.piper.journal import Record, read_journal
+from paprle.config import resolve
 from paprle.contracts.types import RobotInfo
 from paprle.ipc.process import WORKSPACE
 from paprle.oracle import Limits, Verdict, check_commands
+from paprle.robot import RobotModel
 from paprle.testing.clock import ManualClock
 
 QUANTUM = np.radians([1e-3] * 6)  # [rad] spec: the bus knows 0.001°
@@ -149,3 +151,22 @@ if __name__ == "__main__":  # python tests/support/piper_rig.py arm.log episode.
 
     log, path = map(Path, sys.argv[1:])
     print(describe(read_journal(log), Episode.open(path).robot_info))  # noqa: T201 - a command
+
+
+def cycle(follower, clock, q=None, *, until="", time=1.0):
+    """Write q, or where the arm is, for a time or until there is that reason."""
+    for _ in range(int(time * 200)):
+        state = follower.read()
+        if until and until in state.stop_reason:
+            break
+        follower.write(state.q if q is None else q)
+        clock.advance(0.005)
+    return state
+
+
+def load(name, *words):
+    """Return a robot with other settings."""
+    resolved = resolve(
+        ["leader=autopilot", f"follower={name}", "env=kinematic", *words]
+    )
+    return RobotModel.from_settings(resolved.robot, name, WORKSPACE).info

@@ -7,6 +7,9 @@ Keys:
     motion=PROGRAM   what hands do from a client's first packet on: one of still, sines,
                      chirp, reach, grasp_all, end, or a CSV or NPZ file of joints;
                      several with their seconds: grasp_all:14,sines:60,end  (still)
+    watchdog=KIND    real: with firmware 51 it does not stop servos of the 330 size;
+                     ideal: as the e-manual has it  (real)
+    firmware=N       of the servos of the 330 size  (51)
     link_dir=DIR     give the ports stable names there, which survive unplug and replug
     log=FILE         write the true state at 500 Hz, a JSON object a line
     fault=JSON       a fault from the start, as '{"fault":"lost","p":0.01}'; may come
@@ -32,15 +35,19 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
-from hardware.dynamixel.emulator.config import read_rig
+from hardware.dynamixel.emulator.config import RigSpec, read_rig
 from hardware.dynamixel.emulator.orders import Log, Orders
 from hardware.dynamixel.emulator.rig import Rig
 from hardware.dynamixel.emulator.server import Server
 
 PRIORITY = 40  # chosen: above ordinary processes, below the control loops' 50
-KEYS = ("leader", "motion", "link_dir", "log", "fault")
+WATCHDOGS: Mapping[str, Literal["real", "ideal"]] = {"real": "real", "ideal": "ideal"}
+KEYS = ("leader", "motion", "watchdog", "firmware", "link_dir", "log", "fault")
 
 
 def take_settings(words: list[str]) -> dict[str, list[str]]:
@@ -72,9 +79,25 @@ def say(line: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def read_spec(settings: dict[str, list[str]]) -> RigSpec:
+    """Return what to emulate.
+
+    Raises:
+        ValueError: If there is no such kind of watchdog, or firmware.
+    """
+    spec = read_rig(settings["leader"][0])
+    for kind in settings["watchdog"]:
+        if kind not in WATCHDOGS:
+            raise ValueError(f"expected watchdog=real or ideal, got '{kind}'")
+        spec = replace(spec, watchdog=WATCHDOGS[kind])
+    for number in settings["firmware"]:
+        spec = replace(spec, firmware=int(number))
+    return spec
+
+
 def build(settings: dict[str, list[str]]) -> tuple[Server, Log | None]:
     """Return the server of a rig, and its log."""
-    rig = Rig(read_rig(settings["leader"][0]))
+    rig = Rig(read_spec(settings))
     for program in settings["motion"]:
         rig.play(program)
     log = Log(Path(settings["log"][0])) if settings["log"] else None

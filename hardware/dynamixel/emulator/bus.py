@@ -36,6 +36,8 @@ PAUSE_NS = (
 )
 DELAY_UNIT = 2e-6  # spec: e-manual, Return Delay Time [s]
 
+NO_SECOND = 253  # spec: e-manual, register 12: from here on there is none
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -100,7 +102,7 @@ class Bus:
             self.n_refused += 1
             return self._refuse(packet, awake, CRC_ERROR)
         for servo in awake:
-            if packet.servo in (BROADCAST, servo.number):
+            if packet.servo in (BROADCAST, servo.number, servo.second_number):
                 servo.heard_ns = now
         group = GROUPS.get(packet.code)
         if group is not None:
@@ -108,10 +110,11 @@ class Bus:
         code, params = packet.code, packet.params
         answers = []
         for servo in awake:
-            if packet.servo not in (BROADCAST, servo.number):
+            is_own = packet.servo == servo.number
+            if not is_own and packet.servo not in (BROADCAST, servo.second_number):
                 continue
             error, data = execute(servo, code, params, now)
-            is_heard = packet.servo != BROADCAST or code == PING
+            is_heard = is_own or (packet.servo == BROADCAST and code == PING)
             if is_heard and servo.answers(code):
                 answers.append(answer(servo, error, data))
         return answers
@@ -164,12 +167,16 @@ class Bus:
         length = int.from_bytes(packet.params[2:4], "little")
         by_id = {s.number: s for s in awake}
         doubles = len(by_id) < len(awake)
+        shadows = [s for s in awake if s.second_number < NO_SECOND]
         for at in range(4, len(packet.params) - length, length + 1):
             number = packet.params[at]
             data = packet.params[at + 1 : at + 1 + length]
             found = in_order(bytes((number,)), awake) if doubles else ()
             for servo in found or filter(None, (by_id.get(number),)):
                 servo.write(address, data)
+            for servo in shadows:
+                if servo.second_number == number:
+                    servo.write(address, data)
         yield from ()
 
     def bulk_write(

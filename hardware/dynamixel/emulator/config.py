@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml  # type: ignore[import-untyped]
 
@@ -32,6 +32,8 @@ class ServoSpec:
         sign: 1 or -1.
         offset: [rad].
         gear: Turns of the servo by turns of the joint.
+        twin: ID of a second servo at the joint, facing the first and obeying its ID,
+            too; None: there is none.
     """
 
     joint: str
@@ -40,6 +42,7 @@ class ServoSpec:
     sign: int = 1
     offset: float = 0.0
     gear: float = 1.0
+    twin: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,10 +75,14 @@ class RigSpec:
     Attributes:
         limbs: Its arms.
         baud: Of every bus.
+        watchdog: ``real`` as firmware has it, or ``ideal`` as the e-manual does.
+        firmware: Of servos of the 330 size; None: the one they come with.
     """
 
     limbs: tuple[LimbSpec, ...]
     baud: int = BAUD
+    watchdog: Literal["real", "ideal"] = "real"
+    firmware: int | None = None
 
     @property
     def ports(self) -> tuple[str, ...]:
@@ -159,6 +166,7 @@ def read_servo(joint: str, values: Mapping[str, Any]) -> ServoSpec:
         sign=int(values.get("sign", 1)),
         offset=float(values.get("offset", 0.0)),
         gear=float(values.get("gear", 1.0)),
+        twin=None if values.get("twin") is None else int(values["twin"]),
     )
 
 

@@ -20,7 +20,10 @@ RAD_PER_TICK = 2 * math.pi / TICKS
 VELOCITY_UNIT = 0.229 * 2 * math.pi / 60  # spec: e-manual, 0.229 rev/min, [rad/s]
 PWM_MAX = 885  # spec: e-manual, PWM limit, 100 %
 RPM = 2 * math.pi / 60
-FIRMWARE = 50  # chosen: before 52, which moves the indirect data of the XL330
+FIRMWARE = 50  # chosen: of servos larger than the 330; nothing here depends on it
+SMALL_FIRMWARE = 51
+"""Firmware of the 330 size. chosen: that with which its Bus Watchdog does not stop the
+motor (forum.robotis.com/t/4814), and before 52, which moves indirect data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,7 @@ class ServoModel:
         coulomb: Friction of motor and gear at the horn, [N·m].
         viscous: The same, [N·m·s/rad].
         backlash: Play of the gear, whole width, [rad].
+        measures_supply: Its current is that of its supply, not of its motor.
     """
 
     name: str
@@ -62,11 +66,41 @@ class ServoModel:
     coulomb: float
     viscous: float
     backlash: float
+    measures_supply: bool = False
 
     @property
     def torque_constant(self) -> float:
-        """Torque by current at the horn, [N·m/A]."""
-        return self.stall_torque / self.stall_current
+        """Torque by the motor's current at the horn, [N·m/A]."""
+        return CONSTANTS.get(self.name, self.stall_torque / self.stall_current)
+
+    def make_torque(self, current: float) -> float:
+        """Return the torque of a standing motor, [N·m].
+
+        Args:
+            current: As the registers have it, [A]: of the supply for the 330 size,
+                which is its motor's squared over the stall current.
+        """
+        if self.measures_supply:
+            motor = math.sqrt(abs(current) * self.stall_current)
+            return math.copysign(self.torque_constant * motor, current)
+        return self.torque_constant * current
+
+    def draw_current(self, torque: float) -> float:
+        """Return the current that the registers show under a torque, [A]."""
+        motor = torque / self.torque_constant
+        if self.measures_supply:
+            return math.copysign(motor * motor / self.stall_current, motor)
+        return motor
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it is of the 330 size."""
+        return self.name.split("-")[0].endswith("330")
+
+    @property
+    def firmware(self) -> int:
+        """Version that it comes with."""
+        return SMALL_FIRMWARE if self.is_small else FIRMWARE
 
     @property
     def modes(self) -> tuple[int, ...]:
@@ -112,6 +146,9 @@ XH430 = Family(12.0, 1.3, 0.00269, 648, (95, 160), 80, 900, backlash=WIDE, **LAR
 XH430V = Family(24.0, 0.7, 0.00134, 689, (110, 300), 80, 900, backlash=WIDE, **LARGE)
 XM540 = Family(12.0, 4.4, 0.00269, 2047, (95, 160), 80, 800, backlash=WIDE, **LARGE)
 XH540 = Family(12.0, 4.9, 0.00269, 2047, (95, 160), 80, 900, backlash=WIDE, **LARGE)
+
+# spec: ROBOTIS-GIT/dynamixel_hardware_interface, param/dxl_model, N·m by ampere
+CONSTANTS = {"xc330-t181": 0.671, "xc330-t288": 0.967, "xh540-w150": 1.673}
 
 # spec: e-manual of each model: number, gear, stall torque [N·m], no-load speed
 # [rev/min], velocity limit [0.229 rev/min]
@@ -167,6 +204,7 @@ def find_model(name: str) -> ServoModel:
         coulomb=family.coulomb * torque,
         viscous=family.viscous * torque / no_load,
         backlash=family.backlash,
+        measures_supply=family in {XL330, XC330M, XC330T},
     )
 
 

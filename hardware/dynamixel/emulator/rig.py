@@ -42,12 +42,22 @@ def make_servo(spec: ServoSpec, baud: int) -> Servo:
     return servo
 
 
+def make_twin(spec: ServoSpec, number: int, baud: int) -> Servo:
+    """Return a second servo at a joint: it obeys the first one's ID, turned round."""
+    twin = make_servo(spec, baud)
+    twin.table.put("ID", number)
+    twin.table.put("Secondary(Shadow) ID", spec.number)
+    twin.table.put("Drive Mode", 1)
+    return twin
+
+
 class Limb:
     """An arm with its servos and the hand that holds it.
 
     Attributes:
         spec: What it is.
         servos: In the order of the joints.
+        twins: Second servos at joints, by the joint's place; each faces the first one.
         arm: What they move.
         hand: What else moves it.
     """
@@ -55,6 +65,11 @@ class Limb:
     def __init__(self, spec: LimbSpec, baud: int) -> None:
         self.spec = spec
         self.servos = [make_servo(servo, baud) for servo in spec.servos]
+        self.twins = {
+            place: make_twin(servo, servo.twin, baud)
+            for place, servo in enumerate(spec.servos)
+            if servo.twin is not None
+        }
         joints = [servo.joint for servo in spec.servos]
         links = Links(spec.urdf, joints, spec.base_rpy) if spec.urdf else None
         self._gear = np.array([float(s.sign * s.gear) for s in spec.servos])
@@ -72,8 +87,13 @@ class Limb:
         self.set_hand(stiffness, HAND_TIME * stiffness)
         self._aim_t = 0.0
         self._show()
-        for servo in self.servos:
+        for servo in self.all_servos:
             servo.reboot()
+
+    @property
+    def all_servos(self) -> list[Servo]:
+        """Those of the joints, then their twins."""
+        return [*self.servos, *self.twins.values()]
 
     def set_hand(self, stiffness: Vec, damping: Vec) -> None:
         """Choose how firmly the hand holds, [N·m/rad] and [N·m·s/rad]."""
@@ -93,6 +113,8 @@ class Limb:
     def step(self, t: float | None, dt: float) -> None:
         """Move on by a step, the hand being at a time of its program or before, [s]."""
         tau = np.array([servo.step(dt) for servo in self.servos])
+        for place, twin in self.twins.items():
+            tau[place] -= twin.step(dt)
         arm = self.arm
         if t is not None and t >= self._aim_t:
             arm.hand_dq = (self.hand.sample(t + AIM_PERIOD) - arm.hand_q) / AIM_PERIOD
@@ -141,6 +163,9 @@ class Limb:
         speeds = (self._gear * self.arm.dq).tolist()
         for servo, angle, speed in zip(self.servos, angles, speeds, strict=True):
             servo.angle, servo.velocity = angle, speed
+        for place, twin in self.twins.items():
+            first = self.servos[place]
+            twin.angle, twin.velocity = -first.angle, -first.velocity
 
     def describe(self) -> dict[str, object]:
         """Return the truth about it at the joints of the URDF."""
@@ -197,11 +222,16 @@ class Rig:
                 servo
                 for limb in self.limbs.values()
                 if limb.spec.port == port
-                for servo in limb.servos
+                for servo in limb.all_servos
             )
             for port in spec.ports
         }
         self.line_faults = {port: LineFaults() for port in spec.ports}
+        for limb in self.limbs.values():
+            for servo in limb.all_servos:
+                servo.is_ideal = spec.watchdog == "ideal"
+                if spec.firmware is not None and servo.model.is_small:
+                    servo.table.put("Firmware Version", spec.firmware)
         self.now_ns = 0
         self._play_ns: int | None = None
         self._late: dict[str, list[tuple[int, bytes]]] = {p: [] for p in spec.ports}
@@ -313,7 +343,7 @@ class Rig:
         """Do what servos do now and then."""
         is_slow = before // HEALTH_PERIOD_NS != self.now_ns // HEALTH_PERIOD_NS
         for limb in self.limbs.values():
-            for servo in limb.servos:
+            for servo in limb.all_servos:
                 servo.check_watchdog(self.now_ns)
                 if is_slow:
                     servo.check_health(HEALTH_PERIOD_NS * 1e-9)

@@ -12,6 +12,7 @@ from hardware.dynamixel.emulator.models import (
     CENTRE,
     PWM_MAX,
     RAD_PER_TICK,
+    SMALL_FIRMWARE,
     TICKS,
     VELOCITY_UNIT,
     ServoModel,
@@ -51,6 +52,7 @@ class Servo:
         temperature: [°C].
         voltage: Supply, [V].
         heard_ns: When it last heard an instruction, [ns].
+        is_ideal: Its watchdog does what the e-manual says, whatever its firmware.
         is_silent: Takes packets and answers none (a fault).
         stuck: Position that is reported whatever the angle, or None (a fault) [ticks].
     """
@@ -59,12 +61,6 @@ class Servo:
         self.model = model
         self.table = ControlTable(model)
         self.table.put("ID", servo)
-        # what one count of Present Current or Present Load is, [N·m]
-        self._effort_unit = (
-            model.current_unit * model.torque_constant
-            if model.current_unit
-            else model.stall_torque / 1000
-        )
         self.angle = 0.0
         self.velocity = 0.0
         self.ahead = 0.0
@@ -72,6 +68,7 @@ class Servo:
         self.temperature = AMBIENT
         self.voltage = model.voltage
         self.heard_ns = 0
+        self.is_ideal = False
         self.is_silent = False
         self.stuck: int | None = None
         self._turns = 0
@@ -88,6 +85,11 @@ class Servo:
     def number(self) -> int:
         """ID on the bus."""
         return self.table.memory[7]
+
+    @property
+    def second_number(self) -> int:
+        """Another ID that it obeys, and does not answer to; 253 and above: none."""
+        return self.table.memory[12]
 
     @property
     def error(self) -> int:
@@ -197,13 +199,21 @@ class Servo:
         if self.voltage > 0 and not low <= self.voltage * 10 <= high:
             self.fail(VOLTAGE_FAULT)
 
+    @property
+    def stops_when_bitten(self) -> bool:
+        """Whether its watchdog stops the motor; it locks the goals in any case."""
+        is_known_bad = self.table.get("Firmware Version") == SMALL_FIRMWARE
+        return self.is_ideal or not (self.model.is_small and is_known_bad)
+
     def check_watchdog(self, now_ns: int) -> None:
-        """Stop the servo when its bus has been silent for too long."""
+        """Let the watchdog bite when the bus has been silent for too long."""
         value = self.table.memory[98]
         if not self._is_on or not 0 < value < OFF_LIMITS:
             return
         if now_ns - self.heard_ns > value * WATCHDOG_UNIT_NS:
             self.table.memory[98] = OFF_LIMITS
+            if not self.stops_when_bitten:
+                return
             for name in ("Goal PWM", "Goal Current", "Goal Velocity"):
                 if name in self.table.registers:
                     self.table.put(name, 0)
@@ -234,6 +244,8 @@ class Servo:
         high = model.stall_torque * min(supply - back, supply)
         low = model.stall_torque * max(-supply - back, -supply)
         self.torque = min(max(wanted, low), high)
+        if self._mode == 0:
+            self._pwm = (self.torque / model.stall_torque + back) / supply
         return self.torque
 
     def _control(self, dt: float) -> float:
@@ -296,7 +308,8 @@ class Servo:
         self._is_on = bool(self.table.memory[64])
         self._mode = self.table.memory[11]
         self._direction = -1 if self.table.memory[10] & 1 else 1
-        self._is_bitten = self.table.memory[98] == OFF_LIMITS
+        has_bitten = self.table.memory[98] == OFF_LIMITS
+        self._is_bitten = has_bitten and self.stops_when_bitten
         self._homing = get("Homing Offset")
         self._profile = get("Profile Velocity")
         self._velocity_p = get("Velocity P Gain")
@@ -322,7 +335,15 @@ class Servo:
         if self.model.current_unit:
             limit = self.table.get("Current Limit")
             current = min(max(self.table.get("Goal Current"), -limit), limit)
-            self._goal_torque = self._direction * current * self._effort_unit
+            goal = self.model.make_torque(current * self.model.current_unit)
+            self._goal_torque = self._direction * goal
+
+    def _count_effort(self) -> float:
+        """Return Present Current, or Present Load of a model without, in counts."""
+        model = self.model
+        if model.current_unit:
+            return model.draw_current(self.torque) / model.current_unit
+        return 1000 * self.torque / model.stall_torque
 
     def _measure(self, now_ns: int) -> None:
         """Pack what the servo measures into its table."""
@@ -332,7 +353,7 @@ class Servo:
         if self.stuck is not None:  # a servo's velocity is its encoder's
             position, velocity = self.stuck, 0.0
         speed = round(sign * velocity / VELOCITY_UNIT)
-        effort = round(sign * self.torque / self._effort_unit)
+        effort = round(sign * self._count_effort())
         is_moving = abs(speed) > self.table.memory[24]
         reference = round(self._reference)
         PRESENT.pack_into(

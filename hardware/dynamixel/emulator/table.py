@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hardware.dynamixel.emulator.models import (
-    FIRMWARE,
     PWM_MAX,
     TICKS,
     ServoModel,
@@ -149,7 +148,7 @@ def make_registers(model: ServoModel) -> dict[str, Register]:
 
 def count_indirect(model: ServoModel) -> int:
     """Return how many indirect addresses the first block of a model has."""
-    return 20 if model.name.split("-")[0].endswith("330") else 28  # spec: e-manual
+    return 20 if model.is_small else 28  # spec: e-manual
 
 
 class ControlTable:
@@ -191,7 +190,7 @@ class ControlTable:
         low, high = model.voltage_limits
         first = {
             "Model Number": model.number,
-            "Firmware Version": FIRMWARE,
+            "Firmware Version": model.firmware,
             "ID": 1,
             "Baud Rate": 1,
             "Return Delay Time": 250,
@@ -207,7 +206,7 @@ class ControlTable:
             "Velocity Limit": model.velocity_limit,
             "Max Position Limit": TICKS - 1,
             "PWM Slope": 140,
-            "Shutdown": 53 if "330" in model.name else 52,
+            "Shutdown": 53 if model.is_small else 52,
         }  # spec: e-manual, initial values of the EEPROM area
         for name, value in first.items():
             if name in self.registers:

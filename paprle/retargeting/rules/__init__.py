@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from paprle.retargeting.rules.axes import AxesRule
 from paprle.retargeting.rules.base import LimbRule
 from paprle.retargeting.rules.joints import JointsRule
 from paprle.retargeting.rules.poses import AbsoluteRule, RelativeRule
@@ -13,6 +14,7 @@ RULES: Mapping[str, type[LimbRule[Any]]] = {
     "joints": JointsRule,
     "relative": RelativeRule,
     "absolute": AbsoluteRule,
+    "axes": AxesRule,
 }
 """Every rule there is; ``retarget.limbs.<limb>.rule`` names one of them, or ``hold``,
 which is none."""

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from piper_rig import EmulatedPiper
+from piper_rig import EmulatedPiper, RealClock
 
 from followers.piper import arm as arm_module
 from followers.piper.config import PiperConfig
+from followers.piper.follower import PiperFollower
 from paprle.config import resolve
 from paprle.ipc.process import WORKSPACE
 from paprle.robot import RobotModel
@@ -40,3 +41,16 @@ def _hurry(monkeypatch):
 @pytest.fixture
 def config(arm):
     return PiperConfig(interface="emucan", channel=arm.channel)
+
+
+@pytest.fixture
+def clock():
+    return RealClock()
+
+
+@pytest.fixture
+def follower(config, robot, clock):
+    follower = PiperFollower(config, robot, clock)
+    follower.open()
+    yield follower
+    follower.close("hold")

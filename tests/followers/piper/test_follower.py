@@ -7,21 +7,18 @@ import time
 
 import numpy as np
 import pytest
-from piper_rig import EmulatedPiper, RealClock, count_commands
+from piper_rig import EmulatedPiper, count_commands, cycle, load
 
 from followers.piper import arm as arm_module
 from followers.piper.config import PiperConfig
 from followers.piper.follower import PiperFollower
 from hardware.piper.protocol import ANGLE_LIMITS_DEG, MOTION_IDS
-from paprle.config import resolve
 from paprle.contracts.errors import (
     CommandError,
     DeviceError,
     DeviceTimeout,
     MissingDependency,
 )
-from paprle.ipc.process import WORKSPACE
-from paprle.robot import RobotModel
 
 pytest.importorskip("piper_sdk")
 
@@ -51,19 +48,6 @@ FAULTS = [
 
 
 @pytest.fixture
-def clock():
-    return RealClock()
-
-
-@pytest.fixture
-def follower(config, robot, clock):
-    follower = PiperFollower(config, robot, clock)
-    follower.open()
-    yield follower
-    follower.close("hold")
-
-
-@pytest.fixture
 def other_master(arm):
     other = subprocess.Popen(
         [sys.executable, "-c", OTHER, arm.channel], stdout=subprocess.PIPE, text=True
@@ -72,17 +56,6 @@ def other_master(arm):
     yield other
     other.kill()
     other.communicate()
-
-
-def cycle(follower, clock, q=None, *, until="", time=1.0):
-    """Write q, or where the arm is, for a time or until there is that reason."""
-    for _ in range(int(time * 200)):
-        state = follower.read()
-        if until and until in state.stop_reason:
-            break
-        follower.write(state.q if q is None else q)
-        clock.advance(0.005)
-    return state
 
 
 @pytest.mark.parametrize(("fault", "arguments", "reason"), FAULTS)
@@ -234,13 +207,6 @@ def test_what_the_gripper_is_told(arm, follower, clock):
     assert state.q[6] == pytest.approx(0.02, abs=1e-4)
 
 
-def test_power_is_measured_as_torque(follower, clock):
-    tau = cycle(follower, clock, time=0.1).tau
-
-    assert tau[1] > 0.5, "joint 2 carries the arm"
-    assert tau[0] == pytest.approx(0.0, abs=0.05)
-
-
 @pytest.mark.parametrize("q", [np.full(7, np.nan), np.zeros(6)])
 def test_a_malformed_command_is_refused(follower, q):
     with pytest.raises(CommandError, match="expected 7 finite"):
@@ -352,47 +318,9 @@ def test_a_missing_sdk_is_named(config, robot, clock, monkeypatch):
         PiperFollower(config, robot, clock).open()
 
 
-def load(name, *words):
-    resolved = resolve(
-        ["leader=autopilot", f"follower={name}", "env=kinematic", *words]
-    )
-    return RobotModel.from_settings(resolved.robot, name, WORKSPACE).info
-
-
 def test_a_robot_of_another_kind_is_refused(config, clock):
     with pytest.raises(DeviceError, match="'papras_7dof' is no PiPER"):
         PiperFollower(config, load("papras_7dof"), clock).open()
-
-
-def test_newer_firmware_has_its_zeros_elsewhere(tmp_path, robot, clock):
-    arm = EmulatedPiper(tmp_path, "firmware=S-V1.8-2")
-    config = PiperConfig(interface="emucan", channel=arm.channel)
-    with pytest.raises(DeviceError, match="tighter ones on the arm; add ") as refusal:
-        PiperFollower(config, robot, clock).open()
-    words = str(refusal.value).split("; add ")[1].split()
-    assert len(words) == 2
-    assert not arm.read().is_enabled[-1]
-
-    follower = PiperFollower(config, load("piper", *words), clock)
-    follower.open()
-
-    q = follower.read().q
-
-    assert np.degrees(q[1:3]) == pytest.approx([2.0, -2.0], abs=0.01)
-    cycle(follower, clock, q, time=0.05)
-    follower.close("hold")
-    commands = arm.read().commands
-    assert np.abs(np.degrees(commands[-1, :6])).max() < 0.01
-    arm.end()
-
-
-def test_older_firmware_is_refused(tmp_path, robot, clock):
-    arm = EmulatedPiper(tmp_path, "firmware=S-V1.4-1")
-    config = PiperConfig(interface="emucan", channel=arm.channel)
-
-    with pytest.raises(DeviceError, match=r"S-V1\.5-2 or newer.*got S-V1\.4-1"):
-        PiperFollower(config, robot, clock).open()
-    arm.end()
 
 
 def test_each_joint_has_the_arms_own_limits(follower):

@@ -9,6 +9,7 @@ import pytest
 from piper_rig import EmulatedPiper, count_commands, find_rest_ns, judge
 from running import RunningSession
 
+from paprle.cli import main
 from paprle.contracts.settings import GateSettings
 
 pytest.importorskip("piper_sdk")
@@ -177,3 +178,16 @@ def test_a_vanished_arm_ends_the_session(start, arm):
     record = arm.read()
     verdict = judge(record, session.episode().robot_info)
     assert verdict.is_ok, str(verdict)
+
+
+def test_identify_measures_the_lag_of_an_arm_on_its_bus(tmp_path, capsys):
+    (tmp_path / "slow").mkdir()
+    arm = EmulatedPiper(tmp_path / "slow", "lag=0.05", "q=0,1.5,-1,0,-0.75,0")
+    words = ["leader=autopilot", *arm.args, "--only", "follower", "--dry-run"]
+
+    assert main(["identify", *words]) == 0
+
+    out = capsys.readouterr().out
+    measured = float(out.split("set envs.can.lag to ")[1].split()[0])
+    assert measured == pytest.approx(0.05, abs=0.008)
+    arm.end()

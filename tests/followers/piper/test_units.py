@@ -113,3 +113,12 @@ def test_the_protocol_has_a_first_firmware():
     assert is_too_old((1, 5, 1))
     assert not is_too_old((1, 5, 2))
     assert not is_too_old((1, 10, 0))
+
+
+@pytest.mark.parametrize(
+    ("version", "factor"), [((1, 5, 2), 4), ((1, 8, 2), 4), ((1, 8, 3), 1)], ids=str
+)
+def test_torques_of_joints_1_to_3_have_a_factor_by_firmware(version, factor):
+    tau = Units(version, LIMITS).to_torques([1000.0] * 6)
+
+    assert tau == pytest.approx([factor] * 3 + [1.0] * 3)

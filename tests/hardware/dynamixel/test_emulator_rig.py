@@ -60,14 +60,14 @@ def test_angles_and_torques_pass_gear_sign_and_offset(sign, gear):
     assert servo.angle == pytest.approx(sign * gear * 0.3 + 0.4, abs=1e-6)
     angle = servo.position
 
-    switch_on(servo, "current", goal_current=200)
+    switch_on(servo, "current", goal_current=20)
     run(rig, 0.1)
 
     assert servo.position > angle
     assert sign * arm.q[0] > sign * 0.3
-    unit = 0.001 * 0.52 / 1.47
-    assert servo.torque == pytest.approx(200 * unit)
-    assert arm.tau_motor[0] == pytest.approx(sign * gear * 200 * unit)
+    torque = 0.52 * (0.02 / 1.47) ** 0.5  # of 20 mA of its supply
+    assert servo.torque == pytest.approx(torque)
+    assert arm.tau_motor[0] == pytest.approx(sign * gear * torque)
 
 
 def test_measured_position_has_4096_steps_and_its_current_a_unit():
@@ -91,7 +91,7 @@ def test_the_current_limit_bounds_the_torque():
     assert servo.write(102, (300).to_bytes(2, "little")) == 0
     rig.step(DT)
 
-    assert servo.torque == pytest.approx(0.3 * 0.52 / 1.47)
+    assert servo.torque == pytest.approx(0.52 * (0.3 / 1.47) ** 0.5)
 
 
 def test_a_driven_motor_stops_pulling_at_its_no_load_speed():
@@ -124,7 +124,7 @@ def test_current_based_position_pushes_no_harder_than_its_current():
 
     run(rig, 0.5)
 
-    assert servo.torque == pytest.approx(0.1 * 0.52 / 1.47, rel=0.01)
+    assert servo.torque == pytest.approx(0.52 * (0.1 / 1.47) ** 0.5, rel=0.01)
 
 
 def test_a_profile_velocity_slows_the_way():
@@ -160,6 +160,7 @@ def test_switching_torque_on_moves_nothing():
 
 def test_a_silent_bus_stops_a_servo_whose_watchdog_is_armed():
     rig, _, servo = make_single()
+    servo.is_ideal = True
     switch_on(servo, "current", goal_current=300)
     servo.write(98, b"\5")
     for _ in range(20):

@@ -192,3 +192,35 @@ def test_nonsense_is_no_command(frame):
 
     assert arm.take(frame) == []
     assert not arm.is_enabled.any()
+
+
+def test_old_firmware_stays_in_mit_until_a_reset(arm):
+    arm.move_mode = p.MOVE_M
+
+    arm.take(CAN_MODE)
+    assert arm.move_mode == p.MOVE_M
+
+    arm.take(RESET)
+    arm.take(CAN_MODE)
+    assert arm.move_mode == p.MOVE_J
+
+
+def test_in_mit_a_target_is_obeyed_at_once(arm):
+    arm.move_mode = p.MOVE_M
+
+    send(arm, HOME + np.array([1.0, 0, 0, 0, 0, 0]))
+    run(arm, 0.1)
+
+    assert arm.q[0] > 0.9  # planned, it would be at 0.3
+
+
+def test_a_gripper_without_a_stroke_does_nothing():
+    arm = EmulatedArm(HOME, "S-V1.5-2", stroke=0)
+    arm.take(p.Frame(p.GRIPPER, bytes([0, 1, 0x11, 0x70, 3, 0xE8, 1, 0])))
+    run(arm, 1.0)
+
+    (answer,) = arm.take(p.Frame(p.QUERY_SETTINGS, bytes([p.ASKS_GRIPPER] + [0] * 7)))
+
+    assert arm.opening == 0.0
+    assert answer.can_id == p.GRIPPER_SETTINGS
+    assert answer.data[1] == 0

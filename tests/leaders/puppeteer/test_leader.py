@@ -104,8 +104,8 @@ def test_torque_turns_the_servo_as_the_joint_wants(rig, opened):
         feel(leader, {"left": [0.1, 0.5, -0.02]})
         return [emulated.servo(i).table.get("Goal Current") for i in (1, 2, 3)]
 
-    expected = [-0.1 * 1.47 / 0.52 * 1e3, 0.25 * 2.3 / 4.1 / 2.69e-3]
-    expected.append(0.02 * 1.47 / 0.215 * 1e3)
+    expected = [-1470 * (0.1 / 0.52) ** 2, 0.25 * 2.3 / 4.1 / 2.69e-3]
+    expected.append(1470 * (0.02 / 0.215) ** 2)
     wait_for(lambda: goals() == pytest.approx(expected, abs=1.5), "torque")
 
 
@@ -328,3 +328,20 @@ def test_a_servo_that_lets_go_under_torque_is_named_in_samples(one_arm, opened):
         return leader.latest().limp_joints == ("left/joint2",)
 
     wait_for(is_named, "a limp joint")
+
+
+def test_each_joint_has_the_stall_torque_of_its_servo():
+    tree = {"limbs": {"left": make_limb("a")}}
+    tree["limbs"]["left"]["servos"]["joint2"] |= {"gear": 2.0, "twin": 9}
+
+    info = Puppeteer(make_config(tree), time.monotonic_ns).info
+
+    # spec: e-manual, stall torque of the three models, in N·m
+    assert info.arms["left"].tau_max.tolist() == [0.52, 4.1 * 2 * 2, 0.215]
+    assert info == Puppeteer(make_config(tree), time.monotonic_ns).info
+
+
+def test_the_start_tells_of_watchdogs_that_do_not_stop_their_motors(one_arm, opened):
+    leader = opened(one_arm[1])
+
+    assert any("does not stop their motors" in note for note in leader.notes)

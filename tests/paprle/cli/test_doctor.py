@@ -27,6 +27,8 @@ def emulated(tmp_path):
     tree = yaml.safe_load((WORKSPACE / f"configs/leader/{NAME}.yaml").read_text())
     with run_emulated(tmp_path, tree) as it:
         lay_down(it)
+        for servo in it.rig.limbs["arm"].servos:
+            servo.table.put("Firmware Version", 46)  # not one that is known to fail
         yield it
 
 
@@ -57,7 +59,7 @@ def test_healthy_rig_has_no_fault(examine):
 
     # Only the machine can make this rig slow or noisy.
     assert not [text for text in faults if "readings" not in text]
-    assert said.count("servo") == 8
+    assert said.count("servo ") == 8
     assert "within its URDF's limits" in said
 
 
@@ -71,7 +73,7 @@ def test_it_leaves_the_rig_as_it_was(emulated, examine):
 
 
 def test_verb_shows_each_finding_and_counts_faults(emulated, capsys):
-    emulated.servo(3).table.put("Drive Mode", 1)
+    emulated.servo(3).table.put("Drive Mode", 8)
     port = f"leader.limbs.arm.port={emulated.port('arm')}"
 
     code = main(["doctor", f"leader={NAME}", port, "leader.timeout=0.05"])
@@ -121,7 +123,11 @@ FAULTS = {
     "mode": (put("Operating Mode", 3), r"mode 0 \(current control\), got 3"),
     "current_limit": (put("Current Limit", 50), "current limit of at least .* got 50"),
     "pwm_limit": (put("PWM Limit", 100), r"PWM limit 885 \(100 %\), got 100"),
-    "reversed": (put("Drive Mode", 1), "drive mode normal, got reversed"),
+    "on_by_goal": (put("Drive Mode", 8), "drive mode normal, got torque on by goal"),
+    "watchdog": (
+        put("Firmware Version", 51),
+        "servos 3 on .*expected a Bus Watchdog that stops the motor, got firmware 51",
+    ),
     "shadow_id": (put("Secondary(Shadow) ID", 4), "no secondary id, got 4"),
     "overloaded": (cause("overload", id=3), "got 'overloaded'; take the load off"),
     "overheated": (cause("overheat", id=3), "overheated.*; let it cool"),
@@ -149,6 +155,46 @@ def test_planted_fault_is_found(emulated, examine, plant, text):
     said, faults = examine()
 
     assert re.search(text, "\n".join(faults)), said
+
+
+@pytest.mark.parametrize("rate", [57600, 1_000_000])
+def test_servos_that_are_all_at_another_rate_are_one_line(emulated, examine, rate):
+    emulated.cause("baud", rate=rate)
+
+    said, faults = examine()
+
+    (fault,) = faults
+    assert f"got all of them at {rate} [bit/s]; set leader.baud={rate}, or" in fault
+
+
+def test_answers_that_come_late_are_not_called_damaged(emulated, examine):
+    emulated.cause("late", p=0.2, seconds=0.08)
+
+    said, _ = examine()
+
+    assert "damaged" not in said
+    shown = r"expected answers within 50 \[ms\], got none in .* latency"
+    assert re.search(shown, said), said
+
+
+def test_damaged_packets_are_not_called_late(emulated, examine):
+    emulated.cause("corrupted", p=0.1)
+
+    said, _ = examine()
+
+    assert re.search(r"expected no damaged packets, got .* check plugs", said)
+
+
+def test_a_reversed_servo_is_a_note(emulated, examine):
+    before = examine()[0]
+    emulated.servo(3).table.put("Drive Mode", 1)
+    emulated.servo(3).reboot()
+
+    said, faults = examine()
+
+    assert not [text for text in faults if "readings" not in text]
+    assert "reversed by its Drive Mode" in said
+    assert before.splitlines()[-1] == said.splitlines()[-1]
 
 
 def lay_down(emulated):

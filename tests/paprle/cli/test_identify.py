@@ -3,10 +3,16 @@
 import pytest
 import yaml
 
-from paprle.cli.identify import count_periods, summarise_lags, write_site
+from paprle.cli.identify import (
+    advise_lag,
+    count_periods,
+    summarise_lags,
+    write_site,
+)
 from paprle.config import resolve
 from paprle.config.measured import say_others
 from paprle.contracts.errors import ConfigError
+from paprle.contracts.types import FollowerInfo
 from paprle.haptics.identify import Lag
 from paprle.haptics.stability import Delays
 from paprle.hosts.factories import make_leader
@@ -130,3 +136,16 @@ def test_a_slow_gate_and_a_slow_tick_are_in_the_delay():
     assert make_feedback(usual, leader).rig.loop_delay == usual.feedback.rig.loop_delay
     least = 1 / 400 + 0.5 / 100 + 1 / 50
     assert make_feedback(slow, leader).rig.loop_delay == pytest.approx(least)
+
+
+@pytest.mark.parametrize(
+    ("lag", "is_simulated", "is_told"),
+    [(0.025, False, True), (0.05, False, False), (0.025, True, False)],
+)
+def test_a_lag_that_the_gate_does_not_know_of_is_told(lag, is_simulated, is_told):
+    info = FollowerInfo(joint_names=("a",), rate=200.0, lag=lag, simulated=is_simulated)
+    found = {"dead_time": 0.015, "time_constant": 0.037}
+
+    told = advise_lag(found, info, "piper", "can")
+
+    assert ("set envs.can.lag to 0.052" in told) == is_told

@@ -14,14 +14,18 @@ def names(*words):
 
 
 def test_some_laws_are_on_from_the_start():
-    assert names() == ["damping", "gripper", "task_tracking", "tracking", "wall"]
+    assert names() == [
+        "contact", "damping", "friction", "gravity", "gripper", "posture",
+        "task_tracking", "tracking", "wall",
+    ]  # fmt: skip
 
 
 def test_a_law_is_switched_on_by_a_key_and_off_by_null_or_no_weight():
     words = ("feedback.laws.gravity.share=0.5", "feedback.laws.wall=null")
 
     assert names(*words, "feedback.laws.gripper.weight=0") == [
-        "damping", "gravity", "task_tracking", "tracking"
+        "contact", "damping", "friction", "gravity", "posture", "task_tracking",
+        "tracking",
     ]  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -79,6 +80,21 @@ def test_latencies_are_those_of_the_stamps(make_episode):
     assert latency["command_age"]["p99"] == pytest.approx(1.0)
     assert latency["command_to_motion"]["p50"] == pytest.approx(20.0, abs=0.5)
     assert set(latency["command_to_motion"]["by_joint"]) == {"arm0", "arm1", "arm2"}
+
+
+@pytest.mark.parametrize(
+    ("delay", "shown"), [(0.038, 38.0), (1e9, 0.0), ("soon", 0.0), (float("nan"), 0.0)]
+)
+def test_the_delay_of_a_reconstructed_leader_is_in_its_latency(
+    make_episode, delay, shown
+):
+    event = {"event": "reconstruction", "delay": delay}
+    episode = replace(make_episode(), events=(event,))
+
+    captured = entry_of(episode)["latency_ms"]["capture_to_command"]
+
+    assert captured["includes_reconstruction_ms"] == shown
+    assert captured["p50"] == pytest.approx(3.0 + shown)
 
 
 def test_tick_figures_are_those_of_the_loop(make_episode):

@@ -21,7 +21,8 @@ def press(t):
 
 
 def feel(motion, duration, touch=None, *, servos=(0.02, 0.04), is_compensated=True):
-    settings = make_settings(RIG, tracking={"is_compensated": is_compensated})
+    springs = {"k_gate": 0.3, "k_follower": 0.3, "is_compensated": is_compensated}
+    settings = make_settings(RIG, tracking=springs)
     hand = Hand(motion, stiffness=40.0, damping=1.0)
     follower = Servos([0.0], *servos, touch)
     rig = FeelRig(settings, hand=hand, servos=follower, delay=0.01)

@@ -159,6 +159,18 @@ def test_no_torque_beyond_the_cap():
     assert np.abs(np.array(rig.trace["tau"])).max() <= 0.15 + 1e-12
 
 
+def test_a_press_of_seconds_gets_the_cap_and_one_of_minutes_a_fifth_of_stall():
+    settings = make_settings(RIG)
+    composer = Composer(settings, np.array([0.3, 0.3]), np.full(2, 0.1))
+    asked = LawTorques(np.array([1.0, 0.1]), np.zeros(2), np.ones(2, dtype=bool))
+    sizes = [composer.compose(asked, np.zeros(2), 0.01, ()).copy() for _ in range(6000)]
+
+    assert sizes[200][0] == pytest.approx(0.3)
+    assert sizes[-1][0] == pytest.approx(0.2, rel=0.02)  # 3/10 of 1 N·m are the cap
+    assert sizes[-1][1] == pytest.approx(0.1)
+    assert np.abs(np.diff(np.array(sizes)[200:], axis=0)).max() < 1e-3
+
+
 def test_laws_of_the_leader_itself_work_before_it_drives():
     rig = make_rig(laws={"bias": {"stiffness": 0.2}}, options={"base": {"arm": (0.0,)}})
     rig.is_engaged = False

@@ -113,15 +113,21 @@ def test_feedback_is_at_its_rate_again_within_an_idle_period(rig):
     assert n_full >= 2 * n_idle  # 400 Hz on an idle machine
 
 
+_ALONE = tuple(
+    f"feedback.laws.{name}=null" for name in ("gravity", "friction", "posture")
+)
+
+
 @pytest.mark.parametrize(
     ("words", "renders"),
     [
-        ((), False),
-        (("feedback.laws.gravity.share=0.5",), True),
-        (("feedback.laws.friction.coulomb_share=0.1",), True),
-        (("feedback.laws.bias.stiffness=0.01",), True),
+        ((), True),
+        (_ALONE, False),
+        ((*_ALONE, "feedback.laws.gravity.share=0.5"), True),
+        ((*_ALONE, "feedback.laws.friction.coulomb_share=0.1"), True),
+        ((*_ALONE, "feedback.laws.bias.stiffness=0.01"), True),
     ],
-    ids=["defaults", "gravity", "friction", "bias"],
+    ids=["defaults", "none", "gravity", "friction", "bias"],
 )
 def test_haptics_know_whether_a_law_renders_undriven(words, renders):
     resolved = resolve(

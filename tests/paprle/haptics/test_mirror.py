@@ -1,5 +1,7 @@
 """The follower seen from the leader: joints, grippers, poses, work."""
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -180,6 +182,21 @@ def test_force_is_felt_by_the_robot_that_stands_for_the_arm_and_capped_by_its_ow
     assert np.linalg.norm(at.J[:3]) > 1.5 * np.linalg.norm(at.J_handle[:3])
     assert np.array_equal(at.gravity, alone.gravity)
     assert np.array_equal(alone.J, alone.J_handle)
+
+
+@pytest.mark.parametrize("tau_max", [0.52, 100.0, None])
+def test_the_largest_torque_is_the_motors_or_the_urdfs_whichever_is_less(
+    papras, tau_max
+):
+    """The URDF of a full-size arm does not make servos larger."""
+    _, leader, _ = papras
+    own = load_arms(leader)["arm"]
+    by_urdf = Arm(own, replace(leader.arms["arm"], tau_max=None)).effort
+    row = None if tau_max is None else np.full(len(by_urdf), tau_max)
+
+    effort = Arm(own, replace(leader.arms["arm"], tau_max=row)).effort
+
+    assert effort.tolist() == np.minimum(by_urdf, tau_max or np.inf).tolist()
 
 
 def test_weight_is_what_holds_the_arm_against_it(papras):

@@ -55,6 +55,16 @@ def test_an_image_larger_than_a_slot_is_refused_and_the_last_one_stays():
     assert slots.read() == Image(1, b"x" * 10)
 
 
+def test_an_image_that_was_taken_back_is_nobodys_newest():
+    slots = Frames(10).open()
+    slots.write(1, b"image")
+
+    slots.write(2, b"")
+
+    assert slots.read() is None
+    assert slots.count == 2, "whoever watches sees that its writer lives"
+
+
 @pytest.mark.parametrize("n", [2, 3])
 def test_a_reader_never_sees_a_torn_image(n):
     slots = Frames(5000, n).open()

@@ -52,7 +52,7 @@ class LeaderAfar(LockStep):
         if self.leader_speaks:
             sample = pack_sample(self.layout, self.sample())
             self.near.send("sample", sample, now_ns)
-        self._carry([(data, False) for data in self.near.outbox], self.up)
+        self._carry(self.near.outbox, self.up)
         self.near.outbox.clear()
 
     def _step_session(self, now_ns):
@@ -66,7 +66,7 @@ class LeaderAfar(LockStep):
         self.status = self.gate.step(self.setpoint, now_ns)
 
     def _carry(self, outbox, wire):
-        for data, _ in outbox:
+        for data in outbox:
             wire.send(data, self.clock())
 
 

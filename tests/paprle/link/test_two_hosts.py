@@ -115,6 +115,22 @@ def test_what_is_doubled_lost_or_late_is_no_jump(wire):
     assert session.judge().is_ok
 
 
+@pytest.mark.parametrize("loss", [0.0, 0.05, 0.3])
+def test_every_period_of_the_gate_arrives_once_and_in_its_order(loss):
+    session = drive(make(delay=0.02, jitter=0.01, loss=loss, doubled=0.1))
+    session.move(200, speed=0.2)
+    session.up.loss = session.down.loss = 0.0
+    session.step(200)
+
+    dtype = session.layout.status
+    counts = [
+        np.frombuffer(one, dtype)[0]["setpoint_seq"] for one in session.near.queued
+    ]
+    assert not session.near.n_lost
+    assert len(counts) > 0.8 * len(session.states)
+    assert (np.diff(np.array(counts, dtype=np.int64)) >= 0).all()
+
+
 @pytest.mark.parametrize(
     "delay, is_near", [(0.04, True), (0.12, False), (0.95, False), (1.1, False)]
 )

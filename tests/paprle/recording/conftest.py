@@ -82,7 +82,18 @@ ARM_LEADER = replace(
     },
 )
 OBJECTS = ("block", "cup")
-LEADERS = {"pose": POSE_LEADER, "joints": JOINT_LEADER, "arms": ARM_LEADER}
+AXES_LEADER = LeaderInfo(
+    limbs=("right", "left"),
+    emits="axes",
+    axes=dict.fromkeys(("right", "left"), ("x", "y", "z")),
+    rate=60.0,
+)
+LEADERS = {
+    "pose": POSE_LEADER,
+    "joints": JOINT_LEADER,
+    "arms": ARM_LEADER,
+    "axes": AXES_LEADER,
+}
 
 
 @pytest.fixture(params=LEADERS)
@@ -135,6 +146,8 @@ def make_ticks(layout: Layout, n: int, seed: int = 0) -> np.ndarray:
     sample["seq"] = np.arange(n) // 2
     sample["limb_ns"] = sample["stamp_ns"][:, None]
     ticks["has_sample"] = True
+    if layout.leader.emits == "axes":
+        sample["pose"] = np.nan
     if layout.leader.emits == "joints":
         for row, limb in enumerate(layout.leader.limbs):
             if limb not in layout.leader.arms:

@@ -15,6 +15,7 @@ from paprle.recording.codec import (
 pytest.importorskip("av")
 
 WIDTH, HEIGHT, PERIOD_NS = 64, 48, 33_333_333
+SIZE = (WIDTH, HEIGHT)
 IDR, SPS = 5, 7  # spec: ITU-T H.264, table 7-1
 
 
@@ -42,7 +43,7 @@ def list_units(data):
 
 def test_each_image_makes_one_picture_at_once_that_decodes_to_it():
     coded = encode_all(make_encoder(make_info(), "h264"), 40)
-    decoder = Decoder("h264")
+    decoder = Decoder("h264", SIZE)
 
     errors = [
         np.abs(decoder.decode(one.data).astype(int) - draw(k)).mean()
@@ -61,7 +62,7 @@ def test_a_key_picture_has_all_that_a_decoder_needs():
     assert [one.is_key for one in coded] == [True, False, False]
     assert {SPS, IDR} <= set(list_units(coded[0].data))
     assert {SPS, IDR} <= set(list_units(forced.data))
-    assert Decoder("h264").decode(forced.data) is not None
+    assert Decoder("h264", SIZE).decode(forced.data) is not None
 
 
 @pytest.mark.parametrize("period_ns", [PERIOD_NS, 5 * PERIOD_NS], ids=["30", "6"])
@@ -76,7 +77,7 @@ def test_a_key_picture_comes_every_second_whatever_the_camera_drops(period_ns):
 def test_jpeg_is_near_to_the_image():
     coded = make_encoder(make_info(), "jpeg").encode(7, draw(0).tobytes())
 
-    image = Decoder("jpeg").decode(coded.data)
+    image = Decoder("jpeg", SIZE).decode(coded.data)
 
     assert coded.is_key
     assert np.abs(image.astype(int) - draw(0)).mean() < 6.0
@@ -94,7 +95,7 @@ def test_jpegs_of_a_camera_can_be_made_a_stream():
 
     streamed = make_encoder(make_info("jpeg"), "h264").encode(9, coded.data)
 
-    image = Decoder("h264").decode(streamed.data)
+    image = Decoder("h264", SIZE).decode(streamed.data)
     assert np.abs(image.astype(int) - draw(0)).mean() < 10.0
 
 
@@ -107,7 +108,7 @@ def test_depth_comes_back_to_the_last_bit():
         make_encoder(make_info("depth16"), "h264"),
     ):
         coded = encoder.encode(7, depth.astype("<u2").tobytes())
-        back = Decoder("png", is_depth=True).decode(coded.data)
+        back = Decoder("png", SIZE, is_depth=True).decode(coded.data)
         assert encoder.format == "png"
         np.testing.assert_array_equal(back, depth)
 
@@ -118,7 +119,9 @@ def test_grey_images_are_coded_too():
     coded = make_encoder(make_info("mono8"), "h264").encode(7, grey.tobytes())
 
     assert (
-        np.abs(Decoder("h264").decode(coded.data)[:, :, 1].astype(int) - grey).mean()
+        np.abs(
+            Decoder("h264", SIZE).decode(coded.data)[:, :, 1].astype(int) - grey
+        ).mean()
         < 8
     )
 
@@ -130,12 +133,21 @@ def test_bytes_that_are_no_image_make_no_picture(encoding):
 
 @pytest.mark.parametrize("form", ["h264", "jpeg", "png"])
 def test_bytes_that_are_no_picture_make_no_image(form):
-    assert Decoder(form).decode(b"\0\0\0\1no picture at all") is None
+    assert Decoder(form, SIZE).decode(b"\0\0\0\1no picture at all") is None
+
+
+@pytest.mark.parametrize("video", ["h264", "jpeg"])
+@pytest.mark.parametrize("size", [(2048, 2048), (32, 24)])
+def test_a_picture_of_another_size_makes_no_image(video, size):
+    info = make_info(width=size[0], height=size[1])
+    coded = make_encoder(info, video).encode(7, bytes(3 * size[0] * size[1]))
+
+    assert Decoder(video, SIZE).decode(coded.data) is None
 
 
 def test_an_unknown_format_is_refused():
     with pytest.raises(RecordingError, match="expected h264, jpeg, png, got 'exe'"):
-        Decoder("exe")
+        Decoder("exe", SIZE)
 
 
 def test_odd_sizes_are_refused_before_anything_is_opened():

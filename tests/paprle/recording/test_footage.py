@@ -240,6 +240,13 @@ def test_cameras_are_told_when_an_episode_is_written(record, told):
     assert told == [(0, False), (1, True), (1, False)]
 
 
+def test_a_recorder_that_takes_over_counts_on(film, told):
+    """Else a camera would not know that another episode begins, with a key picture."""
+    Footage(describe_all(), film, lambda *level: told.append(level), 7).begin(0)
+
+    assert told[-2:] == [(7, False), (8, True)]
+
+
 def test_nothing_is_kept_between_episodes(recorder, cameras, film, tools):
     for k in range(3):
         cameras.give(tools.START_NS + k)

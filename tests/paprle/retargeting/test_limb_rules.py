@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -36,6 +38,7 @@ def named_like(limb):
     return LeaderInfo(limbs=("arm",), emits="joints", joint_names=names)
 
 
+RECORDED = replace(named_like("left"), robot=ROBOT.name, is_human=False)
 GROUP = merge_leaders({"twin": named_like("left"), "phone": PHONE, "policy": POLICY})
 
 
@@ -136,10 +139,6 @@ def test_leaders_named_as_limbs_drive_them_without_a_word():
         ({"lfet": LimbRuleSettings()}, "did you mean 'left'"),
         ({"left": LimbRuleSettings(from_="phone.hnad")}, "did you mean 'phone.hand'"),
         ({"left": LimbRuleSettings(rule="joints", from_="phone")}, "emits joints"),
-        (
-            {"left": LimbRuleSettings(from_=("phone", "twin"))},
-            "expected one rule for all sources",
-        ),
     ],
 )
 def test_rules_that_do_not_fit_are_refused(limbs, problem):
@@ -147,6 +146,46 @@ def test_rules_that_do_not_fit_are_refused(limbs, problem):
         make_group(limbs)
 
     assert any(problem in line for line in error.value.problems), error.value.problems
+
+
+def test_each_source_of_a_limb_drives_it_by_the_rule_that_fits_it():
+    pad = LeaderInfo(limbs=("pad",), emits="axes", axes={"pad": ("x", "y", "z")})
+    group = merge_leaders({"pad": pad, "twin": RECORDED, "phone": PHONE})
+    rules = {"left": LimbRuleSettings(from_=("pad", "twin", "phone"))}
+
+    made = Retargeting(ROBOT, group, RetargetSettings(limbs=rules))
+
+    kinds = [type(slot.rule).__name__ for slot in made.slots[0]]
+    assert kinds == ["AxesRule", "JointsRule", "RelativeRule"]
+    assert made.pairing.rules == {"axes", "joints", "relative"}
+    assert made.needs_alignment, "its joints may have to be met"
+    assert made.describe() == (
+        "pad.pad drives left, by axes (x y z | roll pitch yaw | gripper), scale 1, "
+        "world axes, or twin.arm: joint by joint, or phone.hand: relative, scale 1, "
+        "world axes, right holds"
+    )
+
+
+def test_where_joints_begin_counts_only_while_they_drive():
+    pad = LeaderInfo(limbs=("pad",), emits="axes", axes={"pad": ("x", "y", "z")})
+    group = merge_leaders({"pad": pad, "twin": RECORDED})
+    rules = {"left": LimbRuleSettings(from_=("pad", "twin"))}
+    made = Retargeting(ROBOT, group, RetargetSettings(limbs=rules))
+    layout, view = make_layout(ROBOT.info, group), None
+    view = SampleView(layout)
+    commands = {
+        "pad.pad": LimbCommand(axes=np.zeros(3)),
+        "twin.arm": LimbCommand(q=np.full(7, 0.3)),
+    }
+    sample = LeaderSample(stamp_ns=5, seq=1, limbs=commands)
+    view.update(pack_sample(layout, sample))
+    own = ROBOT.limbs["left"].indices
+
+    by_pad = made.solve_start(view, ROBOT.home, {0: 0, 1: -1})
+    by_twin = made.solve_start(view, ROBOT.home, {0: 1, 1: -1})
+
+    np.testing.assert_array_equal(by_pad, ROBOT.home)
+    np.testing.assert_allclose(by_twin[own], 0.3)
 
 
 def test_a_limb_may_have_an_ik_of_its_own():

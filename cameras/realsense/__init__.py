@@ -1,0 +1,11 @@
+"""Intel RealSense: colour, and depth of the same pixels."""
+
+from paprle.contracts.plugins import PluginSpec
+
+PLUGIN = PluginSpec(
+    summary="Intel RealSense: colour with aligned depth, by pyrealsense2.",
+    config="cameras.realsense.config:RealsenseConfig",
+    factory="cameras.realsense.camera:RealsenseCamera",
+    verified="emulator",
+    install="pip install 'paprle[realsense]' && apt-get install libusb-1.0-0",
+)

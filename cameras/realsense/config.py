@@ -1,0 +1,32 @@
+"""What the YAML of a RealSense may say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+from annotated_types import Ge, Gt, Le, Unit, doc
+
+from paprle.contracts.camera_settings import CameraSettings
+from paprle.contracts.settings import STRICT
+
+
+@dataclass(frozen=True, kw_only=True)
+class RealsenseConfig(CameraSettings):
+    """Which one, and what it is asked for."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    serial: Annotated[str, doc("Its serial number; the only one when absent.")] = ""
+    recording: Annotated[
+        str, Unit("path"), doc("A file of librealsense (.db3, .bag) in its place.")
+    ] = ""
+    width: Annotated[int, Ge(16), Le(4096), Unit("px"), doc("Of an image.")] = 640
+    height: Annotated[int, Ge(16), Le(4096), Unit("px"), doc("Of an image.")] = 480
+    depth: Annotated[
+        bool, doc("Depth beside each image, of the same pixels, in millimetres.")
+    ] = True
+    timeout: Annotated[
+        float, Gt(0), Le(60), Unit("s"), doc("How long the first image is waited for.")
+    ] = 10.0

@@ -1,0 +1,148 @@
+"""Contact: a wall where the follower stands, and a pulse when it meets one.
+
+    tau = k share · (q_follower − q), where q is beyond what holds the follower, and
+    tau = Jᵀ k share · d, with d from the leader's eef to the follower's along the way
+          that it is held back, where the leader's pose drives.
+
+A follower that is held stands still. The spring's reference is then as good as fixed,
+no lag of the follower is in its loop, and it may be as stiff as a hand's own damping
+and the gears' dry friction hold (``paprle.haptics.grip``); the follower's model, behind
+which ``tracking`` hides lag in free motion, would be late by that lag here. A hand that
+lets go is left to the energy observer (F3). In free motion the law is silent.
+
+The pulse is a torque of fixed size and length against the motion. It depends on no
+position, so no gain and no delay makes it unstable, and it is felt before the spring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from annotated_types import Ge, Le, Unit, doc
+
+from paprle.contracts.feedback_settings import LawSettings
+from paprle.contracts.plugins import FeedbackInput, FeedbackLaw, PluginSpec, Stiffness
+from paprle.contracts.settings import STRICT
+from paprle.contracts.types import Vec
+
+Flags = npt.NDArray[np.bool_]
+
+_SURE = 0.5  # chosen: of the share; a pulse follows the first measurement
+_REST = 0.2  # [s] chosen: a contact that chatters gives one pulse
+_LEAST = 1e-4  # [m] and [rad] chosen: a shorter way has no direction
+
+PLUGIN = PluginSpec(
+    summary="A wall where the follower is held, and a pulse at its first touch.",
+    config="feedback.contact:ContactConfig",
+    factory="feedback.contact:Contact",
+    verified="simulator",
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContactConfig(LawSettings):
+    """How stiff, and how strong its pulse."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    stiffness: Annotated[
+        float, Ge(0), Unit("N·m/rad"), doc("Of the wall, where joint drives joint.")
+    ] = 2.85
+    k_lin: Annotated[
+        float, Ge(0), Unit("N/m"), doc("Of the wall, where the pose drives.")
+    ] = 30.0
+    k_rot: Annotated[float, Ge(0), Unit("N·m/rad"), doc("The same about the hand.")] = (
+        0.3
+    )
+    pulse: Annotated[
+        float, Ge(0), Le(0.2), Unit("N·m"), doc("Torque of the pulse at a joint.")
+    ] = 0.06
+    pulse_force: Annotated[
+        float, Ge(0), Le(1), Unit("N"), doc("Force of the pulse at the hand.")
+    ] = 0.3
+    pulse_time: Annotated[
+        float, Ge(0), Le(0.04), Unit("s"), doc("How long the pulse lasts.")
+    ] = 0.03
+
+
+class Memory(NamedTuple):
+    """What the law remembers.
+
+    Attributes:
+        since: Time since the last pulse began, shape (m,) and of the limb, [s].
+        quiet: Time since something was held, likewise, [s].
+    """
+
+    since: Vec
+    quiet: Vec
+
+
+class Contact(FeedbackLaw["Memory | None"]):
+    """The law; its memory is that of its pulses."""
+
+    config: ContactConfig
+    is_in_contact = True
+
+    def initial(self) -> Memory | None:
+        """Return that nothing was met yet."""
+
+    def compute(
+        self, inputs: FeedbackInput, state: Memory | None
+    ) -> tuple[Vec, Memory]:
+        """Return the torques of the arm's joints; the gripper has a law of its own."""
+        n = inputs.n_arm
+        sure = np.append(np.abs(inputs.held[:n]), inputs.held_limb)
+        before = state or Memory(np.full(n + 1, np.inf), np.full(n + 1, np.inf))
+        is_new = (sure >= _SURE) & (before.quiet >= _REST)
+        since = np.where(is_new, 0.0, before.since + inputs.dt)
+        quiet = np.where(sure > 0.0, 0.0, before.quiet + inputs.dt)
+        is_pulse = (since < self.config.pulse_time) & (sure > 0.0)
+        tau = np.zeros(inputs.q.size)
+        tau[:n] = self._push_joints(inputs, is_pulse[:n])
+        if inputs.J is not None and not np.isnan(inputs.dx_gate[0]):
+            wrench = self._push_hand(inputs, is_pulse=bool(is_pulse[n]))
+            tau[:n] += inputs.J.T @ wrench
+        return tau, Memory(since, quiet)
+
+    def _push_joints(self, inputs: FeedbackInput, is_pulse: Flags) -> Vec:
+        n, c = inputs.n_arm, self.config
+        held = inputs.held[:n]
+        side = np.sign(held)
+        depth = np.maximum(side * (inputs.q[:n] - inputs.q_follower[:n]), 0.0)
+        tau = -c.stiffness * held * depth - c.pulse * side * is_pulse
+        tau[np.isnan(tau)] = 0.0
+        return np.asarray(tau)
+
+    def _push_hand(self, inputs: FeedbackInput, *, is_pulse: bool) -> Vec:
+        """Return the wrench at the leader's eef, shape (6,)."""
+        c, wrench = self.config, np.zeros(6)
+        back, met = inputs.dx_gate + inputs.dx_follower, inputs.dx_model
+        parts = (
+            (slice(0, 3), c.k_lin, inputs.scale, c.pulse_force),
+            (slice(3, 6), c.k_rot, 1.0, 0.0),
+        )
+        for rows, stiffness, scale, pulse in parts:
+            length = float(np.linalg.norm(met[rows]))
+            if not length > _LEAST:
+                continue
+            way = met[rows] / length
+            depth = max(0.0, float(way @ back[rows]))
+            force = inputs.held_limb * stiffness * depth * scale + pulse * is_pulse
+            wrench[rows] = force * way
+        return wrench
+
+    def stiffness(self, inputs: FeedbackInput) -> Stiffness:
+        """Both walls: against what is held, and so stands still."""
+        n, m, c = inputs.n_arm, inputs.q.size, self.config
+        is_driven = np.isfinite(inputs.q_follower)
+        is_driven[n:] = False
+        K = np.diag(c.stiffness * is_driven)
+        if inputs.J is not None and not np.isnan(inputs.dx_gate[0]):
+            s = inputs.scale
+            k = np.array([c.k_lin * s * s] * 3 + [c.k_rot] * 3)
+            K[:n, :n] += inputs.J.T @ (k[:, None] * inputs.J)
+        return Stiffness(K, np.zeros((m, m)))

@@ -1,0 +1,110 @@
+"""Two servos at one joint: the second obeys the id of the first one, too, in silence.
+
+Shoulders and elbows of ALOHA's arms are built so. What is not known to be a pair makes
+twice the torque that is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from hardware.dynamixel.errors import BusTimeout
+from hardware.dynamixel.inspection import (
+    NO_SHADOW,
+    SETUP,
+    WIZARD,
+    Problem,
+    ServoSpec,
+    find_absence,
+    find_problems,
+    read_table,
+)
+from hardware.dynamixel.models import find_model
+from hardware.dynamixel.wire import Wire
+
+
+def find_twin_absence(wire: Wire, spec: ServoSpec) -> Problem | None:
+    """Say that the second servo of a joint is missing, as ``find_absence`` does."""
+    if spec.twin is None:
+        return None
+    return find_absence(wire, ServoSpec(spec.twin, spec.model))
+
+
+def find_twin_problems(wire: Wire, spec: ServoSpec) -> list[Problem]:
+    """Judge the second servo of a joint by its own registers.
+
+    Args:
+        wire: An open wire.
+        spec: The first one, which names it.
+
+    Returns:
+        Everything wrong with it.
+
+    Raises:
+        BusTimeout: If it answers pings alone.
+        BusError: If the port is gone.
+    """
+    if spec.twin is None:
+        return []
+    absence = find_twin_absence(wire, spec)
+    if absence is not None:
+        return [absence]
+    twin = ServoSpec(spec.twin, spec.model)
+    where = f"servo {twin.id} on '{wire.path}'"
+    values = dict(read_table(wire, twin))
+    second, values["Secondary(Shadow) ID"] = values["Secondary(Shadow) ID"], NO_SHADOW
+    problems = find_problems(twin, values, where)
+    if second != spec.id:
+        problems.append(
+            Problem(
+                f"{where}: expected secondary id {spec.id}, that of the servo at its "
+                f"joint, got {second}; set it {SETUP}"
+            )
+        )
+    return problems
+
+
+def find_shadows(
+    wire: Wire, specs: Sequence[ServoSpec], ids: Iterable[int]
+) -> list[str]:
+    """Say which servos obey another one's id without anybody having said so.
+
+    Such a pair makes twice the torque that is asked for.
+
+    Args:
+        wire: An open wire.
+        specs: Servos that are known.
+        ids: Where to look for others.
+
+    Returns:
+        A line for each.
+
+    Raises:
+        BusError: If the port is gone.
+    """
+    known = {spec.id: spec for spec in specs}
+    found = []
+    for servo_id in ids:
+        if wire.ping(servo_id, tries=1) is None:
+            continue
+        register = find_model(specs[0].model).registers["Secondary(Shadow) ID"]
+        try:
+            second = wire.read(servo_id, register)
+        except BusTimeout:
+            continue
+        if second in known and known[second].twin != servo_id:
+            found.append(
+                f"servo {servo_id} on '{wire.path}': expected no servo that the config "
+                f"does not name, got one that obeys id {second} as well: their joint "
+                f"would be given twice the torque; add twin: {servo_id} to the servo "
+                f"with id {second}, or set the Secondary ID (12) of {servo_id} to 255 "
+                f"{WIZARD}"
+            )
+    return found
+
+
+def list_near(specs: Sequence[ServoSpec]) -> list[int]:
+    """Return ids between those of servos, and the next one: where a twin may be."""
+    twins = {spec.twin for spec in specs if spec.twin is not None}
+    ids = {spec.id for spec in specs} | twins
+    return [i for i in range(min(ids), max(ids) + 2) if i not in ids]

@@ -1,0 +1,170 @@
+"""The pads of one leader: chosen by name, read without waiting, found again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hardware.gamepad.controls import AXES, BUTTONS, normalise
+from hardware.gamepad.errors import PadError
+from hardware.gamepad.remote import RemotePad
+from hardware.gamepad.sdl import Found, list_pads, start_sdl
+
+_SEARCH_NS = 200_000_000  # chosen: a pad that is plugged in again is there at once
+_VIRTUAL = "virtual:"
+_UNFELT = 1.5 / 0xFFFF  # chosen: the least amplitude that SDL can tell a driver
+
+
+class Rack:
+    """Pads in the order of what chooses them; all calls from one thread.
+
+    A pad is chosen by a part of its name or of its GUID, in any case of letters; the
+    empty text chooses the first pad that no other one of the rack has. ``virtual:PATH``
+    is a pad inside SDL that other processes move over a socket (``remote``).
+
+    Attributes:
+        is_there: Which pads are plugged in.
+        can_rumble: Which of them have motors.
+        names: Names of the pads, as their makers call them.
+    """
+
+    def __init__(self, wanted: Sequence[str], database: str = "") -> None:
+        self._wanted, self._database = tuple(wanted), database
+        n = len(self._wanted)
+        self._joystick: Any = None
+        self._controller: Any = None
+        self._pads: list[Any] = [None] * n
+        self._instances: list[int] = [-1] * n
+        self._remotes: list[RemotePad] = []
+        self._searched_ns: int | None = None
+        self.is_there = [False] * n
+        self.can_rumble = [False] * n
+        self.names = [""] * n
+
+    def open(self) -> None:
+        """Find every pad.
+
+        Raises:
+            PadError: With everything that is wrong.
+            ImportError: If pygame is not installed.
+        """
+        self._joystick, self._controller = start_sdl(self._database)
+        try:
+            for device in self._wanted:
+                if device.startswith(_VIRTUAL):
+                    self._remotes.append(RemotePad(device.removeprefix(_VIRTUAL)))
+            self._search()
+        except OSError as err:
+            self.close()
+            raise PadError(str(err)) from err
+        missing = [
+            device
+            for device, is_there in zip(self._wanted, self.is_there, strict=True)
+            if not is_there
+        ]
+        if missing:
+            problem = self._describe(missing)
+            self.close()
+            raise PadError(problem)
+
+    def read(self, now_ns: int) -> list[Mapping[str, float] | None]:
+        """Return what each pad's controls say; None for one that is not there.
+
+        Sticks are in [-1, 1], triggers and buttons in [0, 1].
+
+        Args:
+            now_ns: Monotonic time, [ns]; a missing pad is looked for five times a
+                second.
+        """
+        for remote in self._remotes:
+            remote.obey()
+        self._controller.update()
+        for row, pad in enumerate(self._pads):
+            if pad is not None and not pad.attached():
+                self._let_go(row)
+        if not all(self.is_there):
+            before_ns = self._searched_ns
+            if before_ns is None or now_ns - before_ns >= _SEARCH_NS:
+                self._searched_ns = now_ns
+                self._search()
+        return [None if pad is None else _read(pad) for pad in self._pads]
+
+    def rumble(self, row: int, strong: float, weak: float, time: float) -> None:
+        """Let a pad rumble; one that is gone, or has no motors, does not.
+
+        Args:
+            row: Which pad.
+            strong: Amplitude of the motor of low frequency, 0 … 1.
+            weak: Of the other motor.
+            time: How long, [s]; nothing else ends it.
+        """
+        pad = self._pads[row]
+        if pad is not None and self.can_rumble[row]:
+            pad.rumble(strong, weak, round(1e3 * time))
+
+    def close(self) -> None:
+        """Silence the motors and let go of all pads; may be called twice."""
+        for row in range(len(self._pads)):
+            self.rumble(row, 0.0, 0.0, 0.0)
+            self._let_go(row)
+        for remote in self._remotes:
+            remote.close()
+        self._remotes = []
+
+    def _search(self) -> None:
+        """Open what is wanted, is there and belongs to nobody."""
+        found = list(list_pads(self._joystick, self._controller))
+        for row, device in enumerate(self._wanted):
+            free = [one for one in found if one.instance not in self._instances]
+            chosen = [one for one in free if _is_meant(one, self._name(device))]
+            if not self.is_there[row] and chosen:
+                self._take(row, chosen[0])
+
+    def _name(self, device: str) -> str:
+        """Return the name by which a pad is chosen."""
+        path = device.removeprefix(_VIRTUAL)
+        return RemotePad.name_of(path) if path != device else device
+
+    def _take(self, row: int, found: Found) -> None:
+        try:
+            pad = self._controller.Controller(found.place)
+        except RuntimeError:  # pygame's own: it is forbidden, or gone again
+            return
+        self._pads[row], self._instances[row] = pad, found.instance
+        self.is_there[row], self.names[row] = True, found.name
+        # SDL asks the driver only if an amplitude changes
+        self.can_rumble[row] = bool(pad.rumble(_UNFELT, _UNFELT, 1))
+        pad.rumble(0.0, 0.0, 0)
+
+    def _let_go(self, row: int) -> None:
+        pad = self._pads[row]
+        if pad is not None:
+            pad.quit()
+        self._pads[row], self._instances[row] = None, -1
+        self.is_there[row] = self.can_rumble[row] = False
+
+    def _describe(self, missing: Sequence[str]) -> str:
+        seen = [
+            f"'{one.name}' ({one.guid})"
+            for one in list_pads(self._joystick, self._controller)
+        ]
+        wanted = ", ".join(f"'{one}'" if one else "any" for one in missing)
+        return (
+            f"expected a game controller for each of: {wanted}, got "
+            f"{', '.join(seen) or 'none'}; plug it in or pair it, and on Linux let "
+            "this user read /dev/input/event* and /dev/hidraw*"
+        )
+
+
+def _is_meant(found: Found, wanted: str) -> bool:
+    """Whether a pad is the one that is chosen by a part of its name or GUID."""
+    return wanted.lower() in found.name.lower() or (
+        bool(wanted) and wanted.lower() in found.guid.lower()
+    )
+
+
+def _read(pad: Any) -> dict[str, float]:
+    values = {name: normalise(pad.get_axis(number)) for name, number in AXES.items()}
+    for name, number in BUTTONS.items():
+        values[name] = float(pad.get_button(number))
+    return values

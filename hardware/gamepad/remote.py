@@ -1,0 +1,94 @@
+"""A virtual pad that other processes move and feel, over a Unix socket of datagrams.
+
+    {"leftx": 0.5, "a": 1}     moves controls
+    {"plug": 0}, {"plug": 1}   pulls its plug, and plugs it in again
+    {"freeze": 1}              a radio that has faded: nothing moves any more
+
+Whoever sent last is told of each rumble: ``{"strong": 0.4, "weak": 0.0}``. SDL's
+virtual pads live in the process that reads them, so this one does, too; a session takes
+it by ``leader.pads.pad.device=virtual:/tmp/pad.sock``. For tries and tests.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import socket
+from pathlib import Path
+
+from hardware.gamepad.controls import CONTROLS
+from hardware.gamepad.virtual import VirtualPad
+
+_LARGEST = 4096  # [bytes] chosen: all controls in words
+_AT_ONCE = 64  # chosen: more than a sender at 1 kHz has sent between two readings
+
+
+class RemotePad:
+    """One pad and its socket; datagrams that are none of the above are counted.
+
+    Attributes:
+        n_refused: Datagrams that said nothing it knows.
+    """
+
+    def __init__(self, path: str) -> None:
+        """Plug the pad in and listen.
+
+        Args:
+            path: Where the socket is made; a stale one in its place is removed.
+
+        Raises:
+            OSError: If it cannot be made there.
+        """
+        self._path, self.n_refused, self._n_told = Path(path), 0, 0
+        self._sender: str = ""
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.setblocking(False)
+        if self._path.is_socket():
+            self._path.unlink()
+        self._socket.bind(path)
+        self._pad = VirtualPad(self.name_of(path))
+
+    @staticmethod
+    def name_of(path: str) -> str:
+        """Return the name of the pad whose socket is there."""
+        return f"Virtual pad {path}"
+
+    def obey(self) -> None:
+        """Do what has arrived, and tell what was rumbled; never waits."""
+        for _ in range(_AT_ONCE):
+            try:
+                data, sender = self._socket.recvfrom(_LARGEST)
+            except BlockingIOError:
+                break
+            self._sender = sender or self._sender
+            self._take(data)
+        for felt in self._pad.rumbled[self._n_told :]:
+            line = json.dumps(felt._asdict()).encode()
+            with contextlib.suppress(OSError):  # who moved it may be gone
+                self._socket.sendto(line, self._sender)
+        self._n_told = len(self._pad.rumbled)
+
+    def close(self) -> None:
+        """Unplug the pad and remove the socket; may be called twice."""
+        self._pad.unplug()
+        self._socket.close()
+        self._path.unlink(missing_ok=True)
+
+    def _take(self, data: bytes) -> None:
+        try:
+            words = {str(k): float(v) for k, v in json.loads(data).items()}
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            self.n_refused += 1
+            return
+        for word, value in words.items():
+            if word == "plug":
+                self._pad.unplug()
+                if value:
+                    self._pad.plug()
+            elif word == "freeze":
+                self._pad.is_frozen = bool(value)
+            elif word in CONTROLS and math.isfinite(value):
+                self._pad.move(word, value)
+            else:
+                self.n_refused += 1

@@ -1,0 +1,85 @@
+"""SDL, set up for a process that has no window and its own handlers of signals.
+
+SDL reads its hints from the environment when it starts, so they are set before pygame
+is loaded. What a user has set already is kept.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from hardware.gamepad.errors import PadError
+
+_HINTS = {
+    # without a window SDL has no focus, and without focus every axis reads 0
+    "SDL_JOYSTICK_ALLOW_BACKGROUND_EVENTS": "1",
+    # SDL would take SIGTERM, and the process would not end
+    "SDL_NO_SIGNAL_HANDLERS": "1",
+    # each Joy-Con is a pad of its own, held upright: one for each hand
+    "SDL_JOYSTICK_HIDAPI_COMBINE_JOY_CONS": "0",
+    "SDL_JOYSTICK_HIDAPI_VERTICAL_JOY_CONS": "1",
+    "PYGAME_HIDE_SUPPORT_PROMPT": "1",
+}
+
+
+class Found(NamedTuple):
+    """A pad that SDL sees.
+
+    Attributes:
+        place: Its number until the next one comes or goes.
+        name: Its name.
+        guid: SDL's identifier of its model, as in the data base of mappings.
+        instance: Its number for as long as it is plugged in.
+    """
+
+    place: int
+    name: str
+    guid: str
+    instance: int
+
+
+def start_sdl(database: str = "") -> tuple[Any, Any]:
+    """Load SDL and start what reads pads; may be called again.
+
+    Args:
+        database: File of further mappings, as SDL_GameControllerDB has them; it counts
+            for the first call of a process.
+
+    Returns:
+        The modules ``pygame.joystick`` and ``pygame._sdl2.controller``.
+
+    Raises:
+        PadError: If SDL cannot start.
+        ImportError: If pygame is not installed.
+    """
+    for hint, value in _HINTS.items():
+        os.environ.setdefault(hint, value)
+    if database:
+        os.environ["SDL_GAMECONTROLLERCONFIG_FILE"] = database
+    import pygame  # noqa: PLC0415 - a listing loads no SDK
+    from pygame._sdl2 import controller  # noqa: PLC0415
+
+    try:
+        pygame.joystick.init()
+        controller.init()
+    except pygame.error as err:
+        raise PadError(
+            f"SDL: expected to start, got {err}; python -c 'import pygame' tells more"
+        ) from err
+    controller.set_eventstate(False)  # state is read, nobody takes events
+    return pygame.joystick, controller
+
+
+def list_pads(joystick: Any, controller: Any) -> Iterator[Found]:
+    """Yield the pads that SDL sees and has a mapping for."""
+    for index in range(controller.get_count()):
+        if controller.is_controller(index):
+            try:
+                stick = joystick.Joystick(index)
+            except RuntimeError:  # pygame's own: it is forbidden, or gone again
+                continue
+            yield Found(
+                index, stick.get_name(), stick.get_guid(), stick.get_instance_id()
+            )

@@ -1,0 +1,198 @@
+"""Game controllers inside SDL, which a program moves and feels.
+
+SDL's own virtual joysticks: pygame sees a pad that is plugged in and out, moves, and
+rumbles, by the same code as a real one. What they cannot show: the bytes of a maker's
+USB or Bluetooth reports, a radio that fades, motion sensors, batteries.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from ctypes import (
+    CFUNCTYPE,
+    POINTER,
+    Structure,
+    byref,
+    c_char_p,
+    c_int,
+    c_int16,
+    c_uint8,
+    c_uint16,
+    c_uint32,
+    c_void_p,
+)
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hardware.gamepad.controls import AXES, BUTTONS, FULL, TRIGGERS
+from hardware.gamepad.errors import PadError
+from hardware.gamepad.sdl import start_sdl
+
+DUALSENSE = (0x054C, 0x0CE6)
+"""USB vendor and product. spec: Sony's; SDL calls such a pad a PS5 controller."""
+
+_MAPS = Path("/proc/self/maps")
+_TYPE = 1  # spec: SDL_JOYSTICK_TYPE_GAMECONTROLLER
+_VERSION = 1  # spec: SDL_VIRTUAL_JOYSTICK_DESC_VERSION
+
+_Update = CFUNCTYPE(None, c_void_p)
+_SetPlayer = CFUNCTYPE(None, c_void_p, c_int)
+_Rumble = CFUNCTYPE(c_int, c_void_p, c_uint16, c_uint16)
+_SetLed = CFUNCTYPE(c_int, c_void_p, c_uint8, c_uint8, c_uint8)
+_Send = CFUNCTYPE(c_int, c_void_p, c_void_p, c_int)
+
+
+class _Description(Structure):
+    """``SDL_VirtualJoystickDesc`` of SDL 2."""
+
+    _fields_ = (
+        *((name, c_uint16) for name in ("version", "type", "naxes", "nbuttons")),
+        *((name, c_uint16) for name in ("nhats", "vendor", "product", "padding")),
+        ("button_mask", c_uint32),
+        ("axis_mask", c_uint32),
+        ("name", c_char_p),
+        ("userdata", c_void_p),
+        ("update", _Update),
+        ("set_player", _SetPlayer),
+        ("rumble", _Rumble),
+        ("rumble_triggers", _Rumble),
+        ("set_led", _SetLed),
+        ("send_effect", _Send),
+    )
+
+
+class Rumbled(NamedTuple):
+    """What a pad was told to let its operator feel.
+
+    Attributes:
+        strong: Amplitude of the motor of low frequency, 0 … 1.
+        weak: Of the other one.
+    """
+
+    strong: float
+    weak: float
+
+
+class VirtualPad:
+    """One pad; it is plugged in once it is made.
+
+    Attributes:
+        name: Its name.
+        rumbled: What its motors were told, in order.
+        is_frozen: It moves no more, and says so to nobody: a radio that has faded.
+    """
+
+    def __init__(
+        self,
+        name: str = "Virtual pad",
+        ids: tuple[int, int] = DUALSENSE,
+        *,
+        has_motors: bool = True,
+    ) -> None:
+        """Plug it in.
+
+        Args:
+            name: Its name.
+            ids: USB vendor and product.
+            has_motors: It can rumble.
+
+        Raises:
+            PadError: If SDL refuses, or is not there.
+        """
+        start_sdl()
+        self._sdl = _load_sdl()
+        self.name, self._ids, self._has_motors = name, ids, has_motors
+        self.rumbled: list[Rumbled] = []
+        self.is_frozen = False
+        self._on_rumble = _Rumble(self._feel)  # SDL calls it: it must not be collected
+        self._joystick: Any = None
+        self._instance = -1
+        self.plug()
+
+    def plug(self) -> None:
+        """Plug it in, at rest; may be called twice.
+
+        Raises:
+            PadError: If SDL refuses.
+        """
+        if self._joystick is not None:
+            return
+        description = _Description(
+            version=_VERSION,
+            type=_TYPE,
+            naxes=len(AXES),
+            nbuttons=len(BUTTONS),
+            vendor=self._ids[0],
+            product=self._ids[1],
+            button_mask=(1 << len(BUTTONS)) - 1,
+            axis_mask=(1 << len(AXES)) - 1,
+            name=self.name.encode(),
+        )
+        if self._has_motors:
+            description.rumble = self._on_rumble
+        index = self._sdl.SDL_JoystickAttachVirtualEx(byref(description))
+        if index < 0:
+            raise PadError(
+                f"SDL: expected a virtual pad, got {self._sdl.SDL_GetError().decode()}"
+            )
+        self._joystick = self._sdl.SDL_JoystickOpen(index)
+        self._instance = self._sdl.SDL_JoystickInstanceID(self._joystick)
+        self.is_frozen = False
+        for trigger in TRIGGERS:  # of which SDL takes the middle for half pulled
+            self.move(trigger, 0.0)
+
+    def move(self, control: str, value: float) -> None:
+        """Move a stick (-1 … 1), a trigger or a button (0 … 1); seen when next read."""
+        if self.is_frozen:
+            return
+        if control in TRIGGERS:
+            value = 2.0 * value - 1.0
+        if control in AXES:
+            raw = c_int16(round(FULL * min(max(value, -1.0), 1.0)))
+            self._sdl.SDL_JoystickSetVirtualAxis(self._joystick, AXES[control], raw)
+        else:
+            number = BUTTONS[control]
+            down = c_uint8(int(value > 0.5))
+            self._sdl.SDL_JoystickSetVirtualButton(self._joystick, number, down)
+
+    def unplug(self) -> None:
+        """Unplug it; may be called twice."""
+        if self._joystick is None:
+            return
+        for index in range(self._sdl.SDL_NumJoysticks()):
+            if self._sdl.SDL_JoystickGetDeviceInstanceID(index) == self._instance:
+                self._sdl.SDL_JoystickDetachVirtual(index)
+                break
+        self._sdl.SDL_JoystickClose(self._joystick)
+        self._joystick = None
+
+    def _feel(self, _userdata: object, strong: int, weak: int) -> int:
+        self.rumbled.append(Rumbled(strong / 0xFFFF, weak / 0xFFFF))
+        return 0
+
+
+def _load_sdl() -> Any:
+    """Return the SDL that pygame has loaded; another one would have other pads."""
+    for path in _list_libraries():
+        sdl = ctypes.CDLL(path)
+        sdl.SDL_JoystickAttachVirtualEx.argtypes = [POINTER(_Description)]
+        sdl.SDL_JoystickOpen.restype = c_void_p
+        sdl.SDL_JoystickClose.argtypes = [c_void_p]
+        sdl.SDL_JoystickInstanceID.argtypes = [c_void_p]
+        sdl.SDL_JoystickSetVirtualAxis.argtypes = [c_void_p, c_int, c_int16]
+        sdl.SDL_JoystickSetVirtualButton.argtypes = [c_void_p, c_int, c_uint8]
+        sdl.SDL_GetError.restype = c_char_p
+        return sdl
+    raise PadError(
+        "virtual pad: expected pygame's SDL among the libraries of this process, got "
+        "none; virtual pads run on Linux, with pygame's own wheel"
+    )
+
+
+def _list_libraries() -> Iterator[str]:
+    if _MAPS.exists():
+        for line in _MAPS.read_text().splitlines():
+            path = line.rpartition(" ")[2]
+            if Path(path).name.startswith("libSDL2-2"):
+                yield path

@@ -1,0 +1,81 @@
+"""Which channel an adapter is, by the USB port that it is plugged into.
+
+``can0`` and ``/dev/ttyACM0`` are whoever came first: after the next start the left arm
+may be the right one. A USB port stays where it is, as AgileX's can_muti_activate.sh
+has it, too.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hardware.piper.bus import BusError
+
+USB = "usb:"
+"""Begins a channel that is named by its USB port, ``usb:1-2:1.0``."""
+
+_NET = Path("/sys/class/net")
+_SERIAL = Path("/dev/serial/by-path")
+_ARPHRD_CAN = "280"  # spec: linux/if_arp.h
+
+
+def find_channel(name: str, net: Path = _NET) -> str:
+    """Return the network interface of a channel, which may be named by its USB port.
+
+    Args:
+        name: ``can0``, a path, or ``usb:`` and a port as ``ethtool -i`` has it.
+        net: Where the kernel lists its interfaces.
+
+    Returns:
+        The interface; what does not begin with ``usb:`` stays as it is.
+
+    Raises:
+        BusError: If there is no CAN adapter at that port; lists those there are.
+    """
+    if not name.startswith(USB):
+        return name
+    ports = _list_ports(net)
+    wanted = name.removeprefix(USB)
+    for channel, port in ports.items():
+        if port == wanted:
+            return channel
+    listed = ", ".join(f"{USB}{port} ({channel})" for channel, port in ports.items())
+    raise BusError(
+        f"'{name}': expected a CAN adapter at this USB port, got none; there are: "
+        f"{listed or 'none'}"
+    )
+
+
+def find_stable_name(
+    interface: str, channel: str, net: Path = _NET, serial: Path = _SERIAL
+) -> str:
+    """Return a name that stays with the USB port; nothing where there is no such one.
+
+    Args:
+        interface: Kind of adapter.
+        channel: As it is called today.
+        net: Where the kernel lists its interfaces.
+        serial: Where serial ports are listed by their USB ports.
+
+    Returns:
+        What to write instead of the channel; nothing where it is stable already.
+    """
+    if interface == "socketcan":
+        port = _list_ports(net).get(channel, "")
+        return f"{USB}{port}" if port else ""
+    if interface == "slcan" and Path(channel).parent != serial and serial.is_dir():
+        real = Path(channel).resolve()
+        same = sorted(str(link) for link in serial.iterdir() if link.resolve() == real)
+        return same[0] if same else ""
+    return ""
+
+
+def _list_ports(net: Path) -> dict[str, str]:
+    """Return the USB ports of CAN adapters by interface."""
+    found = {}
+    for folder in sorted(net.iterdir()) if net.is_dir() else ():
+        kind, device = folder / "type", folder / "device"
+        is_can = kind.is_file() and kind.read_text().strip() == _ARPHRD_CAN
+        if is_can and device.exists() and ":" in device.resolve().name:
+            found[folder.name] = device.resolve().name
+    return found

@@ -1,0 +1,143 @@
+"""One mouse, opened and read through hidapi without waiting."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from hardware.spacemouse.errors import MouseError
+from hardware.spacemouse.reports import MODELS, Mouse
+
+_LARGEST = 64  # [bytes] spec: a full-speed USB interrupt report
+_AT_ONCE = 32  # chosen: a quarter of a second of a mouse at 125 Hz
+_SEARCH_NS = 200_000_000  # chosen: a mouse that is plugged in again is there at once
+_RULE = (
+    'SUBSYSTEM=="hidraw", ATTRS{idVendor}=="256f", MODE="0660", TAG+="uaccess" in '
+    "/etc/udev/rules.d/70-spacemouse.rules (046d for Logitech's)"
+)
+
+
+class MouseDevice:
+    """A mouse that may go and come again; all calls from one thread.
+
+    Attributes:
+        mouse: What it said last; at rest while it is gone.
+        is_there: It is plugged in.
+        heard_ns: When its cap said something last, monotonic, [ns].
+    """
+
+    def __init__(self, path: str = "", serial: str = "") -> None:
+        """Choose one.
+
+        Args:
+            path: Its device, as ``/dev/hidraw3``; empty: the first that is found.
+            serial: Its serial number; empty: any.
+        """
+        self._path, self._serial = path, serial
+        self._hid: Any = None
+        self._device: Any = None
+        self._searched_ns = 0
+        self.mouse = Mouse()
+        self.heard_ns = 0
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it is plugged in, as far as anybody knows."""
+        return self._device is not None
+
+    def open(self) -> None:
+        """Open it.
+
+        Raises:
+            MouseError: If it is not there, or forbidden.
+            ImportError: If hidapi is not installed.
+        """
+        # on Linux the module `hid` would take the mouse from the kernel's driver
+        self._hid = importlib.import_module(
+            "hidraw" if sys.platform == "linux" else "hid"
+        )
+        self.mouse, self.heard_ns = Mouse(), 0
+        self._connect()
+
+    def read(self, now_ns: int) -> None:
+        """Take what has arrived; look for a mouse that is gone five times a second.
+
+        Args:
+            now_ns: Monotonic time, [ns].
+        """
+        if self._hid is None:
+            return
+        if self._device is None and now_ns - self._searched_ns >= _SEARCH_NS:
+            self._searched_ns = now_ns
+            try:
+                self._connect()
+            except OSError:
+                return
+        before = self.mouse.n_motions
+        for _ in range(_AT_ONCE if self._device is not None else 0):
+            try:
+                report = self._device.read(_LARGEST)
+            except (OSError, ValueError):
+                self._let_go()
+                return
+            if not report:
+                break
+            self.mouse.take(bytes(report))
+        if self.mouse.n_motions != before:
+            self.heard_ns = now_ns
+
+    def close(self) -> None:
+        """Let go of it; may be called twice."""
+        self._let_go()
+        self._hid = None
+
+    def _connect(self) -> None:
+        path = self._path or choose(self._hid.enumerate(), self._serial)
+        device = self._hid.device()
+        try:
+            device.open_path(path.encode())
+            device.set_nonblocking(True)
+        except OSError as err:
+            raise MouseError(
+                f"'{path}': expected a mouse that this user may open, got {err}; "
+                f"plug it in, or allow it: {_RULE}"
+            ) from err
+        self._device = device
+
+    def _let_go(self) -> None:
+        if self._device is not None:
+            self._device.close()
+        self._device = None
+        self.mouse.rest()
+        self.mouse.buttons = 0
+
+
+def choose(found: Iterable[Mapping[str, Any]], serial: str = "") -> str:
+    """Return the path of the mouse that is meant.
+
+    Args:
+        found: What hidapi lists.
+        serial: A serial number; empty: any.
+
+    Returns:
+        The path of the first one.
+
+    Raises:
+        MouseError: If there is none.
+    """
+    mice = [one for one in found if (one["vendor_id"], one["product_id"]) in MODELS]
+    meant = [one for one in mice if not serial or one["serial_number"] == serial]
+    if not meant:
+        listed = [
+            f"'{one['product_string']}' ({one['serial_number'] or 'no serial number'})"
+            for one in mice
+        ]
+        wanted = f" with serial number '{serial}'" if serial else ""
+        raise MouseError(
+            f"expected a 3Dconnexion mouse{wanted}, got {', '.join(listed) or 'none'}; "
+            "plug it in, or name its device (leader.path=/dev/hidraw3)"
+        )
+    path = meant[0]["path"]
+    return path.decode() if isinstance(path, bytes) else str(path)

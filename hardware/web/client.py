@@ -1,0 +1,65 @@
+"""Whoever a socket was opened for: heard no faster than it may speak."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+
+from websockets.asyncio.server import ServerConnection
+from websockets.exceptions import ConnectionClosed
+
+_SILENT_NS = 1_000_000_000  # chosen: ten times what brakes; a page that was reloaded
+_WINDOW_NS = 1_000_000_000
+_MOST = 400  # [1/s] chosen: more than twice 144 Hz, the fastest display (A7)
+
+
+class Client:
+    """One connection, and when it spoke last.
+
+    Attributes:
+        n_messages: Heard so far.
+    """
+
+    def __init__(self, connection: ServerConnection, clock: Callable[[], int]) -> None:
+        self._connection, self._clock = connection, clock
+        self._spoke_ns = self._window_ns = clock()
+        self._n_window = self.n_messages = 0
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it has said nothing for so long that another may take its place."""
+        return self._clock() - self._spoke_ns > _SILENT_NS
+
+    async def listen(self) -> AsyncIterator[str | bytes]:
+        """Yield its messages until it is gone, or speaks too fast."""
+        try:
+            async for data in self._connection:
+                if self._is_too_fast():
+                    self.cut()  # a farewell would wait behind what it has sent
+                    return
+                yield data
+        except ConnectionClosed:
+            return
+
+    async def send(self, text: str) -> bool:
+        """Send a message; False when nobody is there."""
+        try:
+            await self._connection.send(text)
+        except ConnectionClosed:
+            return False
+        return True
+
+    async def close(self, code: int, reason: str) -> None:
+        """End the connection."""
+        await self._connection.close(code, reason)
+
+    def cut(self) -> None:
+        """End the connection without a farewell."""
+        self._connection.transport.abort()
+
+    def _is_too_fast(self) -> bool:
+        self._spoke_ns = now_ns = self._clock()
+        self.n_messages += 1
+        if now_ns - self._window_ns > _WINDOW_NS:
+            self._window_ns, self._n_window = now_ns, 0
+        self._n_window += 1
+        return self._n_window > _MOST

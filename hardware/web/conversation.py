@@ -1,0 +1,139 @@
+"""What a page and a leader say to each other, while a socket is open.
+
+The page tells where the hands are; it is told what the session does and what the robot
+meets, twenty times a second, and is asked for its time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from hardware.web.client import Client
+from hardware.web.device import WebDevice
+from hardware.web.errors import MessageError
+from hardware.web.messages import VERSION, HelloMessage, parse_message, write_message
+
+_TELL = 0.05  # [s] chosen: what a hand feels as at once
+_N_QUICK, _SLOW = 10, 20  # chosen: ten questions at once, then one a second
+_LATER = 1013  # spec: RFC 6455's registry, try again later
+_WRONG = 1002  # spec: RFC 6455, protocol error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What the page shows and lets feel.
+
+    Attributes:
+        state: The session's state.
+        drives: The hand moves the robot.
+        rumble: 0 … 1.
+        contact: How far the robot is held away from its command, 0 … 1.
+        limit: How near it is to its limits, 0 … 1.
+        clearance: 1 while it keeps clear of something.
+    """
+
+    state: str = "INIT"
+    drives: bool = False
+    rumble: float = 0.0
+    contact: float = 0.0
+    limit: float = 0.0
+    clearance: float = 0.0
+
+
+class Conversation:
+    """Carries messages between a client and a device.
+
+    Attributes:
+        told: What to tell the page; another thread may set it.
+        device_name: What the page says that it runs on.
+    """
+
+    def __init__(
+        self,
+        device: WebDevice,
+        kind: str,
+        limbs: tuple[str, ...],
+        clock: Callable[[], int],
+    ) -> None:
+        """Make it.
+
+        Args:
+            device: What takes the page's messages.
+            kind: What the page is to be: ``phone`` or ``headset``.
+            limbs: Hands it is to tell of.
+            clock: Monotonic time, [ns].
+        """
+        self.told = Told()
+        self.device_name = ""
+        self._device, self._kind, self._limbs = device, kind, limbs
+        self._clock = clock
+
+    async def handle(self, client: Client) -> None:
+        """Talk with a client until it is gone."""
+        if not self._device.begin(client):
+            await client.close(_LATER, "another device commands")
+            return
+        both = [
+            asyncio.create_task(self._listen(client)),
+            asyncio.create_task(self._tell(client)),
+        ]
+        try:
+            done, _ = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            self._device.end(client)
+            for task in both:
+                task.cancel()
+            await asyncio.gather(*both, return_exceptions=True)
+
+    async def _listen(self, client: Client) -> None:
+        has_greeted = False
+        async for data in client.listen():
+            try:
+                message = parse_message(data)
+            except MessageError:
+                self._device.refused["message"] += 1
+                continue
+            if isinstance(message, HelloMessage):
+                if message.version != VERSION:
+                    await client.close(_WRONG, "reload the page")
+                    return
+                has_greeted, self.device_name = True, message.device
+            if has_greeted:
+                self._device.take(message)
+            else:
+                self._device.refused["order"] += 1
+
+    async def _tell(self, client: Client) -> None:
+        """Tell the page of the session, and ask for its time."""
+        is_there = await client.send(
+            write_message(
+                "welcome", version=VERSION, kind=self._kind, limbs=list(self._limbs)
+            )
+        )
+        n = 0
+        while is_there:
+            if n < _N_QUICK or n % _SLOW == 0:
+                number = self._device.clock.ask(self._clock())
+                await client.send(write_message("clock", id=number))
+            is_there = await client.send(self._write_status())
+            n += 1
+            await asyncio.sleep(_TELL)
+
+    def _write_status(self) -> str:
+        told, device = self.told, self._device
+        best = device.clock.offset
+        return write_message(
+            "status",
+            state=told.state,
+            drives=told.drives,
+            rumble=round(told.rumble, 3),
+            contact=round(told.contact, 3),
+            limit=round(told.limit, 3),
+            clearance=round(told.clearance, 3),
+            round_trip=None if best is None else round(2e-6 * best.bound_ns, 1),
+            jumps=device.n_jumps,
+        )

@@ -1,0 +1,103 @@
+"""Who may open a socket: decided on the request, before anything of it is parsed.
+
+A browser tells where a page comes from, so that a page of somebody else's cannot use
+the operator's browser (``Origin``); a name that is not ours is one that somebody points
+here (``Host``). The token is made anew with each start and shown to the operator alone.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+_TRIES = 5  # spec: safety.md 9.1: wrong tokens of one address a minute
+_MINUTE_NS = 60_000_000_000
+_MOST_ADDRESSES = 1024  # chosen: an attacker's addresses cost no more memory
+_TOKEN_BYTES = 16  # chosen: 128 bits cannot be guessed
+
+
+class Refusal(NamedTuple):
+    """Why a request is refused.
+
+    Attributes:
+        status: HTTP status.
+        why: One word, as it is counted.
+    """
+
+    status: int
+    why: str
+
+
+class Door:
+    """Admits whoever knows the token and comes from our own page.
+
+    Attributes:
+        token: Of this start.
+        refused: Refusals so far, by reason.
+    """
+
+    def __init__(self, hosts: Mapping[str, str], clock: Callable[[], int]) -> None:
+        """Make it.
+
+        Args:
+            hosts: Names with port by which we are reached, and the origin of a page
+                that was loaded there.
+            clock: Monotonic time, [ns].
+        """
+        self.token = secrets.token_urlsafe(_TOKEN_BYTES)
+        self.refused: Counter[str] = Counter()
+        self._hosts, self._clock = dict(hosts), clock
+        self._wrong: dict[str, list[int]] = {}
+
+    def check_host(self, host: str | None) -> Refusal | None:
+        """Refuse a request that was meant for another name."""
+        if host is None or host.lower() not in self._hosts:
+            return self._refuse(421, "host")
+        return None
+
+    def admit(
+        self, host: str | None, origin: str | None, token: str | None, address: str
+    ) -> Refusal | None:
+        """Judge who asks for a socket.
+
+        Args:
+            host: Its header ``Host``.
+            origin: Its header ``Origin``.
+            token: What it shows as the token.
+            address: Where it comes from.
+
+        Returns:
+            Why it is refused; None when it may come in.
+        """
+        refusal = self.check_host(host)
+        if refusal is not None:
+            return refusal
+        if host is None or origin != self._hosts[host.lower()]:
+            return self._refuse(403, "origin")
+        tries = self._list_tries(address)
+        if len(tries) >= _TRIES:
+            return self._refuse(429, "tries")
+        shown = (token or "").encode("utf-8", "surrogatepass")
+        if not secrets.compare_digest(shown, self.token.encode()):
+            tries.append(self._clock())
+            return self._refuse(401, "token")
+        return None
+
+    def refuse_busy(self) -> Refusal:
+        """Refuse somebody who comes while another one commands."""
+        return self._refuse(409, "busy")
+
+    def _list_tries(self, address: str) -> list[int]:
+        """Return when an address showed a wrong token in the last minute, [ns]."""
+        since = self._clock() - _MINUTE_NS
+        tries = [t for t in self._wrong.pop(address, []) if t > since]
+        self._wrong[address] = tries  # the newest are last
+        while len(self._wrong) > _MOST_ADDRESSES:
+            self._wrong.pop(next(iter(self._wrong)))
+        return tries
+
+    def _refuse(self, status: int, why: str) -> Refusal:
+        self.refused[why] += 1
+        return Refusal(status, why)

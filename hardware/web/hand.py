@@ -1,0 +1,140 @@
+"""One hand's clutch: its motion while it is tracked, from wherever it goes on.
+
+What is passed on never leaps by itself: each message adds its motion since the last,
+times the scale of its press. Where the device lost track, or moved farther than a hand
+can, nothing is added, and the press that was held counts no more: another one is needed
+(``safety.md`` A5, S3). So a press is used up by what happens while it is held, and its
+number, not the moment when a message is looked at, tells a release: one between two
+messages that come at once is seen, too.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from hardware.web.axes import Vec
+from hardware.web.messages import Mode
+
+_MAX_SPEED = 3.0  # [m/s] spec: safety.md A5
+_MAX_TURN = 20.0  # [rad/s] chosen: quicker than a wrist turns
+_NOISE = 0.01  # [m] chosen: jitter of a tracked pose
+_NOISE_TURN = 0.1  # [rad] chosen: jitter of a tracked orientation
+
+
+class Seen(NamedTuple):
+    """What a message says of a hand.
+
+    Attributes:
+        p: Position, shape (3,), [m], REP-103.
+        quat_xyzw: Orientation, shape (4,), of unit length.
+        is_tracked: The device knows where it is.
+        is_held: The dead-man is held.
+        press: Number of the press that holds it, from 1.
+        opening: Of the gripper, 0 … 1; None: not said.
+        has_deadman: It has one; else it is held always.
+    """
+
+    p: Vec
+    quat_xyzw: Vec
+    is_tracked: bool
+    is_held: bool
+    press: int
+    opening: float | None
+    has_deadman: bool = True
+
+
+class HandClutch:
+    """What of one hand's motion is passed on.
+
+    Attributes:
+        p: Position that is passed on, shape (3,), [m], REP-103.
+        quat_xyzw: Orientation that is passed on, shape (4,).
+        opening: Of the gripper, 0 … 1; None: not said yet.
+        is_tracked: The newest message knew where the hand is.
+        is_held: The dead-man is held by a press that counts.
+        n_presses: Presses that counted so far.
+        n_jumps: Motions that no hand makes.
+    """
+
+    def __init__(self) -> None:
+        self.p: Vec = np.zeros(3)
+        self.quat_xyzw: Vec = np.array([0.0, 0.0, 0.0, 1.0])
+        self.opening: float | None = None
+        self.is_tracked = self.is_held = False
+        self.n_presses = self.n_jumps = 0
+        self._last: tuple[Vec, Vec] | None = None
+        self._press, self._spent, self._has_deadman = 0, 0, True
+        self._scale, self._mode = 1.0, "all"
+
+    def let_go(self) -> None:
+        """Whatever is held counts no more: the page is gone, or another one speaks."""
+        self._spent, self._last, self.is_tracked = self._press, None, False
+        self.is_held = self.is_held and not self._has_deadman
+
+    def forget_presses(self) -> None:
+        """Count presses anew: another page speaks."""
+        self.let_go()
+        self._press = self._spent = 0
+
+    def take(self, seen: Seen, dt: float, scale: float, mode: Mode) -> None:
+        """Take a message.
+
+        Args:
+            seen: What it says of this hand.
+            dt: Since the message before, [s].
+            scale: Of translations; that of a press holds as long as the press.
+            mode: What is passed on; likewise.
+        """
+        if seen.opening is not None:
+            self.opening = seen.opening
+        self._has_deadman = seen.has_deadman
+        now = (seen.p, seen.quat_xyzw) if seen.is_tracked else None
+        if now is None or self._is_jump(now, dt):
+            self.n_jumps += now is not None
+            self._press = max(self._press, seen.press)
+            self.let_go()
+            self._last = now
+            return
+        self.is_tracked = True
+        is_new = seen.is_held and seen.press > max(self._press, self._spent)
+        if is_new or not self.is_held:  # the scale changes between presses alone
+            self._scale, self._mode = scale, mode
+        if self._last is not None:
+            self._add(self._last, now)
+        self._last = now
+        self.n_presses += is_new
+        self._press = max(self._press, seen.press)
+        counts = not self._has_deadman or seen.press > self._spent
+        self.is_held = seen.is_held and counts
+
+    def _is_jump(self, now: tuple[Vec, Vec], dt: float) -> bool:
+        if self._last is None:
+            return False
+        step = float(np.linalg.norm(now[0] - self._last[0]))
+        turn = 2.0 * math.acos(min(abs(float(now[1] @ self._last[1])), 1.0))
+        return not (
+            step <= _MAX_SPEED * dt + _NOISE and turn <= _MAX_TURN * dt + _NOISE_TURN
+        )
+
+    def _add(self, last: tuple[Vec, Vec], now: tuple[Vec, Vec]) -> None:
+        """Pass on the motion from one pose to another."""
+        if self._mode != "turn":
+            self.p = self.p + self._scale * (now[0] - last[0])
+        if self._mode != "move":
+            turn = multiply(now[1], conjugate(last[1]))
+            q = multiply(turn, self.quat_xyzw)
+            self.quat_xyzw = q / np.linalg.norm(q)
+
+
+def conjugate(q: Vec) -> Vec:
+    """Return the opposite rotation; x, y, z, w, shape (4,)."""
+    return np.array([-q[0], -q[1], -q[2], q[3]])
+
+
+def multiply(a: Vec, b: Vec) -> Vec:
+    """Return the rotation b, then a; x, y, z, w, shape (4,) each."""
+    xyz = a[3] * b[:3] + b[3] * a[:3] + np.cross(a[:3], b[:3])
+    return np.append(xyz, a[3] * b[3] - a[:3] @ b[:3])

@@ -1,0 +1,224 @@
+"""What a page and its server tell each other: JSON, checked to the last field.
+
+Lengths are metres, times milliseconds of the page's own clock, orientations x, y, z, w,
+axes those of WebXR. Nothing is repaired: a message with one wrong field is refused
+whole. Parsing costs some 10 µs and happens in the process that does the I/O.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal
+
+from annotated_types import Ge, Gt, Le, MaxLen, MinLen
+from pydantic import TypeAdapter, ValidationError
+
+from hardware.web.errors import MessageError
+
+VERSION = 1
+"""Of these messages; a page that was kept from another version is told to reload."""
+MAX_BYTES = 4096  # spec: safety.md A7
+_FAR = 100.0  # [m] chosen: no room is larger
+_LONG = 1e12  # [ms] chosen: a page that is open for thirty years
+NORM = (0.9, 1.1)  # spec: safety.md A6: quaternions of another length are refused
+_STRICT: Mapping[str, Any] = {
+    "extra": "forbid",
+    "strict": True,
+    "allow_inf_nan": False,
+}
+
+Length = Annotated[float, Ge(-_FAR), Le(_FAR)]
+Part = Annotated[float, Ge(-NORM[1]), Le(NORM[1])]
+Share = Annotated[float, Ge(0), Le(1)]
+Count = Annotated[int, Ge(0), Le(2**31)]
+Moment = Annotated[float, Ge(0), Le(_LONG)]
+Name = Annotated[str, MinLen(1), MaxLen(32)]
+Mode = Literal["all", "move", "turn"]
+"""What of a hand's motion is passed on: all of it, its position, or its orientation."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hand:
+    """One hand at the moment of its message.
+
+    Attributes:
+        p: Position, [m].
+        q: Orientation, x, y, z, w.
+        tracked: Whether the device knows where it is.
+        held: Whether the dead-man is held.
+        press: Number of the press that holds it, counted from 1.
+        opening: Of the gripper, 0 closed … 1 open.
+    """
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+
+    p: tuple[Length, Length, Length]
+    q: tuple[Part, Part, Part, Part]
+    tracked: bool
+    held: bool
+    press: Count
+    opening: Share | None = None
+
+    def __post_init__(self) -> None:
+        norm = math.sqrt(sum(part * part for part in self.q))
+        if not NORM[0] <= norm <= NORM[1]:
+            raise ValueError(f"a unit quaternion, got one of length {norm:g}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Counts:
+    """How often each button of the page was pressed since the page was loaded."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+
+    stop: Count = 0
+    next_episode: Count = 0
+    discard: Count = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SampleMessage:
+    """Where the hands are, and what the operator does.
+
+    Attributes:
+        seq: Rises with every message of a connection.
+        t: When it was captured, on the page's clock, [ms].
+        limbs: Hands by name.
+        scale: Of translations, as the page's slider has it.
+        mode: What of the motion is passed on.
+        actions: Buttons.
+        battery: Charge of the device.
+    """
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+
+    type: Literal["sample"]
+    seq: Count
+    t: Moment
+    limbs: Annotated[Mapping[Name, Hand], MaxLen(2)]
+    scale: Annotated[float, Gt(0), Le(2)] = 1.0
+    mode: Mode = "all"
+    actions: Counts = field(default_factory=Counts)
+    battery: Share | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HelloMessage:
+    """The first message of a connection.
+
+    Attributes:
+        version: Of the messages.
+        page: Names a page from its loading on: its counts go on over connections.
+        device: What the page says that it runs on.
+    """
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+
+    type: Literal["hello"]
+    version: Count
+    page: Name
+    device: Annotated[str, MaxLen(300)] = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClockMessage:
+    """The page's time, in answer to a question."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+
+    type: Literal["clock"]
+    id: Count
+    t: Moment
+
+
+Message = SampleMessage | HelloMessage | ClockMessage
+_KINDS: Mapping[str, TypeAdapter[Any]] = {
+    "sample": TypeAdapter(SampleMessage),
+    "hello": TypeAdapter(HelloMessage),
+    "clock": TypeAdapter(ClockMessage),
+}
+
+
+def parse_message(data: str | bytes) -> Message:
+    """Return what a page says.
+
+    Args:
+        data: One message of its socket.
+
+    Returns:
+        The message.
+
+    Raises:
+        MessageError: If it is not one of ours.
+    """
+    kind = parse_object(data).get("type")
+    adapter = _KINDS.get(kind) if isinstance(kind, str) else None
+    if adapter is None:
+        raise MessageError(f"type: expected {', '.join(_KINDS)}")
+    message: Message = validate(adapter, data)
+    return message
+
+
+def parse_object(data: str | bytes) -> dict[str, Any]:
+    """Return a JSON object in which no key stands twice and no number is huge.
+
+    Args:
+        data: One message of a socket.
+
+    Returns:
+        Its members.
+
+    Raises:
+        MessageError: If it is something else.
+    """
+    if not isinstance(data, str) or len(data) > MAX_BYTES:
+        raise MessageError(f"message: expected text of up to {MAX_BYTES} characters")
+    try:
+        parsed = json.loads(
+            data, object_pairs_hook=_make_object, parse_constant=_refuse_constant
+        )
+    except (ValueError, RecursionError) as err:
+        raise MessageError(f"message: expected JSON ({err})") from err
+    if not isinstance(parsed, dict):
+        raise MessageError("message: expected a JSON object")
+    return parsed
+
+
+def validate(adapter: TypeAdapter[Any], data: str | bytes) -> Any:
+    """Return a message of one kind.
+
+    Args:
+        adapter: The kind.
+        data: The message.
+
+    Returns:
+        The message.
+
+    Raises:
+        MessageError: If a field is missing, wrong or unknown.
+    """
+    try:
+        return adapter.validate_json(data)
+    except ValidationError as err:
+        first = err.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise MessageError(f"{where}: {first['msg']}") from err
+
+
+def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError("a key stands twice")
+    return made
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def write_message(kind: str, /, **members: object) -> str:
+    """Return a message for a page."""
+    return json.dumps({"type": kind, **members}, allow_nan=False)

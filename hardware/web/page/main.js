@@ -1,0 +1,161 @@
+// The page: what the operator does goes out with every frame, what the robot meets comes back.
+
+import { DeadMan } from "./deadman.js";
+import { Link } from "./link.js";
+import { show, showLink } from "./shown.js";
+import { TouchSource } from "./touch.js";
+import { XrSource } from "./xr.js";
+
+const $ = (id) => document.getElementById(id);
+const counts = { stop: 0, next_episode: 0, discard: 0 };
+let kind = "phone", limbs = ["hand"], mode = "all";
+let source = null, battery = null;
+let last = { t: 0, poses: makeNowhere() };
+
+const deadMan = new DeadMan(() => {
+  $("hold").classList.toggle("held", deadMan.isHeld);
+  $("hold").textContent = deadMan.isHeld ? "moving" : "hold to move";
+  send(true);
+});
+const link = new Link(takeToken(), crypto.getRandomValues(new Uint32Array(1))[0].toString(36));
+
+function takeToken() {
+  const given = location.hash.slice(1);
+  if (given) sessionStorage.setItem("token", given);
+  history.replaceState(null, "", location.pathname);
+  return sessionStorage.getItem("token") || "none";
+}
+
+// What is sent before there is a pose, so that a Stop never waits for one.
+function makeNowhere() {
+  const nowhere = { p: [0, 0, 0], q: [0, 0, 0, 1], tracked: false, held: false, press: 0 };
+  return Object.fromEntries(limbs.map((name) => [name, { ...nowhere }]));
+}
+
+// A release leaves at once, with the pose of the last frame and its time.
+function send(mustLeave = false) {
+  const made = {};
+  for (const name of limbs) made[name] = makeHand(last.poses[name]);
+  const scale = Number($("scale").value);
+  link.send({ t: last.t, limbs: made, scale, mode, actions: addCounts(), battery }, mustLeave);
+}
+
+function makeHand(pose) {
+  const { p = [0, 0, 0], q = [0, 0, 0, 1], tracked } = pose;
+  if (kind === "headset") {
+    const { held, press, opening = null } = pose;
+    return { p, q, tracked, held: held && !document.hidden, press, opening };
+  }
+  return { p, q, tracked, held: deadMan.isHeld, press: deadMan.press, opening: Number($("gripper").value) };
+}
+
+function addCounts() {
+  const sum = { ...counts };
+  for (const input of source?.inputs?.values() ?? []) {
+    sum.stop += input.counts.stop;
+    sum.next_episode += input.counts.next_episode;
+  }
+  return sum;
+}
+
+function onFrame(t, poses) {
+  for (const name of limbs) poses[name] = { ...last.poses[name], ...poses[name] };
+  last = { t, poses };
+  const isTracked = limbs.every((name) => poses[name].tracked);
+  if (!isTracked) deadMan.release();
+  $("tracking").textContent = isTracked ? "tracking" : "no tracking";
+  $("tracking").classList.toggle("lost", !isTracked);
+  send();
+}
+
+function onEnd() {
+  deadMan.release();
+  onFrame(performance.now(), makeNowhere());
+  source = null;
+  prepare();
+}
+
+async function prepare() {
+  const found = await XrSource.findMode(kind);
+  $("enter").disabled = !found;
+  const word = kind === "phone" ? "Start AR" : "Start";
+  $("enter").textContent = found ? word : "No AR in this browser";
+  $("touch").hidden = kind !== "phone";
+  document.body.dataset.kind = kind;
+  $("begin").hidden = source !== null;
+}
+
+$("enter").onclick = async () => {
+  const made = new XrSource(kind, limbs, onFrame, onEnd);
+  made.onHidden = () => deadMan.release();
+  try {
+    await made.start(await XrSource.findMode(kind), $("overlay"), $("canvas"));
+  } catch (error) {
+    $("advice").textContent = `AR did not start: ${error.message}`;
+    return;
+  }
+  source = made;
+  $("begin").hidden = true;
+  holdByScreen(made);
+  navigator.wakeLock?.request("screen").catch(() => {});
+};
+
+// Without an overlay the page is not seen in AR: then a finger on the screen is the dead-man.
+function holdByScreen(made) {
+  if (made.hasOverlay || kind !== "phone") {
+    $("overlay").addEventListener("beforexrselect", (event) => event.preventDefault());
+    return;
+  }
+  made.session.addEventListener("selectstart", () => deadMan.hold());
+  made.session.addEventListener("selectend", () => deadMan.release());
+}
+
+$("touch").onclick = async () => {
+  source = new TouchSource(limbs[0], onFrame);
+  $("pads").hidden = false;
+  $("begin").hidden = true;
+  await source.start($("plane"), $("height"));
+};
+
+deadMan.attach($("hold"));
+$("scale").oninput = () => { $("scale-shown").textContent = Number($("scale").value).toFixed(1); };
+$("forward").onclick = () => source?.face();
+for (const button of document.querySelectorAll("#modes button")) {
+  button.onclick = () => {
+    mode = button.dataset.mode;
+    for (const other of document.querySelectorAll("#modes button")) {
+      other.classList.toggle("chosen", other === button);
+    }
+  };
+}
+for (const [id, name] of [["stop", "stop"], ["next", "next_episode"], ["discard", "discard"]]) {
+  $(id).addEventListener("pointerdown", () => {
+    counts[name] += 1;
+    if (name === "stop") deadMan.release();
+    send(true);
+  });
+}
+
+link.onMessage = (message) => {
+  if (message.type === "welcome") {
+    ({ kind, limbs } = message);
+    if (!limbs.every((name) => name in last.poses)) last.poses = makeNowhere();
+    send(true);
+    prepare();
+  } else if (message.type === "status") {
+    show(message, source);
+  }
+};
+link.onChange = (isOpen, why) => {
+  if (!isOpen) deadMan.release();
+  showLink(isOpen, why);
+};
+navigator.getBattery?.().then((cell) => {
+  const note = () => {
+    battery = cell.level;
+    $("battery").textContent = `${Math.round(100 * cell.level)} %`;
+  };
+  cell.addEventListener("levelchange", note);
+  note();
+});
+link.connect();

@@ -1,0 +1,270 @@
+"""A page, its server and what it tells, as a leader opens them.
+
+A station has one page and one operator. Several phones are several leaders, with a
+station, a port and a token each: none of them can speak for another.
+"""
+
+from __future__ import annotations
+
+import importlib.resources
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from hardware.web.addresses import find_place
+from hardware.web.arbot import App
+from hardware.web.certificate import Certificate, find_certificate
+from hardware.web.conversation import Conversation, Told
+from hardware.web.device import DeviceState, WebDevice
+from hardware.web.errors import WebError
+from hardware.web.qr import draw_qr
+from hardware.web.server import Page, Site, WebServer, listen_at
+from hardware.web.settings import AppSettings, WebSettings
+
+_RELEASE_NS = 25_000_000  # chosen: five ticks of 200 Hz: no release is overlooked
+_TELL_NS = (
+    10_000_000_000  # [ns] chosen: an attack is told, and does not fill the screen
+)
+_KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
+_WAITING = "WAITING"  # the session's state in which a press begins an episode
+_SOCKET = "/leader"
+_PERMISSIONS = (
+    "xr-spatial-tracking=(self), accelerometer=(self), gyroscope=(self), "
+    "magnetometer=(self)"
+)
+
+
+class Reading(NamedTuple):
+    """What the operator does.
+
+    Attributes:
+        state: Of the device.
+        seq: Rises with each reading that says something new.
+        is_engaged: The dead-men are held, and have been since the reading before.
+        asks_to_start: They are held by a press of while the session waited: what is
+            held when an episode ends does not begin the next one.
+    """
+
+    state: DeviceState
+    seq: int
+    is_engaged: bool
+    asks_to_start: bool
+
+
+class Station:
+    """One page, open to one device.
+
+    Attributes:
+        device: What was heard of it.
+        server: What serves the page, once it is open.
+    """
+
+    def __init__(
+        self,
+        settings: WebSettings,
+        kind: Literal["phone", "headset"],
+        limbs: Sequence[str],
+        clock: Callable[[], int],
+        app: AppSettings | None = None,
+    ) -> None:
+        """Make it; nothing is opened yet.
+
+        Args:
+            settings: Where the page is served.
+            kind: What the page is to be.
+            limbs: Names of the hands it tells of.
+            clock: Monotonic time, [ns].
+            app: How ARBot's app is listened to; None: not at all.
+        """
+        self._settings, self._kind, self._limbs = settings, kind, tuple(limbs)
+        self._clock, self._app_settings = clock, app
+        self._begin()
+
+    def _begin(self) -> None:
+        self.device = WebDevice(self._limbs, self._clock)
+        self.server: WebServer | None = None
+        self._talk = Conversation(self.device, self._kind, self._limbs, self._clock)
+        self._certificate: Certificate | None = None
+        self._app: App | None = None
+        self._reading: Reading | None = None
+        self._open_until_ns = self._n_idle_presses = 0
+        self._n_told, self._told_ns = 0, -_TELL_NS
+        self._is_battery_told = self._is_end_told = False
+
+    def open(self) -> None:
+        """Serve the page.
+
+        Raises:
+            WebError: If nothing can be served there.
+        """
+        self._begin()
+        settings = self._settings
+        place = find_place(settings.listen)
+        if place.has_tls:
+            folder = Path(settings.certificate or find_folder()).expanduser()
+            self._certificate = find_certificate(folder, place.names)
+        beside = []
+        if self._app_settings is not None:
+            self._app = App(
+                self._app_settings, self.device, self._limbs[0], self._clock
+            )
+            beside.append(self._app.open)
+        site = Site(load_pages(), {_SOCKET: self._talk.handle}, _PERMISSIONS, beside)
+        server = WebServer(place, settings.port, site, self._clock)
+        certificate = self._certificate
+        server.open(None if certificate is None else certificate.make_context())
+        self.server = server
+
+    def diagnose(self) -> Iterator[tuple[bool, str]]:
+        """Yield whether it could open, step by step, and what would help."""
+        settings = self._settings
+        try:
+            place = find_place(settings.listen)
+            yield True, f"it is reached at {place.address}"
+            if place.has_tls:
+                folder = Path(settings.certificate or find_folder()).expanduser()
+                found = find_certificate(folder, place.names)
+                yield True, f"certificate, SHA-256 {found.fingerprint}"
+            else:
+                yield True, "on this machine alone; leader.listen=lan for a network"
+            with listen_at(place.address, settings.port) as listening:
+                yield True, f"port {listening.getsockname()[1]} is free"
+        except WebError as err:
+            yield False, str(err)
+
+    @property
+    def address(self) -> str:
+        """Where the operator opens the page; with the token, so it is a secret."""
+        if self.server is None:
+            return ""
+        return f"{self.server.address}#{self.server.door.token}"
+
+    @property
+    def notes(self) -> list[str]:
+        """How the operator reaches the page."""
+        server, app = self.server, self._app_settings
+        if server is None:
+            return []
+        lines = [f"open {self.address}"]
+        if self._certificate is None:
+            lines.append(
+                f"on a phone on a cable, after: adb reverse tcp:{server.port} "
+                f"tcp:{server.port}"
+            )
+        else:
+            lines.append(
+                "the browser warns once; the certificate's SHA-256 is "
+                f"{self._certificate.fingerprint}"
+            )
+            lines.append("\n" + "\n".join(draw_qr(self.address)))
+        if app is not None:
+            lines.append(
+                f"ARBot's app: ws://{app.address}:{app.port}, from {app.phone} alone, "
+                "without TLS: anybody on this network can read it"
+            )
+        return lines
+
+    def read(self) -> Reading | None:
+        """Return what the operator does; None before the device has spoken."""
+        state, before = self.device.state, self._reading
+        if state is None:
+            return None
+        now_ns = self._clock()
+        if before is not None and state.n_presses != before.state.n_presses:
+            self._open_until_ns = now_ns + _RELEASE_NS  # however short, it is a release
+        engaged = state.is_held and now_ns >= self._open_until_ns
+        starts = engaged and state.n_presses > self._n_idle_presses
+        seq = 0 if before is None else before.seq
+        reading = Reading(state, seq, engaged, starts)
+        if reading != before:
+            self._reading = reading._replace(seq=seq + 1)
+        return self._reading
+
+    def tell(self, told: Told) -> None:
+        """Let the page show this."""
+        self._talk.told = told
+        state = self.device.state
+        if told.state != _WAITING and state is not None:
+            self._n_idle_presses = state.n_presses
+
+    def take_warnings(self) -> list[str]:
+        """Return who was refused, and a battery that is low."""
+        warnings = []
+        n, now_ns = self._count_refused(), self._clock()
+        if n > self._n_told and now_ns - self._told_ns > _TELL_NS:
+            why = ", ".join(f"{k}: {v}" for k, v in self._list_refused().items())
+            warnings.append(f"the page refused somebody ({why})")
+            self._n_told, self._told_ns = n, now_ns
+        if self.server is not None and self.server.has_ended and not self._is_end_told:
+            self._is_end_told = True
+            warnings.append("the page's server has ended; start the session again")
+        if self.device.is_battery_low and not self._is_battery_told:
+            self._is_battery_told = True
+            warnings.append(
+                f"its battery is at {100 * (self.device.battery or 0):.0f} %"
+            )
+        return warnings
+
+    @property
+    def last_words(self) -> list[str]:
+        """What became of its messages."""
+        device = self.device
+        if not device.n_messages and not device.refused:
+            return []
+        lines = [f"{device.n_messages} messages, {device.n_jumps} jumps"]
+        best = device.clock.offset
+        if device.delays and best is not None:
+            p50, p99 = find_percentiles(list(device.delays))
+            lines.append(
+                f"capture to arrival {1e3 * p50:.1f} ms, p99 {1e3 * p99:.1f} ms; its "
+                f"clock is known to {1e-6 * best.bound_ns:.1f} ms"
+            )
+        refused = {**self._list_refused(), **device.refused}
+        if refused:
+            lines.append(
+                "refused: " + ", ".join(f"{k} {v}" for k, v in refused.items())
+            )
+        return lines
+
+    def close(self) -> None:
+        """Serve no more; may be called twice."""
+        if self.server is not None:
+            self.server.close()
+
+    def _list_refused(self) -> dict[str, int]:
+        """Return how many connections were refused, by reason."""
+        counts = {} if self.server is None else dict(self.server.door.refused)
+        if self._app is not None and self._app.n_refused:
+            counts["app"] = self._app.n_refused
+        return counts
+
+    def _count_refused(self) -> int:
+        return sum(self._list_refused().values())
+
+
+def find_folder() -> Path:
+    """Return where this installation keeps its certificate."""
+    home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(home) / "paprle/web"
+
+
+def load_pages() -> Mapping[str, Page]:
+    """Return the page's files by path; ``/`` is the page itself."""
+    pages = dict(_list_pages())
+    pages["/"] = pages["/index.html"]
+    return pages
+
+
+def _list_pages() -> Iterator[tuple[str, Page]]:
+    for file in (importlib.resources.files("hardware.web") / "page").iterdir():
+        kind = _KINDS.get(Path(file.name).suffix)
+        if kind is not None:
+            yield f"/{file.name}", Page(file.read_bytes(), f"{kind}; charset=utf-8")
+
+
+def find_percentiles(values: list[float]) -> tuple[float, float]:
+    """Return the median and what 99 % stay below."""
+    values = sorted(values)
+    return values[len(values) // 2], values[math.ceil(0.99 * len(values)) - 1]

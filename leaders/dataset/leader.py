@@ -1,0 +1,202 @@
+"""Episodes of a dataset as a leader, streamed: one is read while another is played."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from leaders.dataset.aloha import AlohaSource
+from leaders.dataset.config import DatasetConfig
+from leaders.dataset.lerobot import LerobotSource
+from leaders.dataset.limbs import make_rows
+from leaders.dataset.plays import Plays
+from leaders.dataset.table import Source, check_table
+from leaders.dataset.track import Track
+from leaders.dataset.umi import UmiSource
+from paprle.contracts.errors import ConfigError, MissingDependency
+from paprle.contracts.plugins import Clock, Leader
+from paprle.contracts.types import Feedback, LeaderInfo, LeaderSample, Vec
+
+_INSTALL = "pip install 'paprle[dataset]'"
+_RANGE = re.compile(r"(\d+)(?::(\d+))?")
+
+
+class Dataset(Leader):
+    """Plays one episode of a dataset in each episode of the session."""
+
+    def __init__(self, config: DatasetConfig, clock: Clock) -> None:
+        super().__init__(config, clock)
+        self._plays: Plays | None = None
+        self._sample: LeaderSample | None = None
+        self._seq = 0
+
+    @property
+    def info(self) -> LeaderInfo:
+        """What the first of its episodes holds; reads it the first time it is asked.
+
+        Raises:
+            ConfigError: If the dataset is not what the config says.
+            DeviceError: If it cannot be read.
+            MissingDependency: If the package that reads it is not installed.
+        """
+        track, limbs = self._first, self.config.limbs
+        names = {k: tuple(own.joints) for k, own in limbs.items() if own.joints}
+        rows = track.rows
+        is_alone = len(self._order) == 1  # others have paths of their own
+        return LeaderInfo(
+            limbs=tuple(limbs),
+            emits="joints" if names else "pose",
+            joint_names=names,
+            is_absolute=not names and self.config.frame == "absolute",
+            is_human=False,
+            has_gripper=any(own.gripper for own in limbs.values()),
+            look_ahead=track.period / self.config.speed,
+            robot=self.config.robot,
+            motion={k: own.q for k, own in rows.items() if own.q is not None},
+            path=self._make_paths(track) if is_alone else {},
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How much there is to play."""
+        track, order = self._first, self._order
+        return (
+            f"dataset: {len(order)} of {self._source.n_episodes} episodes of "
+            f"{self._source.path.name}; the first is {order[0]}, "
+            f"{track.duration / self.config.speed:.1f} s, "
+            f"{1.0 / track.period:.3g} rows a second",
+        )
+
+    def open(self) -> None:
+        """Read the first episode, and have a thread read the next.
+
+        Raises:
+            ConfigError: If the dataset is not what the config says.
+            DeviceError: If none of its episodes can be read.
+            MissingDependency: If the package that reads it is not installed.
+        """
+        c = self.config
+        self._plays = Plays(self._read, self._order, c.repeat, c.speed)
+        self._sample = None
+
+    def latest(self) -> LeaderSample | None:
+        """Return the motion of this moment."""
+        plays = self._plays
+        if plays is None:
+            return self._sample
+        now_ns = self.clock()
+        self._seq += 1
+        limbs = plays.track.at(plays.advance(now_ns))
+        self._sample = LeaderSample(
+            stamp_ns=now_ns,
+            seq=self._seq,
+            limbs=limbs,
+            start=plays.asks_to_start,
+            end=plays.is_over,
+            is_exhausted=plays.is_exhausted,
+        )
+        return self._sample
+
+    def apply(self, feedback: Feedback) -> None:
+        """Play while the session is engaged; go on with each of its episodes."""
+        if self._plays is not None:
+            self._plays.apply(feedback, self.clock())
+
+    def take_warnings(self) -> Sequence[str]:
+        """Return which episodes were left out since the last call."""
+        return () if self._plays is None else self._plays.take_warnings()
+
+    def close(self) -> None:
+        """Let go of the dataset."""
+        if self._plays is not None:
+            self._plays.close()
+        self._plays = None
+        if "_source" in self.__dict__:
+            self.__dict__.pop("_source").close()
+
+    @cached_property
+    def _source(self) -> Source:
+        """The dataset, opened.
+
+        Raises:
+            ConfigError: If there is nothing at its path.
+            MissingDependency: If the package that reads it is not installed.
+        """
+        c = self.config
+        path = Path(c.path).expanduser()
+        if not c.path or not path.exists():
+            raise ConfigError(
+                f"leader.path: expected a dataset, got nothing at '{c.path}'"
+            )
+        try:
+            if c.format == "umi":
+                return UmiSource(path, c.rate)
+            if c.format == "aloha":
+                return AlohaSource(path, c.sources, c.rate)
+            return LerobotSource(path, c.sources)
+        except ImportError as err:
+            raise MissingDependency(
+                f"leader 'dataset': expected the package {err.name}, got none; "
+                f"{_INSTALL}"
+            ) from err
+
+    @cached_property
+    def _order(self) -> tuple[int, ...]:
+        return choose_episodes(self.config.episodes, self._source.n_episodes)
+
+    @cached_property
+    def _first(self) -> Track:
+        return self._read(self._order[0])
+
+    def _read(self, episode: int) -> Track:
+        """Read one episode; any thread."""
+        source = self._source
+        table = check_table(source.path, episode, source.read(episode))
+        return Track(table.t, make_rows(source.path, episode, table, self.config))
+
+    def _make_paths(self, track: Track) -> dict[str, Vec]:
+        """Return when each limb's poses are played, and the poses, shape (n, 8)."""
+        t = track.t / self.config.speed
+        return {
+            limb: np.column_stack([t, own.pose])
+            for limb, own in track.rows.items()
+            if own.pose is not None
+        }
+
+
+def choose_episodes(text: str, n: int) -> tuple[int, ...]:
+    """Return the numbers of ``3``, ``0:10`` or ``7,2,20:30``; all where it is empty.
+
+    Args:
+        text: What was asked for.
+        n: How many there are.
+
+    Returns:
+        Numbers below n, at least one.
+
+    Raises:
+        ConfigError: If it is nothing of the kind, or there are no such episodes.
+    """
+    chosen: list[int] = []
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        match = _RANGE.fullmatch(part)
+        if match is None:
+            raise ConfigError(
+                f"leader.episodes: expected numbers as 3, 0:10 or 7,2,20:30, got "
+                f"'{text}'"
+            )
+        begin = int(match[1])
+        end = begin + 1 if match[2] is None else int(match[2])
+        chosen += range(begin, min(end, max(n, begin) + 1))
+    if not text.strip():
+        chosen = list(range(n))
+    if not chosen or max(chosen) >= n:
+        raise ConfigError(
+            f"leader.episodes: expected some of the dataset's {n} episodes, 0 to "
+            f"{n - 1}, got '{text}'"
+        )
+    return tuple(chosen)

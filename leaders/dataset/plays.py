@@ -1,0 +1,138 @@
+"""Which episode of a dataset is played: one for each episode of the session.
+
+While one is played, a thread reads the next, so that a dataset of any size is streamed
+and nobody waits for a disk. One that cannot be read is left out, and told. One that the
+operator broke off is played again.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from leaders.dataset.track import Track
+from paprle.contracts.errors import ConfigError, PaprleError
+from paprle.contracts.playback import Playback
+from paprle.contracts.types import Feedback, SessionState
+
+
+class Plays:
+    """A queue of episodes, the first of which is read at once.
+
+    Attributes:
+        number: Number of the episode that is played.
+        track: It.
+        is_last: Nothing follows it.
+        n_failed: Episodes that were left out.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[int], Track],
+        order: Sequence[int],
+        repeat: int,
+        speed: float,
+    ) -> None:
+        """Read the first episode.
+
+        Args:
+            read: Reads one episode; any thread.
+            order: Numbers of the episodes.
+            repeat: How often all are played; 0: for ever.
+            speed: How much faster they are played.
+
+        Raises:
+            PaprleError: If none of them can be read: what is wrong with the last.
+        """
+        self._read, self._speed = read, speed
+        rounds = itertools.count() if repeat == 0 else range(repeat)
+        self._left: Iterator[int] = (number for _ in rounds for number in order)
+        self._most_failures = len(order)
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="dataset")
+        self._warnings: list[str] = []
+        self._next: tuple[int, Future[Track]] | None = None
+        self._episode, self._play_time = 0, 0.0
+        self.n_failed = 0
+        self._request()
+        first, problem = self._take()
+        if first is None:
+            self.close()
+            raise problem or ConfigError("leader.episodes: expected one, got none")
+        self._begin(*first)
+
+    @property
+    def asks_to_start(self) -> bool:
+        """Whether there is something to play that waits for the session."""
+        return self._playback.asks_to_start
+
+    @property
+    def is_over(self) -> bool:
+        """Whether this episode came to its end."""
+        return self._playback.is_over
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether nothing will ever come again."""
+        return self._playback.is_exhausted
+
+    def apply(self, feedback: Feedback, now_ns: int) -> None:
+        """Take note of the session's state, at ``now_ns``, [ns]."""
+        is_between = feedback.state is SessionState.RESETTING
+        if (feedback.episode != self._episode or is_between) and self.is_over:
+            following, _ = self._take()
+            if following is None:
+                self._playback.n_plays = 1  # what is left cannot be read
+            else:
+                self._begin(*following)
+        self._episode = feedback.episode
+        self._playback.apply(feedback, now_ns)
+
+    def advance(self, now_ns: int) -> float:
+        """Move on to ``now_ns`` [ns] and return the time within the episode, [s]."""
+        return self._playback.advance(now_ns) * 1e-9 * self._speed
+
+    def take_warnings(self) -> list[str]:
+        """Return which episodes were left out since the last call."""
+        told, self._warnings = self._warnings, []
+        return told
+
+    def close(self) -> None:
+        """Read nothing more; may be called twice."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _begin(self, number: int, track: Track) -> None:
+        self.number, self.track = number, track
+        self._request()
+        self.is_last = self._next is None
+        # a play that is not the last never makes the leader exhausted
+        n_plays = 1 if self.is_last else 0
+        self._playback = Playback(track.duration / self._speed, n_plays)
+
+    def _request(self) -> None:
+        """Have the thread read the next episode, if there is one."""
+        number = next(self._left, None)
+        if number is None:
+            self._next = None
+        else:
+            self._next = (number, self._pool.submit(self._read, number))
+
+    def _take(self) -> tuple[tuple[int, Track] | None, PaprleError | None]:
+        """Return the next episode that can be read, or what is wrong with the last.
+
+        Where it is not read yet this waits: on a virtual clock always the same is
+        played, and in a live session the robot does not follow by then.
+        """
+        problem: PaprleError | None = None
+        for _ in range(self._most_failures):
+            if self._next is None:
+                break
+            number, reading = self._next
+            try:
+                return (number, reading.result()), None
+            except PaprleError as err:
+                problem = err
+                self.n_failed += 1
+                self._warnings.append(f"dataset: episode {number} is left out: {err}")
+                self._request()
+        return None, problem

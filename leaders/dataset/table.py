@@ -1,0 +1,100 @@
+"""What any dataset gives of one episode: columns of numbers over time."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from paprle.contracts.errors import DeviceError
+from paprle.contracts.types import Vec
+
+MOST_ROWS = 500_000  # chosen: an hour at 100 Hz, and more than any episode has
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """One episode.
+
+    Attributes:
+        t: Stamps, shape (n,), rising, [s].
+        names: Names of the columns.
+        values: Numbers in the dataset's own units, shape (n, k).
+    """
+
+    t: Vec
+    names: tuple[str, ...]
+    values: Vec
+
+
+class Source(ABC):
+    """A dataset that is opened, of which one episode at a time is read."""
+
+    path: Path
+
+    @property
+    @abstractmethod
+    def n_episodes(self) -> int:
+        """How many episodes it has."""
+
+    @abstractmethod
+    def read(self, episode: int) -> Table:
+        """Read one episode, and of it only what is played; any thread.
+
+        Raises:
+            DeviceError: If it cannot be read.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of its files; may be called twice."""
+
+    def check_length(self, episode: int, n: int) -> None:
+        """Refuse an episode without motion, or of absurd length, before it is read.
+
+        Raises:
+            DeviceError: If it has too few rows, or too many.
+        """
+        if not 2 <= n <= MOST_ROWS:
+            raise DeviceError(
+                f"{self.path}: expected 2 to {MOST_ROWS} rows in episode {episode}, "
+                f"got {n}; leave it out with leader.episodes"
+            )
+
+
+def check_table(path: Path, episode: int, table: Table) -> Table:
+    """Return the table if it can be played.
+
+    Args:
+        path: The dataset.
+        episode: Which episode.
+        table: What was read.
+
+    Returns:
+        The same table.
+
+    Raises:
+        DeviceError: If a number is none, or time does not rise.
+    """
+    where = f"{path}: episode {episode}"
+    is_bad = ~np.isfinite(table.values).all(axis=1) | ~np.isfinite(table.t)
+    if is_bad.any():
+        row = int(is_bad.argmax())
+        raise DeviceError(
+            f"{where}: expected numbers in all rows, got none in {int(is_bad.sum())} "
+            f"of them (the first is {row}); leave it out with leader.episodes"
+        )
+    if (np.diff(table.t) <= 0.0).any():
+        row = int((np.diff(table.t) <= 0.0).argmax()) + 1
+        raise DeviceError(
+            f"{where}: expected stamps that rise, got {table.t[row]} after "
+            f"{table.t[row - 1]} in row {row}; leave it out with leader.episodes"
+        )
+    return table
+
+
+def make_stamps(n: int, rate: float) -> Vec:
+    """Return evenly spaced stamps, shape (n,), [s]."""
+    return np.asarray(np.arange(n) / rate, dtype=np.float64)

@@ -1,0 +1,118 @@
+"""UMI datasets: one zarr with the poses of one or more hand-held grippers.
+
+References:
+    UMI's replay buffer: ``data/robot{i}_eef_pos`` (n, 3) [m],
+    ``data/robot{i}_eef_rot_axis_angle`` (n, 3) [rad], ``data/robot{i}_gripper_width``
+    (n, 1) [m], ``meta/episode_ends``, exclusive. Pictures are never read.
+"""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from leaders.dataset.table import Source, Table, make_stamps
+from paprle.contracts.errors import DeviceError
+
+_RATE = 60_000 / 1001  # [Hz] spec: frames of the GoPro that UMI is built on
+_PARTS = (
+    ("eef_pos", ("x", "y", "z")),
+    ("eef_rot_axis_angle", ("rx", "ry", "rz")),
+    ("gripper_width", ("width",)),
+)
+
+
+class UmiSource(Source):
+    """A ``.zarr`` folder, or the same as ``.zarr.zip``."""
+
+    def __init__(self, path: Path, rate: float | None) -> None:
+        """Open it and read where its episodes end.
+
+        Args:
+            path: The folder or the zip.
+            rate: Rows a second, [Hz]; None: of the camera that UMI uses.
+
+        Raises:
+            DeviceError: If it cannot be read.
+            ImportError: If zarr is not installed.
+        """
+        import zarr  # noqa: PLC0415 - only for who plays such a dataset
+
+        self.path, self._rate = path, rate or _RATE
+        self._store: Any = None
+        try:
+            if path.suffix == ".zip":
+                self._store = zarr.storage.ZipStore(str(path), mode="r")
+            group = zarr.open_group(self._store or str(path), mode="r")
+            self._data: Any = group["data"]
+            ends = np.asarray(group["meta"]["episode_ends"][:], dtype=np.int64)
+        except Exception as err:  # zarr and its codecs raise anything
+            raise self._error(err) from err
+        self._cuts = np.concatenate([[0], ends])
+        self._keys, self._names = self._find_columns()
+
+    @property
+    def n_episodes(self) -> int:
+        """How many episodes end in it."""
+        return len(self._cuts) - 1
+
+    def read(self, episode: int) -> Table:
+        """Read one episode.
+
+        Args:
+            episode: Which one.
+
+        Returns:
+            Its rows.
+
+        Raises:
+            DeviceError: If they cannot be read.
+        """
+        begin, end = self._cuts[episode : episode + 2].tolist()
+        self.check_length(episode, end - begin)
+        try:
+            parts = [
+                np.asarray(self._data[key][begin:end], dtype=np.float64)
+                for key in self._keys
+            ]
+            values = np.hstack([part.reshape(end - begin, -1) for part in parts])
+        except Exception as err:  # zarr and its codecs raise anything
+            raise self._error(err) from err
+        if values.shape[1] != len(self._names):
+            raise self._error(
+                f"{values.shape[1]} columns where {len(self._names)} have a name"
+            )
+        return Table(
+            t=make_stamps(end - begin, self._rate), names=self._names, values=values
+        )
+
+    def close(self) -> None:
+        """Close the zip."""
+        if self._store is not None:
+            self._store.close()
+        self._store = None
+
+    def _find_columns(self) -> tuple[list[str], tuple[str, ...]]:
+        """Return the arrays that are read, and the names of their columns."""
+        keys: list[str] = []
+        names: list[str] = []
+        for robot in itertools.count():
+            if f"robot{robot}_eef_pos" not in self._data:
+                break
+            for part, columns in _PARTS:
+                if f"robot{robot}_{part}" in self._data:
+                    keys.append(f"robot{robot}_{part}")
+                    names += [f"robot{robot}.{column}" for column in columns]
+        if not keys:
+            raise self._error(f"arrays {sorted(self._data)} without robot0_eef_pos")
+        return keys, tuple(names)
+
+    def _error(self, got: object) -> DeviceError:
+        what = f"{type(got).__name__}: {got}" if isinstance(got, Exception) else got
+        return DeviceError(
+            f"{self.path}: expected a zarr of UMI (data/robot0_eef_pos, …, "
+            f"meta/episode_ends), got {what}"
+        )

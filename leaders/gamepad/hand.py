@@ -1,0 +1,122 @@
+"""One pad in a hand: its limb, its dead-man, its buttons; pure.
+
+The dead-man counts once it was let go of: a button that is held while a pad is plugged
+in, or is stuck, moves nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from leaders.gamepad.config import GamepadConfig, PadSettings
+from leaders.gamepad.shaping import deflect, parse_terms, shape_controls
+from paprle.contracts.types import Vec, readonly
+
+_PRESSED, _RELEASED = 0.6, 0.4  # chosen: of a trigger as a button; it must not chatter
+
+
+class Hand:
+    """What one pad says, from one reading to the next.
+
+    Attributes:
+        limb: The limb that it moves.
+        modes: How many modes each limb has gone on, less those gone back.
+        pressed: How often each role was asked for with it.
+        is_held: The dead-man is held, and what the pad says is believed.
+        is_doubted: It has said the same for too long; letting go ends it.
+        is_moving: Something is deflected that counts.
+        has_deadman: One of its buttons is the dead-man.
+    """
+
+    def __init__(self, settings: PadSettings, config: GamepadConfig) -> None:
+        self._limbs, self._config = settings.limbs, config
+        self._terms = [parse_terms(text) or () for text in settings.axes.values()]
+        self._roles = dict(settings.buttons)
+        self.has_deadman = "deadman" in self._roles.values()
+        self.limb = self._limbs[0]
+        self.modes = dict.fromkeys(self._limbs, 0)
+        self.pressed: Counter[str] = Counter()
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin as a pad that was just plugged in: nothing is held or pressed."""
+        self.is_held = self.is_doubted = self.is_moving = False
+        self._was_let_go = False
+        self._down: set[str] | None = None
+        self._raw: Mapping[str, float] = {}
+        self._same_since_ns = 0
+        self._deflections = self._mean = [0.0] * len(self._terms)
+
+    def take(self, raw: Mapping[str, float], now_ns: int) -> None:
+        """Take one reading.
+
+        Args:
+            raw: What each control says.
+            now_ns: When, [ns].
+        """
+        grips = self._press(raw)
+        c = self._config
+        shaped = shape_controls(raw, c.dead_zone, c.trigger_dead_zone, c.curve)
+        wished = [deflect(shaped, terms) for terms in self._terms]
+        self._doubt(raw, any(wished), grips, now_ns)
+        self.is_held = grips and not self.is_doubted
+        self.is_moving = self.is_held and any(wished)
+        before = self._deflections
+        self._deflections = wished if self.is_held else [0.0] * len(wished)
+        # a straight line between two readings: what a stick did, whatever the rate
+        self._mean = [
+            0.5 * (a + b) if self.is_held else 0.0
+            for a, b in zip(before, self._deflections, strict=True)
+        ]
+
+    def read_axes(self, limb: str) -> Vec:
+        """Return the mean deflections of a limb since the reading before."""
+        return readonly(self._mean if limb == self.limb else [0.0] * len(self._mean))
+
+    def _press(self, raw: Mapping[str, float]) -> bool:
+        """Count what was pressed since the last reading.
+
+        Args:
+            raw: What each control says.
+
+        Returns:
+            Whether the dead-man is held, and was let go of before.
+        """
+        held = self._down or set()
+        down = {
+            name
+            for name in self._roles
+            if raw[name] > (_RELEASED if name in held else _PRESSED)
+        }
+        if self._down is not None:
+            for name in sorted(down - held):
+                self._act(self._roles[name])
+        self._down = down
+        if not self.has_deadman:
+            return True
+        grips = any(self._roles[name] == "deadman" for name in down)
+        self._was_let_go |= not grips
+        return grips and self._was_let_go
+
+    def _act(self, role: str) -> None:
+        self.pressed[role] += 1
+        if role == "mode":
+            self.modes[self.limb] += 1
+        elif role == "mode_back":
+            self.modes[self.limb] -= 1
+        elif role == "limb":
+            after = self._limbs.index(self.limb) + 1
+            self.limb = self._limbs[after % len(self._limbs)]
+
+    def _doubt(
+        self, raw: Mapping[str, float], wishes: bool, grips: bool, now_ns: int
+    ) -> None:
+        """Stop believing a motion that has not changed for too long."""
+        if not wishes or not grips or raw != self._raw:
+            self._same_since_ns = now_ns
+        self._raw = raw
+        if now_ns - self._same_since_ns > self._config.longest * 1e9:
+            self.is_doubted = True
+        elif not grips or not (self.has_deadman or wishes):
+            self.is_doubted = False

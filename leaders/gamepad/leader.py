@@ -1,0 +1,223 @@
+"""Game controllers as a leader: sticks say how fast, a dead-man says that they do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from hardware.gamepad.errors import PadError
+from hardware.gamepad.rack import Rack
+from leaders.gamepad.checks import find_mistakes
+from leaders.gamepad.config import GamepadConfig
+from leaders.gamepad.hand import Hand
+from leaders.gamepad.rumble import LASTS, SILENT, Refresher, choose_motors
+from paprle.contracts.axes import AxisSpeeds
+from paprle.contracts.errors import ConfigError, DeviceError, MissingDependency
+from paprle.contracts.plugins import Clock, Leader
+from paprle.contracts.types import (
+    Actions,
+    Feedback,
+    LeaderInfo,
+    LeaderSample,
+    LimbCommand,
+    SessionState,
+)
+
+_INSTALL = "pip install 'paprle[gamepad]'"
+
+
+class Gamepad(Leader):
+    """Emits axes of one or several pads; a pad that is unplugged lets go of all."""
+
+    _hands: dict[str, Hand]
+    _warnings: list[str]
+    _sample: LeaderSample | None
+
+    def __init__(self, config: GamepadConfig, clock: Clock) -> None:
+        """Make it.
+
+        Raises:
+            ConfigError: With everything that is wrong with its config.
+        """
+        super().__init__(config, clock)
+        mistakes = find_mistakes(config)
+        if mistakes:
+            raise ConfigError(mistakes)
+        devices = [pad.device for pad in config.pads.values()]
+        self._rack = Rack(devices, config.database)
+        self._limbs = self.info.limbs
+        self._start()
+
+    @property
+    def info(self) -> LeaderInfo:
+        """All limbs of all pads, with the axes of theirs."""
+        pads = self.config.pads.values()
+        axes = {limb: tuple(pad.axes) for pad in pads for limb in pad.limbs}
+        roles = {role for pad in pads for role in pad.buttons.values()}
+        return LeaderInfo(
+            limbs=tuple(axes),
+            emits="axes",
+            axes=axes,
+            axis_speeds=AxisSpeeds(
+                self.config.speed, self.config.turn_speed, self.config.gripper_speed
+            ),
+            has_buttons=bool(roles & set(Actions._fields)),
+            renders="rumble" if self.config.rumble > 0.0 else "none",
+            engage_hint=f"hold {self._name_deadman()}" if "deadman" in roles else "",
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What each pad is, and what its buttons do."""
+        notes = []
+        for row, (name, pad) in enumerate(self.config.pads.items()):
+            told = ", ".join(
+                f"{button}: {role}" for button, role in pad.buttons.items()
+            )
+            motors = "" if self._rack.can_rumble[row] else "; it has no motors"
+            device = self._rack.names[row] or "not opened yet"
+            notes.append(f"gamepad '{name}' ({device}): {told}{motors}")
+        return tuple(notes)
+
+    @property
+    def unchecked(self) -> str:
+        """SDL tells of pads only once it runs."""
+        return "whether the pads are plugged in, and rumble"
+
+    def open(self) -> None:
+        """Find every pad; nothing counts that is held by then.
+
+        Raises:
+            DeviceError: If a pad is not there.
+            MissingDependency: If pygame is not installed.
+        """
+        self._start()
+        try:
+            self._rack.open()
+        except ImportError as err:
+            raise MissingDependency(
+                f"leader 'gamepad': expected the package {err.name}, got none; "
+                f"{_INSTALL}"
+            ) from err
+        except PadError as err:
+            raise DeviceError(f"leader 'gamepad': {err}") from err
+        self._is_open = True
+
+    def latest(self) -> LeaderSample | None:
+        """Read all pads and return the deflections since the last call."""
+        if not self._is_open:
+            return self._sample
+        now_ns = self.clock()
+        readings = self._rack.read(now_ns)
+        for (name, hand), raw in zip(self._hands.items(), readings, strict=True):
+            if raw is None:
+                hand.forget()
+            else:
+                hand.take(raw, now_ns)
+            self._watch(name, hand, is_there=raw is not None)
+        self._seq += 1
+        self._sample = self._make_sample(now_ns, is_valid=None not in readings)
+        return self._sample
+
+    def apply(self, feedback: Feedback) -> None:
+        """Note the session's state, and let the pads rumble."""
+        now_ns = self.clock()
+        self._state = feedback.state
+        motors = choose_motors(feedback, self.config.rumble, now_ns)
+        for row, refresher in enumerate(self._refreshers):
+            mine = motors if self._drives(row, feedback.drives) else SILENT
+            if refresher.must_tell(mine, now_ns):
+                self._rack.rumble(row, *mine, LASTS)
+
+    def take_warnings(self) -> list[str]:
+        """Return which pads went, came back, or are not believed any more."""
+        told, self._warnings = self._warnings, []
+        return told
+
+    def close(self) -> None:
+        """Silence the motors and let go of the pads."""
+        self._is_open = False
+        self._rack.close()
+
+    def _start(self) -> None:
+        self._hands = {
+            name: Hand(pad, self.config) for name, pad in self.config.pads.items()
+        }
+        self._refreshers = [Refresher() for _ in self._hands]
+        self._was_there = dict.fromkeys(self._hands, True)
+        self._was_doubted = dict.fromkeys(self._hands, False)
+        self._warnings = []
+        self._sample, self._seq, self._is_open = None, 0, False
+        self._state = SessionState.INIT
+        self._was_held, self._asks = False, False
+
+    def _make_sample(self, now_ns: int, *, is_valid: bool) -> LeaderSample:
+        hands = self._hands.values()
+        limbs = {
+            limb: LimbCommand(axes=hand.read_axes(limb), mode=mode)
+            for hand in hands
+            for limb, mode in hand.modes.items()
+        }
+        is_held = is_valid and self._is_held()
+        if self._state is not SessionState.WAITING:
+            self._asks = False  # the next episode needs a press of its own
+        elif is_held and not self._was_held:
+            self._asks = True
+        self._was_held = is_held
+        pressed: Counter[str] = sum((hand.pressed for hand in hands), Counter())
+        return LeaderSample(
+            stamp_ns=now_ns,
+            seq=self._seq,
+            limbs=limbs,
+            engaged=is_held,
+            valid=is_valid,
+            start=self._asks and is_held,
+            actions=Actions(
+                **{name: pressed[name] for name in Actions._fields if name in pressed}
+            ),
+        )
+
+    def _is_held(self) -> bool:
+        """Whether any hand holds on; after a Stop one without dead-man has to move."""
+        is_stopped = self._state is SessionState.STOPPED
+        return any(
+            hand.is_held and (hand.is_moving or hand.has_deadman or not is_stopped)
+            for hand in self._hands.values()
+        )
+
+    def _drives(self, row: int, drives: Sequence[bool] | None) -> bool:
+        """Whether a limb of this pad drives the follower."""
+        if drives is None:
+            return True
+        own = list(self.config.pads.values())[row].limbs
+        return any(
+            is_driving
+            for limb, is_driving in zip(self._limbs, drives, strict=False)
+            if limb in own
+        )
+
+    def _watch(self, name: str, hand: Hand, *, is_there: bool) -> None:
+        """Note what the operator has to be told of a pad."""
+        if is_there != self._was_there[name]:
+            what = (
+                "is there again; press its dead-man anew to go on"
+                if is_there
+                else "is unplugged or out of reach; the robot is let go of"
+            )
+            self._warnings.append(f"gamepad '{name}' {what}")
+            self._was_there[name] = is_there
+        if hand.is_doubted and not self._was_doubted[name]:
+            self._warnings.append(
+                f"gamepad '{name}' has said the same for {self.config.longest:g} s "
+                "(leader.longest) and is not believed; let go of it and press anew"
+            )
+        self._was_doubted[name] = hand.is_doubted
+
+    def _name_deadman(self) -> str:
+        names = (
+            button
+            for pad in self.config.pads.values()
+            for button, role in pad.buttons.items()
+            if role == "deadman"
+        )
+        return next(names, "")

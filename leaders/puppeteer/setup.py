@@ -1,0 +1,151 @@
+"""Sets up the servos of a rig, guided: all at once where their ids are right.
+
+It is a generator of questions, as the calibration is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from typing import Any
+
+from hardware.dynamixel.bus_thread import BusSettings
+from hardware.dynamixel.errors import BusError
+from hardware.dynamixel.inspection import ServoSpec
+from hardware.dynamixel.models import BAUD_CODES, find_name
+from hardware.dynamixel.search import find_rates
+from hardware.dynamixel.setup import Found, Goal, find_alone, is_set_up, set_up
+from hardware.dynamixel.wire import Wire
+from leaders.puppeteer.arm import Arm
+from paprle.contracts.errors import ConfigError
+
+Goals = Mapping[str, Goal]
+"""What each servo shall become, by the name of its joint."""
+
+
+def set_up_servos(
+    arms: Sequence[Arm], buses: Mapping[str, BusSettings], joints: Sequence[str]
+) -> Generator[str, str, dict[str, Any]]:
+    """Give servos their ids, their rate and no return delay.
+
+    Args:
+        arms: Arms of the closed rig.
+        buses: Its buses by port.
+        joints: Only these, ``limb/joint``; none: all.
+
+    Yields:
+        What the operator is asked to do; expects the answer.
+
+    Returns:
+        What was set up: ``servos``, a line each.
+
+    Raises:
+        ConfigError: If there is no such joint, or no servo has such a rate.
+    """
+    goals = {
+        port: dict(_list_goals(arms, settings)) for port, settings in buses.items()
+    }
+    known = [name for mine in goals.values() for name in mine]
+    unknown = [joint for joint in joints if joint not in known]
+    if unknown:
+        raise ConfigError(
+            f"--joint: expected one of {', '.join(known)}, got '{', '.join(unknown)}'"
+        )
+    done: list[str] = []
+    for port, settings in buses.items():
+        if settings.baud not in BAUD_CODES:
+            listed = ", ".join(map(str, BAUD_CODES))
+            raise ConfigError(
+                f"leader.baud: expected a rate that servos have ({listed}), got "
+                f"{settings.baud}"
+            )
+        chosen = {n: g for n, g in goals[port].items() if not joints or n in joints}
+        wire = Wire(port, settings.baud, settings.timeout)
+        wire.open()
+        try:
+            done += yield from _set_up_bus(wire, chosen)
+        finally:
+            wire.close()
+    return {"servos": done}
+
+
+def _list_goals(
+    arms: Sequence[Arm], settings: BusSettings
+) -> Iterator[tuple[str, Goal]]:
+    for arm in arms:
+        if arm.settings.port != settings.path:
+            continue
+        for joint, spec in zip(arm.joint_names, arm.servo_specs, strict=True):
+            name = f"{arm.name}/{joint}"
+            yield name, Goal(ServoSpec(spec.id, spec.model), settings.baud)
+            if spec.twin is not None:
+                twin = ServoSpec(spec.twin, spec.model)
+                yield f"{name}/twin", Goal(twin, settings.baud, second=spec.id)
+
+
+def _set_up_bus(wire: Wire, goals: Goals) -> Generator[str, str, list[str]]:
+    """Set up the servos of a port: the whole chain where all have their ids."""
+    found = _find_all(wire, goals)
+    if len(found) < len(goals):
+        return (yield from _set_up_each(wire, goals))
+    left = {n: g for n, g in goals.items() if not is_set_up(wire, found[n], g)}
+    if left:
+        listed = ", ".join(f"{n} at {found[n].baud} [bit/s]" for n in left)
+        yield (
+            f"port '{wire.path}': all {len(goals)} servos answer with their ids; these "
+            f"are not set up: {listed}. They go limp: hold the arm"
+        )
+        for name, goal in left.items():
+            set_up(wire, found[name], goal)
+    return [_say(name, goal) for name, goal in goals.items()]
+
+
+def _find_all(wire: Wire, goals: Goals) -> dict[str, Found]:
+    """Return the servos that answer with their ids and are the right models."""
+    rates = {
+        goal.spec.id: wire.baud
+        for goal in goals.values()
+        if wire.ping(goal.spec.id, tries=2) is not None
+    }
+    rates |= find_rates(
+        wire, [g.spec.id for g in goals.values() if g.spec.id not in rates]
+    )
+    found = {}
+    own = wire.baud
+    for name, goal in goals.items():
+        baud = rates.get(goal.spec.id)
+        if baud is None:
+            continue
+        wire.set_baud(baud)
+        number = wire.ping(goal.spec.id)
+        wire.set_baud(own)
+        if number is not None and find_name(number) == goal.spec.model:
+            found[name] = Found(goal.spec.id, goal.spec.model, baud)
+    return found
+
+
+def _set_up_each(wire: Wire, goals: Goals) -> Generator[str, str, list[str]]:
+    """Ask for one servo after the other, alone."""
+    done: list[str] = []
+    for name, goal in goals.items():
+        before = f"{done[-1]}\n" if done else ""
+        question = (
+            f"connect the servo of {name} alone (a {goal.spec.model}; it becomes id "
+            f"{goal.spec.id}), with its power; type s to skip it"
+        )
+        while (yield before + question) != "s":
+            try:
+                set_up(wire, find_alone(wire), goal)
+            except BusError as err:
+                before = f"{err}\nonce more: "
+                continue
+            done.append(_say(name, goal))
+            break
+    return done
+
+
+def _say(name: str, goal: Goal) -> str:
+    also = "" if goal.second is None else f", obeys id {goal.second} too"
+    return (
+        f"{name}: id {goal.spec.id}{also}, {goal.baud} [bit/s], return delay 0 [µs], "
+        f"{goal.spec.model}"
+    )

@@ -1,0 +1,66 @@
+"""What the YAML of a six-axis mouse may say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal
+
+from annotated_types import Ge, Gt, Le, Lt, Unit, doc
+
+from paprle.contracts.settings import STRICT
+
+Role = Literal[
+    "open",
+    "close",
+    "mode",
+    "mode_back",
+    "engage",
+    "stop",
+    "next_episode",
+    "discard",
+    "clear",
+    "quit",
+]
+"""What a button may do; the last six are the session's actions."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SpacemouseConfig:
+    """Which mouse, and how fast it moves."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    path: Annotated[
+        str, Unit("path"), doc("Its device (/dev/hidraw3); empty: the first found.")
+    ] = ""
+    serial: Annotated[str, doc("Its serial number, where there are several.")] = ""
+    speed: Annotated[
+        float, Gt(0), Le(1), Unit("m/s"), doc("Translation at full deflection.")
+    ] = 0.2  # chosen: as the sticks of a gamepad
+    turn_speed: Annotated[
+        float, Gt(0), Le(3), Unit("rad/s"), doc("Rotation at full deflection.")
+    ] = 1.0  # chosen: as the sticks of a gamepad
+    gripper_speed: Annotated[
+        float, Gt(0), Le(10), Unit("1/s"), doc("Gripper openings a second.")
+    ] = 1.0  # chosen: a full stroke a second
+    dead_zone: Annotated[
+        float, Ge(0), Lt(0.9), Unit("1"), doc("Deflection of an axis that is rest.")
+    ] = 0.1  # chosen: pushing the cap one way moves the other axes by so much
+    curve: Annotated[
+        float,
+        Ge(1),
+        Le(4),
+        Unit("1"),
+        doc("Exponent of the deflection: 1 is straight, more is finer about rest."),
+    ] = 1.5  # chosen: the cap's way is 1.5 mm, all of it has to be of use
+    longest_silence: Annotated[
+        float,
+        Gt(0),
+        Le(1),
+        Unit("s"),
+        doc("A deflected cap that is silent for longer counts as let go."),
+    ] = 0.25  # chosen: it reports every 16 ms while deflected; 15 of them lost
+    buttons: Annotated[
+        Mapping[str, Role], doc("What its buttons do, by number from 0.")
+    ] = field(default_factory=lambda: {"0": "close", "1": "open"})

@@ -1,0 +1,136 @@
+"""The leader: what a headset's page says of its hands becomes one sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pinocchio as pin
+
+from hardware.web.addresses import find_place
+from hardware.web.conversation import Told
+from hardware.web.errors import WebError
+from hardware.web.station import Reading, Station
+from leaders.webxr.config import WebxrConfig
+from paprle.contracts.errors import DeviceError
+from paprle.contracts.plugins import Clock, Leader
+from paprle.contracts.types import (
+    Actions,
+    Feedback,
+    LeaderInfo,
+    LeaderSample,
+    LimbCommand,
+)
+
+
+class Webxr(Leader):
+    """One headset, one or two hands, one dead-man of all."""
+
+    config: WebxrConfig
+
+    def __init__(self, config: WebxrConfig, clock: Clock) -> None:
+        super().__init__(config, clock)
+        self._station = Station(config, "headset", config.hands, clock)
+        self._sample: LeaderSample | None = None
+
+    @property
+    def info(self) -> LeaderInfo:
+        """Hands with grippers, whose poses are measured."""
+        return LeaderInfo(
+            limbs=self.config.hands,
+            is_measured=True,
+            has_gripper=True,
+            renders="rumble",
+            rate=self.config.rate,
+            engage_hint="hold the grip of each hand",
+        )
+
+    @property
+    def notes(self) -> list[str]:
+        """How the operator reaches the page."""
+        return self._station.notes
+
+    @property
+    def unchecked(self) -> str:
+        """A headset is there once somebody opens the page."""
+        return "whether a headset opens its page"
+
+    def find_obstacles(self) -> tuple[str, ...]:
+        """Say that this machine has no such address."""
+        try:
+            find_place(self.config.listen)
+        except WebError as err:
+            return (f"leader 'webxr': {err}",)
+        return ()
+
+    def open(self) -> None:
+        """Serve the page; the headset may come later.
+
+        Raises:
+            DeviceError: If nothing can be served.
+        """
+        self._sample = None
+        try:
+            self._station.open()
+        except WebError as err:
+            raise DeviceError(f"leader 'webxr': {err}") from err
+
+    def latest(self) -> LeaderSample | None:
+        """Return the newest poses; None until a headset has spoken."""
+        reading = self._station.read()
+        if reading is None:
+            return self._sample
+        if self._sample is None or reading.seq != self._sample.seq:
+            self._sample = _make_sample(reading)
+        return self._sample
+
+    def apply(self, feedback: Feedback) -> None:
+        """Let the page show the state, and the controllers vibrate."""
+        drives = feedback.drives  # beside other leaders, only some limbs may
+        self._station.tell(
+            Told(
+                state=feedback.state.name,
+                drives=feedback.is_engaged if drives is None else any(drives),
+                rumble=feedback.rumble,
+                **feedback.cues._asdict(),
+            )
+        )
+
+    def take_warnings(self) -> list[str]:
+        """Return who was refused, and a battery that is low."""
+        return [f"leader 'webxr': {text}" for text in self._station.take_warnings()]
+
+    def diagnose(self) -> Iterator[tuple[bool, str]]:
+        """Look whether its page could be served."""
+        return self._station.diagnose()
+
+    @property
+    def last_words(self) -> list[str]:
+        """What became of the headset's messages."""
+        return [f"leader 'webxr': {text}" for text in self._station.last_words]
+
+    def close(self) -> None:
+        """Serve no more; may be called twice."""
+        self._station.close()
+
+
+def _make_sample(reading: Reading) -> LeaderSample:
+    state, counts = reading.state, reading.state.actions
+    return LeaderSample(
+        stamp_ns=state.stamp_ns,
+        seq=reading.seq,
+        limbs={
+            name: LimbCommand(
+                T_leader_base_leader_eef=pin.SE3(
+                    pin.Quaternion(hand.quat_xyzw).toRotationMatrix(), hand.p
+                ),
+                opening=hand.opening,
+            )
+            for name, hand in state.hands.items()
+        },
+        engaged=reading.is_engaged,
+        valid=state.is_tracked,
+        start=reading.asks_to_start,
+        actions=Actions(
+            stop=counts.stop, next_episode=counts.next_episode, discard=counts.discard
+        ),
+    )

@@ -1,0 +1,10 @@
+"""Two hosts over UDP, without any middleware."""
+
+from paprle.contracts.plugins import PluginSpec
+
+PLUGIN = PluginSpec(
+    summary="Leader and follower on two hosts, over UDP alone.",
+    config="paprle.contracts.settings:LinkSettings",
+    factory="links.udp.link:UdpLink",
+    verified="emulator",
+)

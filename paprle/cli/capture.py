@@ -1,0 +1,88 @@
+"""The verb that records leaders without a robot: ``capture``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import termios
+import tty
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from paprle.cli.doctor import resolve_leader
+from paprle.cli.verb import Verb, add_settings, say, say_last_words
+from paprle.hosts.capture import capture
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def _capture(args: argparse.Namespace) -> int:
+    resolved = resolve_leader(args.settings)
+    with _signals() as ended, _keys_at_once():
+        say(f"capturing {resolved.leader_name}; Ctrl-C ends")
+        made = capture(resolved, lambda: bool(ended))
+    for leader in made.leaders.values():
+        say_last_words(leader)
+    for line in made.summarise():
+        say(line)
+    for path in made.recorder.manifests:
+        say(f"captured: {path.with_suffix('.mcap')}")
+    for loss in made.recorder.losses:
+        say(f"LOST: {loss}")
+    return 6 if made.recorder.losses or not made.recorder.manifests else 0
+
+
+@contextmanager
+def _signals() -> Iterator[list[int]]:
+    """Note signals instead of dying of them, so that the episode is finished."""
+    got: list[int] = []
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        got.append(number)
+
+    before = {number: signal.signal(number, note) for number in _SIGNALS}
+    try:
+        yield got
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _keys_at_once() -> Iterator[None]:
+    """Let a leader have the terminal's keys as they are pressed, not line by line."""
+    fd = sys.stdin.fileno() if sys.stdin is not None else -1
+    if fd < 0 or not os.isatty(fd):
+        yield
+        return
+    before = termios.tcgetattr(fd)
+    tty.setcbreak(fd)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(fd, termios.TCSADRAIN, before)
+
+
+CAPTURE = Verb(
+    name="capture",
+    summary="Record leaders without a robot.",
+    help="""\
+Nothing moves and no robot is needed. The leader's samples are written as the device
+gives them, with their own capture times, into an episode in record.dir. It ends with
+the leader, with session.duration, or with Ctrl-C. leader=offline plays it on any robot.
+
+exit codes: 0 captured, 1 failed, 2 refused, 6 captured with losses
+
+examples:
+  paprle capture leader=keyboard record.dir=OUT
+  paprle capture leader=ros leader.topic=/hand record.dir=OUT session.duration=20
+  paprle capture leader=mix leaders.left.type=keyboard leaders.right.type=autopilot \\
+      record.dir=OUT
+  paprle run leader=offline leader.path=OUT/episode_000000.mcap follower=piper \\
+      env=mujoco""",
+    add_arguments=add_settings,
+    run=_capture,
+)

@@ -1,0 +1,39 @@
+"""Devices of axes: what deflections mean, and the degrees of freedom they move.
+
+Sticks, buttons, keys and a page's sliders say how fast, never where. Such a device has
+m axes; a limb has seven degrees of freedom. The rule ``axes`` joins the two by a matrix
+D with a column for each axis: the limb moves with D u (AdaptiX, requirements X1 to X3).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+FREEDOMS = ("x", "y", "z", "roll", "pitch", "yaw", "gripper")
+"""Rows of D: translations, turns about x, y and z (REP-103), the gripper's opening."""
+N_FREEDOMS = len(FREEDOMS)
+N_AXES = 16  # chosen: two sticks of three axes, a hat, triggers, and some to spare
+
+
+class AxisSpeeds(NamedTuple):
+    """What a limb does while one degree of freedom has full deflection.
+
+    Attributes:
+        translation: [m/s].
+        turn: [rad/s].
+        gripper: Openings a second, [1/s].
+    """
+
+    translation: float = 0.1  # chosen: a person follows it with ease
+    turn: float = 0.5  # chosen: half a turn in six seconds
+    gripper: float = 1.0  # chosen: a full stroke a second
+
+
+def merge_speeds(speeds: Iterable[AxisSpeeds]) -> AxisSpeeds:
+    """Return the speeds of several leaders: the common ones, NaN where they differ."""
+    found = set(speeds)
+    if len(found) > 1:
+        return AxisSpeeds(math.nan, math.nan, math.nan)
+    return found.pop() if found else AxisSpeeds()

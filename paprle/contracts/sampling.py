@@ -1,0 +1,37 @@
+"""How a leader's samples come: in which order they count, and how old they may be."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+Policy = Literal["latest", "ordered"]
+"""Which samples are waypoints: newer captures alone, or late ones too, in order."""
+LEAST_AGE = 0.1  # [s] spec: safety.md A1, T_stale
+_N_PERIODS, _MARGIN = 4, 0.02  # chosen: three samples in a row lost, and late [s]
+SLOW_RATE = 150.0  # [Hz] chosen: a leader below leaves one of four ticks without news
+
+
+class Sampling(NamedTuple):
+    """What a leader tells those who reconstruct its motion.
+
+    Attributes:
+        policy: Which of its samples are waypoints.
+        content_age: So long ago its newest capture may have arrived while its process
+            says that it lives, [s]; 0: by its rate (``find_content_age``).
+    """
+
+    policy: Policy = "latest"
+    content_age: float = 0.0
+
+
+def find_content_age(sampling: Sampling, rate: float) -> float:
+    """Return how old the newest capture of a slow leader may be, [s].
+
+    Args:
+        sampling: What it tells.
+        rate: Of its captures, [Hz].
+
+    Returns:
+        What it tells; else as long as three samples in a row may be missing.
+    """
+    return sampling.content_age or max(LEAST_AGE, _N_PERIODS / rate + _MARGIN)

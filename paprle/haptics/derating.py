@@ -1,0 +1,55 @@
+"""Steady torque: what motors bear for minutes is less than what they bear in a press.
+
+"Stable motions are possible with robots designed for loads with 1/5 or less of the
+stall torque" (e-manual of every X series model); the cap of F1 is 3/10 of it. A mean
+square over some seconds stands for the heat: where its root comes near the fifth, the
+cap shrinks to it, so slowly that nobody feels a step, and grows back as slowly.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paprle.contracts.types import Vec
+
+STEADY = 0.2
+"""Share of the stall torque that is rendered for long. spec: e-manual, X series."""
+
+_WARMS = 10.0  # [s] chosen: a tenth of what a housing takes; a press is shorter
+_BEGINS = 0.8  # chosen: of the steady torque; from there on the cap shrinks
+
+
+class Derating:
+    """The heat of M motors.
+
+    Attributes:
+        load: Mean square of the torques, shape (M,), [N²·m²].
+    """
+
+    def __init__(self, m: int, torque_share: float) -> None:
+        """Make it, cold.
+
+        Args:
+            m: How many motors.
+            torque_share: Share of the stall torque that the caps are.
+        """
+        self._steady = min(1.0, STEADY / torque_share)
+        self.load = np.zeros(m)
+
+    def find_caps(self, caps: Vec) -> Vec:
+        """Return what the motors bear now, shape (M,), [N·m].
+
+        Args:
+            caps: What they bear cold.
+        """
+        steady = self._steady * caps
+        over = (np.sqrt(self.load) / np.maximum(steady, 1e-9) - _BEGINS) / (
+            1.0 - _BEGINS
+        )
+        return np.asarray(
+            caps - np.minimum(np.maximum(over, 0.0), 1.0) * (caps - steady)
+        )
+
+    def warm(self, tau: Vec, dt: float) -> None:
+        """Count a torque, shape (M,), [N·m], that stands for a time dt, [s]."""
+        self.load += (tau * tau - self.load) * min(dt / _WARMS, 1.0)

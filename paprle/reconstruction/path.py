@@ -1,0 +1,150 @@
+"""From few samples to a motion whose velocity is continuous.
+
+A polyline leads through the samples, each moved along its own velocity by a lead, and
+the motion is its mean over a time w, one period or 30 ms:
+
+    x(c) = 1/w ∫ L(s) ds over s = c − w … c,    dx/dc = (L(c) − L(c − w))/w
+
+L is continuous, so the velocity is; straight motion is met exactly. The polyline is a
+period and the jitter behind the samples, so that the next one is known when the last is
+reached. The mean is w/2 later; the lead takes that back.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+
+import numpy as np
+
+from paprle.contracts.types import Vec
+from paprle.reconstruction.waypoints import Waypoint, Waypoints
+
+JITTER_NS = 5_000_000  # chosen: one tick; what is later bends a path that goes on
+_MEAN_NS = 30_000_000  # measured: with ± 10 ms of jitter less shakes the arm at 72 Hz
+_COAST = 0.1  # [s] chosen: in which a motion that hears nothing slows to a third
+_SOONEST_NS = 1_000_000  # chosen: a waypoint nearer than this is reached no sooner
+_CATCH = 0.1  # chosen: the content's clock runs this much faster or slower at most
+_CATCH_NS = 500_000_000  # chosen: in which it makes up for what it is off
+_LOST_NS = 300_000_000  # chosen: farther off, stamps have leapt
+
+
+def find_delay_ns(period_ns: int) -> int:
+    """Return how much later than its samples' arrival a motion is, [ns]."""
+    return period_ns + JITTER_NS
+
+
+class Path:
+    """The motion of one leader, all its numbers in a row.
+
+    Attributes:
+        waypoints: The samples that it has to pass.
+        content_ns: Capture time that the motion has reached, [ns].
+    """
+
+    def __init__(self, waypoints: Waypoints) -> None:
+        self.waypoints = waypoints
+        self.content_ns = 0
+        self._L: Vec = np.zeros(0)
+        self._slope: Vec = np.zeros(0)
+        self._past: deque[tuple[int, Vec]] = deque()
+        self._passed_ns = 0
+
+    @property
+    def row(self) -> Vec:
+        """Where the polyline is, shape (n,)."""
+        return self._L
+
+    def start(self, row: Vec, stamp_ns: int, content_ns: int) -> None:
+        """Begin at rest at a sample, with nothing before it.
+
+        Args:
+            row: Its numbers, shape (n,); kept.
+            stamp_ns: Of its capture, [ns].
+            content_ns: Capture time to begin at, [ns].
+        """
+        self.waypoints.clear()
+        self.waypoints.add(stamp_ns, row, 0)
+        self._L, self._slope = row.copy(), np.zeros_like(row)
+        self.content_ns, self._passed_ns = content_ns, stamp_ns
+        self._past = deque([(content_ns, self._L)])
+
+    def take(self, row: Vec, stamp_ns: int, period_ns: int) -> None:
+        """Take a sample as it arrives; see ``start`` and ``advance``."""
+        waypoint = self.waypoints.add(stamp_ns, row, _find_window_ns(period_ns))
+        waiting = self.waypoints.waiting
+        if waypoint is None or waiting or stamp_ns > self.content_ns:
+            return
+        # The motion went on without it: it is to be where this one leads soon.
+        soon_ns = self.content_ns + period_ns // 2
+        led = row + (soon_ns - stamp_ns) * 1e-9 * waypoint.velocity
+        waiting.append(Waypoint(soon_ns, led, waypoint.velocity))
+
+    def advance(self, wanted_ns: int, dt_ns: int, period_ns: int) -> Vec:
+        """Go on by one tick.
+
+        Args:
+            wanted_ns: Capture time that the motion should have reached, [ns].
+            dt_ns: Time since the last tick, [ns].
+            period_ns: How far apart captures are, [ns].
+
+        Returns:
+            The numbers, shape (n,).
+        """
+        off_ns = wanted_ns - self.content_ns - dt_ns
+        if abs(off_ns) > _LOST_NS:
+            self._shift(off_ns)
+            off_ns = 0
+        share = min(max(off_ns / _CATCH_NS, -_CATCH), _CATCH)
+        self._draw(self.content_ns + round(dt_ns * (1.0 + share)), period_ns)
+        return self._average(_find_window_ns(period_ns))
+
+    def _shift(self, by_ns: int) -> None:
+        """Follow stamps that have leapt without moving: those before it are void."""
+        self.content_ns += by_ns
+        self._passed_ns += by_ns
+        self._past = deque((at_ns + by_ns, L) for at_ns, L in self._past)
+        self.waypoints.clear()
+
+    def _draw(self, until_ns: int, period_ns: int) -> None:
+        """Draw the polyline up to a capture time."""
+        waiting = self.waypoints.waiting
+        lead = 0.5e-9 * _find_window_ns(period_ns)
+        while self.content_ns < until_ns:
+            self.waypoints.reach(self.content_ns)
+            end_ns = until_ns
+            if waiting:
+                goal = waiting[0]
+                left_ns = max(goal.stamp_ns - self.content_ns, _SOONEST_NS)
+                aim = goal.row + lead * goal.velocity
+                self._L = np.where(np.isfinite(self._L), self._L, aim)
+                self._slope = (aim - self._L) / (left_ns * 1e-9)
+                end_ns = min(until_ns, self.content_ns + left_ns)
+                self._passed_ns = end_ns
+            dt = (end_ns - self.content_ns) * 1e-9
+            if not waiting and end_ns - self._passed_ns > period_ns:
+                self._slope = self._slope * math.exp(-dt / _COAST)
+            self._L = self._L + dt * self._slope
+            self.content_ns = end_ns
+            self._past.append((end_ns, self._L))
+
+    def _average(self, window_ns: int) -> Vec:
+        """Return the mean of the polyline over the last time."""
+        begin_ns, past = self.content_ns - window_ns, self._past
+        while len(past) > 2 and past[1][0] <= begin_ns:
+            past.popleft()
+        if past[0][0] > begin_ns:  # it stood there before it began
+            past.appendleft((begin_ns, past[0][1]))
+        times = np.array([at_ns - begin_ns for at_ns, _ in past], dtype=np.float64)
+        rows = np.array([L for _, L in past])
+        if len(past) > 1 and times[0] < 0.0:  # the part of the first piece that counts
+            share = times[0] / (times[0] - times[1])
+            rows[0] += share * (rows[1] - rows[0])
+            times[0] = 0.0
+        pieces = 0.5 * np.diff(times)[:, None] * (rows[1:] + rows[:-1])
+        return np.asarray(pieces.sum(axis=0) / window_ns)
+
+
+def _find_window_ns(period_ns: int) -> int:
+    """Return over which time the mean is taken, [ns]."""
+    return max(period_ns, _MEAN_NS)

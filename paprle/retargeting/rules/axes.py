@@ -1,0 +1,162 @@
+"""Deflections of axes: the limb moves with D u, as fast as the leader says.
+
+* world-aligned: p ← p + R_map v dt and R ← exp(R_map ω dt) R;
+* body-aligned: T ← T·exp((R_map v, R_map ω) dt);
+
+with (v, ω, gripper) = speeds · clip(D u). The time is that between the samples, so that
+the path is the same at any rate of the loop (requirements X1 to X3).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.contracts.axes import AxisSpeeds
+from paprle.contracts.session_view import Advice
+from paprle.contracts.types import Vec
+from paprle.retargeting.rules.base import LimbRule, LimbTarget, RuleInputs
+from paprle.retargeting.rules.modes import read_modes
+
+_LONGEST = 0.1  # [s] spec: safety.md A1: no sample says what was before that
+_LEASH = 0.1  # [m] chosen: what a fast arm lags behind, thrice
+_LEASH_TURN = 0.5  # [rad] chosen: likewise
+_REST = 1e-3  # chosen: a stick at rest that is a little off its middle
+
+
+class AxesState(NamedTuple):
+    """Where a limb that axes drive has been asked to be.
+
+    Attributes:
+        T: Pose of the eef in the limb's base, shape (4, 4).
+        opening: Opening of the gripper; NaN: it has not been used, and holds.
+        stamp_ns: Capture time of the sample that led here, [ns].
+        D: The matrix in use, shape (7, m).
+        mode: The operator's counter with which it was chosen.
+    """
+
+    T: Vec
+    opening: float
+    stamp_ns: int
+    D: Vec
+    mode: int
+
+
+class AxesRule(LimbRule[AxesState]):
+    """A device of axes drives the limb, mode by mode.
+
+    Attributes:
+        modes: The modes that need no advice, shape (7, m) each.
+    """
+
+    begins_at_command = True
+
+    def __init__(
+        self,
+        modes: Sequence[Vec],
+        speeds: AxisSpeeds,
+        R_map: Vec,
+        *,
+        is_world: bool,
+        advisor: str = "",
+        gripper: tuple[int, Vec] | None = None,
+    ) -> None:
+        """Make the rule of a limb.
+
+        Args:
+            modes: The modes that need no advice, shape (7, m) each.
+            speeds: What full deflection means.
+            R_map: From the leader's axes to the limb's, shape (3, 3).
+            is_world: Axes are those of the limb's base, not of the tool.
+            advisor: Who suggests modes; empty: nobody.
+            gripper: Place of the gripper's joint among the robot's, with gain and
+                offset from opening to joint; None without one.
+        """
+        self.modes = tuple(modes)
+        self._n_axes = self.modes[0].shape[1]
+        self._speeds: Vec = np.repeat(np.array(speeds), [3, 3, 1])
+        self._R_map, self._is_world = R_map, is_world
+        self._advisor, self._gripper = advisor, gripper
+
+    def begin(self, inputs: RuleInputs) -> AxesState:
+        """Begin where the command stands; the axes' past is nobody's wish."""
+        T = inputs.T_base_eef[inputs.limb].copy()
+        mode, stamp_ns = self._read_mode(inputs), _read_stamp(inputs)
+        D = self._choose(mode, inputs.advice)
+        return AxesState(T, math.nan, stamp_ns, D, mode)
+
+    def apply(
+        self, inputs: RuleInputs, state: AxesState
+    ) -> tuple[LimbTarget, AxesState]:
+        """Return where the deflections have moved the limb's target to."""
+        stamp_ns, mode = _read_stamp(inputs), self._read_mode(inputs)
+        dt = (stamp_ns - state.stamp_ns) * 1e-9
+        dt = dt if 0.0 < dt <= _LONGEST else 0.0
+        u = inputs.sample.axes[inputs.source, : self._n_axes]
+        u = np.clip(np.where(np.isfinite(u), u, 0.0), -1.0, 1.0)
+        D = state.D
+        if mode != state.mode or (self._advisor and bool((np.abs(u) < _REST).all())):
+            D = self._choose(mode, inputs.advice)
+        step = np.clip(D @ u, -1.0, 1.0) * self._speeds * dt
+        T, opening = state.T, state.opening
+        if step[:6].any():
+            T = _stay_near(self._move(T, step), inputs.T_base_eef[inputs.limb])
+        if step[6] != 0.0:
+            opening = self._open(opening, float(step[6]), inputs.q_cmd)
+        after = AxesState(T, opening, max(stamp_ns, state.stamp_ns), D, mode)
+        return LimbTarget(T_base_eef=T, opening=opening), after
+
+    def _read_mode(self, inputs: RuleInputs) -> int:
+        """Return the operator's counter of modes."""
+        return int(inputs.sample.mode[inputs.source, 0])
+
+    def _choose(self, mode: int, advice: Mapping[str, Advice]) -> Vec:
+        """Return the matrix of a mode: an advisor's, or one that needs no advice."""
+        suggested: tuple[Vec, ...] = ()
+        if self._advisor:
+            suggested = read_modes(advice.get(self._advisor), self._n_axes)
+        modes = suggested or self.modes
+        return modes[mode % len(modes)]
+
+    def _move(self, T: Vec, step: Vec) -> Vec:
+        """Return a pose moved by a step of translation and turn, shape (6,) or more."""
+        v, w = self._R_map @ step[:3], self._R_map @ step[3:6]
+        if self._is_world:
+            moved = T.copy()
+            moved[:3, 3] += v
+            moved[:3, :3] = pin.exp3(w) @ T[:3, :3]
+        else:
+            moved = T @ pin.exp6(np.concatenate([v, w])).homogeneous
+        R = moved[:3, :3]
+        moved[:3, :3] = 1.5 * R - 0.5 * R @ R.T @ R  # rounding does not add up
+        return moved
+
+    def _open(self, opening: float, step: float, q_cmd: Vec) -> float:
+        """Return the opening after a step; the first begins where the command is."""
+        if self._gripper is None:
+            return math.nan
+        joint, line = self._gripper
+        if math.isnan(opening):
+            opening = (float(q_cmd[joint]) - line[1]) / line[0]
+        return min(max(opening + step, 0.0), 1.0)
+
+
+def _read_stamp(inputs: RuleInputs) -> int:
+    return int(inputs.sample.limb_ns[inputs.source])
+
+
+def _stay_near(T: Vec, T_cmd: Vec) -> Vec:
+    """Return a pose drawn to within a leash of another, shape (4, 4) each."""
+    apart = T[:3, 3] - T_cmd[:3, 3]
+    distance = float(np.linalg.norm(apart))
+    if distance > _LEASH:
+        T[:3, 3] = T_cmd[:3, 3] + apart * (_LEASH / distance)
+    turn = pin.log3(T_cmd[:3, :3].T @ T[:3, :3])
+    angle = float(np.linalg.norm(turn))
+    if angle > _LEASH_TURN:
+        T[:3, :3] = T_cmd[:3, :3] @ pin.exp3(turn * (_LEASH_TURN / angle))
+    return T

@@ -1,0 +1,81 @@
+"""Which degrees of freedom the axes of a device move: the matrices D.
+
+A mode is a matrix D of 7 rows (``FREEDOMS``) and a column for each of the device's m
+axes; the limb moves with D u (AdaptiX, requirements X1 to X3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from paprle.contracts.axes import FREEDOMS, N_FREEDOMS
+from paprle.contracts.session_view import Advice
+from paprle.contracts.types import Vec, readonly
+
+BUILT_IN = ("manual", "classic")
+"""Modes that need no advice."""
+_FRESH = 1.0  # [s] chosen: older advice is of another scene
+_GRIPPER = FREEDOMS.index("gripper")
+_GROUPS = {
+    "manual": (tuple(range(N_FREEDOMS)),),
+    "classic": ((0, 1, 2), (3, 4, 5), (_GRIPPER,)),  # translation, wrist, finger
+}
+
+
+def make_modes(kind: str, n_axes: int, *, has_gripper: bool) -> tuple[Vec, ...]:
+    """Return the matrices of the modes through which an operator goes.
+
+    Args:
+        kind: One of ``BUILT_IN``; ``manual`` for any other.
+        n_axes: How many axes the device has, m.
+        has_gripper: Its axes are to move the gripper, too.
+
+    Returns:
+        A matrix for each mode, shape (7, m): each freedom is a column of one of them,
+        columns that are left over are zeros.
+    """
+    modes = []
+    for group in _GROUPS.get(kind, _GROUPS["manual"]):
+        rows = [row for row in group if has_gripper or row != _GRIPPER]
+        for first in range(0, len(rows), n_axes):
+            D = np.zeros((N_FREEDOMS, n_axes))
+            for column, row in enumerate(rows[first : first + n_axes]):
+                D[row, column] = 1.0
+            modes.append(readonly(D))
+    return tuple(modes)
+
+
+def describe_modes(modes: Sequence[Vec]) -> str:
+    """Say which freedoms the axes move in each mode: ``x y z | roll pitch yaw``."""
+    moved = [
+        " ".join(FREEDOMS[row] for row in D.argmax(axis=0)[D.any(axis=0)])
+        for D in modes
+    ]
+    return " | ".join(moved)
+
+
+def read_modes(advice: Advice | None, n_axes: int) -> tuple[Vec, ...]:
+    """Return the modes that an advisor suggests.
+
+    Args:
+        advice: What it said last; None: nothing.
+        n_axes: How many axes the device has, m.
+
+    Returns:
+        A matrix for each mode, shape (7, m), of the columns of its field ``D``, shape
+        (7, k), m at a time; columns that are missing are zeros. Nothing where advice is
+        old, taken back, or no number.
+    """
+    if advice is None or advice.age > _FRESH or not advice.record["valid"]:
+        return ()
+    if "D" not in (advice.record.dtype.names or ()):
+        return ()
+    D = np.atleast_2d(np.asarray(advice.record["D"], dtype=np.float64))
+    if len(D) != N_FREEDOMS or not np.isfinite(D).all():
+        return ()
+    n_modes = -(-D.shape[1] // n_axes)
+    whole = np.zeros((N_FREEDOMS, n_modes * n_axes))
+    whole[:, : D.shape[1]] = np.clip(D, -1.0, 1.0)
+    return tuple(readonly(part) for part in np.hsplit(whole, n_modes))

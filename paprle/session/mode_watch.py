@@ -1,0 +1,57 @@
+"""Counts how often the operator switches the mode of a device of axes (X2)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from paprle.contracts.types import LeaderInfo
+from paprle.ipc.records import SampleView
+
+
+class Switch(NamedTuple):
+    """A switch of the mode.
+
+    Attributes:
+        leader: The leader's limb.
+        mode: Its counter after the switch.
+        steps: How many modes it went on; negative: back.
+    """
+
+    leader: str
+    mode: int
+    steps: int
+
+
+class ModeWatch:
+    """What became of the counters of modes.
+
+    Attributes:
+        is_needed: Some leader has axes.
+        n_times: How often a mode was switched, each step counted.
+    """
+
+    def __init__(self, leader: LeaderInfo) -> None:
+        self.n_times = 0
+        self.is_needed = bool(leader.axes)
+        self._rows = [
+            (row, name)
+            for row, name in enumerate(leader.limbs)
+            if leader.emits_axes(name)
+        ]
+        self._last: dict[str, int] = {}
+
+    def take(self, sample: SampleView | None) -> list[Switch]:
+        """Look at the newest samples; return what was switched since the last ones."""
+        if sample is None:
+            return []
+        switched = []
+        for row, name in self._rows:
+            if not sample.limb_ns[row]:  # its leader has said nothing
+                continue
+            mode = int(sample.mode[row, 0])
+            steps = mode - self._last.setdefault(name, mode)
+            if steps:
+                self._last[name] = mode
+                self.n_times += abs(steps)
+                switched.append(Switch(name, mode, steps))
+        return switched

@@ -1,0 +1,178 @@
+"""A headset as a leader: its contract, two hands, and its page in a browser."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from iwer import load_runtime, open_phone
+from phones import TLS_ADDRESS, wait_until
+
+from hardware.web.emulator import EmulatedPhone
+from leaders.webxr.config import WebxrConfig
+from leaders.webxr.leader import Webxr
+from paprle.testing import LeaderContract, ManualClock
+
+BOTH = WebxrConfig(hands=("left", "right"))
+
+
+def plug_in(leader):
+    address = leader.notes[0].removeprefix("open ")
+    return EmulatedPhone(
+        address, limbs=leader.info.limbs, page=f"{time.monotonic_ns()}"
+    )
+
+
+def say(leader, headset, *args, **changes):
+    device = leader._station.device
+    n = device.n_messages
+    headset.tell(*args, **changes)
+    wait_until(lambda: device.n_messages > n)
+
+
+class TestWebxr(LeaderContract):
+    @pytest.fixture(autouse=True)
+    def headsets(self):
+        self.headsets, self.y = {}, 0.0
+        yield
+        for headset in self.headsets.values():
+            headset.close()
+
+    def make_leader(self, clock):
+        return Webxr(BOTH, clock)
+
+    def stimulate(self, leader, clock):  # noqa: ARG002
+        if leader not in self.headsets:
+            self.headsets[leader] = plug_in(leader)
+            self.headsets[leader].hold()
+        self.y += 1e-4
+        say(leader, self.headsets[leader], (0.0, self.y, 0.0))
+
+    def unplug(self, leader):
+        self.headsets[leader].drop()
+        wait_until(lambda: not leader._station.device.state.is_held)
+
+
+def test_one_hand_that_lets_go_lets_both_go():
+    clock = ManualClock()
+    leader = Webxr(BOTH, clock)
+    leader.open()
+    headset = plug_in(leader)
+    headset.hold()
+    say(leader, headset)
+    leader.latest()
+    clock.advance(0.03)
+    assert leader.latest().engaged
+
+    message = headset.make_sample()
+    message["limbs"]["left"] = {**message["limbs"]["left"], "held": False}
+    headset.send(message)
+    wait_until(lambda: not leader.latest().engaged)
+    headset.close()
+    leader.close()
+
+
+def test_a_page_that_tells_of_another_hand_is_refused():
+    leader = Webxr(WebxrConfig(), ManualClock())
+    leader.open()
+    headset = plug_in(leader)
+    message = headset.make_sample()
+    message["limbs"] = {"left": message["limbs"]["right"]}
+    headset.send(message)
+
+    wait_until(lambda: leader._station.device.refused["limbs"] == 1)
+    assert leader.latest() is None
+    headset.close()
+    leader.close()
+
+
+@pytest.fixture(scope="module")
+def headset(tmp_path_factory):
+    """A leader, and the browser of its headset, which takes seconds to start."""
+    folder = tmp_path_factory.mktemp("web")
+    config = WebxrConfig(
+        listen=TLS_ADDRESS, certificate=str(folder), hands=("left", "right")
+    )
+    leader = Webxr(config, time.monotonic_ns)
+    leader.open()
+    address = leader.notes[0].removeprefix("open ")
+    with open_phone(load_runtime(folder), address, kind="headset") as opened:
+        yield leader, opened
+    leader.close()
+
+
+@pytest.fixture
+def page(headset):
+    _, opened = headset
+    opened.page.reload()
+    opened.errors.clear()
+    button = opened.page.get_by_role("button", name="Start")
+    wait_until(
+        lambda: opened.page.evaluate("!document.getElementById('enter').disabled")
+    )
+    button.click()
+    return headset
+
+
+def test_controllers_drive_by_their_grips_and_triggers(page):
+    leader, opened = page
+    do = opened.page.evaluate
+    for hand in ("left", "right"):
+        do(f"emulated.controllers.{hand}.position.set(0, 1.1, -0.4)")
+    wait_until(lambda: leader.latest() is not None and leader.latest().valid)
+    do("emulated.controllers.left.updateButtonValue('squeeze', 1)")
+    time.sleep(0.2)
+    assert not leader.latest().engaged, "both hold, or neither moves"
+    do("emulated.controllers.right.updateButtonValue('squeeze', 1)")
+    wait_until(lambda: leader.latest().engaged)
+
+    def read(hand):
+        return leader.latest().limbs[hand].T_leader_base_leader_eef.translation
+
+    before = {hand: read(hand) for hand in ("left", "right")}
+    actions = leader.latest().actions
+    for k in range(1, 11):
+        do(f"emulated.controllers.right.position.set(0, 1.1, {-0.4 - 0.01 * k})")
+        time.sleep(0.03)
+    wait_until(
+        lambda: np.allclose(read("right") - before["right"], [0.1, 0, 0], atol=1e-3)
+    )
+    np.testing.assert_allclose(read("left"), before["left"], atol=1e-6)
+
+    do("emulated.controllers.right.updateButtonValue('trigger', 0.75)")
+    wait_until(lambda: abs(leader.latest().limbs["right"].opening - 0.25) < 1e-3)
+    do("emulated.controllers.right.updateButtonValue('b-button', 1)")
+    wait_until(lambda: leader.latest().actions.since(actions).stop == 1)
+    do("emulated.controllers.left.updateButtonValue('squeeze', 0)")
+    wait_until(lambda: not leader.latest().engaged)
+    assert opened.errors == []
+
+
+def test_hands_that_close_drive_and_pinch(page):
+    leader, opened = page
+    do = opened.page.evaluate
+    do("""() => {
+      emulated.primaryInputMode = "hand";
+      for (const hand of ["left", "right"]) {
+        emulated.hands[hand].position.set(hand === "left" ? -0.2 : 0.2, 1.1, -0.4);
+        emulated.hands[hand].poseId = "default";
+      }
+    }""")
+    wait_until(lambda: leader.latest() is not None and leader.latest().valid)
+    assert not leader.latest().engaged
+
+    wait_until(lambda: leader.latest().limbs["right"].opening > 0.5)
+    open_hand = leader.latest().limbs["right"].opening
+    do("emulated.hands.right.poseId = 'pinch'")
+    do("emulated.hands.right.updatePinchValue(1)")
+    wait_until(lambda: leader.latest().limbs["right"].opening < open_hand - 0.3)
+    assert not leader.latest().engaged, "a pinch is a gripper and no grip"
+
+    do("emulated.hands.right.updatePinchValue(0)")
+    for hand in ("left", "right"):
+        do(f"emulated.hands.{hand}.poseId = 'point'")  # the other fingers are closed
+    wait_until(lambda: leader.latest().engaged)
+    do("emulated.hands.left.poseId = 'default'")
+    wait_until(lambda: not leader.latest().engaged)
+    assert opened.errors == []

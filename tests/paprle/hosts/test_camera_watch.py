@@ -1,0 +1,121 @@
+"""Processes of cameras that die or hang, seen from the session."""
+
+import pytest
+
+from paprle.hosts.camera_watch import CameraWatch
+from paprle.hosts.roles import IfLost, RoleSpec
+from paprle.ipc.mailbox import ImageSlots
+
+NAME = "camera:door"
+SECOND = 1_000_000_000
+
+
+class Children:
+    """What a session shares with its processes, without any."""
+
+    def __init__(self):
+        spec = RoleSpec(name=NAME, module="none", if_lost=IfLost.RESTART, shutdown=1.0)
+        self.specs = (spec,)
+        self.slots = ImageSlots(8, 3)
+        self.ports = {"frames:door": self.slots}
+        self.restarted = []
+
+    def restart(self, name):
+        self.restarted.append(name)
+
+
+class Session:
+    """A session that looks at its cameras every 5 ms."""
+
+    def __init__(self):
+        self.children, self.told, self.lost = Children(), [], {}
+        self.watch = CameraWatch(self.children, self.told.append, self.lost)
+        self.now_ns = 100 * SECOND
+
+    def run(self, seconds, is_alive=False):
+        for k in range(round(seconds * 200)):
+            self.now_ns += SECOND // 200
+            if is_alive and k % 6 == 0:
+                self.children.slots.write(self.now_ns, b"image")
+            self.watch.look(self.now_ns)
+
+    def kill(self):
+        self.lost[NAME] = "killed"
+        self.watch.lose(NAME, f"{NAME}: it was killed", self.now_ns)
+
+
+@pytest.fixture
+def session():
+    return Session()
+
+
+def test_a_camera_that_writes_is_left_alone(session):
+    session.run(10.0, is_alive=True)
+
+    assert (session.told, session.children.restarted) == ([], [])
+
+
+def test_nobody_is_given_the_last_image_of_a_camera_that_died(session):
+    session.run(1.0, is_alive=True)
+    assert session.children.slots.read() is not None
+
+    session.kill()
+
+    assert session.children.slots.read() is None
+    assert session.told == [f"{NAME}: it was killed; it is started again"]
+
+
+def test_it_is_started_again_after_a_second(session):
+    session.run(1.0, is_alive=True)
+    session.kill()
+    session.run(0.9)
+    assert session.children.restarted == []
+
+    session.run(0.3)
+
+    assert session.children.restarted == [NAME]
+    assert session.lost == {}
+
+
+def test_one_that_hangs_is_replaced_and_its_image_taken_back(session):
+    session.run(1.0, is_alive=True)
+
+    session.run(2.1)
+    assert "stands still" in session.told[0]
+    assert session.children.slots.read() is None
+    session.run(1.5)
+
+    assert session.children.restarted == [NAME]
+
+
+def test_one_that_starts_may_take_its_time(session):
+    session.run(19.0)
+    assert session.children.restarted == []
+
+    session.run(3.0)
+    assert session.children.restarted == [NAME]
+
+
+def test_one_that_dies_at_once_is_started_ever_more_seldom(session):
+    waits = []
+    for _ in range(8):
+        session.kill()
+        begin_ns, n = session.now_ns, len(session.children.restarted)
+        while len(session.children.restarted) == n:
+            session.run(0.1)
+        waits.append(round((session.now_ns - begin_ns) / SECOND))
+
+    assert waits == [1, 2, 4, 8, 16, 30, 30, 30]
+
+
+def test_one_that_did_well_for_a_while_is_started_soon_again(session):
+    for _ in range(4):
+        session.kill()
+        session.run(10.0)
+    session.run(1.0, is_alive=True)
+    n = len(session.children.restarted)
+
+    session.kill()
+    session.run(1.2)
+
+    assert len(session.children.restarted) == n + 1

@@ -1,0 +1,284 @@
+"""Devices of axes: what deflections, modes and advice make of a limb's target."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from retargeting import load_robot
+
+from paprle.contracts.axes import FREEDOMS, AxisSpeeds
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.leader_group import merge_leaders
+from paprle.contracts.retarget_settings import LimbRuleSettings, RetargetSettings
+from paprle.contracts.session_view import Advice, make_advice_dtype
+from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand
+from paprle.ipc.records import SampleView, make_layout, pack_sample
+from paprle.retargeting.retarget import Retargeting
+from paprle.retargeting.rules.modes import make_modes, read_modes
+
+ROBOT = load_robot("piper")
+SPEEDS = AxisSpeeds(translation=0.2, turn=0.8, gripper=0.5)
+(ARM,) = ROBOT.limbs.values()
+
+
+def stick(n_axes=7, **keys):
+    names = FREEDOMS[:n_axes] if n_axes <= 7 else tuple(map(str, range(n_axes)))
+    return LeaderInfo(
+        limbs=("hand",), emits="axes", axes={"hand": names}, axis_speeds=SPEEDS, **keys
+    )
+
+
+class Device:
+    """A stick that drives piper's arm; its command follows the target unless held."""
+
+    def __init__(self, n_axes=7, info=None, **settings):
+        self.info = info or stick(n_axes)
+        self.n = len(self.info.axes["hand"])
+        self.retargeting = Retargeting(ROBOT, self.info, RetargetSettings(**settings))
+        self.view = SampleView(make_layout(ROBOT.info, self.info))
+        self.ns, self.seq, self.mode, self.opening = 0, 0, 0, None
+        self.advice = {}
+        self.q_cmd = ROBOT.home.copy()
+        self.say(np.zeros(self.n))
+        self.state = self.retargeting.anchor(self.view, self.q_cmd)
+        self.T0 = ARM.fk(ARM.take(self.q_cmd)).homogeneous
+        self.target = None
+
+    def say(self, u):
+        self.seq += 1
+        axes = LimbCommand(axes=np.asarray(u), mode=self.mode, opening=self.opening)
+        sample = LeaderSample(stamp_ns=self.ns, seq=self.seq, limbs={"hand": axes})
+        layout = make_layout(ROBOT.info, self.info)
+        self.view.update(pack_sample(layout, sample))
+
+    def move(self, u, time=0.1, rate=100, follows=True):
+        for _ in range(round(time * rate)):
+            self.ns += round(1e9 / rate)
+            self.say(u)
+            self.target = self.retargeting.retarget(
+                self.view, self.state, self.q_cmd, self.advice
+            )
+            if follows:  # an ideal arm is where it was asked to be
+                self.retargeting._place = lambda _: self.target.T.copy()
+        return self.target.T[0]
+
+    def moved(self):
+        T = self.target.T[0]
+        turn = pin.log3(T[:3, :3] @ self.T0[:3, :3].T)
+        return np.concatenate([T[:3, 3] - self.T0[:3, 3], turn])
+
+
+def test_modes_of_three_axes_are_those_of_the_classic_joystick():
+    manual, classic = (
+        make_modes(k, 3, has_gripper=True) for k in ("manual", "classic")
+    )
+    whole = np.hstack(classic)
+
+    assert whole.shape == (7, 9)
+    assert np.array_equal(whole[:, :7], np.eye(7))
+    assert not whole[:, 7:].any(), "finger mode has two empty columns"
+    assert np.array_equal(np.hstack(manual), whole)
+
+
+@pytest.mark.parametrize("kind", ["manual", "classic"])
+@pytest.mark.parametrize("n", range(1, 10))
+@pytest.mark.parametrize("has_gripper", [True, False])
+def test_every_freedom_has_one_axis_in_one_mode(kind, n, has_gripper):
+    modes = np.hstack(make_modes(kind, n, has_gripper=has_gripper))
+
+    assert modes.sum(axis=1).tolist() == [1] * 6 + [int(has_gripper)]
+    assert modes.max(axis=0).sum() == modes.sum()
+
+
+@pytest.mark.parametrize("freedom", range(6))
+def test_each_axis_moves_one_freedom_at_its_speed(freedom):
+    device = Device()
+
+    device.move(np.eye(7)[freedom], 0.1)
+
+    expected = np.repeat([0.02, 0.08], 3) * np.eye(6)[freedom]
+    np.testing.assert_allclose(device.moved(), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("rate", [25, 100, 200])
+def test_the_path_is_the_same_at_any_rate(rate):
+    device = Device()
+    for k in range(25):  # a stick that swings, in steps of 40 ms
+        u = np.sin(0.3 * k + np.arange(7))
+        device.move(0.5 * u, 0.04, rate)
+
+    slow = Device()
+    for k in range(25):
+        slow.move(0.5 * np.sin(0.3 * k + np.arange(7)), 0.04, 400)
+    np.testing.assert_allclose(device.moved(), slow.moved(), atol=2e-4)
+
+
+def test_body_aligned_axes_turn_with_the_tool():
+    device = Device(alignment="body")
+
+    T = device.move([0, 0, 1, 0, 0, 0, 0])
+
+    np.testing.assert_allclose(T[:3, 3], device.T0[:3, 3] + 0.02 * device.T0[:3, 2])
+
+
+def test_outputs_are_never_faster_than_full_deflection():
+    D = np.ones((7, 2))
+    record = np.zeros((), make_advice_dtype(("D", "f8", (7, 2))))
+    record["D"], record["valid"] = D, True
+    device = Device(2, modes="helper")
+    device.advice = {"helper": Advice(record, 0.1)}
+    device.move([0.0, 0.0])
+
+    device.move([1.0, 1.0], 0.05)
+
+    np.testing.assert_allclose(device.moved()[:3], 0.01, atol=1e-9)
+
+
+def test_the_mode_switch_goes_through_the_modes_and_back():
+    device = Device(3)
+
+    device.move([1, 0, 0])
+    device.mode = 1
+    device.move([0, 1, 0])
+    device.mode = -2  # of three modes, back beyond the first: the second
+    device.move([0, 1, 0])
+
+    np.testing.assert_allclose(device.moved(), [0.02, 0, 0, 0, 0.16, 0], atol=1e-9)
+
+
+def test_the_gripper_holds_until_used_and_begins_where_its_command_is():
+    device = Device()
+    joint = ROBOT.joint_names.index(ARM.gripper.joint)
+    g = ARM.gripper
+    device.q_cmd[joint] = g.closed + 0.25 * (g.open - g.closed)
+
+    device.move(np.zeros(7))
+    assert np.isnan(device.target.q[joint])
+    device.move(np.eye(7)[6], 0.2)
+
+    opening = (device.target.q[joint] - g.closed) / (g.open - g.closed)
+    assert opening == pytest.approx(0.25 + 0.1)
+    device.move(np.eye(7)[6], 5.0)
+    assert device.target.q[joint] == pytest.approx(g.open)
+
+
+def test_openings_of_the_leader_itself_drive_the_gripper():
+    device = Device(info=stick(6, has_gripper=True))
+    device.opening = 0.5
+    device.move(np.zeros(6))
+
+    g = ARM.gripper
+    joint = ROBOT.joint_names.index(g.joint)
+    assert device.target.q[joint] == pytest.approx(0.5 * (g.open + g.closed))
+    assert len(device.retargeting.slots[0][0].rule.modes) == 1
+
+
+def test_a_stick_held_against_a_wall_winds_nothing_up():
+    device = Device()
+    device.move([1, 0, 0, 1, 0, 0, 0], 10.0, follows=False)
+
+    moved = device.moved()
+    assert moved[0] == pytest.approx(0.1)
+    assert moved[3] == pytest.approx(0.5)
+    device.move([-1, 0, 0, 0, 0, 0, 0], 0.5, follows=False)
+    assert device.moved()[0] == pytest.approx(0.0, abs=1e-9), "it comes back at once"
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_numbers_that_are_none_move_nothing(bad):
+    device = Device()
+
+    device.move([bad] * 7)
+
+    assert np.isfinite(device.target.T[0]).all()
+    assert np.abs(device.moved()[:3]).max() <= 0.02 + 1e-12
+
+
+def test_silence_is_no_motion():
+    device = Device()
+    device.ns += 5_000_000_000
+
+    T = device.move([1] * 7, 0.001, rate=1000)  # its first sample after 5 s
+
+    np.testing.assert_array_equal(T, device.T0)
+
+
+def advise(D, valid=True, age=0.1):
+    D = np.asarray(D, dtype=float)
+    record = np.zeros((), make_advice_dtype(("D", "f8", D.shape)))
+    record["D"], record["valid"] = D, valid
+    return Advice(record, age)
+
+
+def test_advice_is_the_meaning_of_the_axes_and_changes_only_at_rest():
+    device = Device(1, modes="helper")
+    diagonal = np.zeros((7, 2))
+    diagonal[:2, 0], diagonal[2, 1] = 0.5, 1.0
+    device.advice = {"helper": advise(diagonal)}
+
+    device.move([0.0])
+    device.move([1.0])
+    np.testing.assert_allclose(device.moved()[:3], [0.01, 0.01, 0], atol=1e-9)
+    device.advice = {"helper": advise(-diagonal)}
+    device.move([1.0])
+    np.testing.assert_allclose(device.moved()[:3], [0.02, 0.02, 0], atol=1e-9)
+    device.mode = 1
+    device.move([1.0])
+    np.testing.assert_allclose(device.moved()[:3], [0.02, 0.02, -0.02], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "advice",
+    [
+        None,
+        advise(np.eye(7), valid=False),
+        advise(np.eye(7), age=2.0),
+        advise(np.full((7, 2), np.nan)),
+        advise(np.eye(6)),
+        Advice(np.zeros((), make_advice_dtype(("goal", "f8", (7,)))), 0.0),
+    ],
+    ids=["none", "taken back", "old", "NaN", "six rows", "no D"],
+)
+def test_without_usable_advice_the_axes_are_manual(advice):
+    assert read_modes(advice, 2) == ()
+
+
+def test_auto_finds_the_rule_and_tells_it():
+    made = Retargeting(ROBOT, stick(3), RetargetSettings(modes="classic"))
+
+    assert made.pairing.rules == {"axes"}
+    assert made.describe() == (
+        "hand drives arm, by axes (x y z | roll pitch yaw | gripper), scale 1, "
+        "world axes"
+    )
+
+
+@pytest.mark.parametrize("mode", ["relative", "absolute", "joints"])
+def test_other_rules_refuse_axes(mode):
+    with pytest.raises(ConfigError, match="emits axes; use retarget.mode=auto"):
+        Retargeting(ROBOT, stick(), RetargetSettings(mode=mode))
+
+
+def test_axes_refuse_a_hand():
+    with pytest.raises(ConfigError, match="expected a leader that emits axes"):
+        Retargeting(ROBOT, LeaderInfo(limbs=("hand",)), RetargetSettings(mode="axes"))
+
+
+def test_leaders_side_by_side_keep_their_axes_speeds_and_modes():
+    slow = LeaderInfo(
+        limbs=("hand",),
+        emits="axes",
+        axes={"hand": ("x", "y")},
+        axis_speeds=AxisSpeeds(0.01, 0.1, 1.0),
+    )
+    group = merge_leaders({"left": stick(), "right": slow})
+    two = load_robot("papras_7dof_2arm")
+    rules = {"left": LimbRuleSettings(), "right": LimbRuleSettings(modes="classic")}
+
+    made = Retargeting(two, group, RetargetSettings(limbs=rules))
+
+    left, right = (own[0].rule for own in made.slots)
+    assert (len(left.modes), len(right.modes)) == (1, 5)
+    assert left._speeds[0] == 0.2
+    assert right._speeds[0] == 0.01
