@@ -34,6 +34,7 @@ from paprle.dataset.episodes import (
     choose_rate,
     find_recordings,
     find_sizes,
+    has_depth,
     measures_effort,
 )
 from paprle.dataset.frames import Frame, Frames
@@ -90,6 +91,8 @@ def create(
         report = Report(common.fps)
         target = load(stage.root, common)
         _note_discarded(choice, stage.own, report)
+        if form == "lerobot" and has_depth(choice.robot):
+            report.notes.append("depth is left out; --format hdf5 has it")
         folders = _write_all(choice, stage, target, common, report, say)
         known = dict(stage.own.get("sources", {}))
         report.n_before = len(known)
@@ -132,8 +135,14 @@ def _load_target(form: Format) -> Callable[[Path, Common], Target]:
 
 @contextmanager
 def _hold(out: Path) -> Iterator[Stage]:
-    with closing(Stage(out, META)) as stage:
-        yield stage
+    try:
+        with closing(Stage(out, META)) as stage:
+            yield stage
+    except OSError as err:
+        raise RecordingError(
+            f"dataset '{out}': expected to write it, got {err}; what is whole stays: "
+            "run it again when there is room"
+        ) from err
 
 
 def _find_common(

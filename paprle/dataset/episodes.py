@@ -209,6 +209,12 @@ def find_sizes(robot: Robot) -> dict[str, tuple[int, int]]:
     }
 
 
+def has_depth(robot: Robot) -> bool:
+    """Tell whether a camera recorded depth."""
+    tracks = list_tracks(robot.header.get("cameras", {}))
+    return any(track.format == "png" for track in tracks)
+
+
 def measures_effort(source: Source) -> bool:
     """Tell whether efforts of all joints were measured as the recording begins."""
     for block in _read_gate(source.path):

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from filmed import write_episode
 
-from paprle.contracts.errors import ConfigError
+from paprle.contracts.errors import ConfigError, RecordingError
 from paprle.dataset.create import create
 from paprle.dataset.stage import OWN
 
@@ -239,6 +239,30 @@ def test_another_rate_does_not_fit_what_is_there(tmp_path):
 
     with pytest.raises(ConfigError, match="expected the fps of the data set"):
         create([path], tmp_path / "set", "lerobot", fps=15)
+
+
+def test_a_disk_that_cannot_be_written_is_an_error_and_pieces_stay(tmp_path):
+    path = write_episode(tmp_path / "recorded", 0.6)
+    root = tmp_path / "set"
+
+    def be_in_the_way(_):
+        (root / "data").write_text("")
+
+    with pytest.raises(RecordingError, match="expected to write it.*run it again"):
+        create([path], root, "lerobot", say=be_in_the_way)
+
+    (root / "data").unlink()
+    said = []
+    assert create([path], root, "lerobot", say=said.append).n_episodes == 1
+    assert said == []
+
+
+def test_depth_that_is_left_out_is_told(tmp_path):
+    path = write_episode(tmp_path / "recorded", 0.6, depth=True)
+
+    report = create([path], tmp_path / "set", "lerobot")
+
+    assert any("depth is left out" in line for line in report.lines())
 
 
 def test_two_runs_do_not_write_one_data_set(tmp_path):
