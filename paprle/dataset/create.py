@@ -76,7 +76,7 @@ def create(
         What became of the recordings.
 
     Raises:
-        ConfigError: If there is nothing to make it of, or it fits not what is there.
+        ConfigError: If there is nothing to make it of, or what is there differs.
         MissingDependency: If a package is not there.
     """
     load = _load_target(form)
