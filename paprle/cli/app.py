@@ -38,6 +38,7 @@ _VERBS: Mapping[str, tuple[str, str]] = {
     "capture": ("capture:CAPTURE", "record a leader without a robot"),
     "recover": ("episodes:RECOVER", "save the valid part of a broken recording"),
     "export": ("episodes:EXPORT", "write an episode as ARBot CSV"),
+    "dataset": ("dataset:DATASET", "make or check a data set of episodes, to train on"),
     "collision": ("collision:COLLISION", "show pairs of bodies and their distances"),
     "find-cameras": ("cameras:FIND", "show the cameras there are, with a picture each"),
     "doctor": ("doctor:DOCTOR", "find faults of a leader, with their remedies"),

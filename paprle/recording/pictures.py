@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -82,6 +82,10 @@ class Footage:
         tracks = list_tracks(settings)
         self._tracks = {(track.camera, track.kind): track for track in tracks}
 
+    def list_tracks(self) -> tuple[Track, ...]:
+        """Return what there is of each camera: pictures, and depth beside them."""
+        return tuple(self._tracks.values())
+
     def read_coded(self, camera: str, *, depth: bool = False) -> Iterator[Coded]:
         """Yield the pictures of a camera as they are in the file.
 
@@ -102,7 +106,9 @@ class Footage:
                     for row in record.data:
                         yield _decode(track, row.tobytes(), self.path)
 
-    def read(self, camera: str, *, depth: bool = False) -> Iterator[Picture]:
+    def read(
+        self, camera: str, *, depth: bool = False
+    ) -> Generator[Picture, None, None]:
         """Yield the pictures of a camera, decoded, in order.
 
         Args:

@@ -1,0 +1,1 @@
+"""Data sets of recorded episodes, for training: LeRobot and ALOHA."""

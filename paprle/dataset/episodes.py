@@ -1,0 +1,230 @@
+"""Which recordings a data set is made of, and why others are left out."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from paprle.contracts.errors import ConfigError, RecordingError
+from paprle.ipc.records import Stream
+from paprle.recording.manifest import read_manifest
+from paprle.recording.reading import Block, Reading
+from paprle.recording.tracks import list_tracks
+
+_RATE = 30  # [Hz] chosen: LeRobot's own, where no camera says another
+_NAME = re.compile(r"\w[\w-]{0,99}")  # it becomes the name of a file
+_LARGEST_RATE = 1000  # [Hz] chosen: no gate is quicker
+
+
+@dataclass(frozen=True)
+class Source:
+    """A recording that becomes an episode of a data set.
+
+    Attributes:
+        path: The MCAP file.
+        sha256: Of that file, as its manifest has it.
+        task: What the operator was told to do.
+        outcome: ``success``, ``failure`` or empty: nobody told.
+    """
+
+    path: Path
+    sha256: str
+    task: str
+    outcome: str
+
+
+class Robot(NamedTuple):
+    """What all recordings of a data set have in common.
+
+    Attributes:
+        header: What the first recording says of itself.
+        urdf: Text of its robot's URDF.
+        path: The first recording.
+        urdf_sha256: Of that text.
+    """
+
+    header: Mapping[str, Any]
+    urdf: str
+    path: Path
+    urdf_sha256: str
+
+
+class LeftOut(NamedTuple):
+    """A recording that is not part of a data set.
+
+    Attributes:
+        path: The MCAP file.
+        reason: Why.
+        sha256: Of that file; empty: not known.
+    """
+
+    path: Path
+    reason: str
+    sha256: str = ""
+
+
+def find_recordings(places: Sequence[Path]) -> list[Path]:
+    """Return the recordings in folders and below, or named themselves, in order.
+
+    Raises:
+        ConfigError: If a place holds none.
+    """
+    found: list[Path] = []
+    for place in places:
+        inside = sorted(place.rglob("episode_*.mcap")) if place.is_dir() else []
+        inside = [place] if place.is_file() else inside
+        if not inside:
+            raise ConfigError(
+                f"dataset: expected episode_*.mcap in '{place}', got none; record with "
+                "record.dir=…"
+            )
+        found += inside
+    return list(dict.fromkeys(path.resolve() for path in found))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Recordings, sorted.
+
+    Attributes:
+        sources: Those that ended as they should.
+        left_out: The others.
+        robot: Of all sources; None without any.
+    """
+
+    sources: tuple[Source, ...]
+    left_out: tuple[LeftOut, ...]
+    robot: Robot | None
+
+
+def choose(paths: Sequence[Path]) -> Choice:
+    """Sort recordings into those that are used and those that are not.
+
+    Args:
+        paths: The recordings.
+
+    Returns:
+        Both.
+
+    Raises:
+        ConfigError: If those that are used are of different robots or cameras.
+    """
+    sources: list[Source] = []
+    left_out: list[LeftOut] = []
+    robot: Robot | None = None
+    for path in paths:
+        try:
+            found = _look_at(path)
+        except RecordingError as err:
+            found = LeftOut(path, str(err))
+        if isinstance(found, LeftOut):
+            left_out.append(found)
+            continue
+        source, own = found
+        robot = robot or own
+        check_same(robot, own)
+        sources.append(source)
+    return Choice(tuple(sources), tuple(left_out), robot)
+
+
+def _look_at(path: Path) -> tuple[Source, Robot] | LeftOut:
+    manifest = read_manifest(path)
+    if manifest is None:
+        reason = "it was never finished; 'paprle recover' makes a file of it"
+        return LeftOut(path, reason)
+    sha256 = str(manifest.get("sha256", ""))
+    if manifest.get("discarded"):
+        return LeftOut(path, "the operator discarded it", sha256)
+    if manifest.get("kept") is False:
+        return LeftOut(path, f"it broke off: {manifest['end_reason']}", sha256)
+    reading = Reading(path)
+    task = str(manifest.get("task") or reading.header.get("task") or "")
+    outcome = str(manifest.get("outcome") or "")
+    source = Source(path, sha256, task, outcome)
+    for name in reading.header.get("cameras", {}):
+        if not _NAME.fullmatch(name):
+            raise RecordingError(
+                f"{path}: expected a camera's name of letters, digits, _ and -, got "
+                f"{name[:40]!r}"
+            )
+    urdf_sha256 = hashlib.sha256(reading.urdf.encode()).hexdigest()
+    return source, Robot(reading.header, reading.urdf, path, urdf_sha256)
+
+
+def check_same(first: Robot, other: Robot) -> None:
+    """Refuse episodes of two robots, or of other cameras, in one data set.
+
+    Args:
+        first: Of the first episode.
+        other: Of another one.
+
+    Raises:
+        ConfigError: If they do not belong together.
+    """
+    robots = (first.header["robot"], other.header["robot"])
+    keys = ("name", "joint_names", "limbs")
+    different = [f"robot's {key}" for key in keys if robots[0][key] != robots[1][key]]
+    if first.urdf_sha256 != other.urdf_sha256:
+        different.append("robot's URDF")
+    sizes = [_describe_cameras(one.header) for one in (first, other)]
+    if sizes[0] != sizes[1]:
+        different.append(f"cameras ({sizes[0] or 'none'}; {sizes[1] or 'none'})")
+    if different:
+        raise ConfigError(
+            f"dataset: expected episodes of one robot with the same cameras, got "
+            f"others: {', '.join(different)} of {first.path} and {other.path}; make a "
+            "data set of each"
+        )
+
+
+def _describe_cameras(header: Mapping[str, Any]) -> str:
+    filmed = {
+        name: camera
+        for name, camera in sorted(header.get("cameras", {}).items())
+        if camera["video"] != "none"
+    }
+    return ", ".join(f"{n} {c['width']} × {c['height']}" for n, c in filmed.items())
+
+
+def choose_rate(robot: Robot) -> int:
+    """Return frames a second: the rate of the slowest camera, [Hz]."""
+    cameras = robot.header.get("cameras", {})
+    rates = [cameras[track.camera]["fps"] for track in list_tracks(cameras)]
+    return min(max(1, round(min(rates, default=_RATE))), _LARGEST_RATE)
+
+
+def find_sizes(robot: Robot) -> dict[str, tuple[int, int]]:
+    """Return height and width of the images by camera, [px]; without depth alone."""
+    cameras = robot.header.get("cameras", {})
+    return {
+        track.camera: (cameras[track.camera]["height"], cameras[track.camera]["width"])
+        for track in list_tracks(cameras)
+        if track.format != "png"
+    }
+
+
+def has_depth(robot: Robot) -> bool:
+    """Tell whether a camera recorded depth."""
+    tracks = list_tracks(robot.header.get("cameras", {}))
+    return any(track.format == "png" for track in tracks)
+
+
+def measures_effort(source: Source) -> bool:
+    """Tell whether efforts of all joints were measured as the recording begins."""
+    for block in _read_gate(source.path):
+        taken = block.records[np.isfinite(block.records["q_meas"]).all(axis=1)]
+        if len(taken):
+            return bool(np.isfinite(taken["tau_meas"]).all())
+    return False
+
+
+def _read_gate(path: Path) -> Iterator[Block]:
+    for item in Reading(path):
+        if isinstance(item, Block) and item.stream == Stream.GATE:
+            yield item

@@ -1,0 +1,77 @@
+"""What became of recordings on their way into a data set, for people and programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from paprle.dataset.account import Account
+from paprle.dataset.episodes import LeftOut
+
+_MUCH = 1.0  # [s] chosen: cameras begin and end some frames apart
+
+
+@dataclass
+class Report:
+    """What became of recordings.
+
+    Attributes:
+        fps: Frames a second.
+        n_episodes: Episodes of the data set.
+        n_frames: Their frames.
+        n_before: Recordings that were in it before.
+        columns: Columns by whose account tells of them.
+        accounts: Of all recordings in it, by source.
+        left_out: Recordings that are not in it.
+        notes: What else should be known.
+    """
+
+    fps: int
+    n_episodes: int = 0
+    n_frames: int = 0
+    n_before: int = 0
+    columns: dict[str, list[str]] = field(default_factory=dict)
+    accounts: dict[str, Account] = field(default_factory=dict)
+    left_out: list[LeftOut] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, recording: Mapping[str, Any]) -> None:
+        """Add what became of one recording."""
+        for name, values in recording["accounts"].items():
+            self.accounts.setdefault(name, Account()).add(Account(**values))
+        told = describe_trimmed(recording["trimmed"], recording["ended"])
+        self.notes += [f"{recording['file']}: {text}" for text in told]
+
+    def lines(self) -> Iterator[str]:
+        """Yield the report."""
+        before = f", {self.n_before} recordings were in it" if self.n_before else ""
+        yield (
+            f"{self.n_episodes} episodes, {self.n_frames} frames at {self.fps} Hz"
+            f"{before}"
+        )
+        for name, account in self.accounts.items():
+            for column in self.columns.get(name, [name]):
+                yield f"  {column:<28} {account.describe()}"
+        for path, reason, _ in self.left_out:
+            yield f"left out: {path}: {reason}"
+        yield from self.notes
+
+
+def describe_trimmed(trimmed: Sequence[float], ended: str) -> list[str]:
+    """Say what of a recording is not in the data set, where that is much.
+
+    Args:
+        trimmed: At its begin and its end, [s].
+        ended: The source that ended first.
+
+    Returns:
+        A line each.
+    """
+    begin, end = trimmed
+    told = []
+    if begin > _MUCH:
+        told.append(f"its first {begin:.1f} s are left out: not everything had begun")
+    if end > _MUCH:
+        told.append(f"its last {end:.1f} s are left out: '{ended}' had ended")
+    return told
