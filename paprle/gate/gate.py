@@ -17,6 +17,7 @@ import numpy as np
 
 from paprle.config.check import check_made
 from paprle.contracts.errors import CommandError, ConfigError
+from paprle.contracts.jerk import LONGEST_TURNING
 from paprle.contracts.settings import GateSettings
 from paprle.contracts.types import RobotInfo, Vec, readonly
 from paprle.gate.avoidance_qp import SOLVERS, solve_avoidance_qp
@@ -29,7 +30,7 @@ from paprle.gate.tools import IS_SINGULAR, IS_TOOL_FAST, fill_tools
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Bools, Ints
 from paprle.robot.bodies import make_bodies
-from paprle.robot.limits import LONGEST_TURNING, find_margin
+from paprle.robot.limits import find_margin
 
 GateConfig = GateSettings
 

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from paprle.contracts.errors import suggest
+from paprle.contracts.jerk import LONGEST_TURNING
 from paprle.contracts.settings import LimbSettings, LimitSettings, RobotSettings
 from paprle.contracts.types import LimbInfo, Vec, readonly
 from paprle.robot.tree import UrdfJoint
 
 HOME_MARGIN = 0.1  # chosen: share of the range a guessed home keeps from its limits
-LONGEST_TURNING = 1.0
-"""Longest time that J may take to turn A around, [s]; half of it is a delay."""
 # spec: [1/s] libfranka, of all its joints: A turns around within 4 ms
 _JERK_SHARE = 500.0
 _MARGIN_SHARE = 0.05  # chosen: a margin never takes more than this of a joint's range

@@ -110,8 +110,9 @@ def test_a_torque_is_rendered(rig, port):
             break
         time.sleep(0.01)
 
-    assert state["tau_motor"][2] == pytest.approx(0.215 / 1.47, rel=0.01)
-    assert state["tau_hand"][2] == pytest.approx(-0.215 / 1.47, abs=0.02)
+    torque = 0.215 * (1.0 / 1.47) ** 0.5  # 1 A at its supply
+    assert state["tau_motor"][2] == pytest.approx(torque, rel=0.01)
+    assert state["tau_hand"][2] == pytest.approx(-torque, abs=0.02)
     assert state["torque_on"] == [False, False, True]
     SDK.reboot(port, 8)
 
