@@ -120,18 +120,26 @@ class Guardian:
         return False
 
     def _take(self) -> bytes:
-        with contextlib.suppress(BlockingIOError):
+        data = b""
+        with contextlib.suppress(BlockingIOError):  # the other process was quicker
             data = os.read(self._port, _CHUNK)
-            if not data:
-                raise OSError("hung up")
-            return data
-        return b""
+        if not data and is_hung_up(self._port):
+            raise OSError("hung up")
+        return data
 
     def _send(self, data: bytes) -> None:
         while data:
             select.select([], [self._port], [], _ANSWER)
             with contextlib.suppress(BlockingIOError):
                 data = data[os.write(self._port, data) :]
+
+
+def is_hung_up(port: int) -> bool:
+    """Whether a serial device is gone; one that has nothing to say reads alike."""
+    poll = select.poll()
+    poll.register(port, select.POLLIN)
+    gone = select.POLLHUP | select.POLLERR | select.POLLNVAL
+    return any(events & gone for _, events in poll.poll(0))
 
 
 def _complain(text: str) -> None:

@@ -20,6 +20,7 @@ import serial
 from dynamixel_sdk import PortHandler
 
 from hardware.dynamixel.errors import BusError
+from hardware.dynamixel.guardian_process import is_hung_up
 
 _WAIT = 0.002  # [s] chosen: of a timeout of 10 ms, what a lost packet may cost more
 _CHUNK = 4096  # chosen: more than all servos of a bus answer at once
@@ -111,8 +112,9 @@ class SerialPort(PortHandler):  # type: ignore[misc] # the SDK has no types
         """
         fd = self.ser.fd
         if not self._come and select.select([fd], [], [], _WAIT)[0]:
-            self._come = os.read(fd, _CHUNK)
-            if not self._come:
+            with contextlib.suppress(BlockingIOError):  # the guardian was quicker
+                self._come = os.read(fd, _CHUNK)
+            if not self._come and is_hung_up(fd):
                 raise OSError(errno.EIO, "the device hung up")
         taken, self._come = self._come[:length], self._come[length:]
         return taken
