@@ -306,7 +306,7 @@ def _make_sample_dtype(leader: LeaderInfo) -> np.dtype[np.void]:
         "a": leader.n_ahead,
         "x": max((len(own) for own in leader.axes.values()), default=0),
         "y": 1 if leader.axes else 0,
-        "s": 1 if leader.rate < SLOW_RATE and not leader.parts else 0,
+        "s": 1 if leader.rate < SLOW_RATE else 0,  # as a header tells it
     }
     return make_dtype(SampleHead, SAMPLE, sizes)
 

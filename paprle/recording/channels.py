@@ -29,6 +29,7 @@ Path = tuple[str | int, ...]
 Rows = npt.NDArray[np.void]
 
 EVENTS_TOPIC = "/events"
+LEADER_LIFE = "/leader/alive"
 _NS = 1_000_000_000
 
 
@@ -273,7 +274,7 @@ def _leader_life(layout: Layout) -> list[Channel]:
         return []
     message = make_fixed(JOINT_STATE, _joint_state((), 0))
     stamp = ("sample", "alive_ns", 0)
-    return [Channel("/leader/alive", Stream.TICK, message, stamp, {})]
+    return [Channel(LEADER_LIFE, Stream.TICK, message, stamp, {})]
 
 
 def _pose(

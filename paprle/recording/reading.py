@@ -17,7 +17,13 @@ import numpy.typing as npt
 
 from paprle.contracts.errors import RecordingError
 from paprle.ipc.records import Stream
-from paprle.recording.channels import EVENTS_TOPIC, Channel, Rows, make_channels
+from paprle.recording.channels import (
+    EVENTS_TOPIC,
+    LEADER_LIFE,
+    Channel,
+    Rows,
+    make_channels,
+)
 from paprle.recording.events import parse_event
 from paprle.recording.header import SCHEMA_VERSION, layout_from_header
 from paprle.recording.header_check import check_config, check_header
@@ -182,6 +188,9 @@ class Reading:
                 yield parse_event(decode(row.tobytes(), STRING).data.encode())
             return
         missing = self._feeds.keys() - set(self._topics.values())
+        if LEADER_LIFE in missing:  # files of earlier versions have none
+            missing.discard(LEADER_LIFE)
+            del self._feeds[LEADER_LIFE]
         if missing:
             raise self._error(f"topic {sorted(missing)[0]}", "none")
         feed = self._feeds.get(topic)
