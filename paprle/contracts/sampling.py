@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 Policy = Literal["latest", "ordered"]
 """Which samples are waypoints: newer captures alone, or late ones too, in order."""
 LEAST_AGE = 0.1  # [s] spec: safety.md A1, T_stale
+_LONGEST_AGE = 0.2  # [s] spec: safety.md A2, the longest that anything may be told
 _N_PERIODS, _MARGIN = 4, 0.02  # chosen: three samples in a row lost, and late [s]
 SLOW_RATE = 150.0  # [Hz] chosen: a leader below leaves one of four ticks without news
 
@@ -32,6 +33,8 @@ def find_content_age(sampling: Sampling, rate: float) -> float:
         rate: Of its captures, [Hz].
 
     Returns:
-        What it tells; else as long as three samples in a row may be missing.
+        What it tells; else as long as three samples in a row may be missing, within
+        0.1 s and 0.2 s.
     """
-    return sampling.content_age or max(LEAST_AGE, _N_PERIODS / rate + _MARGIN)
+    missing = _N_PERIODS / rate + _MARGIN
+    return sampling.content_age or min(max(LEAST_AGE, missing), _LONGEST_AGE)
