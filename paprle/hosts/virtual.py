@@ -79,6 +79,9 @@ class VirtualSession:
         self.plan: Plan = make_plan(resolved, self.clock)
         self._follower = make_follower(resolved, self.plan.robot, self.clock)
         self._ring = ListRing()
+        # before they are open: an open one may tell what opens its door to others
+        leaders = self.plan.leaders.values()
+        self._notes = [note for leader in leaders for note in leader.notes]
         info = self._open_devices()
         self._tick_ns = round(1e9 / resolved.session.rate)
         self._gate_ns = round(1e9 / info.rate)
@@ -142,9 +145,7 @@ class VirtualSession:
             gate_period=1.0 / gate_rate,
             objects=self.plan.layout.objects,
         )
-        header["leader_notes"] = [
-            note for leader in self.plan.leaders.values() for note in leader.notes
-        ]
+        header["leader_notes"] = self._notes
         return Recorder(resolved.record, self.plan.layout, header, [self._ring])
 
     def run(self) -> str:
