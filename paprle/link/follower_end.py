@@ -155,7 +155,11 @@ class FollowerEnd:
             self._send(self._cut[self._queued].kind, payload, now_ns)
 
     def send_bye(self, now_ns: int) -> None:
-        """Say that the gate is gone, and which record was its last."""
+        """Say that the gate is gone, and which record was its last.
+
+        Who asks for the robot from now on is answered once this session is forgotten.
+        """
+        self.is_open = False
         self._queue_waiting()
         self._send(Kind.BYE, LAST.pack(self._flow.n_last), now_ns)
 

@@ -212,3 +212,16 @@ def test_reports_reach_the_leader_although_some_are_lost():
     session.step(100)
 
     assert [r["event"] for r in session.near.reports] == ["ready"]
+
+
+def test_who_comes_while_the_last_records_are_fetched_is_welcomed_after_them(session):
+    session.far.send("gate_ring", session.gate_status.tobytes(), session.clock())
+    session.far.send_bye(session.clock())
+
+    other = ask(session)
+    assert not other.refusal, "it waits"
+    session.far.close()
+
+    ask(session, other=other)
+    assert session.far.is_open
+    assert not other.refusal
