@@ -21,6 +21,7 @@ from paprle.evaluation.report import evaluate
 ENVS = ("kinematic", "mujoco")
 FOLLOWS = 1.0  # spec: issue 20, point 3: [mm]
 PATIENCE = 300  # [s] chosen: for a robot of a hundred joints on a busy machine
+TELLING = ("error:", "not where the hand was", "STOPPED")
 MAIN = "import sys; from paprle.cli import main; sys.exit(main())"
 
 
@@ -53,8 +54,9 @@ def call(*words: str) -> tuple[int, str]:
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         return 1, f"still running after {PATIENCE} s"
-    lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
-    return done.returncode, lines[-1] if lines else ""
+    lines = (done.stdout + done.stderr).strip().splitlines()
+    told = [line for line in lines if line.startswith(TELLING)]
+    return done.returncode, (told or lines or [""])[-1]
 
 
 def try_robot(yaml: Path, env: str, out: Path) -> Run:
@@ -79,7 +81,9 @@ def main(words: list[str]) -> None:
     counts = {env: [0, 0] for env in envs}
     for urdf in robots:
         with tempfile.TemporaryDirectory() as folder:
-            code, told = call("new-robot", str(urdf), "--name", "robot", "--out", folder)
+            code, told = call(
+                "new-robot", str(urdf), "--name", "robot", "--out", folder
+            )
             if code:
                 print(f"{urdf.stem:32} refused: {told}", flush=True)
                 continue
