@@ -78,8 +78,9 @@ class EmulatedPhone:
         self.scale, self.mode = 1.0, "all"
         self.counts = {"stop": 0, "next_episode": 0, "discard": 0}
         self._limbs = tuple(limbs)
-        self._line = Line(address, certificate, through, self._hear)
+        self._line = Line(address, certificate, through)
         self.send_text(json.dumps({"type": "hello", "version": VERSION, "page": page}))
+        self._line.listen(self._hear)
 
     def hold(self) -> None:
         """Press the dead-man anew."""
@@ -177,7 +178,6 @@ class Line:
         address: str,
         certificate: str = "",
         through: tuple[str, int] | None = None,
-        hear: Callable[[str | bytes], str | None] = lambda _: None,
     ) -> None:
         """Open it.
 
@@ -185,7 +185,6 @@ class Line:
             address: What the operator is shown, with the token behind ``#``.
             certificate: File of the certificate that the server must have; empty: any.
             through: Where to connect in place of the address.
-            hear: Takes each message; returns the answer, if there is one.
         """
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(
@@ -197,7 +196,10 @@ class Line:
         except BaseException:
             self._end()
             raise
-        self._hearing = asyncio.run_coroutine_threadsafe(self._listen(hear), self._loop)
+
+    def listen(self, hear: Callable[[str | bytes], str | None]) -> None:
+        """Give each message to ``hear``, which returns the answer, if there is one."""
+        asyncio.run_coroutine_threadsafe(self._listen(hear), self._loop)
 
     def send(self, data: str | bytes) -> None:
         """Send anything; raises ``ConnectionClosed`` where nobody is there."""
