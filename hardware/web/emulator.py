@@ -6,7 +6,7 @@ It opens the real socket over real TLS, moves on a circle while it holds the dea
 and answers questions for its time by a clock of its own. ``radius`` [m], ``period``
 [s], ``rate`` [Hz], ``seconds``; ``certificate``: file of the server's certificate.
 
-Not simulated: ARCore's drift and jitter, a browser (``tests/leaders/arpose`` has the
+Not simulated: ARCore's drift and jitter, a browser (``tests/leaders/webxr`` has the
 page itself in one), and the radio.
 """
 

@@ -67,7 +67,6 @@ class Station:
         kind: Literal["phone", "headset"],
         limbs: Sequence[str],
         clock: Callable[[], int],
-        app: AppSettings | None = None,
     ) -> None:
         """Make it; nothing is opened yet.
 
@@ -76,10 +75,10 @@ class Station:
             kind: What the page is to be.
             limbs: Names of the hands it tells of.
             clock: Monotonic time, [ns].
-            app: How ARBot's app is listened to; None: not at all.
         """
         self._settings, self._kind, self._limbs = settings, kind, tuple(limbs)
-        self._clock, self._app_settings = clock, app
+        self._clock = clock
+        self._app_settings: AppSettings | None = None
         self._begin()
 
     def _begin(self) -> None:
@@ -93,8 +92,11 @@ class Station:
         self._n_told, self._told_ns = 0, -_TELL_NS
         self._is_battery_told = self._is_end_told = False
 
-    def open(self) -> None:
+    def open(self, app: AppSettings | None = None) -> None:
         """Serve the page.
+
+        Args:
+            app: How ARBot's app is listened to; None: not at all.
 
         Raises:
             WebError: If nothing can be served there.
@@ -106,10 +108,9 @@ class Station:
             folder = Path(settings.certificate or find_folder()).expanduser()
             self._certificate = find_certificate(folder, place.names)
         beside = []
-        if self._app_settings is not None:
-            self._app = App(
-                self._app_settings, self.device, self._limbs[0], self._clock
-            )
+        self._app_settings = app
+        if app is not None:
+            self._app = App(app, self.device, self._limbs[0], self._clock)
             beside.append(self._app.open)
         site = Site(load_pages(), {_SOCKET: self._talk.handle}, _PERMISSIONS, beside)
         server = WebServer(place, settings.port, site, self._clock)

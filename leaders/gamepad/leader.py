@@ -11,8 +11,7 @@ from leaders.gamepad.checks import find_mistakes
 from leaders.gamepad.config import GamepadConfig
 from leaders.gamepad.hand import Hand
 from leaders.gamepad.rumble import LASTS, SILENT, Refresher, choose_motors
-from paprle.contracts.axes import AxisSpeeds
-from paprle.contracts.errors import ConfigError, DeviceError, MissingDependency
+from paprle.contracts.errors import ConfigError, opening
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import (
     Actions,
@@ -58,9 +57,7 @@ class Gamepad(Leader):
             limbs=tuple(axes),
             emits="axes",
             axes=axes,
-            axis_speeds=AxisSpeeds(
-                self.config.speed, self.config.turn_speed, self.config.gripper_speed
-            ),
+            axis_speeds=self.config.axis_speeds,
             has_buttons=bool(roles & set(Actions._fields)),
             renders="rumble" if self.config.rumble > 0.0 else "none",
             engage_hint=f"hold {self._name_deadman()}" if "deadman" in roles else "",
@@ -92,15 +89,8 @@ class Gamepad(Leader):
             MissingDependency: If pygame is not installed.
         """
         self._start()
-        try:
+        with opening("leader 'gamepad'", _INSTALL, PadError):
             self._rack.open()
-        except ImportError as err:
-            raise MissingDependency(
-                f"leader 'gamepad': expected the package {err.name}, got none; "
-                f"{_INSTALL}"
-            ) from err
-        except PadError as err:
-            raise DeviceError(f"leader 'gamepad': {err}") from err
         self._is_open = True
 
     def latest(self) -> LeaderSample | None:

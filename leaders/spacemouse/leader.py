@@ -7,8 +7,8 @@ from collections import Counter
 from hardware.spacemouse.device import MouseDevice
 from hardware.spacemouse.errors import MouseError
 from leaders.spacemouse.config import SpacemouseConfig
-from paprle.contracts.axes import FREEDOMS, AxisSpeeds
-from paprle.contracts.errors import ConfigError, DeviceError, MissingDependency
+from paprle.contracts.axes import FREEDOMS
+from paprle.contracts.errors import ConfigError, opening
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import (
     Actions,
@@ -56,12 +56,11 @@ class Spacemouse(Leader):
     @property
     def info(self) -> LeaderInfo:
         """One hand; its axes are the degrees of freedom themselves."""
-        c = self.config
         return LeaderInfo(
             limbs=(_LIMB,),
             emits="axes",
             axes={_LIMB: FREEDOMS},
-            axis_speeds=AxisSpeeds(c.speed, c.turn_speed, c.gripper_speed),
+            axis_speeds=self.config.axis_speeds,
             has_buttons=bool(set(self._roles.values()) & set(Actions._fields)),
         )
 
@@ -79,15 +78,8 @@ class Spacemouse(Leader):
             MissingDependency: If hidapi is not installed.
         """
         self._start()
-        try:
+        with opening("leader 'spacemouse'", _INSTALL, MouseError):
             self._device.open()
-        except ImportError as err:
-            raise MissingDependency(
-                f"leader 'spacemouse': expected the package hidapi, got none; "
-                f"{_INSTALL}"
-            ) from err
-        except MouseError as err:
-            raise DeviceError(f"leader 'spacemouse': {err}") from err
         self._is_open = True
 
     def latest(self) -> LeaderSample | None:

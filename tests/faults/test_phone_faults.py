@@ -14,8 +14,8 @@ from lock_step import H_NS, PIPER, LockStep
 
 from hardware.web.errors import MessageError
 from hardware.web.messages import parse_message
-from leaders.arpose.config import ArposeConfig
-from leaders.arpose.leader import Arpose
+from leaders.webxr.config import WebxrConfig
+from leaders.webxr.leader import Webxr
 
 V_OVER_A = float((PIPER.dq_max / PIPER.ddq_max).max())
 FRAME = 3  # [ticks] 67 Hz
@@ -26,9 +26,9 @@ class PhoneSession(LockStep):
     """A session whose leader is a phone that sends what a test says."""
 
     def __init__(self):
-        made = Arpose(ArposeConfig(), lambda: 0)
+        made = Webxr(WebxrConfig(device="phone"), lambda: 0)
         super().__init__(made.info)
-        self.phone = Arpose(ArposeConfig(), self.clock)
+        self.phone = Webxr(WebxrConfig(device="phone"), self.clock)
         self.phone.open()
         self.owner = object()
         self.device = self.phone._station.device
