@@ -75,6 +75,9 @@ class VirtualSession:
         actions: What the operator asked for so far, beside the leaders' buttons.
         status: What the gate says.
         is_over: The session has come to its end.
+        gate_ns: The gate's period, [ns].
+        next_tick_ns: When the session's next tick is, [ns]; ``next_gate_ns``: the
+            gate's next period.
     """
 
     def __init__(self, resolved: Resolved, *, has_operator: bool = False) -> None:
@@ -93,7 +96,7 @@ class VirtualSession:
         self._notes = [note for leader in leaders for note in leader.notes]
         info = self._open_devices()
         self._tick_ns = round(1e9 / resolved.session.rate)
-        self._gate_ns = round(1e9 / info.rate)
+        self.gate_ns = round(1e9 / info.rate)
         self._controller = make_controller(
             resolved, self.plan.robot, self._follower, info, self.plan.layout
         )
@@ -117,7 +120,7 @@ class VirtualSession:
         self.is_over = False
         self.status = self._controller.step(None, self.clock.now_ns)
         self._setpoint: Record | None = None
-        self._next_tick = self._next_gate = self.clock.now_ns
+        self.next_tick_ns = self.next_gate_ns = self.clock.now_ns
 
     def _open_devices(self) -> FollowerInfo:
         """Open the follower and the leaders.
@@ -174,14 +177,14 @@ class VirtualSession:
 
     def step(self) -> None:
         """Go on to the next tick, the gate's next period, or both."""
-        self.clock.now_ns = min(self._next_tick, self._next_gate)
-        if self.clock.now_ns == self._next_tick:
+        self.clock.now_ns = min(self.next_tick_ns, self.next_gate_ns)
+        if self.clock.now_ns == self.next_tick_ns:
             self._setpoint, self.is_over = self._tick(self.status)
-            self._next_tick += self._tick_ns
-        if self.clock.now_ns == self._next_gate:
+            self.next_tick_ns += self._tick_ns
+        if self.clock.now_ns == self.next_gate_ns:
             self.status = self._controller.step(self._setpoint, self.clock.now_ns)
             self._ring.push(Stream.GATE, self.status.tobytes())
-            self._next_gate += self._gate_ns
+            self.next_gate_ns += self.gate_ns
         if self._controller.fault is not None:
             raise self._controller.fault
 

@@ -30,12 +30,14 @@ class LeaderFaultsContract(ABC):
         silence: For how long nothing may come before the robot brakes, [s].
         release: For how long the dead-man is let go of before it counts, [s].
         mends: The device can come back once it was off.
+        has_deadman: The device has one.
     """
 
     words: tuple[str, ...]
     silence = 0.1  # spec: safety.md A1
     release = 0.1  # spec: safety.md 4, row 7
     mends = True
+    has_deadman = True
 
     @abstractmethod
     def make_hand(self, leader: Leader, clock: Clock) -> EmulatedHand:
@@ -151,7 +153,7 @@ class LeaderFaultsContract(ABC):
     def test_7_a_dead_man_that_is_let_go_of_brakes(
         self, session: SteppedSession
     ) -> None:
-        if not session.leader.info.engage_hint:
+        if not self.has_deadman:
             pytest.skip("this device has no dead-man")
         session.hand.is_held = False
         session.step(self.release)

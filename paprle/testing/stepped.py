@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from paprle.config import resolve
+from paprle.contracts.leader_group import ALONE
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import Vec
 from paprle.hosts.virtual import VirtualSession
@@ -54,8 +55,8 @@ class SteppedSession:
     Attributes:
         leader: The leader, open.
         hand: The hand at its device.
-        commands: What was commanded in each period, shape (n,) each.
-        states: The session's state after each period.
+        commands: What was commanded in each period of the gate, shape (n,) each.
+        states: The session's state after each tick.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class SteppedSession:
         words: tuple[str, ...],
         make_hand: Callable[[Leader, Clock], EmulatedHand],
         robot: tuple[str, ...] = ("follower=piper", "env=kinematic"),
+        name: str = ALONE,
     ) -> None:
         """Open it.
 
@@ -70,11 +72,12 @@ class SteppedSession:
             words: Of the command line: the leader and its settings.
             make_hand: Makes the hand at the leader's device.
             robot: The rest of the command line.
+            name: Of the leader, where there are several.
         """
         fixed = ("session.clock=virtual", "record.dir=null")
         resolved = resolve((*words, *robot, *fixed))
         self.session = VirtualSession(resolved, has_operator=True)
-        (self.leader,) = self.session.plan.leaders.values()
+        self.leader = self.session.plan.leaders[name]
         self.hand = make_hand(self.leader, self.session.clock)
         self.commands: list[Vec] = []
         self.states: list[str] = []
@@ -91,12 +94,21 @@ class SteppedSession:
 
     def step(self, time: float = H) -> SteppedSession:
         """Go on for a time, [s]."""
-        for _ in range(max(1, round(time / H))):
+        session = self.session
+        end_ns = session.next_tick_ns + round(time * 1e9)
+        while session.next_tick_ns < end_ns:
             self.hand.tick()
-            self.session.step()
-            self.commands.append(self.q_cmd)
+            before_ns = session.next_tick_ns
+            while session.next_tick_ns == before_ns:
+                self._go_on()
             self.states.append(self.state)
         return self
+
+    def _go_on(self) -> None:
+        before_ns = self.session.next_gate_ns
+        self.session.step()
+        if self.session.next_gate_ns != before_ns:
+            self.commands.append(self.q_cmd)
 
     def until(self, state: str, time: float = 20.0) -> SteppedSession:
         """Go on until a state, for ``time`` [s] at most."""
@@ -130,7 +142,7 @@ class SteppedSession:
             dq_max=info.dq_max,
             ddq_max=info.ddq_max,
             dddq_max=info.dddq_max,
-            h=H,
+            h=1e-9 * self.session.gate_ns,
         )
         verdict = check_commands(
             np.array(self.commands), limits, q_start=self.commands[0]

@@ -1,6 +1,7 @@
 """Faults 1 to 10 of each live leader (safety.md 4), by the suite that all share.
 
 ``spacemouse`` has its own in tests/leaders/spacemouse: the real hidapi needs a process.
+``puppeteer`` has its own suites: tests/faults/test_puppeteer_matrix.py.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ class TestGamepad(LeaderFaultsContract):
 
 
 class TestKeyboard(LeaderFaultsContract):
+    has_deadman = False
+
     @pytest.fixture(autouse=True)
     def _type(self):
         self.out, self.fd = os.pipe()

@@ -6,9 +6,14 @@ import contextlib
 import json
 import os
 from collections import deque
+from dataclasses import replace
 
 from hand_films import START, Stage
+from puppeteer_step import SteppedBus
 
+import leaders.puppeteer.leader
+from hardware.dynamixel.emulator.config import read_rig
+from hardware.dynamixel.emulator.rig import Rig
 from hardware.gamepad.virtual import VirtualPad
 from hardware.hand.model import make_hand
 from hardware.web.errors import MessageError
@@ -148,6 +153,35 @@ class MouseHand(EmulatedHand):
             self.mouse.send(bytes((k * self.n) % 256 for k in range(self.n % 9)))
         elif self.n % 3 == 0:
             self.mouse.move((0.0, 5.0 * self.speed, 0.0))
+
+
+class PuppeteerHand(EmulatedHand):
+    """A hand at an emulated PAPRLE puppeteer: real bus code, servos in virtual time."""
+
+    faults = frozenset()  # tests/faults/test_puppeteer_matrix.py
+
+    def __init__(self, leader, clock):
+        super().__init__()
+        self.buses, self.clock = list(leader._buses.values()), clock
+        self.rig, self.motion = self.buses[0].rig, ""
+
+    def tick(self):
+        motion = "sines" if self.speed else "grasp_all" if self.is_held else "still"
+        if motion != self.motion:
+            self.motion = motion
+            self.rig.play(motion)
+        for bus in self.buses:
+            bus.run_to(self.clock() + round(H * 1e9))
+
+
+def step_servos(monkeypatch, name):
+    """Let a puppeteer's servos live in the session's time."""
+    rig = Rig(replace(read_rig(name), watchdog="ideal"))
+    monkeypatch.setattr(
+        leaders.puppeteer.leader,
+        "BusThread",
+        lambda settings, clock: SteppedBus(settings, clock, rig, clock()),
+    )
 
 
 class BareHand(EmulatedHand):

@@ -75,6 +75,7 @@ class TestContract(LeaderContract):
 
 
 class TestFaults(LeaderFaultsContract):
+    has_deadman = False
     silence = 0.3  # a deflected cap may be silent for 0.25 s (leader.longest_silence)
 
     @pytest.fixture(autouse=True)
