@@ -9,8 +9,9 @@ import pinocchio as pin
 from hardware.web.addresses import find_place
 from hardware.web.conversation import Told
 from hardware.web.errors import WebError
+from hardware.web.presses import Reading
 from hardware.web.settings import AppSettings
-from hardware.web.station import Reading, Station
+from hardware.web.station import Station
 from leaders.webxr.config import AppConfig, WebxrConfig
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.plugins import Clock, Leader
