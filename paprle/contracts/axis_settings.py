@@ -8,10 +8,11 @@ from typing import Annotated
 from annotated_types import Gt, Le, Unit, doc
 
 from paprle.contracts.axes import AxisSpeeds
+from paprle.contracts.sound_settings import SoundSettings
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class AxisSettings:
+class AxisSettings(SoundSettings):
     """How fast full deflection moves: part of the config of sticks, caps and keys."""
 
     speed: Annotated[
