@@ -410,3 +410,9 @@ class LinkSettings:
     domain: Annotated[
         int, Ge(0), Le(232), doc("DDS domain of both hosts; over UDP two ports.")
     ] = 0
+    repeats: Annotated[
+        int,
+        Ge(0),
+        Le(8),
+        doc("Captures of a leader that share each datagram with the newest."),
+    ] = 3

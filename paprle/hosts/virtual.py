@@ -11,6 +11,7 @@ from typing import Any
 
 from paprle.config import Resolved
 from paprle.contracts.errors import ConfigError, DeviceError
+from paprle.contracts.far_leader import tells_life
 from paprle.contracts.leader_group import list_rows
 from paprle.contracts.types import Actions, FollowerInfo
 from paprle.haptics.cues import CueSource
@@ -175,9 +176,11 @@ class VirtualSession:
         leaders = self.plan.leaders.values()
         now_ns = self.clock.now_ns
         samples = [
-            None if sample is None else pack_sample(layout, sample, now_ns)
-            for layout, sample in zip(
-                self._layouts, [one.latest() for one in leaders], strict=True
+            None if sample is None else pack_sample(layout, sample, now_ns * is_alive)
+            for layout, (sample, is_alive) in zip(
+                self._layouts,
+                [(one.latest(), tells_life(one)) for one in leaders],
+                strict=True,
             )
         ]
         actions = self._presses.add(Actions(), samples)
