@@ -8,13 +8,11 @@ from leaders.remote.config import RemoteConfig
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.far_leader import FarLeader
 from paprle.contracts.plugins import Clock, Link, SessionView
-from paprle.contracts.sampling import Sampling
 from paprle.contracts.types import Feedback, LeaderInfo, LeaderSample
 from paprle.link.opening import LEADER, make_link, read_key
-from paprle.link.robot_side import RobotSide
+from paprle.link.robot_side import RobotSide, make_far_info
 
 _VIEW_RATE = 50.0  # [Hz] chosen: what a person sees move; 0.2 Mbit/s of one arm
-_CONTENT_AGE = 0.2  # [s] spec: safety.md A2, the longest that anything may be told
 
 
 class RemoteLeader(FarLeader):
@@ -32,18 +30,15 @@ class RemoteLeader(FarLeader):
     def info(self) -> LeaderInfo:
         """What the operator's leader is, as far as this host is told."""
         config = self.config
-        return LeaderInfo(
+        info = LeaderInfo(
             limbs=config.limbs,
             emits=config.emits,
             joint_names=config.joints if config.emits == "joints" else {},
             axes=config.axes if config.emits == "axes" else {},
             is_human=config.human,
             has_gripper=config.gripper,
-            has_buttons=True,
-            rate=config.rate,
-            sampling=Sampling("ordered", _CONTENT_AGE),
-            renders="rumble",
         )
+        return make_far_info(info, config.rate)
 
     @property
     def notes(self) -> Sequence[str]:

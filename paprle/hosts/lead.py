@@ -6,32 +6,26 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import FrameType
-
-import numpy as np
-import pinocchio as pin
 
 from paprle.config import Resolved
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.plugins import Leader, Link
-from paprle.contracts.types import Actions, LeaderSample, LimbCommand, Vec
-from paprle.hosts.capture import NOBODY
+from paprle.contracts.types import Actions, LeaderSample
 from paprle.hosts.factories import make_leader
 from paprle.hosts.status import StatusLine, print_line
 from paprle.hosts.terminal import Operator
 from paprle.ipc.loop import DeadlineLoop, request_realtime
-from paprle.ipc.records import SampleView, make_layout, pack_sample, row_to_pose
+from paprle.link.hands import make_placing
 from paprle.link.opening import LEADER, make_link, read_key
 from paprle.link.operator_side import (
     OperatorSide,
     describe_remote,
-    make_crossing_info,
     make_feedback,
 )
 from paprle.link.quality import LinkQuality
-from paprle.retargeting.leader_arms import ArmPoses, load_arms
+from paprle.link.robot_side import make_far_info
 
 _LOOK_RATE = 200.0  # [Hz] chosen: what waits here for a look is late at the robot
 
@@ -59,10 +53,10 @@ class Lead:
             raise ConfigError("link.peer: expected the robot's host, got none")
         self.leader: Leader = make_leader(resolved)
         self._operator = operator
-        info = make_crossing_info(self.leader.info)
+        info = make_far_info(self.leader.info)
         self.side = OperatorSide(read_key(settings), info, settings.repeats)
         self._link: Link = make_link(settings, LEADER, is_leader=True)
-        self._place = _make_placing(self.leader)
+        self._place = make_placing(self.leader.info)
         self._quality = LinkQuality()
 
     def open(self) -> list[str]:
@@ -74,7 +68,7 @@ class Lead:
         Raises:
             DeviceError: If one of them cannot be opened.
         """
-        info = make_crossing_info(self.leader.info)
+        info = make_far_info(self.leader.info)
         self._link.open()
         try:
             self.leader.open()
@@ -128,36 +122,7 @@ class Lead:
         """Return a sample with hands placed, and the keys pressed here."""
         keys = self._operator.actions
         sums = [a + b for a, b in zip(sample.actions, keys, strict=True)]
-        placed = self._place(sample)
-        return replace(sample, actions=Actions(*sums), limbs=placed)
-
-
-def _make_placing(
-    leader: Leader,
-) -> Callable[[LeaderSample], Mapping[str, LimbCommand]]:
-    """Return what makes poses of arms; of a leader without arms nothing changes."""
-    info = leader.info
-    if not info.arms:
-        return lambda sample: sample.limbs
-    arms, layout = ArmPoses(info, load_arms(info)), make_layout(NOBODY, info)
-    view = SampleView(layout)
-
-    def place(sample: LeaderSample) -> Mapping[str, LimbCommand]:
-        view.update(pack_sample(layout, sample))
-        arms.place(view)
-        return {
-            limb: LimbCommand(
-                T_leader_base_leader_eef=_read_pose(view.pose[row]),
-                opening=sample.limbs[limb].opening if limb in sample.limbs else None,
-            )
-            for row, limb in enumerate(info.limbs)
-        }
-
-    return place
-
-
-def _read_pose(row: Vec) -> pin.SE3 | None:
-    return row_to_pose(row) if np.isfinite(row).all() else None
+        return replace(self._place(sample), actions=Actions(*sums))
 
 
 def lead(resolved: Resolved) -> int:

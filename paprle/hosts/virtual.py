@@ -11,7 +11,7 @@ from typing import Any
 
 from paprle.config import Resolved
 from paprle.contracts.errors import ConfigError, DeviceError
-from paprle.contracts.far_leader import tells_life
+from paprle.contracts.far_leader import FarLeader, tells_life
 from paprle.contracts.leader_group import list_rows
 from paprle.contracts.types import Actions, FollowerInfo
 from paprle.haptics.cues import CueSource
@@ -24,6 +24,7 @@ from paprle.hosts.plan import (
 from paprle.hosts.press import LeaderPresses
 from paprle.hosts.progress import Progress
 from paprle.hosts.status import print_line
+from paprle.hosts.view import make_view
 from paprle.ipc.feedback_record import narrow_feedback
 from paprle.ipc.records import Record, Stream, pack_sample, split_layout
 from paprle.recording.header import make_recording_header
@@ -31,6 +32,7 @@ from paprle.recording.manifest import find_mark
 from paprle.recording.recorder import Recorder
 
 _LOOK_NS = 200_000_000  # chosen: as often as a live session looks at itself
+_SHOWN_EACH = 4  # chosen: leaders afar see every 20 ms of 200 Hz
 _LONGEST = 24 * 3600 * 10**9  # [ns] chosen: a run that never ends is a mistake
 
 
@@ -196,6 +198,10 @@ class VirtualSession:
         driver = self.core.motion.driver
         for leader, rows in zip(leaders, self._rows, strict=True):
             leader.apply(narrow_feedback(feedback, driver, rows))
+        for leader in leaders:
+            if isinstance(leader, FarLeader) and output.tick["k"] % _SHOWN_EACH == 0:
+                layout = self.plan.layout
+                leader.observe(make_view(layout, output.tick, status, now_ns))
         if self.recorder is not None:
             self.recorder.step(now_ns)
         else:

@@ -43,7 +43,7 @@ class CaptureSender:
             now_ns: Our time, [ns].
         """
         self._end.ask(now_ns)
-        if sample is None:
+        if sample is None or not self._end.heard_ns:  # nobody has begun to listen
             return
         if sample.seq != self._seq and now_ns >= self._due_ns - _EARLY_NS:
             self._seq = sample.seq

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from paprle.contracts.errors import ConfigError
@@ -28,7 +29,11 @@ def make_link(settings: LinkSettings, name: str, *, is_leader: bool) -> Link:
     """
     factory = load_factory(find_plugin("link", settings.type))
     link: Link = factory(settings, name, is_leader=is_leader)
-    return link
+    if settings.emulate is None:
+        return link
+    from paprle.link.emulate import EmulatedLink  # noqa: PLC0415 - of trials alone
+
+    return EmulatedLink(link, time.monotonic_ns)
 
 
 def read_key(settings: LinkSettings) -> bytes:

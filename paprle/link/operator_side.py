@@ -11,22 +11,7 @@ from paprle.link.mirror import LEADER_CUT
 from paprle.link.robot_side import make_leader_terms
 from paprle.link.robot_view import RobotView, unpack_view
 
-MOST_RATE = 100.0  # [Hz] chosen: a reconstruction at the robot makes the rest
 _N_BYES = 5  # chosen: some may be lost
-
-
-def make_crossing_info(info: LeaderInfo) -> LeaderInfo:
-    """Return what of a leader crosses a link: arms give the poses of their hands."""
-    has_arms = bool(info.arms)
-    return LeaderInfo(
-        limbs=info.limbs,
-        emits="pose" if has_arms else info.emits,
-        joint_names={} if has_arms else info.joint_names,
-        axes=info.axes,
-        is_human=info.is_human,
-        has_gripper=info.has_gripper,
-        rate=min(info.rate, MOST_RATE),
-    )
 
 
 def describe_remote(info: LeaderInfo) -> str:
@@ -57,7 +42,7 @@ class OperatorSide:
 
         Args:
             key: The secret that both hosts share.
-            info: What crosses (``make_crossing_info``).
+            info: What crosses (``make_far_info``).
             repeats: How many captures before the newest share its datagram.
         """
         self.view: RobotView | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from paprle.contracts.sampling import Sampling
 from paprle.contracts.session_view import SessionView
 from paprle.contracts.types import Feedback, LeaderInfo, LeaderSample
 from paprle.link.capture_guard import CaptureGuard
@@ -12,11 +13,38 @@ from paprle.link.follower_end import FollowerEnd
 from paprle.link.mirror import LEADER_CUT
 from paprle.link.robot_view import pack_view
 
+MOST_RATE = 100.0
+"""Captures a second that cross, [Hz], chosen: reconstruction makes the rest."""
+_CONTENT_AGE = 0.2  # [s] spec: safety.md A2, the longest that anything may be told
 _FORMAT = "1"  # of ``paprle.link.captures`` and ``paprle.link.robot_view``
 _GONE_NS = 5_000_000_000  # [ns] chosen: then somebody else may come
 _TELL_NS = 5_000_000_000  # [ns] chosen: refusals come by the hundred
 _N_BYES = 5  # chosen: some may be lost
 _REMEDY = "give leader=remote at the robot what `paprle lead` says it gives"
+
+
+def make_far_info(info: LeaderInfo, rate: float = MOST_RATE) -> LeaderInfo:
+    """Return what of a leader crosses a link: arms give the poses of their hands.
+
+    Args:
+        info: What the leader says of itself where it is.
+        rate: Captures a second that cross, at most, [Hz].
+    """
+    has_arms = bool(info.arms)
+    return LeaderInfo(
+        limbs=info.limbs,
+        emits="pose" if has_arms else info.emits,
+        joint_names={} if has_arms else info.joint_names,
+        axes=info.axes,
+        axis_speeds=info.axis_speeds,
+        is_absolute=info.is_absolute,
+        is_human=info.is_human,
+        has_gripper=info.has_gripper,
+        has_buttons=True,
+        rate=min(info.rate, rate),
+        sampling=Sampling("ordered", _CONTENT_AGE),
+        renders="rumble",
+    )
 
 
 def make_leader_terms(info: LeaderInfo) -> Mapping[str, str]:
