@@ -10,7 +10,6 @@ from hardware.net.trace import Trace
 
 _QUEUE = 0.2  # [s] chosen: a common buffer before the narrowest part
 _HEADERS = 28  # [bytes] spec: RFC 791 and 768, what UDP adds
-_LONGEST_WAIT = 10.0  # chosen: jitters beyond the delay at most
 
 
 class Impairment:
@@ -52,7 +51,7 @@ class Impairment:
         self._free = begin
         if row.rate:
             self._free += 8.0 * (len(data) + _HEADERS) / row.rate
-        wait = min(self._random.expovariate(1.0), _LONGEST_WAIT) * row.jitter
+        wait = 2.0 * self._random.random() * row.jitter
         due = self._free + row.delay + wait
         if self._random.random() >= row.reorder:  # it keeps its place
             due = self._last = max(due, self._last)

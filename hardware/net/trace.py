@@ -4,7 +4,7 @@
     0,both,0.05,0.01,0.01,1,0.005,5e6
 
 ``time`` [s]; ``direction`` up, down or both; ``delay`` [s] one way; ``jitter`` [s], the
-mean of what is waited beyond it (exponential); ``loss`` a share, in runs of ``burst``
+mean of what is waited beyond it (uniform); ``loss`` a share, in runs of ``burst``
 on the mean; ``reorder`` the share that may overtake others; ``rate`` [bit/s], empty or
 0: no limit. Columns that are left out are 0, ``burst`` 1. After the last row the trace
 begins again. Lines with # are comments.
