@@ -88,7 +88,7 @@ class Lead:
         self._quality.look(clock, now_ns)
         if view is not None:
             self.leader.apply(make_feedback(view, now_ns))
-        if self.side.end.refusal:
+        if self.side.end.refusal and self.side.view is None:
             raise DeviceError(f"link: {self.side.end.refusal}")
         return sample is not None and sample.is_exhausted
 

@@ -11,6 +11,7 @@ from paprle.link.mirror import LEADER_CUT
 from paprle.link.robot_side import make_leader_terms
 from paprle.link.robot_view import RobotView, unpack_view
 
+_SILENT_NS = 6_000_000_000  # [ns] chosen: the robot has given us up a second ago
 _N_BYES = 5  # chosen: some may be lost
 
 
@@ -56,7 +57,8 @@ class OperatorSide:
         """Take datagrams, send the newest sample; return what came of the session."""
         end = self.end
         end.take(data, now_ns)
-        if end.has_left:  # the session at the robot is over: wait for the next one
+        is_silent = end.heard_ns and now_ns - end.heard_ns > _SILENT_NS
+        if end.has_left or is_silent:  # the next session there knows nothing of this
             self._begin()
             return None
         self.sender.step(sample, now_ns)

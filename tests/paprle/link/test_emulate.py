@@ -25,7 +25,7 @@ def play(folder, *words):
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "trace", ["acceptance", pytest.param("far", marks=pytest.mark.nightly)]
+    "trace", ["acceptance", pytest.param("4g", marks=pytest.mark.nightly)]
 )
 def test_a_session_over_a_bad_network_never_stops_and_keeps_its_limits(tmp_path, trace):
     session, episode = play(tmp_path, f"link.emulate={trace}")

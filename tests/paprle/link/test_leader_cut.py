@@ -125,6 +125,19 @@ def test_the_operator_sees_the_robot_and_how_long_the_way_was(session):
     assert np.abs(view.q - session.follower.q).max() < 0.1
 
 
+def test_hosts_that_were_parted_for_long_meet_again():
+    session = LeaderAfar(delay=0.02)
+    session.until("WAITING").step(100)
+    session.part().step(1400)
+
+    session.up.is_dead = session.down.is_dead = False
+    session.step(200)
+
+    assert session.far.end.is_open
+    assert session.clock() - session.far.guard.heard_ns < 0.1e9
+    assert not session.near.end.refusal
+
+
 def test_three_lost_in_a_row_cost_nothing():
     session = LeaderAfar(delay=0.05)
     session.engage().move(20)
