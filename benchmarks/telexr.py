@@ -240,6 +240,7 @@ def run(hand: Hand, trace: str, way: str, seed: int) -> Run:
             views[word] = Seen(now_ns, far.captured_ns, robot)
             down.send(word, now)
         if isinstance(far, OurRobot):
+            far.side.end.send("tick", b"", now_ns)  # that it is heard, and when
             for data in far.side.take_outbox():
                 down.send(data, now)
         for seen in (views[data] for data in arrived if data in views):
