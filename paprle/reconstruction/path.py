@@ -25,7 +25,7 @@ _MEAN_NS = 30_000_000  # measured: with ± 10 ms of jitter less shakes the arm a
 _COAST = 0.1  # [s] chosen: in which a motion that hears nothing slows to a third
 _SOONEST_NS = 1_000_000  # chosen: a waypoint nearer than this is reached no sooner
 _FASTER, _SLOWER = 0.1, 0.5  # chosen: the content's clock runs so much off at most;
-# measured: slower by 0.5 leaves a quarter of the error where delays grow by 200 ms
+# measured: slower by 0.5 leaves 6 to 75 % of the error where delays grow by 200 ms
 _CATCH_NS = 500_000_000  # chosen: in which it makes up for what it is behind
 _WAIT_NS = 250_000_000  # chosen: in which it falls back to what there is
 _LOST_NS = 300_000_000  # chosen: farther off, stamps have leapt
