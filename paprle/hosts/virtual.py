@@ -14,6 +14,7 @@ from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.leader_group import list_rows
 from paprle.contracts.types import Actions, FollowerInfo
 from paprle.haptics.cues import CueSource
+from paprle.hosts.advised import Advised
 from paprle.hosts.plan import (
     Plan,
     make_controller,
@@ -79,6 +80,9 @@ class VirtualSession:
         self.plan: Plan = make_plan(resolved, self.clock)
         self._follower = make_follower(resolved, self.plan.robot, self.clock)
         self._ring = ListRing()
+        self._advised = Advised(
+            resolved, self.plan.robot.info, self.plan.layout, self.clock
+        )
         # before they are open: an open one may tell what opens its door to others
         leaders = self.plan.leaders.values()
         self._notes = [note for leader in leaders for note in leader.notes]
@@ -124,6 +128,7 @@ class VirtualSession:
                 )
             for leader in self.plan.leaders.values():
                 leader.open()
+            self._advised.open()
         except (DeviceError, ConfigError) as err:
             self._follower.close("hold")
             raise ConfigError(str(err)) from err
@@ -181,7 +186,8 @@ class VirtualSession:
             )
         ]
         actions = self._presses.add(Actions(), samples)
-        output = self.core.step(now_ns, samples, status, actions)
+        advice = self._advised.read()
+        output = self.core.step(now_ns, samples, status, actions, advice)
         if now_ns >= self._look_ns:
             self._look_ns = now_ns + _LOOK_NS
             self._progress.look()
@@ -189,6 +195,7 @@ class VirtualSession:
         for event in output.events:
             self._push_event(event)
         self._ring.push(Stream.TICK, output.tick.tobytes())
+        self._advised.step(output.tick, status)
         feedback = self._cues.add(output.feedback, now_ns, status)
         driver = self.core.motion.driver
         for leader, rows in zip(leaders, self._rows, strict=True):
@@ -205,6 +212,7 @@ class VirtualSession:
     def _close(self) -> None:
         for leader in self.plan.leaders.values():
             leader.close()
+        self._advised.close()
         if self.recorder is not None:
             self.recorder.finish(self.core.end_reason, self.clock.now_ns)
         self._follower.close("hold")
