@@ -40,6 +40,8 @@ _FOLDED = 0.3  # chosen: of the reach; nearer to its shoulder an arm is folded u
 _BETTER = 0.2  # chosen: another place has to be this much better to go there
 _DISTANCE_RATE = 0.3  # [m/s] chosen: a zoom that is not noticed
 _TURNS = tuple(math.radians(a) for a in (30, -30, 60, -60, 100, -100, 180))
+_OCCLUSION = 1.5  # chosen: an arm has thrice as many bodies as the paper counts links
+_CLIMB = 2.0  # chosen: with the paper's 0.2 and power 4 nothing lifts a low camera
 _LEAST = 1e-6  # [m] chosen: the camera is not in its target
 
 _AUTOCAM = (
@@ -127,7 +129,7 @@ class Viewpoint(Advisor):
             p = self._carrier.place_camera().translation
             scene = GoalScene(p + 1.0, config.nearest, self._obstacles.find())
             self._goals.solve(scene, [p])
-            self._carrier.step(home, Carry(p, p + 1.0, config.clearance, 0.0))
+            self._carrier.step(home, self._ask(p, p + 1.0, 0.0))
 
     def advise(
         self,
@@ -147,9 +149,7 @@ class Viewpoint(Advisor):
         self._aim(target, view)
         asked = q.copy()
         asked[self._places] = q[self._places] if self._plan is None else self._plan
-        after = carrier.step(
-            asked, Carry(self._goal.g, target, self.config.clearance, dt)
-        )
+        after = carrier.step(asked, self._ask(self._goal.g, target, dt))
         self._plan = after[self._places]
         record = self.make_advice(view.written_ns)
         record["p_world_cam"] = carrier.place_camera().translation
@@ -157,6 +157,9 @@ class Viewpoint(Advisor):
         record["distance"], record["clearance"] = self._distance, carrier.clearance
         record["seconds"] = (self.clock() - begin_ns) * 1e-9
         return record
+
+    def _ask(self, goal: Vec, target: Vec, dt: float) -> Carry:
+        return Carry(goal, target, self.config.clearance, self.config.floor, dt)
 
     def close(self) -> None:
         """Forget the robot; may be called twice."""
@@ -228,7 +231,9 @@ class Viewpoint(Advisor):
             return _AUTOCAM
         height = Wishes().height._replace(s=self.config.height)
         if self.config.variant == "ours":
-            return Wishes(height=height), JointWishes()
+            occlusion = Wishes().occlusion._replace(weight=_OCCLUSION)
+            height = height._replace(r=_CLIMB, power=2)
+            return Wishes(occlusion, height), JointWishes()
         narrow = Wishes().occlusion._replace(c=0.04)
         plain = JointWishes(look=Wish(5.0), goal=Wish(4.0))
         small = Wish(4.0, c=0.01)

@@ -53,6 +53,9 @@ class ViewpointConfig(AdvisorSettings):
     clearance: Annotated[
         float, Ge(0), Le(1), Unit("m"), doc("How far apart links of both arms stay.")
     ] = 0.06
+    floor: Annotated[
+        float, Unit("m"), doc("Height of the table, from which they stay away, too.")
+    ] = 0.0
     occluders: Annotated[
         Mapping[str, float],
         Unit("m"),

@@ -32,6 +32,7 @@ _CLEAR_WEIGHT = 200.0  # chosen: a link 0.1 m too near counts as a whole wish
 _MARGIN = 0.02  # [rad] chosen: kept from position limits
 _N_HALVES = 4  # chosen: less than a sixteenth of a step is none
 _IN_FRONT = 0.1  # [m] chosen: a target behind the camera is turned to, not fled from
+_LEAST = 1e-9  # [m] chosen: the direction of a shorter way says nothing
 UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -60,12 +61,14 @@ class Carry(NamedTuple):
         goal: Where the camera should be, shape (3,), [m].
         target: What it should look at, shape (3,), [m].
         clearance: How far apart links stay, [m].
+        floor: Height of a table that they stay above as far, [m].
         dt: Since it was asked before, [s].
     """
 
     goal: Vec
     target: Vec
     clearance: float
+    floor: float
     dt: float
 
 
@@ -122,14 +125,14 @@ class JointSolver:
         change = np.linalg.solve(A, b) * (asked.dt / _PERIOD)
         most = self._most * asked.dt
         change *= min(1.0, float((most / np.maximum(np.abs(change), 1e-12)).min()))
-        before = self._measure()[0]
+        before = self._find_nearest(asked.floor)[0]
         for _ in range(_N_HALVES):
             after = q.copy()
             own = q[self._places]
             low, high = np.minimum(self._low, own), np.maximum(self._high, own)
             after[self._places] = np.clip(own + change, low, high)
             self._arms.place(after)
-            self.clearance = self._measure()[0]
+            self.clearance = self._find_nearest(asked.floor)[0]
             if self.clearance >= min(asked.clearance, before):
                 return after
             change *= 0.5
@@ -163,23 +166,16 @@ class JointSolver:
         stiff = upright[0] * stiffen(upright, float(x[2]))
         A += stiff * np.outer(row, row)
         b -= stiff * row * x[2]
-        self._keep_apart(A, b, asked.clearance)
+        self._keep_apart(A, b, asked)
         return A, b
 
-    def _keep_apart(self, A: Vec, b: Vec, clearance: float) -> None:
+    def _keep_apart(self, A: Vec, b: Vec, asked: Carry) -> None:
         """Push the nearest link away, within twice the clearance."""
-        least, pair = self._measure()
-        lack = 2.0 * clearance - least
-        if not 0.0 < lack < np.inf:
+        least, body, p, away = self._find_nearest(asked.floor)
+        lack, size = 2.0 * asked.clearance - least, float(np.linalg.norm(away))
+        if not 0.0 < lack < np.inf or size < _LEAST:
             return
-        ours, others = self._links.find(), self._others.find()
-        i, j = int(pair[0]), int(pair[1])
-        p = ours[i, :3] + pair[2] * (ours[i, 3:6] - ours[i, :3])
-        away = p - others[j, :3] - pair[3] * (others[j, 3:6] - others[j, :3])
-        size = float(np.linalg.norm(away))
-        if size < 1e-9:
-            return
-        joint = self._links.joints[i]
+        joint = self._links.joints[body]
         J = pin.getJointJacobian(
             self._arms.model, self._arms.data, joint, pin.LOCAL_WORLD_ALIGNED
         )[:, self._columns]
@@ -188,11 +184,24 @@ class JointSolver:
         A += _CLEAR_WEIGHT * np.outer(row, row)
         b += _CLEAR_WEIGHT * row * lack
 
-    def _measure(self) -> tuple[float, Vec]:
-        """Return how far the arms are apart, [m], and where."""
-        places = np.zeros(4)
-        least = find_closest(self._links.find(), self._others.find(), places)
-        return float(least), places
+    def _find_nearest(self, floor: float) -> tuple[float, int, Vec, Vec]:
+        """Return what of our links is nearest to the other arm or to the floor.
+
+        Returns:
+            The distance, [m]; which body; its nearest point, shape (3,); and the way
+            from there out of the other's reach, shape (3,).
+        """
+        ours, others, places = self._links.find(), self._others.find(), np.zeros(4)
+        least = float(find_closest(ours, others, places))
+        lows = np.minimum(ours[:, 2], ours[:, 5]) - ours[:, 6] - floor
+        k = int(lows.argmin())
+        if lows[k] < least:
+            end = 0 if ours[k, 2] < ours[k, 5] else 3
+            return float(lows[k]), k, ours[k, end : end + 3], UP
+        i, j = int(places[0]), int(places[1])
+        p = ours[i, :3] + places[2] * (ours[i, 3:6] - ours[i, :3])
+        q = others[j, :3] + places[3] * (others[j, 3:6] - others[j, :3])
+        return least, i, p, p - q
 
     def _find_jacobians(self, p: Vec) -> tuple[Vec, Vec]:
         """Return those of a point of the eef and of its rotation, shape (3, n_l)."""

@@ -15,7 +15,7 @@ from paprle.hosts.plan import make_robot
 
 RATE = 20.0  # [Hz] chosen: a glance lasts longer
 BALL = 0.06  # [m] radius of what moves about: a fist
-_BEFORE = 0.05  # [m] what is looked at is that far before the flange: where fingers are
+_BEFORE = 0.08  # [m] what is looked at is that far before the flange: where fingers are
 _AHEAD_OF_FLANGE = np.array([0.0, 0.0, _BEFORE])
 SETTLE = 3.0  # [s] a camera may take to find its first place
 R_SCREEN = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
@@ -25,9 +25,8 @@ R_SCREEN = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
 def place_occluder(t):
     """Where the ball is: it goes round above the table, across every line of sight."""
     a = 2.0 * np.pi * t / 9.0
-    return np.array(
-        [0.5 + 0.28 * np.cos(a), 0.28 * np.sin(a), 0.48 + 0.1 * np.sin(2 * a)]
-    )
+    height = 0.40 + 0.06 * np.sin(2.0 * a)
+    return np.array([0.5 + 0.25 * np.cos(a), 0.25 * np.sin(a), height])
 
 
 def look_from(p, target):
@@ -47,14 +46,14 @@ def look_from(p, target):
 
 STATIC = {
     "visibility": look_from(np.array([1.35, 0.0, 0.75]), (0.5, 0.0, 0.25)),
-    "head": look_from(np.array([-0.25, 0.0, 1.1]), (0.5, 0.0, 0.25)),
+    "head": look_from(np.array([-0.35, 0.35, 1.2]), (0.5, 0.0, 0.25)),
     "overhead": look_from(np.array([0.5, 0.0, 1.6]), (0.5, 1e-9, 0.2)),
 }
 """The three of the paper (C14): all of the scene, where a head would be, from above."""
 T_TOOL_CAM = pin.SE3(
-    pin.rpy.rpyToMatrix(0.0, 0.0, np.pi / 2), np.array([0.09, 0, -0.02])
+    pin.rpy.rpyToMatrix(0.6, 0.0, -np.pi / 2), np.array([0.09, 0, -0.02])
 )
-"""A camera beside the flange that looks along the tool."""
+"""A camera beside the flange that looks past it at what fingers would hold."""
 
 
 class Scene:
@@ -116,6 +115,7 @@ class Judge:
         on = np.flatnonzero(np.isfinite(asked).all(axis=1))
         self.asked = (stamps[on] * 1e-9, asked[on, :3])
         self.scene = Scene(self.robot)
+        self.views = []
 
     def judge(self, poses, carrier=None):
         """Return the figures of a camera at these poses, shape (N, 4, 4)."""
@@ -125,6 +125,7 @@ class Judge:
             free[k] = self.scene.is_free(poses[k, :3, 3], self.target[k], carrier)
         seen = metrics.is_in_frame(poses, self.target)
         far = np.linalg.norm(poses[:, :3, 3] - self.target, axis=1)
+        self.views.append(seen & free)
         return {
             "in_frame": float(seen.mean()),
             "free": float((seen & free).mean()),

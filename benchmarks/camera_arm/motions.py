@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import sysconfig
+from pathlib import Path
+
 import numpy as np
 import pinocchio as pin
 
 RATE = 60.0  # [Hz]
+_PANDA = (  # of example-robot-data, in the test kit
+    Path(sysconfig.get_paths()["purelib"])
+    / "cmeel.prefix/share/example-robot-data/robots/panda_description/urdf/panda.urdf"
+)
 # from the arm's home, 0.49 m before the base and 0.49 m up [m]
 _PICKS = ((0.05, -0.20), (-0.10, 0.15), (0.12, 0.05))
 _PLACES = ((0.05, 0.25), (-0.05, -0.25), (-0.15, 0.20))
@@ -50,17 +57,38 @@ def write_tum(path, t, rows):
             file.write(" ".join(f"{x:.6f}" for x in (stamp, *row)) + "\n")
 
 
-def read_mocap(path, seconds):
-    """A hand's motion in a simulated teleoperation: ``mocap``, xyz + quat_wxyz.
+def read_recorded(path, seconds):
+    """A recorded motion: NPZ of a Franka's ``qpos`` (2 ms a row), ARBot CSV, or TUM.
 
     Returns:
-        Times [s] and rows xyz + quat_xyzw, from the first pose on, in world axes.
+        Times [s] and rows xyz + quat_xyzw, from the first pose on, in its own axes.
     """
-    rows = np.load(path)["mocap"][: round(seconds / 0.002) : 8]
-    p = rows[:, :3] - rows[0, :3]
-    R_0 = pin.Quaternion(*rows[0, 3:]).matrix()
+    if path.suffix == ".npz":
+        t, rows = _place_hand(np.load(path)["qpos"][::8, :7])
+    elif path.suffix == ".csv":
+        rows = np.loadtxt(path, delimiter=",", skiprows=1, usecols=range(8))
+        t, rows = rows[:, 0], rows[:, 1:]
+    else:
+        rows = np.loadtxt(path)
+        t, rows = rows[:, 0], rows[:, 1:]
+    keep = (t - t[0] <= seconds) & (np.diff(t, prepend=t[0] - 1.0) > 0.0)
+    t, rows = t[keep] - t[0], rows[keep]
+    R_0 = pin.Quaternion(rows[0, 3:]).normalized().matrix()
     quats = [
-        pin.Quaternion(pin.Quaternion(*row[3:]).normalized().matrix() @ R_0.T).coeffs()
+        pin.Quaternion(pin.Quaternion(row[3:]).normalized().matrix() @ R_0.T).coeffs()
         for row in rows
     ]
-    return np.arange(len(rows)) * 0.016, np.column_stack([p, quats])
+    p = rows[:, :3] - rows[0, :3]
+    p *= min(1.0, _DOWN / min(float(p[:, 2].min()), _DOWN))  # not into the table
+    return t, np.column_stack([p, quats])
+
+
+def _place_hand(q):
+    """Times [s] and poses of a Franka's hand at joints of 16 ms each."""
+    model = pin.buildModelFromUrdf(str(_PANDA))
+    data, frame = model.createData(), model.getFrameId("panda_hand")
+    full, rows = pin.neutral(model), []
+    for full[:7] in q:
+        pin.framesForwardKinematics(model, data, full)
+        rows.append(pin.SE3ToXYZQUAT(data.oMf[frame]))
+    return np.arange(len(q)) * 0.016, np.array(rows)
