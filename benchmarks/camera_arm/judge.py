@@ -57,7 +57,7 @@ T_TOOL_CAM = pin.SE3(
 
 
 class Scene:
-    """The robot, its world and the ball, for rays alone."""
+    """The robot, its world, the ball, and an eye to draw with."""
 
     def __init__(self, robot):
         mechanism = make_mechanism(robot.info)
@@ -67,14 +67,21 @@ class Scene:
         ball.name, ball.mocap = "ball", True
         geom = ball.add_geom()
         geom.type, geom.size = mujoco.mjtGeom.mjGEOM_SPHERE, (BALL, 0, 0)
+        geom.rgba = (0.85, 0.2, 0.15, 1.0)
+        eye = spec.worldbody.add_body()
+        eye.name, eye.mocap = "eye", True
+        eye.add_camera().fovy = np.rad2deg(metrics.Lens().fovy)
         self.model = spec.compile()
+        self.ball, self.eye = (
+            int(self.model.body(name).mocapid[0]) for name in ("ball", "eye")
+        )
         self.data = mujoco.MjData(self.model)
         self.places = [self.model.joint(name).qposadr[0] for name in robot.joint_names]
         self._hit = np.zeros(1, dtype=np.int32)
 
     def put(self, q, ball):
         self.data.qpos[self.places] = q
-        self.data.mocap_pos[0] = ball
+        self.data.mocap_pos[self.ball] = ball
         mujoco.mj_kinematics(self.model, self.data)
 
     def is_free(self, eye, target, carrier):
