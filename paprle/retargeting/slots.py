@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.contracts.axes import AxisSpeeds
+from paprle.contracts.errors import ConfigError
 from paprle.contracts.images import CameraInfo
 from paprle.contracts.leader_group import find_part
 from paprle.contracts.retarget_settings import LimbRuleSettings, RetargetSettings
@@ -157,6 +158,11 @@ def _make_axes_rule(
     source: LimbSource,
 ) -> AxesRule:
     s = read_limb_settings(settings, limb.name)
+    if s.alignment == "view":
+        raise ConfigError(
+            f"retarget.limbs.{limb.name}.alignment: expected world or body for the "
+            f"axes of '{source.leader_limb}', got 'view'; poses alone go by the view"
+        )
     speeds = find_part(leader, source.leader_limb)[1].axis_speeds
     scale = 1.0 if s.scale is None else s.scale
     kind = s.modes or BUILT_IN[0]

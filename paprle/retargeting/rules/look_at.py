@@ -129,7 +129,11 @@ class LookAtRule(LimbRule[LookState]):
         """Return what the operator's hand adds to the distance; it wears off."""
         if self._sight.zoom is None:
             return 0.0
-        u = float(inputs.sample.axes[self._sight.zoom])
+        u, row = float(inputs.sample.axes[self._sight.zoom]), self._sight.zoom[0]
+        age_ns = _read_stamp(inputs) - int(inputs.sample.limb_ns[row])
+        u = (
+            u if age_ns <= _LONGEST * 1e9 else 0.0
+        )  # a stick that fell silent is at rest
         if not abs(u) > _LET_GO:  # NaN neither
             return zoom * max(1.0 - dt / _ZOOM_KEPT, 0.0)
         most = float(self._bounds[FARTHEST] - self._bounds[NEAREST])

@@ -151,6 +151,11 @@ def test_poses_that_are_missing_hold():
     assert seen.T_base_eef is None  # its first pose is where it begins
 
 
+def test_sticks_have_no_view():
+    with pytest.raises(ConfigError, match="expected world or body for the axes"):
+        rig.pair(leader=rig.STICK)
+
+
 def test_a_view_needs_a_camera_that_looks():
     with pytest.raises(ConfigError, match="arm.alignment: expected a limb with rule"):
         rig.pair(camera=LimbRuleSettings(rule="hold"))
