@@ -15,6 +15,7 @@ from paprle.contracts.far_leader import FarLeader, tells_life
 from paprle.contracts.leader_group import list_rows
 from paprle.contracts.types import Actions, FollowerInfo
 from paprle.haptics.cues import CueSource
+from paprle.hosts.advised import Advised
 from paprle.hosts.plan import (
     Plan,
     make_controller,
@@ -94,6 +95,9 @@ class VirtualSession:
         self.plan: Plan = make_plan(resolved, self.clock)
         self._follower = make_follower(resolved, self.plan.robot, self.clock)
         self._ring = ListRing()
+        self._advised = Advised(
+            resolved, self.plan.robot.info, self.plan.layout, self.clock
+        )
         # before they are open: an open one may tell what opens its door to others
         leaders = self.plan.leaders.values()
         self._notes = [note for leader in leaders for note in leader.notes]
@@ -144,6 +148,7 @@ class VirtualSession:
                 )
             for leader in self.plan.leaders.values():
                 leader.open()
+            self._advised.open()
         except (DeviceError, ConfigError) as err:
             self._follower.close("hold")
             raise ConfigError(str(err)) from err
@@ -208,7 +213,8 @@ class VirtualSession:
             )
         ]
         actions = self._presses.add(self.actions, samples)
-        output = self.core.step(now_ns, samples, status, actions)
+        advice = self._advised.read()
+        output = self.core.step(now_ns, samples, status, actions, advice)
         if now_ns >= self._look_ns:
             self._look_ns = now_ns + _LOOK_NS
             self._progress.look()
@@ -216,6 +222,7 @@ class VirtualSession:
         for event in output.events:
             self._push_event(event)
         self._ring.push(Stream.TICK, output.tick.tobytes())
+        self._advised.step(output.tick, status)
         feedback = self._cues.add(output.feedback, now_ns, status)
         driver = self.core.motion.driver
         for leader, rows in zip(leaders, self._rows, strict=True):
@@ -237,6 +244,7 @@ class VirtualSession:
         """Close the devices, and the recording."""
         for leader in self.plan.leaders.values():
             leader.close()
+        self._advised.close()
         if self.recorder is not None:
             self.recorder.finish(self.core.end_reason, self.clock.now_ns)
         self._follower.close("hold")
