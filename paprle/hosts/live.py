@@ -26,6 +26,7 @@ from paprle.hosts.black_box import BlackBox
 from paprle.hosts.camera_watch import CameraWatch
 from paprle.hosts.children import Children
 from paprle.hosts.factories import EVENT_ROOM, make_payload
+from paprle.hosts.link_watch import LinkWatch
 from paprle.hosts.plan import Plan
 from paprle.hosts.press import LeaderPresses
 from paprle.hosts.progress import Progress
@@ -100,6 +101,7 @@ class LiveSession:
         )
         self._black_box = BlackBox(resolved.record.dir)
         self._progress = Progress(self.core, plan, self._operator)
+        self._link = LinkWatch(resolved, self._children.box("status"))
         self._status_line = StatusLine(
             self._compose_line,
             enabled=resolved.session.status,
@@ -418,6 +420,7 @@ class LiveSession:
             self._recording.describe(),
             self._lost,
             find_width(),
+            self._link.describe(),
         )
 
     def _has_quit(self) -> bool:
