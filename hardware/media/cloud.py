@@ -19,6 +19,7 @@ POINT = np.dtype([("pixel", "<u4"), ("depth", "<u2")])
 """One point: number of its pixel, row by row, and counts of depth."""
 
 Depth = npt.NDArray[np.uint16]
+Points = npt.NDArray[np.void]
 
 _MM = 1e-3  # [m] chosen: unit in which edges are looked for
 _FARTHEST = 8000.0  # [mm] spec: a gradient of 16 bits is four times a step at most
@@ -50,7 +51,7 @@ def compute_share(n_max: int, n_edge: int, n_inside: int) -> float:
     return min(1.0, max(0.0, (n_max - n_edge) / n_inside))
 
 
-def choose_points(depth: Depth, edges: npt.NDArray[np.bool_], n_max: int) -> Depth:
+def choose_points(depth: Depth, edges: npt.NDArray[np.bool_], n_max: int) -> Points:
     """Return the points that are sent, edges first.
 
     Args:
@@ -68,7 +69,7 @@ def choose_points(depth: Depth, edges: npt.NDArray[np.bool_], n_max: int) -> Dep
     # not ⌊r N_in⌋ in floating point, which may be one less than it is
     n_inside = min(n_inside, max(0, n_max - len(at_edge))) if share < 1.0 else n_inside
     chosen = np.concatenate([spread(at_edge, n_max), spread(inside, n_inside)])
-    points = np.zeros(len(chosen), POINT)
+    points: Points = np.zeros(len(chosen), POINT)
     points["pixel"], points["depth"] = chosen, depth.ravel()[chosen]
     return points
 
@@ -80,7 +81,7 @@ def spread(items: npt.NDArray[np.intp], n: int) -> npt.NDArray[np.intp]:
     return items[np.arange(max(n, 0)) * len(items) // max(n, 1)]
 
 
-def put_points(depth: Depth, points: npt.NDArray[np.void]) -> int:
+def put_points(depth: Depth, points: Points) -> int:
     """Put points into a depth image, shape (height, width).
 
     Returns:

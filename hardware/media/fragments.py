@@ -14,9 +14,8 @@ import struct
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from hardware.media.cloud import POINT
+from hardware.media.cloud import POINT, Points
 
 PAYLOAD = 1170  # [bytes] chosen: with all heads below 1280, the least MTU of IPv6
 NONCE = 16  # [bytes] chosen: of whoever asks
@@ -53,7 +52,7 @@ class Part(NamedTuple):
     n_parts: int
     seq: int
     sent_ns: int
-    points: npt.NDArray[np.void]
+    points: Points
 
 
 class Ask(NamedTuple):
@@ -91,7 +90,8 @@ def unpack_part(secret: bytes, data: bytes) -> Part | None:
     if body is None or (len(body) - _PART.size) % POINT.itemsize:
         return None
     _, *head = _PART.unpack_from(body)
-    return Part(*head, np.frombuffer(body, POINT, offset=_PART.size))
+    points: Points = np.frombuffer(body, POINT, offset=_PART.size)
+    return Part._make([*head, points])
 
 
 def pack_ask(secret: bytes, ask: Ask) -> bytes:

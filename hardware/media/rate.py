@@ -7,12 +7,15 @@ already is one too many (after LEDBAT, RFC 6817, and CoDel, RFC 8289).
 
 from __future__ import annotations
 
+import math
+
 _QUEUE = 0.004  # [s] chosen: less than half of what pictures may delay poses
 _SHORT = 0.002  # [s] chosen: below it the link has room
 _LOSS = 0.2  # chosen: a radio loses 10 % whatever is sent; a full queue is seen first
 _DOWN = 0.85  # spec: of GCC, draft-ietf-rmcat-gcc-02, 5.5
 _UP = 1.6  # [1/s] chosen: a fifth of a queue's 5 ms more while word of it comes back
-_NEAR, _SLOWLY = 0.8, 1.05  # [1], [1/s] chosen: nearer to what was too much, slower
+_START = 8.0  # [1/s] chosen: before anything was too much: doubled in a third of it
+_NEAR, _SLOWLY = 0.8, 1.03  # [1], [1/s] chosen: nearer to what was too much, slower
 _BEYOND = 1.05  # chosen: the link is another one than it was
 _USED = 0.7  # chosen: a rate that was not used says nothing of more
 _PAUSE = 0.3  # [s] chosen: in which a queue empties before it is judged again
@@ -37,7 +40,7 @@ class RateEstimator:
         self.rate = min(rate, most)
         self._most = most
         self._until = self._heard = -1.0
-        self._too_much = float("inf")
+        self._too_much = math.inf
 
     def take(self, now: float, received: float, queue: float, loss: float) -> None:
         """Take word of what arrived.
@@ -58,6 +61,7 @@ class RateEstimator:
         elif queue < _SHORT and received > _USED * self.rate and now >= self._until:
             share = self.rate / self._too_much
             up = _SLOWLY if _NEAR < share < _BEYOND else _UP
+            up = _START if math.isinf(self._too_much) else up
             self._set(up**dt * self.rate)
 
     def look(self, now: float) -> None:

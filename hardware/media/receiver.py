@@ -21,6 +21,7 @@ from hardware.media.fragments import (
 
 ASK = 0.05  # [s] chosen: how often a word is said; by then a queue is 2 ms
 _ENOUGH = 16  # chosen: of so many, jitter leaves one alone; a queue none
+_BY_CHANCE = 8.0  # chosen: of 16 spread evenly, the quickest is later in one of 120
 _MOST = 4096  # chosen: datagrams between two words, at 400 Mbit/s
 _KEPT = 10.0  # [s] chosen: as long as clocks drift by less than a queue that matters
 
@@ -78,7 +79,9 @@ class Receiver:
             while now - self._quickest[0][0] > _KEPT:
                 self._quickest.popleft()
             self._offset = min(wait for _, wait in self._quickest)
-            self._queue = least - self._offset
+            # where delays vary, the quickest of a few is late by chance, too
+            by_chance = (max(self._waits) - least) / _BY_CHANCE
+            self._queue = max(0.0, least - self._offset - by_chance)
             self._waits.clear()
         return pack_ask(
             self._secret,

@@ -47,6 +47,7 @@ class Sender:
         rate: What the link takes.
         counts: Pictures and points, by what became of them.
         is_asked: Somebody wants pictures.
+        number: The camera's.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class Sender:
         """
         self.rate, self.counts = rate, Counter[str]()
         self.is_asked = False
+        self.number = source.number
         self._secret, self._source, self._pose_rate = secret, source, pose_rate
         self._nonce = self._key = b""
         self._asked = self._now = -np.inf
@@ -69,6 +71,7 @@ class Sender:
         self._judged: Ask | None = None
         self._loss = 0.0
         self._waiting: deque[Part] = deque()
+        self._next: tuple[int, Depth] | None = None
         self._n_pictures = self._seq = 0
         self._tokens = 0.0
 
@@ -82,17 +85,18 @@ class Sender:
         self._asked = now
 
     def offer(self, stamp_ns: int, depth: Depth) -> None:
-        """Take a new image, which replaces one that has not left yet.
+        """Take a new image, which leaves when the one before has left.
 
         Args:
             stamp_ns: When it was exposed, [ns].
             depth: Shape (height, width), counts; 0: not known.
         """
-        if not self.is_asked:
-            return
-        if self._waiting:
-            self.counts["cut short"] += 1
-            self._waiting.clear()
+        if self.is_asked:
+            self.counts["left out"] += self._next is not None
+            self._next = stamp_ns, depth
+
+    def _begin(self, stamp_ns: int, depth: Depth) -> None:
+        """Thin an image to what there is room for until the next one."""
         source = self._source
         n_max = compute_room(self.rate.rate, source.period, self._pose_rate)
         points = choose_points(depth, find_edges(depth, source.unit), n_max)
@@ -119,6 +123,9 @@ class Sender:
         self.rate.look(now)
         free = max(0.0, self.rate.rate - self._pose_rate)
         self._tokens = min(_BURST, self._tokens) + free * dt
+        if not self._waiting and self._next is not None and self.is_asked:
+            self._begin(*self._next)
+            self._next = None
         sent: list[bytes] = []
         while self.is_asked and self._waiting:
             n_bytes = self._waiting[0].points.nbytes + OVERHEAD
