@@ -62,7 +62,7 @@ class View(Observer):
         self._port = 0
         self._newest: Shown | None = None
         self._told: list[str] = []
-        self._stop = threading.Event()
+        self._stop, self._fresh = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
 
     @property
@@ -88,6 +88,7 @@ class View(Observer):
             tuple(_list_words(view)),
             copy_mirror(view),
         )
+        self._fresh.set()
 
     def take_warnings(self) -> Sequence[str]:
         """Return why there is no page, once."""
@@ -133,6 +134,10 @@ class View(Observer):
         """Show what is newest until the session ends."""
         period, until_words = 1.0 / self.config.rate, 0.0
         while not self._stop.wait(period):
+            self._fresh.clear()
+            self._fresh.wait(
+                period
+            )  # drawn as soon as it is known: no phase of its own
             newest, until_words = self._newest, until_words - period
             if newest is None:
                 continue
