@@ -332,6 +332,13 @@ class SessionSettings:
     speed: Annotated[
         float, Gt(0), Le(1), Unit("1"), doc("Share of V in slow moves.")
     ] = 0.2
+    reduced: Annotated[
+        bool,
+        doc(
+            "Engaged, too, the robot keeps to gate.reduced_scale of V and to "
+            "gate.reduced_tool_speed (C2): for a first run with a robot."
+        ),
+    ] = False
     start_bound: Annotated[
         float,
         Gt(0),
