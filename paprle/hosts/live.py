@@ -415,13 +415,9 @@ class LiveSession:
         print_line(f"the last states are in '{path}'", is_error=True)
 
     def _compose_line(self) -> str:
-        return self._progress.compose(
-            self._loop_timer.n_overruns,
-            self._recording.describe(),
-            self._lost,
-            find_width(),
-            self._link.describe(),
-        )
+        n_overruns, link = self._loop_timer.n_overruns, self._link.describe()
+        told = self._recording.describe()
+        return self._progress.compose(n_overruns, told, self._lost, find_width(), link)
 
     def _has_quit(self) -> bool:
         return self._operator.actions.quit > 0

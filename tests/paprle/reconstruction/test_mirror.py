@@ -40,7 +40,7 @@ def simulate(seed, n=60):
     """Yield the normalised error after each measurement of a robot as modelled."""
     rng = np.random.default_rng(seed)
     own = PoseFilter()
-    ask(own, 3.0, seed)
+    ask(own, 2.5, seed)
     sigma = np.array([mirror.SIGMA_P] * 3 + [mirror.SIGMA_PHI] * 3)
     shares, stamp = 1.0 + 0.1 * rng.standard_normal(2), 1
     own.take(stamp, pose(0.0, seed))
@@ -154,6 +154,22 @@ def test_a_robot_at_a_wall_is_held_within_a_round_trip():
 
     assert seen.is_held
     assert abs(seen.T_base_eef.translation[0] - wall) < 2e-3
+
+
+def test_a_robot_that_leaps_is_taken_at_its_word_and_pauses_the_prediction():
+    own = PoseFilter()
+    ask(own, 1.0)
+    for at in (100, 110, 120):
+        own.take(1 + at * MS, pose(at / 1000))
+    leapt = pin.SE3(np.eye(3), np.array([0.5, 0.0, 0.0])) * pose(0.13)
+
+    own.take(1 + 130 * MS, leapt)
+
+    assert own.counts == {"surprise": 1}
+    assert own.surprise > mirror.GATE
+    seen = own.predict(1 + 300 * MS)
+    assert np.abs(seen.T_base_eef.homogeneous - leapt.homogeneous).max() < 1e-12
+    assert seen.is_held
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
