@@ -137,6 +137,11 @@ def add_view(resolved: Resolved) -> Resolved:
     return replace(resolved, observers=replace(resolved.observers, **{_VIEW: page}))
 
 
+def sees(observer: type[Observer]) -> bool:
+    """Return whether a kind of observer wants images."""
+    return observer.show is not Observer.show
+
+
 def make_observer(
     resolved: Resolved, robot: RobotInfo, name: str, clock: Clock = time.monotonic_ns
 ) -> Observer:
