@@ -12,6 +12,7 @@ from typing import Any
 from paprle.config import Resolved
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.leader_group import list_rows
+from paprle.contracts.seeing import SeeingLeader, Sight, Window
 from paprle.contracts.types import Actions, FollowerInfo
 from paprle.haptics.cues import CueSource
 from paprle.hosts.plan import (
@@ -23,6 +24,7 @@ from paprle.hosts.plan import (
 from paprle.hosts.press import LeaderPresses
 from paprle.hosts.progress import Progress
 from paprle.hosts.status import print_line
+from paprle.hosts.view import make_view
 from paprle.ipc.feedback_record import narrow_feedback
 from paprle.ipc.records import Record, Stream, pack_sample, split_layout
 from paprle.recording.header import make_recording_header
@@ -78,6 +80,11 @@ class VirtualSession:
         self.clock = VirtualClock()
         self.plan: Plan = make_plan(resolved, self.clock)
         self._follower = make_follower(resolved, self.plan.robot, self.clock)
+        self._newest: tuple[Record, Record] | None = None
+        window = Window(self.look, {}, self.plan.layout.objects, is_waited_for=True)
+        for leader in self.plan.leaders.values():
+            if isinstance(leader, SeeingLeader):
+                leader.watch(window)
         self._ring = ListRing()
         # before they are open: an open one may tell what opens its door to others
         leaders = self.plan.leaders.values()
@@ -104,6 +111,13 @@ class VirtualSession:
             resolved.gate.clearance_scene,
         )
         self.recorder = self._make_recorder(info.rate)
+
+    def look(self) -> Sight | None:
+        """Return what the session did last; None before its first tick."""
+        if self._newest is None:
+            return None
+        tick, status = self._newest
+        return Sight(make_view(self.plan.layout, tick, status, self.clock.now_ns), {})
 
     def _open_devices(self) -> FollowerInfo:
         """Open the follower and the leaders.
@@ -186,6 +200,7 @@ class VirtualSession:
             self._look_ns = now_ns + _LOOK_NS
             self._progress.look()
         output.tick["posted_ns"] = now_ns
+        self._newest = output.tick, status
         for event in output.events:
             self._push_event(event)
         self._ring.push(Stream.TICK, output.tick.tobytes())

@@ -132,3 +132,12 @@ def show(names):
         f"{name.partition(':')[0]}:NAME" if ":" in name else name for name in names
     )
     return ", ".join(f"`{name}`" for name in kinds) or "–"
+
+
+def test_only_a_leader_that_looks_is_shown_session_and_cameras():
+    words = ("leader=mix", "leaders.a.type=policy", "leaders.a.function=m:f")
+    words += ("leaders.b.type=autopilot", "cameras.front.type=mujoco", *PIPER)
+    reads = {role.name: role.reads for role in list_roles(resolve(words))}
+
+    assert {"tick", "frames:front"} <= set(reads["leader:a"])
+    assert "tick" not in reads["leader:b"]
