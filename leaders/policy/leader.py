@@ -129,9 +129,10 @@ class Policy(SeeingLeader):
             self._chunk, self._since_ns = None, self.clock()
             self._mind.begin()
         self._is_driving = is_driving
-        if (feedback.state, feedback.episode, is_driving) != self._told:
-            self._told = feedback.state, feedback.episode, is_driving
-            self._due_ns = None
+        if (feedback.state, feedback.episode) != self._told:
+            self._told = feedback.state, feedback.episode
+            # an action a whole frame after where it stood is no jump
+            self._due_ns = self._due_ns if is_driving else None
 
     def take_warnings(self) -> Sequence[str]:
         """Tell what was refused since the policy's last good answer, once."""

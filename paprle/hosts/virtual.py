@@ -7,6 +7,7 @@ time: for tests, for comparing replays, for evaluating in a batch.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from paprle.config import Resolved
@@ -76,7 +77,19 @@ class VirtualSession:
         recorder: The recorder, when there is one.
     """
 
-    def __init__(self, resolved: Resolved) -> None:
+    def __init__(
+        self, resolved: Resolved, say: Callable[[str], None] = print_line
+    ) -> None:
+        """Open everything.
+
+        Args:
+            resolved: The config.
+            say: Tells the operator a line.
+
+        Raises:
+            ConfigError: If the parts do not fit, or one cannot be opened.
+        """
+        self._say = say
         self.clock = VirtualClock()
         self.plan: Plan = make_plan(resolved, self.clock)
         self._follower = make_follower(resolved, self.plan.robot, self.clock)
@@ -166,7 +179,7 @@ class VirtualSession:
         """Run to the end and return the end reason."""
         for leader in self.plan.leaders.values():
             for note in leader.notes:
-                print_line(note)
+                self._say(note)
         status = self._controller.step(None, self.clock.now_ns)
         setpoint: Record | None = None
         next_tick = next_gate = self.clock.now_ns
@@ -230,4 +243,4 @@ class VirtualSession:
             recording["marks"] = [find_mark(one) for one in manifests.values()]
             recording["failures"] = self.recorder.losses
         for line in self._progress.summarise(0, recording):
-            print_line(line)
+            self._say(line)
