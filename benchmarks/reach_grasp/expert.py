@@ -28,7 +28,7 @@ def _point_hand() -> np.ndarray:
 
 
 class Expert:
-    """Asks for poses (``leader.action=ee_pose``), at constant speed from goal to goal."""
+    """Asks for poses (``leader.action=ee_pose``), at constant speed."""
 
     def reset(self) -> None:
         """Begin anew."""

@@ -22,6 +22,11 @@ class PolicyConfig(SightSettings):
         str, doc("The policy, module:name: a function, or a class without arguments.")
     ] = ""
     path: Annotated[str, Unit("path"), doc("The policy as an ONNX file.")] = ""
+    remote: Annotated[
+        str,
+        Unit("path"),
+        doc("The policy is another program, which listens on this Unix socket."),
+    ] = ""
     action: Annotated[
         Literal["joints", "ee_pose"],
         doc("What it answers: the data set's action, or requested.ee_pose + grippers."),
@@ -47,5 +52,9 @@ class PolicyConfig(SightSettings):
     task: Annotated[str, doc("What it is told to do.")] = ""
 
     def __post_init__(self) -> None:
-        if bool(self.function) == bool(self.path):
-            raise ValueError("either function=module:name or path=FILE.onnx")
+        if sum(map(bool, (self.function, self.path, self.remote))) != 1:
+            raise ValueError(
+                "one of function=module:name, path=FILE.onnx and remote=SOCKET"
+            )
+        if self.remote and self.action != "joints":
+            raise ValueError("action=joints with remote, which says no poses")

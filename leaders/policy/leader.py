@@ -8,6 +8,7 @@ from leaders.policy.chunk import Chunk
 from leaders.policy.config import PolicyConfig
 from leaders.policy.load import Act, load_policy
 from leaders.policy.mind import Mind
+from leaders.policy.remote import RemotePolicy
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.playback import Playback
 from paprle.contracts.plugins import Clock
@@ -49,7 +50,7 @@ class Policy(SeeingLeader):
         self._sample: LeaderSample | None = None
         self._limbs: Mapping[str, LimbCommand] = {}
         self._chunk: Chunk | None = None
-        self._is_driving = False
+        self._is_driving = self._has_place = False
         self._since_ns = self._seq = 0
         self._due_ns: int | None = None
         self._told: object = None
@@ -92,7 +93,8 @@ class Policy(SeeingLeader):
         """Load the policy."""
         self.close()
         self._open_again()
-        policy = load_policy(self.config) if self._policy is None else self._policy
+        policy = self._policy or self._load()
+        self._has_place = getattr(policy, "has_place", False)
         if self._observations is None:
             raise DeviceError(_ALONE)
         self._mind = Mind(
@@ -125,7 +127,8 @@ class Policy(SeeingLeader):
         self._playback.apply(feedback, self.clock())
         drives = feedback.drives
         is_driving = feedback.is_engaged and (drives is None or any(drives))
-        if is_driving and not self._is_driving and self._mind is not None:
+        begins = is_driving and not self._is_driving and not self._has_place
+        if begins and self._mind is not None:
             self._chunk, self._since_ns = None, self.clock()
             self._mind.begin()
         self._is_driving = is_driving
@@ -148,6 +151,11 @@ class Policy(SeeingLeader):
         if self._mind is not None:
             self._mind.close()
 
+    def _load(self) -> Act:
+        """Load the policy of the config, or reach it."""
+        remote = self.config.remote
+        return RemotePolicy(remote) if remote else load_policy(self.config)
+
     def _meet(self) -> RobotInfo:
         if self._robot is None:
             raise DeviceError(_ALONE)
@@ -161,19 +169,19 @@ class Policy(SeeingLeader):
         if self._playback.is_over:
             self._emit(mind, now_ns)
             return
-        if not self._is_driving:
+        if not self._is_driving and not (self._has_place and mind.is_ready):
             self._limbs = self._actions.decode(self._actions.encode(sight.view.q_cmd))
         if not mind.is_busy and self._wants_answer(mind, now_ns):
             mind.ask(sight, now_ns)
             self._take_thought(mind, now_ns)
-        if self._is_driving:
+        if self._is_driving or self._has_place:
             self._play(mind, now_ns)
         else:
             self._emit(mind, now_ns)
 
     def _wants_answer(self, mind: Mind, now_ns: int) -> bool:
         """Whether to ask: when it may not drive yet, and when a chunk is used up."""
-        if not self._is_driving:
+        if not self._is_driving and not self._has_place:
             return not mind.is_ready
         if self._chunk is None:
             return True
@@ -184,7 +192,8 @@ class Policy(SeeingLeader):
         """Take the policy's answer, and tell whether there is something else to do."""
         # what was seen before it began to drive tells that it is ready, and no more
         thought = mind.take(now_ns)
-        is_of_use = self._is_driving and not self._playback.is_over
+        is_followed = self._is_driving or self._has_place
+        is_of_use = is_followed and not self._playback.is_over
         if thought is None or not is_of_use or thought.stamp_ns < self._since_ns:
             return False
         if thought.chunk is None:

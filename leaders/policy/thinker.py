@@ -80,6 +80,8 @@ class Thinker:
             self._questions.put(None)
             self._thread.join(_END)
             self._thread = None
+        if hasattr(self._policy, "close"):
+            self._policy.close()
 
     def _run(self) -> None:
         while (question := self._questions.get()) is not None:

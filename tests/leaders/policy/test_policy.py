@@ -1,5 +1,7 @@
 """A policy as a leader, asked on a manual clock."""
 
+import json
+import socket
 import threading
 import time
 
@@ -10,6 +12,7 @@ from lock_step import load_piper
 from leaders.policy.config import PolicyConfig
 from leaders.policy.leader import Policy
 from leaders.policy.load import load_policy
+from leaders.policy.remote import RemotePolicy
 from paprle.contracts.camera_settings import CameraSettings
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.images import Frame
@@ -294,3 +297,31 @@ def test_a_network_is_asked_by_the_names_of_its_inputs(network):
     network.write_bytes(b"no network")
     with pytest.raises(DeviceError, match="expected an ONNX network in"):
         load_policy(config)
+
+
+def test_another_program_says_where_the_robot_shall_be(robot, tmp_path):
+    path = str(tmp_path / "s.sock")
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(path)
+    listener.listen(1)
+    scene = Stage(robot, RemotePolicy(path))
+    theirs, _ = listener.accept()
+    scene.leader.open()
+
+    sample = scene.run(0.1)[-1]
+    assert sample.valid, "it stays until something is said"
+    assert sample.limbs["arm"].q == pytest.approx(robot.home[:6], abs=1e-6)
+    told = json.loads(theirs.recv(1 << 16).split(b"\n")[0])
+    assert told["observation.state"][1] == pytest.approx(85.94, abs=0.01)
+    theirs.sendall(json.dumps({"action": [1.0] * N}).encode() + b"\n")
+    sample = scene.run(0.1)[-1]
+    assert sample.valid
+    assert np.rad2deg(sample.limbs["arm"].q[0]) == pytest.approx(1.0), "also at rest"
+    assert scene.run(1.0)[-1].limbs["arm"].q == pytest.approx(sample.limbs["arm"].q)
+    theirs.sendall(b'{"other": 1}\n')
+    scene.run(0.1)
+    assert "KeyError: 'action'" in scene.leader.take_warnings()[0]
+    theirs.close()
+    listener.close()
+    assert not scene.run(0.6)[-1].valid, "it has gone"
+    scene.leader.close()
