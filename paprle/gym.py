@@ -175,6 +175,7 @@ class _Run:
         self._seen: SimpleQueue[Observation | None] = SimpleQueue()
         self._actions: SimpleQueue[npt.NDArray[np.float64] | None] = SimpleQueue()
         self._error: BaseException | None = None
+        self._is_over = False
         self._thread = threading.Thread(target=self._work, name="session", daemon=True)
         self._thread.start()
 
@@ -185,16 +186,17 @@ class _Run:
 
     def wait(self) -> Observation | None:
         """Return what is seen when it asks next; None once it has ended."""
-        seen = self._seen.get()
+        seen = None if self._is_over else self._seen.get()
+        self._is_over = seen is None
         if self._error is not None:
             raise self._error
         return seen
 
     def close(self) -> None:
         """Let it end as one whose task is done."""
-        while self._thread.is_alive():
+        while not self._is_over:
             self._actions.put(None)
-            self._seen.get()
+            self._is_over = self._seen.get() is None
         self._thread.join()
 
     def _work(self) -> None:

@@ -93,25 +93,26 @@ def prove(out: Path, n_demos: int, n_rollouts: int) -> None:
     report("demonstrations", demos, time.perf_counter() - begin)
     good = [out / f"demo/{k:03d}" for k, lifted in enumerate(demos) if lifted]
     made = create(good, out / "set", "lerobot")
-    begin = time.perf_counter()
-    seen, done = read_pairs(out / "set")
-    network = Network(seen, done, seed=0)
-    loss = network.train()
-    network.save(out / "policy.onnx")
-    print(
-        f"data set: {made.n_episodes} episodes, {made.n_frames} frames; trained in "
-        f"{time.perf_counter() - begin:.0f} s to {loss:.3f} deviations"
-    )
-    policy = (
-        "leader=policy",
-        f"leader.path={out / 'policy.onnx'}",
-        "leader.duration=8",
-    )
+    print(f"data set: {made.n_episodes} episodes, {made.n_frames} frames")
+    path = out / "policy.onnx"
+    if not path.exists():
+        train(out / "set", path)
+    policy = ("leader=policy", f"leader.path={path}", "leader.duration=8")
     begin = time.perf_counter()
     rolled = [
         run(policy, _UNSEEN + k, out / f"rollout/{k:03d}") for k in range(n_rollouts)
     ]
     report("policy, unseen starts", rolled, time.perf_counter() - begin)
+
+
+def train(root: Path, path: Path) -> None:
+    """Train a network on a data set and write it."""
+    begin = time.perf_counter()
+    network = Network(*read_pairs(root), seed=0)
+    loss = network.train()
+    network.save(path)
+    seconds = time.perf_counter() - begin
+    print(f"trained in {seconds:.0f} s to {loss:.3f} deviations")
 
 
 if __name__ == "__main__":

@@ -210,7 +210,7 @@ class Frames:
             q_asked=asked.before["q_des"],
             target=asked.before["target"],
             driven=driven,
-            by_person=driven & self._is_held[driver],
+            by_person=driven & self._is_held.take(driver, mode="clip"),
             objects=objects,
             images=images[False],
             depths=images[True],

@@ -11,7 +11,7 @@ pytest.importorskip("mujoco")
 import gymnasium
 from gymnasium.utils.env_checker import check_env
 
-from paprle.contracts.errors import CommandError, ConfigError
+from paprle.contracts.errors import CommandError, ConfigError, SessionError
 from paprle.gym import SessionEnv
 from paprle.recording.reader import Episode
 
@@ -82,3 +82,19 @@ def test_what_is_no_action_is_refused(env, action):
 def test_it_is_its_own_leader():
     with pytest.raises(ConfigError, match="gym is the leader"):
         SessionEnv((*PIPER, "leader=autopilot"))
+
+
+def test_a_session_that_ended_is_told_once_and_begun_anew_by_reset():
+    env = SessionEnv((*PIPER, "session.duration=0.5"))
+    env.reset(seed=0)
+    stay = np.zeros(7) + env._last[STATE]
+
+    ends = [env.step(stay)[3] for _ in range(5)]
+    while not ends[-1]:
+        ends.append(env.step(stay)[3])
+
+    assert len(ends) < 10
+    with pytest.raises(SessionError, match="call reset first"):
+        env.step(stay)
+    env.reset()
+    env.close()
