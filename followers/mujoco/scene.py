@@ -36,7 +36,7 @@ def make_options(config: MujocoConfig, robot: RobotInfo) -> ModelOptions:
     extra = config.randomise.load * rng.uniform(0, 1, len(robot.limbs))
     block = config.randomise.block * rng.uniform(-1, 1, 2)
     return ModelOptions(
-        timestep=config.timestep,
+        timestep=config.step,
         has_gravcomp=config.gravcomp,
         has_table=config.table,
         has_block=config.block,
