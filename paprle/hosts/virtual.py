@@ -7,12 +7,14 @@ time: for tests, for comparing replays, for evaluating in a batch.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from paprle.config import Resolved
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.far_leader import FarLeader, tells_life
 from paprle.contracts.leader_group import list_rows
+from paprle.contracts.seeing import SeeingLeader, Sight, Window
 from paprle.contracts.types import Actions, FollowerInfo
 from paprle.haptics.cues import CueSource
 from paprle.hosts.advised import Advised
@@ -84,16 +86,32 @@ class VirtualSession:
             gate's next period.
     """
 
-    def __init__(self, resolved: Resolved, *, has_operator: bool = False) -> None:
+    def __init__(
+        self,
+        resolved: Resolved,
+        say: Callable[[str], None] = print_line,
+        *,
+        has_operator: bool = False,
+    ) -> None:
         """Open everything.
 
         Args:
             resolved: The config.
+            say: Tells the operator a line.
             has_operator: Somebody sets ``actions``, as the keys of a terminal do.
+
+        Raises:
+            ConfigError: If the parts do not fit, or one cannot be opened.
         """
+        self._say = say
         self.clock = VirtualClock()
         self.plan: Plan = make_plan(resolved, self.clock)
         self._follower = make_follower(resolved, self.plan.robot, self.clock)
+        self._newest: tuple[Record, Record] | None = None
+        window = Window(self.look, {}, self.plan.layout.objects, is_waited_for=True)
+        for leader in self.plan.leaders.values():
+            if isinstance(leader, SeeingLeader):
+                leader.watch(window)
         self._ring = ListRing()
         self._advised = Advised(
             resolved, self.plan.robot.info, self.plan.layout, self.clock
@@ -128,6 +146,13 @@ class VirtualSession:
         self.status = self._controller.step(None, self.clock.now_ns)
         self._setpoint: Record | None = None
         self.next_tick_ns = self.next_gate_ns = self.clock.now_ns
+
+    def look(self) -> Sight | None:
+        """Return what the session did last; None before its first tick."""
+        if self._newest is None:
+            return None
+        tick, status = self._newest
+        return Sight(make_view(self.plan.layout, tick, status, self.clock.now_ns), {})
 
     def _open_devices(self) -> FollowerInfo:
         """Open the follower and the leaders.
@@ -177,7 +202,7 @@ class VirtualSession:
         """Run to the end and return the end reason."""
         for leader in self.plan.leaders.values():
             for note in leader.notes:
-                print_line(note)
+                self._say(note)
         while not self.is_over and self.clock.now_ns < _LONGEST:
             self.step()
         self.close()
@@ -219,6 +244,7 @@ class VirtualSession:
             self._look_ns = now_ns + _LOOK_NS
             self._progress.look()
         output.tick["posted_ns"] = now_ns
+        self._newest = output.tick, status
         for event in output.events:
             self._push_event(event)
         self._ring.push(Stream.TICK, output.tick.tobytes())
@@ -255,4 +281,4 @@ class VirtualSession:
             recording["marks"] = [find_mark(one) for one in manifests.values()]
             recording["failures"] = self.recorder.losses
         for line in self._progress.summarise(0, recording):
-            print_line(line)
+            self._say(line)
