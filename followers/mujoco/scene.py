@@ -39,6 +39,7 @@ def make_options(config: MujocoConfig, robot: RobotInfo) -> ModelOptions:
         has_gravcomp=config.gravcomp,
         has_table=config.table,
         has_block=config.block,
+        target=config.scenario.target if config.scenario else None,
         friction_scales=tuple(config.friction_scale * (1.0 + spread)),
         payloads=tuple(config.payload + extra),
     )

@@ -12,6 +12,9 @@ Vec = npt.NDArray[np.float64]
 
 BLOCK = "block"
 """Name of the object to grasp."""
+TARGET = "target"
+"""Name of the place where it is to be put."""
+TARGET_HALF_SIZE = 0.045  # [m] chosen: the block on it with 3 cm to spare all round
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +60,8 @@ class ModelOptions:
             not get one.
         has_block: A block to grasp lies under the first end effector, if anything is
             there to lie on.
+        target: Where beside the robot's base the target lies, x and y in world, [m];
+            None: there is none. It is seen, and touches nothing.
         friction_scales: On the joints' dry friction, shape (n,).
         payloads: Mass at each end effector that the drives know nothing of, [kg].
     """
@@ -65,5 +70,6 @@ class ModelOptions:
     has_gravcomp: bool = True
     has_table: bool = True
     has_block: bool = True
+    target: tuple[float, float] | None = None
     friction_scales: tuple[float, ...] = ()
     payloads: tuple[float, ...] = ()

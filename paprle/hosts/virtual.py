@@ -10,10 +10,13 @@ import json
 from typing import Any
 
 from paprle.config import Resolved
+from paprle.config.laws import list_named
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.leader_group import list_rows
+from paprle.contracts.session_view import Advice
 from paprle.contracts.types import Actions, FollowerInfo
 from paprle.haptics.cues import CueSource
+from paprle.hosts.factories import make_advisor
 from paprle.hosts.plan import (
     Plan,
     make_controller,
@@ -23,6 +26,7 @@ from paprle.hosts.plan import (
 from paprle.hosts.press import LeaderPresses
 from paprle.hosts.progress import Progress
 from paprle.hosts.status import print_line
+from paprle.hosts.view import make_view
 from paprle.ipc.feedback_record import narrow_feedback
 from paprle.ipc.records import Record, Stream, pack_sample, split_layout
 from paprle.recording.header import make_recording_header
@@ -66,18 +70,49 @@ class ListRing:
         return records
 
 
+class VirtualAdvisor:
+    """An advisor in the session's own time, which it answers in at once.
+
+    Attributes:
+        record: What it said last; None: nothing.
+    """
+
+    def __init__(
+        self, resolved: Resolved, plan: Plan, name: str, clock: VirtualClock
+    ) -> None:
+        self._layout = plan.layout
+        self._advisor = make_advisor(resolved, plan.robot.info, name, clock)
+        self._advisor.open()
+        self._period_ns = round(1e9 / list_named(resolved.advisors)[name].rate)
+        self._next_ns = 0
+        self.record: Record | None = None
+
+    def step(self, tick: Record, status: Record, now_ns: int) -> None:
+        """Ask it, where its time has come."""
+        if now_ns < self._next_ns:
+            return
+        self._next_ns = now_ns + self._period_ns
+        said = self._advisor.advise(make_view(self._layout, tick, status, now_ns), {})
+        self.record = self.record if said is None else said
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._advisor.close()
+
+
 class VirtualSession:
     """A whole session on one virtual clock.
 
     Attributes:
         core: The session's core, for its end reason.
         recorder: The recorder, when there is one.
+        follower: The follower.
     """
 
     def __init__(self, resolved: Resolved) -> None:
         self.clock = VirtualClock()
         self.plan: Plan = make_plan(resolved, self.clock)
-        self._follower = make_follower(resolved, self.plan.robot, self.clock)
+        self.follower = make_follower(resolved, self.plan.robot, self.clock)
         self._ring = ListRing()
         # before they are open: an open one may tell what opens its door to others
         leaders = self.plan.leaders.values()
@@ -86,7 +121,7 @@ class VirtualSession:
         self._tick_ns = round(1e9 / resolved.session.rate)
         self._gate_ns = round(1e9 / info.rate)
         self._controller = make_controller(
-            resolved, self.plan.robot, self._follower, info, self.plan.layout
+            resolved, self.plan.robot, self.follower, info, self.plan.layout
         )
         self._layouts = split_layout(self.plan.layout)
         infos = {name: one.info for name, one in self.plan.leaders.items()}
@@ -97,6 +132,10 @@ class VirtualSession:
         )
         self._progress = Progress(self.core, self.plan, None)
         self._look_ns = 0
+        self._advisors = {
+            name: VirtualAdvisor(resolved, self.plan, name, self.clock)
+            for name in list_named(resolved.advisors)
+        }
         self._cues = CueSource(
             self.plan.robot.info,
             self.plan.layout,
@@ -116,7 +155,7 @@ class VirtualSession:
         """
         env = self.plan.resolved.env_name
         try:
-            info = self._follower.open()
+            info = self.follower.open()
             if not info.simulated:
                 raise ConfigError(
                     f"session.clock: expected 'wall' for env '{env}', got 'virtual'; a "
@@ -125,7 +164,7 @@ class VirtualSession:
             for leader in self.plan.leaders.values():
                 leader.open()
         except (DeviceError, ConfigError) as err:
-            self._follower.close("hold")
+            self.follower.close("hold")
             raise ConfigError(str(err)) from err
         return info
 
@@ -181,11 +220,18 @@ class VirtualSession:
             )
         ]
         actions = self._presses.add(Actions(), samples)
-        output = self.core.step(now_ns, samples, status, actions)
+        advice = {
+            name: Advice(one.record, (now_ns - int(one.record["stamp_ns"])) * 1e-9)
+            for name, one in self._advisors.items()
+            if one.record is not None
+        }
+        output = self.core.step(now_ns, samples, status, actions, advice)
         if now_ns >= self._look_ns:
             self._look_ns = now_ns + _LOOK_NS
             self._progress.look()
         output.tick["posted_ns"] = now_ns
+        for one in self._advisors.values():
+            one.step(output.tick, status, now_ns)
         for event in output.events:
             self._push_event(event)
         self._ring.push(Stream.TICK, output.tick.tobytes())
@@ -203,11 +249,13 @@ class VirtualSession:
         self._ring.push(Stream.EVENT, json.dumps(event).encode())
 
     def _close(self) -> None:
+        for advisor in self._advisors.values():
+            advisor.close()
         for leader in self.plan.leaders.values():
             leader.close()
         if self.recorder is not None:
             self.recorder.finish(self.core.end_reason, self.clock.now_ns)
-        self._follower.close("hold")
+        self.follower.close("hold")
         recording: dict[str, Any] = {}
         if self.recorder is not None:
             manifests = self.recorder.manifests

@@ -312,6 +312,7 @@ class TickRows:
         self._record: Record = np.zeros((), dtype=layout.tick)
         self._codec = HeadCodec(TickHead, layout.tick)
         self._record["driver"] = -1
+        self._has_axes = bool(layout.leader.axes)
 
     def fill(self, core: Core) -> Record:
         """Return the record of the core's last step, overwritten by the next call."""
@@ -332,6 +333,8 @@ class TickRows:
         record["driver"] = motion.driver
         motion.fill_rows()
         record["raw"], record["target"] = motion.raw_rows, motion.target_rows
+        if self._has_axes:
+            motion.following.fill_mappings(record["mapping"])
         record["q_des"], record["dq_des"] = motion.q_des, motion.dq_des
         record["err_pos"], record["err_rot"] = motion.err_pos, motion.err_rot
         return record

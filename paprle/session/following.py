@@ -17,6 +17,7 @@ from paprle.contracts.types import Vec
 from paprle.ipc.records import SampleView
 from paprle.reconstruction.one_euro import OneEuro
 from paprle.retargeting.retarget import Retargeting
+from paprle.retargeting.rules.axes import AxesState
 from paprle.retargeting.state import RetargetState, Target
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Ints
@@ -150,6 +151,14 @@ class Following:
             self._one_euro.start()
         if self._leaders.reconstruction is not None:
             self._leaders.reconstruction.start()
+
+    def fill_mappings(self, rows: Vec) -> None:
+        """Write D of limbs that axes drive, shape (m, 7, x); NaN: there is none."""
+        rows.fill(np.nan)
+        for i, (_, own) in (self.state.own if self.state else {}).items():
+            if isinstance(own, AxesState):
+                D = own.mapping.D
+                rows[i, :, : D.shape[1]] = D
 
     def list_held(self) -> list[int]:
         """Return the limbs that could be driven and are not."""
