@@ -33,6 +33,12 @@ class Frames(LinkPoses):
             is_fixed = joint.type == pin.FrameType.FIXED_JOINT
             (self.fixed if is_fixed else self.moving).append((parent.name, frame.name))
 
+    @property
+    def root(self) -> str:
+        """The link in which ``place`` tells poses: the first of the URDF."""
+        bodies = (f.name for f in self._model.frames if f.type == pin.FrameType.BODY)
+        return str(next(name for name in bodies if name != _WORLD))
+
     def find(self, parent: str, child: str) -> Vec:
         """Return T_parent_child as xyz + quat_xyzw, shape (7,)."""
         T = self.place(parent).inverse() * self.place(child)

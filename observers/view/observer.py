@@ -12,12 +12,13 @@ import os
 import socket
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from observers.view.config import ViewConfig
-from paprle.contracts.plugins import Clock, Observer, SessionView
+from paprle.contracts.plugins import Advice, Clock, Observer, SessionView
 from paprle.contracts.types import RobotInfo, Vec
 
 _NICE = 10  # chosen: a picture waits for whoever moves a robot
@@ -39,6 +40,7 @@ class Shown(NamedTuple):
         targets: T_base_eef asked for, by limb.
         state: The session's state.
         lines: What to know beside it.
+        view: The whole of it, for cues; None: there are none.
     """
 
     q: Vec
@@ -46,6 +48,7 @@ class Shown(NamedTuple):
     targets: dict[str, Vec]
     state: str
     lines: tuple[str, ...]
+    view: SessionView | None
 
 
 class View(Observer):
@@ -82,6 +85,7 @@ class View(Observer):
             {limb: np.array(row) for limb, row in view.targets.items()},
             view.state.name,
             tuple(_list_words(view)),
+            copy_for_cues(view) if view.mappings else None,
         )
 
     def take_warnings(self) -> Sequence[str]:
@@ -110,6 +114,8 @@ class View(Observer):
             robot = Robot(self.robot)
             max_points = round(self.config.trail * self.config.rate)
             scene = Scene(self.robot, robot, self._port, max_points)
+            if self.config.cues is not None:
+                scene.add_cues(self.config.cues)
         except Exception as err:  # noqa: BLE001 - a picture's failure is nobody else's
             self._told.append(f"observers.view: no page: {err}")
             return
@@ -135,6 +141,8 @@ class View(Observer):
             if not scene.is_watched:
                 continue
             scene.show(newest.q, newest.q_asked, newest.targets)
+            if newest.view is not None:
+                scene.show_cues(newest.view)
             if until_words <= 0.0:
                 until_words = _SAY_EVERY
                 scene.say(write_words(newest.state, newest.lines))
@@ -151,6 +159,15 @@ def find_port(first: int) -> int:
                 continue
             return port
     return first
+
+
+def copy_for_cues(view: SessionView) -> SessionView:
+    """Return a view whose mappings and advice are nobody else's."""
+    mappings = {limb: np.array(D) for limb, D in view.mappings.items()}
+    advice = {
+        name: Advice(said.record.copy(), said.age) for name, said in view.advice.items()
+    }
+    return replace(view, mappings=mappings, advice=advice)
 
 
 def _name_address(port: int) -> str:

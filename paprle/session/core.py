@@ -161,6 +161,8 @@ class Core:
         self.motion.step(self.state, now_ns, advice)
         if self.state is _ENGAGED and self.motion.following.changed:
             self._tell_drivers()
+        if self.modes.is_needed:
+            self._tell_mappings(now_ns)
         self._fill_setpoint(now_ns)
         return Output(self, self._rows, self._setpoint, is_over=is_over)
 
@@ -237,6 +239,12 @@ class Core:
         self.decisions.note = (
             f"{', '.join(held)} held: nobody drives; {again}" if held else ""
         )
+
+    def _tell_mappings(self, now_ns: int) -> None:
+        """Tell the recorder by which matrices axes drive, where one has changed."""
+        for limb, D in self.motion.following.take_mappings().items():
+            name = self.motion.limb_names[limb]
+            self.episodes.add("mapping", now_ns, limb=name, D=np.round(D, 6).tolist())
 
     def _fill_setpoint(self, now_ns: int) -> None:
         is_engaged = self.state is _ENGAGED
