@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, Le, Unit, doc
 
-from hardware.mujoco.mechanism import BLOCK
+from hardware.mujoco.mechanism import BLOCK, TARGET
 from paprle.contracts.plugin_settings import FollowerSettings
 from paprle.contracts.settings import STRICT
 
@@ -48,6 +48,30 @@ class RandomiseConfig:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ScenarioConfig:
+    """A block to put on a target, again and again."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    target: Annotated[
+        tuple[float, float], Unit("m"), doc("Where the target lies, x and y in world.")
+    ] = (0.25, -0.14)
+    x: Annotated[
+        tuple[float, float], Unit("m"), doc("Where blocks appear, least and most x.")
+    ] = (0.2, 0.3)
+    y: Annotated[
+        tuple[float, float], Unit("m"), doc("Where blocks appear, least and most y.")
+    ] = (-0.04, 0.14)
+    graspable: Annotated[bool, doc("The hand can hold the block.")] = True
+    seed: Annotated[int, Ge(0), doc("The same seed is the same blocks.")] = 0
+
+    def __post_init__(self) -> None:
+        for name, (low, high) in {"x": self.x, "y": self.y}.items():
+            if not low < high:
+                raise ValueError(f"{name} from less to more, not {low:g} to {high:g}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class MujocoConfig(FollowerSettings):
     """How the robot is simulated, and in what world."""
 
@@ -72,6 +96,10 @@ class MujocoConfig(FollowerSettings):
     block: Annotated[
         bool, doc("A block lies under the first hand, where something carries it.")
     ] = True
+    scenario: Annotated[
+        ScenarioConfig | None,
+        doc("A target for the block, which appears elsewhere once it lies there."),
+    ] = None
     friction_scale: Annotated[
         float, Ge(0), Le(100), Unit("1"), doc("On the joints' dry friction.")
     ] = 1.0
@@ -88,6 +116,8 @@ class MujocoConfig(FollowerSettings):
     viewer: Annotated[bool, doc("Open a live view, in a process of its own.")] = False
 
     def __post_init__(self) -> None:
+        if self.scenario is not None and not self.block:
+            raise ValueError("block=true for a scenario, which is about it")
         steps = 1.0 / (self.rate * self.step)
         if round(steps) < 1 or abs(steps - round(steps)) > _WHOLE * steps:
             raise ValueError(
@@ -105,7 +135,9 @@ class MujocoConfig(FollowerSettings):
 
     @property
     def objects(self) -> tuple[str, ...]:
-        """The block, where something carries it."""
+        """The block, where something carries it, and the target."""
+        if self.scenario is not None:
+            return (BLOCK, TARGET)
         return (BLOCK,) if self.block else ()
 
     @property

@@ -8,9 +8,10 @@ import mujoco
 import numpy as np
 
 from followers.mujoco.config import MujocoConfig
+from followers.mujoco.scenario import Scenario
 from followers.mujoco.scene import make_options
 from followers.mujoco.view import View, check_display
-from hardware.mujoco.mechanism import make_mechanism
+from hardware.mujoco.mechanism import Mechanism, make_mechanism
 from hardware.mujoco.model import Indices, SimModel, build_model
 from hardware.mujoco.robot import LAG, set_home
 from paprle.contracts.errors import CommandError, DeviceError
@@ -39,6 +40,8 @@ class MujocoFollower(Follower):
         self._data: mujoco.MjData | None = None
         self._view: View | None = None
         self._object_ids: Indices | None = None
+        self._scenario: Scenario | None = None
+        self._last_words: tuple[str, ...] = ()
         missing = np.full((len(config.objects), 7), np.nan)
         self._no_objects = readonly(missing) if config.objects else None
         self._fault = "expected an open follower, got a closed one; call open() first"
@@ -72,6 +75,7 @@ class MujocoFollower(Follower):
         self._data = mujoco.MjData(self._sim.model)
         self._data.ctrl[:] = mechanism.home
         set_home(self._sim.model, self._data, mechanism)
+        self._scenario = self._make_scenario(mechanism)
         if config.viewer:
             self._view = View(self._sim.mjcf, self._sim.model.nq)
         self._fault = ""
@@ -116,10 +120,14 @@ class MujocoFollower(Follower):
                 f"env 'mujoco': expected {n} finite positions, got {q_cmd}"
             )
         data.ctrl[:] = q_cmd
+        if self._scenario is not None:
+            self._scenario.hold_back()
         mujoco.mj_step(sim.model, data, self.config.n_steps)
         if data.warning.number.any():
             self._fault = f"the simulation broke down: {_describe_warnings(data)}"
             raise DeviceError(f"env 'mujoco': {self._fault}")
+        if self._scenario is not None:
+            self._scenario.step()
         if self._view is not None:
             self._view.show(data.time, data.qpos)
 
@@ -127,10 +135,41 @@ class MujocoFollower(Follower):
         """Drop the simulation and end the view; nothing falls, for no time passes."""
         if self._view is not None:
             self._view.close()
-        self._view = self._data = self._sim = None
+        if self._scenario is not None:
+            self._last_words = (self._scenario.describe(),)
+        self._view = self._data = self._sim = self._scenario = None
         self._fault = "expected an open follower, got a closed one; call open() first"
 
+    @property
+    def last_words(self) -> tuple[str, ...]:
+        """How often the block was placed."""
+        return self._last_words
+
+    def take_warnings(self) -> list[str]:
+        """Return what became of blocks since the last call."""
+        return [] if self._scenario is None else self._scenario.take_words()
+
+    @property
+    def scenario(self) -> Scenario | None:
+        """What is to be done in this world; None: nothing, or it is closed."""
+        return self._scenario
+
+    def _make_scenario(self, mechanism: Mechanism) -> Scenario | None:
+        """Return what is to be done, once the world stands.
+
+        Raises:
+            DeviceError: If there is no block, or no gripper to take it with.
+        """
+        if self.config.scenario is None or self._sim is None or self._data is None:
+            return None
+        try:
+            return Scenario(self._sim, self._data, mechanism, self.robot, self.config)
+        except ValueError as err:
+            raise DeviceError(f"env 'mujoco': scenario: {err}") from err
+
     def _read_objects(self, data: mujoco.MjData) -> Vec | None:
+        if self._scenario is not None:
+            return self._scenario.read_objects()
         rows = self._object_ids
         if rows is None:
             return self._no_objects
@@ -158,7 +197,7 @@ def _find_rows(begins: Mapping[str, int], names: Sequence[str]) -> Indices | Non
 
     A free joint has quat_wxyz. What carries no object has none: then there are no rows.
     """
-    if not names or set(begins) != set(names):
+    if not names or not set(names) <= set(begins):
         return None
     rows: Indices = np.array([begins[name] for name in names])[:, None] + _POSE_ROW
     return rows

@@ -21,6 +21,7 @@ def make_options(config: MujocoConfig, robot: RobotInfo) -> ModelOptions:
         has_table=config.table,
         has_block=config.block,
         block_offset=(float(block[0]), float(block[1])),
+        target=config.scenario.target if config.scenario else None,
         friction_scales=tuple(config.friction_scale * (1.0 + spread)),
         payloads=tuple(config.payload + extra),
     )

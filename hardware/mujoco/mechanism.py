@@ -14,6 +14,9 @@ Vec = npt.NDArray[np.float64]
 
 BLOCK = "block"
 """Name of the object to grasp."""
+TARGET = "target"
+"""Name of the place where it is to be put."""
+TARGET_HALF_SIZE = 0.045  # [m] chosen: the block on it with 3 cm to spare all round
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +88,8 @@ class ModelOptions:
         has_block: A block to grasp lies under the first end effector, if anything is
             there to lie on.
         block_offset: How far it lies from there, along x and y, [m].
+        target: Where beside the robot's base the target lies, x and y in world, [m];
+            None: there is none. It is seen, and touches nothing.
         friction_scales: On the joints' dry friction, shape (n,).
         payloads: Mass at each end effector that the drives know nothing of, [kg].
     """
@@ -94,5 +99,6 @@ class ModelOptions:
     has_table: bool = True
     has_block: bool = True
     block_offset: tuple[float, float] = (0.0, 0.0)
+    target: tuple[float, float] | None = None
     friction_scales: tuple[float, ...] = ()
     payloads: tuple[float, ...] = ()

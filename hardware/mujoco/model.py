@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from dataclasses import dataclass
 
 import mujoco
@@ -17,7 +18,7 @@ from hardware.mujoco.robot import (
     make_robot_spec,
     set_home,
 )
-from hardware.mujoco.world import Place, add_world, find_place
+from hardware.mujoco.world import Place, add_target, add_world, find_place, find_support
 
 Indices = npt.NDArray[np.intp]
 _LOG = logging.getLogger(__name__)
@@ -38,6 +39,7 @@ class SimModel:
         qpos_ids: Actuated joints in ``data.qpos``, shape (n,).
         dof_ids: Actuated joints in ``data.qvel``, shape (n,).
         objects: Where a free object's seven numbers begin in ``data.qpos``, by name.
+        support: Height of what the block lies on, [m]; NaN: there is none.
     """
 
     model: mujoco.MjModel
@@ -45,6 +47,7 @@ class SimModel:
     qpos_ids: Indices
     dof_ids: Indices
     objects: dict[str, int]
+    support: float
 
 
 def build_model(mechanism: Mechanism, options: ModelOptions) -> SimModel:
@@ -73,7 +76,11 @@ def build_model(mechanism: Mechanism, options: ModelOptions) -> SimModel:
     add_servos(spec, mechanism, options, compute_inertias(bare, data, mechanism))
     eef_link = mechanism.eef_links[0] if mechanism.eef_links else ""
     place = find_place(bare, data, eef_link)
-    add_world(spec, _leave_out(place, options))
+    place = _leave_out(place, options)
+    add_world(spec, place)
+    support = math.nan if place.block is None else find_support(place.block)
+    if options.target is not None and place.block is not None:
+        add_target(spec, options.target, support)
     model = spec.compile()
     joints = [model.joint(name) for name in mechanism.joint_names]
     is_there = model.nq > bare.nq
@@ -83,6 +90,7 @@ def build_model(mechanism: Mechanism, options: ModelOptions) -> SimModel:
         qpos_ids=np.array([joint.qposadr[0] for joint in joints], dtype=np.intp),
         dof_ids=np.array([joint.dofadr[0] for joint in joints], dtype=np.intp),
         objects={BLOCK: int(model.joint(BLOCK).qposadr[0])} if is_there else {},
+        support=support,
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from hardware.mujoco.mechanism import BLOCK, Vec
+from hardware.mujoco.mechanism import BLOCK, TARGET, TARGET_HALF_SIZE, Vec
 
 _DESK_HEIGHT = 0.75  # [m] chosen: a desk
 _TABLE_HALF_SIZE = (0.6, 0.7, 0.02)  # [m] chosen: reaches 1 m before the base
@@ -23,6 +23,7 @@ _OVERHANG = 0.05  # [m] chosen: links lower than this below the base are legs
 _SKY, _HORIZON = (0.93, 0.95, 0.98), (0.62, 0.70, 0.80)  # chosen: light paper
 
 _BLOCK_HALF_SIZE = 0.015  # [m] chosen: fits between the fingers of the smallest robot
+_TARGET_HALF_HEIGHT = 0.0005  # [m] chosen: paper on a table
 _BLOCK_MASS = 0.05  # [kg] chosen: wood, rounded up
 _BLOCK_FRICTION = (1.0, 0.01, 0.0001)  # chosen: rubber pads on wood; twist and roll
 _BLOCK_SOLREF = (0.004, 1.0)  # chosen: stiff, four steps of 1 ms
@@ -92,6 +93,22 @@ def add_world(spec: mujoco.MjSpec, place: Place) -> None:
         table.rgba = (0.76, 0.64, 0.48, 1.0)
     if place.block is not None:
         _add_block(spec, place.block)
+
+
+def find_support(block: Vec) -> float:
+    """Return the height of what a block lies on, [m]."""
+    return float(block[2]) - _BLOCK_HALF_SIZE
+
+
+def add_target(
+    spec: mujoco.MjSpec, position: tuple[float, float], support: float
+) -> None:
+    """Add a red square that touches nothing, on what the block lies on."""
+    target = _add_geom(spec.worldbody, TARGET, mujoco.mjtGeom.mjGEOM_BOX)
+    target.size = (TARGET_HALF_SIZE, TARGET_HALF_SIZE, _TARGET_HALF_HEIGHT)
+    target.pos = (*position, support + _TARGET_HALF_HEIGHT)
+    target.rgba = (0.85, 0.15, 0.12, 1.0)
+    target.contype = target.conaffinity = 0
 
 
 def _add_block(spec: mujoco.MjSpec, position: Vec) -> None:

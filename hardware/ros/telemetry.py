@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,30 @@ Vec = npt.NDArray[np.float64]
 STRING = "std_msgs/msg/String"
 FLOAT = "std_msgs/msg/Float64"
 TRANSFORMS = "tf2_msgs/msg/TFMessage"
+MARKERS = "visualization_msgs/msg/MarkerArray"
+ARROW, STRIP, LINES, SPHERES = 0, 4, 5, 7
+"""Kinds of markers. spec: visualization_msgs/Marker."""
+_ADD, _DELETE = 0, 2  # spec: the same
 TARGET_METRIC = "paprle_msgs/msg/TargetMetric"
 TRACKING_METRICS = "paprle_msgs/msg/TrackingMetrics"
+
+
+class Marker(NamedTuple):
+    """A shape for viewers.
+
+    Attributes:
+        namespace: Whose it is; with its number, its name.
+        kind: One of the kinds of markers.
+        points: What it is made of, shape (n, 3), [m]; none takes it back.
+        size: Scale, as its kind has it, shape (3,), [m].
+        colour: Red, green, blue, 0 … 1.
+    """
+
+    namespace: str
+    kind: int
+    points: Vec
+    size: Vec
+    colour: tuple[float, float, float]
 
 
 def encode_text(codec: Codec, text: str) -> bytes:
@@ -57,6 +79,38 @@ def encode_transforms(
         for parent, child, row in transforms
     ]
     return codec.encode(codec.make(TRANSFORMS, transforms=made), TRANSFORMS)
+
+
+def encode_markers(
+    codec: Codec, frame_id: str, markers: Iterable[Marker], stamp_ns: int
+) -> bytes:
+    """Return a MarkerArray in one frame; a marker without points takes one back."""
+    made = [
+        codec.make(
+            "visualization_msgs/msg/Marker",
+            header=codec.make_header(stamp_ns, frame_id),
+            ns=marker.namespace,
+            id=number,
+            type=marker.kind,
+            action=_ADD if len(marker.points) else _DELETE,
+            pose=codec.make(
+                "geometry_msgs/msg/Pose",
+                orientation=codec.make("geometry_msgs/msg/Quaternion", w=1.0),
+            ),
+            scale=codec.make("geometry_msgs/msg/Vector3", **_name(marker.size)),
+            color=codec.make("std_msgs/msg/ColorRGBA", **_colour(marker.colour)),
+            points=[
+                codec.make("geometry_msgs/msg/Point", **_name(point))
+                for point in marker.points
+            ],
+        )
+        for number, marker in enumerate(markers)
+    ]
+    return codec.encode(codec.make(MARKERS, markers=made), MARKERS)
+
+
+def _colour(rgb: tuple[float, float, float]) -> dict[str, float]:
+    return dict(zip("rgba", (*rgb, 1.0), strict=True))
 
 
 def encode_target_metric(

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 from annotated_types import doc
 
 from hardware.ros.transports import NodeSettings
+from paprle.contracts.motion_cues import CueSettings
 from paprle.contracts.settings import STRICT
 
 
@@ -33,6 +34,10 @@ class RosObserverConfig(NodeSettings):
         bool, doc("The measured joints on /joint_states; not where the robot does so.")
     ] = False
     tf: Annotated[bool, doc("Measured links on /tf and /tf_static.")] = False
+    cues: Annotated[
+        CueSettings | None,
+        doc("Where axes lead, and suggestions, a MarkerArray on cues; null: not."),
+    ] = None
     frame_prefix: Annotated[str, doc("Before the names of links, in tf and poses.")] = (
         ""
     )

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
+from paprle.contracts.link_poses import LinkPoses
 from paprle.contracts.types import RobotInfo, Vec
 
 _WORLD = "universe"
 
 
-class Frames:
-    """Forward kinematics of all links.
+class Frames(LinkPoses):
+    """All links, and which of them move.
 
     Attributes:
         moving: Parent and child link of each joint that moves.
@@ -19,9 +20,7 @@ class Frames:
     """
 
     def __init__(self, robot: RobotInfo) -> None:
-        self._model = pin.buildModelFromUrdf(str(robot.urdf_path))
-        self._data = self._model.createData()
-        self._robot = robot
+        super().__init__(robot)
         self.moving: list[tuple[str, str]] = []
         self.fixed: list[tuple[str, str]] = []
         for frame in self._model.frames:
@@ -34,19 +33,13 @@ class Frames:
             is_fixed = joint.type == pin.FrameType.FIXED_JOINT
             (self.fixed if is_fixed else self.moving).append((parent.name, frame.name))
 
-    def update(self, q: Vec) -> None:
-        """Move all links to joint positions, shape (n,), [rad] or [m]."""
-        full = pin.neutral(self._model)
-        for name, position in self._robot.name_positions(q).items():
-            joint = self._model.joints[self._model.getJointId(name)]
-            if joint.nq == 2:  # a continuous joint is a point on a circle
-                full[joint.idx_q : joint.idx_q + 2] = np.cos(position), np.sin(position)
-            else:
-                full[joint.idx_q] = position
-        pin.framesForwardKinematics(self._model, self._data, full)
+    @property
+    def root(self) -> str:
+        """The link in which ``place`` tells poses: the first of the URDF."""
+        bodies = (f.name for f in self._model.frames if f.type == pin.FrameType.BODY)
+        return str(next(name for name in bodies if name != _WORLD))
 
     def find(self, parent: str, child: str) -> Vec:
         """Return T_parent_child as xyz + quat_xyzw, shape (7,)."""
-        poses, ids = self._data.oMf, self._model
-        T = poses[ids.getFrameId(parent)].inverse() * poses[ids.getFrameId(child)]
+        T = self.place(parent).inverse() * self.place(child)
         return np.asarray(pin.SE3ToXYZQUAT(T), dtype=np.float64)

@@ -13,9 +13,11 @@ from hardware.ros.messages import JOINT_STATE, MessageError
 from hardware.ros.telemetry import STRING, TRANSFORMS, encode_text, encode_transforms
 from hardware.ros.transports import open_bus
 from observers.ros.config import RosObserverConfig
+from observers.ros.cues import CueSender
 from observers.ros.evaluator import Evaluator
 from observers.ros.frames import Frames
 from paprle.contracts.errors import DeviceError
+from paprle.contracts.motion_cues import CueSettings
 from paprle.contracts.plugins import Clock, Observer, SessionView
 from paprle.contracts.types import RobotInfo
 
@@ -88,6 +90,8 @@ class RosObserver(Observer):
             sends.append(self._make_measured(bus))
         if config.command:
             sends.append(self._make_command(bus))
+        if config.cues is not None:
+            sends.append(self._make_cues(bus, config.cues))
         if config.evaluator:
             evaluator = Evaluator(bus, config, self.robot, self._frames, self._date)
             sends.append(evaluator.send)
@@ -132,6 +136,17 @@ class RosObserver(Observer):
             names, stamp_ns = self.robot.joint_names, self._date(report.written_ns)
             joints = Joints(names, report.q_cmd, report.dq_cmd, no_effort, stamp_ns)
             publisher.publish(encode_joints(bus.codec, joints))
+
+        return send
+
+    def _make_cues(self, bus: Bus, settings: CueSettings) -> Send:
+        topic = f"{self.config.namespace}/cues"
+        sender = CueSender(bus, topic, self.robot, self._frames, settings)
+        frame_id = self.config.frame_prefix + self._frames.root
+
+        def send(report: SessionView) -> None:
+            if np.isfinite(report.q).all():
+                sender.send(report, frame_id, self._date)
 
         return send
 

@@ -76,6 +76,16 @@ class Robot:
         """Return T_world_link where the robot was moved to last."""
         return self._data.oMf[self._model.getFrameId(link)].copy()
 
+    def list_hand(self, link: str) -> list[tuple[pin.SE3, Body]]:
+        """Return T_world_joint and shape of what hangs on the joint of a link."""
+        root = self._model.frames[self._model.getFrameId(link)].parentJoint
+        joints = set(self._model.subtrees[root])
+        return [
+            (self._data.oMi[body.joint].copy(), body)
+            for body in self.bodies
+            if body.joint in joints
+        ]
+
     def measure(self) -> tuple[Vec, Vec]:
         """Return the lowest and highest corner, shape (3,), [m], of where it is."""
         moved = [

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
+from paprle.contracts.motion_cues import CueSettings
 from paprle.contracts.settings import STRICT
 
 
@@ -26,6 +27,10 @@ class ViewConfig:
     rate: Annotated[
         float, Gt(0), Le(60), Unit("Hz"), doc("How often the picture changes.")
     ] = 30.0
+    cues: Annotated[
+        CueSettings | None,
+        doc("What shows where axes lead, and suggestions; null: nothing does."),
+    ] = field(default_factory=CueSettings)
     trail: Annotated[
         float, Ge(0), Le(120), Unit("s"), doc("How long end-effectors leave a trail.")
     ] = 10.0

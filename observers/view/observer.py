@@ -12,13 +12,14 @@ import os
 import socket
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from observers.view.config import ViewConfig
 from observers.view.mirrored import copy_mirror, describe_mirror
-from paprle.contracts.plugins import Clock, Observer, SessionView
+from paprle.contracts.plugins import Advice, Clock, Observer, SessionView
 from paprle.contracts.session_view import MirroredRobot
 from paprle.contracts.types import RobotInfo, Vec
 
@@ -42,6 +43,7 @@ class Shown(NamedTuple):
         state: The session's state.
         lines: What to know beside it.
         mirror: The robot as predicted, where it is far away.
+        view: The whole of it, for cues; None: there are none.
     """
 
     q: Vec
@@ -50,6 +52,7 @@ class Shown(NamedTuple):
     state: str
     lines: tuple[str, ...]
     mirror: MirroredRobot | None
+    view: SessionView | None
 
 
 class View(Observer):
@@ -87,6 +90,7 @@ class View(Observer):
             view.state.name,
             tuple(_list_words(view)),
             copy_mirror(view),
+            copy_for_cues(view) if view.mappings else None,
         )
         self._fresh.set()
 
@@ -116,6 +120,8 @@ class View(Observer):
             robot = Robot(self.robot)
             max_points = round(self.config.trail * self.config.rate)
             scene = Scene(self.robot, robot, self._port, max_points)
+            if self.config.cues is not None:
+                scene.add_cues(self.config.cues)
         except Exception as err:  # noqa: BLE001 - a picture's failure is nobody else's
             self._told.append(f"observers.view: no page: {err}")
             return
@@ -147,6 +153,8 @@ class View(Observer):
             scene.show(newest.q, newest.q_asked, newest.targets)
             if newest.mirror is not None:
                 scene.show_predicted(newest.mirror.q)
+            if newest.view is not None:
+                scene.show_cues(newest.view)
             if until_words <= 0.0:
                 until_words = _SAY_EVERY
                 scene.say(write_words(newest.state, newest.lines))
@@ -163,6 +171,15 @@ def find_port(first: int) -> int:
                 continue
             return port
     return first
+
+
+def copy_for_cues(view: SessionView) -> SessionView:
+    """Return a view whose mappings and advice are nobody else's."""
+    mappings = {limb: np.array(D) for limb, D in view.mappings.items()}
+    advice = {
+        name: Advice(said.record.copy(), said.age) for name, said in view.advice.items()
+    }
+    return replace(view, mappings=mappings, advice=advice)
 
 
 def _name_address(port: int) -> str:

@@ -11,6 +11,9 @@ import rich
 import viser
 
 from observers.view.bodies import Color, Robot
+from observers.view.cues import Cues
+from paprle.contracts.motion_cues import CueSettings
+from paprle.contracts.plugins import SessionView
 from paprle.contracts.types import RobotInfo, Vec
 
 _GHOST: Color = (70, 130, 255)
@@ -52,6 +55,7 @@ class Scene:
             max_points: How many points a trail has at most.
         """
         self._robot = robot
+        self._cues: Cues | None = None
         self._limbs = {limb.name: limb for limb in info.limbs}
         rich.reconfigure(quiet=True)  # viser's banner would go across the status line
         self._server = viser.ViserServer("127.0.0.1", port, _TITLE, verbose=False)
@@ -133,6 +137,16 @@ class Scene:
         self._robot.move(q)
         for name, limb in self._limbs.items():
             self._trails[name].add(self._robot.find(limb.eef_link).translation)
+
+    def add_cues(self, settings: CueSettings) -> None:
+        """Make room for cues of where axes lead."""
+        self._cues = Cues(self._server, self._robot, self._limbs.values(), settings)
+
+    def show_cues(self, view: SessionView) -> None:
+        """Draw the cues of a view, where ``show`` has put the robot."""
+        if self._cues is not None:
+            with self._server.atomic():
+                self._cues.show(view)
 
     def say(self, text: str) -> None:
         """Show a few words, in Markdown."""

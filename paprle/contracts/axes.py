@@ -11,6 +11,11 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
+Vec = npt.NDArray[np.float64]
+
 FREEDOMS = ("x", "y", "z", "roll", "pitch", "yaw", "gripper")
 """Rows of D: translations, turns about x, y and z (REP-103), the gripper's opening."""
 N_FREEDOMS = len(FREEDOMS)
@@ -37,3 +42,21 @@ def merge_speeds(speeds: Iterable[AxisSpeeds]) -> AxisSpeeds:
     if len(found) > 1:
         return AxisSpeeds(math.nan, math.nan, math.nan)
     return found.pop() if found else AxisSpeeds()
+
+
+def compute_difference(a: Vec, b: Vec) -> float:
+    """Return how far two columns of D differ, 0 alike, 1 opposite (AdaptiX, Eq. 1, 2).
+
+    The rows of D are shares of each freedom's own speed, so that the cosine does not
+    depend on units. Two columns of zeros are alike; one that moves nothing and one that
+    does are as far apart as can be, 1.
+
+    Args:
+        a: A column, shape (7,).
+        b: Another.
+    """
+    size = float(np.linalg.norm(a)), float(np.linalg.norm(b))
+    if 0.0 in size:
+        return float(size != (0.0, 0.0))
+    cosine = float(np.dot(a / size[0], b / size[1]))
+    return 1.0 - (min(max(cosine, -1.0), 1.0) + 1.0) / 2.0

@@ -129,6 +129,10 @@ class LimbRuleSettings:
     motion: Annotated[LookSettings, doc("look_at: how it moves.")] = field(
         default_factory=LookSettings
     )
+    input: Annotated[
+        Literal["continuous", "discrete", "absolute"] | None,
+        doc("Absent: retarget.input."),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -176,9 +180,17 @@ class RetargetSettings:
             "What the axes of a device move, mode by mode. manual: x, y, z, roll, "
             "pitch, yaw and the gripper, as many at a time as there are axes; "
             "classic: translation, wrist and finger apart; or the name of an advisor "
-            "that suggests directions."
+            "that suggests directions, with classic where it says nothing."
         ),
     ] = "manual"
+    input: Annotated[
+        Literal["continuous", "discrete", "absolute"],
+        doc(
+            "What the numbers of axes say. continuous: how fast; discrete: each press "
+            "is a step of 0.2 s at full speed; absolute: how far, as a slider that "
+            "goes from its middle to its end in 2 s of full speed."
+        ),
+    ] = "continuous"
     scale: Annotated[
         float, Ge(0), Unit("1"), doc("Scale s of translations; rotation is unscaled.")
     ] = 1.0

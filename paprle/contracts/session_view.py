@@ -78,6 +78,8 @@ class SessionView:
         computed_ns: How long the tick computed, retargeting and IK, [ns].
         targets: T_base_eef asked for, by limb; NaN where the leader gives joints.
         drivers: The leader's limb that drives each limb of the robot; None: nobody.
+        mappings: The matrix D by which axes drive a limb, by limb, shape (7, m): shares
+            of each freedom's speed; none of limbs that are not driven so.
         q_des: Asked for.
         gate_state: The gate's.
         reasons: Why the gate acted in its last period, a few words each.
@@ -129,6 +131,7 @@ class SessionView:
     leader_age: float
     tick_age: float
     gate_age: float
+    mappings: Mapping[str, Vec] = field(default_factory=dict)
     advice: Mapping[str, Advice] = field(default_factory=dict)
     mirror: MirroredRobot | None = None
 

@@ -392,6 +392,10 @@ class GripperInfo:
     closed: float
     open: float
 
+    def measure(self, position: float) -> float:
+        """Return the opening at a position of the joint, [rad] or [m]."""
+        return (position - self.closed) / (self.open - self.closed)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimbInfo:

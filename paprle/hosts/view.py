@@ -125,6 +125,7 @@ def make_view(
         computed_ns=int(tick["compute_ns"]),
         targets=dict(zip(layout.limbs, tick["target"], strict=True)),
         drivers=_name_drivers(layout, tick),
+        mappings=_name_mappings(layout, tick),
         q_des=tick["q_des"],
         gate_state=state,
         reasons=list_words(int(status["reasons"])),
@@ -161,6 +162,13 @@ def _name_drivers(layout: Layout, tick: Record) -> dict[str, str | None]:
         limb: limbs[int(row)] if 0 <= int(row) < len(limbs) else None
         for limb, row in zip(layout.limbs, tick["driver"], strict=True)
     }
+
+
+def _name_mappings(layout: Layout, tick: Record) -> dict[str, Vec]:
+    """Return D of the limbs that axes drive, without the columns that pad it."""
+    rows = zip(layout.limbs, tick["mapping"], strict=True)
+    known = {limb: D[:, np.isfinite(D).all(axis=0)] for limb, D in rows if D.size}
+    return {limb: D for limb, D in known.items() if D.size}
 
 
 def _name_counts(status: Record) -> dict[str, int]:

@@ -78,6 +78,7 @@ class VirtualSession:
     Attributes:
         core: The session's core, for its end reason.
         recorder: The recorder, when there is one.
+        follower: The follower.
         actions: What the operator asked for so far, beside the leaders' buttons.
         status: What the gate says.
         is_over: The session has come to its end.
@@ -106,7 +107,7 @@ class VirtualSession:
         self._say = say
         self.clock = VirtualClock()
         self.plan: Plan = make_plan(resolved, self.clock)
-        self._follower = make_follower(resolved, self.plan.robot, self.clock)
+        self.follower = make_follower(resolved, self.plan.robot, self.clock)
         self._newest: tuple[Record, Record] | None = None
         window = Window(self.look, {}, self.plan.layout.objects, is_waited_for=True)
         for leader in self.plan.leaders.values():
@@ -123,7 +124,7 @@ class VirtualSession:
         self._tick_ns = round(1e9 / resolved.session.rate)
         self.gate_ns = round(1e9 / info.rate)
         self._controller = make_controller(
-            resolved, self.plan.robot, self._follower, info, self.plan.layout
+            resolved, self.plan.robot, self.follower, info, self.plan.layout
         )
         self._layouts = split_layout(self.plan.layout)
         infos = {name: one.info for name, one in self.plan.leaders.items()}
@@ -165,7 +166,7 @@ class VirtualSession:
         """
         env = self.plan.resolved.env_name
         try:
-            info = self._follower.open()
+            info = self.follower.open()
             if not info.simulated:
                 raise ConfigError(
                     f"session.clock: expected 'wall' for env '{env}', got 'virtual'; a "
@@ -175,7 +176,7 @@ class VirtualSession:
                 leader.open()
             self._advised.open()
         except (DeviceError, ConfigError) as err:
-            self._follower.close("hold")
+            self.follower.close("hold")
             raise ConfigError(str(err)) from err
         return info
 
@@ -273,7 +274,7 @@ class VirtualSession:
         self._advised.close()
         if self.recorder is not None:
             self.recorder.finish(self.core.end_reason, self.clock.now_ns)
-        self._follower.close("hold")
+        self.follower.close("hold")
         recording: dict[str, Any] = {}
         if self.recorder is not None:
             manifests = self.recorder.manifests

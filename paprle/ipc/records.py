@@ -31,6 +31,7 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
+from paprle.contracts.axes import N_FREEDOMS
 from paprle.contracts.sampling import SLOW_RATE
 from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand, RobotInfo, Vec
 
@@ -195,6 +196,7 @@ TICK: Columns = (
     ("driver", _I4, ("m",)),  # limb of the leader that drives each limb; -1: none
     ("raw", _F8, ("m", _POSE)),  # leader pose as given, by follower limb; NaN: none
     ("target", _F8, ("m", _POSE)),  # retargeted T_base_eef, before IK; NaN: none
+    ("mapping", _F8, ("m", N_FREEDOMS, "x")),  # D that axes drive by; NaN: none
     ("q_des", _F8, ("n",)),
     ("dq_des", _F8, ("n",)),
     ("err_pos", _F8, ("m",)),  # of the IK
@@ -254,6 +256,7 @@ def make_layout(
         "n": len(robot.joint_names),
         "m": len(robot.limbs),
         "o": len(names),
+        "x": _count_axes(leader),
     }
     sample = _make_sample_dtype(leader)
     tick = make_dtype(TickHead, TICK, sizes, (("sample", sample),))
@@ -304,11 +307,15 @@ def _make_sample_dtype(leader: LeaderInfo) -> np.dtype[np.void]:
         "j": max((len(own) for own in leader.joint_names.values()), default=0),
         "d": len(leader.device_joints),
         "a": leader.n_ahead,
-        "x": max((len(own) for own in leader.axes.values()), default=0),
+        "x": _count_axes(leader),
         "y": 1 if leader.axes else 0,
         "s": 1 if leader.rate < SLOW_RATE else 0,  # as a header tells it
     }
     return make_dtype(SampleHead, SAMPLE, sizes)
+
+
+def _count_axes(leader: LeaderInfo) -> int:
+    return max((len(own) for own in leader.axes.values()), default=0)
 
 
 class HeadCodec(Generic[H]):

@@ -15,7 +15,7 @@ from paprle.contracts.leader_group import find_part
 from paprle.contracts.retarget_settings import LimbRuleSettings, RetargetSettings
 from paprle.contracts.types import LeaderInfo, Vec
 from paprle.retargeting.pairing import LimbSource, Pairing
-from paprle.retargeting.rules.axes import AxesRule
+from paprle.retargeting.rules.axes import AxesRule, Meaning
 from paprle.retargeting.rules.base import LimbRule
 from paprle.retargeting.rules.joints import JointsRule
 from paprle.retargeting.rules.look_at import LookAtRule, Sight
@@ -169,9 +169,12 @@ def _make_axes_rule(
     joint, line = _find_gripper(robot, limb)
     return AxesRule(
         make_axes_modes(leader, limb, settings, source.leader_limb),
-        AxisSpeeds(scale * speeds.translation, speeds.turn, speeds.gripper),
-        pin.rpy.rpyToMatrix(*(s.rpy_xyz_extrinsic or (0.0, 0.0, 0.0))),
-        is_world=s.alignment == "world",
+        Meaning(
+            AxisSpeeds(scale * speeds.translation, speeds.turn, speeds.gripper),
+            pin.rpy.rpyToMatrix(*(s.rpy_xyz_extrinsic or (0.0, 0.0, 0.0))),
+            s.alignment == "world",
+            s.input or "continuous",
+        ),
         advisor="" if kind in BUILT_IN else kind,
         gripper=(joint, line) if joint >= 0 else None,
     )
@@ -198,6 +201,7 @@ def read_limb_settings(settings: RetargetSettings, limb: str) -> LimbRuleSetting
         alignment=own.alignment or settings.alignment,
         rpy_xyz_extrinsic=own.rpy_xyz_extrinsic or settings.rpy_xyz_extrinsic,
         modes=own.modes or settings.modes,
+        input=own.input or settings.input,
     )
 
 

@@ -161,6 +161,8 @@ class Core:
         self.motion.step(self.state, now_ns, advice)
         if self.state is _ENGAGED and self.motion.following.changed:
             self._tell_drivers()
+        if self.modes.is_needed:
+            self._tell_mappings(now_ns)
         self._fill_setpoint(now_ns)
         return Output(self, self._rows, self._setpoint, is_over=is_over)
 
@@ -238,6 +240,12 @@ class Core:
             f"{', '.join(held)} held: nobody drives; {again}" if held else ""
         )
 
+    def _tell_mappings(self, now_ns: int) -> None:
+        """Tell the recorder by which matrices axes drive, where one has changed."""
+        for limb, D in self.motion.following.take_mappings().items():
+            name = self.motion.limb_names[limb]
+            self.episodes.add("mapping", now_ns, limb=name, D=np.round(D, 6).tolist())
+
     def _fill_setpoint(self, now_ns: int) -> None:
         is_engaged = self.state is _ENGAGED
         self._codec.write(
@@ -312,6 +320,7 @@ class TickRows:
         self._record: Record = np.zeros((), dtype=layout.tick)
         self._codec = HeadCodec(TickHead, layout.tick)
         self._record["driver"] = -1
+        self._has_axes = bool(layout.leader.axes)
 
     def fill(self, core: Core) -> Record:
         """Return the record of the core's last step, overwritten by the next call."""
@@ -332,6 +341,8 @@ class TickRows:
         record["driver"] = motion.driver
         motion.fill_rows()
         record["raw"], record["target"] = motion.raw_rows, motion.target_rows
+        if self._has_axes:
+            motion.following.fill_mappings(record["mapping"])
         record["q_des"], record["dq_des"] = motion.q_des, motion.dq_des
         record["err_pos"], record["err_rot"] = motion.err_pos, motion.err_rot
         return record

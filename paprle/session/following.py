@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from paprle.contracts.types import Vec
 from paprle.ipc.records import SampleView
 from paprle.reconstruction.one_euro import OneEuro
 from paprle.retargeting.retarget import Retargeting
+from paprle.retargeting.rules.axes import AxesState
+from paprle.retargeting.rules.base import LimbRule
 from paprle.retargeting.state import RetargetState, Target
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Ints
@@ -32,6 +35,7 @@ _MET_POS = 1e-3  # [m] chosen: a limb that came this near has met its leader
 _MET_ROT = 1e-2  # [rad] chosen: likewise
 _NO_ADVICE: Mapping[str, Advice] = {}
 _NOTHING: Mapping[int, int] = {}
+_NO_RULES: Mapping[int, tuple[LimbRule[Any], Any]] = {}
 
 
 class Following:
@@ -87,6 +91,7 @@ class Following:
         self.dq_des: Vec = np.zeros(n)
         self.at_ns = 0
         self.changed: Mapping[int, int] = _NOTHING
+        self._told: dict[int, Vec] = {}
         self.state: RetargetState | None = None
         self.target: Target | None = None
 
@@ -150,6 +155,22 @@ class Following:
             self._one_euro.start()
         if self._leaders.reconstruction is not None:
             self._leaders.reconstruction.start()
+
+    def fill_mappings(self, rows: Vec) -> None:
+        """Write D of limbs that axes drive, shape (m, 7, x); NaN: there is none."""
+        rows.fill(np.nan)
+        for i, (_, one) in (self.state.own if self.state else _NO_RULES).items():
+            if _is_axes(one):
+                D = one.mapping.D
+                rows[i, :, : D.shape[1]] = D
+
+    def take_mappings(self) -> dict[int, Vec]:
+        """Return D of limbs, shape (7, m), where it is another than it was before."""
+        own = self.state.own if self.state else _NO_RULES
+        used = {i: one.mapping.D for i, (_, one) in own.items() if _is_axes(one)}
+        told = {i: D for i, D in used.items() if D is not self._told.get(i)}
+        self._told = used
+        return told
 
     def list_held(self) -> list[int]:
         """Return the limbs that could be driven and are not."""
@@ -300,3 +321,8 @@ class Following:
             self._instants_ns[p] = now_ns + int(jitter_ns)
         is_alone = len(self._instants_ns) == 1
         self.at_ns = self._instants_ns[0] if is_alone else now_ns
+
+
+def _is_axes(state: Any) -> bool:
+    """Whether a rule's state is that of axes."""
+    return isinstance(state, AxesState)

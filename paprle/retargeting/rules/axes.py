@@ -4,7 +4,13 @@
 * body-aligned: T ← T·exp((R_map v, R_map ω) dt);
 
 with (v, ω, gripper) = speeds · clip(D u). The time is that between the samples, so that
-the path is the same at any rate of the loop (requirements X1 to X3).
+the path is the same at any rate of the loop (requirements X1 to X3). What an advisor
+suggests is in the tool's axes whatever the alignment, and without R_map (X5).
+
+A suggestion is in use until the operator's switch takes another: the best one, or,
+where nothing has moved since the last switch, the next one that differs (X4). Without
+advice the modes are ``classic``. D changes by a switch, or, where advice comes or goes,
+while all axes rest: no motion changes its meaning under a held stick.
 """
 
 from __future__ import annotations
@@ -20,12 +26,44 @@ from paprle.contracts.axes import AxisSpeeds
 from paprle.contracts.session_view import Advice
 from paprle.contracts.types import Vec
 from paprle.retargeting.rules.base import LimbRule, LimbTarget, RuleInputs
-from paprle.retargeting.rules.modes import read_modes
+from paprle.retargeting.rules.inputs import REST, InputKind, Pushed, read_input
+from paprle.retargeting.rules.modes import choose_other, read_modes
 
 _LONGEST = 0.1  # [s] spec: safety.md A1: no sample says what was before that
 _LEASH = 0.1  # [m] chosen: what a fast arm lags behind, thrice
 _LEASH_TURN = 0.5  # [rad] chosen: likewise
-_REST = 1e-3  # chosen: a stick at rest that is a little off its middle
+
+
+class Meaning(NamedTuple):
+    """What the axes of a device mean for a limb.
+
+    Attributes:
+        speeds: At full deflection.
+        R_map: From the leader's axes to the limb's, shape (3, 3).
+        is_world: Axes are those of the limb's base, not of the tool.
+        input: What their numbers say.
+    """
+
+    speeds: AxisSpeeds
+    R_map: Vec
+    is_world: bool
+    input: InputKind = "continuous"
+
+
+class Matrix(NamedTuple):
+    """The matrix in use.
+
+    Attributes:
+        D: It, shape (7, m).
+        row: Its place among the modes, or among those suggested.
+        is_advised: An advisor suggested it.
+        is_used: The limb has moved with it.
+    """
+
+    D: Vec
+    row: int = 0
+    is_advised: bool = False
+    is_used: bool = False
 
 
 class AxesState(NamedTuple):
@@ -35,15 +73,17 @@ class AxesState(NamedTuple):
         T: Pose of the eef in the limb's base, shape (4, 4).
         opening: Opening of the gripper; NaN: it has not been used, and holds.
         stamp_ns: Capture time of the sample that led here, [ns].
-        D: The matrix in use, shape (7, m).
+        mapping: The matrix in use.
         mode: The operator's counter with which it was chosen.
+        pushed: What the axes asked for so far.
     """
 
     T: Vec
     opening: float
     stamp_ns: int
-    D: Vec
+    mapping: Matrix
     mode: int
+    pushed: Pushed
 
 
 class AxesRule(LimbRule[AxesState]):
@@ -58,10 +98,8 @@ class AxesRule(LimbRule[AxesState]):
     def __init__(
         self,
         modes: Sequence[Vec],
-        speeds: AxisSpeeds,
-        R_map: Vec,
+        meaning: Meaning,
         *,
-        is_world: bool,
         advisor: str = "",
         gripper: tuple[int, Vec] | None = None,
     ) -> None:
@@ -69,25 +107,26 @@ class AxesRule(LimbRule[AxesState]):
 
         Args:
             modes: The modes that need no advice, shape (7, m) each.
-            speeds: What full deflection means.
-            R_map: From the leader's axes to the limb's, shape (3, 3).
-            is_world: Axes are those of the limb's base, not of the tool.
+            meaning: What its axes mean.
             advisor: Who suggests modes; empty: nobody.
             gripper: Place of the gripper's joint among the robot's, with gain and
                 offset from opening to joint; None without one.
         """
         self.modes = tuple(modes)
         self._n_axes = self.modes[0].shape[1]
-        self._speeds: Vec = np.repeat(np.array(speeds), [3, 3, 1])
-        self._R_map, self._is_world = R_map, is_world
+        self._speeds: Vec = np.repeat(np.array(meaning.speeds), [3, 3, 1])
+        self._R_map, self._is_world = meaning.R_map, meaning.is_world
+        self._input = meaning.input
         self._advisor, self._gripper = advisor, gripper
 
     def begin(self, inputs: RuleInputs) -> AxesState:
         """Begin where the command stands; the axes' past is nobody's wish."""
         T = inputs.T_base_eef[inputs.limb].copy()
         mode, stamp_ns = self._read_mode(inputs), _read_stamp(inputs)
-        D = self._choose(mode, inputs.advice)
-        return AxesState(T, math.nan, stamp_ns, D, mode)
+        row = 0 if self._advisor else mode % len(self.modes)
+        mapping = Matrix(self.modes[row], row)
+        pushed = Pushed(self._read_axes(inputs), np.zeros(self._n_axes))
+        return AxesState(T, math.nan, stamp_ns, mapping, mode, pushed)
 
     def apply(
         self, inputs: RuleInputs, state: AxesState
@@ -96,41 +135,71 @@ class AxesRule(LimbRule[AxesState]):
         stamp_ns, mode = _read_stamp(inputs), self._read_mode(inputs)
         dt = (stamp_ns - state.stamp_ns) * 1e-9
         dt = dt if 0.0 < dt <= _LONGEST else 0.0
-        u = inputs.sample.axes[inputs.source, : self._n_axes]
-        u = np.clip(np.where(np.isfinite(u), u, 0.0), -1.0, 1.0)
-        D = state.D
-        if mode != state.mode or (self._advisor and bool((np.abs(u) < _REST).all())):
-            D = self._choose(mode, inputs.advice)
-        step = np.clip(D @ u, -1.0, 1.0) * self._speeds * dt
+        u, pushed = read_input(self._input, self._read_axes(inputs), state.pushed, dt)
+        is_resting = not (u.any() or pushed.owed.any())
+        mapping = state.mapping
+        if mode != state.mode or (self._advisor and is_resting):
+            mapping = self._choose(mapping, mode - state.mode, inputs.advice)
+        if mapping.D is not state.mapping.D:
+            pushed = pushed._replace(owed=np.zeros(self._n_axes))
         T, opening = state.T, state.opening
-        if step[:6].any():
-            T = _stay_near(self._move(T, step), inputs.T_base_eef[inputs.limb])
-        if step[6] != 0.0:
-            opening = self._open(opening, float(step[6]), inputs.q_cmd)
-        after = AxesState(T, opening, max(stamp_ns, state.stamp_ns), D, mode)
+        if not is_resting:
+            step = np.clip(mapping.D @ u, -1.0, 1.0) * self._speeds * dt
+            if step[:6].any():
+                T = self._move(T, step, is_advised=mapping.is_advised)
+                T = _stay_near(T, inputs.T_base_eef[inputs.limb])
+            if step[6] != 0.0:
+                opening = self._open(opening, float(step[6]), inputs.q_cmd)
+            mapping = mapping._replace(is_used=True)
+        after_ns = max(stamp_ns, state.stamp_ns)
+        after = AxesState(T, opening, after_ns, mapping, mode, pushed)
         return LimbTarget(T_base_eef=T, opening=opening), after
 
     def _read_mode(self, inputs: RuleInputs) -> int:
         """Return the operator's counter of modes."""
         return int(inputs.sample.mode[inputs.source, 0])
 
-    def _choose(self, mode: int, advice: Mapping[str, Advice]) -> Vec:
-        """Return the matrix of a mode: an advisor's, or one that needs no advice."""
+    def _read_axes(self, inputs: RuleInputs) -> Vec:
+        """Return the axes of the sample, each in [-1, 1]; no number is rest."""
+        u = inputs.sample.axes[inputs.source, : self._n_axes]
+        u = np.where(np.abs(u) <= REST, 0.0, u)
+        return np.clip(np.where(np.isfinite(u), u, 0.0), -1.0, 1.0)
+
+    def _choose(self, now: Matrix, steps: int, advice: Mapping[str, Advice]) -> Matrix:
+        """Return the matrix in use after so many switches; 0: all axes rest."""
         suggested: tuple[Vec, ...] = ()
         if self._advisor:
             suggested = read_modes(advice.get(self._advisor), self._n_axes)
-        modes = suggested or self.modes
-        return modes[mode % len(modes)]
+        if bool(suggested) != now.is_advised:
+            found = suggested or self.modes
+            row = (steps - 1 if steps > 0 else steps) % len(found)
+            return Matrix(found[row], row, is_advised=bool(suggested))
+        if not suggested:
+            row = (now.row + steps) % len(self.modes)
+            return now if not steps else Matrix(self.modes[row], row)
+        if not steps:
+            return now
+        row, way = (-1 if now.is_used else now.row), (1 if steps > 0 else -1)
+        if now.is_used and way < 0:
+            row = 0
+        D = now.D
+        for _ in range(min(abs(steps), len(suggested))):
+            row = choose_other(suggested, D, row, way)
+            D = suggested[row]
+        return Matrix(D, row, is_advised=True)
 
-    def _move(self, T: Vec, step: Vec) -> Vec:
+    def _move(self, T: Vec, step: Vec, *, is_advised: bool) -> Vec:
         """Return a pose moved by a step of translation and turn, shape (6,) or more."""
-        v, w = self._R_map @ step[:3], self._R_map @ step[3:6]
-        if self._is_world:
-            moved = T.copy()
-            moved[:3, 3] += v
-            moved[:3, :3] = pin.exp3(w) @ T[:3, :3]
+        if is_advised:
+            moved: Vec = T @ pin.exp6(step[:6]).homogeneous
         else:
-            moved = T @ pin.exp6(np.concatenate([v, w])).homogeneous
+            v, w = self._R_map @ step[:3], self._R_map @ step[3:6]
+            if self._is_world:
+                moved = T.copy()
+                moved[:3, 3] += v
+                moved[:3, :3] = pin.exp3(w) @ T[:3, :3]
+            else:
+                moved = T @ pin.exp6(np.concatenate([v, w])).homogeneous
         R = moved[:3, :3]
         moved[:3, :3] = 1.5 * R - 0.5 * R @ R.T @ R  # rounding does not add up
         return moved

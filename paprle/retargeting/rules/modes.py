@@ -10,13 +10,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from paprle.contracts.axes import FREEDOMS, N_FREEDOMS
+from paprle.contracts.axes import FREEDOMS, N_FREEDOMS, compute_difference
 from paprle.contracts.session_view import Advice
 from paprle.contracts.types import Vec, readonly
 
 BUILT_IN = ("manual", "classic")
 """Modes that need no advice."""
 _FRESH = 1.0  # [s] chosen: older advice is of another scene
+_SAME = 0.01  # chosen: 11°; a switch to what is nearly the same would seem lost
 _GRIPPER = FREEDOMS.index("gripper")
 _GROUPS = {
     "manual": (tuple(range(N_FREEDOMS)),),
@@ -28,7 +29,7 @@ def make_modes(kind: str, n_axes: int, *, has_gripper: bool) -> tuple[Vec, ...]:
     """Return the matrices of the modes through which an operator goes.
 
     Args:
-        kind: One of ``BUILT_IN``; ``manual`` for any other.
+        kind: One of ``BUILT_IN``; ``classic`` for an advisor's.
         n_axes: How many axes the device has, m.
         has_gripper: Its axes are to move the gripper, too.
 
@@ -37,7 +38,7 @@ def make_modes(kind: str, n_axes: int, *, has_gripper: bool) -> tuple[Vec, ...]:
         columns that are left over are zeros.
     """
     modes = []
-    for group in _GROUPS.get(kind, _GROUPS["manual"]):
+    for group in _GROUPS.get(kind, _GROUPS["classic"]):
         rows = [row for row in group if has_gripper or row != _GRIPPER]
         for first in range(0, len(rows), n_axes):
             D = np.zeros((N_FREEDOMS, n_axes))
@@ -79,3 +80,25 @@ def read_modes(advice: Advice | None, n_axes: int) -> tuple[Vec, ...]:
     whole = np.zeros((N_FREEDOMS, n_modes * n_axes))
     whole[:, : D.shape[1]] = np.clip(D, -1.0, 1.0)
     return tuple(readonly(part) for part in np.hsplit(whole, n_modes))
+
+
+def choose_other(modes: Sequence[Vec], D: Vec, row: int, way: int) -> int:
+    """Return the next mode from a row on, in a direction, that is not D already.
+
+    Args:
+        modes: Matrices, shape (7, m) each.
+        D: The one in use, shape (7, m).
+        row: Where to begin: the first that is looked at follows it.
+        way: 1 forward, -1 back.
+
+    Returns:
+        Its place; the place that follows where all are alike.
+    """
+    n = len(modes)
+    places = [(row + way * (k + 1)) % n for k in range(n)]
+    return next((k for k in places if _differ(modes[k], D)), places[0])
+
+
+def _differ(A: Vec, B: Vec) -> bool:
+    pairs = zip(A.T, B.T, strict=True)
+    return any(compute_difference(a, b) > _SAME for a, b in pairs)

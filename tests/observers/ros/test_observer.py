@@ -12,6 +12,7 @@ from observers.ros.config import RosObserverConfig
 from observers.ros.observer import RosObserver
 from paprle.config import resolve
 from paprle.contracts.errors import DeviceError
+from paprle.contracts.motion_cues import CueSettings
 from paprle.contracts.types import SessionState
 from paprle.hosts.plan import make_plan, make_robot
 from paprle.testing.views import make_session_view
@@ -269,3 +270,22 @@ def test_any_key_switches_it_on(words):
 def test_nobody_else_lives_in_virtual_time():
     with pytest.raises(Exception, match=r"observers: expected session\.clock=wall"):
         make_plan(resolve([*WORDS, "observers.ros={}", "session.clock=virtual"]))
+
+
+def test_where_axes_lead_is_told_as_markers_and_taken_back(make):
+    publisher, listener = make(cues=CueSettings(), evaluator=False)
+    column = np.array([1.0, 0, 0, 0, 1.0, 0, 0])
+    driven = make_report(10**9, Q, mappings={"arm": column[:, None]})
+
+    heard = say(publisher, listener, driven, make_report(2 * 10**9, Q))
+    shown, gone = heard["/paprle/cues"]
+
+    way = next(m for m in shown.markers if m.ns == "arm/active/way")
+    tail, tip = ([p.x, p.y, p.z] for p in way.points)
+    T = find_pose(Q, "base_link", "gripper_base")
+    np.testing.assert_allclose(tail, T[:3, 3], atol=1e-9)
+    np.testing.assert_allclose(tip, T[:3, 3] + 0.15 * T[:3, 0], atol=1e-9)
+    assert way.header.frame_id == "base_link"
+    assert (way.type, way.action, way.color.b) == (0, 0, 1.0)
+    assert len(next(m for m in shown.markers if m.ns == "arm/active/turn").points) > 9
+    assert all(marker.action == 2 for marker in gone.markers)

@@ -8,10 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from observers.view.bodies import Robot
 from observers.view.config import ViewConfig
 from observers.view.mirrored import describe_mirror
 from observers.view.observer import View, find_port
+from observers.view.scene import Scene
 from paprle.config import resolve
+from paprle.contracts.motion_cues import CueSettings, make_cue
 from paprle.contracts.session_view import MirroredRobot
 from paprle.hosts.factories import add_view, list_observers
 from paprle.hosts.plan import make_robot
@@ -131,3 +134,28 @@ def test_a_robot_far_away_is_shown_as_what_it_is(state, words):
     mirror = MirroredRobot(q=PIPER.home, poses={}, **told)
 
     assert words in describe_mirror(mirror)
+
+
+def test_cues_are_drawn_where_they_lead_and_vanish_with_the_axes():
+    robot = Robot(PIPER)
+    scene = Scene(PIPER, robot, find_port(18080), 10)
+    try:
+        scene.add_cues(CueSettings(waypoints=True))
+        drawn = scene._cues._drawn["arm", "active"]
+        column = np.array([1.0, 0, 0, 0, 1.0, 0, 0])
+        view = make_session_view(PIPER, mappings={"arm": column[:, None]})
+        robot.move(PIPER.home)
+        scene.show_cues(view)
+        cue = make_cue("active", robot.find("gripper_base"), column)
+
+        np.testing.assert_allclose(drawn._arrow.points[0], cue.arrow, atol=1e-6)
+        np.testing.assert_allclose(drawn._dots.points, cue.path[1:, :3], atol=1e-3)
+        np.testing.assert_allclose(drawn._ghost.position, cue.path[-1, :3])
+        assert drawn._arc.visible
+        assert not scene._cues._drawn["arm", "suggested"]._arrow.visible
+        scene.show_cues(make_session_view(PIPER))
+        assert not any(
+            handle.visible for handle in (drawn._arrow, drawn._arc, drawn._ghost)
+        )
+    finally:
+        scene.close()

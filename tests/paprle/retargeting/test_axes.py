@@ -132,7 +132,10 @@ def test_outputs_are_never_faster_than_full_deflection():
 
     device.move([1.0, 1.0], 0.05)
 
-    np.testing.assert_allclose(device.moved()[:3], 0.01, atol=1e-9)
+    moved = device.T0[:3, :3].T @ device.moved()[:3]
+    twist = pin.log6(pin.SE3(np.linalg.inv(device.T0) @ device.target.T[0]))
+    assert np.linalg.norm(moved) <= 0.05 * 0.2 * np.sqrt(3) + 1e-9
+    np.testing.assert_allclose(twist.linear, 0.01, atol=1e-9)
 
 
 def test_the_mode_switch_goes_through_the_modes_and_back():
@@ -211,21 +214,84 @@ def advise(D, valid=True, age=0.1):
     return Advice(record, age)
 
 
-def test_advice_is_the_meaning_of_the_axes_and_changes_only_at_rest():
-    device = Device(1, modes="helper")
-    diagonal = np.zeros((7, 2))
-    diagonal[:2, 0], diagonal[2, 1] = 0.5, 1.0
-    device.advice = {"helper": advise(diagonal)}
+DIAGONAL, UP = np.zeros((7, 1)), np.zeros((7, 1))
+DIAGONAL[:2, 0], UP[2, 0] = 0.5, 1.0
 
+
+def push(device, deflection=1.0, time=0.1):
+    """Move, and return how, in the axes of the tool that it began with."""
+    before = device.target.T[0].copy()
+    after = device.move([deflection], time)
+    return before[:3, :3].T @ (after[:3, 3] - before[:3, 3])
+
+
+def test_advice_is_the_meaning_of_the_axes_in_the_tools_frame_until_a_switch():
+    device = Device(1, modes="helper")
+    device.advice = {"helper": advise(np.hstack([DIAGONAL, UP]))}
     device.move([0.0])
-    device.move([1.0])
-    np.testing.assert_allclose(device.moved()[:3], [0.01, 0.01, 0], atol=1e-9)
-    device.advice = {"helper": advise(-diagonal)}
-    device.move([1.0])
-    np.testing.assert_allclose(device.moved()[:3], [0.02, 0.02, 0], atol=1e-9)
+
+    np.testing.assert_allclose(push(device), [0.01, 0.01, 0], atol=1e-9)
+    device.advice = {"helper": advise(np.hstack([-DIAGONAL, UP]))}
+    np.testing.assert_allclose(push(device), [0.01, 0.01, 0], atol=1e-9)
+    device.move([0.0])
+    np.testing.assert_allclose(push(device), [0.01, 0.01, 0], atol=1e-9)
     device.mode = 1
-    device.move([1.0])
-    np.testing.assert_allclose(device.moved()[:3], [0.02, 0.02, -0.02], atol=1e-9)
+    np.testing.assert_allclose(push(device), [-0.01, -0.01, 0], atol=1e-9)
+
+
+def test_switches_before_any_motion_go_through_what_differs_from_what_is_in_use():
+    device = Device(1, modes="helper")
+    device.advice = {"helper": advise(np.hstack([DIAGONAL, DIAGONAL * 1.01, UP]))}
+    device.move([0.0])
+    device.mode = 1
+    device.move([0.0])
+
+    np.testing.assert_allclose(push(device), [0, 0, 0.02], atol=1e-9)
+    device.mode = 2  # the limb has moved: the best again
+    np.testing.assert_allclose(push(device), [0.01, 0.01, 0], atol=1e-9)
+    device.mode = 1  # back from there: the last that differs
+    np.testing.assert_allclose(push(device), [0, 0, 0.02], atol=1e-9)
+
+
+@pytest.mark.parametrize("gone", [{}, {"helper": advise(DIAGONAL, age=2.0)}])
+def test_advice_that_ends_leaves_a_held_stick_as_it_is_and_is_classic_at_rest(gone):
+    device = Device(3, modes="helper")
+    device.advice = {"helper": advise(np.hstack([UP, DIAGONAL]))}
+    device.move([0, 0, 0])
+    device.move([1, 0, 0])
+    before, moved = device.target.T[0].copy(), device.target.T[0].copy()
+    device.advice = gone
+
+    for _ in range(5):
+        last, moved = moved, device.move([1, 0, 0], 0.01).copy()
+        assert np.linalg.norm(moved[:3, 3] - last[:3, 3]) <= 0.002 + 1e-12, "a jump"
+    held = before[:3, :3].T @ (moved[:3, 3] - before[:3, 3])
+    np.testing.assert_allclose(held, [0, 0, 0.01], atol=1e-9)
+    device.move([0, 0, 0])
+    at_rest = device.target.T[0].copy()
+    np.testing.assert_array_equal(at_rest, moved)
+    after = device.move([0, 1, 0])
+    np.testing.assert_allclose(after[:3, 3] - at_rest[:3, 3], [0, 0.02, 0], atol=1e-9)
+
+
+def follow_kinds(kind, numbers, time, rate=100):
+    device = Device(1, modes="helper", input=kind)
+    device.advice = {"helper": advise(UP)}
+    device.move([0.0], rate=rate)
+    for u in numbers:
+        device.move([u], time, rate)
+    return device.moved()
+
+
+@pytest.mark.parametrize("rate", [50, 200])
+def test_stick_switch_and_slider_end_in_the_same_pose(rate):
+    stick_pose = follow_kinds("continuous", [1.0], 0.4, rate)
+    presses = follow_kinds("discrete", [1.0, 0.0, 1.0, 0.0], 0.2, rate)
+    slider = follow_kinds("absolute", [0.1, 0.15, 0.2, 0.2], 0.2, rate)
+
+    assert np.linalg.norm(stick_pose[:3]) == pytest.approx(0.08)
+    np.testing.assert_allclose(presses, stick_pose, atol=1e-9)
+    np.testing.assert_allclose(slider, stick_pose, atol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,10 @@
+"""Adaptive mapping of degrees of freedom: what to move next, best first (AdaptiX)."""
+
+from paprle.contracts.plugins import PluginSpec
+
+PLUGIN = PluginSpec(
+    summary="What the axes of a device should move next, to grasp and to place.",
+    config="advisors.admc.config:AdmcConfig",
+    factory="advisors.admc.advisor:Admc",
+    verified="simulator",
+)

@@ -1,0 +1,63 @@
+"""What the numbers of axes say: speeds, presses, or places (AdaptiX, requirement X14).
+
+All three become deflections, so that the same motion is asked for by a stick that is
+held, a switch that is pressed again and again, and a slider that is pushed. What a
+press or a push asks for is owed, in seconds of full deflection, and paid at full speed.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from paprle.contracts.types import Vec
+
+InputKind = Literal["continuous", "discrete", "absolute"]
+
+REST = 1e-3  # chosen: a stick at rest that is a little off its middle
+_PRESSED = 0.5  # chosen: half way, as digital switches have it
+_PRESS = 0.2  # [s] chosen: a press moves 20 mm at 0.1 m/s, or 6° at 0.5 rad/s
+_SLIDER = 2.0  # [s] chosen: from its middle to its end a slider moves 0.2 m at 0.1 m/s
+_PAID = 1e-9  # [s] chosen: rounding owes nothing
+
+
+class Pushed(NamedTuple):
+    """What axes have asked for so far.
+
+    Attributes:
+        u: Their last numbers, shape (m,).
+        owed: What is still to be moved, in seconds of full deflection, shape (m,), [s].
+    """
+
+    u: Vec
+    owed: Vec
+
+
+def read_input(
+    kind: InputKind, u: Vec, before: Pushed, dt: float
+) -> tuple[Vec, Pushed]:
+    """Return the deflections that numbers of axes mean, shape (m,) in [-1, 1].
+
+    Args:
+        kind: ``continuous``: u is the deflection; ``discrete``: each time that it goes
+            beyond a half is one step; ``absolute``: motion is as long as its way.
+        u: Their numbers, shape (m,) in [-1, 1].
+        before: What they asked for before.
+        dt: Since then, [s].
+
+    Returns:
+        The deflections, zeros at rest, and what was asked for so far.
+    """
+    if kind == "continuous":
+        return u, before._replace(u=u)
+    if kind == "discrete":
+        is_new = (np.abs(u) > _PRESSED) & (np.abs(before.u) <= _PRESSED)
+        owed = before.owed + _PRESS * np.where(is_new, np.sign(u), 0.0)
+    else:
+        owed = before.owed + _SLIDER * (u - before.u)
+    if dt <= 0.0:
+        return np.zeros_like(u), Pushed(u, owed)
+    deflection = np.clip(owed / dt, -1.0, 1.0)
+    owed = owed - deflection * dt
+    return deflection, Pushed(u, np.where(np.abs(owed) < _PAID, 0.0, owed))
