@@ -70,6 +70,12 @@ class LimitSettings:
     ddq_max: Annotated[
         float, Gt(0), Unit("rad/s²"), doc("Acceleration limit of all arm joints.")
     ] = 10.0
+    ddq_max_sliding: Annotated[
+        float | None,
+        Gt(0),
+        Unit("m/s²"),
+        doc("That of joints that slide; ddq_max when absent."),
+    ] = None
     dddq_max: Annotated[
         float | None,
         Gt(0),

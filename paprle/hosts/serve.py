@@ -64,7 +64,7 @@ class FollowerHost:
         self._told: Counter[str] = Counter()
         self._told_ns = -_TELL_NS
         self._has_input = True
-        self._signal = 0
+        self._signal = self._n_signals = self._n_signals_told = 0
 
     def run(self) -> int:
         """Serve until a signal ends it; returns the exit code."""
@@ -86,6 +86,7 @@ class FollowerHost:
     def _step(self, now_ns: int) -> None:
         end = self._end
         self._listen(now_ns)
+        self._tell_signals()
         newest = end.take(self._link.receive(), now_ns)
         if end.is_open and not self._is_busy:
             self._begin()
@@ -166,6 +167,7 @@ class FollowerHost:
         end = self._end
         is_silent = now_ns - max(end.heard_ns, self._ended_ns) > _SILENT_NS
         is_over = is_silent or now_ns - self._ended_ns > _DRAINING_NS
+        is_over |= self._n_signals > 1
         if not end.is_drained and not is_over:
             if now_ns - self._bye_ns > _BYE_NS:
                 self._bye_ns = now_ns
@@ -209,6 +211,21 @@ class FollowerHost:
 
     def _take_signal(self, number: int, _frame: FrameType | None) -> None:
         self._signal = self._signal or number
+        self._n_signals += 1
+
+    def _tell_signals(self) -> None:
+        """Say what is waited for once a signal came, and what another one ends."""
+        if self._n_signals == self._n_signals_told or not self._is_busy:
+            return
+        self._n_signals_told = self._n_signals
+        if self._n_signals > 1:
+            print_line("ending: what was not fetched of the records is given up")
+        else:
+            print_line(
+                "ending: the robot comes to rest, then the other host fetches its last "
+                f"records, for {_DRAINING_NS * 1e-9:.0f} s at most; a second signal "
+                "gives those up"
+            )
 
 
 def serve(resolved: Resolved) -> int:
