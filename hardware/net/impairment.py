@@ -20,15 +20,17 @@ class Impairment:
         is_dead: Nothing passes.
     """
 
-    def __init__(self, trace: Trace, seed: int) -> None:
+    def __init__(self, trace: Trace, seed: int, headers: int = _HEADERS) -> None:
         """Make it.
 
         Args:
             trace: How it is over time; its time begins with the first datagram.
             seed: Two directions differ by it.
+            headers: What a carrier adds to each, [bytes]; of whole frames none.
         """
         self.counts: Counter[str] = Counter()
         self.is_dead = False
+        self._headers = headers
         self._trace, self._random = trace, random.Random(seed)
         self._begin: float | None = None
         self._is_losing = False
@@ -50,7 +52,7 @@ class Impairment:
             return
         self._free = begin
         if row.rate:
-            self._free += 8.0 * (len(data) + _HEADERS) / row.rate
+            self._free += 8.0 * (len(data) + self._headers) / row.rate
         wait = 2.0 * self._random.random() * row.jitter
         due = self._free + row.delay + wait
         if self._random.random() >= row.reorder:  # it keeps its place

@@ -64,7 +64,7 @@ class Proxy:
         """Go on with other traces; what is under way arrives nevertheless."""
         old = self._ways
         self._ways = [
-            Impairment(traces[direction], self._seed + i)
+            Impairment(traces[direction], self._seed + i, headers=0)
             for i, direction in enumerate(DIRECTIONS)
         ]
         for way, before in zip(self._ways, old, strict=False):

@@ -1,12 +1,14 @@
 """Datagrams over UDP: two ports a domain, and the peer's address alone is heard.
 
 What they hold is sealed above, so that an address that somebody forged costs a look at
-a seal. Behind a router that changes ports the peer is answered where it spoke from.
+a seal. Behind a router that changes ports the peer is answered where it spoke from; as
+long as it is heard from there nobody else is, whatever address he forges.
 """
 
 from __future__ import annotations
 
 import socket
+import time
 from typing import Any
 
 from paprle.contracts.errors import DeviceError
@@ -16,6 +18,7 @@ from paprle.contracts.settings import LinkSettings
 _FIRST_PORT = 47100  # chosen: registered by nobody (IANA), below ephemeral ports
 _LARGEST = 65535  # spec: RFC 768
 _MOST = 256  # chosen: datagrams a look; the next look finds the others
+_SILENT = 1.0  # [s] chosen: after that a router may have changed ports
 _BUFFER = 1 << 18  # [bytes] chosen: a second of a narrow link, no more
 
 Address = tuple[Any, ...]
@@ -30,6 +33,7 @@ class UdpLink(Link):
         super().__init__(config, name, is_leader=is_leader)
         self._socket: socket.socket | None = None
         self._peer: Address | None = None
+        self._heard = -_SILENT
 
     def open(self) -> None:
         """Bind the port of this end.
@@ -79,9 +83,15 @@ class UdpLink(Link):
             except OSError:  # word of an earlier one that found nobody
                 continue
             if self._peer is None or sender[0] == self._peer[0]:
-                self._peer = sender
+                self._note(sender)
                 arrived.append(data)
         return arrived
+
+    def _note(self, sender: Address) -> None:
+        """Answer a sender from now on, unless another port is heard."""
+        now = time.monotonic()
+        if sender == self._peer or now - self._heard >= _SILENT:
+            self._peer, self._heard = sender, now
 
     def close(self) -> None:
         """Give the port back; may be called twice."""

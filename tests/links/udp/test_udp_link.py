@@ -58,6 +58,25 @@ def test_only_the_peer_is_heard_and_answered(end):
         assert peer.recv(100) == b"answer"
 
 
+def test_nobody_takes_the_answers_of_a_peer_that_is_heard(end):
+    port, _ = list_ports(DOMAIN, is_leader=False)
+    with (
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as thief,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as peer,
+    ):
+        for one in (peer, thief):  # with the same address
+            one.bind(("127.0.0.1", 0))
+        peer.sendto(b"ours", ("127.0.0.1", port))
+        assert wait_for(end) == [b"ours"]
+
+        thief.sendto(b"forged", ("127.0.0.1", port))
+        assert wait_for(end) == [b"forged"]
+        end.send(b"answer")
+
+        peer.settimeout(2.0)
+        assert peer.recv(100) == b"answer"
+
+
 def test_a_flood_is_taken_in_parts(end):
     port, _ = list_ports(DOMAIN, is_leader=False)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as peer:
