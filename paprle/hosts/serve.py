@@ -22,13 +22,7 @@ from paprle.contracts.types import GateState
 from paprle.gate.reason_text import describe_reasons
 from paprle.hosts.children import Children
 from paprle.hosts.factories import list_objects
-from paprle.hosts.linked import (
-    PERIOD_RATE,
-    SILENCE,
-    identify,
-    make_link,
-    read_key,
-)
+from paprle.hosts.linked import PERIOD_RATE, SILENCE, identify
 from paprle.hosts.plan import make_robot
 from paprle.hosts.roles import GATE, GATE_RING, list_gate_ports, make_gate_role
 from paprle.hosts.status import print_line
@@ -36,7 +30,9 @@ from paprle.hosts.warm import compile_once
 from paprle.ipc.loop import DeadlineLoop, Promoter, request_realtime
 from paprle.ipc.records import make_gate_layout, read_stop_reason
 from paprle.link.follower_end import FollowerEnd
+from paprle.link.guards import make_gate_guards
 from paprle.link.mirror import make_gate_cut
+from paprle.link.opening import make_link, read_key
 from paprle.plugins import find_plugin, load_factory
 
 _N_BYES = 5  # chosen: some may be lost
@@ -55,11 +51,12 @@ class FollowerHost:
         robot = make_robot(resolved).info
         self._layout = make_gate_layout(robot, list_objects(resolved))
         self._payload = {"config": resolved.to_dict()}
-        self._link = make_link(resolved, is_leader=False)
+        self._link = make_link(resolved.link, resolved.follower_name, is_leader=False)
         cut = make_gate_cut(self._layout)
         terms = identify(resolved, robot, self._layout)
         rate = resolved.session.rate
-        self._end = FollowerEnd(read_key(resolved), robot, cut, terms, rate=rate)
+        guards = make_gate_guards(cut, robot)
+        self._end = FollowerEnd(read_key(resolved.link), cut, guards, terms, rate=rate)
         self._children: Children | None = None
         self._n_status = 0
         self._is_let_go = False

@@ -11,6 +11,7 @@ from typing import Any
 
 from paprle.config import Resolved
 from paprle.contracts.errors import ConfigError, DeviceError
+from paprle.contracts.far_leader import FarLeader, tells_life
 from paprle.contracts.leader_group import list_rows
 from paprle.contracts.types import Actions, FollowerInfo
 from paprle.haptics.cues import CueSource
@@ -23,6 +24,7 @@ from paprle.hosts.plan import (
 from paprle.hosts.press import LeaderPresses
 from paprle.hosts.progress import Progress
 from paprle.hosts.status import print_line
+from paprle.hosts.view import make_view
 from paprle.ipc.feedback_record import narrow_feedback
 from paprle.ipc.records import Record, Stream, pack_sample, split_layout
 from paprle.recording.header import make_recording_header
@@ -30,6 +32,7 @@ from paprle.recording.manifest import find_mark
 from paprle.recording.recorder import Recorder
 
 _LOOK_NS = 200_000_000  # chosen: as often as a live session looks at itself
+_SHOWN_EACH = 4  # chosen: leaders afar see every 20 ms of 200 Hz
 _LONGEST = 24 * 3600 * 10**9  # [ns] chosen: a run that never ends is a mistake
 
 
@@ -197,9 +200,11 @@ class VirtualSession:
         leaders = self.plan.leaders.values()
         now_ns = self.clock.now_ns
         samples = [
-            None if sample is None else pack_sample(layout, sample, now_ns)
-            for layout, sample in zip(
-                self._layouts, [one.latest() for one in leaders], strict=True
+            None if sample is None else pack_sample(layout, sample, now_ns * is_alive)
+            for layout, (sample, is_alive) in zip(
+                self._layouts,
+                [(one.latest(), tells_life(one)) for one in leaders],
+                strict=True,
             )
         ]
         actions = self._presses.add(self.actions, samples)
@@ -215,6 +220,10 @@ class VirtualSession:
         driver = self.core.motion.driver
         for leader, rows in zip(leaders, self._rows, strict=True):
             leader.apply(narrow_feedback(feedback, driver, rows))
+        for leader in leaders:
+            if isinstance(leader, FarLeader) and output.tick["k"] % _SHOWN_EACH == 0:
+                layout = self.plan.layout
+                leader.observe(make_view(layout, output.tick, status, now_ns))
         if self.recorder is not None:
             self.recorder.step(now_ns)
         else:
