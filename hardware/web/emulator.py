@@ -236,7 +236,8 @@ class Line:
 async def _settle() -> None:
     """Let whatever else runs in this loop end."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
-    await asyncio.wait(others, timeout=_PATIENCE) if others else None
+    if others:
+        await asyncio.wait(others, timeout=_PATIENCE)
 
 
 async def _open(

@@ -121,7 +121,10 @@ class SteppedSession:
     def engage(self) -> SteppedSession:
         """Take hold of the device anew, and press what starts."""
         self.hand.is_held = False
-        self.until("WAITING") if not self.states else self.step(0.5)
+        if self.states:
+            self.step(0.5)
+        else:
+            self.until("WAITING")
         self.hand.is_held = True
         if not self.leader.info.engage_hint:
             actions = self.session.actions
