@@ -201,7 +201,7 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
     robot, through = make_robot(resolved), make_through(resolved)
     leaders = _make_known_leaders(resolved, clock)
     leader = merge_leaders({name: one.info for name, one in leaders.items()})
-    if resolved.link.peer is None:  # its SDK is there
+    if not resolved.is_gate_afar:  # its SDK is there
         load_factory(find_plugin("follower", resolved.env_type))
     elif resolved.session.clock == "virtual":
         raise ConfigError(

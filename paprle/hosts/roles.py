@@ -96,7 +96,7 @@ def list_roles(resolved: Resolved) -> tuple[RoleSpec, ...]:
     rows += [_make_advisor(name, resolved) for name in list_named(resolved.advisors)]
     if resolved.record.dir is not None:
         rows.append(_make_recorder(filmed))
-    rows.append(make_gate_role(is_remote=resolved.link.peer is not None))
+    rows.append(make_gate_role(is_remote=resolved.is_gate_afar))
     return (*rows, *(_make_leader(name) for name in resolved.leaders))
 
 
@@ -118,7 +118,7 @@ def _make_leader(name: str) -> RoleSpec:
     return RoleSpec(
         name=name_port(LEADER, name),
         module="paprle.hosts.leader",
-        reads=("feedback", "anchors", "status"),
+        reads=("feedback", "anchors", "status", "tick"),
         writes=(name_port("sample", name),),
         if_lost=IfLost.BRAKE,
         shutdown=2.0,  # chosen: a device that does not answer any more

@@ -22,13 +22,7 @@ from paprle.contracts.types import GateState
 from paprle.gate.reason_text import describe_reasons
 from paprle.hosts.children import Children
 from paprle.hosts.factories import list_objects, make_payload
-from paprle.hosts.linked import (
-    PERIOD_RATE,
-    SILENCE,
-    identify,
-    make_link,
-    read_key,
-)
+from paprle.hosts.linked import PERIOD_RATE, SILENCE, identify
 from paprle.hosts.plan import make_robot
 from paprle.hosts.roles import (
     GATE,
@@ -42,7 +36,9 @@ from paprle.hosts.warm import compile_once
 from paprle.ipc.loop import DeadlineLoop, Promoter, request_realtime
 from paprle.ipc.records import make_gate_layout, read_stop_reason
 from paprle.link.follower_end import FollowerEnd
+from paprle.link.guards import make_gate_guards
 from paprle.link.mirror import make_gate_cut
+from paprle.link.opening import make_link, read_key
 from paprle.plugins import find_plugin, load_factory
 
 _N_BYES = 5  # chosen: some may be lost
@@ -65,11 +61,12 @@ class FollowerHost:
         self._ports = list_gate_ports(self._layout)
         if len(self._specs) > 1:
             self._ports |= list_named_ports(resolved, robot)
-        self._link = make_link(resolved, is_leader=False)
+        self._link = make_link(resolved.link, resolved.follower_name, is_leader=False)
         cut = make_gate_cut(self._layout)
         terms = identify(resolved, robot, self._layout)
         rate = resolved.session.rate
-        self._end = FollowerEnd(read_key(resolved), robot, cut, terms, rate=rate)
+        guards = make_gate_guards(cut, robot)
+        self._end = FollowerEnd(read_key(resolved.link), cut, guards, terms, rate=rate)
         self._children: Children | None = None
         self._beside: Children | None = None
         self._n_status = 0
@@ -78,7 +75,7 @@ class FollowerHost:
         self._told: Counter[str] = Counter()
         self._told_ns = -_TELL_NS
         self._has_input = True
-        self._signal = 0
+        self._signal = self._n_signals = self._n_signals_told = 0
 
     def run(self) -> int:
         """Serve until a signal ends it; returns the exit code."""
@@ -100,6 +97,7 @@ class FollowerHost:
     def _step(self, now_ns: int) -> None:
         end = self._end
         self._listen(now_ns)
+        self._tell_signals()
         newest = end.take(self._link.receive(), now_ns)
         if end.is_open and not self._is_busy:
             self._begin()
@@ -193,6 +191,7 @@ class FollowerHost:
         end = self._end
         is_silent = now_ns - max(end.heard_ns, self._ended_ns) > _SILENT_NS
         is_over = is_silent or now_ns - self._ended_ns > _DRAINING_NS
+        is_over |= self._n_signals > 1
         if not end.is_drained and not is_over:
             if now_ns - self._bye_ns > _BYE_NS:
                 self._bye_ns = now_ns
@@ -240,6 +239,21 @@ class FollowerHost:
 
     def _take_signal(self, number: int, _frame: FrameType | None) -> None:
         self._signal = self._signal or number
+        self._n_signals += 1
+
+    def _tell_signals(self) -> None:
+        """Say what is waited for once a signal came, and what another one ends."""
+        if self._n_signals == self._n_signals_told or not self._is_busy:
+            return
+        self._n_signals_told = self._n_signals
+        if self._n_signals > 1:
+            print_line("ending: what was not fetched of the records is given up")
+        else:
+            print_line(
+                "ending: the robot comes to rest, then the other host fetches its last "
+                f"records, for {_DRAINING_NS * 1e-9:.0f} s at most; a second signal "
+                "gives those up"
+            )
 
 
 def _print_report(name: str, report: dict[str, Any]) -> None:

@@ -14,8 +14,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from hardware.web.emulator import EmulatedPhone
-from leaders.arpose.config import AppConfig, ArposeConfig
-from leaders.arpose.leader import Arpose
+from leaders.webxr.config import AppConfig, WebxrConfig
+from leaders.webxr.leader import Webxr
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.types import Cues, SessionState
 from paprle.testing import LeaderContract, ManualClock
@@ -38,7 +38,7 @@ def say(leader, phone, *args, **changes):
     wait_until(lambda: device.n_messages > n)
 
 
-class TestArpose(LeaderContract):
+class TestPhone(LeaderContract):
     @pytest.fixture(autouse=True)
     def phones(self):
         self.phones, self.y = {}, 0.0
@@ -47,7 +47,7 @@ class TestArpose(LeaderContract):
             phone.close()
 
     def make_leader(self, clock):
-        return Arpose(ArposeConfig(), clock)
+        return Webxr(WebxrConfig(device="phone"), clock)
 
     def stimulate(self, leader, clock):  # noqa: ARG002
         if leader not in self.phones:
@@ -68,7 +68,7 @@ def clock():
 
 @pytest.fixture
 def leader(clock):
-    made = Arpose(ArposeConfig(), clock)
+    made = Webxr(WebxrConfig(device="phone"), clock)
     made.open()
     yield made
     made.close()
@@ -215,17 +215,17 @@ def test_a_stranger_is_told_to_the_operator(leader):
 
 
 def test_an_address_that_is_not_here_is_an_obstacle_and_an_error():
-    leader = Arpose(ArposeConfig(listen="nowhere"), ManualClock())
+    leader = Webxr(WebxrConfig(device="phone", listen="nowhere"), ManualClock())
 
     assert "usb, lan or an address" in leader.find_obstacles()[0]
-    with pytest.raises(DeviceError, match="leader 'arpose': listen: expected"):
+    with pytest.raises(DeviceError, match="leader 'webxr': listen: expected"):
         leader.open()
 
 
 def test_the_doctor_says_whether_a_page_could_be_served(tmp_path):
     def diagnose(**settings):
-        config = ArposeConfig(certificate=str(tmp_path), **settings)
-        return list(Arpose(config, ManualClock()).diagnose())
+        config = WebxrConfig(device="phone", certificate=str(tmp_path), **settings)
+        return list(Webxr(config, ManualClock()).diagnose())
 
     assert all(is_well for is_well, _ in diagnose(listen=TLS_ADDRESS))
     assert "leader.listen=lan" in diagnose()[1][1]
@@ -243,7 +243,7 @@ class TestApp:
     @pytest.fixture
     def leader(self, clock, port):
         app = AppConfig(phone="127.0.0.1", address=TLS_ADDRESS, port=port)
-        made = Arpose(ArposeConfig(app=app), clock)
+        made = Webxr(WebxrConfig(device="phone", app=app), clock)
         made.open()
         yield made
         made.close()
