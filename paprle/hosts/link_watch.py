@@ -14,7 +14,7 @@ class LinkWatch:
 
     def __init__(self, resolved: Resolved, status: Mailbox) -> None:
         self._status = status
-        self._is_afar = resolved.link.peer is not None
+        self._is_afar = resolved.is_gate_afar
         self._quality = LinkQuality(resolved.gate.stale_after)
 
     def describe(self) -> str:

@@ -40,7 +40,7 @@ class ViewReader:
         self._ticks = Mailbox(self._layout.tick, role.fds["tick"])
         self._status = Mailbox(self._layout.status, role.fds["status"])
         mine = {port: split_name(port) for port in role.fds}
-        is_afar = resolved.link.peer is not None
+        is_afar = resolved.is_gate_afar
         self._mirroring = Mirroring(robot) if is_afar else None
         _, own = split_name(role.payload["name"])
         self._advice: dict[str, Mailbox] = {

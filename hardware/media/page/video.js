@@ -3,6 +3,7 @@
 
 const HERE = 300; // [ms] who is silent for a second loses the place
 const AGAIN = 1000; // [ms]
+const STILL = 1; // [s] a picture that stands is no view of what is
 const PIECE = 2000; // letters; the server takes messages of 4 KiB at most
 const state = document.getElementById("state");
 const cameras = document.getElementById("cameras");
@@ -14,6 +15,16 @@ function show(name, track) {
   video.autoplay = video.muted = video.playsInline = true;
   video.srcObject = new MediaStream([track]);
   caption.textContent = name;
+  let seen = 0;
+  let since = performance.now();
+  setInterval(() => {
+    const { totalVideoFrames } = video.getVideoPlaybackQuality();
+    if (totalVideoFrames !== seen) since = performance.now();
+    seen = totalVideoFrames;
+    const late = (performance.now() - since) / 1000;
+    figure.classList.toggle("still", late > STILL);
+    caption.textContent = late > STILL ? `${name}: stands still for ${late.toFixed(0)} s` : name;
+  }, HERE);
   figure.append(video, caption);
   cameras.append(figure);
 }

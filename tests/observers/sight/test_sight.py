@@ -103,3 +103,5 @@ def test_a_browser_shows_what_the_camera_sees_now_and_nothing_without_the_token(
         wait_for_colours(page, sight, (BLUE, RED))
         assert page.page.text_content("#state") == "live"
         assert not page.errors
+
+        page.page.get_by_text("stands still").wait_for()  # nothing is shown any more
