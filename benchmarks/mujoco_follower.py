@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 
 from followers.mujoco.config import MujocoConfig, RandomiseConfig
 from followers.mujoco.follower import MujocoFollower
-from followers.mujoco.scene import make_mechanism
+from hardware.mujoco.mechanism import make_mechanism
 from hardware.mujoco.robot import set_home
 from paprle.contracts.settings import RobotSettings
 from paprle.robot import RobotModel
@@ -199,7 +199,11 @@ def measure(name):
 
 
 def main():
-    print(f"mujoco {mujoco.__version__}, 500 Hz, 2 steps of 1 ms a write")
+    config = MujocoConfig()
+    print(
+        f"mujoco {mujoco.__version__}, {config.rate:g} Hz, "
+        f"{config.n_steps} steps of {1e3 * config.step:g} ms a write"
+    )
     print("| " + " | ".join(f"{title:>{width}}" for title, width, _ in COLUMNS) + " |")
     print("|" + "---|" * len(COLUMNS))
     for name in sys.argv[1:] or ROBOTS:

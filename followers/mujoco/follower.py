@@ -8,8 +8,9 @@ import mujoco
 import numpy as np
 
 from followers.mujoco.config import MujocoConfig
-from followers.mujoco.scene import make_mechanism, make_options
+from followers.mujoco.scene import make_options
 from followers.mujoco.view import View, check_display
+from hardware.mujoco.mechanism import make_mechanism
 from hardware.mujoco.model import Indices, SimModel, build_model
 from hardware.mujoco.robot import LAG, set_home
 from paprle.contracts.errors import CommandError, DeviceError
@@ -149,7 +150,7 @@ def _compute_lag(config: MujocoConfig) -> float:
     A command held for a period is half a period ahead of the ramp at its end, and
     damping taken implicitly half a time step.
     """
-    return max(0.0, LAG - 0.5 * (1.0 / config.rate + config.timestep))
+    return max(0.0, LAG - 0.5 * (1.0 / config.rate + config.step))
 
 
 def _find_rows(begins: Mapping[str, int], names: Sequence[str]) -> Indices | None:

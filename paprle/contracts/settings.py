@@ -70,6 +70,12 @@ class LimitSettings:
     ddq_max: Annotated[
         float, Gt(0), Unit("rad/s²"), doc("Acceleration limit of all arm joints.")
     ] = 10.0
+    ddq_max_sliding: Annotated[
+        float | None,
+        Gt(0),
+        Unit("m/s²"),
+        doc("That of joints that slide; ddq_max when absent."),
+    ] = None
     dddq_max: Annotated[
         float | None,
         Gt(0),
@@ -332,6 +338,13 @@ class SessionSettings:
     speed: Annotated[
         float, Gt(0), Le(1), Unit("1"), doc("Share of V in slow moves.")
     ] = 0.2
+    reduced: Annotated[
+        bool,
+        doc(
+            "Engaged, too, the robot keeps to gate.reduced_scale of V and to "
+            "gate.reduced_tool_speed (C2): for a first run with a robot."
+        ),
+    ] = False
     start_bound: Annotated[
         float,
         Gt(0),
@@ -410,3 +423,18 @@ class LinkSettings:
     domain: Annotated[
         int, Ge(0), Le(232), doc("DDS domain of both hosts; over UDP two ports.")
     ] = 0
+    emulate: Annotated[
+        str | None,
+        doc(
+            "A bad network that is played: a CSV of hardware/net, or 802.11ac, "
+            "802.11b, 4g, 5g, acceptance, far, lossy. At one host, it is both ways; "
+            "without peer a leader here is led over it."
+        ),
+    ] = None
+    seed: Annotated[int, Ge(0), doc("What chances of emulate come from.")] = 0
+    repeats: Annotated[
+        int,
+        Ge(0),
+        Le(8),
+        doc("Captures of a leader that share each datagram with the newest."),
+    ] = 3
