@@ -21,11 +21,13 @@ from paprle.hosts.factories import (
     list_observers,
     make_advisor,
     make_camera,
+    sees,
 )
 from paprle.ipc.feedback_record import make_feedback_dtype
 from paprle.ipc.pictures import RECORDING_DTYPE, find_room
 from paprle.ipc.ports import Frames, Latest, Ordered, Port, name_port
 from paprle.ipc.records import Layout, split_layout
+from paprle.plugins import find_plugin, load_factory
 from paprle.retargeting.anchor_record import make_anchors_dtype
 
 SESSION_RING = "session_ring"
@@ -85,7 +87,8 @@ def list_roles(resolved: Resolved) -> tuple[RoleSpec, ...]:
         A row a process; the session itself has none.
     """
     advice = [name_port(ADVICE, name) for name in list_named(resolved.advisors)]
-    rows = [_make_observer(name, advice) for name in list_observers(resolved)]
+    told = ("tick", "status", *advice)
+    rows = [_make_observer(name, told, resolved) for name in list_observers(resolved)]
     filmed = list_filmed(resolved)
     rows += [
         _make_camera(name, is_filmed=name in filmed)
@@ -94,7 +97,7 @@ def list_roles(resolved: Resolved) -> tuple[RoleSpec, ...]:
     rows += [_make_advisor(name, resolved) for name in list_named(resolved.advisors)]
     if resolved.record.dir is not None:
         rows.append(_make_recorder(filmed))
-    rows.append(make_gate_role(is_remote=resolved.link.peer is not None))
+    rows.append(make_gate_role(is_remote=resolved.is_gate_afar))
     return (*rows, *(_make_leader(name, resolved) for name in resolved.leaders))
 
 
@@ -120,7 +123,7 @@ def list_sights(resolved: Resolved) -> tuple[str, ...]:
 
 def _make_leader(name: str, resolved: Resolved) -> RoleSpec:
     sees = isinstance(resolved.leaders[name].config, SightSettings)
-    seen = list_sights(resolved) if sees else ("status",)
+    seen = list_sights(resolved) if sees else ("status", "tick")
     return RoleSpec(
         name=name_port(LEADER, name),
         module="paprle.hosts.leader",
@@ -132,11 +135,34 @@ def _make_leader(name: str, resolved: Resolved) -> RoleSpec:
     )
 
 
-def _make_observer(name: str, advice: Sequence[str]) -> RoleSpec:
+def list_served(resolved: Resolved) -> tuple[RoleSpec, ...]:
+    """Return the processes beside a gate that is served to another host.
+
+    Args:
+        resolved: The config there.
+
+    Returns:
+        The gate; its cameras too, where an observer sends what they see.
+    """
+    gate = make_gate_role(is_remote=False)
+    seeing = [
+        name
+        for name in list_observers(resolved)
+        if sees(load_factory(find_plugin("observer", name)))
+    ]
+    if not seeing:
+        return (gate,)
+    rows = [_make_observer(name, (), resolved) for name in seeing]
+    rows += [_make_camera(n, is_filmed=False) for n in list_named(resolved.cameras)]
+    return (*rows, gate)
+
+
+def _make_observer(name: str, told: Sequence[str], resolved: Resolved) -> RoleSpec:
+    seen = [name_port(FRAMES, camera) for camera in list_named(resolved.cameras)]
     return RoleSpec(
         name=f"observer:{name}",
         module="paprle.hosts.observer",
-        reads=("tick", "status", *advice),
+        reads=(*told, *seen),
         if_lost=IfLost.WARN,
         shutdown=2.0,  # chosen: it leaves a network, and nobody waits for it
         starts_after=(GATE,),

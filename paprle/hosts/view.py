@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from paprle.hosts.factories import (
     make_camera,
     make_leader_info,
 )
+from paprle.hosts.mirroring import Mirroring
 from paprle.hosts.roles import ADVICE, FRAMES
 from paprle.ipc.mailbox import ImageSlots, Mailbox
 from paprle.ipc.ports import Frames, Latest, name_port, split_name
@@ -38,6 +40,8 @@ class ViewReader:
         self._ticks = Mailbox(self._layout.tick, role.fds["tick"])
         self._status = Mailbox(self._layout.status, role.fds["status"])
         mine = {port: split_name(port) for port in role.fds}
+        is_afar = resolved.link.peer is not None
+        self._mirroring = Mirroring(robot) if is_afar else None
         _, own = split_name(role.payload["name"])
         self._advice: dict[str, Mailbox] = {
             name: Latest(make_advisor(resolved, robot, name).advice).open(
@@ -54,7 +58,10 @@ class ViewReader:
             return None
         said = {name: box.read() for name, box in self._advice.items()}
         spoken = {name: record for name, record in said.items() if record is not None}
-        return make_view(self._layout, tick, status, now_ns, spoken)
+        view = make_view(self._layout, tick, status, now_ns, spoken)
+        if self._mirroring is None:
+            return view
+        return replace(view, mirror=self._mirroring.look(tick, status, now_ns))
 
 
 class SightReader:
