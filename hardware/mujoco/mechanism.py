@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +48,31 @@ class Mechanism:
     eef_links: tuple[str, ...] = ()
 
 
+def make_mechanism(robot: Any) -> Mechanism:
+    """Return a robot as the model builder needs it.
+
+    Args:
+        robot: What ``paprle.contracts`` calls a RobotInfo, which drivers do not know.
+    """
+    limbs: Sequence[Any] = robot.limbs
+    return Mechanism(
+        urdf_path=robot.urdf_path,
+        joint_names=robot.joint_names,
+        home=robot.home,
+        mimics=tuple(
+            MimicJoint(
+                joint=mimic.joint,
+                source=mimic.source,
+                multiplier=mimic.multiplier,
+                offset=mimic.offset,
+            )
+            for mimic in robot.mimics
+        ),
+        grippers=tuple(limb.gripper.joint for limb in limbs if limb.gripper),
+        eef_links=tuple(limb.eef_link for limb in limbs),
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
     """How it is simulated, and in what world.
@@ -57,6 +84,7 @@ class ModelOptions:
             not get one.
         has_block: A block to grasp lies under the first end effector, if anything is
             there to lie on.
+        block_offset: How far it lies from there, along x and y, [m].
         friction_scales: On the joints' dry friction, shape (n,).
         payloads: Mass at each end effector that the drives know nothing of, [kg].
     """
@@ -65,5 +93,6 @@ class ModelOptions:
     has_gravcomp: bool = True
     has_table: bool = True
     has_block: bool = True
+    block_offset: tuple[float, float] = (0.0, 0.0)
     friction_scales: tuple[float, ...] = ()
     payloads: tuple[float, ...] = ()

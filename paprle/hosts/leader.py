@@ -11,7 +11,9 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+from paprle.contracts.far_leader import FarLeader, tells_life
 from paprle.contracts.plugins import Leader
+from paprle.contracts.seeing import SeeingLeader, Window
 from paprle.contracts.types import Feedback
 from paprle.haptics.cues import CueSource
 from paprle.hosts.factories import list_objects, make_leader, read_payload
@@ -30,6 +32,7 @@ from paprle.reconstruction.reconstruction import choose_policy
 
 if TYPE_CHECKING:
     from paprle.haptics.thread import FeedbackThread
+    from paprle.hosts.view import ViewReader
 
 _TURN = 0.0005  # [s] measured: 0.2 ms and what it wakes late; adapted from there
 _REST_NS = 20_000_000  # chosen: a fifth of session.max_gap, unnoticed by a person
@@ -44,7 +47,19 @@ class LeaderHost:
     def __init__(self, role: Role) -> None:
         resolved, robot = read_payload(role.payload)
         _, name = split_name(role.payload["name"])
-        self._leader: Leader = make_leader(resolved, name=name)
+        self._leader: Leader = make_leader(resolved, name=name, robot=robot)
+        if isinstance(self._leader, SeeingLeader):
+            # a model of the robot, which other leaders need not wait for
+            from paprle.hosts.view import SightReader  # noqa: PLC0415
+
+            sight = SightReader(role, resolved, robot)
+            window = Window(
+                lambda: sight.read(time.monotonic_ns()),
+                sight.cameras,
+                list_objects(resolved),
+                is_waited_for=False,
+            )
+            self._leader.watch(window)
         self._layout = make_layout(robot, self._leader.info, list_objects(resolved))
         self._role = role
         self._samples = Mailbox(
@@ -64,10 +79,17 @@ class LeaderHost:
         self._rate = resolved.session.rate
         samples = resolved.retarget.samples
         self._says_it_lives = choose_policy(self._leader.info, samples) is not None
+        self._view: ViewReader | None = None
+        self._show_ns = 0
+        if isinstance(self._leader, FarLeader) and self._leader.view_rate:
+            # words for the gate's reasons, which other leaders need not load
+            from paprle.hosts.view import ViewReader  # noqa: PLC0415
+
+            self._view = ViewReader(role, resolved, robot)
         self._notes: list[str] = []
         self._thread: FeedbackThread | None = None
         has_motors = self._leader.info.renders == "torque"
-        if has_motors and resolved.link.peer is None:
+        if has_motors and not resolved.is_gate_afar:
             # models and kernels, which other leaders need not wait for
             from paprle.hosts.rendering import make_thread  # noqa: PLC0415
 
@@ -119,9 +141,10 @@ class LeaderHost:
         while not is_closed(self._role.fds["session_alive"]):
             sample = self._leader.latest()
             is_new = sample is not None and sample.seq != seq
-            if sample is not None and (is_new or self._says_it_lives):
+            lives = self._says_it_lives and tells_life(self._leader)
+            if sample is not None and (is_new or lives):
                 seq = sample.seq
-                alive_ns = time.monotonic_ns() if self._says_it_lives else 0
+                alive_ns = time.monotonic_ns() if lives else 0
                 self._samples.write(pack_sample(self._layout, sample, alive_ns))
                 loop.give_time(time.monotonic_ns() - loop.deadline_ns)
             if self._thread is None or not self._thread.is_alive():
@@ -130,11 +153,24 @@ class LeaderHost:
                     self._leader.apply(feedback)
             if (told := self._feedback.read()) is not None:
                 loop.work_for(told.stamp_ns)
+            self._show()
             for text in self._leader.take_warnings():
                 self._role.report("trouble", message=text)
             is_at_rest = self._leader.is_at_rest
             loop.period_ns = max(full_ns, _REST_NS) if is_at_rest else full_ns
             loop.wait()
+
+    def _show(self) -> None:
+        """Let a leader that shows the session see it, as often as it wants to."""
+        leader, now_ns = self._leader, time.monotonic_ns()
+        if self._view is None or not isinstance(leader, FarLeader):
+            return
+        if now_ns < self._show_ns:
+            return
+        self._show_ns = now_ns + round(1e9 / leader.view_rate)
+        view = self._view.read(now_ns)
+        if view is not None:
+            leader.observe(view)
 
     def _unpack(self, record: Record) -> Feedback:
         """Return what the session says to this leader; cues are of what it drives."""

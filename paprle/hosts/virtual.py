@@ -7,11 +7,14 @@ time: for tests, for comparing replays, for evaluating in a batch.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from paprle.config import Resolved
 from paprle.contracts.errors import ConfigError, DeviceError
+from paprle.contracts.far_leader import FarLeader, tells_life
 from paprle.contracts.leader_group import list_rows
+from paprle.contracts.seeing import SeeingLeader, Sight, Window
 from paprle.contracts.types import Actions, FollowerInfo
 from paprle.haptics.cues import CueSource
 from paprle.hosts.advised import Advised
@@ -24,6 +27,7 @@ from paprle.hosts.plan import (
 from paprle.hosts.press import LeaderPresses
 from paprle.hosts.progress import Progress
 from paprle.hosts.status import print_line
+from paprle.hosts.view import make_view
 from paprle.ipc.feedback_record import narrow_feedback
 from paprle.ipc.records import Record, Stream, pack_sample, split_layout
 from paprle.recording.header import make_recording_header
@@ -31,6 +35,7 @@ from paprle.recording.manifest import find_mark
 from paprle.recording.recorder import Recorder
 
 _LOOK_NS = 200_000_000  # chosen: as often as a live session looks at itself
+_SHOWN_EACH = 4  # chosen: leaders afar see every 20 ms of 200 Hz
 _LONGEST = 24 * 3600 * 10**9  # [ns] chosen: a run that never ends is a mistake
 
 
@@ -73,12 +78,40 @@ class VirtualSession:
     Attributes:
         core: The session's core, for its end reason.
         recorder: The recorder, when there is one.
+        actions: What the operator asked for so far, beside the leaders' buttons.
+        status: What the gate says.
+        is_over: The session has come to its end.
+        gate_ns: The gate's period, [ns].
+        next_tick_ns: When the session's next tick is, [ns]; ``next_gate_ns``: the
+            gate's next period.
     """
 
-    def __init__(self, resolved: Resolved) -> None:
+    def __init__(
+        self,
+        resolved: Resolved,
+        say: Callable[[str], None] = print_line,
+        *,
+        has_operator: bool = False,
+    ) -> None:
+        """Open everything.
+
+        Args:
+            resolved: The config.
+            say: Tells the operator a line.
+            has_operator: Somebody sets ``actions``, as the keys of a terminal do.
+
+        Raises:
+            ConfigError: If the parts do not fit, or one cannot be opened.
+        """
+        self._say = say
         self.clock = VirtualClock()
         self.plan: Plan = make_plan(resolved, self.clock)
         self._follower = make_follower(resolved, self.plan.robot, self.clock)
+        self._newest: tuple[Record, Record] | None = None
+        window = Window(self.look, {}, self.plan.layout.objects, is_waited_for=True)
+        for leader in self.plan.leaders.values():
+            if isinstance(leader, SeeingLeader):
+                leader.watch(window)
         self._ring = ListRing()
         self._advised = Advised(
             resolved, self.plan.robot.info, self.plan.layout, self.clock
@@ -88,7 +121,7 @@ class VirtualSession:
         self._notes = [note for leader in leaders for note in leader.notes]
         info = self._open_devices()
         self._tick_ns = round(1e9 / resolved.session.rate)
-        self._gate_ns = round(1e9 / info.rate)
+        self.gate_ns = round(1e9 / info.rate)
         self._controller = make_controller(
             resolved, self.plan.robot, self._follower, info, self.plan.layout
         )
@@ -97,8 +130,9 @@ class VirtualSession:
         self._rows = list(list_rows(infos).values())
         self._presses = LeaderPresses(len(self._layouts))
         self.core = self.plan.make_core(
-            session_id=1, is_interactive=self.plan.has_buttons
+            session_id=1, is_interactive=has_operator or self.plan.has_buttons
         )
+        self.actions = Actions()
         self._progress = Progress(self.core, self.plan, None)
         self._look_ns = 0
         self._cues = CueSource(
@@ -108,6 +142,17 @@ class VirtualSession:
             resolved.gate.clearance_scene,
         )
         self.recorder = self._make_recorder(info.rate)
+        self.is_over = False
+        self.status = self._controller.step(None, self.clock.now_ns)
+        self._setpoint: Record | None = None
+        self.next_tick_ns = self.next_gate_ns = self.clock.now_ns
+
+    def look(self) -> Sight | None:
+        """Return what the session did last; None before its first tick."""
+        if self._newest is None:
+            return None
+        tick, status = self._newest
+        return Sight(make_view(self.plan.layout, tick, status, self.clock.now_ns), {})
 
     def _open_devices(self) -> FollowerInfo:
         """Open the follower and the leaders.
@@ -157,24 +202,24 @@ class VirtualSession:
         """Run to the end and return the end reason."""
         for leader in self.plan.leaders.values():
             for note in leader.notes:
-                print_line(note)
-        status = self._controller.step(None, self.clock.now_ns)
-        setpoint: Record | None = None
-        next_tick = next_gate = self.clock.now_ns
-        is_over = False
-        while not is_over and self.clock.now_ns < _LONGEST:
-            self.clock.now_ns = min(next_tick, next_gate)
-            if self.clock.now_ns == next_tick:
-                setpoint, is_over = self._tick(status)
-                next_tick += self._tick_ns
-            if self.clock.now_ns == next_gate:
-                status = self._controller.step(setpoint, self.clock.now_ns)
-                self._ring.push(Stream.GATE, status.tobytes())
-                next_gate += self._gate_ns
-            if self._controller.fault is not None:
-                raise self._controller.fault
-        self._close()
+                self._say(note)
+        while not self.is_over and self.clock.now_ns < _LONGEST:
+            self.step()
+        self.close()
         return self.core.end_reason
+
+    def step(self) -> None:
+        """Go on to the next tick, the gate's next period, or both."""
+        self.clock.now_ns = min(self.next_tick_ns, self.next_gate_ns)
+        if self.clock.now_ns == self.next_tick_ns:
+            self._setpoint, self.is_over = self._tick(self.status)
+            self.next_tick_ns += self._tick_ns
+        if self.clock.now_ns == self.next_gate_ns:
+            self.status = self._controller.step(self._setpoint, self.clock.now_ns)
+            self._ring.push(Stream.GATE, self.status.tobytes())
+            self.next_gate_ns += self.gate_ns
+        if self._controller.fault is not None:
+            raise self._controller.fault
 
     @property
     def was_left(self) -> bool:
@@ -185,18 +230,21 @@ class VirtualSession:
         leaders = self.plan.leaders.values()
         now_ns = self.clock.now_ns
         samples = [
-            None if sample is None else pack_sample(layout, sample, now_ns)
-            for layout, sample in zip(
-                self._layouts, [one.latest() for one in leaders], strict=True
+            None if sample is None else pack_sample(layout, sample, now_ns * is_alive)
+            for layout, (sample, is_alive) in zip(
+                self._layouts,
+                [(one.latest(), tells_life(one)) for one in leaders],
+                strict=True,
             )
         ]
-        actions = self._presses.add(Actions(), samples)
+        actions = self._presses.add(self.actions, samples)
         advice = self._advised.read()
         output = self.core.step(now_ns, samples, status, actions, advice)
         if now_ns >= self._look_ns:
             self._look_ns = now_ns + _LOOK_NS
             self._progress.look()
         output.tick["posted_ns"] = now_ns
+        self._newest = output.tick, status
         for event in output.events:
             self._push_event(event)
         self._ring.push(Stream.TICK, output.tick.tobytes())
@@ -205,6 +253,10 @@ class VirtualSession:
         driver = self.core.motion.driver
         for leader, rows in zip(leaders, self._rows, strict=True):
             leader.apply(narrow_feedback(feedback, driver, rows))
+        for leader in leaders:
+            if isinstance(leader, FarLeader) and output.tick["k"] % _SHOWN_EACH == 0:
+                layout = self.plan.layout
+                leader.observe(make_view(layout, output.tick, status, now_ns))
         if self.recorder is not None:
             self.recorder.step(now_ns)
         else:
@@ -214,7 +266,8 @@ class VirtualSession:
     def _push_event(self, event: dict[str, Any]) -> None:
         self._ring.push(Stream.EVENT, json.dumps(event).encode())
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """Close the devices, and the recording."""
         for leader in self.plan.leaders.values():
             leader.close()
         self._advised.close()
@@ -228,4 +281,4 @@ class VirtualSession:
             recording["marks"] = [find_mark(one) for one in manifests.values()]
             recording["failures"] = self.recorder.losses
         for line in self._progress.summarise(0, recording):
-            print_line(line)
+            self._say(line)
