@@ -23,16 +23,18 @@ class Arms:
     Attributes:
         model: Pinocchio's model of the whole robot.
         data: Where it was placed last.
+        bodies: Its collision bodies.
+        placed: Where they were placed last.
     """
 
     def __init__(self, robot: RobotInfo) -> None:
         self.model = pin.buildModelFromUrdf(str(robot.urdf_path))
         self.data = self.model.createData()
         self._robot = robot
-        self._bodies = pin.buildGeomFromUrdf(
+        self.bodies = pin.buildGeomFromUrdf(
             self.model, str(robot.urdf_path), pin.GeometryType.COLLISION
         )
-        self._placed = pin.GeometryData(self._bodies)
+        self.placed = pin.GeometryData(self.bodies)
         self._q_index = {
             name: self.model.joints[self.model.getJointId(name)].idx_q
             for name in robot.name_positions(robot.home)
@@ -50,7 +52,7 @@ class Arms:
             full[self._q_index[name]] = value
         pin.computeJointJacobians(self.model, self.data, full)
         pin.updateFramePlacements(self.model, self.data)
-        pin.updateGeometryPlacements(self.model, self.data, self._bodies, self._placed)
+        pin.updateGeometryPlacements(self.model, self.data, self.bodies, self.placed)
 
     def find_reach(self, limb: LimbInfo, frame: int) -> tuple[Vec, float]:
         """Return the first joint's place at home, and how far a frame gets from it."""
@@ -88,7 +90,7 @@ class Links:
         moved = ids if has_last else ids[:-1]
         self._shapes = [
             (place, body.parentJoint, line)
-            for place, body in enumerate(arms._bodies.geometryObjects)  # noqa: SLF001
+            for place, body in enumerate(arms.bodies.geometryObjects)
             if body.parentJoint in moved and (line := _find_line(body.geometry))
         ]
         self.joints = [joint for _, joint, _ in self._shapes]
@@ -98,7 +100,7 @@ class Links:
     def find(self) -> Vec:
         """Return begin, end and radius of each, shape (n, 7), [m]."""
         rows = np.empty((len(self._shapes) + len(self._chain), 7))
-        placed, joints = self._arms._placed.oMg, self._arms.data.oMi  # noqa: SLF001
+        placed, joints = self._arms.placed.oMg, self._arms.data.oMi
         for row, (place, _, (axis, radius)) in zip(rows, self._shapes, strict=False):
             middle, half = placed[place].translation, placed[place].rotation @ axis
             row[:3], row[3:6], row[6] = middle - half, middle + half, radius

@@ -8,7 +8,8 @@ import pinocchio as pin
 
 from benchmarks.camera_arm import metrics
 from followers.mujoco.config import MujocoConfig
-from followers.mujoco.scene import make_mechanism, make_options
+from followers.mujoco.scene import make_options
+from hardware.mujoco.mechanism import make_mechanism
 from hardware.mujoco.model import build_model
 from paprle.contracts.types import SessionState
 from paprle.hosts.plan import make_robot

@@ -55,11 +55,12 @@ def test_the_camera_follows_the_hand_and_right_is_right(tmp_path):
         arm.fk(arm.take(middle)).translation
         - arm.fk(arm.take(gate["q_cmd"][0])).translation
     )
-    assert end == "end signal"
+    assert end == "done"
     assert np.linalg.norm(last.translation - first.translation) > 0.1
-    assert angle < np.deg2rad(5)
-    assert moved @ first.rotation[:, 0] > 0.15  # to the right of the picture
-    assert abs(moved @ first.rotation[:, 1]) < 0.05
+    assert angle < np.deg2rad(15)  # it looks ahead of a hand that moves
+    right, down = moved @ first.rotation[:, 0], moved @ first.rotation[:, 1]
+    assert right > 0.12  # in a picture that has turned a little meanwhile
+    assert abs(down) < 0.5 * right
     p = episode.target["camera"][1][:, :3]
     p = p[np.isfinite(p).all(axis=1)]
     jumps = np.linalg.norm(np.diff(p, axis=0), axis=1)
