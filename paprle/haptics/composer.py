@@ -22,7 +22,7 @@ from paprle.haptics.passivity import Passivity
 from paprle.haptics.stability import Delays
 
 _FALL = 10.0  # chosen: of the rise; 3 ms from a cap to zero are two samples
-_LATE = 0.01  # [s] chosen: of a slow USB adapter; what is later is left to F2
+_LATE = 0.006  # [s] chosen: of a bus that nobody measured; later ones are left to F2
 _LEVER = 0.02**2  # [m²] chosen: a lever arm of 2 cm is where a handle's force blurs
 
 
