@@ -62,11 +62,14 @@ class Composer:
         tau: What is rendered until the next step, shape (M,), [N·m].
     """
 
-    def __init__(self, settings: FeedbackSettings, caps: Vec, damping: Vec) -> None:
+    def __init__(
+        self, settings: FeedbackSettings, caps: Vec, damping: Vec, rate: float
+    ) -> None:
+        """Make it; ``rate`` is that at which torques change, [Hz]."""
         self.caps = caps
         # more than the leader's own damping would be felt, and is not stable for sure
-        late = Delays.of(settings.rate, settings.rig).bus
-        n_late = round(late * settings.rate) if late <= _LATE else 0
+        late = Delays.of(rate, settings.rig).bus
+        n_late = round(late * rate) if late <= _LATE else 0
         self.passivity = Passivity(damping, n_late)
         self._damping = damping
         self._derating = Derating(caps.size, settings.torque_share)
