@@ -22,7 +22,7 @@ from paprle.haptics.passivity import Passivity
 from paprle.haptics.stability import Delays
 
 _FALL = 10.0  # chosen: of the rise; 3 ms from a cap to zero are two samples
-_LATE = 0.01  # [s] chosen: of a slow USB adapter; what is later is left to F2
+_LATE = 0.006  # [s] chosen: of a bus that nobody measured; later ones are left to F2
 _LEVER = 0.02**2  # [m²] chosen: a lever arm of 2 cm is where a handle's force blurs
 
 
@@ -62,11 +62,14 @@ class Composer:
         tau: What is rendered until the next step, shape (M,), [N·m].
     """
 
-    def __init__(self, settings: FeedbackSettings, caps: Vec, damping: Vec) -> None:
+    def __init__(
+        self, settings: FeedbackSettings, caps: Vec, damping: Vec, rate: float
+    ) -> None:
+        """Make it; ``rate`` is that at which torques change, [Hz]."""
         self.caps = caps
         # more than the leader's own damping would be felt, and is not stable for sure
-        late = Delays.of(settings.rate, settings.rig).bus
-        n_late = round(late * settings.rate) if late <= _LATE else 0
+        late = Delays.of(rate, settings.rig).bus
+        n_late = round(late * rate) if late <= _LATE else 0
         self.passivity = Passivity(damping, n_late)
         self._damping = damping
         self._derating = Derating(caps.size, settings.torque_share)

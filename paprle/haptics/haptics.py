@@ -152,7 +152,9 @@ class Haptics:
         self._laws = make_laws(settings)
         self.renders_undriven = any(not law.law.needs_follower for law in self._laws)
         self.follower = FollowerSide(layout, settings.rig, mirror, parts)
-        self.composer = Composer(settings, self.joints.caps, self.joints.damping)
+        self.composer = Composer(
+            settings, self.joints.caps, self.joints.damping, self._rate
+        )
         self.n_bad = 0
         self._stale_ns = round(1e9 * settings.stale_after)
         self._bounds = Bounds(self._stale_ns, settings.overspeed)

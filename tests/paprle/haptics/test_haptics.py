@@ -161,7 +161,7 @@ def test_no_torque_beyond_the_cap():
 
 def test_a_press_of_seconds_gets_the_cap_and_one_of_minutes_a_fifth_of_stall():
     settings = make_settings(RIG)
-    composer = Composer(settings, np.array([0.3, 0.3]), np.full(2, 0.1))
+    composer = Composer(settings, np.array([0.3, 0.3]), np.full(2, 0.1), 400.0)
     asked = LawTorques(np.array([1.0, 0.1]), np.zeros(2), np.ones(2, dtype=bool))
     sizes = [composer.compose(asked, np.zeros(2), 0.01, ()).copy() for _ in range(6000)]
 
@@ -207,7 +207,7 @@ def test_the_force_at_the_handle_is_capped(leader_share):
     """Whoever asks for it, the follower or the leader's own laws."""
     asked = np.array([3.0, 4.0])
     settings = make_settings(RIG, options={"handle_force": 5.0})
-    composer = Composer(settings, np.full(2, 100.0), np.full(2, 0.1))
+    composer = Composer(settings, np.full(2, 100.0), np.full(2, 0.1), 400.0)
     J = np.zeros((6, 2))
     J[0, 0], J[1, 1] = 0.25, 0.25
     drives = np.full(2, leader_share < 1.0)
