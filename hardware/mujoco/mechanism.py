@@ -84,6 +84,7 @@ class ModelOptions:
             not get one.
         has_block: A block to grasp lies under the first end effector, if anything is
             there to lie on.
+        block_offset: How far it lies from there, along x and y, [m].
         friction_scales: On the joints' dry friction, shape (n,).
         payloads: Mass at each end effector that the drives know nothing of, [kg].
     """
@@ -92,5 +93,6 @@ class ModelOptions:
     has_gravcomp: bool = True
     has_table: bool = True
     has_block: bool = True
+    block_offset: tuple[float, float] = (0.0, 0.0)
     friction_scales: tuple[float, ...] = ()
     payloads: tuple[float, ...] = ()

@@ -50,7 +50,12 @@ class Progress:
         """Find what keeps the robot from where it is asked to be, and count it."""
         self._shortfalls.update(self._core)
         newest = self._shortfalls.newest
-        stuck = {one.stuck: one.cause for one in newest if one.stuck}
+        limbs = self._plan.retargeting.pairing.limbs
+        stuck = {  # a camera that cannot go farther needs nobody's decision
+            one.stuck: one.cause
+            for one in newest
+            if one.stuck and limbs[one.stuck].rule != "look_at"
+        }
         self._core.motion.look_for_postures(stuck)
 
     def compose(

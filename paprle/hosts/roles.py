@@ -14,6 +14,7 @@ from enum import Enum
 from paprle.config import Resolved
 from paprle.config.laws import list_named
 from paprle.contracts.camera_settings import FilmSettings
+from paprle.contracts.plugin_settings import SightSettings
 from paprle.contracts.types import RobotInfo
 from paprle.hosts.factories import (
     RING_BYTES,
@@ -97,7 +98,7 @@ def list_roles(resolved: Resolved) -> tuple[RoleSpec, ...]:
     if resolved.record.dir is not None:
         rows.append(_make_recorder(filmed))
     rows.append(make_gate_role(is_remote=resolved.is_gate_afar))
-    return (*rows, *(_make_leader(name) for name in resolved.leaders))
+    return (*rows, *(_make_leader(name, resolved) for name in resolved.leaders))
 
 
 def make_gate_role(*, is_remote: bool) -> RoleSpec:
@@ -114,11 +115,19 @@ def make_gate_role(*, is_remote: bool) -> RoleSpec:
     )
 
 
-def _make_leader(name: str) -> RoleSpec:
+def list_sights(resolved: Resolved) -> tuple[str, ...]:
+    """Return the ports that whoever is shown session and cameras reads."""
+    frames = (name_port(FRAMES, camera) for camera in list_named(resolved.cameras))
+    return ("tick", "status", *frames)
+
+
+def _make_leader(name: str, resolved: Resolved) -> RoleSpec:
+    sees = isinstance(resolved.leaders[name].config, SightSettings)
+    seen = list_sights(resolved) if sees else ("status", "tick")
     return RoleSpec(
         name=name_port(LEADER, name),
         module="paprle.hosts.leader",
-        reads=("feedback", "anchors", "status", "tick"),
+        reads=("feedback", "anchors", *seen),
         writes=(name_port("sample", name),),
         if_lost=IfLost.BRAKE,
         shutdown=2.0,  # chosen: a device that does not answer any more
@@ -189,9 +198,7 @@ def _make_advisor(name: str, resolved: Resolved) -> RoleSpec:
         name=f"advisor:{name}",
         module="paprle.hosts.advisor",
         reads=(
-            "tick",
-            "status",
-            *(name_port(FRAMES, camera) for camera in list_named(resolved.cameras)),
+            *list_sights(resolved),
             *(name_port(ADVICE, other) for other in others),
         ),
         writes=(name_port(ADVICE, name),),

@@ -7,14 +7,17 @@ time: for tests, for comparing replays, for evaluating in a batch.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from paprle.config import Resolved
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.far_leader import FarLeader, tells_life
 from paprle.contracts.leader_group import list_rows
+from paprle.contracts.seeing import SeeingLeader, Sight, Window
 from paprle.contracts.types import Actions, FollowerInfo
 from paprle.haptics.cues import CueSource
+from paprle.hosts.advised import Advised
 from paprle.hosts.plan import (
     Plan,
     make_controller,
@@ -83,17 +86,36 @@ class VirtualSession:
             gate's next period.
     """
 
-    def __init__(self, resolved: Resolved, *, has_operator: bool = False) -> None:
+    def __init__(
+        self,
+        resolved: Resolved,
+        say: Callable[[str], None] = print_line,
+        *,
+        has_operator: bool = False,
+    ) -> None:
         """Open everything.
 
         Args:
             resolved: The config.
+            say: Tells the operator a line.
             has_operator: Somebody sets ``actions``, as the keys of a terminal do.
+
+        Raises:
+            ConfigError: If the parts do not fit, or one cannot be opened.
         """
+        self._say = say
         self.clock = VirtualClock()
         self.plan: Plan = make_plan(resolved, self.clock)
         self._follower = make_follower(resolved, self.plan.robot, self.clock)
+        self._newest: tuple[Record, Record] | None = None
+        window = Window(self.look, {}, self.plan.layout.objects, is_waited_for=True)
+        for leader in self.plan.leaders.values():
+            if isinstance(leader, SeeingLeader):
+                leader.watch(window)
         self._ring = ListRing()
+        self._advised = Advised(
+            resolved, self.plan.robot.info, self.plan.layout, self.clock
+        )
         # before they are open: an open one may tell what opens its door to others
         leaders = self.plan.leaders.values()
         self._notes = [note for leader in leaders for note in leader.notes]
@@ -125,6 +147,13 @@ class VirtualSession:
         self._setpoint: Record | None = None
         self.next_tick_ns = self.next_gate_ns = self.clock.now_ns
 
+    def look(self) -> Sight | None:
+        """Return what the session did last; None before its first tick."""
+        if self._newest is None:
+            return None
+        tick, status = self._newest
+        return Sight(make_view(self.plan.layout, tick, status, self.clock.now_ns), {})
+
     def _open_devices(self) -> FollowerInfo:
         """Open the follower and the leaders.
 
@@ -144,6 +173,7 @@ class VirtualSession:
                 )
             for leader in self.plan.leaders.values():
                 leader.open()
+            self._advised.open()
         except (DeviceError, ConfigError) as err:
             self._follower.close("hold")
             raise ConfigError(str(err)) from err
@@ -172,7 +202,7 @@ class VirtualSession:
         """Run to the end and return the end reason."""
         for leader in self.plan.leaders.values():
             for note in leader.notes:
-                print_line(note)
+                self._say(note)
         while not self.is_over and self.clock.now_ns < _LONGEST:
             self.step()
         self.close()
@@ -208,14 +238,17 @@ class VirtualSession:
             )
         ]
         actions = self._presses.add(self.actions, samples)
-        output = self.core.step(now_ns, samples, status, actions)
+        advice = self._advised.read()
+        output = self.core.step(now_ns, samples, status, actions, advice)
         if now_ns >= self._look_ns:
             self._look_ns = now_ns + _LOOK_NS
             self._progress.look()
         output.tick["posted_ns"] = now_ns
+        self._newest = output.tick, status
         for event in output.events:
             self._push_event(event)
         self._ring.push(Stream.TICK, output.tick.tobytes())
+        self._advised.step(output.tick, status)
         feedback = self._cues.add(output.feedback, now_ns, status)
         driver = self.core.motion.driver
         for leader, rows in zip(leaders, self._rows, strict=True):
@@ -237,6 +270,7 @@ class VirtualSession:
         """Close the devices, and the recording."""
         for leader in self.plan.leaders.values():
             leader.close()
+        self._advised.close()
         if self.recorder is not None:
             self.recorder.finish(self.core.end_reason, self.clock.now_ns)
         self._follower.close("hold")
@@ -247,4 +281,4 @@ class VirtualSession:
             recording["marks"] = [find_mark(one) for one in manifests.values()]
             recording["failures"] = self.recorder.losses
         for line in self._progress.summarise(0, recording):
-            print_line(line)
+            self._say(line)

@@ -151,3 +151,12 @@ def test_beside_a_served_gate_run_cameras_only_for_an_observer_that_sees():
     names = ["observer:sight", "camera:front", "gate"]
     assert [row.name for row in seeing] == names
     assert seeing[0].reads == ("frames:front",)
+
+
+def test_only_a_leader_that_looks_is_shown_cameras():
+    words = ("leader=mix", "leaders.a.type=policy", "leaders.a.function=m:f")
+    words += ("leaders.b.type=autopilot", "cameras.front.type=mujoco", *PIPER)
+    reads = {role.name: role.reads for role in list_roles(resolve(words))}
+
+    assert "frames:front" in reads["leader:a"]
+    assert "frames:front" not in reads["leader:b"]
