@@ -37,6 +37,13 @@ class RandomiseConfig:
         Unit("kg"),
         doc("Each end effector carries up to this much more."),
     ] = 0.0
+    block: Annotated[
+        float,
+        Ge(0),
+        Le(1),
+        Unit("m"),
+        doc("The block lies up to this far from its place, along x and along y."),
+    ] = 0.0
     seed: Annotated[int, Ge(0), doc("Seed; the same seed is the same robot.")] = 0
 
 

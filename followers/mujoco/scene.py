@@ -14,12 +14,14 @@ def make_options(config: MujocoConfig, robot: RobotInfo) -> ModelOptions:
     rng = np.random.default_rng(config.randomise.seed)
     spread = config.randomise.friction * rng.uniform(-1, 1, len(robot.joint_names))
     extra = config.randomise.load * rng.uniform(0, 1, len(robot.limbs))
+    block = config.randomise.block * rng.uniform(-1, 1, 2)
     return ModelOptions(
         timestep=config.step,
         has_gravcomp=config.gravcomp,
         has_table=config.table,
         has_block=config.block,
         target=config.scenario.target if config.scenario else None,
+        block_offset=(float(block[0]), float(block[1])),
         friction_scales=tuple(config.friction_scale * (1.0 + spread)),
         payloads=tuple(config.payload + extra),
     )

@@ -89,6 +89,7 @@ class ModelOptions:
             there to lie on.
         target: Where beside the robot's base the target lies, x and y in world, [m];
             None: there is none. It is seen, and touches nothing.
+        block_offset: How far it lies from there, along x and y, [m].
         friction_scales: On the joints' dry friction, shape (n,).
         payloads: Mass at each end effector that the drives know nothing of, [kg].
     """
@@ -98,5 +99,6 @@ class ModelOptions:
     has_table: bool = True
     has_block: bool = True
     target: tuple[float, float] | None = None
+    block_offset: tuple[float, float] = (0.0, 0.0)
     friction_scales: tuple[float, ...] = ()
     payloads: tuple[float, ...] = ()

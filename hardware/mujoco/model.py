@@ -98,7 +98,10 @@ def _leave_out(place: Place, options: ModelOptions) -> Place:
     is_on_table = place.table is not None
     table = place.table if options.has_table else None
     has_block = options.has_block and (options.has_table or not is_on_table)
-    return Place(place.floor, table, place.block if has_block else None)
+    block = place.block if has_block else None
+    if block is not None:
+        block = block + np.array([*options.block_offset, 0.0])
+    return Place(place.floor, table, block)
 
 
 def _set_options(spec: mujoco.MjSpec, options: ModelOptions) -> None:

@@ -18,7 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from observers.view.config import ViewConfig
+from observers.view.mirrored import copy_mirror, describe_mirror
 from paprle.contracts.plugins import Advice, Clock, Observer, SessionView
+from paprle.contracts.session_view import MirroredRobot
 from paprle.contracts.types import RobotInfo, Vec
 
 _NICE = 10  # chosen: a picture waits for whoever moves a robot
@@ -41,6 +43,7 @@ class Shown(NamedTuple):
         state: The session's state.
         lines: What to know beside it.
         view: The whole of it, for cues; None: there are none.
+        mirror: The robot as predicted, where it is far away.
     """
 
     q: Vec
@@ -49,6 +52,7 @@ class Shown(NamedTuple):
     state: str
     lines: tuple[str, ...]
     view: SessionView | None
+    mirror: MirroredRobot | None
 
 
 class View(Observer):
@@ -61,7 +65,7 @@ class View(Observer):
         self._port = 0
         self._newest: Shown | None = None
         self._told: list[str] = []
-        self._stop = threading.Event()
+        self._stop, self._fresh = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
 
     @property
@@ -86,7 +90,9 @@ class View(Observer):
             view.state.name,
             tuple(_list_words(view)),
             copy_for_cues(view) if view.mappings else None,
+            copy_mirror(view),
         )
+        self._fresh.set()
 
     def take_warnings(self) -> Sequence[str]:
         """Return why there is no page, once."""
@@ -134,6 +140,10 @@ class View(Observer):
         """Show what is newest until the session ends."""
         period, until_words = 1.0 / self.config.rate, 0.0
         while not self._stop.wait(period):
+            self._fresh.clear()
+            self._fresh.wait(
+                period
+            )  # drawn as soon as it is known: no phase of its own
             newest, until_words = self._newest, until_words - period
             if newest is None:
                 continue
@@ -143,6 +153,8 @@ class View(Observer):
             scene.show(newest.q, newest.q_asked, newest.targets)
             if newest.view is not None:
                 scene.show_cues(newest.view)
+            if newest.mirror is not None:
+                scene.show_predicted(newest.mirror.q)
             if until_words <= 0.0:
                 until_words = _SAY_EVERY
                 scene.say(write_words(newest.state, newest.lines))
@@ -179,6 +191,8 @@ def _list_words(view: SessionView) -> Iterator[str]:
     yield f"episode {view.episode + 1} · gate {view.gate_state.name}"
     if view.latched:
         yield f"**{view.latched}**"
+    if view.mirror is not None:
+        yield describe_mirror(view.mirror)
     if np.isfinite(view.clearance):
         yield f"clearance {view.clearance * 1e3:.0f} mm"
     if view.is_engaged and view.reasons:

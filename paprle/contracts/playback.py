@@ -67,6 +67,13 @@ class Playback:
                 self.n_played += 1
         return self._elapsed_ns
 
+    def finish(self) -> None:
+        """Come to the end now, where the play is not over."""
+        if not self.is_over:
+            self._elapsed_ns = self.duration_ns
+            self.is_over = True
+            self.n_played += 1
+
     def _rewind(self) -> None:
         if not self.is_exhausted:
             self._elapsed_ns = 0

@@ -33,6 +33,17 @@ class FollowerSettings:
         return ()
 
 
+@dataclass(frozen=True, kw_only=True)
+class SightSettings:
+    """What the config of a leader has that looks at the session and its cameras."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    fps: Annotated[
+        float, Gt(0), Le(200), Unit("Hz"), doc("How often it looks, and acts.")
+    ] = 30.0
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AdvisorSettings:
     """What every advisor's config has."""

@@ -292,9 +292,7 @@ class Observer(Device):
     """
 
     def __init__(self, config: Any, robot: RobotInfo, clock: Clock) -> None:
-        self.config = config
-        self.robot = robot
-        self.clock = clock
+        self.config, self.robot, self.clock = config, robot, clock
 
     @abstractmethod
     def open(self) -> None:
@@ -307,6 +305,11 @@ class Observer(Device):
     @abstractmethod
     def observe(self, view: SessionView) -> None:
         """Tell this."""
+
+    def show(
+        self, frames: Mapping[str, Frame], cameras: Mapping[str, CameraInfo]
+    ) -> None:
+        """Take images that are new, by camera; who does not fill this is given none."""
 
     @abstractmethod
     def close(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from paprle.dataset.columns import OBJECTS
 from paprle.dataset.lerobot import Shape, Totals
 
 _MEANING = {
@@ -13,10 +14,12 @@ _MEANING = {
     "observation.effort": "their efforts as measured",
     "observation.ee_pose": "pose of each end-effector in its limb's base, as measured: "
     "position and rotation vector, which is continuous within an episode",
+    OBJECTS: "poses of simulated objects in the world: position and rotation vector",
     "action": "joints as sent to the robot, behind all limits",
     "requested.joints": "joints as asked for, before limits",
     "requested.ee_pose": "pose as asked for, before inverse kinematics",
-    "driven": "whether the operator drove the limb",
+    "driven": "whether a leader drove the limb",
+    "driven_by_person": "whether a person did, and not a policy or a file",
     "next.done": "the last frame of an episode",
     "next.success": "the same of an episode that the operator called a success; false "
     "where nobody told: `outcome` of `meta/episodes` tells these apart",

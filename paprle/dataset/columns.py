@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -13,8 +12,8 @@ from paprle.contracts.types import RobotInfo, Vec
 from paprle.dataset.frames import ASKED, MEASURED, SENT, Frame
 from paprle.dataset.joints import JointUnits, Style, make_joint_units
 from paprle.evaluation.tracks import make_limbs, read_recorded_urdf
-from paprle.recording.header import robot_from_dict
 
+OBJECTS = "observation.environment_state"  # spec: LeRobot's name of it
 _EE = ("x", "y", "z", "wx", "wy", "wz")
 _EE_UNITS = ("m", "m", "m", "rad", "rad", "rad")
 _TURN = 2.0 * np.pi
@@ -50,18 +49,25 @@ class Columns:
     """
 
     def __init__(
-        self, header: Mapping[str, Any], urdf: str, style: Style, *, has_effort: bool
+        self,
+        robot: RobotInfo,
+        urdf: str,
+        style: Style,
+        *,
+        has_effort: bool,
+        objects: Sequence[str] = (),
     ) -> None:
         """Prepare for the episodes of one robot.
 
         Args:
-            header: Of one of its recordings.
+            robot: The robot.
             urdf: Text of its URDF.
             style: Whose units.
             has_effort: Efforts are measured.
+            objects: Names of the objects whose poses are known.
         """
-        self.robot: RobotInfo = robot_from_dict(header["robot"])
-        self.has_effort = has_effort
+        self.robot = robot
+        self.has_effort, self.objects = has_effort, tuple(objects)
         tree = read_recorded_urdf(self.robot, urdf)
         self.units: JointUnits = make_joint_units(self.robot, tree, style)
         self._limbs = list(make_limbs(self.robot, urdf).values())
@@ -74,20 +80,42 @@ class Columns:
 
     def compute(self, frame: Frame) -> dict[str, Vec]:
         """Return the values of a frame by column, each of shape (n,)."""
-        q, units = frame.q, self.units
-        values = {
-            "observation.state": units.convert(q),
-            "observation.velocity": units.convert_speed(frame.dq),
-            "observation.ee_pose": self._place("observation.ee_pose", q, None),
+        units = self.units
+        return self.observe(frame.q, frame.dq, frame.tau, frame.objects) | {
             "action": units.convert(frame.q_sent),
             "requested.joints": units.convert(frame.q_asked),
             "requested.ee_pose": self._place(
                 "requested.ee_pose", frame.q_asked, frame.target
             ),
             "driven": frame.driven,
+            "driven_by_person": frame.by_person,
+        }
+
+    def observe(self, q: Vec, dq: Vec, tau: Vec, objects: Vec) -> dict[str, Vec]:
+        """Return what is observed of robot and objects, by column.
+
+        Args:
+            q: Measured joints, shape (n,), [rad] or [m].
+            dq: Their velocities, shape (n,).
+            tau: Their efforts, shape (n,); of no use where none are measured.
+            objects: T_world_object as xyz + quat_xyzw, shape (o, 7).
+
+        Returns:
+            Each of shape (n,).
+        """
+        values = {
+            "observation.state": self.units.convert(q),
+            "observation.velocity": self.units.convert_speed(dq),
+            "observation.ee_pose": self._place("observation.ee_pose", q, None),
         }
         if self.has_effort:
-            values["observation.effort"] = frame.tau
+            values["observation.effort"] = tau
+        if self.objects:
+            norms = np.linalg.norm(objects[:, 3:], axis=1, keepdims=True)
+            unit = np.hstack([objects[:, :3], objects[:, 3:] / norms])
+            poses = [pin.XYZQUATToSE3(row) for row in unit]
+            rows = [self._write(OBJECTS, k, T) for k, T in enumerate(poses)]
+            values[OBJECTS] = np.concatenate(rows)
         return values
 
     def _list(self) -> Iterator[Column]:
@@ -105,11 +133,15 @@ class Columns:
             efforts = tuple(f"{name}.eff" for name in names)
             yield Column("observation.effort", efforts, self.units.efforts, MEASURED)
         yield Column("observation.ee_pose", ee, ee_units, MEASURED)
+        if self.objects:
+            places = tuple(f"{name}.{axis}" for name in self.objects for axis in _EE)
+            yield Column(OBJECTS, places, _EE_UNITS * len(self.objects), MEASURED)
         yield Column("action", positions, units, SENT)
         yield Column("requested.joints", positions, units, ASKED)
         yield Column("requested.ee_pose", ee, ee_units, ASKED)
         driven = tuple(limb.name for limb in self._limbs)
-        yield Column("driven", driven, ("yes/no",) * len(driven), ASKED, "bool")
+        for name in ("driven", "driven_by_person"):
+            yield Column(name, driven, ("yes/no",) * len(driven), ASKED, "bool")
 
     def _place(self, column: str, q: Vec, target: Vec | None) -> Vec:
         """Return T_base_eef of all limbs as x y z and a rotation vector."""
@@ -120,12 +152,16 @@ class Columns:
                 T = limb.fk(limb.take(q))
             else:
                 T = pin.XYZQUATToSE3(asked)
-            turn = pin.log3(T.rotation)
-            before = self._last.get((column, k))
-            turn = turn if before is None else unwrap_rotation(turn, before)
-            self._last[column, k] = turn
-            rows.append(np.concatenate([T.translation, turn]))
+            rows.append(self._write(column, k, T))
         return np.concatenate(rows)
+
+    def _write(self, column: str, k: int, T: pin.SE3) -> Vec:
+        """Return a pose as x y z and a rotation vector near the one before."""
+        turn = pin.log3(T.rotation)
+        before = self._last.get((column, k))
+        turn = turn if before is None else unwrap_rotation(turn, before)
+        self._last[column, k] = turn
+        return np.concatenate([T.translation, turn])
 
 
 def unwrap_rotation(turn: Vec, before: Vec) -> Vec:

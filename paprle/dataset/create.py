@@ -32,15 +32,17 @@ from paprle.dataset.episodes import (
     Source,
     choose,
     choose_rate,
+    find_objects,
     find_recordings,
     find_sizes,
     has_depth,
-    measures_effort,
+    measures,
 )
 from paprle.dataset.frames import Frame, Frames
 from paprle.dataset.joints import Style
 from paprle.dataset.report import Report
 from paprle.dataset.stage import OWN, Stage
+from paprle.recording.header import robot_from_dict
 
 META = "meta"
 FEWEST = 2  # chosen: one frame shows no motion
@@ -50,7 +52,7 @@ _TARGETS = {
     "lerobot": ("lerobot_target", "LerobotTarget"),
     "hdf5": ("hdf5", "AlohaTarget"),
 }
-_VERSION = 1
+_VERSION = 2
 
 Say = Callable[[str], None]
 
@@ -164,10 +166,18 @@ def _find_common(
                 f"{own.get('version')!r}; choose another --out"
             )
         rate, has_effort = int(own["fps"]), bool(own["has_effort"])
+        objects = list(own["objects"])
     else:
         rate = fps or choose_rate(robot)
-        has_effort = all(measures_effort(source) for source in choice.sources)
-    columns = Columns(robot.header, robot.urdf, _STYLES[form], has_effort=has_effort)
+        has_effort = all(measures(source, "tau_meas") for source in choice.sources)
+        objects = find_objects(choice.sources)
+    columns = Columns(
+        robot_from_dict(robot.header["robot"]),
+        robot.urdf,
+        _STYLES[form],
+        has_effort=has_effort,
+        objects=objects,
+    )
     common = Common(robot, form, columns, find_sizes(robot), rate)
     if own:
         asked = _describe(common) | {"fps": fps or rate}
@@ -187,6 +197,7 @@ def _describe(common: Common) -> dict[str, Any]:
         "format": common.form,
         "fps": common.fps,
         "has_effort": common.columns.has_effort,
+        "objects": common.columns.objects,
         "robot": common.columns.robot.name,
         "urdf_sha256": common.robot.urdf_sha256,
         "columns": [asdict(column) for column in common.columns.all],
@@ -256,6 +267,7 @@ def _write_one(source: Source, stage: Stage, target: Target, common: Common) -> 
         source.path,
         common.fps,
         has_effort=common.columns.has_effort,
+        has_objects=bool(common.columns.objects),
         depth=common.form == "hdf5",
     )
     common.columns.begin()

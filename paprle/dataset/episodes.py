@@ -215,13 +215,29 @@ def has_depth(robot: Robot) -> bool:
     return any(track.format == "png" for track in tracks)
 
 
-def measures_effort(source: Source) -> bool:
-    """Tell whether efforts of all joints were measured as the recording begins."""
+def measures(source: Source, field: str) -> bool:
+    """Tell whether a recording begins with all of what the gate may have measured.
+
+    Args:
+        source: The recording.
+        field: Of the gate's status: ``tau_meas`` or ``objects``.
+
+    Returns:
+        Whether none of it is missing.
+    """
     for block in _read_gate(source.path):
         taken = block.records[np.isfinite(block.records["q_meas"]).all(axis=1)]
         if len(taken):
-            return bool(np.isfinite(taken["tau_meas"]).all())
+            return bool(np.isfinite(taken[field]).all())
     return False
+
+
+def find_objects(sources: Sequence[Source]) -> list[str]:
+    """Return the objects whose poses all recordings tell; none where others do."""
+    names = [Reading(source.path).header.get("objects", []) for source in sources]
+    is_same = all(one == names[0] for one in names)
+    tells = is_same and all(measures(source, "objects") for source in sources)
+    return list(names[0]) if tells else []
 
 
 def _read_gate(path: Path) -> Iterator[Block]:

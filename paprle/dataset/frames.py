@@ -26,6 +26,7 @@ from paprle.recording.channels import Rows
 from paprle.recording.codec import Image
 from paprle.recording.pictures import Footage
 from paprle.recording.reading import Reading
+from paprle.robot.arrays import Bools
 
 NS = 1_000_000_000
 MAX_GAP_NS = 50_000_000  # chosen: ten periods of a gate at 200 Hz; two of a camera
@@ -34,7 +35,7 @@ _ONE_CLOCK_NS = NS  # spec: safety.md A1: stamps farther off are another clock's
 _MAX_PENDING = 256 << 20  # [bytes] chosen: of samples that wait for those beside them
 MEASURED, SENT, ASKED = "measured", "sent", "requested"
 _FIELDS = {
-    MEASURED: ("q_meas", "dq_meas", "tau_meas"),
+    MEASURED: ("q_meas", "dq_meas", "tau_meas", "objects"),
     SENT: ("q_cmd",),
     ASKED: ("q_des", "target", "driver", "state"),
 }
@@ -52,7 +53,9 @@ class Frame:
         q_sent: Joints that the gate sent, shape (n,).
         q_asked: Joints that the session asked for, shape (n,).
         target: Poses that were asked for, shape (m, 7), xyz + quat_xyzw; NaN: none.
-        driven: Limbs that the operator drove, shape (m,).
+        driven: Limbs that a leader drove, shape (m,).
+        by_person: Those whose leader a person held, shape (m,).
+        objects: T_world_object as xyz + quat_xyzw, shape (o, 7); NaN: not known.
         images: RGB by camera.
         depths: Depth in counts by camera.
     """
@@ -65,6 +68,8 @@ class Frame:
     q_asked: Vec
     target: Vec
     driven: Any
+    by_person: Any
+    objects: Vec
     images: Mapping[str, Image]
     depths: Mapping[str, Image]
 
@@ -82,7 +87,13 @@ class Frames:
     """
 
     def __init__(
-        self, path: Path, fps: int, *, has_effort: bool = False, depth: bool = False
+        self,
+        path: Path,
+        fps: int,
+        *,
+        has_effort: bool = False,
+        has_objects: bool = False,
+        depth: bool = False,
     ) -> None:
         """Open an episode.
 
@@ -90,13 +101,17 @@ class Frames:
             path: Its MCAP file.
             fps: Frames a second, [Hz].
             has_effort: Samples without efforts are of no use.
+            has_objects: Nor are those without the poses of all objects.
             depth: The depth beside images, too.
 
         Raises:
             RecordingError: If it is no recording, or one of its sources is empty.
         """
-        self._feed = _Feed(Reading(path), has_effort=has_effort)
+        needed = ("q_meas", "dq_meas", *["tau_meas"] * has_effort)
+        reading = Reading(path)
+        self._feed = _Feed(reading, (*needed, *["objects"] * has_objects))
         self._series = self._feed.series
+        self._is_held = _list_held(reading.header["leader_info"])
         self._fps = fps
         self._films: dict[tuple[str, bool], Film] = {}
         self._stack = ExitStack()
@@ -181,10 +196,11 @@ class Frames:
             return None
         picked = {key: film.pick(t_ns) for key, film in self._films.items()}
         images = self._count_images(picked, t_ns)
-        q, dq, tau = self._interpolate(measured, t_ns)
+        q, dq, tau, objects = self._interpolate(measured, t_ns)
         self._count_command(SENT, sent, t_ns)
         self._count_command(ASKED, asked, t_ns)
-        is_engaged = asked.before["state"] == SessionState.ENGAGED
+        driver = asked.before["driver"]
+        driven = (driver >= 0) & (asked.before["state"] == SessionState.ENGAGED)
         return Frame(
             stamp_ns=t_ns,
             q=q,
@@ -193,13 +209,15 @@ class Frames:
             q_sent=sent.before["q_cmd"],
             q_asked=asked.before["q_des"],
             target=asked.before["target"],
-            driven=(asked.before["driver"] >= 0) & is_engaged,
+            driven=driven,
+            by_person=driven & self._is_held.take(driver, mode="clip"),
+            objects=objects,
             images=images[False],
             depths=images[True],
         )
 
-    def _interpolate(self, around: Around, t_ns: int) -> tuple[Vec, Vec, Vec]:
-        """Return q, dq and tau of an instant between two samples."""
+    def _interpolate(self, around: Around, t_ns: int) -> tuple[Vec, Vec, Vec, Vec]:
+        """Return q, dq, tau and objects of an instant between two samples."""
         fields = _FIELDS[MEASURED]
         account, before, after = self.accounts[MEASURED], around.before, around.after
         since, gap = t_ns - around.before_ns, around.after_ns - around.before_ns
@@ -217,9 +235,11 @@ class Frames:
             account.count("interpolated", nearest, limit_ns=MAX_GAP_NS)
             share = since / gap
             values = [
-                before[name] + share * (after[name] - before[name]) for name in fields
+                before[name]
+                + share * (_turn_alike(after[name], before[name], name) - before[name])
+                for name in fields
             ]
-        return values[0], values[1], values[2]
+        return values[0], values[1], values[2], values[3]
 
     def _count_command(self, name: str, around: Around, t_ns: int) -> None:
         """Count a command: it is exact while the next one is not overdue."""
@@ -250,6 +270,23 @@ def _is_over(name: str, around: Around, t_ns: int, period_ns: int) -> bool:
     return around.after is None and (name == MEASURED or is_late)
 
 
+def _turn_alike(rows: Vec, before: Vec, field: str) -> Vec:
+    """Return poses with the signs of quaternions that are nearest to others."""
+    if field != "objects":
+        return rows
+    dots = (rows[:, 3:] * before[:, 3:]).sum(axis=1, keepdims=True)
+    alike = rows.copy()
+    alike[:, 3:] *= np.where(dots < 0.0, -1.0, 1.0)
+    return alike
+
+
+def _list_held(leader: Mapping[str, Any]) -> Bools:
+    """Return which limbs of the leaders a person held, shape (k + 1,); none: not."""
+    limbs = leader["limbs"]
+    held = leader.get("held_limbs", limbs if leader["is_human"] else ())
+    return np.array([*(limb in held for limb in limbs), False])
+
+
 def _name(camera: str, is_depth: bool) -> str:
     return f"{camera} depth" if is_depth else camera
 
@@ -257,9 +294,9 @@ def _name(camera: str, is_depth: bool) -> str:
 class _Feed:
     """Samples of joints as they are read, sorted into their series."""
 
-    def __init__(self, reading: Reading, *, has_effort: bool) -> None:
+    def __init__(self, reading: Reading, needed: tuple[str, ...]) -> None:
         self.reading = reading
-        self._needed = _FIELDS[MEASURED][: 3 if has_effort else 2]
+        self._needed = needed
         self.series = {name: Series(self._pull) for name in _FIELDS}
         self._items = iter(reading)
         self._is_wanted = True
@@ -306,7 +343,8 @@ class _Feed:
         is_ours = (taken > 0) & (np.abs(taken - stamps) < _ONE_CLOCK_NS)
         is_good = is_ours[:, None]
         for field in self._needed:
-            is_good = is_good & np.isfinite(records[field])
+            values = records[field].reshape(len(records), -1)
+            is_good = is_good & np.isfinite(values).all(axis=1)[:, None]
         self._add(MEASURED, taken, records, is_good)
 
     def _add(self, name: str, stamps: Any, records: Rows, is_good: Any) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from paprle.dataset.columns import Column
+from paprle.dataset.columns import OBJECTS, Column
 from paprle.dataset.common import Common
 from paprle.dataset.episodes import Source
 from paprle.dataset.frames import Frame
@@ -28,6 +28,8 @@ _PLACES = {
     "requested.joints": "requested/joints",
     "requested.ee_pose": "requested/ee_pose",
     "driven": "driven",
+    "driven_by_person": "driven_by_person",
+    OBJECTS: "observations/environment_state",
 }
 _ROWS = 256  # chosen: rows of numbers that are written at once
 

@@ -41,6 +41,10 @@ class JointUnits:
         """Return positions, shape (…, n), in the format's units."""
         return (q - self.zero) * self.scale
 
+    def invert(self, values: Vec) -> Vec:
+        """Return positions, shape (…, n), [rad] or [m], of the format's units."""
+        return values / self.scale + self.zero
+
     def convert_speed(self, dq: Vec) -> Vec:
         """Return velocities, shape (…, n), in the format's units a second."""
         return dq * self.scale

@@ -5,13 +5,12 @@ from __future__ import annotations
 import time
 
 from paprle.config.laws import list_named
-from paprle.contracts.plugins import Advisor, Frame
-from paprle.hosts.factories import make_advisor, make_camera, read_payload
-from paprle.hosts.roles import ADVICE, FRAMES
-from paprle.hosts.view import ViewReader
+from paprle.contracts.plugins import Advisor
+from paprle.hosts.factories import make_advisor, read_payload
+from paprle.hosts.roles import ADVICE
+from paprle.hosts.view import SightReader
 from paprle.ipc.loop import DeadlineLoop
-from paprle.ipc.mailbox import ImageSlots
-from paprle.ipc.ports import Frames, Latest, name_port, split_name
+from paprle.ipc.ports import Latest, name_port, split_name
 from paprle.ipc.process import Role, is_closed, run_role
 
 
@@ -22,19 +21,11 @@ class AdvisorHost:
         resolved, robot = read_payload(role.payload)
         _, name = split_name(role.payload["name"])
         self._role = role
-        self._reader = ViewReader(role, resolved, robot)
+        self._sight = SightReader(role, resolved, robot)
         self._advisor: Advisor = make_advisor(resolved, robot, name)
         self._rate = list_named(resolved.advisors)[name].rate
         box = role.fds[name_port(ADVICE, name)]
         self._advice = Latest(self._advisor.advice).open(box)
-        cameras = list_named(resolved.cameras)
-        self._cameras = {name: make_camera(resolved, name).info for name in cameras}
-        self._frames: dict[str, ImageSlots] = {
-            camera: Frames(info.max_bytes + info.depth_bytes).open(
-                role.fds[name_port(FRAMES, camera)]
-            )
-            for camera, info in self._cameras.items()
-        }
 
     def run(self) -> None:
         """Run until the session is gone, or the advisor fails."""
@@ -52,18 +43,14 @@ class AdvisorHost:
 
     def step(self, now_ns: int) -> None:
         """Ask for advice once, where the session has begun."""
-        view = self._reader.read(now_ns)
-        if view is None:
+        sight = self._sight.read(now_ns)
+        if sight is None:
             return
-        record = self._advisor.advise(view, self._read_frames())
+        record = self._advisor.advise(*sight)
         if record is not None:
             self._advice.write(record)
         for text in self._advisor.take_warnings():
             self._role.report("trouble", message=text)
-
-    def _read_frames(self) -> dict[str, Frame]:
-        images = {name: slots.read() for name, slots in self._frames.items()}
-        return {n: self._cameras[n].split(*i) for n, i in images.items() if i}
 
 
 def main(role: Role) -> None:

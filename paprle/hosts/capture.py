@@ -61,7 +61,7 @@ class Capture:
                 "record.dir: expected a folder for the capture, got none; add "
                 "record.dir=FOLDER"
             )
-        self.leaders: dict[str, Leader] = make_leaders(resolved, clock)
+        self.leaders: dict[str, Leader] = make_leaders(resolved, clock, NOBODY)
         infos = {name: one.info for name, one in self.leaders.items()}
         layout = make_layout(NOBODY, merge_leaders(infos))
         self._clock = clock

@@ -19,6 +19,7 @@ from paprle.config.laws import list_named
 from paprle.contracts.leader_group import ALONE, merge_leaders
 from paprle.contracts.plugin_settings import FollowerSettings
 from paprle.contracts.plugins import Advisor, Camera, Clock, Leader, Observer
+from paprle.contracts.seeing import SeeingLeader
 from paprle.contracts.types import LeaderInfo, RobotInfo
 from paprle.ipc.process import Role
 from paprle.plugins import find_plugin, list_names, load_config_class, load_factory
@@ -55,12 +56,27 @@ def wait_for_others(role: Role) -> dict[str, Any] | None:
 
 
 def make_leader(
-    resolved: Resolved, clock: Clock = time.monotonic_ns, name: str = ALONE
+    resolved: Resolved,
+    clock: Clock = time.monotonic_ns,
+    name: str = ALONE,
+    robot: RobotInfo | None = None,
 ) -> Leader:
-    """Construct one leader of the config, closed; the only one without a name."""
+    """Construct one leader of the config, closed.
+
+    Args:
+        resolved: The config.
+        clock: Monotonic time, [ns].
+        name: Its name; the only one has none.
+        robot: What it will drive, where that is known.
+
+    Returns:
+        The leader.
+    """
     choice = resolved.only_leader if name == ALONE else resolved.leaders[name]
     spec = find_plugin("leader", choice.type)
     leader: Leader = load_factory(spec)(choice.config, clock)
+    if robot is not None and isinstance(leader, SeeingLeader):
+        leader.meet(robot)
     link = resolved.link
     if link.emulate is None or link.peer is not None:
         return leader
@@ -70,15 +86,18 @@ def make_leader(
 
 
 def make_leaders(
-    resolved: Resolved, clock: Clock = time.monotonic_ns
+    resolved: Resolved,
+    clock: Clock = time.monotonic_ns,
+    robot: RobotInfo | None = None,
 ) -> dict[str, Leader]:
     """Construct all leaders of the config by name, closed."""
-    return {name: make_leader(resolved, clock, name) for name in resolved.leaders}
+    names = resolved.leaders
+    return {name: make_leader(resolved, clock, name, robot) for name in names}
 
 
-def make_leader_info(resolved: Resolved) -> LeaderInfo:
+def make_leader_info(resolved: Resolved, robot: RobotInfo) -> LeaderInfo:
     """Return what the leaders of the config are together."""
-    made = make_leaders(resolved).items()
+    made = make_leaders(resolved, robot=robot).items()
     return merge_leaders({name: leader.info for name, leader in made})
 
 
@@ -135,6 +154,11 @@ def add_view(resolved: Resolved) -> Resolved:
         return resolved
     page = load_config_class(find_plugin("observer", _VIEW))()
     return replace(resolved, observers=replace(resolved.observers, **{_VIEW: page}))
+
+
+def sees(observer: type[Observer]) -> bool:
+    """Return whether a kind of observer wants images."""
+    return observer.show is not Observer.show
 
 
 def make_observer(

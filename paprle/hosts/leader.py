@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from paprle.contracts.far_leader import FarLeader, tells_life
 from paprle.contracts.plugins import Leader
+from paprle.contracts.seeing import SeeingLeader, Window
 from paprle.contracts.types import Feedback
 from paprle.haptics.cues import CueSource
 from paprle.hosts.factories import list_objects, make_leader, read_payload
@@ -46,7 +47,19 @@ class LeaderHost:
     def __init__(self, role: Role) -> None:
         resolved, robot = read_payload(role.payload)
         _, name = split_name(role.payload["name"])
-        self._leader: Leader = make_leader(resolved, name=name)
+        self._leader: Leader = make_leader(resolved, name=name, robot=robot)
+        if isinstance(self._leader, SeeingLeader):
+            # a model of the robot, which other leaders need not wait for
+            from paprle.hosts.view import SightReader  # noqa: PLC0415
+
+            sight = SightReader(role, resolved, robot)
+            window = Window(
+                lambda: sight.read(time.monotonic_ns()),
+                sight.cameras,
+                list_objects(resolved),
+                is_waited_for=False,
+            )
+            self._leader.watch(window)
         self._layout = make_layout(robot, self._leader.info, list_objects(resolved))
         self._role = role
         self._samples = Mailbox(

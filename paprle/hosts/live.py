@@ -26,6 +26,7 @@ from paprle.hosts.black_box import BlackBox
 from paprle.hosts.camera_watch import CameraWatch
 from paprle.hosts.children import Children
 from paprle.hosts.factories import EVENT_ROOM, make_payload
+from paprle.hosts.link_watch import LinkWatch
 from paprle.hosts.plan import Plan
 from paprle.hosts.press import LeaderPresses
 from paprle.hosts.progress import Progress
@@ -100,6 +101,7 @@ class LiveSession:
         )
         self._black_box = BlackBox(resolved.record.dir)
         self._progress = Progress(self.core, plan, self._operator)
+        self._link = LinkWatch(resolved, self._children.box("status"))
         self._status_line = StatusLine(
             self._compose_line,
             enabled=resolved.session.status,
@@ -413,12 +415,9 @@ class LiveSession:
         print_line(f"the last states are in '{path}'", is_error=True)
 
     def _compose_line(self) -> str:
-        return self._progress.compose(
-            self._loop_timer.n_overruns,
-            self._recording.describe(),
-            self._lost,
-            find_width(),
-        )
+        n_overruns, link = self._loop_timer.n_overruns, self._link.describe()
+        told = self._recording.describe()
+        return self._progress.compose(n_overruns, told, self._lost, find_width(), link)
 
     def _has_quit(self) -> bool:
         return self._operator.actions.quit > 0

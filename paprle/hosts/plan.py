@@ -30,7 +30,7 @@ from paprle.contracts.images import CameraInfo
 from paprle.contracts.leader_group import merge_leaders
 from paprle.contracts.plugin_settings import FollowerSettings
 from paprle.contracts.plugins import Clock, Follower, Leader
-from paprle.contracts.types import FollowerInfo, LeaderInfo
+from paprle.contracts.types import FollowerInfo, LeaderInfo, RobotInfo
 from paprle.gate.controller import GateController
 from paprle.haptics.haptics import make_haptics
 from paprle.haptics.stability import find_loop_delay
@@ -199,7 +199,7 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
     """
     _check_solver(resolved)
     robot, through = make_robot(resolved), make_through(resolved)
-    leaders = _make_known_leaders(resolved, clock)
+    leaders = _make_known_leaders(resolved, clock, robot.info)
     leader = merge_leaders({name: one.info for name, one in leaders.items()})
     if not resolved.is_gate_afar:  # its SDK is there
         load_factory(find_plugin("follower", resolved.env_type))
@@ -215,9 +215,13 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
         ik_settings=resolved.ik,
         position_margin=resolved.gate.position_margin,
         through=through,
+        cameras={
+            name: make_camera(resolved, name).info
+            for name in list_named(resolved.cameras)
+        },
     )
     _check_others(resolved, robot)
-    _check_modes(resolved)
+    _check_advice(resolved)
     if resolved.record.dir is not None:
         _check_folder(Path(resolved.record.dir))
     layout = make_layout(robot.info, leader, list_objects(resolved))
@@ -259,9 +263,11 @@ def find_rate(resolved: Resolved) -> float:
     return resolved.session.rate if rate is None else rate
 
 
-def _make_known_leaders(resolved: Resolved, clock: Clock) -> dict[str, Leader]:
+def _make_known_leaders(
+    resolved: Resolved, clock: Clock, robot: RobotInfo
+) -> dict[str, Leader]:
     """Construct the leaders; files they cannot read are a refusal, none is open yet."""
-    leaders = make_leaders(resolved, clock)
+    leaders = make_leaders(resolved, clock, robot)
     problems: list[str] = []
     for name, leader in leaders.items():
         try:
@@ -303,8 +309,8 @@ def _check_others(resolved: Resolved, robot: RobotModel) -> None:
         raise ConfigError(str(err)) from err
 
 
-def _check_modes(resolved: Resolved) -> None:
-    """Refuse modes of axes that nobody suggests.
+def _check_advice(resolved: Resolved) -> None:
+    """Refuse modes of axes that nobody suggests, and views that nobody advises.
 
     Raises:
         ConfigError: If one is neither built in nor an advisor.
@@ -317,6 +323,13 @@ def _check_modes(resolved: Resolved) -> None:
         f"{suggest(modes, known)}"
         for key, modes in {"retarget.modes": resolved.retarget.modes, **asked}.items()
         if modes is not None and modes not in known
+    ]
+    advisors = list_named(resolved.advisors)
+    problems += [
+        f"retarget.limbs.{name}.advice: expected an advisor's name, got "
+        f"'{one.advice}'; {suggest(one.advice, advisors)}"
+        for name, one in limbs
+        if one.advice is not None and one.advice not in advisors
     ]
     if problems:
         raise ConfigError(problems)

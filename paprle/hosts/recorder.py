@@ -45,7 +45,7 @@ _GATE_BRAKES = 6.0  # [s] chosen: longer than the gate takes to brake and close
 def main(role: Role) -> None:
     """Host the recorder until the session, and then the gate, are gone."""
     resolved, robot = read_payload(role.payload)
-    leaders = make_leaders(resolved)
+    leaders = make_leaders(resolved, robot=robot)
     leader = merge_leaders({name: one.info for name, one in leaders.items()})
     said = wait_for_others(role)
     if said is None:

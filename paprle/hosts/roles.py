@@ -14,17 +14,20 @@ from enum import Enum
 from paprle.config import Resolved
 from paprle.config.laws import list_named
 from paprle.contracts.camera_settings import FilmSettings
+from paprle.contracts.plugin_settings import SightSettings
 from paprle.contracts.types import RobotInfo
 from paprle.hosts.factories import (
     RING_BYTES,
     list_observers,
     make_advisor,
     make_camera,
+    sees,
 )
 from paprle.ipc.feedback_record import make_feedback_dtype
 from paprle.ipc.pictures import RECORDING_DTYPE, find_room
 from paprle.ipc.ports import Frames, Latest, Ordered, Port, name_port
 from paprle.ipc.records import Layout, split_layout
+from paprle.plugins import find_plugin, load_factory
 from paprle.retargeting.anchor_record import make_anchors_dtype
 
 SESSION_RING = "session_ring"
@@ -84,7 +87,8 @@ def list_roles(resolved: Resolved) -> tuple[RoleSpec, ...]:
         A row a process; the session itself has none.
     """
     advice = [name_port(ADVICE, name) for name in list_named(resolved.advisors)]
-    rows = [_make_observer(name, advice) for name in list_observers(resolved)]
+    told = ("tick", "status", *advice)
+    rows = [_make_observer(name, told, resolved) for name in list_observers(resolved)]
     filmed = list_filmed(resolved)
     rows += [
         _make_camera(name, is_filmed=name in filmed)
@@ -94,7 +98,7 @@ def list_roles(resolved: Resolved) -> tuple[RoleSpec, ...]:
     if resolved.record.dir is not None:
         rows.append(_make_recorder(filmed))
     rows.append(make_gate_role(is_remote=resolved.is_gate_afar))
-    return (*rows, *(_make_leader(name) for name in resolved.leaders))
+    return (*rows, *(_make_leader(name, resolved) for name in resolved.leaders))
 
 
 def make_gate_role(*, is_remote: bool) -> RoleSpec:
@@ -111,11 +115,19 @@ def make_gate_role(*, is_remote: bool) -> RoleSpec:
     )
 
 
-def _make_leader(name: str) -> RoleSpec:
+def list_sights(resolved: Resolved) -> tuple[str, ...]:
+    """Return the ports that whoever is shown session and cameras reads."""
+    frames = (name_port(FRAMES, camera) for camera in list_named(resolved.cameras))
+    return ("tick", "status", *frames)
+
+
+def _make_leader(name: str, resolved: Resolved) -> RoleSpec:
+    sees = isinstance(resolved.leaders[name].config, SightSettings)
+    seen = list_sights(resolved) if sees else ("status", "tick")
     return RoleSpec(
         name=name_port(LEADER, name),
         module="paprle.hosts.leader",
-        reads=("feedback", "anchors", "status", "tick"),
+        reads=("feedback", "anchors", *seen),
         writes=(name_port("sample", name),),
         if_lost=IfLost.BRAKE,
         shutdown=2.0,  # chosen: a device that does not answer any more
@@ -123,11 +135,34 @@ def _make_leader(name: str) -> RoleSpec:
     )
 
 
-def _make_observer(name: str, advice: Sequence[str]) -> RoleSpec:
+def list_served(resolved: Resolved) -> tuple[RoleSpec, ...]:
+    """Return the processes beside a gate that is served to another host.
+
+    Args:
+        resolved: The config there.
+
+    Returns:
+        The gate; its cameras too, where an observer sends what they see.
+    """
+    gate = make_gate_role(is_remote=False)
+    seeing = [
+        name
+        for name in list_observers(resolved)
+        if sees(load_factory(find_plugin("observer", name)))
+    ]
+    if not seeing:
+        return (gate,)
+    rows = [_make_observer(name, (), resolved) for name in seeing]
+    rows += [_make_camera(n, is_filmed=False) for n in list_named(resolved.cameras)]
+    return (*rows, gate)
+
+
+def _make_observer(name: str, told: Sequence[str], resolved: Resolved) -> RoleSpec:
+    seen = [name_port(FRAMES, camera) for camera in list_named(resolved.cameras)]
     return RoleSpec(
         name=f"observer:{name}",
         module="paprle.hosts.observer",
-        reads=("tick", "status", *advice),
+        reads=(*told, *seen),
         if_lost=IfLost.WARN,
         shutdown=2.0,  # chosen: it leaves a network, and nobody waits for it
         starts_after=(GATE,),
@@ -163,9 +198,7 @@ def _make_advisor(name: str, resolved: Resolved) -> RoleSpec:
         name=f"advisor:{name}",
         module="paprle.hosts.advisor",
         reads=(
-            "tick",
-            "status",
-            *(name_port(FRAMES, camera) for camera in list_named(resolved.cameras)),
+            *list_sights(resolved),
             *(name_port(ADVICE, other) for other in others),
         ),
         writes=(name_port(ADVICE, name),),

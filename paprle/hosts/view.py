@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from paprle.config import Resolved
+from paprle.config.laws import list_named
 from paprle.contracts.plugins import Advice, Record, SessionView
+from paprle.contracts.seeing import Sight
 from paprle.contracts.types import GateState, RobotInfo, SessionState, Vec
 from paprle.gate.reason_text import describe_reasons, list_words
 from paprle.gate.reasons import Reason
-from paprle.hosts.factories import list_objects, make_advisor, make_leader_info
-from paprle.hosts.roles import ADVICE
-from paprle.ipc.mailbox import Mailbox
-from paprle.ipc.ports import Latest, split_name
+from paprle.hosts.factories import (
+    list_objects,
+    make_advisor,
+    make_camera,
+    make_leader_info,
+)
+from paprle.hosts.mirroring import Mirroring
+from paprle.hosts.roles import ADVICE, FRAMES
+from paprle.ipc.mailbox import ImageSlots, Mailbox
+from paprle.ipc.ports import Frames, Latest, name_port, split_name
 from paprle.ipc.process import Role
 from paprle.ipc.records import Layout, make_layout, read_stop_reason
 
@@ -26,10 +35,13 @@ class ViewReader:
 
     def __init__(self, role: Role, resolved: Resolved, robot: RobotInfo) -> None:
         objects = list_objects(resolved)
-        self._layout = make_layout(robot, make_leader_info(resolved), objects)
+        info = make_leader_info(resolved, robot)
+        self._layout = make_layout(robot, info, objects)
         self._ticks = Mailbox(self._layout.tick, role.fds["tick"])
         self._status = Mailbox(self._layout.status, role.fds["status"])
         mine = {port: split_name(port) for port in role.fds}
+        is_afar = resolved.link.peer is not None
+        self._mirroring = Mirroring(robot) if is_afar else None
         _, own = split_name(role.payload["name"])
         self._advice: dict[str, Mailbox] = {
             name: Latest(make_advisor(resolved, robot, name).advice).open(
@@ -46,7 +58,38 @@ class ViewReader:
             return None
         said = {name: box.read() for name, box in self._advice.items()}
         spoken = {name: record for name, record in said.items() if record is not None}
-        return make_view(self._layout, tick, status, now_ns, spoken)
+        view = make_view(self._layout, tick, status, now_ns, spoken)
+        if self._mirroring is None:
+            return view
+        return replace(view, mirror=self._mirroring.look(tick, status, now_ns))
+
+
+class SightReader:
+    """Reads the session's view and the newest images, where a role is given both.
+
+    Attributes:
+        cameras: What the images of each camera are.
+    """
+
+    def __init__(self, role: Role, resolved: Resolved, robot: RobotInfo) -> None:
+        self._reader = ViewReader(role, resolved, robot)
+        names = list_named(resolved.cameras)
+        self.cameras = {name: make_camera(resolved, name).info for name in names}
+        self._frames: dict[str, ImageSlots] = {
+            name: Frames(info.max_bytes + info.depth_bytes).open(
+                role.fds[name_port(FRAMES, name)]
+            )
+            for name, info in self.cameras.items()
+        }
+
+    def read(self, now_ns: int) -> Sight | None:
+        """Return what is newest; None before the session or the gate has spoken."""
+        view = self._reader.read(now_ns)
+        if view is None:
+            return None
+        images = {name: slots.read() for name, slots in self._frames.items()}
+        frames = {n: self.cameras[n].split(*i) for n, i in images.items() if i}
+        return Sight(view, frames)
 
 
 def make_view(

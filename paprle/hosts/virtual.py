@@ -7,17 +7,17 @@ time: for tests, for comparing replays, for evaluating in a batch.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from paprle.config import Resolved
-from paprle.config.laws import list_named
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.far_leader import FarLeader, tells_life
 from paprle.contracts.leader_group import list_rows
-from paprle.contracts.session_view import Advice
+from paprle.contracts.seeing import SeeingLeader, Sight, Window
 from paprle.contracts.types import Actions, FollowerInfo
 from paprle.haptics.cues import CueSource
-from paprle.hosts.factories import make_advisor
+from paprle.hosts.advised import Advised
 from paprle.hosts.plan import (
     Plan,
     make_controller,
@@ -72,43 +72,12 @@ class ListRing:
         return records
 
 
-class VirtualAdvisor:
-    """An advisor in the session's own time, which it answers in at once.
-
-    Attributes:
-        record: What it said last; None: nothing.
-    """
-
-    def __init__(
-        self, resolved: Resolved, plan: Plan, name: str, clock: VirtualClock
-    ) -> None:
-        self._layout = plan.layout
-        self._advisor = make_advisor(resolved, plan.robot.info, name, clock)
-        self._advisor.open()
-        self._period_ns = round(1e9 / list_named(resolved.advisors)[name].rate)
-        self._next_ns = 0
-        self.record: Record | None = None
-
-    def step(self, tick: Record, status: Record, now_ns: int) -> None:
-        """Ask it, where its time has come."""
-        if now_ns < self._next_ns:
-            return
-        self._next_ns = now_ns + self._period_ns
-        said = self._advisor.advise(make_view(self._layout, tick, status, now_ns), {})
-        self.record = self.record if said is None else said
-
-    def close(self) -> None:
-        """Let go of it."""
-        self._advisor.close()
-
-
 class VirtualSession:
     """A whole session on one virtual clock.
 
     Attributes:
         core: The session's core, for its end reason.
         recorder: The recorder, when there is one.
-        follower: The follower.
         actions: What the operator asked for so far, beside the leaders' buttons.
         status: What the gate says.
         is_over: The session has come to its end.
@@ -117,17 +86,36 @@ class VirtualSession:
             gate's next period.
     """
 
-    def __init__(self, resolved: Resolved, *, has_operator: bool = False) -> None:
+    def __init__(
+        self,
+        resolved: Resolved,
+        say: Callable[[str], None] = print_line,
+        *,
+        has_operator: bool = False,
+    ) -> None:
         """Open everything.
 
         Args:
             resolved: The config.
+            say: Tells the operator a line.
             has_operator: Somebody sets ``actions``, as the keys of a terminal do.
+
+        Raises:
+            ConfigError: If the parts do not fit, or one cannot be opened.
         """
+        self._say = say
         self.clock = VirtualClock()
         self.plan: Plan = make_plan(resolved, self.clock)
-        self.follower = make_follower(resolved, self.plan.robot, self.clock)
+        self._follower = make_follower(resolved, self.plan.robot, self.clock)
+        self._newest: tuple[Record, Record] | None = None
+        window = Window(self.look, {}, self.plan.layout.objects, is_waited_for=True)
+        for leader in self.plan.leaders.values():
+            if isinstance(leader, SeeingLeader):
+                leader.watch(window)
         self._ring = ListRing()
+        self._advised = Advised(
+            resolved, self.plan.robot.info, self.plan.layout, self.clock
+        )
         # before they are open: an open one may tell what opens its door to others
         leaders = self.plan.leaders.values()
         self._notes = [note for leader in leaders for note in leader.notes]
@@ -135,7 +123,7 @@ class VirtualSession:
         self._tick_ns = round(1e9 / resolved.session.rate)
         self.gate_ns = round(1e9 / info.rate)
         self._controller = make_controller(
-            resolved, self.plan.robot, self.follower, info, self.plan.layout
+            resolved, self.plan.robot, self._follower, info, self.plan.layout
         )
         self._layouts = split_layout(self.plan.layout)
         infos = {name: one.info for name, one in self.plan.leaders.items()}
@@ -147,10 +135,6 @@ class VirtualSession:
         self.actions = Actions()
         self._progress = Progress(self.core, self.plan, None)
         self._look_ns = 0
-        self._advisors = {
-            name: VirtualAdvisor(resolved, self.plan, name, self.clock)
-            for name in list_named(resolved.advisors)
-        }
         self._cues = CueSource(
             self.plan.robot.info,
             self.plan.layout,
@@ -163,6 +147,13 @@ class VirtualSession:
         self._setpoint: Record | None = None
         self.next_tick_ns = self.next_gate_ns = self.clock.now_ns
 
+    def look(self) -> Sight | None:
+        """Return what the session did last; None before its first tick."""
+        if self._newest is None:
+            return None
+        tick, status = self._newest
+        return Sight(make_view(self.plan.layout, tick, status, self.clock.now_ns), {})
+
     def _open_devices(self) -> FollowerInfo:
         """Open the follower and the leaders.
 
@@ -174,7 +165,7 @@ class VirtualSession:
         """
         env = self.plan.resolved.env_name
         try:
-            info = self.follower.open()
+            info = self._follower.open()
             if not info.simulated:
                 raise ConfigError(
                     f"session.clock: expected 'wall' for env '{env}', got 'virtual'; a "
@@ -182,8 +173,9 @@ class VirtualSession:
                 )
             for leader in self.plan.leaders.values():
                 leader.open()
+            self._advised.open()
         except (DeviceError, ConfigError) as err:
-            self.follower.close("hold")
+            self._follower.close("hold")
             raise ConfigError(str(err)) from err
         return info
 
@@ -210,7 +202,7 @@ class VirtualSession:
         """Run to the end and return the end reason."""
         for leader in self.plan.leaders.values():
             for note in leader.notes:
-                print_line(note)
+                self._say(note)
         while not self.is_over and self.clock.now_ns < _LONGEST:
             self.step()
         self.close()
@@ -246,21 +238,17 @@ class VirtualSession:
             )
         ]
         actions = self._presses.add(self.actions, samples)
-        advice = {
-            name: Advice(one.record, (now_ns - int(one.record["stamp_ns"])) * 1e-9)
-            for name, one in self._advisors.items()
-            if one.record is not None
-        }
+        advice = self._advised.read()
         output = self.core.step(now_ns, samples, status, actions, advice)
         if now_ns >= self._look_ns:
             self._look_ns = now_ns + _LOOK_NS
             self._progress.look()
         output.tick["posted_ns"] = now_ns
-        for one in self._advisors.values():
-            one.step(output.tick, status, now_ns)
+        self._newest = output.tick, status
         for event in output.events:
             self._push_event(event)
         self._ring.push(Stream.TICK, output.tick.tobytes())
+        self._advised.step(output.tick, status)
         feedback = self._cues.add(output.feedback, now_ns, status)
         driver = self.core.motion.driver
         for leader, rows in zip(leaders, self._rows, strict=True):
@@ -280,13 +268,12 @@ class VirtualSession:
 
     def close(self) -> None:
         """Close the devices, and the recording."""
-        for advisor in self._advisors.values():
-            advisor.close()
         for leader in self.plan.leaders.values():
             leader.close()
+        self._advised.close()
         if self.recorder is not None:
             self.recorder.finish(self.core.end_reason, self.clock.now_ns)
-        self.follower.close("hold")
+        self._follower.close("hold")
         recording: dict[str, Any] = {}
         if self.recorder is not None:
             manifests = self.recorder.manifests
@@ -294,4 +281,4 @@ class VirtualSession:
             recording["marks"] = [find_mark(one) for one in manifests.values()]
             recording["failures"] = self.recorder.losses
         for line in self._progress.summarise(0, recording):
-            print_line(line)
+            self._say(line)

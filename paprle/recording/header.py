@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from paprle.contracts.axes import AxisSpeeds
 from paprle.contracts.errors import RecordingError
+from paprle.contracts.leader_group import name_limb, split_leaders
 from paprle.contracts.sampling import Sampling
 from paprle.contracts.types import (
     GripperInfo,
@@ -168,12 +169,19 @@ def leader_to_dict(leader: LeaderInfo) -> dict[str, Any]:
         "look_ahead": leader.look_ahead,
         "arms": {limb: _arm_to_dict(arm) for limb, arm in leader.arms.items()},
         "press": leader.engage_hint,
+        "held_limbs": [
+            name_limb(name, limb)
+            for name, part in split_leaders(leader)
+            if part.is_human
+            for limb in part.limbs
+        ],
     }
 
 
 def leader_from_dict(data: Mapping[str, Any]) -> LeaderInfo:
     """Return the info of ``leader_to_dict``."""
     fields = dict(data)
+    fields.pop("held_limbs", None)  # of each leader alone, which a group is not
     fields["engage_hint"] = fields.pop("press", "")
     speeds = [np.nan if x is None else x for x in data.get("axis_speeds", ())]
     fields["axis_speeds"] = AxisSpeeds(*speeds)

@@ -4,14 +4,12 @@ The environment is made beside the project's once; a machine on which it cannot 
 says why.
 """
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from filmed import START_NS, write_episode
+from lerobot_env import ROOT, find_lerobot, run
 
 from hardware.camera.clock_picture import read_clock
 from paprle.dataset.create import create
@@ -19,11 +17,7 @@ from paprle.recording.pictures import Footage
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(3600)]
 
-ROOT = Path(__file__).resolve().parents[2]
-HOME = ROOT / ".venv-lerobot"
 JUDGE = ROOT / "tests/support/lerobot_judge.py"
-NEEDED = "lerobot[dataset,training]>=0.4.4"
-OLDER = "lerobot>=0.4.4"  # before Python 3.12; there the extras are no extras
 FPS = 30
 CAMERAS = ("front", "side")
 
@@ -31,24 +25,7 @@ CAMERAS = ("front", "side")
 @pytest.fixture(scope="module")
 def lerobot():
     """Return the Python of an environment that has LeRobot."""
-    python = HOME / "bin/python"
-    if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(HOME)], check=True)
-    if run(python, "-c", "import lerobot, accelerate").returncode:
-        needed = NEEDED if sys.version_info >= (3, 12) else OLDER
-        done = run(python, "-m", "pip", "install", "--quiet", needed)
-        if done.returncode:
-            pytest.skip(f"{needed} cannot be installed: {done.stderr[-500:]}")
-    return python
-
-
-def run(python, *words):
-    offline = {"HF_HUB_OFFLINE": "1", "WANDB_MODE": "disabled"}
-    env = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    return subprocess.run(
-        [str(python), *words],
-        env=env | offline, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    return find_lerobot()
 
 
 @pytest.fixture(scope="module")

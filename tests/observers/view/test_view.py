@@ -10,10 +10,12 @@ import pytest
 
 from observers.view.bodies import Robot
 from observers.view.config import ViewConfig
+from observers.view.mirrored import describe_mirror
 from observers.view.observer import View, find_port
 from observers.view.scene import Scene
 from paprle.config import resolve
 from paprle.contracts.motion_cues import CueSettings, make_cue
+from paprle.contracts.session_view import MirroredRobot
 from paprle.hosts.factories import add_view, list_observers
 from paprle.hosts.plan import make_robot
 from paprle.testing import ObserverContract
@@ -140,3 +142,20 @@ def test_cues_are_drawn_where_they_lead_and_vanish_with_the_axes():
         )
     finally:
         scene.close()
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ({}, "as predicted"),
+        ({"is_predicted": False}, "as confirmed"),
+        ({"age": 0.2}, "confirmed 200 ms ago"),
+        ({"held": ("arm",)}, "**held: arm**"),
+        ({"is_lost": True, "age": 3.0}, "not heard of for 3.0 s"),
+    ],
+)
+def test_a_robot_far_away_is_shown_as_what_it_is(state, words):
+    told = {"age": 0.05, "is_predicted": True, "is_lost": False, "held": ()} | state
+    mirror = MirroredRobot(q=PIPER.home, poses={}, **told)
+
+    assert words in describe_mirror(mirror)

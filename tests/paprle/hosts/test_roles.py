@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from paprle.config import resolve
-from paprle.hosts.roles import IfLost, list_ports, list_roles, make_gate_role
+from paprle.hosts.roles import (
+    IfLost,
+    list_ports,
+    list_roles,
+    list_served,
+    make_gate_role,
+)
 from paprle.ipc.process import WORKSPACE
 from paprle.ipc.records import make_layout
 
@@ -132,3 +138,25 @@ def show(names):
         f"{name.partition(':')[0]}:NAME" if ":" in name else name for name in names
     )
     return ", ".join(f"`{name}`" for name in kinds) or "–"
+
+
+def test_beside_a_served_gate_run_cameras_only_for_an_observer_that_sees():
+    sight = ("observers.sight.key=link.key", "observers.sight.video=false")
+    pytest.importorskip("cv2")
+
+    blind = list_served(resolve((*ALONE, *SEEN, *TOLD)))
+    seeing = list_served(resolve((*ALONE, *SEEN, *TOLD, *sight)))
+
+    assert [row.name for row in blind] == ["gate"]
+    names = ["observer:sight", "camera:front", "gate"]
+    assert [row.name for row in seeing] == names
+    assert seeing[0].reads == ("frames:front",)
+
+
+def test_only_a_leader_that_looks_is_shown_cameras():
+    words = ("leader=mix", "leaders.a.type=policy", "leaders.a.function=m:f")
+    words += ("leaders.b.type=autopilot", "cameras.front.type=mujoco", *PIPER)
+    reads = {role.name: role.reads for role in list_roles(resolve(words))}
+
+    assert "frames:front" in reads["leader:a"]
+    assert "frames:front" not in reads["leader:b"]

@@ -1,0 +1,1 @@
+"""Demonstrations → data set → a small network → rolled out through the same gate."""

@@ -1,0 +1,11 @@
+"""A policy as a leader: looks at the session and its cameras, and acts."""
+
+from paprle.contracts.plugins import PluginSpec
+
+PLUGIN = PluginSpec(
+    summary="Runs a policy on what the session shows: a callable, or an ONNX file.",
+    config="leaders.policy.config:PolicyConfig",
+    factory="leaders.policy.leader:Policy",
+    verified="simulator",
+    install="pip install 'paprle[policy]'",
+)

@@ -1,0 +1,10 @@
+"""Tells another program on this machine where the robot is sent."""
+
+from paprle.contracts.plugins import PluginSpec
+
+PLUGIN = PluginSpec(
+    summary="Commands in the units of data sets, to a program on a Unix socket.",
+    config="observers.socket.config:SocketConfig",
+    factory="observers.socket.observer:SocketObserver",
+    verified="simulator",
+)

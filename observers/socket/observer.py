@@ -1,0 +1,46 @@
+"""Lines of JSON with what the gate sends, for a program that drives another robot."""
+
+from __future__ import annotations
+
+from hardware.lines.lines import Lines
+from observers.socket.config import SocketConfig
+from paprle.contracts.errors import DeviceError
+from paprle.contracts.plugins import Observer
+from paprle.contracts.session_view import SessionView
+from paprle.dataset.live import Actions
+
+
+class SocketObserver(Observer):
+    """Says the action of each view; nobody waits for who hears it."""
+
+    config: SocketConfig
+    _lines: Lines | None = None
+
+    def open(self) -> None:
+        """Connect."""
+        self.close()
+        self._actions = Actions(self.robot, "joints")
+        try:
+            self._lines = Lines(self.config.path)
+        except ConnectionError as err:
+            raise DeviceError(f"observers.socket: {err}") from err
+
+    def observe(self, view: SessionView) -> None:
+        """Tell what is sent, and whether somebody drives."""
+        if self._lines is None:
+            return
+        values = self._actions.encode(view.q_cmd).tolist()
+        message = {
+            "action": dict(zip(self._actions.names, values, strict=True)),
+            "is_driven": view.is_engaged,
+        }
+        try:
+            self._lines.send(message)
+        except ConnectionError:
+            self.close()  # nobody listens any more, which is nobody's harm
+
+    def close(self) -> None:
+        """Hang up."""
+        if self._lines is not None:
+            self._lines.close()
+        self._lines = None

@@ -1,0 +1,6 @@
+"""A PAPRLE session as a robot of LeRobot."""
+
+from lerobot_robot_paprle.config_paprle import PaprleRobotConfig
+from lerobot_robot_paprle.paprle import PaprleRobot
+
+__all__ = ["PaprleRobot", "PaprleRobotConfig"]

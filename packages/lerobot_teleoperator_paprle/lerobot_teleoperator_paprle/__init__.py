@@ -1,0 +1,6 @@
+"""Any leader of PAPRLE as a teleoperator of LeRobot."""
+
+from lerobot_teleoperator_paprle.config_paprle import PaprleTeleoperatorConfig
+from lerobot_teleoperator_paprle.paprle import PaprleTeleoperator
+
+__all__ = ["PaprleTeleoperator", "PaprleTeleoperatorConfig"]

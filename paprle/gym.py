@@ -1,0 +1,221 @@
+"""A session as an environment of Gymnasium: what ``leader=policy`` is, turned about.
+
+A session on the virtual clock runs in a thread of its own and asks for an action each
+frame, as it asks a policy; ``step`` answers it and waits for the next question. So an
+action goes through retargeting and gate, and what was learnt here runs there unchanged.
+Only one of the two threads runs at a time: the same seed and actions are the same run.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from queue import SimpleQueue
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium.spaces import Box, Dict
+
+from paprle.config import resolve
+from paprle.contracts.errors import ConfigError, SessionError
+from paprle.contracts.leader_group import ALONE
+from paprle.contracts.types import SessionState
+from paprle.dataset.live import Actions
+from paprle.hosts.plan import make_robot
+from paprle.hosts.virtual import VirtualSession
+
+Observation = dict[str, npt.NDArray[np.float32]]
+Judge = Callable[[Mapping[str, Any], npt.NDArray[np.float64]], tuple[float, bool]]
+"""Takes an observation and the action before it: reward, and whether it is done."""
+
+_LEADER = ("leader=policy", "leader.function=leaders.policy.load:stay")
+_SEEDS = 2**31  # chosen: every seed of an env fits
+_DAY = 86400.0  # [s] spec: leader.duration, the longest
+
+
+class SessionEnv(gymnasium.Env):  # type: ignore[misc]
+    """A robot in a simulated world, driven through retargeting and gate.
+
+    Observations are the columns ``observation.…`` of a data set, actions its column
+    ``action`` (or what ``leader.action`` says). An episode begins where the session
+    lets its leader drive, at home; it is truncated where the session ends of itself.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
+
+    def __init__(
+        self, words: Sequence[str], judge: Judge | None = None, seed: int = 0
+    ) -> None:
+        """Make it.
+
+        Args:
+            words: Of the command line, without leader and clock: ``follower=piper``,
+                ``env=mujoco``, ``leader.fps=10``, ``record.dir=OUT``.
+            judge: Gives rewards; none are given without it.
+            seed: Of the session that tells what is observed.
+
+        Raises:
+            ConfigError: If these words make no session.
+        """
+        self._words = (*_LEADER, f"leader.duration={_DAY}", *words)
+        self._words += ("session.clock=virtual", "session.episodes=1")
+        if any(word.startswith("leader=") for word in words):
+            raise ConfigError("words: expected no leader, got one; gym is the leader")
+        resolved = resolve(self._words)
+        self._is_random = hasattr(resolved.env, "randomise")
+        self._judge = judge
+        self._run: _Run | None = None
+        self._last: Observation = {}
+        robot = make_robot(resolved).info
+        self._actions = Actions(robot, resolved.leader.action)
+        self.action_names = self._actions.names
+        low = np.full(len(self.action_names), -np.inf)
+        high = -low
+        if resolved.leader.action == "joints":
+            ends = (robot.q_min, robot.q_max)
+            both = np.stack([self._actions.encode(q) for q in ends])
+            low, high = both.min(axis=0), both.max(axis=0)
+        self.action_space = Box(low, high, dtype=np.float64)
+        seen = self._begin(seed, "record.dir=null")
+        self.observation_space = Dict(
+            {
+                name: Box(-np.inf, np.inf, v.shape, np.float32)
+                for name, v in seen.items()
+            }
+        )
+        self.close()
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin a session anew; what its env draws at random is drawn by the seed.
+
+        Args:
+            seed: Of this episode and those after it.
+            options: None are known.
+
+        Returns:
+            The first observation, and nothing else.
+        """
+        super().reset(seed=seed, options=options)
+        self.close()
+        return self._begin(int(self.np_random.integers(_SEEDS))), {}
+
+    def step(
+        self, action: npt.NDArray[np.float64]
+    ) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Do this for one frame.
+
+        Args:
+            action: In the units of the data set.
+
+        Returns:
+            Observation, reward, whether it is done, whether the session ended, and
+            why it did.
+
+        Raises:
+            SessionError: If there is no episode.
+            CommandError: If it is no action: of another shape, or not finite.
+        """
+        if self._run is None:
+            raise SessionError("step: expected an episode, got none; call reset first")
+        (row,) = self._actions.check(action)[:1]
+        seen = self._run.answer(row)
+        if seen is None:
+            why = self._run.end_reason
+            self.close()
+            return self._last, 0.0, False, True, {"session": why}
+        self._last = seen
+        reward, is_done = 0.0, False
+        if self._judge is not None:
+            reward, is_done = self._judge(seen, action)
+        return seen, float(reward), bool(is_done), False, {}
+
+    def close(self) -> None:
+        """End the episode and its session."""
+        if self._run is not None:
+            self._run.close()
+        self._run = None
+
+    def _begin(self, seed: int, *words: str) -> Observation:
+        """Start a session.
+
+        Returns:
+            What is seen when it lets the leader drive.
+
+        Raises:
+            SessionError: If it ends before.
+        """
+        randomise = (f"env.randomise.seed={seed}",) if self._is_random else ()
+        self._run = _Run((*self._words, *randomise, *words), len(self.action_names))
+        seen = self._run.wait()
+        if seen is None:
+            raise SessionError(
+                "reset: expected a session that engages, got one that ended: "
+                f"{self._run.end_reason}"
+            )
+        self._last = seen
+        return seen
+
+
+class _Run:
+    """One session, and the policy in it that asks whoever is outside.
+
+    Attributes:
+        end_reason: Why it ended; empty: it has not.
+    """
+
+    def __init__(self, words: Sequence[str], n: int) -> None:
+        self.end_reason, self._n = "", n
+        self._session = VirtualSession(resolve(words), say=lambda _: None)
+        leader: Any = self._session.plan.leaders[ALONE]
+        leader.use(self._ask)
+        self._seen: SimpleQueue[Observation | None] = SimpleQueue()
+        self._actions: SimpleQueue[npt.NDArray[np.float64] | None] = SimpleQueue()
+        self._error: BaseException | None = None
+        self._is_over = False
+        self._thread = threading.Thread(target=self._work, name="session", daemon=True)
+        self._thread.start()
+
+    def answer(self, action: npt.NDArray[np.float64]) -> Observation | None:
+        """Give an action; return what is seen at the next frame."""
+        self._actions.put(action)
+        return self.wait()
+
+    def wait(self) -> Observation | None:
+        """Return what is seen when it asks next; None once it has ended."""
+        seen = None if self._is_over else self._seen.get()
+        self._is_over = seen is None
+        if self._error is not None:
+            raise self._error
+        return seen
+
+    def close(self) -> None:
+        """Let it end as one whose task is done."""
+        while not self._is_over:
+            self._actions.put(None)
+            self._is_over = self._seen.get() is None
+        self._thread.join()
+
+    def _work(self) -> None:
+        try:
+            self.end_reason = self._session.run()
+        except BaseException as err:  # noqa: BLE001 - raised again where it is asked
+            self._error = err
+        self._seen.put(None)
+
+    def _ask(self, observation: Mapping[str, Any]) -> Any:
+        if self._session.core.state is not SessionState.ENGAGED:
+            return np.zeros(self._n)  # it is ready; this moves nothing
+        self._seen.put({k: v for k, v in observation.items() if k != "task"})
+        return self._actions.get()
+
+
+def register() -> None:
+    """Let ``gymnasium.make("paprle/Session-v0", words=[…])`` find it."""
+    gymnasium.register(id="paprle/Session-v0", entry_point="paprle.gym:SessionEnv")
+
+
+register()
