@@ -149,8 +149,8 @@ class TrialSession(VirtualSession):
         names = self.plan.layout.objects
         poses = status["objects"]
         difference, is_shown = math.nan, False
-        for one in self._advisors.values():
-            if one.record is not None and one.record["valid"]:
+        for one in self._advised.read().values():
+            if one.record["valid"]:
                 difference = float(one.record["difference"])
                 is_shown = bool(one.record["is_shown"])
         opening = self._gripper.measure(float(status["q_meas"][self._joint]))
@@ -168,7 +168,7 @@ class TrialSession(VirtualSession):
 
     @property
     def _world(self) -> Any:
-        follower = self.follower
+        follower = self._follower
         return follower.scenario if isinstance(follower, MujocoFollower) else None
 
     def _judge(self, t: float) -> None:
