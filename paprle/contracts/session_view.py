@@ -78,6 +78,8 @@ class SessionView:
         tick_age: Since the session's tick, [s].
         gate_age: Since the gate wrote, [s].
         advice: What advisors said last, by name; none of those who have not spoken.
+        news: What the session says in words, some times a second: ``line``, ``note``,
+            ``told``, ``recording``, ``episodes``, … (``paprle.hosts.news``).
     """
 
     stamp_ns: int
@@ -108,6 +110,7 @@ class SessionView:
     tick_age: float
     gate_age: float
     advice: Mapping[str, Advice] = field(default_factory=dict)
+    news: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_engaged(self) -> bool:

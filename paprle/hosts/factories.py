@@ -55,25 +55,43 @@ def wait_for_others(role: Role) -> dict[str, Any] | None:
 
 
 def make_leader(
-    resolved: Resolved, clock: Clock = time.monotonic_ns, name: str = ALONE
+    resolved: Resolved,
+    clock: Clock = time.monotonic_ns,
+    name: str = ALONE,
+    robot: RobotInfo | None = None,
 ) -> Leader:
-    """Construct one leader of the config, closed; the only one without a name."""
+    """Construct one leader of the config, closed.
+
+    Args:
+        resolved: The config.
+        clock: Its clock.
+        name: Its name; that of an only one is left out.
+        robot: What it will drive; None: nothing.
+
+    Returns:
+        The leader.
+    """
     choice = resolved.only_leader if name == ALONE else resolved.leaders[name]
     spec = find_plugin("leader", choice.type)
     leader: Leader = load_factory(spec)(choice.config, clock)
+    if robot is not None:
+        leader.meet(robot)
     return leader
 
 
 def make_leaders(
-    resolved: Resolved, clock: Clock = time.monotonic_ns
+    resolved: Resolved,
+    clock: Clock = time.monotonic_ns,
+    robot: RobotInfo | None = None,
 ) -> dict[str, Leader]:
     """Construct all leaders of the config by name, closed."""
-    return {name: make_leader(resolved, clock, name) for name in resolved.leaders}
+    names = resolved.leaders
+    return {name: make_leader(resolved, clock, name, robot) for name in names}
 
 
-def make_leader_info(resolved: Resolved) -> LeaderInfo:
+def make_leader_info(resolved: Resolved, robot: RobotInfo) -> LeaderInfo:
     """Return what the leaders of the config are together."""
-    made = make_leaders(resolved).items()
+    made = make_leaders(resolved, robot=robot).items()
     return merge_leaders({name: leader.info for name, leader in made})
 
 
@@ -114,19 +132,34 @@ def list_observers(resolved: Resolved) -> dict[str, Any]:
     return {name: config for name, config in configs.items() if config is not None}
 
 
+def list_controls(resolved: Resolved) -> list[str]:
+    """Return the names of the observers that somebody may act with."""
+    return [
+        name
+        for name in list_observers(resolved)
+        if load_factory(find_plugin("observer", name)).has_controls
+    ]
+
+
 def add_view(resolved: Resolved) -> Resolved:
-    """Return the config with a page that shows the robot, where a person can see it.
+    """Return the config with a page of the session, where a person can see it.
 
     Args:
         resolved: The config.
 
     Returns:
-        The same config where it has a page already, where nobody sits at a terminal,
-        where ``session.view`` is off, and where there is no such observer.
+        The same config where it has a page already, where ``session.view`` is off,
+        where there is no such observer, and where nobody needs one: neither sits
+        anybody at a terminal, nor is a leader moved at the page.
     """
-    is_seen = sys.stdin is not None and sys.stdin.isatty() and resolved.session.view
+    is_seen = sys.stdin is not None and sys.stdin.isatty()
+    is_moved = any(
+        load_factory(find_plugin("leader", one.type)).is_at_page
+        for one in resolved.leaders.values()
+    )
     there = {f.name for f in fields(resolved.observers)}
-    if not is_seen or _VIEW not in there or _VIEW in list_observers(resolved):
+    is_wanted = resolved.session.view and (is_seen or is_moved)
+    if not is_wanted or _VIEW not in there or _VIEW in list_observers(resolved):
         return resolved
     page = load_config_class(find_plugin("observer", _VIEW))()
     return replace(resolved, observers=replace(resolved.observers, **{_VIEW: page}))

@@ -12,9 +12,11 @@ import time
 from typing import TYPE_CHECKING
 
 from paprle.contracts.plugins import Leader
-from paprle.contracts.types import Feedback
+from paprle.contracts.types import Feedback, RobotInfo
+from paprle.contracts.wishes import Wishes
 from paprle.haptics.cues import CueSource
 from paprle.hosts.factories import list_objects, make_leader, read_payload
+from paprle.hosts.roles import WISHES
 from paprle.ipc.feedback_record import make_feedback_dtype, unpack_feedback
 from paprle.ipc.loop import (
     SESSION_TURN,
@@ -26,6 +28,7 @@ from paprle.ipc.mailbox import Mailbox, Newest
 from paprle.ipc.ports import name_port, split_name
 from paprle.ipc.process import Role, is_closed, run_role
 from paprle.ipc.records import Record, make_layout, pack_sample
+from paprle.ipc.wishes_record import make_wishes_dtype, unpack_wishes
 from paprle.reconstruction.reconstruction import choose_policy
 
 if TYPE_CHECKING:
@@ -44,7 +47,8 @@ class LeaderHost:
     def __init__(self, role: Role) -> None:
         resolved, robot = read_payload(role.payload)
         _, name = split_name(role.payload["name"])
-        self._leader: Leader = make_leader(resolved, name=name)
+        self._leader: Leader = make_leader(resolved, name=name, robot=robot)
+        self._hands = self._find_page(role, robot)
         self._layout = make_layout(robot, self._leader.info, list_objects(resolved))
         self._role = role
         self._samples = Mailbox(
@@ -128,6 +132,7 @@ class LeaderHost:
                 feedback = self._read_feedback()
                 if feedback is not None:
                     self._leader.apply(feedback)
+            self._listen()
             if (told := self._feedback.read()) is not None:
                 loop.work_for(told.stamp_ns)
             for text in self._leader.take_warnings():
@@ -135,6 +140,21 @@ class LeaderHost:
             is_at_rest = self._leader.is_at_rest
             loop.period_ns = max(full_ns, _REST_NS) if is_at_rest else full_ns
             loop.wait()
+
+    def _find_page(self, role: Role, robot: RobotInfo) -> list[Newest[Wishes]]:
+        """Return where the pages write, for a leader that is moved there."""
+        pages = [k for k in role.fds if split_name(k)[0] == WISHES]
+        if not self._leader.is_at_page:
+            return []
+        dtype = make_wishes_dtype(robot)
+        return [Newest(Mailbox(dtype, role.fds[k]), unpack_wishes) for k in pages]
+
+    def _listen(self) -> None:
+        """Let the leader hear what somebody wants at a page."""
+        for page in self._hands:
+            wishes = page.read()
+            if wishes is not None and wishes.hands is not None:
+                self._leader.hear(wishes.hands)
 
     def _unpack(self, record: Record) -> Feedback:
         """Return what the session says to this leader; cues are of what it drives."""

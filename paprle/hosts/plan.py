@@ -30,11 +30,12 @@ from paprle.contracts.images import CameraInfo
 from paprle.contracts.leader_group import merge_leaders
 from paprle.contracts.plugin_settings import FollowerSettings
 from paprle.contracts.plugins import Clock, Follower, Leader
-from paprle.contracts.types import FollowerInfo, LeaderInfo
+from paprle.contracts.types import FollowerInfo, LeaderInfo, RobotInfo
 from paprle.gate.controller import GateController
 from paprle.haptics.haptics import make_haptics
 from paprle.haptics.stability import find_loop_delay
 from paprle.hosts.factories import (
+    list_controls,
     list_objects,
     list_observers,
     make_camera,
@@ -75,8 +76,8 @@ class Plan:
 
     @property
     def has_buttons(self) -> bool:
-        """Whether any leader has buttons of its own."""
-        return self.layout.leader.has_buttons
+        """Whether any leader has buttons of its own, or a page has them."""
+        return self.layout.leader.has_buttons or bool(list_controls(self.resolved))
 
     def make_core(self, *, session_id: int, is_interactive: bool) -> Core:
         """Make the session's tick.
@@ -199,7 +200,7 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
     """
     _check_solver(resolved)
     robot, through = make_robot(resolved), make_through(resolved)
-    leaders = _make_known_leaders(resolved, clock)
+    leaders = _make_known_leaders(resolved, clock, robot.info)
     leader = merge_leaders({name: one.info for name, one in leaders.items()})
     if resolved.link.peer is None:  # its SDK is there
         load_factory(find_plugin("follower", resolved.env_type))
@@ -259,9 +260,11 @@ def find_rate(resolved: Resolved) -> float:
     return resolved.session.rate if rate is None else rate
 
 
-def _make_known_leaders(resolved: Resolved, clock: Clock) -> dict[str, Leader]:
+def _make_known_leaders(
+    resolved: Resolved, clock: Clock, robot: RobotInfo
+) -> dict[str, Leader]:
     """Construct the leaders; files they cannot read are a refusal, none is open yet."""
-    leaders = make_leaders(resolved, clock)
+    leaders = make_leaders(resolved, clock, robot)
     problems: list[str] = []
     for name, leader in leaders.items():
         try:

@@ -39,13 +39,14 @@ from paprle.recording.tracks import camera_to_dict
 
 _POLL = 0.005  # [s] chosen: well below record.flush
 _POLL_IDLE = 0.02  # [s] chosen: between episodes nothing reaches a disk
+_N_FACTS = 3  # chosen: those before were told already
 _GATE_BRAKES = 6.0  # [s] chosen: longer than the gate takes to brake and close
 
 
 def main(role: Role) -> None:
     """Host the recorder until the session, and then the gate, are gone."""
     resolved, robot = read_payload(role.payload)
-    leaders = make_leaders(resolved)
+    leaders = make_leaders(resolved, robot=robot)
     leader = merge_leaders({name: one.info for name, one in leaders.items()})
     said = wait_for_others(role)
     if said is None:
@@ -132,6 +133,10 @@ def _report(role: Role, recorder: Recorder, told: str) -> str:
             path=str(recorder.path or ""),
             episodes=[str(path) for path in recorder.manifests],
             marks=marks,
+            facts={
+                str(path): {"seconds": one["duration"], "task": one.get("task", "")}
+                for path, one in list(recorder.manifests.items())[-_N_FACTS:]
+            },
         )
     return state
 

@@ -45,10 +45,11 @@ def make_thread(
         ConfigError: If its laws would not be stable.
     """
     _, name = split_name(role.payload["name"])
+    robot = make_robot(resolved)
     haptics = make_haptics(
         make_feedback(resolved, leader.info),
-        make_robot(resolved),
-        leader.info if name == ALONE else make_leader_info(resolved),
+        robot,
+        leader.info if name == ALONE else make_leader_info(resolved, robot.info),
         resolved.retarget,
         layout,
         make_through(resolved),

@@ -17,14 +17,17 @@ from paprle.contracts.camera_settings import FilmSettings
 from paprle.contracts.types import RobotInfo
 from paprle.hosts.factories import (
     RING_BYTES,
+    list_controls,
     list_observers,
     make_advisor,
     make_camera,
 )
+from paprle.hosts.news import NEWS, NEWS_DTYPE
 from paprle.ipc.feedback_record import make_feedback_dtype
 from paprle.ipc.pictures import RECORDING_DTYPE, find_room
 from paprle.ipc.ports import Frames, Latest, Ordered, Port, name_port
 from paprle.ipc.records import Layout, split_layout
+from paprle.ipc.wishes_record import make_wishes_dtype
 from paprle.retargeting.anchor_record import make_anchors_dtype
 
 SESSION_RING = "session_ring"
@@ -37,6 +40,7 @@ CAMERA = "camera"
 FRAMES = "frames"
 FOOTAGE = "footage"
 RECORDING = "recording"
+WISHES = "wishes"
 
 
 class IfLost(Enum):
@@ -84,7 +88,11 @@ def list_roles(resolved: Resolved) -> tuple[RoleSpec, ...]:
         A row a process; the session itself has none.
     """
     advice = [name_port(ADVICE, name) for name in list_named(resolved.advisors)]
-    rows = [_make_observer(name, advice) for name in list_observers(resolved)]
+    controls = list_controls(resolved)
+    rows = [
+        _make_observer(name, advice, has_controls=name in controls)
+        for name in list_observers(resolved)
+    ]
     filmed = list_filmed(resolved)
     rows += [
         _make_camera(name, is_filmed=name in filmed)
@@ -94,7 +102,8 @@ def list_roles(resolved: Resolved) -> tuple[RoleSpec, ...]:
     if resolved.record.dir is not None:
         rows.append(_make_recorder(filmed))
     rows.append(make_gate_role(is_remote=resolved.link.peer is not None))
-    return (*rows, *(_make_leader(name) for name in resolved.leaders))
+    wishes = [name_port(WISHES, name) for name in controls]
+    return (*rows, *(_make_leader(name, wishes) for name in resolved.leaders))
 
 
 def make_gate_role(*, is_remote: bool) -> RoleSpec:
@@ -111,11 +120,11 @@ def make_gate_role(*, is_remote: bool) -> RoleSpec:
     )
 
 
-def _make_leader(name: str) -> RoleSpec:
+def _make_leader(name: str, wishes: Sequence[str]) -> RoleSpec:
     return RoleSpec(
         name=name_port(LEADER, name),
         module="paprle.hosts.leader",
-        reads=("feedback", "anchors", "status"),
+        reads=("feedback", "anchors", "status", *wishes),
         writes=(name_port("sample", name),),
         if_lost=IfLost.BRAKE,
         shutdown=2.0,  # chosen: a device that does not answer any more
@@ -123,12 +132,13 @@ def _make_leader(name: str) -> RoleSpec:
     )
 
 
-def _make_observer(name: str, advice: Sequence[str]) -> RoleSpec:
+def _make_observer(name: str, advice: Sequence[str], *, has_controls: bool) -> RoleSpec:
     return RoleSpec(
         name=f"observer:{name}",
         module="paprle.hosts.observer",
-        reads=("tick", "status", *advice),
-        if_lost=IfLost.WARN,
+        reads=("tick", "status", NEWS, *advice),
+        writes=(name_port(WISHES, name),) if has_controls else (),
+        if_lost=IfLost.RESTART if has_controls else IfLost.WARN,
         shutdown=2.0,  # chosen: it leaves a network, and nobody waits for it
         starts_after=(GATE,),
     )
@@ -208,11 +218,12 @@ def list_ports(layout: Layout, leaders: tuple[str, ...]) -> dict[str, Port]:
         "anchors": Latest(make_anchors_dtype(len(layout.limbs))),
         SESSION_RING: Ordered(RING_BYTES),
         RECORDING: Latest(RECORDING_DTYPE),
+        NEWS: Latest(NEWS_DTYPE),
     }
 
 
 def list_named_ports(resolved: Resolved, robot: RobotInfo) -> dict[str, Port]:
-    """Return what cameras and advisors write, by name.
+    """Return what cameras, advisors and observers with controls write, by name.
 
     Args:
         resolved: The config.
@@ -233,6 +244,8 @@ def list_named_ports(resolved: Resolved, robot: RobotInfo) -> dict[str, Port]:
     for name in list_named(resolved.advisors):
         advisor = make_advisor(resolved, robot, name)
         ports[name_port(ADVICE, name)] = Latest(advisor.advice)
+    for name in list_controls(resolved):
+        ports[name_port(WISHES, name)] = Latest(make_wishes_dtype(robot))
     return ports
 
 
