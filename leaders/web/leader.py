@@ -29,9 +29,7 @@ from paprle.contracts.types import (
 )
 from paprle.contracts.wishes import Hands
 
-_SILENT_NS = (
-    250_000_000  # chosen: beyond session.max_gap, which brakes; a press is over
-)
+_FRESH_NS = 50_000_000  # chosen: three frames; then the leader speaks for itself
 _RELEASE_NS = 25_000_000  # chosen: five ticks of 200 Hz: no release is overlooked
 _GRIPPER_SPEED = 1.0  # [1/s] chosen: a full stroke a second
 _NO_ROBOT = "hand"  # the limb where nobody says which robot it is for
@@ -45,7 +43,6 @@ class Web(Leader):
     _hands: Hands | None
     _said: Hands | None
     _sample: LeaderSample | None
-    _spent: int
 
     def __init__(self, config: WebConfig, clock: Clock) -> None:
         super().__init__(config, clock)
@@ -106,22 +103,19 @@ class Web(Leader):
         if before is None or hands.n_presses != before.n_presses:
             self._released_ns = self.clock()
         self._hands = hands
-        self._spent = self._spent if hands.is_held else -1
 
     def latest(self) -> LeaderSample | None:
         """Return what is wanted at this moment; None until a page has spoken."""
         now_ns, hands, before = self.clock(), self._hands, self._sample
         if hands is None:
             return before
-        if hands.is_held and now_ns - hands.stamp_ns > _SILENT_NS:
-            self._spent = hands.n_presses  # another press is needed
-        counts = hands.is_held and hands.n_presses != self._spent
-        is_engaged = counts and now_ns - self._released_ns >= _RELEASE_NS
+        is_engaged = hands.is_held and now_ns - self._released_ns >= _RELEASE_NS
+        is_word = hands.is_held or now_ns - hands.stamp_ns < _FRESH_NS
         is_said = hands is self._said and before is not None
-        if counts and is_said and before and before.engaged == is_engaged:
+        if is_word and is_said and before and before.engaged == is_engaged:
             return before  # no older word is made newer
         self._said = hands
-        stamp_ns = hands.stamp_ns if counts else now_ns
+        stamp_ns = hands.stamp_ns if is_word else now_ns
         last_ns = 0 if before is None else before.stamp_ns
         self._note_start(is_engaged=is_engaged)
         self._seq += 1
@@ -144,7 +138,7 @@ class Web(Leader):
 
     def _start(self) -> None:
         self._hands = self._said = self._sample = None
-        self._seq, self._spent, self._released_ns = 0, -1, -_RELEASE_NS
+        self._seq, self._released_ns = 0, -_RELEASE_NS
         self._state = SessionState.INIT
         self._was_engaged = self._asks = False
 

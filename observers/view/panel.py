@@ -64,7 +64,7 @@ class Panel:
         self._poses = {name: _IDENTITY.copy() for name in self._limbs}
         self._dragged: dict[str, Vec] = {}
         self._is_held, self._press, self._spent = False, -1, -1
-        self._n_presses, self._seq, self._heard_ns = 0, -1, 0
+        self._n_presses, self._seq, self._stamp_ns = 0, -1, 0
 
     @property
     def is_held(self) -> bool:
@@ -120,7 +120,6 @@ class Panel:
             self.leave(self.operator)
             self.operator, self.clock = who, SenderClock()
             self._press = self._seq = self._spent = -1
-            self._heard_ns = self._now()
 
     def leave(self, who: object) -> None:
         """Somebody is gone, or operates no more: whatever was held is let go, now."""
@@ -152,14 +151,15 @@ class Panel:
         now_ns = self._now()
         captured = self.clock.find_capture(int(message.t * 1e6), now_ns)
         stamp_ns = now_ns if captured is None else captured
-        step = min((now_ns - self._heard_ns) * 1e-9, _LONGEST_STEP)
-        self._seq, self._heard_ns = message.seq, now_ns
+        # by the same clock as the stamps: else jitter on the way would be speed
+        step = min(max(stamp_ns - self._stamp_ns, 0) * 1e-9, _LONGEST_STEP)
+        self._seq, self._stamp_ns = message.seq, max(stamp_ns, self._stamp_ns)
         self._hold(message, is_late=now_ns - stamp_ns > _LATE_NS)
         if self._is_held:
             for limb in message.limbs:
                 self._poses[limb] = self._dragged.pop(limb, self._poses[limb])
                 self._jog(limb, message.limbs[limb].jog, step)
-        self._publish(stamp_ns, message)
+        self._publish(self._stamp_ns, message)
         return ""
 
     def _hold(self, message: HandsMessage, *, is_late: bool) -> None:

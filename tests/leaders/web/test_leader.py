@@ -66,22 +66,22 @@ def say(leader, clock, dt=0.05, **what):
     return leader.latest()
 
 
-def test_a_sample_is_as_old_as_the_page_s_word(leader, clock):
+def test_silence_while_it_is_held_is_silence(leader, clock):
     first = say(leader, clock)
-    clock.advance(0.09)
+    clock.advance(1.0)
     later = leader.latest()
 
     assert first.engaged
     assert (later.seq, later.stamp_ns) == (first.seq, first.stamp_ns)
 
 
-def test_a_page_that_falls_silent_needs_another_press(leader, clock):
-    say(leader, clock)
-    clock.advance(0.3)
-    assert not leader.latest().engaged
-    assert not say(leader, clock).engaged, "the same press counts no more"
+def test_while_nothing_is_held_the_leader_itself_says_that_it_is_there(leader, clock):
+    first = say(leader, clock, held=False)
+    clock.advance(1.0)
+    later = leader.latest()
 
-    assert say(leader, clock, n_presses=2).engaged
+    assert not later.engaged
+    assert (later.seq, later.stamp_ns) == (first.seq + 1, clock())
 
 
 def test_a_release_that_nobody_saw_is_told(leader, clock):
