@@ -199,7 +199,11 @@ def measure(name):
 
 
 def main():
-    print(f"mujoco {mujoco.__version__}, 500 Hz, 2 steps of 1 ms a write")
+    config = MujocoConfig()
+    print(
+        f"mujoco {mujoco.__version__}, {config.rate:g} Hz, "
+        f"{config.n_steps} steps of {1e3 * config.step:g} ms a write"
+    )
     print("| " + " | ".join(f"{title:>{width}}" for title, width, _ in COLUMNS) + " |")
     print("|" + "---|" * len(COLUMNS))
     for name in sys.argv[1:] or ROBOTS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
@@ -13,6 +14,7 @@ from paprle.contracts.plugin_settings import FollowerSettings
 from paprle.contracts.settings import STRICT
 
 _WHOLE = 1e-6  # chosen: how far from a whole number rounding may leave a ratio
+_LONGEST_STEP = 0.00125  # chosen: [s] half a period at 400 Hz; contacts stay stiff
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,14 +48,15 @@ class MujocoConfig(FollowerSettings):
 
     rate: Annotated[
         float, Ge(1), Le(1000), Unit("Hz"), doc("How often it is written to.")
-    ] = 500.0
+    ] = 400.0
     timestep: Annotated[
-        float,
-        Ge(0.0001),
-        Le(0.002),
+        Annotated[float, Ge(0.0001), Le(0.002)] | None,
         Unit("s"),
-        doc("Of the simulation; a period is a whole number of them."),
-    ] = 0.001
+        doc(
+            "Of the simulation; a period is a whole number of them. null: the longest "
+            "such that is 1.25 ms at most."
+        ),
+    ] = None
     gravcomp: Annotated[bool, doc("The drives carry the arm's own weight.")] = True
     table: Annotated[
         bool,
@@ -78,12 +81,20 @@ class MujocoConfig(FollowerSettings):
     viewer: Annotated[bool, doc("Open a live view, in a process of its own.")] = False
 
     def __post_init__(self) -> None:
-        steps = 1.0 / (self.rate * self.timestep)
+        steps = 1.0 / (self.rate * self.step)
         if round(steps) < 1 or abs(steps - round(steps)) > _WHOLE * steps:
             raise ValueError(
                 "a period of whole time steps, to which rate or timestep are changed: "
-                f"{self.rate:g} [Hz] is {steps:g} steps of {self.timestep:g} [s]"
+                f"{self.rate:g} [Hz] is {steps:g} steps of {self.step:g} [s]"
             )
+
+    @property
+    def step(self) -> float:
+        """Time step of the simulation, [s]."""
+        if self.timestep is not None:
+            return self.timestep
+        period = 1.0 / self.rate
+        return period / math.ceil(period / _LONGEST_STEP * (1.0 - _WHOLE))
 
     @property
     def objects(self) -> tuple[str, ...]:
@@ -93,4 +104,4 @@ class MujocoConfig(FollowerSettings):
     @property
     def n_steps(self) -> int:
         """Simulation steps a period."""
-        return round(1.0 / (self.rate * self.timestep))
+        return round(1.0 / (self.rate * self.step))

@@ -149,7 +149,7 @@ def _compute_lag(config: MujocoConfig) -> float:
     A command held for a period is half a period ahead of the ramp at its end, and
     damping taken implicitly half a time step.
     """
-    return max(0.0, LAG - 0.5 * (1.0 / config.rate + config.timestep))
+    return max(0.0, LAG - 0.5 * (1.0 / config.rate + config.step))
 
 
 def _find_rows(begins: Mapping[str, int], names: Sequence[str]) -> Indices | None:

@@ -35,7 +35,7 @@ def make_options(config: MujocoConfig, robot: RobotInfo) -> ModelOptions:
     spread = config.randomise.friction * rng.uniform(-1, 1, len(robot.joint_names))
     extra = config.randomise.load * rng.uniform(0, 1, len(robot.limbs))
     return ModelOptions(
-        timestep=config.timestep,
+        timestep=config.step,
         has_gravcomp=config.gravcomp,
         has_table=config.table,
         has_block=config.block,

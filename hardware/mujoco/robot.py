@@ -24,7 +24,7 @@ _GRIPPER_ARMATURE = 0.001  # [kg·m²] chosen: a servo of a tenth of that size
 _SLIDE_ARMATURE = 0.1  # [kg] chosen: the same rotor on a rack of 0.1 m radius, and less
 _FRICTION = 2.0  # [rad/s²] chosen: dry friction that stops the joint at this rate
 
-# chosen: a stiff gear, 2 steps of 1 ms; shorter is unstable.
+# chosen: a stiff gear, 2 steps of 1 ms; of longer steps MuJoCo takes 2, too (refsafe).
 _MIMIC_SOLREF = (0.002, 1.0)
 _MIMIC_SOLIMP = (0.99, 0.999, 0.001, 0.5, 2.0)
 _SMALLEST_MASS = 1e-4  # [kg] chosen: frames without mass get this

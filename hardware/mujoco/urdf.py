@@ -1,18 +1,21 @@
 """A URDF as MuJoCo's reader takes it, whatever its version.
 
 What is taken away: meshes (most are missing or in formats that MuJoCo does not read),
-visuals, and mimic tags, which only newer versions know. Mobile bases are fixed.
+visuals, bodies of size zero, and mimic tags, which only newer versions know. Mobile
+bases and joints without a range are fixed.
 """
 
 from __future__ import annotations
 
 import logging
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
 from pathlib import Path
 
 _log = logging.getLogger(__name__)
 
 _AS_FIXED = ("floating", "planar")
+_BOUNDED = ("revolute", "prismatic")
 _NOT_READ = ("visual", "transmission", "gazebo", "mujoco")
 
 
@@ -34,7 +37,8 @@ def read_plain_urdf(path: Path) -> str:
         raise ValueError(f"{path}: expected a URDF, got {err}") from err
     for link in robot.findall("link"):
         _drop(link, _NOT_READ)
-        n_meshes = _drop_meshes(link)
+        n_meshes = _drop_bodies(link, _is_mesh)
+        _drop_bodies(link, _has_no_size)
         if n_meshes and link.find("collision") is None:
             _log.warning(
                 "%s: link '%s' has only meshes to collide with; it touches nothing",
@@ -50,13 +54,22 @@ def read_plain_urdf(path: Path) -> str:
 
 
 def _simplify(joint: ET.Element) -> None:
-    _drop(joint, ("mimic",))
-    if joint.get("type") in _AS_FIXED:
-        joint.set("type", "fixed")
     limit = joint.find("limit")
+    if joint.get("type") in _AS_FIXED or _has_no_range(joint):
+        joint.set("type", "fixed")
+    _drop(joint, ("mimic",))
     if joint.get("type") == "continuous" and limit is not None:
         for bound in ("lower", "upper"):  # which some versions would apply
             limit.attrib.pop(bound, None)
+
+
+def _has_no_range(joint: ET.Element) -> bool:
+    limit = joint.find("limit")
+    if limit is None or joint.find("mimic") is not None:
+        return False
+    if joint.get("type") not in _BOUNDED:
+        return False
+    return {float(limit.get(bound, "nan")) for bound in ("lower", "upper")} == {0.0}
 
 
 def _drop(element: ET.Element, tags: tuple[str, ...]) -> None:
@@ -65,10 +78,17 @@ def _drop(element: ET.Element, tags: tuple[str, ...]) -> None:
             element.remove(child)
 
 
-def _drop_meshes(link: ET.Element) -> int:
-    bodies = [
-        b for b in link.findall("collision") if b.find("geometry/mesh") is not None
-    ]
+def _drop_bodies(link: ET.Element, is_no_body: Callable[[ET.Element], bool]) -> int:
+    bodies = [body for body in link.findall("collision") if is_no_body(body)]
     for body in bodies:
         link.remove(body)
     return len(bodies)
+
+
+def _is_mesh(body: ET.Element) -> bool:
+    return body.find("geometry/mesh") is not None
+
+
+def _has_no_size(body: ET.Element) -> bool:
+    box = body.find("geometry/box")
+    return box is not None and not any(map(float, box.get("size", "0").split()))

@@ -28,14 +28,20 @@ def _add_new_robot(parser: argparse.ArgumentParser) -> None:
         metavar="LINK,LINK",
         help="two links that nothing is to keep apart; may be given again",
     )
+    parser.add_argument(
+        "--limbs",
+        type=lambda text: tuple(part.strip() for part in text.split(",")),
+        default=(),
+        metavar="NAME,…",
+        help="the limbs that are to move; the others hold home (default: all)",
+    )
 
 
 def _new_robot(args: argparse.Namespace) -> int:
-    say(
-        "\n".join(
-            write_new_robot(args.urdf, args.out, args.name, tuple(args.ignore)).lines()
-        )
+    report = write_new_robot(
+        args.urdf, args.out, args.name, tuple(args.ignore), args.limbs
     )
+    say("\n".join(report.lines()))
     return 0
 
 
@@ -63,6 +69,7 @@ something, nothing is written, and the links are named.
 
 example:
   paprle new-robot my_arm.urdf --name my_arm
+  paprle new-robot humanoid.urdf --limbs left_arm,right_arm
   paprle run leader=autopilot follower=my_arm env=kinematic""",
     add_arguments=_add_new_robot,
     run=_new_robot,

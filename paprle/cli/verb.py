@@ -22,7 +22,8 @@ exit codes:
      device that is not there, not well, or may not be driven
   3  the session lost a process or a device
   4  ended in a latched stop
-  5  the follower could not align with the leader, or no progress was made
+  5  the follower could not align with the leader, no progress was made, or, where
+     nobody held the leader, it was not where it was asked to be most of the time
   6  it went well, but a part of the recording that was asked for is missing
   128+n  ended by signal n (130: Ctrl-C)"""
 

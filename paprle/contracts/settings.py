@@ -70,6 +70,12 @@ class LimitSettings:
     ddq_max: Annotated[
         float, Gt(0), Unit("rad/s²"), doc("Acceleration limit of all arm joints.")
     ] = 10.0
+    ddq_max_sliding: Annotated[
+        float | None,
+        Gt(0),
+        Unit("m/s²"),
+        doc("That of joints that slide; ddq_max when absent."),
+    ] = None
     dddq_max: Annotated[
         float | None,
         Gt(0),
@@ -332,6 +338,13 @@ class SessionSettings:
     speed: Annotated[
         float, Gt(0), Le(1), Unit("1"), doc("Share of V in slow moves.")
     ] = 0.2
+    reduced: Annotated[
+        bool,
+        doc(
+            "Engaged, too, the robot keeps to gate.reduced_scale of V and to "
+            "gate.reduced_tool_speed (C2): for a first run with a robot."
+        ),
+    ] = False
     start_bound: Annotated[
         float,
         Gt(0),

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 EXIT_CODES = {"done": 0, "quit": 0, "stopped": 4, "cannot align": 5, "stalled": 5}
 """Exit code by end reason; 1: failed, 2: refused before anything moved, 3: lost process
 or device, 128 + n: signal n."""
+NOT_FOLLOWED = 5
+"""In place of 0 where nobody held the leader, and the robot did not follow for most."""
 NOT_RECORDED = 6
 """In place of 0 and 128 + n where a part of the recording asked for is missing."""
 
@@ -62,6 +64,8 @@ def run(resolved: Resolved) -> int:
         session = VirtualSession(resolved)
         print_line(session.plan.describe())
         code = EXIT_CODES.get(session.run(), 1)
+        if code == 0 and session.was_left:
+            return NOT_FOLLOWED
         has_lost = session.recorder is not None and session.recorder.losses
         return NOT_RECORDED if has_lost and code == 0 else code
     from paprle.hosts.factories import add_view  # noqa: PLC0415 - keeps --help fast

@@ -21,7 +21,7 @@ from paprle.contracts.errors import PaprleError, SessionError, StartRefused
 from paprle.contracts.leader_group import list_rows
 from paprle.contracts.session_view import Advice
 from paprle.contracts.types import Feedback, SessionState
-from paprle.hosts import EXIT_CODES, NOT_RECORDED
+from paprle.hosts import EXIT_CODES, NOT_FOLLOWED, NOT_RECORDED
 from paprle.hosts.black_box import BlackBox
 from paprle.hosts.children import Children
 from paprle.hosts.desk import Desk
@@ -443,6 +443,8 @@ class LiveSession:
         code = EXIT_CODES.get(self.core.end_reason, FAILED)
         if self.core.state is SessionState.INIT:
             code = 0
+        if code == 0 and self._progress.was_left:
+            code = NOT_FOLLOWED
         if self._signal:
             code = 128 + self._signal
         is_well = code == 0 or self._signal

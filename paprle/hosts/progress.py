@@ -29,7 +29,7 @@ class Progress:
             plan: What it is made of.
             operator: Whoever types the task of the next episode; None: nobody.
         """
-        self._core, self._settings = core, plan.resolved.session
+        self._core, self._plan, self._settings = core, plan, plan.resolved.session
         self._task = plan.resolved.record.task
         self._shortfalls = Shortfalls(plan.robot, plan.resolved.gate)
         self._operator = operator
@@ -40,6 +40,11 @@ class Progress:
     def attention(self) -> Callable[[], str] | None:
         """Return what the operator should hear of; None where nothing may ring."""
         return self._find_attention if self._settings.bell else None
+
+    @property
+    def was_left(self) -> bool:
+        """Whether nobody held the leader, and the robot did not follow it for most."""
+        return self._shortfalls.is_most and not self._plan.layout.leader.is_human
 
     def look(self) -> None:
         """Find what keeps the robot from where it is asked to be, and count it."""
@@ -112,6 +117,8 @@ class Progress:
         yield f"ended: {reason}{why}, {core.episodes.number} episode(s){_count(core)}"
         if short:
             yield short
+        if self.was_left:
+            yield "the robot did not follow for most of the time: read the line above"
         if core.decisions.missed:
             yield core.decisions.missed
         counts = core.motion.gate_counts

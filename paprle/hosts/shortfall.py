@@ -33,7 +33,12 @@ _STUCK = 0.5  # chosen: share of the way that no step of the joints makes up
 _AT_LIMIT = 2e-3  # [rad] chosen: nearer to a limit than any step
 _AT_SPEED = 0.97  # chosen: share of V
 _LONGEST = 1.0  # [s] chosen: a terminal that hung counts once
+_BEHIND = 5e-3  # [m] chosen: a drive that stands off by more was stopped by something
+_DELAY = 0.2  # [s] chosen: longer than any drive needs; motion within it is no delay
+_MOST = 0.5  # chosen: share of the time; a robot that is away for more did not follow
+_LONG = 1.0  # [s] chosen: a shorter drive says nothing of it
 _FAR = "the hand is farther than retarget.max_travel from where it engaged"
+_MEASURED = "q_cmd", "q_meas", "dq_cmd"
 # what follows from the bounds that the IK respects already, or is no limit
 _NOT_TOLD = to_bits(
     {
@@ -114,6 +119,16 @@ class _Arm:
             return f"{self.names[int(gain.argmax())]} at its limit", True
         return "out of reach", True
 
+    def find_gap(self, q_cmd: Vec, q_meas: Vec, dq_cmd: Vec) -> float:
+        """Return how far the robot is from its command, beyond any delay, [m].
+
+        Joints of shape (n_l,). NaN where it does not measure one.
+        """
+        T_cmd, T_meas = self.find_pose(q_cmd), self.find_pose(q_meas)
+        T_before = self.find_pose(q_cmd - _DELAY * dq_cmd)
+        way = np.linalg.norm(T_cmd.translation - T_before.translation)
+        return float(np.linalg.norm(T_meas.translation - T_cmd.translation) - way)
+
     def find_pinned(self, q: Vec, q_asked: Vec) -> str:
         """Say which joint is asked to go beyond its limit; empty: none."""
         beyond = (q <= self.low + _AT_LIMIT) & (q_asked < self.low - _AT_LIMIT)
@@ -168,6 +183,11 @@ class Shortfalls:
                 float(np.fmax(rot, before[1])),
             )
 
+    @property
+    def is_most(self) -> bool:
+        """Whether the robot was not where it was asked to be most of the time."""
+        return self._driven > _LONG and self._held_back > _MOST * self._driven
+
     def summarise(self) -> str:
         """Say what kept the robot and for how long; empty if nothing did."""
         told = []
@@ -205,6 +225,9 @@ class Shortfalls:
             elif pos >= _SHORT_POS or rot >= _SHORT_ROT:
                 T_asked = pin.SE3(np.array(target.T[i]))
                 cause, is_stuck = arm.find_cause(q_des[own], dq_des[own], T_asked)
+            gap = arm.find_gap(*(core.motion.status[key][own] for key in _MEASURED))
+            if not cause and gap > _BEHIND:
+                cause, pos, rot = "the robot does not come along", gap, float("nan")
             if cause:
                 told = f"{name}: {cause}" if several else cause
                 yield Shortfall(told, pos, rot, name if is_stuck else "")

@@ -171,6 +171,11 @@ class VirtualSession:
         self._close()
         return self.core.end_reason
 
+    @property
+    def was_left(self) -> bool:
+        """Whether the robot did not follow for most of the time."""
+        return self._progress.was_left
+
     def _tick(self, status: Record) -> tuple[Record, bool]:
         leaders = self.plan.leaders.values()
         now_ns = self.clock.now_ns

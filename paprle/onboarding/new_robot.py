@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ from paprle.config.folders import DATA, find_folders
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.settings import LimbSettings, LimitSettings, RobotSettings
 from paprle.contracts.types import Vec
-from paprle.onboarding.exempt_pairs import Unjudged
+from paprle.onboarding.draft import GENTLE, GENTLE_SLIDING, Draft, Pairs, list_lines
 from paprle.onboarding.home import count_reachable, jacobian_error
 from paprle.onboarding.mesh_bodies import Covered, cover_meshes
 from paprle.robot import RobotModel
@@ -27,9 +26,7 @@ _SLOW = {"revolute": 1.0, "continuous": 1.0, "prismatic": 0.1}
 """chosen: [rad/s or m/s] slow enough for any arm whose limit nobody states."""
 _IMPLAUSIBLE = {"revolute": 50.0, "continuous": 50.0, "prismatic": 10.0}
 """chosen: [rad/s or m/s] above this a stated limit means that there is none."""
-_PLAIN = re.compile(r"[A-Za-z_][\w/-]*")
-_WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
-Pairs = tuple[tuple[str, str], ...]
+_STOP = 0.5  # spec: issue 20, point 3: [s] that a joint takes from V to rest at most
 _FEW = 4  # chosen: of six targets; below, home deserves a look
 
 
@@ -96,7 +93,11 @@ class NewRobotReport:
 
 
 def write_new_robot(
-    urdf: Path, out_dir: Path, name: str | None = None, ignored: Pairs = ()
+    urdf: Path,
+    out_dir: Path,
+    name: str | None = None,
+    ignored: Pairs = (),
+    wanted: tuple[str, ...] = (),
 ) -> NewRobotReport:
     """Write a follower's YAML for a bare URDF and check it by loading it.
 
@@ -106,6 +107,8 @@ def write_new_robot(
         out_dir: Folder of the YAML, and of the copy.
         name: Name of the follower; from the URDF when absent.
         ignored: Pairs of links that nothing is to keep apart.
+        wanted: Limbs that are to move, by the names that are found; the others hold
+            home. All when empty.
 
     Returns:
         What was written and found.
@@ -126,11 +129,11 @@ def write_new_robot(
     try:
         covered = cover_meshes(tree, copy)
         used = tree if covered.path is None else read_urdf(copy)
-        draft = _draft(used, slug, covered, ignored)
-        draft.doubts += _doubt_bodies(covered, _name_follower(path))
+        draft = _draft(used, slug, covered, ignored, wanted)
+        draft.doubts += [*tree.notes, *_doubt_bodies(covered, _name_follower(path))]
         draft.urdf, draft.source = _relative(used.path, path), tree.path.name
         with path.open("x", encoding="utf-8") as file:
-            file.write("\n".join(_yaml(draft)) + "\n")
+            file.write("\n".join(list_lines(draft)) + "\n")
         return _check(path, slug, draft)
     except BaseException:  # a Ctrl-C leaves no half-checked file either
         path.unlink(missing_ok=True)
@@ -150,24 +153,18 @@ def make_slug(name: str) -> str:
     return slug
 
 
-@dataclass(slots=True, kw_only=True)
-class _Draft:
-    """Settings to be, and the doubts about them."""
-
-    limbs: list[FoundLimb]
-    homes: dict[str, Vec]
-    dq_max: dict[str, tuple[float, str]]
-    ignored: Pairs
-    unjudged: Unjudged
-    held: dict[str, float]
-    doubts: list[str]
-    urdf: str = ""
-    source: str = ""
-
-
-def _draft(tree: Urdf, name: str, covered: Covered, ignored: Pairs) -> _Draft:
-    limbs = find_limbs(tree)
-    dq_max = _guess_velocities([j for j in tree.joints if j.is_actuated])
+def _draft(
+    tree: Urdf, name: str, covered: Covered, ignored: Pairs, wanted: tuple[str, ...]
+) -> Draft:
+    limbs = _choose_limbs(find_limbs(tree), wanted)
+    fingers = {limb.gripper.joint for limb in limbs if limb.gripper}
+    dq_max = _guess_velocities([j for j in tree.joints if j.is_actuated], fingers)
+    slides = any(
+        joint.kind == "prismatic" and joint.name not in fingers
+        for joint in tree.joints
+        if joint.is_actuated
+    )
+    ddq_max_sliding = GENTLE_SLIDING if slides else None
     settings = RobotSettings(
         urdf=str(tree.path),
         limbs={
@@ -179,7 +176,11 @@ def _draft(tree: Urdf, name: str, covered: Covered, ignored: Pairs) -> _Draft:
             )
             for limb in limbs
         },
-        limits=LimitSettings(dq_max={joint: v for joint, (v, _) in dq_max.items()}),
+        limits=LimitSettings(
+            dq_max={joint: v for joint, (v, _) in dq_max.items()},
+            ddq_max=GENTLE,
+            ddq_max_sliding=ddq_max_sliding,
+        ),
         ignore_collisions=covered.unjudged.never + covered.unjudged.thick + ignored,
     )
     robot = RobotModel.from_settings(settings, name, DATA)
@@ -194,15 +195,32 @@ def _draft(tree: Urdf, name: str, covered: Covered, ignored: Pairs) -> _Draft:
     }
     settings = _with_homes(settings, homes, held)
     _check_home(RobotModel.from_settings(settings, name, DATA), name)
-    return _Draft(
+    return Draft(
         limbs=limbs,
         homes=homes,
         dq_max=dq_max,
         ignored=ignored,
         unjudged=covered.unjudged,
         held=held,
-        doubts=_list_doubts(limbs, dq_max),
+        slides=slides,
+        doubts=_list_doubts(limbs, dq_max, held),
     )
+
+
+def _choose_limbs(found: list[FoundLimb], wanted: tuple[str, ...]) -> list[FoundLimb]:
+    """Return the limbs that are to move.
+
+    Raises:
+        ConfigError: If one of them was not found.
+    """
+    names = [limb.name for limb in found]
+    for name in wanted:
+        if name not in names:
+            raise ConfigError(
+                f"--limbs: expected limbs of the URDF, got {name!r}; it has "
+                f"{', '.join(names) or 'none'}"
+            )
+    return [limb for limb in found if not wanted or limb.name in wanted]
 
 
 def _with_homes(
@@ -234,29 +252,41 @@ def _relative(urdf: Path, yaml: Path) -> str:
     return str(urdf.relative_to(DATA) if are_inside else urdf)
 
 
-def _guess_velocities(joints: list[UrdfJoint]) -> dict[str, tuple[float, str]]:
+def _guess_velocities(
+    joints: list[UrdfJoint], fingers: set[str]
+) -> dict[str, tuple[float, str]]:
     """Return a limit and its reason for joints whose URDF has none that is usable."""
+    share = LimitSettings().velocity_scale
     guesses = {}
     for joint in joints:
+        stoppable = _STOP * (GENTLE_SLIDING if joint.kind == "prismatic" else GENTLE)
         if joint.velocity <= 0:
             guesses[joint.name] = (_SLOW[joint.kind], "the URDF states no limit")
         elif joint.velocity > _IMPLAUSIBLE[joint.kind]:
             reason = f"the URDF's {joint.velocity:g} is no limit"
             guesses[joint.name] = (_SLOW[joint.kind], reason)
+        elif share * joint.velocity > stoppable and joint.name not in fingers:
+            reason = f"from the URDF's {joint.velocity:g} it stops too late"
+            guesses[joint.name] = (stoppable, reason)
     return guesses
 
 
 def _list_doubts(
-    limbs: list[FoundLimb], dq_max: dict[str, tuple[float, str]]
+    limbs: list[FoundLimb],
+    dq_max: dict[str, tuple[float, str]],
+    held: dict[str, float],
 ) -> list[str]:
     doubts = [
         f"limbs.{limb.name}.{key}: {doubt}"
         for limb in limbs
         for key, doubt in limb.doubts.items()
     ]
-    doubts += [
-        f"limits.dq_max.{j}: {why}; {v:g} is slow" for j, (v, why) in dq_max.items()
-    ]
+    reasons: dict[str, list[str]] = {}
+    for joint, (v, why) in dq_max.items():
+        reasons.setdefault(f"{why}; {v:g} is taken", []).append(joint)
+    doubts += [f"limits.dq_max.{', '.join(js)}: {why}" for why, js in reasons.items()]
+    if held:
+        doubts.append(f"in no limb, so they hold still: {', '.join(held)}")
     return doubts
 
 
@@ -281,86 +311,7 @@ def _doubt_bodies(covered: Covered, follower: str) -> list[str]:
     return doubts
 
 
-def _yaml(draft: _Draft) -> list[str]:
-    lines = [
-        f"# Written by `paprle new-robot` for {_one_line(draft.source)}.",
-        "# Lines with CHECK hold guesses: review them before moving a real robot.",
-        f"urdf: {_text(draft.urdf)}",
-        "limbs:" if draft.limbs else "limbs: {}",
-    ]
-    for limb in draft.limbs:
-        lines += _limb_lines(limb, draft.homes[limb.name])
-    if draft.held:
-        lines += ["# CHECK: these joints are in no limb and hold still", "hold:"]
-        lines += [f"  {_text(joint)}: {q:g}" for joint, q in draft.held.items()]
-    lines += ["limits:", "  # CHECK: guessed; the URDF has no accelerations"]
-    lines.append("  ddq_max: 5.0")
-    if draft.dq_max:
-        lines.append("  dq_max:")
-    for joint, (velocity, reason) in draft.dq_max.items():
-        lines += [
-            f"    # CHECK: {reason}; this is slow",
-            f"    {_text(joint)}: {velocity}",
-        ]
-    return [*lines, *_ignored_lines(draft), "envs:", "  kinematic: {}", "  mujoco: {}"]
-
-
-def _ignored_lines(draft: _Draft) -> list[str]:
-    reasons = {
-        "their meshes never touch, however the joints between stand": (
-            draft.unjudged.never
-        ),
-        "CHECK: they may touch, but their bodies are too thick to tell": (
-            draft.unjudged.thick
-        ),
-        "CHECK: told to be ignored by --ignore: nothing keeps them apart": (
-            draft.ignored
-        ),
-    }
-    lines = []
-    for why, pairs in reasons.items():
-        lines += [f"  # {why}"] if pairs else []
-        lines += [f"  - [{_text(a)}, {_text(b)}]" for a, b in pairs]
-    return ["ignore_collisions:", *lines] if lines else []
-
-
-def _limb_lines(limb: FoundLimb, home: Vec) -> list[str]:
-    def check(key: str) -> list[str]:
-        doubt = limb.doubts.get(key)
-        return [] if doubt is None else [f"    # CHECK: {_one_line(doubt)}"]
-
-    lines = [
-        f"  {limb.name}:",
-        f"    base_link: {_text(limb.base_link)}",
-        *check("eef_link"),
-        f"    eef_link: {_text(limb.eef_link)}",
-        f"    joints: [{', '.join(_text(joint) for joint in limb.joint_names)}]",
-        "    # CHECK: guessed: away from limits, singularities and contact",
-        f"    home: [{', '.join(f'{q + 0.0:g}' for q in home)}]",
-        *check("gripper"),
-    ]
-    if limb.gripper is not None:
-        lines += [
-            "    gripper:",
-            f"      joint: {_text(limb.gripper.joint)}",
-            f"      closed: {limb.gripper.closed}",
-            f"      open: {limb.gripper.open}",
-        ]
-    return lines
-
-
-def _text(text: str) -> str:
-    """Return text as YAML, quoted where it could be read as something else."""
-    if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
-        return text
-    return json.dumps(text)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _check(path: Path, name: str, draft: _Draft) -> NewRobotReport:
+def _check(path: Path, name: str, draft: Draft) -> NewRobotReport:
     """Load what was written as a session would, and try it."""
     robot = RobotModel.from_yaml(path)
     limbs = tuple(_try_limb(limb) for limb in robot.limbs.values())

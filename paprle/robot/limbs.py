@@ -87,13 +87,22 @@ class JointTree:
         return [joint for joint, above in self.above.items() if above == name]
 
     def chain_to(self, leaf: str) -> tuple[str, ...]:
-        """Return the joints from the last branching to a joint."""
+        """Return the joints from the last branching to a joint.
+
+        A head that hangs on a joint of an arm is no branching, where that joint's name
+        belongs to the arm: ``right_j0`` below ``right_j1``.
+        """
         chain = [leaf]
         above = self.above[leaf]
-        while above is not None and len(self.below(above)) == 1:
+        while above is not None and self._goes_on(above, chain[-1]):
             chain.append(above)
             above = self.above[above]
         return tuple(reversed(chain))
+
+    def _goes_on(self, above: str, joint: str) -> bool:
+        others = [name for name in self.below(above) if name != joint]
+        are_heads = all(_HEAD.search(name) for name in others)
+        return not others or (are_heads and _stem(above) == _stem(joint))
 
 
 def discover_limbs(urdf: Urdf) -> dict[str, LimbSettings]:
@@ -262,6 +271,11 @@ def _words(name: str) -> list[str]:
     """Return the words of ``left_hip``, ``LHip``, ``LF_HFE``, in small letters."""
     parts = re.findall(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+", name)
     return [part.lower() for part in parts]
+
+
+def _stem(name: str) -> str:
+    """Return a name without its number: ``right_j`` of ``right_j0``."""
+    return re.sub(r"\d+", "", name)
 
 
 def _prefix(chain: tuple[str, ...]) -> str:

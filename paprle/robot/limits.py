@@ -68,7 +68,9 @@ def resolve_limits(
     dq_max = [_velocity(joint, limits, problems) for joint in joints]
     grippers = {limb.gripper.joint for limb in limbs if limb.gripper}
     ddq_max = [
-        dq / limits.gripper_time if joint.name in grippers else limits.ddq_max
+        dq / limits.gripper_time
+        if joint.name in grippers
+        else _accelerate(joint, limits)
         for joint, dq in zip(joints, dq_max, strict=True)
     ]
     if limits.dddq_max is None:
@@ -110,6 +112,11 @@ def _position_range(
             f"limits of {joint.name}: expected q_min < q_max, got {low:g} and {high:g}"
         )
     return low, high
+
+
+def _accelerate(joint: UrdfJoint, limits: LimitSettings) -> float:
+    slides = joint.kind == "prismatic" and limits.ddq_max_sliding is not None
+    return (limits.ddq_max_sliding or 0.0) if slides else limits.ddq_max
 
 
 def _velocity(joint: UrdfJoint, limits: LimitSettings, problems: list[str]) -> float:

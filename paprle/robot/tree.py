@@ -71,6 +71,7 @@ class Urdf:
     Attributes:
         name: Name the file gives the robot.
         path: Where it was read from.
+        notes: What was read in another way than it is written.
         root: The link without a parent.
         links: All links, depth first.
         joints: All joints, depth first, so that a limb's joints follow each other.
@@ -91,6 +92,7 @@ class Urdf:
     centres: dict[str, Vec] = field(repr=False)
     parent_joint: dict[str, UrdfJoint] = field(repr=False)
     child_joints: dict[str, tuple[UrdfJoint, ...]] = field(repr=False)
+    notes: tuple[str, ...] = ()
 
     def joint(self, name: str) -> UrdfJoint:
         """Return a joint by its name."""

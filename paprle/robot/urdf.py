@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 import xml.etree.ElementTree as ET
 from collections import Counter
 from pathlib import Path
@@ -29,6 +30,7 @@ MAX_MOVABLE = 256  # chosen: twice the joints of a robot with two dexterous hand
 
 MOVABLE = ("revolute", "continuous", "prismatic")
 _AS_FIXED = ("floating", "planar")
+_ZERO = re.compile(r"[+-]?0*\.?0+")
 _SHAPES = {"box": ("size", 3), "sphere": ("radius", 1)}
 _ROUND = ("cylinder", "capsule")
 
@@ -37,7 +39,8 @@ def read_urdf(path: Path) -> Urdf:
     """Read a URDF.
 
     ``floating`` and ``planar`` joints are read as fixed, with a warning: the base of
-    the robot stands still here.
+    the robot stands still here. So are joints whose range is 0 to 0, and bodies of size
+    zero are none: other readers take them.
 
     Returns:
         Its tree of links.
@@ -59,6 +62,7 @@ def read_urdf(path: Path) -> Urdf:
     return Urdf(
         name=root.get("name") or path.stem,
         path=path,
+        notes=tuple(reader.notes),
         root=tree.root,
         links=tuple(tree.links),
         joints=tuple(tree.joints),
@@ -108,12 +112,27 @@ def _mesh_links(elements: list[ET.Element]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _has_no_range(joint: ET.Element) -> bool:
+    """Return whether a joint says that it cannot move."""
+    limit = joint.find("limit")
+    kind, mimic = joint.get("type"), joint.find("mimic")
+    if limit is None or mimic is not None or kind not in {"revolute", "prismatic"}:
+        return False
+    bounds = (limit.get("lower", ""), limit.get("upper", ""))
+    return all(_ZERO.fullmatch(bound.strip()) for bound in bounds)
+
+
 class _Reader:
     """Reads elements and gathers what is wrong with them."""
 
     def __init__(self, where: str) -> None:
         self.where = where
         self.problems: list[str] = []
+        self.notes: list[str] = []
+
+    def note(self, what: str) -> None:
+        self.notes.append(what)
+        _log.warning("%s: %s", self.where, what)
 
     def complain(self, what: str) -> None:
         self.problems.append(f"{self.where}: {what}")
@@ -152,7 +171,10 @@ class _Reader:
         of = f"joint {name}"
         kind = element.get("type", "")
         if kind in _AS_FIXED:
-            _log.warning("%s: %s is %s; it is held fixed", self.where, of, kind)
+            self.note(f"{of} is {kind}; it is held fixed")
+            kind = "fixed"
+        elif _has_no_range(element):
+            self.note(f"{of} has a range of 0 to 0; it is held fixed")
             kind = "fixed"
         elif kind not in (*MOVABLE, "fixed"):
             self.complain(f"{of}: type: expected one of {MOVABLE}, fixed, got {kind!r}")
@@ -257,6 +279,9 @@ class _Reader:
             radius = self.numbers(shape, "radius", (0.0,), of)
             size = readonly([*radius, *self.numbers(shape, "length", (0.0,), of)])
         else:
+            return None
+        if not np.any(size):
+            self.note(f"{of}: its {shape.tag} has no size; it is left out")
             return None
         if np.any(size <= 0):
             self.complain(f"{of}: <{shape.tag}>: expected sizes above 0, got {size}")

@@ -78,7 +78,7 @@ class Core:
         self.decisions = Decisions(
             settings, leader, motion, self.episodes, is_interactive=is_interactive
         )
-        self._leader = leader
+        self._leader, self._is_reduced = leader, settings.reduced
         self._session_id = session_id
         self._setpoint: Record = np.zeros((), dtype=layout.setpoint)
         self._codec = HeadCodec(SetpointHead, layout.setpoint)
@@ -249,7 +249,7 @@ class Core:
             self.leaders.arrived_ns if is_engaged else now_ns,
             _VALID_FOR_NS,
             self._choose_request(now_ns),
-            not is_engaged,
+            self._is_reduced or not is_engaged,
             self.decisions.n_resets,
         )
         self.motion.fill_setpoint(self._q_des, self._dq_des)

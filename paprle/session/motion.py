@@ -75,6 +75,7 @@ class Motion:
         latched: Reason bits of the gate's latest HOLD or STOPPED.
         has_arrived: The slow move has ended where it should.
         gate_view: The gate's state, and the reason bits of its newest period.
+        status: The gate's newest record; where the robot was told to be, and is.
         gate_counts: The gate's cumulative counts by reason.
         gate_stamp_ns: When the gate last wrote a command, [ns].
         answered_seq: Number of the newest set-point that the gate had then.
@@ -132,14 +133,14 @@ class Motion:
         self._nobody: Ints = np.full(n_limbs, -1, dtype=np.int64)
         self.q_des = robot.home.copy()
         self.dq_des: Vec = np.zeros_like(robot.home)
-        self._status: Record = np.zeros((), dtype=layout.status)
+        self.status: Record = np.zeros((), dtype=layout.status)
         self._codec = HeadCodec(StatusHead, layout.status)
-        self._q_cmd: Vec = self._status["q_cmd"]
-        self._dq_cmd: Vec = self._status["dq_cmd"]
+        self._q_cmd: Vec = self.status["q_cmd"]
+        self._dq_cmd: Vec = self.status["dq_cmd"]
         self.latched = 0
         self.has_arrived = False
         self.gate_view = GateState.DISARMED, 0
-        self.gate_counts = self._status["counts"]
+        self.gate_counts = self.status["counts"]
         self.gate_stamp_ns, self.answered_seq = 0, 0
         self._plan: SlowMove | None = None
         self._goal: Vec | None = None
@@ -183,7 +184,7 @@ class Motion:
     @property
     def stop_reason(self) -> str:
         """Why the robot stopped by itself, in its own words; empty if it did not."""
-        return read_stop_reason(self._status)
+        return read_stop_reason(self.status)
 
     @property
     def needs_alignment(self) -> bool:
@@ -193,8 +194,8 @@ class Motion:
     def take_status(self, status: Record, now_ns: int) -> None:
         """Note where the command stands."""
         self._now_ns = now_ns
-        self._status[()] = status
-        head = self._codec.read(self._status)
+        self.status[()] = status
+        head = self._codec.read(self.status)
         self.gate_stamp_ns, self.latched = head.stamp_ns, head.latched
         self.answered_seq = head.setpoint_seq
         self.gate_view = _GATE_STATES[head.state], head.reasons
@@ -397,7 +398,7 @@ class Motion:
             self.fill_rows()
         self._retargeting.solve_start(sample, home)
         self._retargeting.arm_poses.place(sample)
-        self.take_status(self._status, 0)
+        self.take_status(self.status, 0)
         is_standing(self._dq_cmd, _STANDING)
         self.following.stop()
         self.leaders.pretend(None)

@@ -191,7 +191,10 @@ def test_closed_follower_says_so(make):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"rate": 300.0}, "a period of whole time steps.*is 3.33333 steps of 0.001"),
+        (
+            {"rate": 300.0, "timestep": 0.001},
+            "a period of whole time steps.*is 3.33333 steps of 0.001",
+        ),
         ({"rate": 1000.0, "timestep": 0.002}, "is 0.5 steps of 0.002"),
         ({"rate": 2000.0}, "less than or equal to 1000"),
         ({"randomise": {"friction": 2.0}}, "less than or equal to 1"),
@@ -203,6 +206,8 @@ def test_wrong_config_is_refused(values, message):
         TypeAdapter(MujocoConfig).validate_json(json.dumps(values))
 
 
-@pytest.mark.parametrize(("rate", "n_steps"), [(1000.0, 1), (500.0, 2), (200.0, 5)])
+@pytest.mark.parametrize(
+    ("rate", "n_steps"), [(1000.0, 1), (500.0, 2), (400.0, 2), (300.0, 3), (200.0, 4)]
+)
 def test_a_period_is_a_whole_number_of_steps(rate, n_steps):
     assert MujocoConfig(rate=rate).n_steps == n_steps

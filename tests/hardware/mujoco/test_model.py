@@ -207,6 +207,21 @@ def test_a_floating_base_is_fixed(make):
     assert data.body("base").xpos == pytest.approx(np.zeros(3), abs=1e-9)
 
 
+def test_joints_without_a_range_and_bodies_without_a_size_are_none(make):
+    urdf = ARM.replace(
+        "</robot>",
+        '<link name="stub"><collision><geometry><box size="0 0 0"/></geometry>'
+        '</collision></link><joint name="stuck" type="revolute">'
+        '<parent link="base"/><child link="stub"/>'
+        '<limit lower="0" upper="0" effort="1" velocity="1"/></joint></robot>',
+    )
+
+    sim, _ = _run(make(urdf))
+
+    names = {sim.model.joint(k).name for k in range(sim.model.njnt)}
+    assert "stuck" not in names and "elbow" in names
+
+
 def test_never_resets_by_itself(make):
     sim, _ = _run(make(), n=1)
 

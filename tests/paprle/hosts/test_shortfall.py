@@ -115,3 +115,28 @@ def test_the_summary_counts_time_and_keeps_the_worst(lock_step):
 )
 def test_distances_read_as_a_person_says_them(pos, rot, said):
     assert describe_distance(pos, rot) == said
+
+
+def test_a_robot_that_something_stops_is_said_not_to_come_along(lock_step):
+    """A drive that stands while its commands go on was never spoken of."""
+    session = lock_step().engage()
+    limb, shortfalls = PIPER.limbs["arm"], Shortfalls(session.robot, GateSettings())
+    session.step()
+    shortfalls.update(session.core)
+    assert shortfalls.newest == ()
+
+    session.core.motion.status["q_meas"][limb.indices[1]] -= 0.1
+    shortfalls.update(session.core)
+
+    (one,) = shortfalls.newest
+    assert one.cause == "the robot does not come along"
+    assert 0.02 < one.pos < 0.1
+
+
+def test_only_what_lasts_for_most_of_the_time_is_no_following(lock_step):
+    session = lock_step().engage()
+    near, _ = drive(session, (0.0, 1.0, 0.0), 400, 0.1)
+    far, _ = drive(session, (1.0, 0.0, 0.0), 1600, 0.25)
+
+    assert not near.is_most
+    assert far.is_most

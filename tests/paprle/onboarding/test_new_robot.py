@@ -208,6 +208,54 @@ def test_it_never_overwrites(tmp_path: Path) -> None:
     assert (tmp_path / "mine.yaml").read_text() == "precious"
 
 
+SIDES = (
+    """<robot name="two"><link name="base"/>
+  <link name="lift"/><joint name="lift" type="prismatic"><parent link="base"/>
+    <child link="lift"/><axis xyz="0 0 1"/><limit lower="0" upper="1" velocity="4"/>
+  </joint>"""
+    + "".join(
+        f"""<link name="{side}_{k}"/><joint name="{side}_j{k}" type="revolute">
+    <parent link="{"lift" if k == 0 else f"{side}_{k - 1}"}"/><child link="{side}_{k}"/>
+    <origin xyz="0.1 {y if k == 0 else 0} 0.1"/><axis xyz="0 {k % 2} {1 - k % 2}"/>
+    <limit lower="-2" upper="2" velocity="{30 - 28 * k}"/></joint>"""
+        for side, y in (("left", 0.2), ("right", -0.2))
+        for k in range(2)
+    )
+    + "</robot>"
+)
+
+
+def test_joints_that_could_not_stop_in_time_are_slowed_and_slides_have_bounds(
+    tmp_path: Path,
+) -> None:
+    urdf = tmp_path / "two.urdf"
+    urdf.write_text(SIDES)
+
+    report = write_new_robot(urdf, tmp_path / "out")
+
+    robot = load(report.path)
+    joints = dict(zip(robot.joint_names, zip(robot.dq_max, robot.ddq_max), strict=True))
+    assert joints["lift"] == (0.5, 1.0)
+    assert joints["left_j0"] == (2.5, 5.0)
+    assert joints["left_j1"] == (1.6, 5.0)
+    told = "\n".join(report.lines())
+    assert "CHECK: limits.dq_max.left_j0, right_j0: from the URDF's 30" in told
+    assert "CHECK: in no limb, so they hold still: lift" in told
+
+
+def test_only_the_limbs_that_are_wanted_move(tmp_path: Path) -> None:
+    urdf = tmp_path / "two.urdf"
+    urdf.write_text(SIDES)
+
+    report = write_new_robot(urdf, tmp_path / "out", wanted=("right_arm",))
+
+    assert [limb.name for limb in report.limbs] == ["right_arm"]
+    assert set(load(report.path).limbs) == {"right_arm"}
+    assert "hold still: lift, left_j0, left_j1" in "\n".join(report.lines())
+    with pytest.raises(ConfigError, match="got 'tail'; it has left_arm, right_arm"):
+        write_new_robot(urdf, tmp_path / "other", wanted=("tail",))
+
+
 @pytest.mark.parametrize("name", ["", "../..", "///"])
 def test_a_name_cannot_leave_the_folder(name: str, tmp_path: Path) -> None:
     urdf = tmp_path / "odd.urdf"

@@ -242,6 +242,20 @@ ARM = tuple(f"j{k} revolute" for k in range(6))
             "gripper",
             id="a wrist named after the gripper",
         ),
+        pytest.param(
+            chain(*ARM, "head_pan revolute j0_link"),
+            ["arm"],
+            6,
+            None,
+            id="a head on the first joint of the arm, as Sawyer's",
+        ),
+        pytest.param(
+            chain("torso_lift prismatic", *ARM, "head_pan revolute torso_lift_link"),
+            ["arm"],
+            6,
+            None,
+            id="a head and an arm on a torso",
+        ),
         pytest.param(chain("j0 revolute"), ["arm"], 1, None, id="a single joint"),
         pytest.param(
             chain("r0 revolute", "r1 revolute", "r2 revolute", "z prismatic"),

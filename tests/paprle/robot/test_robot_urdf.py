@@ -224,6 +224,27 @@ def test_holds_a_free_base_still_and_says_so(
     assert f"joint j is {kind}" in caplog.text
 
 
+@pytest.mark.parametrize("kind", ["revolute", "prismatic"])
+def test_a_joint_with_a_range_of_zero_is_held_and_noted(
+    tmp_path: Path, kind: str
+) -> None:
+    limit = '<limit lower="0" upper="-0.0" velocity="1"/>'
+
+    urdf = read_urdf(write(tmp_path, TWO_LINKS + joint(limit, kind=kind)))
+
+    assert urdf.joints[0].kind == "fixed"
+    assert urdf.notes == ("joint j has a range of 0 to 0; it is held fixed",)
+
+
+def test_a_body_without_a_size_is_none_and_noted(tmp_path: Path) -> None:
+    box = '<collision><geometry><box size="0 0 0"/></geometry></collision>'
+
+    urdf = read_urdf(write(tmp_path, f'<link name="a">{box}</link>'))
+
+    assert urdf.primitives == ()
+    assert urdf.notes == ("link a: its box has no size; it is left out",)
+
+
 def test_resolves_mimics_of_mimics(tmp_path: Path) -> None:
     links = "".join(f'<link name="{name}"/>' for name in "abcd")
     body = (
