@@ -295,9 +295,6 @@ class LiveSession:
                 self._recording.take_report(report, time.monotonic_ns())
         self._n_reports = len(reports)
 
-    def _end_recording(self) -> None:
-        self._recording.finish(time.monotonic_ns())
-
     def _fail(self, err: Exception) -> None:
         """Stop the robot and show what happened; the black box follows at rest."""
         stop = self.core.make_farewell(Request.STOP, time.monotonic_ns())
@@ -316,7 +313,7 @@ class LiveSession:
             self._brake,
             *self._list_farewells(),
             self._take_reports,
-            self._end_recording,
+            lambda: self._recording.finish(time.monotonic_ns()),
             self._keep_black_box,
             self._status_line.close,
             self._operator.close,
