@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 
 from followers.mujoco.config import MujocoConfig, RandomiseConfig
 from followers.mujoco.follower import MujocoFollower
-from followers.mujoco.scene import make_mechanism
+from hardware.mujoco.mechanism import make_mechanism
 from hardware.mujoco.robot import set_home
 from paprle.contracts.settings import RobotSettings
 from paprle.robot import RobotModel

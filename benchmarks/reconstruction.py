@@ -173,12 +173,15 @@ def find_delay(q: np.ndarray, whole: np.ndarray) -> float:
     return best * TICK_NS * 1e-9
 
 
-def list_motions(folder: Path | None) -> dict[str, tuple[Hand, float]]:
+def list_motions(
+    folder: Path | None, longest: float = LENGTH
+) -> dict[str, tuple[Hand, float]]:
     """Return hands by name, each with its length, [s]."""
     motions: dict[str, tuple[Hand, float]] = {
         "slow curve": (_curve(0.6, 0.10), LENGTH),
         "quick curve": (_curve(1.6, 0.05), LENGTH),
         "reach and stop": (_reach, LENGTH),
+        "slow wide curve": (_curve(0.25, 0.2), LENGTH),
     }
     if folder is None:
         return motions
@@ -186,22 +189,24 @@ def list_motions(folder: Path | None) -> dict[str, tuple[Hand, float]]:
         if (folder / name).is_file():
             config = OfflineConfig(path=str(folder / name), allow_loss=True)
             (track,) = load_motion(config).tracks.values()
-            motions[name] = _play(track)
+            motions[name] = _play(track, longest)
     if (path := folder / "avp_franka_ep0.npz").is_file():
         angles = np.load(path)["qpos"][:, :3]  # its hand stands still, its arm does not
         t = 0.002 * np.arange(len(angles))
         p = REACH * (angles - angles[0])
         quat = np.tile([0.0, 0.0, 0.0, 1.0], (len(t), 1))
         breaks = np.zeros(len(t) - 1, dtype=np.bool_)
-        motions[path.name] = _play(Track(Rows(t=t, p=p, quat_xyzw=quat), breaks))
+        motions[path.name] = _play(
+            Track(Rows(t=t, p=p, quat_xyzw=quat), breaks), longest
+        )
     return motions
 
 
-def _play(track: Track) -> tuple[Hand, float]:
+def _play(track: Track, longest: float) -> tuple[Hand, float]:
     end = float(track.rows.t[-1])
     return (
         lambda t: track.at(min(t, end)).T_leader_base_leader_eef,
-        min(LENGTH, end),
+        min(longest, end),
     )
 
 

@@ -1,11 +1,13 @@
 """Friction compensation: the leader helps its own gears along.
 
-tau = viscous_share · b · dq + coulomb_share · c · tanh(dq / dq_0)
+tau = viscous_share · b · dq + coulomb_share · c · tanh(v / dq_0)
 
 with b and c as ``paprle identify`` measured them. The first takes damping away from
 everything else (F2 counts that): cancelling half of b barely decays, 70 % diverges, so
 a share stops at one half. The second does not: however late it comes, it gives at most
-share · c |dq|, and the gears take c |dq| at the same time. What is left of their dry
+share · c |dq|, and the gears take c |dq| at the same time. So it may take its velocity
+v behind a filter: a count of an encoder is 0.6 rad/s for a period of 400 Hz, and would
+switch all of c on and off in a hand. What is left of their dry
 friction is what contact may count on (``dry_share``). What was not measured is not
 compensated.
 """
@@ -47,10 +49,13 @@ class FrictionConfig(LawSettings):
     dq_0: Annotated[
         float, Gt(0), Unit("rad/s"), doc("Speed at which dry friction is full.")
     ] = 0.3
+    lag: Annotated[
+        float, Ge(0), Unit("s"), doc("Time constant of the filter of v.")
+    ] = 0.02
 
 
-class Friction(FeedbackLaw[None]):
-    """The law; it has no memory."""
+class Friction(FeedbackLaw["Vec | float"]):
+    """The law; its memory is the filtered velocity, shape (m,), [rad/s]; at first 0."""
 
     config: FrictionConfig
     needs_follower = False
@@ -59,16 +64,20 @@ class Friction(FeedbackLaw[None]):
         super().__init__(config)
         self.dry_share = config.coulomb_share
 
-    def initial(self) -> None:
-        """Return nothing."""
+    def initial(self) -> float:
+        """Return a filter that has seen nothing."""
+        return 0.0
 
-    def compute(self, inputs: FeedbackInput, state: None) -> tuple[Vec, None]:  # noqa: ARG002 - no memory
+    def compute(
+        self, inputs: FeedbackInput, state: Vec | float
+    ) -> tuple[Vec, Vec | float]:
         """Return torques in the direction of motion."""
         c, dq = self.config, inputs.dq
+        v = dq + (state - dq) * (c.lag / (c.lag + inputs.dt))
         tau = c.viscous_share * inputs.viscous * dq
-        tau += c.coulomb_share * inputs.coulomb * np.tanh(dq / c.dq_0)
+        tau += c.coulomb_share * inputs.coulomb * np.tanh(v / c.dq_0)
         tau[np.isnan(tau)] = 0.0
-        return tau, None
+        return tau, v
 
     def damping(self, inputs: FeedbackInput) -> Vec:
         """What it cancels of viscous friction."""

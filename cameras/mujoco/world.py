@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from cameras.mujoco.config import MujocoCameraConfig
-from hardware.mujoco.mechanism import BLOCK, Mechanism, MimicJoint, ModelOptions
+from hardware.mujoco.mechanism import BLOCK, Mechanism, ModelOptions, make_mechanism
 from hardware.mujoco.model import build_model
 from paprle.contracts.images import CameraInfo, RobotPose
 from paprle.contracts.types import RobotInfo, Vec
@@ -77,22 +77,7 @@ def make_world(
     Raises:
         ValueError: If there is no such link, or MuJoCo cannot draw this robot.
     """
-    mechanism = Mechanism(
-        urdf_path=robot.urdf_path,
-        joint_names=robot.joint_names,
-        home=robot.home,
-        mimics=tuple(
-            MimicJoint(
-                joint=mimic.joint,
-                source=mimic.source,
-                multiplier=mimic.multiplier,
-                offset=mimic.offset,
-            )
-            for mimic in robot.mimics
-        ),
-        grippers=tuple(limb.gripper.joint for limb in robot.limbs if limb.gripper),
-        eef_links=tuple(limb.eef_link for limb in robot.limbs),
-    )
+    mechanism = make_mechanism(robot)
     has_table, has_block = bool(env.get("table", True)), bool(env.get(BLOCK, False))
     options = ModelOptions(has_table=has_table, has_block=has_block)
     spec = mujoco.MjSpec.from_string(build_model(mechanism, options).mjcf)

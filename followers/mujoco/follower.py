@@ -8,8 +8,9 @@ import mujoco
 import numpy as np
 
 from followers.mujoco.config import MujocoConfig
-from followers.mujoco.scene import make_mechanism, make_options
+from followers.mujoco.scene import make_options
 from followers.mujoco.view import View, check_display
+from hardware.mujoco.mechanism import make_mechanism
 from hardware.mujoco.model import Indices, SimModel, build_model
 from hardware.mujoco.robot import LAG, set_home
 from paprle.contracts.errors import CommandError, DeviceError

@@ -1,32 +1,12 @@
-"""From the robot and the config to a simulated model."""
+"""From the config to how a robot is simulated."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from followers.mujoco.config import MujocoConfig
-from hardware.mujoco.mechanism import Mechanism, MimicJoint, ModelOptions
+from hardware.mujoco.mechanism import ModelOptions
 from paprle.contracts.types import RobotInfo
-
-
-def make_mechanism(robot: RobotInfo) -> Mechanism:
-    """Return the robot as the model builder needs it."""
-    return Mechanism(
-        urdf_path=robot.urdf_path,
-        joint_names=robot.joint_names,
-        home=robot.home,
-        mimics=tuple(
-            MimicJoint(
-                joint=mimic.joint,
-                source=mimic.source,
-                multiplier=mimic.multiplier,
-                offset=mimic.offset,
-            )
-            for mimic in robot.mimics
-        ),
-        grippers=tuple(limb.gripper.joint for limb in robot.limbs if limb.gripper),
-        eef_links=tuple(limb.eef_link for limb in robot.limbs),
-    )
 
 
 def make_options(config: MujocoConfig, robot: RobotInfo) -> ModelOptions:

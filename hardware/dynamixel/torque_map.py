@@ -57,11 +57,13 @@ class Dither:
 
     One count of a supply's current is more torque than a light contact. What a count
     is off is added to what is asked for next, so that the mean over a few milliseconds
-    is right, and no torque is off by more than a count at any time.
+    is right, and no torque is off by more than a count at any time. What was made too
+    much is owed across zero, too: a torque that comes and goes would else be rounded
+    up each time.
     """
 
     def __init__(self) -> None:
-        self._owed, self._sign = 0.0, 0.0
+        self._owed = 0.0  # what was made too little, [N·m]
 
     def find_count(self, torque: float, unit: float, torques: TorqueMap) -> int:
         """Return the next count: one of both next to the torque, never beyond zero.
@@ -71,14 +73,12 @@ class Dither:
             unit: Current of a count, [A].
             torques: Of the servo.
         """
-        sign = math.copysign(1.0, torque) if torque else 0.0
-        if sign != self._sign:
-            self._owed, self._sign = 0.0, sign
-        if not sign:
+        if not torque:
             return 0
+        sign = math.copysign(1.0, torque)
         low = math.floor(abs(torques.find_current(torque)) / unit)
         less, more = (torques.find_torque(n * unit) for n in (low, low + 1))
-        wanted = abs(torque) + self._owed
-        is_more = bool(wanted > 0.5 * (less + more))
-        self._owed = wanted - (more if is_more else less)
+        wanted = abs(torque) + sign * self._owed
+        is_more = bool(wanted >= more)
+        self._owed = sign * (wanted - (more if is_more else less))
         return int(sign) * (low + is_more)

@@ -12,8 +12,8 @@ does not fuse, so that it is done here, by a filter that is known.
 A header may stand in a payload, and an XOR lets one damage in 256 pass, so a packet
 also has to hold what a sensor can measure, and to go on where the one before it ended.
 A norm has to be as near to 1 as this sensor's usually are, which damage to a lower byte
-is not. One that does not go on, the first or one after a silence, waits for the next to
-bear it out.
+is not; so does its time to the sensor's steps (``cadence``). One that does not go on,
+the first or one after a silence, waits for the next to bear it out.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import xor
 from typing import Literal, NamedTuple
+
+from hardware.imu.cadence import Cadence
 
 PacketKind = Literal["attitude", "inertial"]
 
@@ -114,6 +116,7 @@ class PacketDecoder:
         self._candidate: Packet | None = None
         self._run = 0
         self._usually_off = _MAX_OFF
+        self._cadence = Cadence()
 
     def feed(self, data: bytes) -> list[Packet]:
         """Return the packets that are complete with these bytes, in order.
@@ -178,9 +181,10 @@ class PacketDecoder:
             if before is None:
                 continue
             packet = _go_on(before, counter, values)
-            if packet is None:
+            if packet is None or not self._cadence.take(packet.t_us - before.t_us):
                 continue
             borne_out = [before] if before is self._candidate else []
+            self.tally.n_refused += not borne_out and self._candidate is not None
             self._last, self._candidate = packet, None
             found += [*borne_out, packet]
             self.tally.n_accepted += len(borne_out) + 1
@@ -188,10 +192,11 @@ class PacketDecoder:
         return None
 
     def _set_aside(self, counter: int, values: tuple[float, ...]) -> int:
-        """Keep as a candidate what begins another run."""
+        """Keep as a candidate what begins another run, or comes out of step."""
         self.tally.n_refused += self._candidate is not None
-        self._run += 1
-        self._candidate = Packet(counter, self._run, values)
+        late = None if self._last is None else _go_on(self._last, counter, values)
+        self._run += late is None
+        self._candidate = late or Packet(counter, self._run, values)
         return self.size
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +46,31 @@ class Mechanism:
     mimics: tuple[MimicJoint, ...] = ()
     grippers: tuple[str, ...] = ()
     eef_links: tuple[str, ...] = ()
+
+
+def make_mechanism(robot: Any) -> Mechanism:
+    """Return a robot as the model builder needs it.
+
+    Args:
+        robot: What ``paprle.contracts`` calls a RobotInfo, which drivers do not know.
+    """
+    limbs: Sequence[Any] = robot.limbs
+    return Mechanism(
+        urdf_path=robot.urdf_path,
+        joint_names=robot.joint_names,
+        home=robot.home,
+        mimics=tuple(
+            MimicJoint(
+                joint=mimic.joint,
+                source=mimic.source,
+                multiplier=mimic.multiplier,
+                offset=mimic.offset,
+            )
+            for mimic in robot.mimics
+        ),
+        grippers=tuple(limb.gripper.joint for limb in limbs if limb.gripper),
+        eef_links=tuple(limb.eef_link for limb in limbs),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,12 +6,13 @@ It opens the real socket over real TLS, moves on a circle while it holds the dea
 and answers questions for its time by a clock of its own. ``radius`` [m], ``period``
 [s], ``rate`` [Hz], ``seconds``; ``certificate``: file of the server's certificate.
 
-Not simulated: ARCore's drift and jitter, a browser (``tests/leaders/arpose`` has the
+Not simulated: ARCore's drift and jitter, a browser (``tests/leaders/webxr`` has the
 page itself in one), and the radio.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import math
@@ -20,18 +21,19 @@ import ssl
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin, Subprotocol
 
 from hardware.web.messages import VERSION
 from hardware.web.server import PROTOCOL
 
 Numbers = Sequence[float]
+_T = TypeVar("_T")
 _UNIT = (0.0, 0.0, 0.0, 1.0)
 _PATIENCE = 5.0  # [s] chosen: a busy machine
 
@@ -76,10 +78,9 @@ class EmulatedPhone:
         self.scale, self.mode = 1.0, "all"
         self.counts = {"stop": 0, "next_episode": 0, "discard": 0}
         self._limbs = tuple(limbs)
-        self._socket = open_socket(address, certificate, through)
+        self._line = Line(address, certificate, through)
         self.send_text(json.dumps({"type": "hello", "version": VERSION, "page": page}))
-        self._thread = threading.Thread(target=self._hear, name="emulated phone")
-        self._thread.start()
+        self._line.listen(self._hear)
 
     def hold(self) -> None:
         """Press the dead-man anew."""
@@ -136,49 +137,111 @@ class EmulatedPhone:
 
     def send_text(self, text: str | bytes) -> None:
         """Send anything."""
-        self._socket.send(text)
+        self._line.send(text)
 
     def drop(self) -> None:
         """Vanish without a farewell."""
-        self._socket.socket.close()
-        self._thread.join(_PATIENCE)
+        self._line.drop()
 
     def close(self) -> None:
         """Say good-bye."""
-        with contextlib.suppress(OSError, ConnectionClosed):
-            self._socket.close()
-        self._thread.join(_PATIENCE)
+        self._line.close()
 
     def _read_clock(self) -> float:
         """Return what its clock shows, [ms]."""
         return (time.monotonic_ns() * 1e-9 + self.skew) * 1e3
 
-    def _hear(self) -> None:
-        with contextlib.suppress(ConnectionClosed, OSError):
-            for data in self._socket:
-                message = json.loads(data)
-                if self.is_mute:
-                    continue
-                if message["type"] == "clock":
-                    answer = {**message, "t": self._read_clock()}
-                    self.send_text(json.dumps(answer))
-                elif message["type"] == "status":
-                    self.status = message
+    def _hear(self, data: str | bytes) -> str | None:
+        """Take a message; returns the answer."""
+        message = json.loads(data)
+        if self.is_mute:
+            return None
+        if message["type"] == "status":
+            self.status = message
+        if message["type"] == "clock":
+            return json.dumps({**message, "t": self._read_clock()})
+        return None
 
 
-def open_socket(
-    address: str, certificate: str = "", through: tuple[str, int] | None = None
-) -> ClientConnection:
-    """Open the page's socket as its browser does.
+class Line:
+    """The page's socket, opened as its browser does, for any thread to speak on.
 
-    Args:
-        address: What the operator is shown, with the token behind ``#``.
-        certificate: File of the certificate that the server must have; empty: any.
-        through: Where to connect in place of the address.
+    One thread reads and writes it. Two on one TLS session lose what one writes while
+    the other reads, before Python 3.13: so ``websockets.sync`` does not serve here.
 
-    Returns:
-        The open socket.
+    Attributes:
+        connection: The socket.
     """
+
+    def __init__(
+        self,
+        address: str,
+        certificate: str = "",
+        through: tuple[str, int] | None = None,
+    ) -> None:
+        """Open it.
+
+        Args:
+            address: What the operator is shown, with the token behind ``#``.
+            certificate: File of the certificate that the server must have; empty: any.
+            through: Where to connect in place of the address.
+        """
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(
+            target=self._loop.run_forever, name="emulated phone"
+        )
+        self._thread.start()
+        try:
+            self.connection = self._do(_open(address, certificate, through))
+        except BaseException:
+            self._end()
+            raise
+
+    def listen(self, hear: Callable[[str | bytes], str | None]) -> None:
+        """Give each message to ``hear``, which returns the answer, if there is one."""
+        asyncio.run_coroutine_threadsafe(self._listen(hear), self._loop)
+
+    def send(self, data: str | bytes) -> None:
+        """Send anything; raises ``ConnectionClosed`` where nobody is there."""
+        self._do(self.connection.send(data))
+
+    def drop(self) -> None:
+        """Vanish without a farewell."""
+        self._loop.call_soon_threadsafe(self.connection.transport.abort)
+        self._end()
+
+    def close(self) -> None:
+        """Say good-bye; may be called after ``drop``."""
+        if not self._loop.is_closed():
+            self._do(self.connection.close())
+            self._end()
+
+    async def _listen(self, hear: Callable[[str | bytes], str | None]) -> None:
+        with contextlib.suppress(ConnectionClosed):
+            async for data in self.connection:
+                answer = hear(data)
+                if answer is not None:
+                    await self.connection.send(answer)
+
+    def _do(self, what: Coroutine[Any, Any, _T]) -> _T:
+        return asyncio.run_coroutine_threadsafe(what, self._loop).result()
+
+    def _end(self) -> None:
+        self._do(_settle())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(_PATIENCE)
+        self._loop.close()
+
+
+async def _settle() -> None:
+    """Let whatever else runs in this loop end."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    await asyncio.wait(others, timeout=_PATIENCE) if others else None
+
+
+async def _open(
+    address: str, certificate: str, through: tuple[str, int] | None
+) -> ClientConnection:
     parts = urlsplit(address)
     context = None
     if parts.scheme == "https":
@@ -188,7 +251,7 @@ def open_socket(
             context.verify_mode = ssl.CERT_NONE
     scheme = "ws" if context is None else "wss"
     sock = None if through is None else socket.create_connection(through, _PATIENCE)
-    return connect(
+    return await connect(
         f"{scheme}://{parts.netloc}/leader",
         ssl=context,
         server_hostname=parts.hostname if context is not None else None,

@@ -9,46 +9,28 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from hardware.web.addresses import find_place
 from hardware.web.arbot import App
 from hardware.web.certificate import Certificate, find_certificate, find_folder
 from hardware.web.conversation import Conversation, Told
-from hardware.web.device import DeviceState, WebDevice
+from hardware.web.device import WebDevice
 from hardware.web.errors import WebError
 from hardware.web.files import load_pages
+from hardware.web.presses import PressReader, Reading
 from hardware.web.qr import draw_qr
 from hardware.web.server import Site, WebServer, listen_at
 from hardware.web.settings import AppSettings, WebSettings
 
-_RELEASE_NS = 25_000_000  # chosen: five ticks of 200 Hz: no release is overlooked
 _TELL_NS = (
     10_000_000_000  # [ns] chosen: an attack is told, and does not fill the screen
 )
-_WAITING = "WAITING"  # the session's state in which a press begins an episode
 _SOCKET = "/leader"
 _PERMISSIONS = (
     "xr-spatial-tracking=(self), accelerometer=(self), gyroscope=(self), "
     "magnetometer=(self)"
 )
-
-
-class Reading(NamedTuple):
-    """What the operator does.
-
-    Attributes:
-        state: Of the device.
-        seq: Rises with each reading that says something new.
-        is_engaged: The dead-men are held, and have been since the reading before.
-        asks_to_start: They are held by a press of while the session waited: what is
-            held when an episode ends does not begin the next one.
-    """
-
-    state: DeviceState
-    seq: int
-    is_engaged: bool
-    asks_to_start: bool
 
 
 class Station:
@@ -65,7 +47,6 @@ class Station:
         kind: Literal["phone", "headset"],
         limbs: Sequence[str],
         clock: Callable[[], int],
-        app: AppSettings | None = None,
     ) -> None:
         """Make it; nothing is opened yet.
 
@@ -74,10 +55,10 @@ class Station:
             kind: What the page is to be.
             limbs: Names of the hands it tells of.
             clock: Monotonic time, [ns].
-            app: How ARBot's app is listened to; None: not at all.
         """
         self._settings, self._kind, self._limbs = settings, kind, tuple(limbs)
-        self._clock, self._app_settings = clock, app
+        self._clock = clock
+        self._app_settings: AppSettings | None = None
         self._begin()
 
     def _begin(self) -> None:
@@ -86,13 +67,15 @@ class Station:
         self._talk = Conversation(self.device, self._kind, self._limbs, self._clock)
         self._certificate: Certificate | None = None
         self._app: App | None = None
-        self._reading: Reading | None = None
-        self._open_until_ns = self._n_idle_presses = 0
+        self._presses = PressReader(self.device, self._clock)
         self._n_told, self._told_ns = 0, -_TELL_NS
         self._is_battery_told = self._is_end_told = False
 
-    def open(self) -> None:
+    def open(self, app: AppSettings | None = None) -> None:
         """Serve the page.
+
+        Args:
+            app: How ARBot's app is listened to; None: not at all.
 
         Raises:
             WebError: If nothing can be served there.
@@ -104,10 +87,9 @@ class Station:
             folder = Path(settings.certificate or find_folder()).expanduser()
             self._certificate = find_certificate(folder, place.names)
         beside = []
-        if self._app_settings is not None:
-            self._app = App(
-                self._app_settings, self.device, self._limbs[0], self._clock
-            )
+        self._app_settings = app
+        if app is not None:
+            self._app = App(app, self.device, self._limbs[0], self._clock)
             beside.append(self._app.open)
         site = Site(
             load_pages("hardware.web"),
@@ -171,26 +153,12 @@ class Station:
 
     def read(self) -> Reading | None:
         """Return what the operator does; None before the device has spoken."""
-        state, before = self.device.state, self._reading
-        if state is None:
-            return None
-        now_ns = self._clock()
-        if before is not None and state.n_presses != before.state.n_presses:
-            self._open_until_ns = now_ns + _RELEASE_NS  # however short, it is a release
-        engaged = state.is_held and now_ns >= self._open_until_ns
-        starts = engaged and state.n_presses > self._n_idle_presses
-        seq = 0 if before is None else before.seq
-        reading = Reading(state, seq, engaged, starts)
-        if reading != before:
-            self._reading = reading._replace(seq=seq + 1)
-        return self._reading
+        return self._presses.read()
 
     def tell(self, told: Told) -> None:
         """Let the page show this."""
         self._talk.told = told
-        state = self.device.state
-        if told.state != _WAITING and state is not None:
-            self._n_idle_presses = state.n_presses
+        self._presses.note(told.state)
 
     def take_warnings(self) -> list[str]:
         """Return who was refused, and a battery that is low."""

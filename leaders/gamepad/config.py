@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Le, Lt, Unit, doc
 
+from paprle.contracts.axis_settings import AxisSettings
 from paprle.contracts.settings import STRICT
 
 Role = Literal[
@@ -80,7 +81,7 @@ class PadSettings:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class GamepadConfig:
+class GamepadConfig(AxisSettings):
     """One or several pads, how fast they move, and what of them is believed."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
@@ -88,15 +89,6 @@ class GamepadConfig:
     pads: Annotated[Mapping[str, PadSettings], doc("The pads, by any name.")] = field(
         default_factory=dict
     )
-    speed: Annotated[
-        float, Gt(0), Le(1), Unit("m/s"), doc("Translation at full deflection.")
-    ] = 0.2  # chosen: a stick is finer than a key, so that its end may be quicker
-    turn_speed: Annotated[
-        float, Gt(0), Le(3), Unit("rad/s"), doc("Rotation at full deflection.")
-    ] = 1.0  # chosen: the same
-    gripper_speed: Annotated[
-        float, Gt(0), Le(10), Unit("1/s"), doc("Gripper openings a second.")
-    ] = 1.0  # chosen: a full stroke a second
     dead_zone: Annotated[
         float, Ge(0), Lt(0.9), Unit("1"), doc("Deflection of a stick that is rest.")
     ] = 0.15  # chosen: worn sticks rest within 0.1; XInput's own value is 0.24

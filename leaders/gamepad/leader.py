@@ -7,12 +7,14 @@ from collections.abc import Sequence
 
 from hardware.gamepad.errors import PadError
 from hardware.gamepad.rack import Rack
+from hardware.sound.errors import SoundError
+from hardware.sound.speaker import Speaker
 from leaders.gamepad.checks import find_mistakes
 from leaders.gamepad.config import GamepadConfig
 from leaders.gamepad.hand import Hand
-from leaders.gamepad.rumble import LASTS, SILENT, Refresher, choose_motors
-from paprle.contracts.axes import AxisSpeeds
-from paprle.contracts.errors import ConfigError, DeviceError, MissingDependency
+from leaders.gamepad.rumble import LASTS, Refresher
+from paprle.contracts.cue_output import SILENT, choose_amplitudes
+from paprle.contracts.errors import ConfigError, opening
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import (
     Actions,
@@ -45,6 +47,7 @@ class Gamepad(Leader):
             raise ConfigError(mistakes)
         devices = [pad.device for pad in config.pads.values()]
         self._rack = Rack(devices, config.database)
+        self._speaker = Speaker()
         self._limbs = self.info.limbs
         self._start()
 
@@ -58,11 +61,9 @@ class Gamepad(Leader):
             limbs=tuple(axes),
             emits="axes",
             axes=axes,
-            axis_speeds=AxisSpeeds(
-                self.config.speed, self.config.turn_speed, self.config.gripper_speed
-            ),
+            axis_speeds=self.config.axis_speeds,
             has_buttons=bool(roles & set(Actions._fields)),
-            renders="rumble" if self.config.rumble > 0.0 else "none",
+            renders="rumble" if self.config.rumble > 0.0 else self.config.renders,
             engage_hint=f"hold {self._name_deadman()}" if "deadman" in roles else "",
         )
 
@@ -92,15 +93,10 @@ class Gamepad(Leader):
             MissingDependency: If pygame is not installed.
         """
         self._start()
-        try:
+        with opening("leader 'gamepad'", _INSTALL, PadError, SoundError):
             self._rack.open()
-        except ImportError as err:
-            raise MissingDependency(
-                f"leader 'gamepad': expected the package {err.name}, got none; "
-                f"{_INSTALL}"
-            ) from err
-        except PadError as err:
-            raise DeviceError(f"leader 'gamepad': {err}") from err
+            if self.config.sound > 0.0:
+                self._speaker.open()
         self._is_open = True
 
     def latest(self) -> LeaderSample | None:
@@ -120,10 +116,11 @@ class Gamepad(Leader):
         return self._sample
 
     def apply(self, feedback: Feedback) -> None:
-        """Note the session's state, and let the pads rumble."""
+        """Note the session's state, let the pads rumble, and sound the cues."""
         now_ns = self.clock()
+        self._speaker.tell(*choose_amplitudes(feedback, self.config.sound, now_ns))
         self._state = feedback.state
-        motors = choose_motors(feedback, self.config.rumble, now_ns)
+        motors = choose_amplitudes(feedback, self.config.rumble, now_ns)
         for row, refresher in enumerate(self._refreshers):
             mine = motors if self._drives(row, feedback.drives) else SILENT
             if refresher.must_tell(mine, now_ns):
@@ -137,6 +134,7 @@ class Gamepad(Leader):
     def close(self) -> None:
         """Silence the motors and let go of the pads."""
         self._is_open = False
+        self._speaker.close()
         self._rack.close()
 
     def _start(self) -> None:

@@ -7,6 +7,8 @@ Each threshold has another one to go back, and a gesture counts once it has last
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 
 from paprle.contracts.types import Vec
@@ -67,15 +69,10 @@ class Steady:
         return self.is_on
 
 
-class Fist:
-    """Whether a hand is a fist.
-
-    Attributes:
-        is_closed: It is, or was when it was seen last.
-    """
+class Gesture(ABC):
+    """Whether a hand is in a shape, steadily."""
 
     def __init__(self) -> None:
-        self._curled = np.zeros(5, dtype=bool)
         self._steady = Steady()
 
     @property
@@ -84,40 +81,39 @@ class Fist:
         return self._steady.is_on
 
     def take(self, shape: Vec, t: float) -> bool:
-        """Return whether it is a fist.
+        """Return whether it is.
 
         Args:
             shape: Landmarks, shape (21, 3).
             t: When, [s].
         """
+        return self._steady.take(self._look(shape), t)
+
+    @abstractmethod
+    def _look(self, shape: Vec) -> bool | None:
+        """Return what it looks like; None: cannot be told."""
+
+
+class Fist(Gesture):
+    """Whether a hand is a fist."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._curled = np.zeros(5, dtype=bool)
+
+    def _look(self, shape: Vec) -> bool | None:
         bends = compute_bends(shape)
         self._curled = np.where(self._curled, bends > _STRAIGHT, bends > _CURLED)
         n = int(self._curled.sum())
-        looks = True if n >= _N_FIST else False if n <= _N_OPEN else None
-        return self._steady.take(looks, t)
+        return True if n >= _N_FIST else False if n <= _N_OPEN else None
 
 
-class Pinch:
+class Pinch(Gesture):
     """Whether thumb and index touch."""
 
-    def __init__(self) -> None:
-        self._steady = Steady()
-
-    @property
-    def is_closed(self) -> bool:
-        """They do, or did when they were seen last."""
-        return self._steady.is_on
-
-    def take(self, shape: Vec, t: float) -> bool:
-        """Return whether they touch.
-
-        Args:
-            shape: Landmarks, shape (21, 3).
-            t: When, [s].
-        """
+    def _look(self, shape: Vec) -> bool | None:
         gap = compute_pinch(shape)
-        looks = True if gap < _PINCHED else False if gap > _APART else None
-        return self._steady.take(looks, t)
+        return True if gap < _PINCHED else False if gap > _APART else None
 
 
 def _compute_angle(a: Vec, b: Vec) -> float:

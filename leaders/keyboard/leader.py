@@ -13,11 +13,14 @@ import stat
 
 import numpy as np
 
+from hardware.sound.errors import SoundError
+from hardware.sound.speaker import Speaker
 from leaders.keyboard.config import KeyboardConfig
 from leaders.keyboard.keys import HELP, KeyParser
 from leaders.keyboard.rates import Rates
 from paprle.contracts.axes import FREEDOMS, N_FREEDOMS, AxisSpeeds
-from paprle.contracts.errors import DeviceError
+from paprle.contracts.cue_output import choose_amplitudes
+from paprle.contracts.errors import DeviceError, opening
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import (
     Feedback,
@@ -30,6 +33,7 @@ from paprle.contracts.types import (
 
 _LOG = logging.getLogger(__name__)
 _LIMB = "hand"
+_INSTALL = "pip install 'paprle[sound]'"
 _STANDARD_INPUT = 0  # what the session passes keys on to
 _CHUNK = 4096  # [bytes] chosen: more than anybody types in a period
 
@@ -46,6 +50,7 @@ class Keyboard(Leader):
 
     def __init__(self, config: KeyboardConfig, clock: Clock) -> None:
         super().__init__(config, clock)
+        self._speaker = Speaker()
         self._start()
 
     @property
@@ -57,6 +62,7 @@ class Keyboard(Leader):
             emits="axes",
             axes={_LIMB: FREEDOMS},
             axis_speeds=AxisSpeeds(c.speed, c.turn_speed, c.gripper_speed),
+            renders=c.renders,
         )
 
     @property
@@ -74,7 +80,8 @@ class Keyboard(Leader):
         """Start with all keys up; keys typed before are forgotten.
 
         Raises:
-            DeviceError: If there is nobody to type.
+            DeviceError: If there is nobody to type, or nothing to play sound on.
+            MissingDependency: If sound is wanted and pygame is not installed.
         """
         try:
             mode = os.fstat(self.config.fd).st_mode
@@ -84,6 +91,9 @@ class Keyboard(Leader):
             raise self._nobody("a session that was not started from one")
         self._start()
         self._read()
+        if self.config.sound > 0.0:
+            with opening("leader 'keyboard'", _INSTALL, SoundError):
+                self._speaker.open()
 
     def latest(self) -> LeaderSample | None:
         """Read the keys that were pressed and return what those before them did."""
@@ -108,12 +118,15 @@ class Keyboard(Leader):
         return self._sample
 
     def apply(self, feedback: Feedback) -> None:
-        """Note a Stop: after it, hands off the keys count as let go (``engaged``)."""
+        """Note a Stop: after it, hands off the keys count as let go; sound the cues."""
         self._is_stopped = feedback.state is SessionState.STOPPED
+        loudness = choose_amplitudes(feedback, self.config.sound, self.clock())
+        self._speaker.tell(*loudness)
 
     def close(self) -> None:
         """Stop; the descriptor belongs to the process."""
         self._rates.stop()
+        self._speaker.close()
 
     def _start(self) -> None:
         self._parser = KeyParser()

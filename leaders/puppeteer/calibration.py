@@ -17,7 +17,7 @@ from hardware.dynamixel.models import find_model
 from hardware.dynamixel.probe import stand, swing
 from leaders.puppeteer.arm import AnyServo, Arm
 from leaders.puppeteer.config import PuppetSettings
-from leaders.puppeteer.friction import Excitation, Friction, fit_friction
+from leaders.puppeteer.friction import FAR, Excitation, Friction, fit_friction
 from leaders.puppeteer.measures import (
     STILL,
     find_gripper,
@@ -101,6 +101,13 @@ def find_position(angle: float, servo: AnyServo) -> float:
     return float(wrap(np.array(turned)) / servo.gear)
 
 
+def _find_heaviest(scale: Scale, q: Vec, i: int) -> float:
+    """Return the most that a joint carries on a swing about where it is, [N·m]."""
+    places = np.tile(q, (3, 1))
+    places[:, i] += (-FAR, 0.0, FAR)
+    return max(abs(float(scale.weigh(place)[i])) for place in places)
+
+
 def _with_keys(
     settings: PuppetSettings, keys: Mapping[str, Mapping[str, Any]]
 ) -> PuppetSettings:
@@ -148,8 +155,8 @@ class _ArmSession:
         scale = Scale(own, arm.joint_names)
         found: dict[str, Any] = {}
         for i in [i for i in chosen if i < arm.n_arm and self._names[i] in swung]:
-            if abs(scale.weigh(self._find_q(arm))[i]) < HEAVY:
-                continue  # as it is held there is nothing to weigh
+            if _find_heaviest(scale, self._find_q(arm), i) < HEAVY:
+                continue  # wherever it swings from here there is nothing to weigh
             torques = yield from self._weigh_joint(arm, scale, i)
             if torques is not None:
                 found[arm.joint_names[i]] = {
@@ -164,9 +171,9 @@ class _ArmSession:
         cap = float(self._bus.caps[arm.place][i])
         for k in range(N_POSTURES):
             answer = yield (
-                f"weight of {self._names[i]}, posture {k + 1} of {N_POSTURES}: hold it "
-                "where it carries its arm, each time elsewhere, then keep hands off "
-                "what it moves and the other joints still; type s to skip it"
+                f"weight of {self._names[i]}, posture {k + 1} of {N_POSTURES}: hold "
+                "the other joints so that what it moves hangs free, away from its "
+                "stops, each time elsewhere, and keep hands off that; type s to skip it"
             )
             if answer == "s":
                 return None

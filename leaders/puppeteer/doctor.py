@@ -106,6 +106,7 @@ def _examine_bus(
         yield False, text
     yield from _compare_supply(wire, tables)
     yield from _judge_watchdogs(wire, settings.servos, tables)
+    yield from _judge_torques(wire, settings.servos)
     if missing:
         yield from _search(wire, settings, missing)
     else:
@@ -175,6 +176,18 @@ def _judge_watchdogs(
             True,
             f"servos {_list(others)} on '{wire.path}': firmware {listed}; whether "
             "their Bus Watchdog stops the motor is tried when the leader is opened",
+        )
+
+
+def _judge_torques(wire: Wire, servos: Sequence[ServoSpec]) -> Iterator[Finding]:
+    """Yield whose torque is a model's, where nobody weighed the arm with it."""
+    unweighed = [s.id for s in servos if is_small(s.model) and s.torque_map is None]
+    if unweighed:
+        yield (
+            True,
+            f"servos {_list(unweighed)} on '{wire.path}': their torque is taken to go "
+            "with the root of their supply's current; paprle calibrate weighs joints "
+            "that carry their arm, and finds it",
         )
 
 

@@ -16,9 +16,11 @@ from paprle.contracts.types import Vec
 DURATION = 10.0
 """How long a joint swings, [s]. chosen: five swings, the last two at full torque."""
 
+FAR = 0.35
+"""How far a joint may swing to either side, [rad]. chosen: no hand is in its way."""
+
 _FREQUENCY = 0.5  # [Hz] chosen: slow enough that friction outweighs inertia
 _RAMP = 6.0  # [s] chosen: torque grows until the joint moves well
-_FAR = 0.35  # [rad] chosen: as far as a joint may swing to either side
 _MOVED = 0.05  # [rad] chosen: below this a joint has not come loose
 _MOVING = 0.05  # [rad/s] chosen: two counts of the velocity's register
 _SMOOTH = 9  # chosen: readings averaged, 22 ms at 400 Hz
@@ -55,10 +57,10 @@ class Excitation:
             self._start = angle
         away = angle - self._start
         grown = self._cap * min(t / _RAMP, 1.0)
-        if abs(away) > _FAR:
+        if abs(away) > FAR:
             self._peak = min(self._peak, grown)  # it need not grow any further
         tau = min(grown, self._peak) * math.sin(2.0 * math.pi * _FREQUENCY * t)
-        return 0.0 if tau * away > 0.0 and abs(away) > _FAR else tau
+        return 0.0 if tau * away > 0.0 and abs(away) > FAR else tau
 
 
 def fit_friction(t: Vec, q: Vec, dq: Vec, tau: Vec) -> Friction:

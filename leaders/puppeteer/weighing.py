@@ -98,7 +98,7 @@ def fit_torques(model: TorqueMap, swings: Sequence[Swung]) -> TorqueMap:
     if spread < HEAVY:
         raise ValueError(
             f"expected a weight of at least {HEAVY} [N·m] in a posture, got "
-            f"{spread:.3f} [N·m]; hold the joint where it carries more"
+            f"{spread:.3f} [N·m]; hold the others so that it carries more as it swings"
         )
     plain = model._replace(gain=1.0)
     kinds = (plain, plain._replace(kind=_other(model)))

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Le, Lt, Unit, doc
 
+from paprle.contracts.axis_settings import AxisSettings
 from paprle.contracts.settings import STRICT
 
 Role = Literal[
@@ -26,7 +27,7 @@ Role = Literal[
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SpacemouseConfig:
+class SpacemouseConfig(AxisSettings):
     """Which mouse, and how fast it moves."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
@@ -35,15 +36,6 @@ class SpacemouseConfig:
         str, Unit("path"), doc("Its device (/dev/hidraw3); empty: the first found.")
     ] = ""
     serial: Annotated[str, doc("Its serial number, where there are several.")] = ""
-    speed: Annotated[
-        float, Gt(0), Le(1), Unit("m/s"), doc("Translation at full deflection.")
-    ] = 0.2  # chosen: as the sticks of a gamepad
-    turn_speed: Annotated[
-        float, Gt(0), Le(3), Unit("rad/s"), doc("Rotation at full deflection.")
-    ] = 1.0  # chosen: as the sticks of a gamepad
-    gripper_speed: Annotated[
-        float, Gt(0), Le(10), Unit("1/s"), doc("Gripper openings a second.")
-    ] = 1.0  # chosen: a full stroke a second
     dead_zone: Annotated[
         float, Ge(0), Lt(0.9), Unit("1"), doc("Deflection of an axis that is rest.")
     ] = 0.1  # chosen: pushing the cap one way moves the other axes by so much

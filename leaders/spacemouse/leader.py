@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
+from hardware.sound.errors import SoundError
+from hardware.sound.speaker import Speaker
 from hardware.spacemouse.device import MouseDevice
 from hardware.spacemouse.errors import MouseError
 from leaders.spacemouse.config import SpacemouseConfig
-from paprle.contracts.axes import FREEDOMS, AxisSpeeds
-from paprle.contracts.errors import ConfigError, DeviceError, MissingDependency
+from paprle.contracts.axes import FREEDOMS
+from paprle.contracts.cue_output import choose_amplitudes
+from paprle.contracts.errors import ConfigError, opening
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import (
     Actions,
@@ -50,18 +53,19 @@ class Spacemouse(Leader):
         if wrong:
             raise ConfigError(wrong)
         self._roles = {int(name): role for name, role in config.buttons.items()}
+        self._speaker = Speaker()
         self._device = MouseDevice(config.path, config.serial)
         self._start()
 
     @property
     def info(self) -> LeaderInfo:
         """One hand; its axes are the degrees of freedom themselves."""
-        c = self.config
         return LeaderInfo(
             limbs=(_LIMB,),
             emits="axes",
             axes={_LIMB: FREEDOMS},
-            axis_speeds=AxisSpeeds(c.speed, c.turn_speed, c.gripper_speed),
+            axis_speeds=self.config.axis_speeds,
+            renders=self.config.renders,
             has_buttons=bool(set(self._roles.values()) & set(Actions._fields)),
         )
 
@@ -79,15 +83,10 @@ class Spacemouse(Leader):
             MissingDependency: If hidapi is not installed.
         """
         self._start()
-        try:
+        with opening("leader 'spacemouse'", _INSTALL, MouseError, SoundError):
             self._device.open()
-        except ImportError as err:
-            raise MissingDependency(
-                f"leader 'spacemouse': expected the package hidapi, got none; "
-                f"{_INSTALL}"
-            ) from err
-        except MouseError as err:
-            raise DeviceError(f"leader 'spacemouse': {err}") from err
+            if self.config.sound > 0.0:
+                self._speaker.open()
         self._is_open = True
 
     def latest(self) -> LeaderSample | None:
@@ -122,8 +121,10 @@ class Spacemouse(Leader):
         return self._sample
 
     def apply(self, feedback: Feedback) -> None:
-        """Note a Stop: after it, a cap at rest counts as let go (``engaged``)."""
+        """Note a Stop: after it, a cap at rest counts as let go; sound the cues."""
         self._is_stopped = feedback.state is SessionState.STOPPED
+        loudness = choose_amplitudes(feedback, self.config.sound, self.clock())
+        self._speaker.tell(*loudness)
 
     def take_warnings(self) -> list[str]:
         """Return whether the mouse went, came back, or fell silent while deflected."""
@@ -133,6 +134,7 @@ class Spacemouse(Leader):
     def close(self) -> None:
         """Let go of the mouse."""
         self._is_open = False
+        self._speaker.close()
         self._device.close()
 
     def _start(self) -> None:

@@ -1,9 +1,9 @@
-"""Hands at a headset: controllers or tracked hands, through its browser."""
+"""A phone in the hand, or hands at a headset, through a page in its browser."""
 
 from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
-    summary="One or two hands at a headset, through its browser (WebXR).",
+    summary="A phone, or one or two hands at a headset, through its browser (WebXR).",
     config="leaders.webxr.config:WebxrConfig",
     factory="leaders.webxr.leader:Webxr",
     verified="emulator",

@@ -1,32 +1,81 @@
-"""What the YAML of a headset may say."""
+"""What the YAML of a phone or a headset may say."""
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from annotated_types import Gt, Le, MinLen, Unit, doc
+from annotated_types import Ge, Gt, Le, MinLen, Unit, doc
 
 from hardware.web.settings import WebSettings
 from paprle.contracts.settings import STRICT
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class WebxrConfig(WebSettings):
-    """Where the page is served, and which hands it tells of."""
+class AppConfig:
+    """ARBot's Android app in place of the page."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
+    phone: Annotated[
+        str, doc("The phone's address; nobody else is listened to. It has no token.")
+    ]
+    address: Annotated[
+        str, doc("Where it is listened to: lan, or an address of this machine.")
+    ] = "lan"
+    port: Annotated[int, Ge(1), Le(65_535), doc("Port that the app is told.")] = (
+        8765  # spec: cake-lab/AR-PiPER, websocket_bridge_node4.py
+    )
+    closed: Annotated[
+        float, Unit("1"), doc("What the app says of the gripper at opening 0.")
+    ] = 0.0
+    open: Annotated[
+        float, Unit("1"), doc("What the app says of the gripper at opening 1.")
+    ] = 1.0
+
+    def __post_init__(self) -> None:
+        try:
+            ipaddress.ip_address(self.phone)
+        except ValueError as err:
+            raise ValueError(f"the address of a phone, got {self.phone!r}") from err
+        if self.closed == self.open:
+            raise ValueError("an open position that differs from the closed one")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WebxrConfig(WebSettings):
+    """Where the page is served, what opens it, and which hands it tells of."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    device: Annotated[
+        Literal["phone", "headset"],
+        doc("What opens the page: a phone is one hand, whose limb is called hand."),
+    ] = "headset"
     hands: Annotated[
         tuple[Literal["left", "right"], ...],
         MinLen(1),
-        doc("Hands that move; with two, both hold their dead-men, or neither moves."),
+        doc(
+            "Hands at a headset; with two, both hold their dead-men, or neither moves."
+        ),
     ] = ("right",)
     rate: Annotated[
         float, Gt(0), Le(240), Unit("Hz"), doc("Nominal rate of its messages.")
     ] = 72.0  # chosen: a Quest's display as it is delivered
+    app: Annotated[
+        AppConfig | None,
+        doc("ARBot's app on the phone may command, too; absent: the page alone."),
+    ] = None
 
     def __post_init__(self) -> None:
         if len(set(self.hands)) != len(self.hands):
             raise ValueError("each hand once")
+        if self.app is not None and self.device != "phone":
+            raise ValueError("a phone, for ARBot's app")
+
+    @property
+    def limbs(self) -> tuple[str, ...]:
+        """Names of the hands."""
+        return ("hand",) if self.device == "phone" else self.hands

@@ -1,4 +1,4 @@
-"""The leader: what a headset's page says of its hands becomes one sample."""
+"""The leader: what the page says of hands becomes one sample."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import pinocchio as pin
 from hardware.web.addresses import find_place
 from hardware.web.conversation import Told
 from hardware.web.errors import WebError
-from hardware.web.station import Reading, Station
-from leaders.webxr.config import WebxrConfig
+from hardware.web.presses import Reading
+from hardware.web.settings import AppSettings
+from hardware.web.station import Station
+from leaders.webxr.config import AppConfig, WebxrConfig
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import (
@@ -23,25 +25,29 @@ from paprle.contracts.types import (
 
 
 class Webxr(Leader):
-    """One headset, one or two hands, one dead-man of all."""
+    """One phone or headset, one or two hands, one dead-man of all."""
 
     config: WebxrConfig
 
     def __init__(self, config: WebxrConfig, clock: Clock) -> None:
         super().__init__(config, clock)
-        self._station = Station(config, "headset", config.hands, clock)
+        self._station = Station(config, config.device, config.limbs, clock)
         self._sample: LeaderSample | None = None
 
     @property
     def info(self) -> LeaderInfo:
         """Hands with grippers, whose poses are measured."""
         return LeaderInfo(
-            limbs=self.config.hands,
+            limbs=self.config.limbs,
             is_measured=True,
             has_gripper=True,
             renders="rumble",
             rate=self.config.rate,
-            engage_hint="hold the grip of each hand",
+            engage_hint=(
+                "hold the page's button"
+                if self.config.device == "phone"
+                else "hold the grip of each hand"
+            ),
         )
 
     @property
@@ -51,8 +57,8 @@ class Webxr(Leader):
 
     @property
     def unchecked(self) -> str:
-        """A headset is there once somebody opens the page."""
-        return "whether a headset opens its page"
+        """A phone or a headset is there once somebody opens the page."""
+        return f"whether a {self.config.device} opens its page"
 
     def find_obstacles(self) -> tuple[str, ...]:
         """Say that this machine has no such address."""
@@ -63,19 +69,20 @@ class Webxr(Leader):
         return ()
 
     def open(self) -> None:
-        """Serve the page; the headset may come later.
+        """Serve the page; who opens it may come later.
 
         Raises:
             DeviceError: If nothing can be served.
         """
         self._sample = None
         try:
-            self._station.open()
+            app = self.config.app
+            self._station.open(None if app is None else _make_app(app))
         except WebError as err:
             raise DeviceError(f"leader 'webxr': {err}") from err
 
     def latest(self) -> LeaderSample | None:
-        """Return the newest poses; None until a headset has spoken."""
+        """Return the newest poses; None until the page has spoken."""
         reading = self._station.read()
         if reading is None:
             return self._sample
@@ -84,7 +91,7 @@ class Webxr(Leader):
         return self._sample
 
     def apply(self, feedback: Feedback) -> None:
-        """Let the page show the state, and the controllers vibrate."""
+        """Let the page show the state, and the device vibrate."""
         drives = feedback.drives  # beside other leaders, only some limbs may
         self._station.tell(
             Told(
@@ -105,7 +112,7 @@ class Webxr(Leader):
 
     @property
     def last_words(self) -> list[str]:
-        """What became of the headset's messages."""
+        """What became of the page's messages."""
         return [f"leader 'webxr': {text}" for text in self._station.last_words]
 
     def close(self) -> None:
@@ -134,3 +141,8 @@ def _make_sample(reading: Reading) -> LeaderSample:
             stop=counts.stop, next_episode=counts.next_episode, discard=counts.discard
         ),
     )
+
+
+def _make_app(config: AppConfig) -> AppSettings:
+    address = find_place(config.address).address
+    return AppSettings(address, config.port, config.phone, config.closed, config.open)

@@ -17,8 +17,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from observers.view.config import ViewConfig
+from observers.view.mirrored import copy_mirror
 from observers.view.shown import Shown, copy_arrays
 from paprle.contracts.plugins import Clock, Observer, SessionView
+from paprle.contracts.session_view import MirroredRobot
 from paprle.contracts.types import RobotInfo
 from paprle.contracts.wishes import Wishes
 
@@ -54,7 +56,8 @@ class View(Observer):
         self._dragged: tuple[str, ...] = ()
         self._told: list[str] = []
         self._shown, self._said_ns = Shown(robot), 0
-        self._stop = threading.Event()
+        self._mirror: MirroredRobot | None = None
+        self._stop, self._fresh = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
         self._panel: Panel | None = None
         self._talk: Talk | None = None
@@ -89,6 +92,8 @@ class View(Observer):
         """Keep what is newest for the page and the picture."""
         self._arrays = copy_arrays(view)
         self._targets = {limb: row.copy() for limb, row in view.targets.items()}
+        self._mirror = copy_mirror(view)
+        self._fresh.set()
         now_ns = self.clock()
         if self._talk is not None and now_ns - self._said_ns > _SAY_NS:
             self._said_ns = now_ns
@@ -178,13 +183,17 @@ class View(Observer):
         """Show what is newest until the session ends."""
         period = 1.0 / self.config.rate
         while not self._stop.wait(period):
-            arrays = self._arrays
+            self._fresh.clear()
+            self._fresh.wait(period)  # drawn as soon as it is known
+            arrays, mirror = self._arrays, self._mirror
             if arrays is None:
                 continue
             scene.follow(arrays["q"])
             if scene.is_watched:
                 scene.show(arrays["q"], arrays["q_asked"], self._targets)
                 scene.offer(self._dragged)
+                if mirror is not None:
+                    scene.show_predicted(mirror.q)
 
 
 def find_port(first: int) -> int:

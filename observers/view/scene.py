@@ -16,6 +16,7 @@ from observers.view.panel import Panel
 from paprle.contracts.types import RobotInfo, Vec
 
 _GHOST: Color = (70, 130, 255)
+_PREDICTED: Color = (47, 163, 107)
 _GHOST_OPACITY = 0.45  # chosen: the robot is seen through it
 _TRAIL: Color = (255, 122, 26)
 _PAPER: Color = (245, 246, 248)
@@ -58,8 +59,9 @@ class Scene:
         self._server.gui.main_panel.minimize()  # the page around it has all words
         robot.move(info.home)
         self._add_floor()
-        self._real = self._add_robot("/robot", 1.0)
-        self._ghost = self._add_robot("/ghost", _GHOST_OPACITY)
+        self._real = self._add_robot("/robot", 1.0, None)
+        self._ghost = self._add_robot("/ghost", _GHOST_OPACITY, _GHOST)
+        self._predicted: dict[int, viser.FrameHandle] = {}
         self._asked = {
             name: self._server.scene.add_frame(
                 f"/asked/{name}",
@@ -113,6 +115,15 @@ class Scene:
                     T_base_asked = pin.XYZQUATToSE3(row)
                     _place(handle, self._robot.find(limb.base_link) * T_base_asked)
 
+    def show_predicted(self, q: Vec) -> None:
+        """Move the robot as predicted to q, shape (n,); only one far away is."""
+        if not self._predicted:
+            self._predicted = self._add_robot("/predicted", _GHOST_OPACITY, _PREDICTED)
+        with self._server.atomic():
+            poses = self._robot.move(q)
+            for joint, handle in self._predicted.items():
+                _place(handle, poses[joint])
+
     def follow(self, q: Vec) -> None:
         """Let the trails grow to where the end-effectors are at q, shape (n,)."""
         self._robot.move(q)
@@ -154,19 +165,21 @@ class Scene:
         camera.position = centre - _DISTANCE * size * towards
         camera.fov = _FOV
 
-    def _add_robot(self, root: str, opacity: float) -> dict[int, viser.FrameHandle]:
-        """Add the shapes, each below a frame of its joint."""
+    def _add_robot(
+        self, root: str, opacity: float, color: Color | None
+    ) -> dict[int, viser.FrameHandle]:
+        """Add the shapes, each below a frame of its joint; in their own colours."""
         scene = self._server.scene
         joints = sorted({body.joint for body in self._robot.bodies})
         names = {joint: f"{root}/{joint}" for joint in joints}
         frames = {j: scene.add_frame(names[j], show_axes=False) for j in joints}
-        is_ghost = opacity < 1.0
+        is_ghost = color is not None
         for k, body in enumerate(self._robot.bodies):
             scene.add_mesh_simple(
                 f"{names[body.joint]}/{k}",
                 body.vertices.astype(np.float32),
                 body.faces.astype(np.uint32),
-                color=_GHOST if is_ghost else body.color,
+                color=color or body.color,
                 opacity=opacity if is_ghost else None,
                 flat_shading=False,
                 cast_shadow=not is_ghost,

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from observers.view.mirrored import describe_mirror
 from paprle.contracts.plugins import SessionView
 from paprle.contracts.types import GateState, RobotInfo, SessionState, Vec
 
@@ -60,6 +61,7 @@ class Shown:
             "gate": view.gate_state.name,
             "latched": view.latched,
             "release": list(_RELEASE) if is_stopped else [],
+            "far": "" if view.mirror is None else describe_mirror(view.mirror),
             "acts": list(view.reasons) if view.is_engaged else [],
             "acted": dict(view.counts),
             "clearance": _finite(view.clearance),

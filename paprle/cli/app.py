@@ -30,6 +30,7 @@ _VERBS: Mapping[str, tuple[str, str]] = {
     "demo": ("demo:DEMO", "draw a circle with a simulated arm, and report the errors"),
     "run": ("sessions:RUN", "drive a robot; run.py is the same"),
     "serve": ("sessions:SERVE", "drive a robot here with a leader on another host"),
+    "lead": ("lead:LEAD", "lead a robot on another host over a bad network"),
     "list": ("catalogue:LIST", "list leaders, robots and envs"),
     "config": ("catalogue:CONFIG", "show the merged config and explain each key"),
     "info": ("episodes:INFO", "show the content of a recorded episode"),

@@ -23,6 +23,7 @@ from paprle.config.fields import (
     read_item,
     to_plain,
 )
+from paprle.config.folders import expand_home
 from paprle.config.layers import (
     COMMAND_LINE,
     CommandLine,
@@ -147,7 +148,7 @@ def make_absolute(
         for part in key[1:-1]:
             holder = holder[int(part) if isinstance(holder, list) else part]
         last = int(key[-1]) if isinstance(holder, list) else key[-1]
-        holder[last] = str((base / Path(value).expanduser()).resolve())
+        holder[last] = str((base / expand_home(value)).resolve())
 
 
 def _find_base(place: str, root: Path) -> Path:

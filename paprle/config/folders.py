@@ -95,6 +95,14 @@ class Folders:
                 yield f"{folder.label}/{SESSION}", folder.path / SESSION
 
 
+def expand_home(text: str) -> Path:
+    """Return a path with ``~`` for the home of a user; of no user it is a name."""
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        return Path(text)
+
+
 def find_site(root: Path | None = None) -> Folder:
     """Return the folder of what belongs to this site, which may not be there yet."""
     if root is None and IS_PACKED:
@@ -113,7 +121,7 @@ def find_folders(root: Path | None = None) -> Folders:
         Its folders, and those of ``PAPRLE_CONFIG_PATH``.
     """
     given = [word for word in os.environ.get(VARIABLE, "").split(os.pathsep) if word]
-    paths = [Path(word).expanduser().resolve() for word in reversed(given)]
+    paths = [expand_home(word).resolve() for word in reversed(given)]
     place = (root or DATA).resolve()
     return Folders(
         place,
@@ -146,7 +154,7 @@ def take_files(
     for part, text in names.items():
         if not is_path(text):
             continue
-        path = Path(text).expanduser().absolute()
+        path = expand_home(text).absolute()
         if path.suffix not in YAML_ENDS or not path.is_file():
             got = "none there" if path.suffix in YAML_ENDS else f"'{path.suffix}'"
             problems.append(f"{part}: expected a YAML file at '{path}', got {got}")

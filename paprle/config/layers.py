@@ -156,6 +156,8 @@ def interpolate(tree: Tree, places: Places, problems: list[str]) -> Tree:
         for target in _INTERPOLATION.findall(text) if isinstance(text, str) else ():
             is_there, value = look_up(tree, tuple(target.split(".")))
             if is_there and "${" not in str(value):
+                if text == f"${{{target}}}":  # a path in it is where that one is
+                    places.follow(key, tuple(target.split(".")))
                 continue
             got = "another interpolation" if is_there else "none"
             problems.append(
@@ -203,6 +205,12 @@ class Places:
         if isinstance(node, str):
             return node
         return self._files.get(str(key[0]), COMMAND_LINE)
+
+    def follow(self, key: Key, target: Key) -> None:
+        """Give a key the places of another, whose value it has."""
+        is_there, found = look_up(self._tree, target)
+        if is_there:
+            put(self._tree, key, found)
 
     def as_dict(self) -> dict[str, str]:
         """Return dotted key → place."""

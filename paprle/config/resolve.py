@@ -157,6 +157,13 @@ class Resolved:
         """The config of the only leader's plug-in."""
         return self.only_leader.config
 
+    @property
+    def is_gate_afar(self) -> bool:
+        """Whether ``link`` goes to the robot's host, and not to that of a leader."""
+        configs = (getattr(one.config, "link", None) for one in self.leaders.values())
+        to_leaders = [link for link in configs if isinstance(link, LinkSettings)]
+        return self.link.peer is not None and not to_leaders
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as values that JSON can hold."""
         names = {name: str(getattr(self, name)) for name in _NAMES}

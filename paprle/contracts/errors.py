@@ -20,8 +20,9 @@ Errors are raised before the loop; inside it nothing raises on purpose.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 
 class PaprleError(Exception):
@@ -74,6 +75,32 @@ class SessionError(PaprleError):
 
 class StartRefused(SessionError):
     """A role would not start, in words of its own; nothing has moved."""
+
+
+@contextlib.contextmanager
+def opening(where: str, install: str, *failures: type[Exception]) -> Iterator[None]:
+    """Say in the words of this tree what keeps a driver from opening.
+
+    Args:
+        where: The plug-in.
+        install: The command that installs what it needs.
+        *failures: What its driver raises.
+
+    Yields:
+        Nothing.
+
+    Raises:
+        MissingDependency: If a package is not installed.
+        DeviceError: If the driver failed.
+    """
+    try:
+        yield
+    except ImportError as err:
+        raise MissingDependency(
+            f"{where}: expected the package {err.name}, got none; {install}"
+        ) from err
+    except failures as err:
+        raise DeviceError(f"{where}: {err}") from err
 
 
 def suggest(name: str, choices: Iterable[str], what: str = "there are") -> str:

@@ -227,9 +227,7 @@ class Observer(Device):
     has_controls: ClassVar[bool] = False
 
     def __init__(self, config: Any, robot: RobotInfo, clock: Clock) -> None:
-        self.config = config
-        self.robot = robot
-        self.clock = clock
+        self.config, self.robot, self.clock = config, robot, clock
 
     @property
     def wishes(self) -> Wishes:
@@ -250,6 +248,11 @@ class Observer(Device):
     @abstractmethod
     def observe(self, view: SessionView) -> None:
         """Tell this."""
+
+    def show(
+        self, frames: Mapping[str, Frame], cameras: Mapping[str, CameraInfo]
+    ) -> None:
+        """Take images that are new, by camera; who does not fill this is given none."""
 
     @abstractmethod
     def close(self) -> None:

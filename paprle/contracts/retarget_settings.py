@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
 
-from annotated_types import Ge, Gt, Unit, doc
+from annotated_types import Ge, Gt, Le, Unit, doc
 
 from paprle.contracts.settings import STRICT
 
@@ -21,6 +21,46 @@ class JointMapSettings:
     sign: Annotated[Literal[-1, 1], doc("Sign.")] = 1
     scale: Annotated[float, Gt(0), Unit("1"), doc("Scale.")] = 1.0
     offset: Annotated[float, Unit("rad"), doc("Offset.")] = 0.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LookSettings:
+    """How a camera that looks at a hand moves.
+
+    The paper's limits are 0.1 m/s² and 0.1 m/s³, with which half a metre takes 5.6 s.
+    """
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    max_speed: Annotated[float, Gt(0), Le(2), Unit("m/s"), doc("Aimed at.")] = 0.5
+    max_acceleration: Annotated[
+        float, Gt(0), Le(20), Unit("m/s²"), doc("Of what is asked of the limb.")
+    ] = 1.0
+    max_jerk: Annotated[
+        float, Gt(0), Le(1000), Unit("m/s³"), doc("Of what is asked of the limb.")
+    ] = 10.0
+    max_turn: Annotated[
+        float, Gt(0), Le(10), Unit("rad/s"), doc("How fast it turns.")
+    ] = 1.5
+    max_turn_acceleration: Annotated[
+        float, Gt(0), Le(100), Unit("rad/s²"), doc("How fast it begins to turn.")
+    ] = 6.0
+    prediction: Annotated[
+        float, Ge(0), Le(2), Unit("s"), doc("It looks where the hand will be then.")
+    ] = 0.3
+    nearest: Annotated[
+        float, Gt(0), Unit("m"), doc("To what it looks at, where a hand zooms.")
+    ] = 0.4
+    farthest: Annotated[
+        float, Gt(0), Unit("m"), doc("From what it looks at, where a hand zooms.")
+    ] = 1.4
+
+    def __post_init__(self) -> None:
+        if self.nearest > self.farthest:
+            raise ValueError(
+                f"nearest at most farthest, {self.farthest:g} [m], got "
+                f"{self.nearest:g} [m]"
+            )
 
 
 def _find_key(name: str) -> str:
@@ -38,8 +78,11 @@ class LimbRuleSettings:
     }
 
     rule: Annotated[
-        Literal["auto", "joints", "relative", "absolute", "axes", "hold"],
-        doc("As retarget.mode, for this limb; hold: nothing drives it."),
+        Literal["auto", "joints", "relative", "absolute", "axes", "look_at", "hold"],
+        doc(
+            "As retarget.mode, for this limb; look_at: it carries a camera and watches "
+            "another; hold: nothing drives it."
+        ),
     ] = "auto"
     from_: Annotated[
         str | tuple[str, ...],
@@ -53,7 +96,11 @@ class LimbRuleSettings:
         None
     )
     alignment: Annotated[
-        Literal["world", "body"] | None, doc("Absent: retarget.alignment.")
+        Literal["world", "body", "view"] | None,
+        doc(
+            "Whose axes motion is in: the world's, the tool's, or the images' of the "
+            "camera that looks at this limb. Absent: retarget.alignment."
+        ),
     ] = None
     rpy_xyz_extrinsic: Annotated[
         tuple[float, float, float] | None,
@@ -61,6 +108,27 @@ class LimbRuleSettings:
         doc("Absent: retarget.rpy_xyz_extrinsic."),
     ] = None
     modes: Annotated[str | None, doc("Absent: retarget.modes.")] = None
+    of: Annotated[
+        str | None, doc("look_at: the limb whose hand it watches, and whose leader.")
+    ] = None
+    advice: Annotated[
+        str | None,
+        doc("look_at: the advisor that says where to be. Absent: it only turns."),
+    ] = None
+    camera: Annotated[
+        str | None,
+        doc(
+            "look_at: the camera on its hand. Absent: the only one there; where there "
+            "is none, its eef looks along z, x to the right."
+        ),
+    ] = None
+    zoom: Annotated[
+        str | None,
+        doc("look_at: a leader's limb/axis that takes the camera away and back."),
+    ] = None
+    motion: Annotated[LookSettings, doc("look_at: how it moves.")] = field(
+        default_factory=LookSettings
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -41,6 +41,26 @@ class Advice(NamedTuple):
     age: float
 
 
+class MirroredRobot(NamedTuple):
+    """A robot far away as it is by now, as far as its late words and ours tell.
+
+    Attributes:
+        q: Its joints, predicted, without jumps, shape (n,), [rad] or [m].
+        poses: T_base_eef by limb likewise, xyz + quat_xyzw, shape (7,).
+        age: Since the robot was measured that was heard of last, [s].
+        is_predicted: The operator's own motion since then was added.
+        is_lost: It was heard of too long ago for that; it stands still as shown.
+        held: Limbs that do not follow what they are asked for.
+    """
+
+    q: Vec
+    poses: Mapping[str, Vec]
+    age: float
+    is_predicted: bool
+    is_lost: bool
+    held: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionView:
     """What a session did last.
@@ -80,6 +100,8 @@ class SessionView:
         advice: What advisors said last, by name; none of those who have not spoken.
         news: What the session says in words, some times a second: ``line``, ``note``,
             ``told``, ``recording``, ``episodes``, … (``paprle.hosts.news``).
+        mirror: The robot as it is by now, where it is on another host; None: it is
+            here, or has not spoken.
     """
 
     stamp_ns: int
@@ -111,6 +133,7 @@ class SessionView:
     gate_age: float
     advice: Mapping[str, Advice] = field(default_factory=dict)
     news: Mapping[str, Any] = field(default_factory=dict)
+    mirror: MirroredRobot | None = None
 
     @property
     def is_engaged(self) -> bool:

@@ -423,3 +423,18 @@ class LinkSettings:
     domain: Annotated[
         int, Ge(0), Le(232), doc("DDS domain of both hosts; over UDP two ports.")
     ] = 0
+    emulate: Annotated[
+        str | None,
+        doc(
+            "A bad network that is played: a CSV of hardware/net, or 802.11ac, "
+            "802.11b, 4g, 5g, acceptance, far, lossy. At one host, it is both ways; "
+            "without peer a leader here is led over it."
+        ),
+    ] = None
+    seed: Annotated[int, Ge(0), doc("What chances of emulate come from.")] = 0
+    repeats: Annotated[
+        int,
+        Ge(0),
+        Le(8),
+        doc("Captures of a leader that share each datagram with the newest."),
+    ] = 3

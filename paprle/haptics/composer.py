@@ -4,7 +4,7 @@ Two sums go separate ways. The leader torque (bias, weight, friction) depends on
 leader alone; F2 alone answers for it. The reflected torque renders the follower, behind
 delays that nobody bounds: it comes in softly, limb by limb, and its energy is watched.
 The sum of both stays within the caps, or for long within what motors bear for long,
-pushes no harder than the handle may, and changes no faster than the caps' rise (F1).
+pushes no harder than the handle may, and rises no faster than the caps' rise (F1).
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from paprle.contracts.feedback_settings import FeedbackSettings
 from paprle.contracts.types import Vec
 from paprle.haptics.derating import Derating
 from paprle.haptics.passivity import Passivity
+from paprle.haptics.stability import Delays
 
+_FALL = 10.0  # chosen: of the rise; 3 ms from a cap to zero are two samples
+_LATE = 0.01  # [s] chosen: of a slow USB adapter; what is later is left to F2
 _LEVER = 0.02**2  # [m²] chosen: a lever arm of 2 cm is where a handle's force blurs
 
 
@@ -62,7 +65,9 @@ class Composer:
     def __init__(self, settings: FeedbackSettings, caps: Vec, damping: Vec) -> None:
         self.caps = caps
         # more than the leader's own damping would be felt, and is not stable for sure
-        self.passivity = Passivity(damping)
+        late = Delays.of(settings.rate, settings.rig).bus
+        n_late = round(late * settings.rate) if late <= _LATE else 0
+        self.passivity = Passivity(damping, n_late)
         self._damping = damping
         self._derating = Derating(caps.size, settings.torque_share)
         self._rise = caps / settings.torque_rise
@@ -116,11 +121,24 @@ class Composer:
         share = self._find_share(leader + reflected, handles)
         leader, reflected = leader * share, reflected * share
         tau = leader + self.passivity.control(reflected, dq, dt)
-        tau = self.tau + _limit(tau - self.tau, self._rise * dt)
+        tau = self._limit_change(tau, self._rise * dt)
         self.tau = _limit(tau, self._derating.find_caps(self.caps))
         self._derating.warm(self.tau, dt)
         self._reflected = np.where(drives, self.tau - leader, 0.0)
         return self.tau
+
+    def _limit_change(self, tau: Vec, step: Vec) -> Vec:
+        """Return the torque as near to ``tau`` as it may come in one step, (M,).
+
+        It rises by a step at most; it falls quicker, as what the energy no longer
+        covers must end before a hand has moved on.
+        """
+        before, zero = self.tau, 0.0 * tau
+        falls_to = np.minimum(
+            np.maximum(tau, np.minimum(before, zero)), np.maximum(before, zero)
+        )
+        fall = _limit(falls_to - before, _FALL * step)
+        return np.asarray(before + fall + _limit(tau - falls_to, step))
 
     def damp(self, dq: Vec) -> Vec:
         """Return damping alone, and forget the rest: the leader is too fast (F4)."""

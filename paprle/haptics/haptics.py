@@ -197,20 +197,23 @@ class Haptics:
 
     @property
     def is_measured(self) -> bool:
-        """Whether all damping was measured; else some of it is a guess of the URDF."""
-        return bool(np.isfinite(self.joints.viscous).all())
+        """Whether damping and the bus's delay were measured; else they are guesses."""
+        is_known = self._settings.rig.leader_delay is not None
+        return is_known and bool(np.isfinite(self.joints.viscous).all())
 
     def describe(self) -> str:
         """Say which laws are on, and how near to the bound of stability they are."""
         laws = ", ".join(law.name for law in self._laws) or "none"
         worst = max((margin.ratio for margin in self.margins.values()), default=0.0)
         parts = [f"feedback: {laws}; at {worst:.0%} of what is stable"]
-        low, high = self.gain_scale.min(), self.gain_scale.max()
-        if low < 1.0:
-            both = f"{low:.0%}" if high - low < 0.01 else f"{low:.0%} to {high:.0%}"
-            parts.append(f"gains scaled to {both} of their defaults")
+        if self.gain_scale.min() < 1.0:
+            parts.append(
+                f"gains scaled to {_say_range(self.gain_scale)} of their defaults"
+            )
+        if self.held_scale.min() < 1.0:
+            parts.append(f"a wall has {_say_range(self.held_scale)} of its stiffness")
         if not self.is_measured:
-            parts.append("the leader's damping is a guess")
+            parts.append("the leader's damping and its bus's delay are guesses")
         return ", ".join(parts)
 
     def step(
@@ -398,6 +401,11 @@ class Haptics:
 
     def _split(self, tau: Vec) -> Mapping[str, Vec]:
         return {limb.name: tau[limb.rows].copy() for limb in self.limbs}
+
+
+def _say_range(shares: Vec) -> str:
+    low, high = float(shares.min()), float(shares.max())
+    return f"{low:.0%}" if high - low < 0.01 else f"{low:.0%} to {high:.0%}"
 
 
 def make_haptics(  # noqa: PLR0913, PLR0917 - all that a session knows of a leader

@@ -122,7 +122,7 @@ def _list_pairs(pairing: Pairing, leader: LeaderInfo) -> list[tuple[str, LimbSou
         (name, source)
         for name, pair in pairing.limbs.items()
         for source in pair.sources
-        if source.leader_limb in leader.limbs
+        if source.leader_limb in leader.limbs and source.rule != "look_at"
     ]
 
 

@@ -1,8 +1,9 @@
 """Time-domain passivity, joint by joint (``safety.md`` F3).
 
 The observer adds up the energy that the operator has put into the rendered torques,
-E = E₀ − Σ tau Δq with the torque that stood over the interval, which is exact for one
-that is held between steps. A torque is let through by E / (E₀ + T |tau| v), at most as
+E = E₀ − Σ tau Δq. A torque reaches the motors late, by up to the delay of the leader's
+bus: of those that may have stood over the interval it counts the one that gave most. A
+torque is let through by E / (E₀ + T |tau| v), at most as
 a whole, where v is how fast the leader moves with it and T is long beside how late
 torques are. So a spring let go of gives back less than it took, late as it is, and what
 little it gives beyond is a share of E₀ that shrinks. A force that stands costs no
@@ -44,9 +45,16 @@ class Passivity:
         n_damped: Steps in which a controller acted, shape (M,).
     """
 
-    def __init__(self, alpha_max: Vec) -> None:
+    def __init__(self, alpha_max: Vec, n_late: int = 0) -> None:
+        """Make them.
+
+        Args:
+            alpha_max: Most that a controller damps, shape (M,), [N·m·s/rad].
+            n_late: How many intervals late a torque may reach the motors.
+        """
         m = alpha_max.size
         self._alpha_max = alpha_max
+        self._stood = np.zeros((n_late + 1, m))
         self.n_damped = np.zeros(m, dtype=np.int64)
         self.energy, self.share = np.full(m, _START), np.ones(m)
         self._slow, self._level = np.zeros(m), np.full(m, np.inf)
@@ -55,15 +63,18 @@ class Passivity:
         """Forget the energy of these joints, shape (M,): nothing is rendered there."""
         self.energy[joints], self.share[joints] = _START, 1.0
         self._slow[joints], self._level[joints] = 0.0, np.inf
+        self._stood[:, joints] = 0.0
 
     def observe(self, tau: Vec, moved: Vec) -> None:
-        """Count what the torque that stood over the last interval took and gave.
+        """Count what torques took and gave over the last interval.
 
         Args:
-            tau: That torque, shape (M,), [N·m].
+            tau: What was asked for over it, shape (M,), [N·m].
             moved: How far the joints moved meanwhile, shape (M,), [rad].
         """
-        self.energy -= tau * moved
+        self._stood[1:] = self._stood[:-1]
+        self._stood[0] = tau
+        self.energy -= (self._stood * moved).max(axis=0)
         np.minimum(self.energy, _FULL, out=self.energy)
 
     def _ration(self, tau: Vec, dt: float) -> Vec:

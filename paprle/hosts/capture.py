@@ -23,29 +23,17 @@ from paprle.config import Resolved
 from paprle.contracts.errors import ConfigError, RecordingError
 from paprle.contracts.leader_group import merge_leaders
 from paprle.contracts.plugins import Clock, Leader
-from paprle.contracts.types import Feedback, LeaderInfo, RobotInfo, SessionState, Vec
+from paprle.contracts.types import Feedback, LeaderInfo, SessionState
 from paprle.hosts.factories import make_leaders
 from paprle.hosts.virtual import ListRing, VirtualClock
 from paprle.ipc.loop import DeadlineLoop
 from paprle.ipc.records import Record, Stream, make_layout, pack_sample, split_layout
 from paprle.recording.header import make_recording_header
 from paprle.recording.recorder import Recorder, check_free_space, estimate_rate
+from paprle.robot.nobody import NOBODY
 from paprle.session.episode import EpisodeLog
 from paprle.session.leaders import Leaders
 
-_NOTHING: Vec = np.zeros(0)
-NOBODY = RobotInfo(
-    name="",
-    urdf_path=Path(__file__).with_name("nobody.urdf"),
-    joint_names=(),
-    q_min=_NOTHING,
-    q_max=_NOTHING,
-    dq_max=_NOTHING,
-    ddq_max=_NOTHING,
-    home=_NOTHING,
-    limbs=(),
-)
-"""What a captured leader drives."""
 _NONE = "none"
 
 

@@ -76,7 +76,12 @@ def make_leader(
     leader: Leader = load_factory(spec)(choice.config, clock)
     if robot is not None:
         leader.meet(robot)
-    return leader
+    link = resolved.link
+    if link.emulate is None or link.peer is not None:
+        return leader
+    from paprle.link.emulate import EmulatedLeader  # noqa: PLC0415 - of trials alone
+
+    return EmulatedLeader(leader, link, clock)
 
 
 def make_leaders(
@@ -163,6 +168,11 @@ def add_view(resolved: Resolved) -> Resolved:
         return resolved
     page = load_config_class(find_plugin("observer", _VIEW))()
     return replace(resolved, observers=replace(resolved.observers, **{_VIEW: page}))
+
+
+def sees(observer: type[Observer]) -> bool:
+    """Return whether a kind of observer wants images."""
+    return observer.show is not Observer.show
 
 
 def make_observer(

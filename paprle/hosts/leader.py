@@ -11,6 +11,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+from paprle.contracts.far_leader import FarLeader, tells_life
 from paprle.contracts.plugins import Leader
 from paprle.contracts.types import Feedback, RobotInfo
 from paprle.contracts.wishes import Wishes
@@ -33,6 +34,7 @@ from paprle.reconstruction.reconstruction import choose_policy
 
 if TYPE_CHECKING:
     from paprle.haptics.thread import FeedbackThread
+    from paprle.hosts.view import ViewReader
 
 _TURN = 0.0005  # [s] measured: 0.2 ms and what it wakes late; adapted from there
 _REST_NS = 20_000_000  # chosen: a fifth of session.max_gap, unnoticed by a person
@@ -68,10 +70,17 @@ class LeaderHost:
         self._rate = resolved.session.rate
         samples = resolved.retarget.samples
         self._says_it_lives = choose_policy(self._leader.info, samples) is not None
+        self._view: ViewReader | None = None
+        self._show_ns = 0
+        if isinstance(self._leader, FarLeader) and self._leader.view_rate:
+            # words for the gate's reasons, which other leaders need not load
+            from paprle.hosts.view import ViewReader  # noqa: PLC0415
+
+            self._view = ViewReader(role, resolved, robot)
         self._notes: list[str] = []
         self._thread: FeedbackThread | None = None
         has_motors = self._leader.info.renders == "torque"
-        if has_motors and resolved.link.peer is None:
+        if has_motors and not resolved.is_gate_afar:
             # models and kernels, which other leaders need not wait for
             from paprle.hosts.rendering import make_thread  # noqa: PLC0415
 
@@ -123,9 +132,10 @@ class LeaderHost:
         while not is_closed(self._role.fds["session_alive"]):
             sample = self._leader.latest()
             is_new = sample is not None and sample.seq != seq
-            if sample is not None and (is_new or self._says_it_lives):
+            lives = self._says_it_lives and tells_life(self._leader)
+            if sample is not None and (is_new or lives):
                 seq = sample.seq
-                alive_ns = time.monotonic_ns() if self._says_it_lives else 0
+                alive_ns = time.monotonic_ns() if lives else 0
                 self._samples.write(pack_sample(self._layout, sample, alive_ns))
                 loop.give_time(time.monotonic_ns() - loop.deadline_ns)
             if self._thread is None or not self._thread.is_alive():
@@ -135,6 +145,7 @@ class LeaderHost:
             self._listen()
             if (told := self._feedback.read()) is not None:
                 loop.work_for(told.stamp_ns)
+            self._show()
             for text in self._leader.take_warnings():
                 self._role.report("trouble", message=text)
             is_at_rest = self._leader.is_at_rest
@@ -155,6 +166,18 @@ class LeaderHost:
             wishes = page.read()
             if wishes is not None and wishes.hands is not None:
                 self._leader.hear(wishes.hands)
+
+    def _show(self) -> None:
+        """Let a leader that shows the session see it, as often as it wants to."""
+        leader, now_ns = self._leader, time.monotonic_ns()
+        if self._view is None or not isinstance(leader, FarLeader):
+            return
+        if now_ns < self._show_ns:
+            return
+        self._show_ns = now_ns + round(1e9 / leader.view_rate)
+        view = self._view.read(now_ns)
+        if view is not None:
+            leader.observe(view)
 
     def _unpack(self, record: Record) -> Feedback:
         """Return what the session says to this leader; cues are of what it drives."""

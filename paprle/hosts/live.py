@@ -26,6 +26,7 @@ from paprle.hosts.black_box import BlackBox
 from paprle.hosts.children import Children
 from paprle.hosts.desk import Desk
 from paprle.hosts.factories import EVENT_ROOM, list_controls, make_payload
+from paprle.hosts.link_watch import LinkWatch
 from paprle.hosts.plan import Plan
 from paprle.hosts.press import Presses
 from paprle.hosts.progress import Progress
@@ -102,6 +103,7 @@ class LiveSession:
         self._black_box = BlackBox(resolved.record.dir)
         self._progress = Progress(self.core, plan, self._operator)
         self._desk = Desk(self._children, plan, self.core, self._progress)
+        self._link = LinkWatch(resolved, self._children.box("status"))
         self._status_line = StatusLine(
             self._compose_line,
             enabled=resolved.session.status,
@@ -418,13 +420,10 @@ class LiveSession:
         self._desk.tell(text)
 
     def _compose_line(self) -> str:
-        recording = self._recording.describe()
-        line = self._progress.compose(
-            self._loop_timer.n_overruns, recording, self._lost, find_width()
-        )
-        episodes = self._recording.list_episodes()
-        self._desk.update(recording, episodes, self._lost, self._loop_timer.n_overruns)
-        return line
+        n_overruns, link = self._loop_timer.n_overruns, self._link.describe()
+        told, episodes = self._recording.describe(), self._recording.list_episodes()
+        self._desk.update(told, episodes, self._lost, n_overruns)
+        return self._progress.compose(n_overruns, told, self._lost, find_width(), link)
 
     def _has_quit(self) -> bool:
         return self._operator.actions.quit > 0

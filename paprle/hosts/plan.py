@@ -202,7 +202,7 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
     robot, through = make_robot(resolved), make_through(resolved)
     leaders = _make_known_leaders(resolved, clock, robot.info)
     leader = merge_leaders({name: one.info for name, one in leaders.items()})
-    if resolved.link.peer is None:  # its SDK is there
+    if not resolved.is_gate_afar:  # its SDK is there
         load_factory(find_plugin("follower", resolved.env_type))
     elif resolved.session.clock == "virtual":
         raise ConfigError(
@@ -216,9 +216,13 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
         ik_settings=resolved.ik,
         position_margin=resolved.gate.position_margin,
         through=through,
+        cameras={
+            name: make_camera(resolved, name).info
+            for name in list_named(resolved.cameras)
+        },
     )
     _check_others(resolved, robot)
-    _check_modes(resolved)
+    _check_advice(resolved)
     if resolved.record.dir is not None:
         _check_folder(Path(resolved.record.dir))
     layout = make_layout(robot.info, leader, list_objects(resolved))
@@ -293,7 +297,7 @@ def _check_others(resolved: Resolved, robot: RobotModel) -> None:
             what it will write, or its images cannot be recorded.
     """
     for what, who in _list_others(resolved).items():
-        if who and resolved.session.clock != "wall":
+        if who and what != "advisors" and resolved.session.clock != "wall":
             raise ConfigError(
                 f"{what}: expected session.clock=wall, got "
                 f"{resolved.session.clock}; nobody else lives in that time"
@@ -306,8 +310,8 @@ def _check_others(resolved: Resolved, robot: RobotModel) -> None:
         raise ConfigError(str(err)) from err
 
 
-def _check_modes(resolved: Resolved) -> None:
-    """Refuse modes of axes that nobody suggests.
+def _check_advice(resolved: Resolved) -> None:
+    """Refuse modes of axes that nobody suggests, and views that nobody advises.
 
     Raises:
         ConfigError: If one is neither built in nor an advisor.
@@ -320,6 +324,13 @@ def _check_modes(resolved: Resolved) -> None:
         f"{suggest(modes, known)}"
         for key, modes in {"retarget.modes": resolved.retarget.modes, **asked}.items()
         if modes is not None and modes not in known
+    ]
+    advisors = list_named(resolved.advisors)
+    problems += [
+        f"retarget.limbs.{name}.advice: expected an advisor's name, got "
+        f"'{one.advice}'; {suggest(one.advice, advisors)}"
+        for name, one in limbs
+        if one.advice is not None and one.advice not in advisors
     ]
     if problems:
         raise ConfigError(problems)

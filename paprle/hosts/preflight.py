@@ -73,8 +73,8 @@ def find_problems(plan: Plan, follower: Follower | None) -> list[str]:
 
 
 def _make_follower(plan: Plan) -> Follower | None:
-    is_here = plan.resolved.link.peer is None
-    return make_follower(plan.resolved, plan.robot) if is_here else None
+    is_afar = plan.resolved.is_gate_afar
+    return None if is_afar else make_follower(plan.resolved, plan.robot)
 
 
 def _list_notes(plan: Plan) -> Iterator[str]:

@@ -50,11 +50,21 @@ class Progress:
         """Find what keeps the robot from where it is asked to be, and count it."""
         self._shortfalls.update(self._core)
         newest = self._shortfalls.newest
-        stuck = {one.stuck: one.cause for one in newest if one.stuck}
+        limbs = self._plan.retargeting.pairing.limbs
+        stuck = {  # a camera that cannot go farther needs nobody's decision
+            one.stuck: one.cause
+            for one in newest
+            if one.stuck and limbs[one.stuck].rule != "look_at"
+        }
         self._core.motion.look_for_postures(stuck)
 
     def compose(
-        self, n_overruns: int, recording: str, lost: Collection[str], width: int
+        self,
+        n_overruns: int,
+        recording: str,
+        lost: Collection[str],
+        width: int,
+        link: str = "",
     ) -> str:
         """Say in one line how it goes and what to do next.
 
@@ -63,6 +73,7 @@ class Progress:
             recording: How the recording goes; empty when nothing is being recorded.
             lost: Names of processes that are lost.
             width: How long the line may be; counts and then the task give way.
+            link: How the link is to a robot on another host; empty: it is here.
 
         Returns:
             The line: its first word is the session's state, then what to know or do.
@@ -73,7 +84,9 @@ class Progress:
         core = self._core
         gate_state, _ = core.motion.gate_view
         head = [f"{core.state.name:<9}", core.note, self.number]
-        tail = [recording, *map(str, self._shortfalls.newest)]
+        is_closing = core.state is SessionState.CLOSING  # nothing is asked any more
+        tail = ["" if is_closing else link, recording]
+        tail += map(str, self._shortfalls.newest)
         if core.stuck.limbs:
             tail.append(f"leader stuck: {', '.join(core.stuck.limbs)}")
         tail += [f"{name} LOST" for name in lost]

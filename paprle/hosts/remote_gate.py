@@ -14,13 +14,7 @@ from paprle.hosts.factories import (
     RING_BYTES,
     list_objects,
 )
-from paprle.hosts.linked import (
-    PERIOD_RATE,
-    SILENCE,
-    identify,
-    make_link,
-    read_key,
-)
+from paprle.hosts.linked import PERIOD_RATE, SILENCE, identify
 from paprle.hosts.plan import make_robot
 from paprle.hosts.roles import GATE_RING
 from paprle.ipc.loop import (
@@ -34,6 +28,7 @@ from paprle.ipc.process import Role, is_closed, run_role
 from paprle.ipc.records import Record, Request, Stream, make_gate_layout
 from paprle.link.leader_end import LeaderEnd
 from paprle.link.mirror import make_gate_cut
+from paprle.link.opening import make_link, read_key
 from paprle.link.squeezed import AT_ONCE
 
 _FAREWELL = 6.0  # [s] chosen: the gate brakes and leaves its follower
@@ -56,9 +51,9 @@ class RemoteGate:
         self._setpoints = Mailbox(layout.setpoint, role.fds["setpoint"])
         self._status = Mailbox(layout.status, role.fds["status"])
         self._ring = Ring(RING_BYTES, role.fds[GATE_RING])
-        self._link = make_link(resolved, is_leader=True)
+        self._link = make_link(resolved.link, resolved.follower_name, is_leader=True)
         self._end = LeaderEnd(
-            read_key(resolved),
+            read_key(resolved.link),
             make_gate_cut(layout),
             identify(resolved, robot, layout),
             is_recorded=resolved.record.dir is not None,

@@ -21,6 +21,7 @@ from paprle.hosts.factories import (
     list_observers,
     make_advisor,
     make_camera,
+    sees,
 )
 from paprle.hosts.news import NEWS, NEWS_DTYPE
 from paprle.ipc.feedback_record import make_feedback_dtype
@@ -28,6 +29,7 @@ from paprle.ipc.pictures import RECORDING_DTYPE, find_room
 from paprle.ipc.ports import Frames, Latest, Ordered, Port, name_port
 from paprle.ipc.records import Layout, split_layout
 from paprle.ipc.wishes_record import make_wishes_dtype
+from paprle.plugins import find_plugin, load_factory
 from paprle.retargeting.anchor_record import make_anchors_dtype
 
 SESSION_RING = "session_ring"
@@ -89,10 +91,8 @@ def list_roles(resolved: Resolved) -> tuple[RoleSpec, ...]:
     """
     advice = [name_port(ADVICE, name) for name in list_named(resolved.advisors)]
     controls = list_controls(resolved)
-    rows = [
-        _make_observer(name, advice, has_controls=name in controls)
-        for name in list_observers(resolved)
-    ]
+    told = ("tick", "status", NEWS, *advice)
+    rows = [_make_observer(name, told, resolved) for name in list_observers(resolved)]
     filmed = list_filmed(resolved)
     rows += [
         _make_camera(name, is_filmed=name in filmed)
@@ -101,7 +101,7 @@ def list_roles(resolved: Resolved) -> tuple[RoleSpec, ...]:
     rows += [_make_advisor(name, resolved) for name in list_named(resolved.advisors)]
     if resolved.record.dir is not None:
         rows.append(_make_recorder(filmed))
-    rows.append(make_gate_role(is_remote=resolved.link.peer is not None))
+    rows.append(make_gate_role(is_remote=resolved.is_gate_afar))
     wishes = [name_port(WISHES, name) for name in controls]
     return (*rows, *(_make_leader(name, wishes) for name in resolved.leaders))
 
@@ -124,7 +124,7 @@ def _make_leader(name: str, wishes: Sequence[str]) -> RoleSpec:
     return RoleSpec(
         name=name_port(LEADER, name),
         module="paprle.hosts.leader",
-        reads=("feedback", "anchors", "status", *wishes),
+        reads=("feedback", "anchors", "status", "tick", *wishes),
         writes=(name_port("sample", name),),
         if_lost=IfLost.BRAKE,
         shutdown=2.0,  # chosen: a device that does not answer any more
@@ -132,11 +132,35 @@ def _make_leader(name: str, wishes: Sequence[str]) -> RoleSpec:
     )
 
 
-def _make_observer(name: str, advice: Sequence[str], *, has_controls: bool) -> RoleSpec:
+def list_served(resolved: Resolved) -> tuple[RoleSpec, ...]:
+    """Return the processes beside a gate that is served to another host.
+
+    Args:
+        resolved: The config there.
+
+    Returns:
+        The gate; its cameras too, where an observer sends what they see.
+    """
+    gate = make_gate_role(is_remote=False)
+    seeing = [
+        name
+        for name in list_observers(resolved)
+        if sees(load_factory(find_plugin("observer", name)))
+    ]
+    if not seeing:
+        return (gate,)
+    rows = [_make_observer(name, (), resolved) for name in seeing]
+    rows += [_make_camera(n, is_filmed=False) for n in list_named(resolved.cameras)]
+    return (*rows, gate)
+
+
+def _make_observer(name: str, told: Sequence[str], resolved: Resolved) -> RoleSpec:
+    seen = [name_port(FRAMES, camera) for camera in list_named(resolved.cameras)]
+    has_controls = name in list_controls(resolved)
     return RoleSpec(
         name=f"observer:{name}",
         module="paprle.hosts.observer",
-        reads=("tick", "status", NEWS, *advice),
+        reads=(*told, *seen),
         writes=(name_port(WISHES, name),) if has_controls else (),
         if_lost=IfLost.RESTART if has_controls else IfLost.WARN,
         shutdown=2.0,  # chosen: it leaves a network, and nobody waits for it

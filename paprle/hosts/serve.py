@@ -21,22 +21,24 @@ from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import GateState
 from paprle.gate.reason_text import describe_reasons
 from paprle.hosts.children import Children
-from paprle.hosts.factories import list_objects
-from paprle.hosts.linked import (
-    PERIOD_RATE,
-    SILENCE,
-    identify,
-    make_link,
-    read_key,
-)
+from paprle.hosts.factories import list_objects, make_payload
+from paprle.hosts.linked import PERIOD_RATE, SILENCE, identify
 from paprle.hosts.plan import make_robot
-from paprle.hosts.roles import GATE, GATE_RING, list_gate_ports, make_gate_role
+from paprle.hosts.roles import (
+    GATE,
+    GATE_RING,
+    list_gate_ports,
+    list_named_ports,
+    list_served,
+)
 from paprle.hosts.status import print_line
 from paprle.hosts.warm import compile_once
 from paprle.ipc.loop import DeadlineLoop, Promoter, request_realtime
 from paprle.ipc.records import make_gate_layout, read_stop_reason
 from paprle.link.follower_end import FollowerEnd
+from paprle.link.guards import make_gate_guards
 from paprle.link.mirror import make_gate_cut
+from paprle.link.opening import make_link, read_key
 from paprle.plugins import find_plugin, load_factory
 
 _N_BYES = 5  # chosen: some may be lost
@@ -54,20 +56,26 @@ class FollowerHost:
         load_factory(find_plugin("follower", resolved.env_type))  # its SDK is there
         robot = make_robot(resolved).info
         self._layout = make_gate_layout(robot, list_objects(resolved))
-        self._payload = {"config": resolved.to_dict()}
-        self._link = make_link(resolved, is_leader=False)
+        self._payload = make_payload(resolved, robot)
+        self._specs = list_served(resolved)
+        self._ports = list_gate_ports(self._layout)
+        if len(self._specs) > 1:
+            self._ports |= list_named_ports(resolved, robot)
+        self._link = make_link(resolved.link, resolved.follower_name, is_leader=False)
         cut = make_gate_cut(self._layout)
         terms = identify(resolved, robot, self._layout)
         rate = resolved.session.rate
-        self._end = FollowerEnd(read_key(resolved), robot, cut, terms, rate=rate)
+        guards = make_gate_guards(cut, robot)
+        self._end = FollowerEnd(read_key(resolved.link), cut, guards, terms, rate=rate)
         self._children: Children | None = None
+        self._beside: Children | None = None
         self._n_status = 0
         self._is_let_go = False
         self._ended_ns = self._bye_ns = 0
         self._told: Counter[str] = Counter()
         self._told_ns = -_TELL_NS
         self._has_input = True
-        self._signal = 0
+        self._signal = self._n_signals = self._n_signals_told = 0
 
     def run(self) -> int:
         """Serve until a signal ends it; returns the exit code."""
@@ -89,6 +97,7 @@ class FollowerHost:
     def _step(self, now_ns: int) -> None:
         end = self._end
         self._listen(now_ns)
+        self._tell_signals()
         newest = end.take(self._link.receive(), now_ns)
         if end.is_open and not self._is_busy:
             self._begin()
@@ -109,16 +118,19 @@ class FollowerHost:
 
     def _begin(self) -> None:
         print_line("a session begins")
-        gate, ports = make_gate_role(is_remote=False), list_gate_ports(self._layout)
-        self._children = Children([gate], ports, self._payload)
+        self._children = Children(self._specs, self._ports, self._payload)
         self._n_status, self._is_let_go = 0, False
         self._children.start()
 
     def _watch(self, children: Children, now_ns: int) -> None:
         """Pass on what the gate says, and notice when either side is gone."""
         end = self._end
-        for _, report in children.poll():
-            self._pass_report(report, now_ns)
+        for name, report in children.poll():
+            if name == GATE:
+                self._let_begin(children, report)
+                self._pass_report(report, now_ns)
+            else:
+                _print_report(name, report)
         box = children.box("status")
         if box.count != self._n_status:
             self._n_status = box.count
@@ -129,7 +141,8 @@ class FollowerHost:
         is_silent = now_ns - end.heard_ns > SILENCE * 1e9
         if (not end.is_open or is_silent or self._signal) and not self._is_let_go:
             self._is_let_go = True
-            children.let_go(GATE)  # it brakes, and ends
+            for spec in self._specs:
+                children.let_go(spec.name)  # the gate brakes, and ends
         if not children.is_alive(GATE):
             self._finish(children, now_ns)
 
@@ -137,6 +150,12 @@ class FollowerHost:
         for _, data in children.ring(GATE_RING).drain():
             if self._end.is_recorded:
                 self._end.send(GATE_RING, data, now_ns)
+
+    def _let_begin(self, children: Children, report: dict[str, Any]) -> None:
+        """Let cameras, and who sends what they see, begin after the gate."""
+        for spec in self._specs:
+            if report["event"] == "ready" and GATE in spec.starts_after:
+                children.tell(spec.name, {GATE: report})
 
     def _pass_report(self, report: dict[str, Any], now_ns: int) -> None:
         keys = ("event", "rate", "lag", "note", "message")
@@ -162,13 +181,17 @@ class FollowerHost:
         for _ in range(_N_BYES):
             self._end.send_bye(now_ns)
         self._ended_ns = self._bye_ns = now_ns
-        self._children = None
+        self._beside, self._children = children, None
+        for spec in self._specs:
+            if spec.name != GATE:
+                children.let_go(spec.name)
 
     def _drain(self, now_ns: int) -> None:
         """Forget the session once its last records have arrived, or nobody asks."""
         end = self._end
         is_silent = now_ns - max(end.heard_ns, self._ended_ns) > _SILENT_NS
         is_over = is_silent or now_ns - self._ended_ns > _DRAINING_NS
+        is_over |= self._n_signals > 1
         if not end.is_drained and not is_over:
             if now_ns - self._bye_ns > _BYE_NS:
                 self._bye_ns = now_ns
@@ -183,6 +206,10 @@ class FollowerHost:
         self._told.clear()
         self._end.close()
         self._ended_ns = 0
+        if self._beside is not None:
+            for spec in self._specs:
+                self._beside.dismiss(spec.name)
+            self._beside = None
 
     def _tell_refused(self, now_ns: int) -> None:
         """Say what is refused while it is: a session may never begin because of it."""
@@ -212,6 +239,28 @@ class FollowerHost:
 
     def _take_signal(self, number: int, _frame: FrameType | None) -> None:
         self._signal = self._signal or number
+        self._n_signals += 1
+
+    def _tell_signals(self) -> None:
+        """Say what is waited for once a signal came, and what another one ends."""
+        if self._n_signals == self._n_signals_told or not self._is_busy:
+            return
+        self._n_signals_told = self._n_signals
+        if self._n_signals > 1:
+            print_line("ending: what was not fetched of the records is given up")
+        else:
+            print_line(
+                "ending: the robot comes to rest, then the other host fetches its last "
+                f"records, for {_DRAINING_NS * 1e-9:.0f} s at most; a second signal "
+                "gives those up"
+            )
+
+
+def _print_report(name: str, report: dict[str, Any]) -> None:
+    """Say what a camera, or who sends what it sees, has to say."""
+    for note in (*report.get("notes", ()), report.get("message", "")):
+        if note:
+            print_line(f"{name}: {note}")
 
 
 def serve(resolved: Resolved) -> int:

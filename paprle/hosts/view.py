@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from paprle.contracts.types import GateState, RobotInfo, SessionState, Vec
 from paprle.gate.reason_text import describe_reasons, list_words
 from paprle.gate.reasons import Reason
 from paprle.hosts.factories import list_objects, make_advisor, make_leader_info
+from paprle.hosts.mirroring import Mirroring
 from paprle.hosts.news import NEWS, NEWS_DTYPE, read_news
 from paprle.hosts.roles import ADVICE
 from paprle.ipc.mailbox import Mailbox, Newest
@@ -38,6 +40,8 @@ class ViewReader:
         if NEWS in role.fds:
             self._news = Newest(Mailbox(NEWS_DTYPE, role.fds[NEWS]), read_news)
         mine = {port: split_name(port) for port in role.fds}
+        is_afar = resolved.link.peer is not None
+        self._mirroring = Mirroring(robot) if is_afar else None
         _, own = split_name(role.payload["name"])
         self._advice: dict[str, Mailbox] = {
             name: Latest(make_advisor(resolved, robot, name).advice).open(
@@ -55,7 +59,10 @@ class ViewReader:
         said = {name: box.read() for name, box in self._advice.items()}
         spoken = {name: record for name, record in said.items() if record is not None}
         news = None if self._news is None else self._news.read()
-        return make_view(self._layout, tick, status, now_ns, spoken, news)
+        view = make_view(self._layout, tick, status, now_ns, spoken, news)
+        if self._mirroring is None:
+            return view
+        return replace(view, mirror=self._mirroring.look(tick, status, now_ns))
 
 
 def make_view(

@@ -11,9 +11,11 @@ from typing import Any
 
 from paprle.config import Resolved
 from paprle.contracts.errors import ConfigError, DeviceError
+from paprle.contracts.far_leader import FarLeader, tells_life
 from paprle.contracts.leader_group import list_rows
 from paprle.contracts.types import Actions, FollowerInfo
 from paprle.haptics.cues import CueSource
+from paprle.hosts.advised import Advised
 from paprle.hosts.plan import (
     Plan,
     make_controller,
@@ -23,6 +25,7 @@ from paprle.hosts.plan import (
 from paprle.hosts.press import Presses
 from paprle.hosts.progress import Progress
 from paprle.hosts.status import print_line
+from paprle.hosts.view import make_view
 from paprle.ipc.feedback_record import narrow_feedback
 from paprle.ipc.records import Record, Stream, pack_sample, split_layout
 from paprle.recording.header import make_recording_header
@@ -30,6 +33,7 @@ from paprle.recording.manifest import find_mark
 from paprle.recording.recorder import Recorder
 
 _LOOK_NS = 200_000_000  # chosen: as often as a live session looks at itself
+_SHOWN_EACH = 4  # chosen: leaders afar see every 20 ms of 200 Hz
 _LONGEST = 24 * 3600 * 10**9  # [ns] chosen: a run that never ends is a mistake
 
 
@@ -72,19 +76,34 @@ class VirtualSession:
     Attributes:
         core: The session's core, for its end reason.
         recorder: The recorder, when there is one.
+        actions: What the operator asked for so far, beside the leaders' buttons.
+        status: What the gate says.
+        is_over: The session has come to its end.
+        gate_ns: The gate's period, [ns].
+        next_tick_ns: When the session's next tick is, [ns]; ``next_gate_ns``: the
+            gate's next period.
     """
 
-    def __init__(self, resolved: Resolved) -> None:
+    def __init__(self, resolved: Resolved, *, has_operator: bool = False) -> None:
+        """Open everything.
+
+        Args:
+            resolved: The config.
+            has_operator: Somebody sets ``actions``, as the keys of a terminal do.
+        """
         self.clock = VirtualClock()
         self.plan: Plan = make_plan(resolved, self.clock)
         self._follower = make_follower(resolved, self.plan.robot, self.clock)
         self._ring = ListRing()
+        self._advised = Advised(
+            resolved, self.plan.robot.info, self.plan.layout, self.clock
+        )
         # before they are open: an open one may tell what opens its door to others
         leaders = self.plan.leaders.values()
         self._notes = [note for leader in leaders for note in leader.notes]
         info = self._open_devices()
         self._tick_ns = round(1e9 / resolved.session.rate)
-        self._gate_ns = round(1e9 / info.rate)
+        self.gate_ns = round(1e9 / info.rate)
         self._controller = make_controller(
             resolved, self.plan.robot, self._follower, info, self.plan.layout
         )
@@ -93,8 +112,9 @@ class VirtualSession:
         self._rows = list(list_rows(infos).values())
         self._presses = Presses(len(self._layouts))
         self.core = self.plan.make_core(
-            session_id=1, is_interactive=self.plan.has_buttons
+            session_id=1, is_interactive=has_operator or self.plan.has_buttons
         )
+        self.actions = Actions()
         self._progress = Progress(self.core, self.plan, None)
         self._look_ns = 0
         self._cues = CueSource(
@@ -104,6 +124,10 @@ class VirtualSession:
             resolved.gate.clearance_scene,
         )
         self.recorder = self._make_recorder(info.rate)
+        self.is_over = False
+        self.status = self._controller.step(None, self.clock.now_ns)
+        self._setpoint: Record | None = None
+        self.next_tick_ns = self.next_gate_ns = self.clock.now_ns
 
     def _open_devices(self) -> FollowerInfo:
         """Open the follower and the leaders.
@@ -124,6 +148,7 @@ class VirtualSession:
                 )
             for leader in self.plan.leaders.values():
                 leader.open()
+            self._advised.open()
         except (DeviceError, ConfigError) as err:
             self._follower.close("hold")
             raise ConfigError(str(err)) from err
@@ -153,23 +178,23 @@ class VirtualSession:
         for leader in self.plan.leaders.values():
             for note in leader.notes:
                 print_line(note)
-        status = self._controller.step(None, self.clock.now_ns)
-        setpoint: Record | None = None
-        next_tick = next_gate = self.clock.now_ns
-        is_over = False
-        while not is_over and self.clock.now_ns < _LONGEST:
-            self.clock.now_ns = min(next_tick, next_gate)
-            if self.clock.now_ns == next_tick:
-                setpoint, is_over = self._tick(status)
-                next_tick += self._tick_ns
-            if self.clock.now_ns == next_gate:
-                status = self._controller.step(setpoint, self.clock.now_ns)
-                self._ring.push(Stream.GATE, status.tobytes())
-                next_gate += self._gate_ns
-            if self._controller.fault is not None:
-                raise self._controller.fault
-        self._close()
+        while not self.is_over and self.clock.now_ns < _LONGEST:
+            self.step()
+        self.close()
         return self.core.end_reason
+
+    def step(self) -> None:
+        """Go on to the next tick, the gate's next period, or both."""
+        self.clock.now_ns = min(self.next_tick_ns, self.next_gate_ns)
+        if self.clock.now_ns == self.next_tick_ns:
+            self._setpoint, self.is_over = self._tick(self.status)
+            self.next_tick_ns += self._tick_ns
+        if self.clock.now_ns == self.next_gate_ns:
+            self.status = self._controller.step(self._setpoint, self.clock.now_ns)
+            self._ring.push(Stream.GATE, self.status.tobytes())
+            self.next_gate_ns += self.gate_ns
+        if self._controller.fault is not None:
+            raise self._controller.fault
 
     @property
     def was_left(self) -> bool:
@@ -180,13 +205,16 @@ class VirtualSession:
         leaders = self.plan.leaders.values()
         now_ns = self.clock.now_ns
         samples = [
-            None if sample is None else pack_sample(layout, sample, now_ns)
-            for layout, sample in zip(
-                self._layouts, [one.latest() for one in leaders], strict=True
+            None if sample is None else pack_sample(layout, sample, now_ns * is_alive)
+            for layout, (sample, is_alive) in zip(
+                self._layouts,
+                [(one.latest(), tells_life(one)) for one in leaders],
+                strict=True,
             )
         ]
-        actions = self._presses.add(Actions(), samples)
-        output = self.core.step(now_ns, samples, status, actions)
+        actions = self._presses.add(self.actions, samples)
+        advice = self._advised.read()
+        output = self.core.step(now_ns, samples, status, actions, advice)
         if now_ns >= self._look_ns:
             self._look_ns = now_ns + _LOOK_NS
             self._progress.look()
@@ -194,10 +222,15 @@ class VirtualSession:
         for event in output.events:
             self._push_event(event)
         self._ring.push(Stream.TICK, output.tick.tobytes())
+        self._advised.step(output.tick, status)
         feedback = self._cues.add(output.feedback, now_ns, status)
         driver = self.core.motion.driver
         for leader, rows in zip(leaders, self._rows, strict=True):
             leader.apply(narrow_feedback(feedback, driver, rows))
+        for leader in leaders:
+            if isinstance(leader, FarLeader) and output.tick["k"] % _SHOWN_EACH == 0:
+                layout = self.plan.layout
+                leader.observe(make_view(layout, output.tick, status, now_ns))
         if self.recorder is not None:
             self.recorder.step(now_ns)
         else:
@@ -207,9 +240,11 @@ class VirtualSession:
     def _push_event(self, event: dict[str, Any]) -> None:
         self._ring.push(Stream.EVENT, json.dumps(event).encode())
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """Close the devices, and the recording."""
         for leader in self.plan.leaders.values():
             leader.close()
+        self._advised.close()
         if self.recorder is not None:
             self.recorder.finish(self.core.end_reason, self.clock.now_ns)
         self._follower.close("hold")

@@ -14,18 +14,15 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
-from paprle.contracts.types import RobotInfo
 from paprle.ipc.peer_clock import PeerClock
 from paprle.ipc.records import Record
 from paprle.link.flow import Sending
-from paprle.link.guards import AgeGuard, SetpointGuard
-from paprle.link.mirror import Cut, Mirror, find_by_kind, find_queue
+from paprle.link.guards import Guard
+from paprle.link.mirror import Cut, find_by_kind, find_queue
 from paprle.link.packets import LAST, Kind, Packet, Sealer, Side, derive_key
 from paprle.link.rates import Allowance, Leftover
-from paprle.link.squeezed import AT_ONCE, squeeze, stretch
-from paprle.link.terms import find_difference
+from paprle.link.squeezed import AT_ONCE, squeeze
+from paprle.link.terms import REMEDY, find_difference
 
 NONCE = 16  # [bytes] chosen: never the same twice
 _AT_ONCE = 64  # chosen: 0.6 ms of opening seals; of more the newest are heard
@@ -42,6 +39,7 @@ class FollowerEnd:
     Attributes:
         refused: Datagrams and orders that were refused, by reason.
         clock: The leader host's clock.
+        remedy: What to do where both hosts do not agree.
         locked: Why no session may begin; empty when one may.
         is_open: A session has asked for the gate and has not left.
         is_recorded: It records, so that no period of the gate may be missing.
@@ -52,8 +50,8 @@ class FollowerEnd:
     def __init__(
         self,
         key: bytes,
-        robot: RobotInfo,
         cut: Cut,
+        guards: Mapping[str, Guard],
         terms: Mapping[str, str],
         *,
         rate: float,
@@ -63,8 +61,8 @@ class FollowerEnd:
 
         Args:
             key: The secret that both hosts share.
-            robot: The follower.
             cut: What crosses the link.
+            guards: Who looks first at what comes, by port.
             terms: What both hosts have to agree on.
             rate: How often the leader's host says something, [Hz]; of more than twice
                 as much the rest is refused.
@@ -77,12 +75,13 @@ class FollowerEnd:
         self._rate = _TIMES_NOMINAL * rate
         self._answers = Allowance(_ANSWERS, _ANSWERS)
         self._answered: dict[bytes, int] = {}
+        self.remedy = REMEDY
         self._key, self._terms = key, terms
         self._cut, self._make_nonce = cut, make_nonce
         self._heard = find_by_kind(cut, is_up=True)
         self._queued, queue = find_queue(cut) or ("", None)
         self._bound = queue.bound // AT_ONCE if queue is not None else 0
-        self._guards = {port: _make_guard(cut[port], robot) for port in cut}
+        self._guards = guards
         self._sealer: Sealer | None = None
         self.close()
 
@@ -141,7 +140,8 @@ class FollowerEnd:
     def send(self, port: str, data: bytes, now_ns: int) -> None:
         """Send a record of a port; one of a queue must arrive."""
         if port != self._queued:
-            for payload in squeeze([data]):
+            is_whole = self._cut[port].dtype is None
+            for payload in [data] if is_whole else squeeze([data]):
                 self._send(self._cut[port].kind, payload, now_ns)
             return
         self._waiting.append(data)
@@ -200,7 +200,7 @@ class FollowerEnd:
         if self.is_open and not is_same:
             why = "expected no other session (T2), got one that drives the robot"
         else:
-            why = why or find_difference(self._terms, terms)
+            why = why or find_difference(self._terms, terms, self.remedy)
         if why:
             self.refused["session"] += 1
         kind = Kind.REFUSAL if why else Kind.WELCOME
@@ -248,22 +248,6 @@ class FollowerEnd:
                 self._refuse("more than twice the rate")
                 return
             port = self._heard[packet.kind]
-            record = self._check(port, packet, now_ns)
+            record = self._guards[port].take(self, packet, now_ns)
             if record is not None:
                 newest[port] = record
-
-    def _check(self, port: str, packet: Packet, now_ns: int) -> Record | None:
-        """Return a record in our time, or refuse it."""
-        dtype = self._cut[port].dtype
-        records = stretch(packet.payload, dtype.itemsize, 1)
-        if not records:
-            self.refused["malformed"] += 1
-            return None
-        record: Record = np.frombuffer(records[0], dtype)[0].copy()
-        return self._guards[port].take(self, record, packet, now_ns)
-
-
-def _make_guard(mirror: Mirror, robot: RobotInfo) -> AgeGuard | SetpointGuard:
-    """Return who looks at the records of a port first."""
-    is_command = mirror.kind is Kind.SETPOINT
-    return SetpointGuard(robot) if is_command else AgeGuard(mirror)

@@ -11,8 +11,9 @@ import numpy as np
 from paprle.contracts.types import RobotInfo
 from paprle.ipc.peer_clock import PeerClock
 from paprle.ipc.records import Record, Request
-from paprle.link.mirror import Mirror
-from paprle.link.packets import Packet
+from paprle.link.mirror import Cut, Mirror
+from paprle.link.packets import Kind, Packet
+from paprle.link.squeezed import stretch
 
 _PLAUSIBLE = math.pi  # [rad] chosen: how far beyond its limits a target may be
 _PERMIT_NS = 30_000_000_000  # [ns] chosen: to walk from the robot to the leader
@@ -26,37 +27,30 @@ class Hearing(Protocol):
     refused: Counter[str]
 
 
-class AgeGuard:
-    """Brings records to the follower's host into its time, by their age on arrival."""
+class Guard(Protocol):
+    """Who looks first at what comes for a port of the follower's host."""
 
-    def __init__(self, mirror: Mirror) -> None:
-        self._stamps = mirror.stamps
-
-    def take(
-        self, end: Hearing, record: Record, packet: Packet, now_ns: int
-    ) -> Record | None:
-        """Return a record in our time, or refuse one whose age is not known."""
-        sent_ns = int(record[self._stamps[0]])
-        age_ns = end.clock.compute_age(packet, sent_ns, now_ns)
-        if age_ns is None:  # what is here grows old meanwhile
-            end.refused["of unknown age"] += 1
-            return None
-        shift = now_ns - age_ns - sent_ns
-        for name in self._stamps:
-            record[name] = record[name] + shift
-        return record
+    def take(self, end: Hearing, packet: Packet, now_ns: int) -> Record | None:
+        """Return a record in our time; None: it is refused, or kept here."""
 
     def permit(self, now_ns: int) -> None:
-        """Nothing of this needs leave."""
+        """Somebody beside the robot allows resets from afar, for a while (E1)."""
 
     def forget(self) -> None:
-        """Nothing is kept of a session."""
+        """A session is over: nothing that it said counts any more."""
+
+
+def make_gate_guards(cut: Cut, robot: RobotInfo) -> dict[str, Guard]:
+    """Return who looks at the ports that a gate hears."""
+    commands = {k: one for k, one in cut.items() if one.kind is Kind.SETPOINT}
+    return {port: SetpointGuard(mirror, robot) for port, mirror in commands.items()}
 
 
 class SetpointGuard:
     """Lets set-points through that are finite, near the limits, and of known age."""
 
-    def __init__(self, robot: RobotInfo) -> None:
+    def __init__(self, mirror: Mirror, robot: RobotInfo) -> None:
+        self._dtype = mirror.dtype or np.dtype([])
         self._low, self._high = robot.q_min - _PLAUSIBLE, robot.q_max + _PLAUSIBLE
         self._permitted_ns = -_PERMIT_NS
         self.forget()
@@ -69,10 +63,18 @@ class SetpointGuard:
         """Somebody beside the robot allows resets from afar, for a while (E1)."""
         self._permitted_ns = now_ns
 
-    def take(
+    def take(self, end: Hearing, packet: Packet, now_ns: int) -> Record | None:
+        """Return a set-point in our time, or refuse it."""
+        found = stretch(packet.payload, self._dtype.itemsize, 1)
+        if not found:
+            end.refused["malformed"] += 1
+            return None
+        record: Record = np.frombuffer(found[0], self._dtype)[0].copy()
+        return self._bring(end, record, packet, now_ns)
+
+    def _bring(
         self, end: Hearing, record: Record, packet: Packet, now_ns: int
     ) -> Record | None:
-        """Return a set-point in our time, or refuse it."""
         q, dq = record["q_des"], record["dq_des"]
         if int(record["request"]) not in set(Request):
             end.refused["malformed"] += 1

@@ -37,6 +37,7 @@ class LeaderEnd:
         heard_ns: When the gate's host last said anything in this session, [ns].
         answered_ns: When it last answered us at all, our time, [ns]; 0: never.
         has_left: The gate is gone.
+        whole: Newest datagram of each port whose records say what they hold.
         outbox: Datagrams to send.
     """
 
@@ -57,6 +58,7 @@ class LeaderEnd:
         self._flow = Receiving()
         self.heard_ns = self.answered_ns = 0
         self.has_left = False
+        self.whole: dict[str, Packet] = {}
         self.outbox: list[bytes] = []
         self._cut, self._is_recorded = cut, is_recorded
         self._heard = find_by_kind(cut, is_up=False)
@@ -91,6 +93,10 @@ class LeaderEnd:
             self._setpoints.note(record)
         for payload in squeeze([record.tobytes()]):
             self._send(mirror.kind, payload, now_ns)
+
+    def send_whole(self, port: str, payload: bytes, now_ns: int) -> None:
+        """Send a record that says what it holds."""
+        self._send(self._cut[port].kind, payload, now_ns)
 
     def is_over(self, now_ns: int) -> bool:
         """Whether the gate is gone, and its last record is here or does not come."""
@@ -153,6 +159,9 @@ class LeaderEnd:
                 self.queued += [record.tobytes() for record in records]
         elif packet.kind in self._heard:
             port = self._heard[packet.kind]
+            if self._cut[port].dtype is None:
+                self.whole[port] = packet
+                return
             for record in self._unpack(port, packet.payload, 1):
                 newest[port] = record
 
@@ -170,13 +179,14 @@ class LeaderEnd:
     def _unpack(self, port: str, payload: bytes, most: int) -> list[Record]:
         """Return the records of a payload in our time."""
         mirror = self._cut[port]
-        found = stretch(payload, mirror.dtype.itemsize, most)
+        dtype = mirror.dtype or np.dtype([])
+        found = stretch(payload, dtype.itemsize, most)
         if not found:
             self.refused["malformed"] += 1
-        return [self._to_our_time(mirror, data) for data in found]
+        records = [np.frombuffer(data, dtype)[0].copy() for data in found]
+        return [self._to_our_time(mirror, record) for record in records]
 
-    def _to_our_time(self, mirror: Mirror, data: bytes) -> Record:
-        record: Record = np.frombuffer(data, mirror.dtype)[0].copy()
+    def _to_our_time(self, mirror: Mirror, record: Record) -> Record:
         for name in mirror.stamps:
             if record[name]:
                 record[name] = self.clock.to_local(int(record[name]))

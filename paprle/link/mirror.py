@@ -40,7 +40,7 @@ class Mirror:
 
     Attributes:
         kind: What its datagrams are called.
-        dtype: Of its records.
+        dtype: Of its records; None: they say themselves what they hold.
         is_up: From the leader's host to the follower's; else the other way.
         policy: What becomes of records that are late or lost.
         stamps: Fields in the sender's time, [ns]; 0 says nothing. The first one is the
@@ -48,7 +48,7 @@ class Mirror:
     """
 
     kind: Kind
-    dtype: np.dtype[np.void]
+    dtype: np.dtype[np.void] | None
     is_up: bool
     policy: Latest | Queue
     stamps: tuple[str, ...]
@@ -87,26 +87,15 @@ def make_gate_cut(layout: Layout) -> Cut:
     )
 
 
-def make_leader_cut(layout: Layout) -> Cut:
-    """Cut between leader and session: the session is at the robot."""
-    return MappingProxyType(
-        {
-            "sample": Mirror(
-                Kind.SAMPLE,
-                layout.sample,
-                is_up=True,
-                policy=Latest(),
-                stamps=("stamp_ns", "limb_ns"),
-            ),
-            "tick": Mirror(
-                Kind.TICK,
-                layout.tick,
-                is_up=False,
-                policy=Latest(),
-                stamps=("stamp_ns", "posted_ns"),
-            ),
-        }
-    )
+LEADER_CUT: Cut = MappingProxyType(
+    {
+        "sample": Mirror(Kind.SAMPLE, None, is_up=True, policy=Latest(), stamps=()),
+        "tick": Mirror(Kind.TICK, None, is_up=False, policy=Latest(), stamps=()),
+    }
+)
+"""Cut between leader and session, which is at the robot: ``paprle.link.captures`` go
+there, a ``paprle.link.robot_view`` comes back. Neither host knows the
+other's devices."""
 
 
 def find_by_kind(cut: Cut, *, is_up: bool) -> dict[Kind, str]:

@@ -39,6 +39,9 @@ class Kind(IntEnum):
 
 
 _KINDS = frozenset(int(kind) for kind in Kind)
+_MAY_BE_LATE = frozenset({Kind.SAMPLE})  # its receiver puts them in order
+_WINDOW = 64  # chosen, as in RFC 4303, 3.4.3: numbers of which none counts twice
+_ALL = (1 << _WINDOW) - 1
 
 
 class Side(IntEnum):
@@ -79,6 +82,7 @@ class Sealer:
         self._key, self._side = key, side
         self._sent: Counter[Kind] = Counter()
         self._newest: dict[Kind, int] = {}
+        self._seen: dict[Kind, int] = {}  # bit i: the newest less i
         self.refused = refused
 
     def seal(
@@ -105,14 +109,29 @@ class Sealer:
         if not why:
             _, number, seq, stamp_ns, echo_ns, held_ns = _HEADER.unpack_from(data)
             kind = Kind(number)
-            newest = self._newest.get(kind, 0)
-            if newest < seq <= newest + _MAX_AHEAD:
-                self._newest[kind] = seq
+            why = self._find_order_fault(kind, seq)
+            if not why:
                 payload = data[_HEADER.size : -_TAG]
                 return Packet(kind, seq, stamp_ns, echo_ns, held_ns, payload)
-            why = "old or doubled" if seq <= newest else "far ahead"
         self.refused[why] += 1
         return None
+
+    def _find_order_fault(self, kind: Kind, seq: int) -> str:
+        """Note a number, and return what is wrong with it; empty: nothing."""
+        newest = self._newest.get(kind, 0)
+        ahead = seq - newest
+        if ahead > _MAX_AHEAD:
+            return "far ahead"
+        seen = self._seen.get(kind, 0)
+        if ahead > 0:
+            self._newest[kind] = seq
+            self._seen[kind] = (seen << min(ahead, _WINDOW) | 1) & _ALL
+            return ""
+        is_within = kind in _MAY_BE_LATE and -ahead < _WINDOW and seq > 0
+        if not is_within or seen >> -ahead & 1:
+            return "old or doubled"
+        self._seen[kind] = seen | 1 << -ahead
+        return ""
 
     def _find_seal_fault(self, data: bytes) -> str:
         """Return what is wrong with a datagram whoever made it; empty: nothing."""

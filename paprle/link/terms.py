@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from hashlib import sha256
 
+REMEDY = "give both hosts the same words and configs for the follower and session.rate"
 _DIGITS = 16  # chosen: 64 bits; it guards against mistakes, the key against others
 
 
@@ -19,12 +20,13 @@ def pack_terms(terms: Mapping[str, str]) -> bytes:
     return json.dumps(dict(terms), sort_keys=True).encode()
 
 
-def find_difference(ours: Mapping[str, str], data: bytes) -> str:
+def find_difference(ours: Mapping[str, str], data: bytes, remedy: str = REMEDY) -> str:
     """Say which terms of another host are not ours; nothing when all are.
 
     Args:
         ours: At the robot.
         data: The other's, as they came.
+        remedy: What to do.
 
     Returns:
         What to tell the leader's side, with what to do.
@@ -45,7 +47,4 @@ def find_difference(ours: Mapping[str, str], data: bytes) -> str:
     names = [k for k in sorted({*ours, *theirs}) if ours.get(k) != theirs.get(k)]
     expected = ", ".join(f"{name} {ours.get(name)}" for name in names)
     got = ", ".join(str(theirs.get(name)) for name in names)
-    return (
-        f"expected {expected} as at the robot, got {got}; give both hosts the same "
-        "words and configs for the follower and session.rate"
-    )
+    return f"expected {expected} as at the robot, got {got}; {remedy}"

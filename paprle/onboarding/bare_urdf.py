@@ -9,6 +9,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
 
+from paprle.config.folders import expand_home
 from paprle.onboarding.mesh_bodies import find_mesh
 from paprle.onboarding.new_robot import make_slug, write_new_robot
 from paprle.robot.urdf import read_urdf
@@ -27,7 +28,7 @@ def provide_yaml(urdf: Path) -> tuple[Path, list[str]]:
     Raises:
         ConfigError: If the URDF is wrong.
     """
-    path = urdf.expanduser().absolute()
+    path = expand_home(str(urdf)).absolute()
     read_urdf(path)  # a mistake in it has its own name, and no cache
     slug = make_slug(path.stem)
     yaml = _find_cache() / _digest(path) / f"{slug}.yaml"

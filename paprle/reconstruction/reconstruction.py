@@ -23,6 +23,7 @@ from paprle.reconstruction.waypoints import Waypoints
 
 Samples = Literal["auto", "off", "latest", "ordered"]
 _BLOCKS = ("pose", "q", "opening", "axes")
+_RANGES = ("opening", 0.0), ("axes", -1.0)
 _QUAT = slice(3, 7)
 
 
@@ -204,6 +205,9 @@ class _Motion:
             block = getattr(view, name)[self._rows]
             block[...] = row[at : at + block.size].reshape(block.shape)
             at += block.size
+        for name, least in _RANGES:  # a slope goes on beyond them, a gripper does not
+            block = getattr(view, name)[self._rows]
+            np.clip(block, least, 1.0, out=block)
         quats = view.pose[self._rows][:, _QUAT]
         quats /= np.linalg.norm(quats, axis=1, keepdims=True)
 

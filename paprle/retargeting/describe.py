@@ -78,10 +78,14 @@ def _describe_rule(
     reason = f" ({source.reason})" if source.reason else ""
     if source.rule == "joints":
         return [f"joint by joint{reason}"]
+    if source.rule == "look_at":
+        asked = settings.limbs[name]
+        where = f", where '{asked.advice}' says" if asked.advice else ""
+        return [f"looking at {asked.of}{where}"]
     if source.rule == "absolute":
         is_ignored = scale != 1.0 or any(rpy)
         return [f"absolute{' (scale and turn are ignored)' if is_ignored else ''}"]
-    axes = "world" if s.alignment == "world" else "tool"
+    axes = {"world": "world", "view": "view"}.get(s.alignment or "", "tool")
     turned = " turned by rpy ({:g}, {:g}, {:g})".format(*rpy) if any(rpy) else ""
     how = f"relative{reason}"
     if isinstance(slot.rule, AxesRule):

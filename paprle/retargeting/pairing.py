@@ -102,12 +102,15 @@ class Pairing:
         return Pairing(limbs=limbs, arms=arms)
 
     def list_driven(self, leader_limb: str) -> list[tuple[str, LimbSource]]:
-        """Return what a leader's limb may drive: limb of the robot, and how."""
+        """Return what a leader's limb may drive: limb of the robot, and how.
+
+        Limbs that only watch are left out.
+        """
         return [
             (name, source)
             for name, pair in self.limbs.items()
             for source in pair.sources
-            if source.leader_limb == leader_limb
+            if source.leader_limb == leader_limb and source.rule != "look_at"
         ]
 
 
@@ -139,7 +142,7 @@ def make_pairing(
         source.leader_limb
         for pair in limbs.values()
         for source in pair.sources
-        if source.rule not in {"joints", "axes"}
+        if source.rule not in {"joints", "axes", "look_at"}
     }
     return Pairing(
         limbs=limbs, arms={name: arm for name, arm in arms.items() if name in posed}
@@ -221,9 +224,13 @@ class _PairingMaker:
                 continue
             if rule.rule == "hold":
                 continue
-            given = [rule.from_] if isinstance(rule.from_, str) else list(rule.from_)
+            name_of = self._find_watched(name, rule) if rule.rule == "look_at" else name
+            if not name_of:
+                continue
+            from_ = rule.from_ or rules[name_of].from_
+            given = [from_] if isinstance(from_, str) else list(from_)
             limbs = [self._find_limb(f"{where}.from", text) for text in given]
-            limbs = limbs or [*matched.get(name, [])]
+            limbs = limbs or [*matched.get(name_of, [])]
             if not limbs:
                 self.problems.append(
                     f"{where}.from: expected a leader limb, got none, and none is "
@@ -232,6 +239,23 @@ class _PairingMaker:
             mode = self._settings.mode if rule.rule == "auto" else rule.rule
             wishes[name] = mode, [limb for limb in limbs if limb]
         return wishes
+
+    def _find_watched(self, name: str, rule: LimbRuleSettings) -> str:
+        """Return the limb that another looks at; empty when there is none."""
+        others = {"look_at", "hold"}
+        rules = self._settings.limbs.items()
+        driven = [limb for limb, one in rules if one.rule not in others]
+        if rule.of in driven:
+            return rule.of
+        self.problems.append(
+            expect_one_of(
+                f"retarget.limbs.{name}.of",
+                "a limb that a leader drives",
+                rule.of or "",
+                driven,
+            )
+        )
+        return ""
 
     def _find_limb(self, where: str, text: str) -> str:
         """Return the leader limb that is meant; empty when there is none."""
@@ -312,6 +336,8 @@ class _PairingMaker:
 
     def _choose_rule(self, name: str, mode: str, limb: str) -> tuple[str, str]:
         """Return the rule by which a leader limb drives a limb, and why."""
+        if mode == "look_at":  # whatever its leader gives, it drives the other limb
+            return mode, ""
         through = self._settings.through
         reason = "" if through is None else f"through {through}"
         if mode == "auto":

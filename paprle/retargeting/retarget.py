@@ -22,6 +22,7 @@ import pinocchio as pin
 
 from paprle.config.check import check_made
 from paprle.contracts.errors import ConfigError
+from paprle.contracts.images import CameraInfo
 from paprle.contracts.retarget_settings import RetargetSettings
 from paprle.contracts.session_view import Advice
 from paprle.contracts.settings import IkSettings
@@ -66,7 +67,7 @@ class Retargeting:
         ik: Settings of the IK.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that a session has to pair
         self,
         robot: RobotModel,
         leader: LeaderInfo,
@@ -75,6 +76,7 @@ class Retargeting:
         ik_settings: IkSettings | None = None,
         position_margin: float = 0.0,
         through: RobotModel | None = None,
+        cameras: Mapping[str, CameraInfo] | None = None,
     ) -> None:
         """Pair leaders with a robot.
 
@@ -85,6 +87,7 @@ class Retargeting:
             ik_settings: Settings of the IK.
             position_margin: Kept from position limits by the IK, [rad]: the gate's.
             through: The robot that ``settings.through`` names.
+            cameras: The session's cameras by name, for limbs that carry one.
 
         Raises:
             ConfigError: If they cannot be paired; lists all problems.
@@ -96,7 +99,7 @@ class Retargeting:
         arms = load_arms(leader, through)
         self.pairing: Pairing = make_pairing(robot, leader, settings, arms)
         self.arm_poses = ArmPoses(leader, self.pairing.arms)
-        self.slots = make_slots(robot, leader, settings, self.pairing)
+        self.slots = make_slots(robot, leader, settings, self.pairing, cameras or {})
         self._first = {i: 0 for i, slots in enumerate(self.slots) if slots}
         self._grippers = [slots[0].gripper if slots else -1 for slots in self.slots]
         self._robot = robot

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
 
 from paprle.contracts.axes import AxisSpeeds
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.images import CameraInfo
 from paprle.contracts.leader_group import find_part
 from paprle.contracts.retarget_settings import LimbRuleSettings, RetargetSettings
 from paprle.contracts.types import LeaderInfo, Vec
@@ -15,8 +18,11 @@ from paprle.retargeting.pairing import LimbSource, Pairing
 from paprle.retargeting.rules.axes import AxesRule
 from paprle.retargeting.rules.base import LimbRule
 from paprle.retargeting.rules.joints import JointsRule
+from paprle.retargeting.rules.look_at import LookAtRule, Sight
 from paprle.retargeting.rules.modes import BUILT_IN, make_modes
 from paprle.retargeting.rules.poses import AbsoluteRule, RelativeRule
+from paprle.retargeting.rules.view import ViewRule
+from paprle.retargeting.sights import find_sights
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
 
@@ -46,8 +52,14 @@ def make_slots(
     leader: LeaderInfo,
     settings: RetargetSettings,
     pairing: Pairing,
+    cameras: Mapping[str, CameraInfo],
 ) -> list[list[Slot]]:
-    """Return what may drive each limb, in the robot's order; empty where it holds."""
+    """Return what may drive each limb, in the robot's order; empty where it holds.
+
+    Raises:
+        ConfigError: If a limb is to look at what is not there.
+    """
+    sights = find_sights(robot, leader, settings, cameras)
     slots: list[list[Slot]] = []
     for name, limb in robot.limbs.items():
         slots.append([])
@@ -55,7 +67,7 @@ def make_slots(
         if pair is None:
             continue
         for source in pair.sources:
-            rule = _make_rule(robot, leader, limb, settings, source)
+            rule = _make_rule(robot, leader, limb, settings, source, sights)
             slots[-1].append(_make_slot(robot, leader, limb, source, rule))
     return slots
 
@@ -69,6 +81,8 @@ def _make_slot(
 ) -> Slot:
     row, k = leader.limbs.index(source.leader_limb), len(leader.limbs)
     gripper, line = _find_gripper(robot, limb)
+    if source.rule == "look_at":
+        gripper = -1  # the opening is meant for the limb that it watches
     return Slot(row, rule, gripper, (_POSE + find_width(leader)) * k + row, line)
 
 
@@ -87,18 +101,53 @@ def _make_rule(
     limb: Limb,
     settings: RetargetSettings,
     source: LimbSource,
+    sights: Mapping[str, Sight],
 ) -> LimbRule[Any]:
+    if source.rule == "look_at":
+        return _make_look_rule(settings.limbs[limb.name], sights[limb.name])
     if source.rule == "axes":
         return _make_axes_rule(robot, leader, limb, settings, source)
     if source.rule == "joints":
         return _make_joints_rule(leader, source)
+    return _make_pose_rule(robot, limb, settings, source, sights)
+
+
+def _make_pose_rule(
+    robot: RobotModel,
+    limb: Limb,
+    settings: RetargetSettings,
+    source: LimbSource,
+    sights: Mapping[str, Sight],
+) -> LimbRule[Any]:
     if source.rule == "absolute":
         return AbsoluteRule(settings.max_travel)
     s = read_limb_settings(settings, limb.name)
     R_map = pin.rpy.rpyToMatrix(*(s.rpy_xyz_extrinsic or (0.0, 0.0, 0.0)))
     scale = 1.0 if s.scale is None else s.scale
     is_world, bound = s.alignment == "world", settings.max_travel
+    if s.alignment == "view":
+        place = list(robot.limbs).index(limb.name)
+        camera, sight = next((c, s) for c, s in sights.items() if s.of == place)
+        at = list(robot.limbs).index(camera)
+        return ViewRule(sight, at, R_map, scale, bound)
     return RelativeRule(R_map, scale, bound, is_world=is_world)
+
+
+def _make_look_rule(s: LimbRuleSettings, sight: Sight) -> LookAtRule:
+    m = s.motion
+    bounds = np.array(
+        [
+            m.max_speed,
+            m.max_acceleration,
+            m.max_jerk,
+            m.max_turn,
+            m.max_turn_acceleration,
+            m.prediction,
+            m.nearest,
+            m.farthest,
+        ]
+    )
+    return LookAtRule(sight, s.advice or "", bounds)
 
 
 def _make_axes_rule(
@@ -109,6 +158,11 @@ def _make_axes_rule(
     source: LimbSource,
 ) -> AxesRule:
     s = read_limb_settings(settings, limb.name)
+    if s.alignment == "view":
+        raise ConfigError(
+            f"retarget.limbs.{limb.name}.alignment: expected world or body for the "
+            f"axes of '{source.leader_limb}', got 'view'; poses alone go by the view"
+        )
     speeds = find_part(leader, source.leader_limb)[1].axis_speeds
     scale = 1.0 if s.scale is None else s.scale
     kind = s.modes or BUILT_IN[0]

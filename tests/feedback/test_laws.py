@@ -210,13 +210,28 @@ def test_gravity_is_carried_by_its_share():
 def test_friction_helps_motion_and_never_more_than_there_is():
     law = Friction(FrictionConfig(viscous_share=0.5, coulomb_share=0.8))
     inputs = replace(make_feedback_input(ARM), dq=np.array([1.0, -1.0, 0.0, 9.0]))
-    tau, _ = law.compute(inputs, None)
+    tau, state = law.compute(inputs, law.initial())
+    for _ in range(40):
+        tau, state = law.compute(inputs, state)
     there_is = inputs.viscous * np.abs(inputs.dq) + inputs.coulomb
 
     assert np.all(tau * inputs.dq >= 0.0)
     assert tau[2] == 0.0
     assert np.all(np.abs(tau) < there_is)
     assert np.all(law.damping(inputs) < 0.0)
+
+
+def test_friction_is_as_smooth_as_the_motion_however_coarse_its_encoder():
+    """0.3 rad/s in counts of 4096 a turn: a count in every second sample or none."""
+    law, dt = Friction(FrictionConfig(coulomb_share=0.5)), 0.0025
+    inputs, state, taus = make_feedback_input(ARM), law.initial(), []
+    q = np.round(0.3 * dt * np.arange(400) * 4096 / (2 * np.pi)) * 2 * np.pi / 4096
+    for dq in np.diff(q) / dt:
+        tau, state = law.compute(replace(inputs, dq=np.full(4, dq), dt=dt), state)
+        taus.append(tau[0] / (0.5 * inputs.coulomb[0]))
+
+    assert np.mean(taus[100:]) == pytest.approx(np.tanh(1.0), abs=0.1)
+    assert np.ptp(taus[100:]) < 0.25  # of what is cancelled; 0.97 without the filter
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])

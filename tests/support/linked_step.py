@@ -9,6 +9,7 @@ from lock_step import H_NS, HUMAN, LockStep
 
 from paprle.ipc.records import pack_sample
 from paprle.link.follower_end import FollowerEnd
+from paprle.link.guards import make_gate_guards
 from paprle.link.leader_end import LeaderEnd
 from paprle.link.mirror import make_gate_cut
 from paprle.link.squeezed import squeeze
@@ -61,7 +62,8 @@ class LinkedStep(LockStep):
         self.up, self.down = Wire(1), Wire(2)
         self.near = LeaderEnd(KEY, make_gate_cut(self.layout), TERMS, is_recorded=True)
         cut = make_gate_cut(self.layout)
-        self.far = FollowerEnd(KEY, self.robot.info, cut, TERMS, rate=1e9 / H_NS)
+        guards = make_gate_guards(cut, self.robot.info)
+        self.far = FollowerEnd(KEY, cut, guards, TERMS, rate=1e9 / H_NS)
         self.at_gate = None
         self.gate_status = self.gate.step(None, self.clock())
         self.status = None

@@ -1,22 +1,15 @@
-"""Two network namespaces joined by veth, with a forwarder between that misbehaves.
+"""Two network namespaces joined by veth, with a bad network between.
 
-The forwarder is a process that copies frames from one veth to the other, late and with
-losses: ``tc netem`` is not in every kernel. What it is told comes as JSON lines on its
-standard input: ``{"delay": 0.02, "loss": 0.01, "dead": false, "rate": 2e6}``; a rate is
-in bits a second, with a queue of 200 ms before it.
+Between them is ``hardware.net.proxy``.
 """
 
 from __future__ import annotations
 
 import ctypes
 import fcntl
-import heapq
 import itertools
 import json
-import math
 import os
-import random
-import select
 import shutil
 import socket
 import struct
@@ -26,12 +19,10 @@ import time
 
 import pytest
 
-_ALL = 0x0003  # spec: linux/if_ether.h, ETH_P_ALL
-_OUTGOING = 4  # spec: linux/if_packet.h, PACKET_OUTGOING
+from paprle.ipc.process import WORKSPACE
+
 _ETHTOOL, _SET_CHECKSUMS = 0x8946, 0x17  # spec: linux/sockios.h, linux/ethtool.h
 
-
-_QUEUE = 0.2  # [s] chosen: a common buffer of a narrow link
 
 _NUMBERS = itertools.count()
 
@@ -59,8 +50,11 @@ class TwoHosts:
         net = 100 + os.getpid() % 100
         self.addresses = [f"10.77.{net}.1", f"10.77.{net}.2"]
         outer = [self._join(i) for i in range(2)]
-        self._forwarder = subprocess.Popen(
-            [sys.executable, __file__, *outer], stdin=subprocess.PIPE, text=True
+        self._proxy = subprocess.Popen(
+            [sys.executable, "-m", "hardware.net.proxy", *outer, "5g"],
+            stdin=subprocess.PIPE,
+            text=True,
+            cwd=WORKSPACE,
         )
 
     def on(self, host: int) -> list[str]:
@@ -68,17 +62,20 @@ class TwoHosts:
         return ["ip", "netns", "exec", self.names[host]]
 
     def set(
-        self, *, delay: float, loss: float, dead: bool = False, rate: float = math.inf
+        self, *, delay: float, loss: float, dead: bool = False, rate: float = 0.0
     ) -> int:
         """Change the network; returns the monotonic time of it, [ns]."""
-        order = {"delay": delay, "loss": loss, "dead": dead, "rate": rate}
-        self._forwarder.stdin.write(json.dumps(order) + "\n")
-        self._forwarder.stdin.flush()
+        return self.tell(delay=delay, loss=loss, dead=dead, rate=rate)
+
+    def tell(self, **order: object) -> int:
+        """Tell the proxy; returns the monotonic time of it, [ns]."""
+        self._proxy.stdin.write(json.dumps(order) + "\n")
+        self._proxy.stdin.flush()
         return time.monotonic_ns()
 
     def close(self) -> None:
-        self._forwarder.stdin.close()
-        self._forwarder.wait(10)
+        self._proxy.stdin.close()
+        self._proxy.wait(10)
         for name in self.names:
             _run("ip", "netns", "del", name)
 
@@ -110,67 +107,3 @@ def _send_whole_checksums(interface: str) -> None:
     request = struct.pack("16sP16x", interface.encode(), ctypes.addressof(buffer))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         fcntl.ioctl(sock, _ETHTOOL, request)
-
-
-class Forwarder:
-    """Copies frames between two interfaces until its standard input ends."""
-
-    def __init__(self, *interfaces: str) -> None:
-        self._ends = []
-        for name in interfaces:
-            end = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ALL))
-            end.bind((name, 0))
-            end.setblocking(False)
-            self._ends.append(end)
-        self._delay, self._loss, self._is_dead = 0.0, 0.0, False
-        self._rate, self._free = math.inf, [0.0, 0.0]
-        self._waiting: list[tuple[float, int, int, bytes]] = []
-        self._n, self._random = 0, random.Random(5)
-
-    def run(self) -> None:
-        while True:
-            due = self._waiting[0][0] - time.monotonic() if self._waiting else 1.0
-            ready, _, _ = select.select([*self._ends, 0], [], [], max(0.0, due))
-            if 0 in ready and not self._obey():
-                return
-            for i, end in enumerate(self._ends):
-                if end in ready:
-                    self._take(i)
-            self._send_due()
-
-    def _obey(self) -> bool:
-        line = sys.stdin.readline()
-        if line:
-            order = json.loads(line)
-            self._delay, self._loss = order["delay"], order["loss"]
-            self._is_dead, self._rate = order["dead"], order["rate"]
-        return bool(line)
-
-    def _take(self, i: int) -> None:
-        while True:
-            try:
-                data, where = self._ends[i].recvfrom(65536)
-            except BlockingIOError:
-                return
-            if where[2] == _OUTGOING or self._is_dead:
-                continue
-            if self._random.random() < self._loss:
-                continue
-            now = time.monotonic()
-            begin = max(now, self._free[i])
-            if begin - now > _QUEUE:
-                continue
-            self._n += 1
-            self._free[i] = begin + 8 * len(data) / self._rate
-            due = self._free[i] + self._delay
-            heapq.heappush(self._waiting, (due, self._n, 1 - i, data))
-
-    def _send_due(self) -> None:
-        while self._waiting and self._waiting[0][0] <= time.monotonic():
-            _, _, i, data = heapq.heappop(self._waiting)
-            self._ends[i].send(data)
-
-
-if __name__ == "__main__":
-    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(60))
-    Forwarder(*sys.argv[1:]).run()

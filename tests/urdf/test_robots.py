@@ -31,6 +31,7 @@ ROBOTS = (
     "openmanipulator_y",
     "piper_2arm",
     "g1_upper",
+    "ur5e_camera",
 )
 PUPPETEERS = sorted(path.name for path in (ROOT / "urdf").glob("puppeteer_*"))
 # Our prefix, theirs, and the link both measure from; theirs has other names for the
@@ -38,6 +39,7 @@ PUPPETEERS = sorted(path.name for path in (ROOT / "urdf").glob("puppeteer_*"))
 TWINS = {
     "piper": ("piper", "", "robot1/", "base_link"),
     "ur5e": ("ur5e", "", "", "base_link"),
+    "ur5e_camera": ("ur5e_camera", "", "", "base_link"),
     "papras_7dof": ("papras_7dof", "", "robot1/", "link1"),
     "papras_left": ("papras_7dof_2arm", "left_", "robot4/", "link1"),
     "papras_right": ("papras_7dof_2arm", "right_", "robot3/", "link1"),
@@ -50,6 +52,7 @@ TWINS = {
 THEIR_FILE = {
     "papras_7dof_2arm": "papras_7dof_2arm_table.urdf",
     "g1": "g1_29dof.urdf",
+    "ur5e_camera": "ur5e.urdf",
     "openmanipulator_y": "open_manipulator_y_follower.urdf",
     "piper_2arm": "piper_2arm_gripper_table.urdf",
 }

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from hardware.dynamixel.emulator.bus import BAUDS, DELAY_UNIT
@@ -63,6 +64,7 @@ class Faults:
             "status_level": self._status_level,
             "baud": self._baud,
             "mounting": self._mounting,
+            "strength": self._strength,
         }
 
     def cause(self, command: Mapping[str, Any]) -> None:
@@ -222,6 +224,14 @@ class Faults:
             servo.voltage = value
             servo.check_limits()
             self._remember("voltage", servo.restore_supply)
+
+    def _strength(self, rest: dict[str, Any]) -> None:
+        gain = float(rest.pop("gain"))
+        if not gain > 0.0:
+            raise ValueError(f"fault 'strength': expected a gain above 0, got {gain}")
+        for servo in self._each(rest):
+            before, servo.strength = servo.strength, gain
+            self._remember("strength", partial(setattr, servo, "strength", before))
 
     def _brownout(self, rest: dict[str, Any]) -> None:
         seconds = float(rest.pop("seconds", OUTAGE))

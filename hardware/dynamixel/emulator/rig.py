@@ -134,11 +134,11 @@ class Limb:
         arm.hand_lift = np.clip(lift, np.minimum(weight, 0.0), np.maximum(weight, 0.0))
 
     def _weigh(self) -> Vec:
-        """Return the torques that hold the arm still, shape (n,), [N·m]."""
+        """Return what the hand may carry where it holds, shape (n,), [N·m]."""
         links = self.arm.links
-        return (
-            links.compute_gravity(self.arm.q) if links else np.zeros(len(self.servos))
-        )
+        if links is None:
+            return np.zeros(len(self.servos))
+        return np.where(self._grip[0] > 0.0, links.compute_gravity(self.arm.q), 0.0)
 
     def mount(self, index: int, sign: int, offset: float) -> tuple[int, float]:
         """Fit a horn otherwise than the YAML says.

@@ -51,6 +51,7 @@ class Servo:
         torque: What the motor last made, [N·m].
         temperature: [°C].
         voltage: Supply, [V].
+        strength: Torque of its motor over that of its model (a fault).
         heard_ns: When it last heard an instruction, [ns].
         is_ideal: Its watchdog does what the e-manual says, whatever its firmware.
         is_silent: Takes packets and answers none (a fault).
@@ -67,6 +68,7 @@ class Servo:
         self.torque = 0.0
         self.temperature = AMBIENT
         self.voltage = model.voltage
+        self.strength = 1.0
         self.heard_ns = 0
         self.is_ideal = False
         self.is_silent = False
@@ -336,13 +338,13 @@ class Servo:
             limit = self.table.get("Current Limit")
             current = min(max(self.table.get("Goal Current"), -limit), limit)
             goal = self.model.make_torque(current * self.model.current_unit)
-            self._goal_torque = self._direction * goal
+            self._goal_torque = self._direction * self.strength * goal
 
     def _count_effort(self) -> float:
         """Return Present Current, or Present Load of a model without, in counts."""
         model = self.model
         if model.current_unit:
-            return model.draw_current(self.torque) / model.current_unit
+            return model.draw_current(self.torque / self.strength) / model.current_unit
         return 1000 * self.torque / model.stall_torque
 
     def _measure(self, now_ns: int) -> None:

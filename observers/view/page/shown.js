@@ -55,6 +55,7 @@ function showState(state, news) {
   $("does").textContent = isHeldBack ? `The gate holds the robot: ${state.latched}.` : state.does;
   const hint = state.state === "WAITING" && news.note === "waiting for the leader" ? news.leader.hint : "";
   const next = hint ? `${hint} to start` : news.note ?? "";
+  if (state.far) $("does").textContent += ` ${state.far.replaceAll("*", "")}.`;
   $("next").textContent = next && state.state !== "STOPPED" ? `Next: ${next}.` : "";
   $("stopped").hidden = state.state !== "STOPPED";
   $("why").textContent = `Stopped: ${state.latched || "asked for"}`;

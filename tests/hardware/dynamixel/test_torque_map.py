@@ -74,10 +74,13 @@ def test_torques_below_a_count_come_on_average_and_never_beyond_a_count():
     assert max(made) <= count + 1e-12
 
 
-def test_nothing_is_owed_across_zero():
+@pytest.mark.parametrize("back", [0.0, -0.004])
+def test_a_torque_that_comes_and_goes_is_not_rounded_up(back):
     dither, torques = Dither(), find_model("xc330-t288").torques
-    for _ in range(3):
-        dither.find_count(0.014, 1e-3, torques)
+    made = [
+        torques.find_torque(1e-3 * dither.find_count(t, 1e-3, torques))
+        for t in (0.017, back) * 200
+    ]
 
+    assert np.mean(made) == pytest.approx(0.5 * (0.017 + back), rel=0.1)
     assert dither.find_count(0.0, 1e-3, torques) == 0
-    assert dither.find_count(-1e-6, 1e-3, torques) == 0

@@ -252,3 +252,51 @@ def test_noise_alone_is_no_packet(kind):
     _, found = decode(kind, data, piece=4096)
 
     assert found == []
+
+
+@pytest.mark.parametrize("bit", range(7, 17))
+def test_a_damaged_time_that_the_check_lets_pass_is_not_passed_on(bit):
+    """The same bit of two bytes: the XOR is right, the value as good as right."""
+    sent, frames = make_stream("attitude", 60)
+    frame = bytearray(frames[40])
+    frame[1 + bit // 8] ^= 1 << bit % 8
+    frame[5] ^= 1 << bit % 8  # of w, the least
+    frames[40] = bytes(frame)
+
+    decoder, found = decode("attitude", b"".join(frames))
+
+    true = {t for t, _ in sent}
+    assert {p.t_us for p in found} == true - {sent[40][0]}
+    assert {p.run for p in found} == {1}
+    assert decoder.tally.n_refused == 1
+
+
+@pytest.mark.parametrize("jitter_us", [0, 100, 400])
+def test_a_sensor_whose_steps_vary_loses_nothing(jitter_us):
+    rng = random.Random(3)
+    times = [1_000_000 + k * PERIOD_US + rng.randint(0, jitter_us) for k in range(400)]
+    frames = [
+        encode("attitude", t, make_values("attitude", k)) for k, t in enumerate(times)
+    ]
+    lost = {k for k in range(20, 400) if rng.random() < 0.3}
+
+    _, found = decode(
+        "attitude", b"".join(f for k, f in enumerate(frames) if k not in lost)
+    )
+
+    assert len(found) >= 0.98 * (400 - len(lost))
+    assert {p.run for p in found} == {1}
+
+
+def test_a_sensor_that_stalls_or_changes_its_rate_is_followed():
+    times = [1_000_000 + k * PERIOD_US for k in range(50)]
+    times += [times[-1] + 17_300 + k * PERIOD_US for k in range(50)]
+    times += [times[-1] + (k + 1) * PERIOD_US // 2 for k in range(100)]
+    data = b"".join(
+        encode("attitude", t, make_values("attitude", k)) for k, t in enumerate(times)
+    )
+
+    _, found = decode("attitude", data)
+
+    assert len(found) > 190
+    assert {p.run for p in found} == {1}

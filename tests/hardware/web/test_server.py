@@ -14,7 +14,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from hardware.web import emulator
 from hardware.web.certificate import find_certificate
-from hardware.web.emulator import EmulatedPhone, open_socket
+from hardware.web.emulator import EmulatedPhone, Line
 from hardware.web.errors import WebError
 from hardware.web.settings import WebSettings
 from hardware.web.station import Station
@@ -239,10 +239,10 @@ def test_a_message_that_is_none_is_counted_or_ends_its_sender(station, phone, te
 
 
 def test_nothing_is_inflated(station):
-    socket_ = open_socket(station.address)
+    line = Line(station.address)
 
-    assert socket_.protocol.extensions == []
-    socket_.close()
+    assert line.connection.protocol.extensions == []
+    line.close()
 
 
 def test_a_flood_ends_its_sender(station, phone):
@@ -292,7 +292,7 @@ def test_an_impostor_has_another_certificate(folder, tmp_path):
     impostor.open()
     try:
         with pytest.raises(ssl.SSLCertVerificationError):
-            open_socket(impostor.address, str(folder / "certificate.pem"))
+            Line(impostor.address, str(folder / "certificate.pem"))
     finally:
         impostor.close()
 

@@ -8,8 +8,9 @@ import pytest
 from hardware.gamepad.virtual import VirtualPad
 from leaders.gamepad.config import BUTTONS, GamepadConfig, PadSettings
 from leaders.gamepad.leader import Gamepad
-from leaders.gamepad.rumble import Motors, Refresher
+from leaders.gamepad.rumble import Refresher
 from paprle.contracts.axes import FREEDOMS
+from paprle.contracts.cue_output import Amplitudes
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.types import Cues, Feedback, SessionState
 from paprle.testing import LeaderContract, ManualClock, make_feedback
@@ -380,7 +381,8 @@ def test_a_steady_rumble_is_refreshed_and_the_motors_are_not_flooded():
     refresher = Refresher()
 
     told = [
-        refresher.must_tell(Motors(0.5, 0.0), round(k * H * 1e9)) for k in range(200)
+        refresher.must_tell(Amplitudes(0.5, 0.0), round(k * H * 1e9))
+        for k in range(200)
     ]
 
     assert 18 <= sum(told) <= 21

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from hardware.dynamixel.torque_map import TorqueMap
+from leaders.puppeteer.calibration import _find_heaviest
 from leaders.puppeteer.friction import Excitation
-from leaders.puppeteer.weighing import Scale, Swung, fit_torques
+from leaders.puppeteer.weighing import HEAVY, Scale, Swung, fit_torques
 from paprle.config import resolve
 from paprle.haptics.arm import Arm
 from paprle.hosts.factories import make_leader
@@ -83,3 +84,15 @@ def test_the_weights_are_those_that_feedback_carries():
 
     assert weighed == pytest.approx(feedback.place(q).gravity, abs=1e-9)
     assert np.abs(weighed).max() > 0.1
+
+
+def test_a_joint_that_hangs_free_is_weighed_by_what_it_carries_as_it_swings():
+    """After its friction was measured it hangs, and carries nothing where it hangs."""
+    words = ("leader=puppeteer_papras_7dof", "follower=papras_7dof", "env=kinematic")
+    (arm,) = make_leader(resolve(words)).arms
+    scale, elbow = Scale(arm.settings, arm.joint_names), 3
+    q = np.append(arm.reset_q, 0.3)
+    q[1], q[elbow] = 0.6, 0.77
+
+    assert abs(scale.weigh(q)[elbow]) < HEAVY
+    assert _find_heaviest(scale, q, elbow) > HEAVY

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from emulated_hands import MouseHand
 
 from hardware.spacemouse.emulator import EmulatedMouse
 from leaders.spacemouse.config import SpacemouseConfig
@@ -9,7 +10,12 @@ from leaders.spacemouse.leader import Spacemouse
 from paprle.contracts.axes import FREEDOMS
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.types import SessionState
-from paprle.testing import LeaderContract, ManualClock, make_feedback
+from paprle.testing import (
+    LeaderContract,
+    LeaderFaultsContract,
+    ManualClock,
+    make_feedback,
+)
 
 H = 0.005  # [s]
 
@@ -66,6 +72,21 @@ class TestContract(LeaderContract):
 
     def unplug(self, leader):  # noqa: ARG002
         self.mouse.unplug()
+
+
+class TestFaults(LeaderFaultsContract):
+    has_deadman = False
+    silence = 0.3  # a deflected cap may be silent for 0.25 s (leader.longest_silence)
+
+    @pytest.fixture(autouse=True)
+    def _plug(self, tmp_path):
+        self.mouse = EmulatedMouse(tmp_path / "mouse")
+        self.words = ("leader=spacemouse", f"leader.path={tmp_path / 'mouse'}")
+        yield
+        self.mouse.unplug()
+
+    def make_hand(self, leader, clock):
+        return MouseHand(leader, clock, self.mouse)
 
 
 @pytest.mark.parametrize("is_wireless", [False, True])

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from observers.view.config import ViewConfig
+from observers.view.mirrored import describe_mirror
 from observers.view.observer import View, find_port
 from paprle.config import resolve
+from paprle.contracts.session_view import MirroredRobot
 from paprle.hosts.factories import add_view, list_observers
 from paprle.hosts.plan import make_robot
 from paprle.testing import ObserverContract
@@ -146,3 +148,20 @@ def test_a_view_is_copied_and_never_kept(view):
     q += 1.0
 
     assert np.array_equal(view._arrays["q"], PIPER.home)
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ({}, "as predicted"),
+        ({"is_predicted": False}, "as confirmed"),
+        ({"age": 0.2}, "confirmed 200 ms ago"),
+        ({"held": ("arm",)}, "**held: arm**"),
+        ({"is_lost": True, "age": 3.0}, "not heard of for 3.0 s"),
+    ],
+)
+def test_a_robot_far_away_is_shown_as_what_it_is(state, words):
+    told = {"age": 0.05, "is_predicted": True, "is_lost": False, "held": ()} | state
+    mirror = MirroredRobot(q=PIPER.home, poses={}, **told)
+
+    assert words in describe_mirror(mirror)

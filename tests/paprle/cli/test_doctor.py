@@ -185,6 +185,23 @@ def test_damaged_packets_are_not_called_late(emulated, examine):
     assert re.search(r"expected no damaged packets, got .* check plugs", said)
 
 
+def test_torques_that_nobody_weighed_are_a_note(examine, monkeypatch):
+    said, _ = examine()
+    limb = load_config().limbs["arm"]
+    weighed = {
+        joint: replace(servo, torque_map="supply")
+        for joint, servo in limb.servos.items()
+    }
+    config = replace(load_config(), limbs={"arm": replace(limb, servos=weighed)})
+    monkeypatch.setitem(globals(), "load_config", lambda: config)
+    after, _ = examine()
+
+    told = r"servos? ([\d, ]+) on '[^']*': their torque .* paprle calibrate weighs"
+    small = [i + 1 for i, s in enumerate(limb.servos.values()) if "330" in s.model]
+    assert re.search(told, said)[1] == ", ".join(map(str, [*small, 8]))
+    assert re.search(told, after)[1] == "8"  # the trigger carries nothing
+
+
 def test_a_reversed_servo_is_a_note(emulated, examine):
     before = examine()[0]
     emulated.servo(3).table.put("Drive Mode", 1)

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from paprle.config import Resolved, resolve
@@ -404,6 +404,7 @@ ARGS = st.lists(
 @pytest.mark.long
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(ARGS)
+@example(["leader.files=~nobody"])
 def test_any_command_line_resolves_or_is_refused_with_a_config_error(bare_root, args):
     try:
         resolved = resolve((*TRIPLE, *args), bare_root)

@@ -8,6 +8,12 @@ import numpy as np
 import pytest
 from feel_rig import FeelRig, Hand, Motors, Servos, make_settings, wall_at
 
+from benchmarks.feel_laws import (
+    measure_energy,
+    measure_free,
+    measure_hit,
+    measure_press,
+)
 from paprle.haptics.contact import Contact
 
 DT, BELIEVED = 0.005, 0.06
@@ -162,6 +168,29 @@ def test_what_a_hand_gets_back_it_has_put_in(grip, delay):
     assert felt["energy"].min() >= 0.0
     assert felt["port"].min() >= 0.0
     assert np.abs(felt["tau"][-100:]).max() == 0.0
+
+
+def test_a_loose_hand_gets_back_no_more_than_what_reached_it_took():
+    """Of the servo's own torques, a bus's delay late, without what friction takes."""
+    assert measure_energy("ours", "loose", 0.02) >= 0.0
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("law", ["ours", "ours, identified"])
+def test_ours_meets_every_bar_of_feel_at_once(law):
+    """The rows of docs/feedback.md, in the rig that the laws of others get, too."""
+    for late in (0.0, 0.02):
+        felt = measure_press(law, late)
+        given = [measure_energy(law, grip, late) for grip in (*HANDS, "released")]
+
+        assert measure_free(law, late) <= 5.0
+        assert 1.0 <= felt["K"] <= 3.0
+        assert felt["felt_ms"] <= 30.0 + 1e-6
+        assert felt["at_1cm_N"] >= 0.3
+        # friction comes in whole counts of current: their ripple is no contact [mJ]
+        assert min(given) >= (0.0 if law == "ours" else -0.05)
+    assert measure_hit(law) >= 0.7
 
 
 @pytest.mark.long

@@ -357,3 +357,26 @@ def test_gains_that_somebody_configured_are_refused_and_never_scaled(k_follower)
     else:
         with pytest.raises(ConfigError, match="joint1: expected 2"):
             FeelRig(settings)
+
+
+@pytest.mark.parametrize("is_measured", [False, True])
+def test_the_start_says_how_much_of_a_wall_an_unmeasured_rig_has(is_measured):
+    known = ("viscous", 0.016), ("coulomb", 0.035)
+    names = [f"arm/{j}" for j in (*(f"joint{i}" for i in range(1, 8)), "gripper")]
+    words = [f"feedback.rig.{k}.{n}={v}" for k, v in known for n in names]
+    resolved = resolve(
+        (
+            "leader=puppeteer_papras_7dof",
+            "follower=papras_7dof",
+            "env=kinematic",
+            *((*words, "feedback.rig.leader_delay=0.002") if is_measured else ()),
+        )
+    )
+    robot, leader = make_robot(resolved), make_leader(resolved).info
+    layout = make_layout(robot.info, leader)
+    haptics = make_haptics(resolved.feedback, robot, leader, resolved.retarget, layout)
+
+    assert ("a wall has 3" in haptics.describe()) is not is_measured
+    assert ("its bus's delay are guesses" in haptics.describe()) is not is_measured
+    assert haptics.is_measured is is_measured
+    assert haptics.held_scale.min() > (0.9 if is_measured else 0.25)

@@ -7,10 +7,11 @@ import pytest
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError
 from paprle.hosts import check, plan
-from paprle.hosts.linked import identify, make_link, read_key
+from paprle.hosts.linked import identify
 from paprle.hosts.plan import make_robot
 from paprle.hosts.serve import FollowerHost, serve
 from paprle.ipc.records import make_gate_layout
+from paprle.link.opening import make_link, read_key
 
 TRIPLE = ("leader=autopilot", "follower=piper", "env=kinematic")
 
@@ -28,27 +29,27 @@ def make(*words):
 
 
 def test_a_key_is_read_without_its_end_of_line(key):
-    assert read_key(make(f"link.key={key}")) == b"0123456789abcdef"
+    assert read_key(make(f"link.key={key}").link) == b"0123456789abcdef"
 
 
 def test_a_key_that_others_may_read_is_refused(key):
     key.chmod(0o644)
 
     with pytest.raises(ConfigError, match="only their owner.*mode 644; make one with"):
-        read_key(make(f"link.key={key}"))
+        read_key(make(f"link.key={key}").link)
 
 
 def test_a_short_key_is_refused(key):
     key.write_text("short")
 
     with pytest.raises(ConfigError, match="at least 16 bytes.*got 5"):
-        read_key(make(f"link.key={key}"))
+        read_key(make(f"link.key={key}").link)
 
 
 @pytest.mark.parametrize("words", [(), ("link.key=/nowhere/link.key",)])
 def test_a_missing_key_says_how_to_make_one(words):
     with pytest.raises(ConfigError, match="openssl rand -hex 32"):
-        read_key(make(*words))
+        read_key(make(*words).link)
 
 
 def test_serving_needs_to_know_for_whom():
@@ -65,7 +66,7 @@ def test_both_ends_are_made_without_opening_anything(key):
     resolved = make("link.peer=10.0.0.1", f"link.key={key}")
 
     for is_leader in (True, False):
-        link = make_link(resolved, is_leader=is_leader)
+        link = make_link(resolved.link, "piper", is_leader=is_leader)
         assert link.name == "piper"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 from lock_step import H_NS, PIPER
 
@@ -14,6 +16,7 @@ from paprle.hosts.serve import FollowerHost
 from paprle.ipc.mailbox import Mailbox, Ring
 from paprle.ipc.process import Role
 from paprle.ipc.records import make_gate_layout
+from paprle.link.follower_end import FollowerEnd
 
 WORDS = ("leader=autopilot", "follower=piper", "env=kinematic", "link.peer=there")
 
@@ -104,3 +107,24 @@ def test_both_sides_are_told_of_another_key_while_it_happens(make):
     assert "is the key the same?" in said["message"]
     assert len(hosts.lines) == 2, "not once a datagram"
     assert hosts.lines[0] == "refused: wrong key 1; is the key the same on both hosts?"
+
+
+def test_a_second_signal_gives_up_records_that_are_still_fetched(make, monkeypatch):
+    hosts = make("a", "a")
+    host, now_ns = hosts.host, hosts.now_ns
+    monkeypatch.setattr(FollowerEnd, "is_drained", property(lambda _: False))
+    host._ended_ns = now_ns
+    host._take_signal(signal.SIGTERM, None)
+
+    for _ in range(50):  # the other host asks for them all the time
+        now_ns += 10**9
+        host._end.heard_ns = now_ns
+        host._step(now_ns)
+    assert host._is_busy
+    [told] = [line for line in hosts.lines if "ending" in line]
+    assert "for 60 s at most; a second signal" in told
+
+    host._take_signal(signal.SIGTERM, None)
+    host._step(now_ns)
+    assert not host._is_busy
+    assert "given up" in " ".join(hosts.lines)

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from paprle.config import resolve
-from paprle.hosts.roles import IfLost, list_ports, list_roles, make_gate_role
+from paprle.hosts.roles import (
+    IfLost,
+    list_ports,
+    list_roles,
+    list_served,
+    make_gate_role,
+)
 from paprle.ipc.process import WORKSPACE
 from paprle.ipc.records import make_layout
 
@@ -132,3 +138,16 @@ def show(names):
         f"{name.partition(':')[0]}:NAME" if ":" in name else name for name in names
     )
     return ", ".join(f"`{name}`" for name in kinds) or "–"
+
+
+def test_beside_a_served_gate_run_cameras_only_for_an_observer_that_sees():
+    sight = ("observers.sight.key=link.key", "observers.sight.video=false")
+    pytest.importorskip("cv2")
+
+    blind = list_served(resolve((*ALONE, *SEEN, *TOLD)))
+    seeing = list_served(resolve((*ALONE, *SEEN, *TOLD, *sight)))
+
+    assert [row.name for row in blind] == ["gate"]
+    names = ["observer:sight", "camera:front", "gate"]
+    assert [row.name for row in seeing] == names
+    assert seeing[0].reads == ("frames:front",)

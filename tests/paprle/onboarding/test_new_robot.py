@@ -234,7 +234,13 @@ def test_joints_that_could_not_stop_in_time_are_slowed_and_slides_have_bounds(
     report = write_new_robot(urdf, tmp_path / "out")
 
     robot = load(report.path)
-    joints = dict(zip(robot.joint_names, zip(robot.dq_max, robot.ddq_max), strict=True))
+    joints = dict(
+        zip(
+            robot.joint_names,
+            zip(robot.dq_max, robot.ddq_max, strict=True),
+            strict=True,
+        )
+    )
     assert joints["lift"] == (0.5, 1.0)
     assert joints["left_j0"] == (2.5, 5.0)
     assert joints["left_j1"] == (1.6, 5.0)

@@ -1,0 +1,127 @@
+"""The two arms as segments with a radius: what is in the way, and what must not meet.
+
+They come from the collision bodies of the URDF. Where an arm has meshes alone, or no
+bodies, they are the lines between its joints, as in the paper.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.contracts.types import LimbInfo, RobotInfo, Vec
+
+_N_POSTURES = 500  # chosen: the reach of seven joints to a hundredth
+_SEED = 1
+
+
+class Arms:
+    """A robot with its bodies, placed at once.
+
+    Attributes:
+        model: Pinocchio's model of the whole robot.
+        data: Where it was placed last.
+    """
+
+    def __init__(self, robot: RobotInfo) -> None:
+        self.model = pin.buildModelFromUrdf(str(robot.urdf_path))
+        self.data = self.model.createData()
+        self._robot = robot
+        self._bodies = pin.buildGeomFromUrdf(
+            self.model, str(robot.urdf_path), pin.GeometryType.COLLISION
+        )
+        self._placed = pin.GeometryData(self._bodies)
+        self._q_index = {
+            name: self.model.joints[self.model.getJointId(name)].idx_q
+            for name in robot.name_positions(robot.home)
+        }
+
+    def list_columns(self, names: tuple[str, ...]) -> list[int]:
+        """Return the columns of joints in Jacobians."""
+        joints = self.model.joints
+        return [joints[self.model.getJointId(name)].idx_v for name in names]
+
+    def place(self, q: Vec) -> None:
+        """Put the robot at positions of its actuated joints, shape (n,), [rad]."""
+        full = pin.neutral(self.model)
+        for name, value in self._robot.name_positions(q).items():
+            full[self._q_index[name]] = value
+        pin.computeJointJacobians(self.model, self.data, full)
+        pin.updateFramePlacements(self.model, self.data)
+        pin.updateGeometryPlacements(self.model, self.data, self._bodies, self._placed)
+
+    def find_reach(self, limb: LimbInfo, frame: int) -> tuple[Vec, float]:
+        """Return the first joint's place at home, and how far a frame gets from it."""
+        rng = np.random.default_rng(_SEED)
+        columns = [self._robot.joint_names.index(name) for name in limb.joint_names]
+        low = np.maximum(self._robot.q_min[columns], -np.pi)
+        high = np.minimum(self._robot.q_max[columns], np.pi)
+        q, far = self._robot.home.copy(), []
+        first = self.model.getJointId(limb.joint_names[0])
+        for _ in range(_N_POSTURES):
+            q[columns] = rng.uniform(low, high)
+            self.place(q)
+            away = self.data.oMf[frame].translation - self.data.oMi[first].translation
+            far.append(float(np.linalg.norm(away)))
+        return self.data.oMi[first].translation.copy(), max(far)
+
+
+class Links:
+    """The bodies of a limb's links.
+
+    Attributes:
+        joints: The joint that moves each body.
+    """
+
+    def __init__(self, arms: Arms, limb: LimbInfo, *, has_last: bool) -> None:
+        """Find them.
+
+        Args:
+            arms: The robot.
+            limb: The limb.
+            has_last: The last link counts; it is beside what is looked at.
+        """
+        self._arms = arms
+        ids = [arms.model.getJointId(name) for name in limb.joint_names]
+        moved = ids if has_last else ids[:-1]
+        self._shapes = [
+            (place, body.parentJoint, line)
+            for place, body in enumerate(arms._bodies.geometryObjects)  # noqa: SLF001
+            if body.parentJoint in moved and (line := _find_line(body.geometry))
+        ]
+        self.joints = [joint for _, joint, _ in self._shapes]
+        self._chain = [] if self._shapes else list(zip(ids[:-1], ids[1:], strict=True))
+        self.joints += [joint for joint, _ in self._chain]
+
+    def find(self) -> Vec:
+        """Return begin, end and radius of each, shape (n, 7), [m]."""
+        rows = np.empty((len(self._shapes) + len(self._chain), 7))
+        placed, joints = self._arms._placed.oMg, self._arms.data.oMi  # noqa: SLF001
+        for row, (place, _, (axis, radius)) in zip(rows, self._shapes, strict=False):
+            middle, half = placed[place].translation, placed[place].rotation @ axis
+            row[:3], row[3:6], row[6] = middle - half, middle + half, radius
+        for row, (a, b) in zip(rows[len(self._shapes) :], self._chain, strict=True):
+            row[:3], row[3:6], row[6] = (
+                joints[a].translation,
+                joints[b].translation,
+                0.0,
+            )
+        return rows
+
+
+def _find_line(shape: Any) -> tuple[Vec, float] | None:
+    """Return half the axis of a body, shape (3,), and its radius, [m]; None: a mesh."""
+    kind = type(shape).__name__
+    if kind in {"Cylinder", "Capsule"}:
+        return np.array([0.0, 0.0, shape.halfLength]), float(shape.radius)
+    if kind == "Sphere":
+        return np.zeros(3), float(shape.radius)
+    if kind != "Box":
+        return None
+    sides = np.array(shape.halfSide)
+    k = int(sides.argmax())
+    axis = np.zeros(3)
+    axis[k] = sides[k]
+    return axis, float(np.linalg.norm(np.delete(sides, k)))

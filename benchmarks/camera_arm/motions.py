@@ -1,0 +1,94 @@
+"""Motions of a hand: pick and place made here, or a recorded one."""
+
+from __future__ import annotations
+
+import sysconfig
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+
+RATE = 60.0  # [Hz]
+_PANDA = (  # of example-robot-data, in the test kit
+    Path(sysconfig.get_paths()["purelib"])
+    / "cmeel.prefix/share/example-robot-data/robots/panda_description/urdf/panda.urdf"
+)
+# from the arm's home, 0.49 m before the base and 0.49 m up [m]
+_PICKS = ((0.05, -0.20), (-0.10, 0.15), (0.12, 0.05))
+_PLACES = ((0.05, 0.25), (-0.05, -0.25), (-0.15, 0.20))
+_DOWN = -0.30
+_PEAK = 0.5  # [m/s] chosen: of an unhurried person, Flash and Hogan 1985
+_STAY = 0.4  # [s] a hand grasps
+_TREMOR, _TREMOR_HZ = 0.0015, 9.0  # [m] chosen: physiological tremor
+
+
+def make_picks(seconds, seed=0):
+    """Times [s] and rows xyz + quat_xyzw of minimum-jerk reaches with tremor."""
+    rng = np.random.default_rng(seed)
+    points = [np.zeros(3)]
+    for k in range(100):
+        for x, y in (_PICKS[k % 3], _PLACES[k % 3]):
+            over = np.array([x, y, _DOWN + 0.18]) + rng.normal(0, 0.01, 3)
+            points += [over, over - [0, 0, 0.18], over]
+    p = [points[0][None]]
+    yaw = [np.zeros(1)]
+    for k, (a, b) in enumerate(zip(points, points[1:], strict=False)):
+        T = max(1.875 * np.linalg.norm(b - a) / (_PEAK * rng.uniform(0.6, 1.1)), 0.4)
+        s = np.arange(1, round(T * RATE) + 1) / round(T * RATE)
+        s = 10 * s**3 - 15 * s**4 + 6 * s**5
+        p.append(a + s[:, None] * (b - a))
+        yaw.append(yaw[-1][-1] * (1 - s) + s * 0.4 * np.sin(k))
+        if k % 3 == 1:
+            p.append(np.repeat(b[None], round(_STAY * RATE), axis=0))
+            yaw.append(np.repeat(yaw[-1][-1], round(_STAY * RATE)))
+    n = round(seconds * RATE)
+    p, yaw = np.concatenate(p)[:n], np.concatenate(yaw)[:n]
+    t = np.arange(len(p)) / RATE
+    shake = 2 * np.pi * (_TREMOR_HZ * t[:, None] + rng.random(3))
+    p = p + _TREMOR * np.sin(shake) * np.minimum(t, 1.0)[:, None]
+    quats = [pin.Quaternion(pin.rpy.rpyToMatrix(0, 0, a)).coeffs() for a in yaw]
+    return t, np.column_stack([p, quats])
+
+
+def write_tum(path, t, rows):
+    """Write a motion as the leader ``offline`` reads it."""
+    with path.open("w") as file:
+        for stamp, row in zip(t, rows, strict=True):
+            file.write(" ".join(f"{x:.6f}" for x in (stamp, *row)) + "\n")
+
+
+def read_recorded(path, seconds):
+    """A recorded motion: NPZ of a Franka's ``qpos`` (2 ms a row), ARBot CSV, or TUM.
+
+    Returns:
+        Times [s] and rows xyz + quat_xyzw, from the first pose on, in its own axes.
+    """
+    if path.suffix == ".npz":
+        t, rows = _place_hand(np.load(path)["qpos"][::8, :7])
+    elif path.suffix == ".csv":
+        rows = np.loadtxt(path, delimiter=",", skiprows=1, usecols=range(8))
+        t, rows = rows[:, 0], rows[:, 1:]
+    else:
+        rows = np.loadtxt(path)
+        t, rows = rows[:, 0], rows[:, 1:]
+    keep = (t - t[0] <= seconds) & (np.diff(t, prepend=t[0] - 1.0) > 0.0)
+    t, rows = t[keep] - t[0], rows[keep]
+    R_0 = pin.Quaternion(rows[0, 3:]).normalized().matrix()
+    quats = [
+        pin.Quaternion(pin.Quaternion(row[3:]).normalized().matrix() @ R_0.T).coeffs()
+        for row in rows
+    ]
+    p = rows[:, :3] - rows[0, :3]
+    p *= min(1.0, _DOWN / min(float(p[:, 2].min()), _DOWN))  # not into the table
+    return t, np.column_stack([p, quats])
+
+
+def _place_hand(q):
+    """Times [s] and poses of a Franka's hand at joints of 16 ms each."""
+    model = pin.buildModelFromUrdf(str(_PANDA))
+    data, frame = model.createData(), model.getFrameId("panda_hand")
+    full, rows = pin.neutral(model), []
+    for full[:7] in q:
+        pin.framesForwardKinematics(model, data, full)
+        rows.append(pin.SE3ToXYZQUAT(data.oMf[frame]))
+    return np.arange(len(q)) * 0.016, np.array(rows)

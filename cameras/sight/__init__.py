@@ -1,0 +1,11 @@
+"""A depth camera on the robot's host, over a narrow link."""
+
+from paprle.contracts.plugins import PluginSpec
+
+PLUGIN = PluginSpec(
+    summary="The clouds that observers.sight sends from the robot's host.",
+    config="cameras.sight.config:SightCameraConfig",
+    factory="cameras.sight.camera:SightCamera",
+    verified="emulator",
+    install="pip install 'paprle[sight]'",
+)

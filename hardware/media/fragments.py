@@ -1,0 +1,147 @@
+"""Datagrams of pictures: each is sealed and of use without the others.
+
+A picture is told in parts that fit one datagram each; a part holds whole points, so
+that a loss costs its points alone. Who wants pictures asks for them a few times a
+second with a number of his own choice, and says what arrived. Parts are sealed with the
+secret and that number: what was sent to somebody else, or before, is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import struct
+from typing import NamedTuple
+
+import numpy as np
+
+from hardware.media.cloud import POINT, Points
+
+PAYLOAD = 1170  # [bytes] chosen: with all heads below 1280, the least MTU of IPv6
+NONCE = 16  # [bytes] chosen: of whoever asks
+_SEAL = 16  # [bytes] chosen: as the link's own
+_MAGIC = b"PaM1"
+# camera, number of the picture, its stamp, part, parts, number, when it was sent
+_PART = struct.Struct("<4sBIqHHIq")
+# camera, number of the newest, how many came, bytes, standing queue [µs], lost
+_ASK = struct.Struct("<4sB16sIIIiI")
+HEADS = 48  # [bytes] spec: IPv6 and UDP
+OVERHEAD = _PART.size + _SEAL + HEADS
+POINTS = PAYLOAD // POINT.itemsize
+"""Points in one part."""
+
+
+class Part(NamedTuple):
+    """A part of a picture.
+
+    Attributes:
+        camera: Number of the camera.
+        picture: Number of the picture.
+        stamp_ns: When it was exposed, the sender's time, [ns].
+        part: Which one.
+        n_parts: How many the picture has.
+        seq: Number of the datagram.
+        sent_ns: When it was sent, the sender's time, [ns].
+        points: Type ``POINT``.
+    """
+
+    camera: int
+    picture: int
+    stamp_ns: int
+    part: int
+    n_parts: int
+    seq: int
+    sent_ns: int
+    points: Points
+
+
+class Ask(NamedTuple):
+    """What whoever wants pictures says.
+
+    Attributes:
+        camera: Of which camera.
+        nonce: A number of his own choice, ``NONCE`` bytes.
+        seq: Number of the newest datagram that came.
+        n_parts: How many came so far.
+        n_bytes: How many bytes, heads included, modulo 2³².
+        queue_us: What the datagrams since the last word waited at least, beyond the
+            quickest ever, [µs].
+        n_lost: How many did not come so far.
+    """
+
+    camera: int
+    nonce: bytes
+    seq: int
+    n_parts: int
+    n_bytes: int
+    queue_us: int
+    n_lost: int
+
+
+def pack_part(secret: bytes, part: Part) -> bytes:
+    """Return a sealed datagram."""
+    head = _PART.pack(_MAGIC, *part[:-1])
+    return _seal(secret, head + part.points.tobytes())
+
+
+def unpack_part(secret: bytes, data: bytes) -> Part | None:
+    """Return the part of a datagram; None where it is none, or not of this secret."""
+    body = _open(secret, data, _PART.size)
+    if body is None or (len(body) - _PART.size) % POINT.itemsize:
+        return None
+    _, *head = _PART.unpack_from(body)
+    points: Points = np.frombuffer(body, POINT, offset=_PART.size)
+    return Part._make([*head, points])
+
+
+def pack_ask(secret: bytes, ask: Ask) -> bytes:
+    """Return a sealed datagram."""
+    return _seal(secret, _ASK.pack(_MAGIC, *ask))
+
+
+def unpack_ask(secret: bytes, data: bytes) -> Ask | None:
+    """Return what is asked for; None where nothing is, or not with this secret."""
+    body = _open(secret, data, _ASK.size)
+    if body is None or len(body) != _ASK.size:
+        return None
+    _, *fields = _ASK.unpack(body)
+    return Ask(*fields)
+
+
+def derive(secret: bytes, nonce: bytes) -> bytes:
+    """Return the secret between a sender and one who asked."""
+    return hashlib.blake2b(nonce, key=secret[:64], digest_size=32).digest()
+
+
+def compute_room(rate: float, period: float, pose_rate: float) -> int:
+    """Return how many points of a picture there is room for (T17, N_max).
+
+    Args:
+        rate: Of the link, [bytes/s], all heads included.
+        period: Between two pictures, [s].
+        pose_rate: Of the streams that go before pictures, [bytes/s].
+
+    Returns:
+        The number; with all their heads these points stay within the rate.
+    """
+    room = int(max(0.0, rate - pose_rate) * period)
+    n_whole, rest = divmod(room, OVERHEAD + POINTS * POINT.itemsize)
+    return n_whole * POINTS + max(0, rest - OVERHEAD) // POINT.itemsize
+
+
+def count_bytes(n_points: int) -> int:
+    """Return how much goes over the wire for so many points, [bytes]."""
+    return n_points * POINT.itemsize + -(-n_points // POINTS) * OVERHEAD
+
+
+def _seal(secret: bytes, body: bytes) -> bytes:
+    digest = hashlib.blake2b(body, key=secret[:64], digest_size=_SEAL).digest()
+    return digest + body
+
+
+def _open(secret: bytes, data: bytes, least: int) -> bytes | None:
+    digest, body = data[:_SEAL], data[_SEAL:]
+    if len(body) < least or body[:4] != _MAGIC:
+        return None
+    own = hashlib.blake2b(body, key=secret[:64], digest_size=_SEAL).digest()
+    return body if hmac.compare_digest(digest, own) else None

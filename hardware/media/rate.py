@@ -1,0 +1,74 @@
+"""How much a link takes, found by whether datagrams wait on it.
+
+A queue that stands is seen in the quickest datagram of a while: jitter delays some, a
+queue all of them. Poses share the way with pictures, so a queue of a few milliseconds
+already is one too many (after LEDBAT, RFC 6817, and CoDel, RFC 8289).
+"""
+
+from __future__ import annotations
+
+import math
+
+_QUEUE = 0.004  # [s] chosen: less than half of what pictures may delay poses
+_SHORT = 0.002  # [s] chosen: below it the link has room
+_LOSS = 0.2  # chosen: a radio loses 10 % whatever is sent; a full queue is seen first
+_DOWN = 0.85  # spec: of GCC, draft-ietf-rmcat-gcc-02, 5.5
+_UP = 1.6  # [1/s] chosen: a fifth of a queue's 5 ms more while word of it comes back
+_START = 8.0  # [1/s] chosen: before anything was too much: doubled in a third of it
+_NEAR, _SLOWLY = 0.8, 1.03  # [1], [1/s] chosen: nearer to what was too much, slower
+_BEYOND = 1.05  # chosen: the link is another one than it was
+_USED = 0.7  # chosen: a rate that was not used says nothing of more
+_PAUSE = 0.3  # [s] chosen: in which a queue empties before it is judged again
+_SILENCE = 0.5  # [s] chosen: without a word a link is taken for a worse one
+LEAST = 8_000.0  # [bytes/s] chosen: a part in a while, to see whether it is better
+
+
+class RateEstimator:
+    """What may be sent.
+
+    Attributes:
+        rate: [bytes/s], all heads included.
+    """
+
+    def __init__(self, rate: float, most: float) -> None:
+        """Begin.
+
+        Args:
+            rate: To begin with, [bytes/s].
+            most: Never more than this, [bytes/s].
+        """
+        self.rate = min(rate, most)
+        self._most = most
+        self._until = self._heard = -1.0
+        self._too_much = math.inf
+
+    def take(self, now: float, received: float, queue: float, loss: float) -> None:
+        """Take word of what arrived.
+
+        Args:
+            now: Time, [s].
+            received: Rate at which it arrived since the last word, [bytes/s].
+            queue: What the quickest of it waited beyond the quickest ever, [s].
+            loss: Share that did not arrive, 0 … 1.
+        """
+        dt = min(max(0.0, now - self._heard), _SILENCE) if self._heard >= 0.0 else 0.0
+        self._heard = now
+        if queue > _QUEUE or loss > _LOSS:
+            if now >= self._until:
+                self._too_much = min(received, self.rate)
+                self._set(_DOWN * self._too_much)
+                self._until = now + _PAUSE
+        elif queue < _SHORT and received > _USED * self.rate and now >= self._until:
+            share = self.rate / self._too_much
+            up = _SLOWLY if _NEAR < share < _BEYOND else _UP
+            up = _START if math.isinf(self._too_much) else up
+            self._set(up**dt * self.rate)
+
+    def look(self, now: float) -> None:
+        """Send less where no word comes."""
+        if self._heard >= 0.0 and now - self._heard > _SILENCE:
+            self._heard = now
+            self._set(0.5 * self.rate)
+
+    def _set(self, rate: float) -> None:
+        self.rate = min(max(rate, LEAST), self._most)

@@ -1,0 +1,147 @@
+"""The operator's end: asks for pictures, puts them together, and tells what arrived."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, deque
+from typing import NamedTuple
+
+import numpy as np
+
+from hardware.media.cloud import Depth, put_points
+from hardware.media.fragments import (
+    HEADS,
+    NONCE,
+    Ask,
+    Part,
+    derive,
+    pack_ask,
+    unpack_part,
+)
+
+ASK = 0.05  # [s] chosen: how often a word is said; by then a queue is 2 ms
+_ENOUGH = 16  # chosen: of so many, jitter leaves one alone; a queue none
+_BY_CHANCE = 8.0  # chosen: of 16 spread evenly, the quickest is later in one of 120
+_MOST = 4096  # chosen: datagrams between two words, at 400 Mbit/s
+_KEPT = 10.0  # [s] chosen: as long as clocks drift by less than a queue that matters
+
+
+class Picture(NamedTuple):
+    """A picture, or what arrived of it.
+
+    Attributes:
+        stamp_ns: When it was exposed, in our time but for how long the quickest
+            datagram took, [ns].
+        depth: Shape (height, width), counts; 0: not known, or not sent.
+        missing: Share of its parts that did not arrive.
+    """
+
+    stamp_ns: int
+    depth: Depth
+    missing: float
+
+
+class Receiver:
+    """One camera's pictures.
+
+    Attributes:
+        counts: Datagrams and pictures, by what became of them.
+    """
+
+    def __init__(self, secret: bytes, camera: int, shape: tuple[int, int]) -> None:
+        """Make it; it has no socket, and says what is to be sent.
+
+        Args:
+            secret: Shared with the sender.
+            camera: The camera's number there.
+            shape: Of its images: height, width.
+        """
+        self.counts: Counter[str] = Counter()
+        self._secret, self._camera, self._shape = secret, camera, shape
+        self._nonce = os.urandom(NONCE)
+        self._key = derive(secret, self._nonce)
+        self._seq = self._n_parts = self._n_bytes = 0
+        self._asked = -np.inf
+        self._queue, self._offset = 0.0, np.inf
+        self._waits: deque[float] = deque(maxlen=_MOST)
+        self._quickest: deque[tuple[float, float]] = deque()
+        self._picture = 0
+        self._parts: dict[int, Part] = {}
+
+    def ask(self, now: float) -> bytes | None:
+        """Return what is to be sent, where it is time."""
+        if now - self._asked < ASK:
+            return None
+        self._asked = now
+        if len(self._waits) >= _ENOUGH:
+            least = min(self._waits)
+            self._quickest.append((now, least))
+            while now - self._quickest[0][0] > _KEPT:
+                self._quickest.popleft()
+            self._offset = min(wait for _, wait in self._quickest)
+            # where delays vary, the quickest of a few is late by chance, too
+            by_chance = (max(self._waits) - least) / _BY_CHANCE
+            self._queue = max(0.0, least - self._offset - by_chance)
+            self._waits.clear()
+        return pack_ask(
+            self._secret,
+            Ask(
+                self._camera,
+                self._nonce,
+                self._seq,
+                self._n_parts,
+                self._n_bytes % 2**32,
+                min(int(1e6 * self._queue), 2**31 - 1),
+                max(0, self._seq - self._n_parts),
+            ),
+        )
+
+    def take(self, data: bytes, now: float) -> Picture | None:
+        """Take a datagram.
+
+        Args:
+            data: It.
+            now: When it came, [s].
+
+        Returns:
+            A picture that is whole, or the one before, once a newer one begins.
+        """
+        part = unpack_part(self._key, data)
+        if part is None or part.camera != self._camera or part.part >= part.n_parts:
+            self.counts["refused"] += 1
+            return None
+        is_doubled = part.picture == self._picture and part.part in self._parts
+        if part.picture < self._picture or is_doubled:
+            self.counts["late or doubled"] += 1
+            return None
+        self._seq = max(self._seq, part.seq)
+        self._n_parts += 1
+        self._n_bytes += len(data) + HEADS
+        wait = now - part.sent_ns * 1e-9
+        self._waits.append(wait)
+        self._offset = min(self._offset, wait)
+        begun = None
+        if part.picture > self._picture:
+            begun = self._finish()
+            if self._picture:
+                self.counts["pictures lost"] += part.picture - self._picture
+            self._picture = part.picture
+        self._parts[part.part] = part
+        is_whole = len(self._parts) == part.n_parts
+        return self._finish() if is_whole else begun
+
+    def _finish(self) -> Picture | None:
+        """Return what arrived of the picture, and go on to the next one."""
+        parts, self._parts = list(self._parts.values()), {}
+        self._picture += bool(parts)
+        if not parts:
+            return None
+        depth = np.zeros(self._shape, np.uint16)
+        n_parts = parts[0].n_parts
+        for part in parts:
+            self.counts["points outside"] += put_points(depth, part.points)
+        self.counts["pictures"] += 1
+        self.counts["parts lost"] += n_parts - len(parts)
+        offset = self._offset if self._offset < np.inf else 0.0
+        stamp_ns = parts[0].stamp_ns + round(1e9 * offset)
+        return Picture(stamp_ns, depth, 1.0 - len(parts) / n_parts)

@@ -1,0 +1,162 @@
+"""The robot's end: thins a camera's depth to what the link takes, and spreads it."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from typing import NamedTuple
+
+import numpy as np
+
+from hardware.media.cloud import Depth, choose_points, find_edges
+from hardware.media.fragments import (
+    OVERHEAD,
+    PAYLOAD,
+    POINTS,
+    Ask,
+    Part,
+    compute_room,
+    derive,
+    pack_part,
+)
+from hardware.media.rate import RateEstimator
+
+_ASKED = 2.0  # [s] chosen: who has not asked for so long is gone
+_WHILE = 0.5  # [s] chosen: over which a rate is measured; a picture or more
+_ENOUGH = 30  # chosen: datagrams, so that one more lost is no sign of anything
+_BURST = PAYLOAD + OVERHEAD  # [bytes] chosen: a pose waits for one datagram at most
+
+
+class Source(NamedTuple):
+    """What the images of a camera are.
+
+    Attributes:
+        number: The camera's.
+        unit: One count of depth, [m].
+        period: Between two images, [s].
+    """
+
+    number: int
+    unit: float
+    period: float
+
+
+class Sender:
+    """Sends a camera's newest depth image to whoever asked last.
+
+    Attributes:
+        rate: What the link takes.
+        counts: Pictures and points, by what became of them.
+        is_asked: Somebody wants pictures.
+        number: The camera's.
+    """
+
+    def __init__(
+        self, secret: bytes, source: Source, rate: RateEstimator, pose_rate: float
+    ) -> None:
+        """Make it; it has no socket, and says what is to be sent.
+
+        Args:
+            secret: Shared with who may ask.
+            source: The camera.
+            rate: What the link takes.
+            pose_rate: Of what goes before pictures on the same link, [bytes/s].
+        """
+        self.rate, self.counts = rate, Counter[str]()
+        self.is_asked = False
+        self.number = source.number
+        self._secret, self._source, self._pose_rate = secret, source, pose_rate
+        self._nonce = self._key = b""
+        self._asked = self._now = -np.inf
+        self._heard: deque[tuple[float, Ask]] = deque()
+        self._judged: Ask | None = None
+        self._loss = 0.0
+        self._waiting: deque[Part] = deque()
+        self._next: tuple[int, Depth] | None = None
+        self._n_pictures = self._seq = 0
+        self._tokens = 0.0
+
+    def hear(self, ask: Ask, now: float) -> None:
+        """Take what somebody who has the secret asks for, at a time, [s]."""
+        if ask.nonce != self._nonce:
+            self._nonce, self._key = ask.nonce, derive(self._secret, ask.nonce)
+            self._seq, self._judged = 0, None
+            self._heard.clear()
+        self._learn(ask, now)
+        self._asked = now
+
+    def offer(self, stamp_ns: int, depth: Depth) -> None:
+        """Take a new image, which leaves when the one before has left.
+
+        Args:
+            stamp_ns: When it was exposed, [ns].
+            depth: Shape (height, width), counts; 0: not known.
+        """
+        if self.is_asked:
+            self.counts["left out"] += self._next is not None
+            self._next = stamp_ns, depth
+
+    def _begin(self, stamp_ns: int, depth: Depth) -> None:
+        """Thin an image to what there is room for until the next one."""
+        source = self._source
+        n_max = compute_room(self.rate.rate, source.period, self._pose_rate)
+        points = choose_points(depth, find_edges(depth, source.unit), n_max)
+        n_parts = -(-len(points) // POINTS)
+        self._n_pictures += 1
+        self.counts["pictures"] += 1
+        self.counts["points left out"] += int((depth > 0).sum()) - len(points)
+        for k in range(n_parts):  # every n-th point, so that a loss thins all alike
+            head = (source.number, self._n_pictures, stamp_ns, k, n_parts, 0, 0)
+            self._waiting.append(Part(*head, points[k::n_parts]))
+
+    def step(self, now: float, now_ns: int) -> list[bytes]:
+        """Return what is to be sent at this instant.
+
+        Args:
+            now: Time, [s].
+            now_ns: The same, [ns].
+
+        Returns:
+            Datagrams, no more than the rate allows since the last call.
+        """
+        dt = max(0.0, now - self._now) if np.isfinite(self._now) else 0.0
+        self._now, self.is_asked = now, now - self._asked < _ASKED
+        self.rate.look(now)
+        free = max(0.0, self.rate.rate - self._pose_rate)
+        self._tokens = min(_BURST, self._tokens) + free * dt
+        if not self._waiting and self._next is not None and self.is_asked:
+            self._begin(*self._next)
+            self._next = None
+        sent: list[bytes] = []
+        while self.is_asked and self._waiting:
+            n_bytes = self._waiting[0].points.nbytes + OVERHEAD
+            if n_bytes > self._tokens:
+                break
+            self._tokens -= n_bytes
+            self._seq += 1
+            part = self._waiting.popleft()._replace(seq=self._seq, sent_ns=now_ns)
+            sent.append(pack_part(self._key, part))
+        return sent
+
+    def _learn(self, ask: Ask, now: float) -> None:
+        """Learn from what has arrived since a while ago."""
+        heard = self._heard
+        while len(heard) > 1 and now - heard[1][0] > _WHILE:
+            heard.popleft()
+        if heard:
+            then, before = heard[0]
+            received = ((ask.n_bytes - before.n_bytes) % 2**32) / max(now - then, 1e-3)
+            queue, loss = max(0.0, ask.queue_us * 1e-6), self._measure_loss(ask)
+            self.rate.take(now, received + self._pose_rate, queue, loss)
+        heard.append((now, ask))
+
+    def _measure_loss(self, ask: Ask) -> float:
+        """Return the share lost of the last datagrams, enough of them to tell."""
+        since = self._judged
+        if since is None or ask.n_parts < since.n_parts:
+            self._judged, self._loss = ask, 0.0
+            return 0.0
+        n_lost = max(0, ask.n_lost - since.n_lost)
+        n_sent = n_lost + ask.n_parts - since.n_parts
+        if n_sent >= _ENOUGH:
+            self._judged, self._loss = ask, n_lost / n_sent
+        return self._loss

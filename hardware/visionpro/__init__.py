@@ -1,0 +1,1 @@
+"""An Apple Vision Pro with the app Tracking Streamer (VisionProTeleop), over gRPC."""

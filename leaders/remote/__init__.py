@@ -1,0 +1,10 @@
+"""A leader that is on another host."""
+
+from paprle.contracts.plugins import PluginSpec
+
+PLUGIN = PluginSpec(
+    summary="Follows a leader on another host, where `paprle lead` runs.",
+    config="leaders.remote.config:RemoteConfig",
+    factory="leaders.remote.leader:RemoteLeader",
+    verified="emulator",
+)

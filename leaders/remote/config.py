@@ -1,0 +1,42 @@
+"""What the YAML of a leader on another host may say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal
+
+from annotated_types import Gt, Le, Unit, doc
+
+from paprle.contracts.settings import STRICT, LinkSettings
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RemoteConfig:
+    """What the operator's leader gives, and the link to its host."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    limbs: Annotated[
+        tuple[str, ...], doc("Its limbs, in the order of the operator's leader.")
+    ] = ("hand",)
+    emits: Annotated[
+        Literal["pose", "joints", "axes"],
+        doc("What it gives of each limb; arms with joints of their own give poses."),
+    ] = "pose"
+    joints: Annotated[
+        Mapping[str, tuple[str, ...]], doc("Joint names by limb, of emits=joints.")
+    ] = field(default_factory=dict)
+    axes: Annotated[
+        Mapping[str, tuple[str, ...]], doc("Names of axes by limb, of emits=axes.")
+    ] = field(default_factory=dict)
+    gripper: Annotated[bool, doc("It opens and closes a gripper.")] = True
+    human: Annotated[
+        bool, doc("A person holds it: after a silence motion waits for a press.")
+    ] = True
+    rate: Annotated[
+        float, Gt(0), Le(140), Unit("Hz"), doc("Captures a second that cross, at most.")
+    ] = 100.0
+    link: Annotated[LinkSettings, doc("The link to its host; as section link.")] = (
+        LinkSettings()
+    )

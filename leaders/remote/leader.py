@@ -1,0 +1,145 @@
+"""A leader on another host: what comes over the link, as samples of this host."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from leaders.remote.config import RemoteConfig
+from paprle.contracts.errors import ConfigError, DeviceError
+from paprle.contracts.far_leader import FarLeader
+from paprle.contracts.plugins import Clock, Link, SessionView
+from paprle.contracts.types import Feedback, LeaderInfo, LeaderSample
+from paprle.link.opening import LEADER, make_link, read_key
+from paprle.link.robot_side import RobotSide, make_far_info
+
+_VIEW_RATE = 50.0  # [Hz] chosen: what a person sees move; 0.2 Mbit/s of one arm
+
+
+class RemoteLeader(FarLeader):
+    """The robot's end of the link, in a leader's process."""
+
+    config: RemoteConfig
+    view_rate = _VIEW_RATE
+
+    def __init__(self, config: RemoteConfig, clock: Clock) -> None:
+        super().__init__(config, clock)
+        self._link: Link | None = None
+        self._side: RobotSide | None = None
+
+    @property
+    def info(self) -> LeaderInfo:
+        """What the operator's leader is, as far as this host is told."""
+        config = self.config
+        info = LeaderInfo(
+            limbs=config.limbs,
+            emits=config.emits,
+            joint_names=config.joints if config.emits == "joints" else {},
+            axes=config.axes if config.emits == "axes" else {},
+            is_human=config.human,
+            has_gripper=config.gripper,
+        )
+        return make_far_info(info, config.rate)
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the operator should know of it."""
+        peer = self.config.link.peer
+        return (
+            f"the leader is at {peer}: a stop is cleared here, by c, and not there; "
+            "forces are not rendered over a link",
+        )
+
+    def find_obstacles(self) -> Sequence[str]:
+        """Return what would keep it from opening."""
+        try:
+            _check(self.config)
+            read_key(self.config.link)
+        except ConfigError as err:
+            return err.problems
+        return ()
+
+    def open(self) -> None:
+        """Open the robot's end of the link.
+
+        Raises:
+            DeviceError: If there is no peer or no key, or the network is not there.
+        """
+        self.close()
+        try:
+            _check(self.config)
+            key = read_key(self.config.link)
+        except ConfigError as err:
+            raise DeviceError(str(err)) from err
+        link = make_link(self.config.link, LEADER, is_leader=False)
+        link.open()
+        self._link, self._side = link, RobotSide(key, self.info)
+
+    def latest(self) -> LeaderSample | None:
+        """Return the next capture of those that came, the last one again if none."""
+        if self._link is None or self._side is None:
+            return None
+        sample = self._side.step(self._link.receive(), self.clock())
+        self._post(self._link, self._side)
+        return sample
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether its host has been heard of since the last time."""
+        return self._side is not None and self._side.take_life()
+
+    def observe(self, view: SessionView) -> None:
+        """Send what the session did to the operator."""
+        if self._side is not None and self._link is not None:
+            self._side.send_view(view, self.clock())
+            self._post(self._link, self._side)
+
+    def apply(self, feedback: Feedback) -> None:
+        """Note what the operator's device is to render; ``observe`` sends it."""
+        if self._side is not None:
+            self._side.told = feedback
+
+    def take_warnings(self) -> Sequence[str]:
+        """Return who came and left, and what was refused, since the last call."""
+        return () if self._side is None else self._side.take_words(self.clock())
+
+    @property
+    def last_words(self) -> Sequence[str]:
+        """What crossed the link, and what did not."""
+        return () if self._side is None else (self._side.summarise(),)
+
+    def close(self) -> None:
+        """Tell its host, and leave the network; may be called twice."""
+        link, self._link = self._link, None
+        if link is None:
+            return
+        if self._side is not None:
+            self._side.say_goodbye(self.clock())
+            self._post(link, self._side)
+        link.close()
+
+    @staticmethod
+    def _post(link: Link, side: RobotSide) -> None:
+        for data in side.take_outbox():
+            link.send(data)
+
+
+def _check(config: RemoteConfig) -> None:
+    """Refuse a config without a peer, or whose numbers have no names.
+
+    Raises:
+        ConfigError: With what is missing.
+    """
+    problems = []
+    if config.link.peer is None:
+        problems.append(
+            "link.peer: expected the address of the host where `paprle lead` runs, got "
+            "none; add link.peer=ADDRESS link.key=FILE"
+        )
+    named = {"joints": config.joints, "axes": config.axes}.get(config.emits)
+    if named is not None and set(named) != set(config.limbs):
+        problems.append(
+            f"leader.{config.emits}: expected names for {', '.join(config.limbs)}, got "
+            f"{', '.join(named) or 'none'}; see what `paprle lead` says it gives"
+        )
+    if problems:
+        raise ConfigError(problems)

@@ -1,0 +1,117 @@
+"""The leader: what a Vision Pro streams of its hands becomes one sample."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pinocchio as pin
+
+from hardware.visionpro.errors import VisionProError
+from leaders.visionpro.config import VisionproConfig
+from paprle.contracts.errors import opening
+from paprle.contracts.plugins import Clock, Leader
+from paprle.contracts.types import Feedback, LeaderInfo, LeaderSample, LimbCommand
+
+if TYPE_CHECKING:
+    from hardware.visionpro.client import Headset
+    from hardware.web.presses import PressReader
+
+_INSTALL = "pip install 'paprle[visionpro]'"
+
+
+class Visionpro(Leader):
+    """One headset, one or two hands, one dead-man of all: the grip."""
+
+    config: VisionproConfig
+
+    def __init__(self, config: VisionproConfig, clock: Clock) -> None:
+        super().__init__(config, clock)
+        self._headset: Headset | None = None
+        self._presses: PressReader | None = None
+        self._sample: LeaderSample | None = None
+        self._fault = ""
+
+    @property
+    def info(self) -> LeaderInfo:
+        """Hands with grippers, whose poses are measured."""
+        return LeaderInfo(
+            limbs=self.config.hands,
+            is_measured=True,
+            has_gripper=True,
+            rate=self.config.rate,
+            engage_hint="close middle and ring finger of each hand",
+        )
+
+    @property
+    def unchecked(self) -> str:
+        """It is there once its app streams."""
+        return "whether the headset's app answers"
+
+    def open(self) -> None:
+        """Connect to the headset's app.
+
+        Raises:
+            DeviceError: If it does not answer.
+            MissingDependency: If grpcio is not installed.
+        """
+        self._sample, self._fault = None, ""
+        c = self.config
+        with opening("leader 'visionpro'", _INSTALL, VisionProError):
+            from hardware.visionpro.client import Headset  # noqa: PLC0415 - its extra
+            from hardware.web.presses import PressReader  # noqa: PLC0415
+
+            headset = Headset(f"{c.host}:{c.port}", c.hands, self.clock)
+            headset.open(c.timeout)
+        self._headset = headset
+        self._presses = PressReader(headset.device, self.clock)
+
+    def latest(self) -> LeaderSample | None:
+        """Return the newest poses; None until the headset has spoken."""
+        reading = None if self._presses is None else self._presses.read()
+        if reading is None:
+            return self._sample
+        state = reading.state
+        if self._sample is None or reading.seq != self._sample.seq:
+            self._sample = LeaderSample(
+                stamp_ns=state.stamp_ns,
+                seq=reading.seq,
+                limbs={
+                    name: LimbCommand(
+                        T_leader_base_leader_eef=pin.SE3(
+                            pin.Quaternion(hand.quat_xyzw).toRotationMatrix(), hand.p
+                        ),
+                        opening=hand.opening,
+                    )
+                    for name, hand in state.hands.items()
+                },
+                engaged=reading.is_engaged,
+                valid=state.is_tracked,
+                start=reading.asks_to_start,
+            )
+        return self._sample
+
+    def apply(self, feedback: Feedback) -> None:
+        """Note the session's state; the headset shows nothing of it."""
+        if self._presses is not None:
+            self._presses.note(feedback.state.name)
+
+    def take_warnings(self) -> list[str]:
+        """Return why the headset is silent, once."""
+        fault = "" if self._headset is None else self._headset.fault
+        is_other, self._fault = fault != self._fault, fault
+        return [f"leader 'visionpro': {fault}"] if fault and is_other else []
+
+    @property
+    def last_words(self) -> list[str]:
+        """What became of its messages."""
+        if self._headset is None:
+            return []
+        device = self._headset.device
+        return [
+            f"leader 'visionpro': {device.n_messages} messages, {device.n_jumps} jumps"
+        ]
+
+    def close(self) -> None:
+        """Let go; may be called twice."""
+        if self._headset is not None:
+            self._headset.close()

@@ -1,0 +1,11 @@
+"""Sends what the robot's cameras see to an operator on another machine."""
+
+from paprle.contracts.plugins import PluginSpec
+
+PLUGIN = PluginSpec(
+    summary="Clouds by UDP and video by WebRTC, as much as the link takes.",
+    config="observers.sight.config:SightConfig",
+    factory="observers.sight.observer:Sight",
+    verified="emulator",
+    install="pip install 'paprle[sight]'",
+)

@@ -1,0 +1,35 @@
+"""What may be said below ``observers.sight``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+from annotated_types import Ge, Gt, Le, Unit, doc
+
+from hardware.web.settings import WebSettings
+from paprle.contracts.settings import STRICT
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SightConfig(WebSettings):
+    """Who may see, and how much is sent."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    key: Annotated[str, Unit("path"), doc("The link's secret: the file of link.key.")]
+    udp_port: Annotated[
+        int, Ge(1024), Le(65535), doc("UDP port of clouds; the operator asks there.")
+    ] = 47300
+    most: Annotated[
+        float, Gt(0), Le(1000), Unit("Mbit/s"), doc("More than this is never sent.")
+    ] = 50.0
+    poses: Annotated[
+        float,
+        Ge(0),
+        Le(100),
+        Unit("Mbit/s"),
+        doc("What goes before clouds on the same link: docs/remote.md, bandwidth."),
+    ] = 1.5
+    video: Annotated[bool, doc("Serve a page with video (WebRTC).")] = True

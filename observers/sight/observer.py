@@ -1,0 +1,207 @@
+"""The observer: images in, datagrams and a page out.
+
+One thread of its own thins and sends clouds at a lower priority than anything that
+moves a robot; the page's server has another.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hardware.media.fragments import unpack_ask
+from hardware.web.errors import WebError
+from observers.sight.config import SightConfig
+from paprle.contracts.errors import DeviceError, MissingDependency
+from paprle.contracts.images import CameraInfo
+from paprle.contracts.plugins import Clock, Frame, Observer, SessionView
+from paprle.contracts.types import RobotInfo
+
+_NICE = 10  # chosen: a picture waits for whoever moves a robot
+_NAP = 0.002  # [s] chosen: a datagram's time on a link of 5 Mbit/s
+_BACKGROUND = 0x20  # spec: RFC 3662, class selector 1: after all other traffic
+_FIRST = 62_500.0  # [bytes/s] chosen: 0.5 Mbit/s, which any link with poses has
+_MBIT = 125_000.0  # [bytes/s] spec: of one Mbit/s
+_LARGEST = 2048  # [bytes] chosen: no ask is longer
+_CLOSING = 2.0  # [s] chosen: nobody waits longer
+
+
+class Sight(Observer):
+    """Sends depth as clouds to who asks, and colour as video to a page."""
+
+    config: SightConfig
+
+    def __init__(self, config: SightConfig, robot: RobotInfo, clock: Clock) -> None:
+        super().__init__(config, robot, clock)
+        self._socket: socket.socket | None = None
+        self._senders: dict[str, Any] = {}
+        self._peers: dict[str, Any] = {}
+        self._newest: dict[str, Any] = {}
+        self._secret = b""
+        self._video: Any = None
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._told: list[str] = []
+        self._n_refused = 0
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Where video is, and clouds are asked for."""
+        notes = [f"clouds are asked for at UDP port {self.config.udp_port}"]
+        return [*notes, *([] if self._video is None else self._video.notes)]
+
+    @property
+    def last_words(self) -> Sequence[str]:
+        """What became of pictures."""
+        words = [
+            f"{name}: {dict(one.counts)}, {one.rate.rate / _MBIT:.1f} Mbit/s at last"
+            for name, one in self._senders.items()
+            if one.counts
+        ]
+        return [*words, *([f"refused: {self._n_refused}"] * bool(self._n_refused))]
+
+    def open(self) -> None:
+        """Listen for who asks, and serve the page.
+
+        Raises:
+            DeviceError: If the key or a port is not to be had.
+            MissingDependency: If a package is missing.
+        """
+        self.close()
+        self._stop.clear()
+        try:
+            self._secret = Path(self.config.key).read_bytes().strip()
+        except OSError as err:
+            raise DeviceError(f"observers.sight.key: {err}") from err
+        if not self._secret:
+            raise DeviceError("observers.sight.key: expected a secret, got none")
+        try:
+            listening = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            self._socket = listening
+            listening.setblocking(False)
+            listening.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, _BACKGROUND)
+            listening.bind(("", self.config.udp_port))
+        except OSError as err:
+            self.close()
+            raise DeviceError(
+                f"observers.sight.udp_port: expected {self.config.udp_port} to be "
+                f"free, got {err.strerror or err}; choose another on both hosts"
+            ) from err
+        if self.config.video:
+            self._open_video()
+        self._thread = threading.Thread(target=self._run, name="sight", daemon=True)
+        self._thread.start()
+
+    def observe(self, view: SessionView) -> None:
+        """Nothing of a session is told: cameras are."""
+
+    def show(
+        self, frames: Mapping[str, Frame], cameras: Mapping[str, CameraInfo]
+    ) -> None:
+        """Keep what is newest for those who look."""
+        for name, frame in frames.items():
+            if self._video is not None:
+                self._video.show(name, cameras[name], frame)
+            if cameras[name].depth_unit > 0.0:
+                number = sorted(cameras).index(name)
+                self._newest[name] = (number, cameras[name], frame)
+
+    def take_warnings(self) -> Sequence[str]:
+        """Return why nothing is sent, once."""
+        told, self._told = self._told, []
+        return told
+
+    def close(self) -> None:
+        """Send no more; may be called twice."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(_CLOSING)
+            self._thread = None
+        if self._video is not None:
+            self._video.close()
+            self._video = None
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+
+    def _open_video(self) -> None:
+        try:
+            # loaded here: whoever sends clouds alone needs no aiortc
+            from hardware.media.video import VideoPage  # noqa: PLC0415
+        except ImportError as err:
+            self.close()
+            raise MissingDependency(
+                "observers.sight: expected aiortc, got none: pip install "
+                "'paprle[sight]', or observers.sight.video=false"
+            ) from err
+        video = VideoPage(self.config, self.clock)
+        try:
+            video.open()
+        except WebError as err:
+            self.close()
+            raise DeviceError(f"observers.sight: {err}") from err
+        self._video = video
+
+    def _run(self) -> None:
+        with contextlib.suppress(OSError):  # a machine may forbid it
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
+        try:
+            # loaded here: OpenCV takes a moment, which no start waits for
+            from hardware.media.sender import Sender  # noqa: PLC0415
+        except ImportError:
+            self._told.append("observers.sight: no OpenCV: pip install 'paprle[sight]'")
+            return
+        while not self._stop.wait(_NAP):
+            self._hear()
+            for name in list(self._newest):
+                self._offer(name, Sender)
+            self._send()
+
+    def _offer(self, name: str, make: Any) -> None:
+        """Give the newest image to its sender, made when there is something to send."""
+        from hardware.media.rate import RateEstimator  # noqa: PLC0415
+        from hardware.media.sender import Source  # noqa: PLC0415
+
+        number, info, frame = self._newest.pop(name)
+        if name not in self._senders:
+            source = Source(number, info.depth_unit, 1.0 / info.fps)
+            poses = self.config.poses * _MBIT
+            rate = RateEstimator(_FIRST + poses, self.config.most * _MBIT)
+            self._senders[name] = make(self._secret, source, rate, poses)
+        data = frame.depth or frame.data
+        depth = np.frombuffer(data, "<u2").reshape(info.height, info.width)
+        self._senders[name].offer(frame.stamp_ns, depth)
+
+    def _hear(self) -> None:
+        """Take what was asked for since the last time."""
+        while self._socket is not None:
+            try:
+                data, address = self._socket.recvfrom(_LARGEST)
+            except BlockingIOError:
+                return
+            except OSError:  # word of a datagram that found nobody
+                continue
+            ask = unpack_ask(self._secret, data)
+            if ask is None:
+                self._n_refused += 1
+                continue
+            for name, sender in self._senders.items():
+                if sender.number == ask.camera:
+                    sender.hear(ask, time.monotonic())
+                    self._peers[name] = address
+
+    def _send(self) -> None:
+        now_ns = time.monotonic_ns()
+        for name, sender in self._senders.items():
+            for data in sender.step(now_ns * 1e-9, now_ns):
+                with contextlib.suppress(OSError):  # no room: as if it were lost
+                    if self._socket is not None:
+                        self._socket.sendto(data, self._peers[name])

@@ -1,0 +1,26 @@
+"""What the page says of a robot on another host, which is drawn as predicted."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paprle.contracts.session_view import MirroredRobot, SessionView
+
+_SLOW = 0.1  # [s] chosen: an age that is worth a word
+
+
+def copy_mirror(view: SessionView) -> MirroredRobot | None:
+    """Return the mirror image of a view, its joints copied; None without one."""
+    one = view.mirror
+    return None if one is None else one._replace(q=np.array(one.q))
+
+
+def describe_mirror(one: MirroredRobot) -> str:
+    """Return what to know of a mirror image, in Markdown."""
+    if one.is_lost:
+        return f"**not heard of for {one.age:.1f} s: shown where it was last**"
+    words = '<span style="color:#2fa36b">**green**</span> '
+    words += "as predicted" if one.is_predicted else "as confirmed"
+    if one.age > _SLOW:
+        words += f", confirmed {1e3 * one.age:.0f} ms ago"
+    return words + (f" · **held: {', '.join(one.held)}**" if one.held else "")

@@ -1,0 +1,42 @@
+"""What motors and speakers are told of what the follower meets.
+
+Amplitudes are the session's, from the cues that all leaders without motors in their
+joints are given: they come at once, go slowly and are 0 whenever the leader does not
+drive.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from paprle.contracts.types import Feedback
+
+_STALE_NS = 100_000_000  # [ns] spec: safety.md A1, T_stale
+
+
+class Amplitudes(NamedTuple):
+    """What is rendered, 0 … 1: contact, as hard as the robot presses; a warning."""
+
+    contact: float = 0.0
+    warning: float = 0.0
+
+
+SILENT = Amplitudes()
+
+
+def choose_amplitudes(feedback: Feedback, gain: float, now_ns: int) -> Amplitudes:
+    """Return what is to be rendered; pure.
+
+    Args:
+        feedback: What the session lets the leader feel.
+        gain: Share of the output's strength.
+        now_ns: Monotonic time, [ns]; what is older than 100 ms is not felt.
+    """
+    if not feedback.is_engaged or now_ns - feedback.stamp_ns > _STALE_NS:
+        return SILENT
+    return Amplitudes(_limit(gain * feedback.touch), _limit(gain * feedback.warning))
+
+
+def _limit(amplitude: float) -> float:
+    """Return the amplitude within 0 … 1; 0 where it is not a number."""
+    return min(amplitude, 1.0) if amplitude > 0.0 else 0.0

@@ -1,0 +1,28 @@
+"""Settings of leaders that can be heard, for want of motors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from annotated_types import Ge, Le, Unit, doc
+
+from paprle.contracts.types import Renders
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SoundSettings:
+    """How loud contact and warnings are."""
+
+    sound: Annotated[
+        float,
+        Ge(0),
+        Le(1),
+        Unit("1"),
+        doc("Loudness of tones for contact and warnings (paprle[sound]); 0: none."),
+    ] = 0.0
+
+    @property
+    def renders(self) -> Renders:
+        """What of ``Feedback`` is rendered."""
+        return "sound" if self.sound > 0.0 else "none"

@@ -1,0 +1,188 @@
+"""The operator's host of a leader whose session is at the robot (``paprle lead``)."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from dataclasses import replace
+from types import FrameType
+
+from paprle.config import Resolved
+from paprle.contracts.errors import ConfigError, DeviceError
+from paprle.contracts.plugins import Leader, Link
+from paprle.contracts.types import Actions, LeaderSample
+from paprle.hosts.factories import make_leader
+from paprle.hosts.status import StatusLine, print_line
+from paprle.hosts.terminal import Operator
+from paprle.ipc.loop import DeadlineLoop, request_realtime
+from paprle.link.hands import make_placing
+from paprle.link.opening import LEADER, make_link, read_key
+from paprle.link.operator_side import (
+    OperatorSide,
+    describe_remote,
+    make_feedback,
+)
+from paprle.link.quality import LinkQuality
+from paprle.link.robot_side import make_far_info
+
+_LOOK_RATE = 200.0  # [Hz] chosen: what waits here for a look is late at the robot
+
+
+class Lead:
+    """One leader, and the link to the robot's host.
+
+    Attributes:
+        leader: The leader.
+        side: The operator's end of the link.
+    """
+
+    def __init__(self, resolved: Resolved, operator: Operator) -> None:
+        """Make it; nothing is opened.
+
+        Args:
+            resolved: The config; of its follower and env nothing is used.
+            operator: Whose keys are the session's.
+
+        Raises:
+            ConfigError: If there is no peer or no key, or it renders what cannot cross.
+        """
+        settings = resolved.link
+        if settings.peer is None:
+            raise ConfigError("link.peer: expected the robot's host, got none")
+        self.leader: Leader = make_leader(resolved)
+        self._operator = operator
+        info = make_far_info(self.leader.info)
+        self.side = OperatorSide(read_key(settings), info, settings.repeats)
+        self._link: Link = make_link(settings, LEADER, is_leader=True)
+        self._place = make_placing(self.leader.info)
+        self._quality = LinkQuality()
+
+    def open(self) -> list[str]:
+        """Open the link, then the leader.
+
+        Returns:
+            What the operator should know.
+
+        Raises:
+            DeviceError: If one of them cannot be opened.
+        """
+        info = make_far_info(self.leader.info)
+        self._link.open()
+        try:
+            self.leader.open()
+        except DeviceError:
+            self._link.close()
+            raise
+        return [*self.leader.notes, f"at the robot: {describe_remote(info)}"]
+
+    def step(self, now_ns: int) -> bool:
+        """Look once; True when the leader has nothing to say any more."""
+        sample = self.leader.latest()
+        if sample is not None:
+            sample = self._complete(sample)
+        view = self.side.step(self._link.receive(), sample, now_ns)
+        self._post()
+        clock = self.side.end.clock
+        self._quality.look(clock, now_ns)
+        if view is not None:
+            self.leader.apply(make_feedback(view, now_ns))
+        if self.side.end.refusal and self.side.view is None:
+            raise DeviceError(f"link: {self.side.end.refusal}")
+        return sample is not None and sample.is_exhausted
+
+    def describe(self) -> str:
+        """Say how the session, the robot and the link are."""
+        now_ns, view = time.monotonic_ns(), self.side.view
+        silence = (now_ns - self.side.end.heard_ns) * 1e-9
+        link = self._quality.describe(silence)
+        if view is None:
+            return f"WAITING-FOR-ROBOT link {link}"
+        way = (self.side.view_ns - view.captured_ns) * 1e-6 if view.captured_ns else 0.0
+        held = f" · robot held: {view.why}" if view.is_held else ""
+        state = "LOST" if link.startswith("LOST") else view.state.name
+        return (
+            f"{state} link {link} · confirmed {way:.0f} ms after your hand{held} · "
+            f"{self._quality.describe_clock()}"
+        )
+
+    def close(self) -> None:
+        """Say goodbye, and let the device and the network go."""
+        self.side.say_goodbye(time.monotonic_ns())
+        self._post()
+        self._link.close()
+        self.leader.close()
+
+    def _post(self) -> None:
+        for data in self.side.take_outbox():
+            self._link.send(data)
+
+    def _complete(self, sample: LeaderSample) -> LeaderSample:
+        """Return a sample with hands placed, and the keys pressed here."""
+        keys = self._operator.actions
+        sums = [a + b for a, b in zip(sample.actions, keys, strict=True)]
+        return replace(self._place(sample), actions=Actions(*sums))
+
+
+def lead(resolved: Resolved) -> int:
+    """Send a leader's captures to the robot's host until it ends, or a signal does.
+
+    Args:
+        resolved: The config; of its follower and env nothing is used.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        ConfigError: If something does not fit; nothing was opened.
+        DeviceError: If the leader or the network fails, or the robot's host refuses.
+    """
+    operator, signals = Operator(), list[int]()
+    made = Lead(resolved, operator)
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        signals.append(number)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, note)
+    for text in made.open():
+        print_line(text)
+    keys = _share_terminal(operator)
+    status = StatusLine(made.describe, enabled=resolved.session.status)
+    loop, is_over = DeadlineLoop(_LOOK_RATE), False
+    try:
+        operator.open()
+        status.open()
+        request_realtime()
+        while not (signals or is_over or operator.actions.quit > 1):
+            loop.wait()
+            is_over = made.step(time.monotonic_ns())
+            for text in made.leader.take_warnings():
+                status.tell(text)
+    finally:
+        status.close()
+        operator.close()
+        made.close()
+        for fd in keys:
+            os.close(fd)
+        for text in (*made.leader.last_words, _summarise(made)):
+            print_line(text)
+    return 128 + signals[0] if signals else 0
+
+
+def _share_terminal(operator: Operator) -> tuple[int, ...]:
+    """Let keys that are not the session's go to the leader, which reads its input."""
+    if not operator.is_interactive:
+        return ()
+    sys.stdin = os.fdopen(os.dup(0))
+    read, write = os.pipe()
+    os.dup2(read, 0)
+    operator.forward_to([write])
+    return read, write
+
+
+def _summarise(made: Lead) -> str:
+    refused = made.side.end.refused
+    counts = ", ".join(f"{why} {n}" for why, n in sorted(refused.items()))
+    return f"{made.side.sender.n_sent} captures sent; refused: {counts or 'nothing'}"

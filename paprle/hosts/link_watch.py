@@ -1,0 +1,27 @@
+"""What the status line says of a link."""
+
+from __future__ import annotations
+
+import time
+
+from paprle.config import Resolved
+from paprle.ipc.mailbox import Mailbox
+from paprle.reconstruction.mirror_quality import LinkQuality
+
+
+class LinkWatch:
+    """Looks at the gate's statuses as they arrive, where they cross a link."""
+
+    def __init__(self, resolved: Resolved, status: Mailbox) -> None:
+        self._status = status
+        self._is_afar = resolved.link.peer is not None
+        self._quality = LinkQuality(resolved.gate.stale_after)
+
+    def describe(self) -> str:
+        """Return how the link is, in words; empty without one."""
+        status = self._status.read() if self._is_afar else None
+        if status is not None:
+            used_ns = int(status["setpoint_ns"])
+            now_ns = time.monotonic_ns()
+            self._quality.take(now_ns, self._status.count, used_ns)
+        return self._quality.describe()

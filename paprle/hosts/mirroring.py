@@ -1,0 +1,70 @@
+"""What an observer is told of a robot on another host: where it is by now."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.contracts.session_view import MirroredRobot
+from paprle.contracts.types import GateState, RobotInfo, Vec
+from paprle.ipc.records import Record
+from paprle.reconstruction.mirror_display import RobotMirror, Word
+
+
+class Mirroring:
+    """Feeds the mirror image with what the session asks and what the gate says."""
+
+    def __init__(self, robot: RobotInfo) -> None:
+        self._robot = robot
+        self._model = pin.buildModelFromUrdf(str(robot.urdf_path))
+        self._data = self._model.createData()
+        self.mirror = RobotMirror(robot)
+        self._asked_ns = self._heard_ns = 0
+
+    def look(self, tick: Record, status: Record, now_ns: int) -> MirroredRobot | None:
+        """Return the robot as it is by now.
+
+        Args:
+            tick: The session's newest.
+            status: The gate's newest that arrived, in this host's time.
+            now_ns: This host's time, [ns].
+
+        Returns:
+            It; None before the gate has told a measurement.
+        """
+        asked_ns, heard_ns = int(tick["stamp_ns"]), int(status["meas_ns"])
+        if asked_ns > self._asked_ns and np.isfinite(tick["q_des"]).all():
+            self._asked_ns = asked_ns
+            q = tick["q_des"]
+            self.mirror.ask(asked_ns, q, self._find_poses(q))
+        if heard_ns > self._heard_ns and np.isfinite(status["q_meas"]).all():
+            self._heard_ns = heard_ns
+            self.mirror.hear(
+                Word(
+                    written_ns=int(status["stamp_ns"]),
+                    measured_ns=heard_ns,
+                    used_ns=int(status["setpoint_ns"]),
+                    q=status["q_meas"],
+                    Ts_base_eef=self._find_poses(status["q_meas"]),
+                    may_follow=int(status["state"]) == GateState.ENGAGED,
+                )
+            )
+        return self.mirror.show(now_ns)
+
+    def _find_poses(self, q: Vec) -> dict[str, pin.SE3]:
+        """Return T_base_eef by limb at q, shape (n,)."""
+        full = pin.neutral(self._model)
+        for name, position in self._robot.name_positions(q).items():
+            joint = self._model.joints[self._model.getJointId(name)]
+            if joint.nq == 2:  # a continuous joint is a point on a circle
+                full[joint.idx_q : joint.idx_q + 2] = np.cos(position), np.sin(position)
+            else:
+                full[joint.idx_q] = position
+        pin.framesForwardKinematics(self._model, self._data, full)
+        return {
+            limb.name: self._find(limb.base_link).actInv(self._find(limb.eef_link))
+            for limb in self._robot.limbs
+        }
+
+    def _find(self, link: str) -> pin.SE3:
+        return self._data.oMf[self._model.getFrameId(link)]

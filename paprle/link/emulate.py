@@ -1,0 +1,143 @@
+"""A link over a network that is played (``link.emulate``): in real time or any other.
+
+At one host of two it stands around the carrier, and what is sent and what is received
+passes it. Without another host it is the whole way: a leader here is led over it, with
+the seals, the limits and the greeting of a link that is one.
+"""
+
+from __future__ import annotations
+
+from hardware.net.impairment import Impairment
+from hardware.net.trace import TraceError, load_traces
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.far_leader import FarLeader
+from paprle.contracts.plugins import Clock, Leader, Link
+from paprle.contracts.session_view import SessionView
+from paprle.contracts.settings import LinkSettings
+from paprle.contracts.types import Feedback, LeaderInfo, LeaderSample
+from paprle.link.hands import make_placing
+from paprle.link.operator_side import OperatorSide, make_feedback
+from paprle.link.robot_side import RobotSide, make_far_info
+
+_KEY = b"of a network that is played alone"
+_S = 1e-9  # [s]
+
+
+def make_ways(settings: LinkSettings) -> tuple[Impairment, Impairment]:
+    """Return both directions of the network that is played, up and down.
+
+    Raises:
+        ConfigError: If its trace cannot be read.
+    """
+    try:
+        traces = load_traces(settings.emulate or "")
+    except TraceError as err:
+        raise ConfigError(f"link.emulate: {err}") from err
+    up, down = traces["up"], traces["down"]
+    return Impairment(up, 2 * settings.seed), Impairment(down, 2 * settings.seed + 1)
+
+
+class EmulatedLink(Link):
+    """A carrier with a network that is played around it."""
+
+    def __init__(self, carrier: Link, clock: Clock) -> None:
+        """Make it, closed, around a closed carrier."""
+        super().__init__(carrier.config, carrier.name, is_leader=carrier.is_leader)
+        up, down = make_ways(carrier.config)
+        self._out, self._in = (up, down) if carrier.is_leader else (down, up)
+        self._carrier, self._clock = carrier, clock
+
+    def open(self) -> None:
+        """Join the network."""
+        self._carrier.open()
+
+    def send(self, data: bytes) -> bool:
+        """Send a datagram: the carrier has it when it would have arrived."""
+        self._out.send(data, self._clock() * _S)
+        return True
+
+    def receive(self) -> list[bytes]:
+        """Return what has arrived on both ways; see ``Link``."""
+        now = self._clock() * _S
+        for data in self._out.deliver(now):
+            self._carrier.send(data)
+        for data in self._carrier.receive():
+            self._in.send(data, now)
+        return self._in.deliver(now)
+
+    def close(self) -> None:
+        """Leave the network; may be called twice."""
+        self._carrier.close()
+
+
+class EmulatedLeader(FarLeader):
+    """A leader of this host, led over a network that is played."""
+
+    view_rate = 50.0
+
+    def __init__(self, leader: Leader, settings: LinkSettings, clock: Clock) -> None:
+        """Make it.
+
+        Args:
+            leader: The leader, closed.
+            settings: Section ``link``.
+            clock: Monotonic time, [ns].
+        """
+        super().__init__(leader.config, clock)
+        self._leader, self._place = leader, make_placing(leader.info)
+        self.ways = make_ways(settings)
+        self._info = make_far_info(leader.info)
+        self.near = OperatorSide(_KEY, self._info, settings.repeats)
+        self.far = RobotSide(_KEY, self._info)
+
+    @property
+    def info(self) -> LeaderInfo:
+        """What the session is told of it."""
+        return self._info
+
+    def open(self) -> None:
+        """Open the leader."""
+        self._leader.open()
+
+    def latest(self) -> LeaderSample | None:
+        """Return the next capture of those that came."""
+        now_ns = self.clock()
+        now, (up, down) = now_ns * _S, self.ways
+        captured = self._leader.latest()
+        captured = None if captured is None else self._place(captured)
+        view = self.near.step(down.deliver(now), captured, now_ns)
+        if view is not None:
+            self._leader.apply(make_feedback(view, now_ns))
+        for data in self.near.take_outbox():
+            up.send(data, now)
+        sample = self.far.step(up.deliver(now), now_ns)
+        self._post()
+        return sample
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the leader has been heard of since the last time."""
+        return self.far.take_life()
+
+    def observe(self, view: SessionView) -> None:
+        """Send what the session did back over the network."""
+        self.far.send_view(view, self.clock())
+        self._post()
+
+    def apply(self, feedback: Feedback) -> None:
+        """Note what the leader is to render; it is told with the next view."""
+        self.far.told = feedback
+
+    @property
+    def last_words(self) -> tuple[str, ...]:
+        """What crossed the network, and what did not."""
+        counts = (f"{k} {n}" for way in self.ways for k, n in way.counts.items())
+        return (self.far.summarise(), f"datagrams up and down: {', '.join(counts)}")
+
+    def close(self) -> None:
+        """Let the leader go."""
+        self._leader.close()
+
+    def _post(self) -> None:
+        for data in self.far.take_outbox():
+            self.ways[1].send(data, self.clock() * _S)

@@ -1,0 +1,120 @@
+"""What the operator's host hears of a session that is at the robot.
+
+It holds the robot as measured and as commanded, and the stamp of the capture that the
+session had, in the operator's own time: its age when it comes back is that of the whole
+way, on one clock.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+import numpy as np
+
+from paprle.contracts.session_view import SessionView
+from paprle.contracts.types import Feedback, GateState, SessionState, Vec
+
+_HEAD = struct.Struct("<3q2B?I6f2H")
+_MOST_TEXT = 600  # [bytes] chosen: reasons in words; the rest is cut
+_POSE = 7
+
+
+class RobotView(NamedTuple):
+    """What a session did last, as far as its operator needs it.
+
+    Attributes:
+        stamp_ns: Of the session's tick, in the robot's time, [ns].
+        measured_ns: Of the robot's measurement, in the robot's time, [ns].
+        captured_ns: Of its newest capture, in the operator's time; 0: none, [ns].
+        state: The session's.
+        gate_state: The gate's.
+        is_engaged: The leader's motion drives the robot.
+        episode: Number of the episode.
+        leader_age: Since that capture arrived, [s].
+        clearance: Smallest clearance, [m]; +inf: none known.
+        speed_scale: Share of the speed that the gate allowed.
+        rumble: See ``Feedback``, as of the two below.
+        touch: Of contact alone.
+        warning: Of limits and clearance.
+        q: Measured joints, shape (n,), [rad].
+        dq: Their velocities.
+        q_cmd: The gate's command.
+        targets: T_base_eef asked for by limb, shape (m, 7); NaN: none.
+        why: Why the gate acts, holds or has stopped, in words.
+    """
+
+    stamp_ns: int
+    measured_ns: int
+    captured_ns: int
+    state: SessionState
+    gate_state: GateState
+    is_engaged: bool
+    episode: int
+    leader_age: float
+    clearance: float
+    speed_scale: float
+    rumble: float
+    touch: float
+    warning: float
+    q: Vec
+    dq: Vec
+    q_cmd: Vec
+    targets: Vec
+    why: str
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the gate holds the robot, or has stopped it."""
+        return self.gate_state in {GateState.HOLD, GateState.STOPPED}
+
+
+def pack_view(view: SessionView, told: Feedback | None, captured_ns: int) -> bytes:
+    """Return the payload of a datagram.
+
+    Args:
+        view: What the session did.
+        told: What it lets the leader know; None: nothing yet.
+        captured_ns: ``RobotView.captured_ns``.
+    """
+    words = view.latched or ", ".join(view.reasons)
+    head = _HEAD.pack(
+        view.stamp_ns,
+        view.measured_ns,
+        captured_ns,
+        int(view.state),
+        int(view.gate_state),
+        told is not None and told.is_engaged,
+        view.episode,
+        view.leader_age,
+        view.clearance,
+        view.speed_scale,
+        *(0.0, 0.0, 0.0) if told is None else (told.rumble, told.touch, told.warning),
+        len(view.q),
+        len(view.targets),
+    )
+    rows = [view.q, view.dq, view.q_cmd, *view.targets.values()]
+    numbers = np.concatenate(rows).astype("<f4").tobytes()
+    return head + numbers + words.encode()[:_MOST_TEXT]
+
+
+def unpack_view(data: bytes) -> RobotView | None:
+    """Return it; None if the payload holds anything else."""
+    if len(data) < _HEAD.size:
+        return None
+    (stamp_ns, measured_ns, captured_ns, *rest, n, m) = _HEAD.unpack_from(data)
+    end = _HEAD.size + 4 * (3 * n + _POSE * m)
+    if len(data) < end:
+        return None
+    row = np.frombuffer(data[_HEAD.size : end], "<f4").astype(np.float64)
+    state, gate_state, is_engaged, episode, *shares = rest
+    try:
+        session, gate = SessionState(state), GateState(gate_state)
+    except ValueError:
+        return None
+    stamps = stamp_ns, measured_ns, captured_ns
+    levels = session, gate, is_engaged, episode
+    joints = row[: 3 * n].reshape(3, n)
+    targets = row[3 * n :].reshape(m, _POSE)
+    why = data[end:].decode(errors="replace")
+    return RobotView._make((*stamps, *levels, *shares, *joints, targets, why))

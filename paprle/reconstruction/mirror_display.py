@@ -1,0 +1,212 @@
+"""A whole robot far away as it is shown: where it is by now, without any jump.
+
+The robot's time is brought into the operator's by how old the set-point was that the
+gate used (T13, Δt). What a correction moves is made up for while the picture goes on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.contracts.session_view import MirroredRobot
+from paprle.contracts.types import RobotInfo, Vec
+from paprle.reconstruction.mirror import HORIZON_NS, PoseFilter, Predicted
+from paprle.reconstruction.mirror_lag import Lag, interpolate
+from paprle.reconstruction.mirror_motion import History
+
+_EASE = 0.1  # [s] chosen: in which two thirds of a correction are shown
+_RETREAT = np.array([0.1, 0.5])  # [m/s], [rad/s] chosen: seen as a motion, no jump
+_FRESH_NS = 30_000_000  # [ns] chosen: two frames of a screen; older is predicted
+
+
+class Word(NamedTuple):
+    """What the robot said, in this host's time.
+
+    Attributes:
+        written_ns: When its gate wrote a command, [ns].
+        measured_ns: When the robot was measured, [ns].
+        used_ns: When the set-point was posted that the gate used, [ns]; 0: not known.
+        q: Measured joints, shape (n,).
+        Ts_base_eef: Poses by limb at q.
+        may_follow: The gate lets it follow.
+    """
+
+    written_ns: int
+    measured_ns: int
+    used_ns: int
+    q: Vec
+    Ts_base_eef: Mapping[str, pin.SE3]
+    may_follow: bool
+
+
+class RobotMirror:
+    """The mirror image of a robot.
+
+    Attributes:
+        filters: One a limb.
+    """
+
+    def __init__(self, robot: RobotInfo) -> None:
+        self.filters = {limb.name: PoseFilter() for limb in robot.limbs}
+        self._robot = robot
+        self._asked: History[Vec] = History()
+        self._word: Word | None = None
+        self._lag = Lag()
+        self._found: dict[str, Predicted] = {}
+        self._easings = {name: _Easing() for name in self.filters}
+        self._shown_ns = self._at_ns = 0
+        self._q: Vec | None = None
+
+    @property
+    def lag_ns(self) -> int:
+        """How old the operator's motion is that the robot shows, [ns]."""
+        return self._lag.ns
+
+    def ask(self, stamp_ns: int, q: Vec, Ts_base_eef: Mapping[str, pin.SE3]) -> None:
+        """Take what the operator asks for: joints, shape (n,), and the poses there."""
+        if not np.isfinite(q).all():
+            return
+        self._asked.add(stamp_ns, np.array(q))
+        for name, own in self.filters.items():
+            own.asked.add(stamp_ns, Ts_base_eef[name])
+
+    def hear(self, word: Word) -> None:
+        """Take what the robot said; what is older than what it said before is not."""
+        last = self._word
+        is_newer = last is None or word.measured_ns > last.measured_ns
+        if not is_newer or not np.isfinite(word.q).all():
+            return
+        self._follow_lag(word)
+        self._word = word
+        for name, own in self.filters.items():
+            own.take(
+                word.measured_ns - self.lag_ns,
+                word.Ts_base_eef[name],
+                may_follow=word.may_follow,
+            )
+
+    def show(self, now_ns: int) -> MirroredRobot | None:
+        """Return the robot as it is to be shown; None before it has said anything.
+
+        Args:
+            now_ns: This host's time, [ns]; never less than before.
+        """
+        word = self._word
+        if word is None:
+            return None
+        before_ns, self._at_ns = self._at_ns, max(self._at_ns, now_ns - self.lag_ns)
+        dt = (now_ns - self._shown_ns) * 1e-9 if self._shown_ns else math.inf
+        self._shown_ns = now_ns
+        found = {name: own.predict(self._at_ns) for name, own in self.filters.items()}
+        self._found = found
+        poses = {
+            name: self._easings[name].show(
+                self.filters[name].predict(before_ns), one, dt
+            )
+            for name, one in found.items()
+        }
+        return MirroredRobot(
+            q=self._show_joints(word, found, before_ns, dt),
+            poses={name: pin.SE3ToXYZQUAT(T) for name, T in poses.items()},
+            age=(now_ns - word.measured_ns) * 1e-9,
+            is_predicted=now_ns - word.measured_ns > _FRESH_NS,
+            is_lost=now_ns - word.measured_ns > HORIZON_NS + self.lag_ns,
+            held=tuple(name for name, one in found.items() if one.is_held),
+        )
+
+    def _follow_lag(self, word: Word) -> None:
+        """Follow how old the motion is that the robot shows."""
+        way_ns = word.written_ns - word.used_ns if word.used_ns else None
+        self._lag.take_way(word.measured_ns, way_ns)
+        is_free = not any(own.is_held for own in self._found.values())
+        if self._word is not None and word.may_follow and is_free and len(self._asked):
+            dt = (word.measured_ns - self._word.measured_ns) * 1e-9
+            self._lag.take_response(dt, word.q, self._asked)
+
+    def _show_joints(
+        self, word: Word, found: Mapping[str, Predicted], before_ns: int, dt: float
+    ) -> Vec:
+        """Return joints moved on by the operator's motion, within their limits."""
+        shares = self._list_shares(found) * word.may_follow
+        before = self._predict_joints(word, shares, before_ns)
+        q = self._predict_joints(word, shares, self._at_ns)
+        if self._q is not None:
+            moved = float(np.linalg.norm(q - before))
+            q = q + _shorten(self._q - before, moved, float(_RETREAT[1]), dt)
+        self._q = q
+        return q
+
+    def _predict_joints(self, word: Word, shares: Vec, at_ns: int) -> Vec:
+        q: Vec = np.array(word.q)
+        if len(self._asked):
+            heard_ns = word.measured_ns - self.lag_ns
+            end_ns = min(at_ns, heard_ns + HORIZON_NS)
+            q += shares * (
+                interpolate(self._asked, end_ns) - interpolate(self._asked, heard_ns)
+            )
+        clipped: Vec = np.clip(q, self._robot.q_min, self._robot.q_max)
+        return clipped
+
+    def _list_shares(self, found: Mapping[str, Predicted]) -> Vec:
+        """Return the share of each joint: its limb's; all of one that is in no limb."""
+        shares = np.ones(len(self._robot.joint_names))
+        for limb in self._robot.limbs:
+            rows = [self._robot.joint_names.index(name) for name in limb.joint_names]
+            shares[rows] = found[limb.name].share
+        return shares
+
+
+class _Easing:
+    """Shows one pose without a jump."""
+
+    def __init__(self) -> None:
+        self._shown: pin.SE3 | None = None
+
+    def show(self, before: Predicted, now: Predicted, dt: float) -> pin.SE3:
+        """Return the pose to show.
+
+        Args:
+            before: Where it is known by now to have been when it was shown last.
+            now: Where it is.
+            dt: Time since it was shown last, [s].
+
+        Returns:
+            A pose that goes on from the one shown last.
+        """
+        a, b = before.T_base_eef, now.T_base_eef
+        if self._shown is None:
+            self._shown = b
+            return b
+        off = _subtract(self._shown, a)
+        moved = _subtract(b, a)
+        rest = np.concatenate(
+            [
+                _shorten(off[part], float(np.linalg.norm(moved[part])), slowest, dt)
+                for part, slowest in zip(
+                    (slice(0, 3), slice(3, 6)), _RETREAT.tolist(), strict=True
+                )
+            ]
+        )
+        R = pin.exp3(rest[3:]) @ b.rotation
+        self._shown = pin.SE3(R, b.translation + rest[:3])
+        return self._shown
+
+
+def _subtract(T_base_a: pin.SE3, T_base_b: pin.SE3) -> Vec:
+    """Return how far a is from b in the axes of the base, shape (6,)."""
+    turn = T_base_a.rotation @ T_base_b.rotation.T
+    moved = T_base_a.translation - T_base_b.translation
+    return np.concatenate([moved, pin.log3(turn)])
+
+
+def _shorten(off: Vec, moved: float, slowest: float, dt: float) -> Vec:
+    """Return what is left of an offset: no faster than the motion, or slowly."""
+    length = float(np.linalg.norm(off))
+    step = length * (1.0 - math.exp(-dt / _EASE))
+    step = min(step, max(moved, slowest * dt)) if math.isfinite(dt) else length
+    return off * (1.0 - step / length) if length else off

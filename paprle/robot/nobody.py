@@ -1,0 +1,23 @@
+"""A robot without joints: what leaders drive where no robot is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from paprle.contracts.types import RobotInfo, Vec
+
+_NOTHING: Vec = np.zeros(0)
+NOBODY = RobotInfo(
+    name="",
+    urdf_path=Path(__file__).with_name("nobody.urdf"),
+    joint_names=(),
+    q_min=_NOTHING,
+    q_max=_NOTHING,
+    dq_max=_NOTHING,
+    ddq_max=_NOTHING,
+    home=_NOTHING,
+    limbs=(),
+)
+"""What a leader drives that is captured, or whose robot is on another host."""

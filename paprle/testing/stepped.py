@@ -1,0 +1,155 @@
+"""A whole session in virtual time; its leader is an emulated device in a hand."""
+# ruff: noqa: S101 - part of a test suite
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import ClassVar
+
+import numpy as np
+
+from paprle.config import resolve
+from paprle.contracts.leader_group import ALONE
+from paprle.contracts.plugins import Clock, Leader
+from paprle.contracts.types import Vec
+from paprle.hosts.virtual import VirtualSession
+from paprle.oracle import Limits, check_commands
+
+H = 0.005  # [s] chosen: the default period of a session
+
+
+class EmulatedHand(ABC):
+    """A person at an emulated device, as far as a session notices.
+
+    A test sets the attributes; ``tick`` lets the device say so.
+
+    Attributes:
+        faults: What can go wrong with this device: ``off``, it says nothing; ``late``,
+            what it says is kept back and comes at once when the fault ends;
+            ``garbage``; ``leap``, a motion that no hand makes; ``lost``, it does not
+            know where it is; ``repeats``, each message comes again, older ones too.
+        speed: Of the hand, [m/s], or deflection of its first axis.
+        is_held: It holds the dead-man, in the device's own way.
+        fault: What is wrong at the moment; empty: nothing.
+    """
+
+    faults: ClassVar[frozenset[str]] = frozenset({"off"})
+
+    def __init__(self) -> None:
+        self.speed = 0.0
+        self.is_held = False
+        self.fault = ""
+
+    @abstractmethod
+    def tick(self) -> None:
+        """Let the device say what the hand does, ``H`` after the last time."""
+
+    def close(self) -> None:  # noqa: B027 - most have nothing
+        """Put the device away."""
+
+
+class SteppedSession:
+    """A session, its robot's commands and the hand that drives it.
+
+    Attributes:
+        leader: The leader, open.
+        hand: The hand at its device.
+        commands: What was commanded in each period of the gate, shape (n,) each.
+        states: The session's state after each tick.
+    """
+
+    def __init__(
+        self,
+        words: tuple[str, ...],
+        make_hand: Callable[[Leader, Clock], EmulatedHand],
+        robot: tuple[str, ...] = ("follower=piper", "env=kinematic"),
+        name: str = ALONE,
+    ) -> None:
+        """Open it.
+
+        Args:
+            words: Of the command line: the leader and its settings.
+            make_hand: Makes the hand at the leader's device.
+            robot: The rest of the command line.
+            name: Of the leader, where there are several.
+        """
+        fixed = ("session.clock=virtual", "record.dir=null")
+        resolved = resolve((*words, *robot, *fixed))
+        self.session = VirtualSession(resolved, has_operator=True)
+        self.leader = self.session.plan.leaders[name]
+        self.hand = make_hand(self.leader, self.session.clock)
+        self.commands: list[Vec] = []
+        self.states: list[str] = []
+
+    @property
+    def state(self) -> str:
+        """The session's state."""
+        return self.session.core.state.name
+
+    @property
+    def q_cmd(self) -> Vec:
+        """The newest command."""
+        return np.array(self.session.status["q_cmd"])
+
+    def step(self, time: float = H) -> SteppedSession:
+        """Go on for a time, [s]."""
+        session = self.session
+        end_ns = session.next_tick_ns + round(time * 1e9)
+        while session.next_tick_ns < end_ns:
+            self.hand.tick()
+            before_ns = session.next_tick_ns
+            while session.next_tick_ns == before_ns:
+                self._go_on()
+            self.states.append(self.state)
+        return self
+
+    def _go_on(self) -> None:
+        before_ns = self.session.next_gate_ns
+        self.session.step()
+        if self.session.next_gate_ns != before_ns:
+            self.commands.append(self.q_cmd)
+
+    def until(self, state: str, time: float = 20.0) -> SteppedSession:
+        """Go on until a state, for ``time`` [s] at most."""
+        for _ in range(round(time / H)):
+            if self.state == state:
+                return self
+            self.step()
+        raise AssertionError(f"never {state}: {self.state}, {self.session.core.note}")
+
+    def engage(self) -> SteppedSession:
+        """Take hold of the device anew, and press what starts."""
+        self.hand.is_held = False
+        self.until("WAITING") if not self.states else self.step(0.5)
+        self.hand.is_held = True
+        if not self.leader.info.engage_hint:
+            actions = self.session.actions
+            self.session.actions = actions._replace(engage=actions.engage + 1)
+        return self.until("ENGAGED")
+
+    def find_reach(self, since: int = 0) -> float:
+        """Return how far any joint was from where it was, [rad]."""
+        q = np.array(self.commands[since:])
+        return float(np.abs(q - q[0]).max())
+
+    def judge(self) -> None:
+        """Hold all commands against the robot's limits, by the oracle."""
+        info = self.session.plan.robot.info
+        limits = Limits(
+            q_min=info.q_min,
+            q_max=info.q_max,
+            dq_max=info.dq_max,
+            ddq_max=info.ddq_max,
+            dddq_max=info.dddq_max,
+            h=1e-9 * self.session.gate_ns,
+        )
+        verdict = check_commands(
+            np.array(self.commands), limits, q_start=self.commands[0]
+        )
+        assert verdict.is_ok, str(verdict)
+
+    def close(self) -> None:
+        """Close the session and put the device away."""
+        self.session.close()
+        self.hand.close()

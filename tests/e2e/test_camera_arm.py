@@ -1,0 +1,74 @@
+"""A hand drives one arm, another carries the camera, as a user asks for it."""
+
+import numpy as np
+import pytest
+
+from paprle.config import resolve
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.types import GateState
+from paprle.hosts.plan import make_plan
+from paprle.hosts.virtual import VirtualSession
+from paprle.recording.reader import Episode
+
+WORDS = [
+    "leader=offline",
+    "leader.frame=relative",
+    "follower=ur5e_camera",
+    "env=kinematic",
+    "session.clock=virtual",
+    "session.status=false",
+    "session.episodes=1",
+    "retarget.limbs.arm={from: hand, alignment: view}",
+    "retarget.limbs.camera={rule: look_at, of: arm, advice: viewpoint}",
+    "advisors.viewpoint.type=viewpoint",
+]
+
+
+def write_reach(path, seconds):
+    """A hand that goes 0.2 m to its right and back; in TUM's format."""
+    t = np.arange(0.0, seconds, 1 / 60)
+    y = -0.1 * (1 - np.cos(2 * np.pi * t / seconds))
+    path.write_text(
+        "".join(f"{a:.6f} 0 {b:.6f} 0 0 0 0 1\n" for a, b in zip(t, y, strict=True))
+    )
+    return path
+
+
+@pytest.mark.nightly
+def test_the_camera_follows_the_hand_and_right_is_right(tmp_path):
+    motion = write_reach(tmp_path / "reach.txt", 2.0)
+    words = [*WORDS, f"leader.path={motion}", f"record.dir={tmp_path / 'out'}"]
+
+    session = VirtualSession(resolve(words))
+    end = session.run()
+
+    episode = Episode.open(tmp_path / "out")
+    robot = session.plan.robot
+    arm, camera = robot.limbs["arm"], robot.limbs["camera"]
+    gate = episode.gate[episode.gate["state"] == GateState.ENGAGED]
+    T_base = robot.link_places["camera_base"][1]
+    first, last = (T_base * camera.fk(camera.take(q)) for q in gate["q_cmd"][[0, -1]])
+    way = arm.fk(arm.take(gate["q_cmd"][-1])).translation - last.translation
+    angle = np.arccos(last.rotation[:, 2] @ way / np.linalg.norm(way))
+    middle = gate["q_cmd"][len(gate) // 2]
+    moved = (
+        arm.fk(arm.take(middle)).translation
+        - arm.fk(arm.take(gate["q_cmd"][0])).translation
+    )
+    assert end == "end signal"
+    assert np.linalg.norm(last.translation - first.translation) > 0.1
+    assert angle < np.deg2rad(5)
+    assert moved @ first.rotation[:, 0] > 0.15  # to the right of the picture
+    assert abs(moved @ first.rotation[:, 1]) < 0.05
+    p = episode.target["camera"][1][:, :3]
+    p = p[np.isfinite(p).all(axis=1)]
+    jumps = np.linalg.norm(np.diff(p, axis=0), axis=1)
+    assert jumps.max() < 0.5 * 0.005 + 1e-6  # never above its speed
+
+
+def test_advice_of_nobody_is_refused(tmp_path):
+    motion = write_reach(tmp_path / "reach.txt", 1.0)
+    words = [*WORDS[:-1], f"leader.path={motion}"]
+
+    with pytest.raises(ConfigError, match="camera.advice: expected an advisor's name"):
+        make_plan(resolve(words))

@@ -1,0 +1,162 @@
+"""A Vision Pro as a leader: gRPC between, its contract, and what must let go."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from phones import wait_until
+
+from hardware.visionpro.emulator import EmulatedVisionPro
+from leaders.visionpro.config import VisionproConfig
+from leaders.visionpro.leader import Visionpro
+from paprle.contracts.errors import DeviceError
+from paprle.testing import LeaderContract, ManualClock
+
+
+class TestVisionpro(LeaderContract):
+    @pytest.fixture(autouse=True)
+    def _wear(self):
+        self.headset = EmulatedVisionPro()
+        yield
+        self.headset.close()
+
+    def make_leader(self, clock):
+        config = VisionproConfig(
+            host="127.0.0.1", port=self.headset.port, hands=("left", "right")
+        )
+        return Visionpro(config, clock)
+
+    def stimulate(self, leader, clock):  # noqa: ARG002
+        device = leader._headset.device
+        n = device.n_messages
+        wait_until(lambda: device.n_messages > n)
+
+    def unplug(self, leader):
+        self.headset.close()
+        wait_until(lambda: not leader._headset.device.state.is_tracked)
+
+
+@pytest.fixture
+def headset():
+    made = EmulatedVisionPro()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def leader(headset):
+    config = VisionproConfig(host="127.0.0.1", port=headset.port)
+    made = Visionpro(config, time.monotonic_ns)
+    made.open()
+    yield made
+    made.close()
+
+
+def hold(leader, headset):
+    headset.grips = True
+    wait_until(lambda: (s := leader.latest()) is not None and s.engaged)
+
+
+def read(leader):
+    return leader.latest().limbs["right"]
+
+
+def test_a_hand_that_grips_moves_the_eef_in_rep103_axes(leader, headset):
+    hold(leader, headset)
+    before = read(leader).T_leader_base_leader_eef.translation
+    headset.p = headset.p + [0.02, 0.03, -0.01]  # right, up, away
+
+    moved = lambda: read(leader).T_leader_base_leader_eef.translation - before  # noqa: E731
+    wait_until(lambda: np.allclose(moved(), [0.01, -0.02, 0.03], atol=1e-4))
+
+
+def test_thumb_and_index_open_the_gripper(leader, headset):
+    hold(leader, headset)
+    headset.pinch = 0.015
+
+    wait_until(lambda: read(leader).opening < 1e-3)
+
+
+def freeze(headset):
+    headset.is_frozen = True
+
+
+def open_hand(headset):
+    headset.grips = False
+
+
+def leap(headset):
+    headset.p = headset.p + [1.0, 0.0, 0.0]
+
+
+def near_head(headset):
+    headset.p = np.array([0.0, 1.55, 0.0])
+
+
+def spoil(value):
+    def cause(headset):
+        def change(update):
+            update.right_hand.wristMatrix.m00 = value
+            return update
+
+        headset.spoil = change
+
+    return cause
+
+
+def forget(headset):
+    headset.spoil = lambda update: type(update)()
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [freeze, open_hand, leap, near_head, spoil(float("nan")), spoil(7.0), forget],
+    ids=["frozen", "open", "leap", "head", "nan", "no rotation", "empty"],
+)
+def test_what_must_let_go_does(leader, headset, cause):
+    hold(leader, headset)
+    cause(headset)
+
+    wait_until(lambda: not (leader.latest().engaged and leader.latest().valid))
+
+
+def test_after_it_was_lost_it_needs_another_grip(leader, headset):
+    hold(leader, headset)
+    headset.is_frozen = True
+    wait_until(lambda: not leader.latest().valid)
+    headset.is_frozen = False
+    wait_until(lambda: leader.latest().valid)
+    assert not leader.latest().engaged
+
+    headset.grips = False
+    time.sleep(0.1)
+    hold(leader, headset)
+
+
+def test_one_that_goes_silent_goes_stale(leader, headset):
+    hold(leader, headset)
+    headset.is_silent = True
+    time.sleep(0.2)
+
+    assert time.monotonic_ns() - leader.latest().stamp_ns > 0.1e9
+
+
+def test_one_that_comes_back_goes_on(headset, leader):
+    hold(leader, headset)
+    headset.close()
+    wait_until(lambda: leader.latest().engaged is False)
+    assert "headset" in leader.take_warnings()[0]
+    again = EmulatedVisionPro(headset.port)
+    again.grips = False
+    wait_until(lambda: leader.latest().valid, 10.0)
+    hold(leader, again)
+    again.close()
+
+
+def test_nobody_there_is_told_with_what_to_do():
+    config = VisionproConfig(host="127.0.0.1", port=9, timeout=0.2)
+
+    with pytest.raises(DeviceError, match="press Start in it"):
+        Visionpro(config, ManualClock()).open()

@@ -1,0 +1,192 @@
+"""The page itself, in a browser, over TLS, with an emulated phone."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from iwer import load_runtime, open_phone
+from phones import TLS_ADDRESS, wait_until
+
+from leaders.webxr.config import WebxrConfig
+from leaders.webxr.leader import Webxr
+from paprle.contracts.types import SessionState
+from paprle.testing.samples import make_feedback
+
+_HIDE = """
+Object.defineProperty(document, "hidden", {configurable: true, get: () => %s});
+document.dispatchEvent(new Event("visibilitychange"));
+"""
+
+
+@pytest.fixture(scope="module")
+def runtime(tmp_path_factory):
+    return load_runtime(tmp_path_factory.mktemp("npm"))
+
+
+@pytest.fixture(scope="module")
+def leader(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("web")
+    made = Webxr(
+        WebxrConfig(device="phone", listen=TLS_ADDRESS, certificate=str(folder)),
+        time.monotonic_ns,
+    )
+    made.open()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def browser(leader, runtime):
+    with open_phone(runtime, leader.notes[0].removeprefix("open ")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def page(browser):
+    """The page, loaded anew: its browser takes seconds to start."""
+    browser.page.mouse.up()
+    browser.page.reload()
+    browser.errors.clear()
+    return browser
+
+
+def start(page):
+    button = page.page.get_by_role("button", name="Start AR")
+    button.wait_for()
+    wait_until(lambda: page.page.evaluate("!document.getElementById('enter').disabled"))
+    button.click()
+
+
+def hold(page):
+    box = page.page.locator("#hold").bounding_box()
+    page.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.page.mouse.down()
+
+
+def place(page, x, y, z):
+    page.page.evaluate(f"emulated.position.set({x}, {y}, {z})")
+
+
+def read(leader):
+    sample = leader.latest()
+    return sample.limbs["hand"].T_leader_base_leader_eef.translation
+
+
+def engage(page, leader):
+    start(page)
+    wait_until(lambda: leader.latest() is not None and leader.latest().valid)
+    hold(page)
+    wait_until(lambda: leader.latest().engaged)
+
+
+def test_the_page_enters_ar_and_drives(leader, page):
+    engage(page, leader)
+    before = read(leader)
+    for k in range(1, 11):
+        place(page, 0.005 * k, 1.4, -0.01 * k)
+        time.sleep(0.03)
+
+    wait_until(lambda: np.allclose(read(leader) - before, [0.1, -0.05, 0], atol=1e-3))
+    assert leader.latest().engaged
+    page.page.mouse.up()
+    wait_until(lambda: not leader.latest().engaged)
+    assert page.errors == []
+    assert all(TLS_ADDRESS in address for address in page.elsewhere)
+    assert "#" not in page.page.url, "the token is not left in the address"
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        _HIDE % "true",
+        "window.dispatchEvent(new Event('blur'))",
+        "window.dispatchEvent(new Event('pagehide'))",
+        "document.dispatchEvent(new Event('freeze'))",
+        "window.dispatchEvent(new Event('orientationchange'))",
+        "emulated.activeSession.end()",
+    ],
+    ids=["hidden", "blur", "pagehide", "freeze", "turned", "left AR"],
+)
+def test_whatever_takes_the_page_away_lets_go(leader, page, what):
+    engage(page, leader)
+    page.page.evaluate(what)
+    wait_until(lambda: not leader.latest().engaged)
+
+    page.page.evaluate(_HIDE % "false")
+    time.sleep(0.1)
+    assert not leader.latest().engaged, "the finger is still down, and counts no more"
+
+
+def test_a_jump_of_tracking_needs_another_press(leader, page):
+    engage(page, leader)
+    before, jumps = read(leader), leader._station.device.n_jumps
+    place(page, 1.0, 1.4, 0.0)
+    wait_until(lambda: leader._station.device.n_jumps == jumps + 1)
+    wait_until(lambda: not leader.latest().engaged)
+
+    np.testing.assert_allclose(read(leader), before, atol=1e-9)
+    page.page.mouse.up()
+    hold(page)
+    wait_until(lambda: leader.latest().engaged)
+
+
+def test_buttons_sliders_and_what_the_robot_meets(leader, page):
+    wait_until(lambda: leader.latest() is not None)
+    before = leader.latest().actions
+    page.page.locator("#stop").click()
+    wait_until(lambda: leader.latest().actions.since(before).stop == 1)
+    start(page)
+    wait_until(lambda: leader.latest().valid)
+    page.page.locator("#gripper").evaluate("e => { e.value = 0.25; }")
+    wait_until(lambda: leader.latest().limbs["hand"].opening == 0.25)
+    page.page.locator("#next").click()
+    page.page.locator("#discard").click()
+    wait_until(lambda: leader.latest().actions.since(before)[1:4] == (1, 1, 1))
+
+    page.page.evaluate(
+        "globalThis.felt = []; navigator.vibrate = (ms) => felt.push(ms)"
+    )
+    feedback = make_feedback(SessionState.ENGAGED)
+    object.__setattr__(feedback, "rumble", 0.8)
+    leader.apply(feedback)
+    page.page.get_by_text("driving").wait_for()
+    wait_until(lambda: page.page.evaluate("felt.includes(40)"))
+    leader.apply(make_feedback(SessionState.STOPPED))
+    page.page.get_by_text("cleared at the robot's computer").wait_for()
+    wait_until(lambda: page.page.evaluate("felt.at(-1) === 0"))
+
+
+def test_without_ar_the_pads_move_it(leader, page):
+    page.page.locator("#touch").click()
+    wait_until(lambda: leader.latest() is not None and leader.latest().valid)
+    hold(page)
+    wait_until(lambda: leader.latest().engaged)
+    before = read(leader)
+    page.page.evaluate("""() => {
+      const pad = document.getElementById("plane");
+      pad.setPointerCapture = () => {};
+      const say = (name, x, y) => pad.dispatchEvent(
+        new PointerEvent(name, {pointerId: 9, clientX: x, clientY: y}));
+      say("pointerdown", 100, 100);
+      for (let k = 1; k <= 10; k += 1) {
+        setTimeout(() => say("pointermove", 100, 100 - 10 * k), 30 * k);
+      }
+    }""")
+
+    wait_until(lambda: np.allclose(read(leader) - before, [0.03, 0, 0], atol=1e-6))
+
+
+def test_a_page_with_another_token_says_that_it_is_refused(leader, page):
+    address = leader.notes[0].removeprefix("open ").split("#")[0]
+    page.page.goto("about:blank")
+    time.sleep(0.1)  # what the page before has sent arrives
+    n = leader._station.device.n_messages
+    page.page.goto(f"{address}#another")
+    page.page.get_by_text("refused, or nobody there").wait_for()
+    n_after = leader._station.device.n_messages
+    page.page.goto("about:blank")
+    page.page.goto(leader.notes[0].removeprefix("open "))  # for the tests that follow
+
+    assert n_after == n

@@ -1,0 +1,143 @@
+"""The operator's host of a leader whose session is at the robot."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from leaders.remote.config import RemoteConfig
+from leaders.remote.leader import RemoteLeader
+from paprle.cli.doctor import resolve_leader
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.session_view import SessionView
+from paprle.contracts.settings import LinkSettings
+from paprle.contracts.types import (
+    GateState,
+    LeaderSample,
+    LimbCommand,
+    SessionState,
+)
+from paprle.hosts.factories import make_leader
+from paprle.hosts.lead import Lead
+from paprle.hosts.terminal import Operator
+from paprle.link.hands import make_placing
+from paprle.link.operator_side import describe_remote
+from paprle.link.robot_side import make_far_info
+
+DOMAIN = 78  # chosen: ports that no other test uses
+
+
+def make_view(state, stamp_ns, captured_ns, why=""):
+    zeros = np.zeros(2)
+    return SessionView(
+        stamp_ns=stamp_ns,
+        state=state,
+        episode=1,
+        captured_ns=captured_ns,
+        posted_ns=stamp_ns,
+        computed_ns=0,
+        targets={"arm": np.full(7, np.nan)},
+        drivers={"arm": "hand"},
+        q_des=zeros,
+        gate_state=GateState.HOLD if why else GateState.ACTIVE,
+        reasons=(),
+        latched=why,
+        counts={},
+        clearance=np.inf,
+        speed_scale=1.0,
+        written_ns=stamp_ns,
+        q_cmd=zeros,
+        dq_cmd=zeros,
+        measured_ns=stamp_ns,
+        q=np.array([0.25, -1.5]),
+        dq=zeros,
+        tau=zeros,
+        sim_time=np.nan,
+        objects={},
+        leader_age=0.0,
+        tick_age=0.0,
+        gate_age=0.0,
+    )
+
+
+@pytest.fixture
+def key(tmp_path):
+    path = tmp_path / "link.key"
+    path.write_text("0123456789abcdef\n")
+    path.chmod(0o600)
+    return str(path)
+
+
+@pytest.fixture
+def pair(key):
+    """The operator's host, and the robot's leader process."""
+    link = ["link.peer=127.0.0.1", f"link.key={key}", "link.type=udp"]
+    words = ["leader=autopilot", *link, f"link.domain={DOMAIN}"]
+    operator = Operator()
+    lead = Lead(resolve_leader(words), operator)
+    lead.open()
+    settings = LinkSettings(peer="127.0.0.1", key=key, type="udp", domain=DOMAIN)
+    config = RemoteConfig(human=False, gripper=False, link=settings)
+    robot = RemoteLeader(config, time.monotonic_ns)
+    robot.open()
+    yield lead, robot, operator
+    lead.close()
+    robot.close()
+
+
+def meet(lead, robot, n=80):
+    """Let both look for a while; return the robot's newest sample."""
+    sample = None
+    for _ in range(n):
+        time.sleep(0.001)
+        lead.step(time.monotonic_ns())
+        sample = robot.latest() or sample
+    return sample
+
+
+def test_it_leads_and_says_how_it_goes(pair):
+    lead, robot, operator = pair
+    assert lead.describe().startswith("WAITING-FOR-ROBOT link no answer")
+    operator.add("engage")
+
+    sample = meet(lead, robot)
+    now_ns = time.monotonic_ns()
+    view = make_view(SessionState.ENGAGED, now_ns, sample.stamp_ns, "clearance")
+    robot.observe(view)
+    meet(lead, robot, 5)
+
+    assert sample.actions.engage == 1
+    assert robot.is_alive
+    told = lead.describe()
+    assert told.startswith("ENGAGED link ")
+    assert "robot held: clearance" in told
+    assert lead.side.view.q == pytest.approx([0.25, -1.5])
+    assert 0 < lead.side.view_ns - lead.side.view.captured_ns < 5e9
+
+
+def test_it_needs_to_know_where_the_robot_is(key):
+    words = ["leader=autopilot", f"link.key={key}"]
+
+    with pytest.raises(ConfigError, match="link.peer: expected the robot's host"):
+        Lead(resolve_leader(words), Operator())
+
+
+def test_an_arm_gives_the_pose_of_its_hand_and_its_gripper():
+    info = make_leader(resolve_leader(["leader=puppeteer_piper"])).info
+    [limb] = info.limbs
+    n = len(info.joint_names[limb])
+    sample = LeaderSample(
+        stamp_ns=1,
+        seq=1,
+        limbs={limb: LimbCommand(q=np.full(n, 0.1), opening=0.25)},
+    )
+
+    placed = make_placing(info)(sample).limbs[limb]
+
+    far = make_far_info(info)
+    assert far.emits == "pose"
+    assert "leader.limbs='[arm]' leader.gripper=true" in describe_remote(far)
+    assert placed.opening == 0.25
+    assert 0.05 < np.linalg.norm(placed.T_leader_base_leader_eef.translation) < 1.0

@@ -1,0 +1,214 @@
+"""Hands at the emulated device of each live leader."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections import deque
+from dataclasses import replace
+
+from hand_films import START, Stage
+from puppeteer_step import SteppedBus
+
+import leaders.puppeteer.leader
+from hardware.dynamixel.emulator.config import read_rig
+from hardware.dynamixel.emulator.rig import Rig
+from hardware.gamepad.virtual import VirtualPad
+from hardware.hand.model import make_hand
+from hardware.web.errors import MessageError
+from hardware.web.messages import parse_message
+from paprle.testing import EmulatedHand
+from paprle.testing.stepped import H
+
+UNIT = [0.0, 0.0, 0.0, 1.0]
+BAD = ["", "{", "[]", "NaN", "x" * 5000, '{"type": "sample"}', "[" * 3000,
+       '{"type": "sample", "seq": 1e999}']  # fmt: skip
+
+
+class PageHand(EmulatedHand):
+    """A page's messages, by the code that reads them; no server is between."""
+
+    faults = frozenset({"off", "late", "garbage", "leap", "lost", "repeats"})
+    every = 3  # ticks between messages: 67 Hz
+
+    def __init__(self, leader, clock):
+        super().__init__()
+        self.device, self.clock = leader._station.device, clock
+        self.limbs = leader.info.limbs
+        self.device.begin(self)
+        self.y, self.n, self.seq, self.press, self.was_held = 0.0, 0, 0, 0, False
+        self.ahead_ms = 0.0  # of the device's clock
+        self.kept, self.told = [], deque(maxlen=8)
+
+    def tick(self):
+        self.n += 1
+        self.y += self.speed * H
+        self.press += self.is_held and not self.was_held
+        is_changed, self.was_held = self.is_held != self.was_held, self.is_held
+        if self.fault != "late" and self.kept:
+            for text in self.kept:
+                self.deliver(text)
+            self.kept = []
+        if self.fault == "off" or (self.n % self.every and not is_changed):
+            return
+        if self.fault == "garbage":
+            self.deliver(BAD[self.n % len(BAD)])
+            return
+        text = self.compose()
+        if self.fault == "late":
+            self.kept.append(text)
+        else:
+            self.deliver(text)
+        if self.fault == "repeats":
+            self.deliver(text)
+            self.deliver(self.told[0])
+        self.told.append(text)
+
+    def compose(self):
+        self.seq += 1
+        leap = 1.0 if self.fault == "leap" else 0.0
+        hand = {
+            "p": [leap, 0.0, -self.y], "q": UNIT, "tracked": self.fault != "lost",
+            "held": self.is_held, "press": self.press, "opening": 1.0,
+        }  # fmt: skip
+        t = max(self.clock() * 1e-6 + self.ahead_ms, 0.0)
+        return json.dumps({
+            "type": "sample", "seq": self.seq, "t": t,
+            "limbs": dict.fromkeys(self.limbs, hand),
+        })  # fmt: skip
+
+    def deliver(self, text):
+        with contextlib.suppress(MessageError):
+            self.device.take(parse_message(text))
+
+
+class PadHand(EmulatedHand):
+    """SDL's virtual pad."""
+
+    # SDL gives states and not messages: none is late, old or wrong in form, and any
+    # deflection is one that a thumb may make
+    faults = frozenset({"off"})
+
+    def __init__(self, _leader, _clock, name="Faulty pad"):
+        super().__init__()
+        self.name, self.pad = name, PADS[name]
+
+    def tick(self):
+        if self.fault == "off" and self.pad is not None:
+            self.pad.unplug()
+            self.pad = None
+        if self.fault != "off" and self.pad is None:
+            self.pad = VirtualPad(self.name)
+        if self.pad is not None:
+            self.pad.move("leftshoulder", float(self.is_held))
+            self.pad.move("leftx", 5.0 * self.speed)
+
+    def close(self):
+        if self.pad is not None:
+            self.pad.unplug()
+
+
+PADS = {}
+
+
+def plug_pad(name="Faulty pad"):
+    """Plug a pad in for a leader to find."""
+    PADS[name] = VirtualPad(name)
+
+
+class KeyHand(EmulatedHand):
+    """Keys on a pipe: one that is held repeats."""
+
+    faults = frozenset({"garbage"})  # a pipe that ends never comes back: test_keyboard
+
+    def __init__(self, _leader, _clock, fd):
+        super().__init__()
+        self.fd, self.n = fd, 0
+
+    def tick(self):
+        self.n += 1
+        if self.fault == "garbage":
+            os.write(self.fd, bytes([(37 * self.n) % 32, 0xFF, 0x1B, 0x5B]))
+        elif self.speed and self.n % 6 == 0:
+            os.write(self.fd, b"w")
+
+
+class MouseHand(EmulatedHand):
+    """Reports of an emulated mouse, read by the real hidapi."""
+
+    # reports are motions, none of which is old; a cap may be pushed in one report
+    faults = frozenset({"off", "garbage"})
+
+    def __init__(self, _leader, _clock, mouse):
+        super().__init__()
+        self.mouse, self.n, self.is_in = mouse, 0, True
+
+    def tick(self):
+        self.n += 1
+        if self.is_in == (self.fault == "off"):
+            self.is_in = not self.is_in
+            (self.mouse.plug if self.is_in else self.mouse.unplug)()
+        elif self.fault == "garbage":
+            self.mouse.send(bytes((k * self.n) % 256 for k in range(self.n % 9)))
+        elif self.n % 3 == 0:
+            self.mouse.move((0.0, 5.0 * self.speed, 0.0))
+
+
+class PuppeteerHand(EmulatedHand):
+    """A hand at an emulated PAPRLE puppeteer: real bus code, servos in virtual time."""
+
+    faults = frozenset()  # tests/faults/test_puppeteer_matrix.py
+
+    def __init__(self, leader, clock):
+        super().__init__()
+        self.buses, self.clock = list(leader._buses.values()), clock
+        self.rig, self.motion = self.buses[0].rig, ""
+
+    def tick(self):
+        motion = "sines" if self.speed else "grasp_all" if self.is_held else "still"
+        if motion != self.motion:
+            self.motion = motion
+            self.rig.play(motion)
+        for bus in self.buses:
+            bus.run_to(self.clock() + round(H * 1e9))
+
+
+def step_servos(monkeypatch, name):
+    """Let a puppeteer's servos live in the session's time."""
+    rig = Rig(replace(read_rig(name), watchdog="ideal"))
+    monkeypatch.setattr(
+        leaders.puppeteer.leader,
+        "BusThread",
+        lambda settings, clock: SteppedBus(settings, clock, rig, clock()),
+    )
+
+
+class BareHand(EmulatedHand):
+    """A hand before a camera; what is told of images and of the wrist is a test's."""
+
+    faults = frozenset({"off", "leap", "lost"})  # packets: tests/hardware/imu
+    every = 7  # ticks between images: 29 Hz
+
+    def __init__(self, leader, _clock):
+        super().__init__()
+        self.stage = leader._source
+        assert isinstance(self.stage, Stage)
+        self.p, self.n = START.copy(), 0
+        self.run, self.feels = 1, True
+        self.spoil = lambda hand: hand
+
+    def tick(self):
+        self.n += 1
+        self.p = self.p + [self.speed * H, 0.0, 0.0]
+        if self.fault == "off":
+            return
+        if self.feels:
+            self.stage.turn(run=self.run)
+        if self.n % self.every:
+            return
+        p = self.p + [0.0, 0.0, 0.4 * (self.fault == "leap")]
+        hands = [] if self.fault == "lost" else [self.spoil(make_hand(p))]
+        if not self.is_held:  # the other hand lets go
+            hands.append(make_hand(p + [0.3, 0.0, 0.0], label="left"))
+        self.stage.show(*hands)
