@@ -1,10 +1,10 @@
-# Two commands set everything up: `make demo` and `make test`.
+# Each of these sets everything up: `make play`, `make demo` and `make test`.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= demo
 
-.PHONY: demo demo-puppeteer demo-ros2 quick test check fix bench bench-peers cover mutants nightly setup clean
+.PHONY: play demo demo-puppeteer demo-ros2 quick test check fix bench bench-peers cover mutants nightly setup clean
 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
@@ -30,6 +30,9 @@ setup: $(VENV)/.ready  ## make the virtual environment, and compile what session
 demo: $(call needs,mujoco+report+view)  ## one lap of a simulated PiPER, then a report
 	@rm -rf $(OUT)
 	$(BIN)/paprle demo record.dir=$(OUT) observers.view.port=8080
+
+play: $(call needs,mujoco+report+view)  ## move a simulated PiPER in your browser
+	$(BIN)/paprle run leader=web follower=piper env=mujoco record.dir=$(OUT)
 
 HAND := motion=grasp_all:30,sines:20,end:30
 WITH_EMULATORS := $(BIN)/python demos/with_emulators.py

@@ -1,10 +1,12 @@
-"""Make the README's moving picture: the page of ``make demo``, frame by frame.
+"""Make the README's moving picture: the page of a session, frame by frame.
 
     python -m benchmarks.moving_picture [docs/demo.webp]
 
 The demo is run on a virtual clock, so that its recording is the same every time. Each
-frame of it is given to the observer ``view``, whose page a headless browser shows. It
-needs chromium, and ``pip install 'paprle[view]' playwright pillow``.
+frame of it is given to the observer ``view``, as the leader ``web`` would have it,
+whose page a headless browser shows.
+
+It needs chromium, and ``pip install 'paprle[view]' playwright pillow``.
 """
 
 from __future__ import annotations
@@ -26,18 +28,26 @@ from observers.view.config import ViewConfig
 from observers.view.observer import View, find_port
 from paprle.config import resolve
 from paprle.contracts.plugins import SessionView
-from paprle.contracts.types import SessionState
+from paprle.contracts.types import GateState, SessionState
 from paprle.hosts.virtual import VirtualSession
 from paprle.recording.reader import Episode
 from paprle.testing.views import make_session_view
 
 DEMO = ("leader=autopilot", "follower=piper", "env=mujoco", "session.episodes=1")
 ROOT = Path(__file__).resolve().parents[1]
-_FPS = 12  # chosen: smooth enough, and small
-_SIZE = (760, 460)  # chosen: the width of a README
+_FPS = 8  # chosen: smooth enough, and small
+_SIZE = (1120, 600)  # chosen: a small window, with the panel beside the picture
 _PATIENCE = 60_000  # [ms] chosen: a browser without a graphics card
 _DRAWN = 0.25  # [s] chosen: until a frame has reached the page and is drawn
 _QUALITY = 78  # chosen: no edge of an arm looks torn
+_NEWS = {
+    "leader": {"hint": "hold the page's button (m)", "hands": ["arm"], "emits": "pose"},
+    "note": "",
+    "episode": "ep 1",
+    "recording": "REC",
+    "folder": "demo",
+    "task": "draw a circle",
+}
 _MOST_BYTES = 1_500_000  # chosen: a README opens at once
 
 
@@ -88,6 +98,8 @@ def _list_views(episode: Episode) -> Iterator[SessionView]:
             q_des=tick["q_des"],
             targets=dict(zip(limbs, tick["target"], strict=True)),
             clearance=float(row["clearance"]),
+            gate_state=GateState(int(row["state"])),
+            news=_NEWS,
         )
 
 
@@ -104,6 +116,7 @@ def _shoot(view: View, views: Sequence[SessionView]) -> list[Image.Image]:
         page = browser.new_page(viewport={"width": width, "height": height})
         view.observe(views[0])
         _open(page, view.notes[0].split()[-1])
+        page.keyboard.down("m")
         frames = []
         for shown in views:
             view.observe(shown)
@@ -123,9 +136,10 @@ def _open(page: Page, address: str) -> None:
             break
         except Exception:  # noqa: BLE001 - it is not served yet
             time.sleep(0.2)
-    page.get_by_text("ENGAGED").first.wait_for(timeout=_PATIENCE)
-    notice = page.locator(".mantine-Notification-closeButton")
-    time.sleep(2.0)
+    scene = page.frame_locator("#picture iframe")
+    scene.locator("canvas").first.wait_for(timeout=_PATIENCE)
+    time.sleep(8.0)
+    notice = scene.locator(".mantine-Notification-closeButton")
     for button in notice.all():
         button.click()
     time.sleep(1.0)

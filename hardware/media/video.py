@@ -26,11 +26,10 @@ from aiortc import (
 )
 
 from hardware.web.addresses import find_place
-from hardware.web.certificate import find_certificate
+from hardware.web.certificate import find_certificate, find_folder
 from hardware.web.client import Client
 from hardware.web.server import Page, Site, WebServer
 from hardware.web.settings import WebSettings
-from hardware.web.station import find_folder
 
 _SOCKET = "/video"
 _KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}

@@ -50,6 +50,12 @@ class Certificate(NamedTuple):
         return context
 
 
+def find_folder() -> Path:
+    """Return where this installation keeps its certificate."""
+    home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(home) / "paprle/web"
+
+
 def find_certificate(folder: Path, names: Sequence[str]) -> Certificate:
     """Return the certificate of this installation; made where there is none that fits.
 

@@ -29,6 +29,12 @@ class Client:
         """Whether it has said nothing for so long that another may take its place."""
         return self._clock() - self._spoke_ns > _SILENT_NS
 
+    @property
+    def query(self) -> str:
+        """What stands behind the question mark of the address that it asked for."""
+        request = self._connection.request
+        return "" if request is None else request.path.partition("?")[2]
+
     async def listen(self) -> AsyncIterator[str | bytes]:
         """Yield its messages until it is gone, or speaks too fast."""
         try:
@@ -40,10 +46,10 @@ class Client:
         except ConnectionClosed:
             return
 
-    async def send(self, text: str) -> bool:
+    async def send(self, data: str | bytes) -> bool:
         """Send a message; False when nobody is there."""
         try:
-            await self._connection.send(text)
+            await self._connection.send(data)
         except ConnectionClosed:
             return False
         return True

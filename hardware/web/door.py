@@ -18,6 +18,11 @@ _MOST_ADDRESSES = 1024  # chosen: an attacker's addresses cost no more memory
 _TOKEN_BYTES = 16  # chosen: 128 bits cannot be guessed
 
 
+def make_token() -> str:
+    """Return a token that nobody can guess."""
+    return secrets.token_urlsafe(_TOKEN_BYTES)
+
+
 class Refusal(NamedTuple):
     """Why a request is refused.
 
@@ -38,15 +43,18 @@ class Door:
         refused: Refusals so far, by reason.
     """
 
-    def __init__(self, hosts: Mapping[str, str], clock: Callable[[], int]) -> None:
+    def __init__(
+        self, hosts: Mapping[str, str], clock: Callable[[], int], token: str = ""
+    ) -> None:
         """Make it.
 
         Args:
             hosts: Names with port by which we are reached, and the origin of a page
                 that was loaded there.
             clock: Monotonic time, [ns].
+            token: Of this start; empty: a new one.
         """
-        self.token = secrets.token_urlsafe(_TOKEN_BYTES)
+        self.token = token or make_token()
         self.refused: Counter[str] = Counter()
         self._hosts, self._clock = dict(hosts), clock
         self._wrong: dict[str, list[int]] = {}

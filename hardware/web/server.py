@@ -2,8 +2,8 @@
 
 The pages are held in memory, so no request names a file of this machine. A socket is
 opened by the token, which stands in its subprotocol: addresses are logged and kept by
-browsers, subprotocols are not. A socket has one client; another one is let in when the
-first has been silent for a second.
+browsers, subprotocols are not. A socket has one client, and another one is let in when
+the first has been silent for a second; a socket that is shared has as many as come.
 """
 
 from __future__ import annotations
@@ -44,16 +44,28 @@ Handler = Callable[[Client], Awaitable[None]]
 Opener = Callable[[], Awaitable[Server]]
 
 
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "connect-src 'self'; img-src 'self' data:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
+)
+"""What a page of ours may load: its own files."""
+
+
 class Page(NamedTuple):
     """A file that is served.
 
     Attributes:
         body: What it holds.
         kind: Its content type.
+        policy: Header ``Content-Security-Policy``.
+        encoding: Header ``Content-Encoding``; empty: as it is.
     """
 
     body: bytes
     kind: str
+    policy: str = POLICY
+    encoding: str = ""
 
 
 class Site(NamedTuple):
@@ -64,12 +76,19 @@ class Site(NamedTuple):
         sockets: Handlers of sockets by path.
         permissions: Header ``Permissions-Policy`` of its pages.
         beside: What listens beside it, in the same thread.
+        shared: Paths of sockets that several clients may open at once.
+        framed: Paths of sockets whose pages, not ours, know no token: it is the last
+            part of the path that they ask for.
+        protocols: Further subprotocols, of those pages.
     """
 
     pages: Mapping[str, Page]
     sockets: Mapping[str, Handler]
     permissions: str = ""
     beside: Sequence[Opener] = ()
+    shared: Sequence[str] = ()
+    framed: Sequence[str] = ()
+    protocols: Sequence[str] = ()
 
 
 class WebServer:
@@ -82,7 +101,12 @@ class WebServer:
     """
 
     def __init__(
-        self, place: Place, port: int, site: Site, clock: Callable[[], int]
+        self,
+        place: Place,
+        port: int,
+        site: Site,
+        clock: Callable[[], int],
+        token: str = "",
     ) -> None:
         """Make it; nothing is opened yet.
 
@@ -91,9 +115,10 @@ class WebServer:
             port: First port to try; the next ones when it is in use.
             site: What it serves.
             clock: Monotonic time, [ns].
+            token: Of this start; empty: a new one.
         """
         self.place, self.port = place, port
-        self._site, self._clock = site, clock
+        self._site, self._clock, self._token = site, clock, token
         self.door = Door({}, clock)
         self._claims: dict[str, tuple[ServerConnection, Client]] = {}
         self._turns: dict[str, asyncio.Lock] = {}
@@ -132,7 +157,9 @@ class WebServer:
         self.port = listening.getsockname()[1]
         hosts = [f"{name}:{self.port}" for name in self.place.names]
         self.door = Door(
-            {host: f"{self._scheme}://{host}" for host in hosts}, self._clock
+            {host: f"{self._scheme}://{host}" for host in hosts},
+            self._clock,
+            self._token,
         )
         self._ready.clear()
         self._failure = None
@@ -178,7 +205,9 @@ class WebServer:
                 sock=listening,
                 ssl=context,
                 process_request=self._answer,
-                subprotocols=[Subprotocol(PROTOCOL)],
+                subprotocols=[
+                    Subprotocol(name) for name in (PROTOCOL, *self._site.protocols)
+                ],
                 **OPTIONS,
             ):
                 self._ready.set()
@@ -192,7 +221,7 @@ class WebServer:
         self, connection: ServerConnection, request: Request
     ) -> Response | None:
         """Serve a page, let a socket in, or refuse."""
-        path = request.path.partition("?")[0]
+        path, key = self._split(request.path)
         try:
             host = request.headers.get("Host")
             origin = request.headers.get("Origin")
@@ -201,17 +230,26 @@ class WebServer:
             return _refuse(Refusal(400, "header"))
         if path not in self._site.sockets:
             return self._find_page(path, self.door.check_host(host))
-        token = offered.rpartition(",")[2].strip()
+        token = offered.rpartition(",")[2].strip() if key is None else key
         refusal = self.door.admit(host, origin, token, name_peer(connection))
-        if refusal is None and self._is_taken(path):
+        is_shared = path in self._site.shared
+        if refusal is None and not is_shared and self._is_taken(path):
             refusal = self.door.refuse_busy()
         if refusal is not None:
             return _refuse(refusal)
+        if is_shared:
+            return None
         before = self._claims.get(path)
         if before is not None:
             before[1].cut()
         self._claims[path] = connection, Client(connection, self._clock)
         return None
+
+    def _split(self, asked: str) -> tuple[str, str | None]:
+        """Return the path that is asked for, and the token in it; None: elsewhere."""
+        path = asked.partition("?")[0]
+        head, _, tail = path.rpartition("/")
+        return (head, tail) if head in self._site.framed else (path, None)
 
     def _find_page(self, path: str, refusal: Refusal | None) -> Response:
         page = self._site.pages.get(path)
@@ -223,16 +261,14 @@ class WebServer:
                 "Content-Length": str(len(page.body)),
                 "Connection": "close",
                 "Cache-Control": "no-store",
-                "Content-Security-Policy": (
-                    "default-src 'none'; script-src 'self'; style-src 'self'; "
-                    "connect-src 'self'; img-src 'self' data:; base-uri 'none'; "
-                    "form-action 'none'; frame-ancestors 'none'"
-                ),
+                "Content-Security-Policy": page.policy,
                 "Permissions-Policy": self._site.permissions,
                 "Referrer-Policy": "no-referrer",
                 "X-Content-Type-Options": "nosniff",
             }
         )
+        if page.encoding:
+            headers["Content-Encoding"] = page.encoding
         return Response(200, "OK", headers, page.body)
 
     def _is_taken(self, path: str) -> bool:
@@ -244,8 +280,12 @@ class WebServer:
 
     async def _host(self, connection: ServerConnection) -> None:
         """Let a path's handler talk to its client, once the one before has gone."""
-        path = "" if connection.request is None else connection.request.path
-        path = path.partition("?")[0]
+        path, _ = self._split(
+            "" if connection.request is None else connection.request.path
+        )
+        if path in self._site.shared:
+            await self._site.sockets[path](Client(connection, self._clock))
+            return
         async with self._turns[path]:
             held, client = self._claims[path]
             if held is connection:  # and nobody else came in the meantime

@@ -6,28 +6,26 @@ station, a port and a token each: none of them can speak for another.
 
 from __future__ import annotations
 
-import importlib.resources
 import math
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
 from hardware.web.addresses import find_place
 from hardware.web.arbot import App
-from hardware.web.certificate import Certificate, find_certificate
+from hardware.web.certificate import Certificate, find_certificate, find_folder
 from hardware.web.conversation import Conversation, Told
 from hardware.web.device import WebDevice
 from hardware.web.errors import WebError
+from hardware.web.files import load_pages
 from hardware.web.presses import PressReader, Reading
 from hardware.web.qr import draw_qr
-from hardware.web.server import Page, Site, WebServer, listen_at
+from hardware.web.server import Site, WebServer, listen_at
 from hardware.web.settings import AppSettings, WebSettings
 
 _TELL_NS = (
     10_000_000_000  # [ns] chosen: an attack is told, and does not fill the screen
 )
-_KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 _SOCKET = "/leader"
 _PERMISSIONS = (
     "xr-spatial-tracking=(self), accelerometer=(self), gyroscope=(self), "
@@ -93,7 +91,12 @@ class Station:
         if app is not None:
             self._app = App(app, self.device, self._limbs[0], self._clock)
             beside.append(self._app.open)
-        site = Site(load_pages(), {_SOCKET: self._talk.handle}, _PERMISSIONS, beside)
+        site = Site(
+            load_pages("hardware.web"),
+            {_SOCKET: self._talk.handle},
+            _PERMISSIONS,
+            beside,
+        )
         server = WebServer(place, settings.port, site, self._clock)
         certificate = self._certificate
         server.open(None if certificate is None else certificate.make_context())
@@ -210,26 +213,6 @@ class Station:
 
     def _count_refused(self) -> int:
         return sum(self._list_refused().values())
-
-
-def find_folder() -> Path:
-    """Return where this installation keeps its certificate."""
-    home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-    return Path(home) / "paprle/web"
-
-
-def load_pages() -> Mapping[str, Page]:
-    """Return the page's files by path; ``/`` is the page itself."""
-    pages = dict(_list_pages())
-    pages["/"] = pages["/index.html"]
-    return pages
-
-
-def _list_pages() -> Iterator[tuple[str, Page]]:
-    for file in (importlib.resources.files("hardware.web") / "page").iterdir():
-        kind = _KINDS.get(Path(file.name).suffix)
-        if kind is not None:
-            yield f"/{file.name}", Page(file.read_bytes(), f"{kind}; charset=utf-8")
 
 
 def find_percentiles(values: list[float]) -> tuple[float, float]:

@@ -18,12 +18,25 @@ class ViewConfig:
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
+    listen: Annotated[
+        str,
+        doc(
+            "usb: this machine alone; lan: its address on the network, with TLS; or "
+            "one of its addresses, with TLS. Only at usb a stop may be cleared."
+        ),
+    ] = "usb"
     port: Annotated[
         int,
         Ge(1024),
         Le(65500),
-        doc("Port on 127.0.0.1; the next free one where it is taken."),
+        doc("Where the page is; the next free port where it is taken."),
     ] = 8080
+    certificate: Annotated[
+        str,
+        Unit("path"),
+        doc("Folder of the certificate; empty: ~/.config/paprle/web."),
+    ] = ""
+    scene: Annotated[bool, doc("Show the robot in 3-D, which needs viser.")] = True
     rate: Annotated[
         float, Gt(0), Le(60), Unit("Hz"), doc("How often the picture changes.")
     ] = 30.0
@@ -34,3 +47,9 @@ class ViewConfig:
     trail: Annotated[
         float, Ge(0), Le(120), Unit("s"), doc("How long end-effectors leave a trail.")
     ] = 10.0
+    speed: Annotated[
+        float, Gt(0), Le(1), Unit("m/s"), doc("Of a limb moved by keys or a pad.")
+    ] = 0.15  # chosen: quicker than a person aims with keys
+    turn_speed: Annotated[
+        float, Gt(0), Le(3), Unit("rad/s"), doc("Likewise, of its turns.")
+    ] = 0.8  # chosen: the same

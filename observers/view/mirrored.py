@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from paprle.contracts.session_view import MirroredRobot, SessionView
+from paprle.contracts.session_view import MirroredRobot
 
 _SLOW = 0.1  # [s] chosen: an age that is worth a word
-
-
-def copy_mirror(view: SessionView) -> MirroredRobot | None:
-    """Return the mirror image of a view, its joints copied; None without one."""
-    one = view.mirror
-    return None if one is None else one._replace(q=np.array(one.q))
 
 
 def describe_mirror(one: MirroredRobot) -> str:

@@ -1,163 +1,205 @@
-"""The observer: the newest view in, a page out.
+"""The observer: the newest view in, a page out, and what is asked for at it.
 
-Everything slow (reading meshes, loading what serves the page, sending to browsers) is
-done by a thread of its own, at a lower priority, so that a session starts no later and
-``observe`` only copies a few numbers.
+Everything slow (loading what serves the page, reading meshes, sending to browsers) is
+done by threads of its own, so that a session starts no later and ``observe`` only
+copies numbers. The page itself does not wait for the 3-D scene, which is drawn at a
+lower priority.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import socket
 import threading
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
-
-import numpy as np
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from observers.view.config import ViewConfig
-from observers.view.mirrored import copy_mirror, describe_mirror
-from paprle.contracts.plugins import Advice, Clock, Observer, SessionView
+from observers.view.copying import copy_arrays, copy_for_cues, copy_mirror
+from observers.view.shown import Shown
+from paprle.contracts.plugins import Clock, Observer, SessionView
 from paprle.contracts.session_view import MirroredRobot
-from paprle.contracts.types import RobotInfo, Vec
+from paprle.contracts.types import RobotInfo
+from paprle.contracts.wishes import Wishes
+
+if TYPE_CHECKING:
+    from hardware.web.server import WebServer
+    from observers.view.panel import Panel
+    from observers.view.relay import Relay
+    from observers.view.talk import Talk
 
 _NICE = 10  # chosen: a picture waits for whoever moves a robot
 _N_PORTS = 20  # chosen: sessions beside each other on one machine
-_SAY_EVERY = 0.25  # [s] chosen: faster than this nobody reads
+_SAY_NS = 90_000_000  # [ns] chosen: pages are told ten times a second
 _CLOSING = 1.0  # [s] chosen: browsers are told, and nobody waits for them
 _MISSING = (
-    "observers.view: expected viser and trimesh, got none; the session goes on without "
-    "a page: pip install 'paprle[view]', or session.view=false"
+    "observers.view: expected {}, got none; the session goes on without {}: "
+    "pip install 'paprle[view]', or session.view=false"
 )
 
 
-class Shown(NamedTuple):
-    """What of a view is shown, copied.
-
-    Attributes:
-        q: Measured.
-        q_asked: Asked for.
-        targets: T_base_eef asked for, by limb.
-        state: The session's state.
-        lines: What to know beside it.
-        mirror: The robot as predicted, where it is far away.
-        view: The whole of it, for cues; None: there are none.
-    """
-
-    q: Vec
-    q_asked: Vec
-    targets: dict[str, Vec]
-    state: str
-    lines: tuple[str, ...]
-    mirror: MirroredRobot | None
-    view: SessionView | None
-
-
 class View(Observer):
-    """Shows the session in a browser of this machine."""
+    """Serves the session's page: shows it, and lets one operator act."""
 
     config: ViewConfig
+    has_controls: ClassVar[bool] = True
 
     def __init__(self, config: ViewConfig, robot: RobotInfo, clock: Clock) -> None:
         super().__init__(config, robot, clock)
         self._port = 0
-        self._newest: Shown | None = None
+        self._key = ""
+        self._before = Wishes()
+        self._arrays: dict[str, Any] | None = None
+        self._targets: dict[str, Any] = {}
+        self._dragged: tuple[str, ...] = ()
         self._told: list[str] = []
+        self._shown, self._said_ns = Shown(robot), 0
+        self._mirror: MirroredRobot | None = None
+        self._cued: SessionView | None = None
         self._stop, self._fresh = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
+        self._panel: Panel | None = None
+        self._talk: Talk | None = None
+        self._server: WebServer | None = None
 
     @property
     def notes(self) -> Sequence[str]:
-        """Where the page is."""
-        return [f"see the robot at {_name_address(self._port)}"] if self._port else []
+        """Where the page is; with the token, so it is a secret."""
+        return [f"open {self._address}"] if self._port else []
+
+    @property
+    def wishes(self) -> Wishes:
+        """What was asked for at the page."""
+        panel = self._panel
+        wishes = self._before if panel is None else panel.wishes
+        return wishes
+
+    def resume(self, wishes: Wishes) -> None:
+        """Go on with the same token, so that pages that are open find it again."""
+        self._before, self._key = wishes._replace(hands=None), wishes.key
 
     def open(self) -> None:
         """Choose a port and begin to load; never fails, as nothing depends on it."""
         self._stop.clear()
         self._port = find_port(self.config.port)
-        self._thread = threading.Thread(target=self._show, name="view", daemon=True)
+        self._key = self._key or secrets.token_urlsafe(16)
+        self._before = self._before._replace(key=self._key)
+        self._thread = threading.Thread(target=self._run, name="view", daemon=True)
         self._thread.start()
 
     def observe(self, view: SessionView) -> None:
-        """Keep what is newest for the page."""
-        q = view.q if np.isfinite(view.q).all() else view.q_cmd
-        self._newest = Shown(
-            np.array(q),
-            np.array(view.q_des),
-            {limb: np.array(row) for limb, row in view.targets.items()},
-            view.state.name,
-            tuple(_list_words(view)),
-            copy_mirror(view),
-            copy_for_cues(view) if view.mappings else None,
-        )
+        """Keep what is newest for the page and the picture."""
+        self._arrays = copy_arrays(view)
+        self._targets = {limb: row.copy() for limb, row in view.targets.items()}
+        self._mirror = copy_mirror(view)
+        self._cued = copy_for_cues(view) if view.mappings else None
         self._fresh.set()
+        now_ns = self.clock()
+        if self._talk is not None and now_ns - self._said_ns > _SAY_NS:
+            self._said_ns = now_ns
+            self._talk.told = self._shown.make(view)
+            leader = view.news.get("leader", {})
+            is_dragged = leader.get("emits") == "pose"
+            self._dragged = tuple(leader.get("hands", ())) if is_dragged else ()
 
     def take_warnings(self) -> Sequence[str]:
-        """Return why there is no page, once."""
+        """Return why there is no page or no picture, once."""
         told, self._told = self._told, []
         return told
 
     def close(self) -> None:
         """Serve the page no more; may be called twice."""
         self._stop.set()
+        if self._server is not None:  # its thread would outlive this process's main one
+            self._server.close()
         if self._thread is not None:
             self._thread.join(_CLOSING)
             self._thread = None
 
-    def _show(self) -> None:
+    @property
+    def _address(self) -> str:
+        server = self._server
+        base = f"http://127.0.0.1:{self._port}/" if server is None else server.address
+        return f"{base}#{self._key}"
+
+    def _run(self) -> None:
+        try:
+            relay = self._serve()
+        except ImportError as err:
+            self._told.append(_MISSING.format(err.name, "a page"))
+            return
+        except Exception as err:  # noqa: BLE001 - a page's failure is nobody else's
+            self._told.append(f"observers.view: no page: {err}")
+            return
+        try:
+            if relay is not None and not self._stop.is_set():
+                self._show(relay)
+            self._stop.wait()
+        finally:
+            if self._server is not None:
+                self._server.close()
+
+    def _serve(self) -> Relay | None:
+        """Serve the page, without a scene yet; return what will carry it."""
+        # loaded here: it takes a while, which no start waits for
+        from observers.view.site import make_site  # noqa: PLC0415
+
+        made = make_site(self.config, self.robot, self.clock, self._before, self._port)
+        self._panel, self._talk, self._server = made.panel, made.talk, made.server
+        if made.server.port != self._port:
+            self._port = made.server.port
+            self._told.append(f"observers.view: open {self._address}")
+        self._told += [f"observers.view: {note}" for note in made.notes]
+        return made.relay
+
+    def _show(self, relay: Relay) -> None:
+        """Draw the scene until the session ends."""
         with contextlib.suppress(OSError):  # a machine may forbid it
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
         try:
-            # loaded here: it takes a second, which no start waits for
             from observers.view.bodies import Robot  # noqa: PLC0415
-            from observers.view.scene import Scene, write_words  # noqa: PLC0415
-        except ImportError:
-            self._told.append(_MISSING)
+            from observers.view.scene import Scene  # noqa: PLC0415
+        except ImportError as err:
+            self._told.append(_MISSING.format(err.name, "a picture"))
             return
         try:
             robot = Robot(self.robot)
             max_points = round(self.config.trail * self.config.rate)
-            scene = Scene(self.robot, robot, self._port, max_points)
+            scene = Scene(self.robot, robot, self._panel, max_points)
             if self.config.cues is not None:
                 scene.add_cues(self.config.cues)
-        except Exception as err:  # noqa: BLE001 - a picture's failure is nobody else's
-            self._told.append(f"observers.view: no page: {err}")
+            relay.guard(scene.server)
+        except Exception as err:  # noqa: BLE001 - likewise
+            self._told.append(f"observers.view: no picture: {err}")
             return
         if robot.note:
             self._told.append(f"observers.view: {robot.note}")
-        if scene.port != self._port:
-            self._told.append(f"observers.view: at {_name_address(scene.port)}")
         try:
-            self._update(scene, write_words)
+            self._update(scene)
         except Exception as err:  # noqa: BLE001 - likewise
-            self._told.append(f"observers.view: the page stands still: {err}")
+            self._told.append(f"observers.view: the picture stands still: {err}")
         finally:
             scene.close()
 
-    def _update(self, scene: Any, write_words: Any) -> None:
+    def _update(self, scene: Any) -> None:
         """Show what is newest until the session ends."""
-        period, until_words = 1.0 / self.config.rate, 0.0
+        period = 1.0 / self.config.rate
         while not self._stop.wait(period):
             self._fresh.clear()
-            self._fresh.wait(
-                period
-            )  # drawn as soon as it is known: no phase of its own
-            newest, until_words = self._newest, until_words - period
-            if newest is None:
+            self._fresh.wait(period)  # drawn as soon as it is known
+            arrays, mirror, cued = self._arrays, self._mirror, self._cued
+            if arrays is None:
                 continue
-            scene.follow(newest.q)
-            if not scene.is_watched:
-                continue
-            scene.show(newest.q, newest.q_asked, newest.targets)
-            if newest.mirror is not None:
-                scene.show_predicted(newest.mirror.q)
-            if newest.view is not None:
-                scene.show_cues(newest.view)
-            if until_words <= 0.0:
-                until_words = _SAY_EVERY
-                scene.say(write_words(newest.state, newest.lines))
+            scene.follow(arrays["q"])
+            if scene.is_watched:
+                scene.show(arrays["q"], arrays["q_asked"], self._targets)
+                scene.offer(self._dragged)
+                if mirror is not None:
+                    scene.show_predicted(mirror.q)
+                if cued is not None:
+                    scene.show_cues(cued)
 
 
 def find_port(first: int) -> int:
@@ -171,29 +213,3 @@ def find_port(first: int) -> int:
                 continue
             return port
     return first
-
-
-def copy_for_cues(view: SessionView) -> SessionView:
-    """Return a view whose mappings and advice are nobody else's."""
-    mappings = {limb: np.array(D) for limb, D in view.mappings.items()}
-    advice = {
-        name: Advice(said.record.copy(), said.age) for name, said in view.advice.items()
-    }
-    return replace(view, mappings=mappings, advice=advice)
-
-
-def _name_address(port: int) -> str:
-    return f"http://127.0.0.1:{port}"
-
-
-def _list_words(view: SessionView) -> Iterator[str]:
-    """Yield what to know beside the state."""
-    yield f"episode {view.episode + 1} · gate {view.gate_state.name}"
-    if view.latched:
-        yield f"**{view.latched}**"
-    if view.mirror is not None:
-        yield describe_mirror(view.mirror)
-    if np.isfinite(view.clearance):
-        yield f"clearance {view.clearance * 1e3:.0f} mm"
-    if view.is_engaged and view.reasons:
-        yield "gate: " + ", ".join(view.reasons)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pinocchio as pin
@@ -12,6 +12,8 @@ import viser
 
 from observers.view.bodies import Color, Robot
 from observers.view.cues import Cues
+from observers.view.handles import Handles
+from observers.view.panel import Panel
 from paprle.contracts.motion_cues import CueSettings
 from paprle.contracts.plugins import SessionView
 from paprle.contracts.types import RobotInfo, Vec
@@ -30,13 +32,8 @@ _FROM = np.array([0.8, 1.2, 0.6])  # chosen: an arm reaches away from the words
 _AMBIENT = 1.1  # chosen: the dark side of a link is still seen
 _NEAR = 0.006  # [m] chosen: a ghost that is nearer to the robot only flickers
 _DISTANCE = 1.6  # chosen: sizes of the robot that the camera is away
-_ASIDE = 0.14  # chosen: sizes of the robot that it stands beside the words
 _FOV = 0.7  # [rad] chosen: little perspective
 _TITLE = "PAPRLE"
-_LEGEND = """\
-**grey** as measured · <span style="color:#4682ff">**blue**</span> as asked for ·
-<span style="color:#ff7a1a">**orange**</span> where the hand was"""
-
 Quat = tuple[float, float, float, float]
 
 
@@ -44,27 +41,26 @@ class Scene:
     """The page of one robot."""
 
     def __init__(
-        self, info: RobotInfo, robot: Robot, port: int, max_points: int
+        self, info: RobotInfo, robot: Robot, panel: Panel | None, max_points: int
     ) -> None:
-        """Serve the page.
+        """Draw it, on any free port of 127.0.0.1.
 
         Args:
             info: The robot.
             robot: Its shapes.
-            port: On 127.0.0.1; the next free one where it is taken.
+            panel: Where what is dragged goes; None: nothing can be.
             max_points: How many points a trail has at most.
         """
         self._robot = robot
         self._cues: Cues | None = None
         self._limbs = {limb.name: limb for limb in info.limbs}
         rich.reconfigure(quiet=True)  # viser's banner would go across the status line
-        self._server = viser.ViserServer("127.0.0.1", port, _TITLE, verbose=False)
+        self._server = viser.ViserServer("127.0.0.1", 0, _TITLE, verbose=False)
         self._server.gui.configure_theme(
-            control_layout="floating",
-            control_width="small",
             show_logo=False,
             show_share_button=False,
         )
+        self._server.gui.main_panel.minimize()  # the page around it has all words
         robot.move(info.home)
         self._add_floor()
         self._real = self._add_robot("/robot", 1.0, None)
@@ -83,14 +79,14 @@ class Scene:
             name: _Trail(self._server, f"/trail/{name}", max_points)
             for name in self._limbs
         }
-        self._text = ""
-        self._words = self._server.gui.add_markdown("")
-        self._server.gui.add_markdown(_LEGEND)
+        self._handles: Handles | None = None
+        if panel is not None:
+            self._handles = Handles(self._server, robot, self._limbs, panel)
 
     @property
-    def port(self) -> int:
-        """The port that was free."""
-        return int(self._server.get_port())
+    def server(self) -> viser.ViserServer:
+        """What serves it."""
+        return self._server
 
     @property
     def is_watched(self) -> bool:
@@ -148,10 +144,10 @@ class Scene:
             with self._server.atomic():
                 self._cues.show(view)
 
-    def say(self, text: str) -> None:
-        """Show a few words, in Markdown."""
-        if text != self._text:
-            self._text = self._words.content = text
+    def offer(self, limbs: Sequence[str]) -> None:
+        """Let these limbs be dragged, from where ``show`` has put them."""
+        if self._handles is not None:
+            self._handles.offer(limbs)
 
     def close(self) -> None:
         """Serve it no more."""
@@ -177,8 +173,7 @@ class Scene:
             position=(0.0, 0.0, floor - 1e-3),
         )
         towards = -_FROM / np.linalg.norm(_FROM)
-        right = np.cross(towards, [0.0, 0.0, 1.0])
-        centre = (low + high) / 2 + _ASIDE * size * right
+        centre = (low + high) / 2
         camera = self._server.initial_camera
         camera.look_at = centre
         camera.position = centre - _DISTANCE * size * towards
@@ -254,8 +249,3 @@ class _Trail:
         segments = np.stack([points[:-1], points[1:]], axis=1)
         self._line.points = segments
         self._line.visible = True
-
-
-def write_words(state: str, lines: Iterable[str]) -> str:
-    """Return the words of the page: the state, and a line each."""
-    return "\n\n".join([f"### {state}", *lines])

@@ -38,6 +38,9 @@ GROUP = "leaders"
 
 SECTIONS = (*TRIPLE, GROUP, *CORE)
 
+_SHORT = {"console=on": "observers.view={}", "console=off": "session.view=false"}
+"""Words of the command line that stand for others."""
+
 Key = tuple[str, ...]
 Tree = dict[str, Any]
 
@@ -77,7 +80,8 @@ def read_command_line(args: Sequence[str], problems: list[str]) -> CommandLine:
     names: dict[str, str] = {}
     tree: Tree = {}
     texts: dict[Key, str] = {}
-    for arg in args:
+    for word in args:
+        arg = _SHORT.get(word, word)
         name, equals, text = arg.partition("=")
         key = tuple(name.split("."))
         if not equals or not all(key):

@@ -11,13 +11,14 @@ The values that contracts pass to and fro can be imported from here, too.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from paprle.contracts.device import Device, Dialogue
 from paprle.contracts.feedback_law import FeedbackInput, FeedbackLaw, Stiffness
 from paprle.contracts.images import CameraInfo, FoundCamera, Frame, RobotPose
 from paprle.contracts.plugin_settings import FollowerSettings
@@ -32,15 +33,13 @@ from paprle.contracts.types import (
     RobotInfo,
     Vec,
 )
+from paprle.contracts.wishes import Hands, Wishes
 
 Clock = Callable[[], int]
 """Returns monotonic time in [ns]; ``time.monotonic_ns`` or a ``ManualClock``."""
 
 Verified = Literal["none", "emulator", "simulator", "hardware"]
 """What a plug-in was verified with."""
-
-Dialogue = Generator[str, str, dict[str, Any]]
-"""Yields what to ask the operator, is sent the answer, returns the settings found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,96 +64,27 @@ class PluginSpec:
     install: str = ""
 
 
-class Device(ABC):
-    """What may be asked of anything that is opened and closed.
-
-    Before anything is opened a session asks for ``find_obstacles``, and a dry run tells
-    ``notes`` of leaders and what is ``unchecked``. The process that hosts a device
-    tells the operator its ``notes`` once it is ready, what ``take_warnings`` returns
-    while it runs, and its ``last_words`` once it is closed. ``paprle doctor``,
-    ``paprle setup-servos`` and ``paprle calibrate`` ask leaders for the other three.
-    Whoever has nothing to say leaves them as they are.
-    """
-
-    @abstractmethod
-    def open(self) -> object:
-        """Connect, and raise once with everything that is wrong."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Let go of it; may be called twice, never raises."""
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """What the operator should know of it before the start, a line each."""
-        return ()
-
-    def find_obstacles(self) -> Sequence[str]:
-        """Return what would keep it from opening, as far as that shows from outside.
-
-        The device is closed, stays closed, and is told nothing: is there a screen, a
-        terminal, a port of this name?
-        """
-        return ()
-
-    @property
-    def unchecked(self) -> str:
-        """What of it only opening can tell; empty: nothing that matters."""
-        return ""
-
-    def take_warnings(self) -> Sequence[str]:
-        """Return what went wrong, or got well, since the last call; never blocks."""
-        return ()
-
-    @property
-    def last_words(self) -> Sequence[str]:
-        """What the operator should know of it at the end, a line each."""
-        return ()
-
-    def diagnose(self) -> Iterable[tuple[bool, str]] | None:
-        """Look for faults of a closed device, moving nothing and writing nothing to it.
-
-        Returns:
-            Whether something is well, and what it is, with the remedy; None where
-            opening it and waiting for its first sample tells as much.
-        """
-        return None
-
-    def set_up(self, joints: Sequence[str]) -> Dialogue | None:  # noqa: ARG002
-        """Give a closed device what it needs once, such as ids on its bus.
-
-        Args:
-            joints: Only these, as ``limb/joint``; all when empty.
-
-        Returns:
-            The dialogue, which ends with ``servos``: a line for each that was set up;
-            None where there is nothing to set up.
-        """
-        return None
-
-    def calibrate(self, joints: Sequence[str]) -> Dialogue | None:  # noqa: ARG002
-        """Measure what only the rig knows, in a dialogue with the operator.
-
-        Args:
-            joints: Only these, as ``limb/joint``; all when empty.
-
-        Returns:
-            The dialogue, which begins once the device is open; None where there is
-            nothing to calibrate.
-        """
-        return None
-
-
 class Leader(Device):
     """A device in the operator's hand.
 
     It is constructed from its validated config and a clock, and does nothing until
     ``open``. All methods are called from one thread of the leader process.
+
+    Attributes:
+        is_at_page: It is moved at the session's page, which it is told of by ``hear``.
     """
+
+    is_at_page: ClassVar[bool] = False
 
     def __init__(self, config: Any, clock: Clock) -> None:
         self.config = config
         self.clock = clock
+
+    def meet(self, robot: RobotInfo) -> None:
+        """Take note of the robot it will drive, where there is one; before ``info``."""
+
+    def hear(self, hands: Hands) -> None:
+        """Take what somebody wants at the page, each time that it changes."""
 
     @property
     @abstractmethod
@@ -289,10 +219,23 @@ class Observer(Device):
 
     It lives in a process of its own, which is given what is newest ``observers.rate``
     times a second, so that neither its speed nor its end matters to the robot.
+
+    Attributes:
+        has_controls: Somebody may act with it, which ``wishes`` tells.
     """
+
+    has_controls: ClassVar[bool] = False
 
     def __init__(self, config: Any, robot: RobotInfo, clock: Clock) -> None:
         self.config, self.robot, self.clock = config, robot, clock
+
+    @property
+    def wishes(self) -> Wishes:
+        """What was asked for with it so far: counters that never fall."""
+        return Wishes()
+
+    def resume(self, wishes: Wishes) -> None:
+        """Go on from what it asked for before its process was lost; before ``open``."""
 
     @abstractmethod
     def open(self) -> None:
@@ -437,6 +380,7 @@ __all__ = [
     "Follower",
     "FoundCamera",
     "Frame",
+    "Hands",
     "Leader",
     "Link",
     "Observer",
@@ -446,5 +390,6 @@ __all__ = [
     "SessionView",
     "Stiffness",
     "Verified",
+    "Wishes",
     "make_advice_dtype",
 ]

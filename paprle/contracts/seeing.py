@@ -9,7 +9,6 @@ from typing import NamedTuple
 from paprle.contracts.images import CameraInfo, Frame
 from paprle.contracts.plugins import Leader
 from paprle.contracts.session_view import SessionView
-from paprle.contracts.types import RobotInfo
 
 
 class Sight(NamedTuple):
@@ -42,10 +41,6 @@ class Window(NamedTuple):
 
 class SeeingLeader(Leader):
     """A leader that is shown the session; its config extends ``SightSettings``."""
-
-    @abstractmethod
-    def meet(self, robot: RobotInfo) -> None:
-        """Take the robot that it will drive; before ``info`` is asked."""
 
     @abstractmethod
     def watch(self, window: Window) -> None:

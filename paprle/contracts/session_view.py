@@ -100,6 +100,8 @@ class SessionView:
         tick_age: Since the session's tick, [s].
         gate_age: Since the gate wrote, [s].
         advice: What advisors said last, by name; none of those who have not spoken.
+        news: What the session says in words, some times a second: ``line``, ``note``,
+            ``told``, ``recording``, ``episodes``, … (``paprle.hosts.news``).
         mirror: The robot as it is by now, where it is on another host; None: it is
             here, or has not spoken.
     """
@@ -133,6 +135,7 @@ class SessionView:
     gate_age: float
     mappings: Mapping[str, Vec] = field(default_factory=dict)
     advice: Mapping[str, Advice] = field(default_factory=dict)
+    news: Mapping[str, Any] = field(default_factory=dict)
     mirror: MirroredRobot | None = None
 
     @property

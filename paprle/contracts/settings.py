@@ -358,8 +358,8 @@ class SessionSettings:
     view: Annotated[
         bool,
         doc(
-            "Show the robot on a page of this machine (observers.view) where the "
-            "session has a terminal."
+            "Serve a page of this machine (observers.view) where the session has a "
+            "terminal, or a leader is moved at the page; console=off switches it off."
         ),
     ] = True
     bell: Annotated[

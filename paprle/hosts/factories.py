@@ -19,7 +19,6 @@ from paprle.config.laws import list_named
 from paprle.contracts.leader_group import ALONE, merge_leaders
 from paprle.contracts.plugin_settings import FollowerSettings
 from paprle.contracts.plugins import Advisor, Camera, Clock, Leader, Observer
-from paprle.contracts.seeing import SeeingLeader
 from paprle.contracts.types import LeaderInfo, RobotInfo
 from paprle.ipc.process import Role
 from paprle.plugins import find_plugin, list_names, load_config_class, load_factory
@@ -65,9 +64,9 @@ def make_leader(
 
     Args:
         resolved: The config.
-        clock: Monotonic time, [ns].
-        name: Its name; the only one has none.
-        robot: What it will drive, where that is known.
+        clock: Its clock.
+        name: Its name; that of an only one is left out.
+        robot: What it will drive; None: nothing, or it is not known.
 
     Returns:
         The leader.
@@ -75,7 +74,7 @@ def make_leader(
     choice = resolved.only_leader if name == ALONE else resolved.leaders[name]
     spec = find_plugin("leader", choice.type)
     leader: Leader = load_factory(spec)(choice.config, clock)
-    if robot is not None and isinstance(leader, SeeingLeader):
+    if robot is not None:
         leader.meet(robot)
     link = resolved.link
     if link.emulate is None or link.peer is not None:
@@ -138,19 +137,34 @@ def list_observers(resolved: Resolved) -> dict[str, Any]:
     return {name: config for name, config in configs.items() if config is not None}
 
 
+def list_controls(resolved: Resolved) -> list[str]:
+    """Return the names of the observers that somebody may act with."""
+    return [
+        name
+        for name in list_observers(resolved)
+        if load_factory(find_plugin("observer", name)).has_controls
+    ]
+
+
 def add_view(resolved: Resolved) -> Resolved:
-    """Return the config with a page that shows the robot, where a person can see it.
+    """Return the config with a page of the session, where a person can see it.
 
     Args:
         resolved: The config.
 
     Returns:
-        The same config where it has a page already, where nobody sits at a terminal,
-        where ``session.view`` is off, and where there is no such observer.
+        The same config where it has a page already, where ``session.view`` is off,
+        where there is no such observer, and where nobody needs one: neither sits
+        anybody at a terminal, nor is a leader moved at the page.
     """
-    is_seen = sys.stdin is not None and sys.stdin.isatty() and resolved.session.view
+    is_seen = sys.stdin is not None and sys.stdin.isatty()
+    is_moved = any(
+        load_factory(find_plugin("leader", one.type)).is_at_page
+        for one in resolved.leaders.values()
+    )
     there = {f.name for f in fields(resolved.observers)}
-    if not is_seen or _VIEW not in there or _VIEW in list_observers(resolved):
+    is_wanted = resolved.session.view and (is_seen or is_moved)
+    if not is_wanted or _VIEW not in there or _VIEW in list_observers(resolved):
         return resolved
     page = load_config_class(find_plugin("observer", _VIEW))()
     return replace(resolved, observers=replace(resolved.observers, **{_VIEW: page}))

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 from paprle.contracts.far_leader import FarLeader, tells_life
 from paprle.contracts.plugins import Leader
 from paprle.contracts.seeing import SeeingLeader, Window
-from paprle.contracts.types import Feedback
+from paprle.contracts.types import Feedback, RobotInfo
+from paprle.contracts.wishes import Wishes
 from paprle.haptics.cues import CueSource
 from paprle.hosts.factories import list_objects, make_leader, read_payload
+from paprle.hosts.roles import WISHES
 from paprle.ipc.feedback_record import make_feedback_dtype, unpack_feedback
 from paprle.ipc.loop import (
     SESSION_TURN,
@@ -28,6 +30,7 @@ from paprle.ipc.mailbox import Mailbox, Newest
 from paprle.ipc.ports import name_port, split_name
 from paprle.ipc.process import Role, is_closed, run_role
 from paprle.ipc.records import Record, make_layout, pack_sample
+from paprle.ipc.wishes_record import make_wishes_dtype, unpack_wishes
 from paprle.reconstruction.reconstruction import choose_policy
 
 if TYPE_CHECKING:
@@ -48,6 +51,7 @@ class LeaderHost:
         resolved, robot = read_payload(role.payload)
         _, name = split_name(role.payload["name"])
         self._leader: Leader = make_leader(resolved, name=name, robot=robot)
+        self._hands = self._find_page(role, robot)
         if isinstance(self._leader, SeeingLeader):
             # a model of the robot, which other leaders need not wait for
             from paprle.hosts.view import SightReader  # noqa: PLC0415
@@ -151,6 +155,7 @@ class LeaderHost:
                 feedback = self._read_feedback()
                 if feedback is not None:
                     self._leader.apply(feedback)
+            self._listen()
             if (told := self._feedback.read()) is not None:
                 loop.work_for(told.stamp_ns)
             self._show()
@@ -159,6 +164,21 @@ class LeaderHost:
             is_at_rest = self._leader.is_at_rest
             loop.period_ns = max(full_ns, _REST_NS) if is_at_rest else full_ns
             loop.wait()
+
+    def _find_page(self, role: Role, robot: RobotInfo) -> list[Newest[Wishes]]:
+        """Return where the pages write, for a leader that is moved there."""
+        pages = [k for k in role.fds if split_name(k)[0] == WISHES]
+        if not self._leader.is_at_page:
+            return []
+        dtype = make_wishes_dtype(robot)
+        return [Newest(Mailbox(dtype, role.fds[k]), unpack_wishes) for k in pages]
+
+    def _listen(self) -> None:
+        """Let the leader hear what somebody wants at a page."""
+        for page in self._hands:
+            wishes = page.read()
+            if wishes is not None and wishes.hands is not None:
+                self._leader.hear(wishes.hands)
 
     def _show(self) -> None:
         """Let a leader that shows the session see it, as often as it wants to."""

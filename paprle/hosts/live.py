@@ -23,14 +23,15 @@ from paprle.contracts.session_view import Advice
 from paprle.contracts.types import Feedback, SessionState
 from paprle.hosts import EXIT_CODES, NOT_FOLLOWED, NOT_RECORDED
 from paprle.hosts.black_box import BlackBox
-from paprle.hosts.camera_watch import CameraWatch
 from paprle.hosts.children import Children
-from paprle.hosts.factories import EVENT_ROOM, make_payload
+from paprle.hosts.desk import Desk
+from paprle.hosts.factories import EVENT_ROOM, list_controls, make_payload
 from paprle.hosts.link_watch import LinkWatch
 from paprle.hosts.plan import Plan
-from paprle.hosts.press import LeaderPresses
+from paprle.hosts.press import Presses
 from paprle.hosts.progress import Progress
 from paprle.hosts.recorder_watch import RecorderWatch
+from paprle.hosts.restart_watch import RestartWatch
 from paprle.hosts.roles import (
     ADVICE,
     GATE,
@@ -42,7 +43,7 @@ from paprle.hosts.roles import (
     list_ports,
     list_roles,
 )
-from paprle.hosts.status import StatusLine, find_width, print_line
+from paprle.hosts.status import StatusLine, find_width, print_line, sign_line
 from paprle.hosts.terminal import Operator
 from paprle.ipc.feedback_record import pack_feedback
 from paprle.ipc.loop import (
@@ -94,13 +95,14 @@ class LiveSession:
             for name in list_named(resolved.advisors)
         }
         self._operator = Operator()
-        self._presses = LeaderPresses(len(self._samples))
+        self._presses = Presses(len(self._samples) + len(list_controls(resolved)))
         self.core = plan.make_core(
             session_id=time.monotonic_ns(),
             is_interactive=self._operator.is_interactive or plan.has_buttons,
         )
         self._black_box = BlackBox(resolved.record.dir)
         self._progress = Progress(self.core, plan, self._operator)
+        self._desk = Desk(self._children, plan, self.core, self._progress)
         self._link = LinkWatch(resolved, self._children.box("status"))
         self._status_line = StatusLine(
             self._compose_line,
@@ -119,10 +121,10 @@ class LiveSession:
         self._n_reports = 0
         self._recording = RecorderWatch(
             self._children,
-            self._status_line.tell,
+            self._tell,
             is_asked=resolved.record.dir is not None,
         )
-        self._cameras = CameraWatch(self._children, self._status_line.tell, self._lost)
+        self._restarts = RestartWatch(self._children, self._tell, self._lost)
 
     def run(self) -> int:
         """Run to the end.
@@ -168,7 +170,7 @@ class LiveSession:
         for spec in children.specs:
             said = ready[spec.name]
             for note in filter(None, [said.get("note", ""), *said.get("notes", ())]):
-                print_line(_sign(spec.name, note))
+                print_line(sign_line(spec.name, note))
         request_realtime()
         freeze_garbage()
         return not self._has_quit()
@@ -196,7 +198,8 @@ class LiveSession:
     def _step(self, now_ns: int, status: Record) -> Output:
         """Run a tick on what is newest."""
         samples = [box.read() for box in self._samples]
-        actions = self._presses.add(self._operator.actions, samples)
+        pressed = [*samples, *self._desk.read()]
+        actions = self._presses.add(self._operator.actions, pressed)
         advice = {
             name: Advice(record, max(0, now_ns - int(record["stamp_ns"])) * 1e-9)
             for name, box in self._advice.items()
@@ -239,7 +242,7 @@ class LiveSession:
         """
         self._take_reports()
         self._recording.look(time.monotonic_ns())
-        self._cameras.look(time.monotonic_ns())
+        self._restarts.look(time.monotonic_ns())
         if self._children.is_alive(RECORDER):
             self._lost.pop(RECORDER, None)  # a new one runs
         for role in list(self._children.running.values()):
@@ -267,7 +270,7 @@ class LiveSession:
             role.spec.if_lost is IfLost.BRAKE and role.child.is_alive
             for role in self._children.running.values()
         ):
-            self._status_line.tell(f"{words}; its limbs hold, the others go on")
+            self._tell(f"{words}; its limbs hold, the others go on")
             return
         self.core.end_reason = f"{kind} died"
         self._trouble = words
@@ -279,23 +282,20 @@ class LiveSession:
         if spec.name == RECORDER:
             self._recording.lose(words, time.monotonic_ns())
         elif spec.if_lost is IfLost.RESTART:
-            self._cameras.lose(spec.name, words, time.monotonic_ns())
+            self._restarts.lose(spec.name, words, time.monotonic_ns())
         else:
-            self._status_line.tell(words)
+            self._tell(words)
 
     def _take_reports(self) -> None:
         """Pass on what the recorder said, and what any of them lost."""
         self._children.poll()
         for warning in self._children.take_warnings():
-            self._status_line.tell(warning)
+            self._tell(warning)
         reports = self._children.reports
         for name, report in reports[self._n_reports :]:
             if name == RECORDER:
                 self._recording.take_report(report, time.monotonic_ns())
         self._n_reports = len(reports)
-
-    def _end_recording(self) -> None:
-        self._recording.finish(time.monotonic_ns())
 
     def _fail(self, err: Exception) -> None:
         """Stop the robot and show what happened; the black box follows at rest."""
@@ -315,7 +315,7 @@ class LiveSession:
             self._brake,
             *self._list_farewells(),
             self._take_reports,
-            self._end_recording,
+            lambda: self._recording.finish(time.monotonic_ns()),
             self._keep_black_box,
             self._status_line.close,
             self._operator.close,
@@ -332,7 +332,7 @@ class LiveSession:
             print_line(line)
         for name, report in self._children.reports:
             if report["event"] == "summary" and report["message"]:
-                print_line(_sign(name, report["message"]))
+                print_line(sign_line(name, report["message"]))
 
     def _list_farewells(self) -> list[Callable[[], None]]:
         """Return goodbyes from the table's last row to its first (K4).
@@ -414,9 +414,15 @@ class LiveSession:
         path = self._black_box.write("\n".join([self._trouble, *traces]))
         print_line(f"the last states are in '{path}'", is_error=True)
 
+    def _tell(self, text: str) -> None:
+        """Show the operator a line that stays, at the terminal and on pages."""
+        self._status_line.tell(text)
+        self._desk.tell(text)
+
     def _compose_line(self) -> str:
         n_overruns, link = self._loop_timer.n_overruns, self._link.describe()
-        told = self._recording.describe()
+        told, episodes = self._recording.describe(), self._recording.list_episodes()
+        self._desk.update(told, episodes, self._lost, n_overruns)
         return self._progress.compose(n_overruns, told, self._lost, find_width(), link)
 
     def _has_quit(self) -> bool:
@@ -439,9 +445,3 @@ class LiveSession:
             code = 128 + self._signal
         is_well = code == 0 or self._signal
         return NOT_RECORDED if is_well and self._recording.losses else code
-
-
-def _sign(name: str, text: str) -> str:
-    """Say whose words they are, where there may be several of a kind."""
-    _, instance = split_name(name)
-    return f"{instance}: {text}" if instance else text

@@ -1,4 +1,8 @@
-"""The process of one observer: tells others what is newest; nobody waits for it."""
+"""The process of one observer: tells others what is newest; nobody waits for it.
+
+What somebody asks for with its controls is written as soon as it changes, and some
+times a second, so that the session sees that it lives.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import time
 from paprle.config import Resolved
 from paprle.config.laws import list_named
 from paprle.contracts.plugins import Frame, Observer
+from paprle.contracts.wishes import Wishes
 from paprle.hosts.factories import (
     make_camera,
     make_observer,
@@ -14,11 +19,15 @@ from paprle.hosts.factories import (
     sees,
     wait_for_others,
 )
-from paprle.hosts.roles import FRAMES
+from paprle.hosts.roles import FRAMES, WISHES
 from paprle.hosts.view import ViewReader
 from paprle.ipc.loop import DeadlineLoop
+from paprle.ipc.mailbox import Mailbox
 from paprle.ipc.ports import Frames, name_port, split_name
 from paprle.ipc.process import Role, is_closed, run_role
+from paprle.ipc.wishes_record import make_wishes_dtype, pack_wishes, unpack_wishes
+
+_ALIVE_NS = 250_000_000  # [ns] chosen: an eighth of what is called standing still
 
 
 class Sights:
@@ -63,12 +72,14 @@ def main(role: Role) -> None:
     sights = Sights(role, resolved, observer)
     if wait_for_others(role) is None:
         return  # the session gave up before the gate was ready
+    wishes = _Wishes(role, observer, name)
     try:
         observer.open()
         role.report("ready", notes=list(observer.notes))
         loop, written_ns = DeadlineLoop(resolved.observers.rate), 0
         while not is_closed(role.fds["session_alive"]):
             loop.wait()
+            wishes.tell(time.monotonic_ns())
             view = None if reader is None else reader.read(time.monotonic_ns())
             if view is not None and view.written_ns != written_ns:
                 written_ns = view.written_ns
@@ -82,6 +93,32 @@ def main(role: Role) -> None:
         observer.close()
         for text in observer.last_words:
             role.report("summary", message=text)
+
+
+class _Wishes:
+    """What is asked for with the observer's controls, if it has any."""
+
+    def __init__(self, role: Role, observer: Observer, name: str) -> None:
+        self._observer, self._told_ns = observer, 0
+        self._box: Mailbox | None = None
+        self._told: Wishes | None = None
+        fd = role.fds.get(name_port(WISHES, name))
+        if fd is None:
+            return
+        self._dtype = make_wishes_dtype(observer.robot)
+        self._box = Mailbox(self._dtype, fd)
+        before = self._box.read()
+        if before is not None:
+            observer.resume(unpack_wishes(before))
+
+    def tell(self, now_ns: int) -> None:
+        """Write what is new, or that nothing is."""
+        if self._box is None:
+            return
+        wishes = self._observer.wishes
+        if wishes is not self._told or now_ns - self._told_ns > _ALIVE_NS:
+            self._told, self._told_ns = wishes, now_ns
+            self._box.write(pack_wishes(self._dtype, wishes))
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ from paprle.gate.controller import GateController
 from paprle.haptics.haptics import make_haptics
 from paprle.haptics.stability import find_loop_delay
 from paprle.hosts.factories import (
+    list_controls,
     list_objects,
     list_observers,
     make_camera,
@@ -75,8 +76,8 @@ class Plan:
 
     @property
     def has_buttons(self) -> bool:
-        """Whether any leader has buttons of its own."""
-        return self.layout.leader.has_buttons
+        """Whether any leader has buttons of its own, or a page has them."""
+        return self.layout.leader.has_buttons or bool(list_controls(self.resolved))
 
     def make_core(self, *, session_id: int, is_interactive: bool) -> Core:
         """Make the session's tick.

@@ -1,7 +1,7 @@
 """The operator's actions from every source, as one set of counters.
 
-Terminal, signals and each leader's own buttons count what was asked for; the tick sees
-the sums, and does not know who pressed.
+Terminal, signals, pages and each leader's own buttons count what was asked for; the
+tick sees the sums, and does not know who pressed.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ _WRAP = 1 << 32  # counters of samples have 32 bits
 _NOTHING = Actions()
 
 
-class LeaderPresses:
-    """What the buttons of leaders asked for since each was first heard."""
+class Presses:
+    """What leaders and pages asked for since each was first heard."""
 
-    def __init__(self, n_leaders: int) -> None:
-        self._first: list[tuple[int, ...] | None] = [None] * n_leaders
-        self._bytes = [b""] * n_leaders
-        self._pressed = [_NOTHING] * n_leaders
+    def __init__(self, n_sources: int) -> None:
+        self._first: list[tuple[int, ...] | None] = [None] * n_sources
+        self._bytes = [b""] * n_sources
+        self._pressed = [_NOTHING] * n_sources
 
     def add(self, actions: Actions, samples: Sequence[Record | None]) -> Actions:
-        """Return actions of other sources with those of the leaders.
+        """Return actions of other sources with those of leaders and pages.
 
         Args:
             actions: Counters of all other sources.
-            samples: Newest record of each leader, None before its first.
+            samples: Newest record of each of them, None before its first.
 
         Returns:
             The sums; no counter ever falls.

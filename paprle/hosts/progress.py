@@ -34,7 +34,7 @@ class Progress:
         self._shortfalls = Shortfalls(plan.robot, plan.resolved.gate)
         self._operator = operator
         if operator is not None:
-            operator.let_type(self._may_type, self._take_task)
+            operator.let_type(self.may_type, self.take_task)
 
     @property
     def attention(self) -> Callable[[], str] | None:
@@ -83,7 +83,7 @@ class Progress:
             return f"WAITING   · task: {self._operator.draft}_ (Enter takes it)"
         core = self._core
         gate_state, _ = core.motion.gate_view
-        head = [f"{core.state.name:<9}", core.note, self._number()]
+        head = [f"{core.state.name:<9}", core.note, self.number]
         is_closing = core.state is SessionState.CLOSING  # nothing is asked any more
         tail = ["" if is_closing else link, recording]
         tail += map(str, self._shortfalls.newest)
@@ -107,6 +107,11 @@ class Progress:
         )
         lines = [" · ".join(p for part in c for p in part if p) for c in choices]
         return next((line for line in lines if len(line) <= width), lines[0])
+
+    @property
+    def shortfalls(self) -> list[str]:
+        """Why the robot is not where the hand is, as far as was looked last."""
+        return [str(one) for one in self._shortfalls.newest]
 
     def summarise(self, n_overruns: int, recording: dict[str, Any]) -> Iterator[str]:
         """Say how it went, in a few lines.
@@ -145,7 +150,9 @@ class Progress:
             yield f"missed deadlines: {n_overruns}"
         yield from _list_recordings(recording)
 
-    def _number(self) -> str:
+    @property
+    def number(self) -> str:
+        """Which episode it is, of how many."""
         limit, number = self._settings.episodes, self._core.episodes.n_kept + 1
         return f"ep {number}" if limit is None else f"ep {min(number, limit)}/{limit}"
 
@@ -164,10 +171,12 @@ class Progress:
         is_over = closed_ns is None or core.now_ns - closed_ns >= reset * 1e9
         return core.state.name if is_over else ""
 
-    def _may_type(self) -> bool:
+    def may_type(self) -> bool:
+        """Whether nothing moves, so that a task may be given."""
         return self._core.state is SessionState.WAITING
 
-    def _take_task(self, task: str) -> None:
+    def take_task(self, task: str) -> None:
+        """Take the task of the next episode."""
         self._core.episodes.task = task
 
 

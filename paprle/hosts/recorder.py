@@ -39,6 +39,7 @@ from paprle.recording.tracks import camera_to_dict
 
 _POLL = 0.005  # [s] chosen: well below record.flush
 _POLL_IDLE = 0.02  # [s] chosen: between episodes nothing reaches a disk
+_N_FACTS = 3  # chosen: those before were told already
 _GATE_BRAKES = 6.0  # [s] chosen: longer than the gate takes to brake and close
 
 
@@ -132,6 +133,10 @@ def _report(role: Role, recorder: Recorder, told: str) -> str:
             path=str(recorder.path or ""),
             episodes=[str(path) for path in recorder.manifests],
             marks=marks,
+            facts={
+                str(path): {"seconds": one["duration"], "task": one.get("task", "")}
+                for path, one in list(recorder.manifests.items())[-_N_FACTS:]
+            },
         )
     return state
 

@@ -56,6 +56,7 @@ class RecorderWatch:
         self._report: dict[str, Any] = {}
         self._dropped: dict[str, int] = {}
         self._marks: dict[str, str] = {}  # of each manifest, by its file
+        self._facts: dict[str, dict[str, Any]] = {}  # likewise
 
     def look(self, now_ns: int) -> None:
         """Look whether records are taken, a few times a second.
@@ -95,6 +96,7 @@ class RecorderWatch:
         self._report = report
         self._dropped |= report["dropped"]
         self._marks |= dict(zip(report["episodes"], report["marks"], strict=True))
+        self._facts |= report["facts"]
         failure, warning = report["failure"], report["warning"]
         if failure and failure != failed_before:
             self._fail(failure, now_ns)
@@ -164,6 +166,14 @@ class RecorderWatch:
             "dropped": self._dropped,
             "failures": self.losses,
         }
+
+    def list_episodes(self) -> list[dict[str, Any]]:
+        """Return what was written, as JSON has it, the newest last."""
+        facts = self._facts
+        return [
+            {"path": path, "mark": mark, **facts.get(path, {})}
+            for path, mark in list(self._marks.items())
+        ]
 
     def _fail(self, words: str, since_ns: int) -> None:
         """Begin a fault, unless one goes on already."""

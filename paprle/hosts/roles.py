@@ -18,15 +18,18 @@ from paprle.contracts.plugin_settings import SightSettings
 from paprle.contracts.types import RobotInfo
 from paprle.hosts.factories import (
     RING_BYTES,
+    list_controls,
     list_observers,
     make_advisor,
     make_camera,
     sees,
 )
+from paprle.hosts.news import NEWS, NEWS_DTYPE
 from paprle.ipc.feedback_record import make_feedback_dtype
 from paprle.ipc.pictures import RECORDING_DTYPE, find_room
 from paprle.ipc.ports import Frames, Latest, Ordered, Port, name_port
 from paprle.ipc.records import Layout, split_layout
+from paprle.ipc.wishes_record import make_wishes_dtype
 from paprle.plugins import find_plugin, load_factory
 from paprle.retargeting.anchor_record import make_anchors_dtype
 
@@ -40,6 +43,7 @@ CAMERA = "camera"
 FRAMES = "frames"
 FOOTAGE = "footage"
 RECORDING = "recording"
+WISHES = "wishes"
 
 
 class IfLost(Enum):
@@ -87,7 +91,8 @@ def list_roles(resolved: Resolved) -> tuple[RoleSpec, ...]:
         A row a process; the session itself has none.
     """
     advice = [name_port(ADVICE, name) for name in list_named(resolved.advisors)]
-    told = ("tick", "status", *advice)
+    controls = list_controls(resolved)
+    told = ("tick", "status", NEWS, *advice)
     rows = [_make_observer(name, told, resolved) for name in list_observers(resolved)]
     filmed = list_filmed(resolved)
     rows += [
@@ -98,7 +103,8 @@ def list_roles(resolved: Resolved) -> tuple[RoleSpec, ...]:
     if resolved.record.dir is not None:
         rows.append(_make_recorder(filmed))
     rows.append(make_gate_role(is_remote=resolved.is_gate_afar))
-    return (*rows, *(_make_leader(name, resolved) for name in resolved.leaders))
+    wishes = [name_port(WISHES, name) for name in controls]
+    return (*rows, *(_make_leader(name, resolved, wishes) for name in resolved.leaders))
 
 
 def make_gate_role(*, is_remote: bool) -> RoleSpec:
@@ -121,13 +127,13 @@ def list_sights(resolved: Resolved) -> tuple[str, ...]:
     return ("tick", "status", *frames)
 
 
-def _make_leader(name: str, resolved: Resolved) -> RoleSpec:
+def _make_leader(name: str, resolved: Resolved, wishes: Sequence[str]) -> RoleSpec:
     sees = isinstance(resolved.leaders[name].config, SightSettings)
     seen = list_sights(resolved) if sees else ("status", "tick")
     return RoleSpec(
         name=name_port(LEADER, name),
         module="paprle.hosts.leader",
-        reads=("feedback", "anchors", *seen),
+        reads=("feedback", "anchors", *seen, *wishes),
         writes=(name_port("sample", name),),
         if_lost=IfLost.BRAKE,
         shutdown=2.0,  # chosen: a device that does not answer any more
@@ -159,11 +165,13 @@ def list_served(resolved: Resolved) -> tuple[RoleSpec, ...]:
 
 def _make_observer(name: str, told: Sequence[str], resolved: Resolved) -> RoleSpec:
     seen = [name_port(FRAMES, camera) for camera in list_named(resolved.cameras)]
+    has_controls = name in list_controls(resolved)
     return RoleSpec(
         name=f"observer:{name}",
         module="paprle.hosts.observer",
         reads=(*told, *seen),
-        if_lost=IfLost.WARN,
+        writes=(name_port(WISHES, name),) if has_controls else (),
+        if_lost=IfLost.RESTART if has_controls else IfLost.WARN,
         shutdown=2.0,  # chosen: it leaves a network, and nobody waits for it
         starts_after=(GATE,),
     )
@@ -241,11 +249,12 @@ def list_ports(layout: Layout, leaders: tuple[str, ...]) -> dict[str, Port]:
         "anchors": Latest(make_anchors_dtype(len(layout.limbs))),
         SESSION_RING: Ordered(RING_BYTES),
         RECORDING: Latest(RECORDING_DTYPE),
+        NEWS: Latest(NEWS_DTYPE),
     }
 
 
 def list_named_ports(resolved: Resolved, robot: RobotInfo) -> dict[str, Port]:
-    """Return what cameras and advisors write, by name.
+    """Return what cameras, advisors and observers with controls write, by name.
 
     Args:
         resolved: The config.
@@ -266,6 +275,8 @@ def list_named_ports(resolved: Resolved, robot: RobotInfo) -> dict[str, Port]:
     for name in list_named(resolved.advisors):
         advisor = make_advisor(resolved, robot, name)
         ports[name_port(ADVICE, name)] = Latest(advisor.advice)
+    for name in list_controls(resolved):
+        ports[name_port(WISHES, name)] = Latest(make_wishes_dtype(robot))
     return ports
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from paprle.contracts.text import make_printable
 from paprle.hosts.terminal import HELP
+from paprle.ipc.ports import split_name
 
 _PERIOD = 0.2  # [s] chosen: faster than this nobody reads
 _WIDTH = 79  # chosen: of a terminal that does not say how wide it is
@@ -131,3 +132,9 @@ def find_width() -> int:
     except OSError:
         columns = 0
     return columns - 1 if columns > 1 else _WIDTH
+
+
+def sign_line(name: str, text: str) -> str:
+    """Say whose words they are, where there may be several of a kind."""
+    _, instance = split_name(name)
+    return f"{instance}: {text}" if instance else text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -21,8 +22,9 @@ from paprle.hosts.factories import (
     make_leader_info,
 )
 from paprle.hosts.mirroring import Mirroring
+from paprle.hosts.news import NEWS, NEWS_DTYPE, read_news
 from paprle.hosts.roles import ADVICE, FRAMES
-from paprle.ipc.mailbox import ImageSlots, Mailbox
+from paprle.ipc.mailbox import ImageSlots, Mailbox, Newest
 from paprle.ipc.ports import Frames, Latest, name_port, split_name
 from paprle.ipc.process import Role
 from paprle.ipc.records import Layout, make_layout, read_stop_reason
@@ -31,14 +33,19 @@ _HELD = {GateState.HOLD, GateState.STOPPED}
 
 
 class ViewReader:
-    """Reads the session's view in a role that is given tick, status and advice."""
+    """Reads the session's view in a role that is given tick, status and advice.
+
+    An observer is given news, too.
+    """
 
     def __init__(self, role: Role, resolved: Resolved, robot: RobotInfo) -> None:
         objects = list_objects(resolved)
-        info = make_leader_info(resolved, robot)
-        self._layout = make_layout(robot, info, objects)
+        self._layout = make_layout(robot, make_leader_info(resolved, robot), objects)
         self._ticks = Mailbox(self._layout.tick, role.fds["tick"])
         self._status = Mailbox(self._layout.status, role.fds["status"])
+        self._news = None
+        if NEWS in role.fds:
+            self._news = Newest(Mailbox(NEWS_DTYPE, role.fds[NEWS]), read_news)
         mine = {port: split_name(port) for port in role.fds}
         is_afar = resolved.is_gate_afar
         self._mirroring = Mirroring(robot) if is_afar else None
@@ -58,7 +65,8 @@ class ViewReader:
             return None
         said = {name: box.read() for name, box in self._advice.items()}
         spoken = {name: record for name, record in said.items() if record is not None}
-        view = make_view(self._layout, tick, status, now_ns, spoken)
+        news = None if self._news is None else self._news.read()
+        view = make_view(self._layout, tick, status, now_ns, spoken, news)
         if self._mirroring is None:
             return view
         return replace(view, mirror=self._mirroring.look(tick, status, now_ns))
@@ -98,6 +106,7 @@ def make_view(
     status: Record,
     now_ns: int,
     advice: Mapping[str, Record] | None = None,
+    news: Mapping[str, Any] | None = None,
 ) -> SessionView:
     """Return what the session did last.
 
@@ -107,6 +116,7 @@ def make_view(
         status: The gate's newest status.
         now_ns: Monotonic time, [ns].
         advice: The newest record of each advisor that has spoken, by name.
+        news: What the session says in words.
 
     Returns:
         The view; its arrays are those of the records.
@@ -149,6 +159,7 @@ def make_view(
             name: Advice(record, (now_ns - int(record["stamp_ns"])) * 1e-9)
             for name, record in (advice or {}).items()
         },
+        news=news or {},
     )
 
 

@@ -24,7 +24,7 @@ from paprle.hosts.plan import (
     make_follower,
     make_plan,
 )
-from paprle.hosts.press import LeaderPresses
+from paprle.hosts.press import Presses
 from paprle.hosts.progress import Progress
 from paprle.hosts.status import print_line
 from paprle.hosts.view import make_view
@@ -129,7 +129,7 @@ class VirtualSession:
         self._layouts = split_layout(self.plan.layout)
         infos = {name: one.info for name, one in self.plan.leaders.items()}
         self._rows = list(list_rows(infos).values())
-        self._presses = LeaderPresses(len(self._layouts))
+        self._presses = Presses(len(self._layouts))
         self.core = self.plan.make_core(
             session_id=1, is_interactive=has_operator or self.plan.has_buttons
         )

@@ -124,7 +124,7 @@ class PadSession:
 
 def measure_force(session: VirtualSession) -> float:
     """Return the force between a simulated robot and what stands in its world, [N]."""
-    model, data = session._follower._sim.model, session._follower._data
+    model, data = session.follower._sim.model, session.follower._data
     total, wrench = 0.0, np.zeros(6)
     for row in range(data.ncon):
         bodies = [int(model.geom_bodyid[geom]) for geom in data.contact[row].geom]

@@ -2,16 +2,24 @@
 // Whatever takes the page from the operator's eyes lets go: another app, a call, the lock.
 
 export class DeadMan {
-  constructor(onChange) {
+  // isAway tells whether a window that lost the focus lost it to something else than this page.
+  constructor(onChange, isAway = () => true) {
     this.isHeld = false;
     this.press = 0;
     this.onChange = onChange;
     const letGo = () => this.release();
     document.addEventListener("visibilitychange", letGo);
     document.addEventListener("freeze", letGo);
-    window.addEventListener("blur", letGo);
+    this.onBlur = () => {
+      if (isAway()) letGo();
+    };
+    this.watch(window);
     window.addEventListener("pagehide", letGo);
     window.addEventListener("orientationchange", letGo);
+  }
+
+  watch(place) {
+    place.addEventListener("blur", this.onBlur);
   }
 
   attach(element) {

@@ -53,12 +53,20 @@ def find_change(before, after):
     return np.abs(front).max()
 
 
+def shoot(page, path=None):
+    """Return the 3-D picture of the page."""
+    box = page.page.locator("#picture iframe").bounding_box()
+    top, bottom = int(box["y"]), int(box["y"] + box["height"])
+    width = int(box["width"]) // _BLOCK * _BLOCK
+    return page.shoot(path)[top:bottom, :width]
+
+
 def shoot_at_rest(page, path, timeout=60.0):
     """Return a picture once the camera has come to rest: the floor in front stands."""
-    end, before = time.monotonic() + timeout, page.shoot()
+    end, before = time.monotonic() + timeout, shoot(page)
     while time.monotonic() < end:
         time.sleep(1.0)
-        seen = page.shoot(path)
+        seen = shoot(page, path)
         if find_change(before, seen) <= _STILL:
             return seen
         before = seen
@@ -71,15 +79,16 @@ def shoot_at_rest(page, path, timeout=60.0):
 def test_the_page_of_the_demo_shows_the_arm_moving(demo, tmp_path):
     find_browser()
     session, log = demo
-    address = wait_for(r"http://127\.0\.0\.1:\d+", log, session)[0]
+    address = wait_for(r"http://127\.0\.0\.1:\S+", log, session)[0]
     wait_for("ENGAGED", log, session)
 
     with open_browser() as page:
         page.open(address)
-        page.page.get_by_text("ENGAGED").first.wait_for(timeout=60_000)
+        page.page.get_by_text("Driving").first.wait_for(timeout=60_000)
+        page.page.locator("#picture iframe").wait_for()
         first = shoot_at_rest(page, tmp_path / "first.png")
         time.sleep(2.0)
-        second = page.shoot(tmp_path / "second.png")
+        second = shoot(page, tmp_path / "second.png")
 
     changed = np.abs(first - second).sum(axis=2) > _SEEN
     height, width = changed.shape

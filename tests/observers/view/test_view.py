@@ -53,7 +53,7 @@ def view():
 
 
 def read_port(view):
-    return int(view.notes[0].rsplit(":", 1)[1])
+    return int(view.notes[0].rsplit(":", 1)[1].partition("/")[0])
 
 
 def test_open_returns_before_anything_slow_is_loaded(view):
@@ -61,7 +61,7 @@ def test_open_returns_before_anything_slow_is_loaded(view):
     view.open()
 
     assert time.monotonic() - began < 0.2
-    assert view.notes[0].startswith("see the robot at http://127.0.0.1:")
+    assert view.notes[0].startswith("open http://127.0.0.1:")
 
 
 def test_the_page_is_on_loopback_and_nowhere_else(view):
@@ -85,14 +85,48 @@ def test_a_taken_port_is_passed_over():
 
 
 def test_without_its_packages_the_session_is_told_and_goes_on(view, monkeypatch):
-    monkeypatch.delitem(sys.modules, "observers.view.scene", raising=False)
-    monkeypatch.setitem(sys.modules, "viser", None)
+    for part in ("site", "relay"):
+        monkeypatch.delitem(sys.modules, f"observers.view.{part}", raising=False)
+    monkeypatch.setitem(sys.modules, "websockets.asyncio.client", None)
     view.open()
     told = []
     wait_until(lambda: told or told.extend(view.take_warnings()) or told)
 
-    assert "pip install 'paprle[view]'" in told[0]
+    assert "without a page: pip install 'paprle[view]'" in told[0]
     view.observe(make_session_view(PIPER))
+
+
+def test_without_viser_there_is_a_page_that_says_so(view, monkeypatch):
+    monkeypatch.setitem(sys.modules, "viser", None)
+    view.open()
+    wait_until(lambda: is_served(read_port(view)))
+    told = []
+    wait_until(lambda: told or told.extend(view.take_warnings()) or told)
+
+    assert "no 3-D picture: expected viser" in told[0]
+    assert not view._talk._has_scene
+
+
+def test_a_page_that_is_started_again_is_found_at_the_same_address(view):
+    view.open()
+    before = view.notes[0]
+    wishes = view.wishes
+    view.close()
+    again = View(view.config, PIPER, time.monotonic_ns)
+    again.resume(wishes)
+    again.open()
+    again.close()
+
+    assert again.notes[0].partition("#")[2] == before.partition("#")[2]
+
+
+def test_a_leader_at_the_page_needs_no_terminal(monkeypatch):
+    monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
+    words = ["leader=web", *WORDS[1:]]
+
+    assert "view" in list_observers(add_view(resolve(words)))
+    assert "view" in list_observers(add_view(resolve([*WORDS, "console=on"])))
+    assert "view" not in list_observers(add_view(resolve([*words, "console=off"])))
 
 
 def test_a_session_with_a_terminal_has_a_page_unless_told_otherwise(monkeypatch):
@@ -116,7 +150,7 @@ def test_a_view_is_copied_and_never_kept(view):
     view.observe(make_session_view(PIPER, q=q))
     q += 1.0
 
-    assert np.array_equal(view._newest.q, PIPER.home)
+    assert np.array_equal(view._arrays["q"], PIPER.home)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +172,7 @@ def test_a_robot_far_away_is_shown_as_what_it_is(state, words):
 
 def test_cues_are_drawn_where_they_lead_and_vanish_with_the_axes():
     robot = Robot(PIPER)
-    scene = Scene(PIPER, robot, find_port(18080), 10)
+    scene = Scene(PIPER, robot, None, 10)
     try:
         scene.add_cues(CueSettings(waypoints=True))
         drawn = scene._cues._drawn["arm", "active"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paprle.contracts.types import Actions
-from paprle.hosts.press import LeaderPresses
+from paprle.hosts.press import Presses
 
 DTYPE = np.dtype([("actions", "u4", (6,))])
 
@@ -18,7 +18,7 @@ def make_record(**counts):
 
 
 def test_presses_of_every_source_are_summed():
-    presses = LeaderPresses(2)
+    presses = Presses(2)
     presses.add(Actions(), [make_record(), make_record()])
 
     told = presses.add(Actions(stop=1), [make_record(stop=2), make_record(clear=1)])
@@ -27,20 +27,20 @@ def test_presses_of_every_source_are_summed():
 
 
 def test_what_was_pressed_before_a_leader_was_heard_counts_for_nothing():
-    presses = LeaderPresses(1)
+    presses = Presses(1)
 
     assert presses.add(Actions(), [make_record(quit=5)]) == Actions()
     assert presses.add(Actions(), [make_record(quit=6)]) == Actions(quit=1)
 
 
 def test_a_leader_that_has_not_spoken_presses_nothing():
-    presses = LeaderPresses(2)
+    presses = Presses(2)
 
     assert presses.add(Actions(engage=1), [None, None]) == Actions(engage=1)
 
 
 def test_a_counter_that_wraps_goes_on():
-    presses = LeaderPresses(1)
+    presses = Presses(1)
     presses.add(Actions(), [make_record(stop=2**32 - 1)])
 
     assert presses.add(Actions(), [make_record(stop=1)]) == Actions(stop=2)
@@ -48,7 +48,7 @@ def test_a_counter_that_wraps_goes_on():
 
 @pytest.mark.parametrize("n", range(4))
 def test_the_same_record_again_presses_nothing_again(n):
-    presses = LeaderPresses(1)
+    presses = Presses(1)
     presses.add(Actions(), [make_record()])
     for _ in range(n):
         presses.add(Actions(), [make_record(engage=1)])

@@ -71,7 +71,7 @@ def test_a_camera_that_is_not_recorded_codes_nothing():
 def test_everything_that_is_read_is_written_by_the_session_or_one_process():
     roles = list_roles(resolve((*MIX, *RECORDED, *TOLD, *SEEN)))
     written = [port for role in roles for port in role.writes]
-    sessions = {"setpoint", "tick", "feedback", "anchors", "session_ring"}
+    sessions = {"setpoint", "tick", "feedback", "anchors", "session_ring", "news"}
 
     assert len(written) == len(set(written))
     assert not sessions & set(written)

@@ -1,4 +1,4 @@
-"""Watches that the processes of cameras live, and starts those again that do not.
+"""Watches that cameras and observers with controls live, and starts them again.
 
 A process that was killed or stopped cannot take back its last image: the session does,
 so that nobody takes it for the newest.
@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from paprle.hosts.children import Children
-from paprle.hosts.roles import CAMERA, FRAMES
-from paprle.ipc.mailbox import ImageSlots
+from paprle.hosts.roles import CAMERA, FRAMES, WISHES, IfLost
+from paprle.ipc.mailbox import ImageSlots, Mailbox
 from paprle.ipc.ports import name_port, split_name
 
 _PERIOD_NS = 50_000_000  # [ns] chosen: how often it looks; a few counters are read
@@ -23,10 +23,10 @@ _LONGEST_NS = 30_000_000_000  # [ns] chosen: one that dies at once, again and ag
 
 @dataclass
 class _Seen:
-    """What is known of a camera's process; times in [ns].
+    """What is known of a process; times in [ns].
 
     Attributes:
-        slots: Where it writes.
+        port: Where it writes.
         count: How often it had written when that last changed.
         moved_ns: When that was.
         is_moving: It has written since it was started.
@@ -34,7 +34,7 @@ class _Seen:
         wait_ns: How long that takes the next time.
     """
 
-    slots: ImageSlots
+    port: ImageSlots | Mailbox
     count: int = 0
     moved_ns: int = 0
     is_moving: bool = False
@@ -42,8 +42,8 @@ class _Seen:
     wait_ns: int = _FIRST_NS
 
 
-class CameraWatch:
-    """Knows which cameras run."""
+class RestartWatch:
+    """Knows which of them run."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class CameraWatch:
         """Begin to watch.
 
         Args:
-            children: Where the cameras run.
+            children: Where they run.
             tell: Shows the operator a line that stays.
             lost: Why processes are gone, by name; one that runs again is taken out.
         """
@@ -63,9 +63,12 @@ class CameraWatch:
         self._seen: dict[str, _Seen] = {}
         for spec in children.specs:
             kind, name = split_name(spec.name)
-            slots = children.ports.get(name_port(FRAMES, name))
-            if kind == CAMERA and isinstance(slots, ImageSlots):
-                self._seen[spec.name] = _Seen(slots)
+            port = children.ports.get(
+                name_port(FRAMES if kind == CAMERA else WISHES, name)
+            )
+            is_restarted = spec.if_lost is IfLost.RESTART
+            if is_restarted and isinstance(port, ImageSlots | Mailbox):
+                self._seen[spec.name] = _Seen(port)
 
     def look(self, now_ns: int) -> None:
         """Look whether they live, some times a second.
@@ -81,7 +84,7 @@ class CameraWatch:
                 if now_ns >= seen.due_ns:
                     self._restart(name, seen, now_ns)
                 continue
-            count = seen.slots.count
+            count = seen.port.count
             if count != seen.count or not seen.moved_ns:
                 seen.is_moving = seen.is_moving or count > seen.count
                 seen.count, seen.moved_ns = count, now_ns
@@ -99,7 +102,8 @@ class CameraWatch:
             now_ns: Monotonic time, [ns].
         """
         seen = self._seen[name]
-        seen.slots.write(now_ns, b"")
+        if isinstance(seen.port, ImageSlots):
+            seen.port.write(now_ns, b"")
         if seen.is_moving:
             seen.wait_ns = _FIRST_NS
         seen.due_ns = now_ns + seen.wait_ns
@@ -110,4 +114,4 @@ class CameraWatch:
         self._children.restart(name)
         self._lost.pop(name, None)
         seen.due_ns, seen.moved_ns, seen.is_moving = None, now_ns, False
-        seen.count = seen.slots.count
+        seen.count = seen.port.count

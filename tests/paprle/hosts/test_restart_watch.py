@@ -1,10 +1,11 @@
-"""Processes of cameras that die or hang, seen from the session."""
+"""Processes that die or hang and are started again, seen from the session."""
 
+import numpy as np
 import pytest
 
-from paprle.hosts.camera_watch import CameraWatch
+from paprle.hosts.restart_watch import RestartWatch
 from paprle.hosts.roles import IfLost, RoleSpec
-from paprle.ipc.mailbox import ImageSlots
+from paprle.ipc.mailbox import ImageSlots, Mailbox
 
 NAME = "camera:door"
 SECOND = 1_000_000_000
@@ -29,7 +30,7 @@ class Session:
 
     def __init__(self):
         self.children, self.told, self.lost = Children(), [], {}
-        self.watch = CameraWatch(self.children, self.told.append, self.lost)
+        self.watch = RestartWatch(self.children, self.told.append, self.lost)
         self.now_ns = 100 * SECOND
 
     def run(self, seconds, is_alive=False):
@@ -119,3 +120,20 @@ def test_one_that_did_well_for_a_while_is_started_soon_again(session):
     session.run(1.2)
 
     assert len(session.children.restarted) == n + 1
+
+
+def test_a_page_that_stands_still_is_started_again():
+    session = Session()
+    spec = RoleSpec(
+        name="observer:view", module="none", if_lost=IfLost.RESTART, shutdown=1.0
+    )
+    box = Mailbox(np.dtype([("n", "i8")]))
+    session.children.specs, session.children.ports = (spec,), {"wishes:view": box}
+    session.watch = RestartWatch(session.children, session.told.append, session.lost)
+    session.run(0.1)
+    box.write(np.zeros((), [("n", "i8")]))
+    session.run(2.5)
+    assert "observer:view: the process stands still" in session.told[0]
+    session.run(1.5)
+
+    assert session.children.restarted == ["observer:view"]

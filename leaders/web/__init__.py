@@ -1,0 +1,11 @@
+"""The session's page as a leader: handles in the picture, keys, sliders, a gamepad."""
+
+from paprle.contracts.plugins import PluginSpec
+
+PLUGIN = PluginSpec(
+    summary="The session's page: handles in the picture, keys, sliders, a gamepad.",
+    config="leaders.web.config:WebConfig",
+    factory="leaders.web.leader:Web",
+    verified="simulator",
+    install="pip install 'paprle[view]'",
+)

@@ -1,0 +1,164 @@
+"""What a page may say: JSON, checked to the last field, refused whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal
+
+from annotated_types import Ge, Le, MaxLen
+from pydantic import TypeAdapter
+
+from hardware.web.errors import MessageError
+from hardware.web.messages import Count, Moment, Name, parse_object, validate
+
+VERSION = 1
+"""Of these messages; a page that was kept from another version is told to reload."""
+_STRICT: Mapping[str, Any] = {
+    "extra": "forbid",
+    "strict": True,
+    "allow_inf_nan": False,
+}
+_MOST = 64  # chosen: joints of the largest robot, twice
+_FAR = 100.0  # [rad] or [m] chosen: no joint goes farther
+
+Deflection = Annotated[float, Ge(-1), Le(1)]
+Action = Literal[
+    "engage",
+    "stop",
+    "next_episode",
+    "discard",
+    "clear",
+    "redo",
+    "success",
+    "failure",
+    "reposture",
+]
+"""What a page may ask for; it cannot quit."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hello:
+    """The first message: which page speaks."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+
+    type: Literal["hello"]
+    version: Count
+    page: Name
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Control:
+    """The operator takes control, or gives it back."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+
+    type: Literal["control"]
+    wanted: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Press:
+    """An action is asked for."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+
+    type: Literal["press"]
+    action: Action
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Task:
+    """What is to be done in the next episode."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+
+    type: Literal["task"]
+    text: Annotated[str, MaxLen(200)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Clock:
+    """The page's time, in answer to a question."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+
+    type: Literal["clock"]
+    id: Count
+    t: Moment
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LimbMessage:
+    """What is done to one limb.
+
+    Attributes:
+        jog: Deflections of x, y, z, roll, pitch, yaw and gripper.
+        opening: Of the gripper, 0 … 1; None: as it is.
+    """
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+
+    jog: tuple[
+        Deflection, Deflection, Deflection, Deflection, Deflection, Deflection,
+        Deflection,
+    ]  # fmt: skip
+    opening: Annotated[float, Ge(0), Le(1)] | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HandsMessage:
+    """What the operator does at this moment, with every frame.
+
+    Attributes:
+        seq: Rises with every message of a connection.
+        t: When, on the page's clock, [ms].
+        held: The dead-man is held.
+        press: Number of the press that holds it, counted from 1.
+        limbs: Limbs that are to move; the others hold.
+        joints: Positions of the robot's joints, [rad] or [m]; empty: not said.
+    """
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+
+    type: Literal["hands"]
+    seq: Count
+    t: Moment
+    held: bool
+    press: Count
+    limbs: Annotated[Mapping[Name, LimbMessage], MaxLen(_MOST)]
+    joints: Annotated[
+        tuple[Annotated[float, Ge(-_FAR), Le(_FAR)], ...], MaxLen(_MOST)
+    ] = field(default=())
+
+
+Message = Hello | Control | Press | Task | Clock | HandsMessage
+_KINDS: Mapping[str, TypeAdapter[Any]] = {
+    "hello": TypeAdapter(Hello),
+    "control": TypeAdapter(Control),
+    "press": TypeAdapter(Press),
+    "task": TypeAdapter(Task),
+    "clock": TypeAdapter(Clock),
+    "hands": TypeAdapter(HandsMessage),
+}
+
+
+def parse(data: str | bytes) -> Message:
+    """Return what a page says.
+
+    Args:
+        data: One message of its socket.
+
+    Returns:
+        The message.
+
+    Raises:
+        MessageError: If it is none of these.
+    """
+    kind = parse_object(data).get("type")
+    adapter = _KINDS.get(kind) if isinstance(kind, str) else None
+    if adapter is None:
+        raise MessageError(f"type: expected {', '.join(_KINDS)}")
+    message: Message = validate(adapter, data)
+    return message

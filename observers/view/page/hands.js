@@ -1,0 +1,201 @@
+// The operator's hands at the page: a dead-man, keys, buttons, sliders and a game controller.
+//
+// A limb moves while the dead-man is held and not otherwise; whatever takes the page from the
+// operator's eyes lets go (deadman.js).
+
+import { DeadMan } from "./deadman.js";
+import { fill, make } from "./shown.js";
+
+const $ = (id) => document.getElementById(id);
+const FREEDOMS = ["x", "y", "z", "roll", "pitch", "yaw", "gripper"];
+const KEYS = {
+  ArrowUp: [0, 1], ArrowDown: [0, -1], ArrowLeft: [1, 1], ArrowRight: [1, -1], PageUp: [2, 1], PageDown: [2, -1],
+  u: [3, -1], o: [3, 1], i: [4, 1], k: [4, -1], j: [5, 1], l: [5, -1], "]": [6, 1], "[": [6, -1],
+};
+const LABELS = {
+  ArrowUp: "forward ↑", ArrowDown: "back ↓", ArrowLeft: "left ←", ArrowRight: "right →", PageUp: "up PgUp",
+  PageDown: "down PgDn", u: "roll − u", o: "roll + o", i: "pitch + i", k: "pitch − k", j: "yaw + j", l: "yaw − l",
+};
+const DEAD_ZONE = 0.15; // of a stick: worn ones rest within it
+const GRIPPER = 1.0; // [1/s] openings a second, by keys
+const FRAME = 1000 / 60;
+
+export class Hands {
+  constructor(link) {
+    this.link = link;
+    this.down = new Set();
+    this.chosen = new Set();
+    this.openings = {};
+    this.joints = null;
+    this.emits = "";
+    this.isOperator = false;
+    this.last = performance.now();
+    this.wasPad = false;
+    this.deadMan = new DeadMan(() => this.showHold(), () => !document.hasFocus());
+    this.deadMan.attach($("hold"));
+    // drawing may stop in a page that nobody sees; then there is silence, and the robot brakes
+    setInterval(() => this.step(), FRAME);
+  }
+
+  // Offer what the leader is moved by: handles in the picture and keys, or joint sliders.
+  offer(state) {
+    const leader = state.news?.leader ?? {};
+    const hands = leader.hands ?? [];
+    this.isOperator = state.control === "you";
+    $("move").hidden = hands.length === 0;
+    const key = JSON.stringify([hands, leader.emits, state.joints.map((one) => one.name)]);
+    if (hands.length && key !== this.key) {
+      this.key = key;
+      this.emits = leader.emits;
+      this.build(hands, state);
+    }
+    if (this.emits === "joints" && !this.deadMan.isHeld) this.takeJoints(state.joints);
+    if (!this.isOperator) this.deadMan.release();
+    $("hold").disabled = !this.isOperator;
+    const isSpent = this.deadMan.isHeld && !["ENGAGED", "ALIGNING", "WAITING"].includes(state.state);
+    $("hold").classList.toggle("spent", isSpent);
+    if (isSpent) $("hold").firstChild.textContent = "paused – let go, then hold again ";
+  }
+
+  build(hands, state) {
+    this.chosen = new Set(hands);
+    fill($("limbs"), hands.map((limb) => this.makeChoice(limb)));
+    $("limbs").hidden = hands.length < 2;
+    const hasJog = this.emits !== "joints";
+    fill($("jog"), hasJog ? Object.entries(LABELS).map(([key, text]) => this.makeJog(key, text)) : []);
+    const grippers = state.grippers.filter((limb) => hands.includes(limb) && this.emits === "pose");
+    fill($("openings"), grippers.map((limb) => this.makeOpening(limb, grippers.length)));
+    fill($("sliders"), hasJog ? [] : state.joints.map((one, i) => this.makeSlider(one, i)));
+  }
+
+  makeChoice(limb) {
+    const label = make("label", ""), box = document.createElement("input");
+    box.type = "checkbox";
+    box.checked = true;
+    box.onchange = () => {
+      this.deadMan.release(); // what moves changes between presses alone
+      if (box.checked) this.chosen.add(limb);
+      else this.chosen.delete(limb);
+    };
+    label.append(box, ` ${limb}`);
+    return label;
+  }
+
+  makeJog(key, text) {
+    const button = make("button", text);
+    button.addEventListener("pointerdown", (event) => {
+      event.preventDefault();
+      button.setPointerCapture(event.pointerId);
+      this.down.add(key);
+    });
+    for (const name of ["pointerup", "pointercancel", "lostpointercapture"]) {
+      button.addEventListener(name, () => this.down.delete(key));
+    }
+    return button;
+  }
+
+  makeOpening(limb, n) {
+    this.openings[limb] = null;
+    const label = make("label", n > 1 ? `gripper of ${limb}` : "gripper [ ]"), input = document.createElement("input");
+    Object.assign(input, { type: "range", min: 0, max: 1, step: 0.01, value: 1 });
+    input.setAttribute("aria-label", `gripper of ${limb}, 0 closed, 1 open`);
+    input.oninput = () => { this.openings[limb] = Number(input.value); };
+    input.dataset.limb = limb;
+    label.append(input);
+    return label;
+  }
+
+  makeSlider(joint, i) {
+    const label = make("label", joint.name), input = document.createElement("input"), shown = make("output", "");
+    Object.assign(input, {
+      type: "range", min: joint.low ?? -Math.PI, max: joint.high ?? Math.PI, step: 0.001, value: joint.q ?? 0,
+    });
+    input.oninput = () => {
+      if (this.joints) this.joints[i] = Number(input.value);
+      shown.textContent = Number(input.value).toFixed(2);
+    };
+    label.append(input, shown);
+    return label;
+  }
+
+  // While nothing is held the sliders stand where the robot is.
+  takeJoints(joints) {
+    this.joints = joints.map((one) => one.q ?? 0);
+    const inputs = $("sliders").querySelectorAll("input");
+    joints.forEach((one, i) => {
+      if (inputs[i] && document.activeElement !== inputs[i]) inputs[i].value = one.q ?? 0;
+    });
+  }
+
+  // A key that moves: true when it is one of ours.
+  press(key, isDown) {
+    if (key === "m") {
+      if (isDown && this.isOperator && !$("move").hidden) this.deadMan.hold();
+      else if (!isDown) this.deadMan.release();
+      return true;
+    }
+    if (!(key in KEYS)) return false;
+    if (isDown) this.down.add(key);
+    else this.down.delete(key);
+    return this.deadMan.isHeld;
+  }
+
+  readJog() {
+    const jog = FREEDOMS.map(() => 0);
+    for (const key of this.down) jog[KEYS[key][0]] += KEYS[key][1];
+    this.readPad().forEach((value, i) => { jog[i] += value; });
+    return jog.map((value) => Math.min(Math.max(value, -1), 1));
+  }
+
+  // The left stick is forward and left, the right one up and yaw; a shoulder button is the dead-man.
+  readPad() {
+    const pad = [...(navigator.getGamepads?.() ?? [])].find((one) => one?.mapping === "standard");
+    $("pad").textContent = pad ? `Game controller: ${pad.id}; hold L1 to move` : "";
+    if (!pad) {
+      if (this.wasPad) this.deadMan.release();
+      this.wasPad = false;
+      return [];
+    }
+    const isHeld = pad.buttons[4]?.pressed ?? false;
+    if (isHeld !== this.wasPad) {
+      if (isHeld && this.isOperator) this.deadMan.hold();
+      else this.deadMan.release();
+      this.wasPad = isHeld;
+    }
+    const stick = (i) => (Math.abs(pad.axes[i] ?? 0) > DEAD_ZONE ? pad.axes[i] : 0);
+    const button = (i) => pad.buttons[i]?.value ?? 0;
+    return [-stick(1), -stick(0), -stick(3), button(15) - button(14), button(12) - button(13), -stick(2),
+      button(6) - button(7)];
+  }
+
+  step(mustLeave = false) {
+    const now = performance.now(), dt = Math.min(now - this.last, 100) / 1000;
+    this.last = now;
+    if (!this.isOperator || $("move").hidden) return;
+    const jog = this.readJog();
+    const limbs = {};
+    for (const limb of this.chosen) {
+      limbs[limb] = { jog, opening: this.stepOpening(limb, this.deadMan.isHeld ? jog[6] * GRIPPER * dt : 0) };
+    }
+    const joints = this.emits === "joints" ? this.joints ?? [] : [];
+    this.link.sayHands({ held: this.deadMan.isHeld, press: this.deadMan.press, limbs, joints }, mustLeave);
+  }
+
+  stepOpening(limb, by) {
+    if (!(limb in this.openings)) return null;
+    if (by) {
+      const input = $("openings").querySelector(`[data-limb="${CSS.escape(limb)}"]`);
+      input.value = Number(input.value) + by;
+      this.openings[limb] = Number(input.value);
+    }
+    return this.openings[limb];
+  }
+
+  showHold() {
+    const { isHeld } = this.deadMan;
+    $("hold").classList.toggle("held", isHeld);
+    $("hold").firstChild.textContent = isHeld ? "moving – let go to hold " : "hold to move ";
+    if (!isHeld) this.down.clear();
+    this.step(true);
+  }
+}

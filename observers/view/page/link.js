@@ -1,0 +1,66 @@
+// The socket to the session. The token stands in the subprotocol, not in an address that is logged.
+
+const AGAIN = 500; // [ms]
+const FULL = 8192; // [bytes] what waits in a stalled socket is old before it leaves
+
+export function takeToken() {
+  const given = location.hash.slice(1);
+  if (given) sessionStorage.setItem("token", given);
+  history.replaceState(null, "", location.pathname);
+  return sessionStorage.getItem("token") || "none";
+}
+
+export class Link {
+  constructor(token, page) {
+    this.token = token;
+    this.page = page;
+    this.seq = 0;
+    this.socket = null;
+    this.nFailures = 0;
+    this.onMessage = () => {};
+    this.onChange = () => {};
+  }
+
+  get isOpen() {
+    return this.socket !== null && this.socket.readyState === WebSocket.OPEN;
+  }
+
+  connect() {
+    const scheme = location.protocol === "https:" ? "wss" : "ws";
+    const socket = new WebSocket(`${scheme}://${location.host}/console`, ["paprle", this.token]);
+    this.socket = socket;
+    let wasOpen = false;
+    socket.onopen = () => {
+      wasOpen = true;
+      this.nFailures = 0;
+      this.seq = 0;
+      this.say({ type: "hello", version: 1, page: this.page });
+      this.onChange(true, "");
+    };
+    socket.onmessage = (event) => {
+      const message = JSON.parse(event.data);
+      if (message.type === "clock") {
+        this.say({ type: "clock", id: message.id, t: performance.now() });
+      } else {
+        this.onMessage(message);
+      }
+    };
+    socket.onclose = (event) => {
+      if (!wasOpen) this.nFailures += 1;
+      this.onChange(false, event.reason || (wasOpen ? "" : "refused, or nobody there"));
+      setTimeout(() => this.connect(), AGAIN * Math.min(this.nFailures + 1, 10));
+    };
+  }
+
+  say(message) {
+    if (!this.isOpen) return false;
+    this.socket.send(JSON.stringify(message));
+    return true;
+  }
+
+  sayHands(hands, mustLeave) {
+    if (!this.isOpen || (this.socket.bufferedAmount > FULL && !mustLeave)) return;
+    this.seq += 1;
+    this.say({ type: "hands", seq: this.seq, t: performance.now(), ...hands });
+  }
+}

@@ -1,0 +1,113 @@
+// The page of a session: what it does, and what one operator asks of it.
+
+import { Hands } from "./hands.js";
+import { Link, takeToken } from "./link.js";
+import { show, showLink } from "./shown.js";
+
+const $ = (id) => document.getElementById(id);
+const KEYS = {
+  " ": "stop", Enter: "engage", n: "next_episode", x: "discard", b: "redo", "+": "success", "-": "failure",
+  p: "reposture", c: "clear",
+};
+const token = takeToken();
+const page = crypto.getRandomValues(new Uint32Array(1))[0].toString(36);
+const link = new Link(token, page);
+const hands = new Hands(link);
+let control = "nobody", wantsControl = true;
+
+function press(action) {
+  if (action === "stop") hands.deadMan.release();
+  link.say({ type: "press", action });
+}
+
+for (const button of document.querySelectorAll("[data-press]")) {
+  // a Stop does not wait for the finger to leave
+  const name = button.dataset.press === "stop" ? "pointerdown" : "click";
+  button.addEventListener(name, () => press(button.dataset.press));
+}
+
+$("control").onclick = () => link.say({ type: "control", wanted: control !== "you" });
+$("task-form").onsubmit = (event) => {
+  event.preventDefault();
+  link.say({ type: "task", text: $("task").value });
+  $("task").blur();
+};
+
+// In a field only Escape and the field's own keys count; everywhere else Space is STOP.
+function isTyping(target) {
+  return target?.tagName === "INPUT" && target.type !== "range" && target.type !== "checkbox";
+}
+
+function onKey(event, isDown) {
+  const { key, target } = event;
+  if (isTyping(target)) {
+    if (key === "Escape") target.blur();
+    return;
+  }
+  if (event.ctrlKey || event.altKey || event.metaKey) return;
+  if (hands.press(key, isDown)) {
+    event.preventDefault();
+    return;
+  }
+  const isOnButton = key === "Enter" && target?.tagName === "BUTTON";
+  if (key === " " || (key in KEYS && !isOnButton)) {
+    event.preventDefault(); // Space is never a click on what has the focus
+    if (isDown && !event.repeat) press(KEYS[key]);
+  } else if (key === "t" && isDown) {
+    event.preventDefault();
+    $("task").focus();
+  }
+}
+
+function listenTo(place) {
+  place.addEventListener("keydown", (event) => onKey(event, true), true);
+  place.addEventListener("keyup", (event) => onKey(event, false), true);
+}
+
+// The picture is viser's own page on our port, so that keys pressed in it reach us.
+function openPicture() {
+  const frame = document.createElement("iframe");
+  frame.title = "the robot in 3-D";
+  const scheme = location.protocol === "https:" ? "wss" : "ws";
+  const socket = `${scheme}://${location.host}/scene/${token}?${page}`;
+  frame.src = `scene.html?websocket=${encodeURIComponent(socket)}`;
+  frame.onload = () => {
+    listenTo(frame.contentWindow);
+    hands.deadMan.watch(frame.contentWindow);
+  };
+  $("picture").replaceChildren(frame);
+}
+
+function showControl(state) {
+  control = state.control;
+  $("control").textContent = control === "you" ? "Give back control" : "Take control";
+  document.body.dataset.control = control;
+  for (const button of document.querySelectorAll("[data-press]")) {
+    const isFree = button.dataset.press === "stop";
+    const isHere = button.dataset.press !== "clear" || state.may_clear;
+    button.disabled = !isFree && (control !== "you" || !isHere);
+  }
+  $("control").title = control === "another" ? "another page operates" : "";
+}
+
+link.onMessage = (message) => {
+  if (message.type === "state" && message.word) {
+    if (wantsControl && message.control === "nobody") link.say({ type: "control", wanted: true });
+    wantsControl = false; // the first page that opens operates; everybody else asks
+    showControl(message);
+    show(message);
+    hands.offer(message);
+  } else if (message.type === "welcome") {
+    if (!message.scene) $("no-picture").textContent = "There is no 3-D picture (observers.view.scene, viser).";
+    else if (!$("picture").querySelector("iframe")) openPicture();
+  } else if (message.type === "refused") {
+    $("next").textContent = `Refused: ${message.why}.`;
+  }
+};
+link.onChange = (isOpen, why) => {
+  if (!isOpen) hands.deadMan.release();
+  else wantsControl = control === "you" || wantsControl;
+  showLink(isOpen, why);
+};
+listenTo(window);
+link.connect();

@@ -1,0 +1,148 @@
+// What the page shows of the session. Names come from files: they are text, never markup.
+
+import { play } from "./sounds.js";
+import { Spark } from "./spark.js";
+
+const $ = (id) => document.getElementById(id);
+const KINDS = { ENGAGED: "driving", STOPPED: "stopped", INIT: "off", CLOSING: "off" };
+const STALE = 0.25; // [s] what is older is told in words
+const sparks = new Map();
+let lastState = "", lastTold = 0, isFirst = true;
+
+export function fill(element, children) {
+  element.replaceChildren(...children);
+}
+
+export function make(tag, text, className = "") {
+  const made = document.createElement(tag);
+  made.textContent = text;
+  if (className) made.className = className;
+  return made;
+}
+
+// A list is made anew only where it says something else: whoever reads it is left in peace.
+function fillList(id, rows, tag = "li") {
+  const key = JSON.stringify(rows);
+  const element = $(id);
+  if (element.dataset.key === key) return;
+  element.dataset.key = key;
+  fill(element, rows.map(([text, kind]) => make(tag, text, kind)));
+}
+
+function fillPairs(id, pairs) {
+  const key = JSON.stringify(pairs);
+  const element = $(id);
+  if (element.dataset.key === key) return;
+  element.dataset.key = key;
+  fill(element, pairs.flatMap(([name, value]) => [make("dt", name), make("dd", value)]));
+}
+
+export function show(state) {
+  const news = state.news ?? {};
+  showState(state, news);
+  showAlerts(news.told ?? []);
+  showGate(state);
+  showAges(state);
+  showJoints(state.joints);
+  showRecorded(state, news);
+  isFirst = false;
+}
+
+function showState(state, news) {
+  const isHeldBack = state.is_held_back && state.state === "ENGAGED";
+  $("word").textContent = isHeldBack ? "Held" : state.word;
+  $("word").dataset.kind = isHeldBack ? "paused" : KINDS[state.state] ?? "paused";
+  $("does").textContent = isHeldBack ? `The gate holds the robot: ${state.latched}.` : state.does;
+  const hint = state.state === "WAITING" && news.note === "waiting for the leader" ? news.leader.hint : "";
+  const next = hint ? `${hint} to start` : news.note ?? "";
+  if (state.far) $("does").textContent += ` ${state.far.replaceAll("*", "")}.`;
+  $("next").textContent = next && state.state !== "STOPPED" ? `Next: ${next}.` : "";
+  $("stopped").hidden = state.state !== "STOPPED";
+  $("why").textContent = `Stopped: ${state.latched || "asked for"}`;
+  fillList("release", state.release.map((text) => [text, ""]));
+  $("engage").textContent = state.state === "ENGAGED" ? "Pause" : state.state === "CLUTCHED" ? "Go on" : "Start";
+  if (!isFirst && state.state !== lastState) {
+    if (state.state === "ENGAGED") play("start");
+    else if (state.state === "STOPPED") play("alert");
+    else if (lastState === "ENGAGED") play("end");
+  }
+  lastState = state.state;
+}
+
+function showAlerts(told) {
+  const newest = told.length ? told[told.length - 1][0] : 0;
+  if (newest > lastTold && !isFirst) play("alert");
+  lastTold = newest;
+  fillList("alerts", told.length ? told.map(([, text]) => [text, "alert"]).reverse() : [["none", "quiet"]]);
+}
+
+function showGate(state) {
+  const short = state.news?.short ?? [];
+  const acts = [...state.acts, ...short];
+  $("acts").textContent = acts.length ? `Acts: ${acts.join(" · ")}` : "Does not act: the robot does as asked.";
+  const away = state.clearance;
+  $("clearance").textContent = away === null
+    ? "Clearance: nothing known nearby."
+    : `Clearance: ${(1000 * away).toFixed(0)} mm, speed up to ${(100 * (state.speed_scale ?? 1)).toFixed(0)} %`;
+  fillPairs("acted", Object.entries(state.acted).map(([name, n]) => [name.replaceAll("_", " "), `${n} periods`]));
+}
+
+function showAges(state) {
+  const rows = Object.entries(state.ages).map(([name, age]) => [
+    name,
+    age === null ? "silent" : `${(1000 * age).toFixed(0)} ms${age > STALE ? " – stale" : ""}`,
+  ]);
+  for (const [limb, who] of Object.entries(state.drivers)) rows.push([`drives ${limb}`, who ?? "nobody"]);
+  if (state.news?.overruns) rows.push(["missed deadlines", String(state.news.overruns)]);
+  if (state.news?.lost?.length) rows.push(["lost", state.news.lost.join(", ")]);
+  rows.push(["pages", String(state.watching)]);
+  fillPairs("ages", rows);
+  for (const [name, value] of Object.entries(state.latencies)) {
+    if (!sparks.has(name)) {
+      sparks.set(name, new Spark(name, "ms"));
+      $("latencies").append(sparks.get(name).element);
+    }
+    sparks.get(name).add(value);
+  }
+}
+
+function showJoints(joints) {
+  const body = $("joints");
+  while (body.rows.length < joints.length) {
+    const row = body.insertRow();
+    for (let k = 0; k < 3; k += 1) row.insertCell();
+  }
+  joints.forEach((joint, i) => {
+    const [name, q, tau] = body.rows[i].cells;
+    name.textContent = joint.name;
+    q.textContent = joint.q === null ? "–" : joint.q.toFixed(3);
+    tau.textContent = joint.tau === null ? "not measured" : joint.tau.toFixed(2);
+  });
+}
+
+function showRecorded(state, news) {
+  $("episode").textContent = news.episode ?? "";
+  const time = news.seconds === null || news.seconds === undefined ? "" : ` · ${news.seconds} s`;
+  $("recording").textContent = news.folder
+    ? `${news.recording || "not recording now"}${time} · task: ${news.task || "none"}`
+    : `Nothing is recorded: start with record.dir=FOLDER · task: ${news.task || "none"}`;
+  $("free").textContent = news.folder ? `${news.folder}: ${describeRoom(state.free)} free` : "";
+  const rows = (news.episodes ?? []).slice().reverse().map((one) => [
+    `${one.path.split("/").pop()} · ${one.mark} · ${one.seconds === undefined ? "?" : one.seconds.toFixed(1)} s`
+      + `${one.task ? ` · ${one.task}` : ""}`, one.mark === "discarded" ? "quiet" : ""]);
+  fillList("episodes", rows.length ? rows : [["none yet", "quiet"]]);
+}
+
+function describeRoom(bytes) {
+  return bytes === null ? "unknown" : `${(bytes / 2 ** 30).toFixed(1)} GiB`;
+}
+
+export function showLink(isOpen, why) {
+  if (isOpen) return;
+  $("word").textContent = "no link";
+  $("word").dataset.kind = "off";
+  $("does").textContent = why
+    ? `No link: ${why}. Open the address that the session shows now.`
+    : "The link is gone, and whatever was held is let go; trying again …";
+  $("next").textContent = "";
+}

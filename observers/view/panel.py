@@ -1,0 +1,216 @@
+"""Who operates, what was asked for, and where the limbs are wanted.
+
+Many may watch, one operates, who took control explicitly; a Stop is taken from anybody.
+A dead-man is a press with a number, as a phone's: it is used up when control changes,
+when the page is gone, and by a message that waited on its way.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from hardware.web.hand import multiply
+from hardware.web.sender_clock import SenderClock
+from observers.view.messages import HandsMessage
+from paprle.contracts.types import Actions, RobotInfo, Vec, readonly
+from paprle.contracts.wishes import Hands, Wishes
+
+_LONGEST_STEP = 0.1  # [s] chosen: what was not heard for longer moves nothing
+_LATE_NS = 300_000_000  # chosen: as a phone's messages
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_IDENTITY = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+
+
+class Panel:
+    """What is asked for at all pages together.
+
+    Attributes:
+        wishes: So far; another object each time that it changes.
+        operator: Who operates; None: nobody.
+        may_clear: Whether a stop may be cleared here.
+        clock: What time it is at the operator's page.
+        find_eef: Returns T_base_eef of each limb as it is, by name, as xyz +
+            quat_xyzw; another thread may set it.
+    """
+
+    def __init__(
+        self,
+        robot: RobotInfo,
+        speeds: tuple[float, float],
+        clock: Callable[[], int],
+        *,
+        may_clear: bool,
+    ) -> None:
+        """Make it.
+
+        Args:
+            robot: The robot.
+            speeds: At full deflection, [m/s] and [rad/s].
+            clock: Monotonic time, [ns].
+            may_clear: Whether a stop may be cleared here.
+        """
+        self.wishes = Wishes()
+        self.operator: object | None = None
+        self.may_clear = may_clear
+        self.clock = SenderClock()
+        self.find_eef: Callable[[], Mapping[str, Vec]] = dict
+        self._speeds, self._now = speeds, clock
+        self._limbs = [limb.name for limb in robot.limbs]
+        self._n_joints = len(robot.joint_names)
+        self._poses = {name: _IDENTITY.copy() for name in self._limbs}
+        self._dragged: dict[str, Vec] = {}
+        self._is_held, self._press, self._spent = False, -1, -1
+        self._n_presses, self._seq, self._stamp_ns = 0, -1, 0
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the dead-man is held by a press that counts."""
+        return self._is_held
+
+    def get_pose(self, limb: str) -> Vec:
+        """Return where a limb is wanted, T_base_hand as xyz + quat_xyzw."""
+        return self._poses[limb]
+
+    def resume(self, wishes: Wishes) -> None:
+        """Go on counting from there; nothing is held."""
+        hands = wishes.hands
+        self._n_presses = 0 if hands is None else hands.n_presses
+        self.wishes = wishes._replace(hands=None)
+
+    def press(self, who: object, action: str) -> str:
+        """Ask for an action.
+
+        Args:
+            who: Who presses.
+            action: Its name.
+
+        Returns:
+            Why it is refused; empty when it is not.
+        """
+        if action == "stop":  # from anybody, always
+            self._let_go()
+        elif who is not self.operator:
+            return "take control first"
+        elif action == "clear" and not self.may_clear:
+            return "a stop is cleared at the robot's computer"
+        elif action == "clear" and self._is_held:
+            return "let go of the dead-man first"
+        counts = self.wishes.actions
+        count = getattr(counts, action) + 1
+        actions: Actions = counts._replace(**{action: count})
+        self.wishes = self.wishes._replace(actions=actions)
+        return ""
+
+    def give_task(self, who: object, text: str) -> str:
+        """Say what the next episode is for; returns why it is refused."""
+        if who is not self.operator:
+            return "take control first"
+        self.wishes = self.wishes._replace(
+            task=_UNPRINTABLE.sub(" ", text).strip(), n_tasks=self.wishes.n_tasks + 1
+        )
+        return ""
+
+    def take_control(self, who: object) -> None:
+        """Let somebody operate in place of whoever did."""
+        if who is not self.operator:
+            self.leave(self.operator)
+            self.operator, self.clock = who, SenderClock()
+            self._press = self._seq = self._spent = -1
+
+    def leave(self, who: object) -> None:
+        """Somebody is gone, or operates no more: whatever was held is let go, now."""
+        if who is self.operator:
+            self._let_go()
+            self.operator = None
+
+    def drag(self, limb: str, T_base_hand: Vec) -> None:
+        """Note where a limb was dragged to; another thread may say so."""
+        if limb in self._poses and np.isfinite(T_base_hand).all():
+            self._dragged[limb] = T_base_hand
+
+    def take_hands(self, who: object, message: HandsMessage) -> str:
+        """Take what the operator does.
+
+        Args:
+            who: Who speaks.
+            message: What is done.
+
+        Returns:
+            Why it is refused; empty when it is not.
+        """
+        if who is not self.operator:
+            return ""  # a page that has not heard yet that another one operates
+        if message.seq <= self._seq:
+            return "order"
+        if not message.limbs.keys() <= self._poses.keys():
+            return "limbs"
+        now_ns = self._now()
+        captured = self.clock.find_capture(int(message.t * 1e6), now_ns)
+        stamp_ns = now_ns if captured is None else captured
+        # by the same clock as the stamps: else jitter on the way would be speed
+        step = min(max(stamp_ns - self._stamp_ns, 0) * 1e-9, _LONGEST_STEP)
+        self._seq, self._stamp_ns = message.seq, max(stamp_ns, self._stamp_ns)
+        self._hold(message, is_late=now_ns - stamp_ns > _LATE_NS)
+        if self._is_held:
+            for limb in message.limbs:
+                self._poses[limb] = self._dragged.pop(limb, self._poses[limb])
+                self._jog(limb, message.limbs[limb].jog, step)
+        self._publish(self._stamp_ns, message)
+        return ""
+
+    def _hold(self, message: HandsMessage, *, is_late: bool) -> None:
+        """Judge the dead-man of a message."""
+        if self._press < 0 or is_late:  # what was held before counts no more
+            self._press = self._spent = message.press
+            self._is_held = False
+        if message.held and message.press > max(self._press, self._spent):
+            self._n_presses += 1
+        self._press = max(self._press, message.press)
+        self._is_held = message.held and message.press > self._spent
+        if not self._is_held:  # so that a press begins where the hand is
+            self._dragged.clear()
+            self._poses.update(self.find_eef())
+
+    def _jog(self, limb: str, jog: tuple[float, ...], dt: float) -> None:
+        """Move where a limb is wanted by deflections, in the axes of its base."""
+        speed, turn = self._speeds
+        row = self._poses[limb].copy()
+        row[:3] += speed * dt * np.array(jog[:3])
+        w = turn * dt * np.array(jog[3:6])
+        angle = float(np.linalg.norm(w))
+        if angle > 0.0:
+            axis = math.sin(angle / 2) * w / angle
+            q = multiply(np.append(axis, math.cos(angle / 2)), row[3:])
+            row[3:] = q / np.linalg.norm(q)
+        self._poses[limb] = row
+
+    def _publish(self, stamp_ns: int, message: HandsMessage) -> None:
+        m = len(self._limbs)
+        poses, axes = np.full((m, 7), np.nan), np.zeros((m, 7))
+        openings, joints = np.full(m, np.nan), np.full(self._n_joints, np.nan)
+        for i, name in enumerate(self._limbs):
+            limb = message.limbs.get(name)
+            if limb is not None:
+                poses[i], axes[i] = self._poses[name], limb.jog
+                openings[i] = np.nan if limb.opening is None else limb.opening
+        if len(message.joints) == self._n_joints:
+            joints[:] = message.joints
+        hands = Hands(
+            stamp_ns,
+            self._is_held,
+            self._n_presses,
+            *(readonly(values) for values in (poses, openings, axes, joints)),
+        )
+        self.wishes = self.wishes._replace(hands=hands)
+
+    def _let_go(self) -> None:
+        """Whatever is held counts no more; another press is needed."""
+        self._is_held, self._spent = False, self._press
+        hands = self.wishes.hands
+        if hands is not None and hands.is_held:
+            let_go = hands._replace(is_held=False, stamp_ns=self._now())
+            self.wishes = self.wishes._replace(hands=let_go)

@@ -1,0 +1,94 @@
+"""What the page is made of, opened: its files, its sockets, its server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from hardware.web.addresses import find_place
+from hardware.web.files import load_pages
+from hardware.web.server import POLICY, Site, WebServer
+from observers.view.config import ViewConfig
+from observers.view.panel import Panel
+from observers.view.relay import Relay, load_page, name_protocol
+from observers.view.talk import Talk
+from paprle.contracts.plugins import Clock
+from paprle.contracts.types import RobotInfo
+from paprle.contracts.wishes import Wishes
+
+_SOCKET, _SCENE, _SCENE_PAGE = "/console", "/scene", "/scene.html"
+_NO_SCENE = "no 3-D picture: expected viser, got none; pip install 'paprle[view]'"
+
+
+class Opened(NamedTuple):
+    """A page that is served.
+
+    Attributes:
+        panel: What is asked for at it.
+        talk: What pages are told.
+        server: What serves it.
+        relay: What carries the scene; None: there is none.
+        notes: What the operator should know.
+    """
+
+    panel: Panel
+    talk: Talk
+    server: WebServer
+    relay: Relay | None
+    notes: list[str]
+
+
+def make_site(
+    config: ViewConfig, robot: RobotInfo, clock: Clock, before: Wishes, port: int
+) -> Opened:
+    """Serve the page.
+
+    Args:
+        config: Of the observer.
+        robot: The robot.
+        clock: Monotonic time, [ns].
+        before: What was asked for so far; its key is the token.
+        port: First port to try.
+
+    Returns:
+        What is served.
+    """
+    place = find_place(config.listen)
+    speeds = config.speed, config.turn_speed
+    panel = Panel(robot, speeds, clock, may_clear=not place.has_tls)
+    panel.resume(before)
+    pages = dict(load_pages("observers.view"))
+    pages["/deadman.js"] = load_pages("hardware.web")["/deadman.js"]
+    framing = f"{POLICY}; frame-src 'self'"
+    for name in ("/", "/index.html"):
+        pages[name] = pages[name]._replace(policy=framing)
+    scene = load_page() if config.scene else None
+    talk = Talk(panel, clock, has_scene=scene is not None)
+    relay, notes = None, []
+    site = Site(pages, {_SOCKET: talk.handle}, shared=[_SOCKET])
+    if scene is not None:
+        relay = Relay(talk.is_operator)
+        site = site._replace(
+            pages={**pages, _SCENE_PAGE: scene},
+            sockets={**site.sockets, _SCENE: relay.handle},
+            shared=[_SOCKET, _SCENE],
+            framed=[_SCENE],
+            protocols=[name_protocol()],
+        )
+    elif config.scene:
+        notes.append(_NO_SCENE)
+    server = WebServer(place, port, site, clock, before.key)
+    context = None
+    if place.has_tls:
+        # loaded where it is needed alone: cryptography is large
+        from hardware.web.certificate import find_certificate, find_folder  # noqa: PLC0415
+
+        folder = Path(config.certificate or find_folder()).expanduser()
+        certificate = find_certificate(folder, place.names)
+        context = certificate.make_context()
+        notes.append(
+            "the browser warns once; the certificate's SHA-256 is "
+            f"{certificate.fingerprint}"
+        )
+    server.open(context)
+    return Opened(panel, talk, server, relay, notes)

@@ -1,0 +1,134 @@
+"""What pages and the session say to each other, while a socket is open."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from hardware.web.client import Client
+from hardware.web.errors import MessageError
+from observers.view.messages import (
+    VERSION,
+    Clock,
+    Control,
+    HandsMessage,
+    Hello,
+    Message,
+    Press,
+    Task,
+    parse,
+)
+from observers.view.panel import Panel
+
+_TELL = 0.1  # [s] chosen: faster than this nobody reads
+_N_QUICK, _SLOW = 10, 10  # chosen: ten questions of the time at once, then one a second
+_WRONG = 1002  # spec: RFC 6455, protocol error
+_FULL = 1013  # spec: RFC 6455's registry, try again later
+_MOST = 12  # chosen: a class that watches; each costs a few messages a second
+
+
+class Talk:
+    """Carries messages between all pages and the panel.
+
+    Attributes:
+        told: What all pages are told, as JSON; another thread may set it.
+        refused: Messages that were not used, by reason.
+    """
+
+    def __init__(
+        self, panel: Panel, clock: Callable[[], int], *, has_scene: bool
+    ) -> None:
+        self.told: dict[str, Any] = {}
+        self.refused: Counter[str] = Counter()
+        self._panel, self._clock, self._has_scene = panel, clock, has_scene
+        self._clients: dict[Client, str] = {}
+
+    async def handle(self, client: Client) -> None:
+        """Talk with one page until it is gone."""
+        if len(self._clients) >= _MOST:
+            await client.close(_FULL, "too many pages watch")
+            return
+        self._clients[client] = ""
+        both = [
+            asyncio.create_task(self._listen(client)),
+            asyncio.create_task(self._tell(client)),
+        ]
+        try:
+            done, _ = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            self._panel.leave(client)
+            self._clients.pop(client, None)
+            for task in both:
+                task.cancel()
+            await asyncio.gather(*both, return_exceptions=True)
+
+    def is_operator(self, page: str) -> bool:
+        """Whether the page of this name operates."""
+        return bool(page) and self._clients.get(self._panel.operator) == page  # type: ignore[call-overload,no-any-return]
+
+    async def _listen(self, client: Client) -> None:
+        async for data in client.listen():
+            try:
+                message = parse(data)
+            except MessageError:
+                self.refused["message"] += 1
+                continue
+            if isinstance(message, Hello):
+                if message.version != VERSION:
+                    await client.close(_WRONG, "reload the page")
+                    return
+                self._clients[client] = message.page
+            elif not self._clients[client]:
+                self.refused["order"] += 1
+                continue
+            why = self._take(client, message)
+            if why:
+                self.refused["not now"] += 1
+                await client.send(json.dumps({"type": "refused", "why": why}))
+
+    def _take(self, client: Client, message: Message) -> str:
+        """Do what a message says; return why not."""
+        panel = self._panel
+        if isinstance(message, HandsMessage):
+            return panel.take_hands(client, message)
+        if isinstance(message, Press):
+            return panel.press(client, message.action)
+        if isinstance(message, Task):
+            return panel.give_task(client, message.text)
+        if isinstance(message, Control):
+            if message.wanted:
+                panel.take_control(client)
+            else:
+                panel.leave(client)
+        elif isinstance(message, Clock) and client is panel.operator:
+            panel.clock.answer(message.id, int(message.t * 1e6), self._clock())
+        return ""
+
+    async def _tell(self, client: Client) -> None:
+        """Tell a page of the session, and ask the operator's for its time."""
+        panel, n = self._panel, 0
+        welcome = {"type": "welcome", "version": VERSION, "scene": self._has_scene}
+        is_there = await client.send(json.dumps(welcome))
+        while is_there:
+            if client is panel.operator:
+                if n < _N_QUICK or n % _SLOW == 0:
+                    number = panel.clock.ask(self._clock())
+                    await client.send(json.dumps({"type": "clock", "id": number}))
+                n += 1
+            else:
+                n = 0
+            who = "you" if client is panel.operator else "another"
+            own = {
+                "type": "state",
+                "control": who if panel.operator is not None else "nobody",
+                "watching": len(self._clients),
+                "may_clear": panel.may_clear,
+                "held": panel.is_held,
+            }
+            is_there = await client.send(json.dumps({**self.told, **own}))
+            await asyncio.sleep(_TELL)

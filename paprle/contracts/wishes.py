@@ -1,0 +1,48 @@
+"""What an operator asks for at an observer that has controls: a page in a browser."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from paprle.contracts.types import Actions, Vec
+
+
+class Hands(NamedTuple):
+    """Where somebody at a page wants the limbs; the newest wins.
+
+    Attributes:
+        stamp_ns: When the page said so, monotonic, [ns].
+        is_held: The dead-man is held.
+        n_presses: Its presses so far: another one means that it was let go.
+        poses: T_base_hand by limb of the robot as xyz + quat_xyzw, shape (m, 7); NaN:
+            nothing is asked of this limb.
+        openings: Of the grippers, shape (m,), 0 … 1; NaN: not said.
+        axes: Deflections of x, y, z, roll, pitch, yaw, gripper, shape (m, 7).
+        joints: Positions as ``RobotInfo.joint_names``, shape (n,); NaN: not said.
+    """
+
+    stamp_ns: int
+    is_held: bool
+    n_presses: int
+    poses: Vec
+    openings: Vec
+    axes: Vec
+    joints: Vec
+
+
+class Wishes(NamedTuple):
+    """What was asked for so far.
+
+    Attributes:
+        actions: How often each action was asked for.
+        task: Of the next episode.
+        n_tasks: How often a task was given.
+        hands: Where the limbs are wanted; None: nobody said.
+        key: What lets those who were there before find it again: a page's token.
+    """
+
+    actions: Actions = Actions()
+    task: str = ""
+    n_tasks: int = 0
+    hands: Hands | None = None
+    key: str = ""

@@ -1,0 +1,62 @@
+"""What a session says in words, for observers: beside the tick, some times a second.
+
+Records tell them where the robot is. What the operator reads at the terminal, and the
+list of episodes, are words, and pass as one text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from paprle.ipc.mailbox import Mailbox
+from paprle.ipc.records import Record
+
+NEWS = "news"
+_N_BYTES = 32_768  # chosen: a hundred episodes
+_N_TOLD, _N_EPISODES = 40, 100  # chosen: what a person may want to look back at
+NEWS_DTYPE = np.dtype([("text", f"S{_N_BYTES}")])
+
+
+class News:
+    """Keeps what was told, and writes it with what is newest."""
+
+    def __init__(self, box: Mailbox) -> None:
+        """Make it; ``box`` is where observers read it."""
+        self._box = box
+        self._told: deque[tuple[int, str]] = deque(maxlen=_N_TOLD)
+        self._n_told = 0
+        self._last = b""
+
+    def tell(self, text: str) -> None:
+        """Keep a line; safe from any thread."""
+        self._n_told += 1
+        self._told.append((self._n_told, text))
+
+    def write(self, values: Mapping[str, Any], episodes: list[dict[str, Any]]) -> None:
+        """Let observers read these; what is too long gives way, the oldest first.
+
+        Args:
+            values: What is newest, as JSON has it.
+            episodes: What was recorded so far, the newest last.
+        """
+        told, listed = list(self._told), episodes[-_N_EPISODES:]
+        while True:
+            all_of_it = {**values, "told": told, "episodes": listed}
+            text = json.dumps(all_of_it).encode()
+            if len(text) <= _N_BYTES or not (told or listed):
+                break
+            told, listed = told[len(told) // 2 + 1 :], listed[len(listed) // 2 + 1 :]
+        if text != self._last and len(text) <= _N_BYTES:
+            self._last = text
+            self._box.write(np.array((text,), NEWS_DTYPE))
+
+
+def read_news(record: Record) -> dict[str, Any]:
+    """Return what was written."""
+    values: dict[str, Any] = json.loads(record["text"].item())
+    return values

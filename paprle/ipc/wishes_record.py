@@ -1,0 +1,66 @@
+"""How ``Wishes`` cross from an observer to the session and to leaders."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paprle.contracts.types import Actions, RobotInfo
+from paprle.contracts.wishes import Hands, Wishes
+from paprle.ipc.records import Record
+
+_TASK_BYTES = 800  # chosen: 200 letters, as the terminal takes, in UTF-8
+_KEY_BYTES = 64  # chosen: twice a token
+_ARRAYS = ("poses", "openings", "axes", "joints")
+
+
+def make_wishes_dtype(robot: RobotInfo) -> np.dtype[np.void]:
+    """Return the layout of the wishes for a robot."""
+    m, n = len(robot.limbs), len(robot.joint_names)
+    return np.dtype(
+        [
+            ("actions", "u4", (len(Actions._fields),)),
+            ("n_tasks", "u4"),
+            ("task", f"S{_TASK_BYTES}"),
+            ("key", f"S{_KEY_BYTES}"),
+            ("has_hands", "?"),
+            ("stamp_ns", "i8"),
+            ("is_held", "?"),
+            ("n_presses", "u4"),
+            ("poses", "f8", (m, 7)),
+            ("openings", "f8", (m,)),
+            ("axes", "f8", (m, 7)),
+            ("joints", "f8", (n,)),
+        ]
+    )
+
+
+def pack_wishes(dtype: np.dtype[np.void], wishes: Wishes) -> Record:
+    """Return one record of them."""
+    record: Record = np.zeros((), dtype)
+    record["actions"], record["n_tasks"] = wishes.actions, wishes.n_tasks
+    record["task"] = wishes.task.encode()[:_TASK_BYTES]
+    record["key"] = wishes.key.encode()
+    record["has_hands"] = wishes.hands is not None
+    if wishes.hands is not None:
+        for name, value in wishes.hands._asdict().items():
+            record[name] = value
+    return record
+
+
+def unpack_wishes(record: Record) -> Wishes:
+    """Return the wishes of one record."""
+    hands = None
+    if record["has_hands"]:
+        hands = Hands(
+            int(record["stamp_ns"]),
+            bool(record["is_held"]),
+            int(record["n_presses"]),
+            *(record[name] for name in _ARRAYS),
+        )
+    return Wishes(
+        actions=Actions(*record["actions"].tolist()),
+        task=record["task"].item().decode(errors="ignore"),
+        n_tasks=int(record["n_tasks"]),
+        hands=hands,
+        key=record["key"].item().decode(errors="ignore"),
+    )

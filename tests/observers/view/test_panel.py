@@ -1,0 +1,217 @@
+"""Who may act at a page, and what of it counts."""
+
+import json
+
+import numpy as np
+import pytest
+
+from hardware.web.errors import MessageError
+from observers.view.messages import HandsMessage, LimbMessage, parse
+from observers.view.panel import Panel
+from paprle.contracts.wishes import Wishes
+from paprle.ipc.wishes_record import make_wishes_dtype, pack_wishes, unpack_wishes
+from paprle.testing import ManualClock
+from paprle.testing.robots import make_robot_info
+
+ROBOT = make_robot_info(has_gripper=True, n_limbs=2)
+LIMB = ROBOT.limbs[0].name
+SPEED, TURN = 0.2, 1.0
+ME, OTHER = "me", "other"
+
+
+class Page:
+    """A page that speaks."""
+
+    def __init__(self, panel, clock, who=ME):
+        self.panel, self.clock, self.who = panel, clock, who
+        self.seq = self.press = 0
+
+    def say(self, held, jog=(0, 0, 0, 0, 0, 0, 0), dt=0.02, t_ns=None):
+        self.clock.advance(dt)
+        self.seq += 1
+        limb = LimbMessage(jog=tuple(map(float, jog)), opening=0.5)
+        t = (self.clock() if t_ns is None else t_ns) * 1e-6
+        return self.panel.take_hands(
+            self.who,
+            HandsMessage(type="hands", seq=self.seq, t=t, held=held,
+                         press=self.press, limbs={LIMB: limb}),
+        )  # fmt: skip
+
+    def hold(self):
+        self.say(held=False)
+        self.press += 1
+        self.say(held=True)
+
+
+@pytest.fixture
+def clock():
+    return ManualClock()
+
+
+@pytest.fixture
+def panel(clock):
+    return Panel(ROBOT, (SPEED, TURN), clock, may_clear=True)
+
+
+@pytest.fixture
+def page(panel, clock):
+    panel.take_control(ME)
+    return Page(panel, clock)
+
+
+def count(panel, action):
+    return getattr(panel.wishes.actions, action)
+
+
+def test_only_who_took_control_acts_but_anybody_stops(panel):
+    panel.take_control(ME)
+
+    assert panel.press(OTHER, "engage") == "take control first"
+    assert panel.press(ME, "engage") == ""
+    assert panel.press(OTHER, "stop") == ""
+    assert panel.give_task(OTHER, "steal") == "take control first"
+    assert (count(panel, "engage"), count(panel, "stop")) == (1, 1)
+    assert panel.wishes.task == ""
+
+
+def test_control_passes_only_when_it_is_taken_and_lets_go(panel, page, clock):
+    page.hold()
+    assert panel.is_held
+    page.say(held=True)
+    panel.take_control(OTHER)
+
+    assert not panel.wishes.hands.is_held
+    page.say(held=True)
+    assert not panel.is_held, "who does not operate moves nothing"
+    other = Page(panel, clock, OTHER)
+    other.press = 7
+    other.say(held=True)
+    assert not panel.is_held, "what was held before counts no more"
+    other.press = 8
+    other.say(held=True)
+    assert panel.is_held
+
+
+@pytest.mark.parametrize("how", ["gone", "stop"])
+def test_a_press_is_used_up_by_what_happens_while_it_is_held(panel, page, how):
+    page.hold()
+    panel.leave(ME) if how == "gone" else panel.press(ME, "stop")
+    panel.take_control(ME)
+    page.say(held=True)
+
+    assert not panel.is_held
+    page.hold()
+    assert panel.is_held
+
+
+def test_a_release_between_two_messages_is_another_press(panel, page):
+    page.hold()
+    before = panel.wishes.hands.n_presses
+    page.press += 1
+    page.say(held=True)
+
+    assert panel.wishes.hands.n_presses == before + 1
+
+
+def test_what_waited_on_its_way_lets_go(panel, page, clock):
+    number = panel.clock.ask(clock())
+    panel.clock.answer(number, clock(), clock())
+    page.hold()
+    assert panel.is_held
+    page.say(held=True, t_ns=clock() - 400_000_000)
+
+    assert not panel.is_held
+    page.say(held=True)
+    assert not panel.is_held
+
+
+def test_keys_move_at_the_speed_that_is_said_and_only_while_held(panel, page):
+    start = panel.get_pose(LIMB).copy()
+    page.say(held=False, jog=(1, 0, 0, 0, 0, 1, 0))
+    np.testing.assert_array_equal(panel.get_pose(LIMB), start)
+    page.hold()
+    for _ in range(50):
+        page.say(held=True, jog=(1, 0, 0, 0, 0, 1, 0))
+
+    moved = panel.get_pose(LIMB)
+    np.testing.assert_allclose(moved[:3] - start[:3], [SPEED, 0, 0], atol=1e-9)
+    np.testing.assert_allclose(moved[3:], [0, 0, np.sin(0.5), np.cos(0.5)], atol=1e-9)
+    page.say(held=True, jog=(1, 0, 0, 0, 0, 0, 0), dt=5.0)
+    assert panel.get_pose(LIMB)[0] - moved[0] <= 0.1 * SPEED + 1e-9, (
+        "silence moves less"
+    )
+
+
+def test_a_press_begins_where_the_hand_is_and_a_drag_goes_on_from_there(panel, page):
+    there = np.array([0.3, 0.1, 0.2, 0, 0, 0, 1.0])
+    panel.find_eef = lambda: {LIMB: there}
+    panel.drag(LIMB, there + 1.0)
+    page.hold()
+    np.testing.assert_array_equal(panel.wishes.hands.poses[0], there)
+    panel.drag(LIMB, there + 0.1)
+    panel.drag(LIMB, np.full(7, np.nan))
+    page.say(held=True)
+
+    np.testing.assert_array_equal(panel.wishes.hands.poses[0], there + 0.1)
+    assert np.isnan(panel.wishes.hands.poses[1]).all(), "the other limb holds"
+
+
+def test_a_stop_is_cleared_with_hands_off_and_at_the_robots_computer(
+    panel, page, clock
+):
+    page.hold()
+    assert panel.press(ME, "clear") == "let go of the dead-man first"
+    page.say(held=False)
+    assert panel.press(ME, "clear") == ""
+    remote = Panel(ROBOT, (SPEED, TURN), clock, may_clear=False)
+    remote.take_control(ME)
+
+    assert "robot's computer" in remote.press(ME, "clear")
+    assert count(remote, "clear") == 0
+
+
+def test_a_restarted_page_counts_on_and_holds_nothing(panel, page, clock):
+    panel.press(ME, "stop")
+    panel.give_task(ME, "pick\x1b[2J the cube")
+    page.hold()
+    dtype = make_wishes_dtype(ROBOT)
+    passed = unpack_wishes(pack_wishes(dtype, panel.wishes._replace(key="token")))
+    again = Panel(ROBOT, (SPEED, TURN), clock, may_clear=True)
+    again.resume(passed)
+
+    assert passed.task == "pick [2J the cube"
+    assert again.wishes.actions == panel.wishes.actions
+    assert (again.wishes.key, again.wishes.hands) == ("token", None)
+    again.take_control(ME)
+    Page(again, clock).hold()
+    assert again.wishes.hands.n_presses > passed.hands.n_presses
+
+
+def test_nothing_wished_for_yet_crosses_as_such():
+    dtype = make_wishes_dtype(ROBOT)
+
+    assert unpack_wishes(pack_wishes(dtype, Wishes())) == Wishes()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"type": "press", "action": "quit"}',
+        '{"type": "press", "action": "stop", "action": "stop"}',
+        '{"type": "press", "action": ["stop"]}',
+        '{"type": "task", "text": "%s"}' % ("x" * 201),
+        '{"type": "hands", "seq": 1, "t": NaN, "held": true, "press": 1, "limbs": {}}',
+        '{"type": "hands", "seq": 1, "t": 1e999, "held": true, "press": 1, '
+        '"limbs": {}}',
+        '{"type": "hands", "seq": 1, "t": 1, "held": true, "press": 1, "limbs": '
+        '{"a": {"jog": [2, 0, 0, 0, 0, 0, 0]}}}',
+        '{"type": "hello", "version": 1, "page": "a", "more": 1}',
+        '{"type": "none"}',
+        "[" * 3000,
+        json.dumps({"type": "task", "text": "x" * 5000}),
+        b"\x00",
+    ],
+)
+def test_what_is_no_message_of_ours_is_refused(text):
+    with pytest.raises(MessageError):
+        parse(text)
