@@ -8,7 +8,7 @@ D with a column for each axis: the limb moves with D u (AdaptiX, requirements X1
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +34,11 @@ class AxisSpeeds(NamedTuple):
     translation: float = 0.1  # chosen: a person follows it with ease
     turn: float = 0.5  # chosen: half a turn in six seconds
     gripper: float = 1.0  # chosen: a full stroke a second
+
+
+def count_axes(axes: Mapping[str, Sequence[str]]) -> int:
+    """Return the most axes that a limb of a leader has; 0 without any."""
+    return max((len(own) for own in axes.values()), default=0)
 
 
 def merge_speeds(speeds: Iterable[AxisSpeeds]) -> AxisSpeeds:

@@ -1,10 +1,8 @@
 """Frozen values that travel between the rooms; no behaviour, no I/O.
 
-Units are SI. A joint vector always has the order of the ``joint_names`` it travels
-with: for a robot these are all its actuated joints (``RobotInfo.joint_names``), one
-angle or displacement each, continuous joints included. ``T_a_b`` is the pose of
-frame b in frame a, a ``pinocchio.SE3``. Arrays are float64 and read-only once they
-stand in one of these values.
+Units are SI. A joint vector has the order of the ``joint_names`` it travels with: for a
+robot all its actuated joints, continuous ones included, one number each. ``T_a_b`` is
+the pose of frame b in frame a. Arrays are float64, and read-only in these values.
 """
 
 from __future__ import annotations

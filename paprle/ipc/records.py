@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from paprle.contracts.axes import N_FREEDOMS
+from paprle.contracts.axes import N_FREEDOMS, count_axes
 from paprle.contracts.sampling import SLOW_RATE
 from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand, RobotInfo, Vec
 
@@ -256,7 +256,7 @@ def make_layout(
         "n": len(robot.joint_names),
         "m": len(robot.limbs),
         "o": len(names),
-        "x": _count_axes(leader),
+        "x": count_axes(leader.axes),
     }
     sample = _make_sample_dtype(leader)
     tick = make_dtype(TickHead, TICK, sizes, (("sample", sample),))
@@ -307,15 +307,11 @@ def _make_sample_dtype(leader: LeaderInfo) -> np.dtype[np.void]:
         "j": max((len(own) for own in leader.joint_names.values()), default=0),
         "d": len(leader.device_joints),
         "a": leader.n_ahead,
-        "x": _count_axes(leader),
+        "x": count_axes(leader.axes),
         "y": 1 if leader.axes else 0,
         "s": 1 if leader.rate < SLOW_RATE else 0,  # as a header tells it
     }
     return make_dtype(SampleHead, SAMPLE, sizes)
-
-
-def _count_axes(leader: LeaderInfo) -> int:
-    return max((len(own) for own in leader.axes.values()), default=0)
 
 
 class HeadCodec(Generic[H]):
