@@ -29,7 +29,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from advisors.viewpoint.kernels import cost_place
 from paprle.contracts.types import Vec
 
 _N_STEPS = 25  # chosen: a start that is near is left after five
@@ -122,6 +121,9 @@ class GoalSolver:
 
     def cost(self, g: Vec, scene: GoalScene) -> tuple[float, Vec]:
         """Return the cost of a place, shape (3,), and its gradient, shape (3,)."""
+        # kernels, none of which is loaded where plug-ins are only listed
+        from advisors.viewpoint.kernels import cost_place  # noqa: PLC0415
+
         slope = np.empty(3)
         shell = np.array([*scene.shell.centre, *scene.shell[1:]])
         cost = cost_place(

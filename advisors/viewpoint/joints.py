@@ -22,7 +22,6 @@ import pinocchio as pin
 
 from advisors.viewpoint.arms import Arms, Links
 from advisors.viewpoint.goal import Wish
-from advisors.viewpoint.kernels import find_closest, stiffen
 from paprle.contracts.types import LimbInfo, RobotInfo, Vec
 
 _PERIOD = 1.0 / 80.0  # [s] spec: HRI 2018, 5.1: input at 80 Hz
@@ -142,6 +141,9 @@ class JointSolver:
 
     def _sum_up(self, q: Vec, asked: Carry) -> tuple[Vec, Vec]:
         """Return A and b of the step A Δq = b that leads down the losses."""
+        # kernels, none of which is loaded where plug-ins are only listed
+        from advisors.viewpoint.kernels import stiffen  # noqa: PLC0415
+
         T = self.place_camera()
         J_v, J_w = self._find_jacobians(T.translation)
         look, goal, upright, joints, camera = self._wishes
@@ -191,6 +193,8 @@ class JointSolver:
             The distance, [m]; which body; its nearest point, shape (3,); and the way
             from there out of the other's reach, shape (3,).
         """
+        from advisors.viewpoint.kernels import find_closest  # noqa: PLC0415 - likewise
+
         ours, others, places = self._links.find(), self._others.find(), np.zeros(4)
         least = float(find_closest(ours, others, places))
         lows = np.minimum(ours[:, 2], ours[:, 5]) - ours[:, 6] - floor

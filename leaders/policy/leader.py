@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from leaders.policy.chunk import Chunk
 from leaders.policy.config import PolicyConfig
 from leaders.policy.load import Act, load_policy
-from leaders.policy.mind import Mind
 from leaders.policy.remote import RemotePolicy
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.playback import Playback
@@ -20,7 +20,10 @@ from paprle.contracts.types import (
     LimbCommand,
     RobotInfo,
 )
-from paprle.dataset.live import Actions, Observations
+
+if TYPE_CHECKING:  # kernels, none of which is loaded where plug-ins are only listed
+    from leaders.policy.mind import Mind
+    from paprle.dataset.live import Observations
 
 _ALONE = (
     "leader 'policy': expected a session with a robot, got none; start it with "
@@ -57,11 +60,15 @@ class Policy(SeeingLeader):
 
     def meet(self, robot: RobotInfo) -> None:
         """Take the robot that it will drive."""
+        from paprle.dataset.live import Actions  # noqa: PLC0415 - likewise
+
         self._robot = robot
         self._actions = Actions(robot, self.config.action)
 
     def watch(self, window: Window) -> None:
         """Take what shows it the session."""
+        from paprle.dataset.live import Observations  # noqa: PLC0415 - likewise
+
         cameras, objects = window.cameras, window.objects
         self._observations = Observations(self._meet(), cameras, objects)
         self._look, self._is_waited_for = window.look, window.is_waited_for
@@ -97,6 +104,8 @@ class Policy(SeeingLeader):
         self._has_place = getattr(policy, "has_place", False)
         if self._observations is None:
             raise DeviceError(_ALONE)
+        from leaders.policy.mind import Mind  # noqa: PLC0415 - likewise
+
         self._mind = Mind(
             self.config,
             self._actions,

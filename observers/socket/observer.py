@@ -7,7 +7,6 @@ from observers.socket.config import SocketConfig
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.plugins import Observer
 from paprle.contracts.session_view import SessionView
-from paprle.dataset.live import Actions
 
 
 class SocketObserver(Observer):
@@ -18,6 +17,9 @@ class SocketObserver(Observer):
 
     def open(self) -> None:
         """Connect."""
+        # kernels, none of which is loaded where plug-ins are only listed
+        from paprle.dataset.live import Actions  # noqa: PLC0415
+
         self.close()
         self._actions = Actions(self.robot, "joints")
         try:

@@ -86,7 +86,12 @@ def test_licence_notice_and_citation_are_in_the_wheel(unpacked):
 )
 def test_the_notice_names_the_origin_of_each_robot(source):
     notice = (WORKSPACE / "NOTICE").read_text()
-    origins = ("uiuckimlab/PAPRLE", "open_manipulator", "relaxed_ik_core")
+    origins = (
+        "uiuckimlab/PAPRLE",
+        "open_manipulator",
+        "relaxed_ik_core",
+        "sawyer_robot",
+    )
 
     named = [origin for origin in origins if origin in source.read_text()]
 

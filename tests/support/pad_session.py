@@ -85,8 +85,8 @@ class PadSession:
                 self.felt.append(told)
             apply(told)
 
-        def look(now_ns, samples, status, actions):
-            output = step(now_ns, samples, status, actions)
+        def look(now_ns, samples, status, actions, advice):
+            output = step(now_ns, samples, status, actions, advice)
             if self._begin_ns is not None:
                 self.states.append(self.session.core.state)
             if self._begin_ns is not None and not self._is_over():

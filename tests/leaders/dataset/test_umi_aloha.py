@@ -180,8 +180,8 @@ def test_a_dataset_drives_a_robot_episode_by_episode(tmp_path):
     limb = next(iter(session.plan.robot.limbs.values()))
     step, rows = session.core.step, []
 
-    def look(now_ns, samples, status, actions):
-        output = step(now_ns, samples, status, actions)
+    def look(now_ns, samples, status, actions, advice):
+        output = step(now_ns, samples, status, actions, advice)
         if output.feedback.is_engaged:
             T = limb.fk(limb.take(np.array(status["q_cmd"])))
             rows.append((output.feedback.episode, *T.translation))
