@@ -215,6 +215,7 @@ class Reading:
         if stream == Stream.TICK:
             records["sample"]["q"] = np.nan
             records["sample"]["pose"] = np.nan
+            records["mapping"] = np.nan  # events tell when it was another
         for feed in feeds:
             feed.channel.decode(feed.give(n), records)
         return Block(stream, records)
