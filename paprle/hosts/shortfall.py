@@ -35,7 +35,8 @@ _AT_SPEED = 0.97  # chosen: share of V
 _LONGEST = 1.0  # [s] chosen: a terminal that hung counts once
 _BEHIND = 5e-3  # [m] chosen: a drive that stands off by more was stopped by something
 _DELAY = 0.2  # [s] chosen: longer than any drive needs; motion within it is no delay
-_MOST = 0.5  # chosen: share of the time; a robot that is away for more did not follow
+_AWAY = 0.02  # [m] chosen: whoever is farther off for most of the time did not follow
+_MOST = 0.5  # chosen: share of the time
 _LONG = 1.0  # [s] chosen: a shorter drive says nothing of it
 _FAR = "the hand is farther than retarget.max_travel from where it engaged"
 _MEASURED = "q_cmd", "q_meas", "dq_cmd"
@@ -119,15 +120,20 @@ class _Arm:
             return f"{self.names[int(gain.argmax())]} at its limit", True
         return "out of reach", True
 
-    def find_gap(self, q_cmd: Vec, q_meas: Vec, dq_cmd: Vec) -> float:
-        """Return how far the robot is from its command, beyond any delay, [m].
+    def find_gaps(
+        self, q_cmd: Vec, q_meas: Vec, dq_cmd: Vec, p_asked: Vec | None
+    ) -> tuple[float, float]:
+        """Return how far the robot is from its command and from what is asked, [m].
 
-        Joints of shape (n_l,). NaN where it does not measure one.
+        Beyond any delay; joints of shape (n_l,). NaN where it does not measure one; the
+        command is what is asked where no place is.
         """
-        T_cmd, T_meas = self.find_pose(q_cmd), self.find_pose(q_meas)
-        T_before = self.find_pose(q_cmd - _DELAY * dq_cmd)
-        way = np.linalg.norm(T_cmd.translation - T_before.translation)
-        return float(np.linalg.norm(T_meas.translation - T_cmd.translation) - way)
+        p_cmd, p = self.find_pose(q_cmd).translation, self.find_pose(q_meas).translation
+        p_before = self.find_pose(q_cmd - _DELAY * dq_cmd).translation
+        way = float(np.linalg.norm(p_cmd - p_before))
+        asked = p_cmd if p_asked is None else p_asked
+        behind = float(np.linalg.norm(p - p_cmd)) - way
+        return behind, float(np.linalg.norm(p - asked)) - way
 
     def find_pinned(self, q: Vec, q_asked: Vec) -> str:
         """Say which joint is asked to go beyond its limit; empty: none."""
@@ -160,7 +166,8 @@ class Shortfalls:
         self.newest: tuple[Shortfall, ...] = ()
         self._seconds: Counter[str] = Counter()
         self._worst: dict[str, tuple[float, float]] = {}
-        self._driven, self._held_back = 0.0, 0.0
+        self._driven, self._held_back, self._away = 0.0, 0.0, 0.0
+        self._is_away = False
         self._last_ns = 0
 
     def update(self, core: Core) -> None:
@@ -171,8 +178,10 @@ class Shortfalls:
         self.newest = ()
         if core.state is not SessionState.ENGAGED:
             return
+        self._is_away = False
         self.newest = tuple(self._find(core))
         self._driven += dt
+        self._away += dt if self._is_away else 0.0
         self._held_back += dt if self.newest else 0.0
         for cause in {one.cause for one in self.newest}:
             self._seconds[cause] += dt  # type: ignore[assignment]
@@ -185,8 +194,8 @@ class Shortfalls:
 
     @property
     def is_most(self) -> bool:
-        """Whether the robot was not where it was asked to be most of the time."""
-        return self._driven > _LONG and self._held_back > _MOST * self._driven
+        """Whether a hand of the robot was far from where it was asked for most of it."""
+        return self._driven > _LONG and self._away > _MOST * self._driven
 
     def summarise(self) -> str:
         """Say what kept the robot and for how long; empty if nothing did."""
@@ -225,9 +234,12 @@ class Shortfalls:
             elif pos >= _SHORT_POS or rot >= _SHORT_ROT:
                 T_asked = pin.SE3(np.array(target.T[i]))
                 cause, is_stuck = arm.find_cause(q_des[own], dq_des[own], T_asked)
-            gap = arm.find_gap(*(core.motion.status[key][own] for key in _MEASURED))
-            if not cause and gap > _BEHIND:
-                cause, pos, rot = "the robot does not come along", gap, float("nan")
+            p_asked = np.array(target.T[i])[:3, 3] if target.is_asked[i] else None
+            q_cmd, q_meas, dq_cmd = (core.motion.status[key][own] for key in _MEASURED)
+            behind, away = arm.find_gaps(q_cmd, q_meas, dq_cmd, p_asked)
+            self._is_away |= away > _AWAY
+            if not cause and behind > _BEHIND:
+                cause, pos, rot = "the robot does not come along", behind, float("nan")
             if cause:
                 told = f"{name}: {cause}" if several else cause
                 yield Shortfall(told, pos, rot, name if is_stuck else "")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from product import run_virtual
 
 from paprle import Episode
+from paprle.cli import main
 from paprle.config import resolve
 from paprle.ipc.process import WORKSPACE
 from paprle.robot import RobotModel
@@ -14,8 +14,9 @@ from paprle.robot import RobotModel
 def test_a_reduced_session_keeps_tool_and_joints_slow(tmp_path, own_motion):
     out = tmp_path / "out"
     words = ["leader=offline", "follower=piper", f"leader.path={own_motion}"]
+    words += ["leader.speed=5", "session.reduced=true", "env=kinematic"]
 
-    run_virtual(out, *words, "leader.speed=5", "session.reduced=true", "env=kinematic")
+    main(["run", *words, "session.clock=virtual", f"record.dir={out}"])
 
     plan = resolve(["leader=offline", "follower=piper", "env=kinematic"])
     robot = RobotModel.from_settings(plan.robot, "piper", WORKSPACE)

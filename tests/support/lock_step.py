@@ -246,5 +246,8 @@ def make_progress(session, *, task="", operator=None, **settings):
         record=RecordSettings(task=task),
         gate=GateSettings(),
     )
-    plan = SimpleNamespace(resolved=resolved, robot=session.robot)
+    retargeting = session.core.motion._retargeting
+    plan = SimpleNamespace(
+        resolved=resolved, robot=session.robot, retargeting=retargeting
+    )
     return Progress(session.core, plan, operator)
