@@ -194,7 +194,7 @@ class Shortfalls:
 
     @property
     def is_most(self) -> bool:
-        """Whether a hand of the robot was far from where it was asked for most of it."""
+        """Whether a hand of the robot was away from where it was asked for most."""
         return self._driven > _LONG and self._away > _MOST * self._driven
 
     def summarise(self) -> str:
