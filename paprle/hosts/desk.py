@@ -10,10 +10,9 @@ from paprle.hosts.factories import list_controls
 from paprle.hosts.news import NEWS, News
 from paprle.hosts.plan import Plan
 from paprle.hosts.progress import Progress
-from paprle.hosts.roles import WISHES
 from paprle.ipc.ports import name_port
 from paprle.ipc.records import Record
-from paprle.ipc.wishes_record import unpack_wishes
+from paprle.ipc.wishes_record import WISHES, unpack_wishes
 from paprle.session.core import Core
 
 

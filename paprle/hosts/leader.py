@@ -18,7 +18,6 @@ from paprle.contracts.types import Feedback, RobotInfo
 from paprle.contracts.wishes import Wishes
 from paprle.haptics.cues import CueSource
 from paprle.hosts.factories import list_objects, make_leader, read_payload
-from paprle.hosts.roles import WISHES
 from paprle.ipc.feedback_record import make_feedback_dtype, unpack_feedback
 from paprle.ipc.loop import (
     SESSION_TURN,
@@ -30,7 +29,7 @@ from paprle.ipc.mailbox import Mailbox, Newest
 from paprle.ipc.ports import name_port, split_name
 from paprle.ipc.process import Role, is_closed, run_role
 from paprle.ipc.records import Record, make_layout, pack_sample
-from paprle.ipc.wishes_record import make_wishes_dtype, unpack_wishes
+from paprle.ipc.wishes_record import WISHES, make_wishes_dtype, unpack_wishes
 from paprle.reconstruction.reconstruction import choose_policy
 
 if TYPE_CHECKING:

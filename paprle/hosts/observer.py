@@ -19,13 +19,18 @@ from paprle.hosts.factories import (
     sees,
     wait_for_others,
 )
-from paprle.hosts.roles import FRAMES, WISHES
+from paprle.hosts.roles import FRAMES
 from paprle.hosts.view import ViewReader
 from paprle.ipc.loop import DeadlineLoop
 from paprle.ipc.mailbox import Mailbox
 from paprle.ipc.ports import Frames, name_port, split_name
 from paprle.ipc.process import Role, is_closed, run_role
-from paprle.ipc.wishes_record import make_wishes_dtype, pack_wishes, unpack_wishes
+from paprle.ipc.wishes_record import (
+    WISHES,
+    make_wishes_dtype,
+    pack_wishes,
+    unpack_wishes,
+)
 
 _ALIVE_NS = 250_000_000  # [ns] chosen: an eighth of what is called standing still
 

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from paprle.hosts.children import Children
-from paprle.hosts.roles import CAMERA, FRAMES, WISHES, IfLost
+from paprle.hosts.roles import CAMERA, FRAMES, IfLost
 from paprle.ipc.mailbox import ImageSlots, Mailbox
 from paprle.ipc.ports import name_port, split_name
+from paprle.ipc.wishes_record import WISHES
 
 _PERIOD_NS = 50_000_000  # [ns] chosen: how often it looks; a few counters are read
 _HUNG_NS = 2_000_000_000  # [ns] chosen: it writes four times a second, images or not

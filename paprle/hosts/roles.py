@@ -29,7 +29,7 @@ from paprle.ipc.feedback_record import make_feedback_dtype
 from paprle.ipc.pictures import RECORDING_DTYPE, find_room
 from paprle.ipc.ports import Frames, Latest, Ordered, Port, name_port
 from paprle.ipc.records import Layout, split_layout
-from paprle.ipc.wishes_record import make_wishes_dtype
+from paprle.ipc.wishes_record import WISHES, make_wishes_dtype
 from paprle.plugins import find_plugin, load_factory
 from paprle.retargeting.anchor_record import make_anchors_dtype
 
@@ -43,7 +43,6 @@ CAMERA = "camera"
 FRAMES = "frames"
 FOOTAGE = "footage"
 RECORDING = "recording"
-WISHES = "wishes"
 
 
 class IfLost(Enum):

@@ -8,6 +8,8 @@ from paprle.contracts.types import Actions, RobotInfo
 from paprle.contracts.wishes import Hands, Wishes
 from paprle.ipc.records import Record
 
+WISHES = "wishes"
+"""Kind of port: what is asked for at a page, one for each."""
 _TASK_BYTES = 800  # chosen: 200 letters, as the terminal takes, in UTF-8
 _KEY_BYTES = 64  # chosen: twice a token
 _ARRAYS = ("poses", "openings", "axes", "joints")

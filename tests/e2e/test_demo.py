@@ -44,6 +44,7 @@ def test_the_demo_goes_without_what_is_not_installed_and_says_so(
     assert "episode_000000.mcap" in list_names(empty / "demo")
 
 
+@pytest.mark.nightly
 def test_settings_of_a_demo_override_its_own(empty):
     assert main(["demo", *QUICK, "env=kinematic", "record.dir=OUT"]) == 0
     assert main(["demo", *QUICK, "env=kinematic", "record.dir=OUT"]) == 0

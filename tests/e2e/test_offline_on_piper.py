@@ -10,6 +10,7 @@ from product import MOTION, cut_motion, measure, need_motion, run_live, run_virt
 TRIPLE = ("leader=offline", "follower=piper")
 
 
+@pytest.mark.nightly
 def test_every_row_is_followed_exactly_by_an_ideal_robot(tmp_path):
     out = tmp_path / "out"
 

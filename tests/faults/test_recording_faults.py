@@ -75,7 +75,9 @@ def free_bytes(folder):
 
 
 @process
-@pytest.mark.parametrize("call", ["flush", "write", "close"])
+@pytest.mark.parametrize(
+    "call", [pytest.param("flush", marks=pytest.mark.nightly), "write", "close"]
+)
 def test_a_failing_disk_is_told_within_a_second(start, outside, tmp_path, call):
     log = tmp_path / "commands.jsonl"
     session = start(
@@ -180,6 +182,7 @@ def test_a_recorder_that_hangs_is_told_and_the_next_episode_is_recorded(start, o
     assert "[s] are lost: the recorder stands still" in summary
 
 
+@pytest.mark.nightly
 @process
 def test_a_recorder_that_hangs_to_the_end_is_told_there(start, outside):
     session = start(*EPISODES, env=outside)
@@ -212,7 +215,14 @@ def test_a_killed_recorder_has_a_successor_at_the_next_episode(start):
 
 
 @process
-@pytest.mark.parametrize("how", ["moved", "unlinked", "folder moved"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        "moved",
+        pytest.param("unlinked", marks=pytest.mark.nightly),
+        pytest.param("folder moved", marks=pytest.mark.nightly),
+    ],
+)
 def test_a_file_that_vanishes_is_told_within_a_second(start, outside, how):
     session = start(*EPISODES, env=outside)
     session.wait_for("ENGAGED")

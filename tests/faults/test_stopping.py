@@ -226,8 +226,8 @@ def drop_height(log, home):
     [
         ("hold", "falls", "hold", False),
         ("park", "falls", "hold", True),
-        ("off", "falls", "hold", False),
-        ("off", "brakes", "off", False),
+        pytest.param("off", "falls", "hold", False, marks=pytest.mark.nightly),
+        pytest.param("off", "brakes", "off", False, marks=pytest.mark.nightly),
     ],
 )
 def test_a_raised_arm_is_never_dropped_at_exit(
@@ -300,7 +300,9 @@ def test_a_park_takes_no_longer_than_its_time(start, tmp_path):
     check_files(session, 1)
 
 
-@pytest.mark.parametrize("child", ["gate", "leader", "recorder"])
+@pytest.mark.parametrize(
+    "child", ["gate", "leader", pytest.param("recorder", marks=pytest.mark.nightly)]
+)
 def test_sigterm_to_one_child_is_left_to_the_session(start, tmp_path, child):
     session = start(*reach_motion(tmp_path))
     session.find_pids()

@@ -17,7 +17,9 @@ def test_a_million_steps_of_limbs_break_nothing():
 
 
 @pytest.mark.timeout(400)  # measured: 43 s of four arms, on one core
-@pytest.mark.parametrize("robot", ["table2", "table4"])
+@pytest.mark.parametrize(
+    "robot", ["table2", pytest.param("table4", marks=pytest.mark.nightly)]
+)
 def test_arms_that_meet_keep_clear(robot):
     assert run_robot(robot, 100_000, seed=1) == 0
 

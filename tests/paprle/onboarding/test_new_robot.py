@@ -21,7 +21,9 @@ ROBOTS = [
     PUBLIC / "panda_description/urdf/panda.urdf",
     PUBLIC / "kinova_description/robots/kinova.urdf",
     PUBLIC / "ur_description/urdf/ur10_robot.urdf",
-    PUBLIC / "tiago_description/robots/tiago_dual.urdf",
+    pytest.param(
+        PUBLIC / "tiago_description/robots/tiago_dual.urdf", marks=pytest.mark.nightly
+    ),
     PUBLIC / "talos_data/robots/talos_full_v2.urdf",
     PUBLIC / "baxter_description/urdf/baxter.urdf",
     PUBLIC / "xarm_description/urdf/xarm7.urdf",
@@ -112,6 +114,7 @@ def list_mesh_contacts(urdf: Path, positions: dict[str, float]) -> set[frozenset
 
 
 @pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("urdf", HUMANOIDS, ids=lambda path: path.stem)
 def test_nothing_touches_at_home_and_no_pair_is_dropped_for_touching_there(
     urdf: Path, tmp_path: Path

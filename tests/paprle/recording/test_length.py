@@ -88,6 +88,7 @@ def measure_memory():
     return pages * resource.getpagesize()
 
 
+@pytest.mark.nightly
 def test_a_recorder_does_not_grow_within_an_episode(tmp_path, arm):
     layout, header = arm
     journal = Journal(tmp_path / "episode_000000.mcap", layout, header)
