@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paprle.contracts.axes import FREEDOMS
 from paprle.ipc.records import Layout, Stream
 from paprle.recording.cdr import FixedMessage, make_fixed
 from paprle.recording.messages import (
@@ -29,6 +30,8 @@ Path = tuple[str | int, ...]
 Rows = npt.NDArray[np.void]
 
 EVENTS_TOPIC = "/events"
+MAPPING = "/mapping/"
+"""Where topics of the matrices begin by which axes drive."""
 LEADER_LIFE = "/leader/alive"
 _NS = 1_000_000_000
 
@@ -61,10 +64,11 @@ class Channel:
             target, values = rows[name], select(records, path)
             if target.dtype.kind == "S":
                 _write_texts(target, values)
+            elif values.ndim > 1:
+                flat = values.reshape(len(values), -1)
+                target[...] = flat[:, : target.shape[1]]
             else:
-                target[...] = (
-                    values[:, : target.shape[1]] if values.ndim > 1 else values
-                )
+                target[...] = values
         return rows
 
     @property
@@ -90,6 +94,8 @@ class Channel:
             source, target = rows[name], select(records, path)
             if source.dtype.kind == "S":
                 target[...] = np.char.rstrip(source, b" ")
+            elif target.ndim > 2:
+                target[...] = source.reshape(target.shape)
             elif target.ndim > 1:
                 target[:, : source.shape[1]] = source
             else:
@@ -122,6 +128,7 @@ def make_channels(layout: Layout, base_links: Mapping[str, str]) -> tuple[Channe
         channels.append(_pose(f"/raw/{limb}/pose", "leader_base", ("raw", row)))
         frame = base_links.get(limb, limb)
         channels.append(_pose(f"/target/{limb}/pose", frame, ("target", row)))
+        channels += _mapping(layout, row, limb)
     channels += [
         _joints(layout, "/q_des", Stream.TICK, "stamp_ns", ("q_des", "dq_des")),
         _joints(layout, "/q_cmd", Stream.GATE, "stamp_ns", ("q_cmd", "dq_cmd")),
@@ -275,6 +282,17 @@ def _leader_life(layout: Layout) -> list[Channel]:
     message = make_fixed(JOINT_STATE, _joint_state((), 0))
     stamp = ("sample", "alive_ns", 0)
     return [Channel(LEADER_LIFE, Stream.TICK, message, stamp, {})]
+
+
+def _mapping(layout: Layout, row: int, limb: str) -> list[Channel]:
+    """Return the channel of the matrix D by which axes drive a limb, row by row."""
+    n_axes = layout.tick["mapping"].shape[-1]
+    if not n_axes:
+        return []
+    names = tuple(f"{freedom}/{k}" for freedom in FREEDOMS for k in range(n_axes))
+    message = make_fixed(JOINT_STATE, _joint_state(names, 1))
+    fields: dict[str, Path] = {"position": ("mapping", row)}
+    return [Channel(MAPPING + limb, Stream.TICK, message, ("stamp_ns",), fields)]
 
 
 def _pose(

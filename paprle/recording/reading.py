@@ -20,6 +20,7 @@ from paprle.ipc.records import Stream
 from paprle.recording.channels import (
     EVENTS_TOPIC,
     LEADER_LIFE,
+    MAPPING,
     Channel,
     Rows,
     make_channels,
@@ -188,9 +189,9 @@ class Reading:
                 yield parse_event(decode(row.tobytes(), STRING).data.encode())
             return
         missing = self._feeds.keys() - set(self._topics.values())
-        if LEADER_LIFE in missing:  # files of earlier versions have none
-            missing.discard(LEADER_LIFE)
-            del self._feeds[LEADER_LIFE]
+        for optional in [t for t in missing if t.startswith((LEADER_LIFE, MAPPING))]:
+            missing.discard(optional)  # files of earlier versions have none
+            del self._feeds[optional]
         if missing:
             raise self._error(f"topic {sorted(missing)[0]}", "none")
         feed = self._feeds.get(topic)
@@ -215,7 +216,7 @@ class Reading:
         if stream == Stream.TICK:
             records["sample"]["q"] = np.nan
             records["sample"]["pose"] = np.nan
-            records["mapping"] = np.nan  # events tell when it was another
+            records["mapping"] = np.nan  # files of earlier versions have none
         for feed in feeds:
             feed.channel.decode(feed.give(n), records)
         return Block(stream, records)

@@ -100,7 +100,13 @@ def test_a_pad_rumbles_as_hard_as_the_robot_presses_on_its_table():
         down = 1.0 if t < 3.2 else 0.2 if t < 5.2 else -1.0
         return {"righty": down}
 
-    words = "follower=piper", "env=mujoco", "leader.curve=1", "leader.dead_zone=0"
+    words = (
+        "follower=piper",
+        "env=mujoco",
+        "env.rate=500",
+        "leader.curve=1",
+        "leader.dead_zone=0",
+    )
     rig = PadSession(press, 7.0, *words, "leader.speed=0.1", watch=measure_force).run()
 
     n = len(rig.watched)
@@ -111,7 +117,7 @@ def test_a_pad_rumbles_as_hard_as_the_robot_presses_on_its_table():
     told = max(rig.pad.rumbled, key=lambda felt: felt.strong).strong
     first, last = np.flatnonzero(force > 5.0)[[0, -1]]
     assert strong[:first].max() == 0.0
-    assert strong[last + 130 :].max() == 0.0
+    assert strong[last + 120 :].max() == 0.0
     rising = slice(first, first + int((strong[first:] > 0.95).argmax()))
     assert np.ptp(force[rising]) > 80.0
     felt = force[rising] > 20.0

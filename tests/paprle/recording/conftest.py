@@ -146,7 +146,6 @@ def make_ticks(layout: Layout, n: int, seed: int = 0) -> np.ndarray:
     sample["seq"] = np.arange(n) // 2
     sample["limb_ns"] = sample["stamp_ns"][:, None]
     ticks["has_sample"] = True
-    ticks["mapping"] = np.nan  # events have it
     if layout.leader.emits == "axes":
         sample["pose"] = np.nan
     if layout.leader.emits == "joints":
