@@ -51,6 +51,7 @@ class Path:
         self._slope: Vec = np.zeros(0)
         self._past: deque[tuple[int, Vec]] = deque()
         self._passed_ns = 0
+        self._reached: tuple[int, Vec] | None = None
 
     @property
     def row(self) -> Vec:
@@ -66,6 +67,7 @@ class Path:
             content_ns: Capture time to begin at, [ns].
         """
         self.waypoints.clear()
+        self._reached = None
         self.waypoints.add(stamp_ns, row, 0)
         self._L, self._slope = row.copy(), np.zeros_like(row)
         self.content_ns, self._passed_ns = content_ns, stamp_ns
@@ -75,12 +77,13 @@ class Path:
         """Take a sample as it arrives; see ``start`` and ``advance``."""
         waypoint = self.waypoints.add(stamp_ns, row, _find_window_ns(period_ns))
         waiting = self.waypoints.waiting
-        if waypoint is None or waiting or stamp_ns > self.content_ns:
+        soon_ns = self.content_ns + period_ns // 2
+        has_others = any(one is not waypoint for one in waiting)
+        if waypoint is None or stamp_ns >= soon_ns or has_others:
             return
         # The motion went on without it: it is to be where this one leads soon.
-        soon_ns = self.content_ns + period_ns // 2
         led = row + (soon_ns - stamp_ns) * 1e-9 * waypoint.velocity
-        waiting.append(Waypoint(soon_ns, led, waypoint.velocity))
+        waiting[:] = [Waypoint(soon_ns, led, waypoint.velocity)]
 
     def advance(self, wanted_ns: int, dt_ns: int, period_ns: int) -> Vec:
         """Go on by one tick.
@@ -108,6 +111,7 @@ class Path:
         self._passed_ns += by_ns
         self._past = deque((at_ns + by_ns, L) for at_ns, L in self._past)
         self.waypoints.clear()
+        self._reached = None
 
     def _draw(self, until_ns: int, period_ns: int) -> None:
         """Draw the polyline up to a capture time."""
@@ -128,8 +132,17 @@ class Path:
             if not waiting and end_ns - self._passed_ns > period_ns:
                 self._slope = self._slope * math.exp(-dt / _COAST)
             self._L = self._L + dt * self._slope
+            if waiting and end_ns >= waiting[0].stamp_ns:
+                self._slope = self._find_onward(waiting[0], aim, period_ns)
             self.content_ns = end_ns
             self._past.append((end_ns, self._L))
+
+    def _find_onward(self, reached: Waypoint, aim: Vec, period_ns: int) -> Vec:
+        """Return the slope beyond a waypoint: the hand's, however late it was met."""
+        before, self._reached = self._reached, (reached.stamp_ns, aim)
+        if before is None or reached.stamp_ns - before[0] < period_ns // 2:
+            return reached.velocity  # captures so near each other say little
+        return np.asarray((aim - before[1]) / ((reached.stamp_ns - before[0]) * 1e-9))
 
     def _average(self, window_ns: int) -> Vec:
         """Return the mean of the polyline over the last time."""

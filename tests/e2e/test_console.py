@@ -66,6 +66,8 @@ def drive(page, keys, seconds):
             press.up("m")
             time.sleep(0.2)
             press.down("m")
+            time.sleep(0.5)  # until the page shows what came of it
+            before = time.monotonic()
         time.sleep(0.02)
     for key in keys:
         press.up(key)

@@ -154,6 +154,34 @@ def test_lost_samples_neither_stop_nor_shake_it(rate, n_lost):
     assert np.abs(np.diff(z[300:])).max() < most, "without a step"
 
 
+@pytest.mark.parametrize("rate", [30.0, 60.0, 72.0])
+@pytest.mark.parametrize("seed", range(8))
+def test_after_a_stall_it_catches_up_and_never_runs_ahead_of_the_hand(rate, seed):
+    """Radios and browsers stall for up to 0.1 s, then all comes at once or is lost."""
+    stream, rng = Stream(rate), np.random.default_rng(seed)
+    captured = np.arange(int(8.0 * rate)) / rate
+    captured += rng.uniform(0.0, 0.003, len(captured))
+    arrived = captured + 0.002 + rng.exponential(0.003, len(captured))
+    is_there, at = np.ones(len(captured), dtype=bool), 1.0
+    while at < 8.0:
+        stalled = (arrived > at) & (arrived < at + rng.uniform(0.02, 0.1))
+        if rng.random() < 0.5:
+            arrived[stalled] = arrived[stalled].max(initial=at)
+        else:
+            is_there &= ~stalled
+        at += rng.exponential(0.5)
+    pairs = zip(arrived[is_there], captured[is_there], strict=True)
+
+    moved = stream.run(sorted((float(a), float(c)) for a, c in pairs), 8.0)
+
+    t = TICK * 1e-9 * (np.arange(len(moved)) + 1)
+    t += 8.0 - TICK * 1e-9 - t[-1]
+    now = moved[t > 1.0, :3]
+    lags = np.arange(0.0, 0.2, 0.005)
+    near = [np.linalg.norm(now - stream.p(t[t > 1.0] - d), axis=1) for d in lags]
+    assert np.min(near, axis=0).max() < 0.02, "it is beside where the hand was"
+
+
 def test_what_is_not_usable_begins_anew_at_rest():
     stream = Stream()
     stream.run(stream.arrivals(2.0), 2.0)
