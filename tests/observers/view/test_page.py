@@ -53,6 +53,14 @@ def find_change(before, after):
     return np.abs(front).max()
 
 
+def count_changed(before, after):
+    """Return how many pixels of the picture's middle changed: the arm's."""
+    changed = np.abs(before - after).sum(axis=2) > _SEEN
+    height, width = changed.shape
+    middle = changed[height // 5 : 4 * height // 5, width // 4 : 3 * width // 4]
+    return middle.sum()
+
+
 def shoot(page, path=None):
     """Return the 3-D picture of the page."""
     box = page.page.locator("#picture iframe").bounding_box()
@@ -86,14 +94,14 @@ def test_the_page_of_the_demo_shows_the_arm_moving(demo, tmp_path):
         page.open(address)
         page.page.get_by_text("Driving").first.wait_for(timeout=60_000)
         page.page.locator("#picture iframe").wait_for()
-        first = shoot_at_rest(page, tmp_path / "first.png")
-        time.sleep(2.0)
-        second = shoot(page, tmp_path / "second.png")
+        end, n_changed = time.monotonic() + 60.0, 0
+        while n_changed <= 300:  # a page in a hurry is slow to draw its first picture
+            assert time.monotonic() < end, "the arm stands still"
+            first = shoot_at_rest(page, tmp_path / "first.png")
+            time.sleep(2.0)
+            second = shoot(page, tmp_path / "second.png")
+            n_changed = count_changed(first, second)
 
-    changed = np.abs(first - second).sum(axis=2) > _SEEN
-    height, width = changed.shape
-    middle = changed[height // 5 : 4 * height // 5, width // 4 : 3 * width // 4]
-    assert middle.sum() > 300, "the arm stands still"
     assert find_change(first, second) <= _STILL, "the floor in front moves"
     assert page.errors == []
     assert page.elsewhere == [], "the page asks other machines"
