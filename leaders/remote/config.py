@@ -34,6 +34,9 @@ class RemoteConfig:
     human: Annotated[
         bool, doc("A person holds it: after a silence motion waits for a press.")
     ] = True
+    forces: Annotated[
+        bool, doc("It has motors: its operator feels what holds the robot.")
+    ] = False
     rate: Annotated[
         float, Gt(0), Le(140), Unit("Hz"), doc("Captures a second that cross, at most.")
     ] = 100.0

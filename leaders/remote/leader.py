@@ -23,6 +23,7 @@ class RemoteLeader(FarLeader):
 
     def __init__(self, config: RemoteConfig, clock: Clock) -> None:
         super().__init__(config, clock)
+        self.has_forces = config.forces
         self._link: Link | None = None
         self._side: RobotSide | None = None
 
@@ -45,8 +46,7 @@ class RemoteLeader(FarLeader):
         """What the operator should know of it."""
         peer = self.config.link.peer
         return (
-            f"the leader is at {peer}: a stop is cleared here, by c, and not there; "
-            "forces are not rendered over a link",
+            f"the leader is at {peer}: a stop is cleared here, by c, and not there",
         )
 
     def find_obstacles(self) -> Sequence[str]:

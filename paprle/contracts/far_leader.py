@@ -14,6 +14,9 @@ class FarLeader(Leader):
     view_rate = 0.0
     """How often its host is shown the session (``observe``), [Hz]; 0: never."""
 
+    has_forces = False
+    """Its operator feels what holds the robot (``SessionView.holds``)."""
+
     @property
     @abstractmethod
     def is_alive(self) -> bool:

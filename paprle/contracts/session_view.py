@@ -41,6 +41,24 @@ class Advice(NamedTuple):
     age: float
 
 
+class HeldHand(NamedTuple):
+    """What holds back the robot that a hand leads, in the axes of the hand's leader.
+
+    Attributes:
+        limb: The hand's place among the leader's limbs.
+        share: How sure it is, 0 … 1.
+        pose: Where the hand would be, were it where the robot is: xyz + quat_xyzw,
+            shape (7,), [m].
+        way: The direction in which the robot is held back, of its motion and of its
+            turn, each a unit vector or zeros, shape (6,).
+    """
+
+    limb: int
+    share: float
+    pose: Vec
+    way: Vec
+
+
 class MirroredRobot(NamedTuple):
     """A robot far away as it is by now, as far as its late words and ours tell.
 
@@ -104,6 +122,7 @@ class SessionView:
             ``told``, ``recording``, ``episodes``, … (``paprle.hosts.news``).
         mirror: The robot as it is by now, where it is on another host; None: it is
             here, or has not spoken.
+        holds: What holds back hands that lead from another host, and feel it.
     """
 
     stamp_ns: int
@@ -137,6 +156,7 @@ class SessionView:
     advice: Mapping[str, Advice] = field(default_factory=dict)
     news: Mapping[str, Any] = field(default_factory=dict)
     mirror: MirroredRobot | None = None
+    holds: tuple[HeldHand, ...] = ()
 
     @property
     def is_engaged(self) -> bool:

@@ -96,6 +96,11 @@ class FollowerSide:
                 is_held=bool(head.reasons & HELD),
             )
 
+    @property
+    def q_robot(self) -> tuple[Vec, Vec, Vec]:
+        """What the gate sent, where the follower is, where it would be if free."""
+        return self.q_gate, self.q_meas, self.model.q
+
     def _learn_period(self, passed_ns: int) -> None:
         """Average the gate's period, which is the follower's; skip pauses."""
         if 0 < passed_ns <= _PAUSE_NS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from paprle.contracts.types import (
     SessionState,
     Vec,
 )
+from paprle.haptics.afar import FELT, FollowerAfar, PoseAfar
 from paprle.haptics.arm import Arm
 from paprle.haptics.composer import Composer, Handle, LawTorques
 from paprle.haptics.fit import fit_limb
@@ -122,6 +123,7 @@ class Haptics:
         leader: LeaderInfo,
         pairing: Pairing,
         layout: Layout,
+        afar: FollowerAfar | None = None,
     ) -> None:
         """Make all parts; ``check_stability`` refuses laws that would not be stable.
 
@@ -131,6 +133,7 @@ class Haptics:
             leader: What the leader says of itself.
             pairing: Who drives whom; limbs that other leaders drive are ignored.
             layout: What crosses process borders.
+            afar: The follower, where it is on another host; ``robot`` is nobody then.
 
         Raises:
             ConfigError: If settings name what the leader does not have; lists all
@@ -148,10 +151,15 @@ class Haptics:
         mirror = JointMirror(find_links(robot, leader, pairing), sum(self._n_joints))
         parts = find_parts(self.limbs, robot, pairing)
         self.joints: LeaderJoints = read_joints(self.limbs, settings, robot, mirror)
-        self._poses = [PoseMirror(robot, pairing, limb.name) for limb in self.limbs]
+        self._poses: Sequence[PoseMirror | PoseAfar] = (
+            afar.list_poses(self.limbs)
+            if afar
+            else [PoseMirror(robot, pairing, limb.name) for limb in self.limbs]
+        )
         self._laws = make_laws(settings)
         self.renders_undriven = any(not law.law.needs_follower for law in self._laws)
-        self.follower = FollowerSide(layout, settings.rig, mirror, parts)
+        self.follower = afar or FollowerSide(layout, settings.rig, mirror, parts)
+        self._round_trip = FELT if afar else 0.0
         self.composer = Composer(
             settings, self.joints.caps, self.joints.damping, self._rate
         )
@@ -181,7 +189,7 @@ class Haptics:
         Raises:
             ConfigError: If a limb's laws are above the bound (F2).
         """
-        delays = Delays.of(self._rate, self._settings.rig)
+        delays = Delays.of(self._rate, self._settings.rig, self._round_trip)
         for limb, pose in zip(self.limbs, self._poses, strict=True):
             factor = scale if pose.is_scaled else 1.0
             postures = sample_postures(
@@ -366,13 +374,12 @@ class Haptics:
         """Evaluate all laws for all limbs."""
         leader, reflected = np.zeros((2, now.q.size))
         follower, handles = self.follower, []
-        q_robot = follower.q_gate, follower.q_meas, follower.model.q
         for i, limb in enumerate(self.limbs):
             at = None if limb.arm is None else limb.arm.place(now.q[limb.rows])
             handles.append(Handle(limb.arm_rows, None if at is None else at.J_handle))
             moves, pose = NOWHERE, self._poses[i]
-            if at is not None and anchors is not None and drives[i] and pose.is_driving:
-                moves = pose.find(at, anchors, q_robot)
+            if at is not None and drives[i] and pose.is_driving:
+                moves = pose.find(at, anchors, follower.q_robot)
             inputs = make_input(limb, self.joints, at, now, moves)
             self._add_laws(i, inputs, (leader, reflected), is_driving=bool(drives[i]))
         return LawTorques(leader, reflected, self._spread(drives)), handles

@@ -197,20 +197,20 @@ class PoseMirror:
         self.is_scaled = any(way.is_scaled for way in ways.values())
 
     def find(
-        self, at: Posture, anchors: Anchors, q_robot: tuple[Vec, Vec, Vec]
+        self, at: Posture, anchors: Anchors | None, q_robot: tuple[Vec, Vec, Vec]
     ) -> Displacements:
         """Return the displacements; of several limbs their mean.
 
         Args:
             at: The leader's posture.
-            anchors: What engaging fixed.
+            anchors: What engaging fixed; None before.
             q_robot: What the gate sent, where the robot is, and where it would be if
                 nothing touched it, each of shape (n,).
 
         Returns:
             NaN where the pose drives nothing.
         """
-        if not self._limbs:
+        if not self._limbs or anchors is None:
             return NOWHERE
         total = np.zeros((3, 6))
         for i, limb in self._limbs:

@@ -34,6 +34,7 @@ from paprle.contracts.types import Vec
 
 _SLOWEST = 1.0  # [rad/s] chosen: below it, all delays are as at rest
 _BUS_SHARE = 0.5  # chosen: of T_d; of four loops on the way, the bus is two halves
+_YIELDS = 0.2173  # spec: the largest of −sin x / x (``paprle.haptics.afar``)
 _N_OMEGA = 48  # chosen: denser changes the bound by less than 1 %
 
 
@@ -59,18 +60,21 @@ class Delays(NamedTuple):
     bus: float
 
     @classmethod
-    def of(cls, rate: float, rig: RigSettings) -> Delays:
+    def of(cls, rate: float, rig: RigSettings, round_trip: float = 0.0) -> Delays:
         """Return those of a rig.
 
         Args:
             rate: At which torques change, [Hz].
             rig: The rig; of its follower's joints, the slowest, as late as it may ever
                 be learnt to be.
+            round_trip: Of a link to the follower, [s]; 0: it is here.
         """
         lags = ((rig.dead_time, rig.time_constant), *rig.lags.values())
         lag = max(map(sum, lags)) * (1.0 + rig.lag_spread)
         own = rig.leader_delay
         bus = _BUS_SHARE * rig.loop_delay if own is None else own
+        if round_trip > 0.0:  # what holds a robot far away may yield
+            bus += _YIELDS * (round_trip + lag)
         return cls(1.0 / rate, rig.loop_delay, lag, bus)
 
     @property

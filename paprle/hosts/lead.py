@@ -8,6 +8,7 @@ import sys
 import time
 from dataclasses import replace
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from paprle.config import Resolved
 from paprle.contracts.errors import ConfigError, DeviceError
@@ -27,6 +28,9 @@ from paprle.link.operator_side import (
 from paprle.link.quality import LinkQuality
 from paprle.link.robot_side import make_far_info
 
+if TYPE_CHECKING:
+    from paprle.hosts.forces import Forces
+
 _LOOK_RATE = 200.0  # [Hz] chosen: what waits here for a look is late at the robot
 
 
@@ -36,6 +40,7 @@ class Lead:
     Attributes:
         leader: The leader.
         side: The operator's end of the link.
+        last_words: What is to be said in the end, once it is closed.
     """
 
     def __init__(self, resolved: Resolved, operator: Operator) -> None:
@@ -52,12 +57,17 @@ class Lead:
         if settings.peer is None:
             raise ConfigError("link.peer: expected the robot's host, got none")
         self.leader: Leader = make_leader(resolved)
-        self._operator = operator
+        self._operator, self.last_words = operator, list[str]()
         info = make_far_info(self.leader.info)
         self.side = OperatorSide(read_key(settings), info, settings.repeats)
         self._link: Link = make_link(settings, LEADER, is_leader=True)
         self._place = make_placing(self.leader.info)
         self._quality = LinkQuality()
+        self._forces: Forces | None = None
+        if self.leader.info.renders == "torque" and self.leader.info.arms:
+            from paprle.hosts.forces import Forces  # noqa: PLC0415 - heavy
+
+            self._forces = Forces(resolved, self.leader)
 
     def open(self) -> list[str]:
         """Open the link, then the leader.
@@ -75,7 +85,12 @@ class Lead:
         except DeviceError:
             self._link.close()
             raise
-        return [*self.leader.notes, f"at the robot: {describe_remote(info)}"]
+        remote = describe_remote(info, has_forces=self._forces is not None)
+        notes = [*self.leader.notes, f"at the robot: {remote}"]
+        if self._forces is not None:
+            self._forces.start()
+            notes += self._forces.notes
+        return notes
 
     def step(self, now_ns: int) -> bool:
         """Look once; True when the leader has nothing to say any more."""
@@ -86,7 +101,9 @@ class Lead:
         self._post()
         clock = self.side.end.clock
         self._quality.look(clock, now_ns)
-        if view is not None:
+        if self._forces is not None:
+            self._forces.step(view, now_ns)
+        elif view is not None:
             self.leader.apply(make_feedback(view, now_ns))
         if self.side.end.refusal and self.side.view is None:
             raise DeviceError(f"link: {self.side.end.refusal}")
@@ -102,17 +119,31 @@ class Lead:
         way = (self.side.view_ns - view.captured_ns) * 1e-6 if view.captured_ns else 0.0
         held = f" · robot held: {view.why}" if view.is_held else ""
         state = "LOST" if link.startswith("LOST") else view.state.name
-        return (
-            f"{state} link {link} · confirmed {way:.0f} ms after your hand{held} · "
-            f"{self._quality.describe_clock()}"
-        )
+        felt = "" if self._forces is None else f" · {self._forces.describe(now_ns)}"
+        robot = f"confirmed {way:.0f} ms after your hand{held}{felt}"
+        return f"{state} link {link} · {robot} · {self._quality.describe_clock()}"
 
     def close(self) -> None:
         """Say goodbye, and let the device and the network go."""
         self.side.say_goodbye(time.monotonic_ns())
         self._post()
         self._link.close()
-        self.leader.close()
+        try:
+            self.last_words = [] if self._forces is None else [self._forces.close()]
+        finally:  # whatever its thread did not do, torque is switched off
+            self.leader.close()
+        self.last_words += [*self.leader.last_words, self._summarise()]
+
+    def take_words(self) -> list[str]:
+        """Return what the operator should know since the last call."""
+        forces = [] if self._forces is None else self._forces.take_words()
+        return [*self.leader.take_warnings(), *forces]
+
+    def _summarise(self) -> str:
+        refused = self.side.end.refused
+        counts = ", ".join(f"{why} {n}" for why, n in sorted(refused.items()))
+        n_sent = self.side.sender.n_sent
+        return f"{n_sent} captures sent; refused: {counts or 'nothing'}"
 
     def _post(self) -> None:
         for data in self.side.take_outbox():
@@ -158,7 +189,7 @@ def lead(resolved: Resolved) -> int:
         while not (signals or is_over or operator.actions.quit > 1):
             loop.wait()
             is_over = made.step(time.monotonic_ns())
-            for text in made.leader.take_warnings():
+            for text in made.take_words():
                 status.tell(text)
     finally:
         status.close()
@@ -166,7 +197,7 @@ def lead(resolved: Resolved) -> int:
         made.close()
         for fd in keys:
             os.close(fd)
-        for text in (*made.leader.last_words, _summarise(made)):
+        for text in made.last_words:
             print_line(text)
     return 128 + signals[0] if signals else 0
 
@@ -180,9 +211,3 @@ def _share_terminal(operator: Operator) -> tuple[int, ...]:
     os.dup2(read, 0)
     operator.forward_to([write])
     return read, write
-
-
-def _summarise(made: Lead) -> str:
-    refused = made.side.end.refused
-    counts = ", ".join(f"{why} {n}" for why, n in sorted(refused.items()))
-    return f"{made.side.sender.n_sent} captures sent; refused: {counts or 'nothing'}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paprle.contracts.far_leader import FarLeader, tells_life
@@ -34,6 +35,7 @@ from paprle.reconstruction.reconstruction import choose_policy
 
 if TYPE_CHECKING:
     from paprle.haptics.thread import FeedbackThread
+    from paprle.hosts.holding import Holding
     from paprle.hosts.view import ViewReader
 
 _TURN = 0.0005  # [s] measured: 0.2 ms and what it wakes late; adapted from there
@@ -83,12 +85,17 @@ class LeaderHost:
         samples = resolved.retarget.samples
         self._says_it_lives = choose_policy(self._leader.info, samples) is not None
         self._view: ViewReader | None = None
+        self._holding: Holding | None = None
         self._show_ns = 0
         if isinstance(self._leader, FarLeader) and self._leader.view_rate:
             # words for the gate's reasons, which other leaders need not load
             from paprle.hosts.view import ViewReader  # noqa: PLC0415
 
             self._view = ViewReader(role, resolved, robot)
+            if self._leader.has_forces:
+                from paprle.hosts.holding import Holding  # noqa: PLC0415 - likewise
+
+                self._holding = Holding(role, resolved, self._leader.info, self._layout)
         self._notes: list[str] = []
         self._thread: FeedbackThread | None = None
         has_motors = self._leader.info.renders == "torque"
@@ -184,12 +191,15 @@ class LeaderHost:
         leader, now_ns = self._leader, time.monotonic_ns()
         if self._view is None or not isinstance(leader, FarLeader):
             return
+        if self._holding is not None:
+            self._holding.look()
         if now_ns < self._show_ns:
             return
         self._show_ns = now_ns + round(1e9 / leader.view_rate)
         view = self._view.read(now_ns)
         if view is not None:
-            leader.observe(view)
+            holds = () if self._holding is None else self._holding.find(now_ns)
+            leader.observe(replace(view, holds=holds))
 
     def _unpack(self, record: Record) -> Feedback:
         """Return what the session says to this leader; cues are of what it drives."""

@@ -18,8 +18,7 @@ from paprle.ipc.mailbox import Mailbox, Newest
 from paprle.ipc.ports import split_name
 from paprle.ipc.process import Role
 from paprle.ipc.records import Layout, Record
-from paprle.retargeting.anchor_record import make_anchors_dtype
-from paprle.retargeting.state import Anchors
+from paprle.retargeting.anchor_record import make_anchors_dtype, unpack_anchors
 
 
 def make_thread(
@@ -62,7 +61,7 @@ def make_thread(
         leader,
         Sources(
             read_feedback,
-            Newest(anchors, _unpack_anchors).read,
+            Newest(anchors, unpack_anchors).read,
             Newest(status, _keep).read,
         ),
         resolved.feedback.rate,
@@ -79,17 +78,6 @@ def _say_measured(resolved: Resolved, is_measured: bool) -> list[str]:
         return others
     triple = " ".join(f"{part}={name}" for part, name in names.items())
     return [f"feedback: measure this rig to feel more: paprle identify {triple}"]
-
-
-def _unpack_anchors(record: Record) -> Anchors:
-    """Return what engaging fixed; its arrays are those of the record."""
-    return Anchors(
-        record["L"],
-        record["K"],
-        record["p_0"],
-        record["p_leader0"],
-        record["scale"],
-    )
 
 
 def _keep(record: Record) -> Record:

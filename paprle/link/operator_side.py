@@ -15,10 +15,16 @@ _SILENT_NS = 6_000_000_000  # [ns] chosen: the robot has given us up a second ag
 _N_BYES = 5  # chosen: some may be lost
 
 
-def describe_remote(info: LeaderInfo) -> str:
-    """Return the words that name such a leader at the robot."""
+def describe_remote(info: LeaderInfo, *, has_forces: bool = False) -> str:
+    """Return the words that name such a leader at the robot.
+
+    Args:
+        info: What crosses (``make_far_info``).
+        has_forces: Its operator feels what holds the robot.
+    """
     words = ["leader=remote", f"leader.limbs='[{', '.join(info.limbs)}]'"]
     words += [f"leader.gripper={str(info.has_gripper).lower()}"]
+    words += ["leader.forces=true"] if has_forces else []
     words += [] if info.is_human else ["leader.human=false"]
     words += [] if info.emits == "pose" else [f"leader.emits={info.emits}"]
     for key, names in (("joints", info.joint_names), ("axes", info.axes)):

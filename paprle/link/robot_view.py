@@ -12,12 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paprle.contracts.session_view import SessionView
+from paprle.contracts.session_view import HeldHand, SessionView
 from paprle.contracts.types import Feedback, GateState, SessionState, Vec
 
-_HEAD = struct.Struct("<3q2B?I6f2H")
+_HEAD = struct.Struct("<3q2B?I6f3H")
 _MOST_TEXT = 600  # [bytes] chosen: reasons in words; the rest is cut
 _POSE = 7
+_HELD = 15  # numbers of a ``HeldHand``: its place, share, pose and way
+_FARTHEST = 10.0  # [m] chosen: no hand reaches so far
 
 
 class RobotView(NamedTuple):
@@ -41,6 +43,7 @@ class RobotView(NamedTuple):
         dq: Their velocities.
         q_cmd: The gate's command.
         targets: T_base_eef asked for by limb, shape (m, 7); NaN: none.
+        holds: What holds back the hands that lead.
         why: Why the gate acts, holds or has stopped, in words.
     """
 
@@ -61,6 +64,7 @@ class RobotView(NamedTuple):
     dq: Vec
     q_cmd: Vec
     targets: Vec
+    holds: tuple[HeldHand, ...]
     why: str
 
     @property
@@ -92,8 +96,10 @@ def pack_view(view: SessionView, told: Feedback | None, captured_ns: int) -> byt
         *(0.0, 0.0, 0.0) if told is None else (told.rumble, told.touch, told.warning),
         len(view.q),
         len(view.targets),
+        len(view.holds),
     )
-    rows = [view.q, view.dq, view.q_cmd, *view.targets.values()]
+    held = [np.concatenate([one[:2], one.pose, one.way]) for one in view.holds]
+    rows = [view.q, view.dq, view.q_cmd, *view.targets.values(), *held]
     numbers = np.concatenate(rows).astype("<f4").tobytes()
     return head + numbers + words.encode()[:_MOST_TEXT]
 
@@ -102,8 +108,8 @@ def unpack_view(data: bytes) -> RobotView | None:
     """Return it; None if the payload holds anything else."""
     if len(data) < _HEAD.size:
         return None
-    (stamp_ns, measured_ns, captured_ns, *rest, n, m) = _HEAD.unpack_from(data)
-    end = _HEAD.size + 4 * (3 * n + _POSE * m)
+    (stamp_ns, measured_ns, captured_ns, *rest, n, m, h) = _HEAD.unpack_from(data)
+    end = _HEAD.size + 4 * (3 * n + _POSE * m + _HELD * h)
     if len(data) < end:
         return None
     row = np.frombuffer(data[_HEAD.size : end], "<f4").astype(np.float64)
@@ -115,6 +121,24 @@ def unpack_view(data: bytes) -> RobotView | None:
     stamps = stamp_ns, measured_ns, captured_ns
     levels = session, gate, is_engaged, episode
     joints = row[: 3 * n].reshape(3, n)
-    targets = row[3 * n :].reshape(m, _POSE)
+    targets = row[3 * n : 3 * n + _POSE * m].reshape(m, _POSE)
+    holds = _read_held(row[3 * n + _POSE * m :].reshape(h, _HELD))
+    if holds is None:
+        return None
     why = data[end:].decode(errors="replace")
-    return RobotView._make((*stamps, *levels, *shares, *joints, targets, why))
+    return RobotView._make((*stamps, *levels, *shares, *joints, targets, holds, why))
+
+
+def _read_held(rows: Vec) -> tuple[HeldHand, ...] | None:
+    """Return what holds hands back; None where that cannot be."""
+    share, p, quat = rows[:, 1], rows[:, 2:5], rows[:, 5:9]
+    if not np.isfinite(rows).all() or (np.abs(p) > _FARTHEST).any():
+        return None
+    length = np.linalg.norm(quat, axis=1)
+    if ((share < 0.0) | (share > 1.0) | (np.abs(length - 1.0) > 0.01)).any():
+        return None
+    if (np.abs(rows[:, 9:]) > 1.01).any():  # parts of unit vectors
+        return None
+    return tuple(
+        HeldHand(int(row[0]), float(row[1]), row[2:9], row[9:]) for row in rows
+    )

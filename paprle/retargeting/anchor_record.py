@@ -32,3 +32,16 @@ def pack_anchors(anchors: Anchors) -> Record:
     for name, value in anchors._asdict().items():
         record[name] = value
     return record
+
+
+def unpack_anchors(record: Record) -> Anchors:
+    """Return what engaging fixed; its arrays are those of the record."""
+    from paprle.retargeting.state import Anchors  # noqa: PLC0415 - see above
+
+    return Anchors(
+        record["L"],
+        record["K"],
+        record["p_0"],
+        record["p_leader0"],
+        record["scale"],
+    )

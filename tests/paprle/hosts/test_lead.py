@@ -6,15 +6,14 @@ import time
 
 import numpy as np
 import pytest
+from sessions_view import make_view
 
 from leaders.remote.config import RemoteConfig
 from leaders.remote.leader import RemoteLeader
 from paprle.cli.doctor import resolve_leader
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.session_view import SessionView
 from paprle.contracts.settings import LinkSettings
 from paprle.contracts.types import (
-    GateState,
     LeaderSample,
     LimbCommand,
     SessionState,
@@ -27,39 +26,6 @@ from paprle.link.operator_side import describe_remote
 from paprle.link.robot_side import make_far_info
 
 DOMAIN = 78  # chosen: ports that no other test uses
-
-
-def make_view(state, stamp_ns, captured_ns, why=""):
-    zeros = np.zeros(2)
-    return SessionView(
-        stamp_ns=stamp_ns,
-        state=state,
-        episode=1,
-        captured_ns=captured_ns,
-        posted_ns=stamp_ns,
-        computed_ns=0,
-        targets={"arm": np.full(7, np.nan)},
-        drivers={"arm": "hand"},
-        q_des=zeros,
-        gate_state=GateState.HOLD if why else GateState.ACTIVE,
-        reasons=(),
-        latched=why,
-        counts={},
-        clearance=np.inf,
-        speed_scale=1.0,
-        written_ns=stamp_ns,
-        q_cmd=zeros,
-        dq_cmd=zeros,
-        measured_ns=stamp_ns,
-        q=np.array([0.25, -1.5]),
-        dq=zeros,
-        tau=zeros,
-        sim_time=np.nan,
-        objects={},
-        leader_age=0.0,
-        tick_age=0.0,
-        gate_age=0.0,
-    )
 
 
 @pytest.fixture
