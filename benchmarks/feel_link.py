@@ -105,8 +105,8 @@ class OtherRig(FarRig):
         elif self.law == "waves":
             self._speed += 0.2 * (float(state.dq[0]) - self._speed)
             back = self._read_wave(1)
-            self._note_wave(0, np.sqrt(2.0 * B) * self._speed + back)
-            tau = np.array([-(B * self._speed + np.sqrt(2.0 * B) * back)])
+            self._note_wave(0, np.sqrt(2.0 * B) * self._speed - back)
+            tau = np.array([np.sqrt(2.0 * B) * back - B * self._speed])
         else:
             return
         self.tau = np.clip(tau, -feel_laws.CAP, feel_laws.CAP)

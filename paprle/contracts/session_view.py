@@ -42,11 +42,11 @@ class Advice(NamedTuple):
 
 
 class HeldHand(NamedTuple):
-    """What holds back the robot that a hand leads, in the axes of the hand's leader.
+    """Where the robot is that a hand leads, and what holds it, in the hand's axes.
 
     Attributes:
         limb: The hand's place among the leader's limbs.
-        share: How sure it is, 0 … 1.
+        share: How sure it is that something holds the robot, 0 … 1.
         pose: Where the hand would be, were it where the robot is: xyz + quat_xyzw,
             shape (7,), [m].
         way: The direction in which the robot is held back, of its motion and of its
@@ -122,7 +122,7 @@ class SessionView:
             ``told``, ``recording``, ``episodes``, … (``paprle.hosts.news``).
         mirror: The robot as it is by now, where it is on another host; None: it is
             here, or has not spoken.
-        holds: What holds back hands that lead from another host, and feel it.
+        holds: Hands that lead from another host, and what holds them.
     """
 
     stamp_ns: int

@@ -1,4 +1,4 @@
-"""What holds back a robot that a hand far away leads, in the axes of its leader.
+"""Where a robot is that a hand far away leads, and what holds it, in the hand's axes.
 
 It is found beside the robot, where every measurement is, and crosses a link as a pose
 and a way. With R_cmd = L R K, p_cmd = p₀ + s L (p − p_l0) (``paprle.haptics.mirror``)
@@ -63,7 +63,7 @@ class HeldHands:
         self.follower.update(status)
 
     def find(self, now_ns: int, anchors: Anchors | None) -> tuple[HeldHand, ...]:
-        """Return what holds hands back; one that drives several limbs, the surest.
+        """Return each hand that drives; of one that drives several limbs, the surest.
 
         Args:
             now_ns: Monotonic time, [ns].
@@ -76,7 +76,7 @@ class HeldHands:
         for hand, place, limb in self._driven:
             share = float(held[limb.indices].max(initial=0.0))
             is_surest = hand not in found or share > found[hand].share
-            if share > 0.0 and is_surest and np.isfinite(anchors.p_leader0[place, 0]):
+            if is_surest and np.isfinite(anchors.p_leader0[place, 0]):
                 found[hand] = self._find_one(hand, share, limb, anchors, place)
         return tuple(found.values())
 

@@ -1,4 +1,4 @@
-"""What holds the robot, for a leader on another host that feels it.
+"""Where the robot is and what holds it, for a leader on another host.
 
 Imported where there is one: models and kernels, which other leaders need not wait for.
 """
@@ -48,7 +48,8 @@ class Holding:
             self._hands.update(status)
 
     def find(self, now_ns: int) -> tuple[HeldHand, ...]:
-        """Return what holds the hands that lead."""
+        """Return the hands that lead, and what holds them."""
+        self.look()
         return self._hands.find(now_ns, self._anchors.read())
 
 

@@ -18,6 +18,7 @@ from paprle.hosts.factories import make_leader
 from paprle.hosts.status import StatusLine, print_line
 from paprle.hosts.terminal import Operator
 from paprle.ipc.loop import DeadlineLoop, request_realtime
+from paprle.link.discrepancy import Discrepancy
 from paprle.link.hands import make_placing
 from paprle.link.opening import LEADER, make_link, read_key
 from paprle.link.operator_side import (
@@ -31,6 +32,7 @@ from paprle.link.robot_side import make_far_info
 if TYPE_CHECKING:
     from paprle.hosts.forces import Forces
 
+_SURE = 0.5  # chosen: of the share; as the law ``contact`` has it
 _LOOK_RATE = 200.0  # [Hz] chosen: what waits here for a look is late at the robot
 
 
@@ -62,7 +64,7 @@ class Lead:
         self.side = OperatorSide(read_key(settings), info, settings.repeats)
         self._link: Link = make_link(settings, LEADER, is_leader=True)
         self._place = make_placing(self.leader.info)
-        self._quality = LinkQuality()
+        self._quality, self._errors = LinkQuality(), Discrepancy()
         self._forces: Forces | None = None
         if self.leader.info.renders == "torque" and self.leader.info.arms:
             from paprle.hosts.forces import Forces  # noqa: PLC0415 - heavy
@@ -97,10 +99,14 @@ class Lead:
         sample = self.leader.latest()
         if sample is not None:
             sample = self._complete(sample)
+            self._errors.note_sample(sample)
         view = self.side.step(self._link.receive(), sample, now_ns)
         self._post()
         clock = self.side.end.clock
         self._quality.look(clock, now_ns)
+        if view is not None:
+            measured_ns = clock.to_local(view.measured_ns)
+            self._errors.note_view(view.holds, measured_ns, view.captured_ns, now_ns)
         if self._forces is not None:
             self._forces.step(view, now_ns)
         elif view is not None:
@@ -117,9 +123,14 @@ class Lead:
         if view is None:
             return f"WAITING-FOR-ROBOT link {link}"
         way = (self.side.view_ns - view.captured_ns) * 1e-6 if view.captured_ns else 0.0
-        held = f" · robot held: {view.why}" if view.is_held else ""
+        is_met = self._forces is not None and any(
+            one.share > _SURE for one in view.holds
+        )
+        held = " · robot held by what it meets" if is_met else ""
+        held = f" · robot held: {view.why}" if view.is_held else held
         state = "LOST" if link.startswith("LOST") else view.state.name
         felt = "" if self._forces is None else f" · {self._forces.describe(now_ns)}"
+        felt += f" · {off}" if (off := self._errors.describe()) else ""
         robot = f"confirmed {way:.0f} ms after your hand{held}{felt}"
         return f"{state} link {link} · {robot} · {self._quality.describe_clock()}"
 
@@ -143,7 +154,9 @@ class Lead:
         refused = self.side.end.refused
         counts = ", ".join(f"{why} {n}" for why, n in sorted(refused.items()))
         n_sent = self.side.sender.n_sent
-        return f"{n_sent} captures sent; refused: {counts or 'nothing'}"
+        n_lost = 0 if self.side.view is None else self.side.view.n_lost
+        errors = self._errors.summarise(n_sent, n_lost) or "the robot was not led"
+        return f"{n_sent} captures sent; refused: {counts or 'nothing'}; {errors}"
 
     def _post(self) -> None:
         for data in self.side.take_outbox():

@@ -92,7 +92,7 @@ class LeaderHost:
             from paprle.hosts.view import ViewReader  # noqa: PLC0415
 
             self._view = ViewReader(role, resolved, robot)
-            if self._leader.has_forces:
+            if any(map(self._leader.info.emits_poses, self._leader.info.limbs)):
                 from paprle.hosts.holding import Holding  # noqa: PLC0415 - likewise
 
                 self._holding = Holding(role, resolved, self._leader.info, self._layout)
@@ -191,7 +191,7 @@ class LeaderHost:
         leader, now_ns = self._leader, time.monotonic_ns()
         if self._view is None or not isinstance(leader, FarLeader):
             return
-        if self._holding is not None:
+        if self._holding is not None and leader.has_forces:
             self._holding.look()
         if now_ns < self._show_ns:
             return

@@ -114,7 +114,8 @@ class RobotSide:
     def send_view(self, view: SessionView, now_ns: int) -> None:
         """Send what the session did."""
         sent_ns = self.guard.find_sent(view.captured_ns)
-        self.end.send("tick", pack_view(view, self.told, sent_ns), now_ns)
+        packed = pack_view(view, self.told, sent_ns, self.guard.n_lost)
+        self.end.send("tick", packed, now_ns)
 
     def say_goodbye(self, now_ns: int) -> None:
         """Say that the session is over."""

@@ -15,7 +15,7 @@ import numpy as np
 from paprle.contracts.session_view import HeldHand, SessionView
 from paprle.contracts.types import Feedback, GateState, SessionState, Vec
 
-_HEAD = struct.Struct("<3q2B?I6f3H")
+_HEAD = struct.Struct("<3q2B?2I6f3H")
 _MOST_TEXT = 600  # [bytes] chosen: reasons in words; the rest is cut
 _POSE = 7
 _HELD = 15  # numbers of a ``HeldHand``: its place, share, pose and way
@@ -33,6 +33,7 @@ class RobotView(NamedTuple):
         gate_state: The gate's.
         is_engaged: The leader's motion drives the robot.
         episode: Number of the episode.
+        n_lost: Captures that never came, so far.
         leader_age: Since that capture arrived, [s].
         clearance: Smallest clearance, [m]; +inf: none known.
         speed_scale: Share of the speed that the gate allowed.
@@ -43,7 +44,7 @@ class RobotView(NamedTuple):
         dq: Their velocities.
         q_cmd: The gate's command.
         targets: T_base_eef asked for by limb, shape (m, 7); NaN: none.
-        holds: What holds back the hands that lead.
+        holds: Hands that lead, and what holds them.
         why: Why the gate acts, holds or has stopped, in words.
     """
 
@@ -54,6 +55,7 @@ class RobotView(NamedTuple):
     gate_state: GateState
     is_engaged: bool
     episode: int
+    n_lost: int
     leader_age: float
     clearance: float
     speed_scale: float
@@ -73,13 +75,16 @@ class RobotView(NamedTuple):
         return self.gate_state in {GateState.HOLD, GateState.STOPPED}
 
 
-def pack_view(view: SessionView, told: Feedback | None, captured_ns: int) -> bytes:
+def pack_view(
+    view: SessionView, told: Feedback | None, captured_ns: int, n_lost: int = 0
+) -> bytes:
     """Return the payload of a datagram.
 
     Args:
         view: What the session did.
         told: What it lets the leader know; None: nothing yet.
         captured_ns: ``RobotView.captured_ns``.
+        n_lost: ``RobotView.n_lost``.
     """
     words = view.latched or ", ".join(view.reasons)
     head = _HEAD.pack(
@@ -90,6 +95,7 @@ def pack_view(view: SessionView, told: Feedback | None, captured_ns: int) -> byt
         int(view.gate_state),
         told is not None and told.is_engaged,
         view.episode,
+        n_lost % 2**32,
         view.leader_age,
         view.clearance,
         view.speed_scale,
@@ -113,13 +119,13 @@ def unpack_view(data: bytes) -> RobotView | None:
     if len(data) < end:
         return None
     row = np.frombuffer(data[_HEAD.size : end], "<f4").astype(np.float64)
-    state, gate_state, is_engaged, episode, *shares = rest
+    state, gate_state, is_engaged, episode, n_lost, *shares = rest
     try:
         session, gate = SessionState(state), GateState(gate_state)
     except ValueError:
         return None
     stamps = stamp_ns, measured_ns, captured_ns
-    levels = session, gate, is_engaged, episode
+    levels = session, gate, is_engaged, episode, n_lost
     joints = row[: 3 * n].reshape(3, n)
     targets = row[3 * n : 3 * n + _POSE * m].reshape(m, _POSE)
     holds = _read_held(row[3 * n + _POSE * m :].reshape(h, _HELD))
