@@ -8,7 +8,6 @@ itself says that it is there, and nothing moves.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
 
 import numpy as np
 import pinocchio as pin
@@ -39,7 +38,7 @@ class Web(Leader):
     """Moves limbs with what the page says."""
 
     config: WebConfig
-    is_at_page: ClassVar[bool] = True
+    is_at_page = True
     _hands: Hands | None
     _said: Hands | None
     _sample: LeaderSample | None

@@ -74,7 +74,7 @@ class Leader(Device):
         is_at_page: It is moved at the session's page, which it is told of by ``hear``.
     """
 
-    is_at_page: ClassVar[bool] = False
+    is_at_page: bool = False
 
     def __init__(self, config: Any, clock: Clock) -> None:
         self.config = config

@@ -7,14 +7,18 @@ the seals, the limits and the greeting of a link that is one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hardware.net.impairment import Impairment
 from hardware.net.trace import TraceError, load_traces
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.far_leader import FarLeader
 from paprle.contracts.plugins import Clock, Leader, Link
+from paprle.contracts.seeing import SeeingLeader
 from paprle.contracts.session_view import SessionView
 from paprle.contracts.settings import LinkSettings
 from paprle.contracts.types import Feedback, LeaderInfo, LeaderSample
+from paprle.contracts.wishes import Hands
 from paprle.link.hands import make_placing
 from paprle.link.operator_side import OperatorSide, make_feedback
 from paprle.link.robot_side import RobotSide, make_far_info
@@ -82,8 +86,18 @@ class EmulatedLeader(FarLeader):
             leader: The leader, closed.
             settings: Section ``link``.
             clock: Monotonic time, [ns].
+
+        Raises:
+            ConfigError: If the trace cannot be read, or it has to see the session.
         """
         super().__init__(leader.config, clock)
+        if isinstance(leader, SeeingLeader):
+            raise ConfigError(
+                f"link.emulate: expected a leader at the operator, got "
+                f"'{type(leader).__name__}', which looks at the session it leads; "
+                "leave link.emulate out"
+            )
+        self.is_at_page = leader.is_at_page
         self._leader, self._place = leader, make_placing(leader.info)
         self.ways = make_ways(settings)
         self._info = make_far_info(leader.info)
@@ -94,6 +108,20 @@ class EmulatedLeader(FarLeader):
     def info(self) -> LeaderInfo:
         """What the session is told of it."""
         return self._info
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the leader has to say of itself."""
+        return self._leader.notes
+
+    def hear(self, hands: Hands) -> None:
+        """Take what somebody wants at the page, which is at the operator."""
+        self._leader.hear(hands)
+
+    def take_warnings(self) -> Sequence[str]:
+        """Return what the leader and the link say since the last call."""
+        far = self.far.take_words(self.clock())
+        return (*self._leader.take_warnings(), *far)
 
     def open(self) -> None:
         """Open the leader."""
@@ -129,10 +157,15 @@ class EmulatedLeader(FarLeader):
         self.far.told = feedback
 
     @property
-    def last_words(self) -> tuple[str, ...]:
+    def last_words(self) -> Sequence[str]:
         """What crossed the network, and what did not."""
         counts = (f"{k} {n}" for way in self.ways for k, n in way.counts.items())
-        return (self.far.summarise(), f"datagrams up and down: {', '.join(counts)}")
+        own = self._leader.last_words
+        return (
+            *own,
+            self.far.summarise(),
+            f"datagrams up and down: {', '.join(counts)}",
+        )
 
     def close(self) -> None:
         """Let the leader go."""

@@ -7,10 +7,13 @@ import pytest
 
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError
+from paprle.contracts.wishes import Hands
 from paprle.hosts.factories import make_leader
+from paprle.hosts.plan import make_robot
 from paprle.hosts.virtual import VirtualSession
 from paprle.oracle import Limits, check_commands
 from paprle.recording.reader import Episode
+from paprle.testing.clock import ManualClock
 
 WORDS = ("leader=autopilot", "follower=piper", "env=kinematic", "session.clock=virtual")
 
@@ -57,6 +60,39 @@ def test_the_same_seed_is_the_same_run(tmp_path):
     first, same, other = (np.asarray(run.gate["q_cmd"]) for run in runs)
     assert np.array_equal(first, same)
     assert first.shape != other.shape or not np.array_equal(first, other)
+
+
+def test_a_hand_at_the_page_leads_over_a_network_that_is_played():
+    words = ["leader=web", *WORDS[1:], "link.emulate=5g"]
+    resolved = resolve(words)
+    clock = ManualClock()
+    robot = make_robot(resolved).info
+    leader = make_leader(resolved, clock, robot=robot)
+    assert leader.is_at_page
+    leader.open()
+    n = len(robot.joint_names)
+    poses = np.tile([0.3, 0.0, 0.2, 0.0, 0.0, 0.0, 1.0], (len(robot.limbs), 1))
+
+    sample = None
+    for _ in range(200):
+        clock.advance(0.005)
+        hands = Hands(
+            stamp_ns=clock(), is_held=True, n_presses=1, poses=poses,
+            joints=np.zeros(n),
+            axes=np.zeros((len(robot.limbs), 7)), openings=np.ones(len(robot.limbs)),
+        )  # fmt: skip
+        leader.hear(hands)
+        sample = leader.latest() or sample
+
+    assert sample is not None
+    assert sample.engaged
+
+
+def test_a_leader_that_looks_at_the_session_is_refused():
+    words = ["leader=policy", "leader.path=model.onnx", *WORDS[1:], "link.emulate=5g"]
+
+    with pytest.raises(ConfigError, match="'Policy', which looks at the session"):
+        make_leader(resolve(words))
 
 
 def test_a_trace_that_is_not_there_is_refused_before_anything_opens():
