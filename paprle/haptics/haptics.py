@@ -39,11 +39,7 @@ from paprle.haptics.render_states import (
     Situation,
     find_render_state,
 )
-from paprle.haptics.stability import (
-    Delays,
-    Margin,
-    refuse_unstable,
-)
+from paprle.haptics.stability import Delays, Margin, refuse_unstable
 from paprle.ipc.records import Layout, Record
 from paprle.retargeting.leader_arms import load_arms
 from paprle.retargeting.pairing import Pairing, make_pairing

@@ -143,7 +143,8 @@ class Lead:
             self.last_words = [] if self._forces is None else [self._forces.close()]
         finally:  # whatever its thread did not do, torque is switched off
             self.leader.close()
-        self.last_words += [*self.leader.last_words, self._summarise()]
+        words = (*self.last_words, *self.leader.last_words, self._summarise())
+        self.last_words = [text for text in words if text]
 
     def take_words(self) -> list[str]:
         """Return what the operator should know since the last call."""

@@ -141,6 +141,8 @@ def _read_held(rows: Vec) -> tuple[HeldHand, ...] | None:
     if not np.isfinite(rows).all() or (np.abs(p) > _FARTHEST).any():
         return None
     length = np.linalg.norm(quat, axis=1)
+    if (rows[:, 0] < 0.0).any():
+        return None
     if ((share < 0.0) | (share > 1.0) | (np.abs(length - 1.0) > 0.01)).any():
         return None
     if (np.abs(rows[:, 9:]) > 1.01).any():  # parts of unit vectors

@@ -20,6 +20,7 @@ from paprle.ipc.process import WORKSPACE
 START = "import sys; from paprle.cli import main; sys.exit(main())"
 TRACE = "acceptance"  # 100 ± 30 ms, 3 % loss, reordering, 5 Mbit/s
 STALE, TICK, V_OVER_A = 0.1, 0.005, 0.4
+WIDTH, HEIGHT = 160, 120
 SLACK = 0.15  # [s] chosen: a shared machine, six processes
 
 pytestmark = [pytest.mark.process, pytest.mark.nightly, pytest.mark.timeout(300)]
@@ -66,7 +67,20 @@ def carrier(request):
 
 
 @pytest.fixture
-def session(hosts, carrier, tmp_path):
+def see(request, tmp_path):
+    """Words for a session whose robot sees, or does not."""
+    if not getattr(request, "param", False):
+        return ["env=kinematic"]
+    camera = {"type": "mujoco", "depth": "true", "fine": "false", "fps": "15"}
+    camera |= {"width": WIDTH, "height": HEIGHT}
+    words = [f"cameras.front.{name}={value}" for name, value in camera.items()]
+    key = tmp_path / "link.key"
+    return ["env=mujoco", *words, f"observers.sight.key={key}",
+            "observers.sight.listen=lan", "observers.sight.video=false"]  # fmt: skip
+
+
+@pytest.fixture
+def session(hosts, carrier, see, tmp_path):
     key = tmp_path / "link.key"
     key.write_text("0123456789abcdef" * 2)
     key.chmod(0o600)
@@ -77,19 +91,27 @@ def session(hosts, carrier, tmp_path):
         return [f"link.peer={peer}", f"link.key={key}", f"link.type={carrier}", where]
 
     words = ["leader=remote", "leader.human=false", "leader.gripper=false"]
-    words += ["follower=piper", "env=kinematic", "session.status=false"]
+    words += ["follower=piper", "session.status=false", *see]
     session = RunningSession(
         [*words, *link(robot, operator)], tmp_path / "out", host=hosts.on(1)
     )
-    leader = ["leader=autopilot", "leader.laps=1000", "leader.size=0.1"]
-    session.lead = Leading([*leader, *link(operator, robot)], tmp_path, hosts.on(0))
-    moves = wait_for(lambda: "ENGAGED" in session.lead.text(), 100.0)
-    assert moves, f"{session.text()}\n{session.lead.text()}"
-    yield session
-    session.lead.end()
-    if session.process.poll() is None:
-        session.process.terminate()
-        session.process.wait(30)
+    session.key, session.address = str(key), robot
+
+    def lead():
+        leader = ["leader=autopilot", "leader.laps=1000", "leader.size=0.1"]
+        session.lead = Leading([*leader, *link(operator, robot)], tmp_path, hosts.on(0))
+        moves = wait_for(lambda: "ENGAGED" in session.lead.text(), 100.0)
+        assert moves, f"{session.text()}\n{session.lead.text()}"
+
+    session.lead_anew = lead
+    try:
+        lead()
+        yield session
+    finally:
+        session.lead.end()
+        if session.process.poll() is None:
+            session.process.terminate()
+            session.process.wait(30)
 
 
 def end(session):
@@ -162,3 +184,40 @@ def test_replays_forgeries_and_a_flood_change_nothing(hosts, carrier, session):
         assert why in text, text
     computed = np.asarray(episode.ticks["compute_ns"])
     assert np.median(computed) < 3e6
+
+
+def find_latency(text):
+    """Return p50 and p99 of motion to motion that ``paprle lead`` ended with, [ms]."""
+    found = re.search(r"motion to motion p50 (\d+), p99 (\d+) ms", text)
+    assert found, text
+    return int(found[1]), int(found[2])
+
+
+@pytest.mark.parametrize("see", [True], indirect=True, ids=["sees"])
+def test_poses_are_no_later_for_the_clouds_beside_them(hosts, carrier, session):
+    if carrier == "dds":
+        pytest.skip("clouds have a carrier of their own, whatever that of poses is")
+    time.sleep(12.0)
+    session.lead.end()
+    alone = find_latency(session.lead.text())
+
+    session.lead_anew()
+    eye = [str(Path(__file__).parents[1] / "support" / "cloud_eye.py")]
+    eye += [session.address, session.key, str(WIDTH), str(HEIGHT), "12"]
+    done = subprocess.run(
+        [*hosts.on(0), sys.executable, *eye],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=WORKSPACE,
+        env={**os.environ, "PYTHONPATH": str(WORKSPACE)},
+    )
+    session.lead.end()
+    beside = find_latency(session.lead.text())
+    end(session)
+
+    n, n_points = map(int, done.stdout.split())
+    assert n >= 12, "a cloud a second at least"
+    assert n_points > 12 * 0.05 * WIDTH * HEIGHT
+    assert beside[0] <= alone[0] + 10, f"{alone}, {beside} ms"
+    assert beside[1] <= alone[1] + 10 + 1e3 * SLACK, f"{alone}, {beside} ms"

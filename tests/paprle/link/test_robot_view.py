@@ -32,6 +32,7 @@ def test_what_holds_a_hand_arrives_beside_all_else():
 @pytest.mark.parametrize(
     "held",
     [
+        {"limb": -1},
         {"share": np.nan},
         {"share": 1.5},
         {"pose": 1e9 * POSE},
