@@ -106,7 +106,7 @@ class LeaderHost:
             self._thread, self._notes = make_thread(
                 resolved, self._leader, self._layout, role, self._read_feedback
             )
-        elif has_motors:  # no law is stable over any delay (F2)
+        elif has_motors:  # forces cross the other cut (``paprle.hosts.forces``)
             self._notes.append(_NO_FEEDBACK)
 
     def run(self) -> None:
