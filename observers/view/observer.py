@@ -13,19 +13,21 @@ import os
 import secrets
 import socket
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from observers.view.config import ViewConfig
 from observers.view.copying import copy_arrays, copy_for_cues, copy_mirror
 from observers.view.shown import Shown
-from paprle.contracts.plugins import Clock, Observer, SessionView
+from paprle.contracts.near import FindNear, Near
+from paprle.contracts.plugins import CameraInfo, Clock, Frame, Observer, SessionView
 from paprle.contracts.session_view import MirroredRobot
-from paprle.contracts.types import RobotInfo
+from paprle.contracts.types import RobotInfo, Vec
 from paprle.contracts.wishes import Wishes
 
 if TYPE_CHECKING:
     from hardware.web.server import WebServer
+    from observers.view.album import Album
     from observers.view.panel import Panel
     from observers.view.relay import Relay
     from observers.view.talk import Talk
@@ -58,6 +60,8 @@ class View(Observer):
         self._shown, self._said_ns = Shown(robot), 0
         self._mirror: MirroredRobot | None = None
         self._cued: SessionView | None = None
+        self._find_near: FindNear = _find_nothing
+        self._album: Album | None = None
         self._stop, self._fresh = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
         self._panel: Panel | None = None
@@ -89,6 +93,17 @@ class View(Observer):
         self._thread = threading.Thread(target=self._run, name="view", daemon=True)
         self._thread.start()
 
+    def meet(self, find_near: FindNear) -> None:
+        """Take what tells which bodies are near each other."""
+        self._find_near = find_near
+
+    def show(
+        self, frames: Mapping[str, Frame], cameras: Mapping[str, CameraInfo]
+    ) -> None:
+        """Keep the newest images for the page."""
+        if self._album is not None:
+            self._album.take(frames, cameras)
+
     def observe(self, view: SessionView) -> None:
         """Keep what is newest for the page and the picture."""
         self._arrays = copy_arrays(view)
@@ -112,6 +127,8 @@ class View(Observer):
     def close(self) -> None:
         """Serve the page no more; may be called twice."""
         self._stop.set()
+        if self._album is not None:
+            self._album.close()
         if self._server is not None:  # its thread would outlive this process's main one
             self._server.close()
         if self._thread is not None:
@@ -148,6 +165,7 @@ class View(Observer):
 
         made = make_site(self.config, self.robot, self.clock, self._before, self._port)
         self._panel, self._talk, self._server = made.panel, made.talk, made.server
+        self._album = made.album
         if made.server.port != self._port:
             self._port = made.server.port
             self._told.append(f"observers.view: open {self._address}")
@@ -196,10 +214,18 @@ class View(Observer):
             if scene.is_watched:
                 scene.show(arrays["q"], arrays["q_asked"], self._targets)
                 scene.offer(self._dragged)
+                near = self._find_near(arrays["q"])
+                scene.show_felt(arrays["q"], arrays["tau"], near)
+                if self._album is not None:
+                    scene.show_cameras(self._album)
                 if mirror is not None:
                     scene.show_predicted(mirror.q)
                 if cued is not None:
                     scene.show_cues(cued)
+
+
+def _find_nothing(_: Vec) -> Sequence[Near]:
+    return ()
 
 
 def find_port(first: int) -> int:

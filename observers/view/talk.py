@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from hardware.web.client import Client
 from hardware.web.errors import MessageError
+from observers.view.album import Album
 from observers.view.messages import (
     VERSION,
     Clock,
@@ -35,6 +37,7 @@ class Talk:
 
     Attributes:
         told: What all pages are told, as JSON; another thread may set it.
+        album: Pictures of cameras, which pages are shown; None: there are none.
         refused: Messages that were not used, by reason.
     """
 
@@ -43,6 +46,7 @@ class Talk:
     ) -> None:
         self.told: dict[str, Any] = {}
         self.refused: Counter[str] = Counter()
+        self.album: Album | None = None
         self._panel, self._clock, self._has_scene = panel, clock, has_scene
         self._clients: dict[Client, str] = {}
 
@@ -66,6 +70,11 @@ class Talk:
             for task in both:
                 task.cancel()
             await asyncio.gather(*both, return_exceptions=True)
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether any page is open."""
+        return bool(self._clients)
 
     def is_operator(self, page: str) -> bool:
         """Whether the page of this name operates."""
@@ -112,6 +121,7 @@ class Talk:
     async def _tell(self, client: Client) -> None:
         """Tell a page of the session, and ask the operator's for its time."""
         panel, n = self._panel, 0
+        shown: dict[str, int] = {}
         welcome = {"type": "welcome", "version": VERSION, "scene": self._has_scene}
         is_there = await client.send(json.dumps(welcome))
         while is_there:
@@ -131,4 +141,16 @@ class Talk:
                 "held": panel.is_held,
             }
             is_there = await client.send(json.dumps({**self.told, **own}))
+            for picture in self._list_pictures(client, shown):
+                is_there = is_there and await client.send(picture)
             await asyncio.sleep(_TELL)
+
+    def _list_pictures(self, client: Client, shown: dict[str, int]) -> Iterator[str]:
+        """Yield what is new of cameras, unless its page is behind already."""
+        shots = {} if self.album is None else dict(self.album.shots)
+        for name, shot in shots.items():
+            if shown.get(name) == shot.number or client.is_behind:
+                continue
+            shown[name] = shot.number
+            data = base64.b64encode(shot.jpeg).decode("ascii")
+            yield json.dumps({"type": "picture", "camera": name, "jpeg": data})

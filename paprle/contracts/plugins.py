@@ -21,6 +21,7 @@ import numpy as np
 from paprle.contracts.device import Device, Dialogue
 from paprle.contracts.feedback_law import FeedbackInput, FeedbackLaw, Stiffness
 from paprle.contracts.images import CameraInfo, FoundCamera, Frame, RobotPose
+from paprle.contracts.near import FindNear
 from paprle.contracts.plugin_settings import FollowerSettings
 from paprle.contracts.session_view import Advice, Record, SessionView, make_advice_dtype
 from paprle.contracts.types import (
@@ -243,6 +244,12 @@ class Observer(Device):
 
         Raises:
             DeviceError: If it cannot; the session then does not start.
+        """
+
+    def meet(self, find_near: FindNear) -> None:
+        """Take what tells which bodies are near each other; before ``open``.
+
+        It computes, in the process that asks, and takes a while the first time.
         """
 
     @abstractmethod

@@ -1,5 +1,6 @@
 // The page of a session: what it does, and what one operator asks of it.
 
+import { showPicture, showPictureAges } from "./cameras.js";
 import { Hands } from "./hands.js";
 import { Link, takeToken } from "./link.js";
 import { show, showLink } from "./shown.js";
@@ -96,10 +97,13 @@ link.onMessage = (message) => {
     wantsControl = false; // the first page that opens operates; everybody else asks
     showControl(message);
     show(message);
+    showPictureAges();
     hands.offer(message);
   } else if (message.type === "welcome") {
     if (!message.scene) $("no-picture").textContent = "There is no 3-D picture (observers.view.scene, viser).";
     else if (!$("picture").querySelector("iframe")) openPicture();
+  } else if (message.type === "picture") {
+    showPicture(message);
   } else if (message.type === "refused") {
     $("next").textContent = `Refused: ${message.why}.`;
   }
