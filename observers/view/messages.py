@@ -79,6 +79,16 @@ class Task:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Report:
+    """The report of an episode is asked for."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+
+    type: Literal["report"]
+    episode: Name
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Clock:
     """The page's time, in answer to a question."""
 
@@ -133,12 +143,13 @@ class HandsMessage:
     ] = field(default=())
 
 
-Message = Hello | Control | Press | Task | Clock | HandsMessage
+Message = Hello | Control | Press | Task | Report | Clock | HandsMessage
 _KINDS: Mapping[str, TypeAdapter[Any]] = {
     "hello": TypeAdapter(Hello),
     "control": TypeAdapter(Control),
     "press": TypeAdapter(Press),
     "task": TypeAdapter(Task),
+    "report": TypeAdapter(Report),
     "clock": TypeAdapter(Clock),
     "hands": TypeAdapter(HandsMessage),
 }

@@ -115,6 +115,10 @@ class View(Observer):
         if self._talk is not None and now_ns - self._said_ns > _SAY_NS:
             self._said_ns = now_ns
             self._talk.told = self._shown.make(view)
+            if self._talk.library is not None:
+                self._talk.library.take(
+                    view.news.get("episodes", ()), is_calm=not view.is_engaged
+                )
             leader = view.news.get("leader", {})
             is_dragged = leader.get("emits") == "pose"
             self._dragged = tuple(leader.get("hands", ())) if is_dragged else ()
@@ -129,6 +133,8 @@ class View(Observer):
         self._stop.set()
         if self._album is not None:
             self._album.close()
+        if self._talk is not None and self._talk.library is not None:
+            self._talk.library.close()
         if self._server is not None:  # its thread would outlive this process's main one
             self._server.close()
         if self._thread is not None:

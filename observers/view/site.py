@@ -10,6 +10,7 @@ from hardware.web.files import load_pages
 from hardware.web.server import POLICY, Site, WebServer
 from observers.view.album import Album
 from observers.view.config import ViewConfig
+from observers.view.library import Library
 from observers.view.panel import Panel
 from observers.view.relay import Relay, load_page, name_protocol
 from observers.view.talk import Talk
@@ -68,12 +69,13 @@ def make_site(
     scene = load_page() if config.scene else None
     talk = Talk(panel, clock, has_scene=scene is not None)
     album = talk.album = Album(lambda: talk.is_watched)
+    talk.library = Library(pages, lambda: talk.is_watched)
     relay, notes = None, []
     site = Site(pages, {_SOCKET: talk.handle}, shared=[_SOCKET])
     if scene is not None:
         relay = Relay(talk.is_operator)
+        pages[_SCENE_PAGE] = scene
         site = site._replace(
-            pages={**pages, _SCENE_PAGE: scene},
             sockets={**site.sockets, _SCENE: relay.handle},
             shared=[_SOCKET, _SCENE],
             framed=[_SCENE],

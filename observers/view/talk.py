@@ -12,6 +12,7 @@ from typing import Any
 from hardware.web.client import Client
 from hardware.web.errors import MessageError
 from observers.view.album import Album
+from observers.view.library import Library
 from observers.view.messages import (
     VERSION,
     Clock,
@@ -20,6 +21,7 @@ from observers.view.messages import (
     Hello,
     Message,
     Press,
+    Report,
     Task,
     parse,
 )
@@ -38,6 +40,7 @@ class Talk:
     Attributes:
         told: What all pages are told, as JSON; another thread may set it.
         album: Pictures of cameras, which pages are shown; None: there are none.
+        library: What was recorded; None: nothing is told of it.
         refused: Messages that were not used, by reason.
     """
 
@@ -47,6 +50,7 @@ class Talk:
         self.told: dict[str, Any] = {}
         self.refused: Counter[str] = Counter()
         self.album: Album | None = None
+        self.library: Library | None = None
         self._panel, self._clock, self._has_scene = panel, clock, has_scene
         self._clients: dict[Client, str] = {}
 
@@ -109,6 +113,8 @@ class Talk:
             return panel.press(client, message.action)
         if isinstance(message, Task):
             return panel.give_task(client, message.text)
+        if isinstance(message, Report):
+            return self._ask_for_report(client, message.episode)
         if isinstance(message, Control):
             if message.wanted:
                 panel.take_control(client)
@@ -117,6 +123,13 @@ class Talk:
         elif isinstance(message, Clock) and client is panel.operator:
             panel.clock.answer(message.id, int(message.t * 1e6), self._clock())
         return ""
+
+    def _ask_for_report(self, client: Client, episode: str) -> str:
+        if client is not self._panel.operator:
+            return "take control first"  # it takes the machine's time
+        return (
+            "nothing is recorded" if self.library is None else self.library.ask(episode)
+        )
 
     async def _tell(self, client: Client) -> None:
         """Tell a page of the session, and ask the operator's for its time."""
@@ -139,6 +152,7 @@ class Talk:
                 "watching": len(self._clients),
                 "may_clear": panel.may_clear,
                 "held": panel.is_held,
+                "reports": {} if self.library is None else self.library.reports,
             }
             is_there = await client.send(json.dumps({**self.told, **own}))
             for picture in self._list_pictures(client, shown):
@@ -146,11 +160,18 @@ class Talk:
             await asyncio.sleep(_TELL)
 
     def _list_pictures(self, client: Client, shown: dict[str, int]) -> Iterator[str]:
-        """Yield what is new of cameras, unless its page is behind already."""
+        """Yield what is new of pictures, unless its page is behind already."""
+        strips = {} if self.library is None else dict(self.library.strips)
+        for name in strips.keys() - shown.keys():
+            if not client.is_behind:
+                shown[name] = 0
+                told = {"type": "strips", "episode": name, "strips": strips[name]}
+                yield json.dumps(told)
         shots = {} if self.album is None else dict(self.album.shots)
         for name, shot in shots.items():
-            if shown.get(name) == shot.number or client.is_behind:
+            key = f"camera {name}"
+            if shown.get(key) == shot.number or client.is_behind:
                 continue
-            shown[name] = shot.number
+            shown[key] = shot.number
             data = base64.b64encode(shot.jpeg).decode("ascii")
             yield json.dumps({"type": "picture", "camera": name, "jpeg": data})

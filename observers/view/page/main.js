@@ -1,6 +1,7 @@
 // The page of a session: what it does, and what one operator asks of it.
 
 import { showPicture, showPictureAges } from "./cameras.js";
+import { keepStrips, onReport } from "./episodes.js";
 import { Hands } from "./hands.js";
 import { Link, takeToken } from "./link.js";
 import { show, showLink } from "./shown.js";
@@ -104,6 +105,8 @@ link.onMessage = (message) => {
     else if (!$("picture").querySelector("iframe")) openPicture();
   } else if (message.type === "picture") {
     showPicture(message);
+  } else if (message.type === "strips") {
+    keepStrips(message);
   } else if (message.type === "refused") {
     $("next").textContent = `Refused: ${message.why}.`;
   }
@@ -113,5 +116,6 @@ link.onChange = (isOpen, why) => {
   else wantsControl = control === "you" || wantsControl;
   showLink(isOpen, why);
 };
+onReport((episode) => link.say({ type: "report", episode }));
 listenTo(window);
 link.connect();
