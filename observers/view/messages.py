@@ -89,6 +89,24 @@ class Report:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Play:
+    """A film is to run or to stand still.
+
+    Attributes:
+        playing: It is to run.
+        speed: How many times as fast as it was.
+        t: From this time on, [s]; None: from where it is.
+    """
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+
+    type: Literal["play"]
+    playing: bool
+    speed: Annotated[float, Ge(0.1), Le(16)]
+    t: Annotated[float, Ge(0)] | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Clock:
     """The page's time, in answer to a question."""
 
@@ -143,13 +161,14 @@ class HandsMessage:
     ] = field(default=())
 
 
-Message = Hello | Control | Press | Task | Report | Clock | HandsMessage
+Message = Hello | Control | Press | Task | Report | Play | Clock | HandsMessage
 _KINDS: Mapping[str, TypeAdapter[Any]] = {
     "hello": TypeAdapter(Hello),
     "control": TypeAdapter(Control),
     "press": TypeAdapter(Press),
     "task": TypeAdapter(Task),
     "report": TypeAdapter(Report),
+    "play": TypeAdapter(Play),
     "clock": TypeAdapter(Clock),
     "hands": TypeAdapter(HandsMessage),
 }

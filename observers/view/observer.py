@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from observers.view.config import ViewConfig
 from observers.view.copying import copy_arrays, copy_for_cues, copy_mirror
 from observers.view.shown import Shown
+from paprle.contracts.errors import MissingDependency
+from paprle.contracts.film import Film
 from paprle.contracts.near import FindNear, Near
 from paprle.contracts.plugins import CameraInfo, Clock, Frame, Observer, SessionView
 from paprle.contracts.session_view import MirroredRobot
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from hardware.web.server import WebServer
     from observers.view.album import Album
     from observers.view.panel import Panel
+    from observers.view.player import Player
     from observers.view.relay import Relay
     from observers.view.talk import Talk
 
@@ -62,6 +65,7 @@ class View(Observer):
         self._cued: SessionView | None = None
         self._find_near: FindNear = _find_nothing
         self._album: Album | None = None
+        self._player: Player | None = None
         self._stop, self._fresh = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
         self._panel: Panel | None = None
@@ -92,10 +96,28 @@ class View(Observer):
         self._before = self._before._replace(key=self._key)
         self._thread = threading.Thread(target=self._run, name="view", daemon=True)
         self._thread.start()
+        if self._player is not None:
+            threading.Thread(target=self._play, name="player", daemon=True).start()
 
     def meet(self, find_near: FindNear) -> None:
         """Take what tells which bodies are near each other."""
         self._find_near = find_near
+
+    def play(self, film: Film) -> None:
+        """Show a film in place of a session.
+
+        Raises:
+            MissingDependency: If there can be no page.
+        """
+        try:
+            from observers.view.player import Player  # noqa: PLC0415 - of films alone
+            from observers.view.site import make_site  # noqa: F401, PLC0415 - see above
+        except ImportError as err:
+            raise MissingDependency(
+                f"observers.view: expected {err.name}, got none; "
+                "pip install 'paprle[view]'"
+            ) from err
+        self._player = Player(film, self.clock)
 
     def show(
         self, frames: Mapping[str, Frame], cameras: Mapping[str, CameraInfo]
@@ -172,11 +194,25 @@ class View(Observer):
         made = make_site(self.config, self.robot, self.clock, self._before, self._port)
         self._panel, self._talk, self._server = made.panel, made.talk, made.server
         self._album = made.album
+        made.talk.player = self._player
         if made.server.port != self._port:
             self._port = made.server.port
             self._told.append(f"observers.view: open {self._address}")
         self._told += [f"observers.view: {note}" for note in made.notes]
         return made.relay
+
+    def _play(self) -> None:
+        """Show the film as it is played, until the end."""
+        player, shown = self._player, dict[str, Frame]()
+        while player is not None and not self._stop.wait(1.0 / self.config.rate):
+            t = player.advance()
+            self.observe(player.film.look(t))
+            seen = player.film.see(t)
+            player.missing = tuple(n for n, frame in seen.items() if frame is None)
+            frames = {n: frame for n, frame in seen.items() if frame is not None}
+            new = {n: frame for n, frame in frames.items() if frame is not shown.get(n)}
+            shown.update(frames)
+            self.show(new, player.film.cameras)
 
     def _show(self, relay: Relay) -> None:
         """Draw the scene until the session ends."""

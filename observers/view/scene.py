@@ -31,6 +31,7 @@ _PAPER: Color = (245, 246, 248)
 _CELL, _SECTION = 0.1, 0.5  # [m] chosen: a hand, and an arm's reach
 _STILL = 1e-4  # chosen: no pixel moves by less [m] or [rad]
 _TRAIL_STEP = 2e-3  # [m] chosen: a point of the trail
+_TRAIL_JUMP = 0.3  # [m] chosen: no hand moves so far between two pictures
 _TRAIL_WIDTH = 0.004  # [m] chosen: seen beside an arm
 _AXES = 0.07  # [m] chosen: as long as a finger
 _FROM = np.array([0.8, 1.2, 0.6])  # chosen: an arm reaches away from the words
@@ -264,7 +265,10 @@ class _Trail:
     def add(self, point: Vec) -> None:
         """Go on to a point, shape (3,), [m]."""
         last = self._points[-1] if self._points else None
-        if last is None or np.linalg.norm(point - last) > _TRAIL_STEP:
+        step = np.inf if last is None else float(np.linalg.norm(point - last))
+        if step > _TRAIL_JUMP:
+            self._points.clear()  # of a film that was wound on
+        if step > _TRAIL_STEP:
             self._points.append(point)
             self._is_new = self._is_shown and len(self._points) > 1
 

@@ -20,12 +20,14 @@ from observers.view.messages import (
     HandsMessage,
     Hello,
     Message,
+    Play,
     Press,
     Report,
     Task,
     parse,
 )
 from observers.view.panel import Panel
+from observers.view.player import Player
 
 _TELL = 0.1  # [s] chosen: faster than this nobody reads
 _N_QUICK, _SLOW = 10, 10  # chosen: ten questions of the time at once, then one a second
@@ -41,6 +43,7 @@ class Talk:
         told: What all pages are told, as JSON; another thread may set it.
         album: Pictures of cameras, which pages are shown; None: there are none.
         library: What was recorded; None: nothing is told of it.
+        player: What plays a film in place of a session; None: there is a session.
         refused: Messages that were not used, by reason.
     """
 
@@ -51,6 +54,7 @@ class Talk:
         self.refused: Counter[str] = Counter()
         self.album: Album | None = None
         self.library: Library | None = None
+        self.player: Player | None = None
         self._panel, self._clock, self._has_scene = panel, clock, has_scene
         self._clients: dict[Client, str] = {}
 
@@ -115,6 +119,10 @@ class Talk:
             return panel.give_task(client, message.text)
         if isinstance(message, Report):
             return self._ask_for_report(client, message.episode)
+        if isinstance(message, Play) and self.player is not None:
+            self.player.ask(
+                is_playing=message.playing, speed=message.speed, t=message.t
+            )
         if isinstance(message, Control):
             if message.wanted:
                 panel.take_control(client)
@@ -135,7 +143,13 @@ class Talk:
         """Tell a page of the session, and ask the operator's for its time."""
         panel, n = self._panel, 0
         shown: dict[str, int] = {}
-        welcome = {"type": "welcome", "version": VERSION, "scene": self._has_scene}
+        welcome: dict[str, Any] = {
+            "type": "welcome",
+            "version": VERSION,
+            "scene": self._has_scene,
+        }
+        if self.player is not None:
+            welcome["film"] = self.player.describe()
         is_there = await client.send(json.dumps(welcome))
         while is_there:
             if client is panel.operator:
@@ -154,6 +168,8 @@ class Talk:
                 "held": panel.is_held,
                 "reports": {} if self.library is None else self.library.reports,
             }
+            if self.player is not None:
+                own["film"] = self.player.tell()
             is_there = await client.send(json.dumps({**self.told, **own}))
             for picture in self._list_pictures(client, shown):
                 is_there = is_there and await client.send(picture)

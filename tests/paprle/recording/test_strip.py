@@ -66,7 +66,7 @@ def test_the_report_has_a_strip_of_each_camera_and_trusts_no_name(episode, tmp_p
     assert html.count("data:image/jpeg;base64,") == 2
 
 
-@pytest.mark.long
+@pytest.mark.nightly  # the page's own nightly test asks it, too
 def test_a_process_of_its_own_writes_them_as_json(episode):
     words = [sys.executable, "-m", "paprle.recording.strip", str(episode)]
     done = subprocess.run(words, capture_output=True, check=True, cwd=WORKSPACE)
