@@ -4,7 +4,7 @@ import { showPicture, showPictureAges } from "./cameras.js";
 import { keepStrips, onReport } from "./episodes.js";
 import { openFilm, pressFilm, showFilm } from "./film.js";
 import { Hands } from "./hands.js";
-import { Link, takeToken } from "./link.js";
+import { Link, makeName, takeToken } from "./link.js";
 import { show, showLink } from "./shown.js";
 
 const $ = (id) => document.getElementById(id);
@@ -13,8 +13,8 @@ const KEYS = {
   p: "reposture", c: "clear",
 };
 const token = takeToken();
-const page = crypto.getRandomValues(new Uint32Array(1))[0].toString(36);
-const link = new Link(token, page);
+const page = makeName();
+const link = new Link("/console", token, { page });
 const hands = new Hands(link);
 let control = "nobody", wantsControl = true;
 
