@@ -145,8 +145,8 @@ class Library:
         try:
             if self._stop.is_set():  # it was closed meanwhile
                 self._child.kill()
-            out, err = self._child.communicate(timeout=_LONGEST)
+            out, told = self._child.communicate(timeout=_LONGEST)
         except subprocess.TimeoutExpired:
             self._child.kill()
-            out, err = self._child.communicate()
-        return self._child.returncode, out, err
+            out, told = self._child.communicate()
+        return self._child.returncode, out, told

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from paprle.contracts.errors import ConfigError, MissingDependency
 from paprle.contracts.types import Vec
@@ -23,6 +24,7 @@ from paprle.recording.reader import Episode
 from paprle.recording.strip import needs_no_other
 from paprle.recording.tracks import Track
 
+Stamps = npt.NDArray[np.int64]
 _TIMELINE = "time"
 _BATCH = 64  # chosen: pictures in memory at once
 _SHOWS = ("DISPLAY", "WAYLAND_DISPLAY")
@@ -121,7 +123,7 @@ class _Writer:
         for track in footage.list_tracks():
             self._write_pictures(footage, track)
 
-    def _write_series(self, entity: str, stamps_ns: Vec, values: Vec) -> None:
+    def _write_series(self, entity: str, stamps_ns: Stamps, values: Vec) -> None:
         is_there = np.isfinite(values)
         if is_there.any():
             columns = self._rr.Scalars.columns(scalars=values[is_there])
@@ -136,9 +138,10 @@ class _Writer:
             self._write_path(
                 f"eefs/{name}/measured", episode.gate["stamp_ns"], measured
             )
-            self._write_path(f"eefs/{name}/requested", *episode.target[name])
+            stamps_ns, asked = episode.target[name]
+            self._write_path(f"eefs/{name}/requested", stamps_ns, asked)
 
-    def _write_path(self, entity: str, stamps_ns: Vec, poses: Vec) -> None:
+    def _write_path(self, entity: str, stamps_ns: Stamps, poses: Vec) -> None:
         is_there = np.isfinite(poses).all(axis=1)
         if is_there.any():
             rows = poses[is_there]
@@ -166,8 +169,8 @@ class _Writer:
                 columns = rr.EncodedImage.columns(blob=data, media_type=kinds)
             self._send(entity, np.array([one.stamp_ns for one in some]), columns)
 
-    def _send(self, entity: str, stamps_ns: Vec, columns: Any) -> None:
-        t = (stamps_ns.astype(np.int64) - self._begin_ns) * 1e-9
+    def _send(self, entity: str, stamps_ns: Stamps, columns: Any) -> None:
+        t = (stamps_ns - self._begin_ns) * 1e-9
         times = self._rr.TimeColumn(_TIMELINE, duration=t)
         self._stream.send_columns(entity, indexes=[times], columns=columns)
 

@@ -23,7 +23,7 @@ from paprle.recording.reader import Episode
 from paprle.recording.reel import Reel
 
 _N_POINTS = 1000  # chosen: more cannot be told apart across a screen
-_KEPT = (0.0, 0.0)  # [m] of recordings from before clearances were kept
+_UNKNOWN = 0.0  # [m] of recordings from before clearances were kept
 
 
 class EpisodeFilm(Film):
@@ -75,9 +75,11 @@ class EpisodeFilm(Film):
         """Return what finds near bodies of the robot and the scene as recorded."""
         episode = self.episode
         gate = episode.config.get("gate") or {}
-        kept = gate.get("clearance_self"), gate.get("clearance_scene")
-        asked = _KEPT if None in kept else (float(kept[0]), float(kept[1]))
-        return NearBodies(lambda: make_collision_model(episode), asked, self.robot.home)
+        kept = (
+            float(gate.get("clearance_self", _UNKNOWN)),
+            float(gate.get("clearance_scene", _UNKNOWN)),
+        )
+        return NearBodies(lambda: make_collision_model(episode), kept, self.robot.home)
 
     def close(self) -> None:
         """Let go of its files."""

@@ -94,10 +94,10 @@ def _make_strip(footage: Footage, camera: str, n: int) -> Strip | None:
 def _shrink(image: Image) -> npt.NDArray[np.uint8]:
     """Return an image as small RGB with even sides."""
     step = -(-image.shape[1] // _WIDE)
-    small = image[::step, ::step]
+    small = image[::step, ::step].astype(np.uint32)
     if small.ndim == 2:
         most = max(int(small.max()), 1)
-        small = np.repeat((small.astype(np.uint32) * _GREY // most)[:, :, None], 3, 2)
+        small = np.repeat((small * _GREY // most)[:, :, None], 3, 2)
     height, width = (side - side % 2 for side in small.shape[:2])
     return small[:height, :width].astype(np.uint8)
 
