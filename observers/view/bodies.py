@@ -71,6 +71,10 @@ class Robot:
         """Return T_world_link where the robot was moved to last."""
         return self._data.oMf[self._model.getFrameId(link)].copy()
 
+    def has_link(self, link: str) -> bool:
+        """Whether there is a link of this name."""
+        return bool(self._model.existFrame(link))
+
     def weigh(self, limb: LimbInfo, q: Vec, tau: Vec) -> tuple[Vec, Vec, Vec]:
         """Return what the joints of a limb bear at q.
 

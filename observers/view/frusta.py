@@ -33,6 +33,8 @@ class Frusta:
         """Draw what is newest, with the robot where it was moved to last."""
         for name, shot in shots.items():
             info = cameras[name]
+            if info.link and not self._robot.has_link(info.link):
+                continue  # of a recording whose URDF is another's
             handle = self._handles.get(name) or self._add(name, info)
             link = self._robot.find(info.link) if info.link else pin.SE3.Identity()
             T = link * info.T_link_cam

@@ -66,6 +66,7 @@ class View(Observer):
         self._find_near: FindNear = _find_nothing
         self._album: Album | None = None
         self._player: Player | None = None
+        self._playing: threading.Thread | None = None
         self._stop, self._fresh = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
         self._panel: Panel | None = None
@@ -97,7 +98,10 @@ class View(Observer):
         self._thread = threading.Thread(target=self._run, name="view", daemon=True)
         self._thread.start()
         if self._player is not None:
-            threading.Thread(target=self._play, name="player", daemon=True).start()
+            self._playing = threading.Thread(
+                target=self._play, args=(self._player,), name="player"
+            )
+            self._playing.start()
 
     def meet(self, find_near: FindNear) -> None:
         """Take what tells which bodies are near each other."""
@@ -159,6 +163,9 @@ class View(Observer):
             self._talk.library.close()
         if self._server is not None:  # its thread would outlive this process's main one
             self._server.close()
+        if self._playing is not None:
+            self._playing.join()  # it reads what its owner closes next
+            self._playing = None
         if self._thread is not None:
             self._thread.join(_CLOSING)
             self._thread = None
@@ -201,10 +208,13 @@ class View(Observer):
         self._told += [f"observers.view: {note}" for note in made.notes]
         return made.relay
 
-    def _play(self) -> None:
-        """Show the film as it is played, until the end."""
-        player, shown = self._player, dict[str, Frame]()
-        while player is not None and not self._stop.wait(1.0 / self.config.rate):
+    def _play(self, player: Player) -> None:
+        """Show the film as it is played, to whoever watches."""
+        shown: dict[str, Frame] = {}
+        while not self._stop.wait(1.0 / self.config.rate):
+            if self._talk is None or not self._talk.is_watched:
+                player.wait()
+                continue
             t = player.advance()
             self.observe(player.film.look(t))
             seen = player.film.see(t)
@@ -256,7 +266,7 @@ class View(Observer):
             if scene.is_watched:
                 scene.show(arrays["q"], arrays["q_asked"], self._targets)
                 scene.offer(self._dragged)
-                near = self._find_near(arrays["q"])
+                near = self._look_for_near(arrays["q"])
                 scene.show_felt(arrays["q"], arrays["tau"], near)
                 if self._album is not None:
                     scene.show_cameras(self._album)
@@ -264,6 +274,15 @@ class View(Observer):
                     scene.show_predicted(mirror.q)
                 if cued is not None:
                     scene.show_cues(cued)
+
+    def _look_for_near(self, q: Vec) -> Sequence[Near]:
+        """Return what is near; a robot whose bodies cannot be read is still shown."""
+        try:
+            return self._find_near(q)
+        except Exception as err:  # noqa: BLE001 - likewise
+            self._find_near = _find_nothing
+            self._told.append(f"observers.view: clearances are not shown: {err}")
+            return ()
 
 
 def _find_nothing(_: Vec) -> Sequence[Near]:

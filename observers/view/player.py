@@ -29,6 +29,10 @@ class Player:
             self.t = 0.0  # once more
         self.is_playing, self.speed = is_playing, speed
 
+    def wait(self) -> None:
+        """Stand still for as long as nobody watches."""
+        self._last_ns = self._clock()
+
     def advance(self) -> float:
         """Go on with the clock; return the time in the film, [s]."""
         now_ns = self._clock()

@@ -1,6 +1,8 @@
 """The picture shows what is near, what presses on a hand, and what cameras see."""
 
 import io
+import time
+from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
@@ -9,9 +11,11 @@ from PIL import Image
 
 from observers.view.album import Album, shrink
 from observers.view.bodies import Robot
+from observers.view.config import ViewConfig
 from observers.view.forces import Forces, estimate_force
 from observers.view.frusta import Frusta
 from observers.view.nearness import Nearness
+from observers.view.observer import View
 from paprle.config import resolve
 from paprle.contracts.images import CameraInfo, Frame
 from paprle.contracts.near import Near
@@ -83,6 +87,19 @@ def test_a_force_at_the_hand_is_found_in_the_torques(robot, force):
     assert found == pytest.approx(force, abs=1.0)
 
 
+def test_a_robot_whose_bodies_cannot_be_read_is_still_shown():
+    view = View(ViewConfig(), PIPER, time.monotonic_ns)
+
+    def fail(_):
+        raise ValueError("no such body")
+
+    view.meet(fail)
+
+    assert list(view._look_for_near(PIPER.home)) == []
+    assert list(view._look_for_near(PIPER.home)) == []
+    assert len(view.take_warnings()) == 1, "it is told once"
+
+
 def test_no_arrow_is_drawn_of_nothing_and_none_of_what_is_not_measured(server, robot):
     forces = Forces(server, robot, PIPER.limbs)
     q = PIPER.home
@@ -111,6 +128,8 @@ def test_a_camera_stands_where_its_link_carries_it_with_its_picture(server, robo
 
     T = robot.find("gripper_base") * info.T_link_cam
     assert handle.position == pytest.approx(T.translation)
+    album.cameras["wrist"] = replace(info, link="no such link")
+    frusta.show(album.shots, album.cameras)  # is left alone
     assert handle.fov == pytest.approx(2 * np.arctan(24 / 50))
     shown = np.asarray(Image.open(io.BytesIO(album.shots["wrist"].jpeg)))
     assert np.abs(shown.astype(int) - 200).max() < 3

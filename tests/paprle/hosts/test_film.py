@@ -110,6 +110,8 @@ def test_what_is_no_episode_is_refused(tmp_path, data, capsys):
 def test_a_player_runs_with_the_clock_stops_at_the_end_and_begins_again(film):
     clock = ManualClock()
     player = Player(film, clock)
+    clock.advance(9.0)
+    player.wait()  # nobody watched so far
     clock.advance(1.0)
     assert player.advance() == pytest.approx(1.0)
     player.ask(is_playing=True, speed=0.5, t=None)
