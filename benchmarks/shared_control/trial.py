@@ -64,7 +64,7 @@ def list_words(mode: str, seed: int, *, is_coarse: bool = True) -> tuple[str, ..
         "leader.longest=60",
     )
     if is_coarse:
-        words += ("session.rate=25", "env.rate=50", "env.timestep=0.002")
+        words += ("session.rate=25", "env.rate=50")
     if mode == "classic":
         return (*words, "retarget.modes=classic")
     return (
@@ -168,7 +168,7 @@ class TrialSession(VirtualSession):
 
     @property
     def _world(self) -> Any:
-        follower = self._follower
+        follower = self.follower
         return follower.scenario if isinstance(follower, MujocoFollower) else None
 
     def _judge(self, t: float) -> None:
