@@ -58,7 +58,8 @@ def make_site(
     panel = Panel(robot, speeds, clock, may_clear=not place.has_tls)
     panel.resume(before)
     pages = dict(load_pages("observers.view"))
-    pages["/deadman.js"] = load_pages("hardware.web")["/deadman.js"]
+    shared = load_pages("hardware.web")
+    pages |= {name: shared[name] for name in ("/deadman.js", "/link.js")}
     framing = f"{POLICY}; frame-src 'self'"
     for name in ("/", "/index.html"):
         pages[name] = pages[name]._replace(policy=framing)

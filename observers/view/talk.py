@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from hardware.web.client import Client
+from hardware.web.client import Client, run_until_one_ends
 from hardware.web.errors import MessageError
+from hardware.web.messages import ClockMessage
 from observers.view.messages import (
     VERSION,
-    Clock,
     Control,
     HandsMessage,
     Hello,
@@ -52,20 +52,11 @@ class Talk:
             await client.close(_FULL, "too many pages watch")
             return
         self._clients[client] = ""
-        both = [
-            asyncio.create_task(self._listen(client)),
-            asyncio.create_task(self._tell(client)),
-        ]
         try:
-            done, _ = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
+            await run_until_one_ends(self._listen(client), self._tell(client))
         finally:
             self._panel.leave(client)
             self._clients.pop(client, None)
-            for task in both:
-                task.cancel()
-            await asyncio.gather(*both, return_exceptions=True)
 
     def is_operator(self, page: str) -> bool:
         """Whether the page of this name operates."""
@@ -105,7 +96,7 @@ class Talk:
                 panel.take_control(client)
             else:
                 panel.leave(client)
-        elif isinstance(message, Clock) and client is panel.operator:
+        elif isinstance(message, ClockMessage) and client is panel.operator:
             panel.clock.answer(message.id, int(message.t * 1e6), self._clock())
         return ""
 

@@ -1,7 +1,7 @@
 // The page of a session: what it does, and what one operator asks of it.
 
 import { Hands } from "./hands.js";
-import { Link, takeToken } from "./link.js";
+import { Link, makeName, takeToken } from "./link.js";
 import { show, showLink } from "./shown.js";
 
 const $ = (id) => document.getElementById(id);
@@ -10,8 +10,8 @@ const KEYS = {
   p: "reposture", c: "clear",
 };
 const token = takeToken();
-const page = crypto.getRandomValues(new Uint32Array(1))[0].toString(36);
-const link = new Link(token, page);
+const page = makeName();
+const link = new Link("/console", token, { page });
 const hands = new Hands(link);
 let control = "nobody", wantsControl = true;
 
