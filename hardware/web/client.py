@@ -52,6 +52,11 @@ class Client:
         return self._clock() - self._spoke_ns > _SILENT_NS
 
     @property
+    def is_behind(self) -> bool:
+        """Whether it has not taken yet what was sent: pictures can wait."""
+        return self._connection.transport.get_write_buffer_size() > 0
+
+    @property
     def query(self) -> str:
         """What stands behind the question mark of the address that it asked for."""
         request = self._connection.request

@@ -80,6 +80,34 @@ class Task:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Report:
+    """The report of an episode is asked for."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    type: Literal["report"]
+    episode: Name
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Play:
+    """A film is to run or to stand still.
+
+    Attributes:
+        playing: It is to run.
+        speed: How many times as fast as it was.
+        t: From this time on, [s]; None: from where it is.
+    """
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    type: Literal["play"]
+    playing: bool
+    speed: Annotated[float, Ge(0.1), Le(16)]
+    t: Annotated[float, Ge(0)] | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class LimbMessage:
     """What is done to one limb.
 
@@ -123,12 +151,14 @@ class HandsMessage:
     ] = field(default=())
 
 
-Message = Hello | Control | Press | Task | ClockMessage | HandsMessage
+Message = Hello | Control | Press | Task | Report | Play | ClockMessage | HandsMessage
 _KINDS: Mapping[str, TypeAdapter[Any]] = {
     "hello": TypeAdapter(Hello),
     "control": TypeAdapter(Control),
     "press": TypeAdapter(Press),
     "task": TypeAdapter(Task),
+    "report": TypeAdapter(Report),
+    "play": TypeAdapter(Play),
     "clock": TypeAdapter(ClockMessage),
     "hands": TypeAdapter(HandsMessage),
 }
