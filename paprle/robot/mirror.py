@@ -34,7 +34,7 @@ class Twin(NamedTuple):
 
 
 def find_twins(tree: Tree, limbs: Sequence[Limb]) -> dict[str, Twin]:
-    """Return the image of each limb that has one behind it in the list, by its name.
+    """Return the image of each limb that has one, by the first of the two names.
 
     Args:
         tree: All joints of the robot.
@@ -42,8 +42,9 @@ def find_twins(tree: Tree, limbs: Sequence[Limb]) -> dict[str, Twin]:
     """
     twins: dict[str, Twin] = {}
     taken: set[str] = set()
-    for k, limb in enumerate(limbs):
-        for other in limbs[k + 1 :]:
+    ordered = sorted(limbs, key=lambda limb: limb.name)  # whatever the file's order
+    for k, limb in enumerate(ordered):
+        for other in ordered[k + 1 :]:
             signs = _find_signs(tree, other, limb)
             if signs is not None and not {limb.name, other.name} & taken:
                 twins[limb.name] = Twin(other, signs)
