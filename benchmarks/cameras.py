@@ -38,10 +38,10 @@ def draw(folder: Path) -> None:
         cv2.imwrite(str(folder / f"{k:03d}.png"), image)
 
 
-def list_cameras(folder: Path) -> list[str]:
+def list_cameras(folder: Path, n_cameras: int = N_CAMERAS) -> list[str]:
     """Return the words that ask for the cameras."""
     keys = {"type": "pictures", "folder": folder, "fps": FPS}
-    return [f"cameras.c{n}.{k}={v}" for n in range(N_CAMERAS) for k, v in keys.items()]
+    return [f"cameras.c{n}.{k}={v}" for n in range(n_cameras) for k, v in keys.items()]
 
 
 def measure(words: list[str]) -> tuple[list[float], str]:
@@ -49,8 +49,13 @@ def measure(words: list[str]) -> tuple[list[float], str]:
     with tempfile.TemporaryDirectory() as folder:
         run = [sys.executable, "run.py", *WORDS, *words, f"record.dir={folder}"]
         subprocess.run(run, cwd=WORKSPACE, check=True, capture_output=True)
-        episode = Episode.open(folder)
-        manifest = json.loads(episode.path.with_suffix(".json").read_text())
+        return read_figures(Path(folder))
+
+
+def read_figures(folder: Path) -> tuple[list[float], str]:
+    """Return the figures of ``NAMES`` and the pictures of a folder's one episode."""
+    episode = Episode.open(folder)
+    manifest = json.loads(episode.path.with_suffix(".json").read_text())
     figures = []
     for rows in (episode.ticks, episode.gate):
         late = rows["late_ns"][20:]

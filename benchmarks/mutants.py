@@ -4,13 +4,13 @@
 from each module; without ``--sample`` all of them run. Kernels run uncompiled. What is
 changed is said in ``benchmarks.mutations``. Tests are collected once; a mutant runs in
 a fork, in which the changed code takes the place of the other, against the tests that
-reach its lines: those first that killed others of its module and then the quickest,
-until one fails or ``--enough`` of their time is over. One in which a test takes many
-times its own time hangs, and counts as killed. Which lines each test reaches, how long
-it takes, and what became of each mutant is kept in ``.mutants``: a run that was
-broken off goes on; tests of a file that changed run anew, and so do mutants of a module
-that changed, and survivors once any test changed. Exits with 1 if fewer are killed
-than ``--least``.
+reach its lines: those first that killed others of its module, then those whose file
+names the module, and then the quickest, until one fails or ``--enough`` of their time
+is over. One in which a test takes many times its own time hangs, and counts as killed.
+Which lines each test reaches, how long it takes, and what became of each mutant is kept
+in ``.mutants``: a run that was broken off goes on; tests of a file that changed run
+anew, and so do mutants of a module that changed, and survivors once any test changed.
+Exits with 1 if fewer are killed than ``--least``.
 """
 
 from __future__ import annotations
@@ -151,6 +151,7 @@ class Mutation:
         self._store = Store()
         self._kills: Counter[tuple[str, str]] = Counter()
         self._items: dict[str, pytest.Item] = {}
+        self._texts: dict[str, str] = {}
         self._failed = ""
 
     @pytest.hookimpl(tryfirst=True)
@@ -168,6 +169,8 @@ class Mutation:
         if session.testsfailed:
             raise session.Failed("tests cannot be collected")
         self._items = {item.nodeid: item for item in session.items}
+        files = {item.nodeid.partition("::")[0] for item in session.items}
+        self._texts = {name: (ROOT / name).read_text() for name in files}
         for path in self._store.find_unknown():
             self._learn(path)
         self._times = self._store.find_times()
@@ -218,7 +221,11 @@ class Mutation:
         """Return which test notices a mutant; "" if none does."""
         order = sorted(
             self._store.find_tests(mutant),
-            key=lambda test: (-self._kills[mutant.module, test], self._times[test]),
+            key=lambda test: (
+                -self._kills[mutant.module, test],
+                mutant.module not in self._texts[test.partition("::")[0]],
+                self._times[test],
+            ),
         )
         spent = itertools.accumulate(self._times[test] for test in order)
         tests = [t for t, s in zip(order, spent, strict=True) if s < self._enough]

@@ -18,7 +18,7 @@ from paprle.contracts.types import SessionState, Vec
 from paprle.hosts.virtual import VirtualSession
 from paprle.ipc.records import Record
 
-MODES = ("classic", "continuous", "threshold")
+MODES = ("classic", "continuous", "threshold", "learned")
 LONGEST = 120.0  # [s] chosen: whoever takes two minutes for a block has failed
 _POINT = (-0.02, 0.0, 0.0)  # [m] measured: urdf/papras_7dof, fingertips on a block
 _HOVER = 0.1  # [m] chosen: the whole hand is above a block
@@ -64,15 +64,16 @@ def list_words(mode: str, seed: int, *, is_coarse: bool = True) -> tuple[str, ..
         "leader.longest=60",
     )
     if is_coarse:
-        words += ("session.rate=25", "env.rate=50", "env.timestep=0.002")
+        words += ("session.rate=25", "env.rate=50")
     if mode == "classic":
         return (*words, "retarget.modes=classic")
+    words += ("retarget.modes=helper", "advisors.helper.rate=50")
+    if mode == "learned":
+        return (*words, "advisors.helper.type=learned")
     return (
         *words,
-        "retarget.modes=helper",
         "advisors.helper.type=admc",
         f"advisors.helper.communication={mode}",
-        "advisors.helper.rate=50",
         f"advisors.helper.point=[{', '.join(map(str, _POINT))}]",
         "advisors.helper.forward=x",
         f"advisors.helper.hover_height={_HOVER}",
@@ -152,7 +153,8 @@ class TrialSession(VirtualSession):
         for one in self._advised.read().values():
             if one.record["valid"]:
                 difference = float(one.record["difference"])
-                is_shown = bool(one.record["is_shown"])
+                is_told = "is_shown" in (one.record.dtype.names or ())
+                is_shown = bool(one.record["is_shown"]) if is_told else True
         opening = self._gripper.measure(float(status["q_meas"][self._joint]))
         return Scene(
             t,
@@ -168,7 +170,7 @@ class TrialSession(VirtualSession):
 
     @property
     def _world(self) -> Any:
-        follower = self._follower
+        follower = self.follower
         return follower.scenario if isinstance(follower, MujocoFollower) else None
 
     def _judge(self, t: float) -> None:

@@ -85,7 +85,8 @@ class MujocoConfig(FollowerSettings):
         Unit("s"),
         doc(
             "Of the simulation; a period is a whole number of them. null: the longest "
-            "such that is 1.25 ms at most."
+            "such that is 1.25 ms at most; with longer ones a drive at its effort "
+            "limit may chatter."
         ),
     ] = None
     gravcomp: Annotated[bool, doc("The drives carry the arm's own weight.")] = True

@@ -5,8 +5,9 @@ touches the port. When the port goes away the thread looks for it again. However
 thread ends, torque is off, and that is verified.
 
 The thread reads at the full rate unless it was told that nobody drives
-(``set_idle``). Idle, it still reads 50 times a second, so that a press is noticed. It
-never idles while a servo may hold torque, or while the last question had no answer.
+(``set_idle``). Idle, it still reads 50 times a second, so that a press is noticed, and
+100 times where servos hold a torque that stands, as an arm's weight does. It never
+idles while torque is switched on or off, or while the last question had no answer.
 """
 
 from __future__ import annotations
@@ -38,6 +39,10 @@ _RECONNECT = 0.5  # [s] chosen: each look for a silent servo may cost 10 ms
 IDLE_RATE = 50.0
 """Readings a second while nobody drives, [Hz]. chosen: a press is seen within 20 ms,
 and samples stay five times younger than session.max_gap allows."""
+HOLD_RATE = 100.0
+"""Likewise while servos hold a torque that stands, [Hz]. chosen: ten readings within
+the silence after which a watchdog drops it, five within the age at which it is stale.
+"""
 
 _START = 2.0  # [s] chosen: a small process, on a machine with much else to do
 _WATCH = 0.005  # [s] chosen: a fortieth of the ramp
@@ -197,7 +202,7 @@ class BusThread:
         """Let the thread read slowly, or wake it at once; any thread, never blocks.
 
         Args:
-            is_idle: Nobody drives, moves an arm, or gives a signal.
+            is_idle: Nobody drives, moves an arm, or gives a signal, and torques stand.
         """
         if is_idle:
             self._is_wanted.clear()
@@ -302,10 +307,10 @@ class BusThread:
 
     def _find_period(self, *, has_answers: bool) -> float:
         """Return the time until the next cycle, [s]; long only where that is safe."""
-        rate = self.settings.rate
-        is_limp = self._shaper.is_limp and self._bus.is_limp
-        if is_limp and has_answers and not self._is_wanted.is_set():
-            rate = min(IDLE_RATE, rate)
+        rate, is_limp = self.settings.rate, self._bus.is_limp
+        is_switched = self._shaper.is_limp != is_limp
+        if has_answers and not is_switched and not self._is_wanted.is_set():
+            rate = min(IDLE_RATE if is_limp else HOLD_RATE, rate)
         return 1.0 / rate
 
     def _cycle(self, dt: float) -> bool:

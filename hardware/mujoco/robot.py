@@ -14,6 +14,8 @@ from hardware.mujoco.mechanism import Mechanism, ModelOptions, Vec
 from hardware.mujoco.urdf import read_plain_urdf
 
 NATURAL_FREQUENCY = 250.0  # [rad/s] chosen: 8 ms behind on a ramp, stable at 2 ms steps
+# as long as no drive is at its effort limit: there MuJoCo does not take its damping
+# implicitly, and what little inertia two joints in line share then chatters
 DAMPING_RATIO = 1.0  # chosen: no overshoot
 LAG = 2.0 * DAMPING_RATIO / NATURAL_FREQUENCY
 """How far a servo stays behind a ramp, kv/kp, [s]."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any
 
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
@@ -10,6 +12,26 @@ from websockets.exceptions import ConnectionClosed
 _SILENT_NS = 1_000_000_000  # chosen: ten times what brakes; a page that was reloaded
 _WINDOW_NS = 1_000_000_000
 _MOST = 400  # [1/s] chosen: more than twice 144 Hz, the fastest display (A7)
+
+
+async def run_until_one_ends(*parts: Coroutine[Any, Any, None]) -> None:
+    """Run the parts of a talk with a client until one of them ends.
+
+    Args:
+        parts: What listens, what tells.
+
+    Raises:
+        Exception: What the part that ended raised.
+    """
+    tasks = [asyncio.ensure_future(part) for part in parts]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 class Client:
@@ -28,6 +50,11 @@ class Client:
     def is_silent(self) -> bool:
         """Whether it has said nothing for so long that another may take its place."""
         return self._clock() - self._spoke_ns > _SILENT_NS
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether it has not taken yet what was sent: pictures can wait."""
+        return self._connection.transport.get_write_buffer_size() > 0
 
     @property
     def query(self) -> str:

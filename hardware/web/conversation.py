@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hardware.web.client import Client
+from hardware.web.client import Client, run_until_one_ends
 from hardware.web.device import WebDevice
 from hardware.web.errors import MessageError
 from hardware.web.messages import VERSION, HelloMessage, parse_message, write_message
@@ -75,19 +75,10 @@ class Conversation:
         if not self._device.begin(client):
             await client.close(_LATER, "another device commands")
             return
-        both = [
-            asyncio.create_task(self._listen(client)),
-            asyncio.create_task(self._tell(client)),
-        ]
         try:
-            done, _ = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
+            await run_until_one_ends(self._listen(client), self._tell(client))
         finally:
             self._device.end(client)
-            for task in both:
-                task.cancel()
-            await asyncio.gather(*both, return_exceptions=True)
 
     async def _listen(self, client: Client) -> None:
         has_greeted = False

@@ -24,7 +24,7 @@ MAX_BYTES = 4096  # spec: safety.md A7
 _FAR = 100.0  # [m] chosen: no room is larger
 _LONG = 1e12  # [ms] chosen: a page that is open for thirty years
 NORM = (0.9, 1.1)  # spec: safety.md A6: quaternions of another length are refused
-_STRICT: Mapping[str, Any] = {
+STRICT: Mapping[str, Any] = {
     "extra": "forbid",
     "strict": True,
     "allow_inf_nan": False,
@@ -53,7 +53,7 @@ class Hand:
         opening: Of the gripper, 0 closed … 1 open.
     """
 
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     p: tuple[Length, Length, Length]
     q: tuple[Part, Part, Part, Part]
@@ -72,7 +72,7 @@ class Hand:
 class Counts:
     """How often each button of the page was pressed since the page was loaded."""
 
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     stop: Count = 0
     next_episode: Count = 0
@@ -93,7 +93,7 @@ class SampleMessage:
         battery: Charge of the device.
     """
 
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     type: Literal["sample"]
     seq: Count
@@ -115,7 +115,7 @@ class HelloMessage:
         device: What the page says that it runs on.
     """
 
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     type: Literal["hello"]
     version: Count
@@ -127,7 +127,7 @@ class HelloMessage:
 class ClockMessage:
     """The page's time, in answer to a question."""
 
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     type: Literal["clock"]
     id: Count
@@ -154,12 +154,28 @@ def parse_message(data: str | bytes) -> Message:
     Raises:
         MessageError: If it is not one of ours.
     """
-    kind = parse_object(data).get("type")
-    adapter = _KINDS.get(kind) if isinstance(kind, str) else None
-    if adapter is None:
-        raise MessageError(f"type: expected {', '.join(_KINDS)}")
-    message: Message = validate(adapter, data)
+    message: Message = parse_kind(data, _KINDS)
     return message
+
+
+def parse_kind(data: str | bytes, kinds: Mapping[str, TypeAdapter[Any]]) -> Any:
+    """Return a message of one of some kinds.
+
+    Args:
+        data: One message of a socket.
+        kinds: Each by what its ``type`` says.
+
+    Returns:
+        The message.
+
+    Raises:
+        MessageError: If it is none of these.
+    """
+    kind = parse_object(data).get("type")
+    adapter = kinds.get(kind) if isinstance(kind, str) else None
+    if adapter is None:
+        raise MessageError(f"type: expected {', '.join(kinds)}")
+    return validate(adapter, data)
 
 
 def parse_object(data: str | bytes) -> dict[str, Any]:

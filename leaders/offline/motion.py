@@ -11,8 +11,8 @@ import numpy as np
 
 from leaders.offline.arrays import read_npz
 from leaders.offline.checks import MOST_ROWS, MOST_TIME, clean, find_loss
-from leaders.offline.config import OfflineConfig
-from leaders.offline.text import Limb, read_text
+from leaders.offline.config import ColumnSettings, OfflineConfig
+from leaders.offline.text import Limb, read_text, read_whole
 from leaders.offline.track import Track
 from paprle.contracts.axes import AxisSpeeds
 from paprle.contracts.errors import ConfigError, DeviceError
@@ -169,6 +169,13 @@ def _read(path: Path, names: tuple[str, ...], config: OfflineConfig) -> dict[str
         limbs = read_episode(path)
         is_single = len(limbs) == len(names) == 1
         return dict(zip(names, limbs.values(), strict=True)) if is_single else limbs
+    if path.suffix == ".csv" and config.columns == ColumnSettings():
+        from leaders.offline.adaptix import read_adaptix  # noqa: PLC0415
+        from paprle.recording.adaptix import is_adaptix  # noqa: PLC0415
+
+        text = read_whole(path)
+        if is_adaptix(text):
+            return {names[0]: read_adaptix(path, text, config)}
     read = read_npz if path.suffix == ".npz" else read_text
     return dict(zip(names, read(path, names, config), strict=True))
 

@@ -52,6 +52,23 @@ class Limb:
     axis_speeds: AxisSpeeds = AxisSpeeds()
 
 
+def read_whole(path: Path) -> str:
+    """Return the text of a file.
+
+    Raises:
+        DeviceError: If it cannot be read.
+    """
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise DeviceError(
+                f"{path}: expected at most {_LARGEST_FILE >> 20} MiB, got "
+                f"{path.stat().st_size >> 20} MiB; cut it into parts"
+            )
+        return path.read_text(encoding="utf-8-sig", errors="replace")
+    except OSError as err:
+        raise DeviceError(f"{path}: expected a readable file, got {err}") from err
+
+
 def read_text(path: Path, names: tuple[str, ...], config: OfflineConfig) -> list[Limb]:
     """Read one limb for each name from a CSV or TUM file.
 
@@ -65,17 +82,9 @@ def read_text(path: Path, names: tuple[str, ...], config: OfflineConfig) -> list
 
     Raises:
         ConfigError: If the columns are not there.
-        DeviceError: If the file cannot be read.
+        DeviceError: If nothing is in it.
     """
-    try:
-        if path.stat().st_size > _LARGEST_FILE:
-            raise DeviceError(
-                f"{path}: expected at most {_LARGEST_FILE >> 20} MiB, got "
-                f"{path.stat().st_size >> 20} MiB; cut it into parts"
-            )
-        text = path.read_text(encoding="utf-8-sig", errors="replace")
-    except OSError as err:
-        raise DeviceError(f"{path}: expected a readable file, got {err}") from err
+    text = read_whole(path)
     table = find_table(path, text, config.columns)
     if table is None:
         raise DeviceError(f"{path}: expected rows of motion, got an empty file")

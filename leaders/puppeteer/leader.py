@@ -36,6 +36,7 @@ from paprle.contracts.types import Feedback, LeaderInfo, LeaderSample, SessionSt
 
 _ENGAGE_HINT = "open all grippers, then hold them closed for 3 s with the arms still"
 _WAITING = SessionState.WAITING
+_STANDS = 1e-3  # [N·m] chosen: torques that change by less between two calls stand
 _MUST_BE_LIMP = {SessionState.STOPPED, SessionState.CLOSING}
 
 
@@ -152,7 +153,10 @@ class Puppeteer(Leader):
         for port, bus in self._buses.items():
             tau = self._make_torque(port, feedback.tau)
             bus.post(TorqueCommand(tau, feedback.stamp_ns, is_release))
-            bus.set_idle(is_idle=is_at_rest and not tau.any())
+            before = self._rendered.get(port, np.inf)
+            stands = bool((np.abs(tau - before) <= _STANDS).all())
+            bus.set_idle(is_idle=is_at_rest and (stands or not tau.any()))
+            self._rendered[port] = tau
 
     @property
     def is_at_rest(self) -> bool:
@@ -196,6 +200,7 @@ class Puppeteer(Leader):
         self._state: SessionState | None = None
         self._samples = SampleMaker(self.config, self.arms)
         self._faults = ServoFaultLog(self.arms)
+        self._rendered: dict[str, Vec] = {}
 
     def _make_torque(self, port: str, wanted: Mapping[str, Vec]) -> Vec:
         """Return torques of a port's servos, [N·m]; lost arms get none."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pinocchio as pin
 import trimesh
 
-from paprle.contracts.types import RobotInfo, Vec
+from paprle.contracts.types import LimbInfo, RobotInfo, Vec
 
 Color = tuple[int, int, int]
 
@@ -27,12 +27,14 @@ class Body(NamedTuple):
 
     Attributes:
         joint: Index of the joint.
+        link: The link whose shape it is.
         vertices: In the joint's frame, shape (v, 3), [m].
         faces: Shape (f, 3).
         color: Red, green, blue, 0 … 255.
     """
 
     joint: int
+    link: str
     vertices: Vec
     faces: npt.NDArray[np.int64]
     color: Color
@@ -62,19 +64,39 @@ class Robot:
 
     def move(self, q: Vec) -> list[pin.SE3]:
         """Return T_world_joint of every joint at q, shape (n,), [rad] or [m]."""
-        full = pin.neutral(self._model)
-        for name, position in self._info.name_positions(q).items():
-            joint = self._model.joints[self._model.getJointId(name)]
-            if joint.nq == 2:  # a continuous joint is a point on a circle
-                full[joint.idx_q : joint.idx_q + 2] = np.cos(position), np.sin(position)
-            else:
-                full[joint.idx_q] = position
-        pin.framesForwardKinematics(self._model, self._data, full)
+        pin.framesForwardKinematics(self._model, self._data, self._expand(q))
         return [T.copy() for T in self._data.oMi]
 
     def find(self, link: str) -> pin.SE3:
         """Return T_world_link where the robot was moved to last."""
         return self._data.oMf[self._model.getFrameId(link)].copy()
+
+    def has_link(self, link: str) -> bool:
+        """Whether there is a link of this name."""
+        return bool(self._model.existFrame(link))
+
+    def weigh(self, limb: LimbInfo, q: Vec, tau: Vec) -> tuple[Vec, Vec, Vec]:
+        """Return what the joints of a limb bear at q.
+
+        Args:
+            limb: The limb.
+            q: Positions of the robot, shape (n,), [rad] or [m].
+            tau: Its efforts, shape (n,), [N·m] or [N].
+
+        Returns:
+            The eef's Jacobian in world axes, shape (6, k); the efforts that hold the
+            arm's own weight, shape (k,); those of ``tau``, shape (k,).
+        """
+        full, model, data = self._expand(q), self._model, self._data
+        joints = [model.joints[model.getJointId(name)] for name in limb.joint_names]
+        columns = [joint.idx_v for joint in joints]
+        frame = model.getFrameId(limb.eef_link)
+        axes = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+        weight = pin.computeGeneralizedGravity(model, data, full)
+        J = pin.computeFrameJacobian(model, data, full, frame, axes)
+        efforts = dict(zip(self._info.joint_names, tau, strict=True))
+        borne = np.array([efforts[name] for name in limb.joint_names])
+        return J[:, columns], weight[columns], borne
 
     def list_hand(self, link: str) -> list[tuple[pin.SE3, Body]]:
         """Return T_world_joint and shape of what hangs on the joint of a link."""
@@ -95,6 +117,17 @@ class Robot:
         ]
         points = np.concatenate(moved) if moved else np.zeros((1, 3))
         return points.min(axis=0), points.max(axis=0)
+
+    def _expand(self, q: Vec) -> Vec:
+        """Return the model's own vector of positions."""
+        full: Vec = pin.neutral(self._model)
+        for name, position in self._info.name_positions(q).items():
+            joint = self._model.joints[self._model.getJointId(name)]
+            if joint.nq == 2:  # a continuous joint is a point on a circle
+                full[joint.idx_q : joint.idx_q + 2] = np.cos(position), np.sin(position)
+            else:
+                full[joint.idx_q] = position
+        return full
 
     def _read_bodies(self) -> list[Body]:
         path = self._info.urdf_path.resolve()
@@ -124,7 +157,8 @@ class Robot:
         red, green, blue = (round(255 * part) for part in rgba[:3])
         color = grey if rgba == _PLAIN else (red, green, blue)
         faces = np.asarray(mesh.faces, dtype=np.int64)
-        return Body(geometry.parentJoint, vertices, faces, color)
+        link = self._model.frames[geometry.parentFrame].name
+        return Body(geometry.parentJoint, link, vertices, faces, color)
 
     def _make_sticks(self) -> Iterator[Body]:
         """Yield a stick from each joint to the next ones."""
@@ -136,7 +170,10 @@ class Robot:
             mesh = trimesh.creation.cylinder(_STICK, segment=segment)
             parent = int(self._model.parents[joint])
             grey = _GREYS[parent % len(_GREYS)]
-            yield Body(parent, np.asarray(mesh.vertices), np.asarray(mesh.faces), grey)
+            frame = self._model.frames[self._model.getFrameId(self.joint_names[joint])]
+            link = self._model.frames[frame.parentFrame].name
+            vertices, faces = np.asarray(mesh.vertices), np.asarray(mesh.faces)
+            yield Body(parent, link, vertices, faces, grey)
 
 
 def _make_mesh(geometry: Any) -> trimesh.Trimesh:

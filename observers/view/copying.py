@@ -14,7 +14,9 @@ from paprle.contracts.types import Vec
 def copy_arrays(view: SessionView) -> dict[str, Vec]:
     """Return copies of what the picture needs: a view's arrays may not be kept."""
     q = view.q if np.isfinite(view.q).all() else view.q_cmd
-    return {"q": np.array(q), "q_asked": np.array(view.q_des)}
+    return {
+        "q": np.array(q), "q_asked": np.array(view.q_des), "tau": np.array(view.tau)
+    }  # fmt: skip
 
 
 def copy_mirror(view: SessionView) -> MirroredRobot | None:

@@ -9,16 +9,17 @@ from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge, Le, MaxLen
 from pydantic import TypeAdapter
 
-from hardware.web.errors import MessageError
-from hardware.web.messages import Count, Moment, Name, parse_object, validate
+from hardware.web.messages import (
+    STRICT,
+    ClockMessage,
+    Count,
+    Moment,
+    Name,
+    parse_kind,
+)
 
 VERSION = 1
 """Of these messages; a page that was kept from another version is told to reload."""
-_STRICT: Mapping[str, Any] = {
-    "extra": "forbid",
-    "strict": True,
-    "allow_inf_nan": False,
-}
 _MOST = 64  # chosen: joints of the largest robot, twice
 _FAR = 100.0  # [rad] or [m] chosen: no joint goes farther
 
@@ -41,7 +42,7 @@ Action = Literal[
 class Hello:
     """The first message: which page speaks."""
 
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     type: Literal["hello"]
     version: Count
@@ -52,7 +53,7 @@ class Hello:
 class Control:
     """The operator takes control, or gives it back."""
 
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     type: Literal["control"]
     wanted: bool
@@ -62,7 +63,7 @@ class Control:
 class Press:
     """An action is asked for."""
 
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     type: Literal["press"]
     action: Action
@@ -72,21 +73,38 @@ class Press:
 class Task:
     """What is to be done in the next episode."""
 
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     type: Literal["task"]
     text: Annotated[str, MaxLen(200)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Clock:
-    """The page's time, in answer to a question."""
+class Report:
+    """The report of an episode is asked for."""
 
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
-    type: Literal["clock"]
-    id: Count
-    t: Moment
+    type: Literal["report"]
+    episode: Name
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Play:
+    """A film is to run or to stand still.
+
+    Attributes:
+        playing: It is to run.
+        speed: How many times as fast as it was.
+        t: From this time on, [s]; None: from where it is.
+    """
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    type: Literal["play"]
+    playing: bool
+    speed: Annotated[float, Ge(0.1), Le(16)]
+    t: Annotated[float, Ge(0)] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,7 +116,7 @@ class LimbMessage:
         opening: Of the gripper, 0 … 1; None: as it is.
     """
 
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     jog: tuple[
         Deflection, Deflection, Deflection, Deflection, Deflection, Deflection,
@@ -120,7 +138,7 @@ class HandsMessage:
         joints: Positions of the robot's joints, [rad] or [m]; empty: not said.
     """
 
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     type: Literal["hands"]
     seq: Count
@@ -133,13 +151,15 @@ class HandsMessage:
     ] = field(default=())
 
 
-Message = Hello | Control | Press | Task | Clock | HandsMessage
+Message = Hello | Control | Press | Task | Report | Play | ClockMessage | HandsMessage
 _KINDS: Mapping[str, TypeAdapter[Any]] = {
     "hello": TypeAdapter(Hello),
     "control": TypeAdapter(Control),
     "press": TypeAdapter(Press),
     "task": TypeAdapter(Task),
-    "clock": TypeAdapter(Clock),
+    "report": TypeAdapter(Report),
+    "play": TypeAdapter(Play),
+    "clock": TypeAdapter(ClockMessage),
     "hands": TypeAdapter(HandsMessage),
 }
 
@@ -156,9 +176,5 @@ def parse(data: str | bytes) -> Message:
     Raises:
         MessageError: If it is none of these.
     """
-    kind = parse_object(data).get("type")
-    adapter = _KINDS.get(kind) if isinstance(kind, str) else None
-    if adapter is None:
-        raise MessageError(f"type: expected {', '.join(_KINDS)}")
-    message: Message = validate(adapter, data)
+    message: Message = parse_kind(data, _KINDS)
     return message

@@ -13,20 +13,25 @@ import os
 import secrets
 import socket
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from observers.view.config import ViewConfig
 from observers.view.copying import copy_arrays, copy_for_cues, copy_mirror
 from observers.view.shown import Shown
-from paprle.contracts.plugins import Clock, Observer, SessionView
+from paprle.contracts.errors import MissingDependency
+from paprle.contracts.film import Film
+from paprle.contracts.near import FindNear, Near
+from paprle.contracts.plugins import CameraInfo, Clock, Frame, Observer, SessionView
 from paprle.contracts.session_view import MirroredRobot
-from paprle.contracts.types import RobotInfo
+from paprle.contracts.types import RobotInfo, Vec
 from paprle.contracts.wishes import Wishes
 
 if TYPE_CHECKING:
     from hardware.web.server import WebServer
+    from observers.view.album import Album
     from observers.view.panel import Panel
+    from observers.view.player import Player
     from observers.view.relay import Relay
     from observers.view.talk import Talk
 
@@ -58,6 +63,10 @@ class View(Observer):
         self._shown, self._said_ns = Shown(robot), 0
         self._mirror: MirroredRobot | None = None
         self._cued: SessionView | None = None
+        self._find_near: FindNear = _find_nothing
+        self._album: Album | None = None
+        self._player: Player | None = None
+        self._playing: threading.Thread | None = None
         self._stop, self._fresh = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
         self._panel: Panel | None = None
@@ -88,6 +97,38 @@ class View(Observer):
         self._before = self._before._replace(key=self._key)
         self._thread = threading.Thread(target=self._run, name="view", daemon=True)
         self._thread.start()
+        if self._player is not None:
+            self._playing = threading.Thread(
+                target=self._play, args=(self._player,), name="player"
+            )
+            self._playing.start()
+
+    def meet(self, find_near: FindNear) -> None:
+        """Take what tells which bodies are near each other."""
+        self._find_near = find_near
+
+    def play(self, film: Film) -> None:
+        """Show a film in place of a session.
+
+        Raises:
+            MissingDependency: If there can be no page.
+        """
+        try:
+            from observers.view.player import Player  # noqa: PLC0415 - of films alone
+            from observers.view.site import make_site  # noqa: F401, PLC0415 - see above
+        except ImportError as err:
+            raise MissingDependency(
+                f"observers.view: expected {err.name}, got none; "
+                "pip install 'paprle[view]'"
+            ) from err
+        self._player = Player(film, self.clock)
+
+    def show(
+        self, frames: Mapping[str, Frame], cameras: Mapping[str, CameraInfo]
+    ) -> None:
+        """Keep the newest images for the page."""
+        if self._album is not None:
+            self._album.take(frames, cameras)
 
     def observe(self, view: SessionView) -> None:
         """Keep what is newest for the page and the picture."""
@@ -100,6 +141,10 @@ class View(Observer):
         if self._talk is not None and now_ns - self._said_ns > _SAY_NS:
             self._said_ns = now_ns
             self._talk.told = self._shown.make(view)
+            if self._talk.library is not None:
+                self._talk.library.take(
+                    view.news.get("episodes", ()), is_calm=not view.is_engaged
+                )
             leader = view.news.get("leader", {})
             is_dragged = leader.get("emits") == "pose"
             self._dragged = tuple(leader.get("hands", ())) if is_dragged else ()
@@ -112,8 +157,15 @@ class View(Observer):
     def close(self) -> None:
         """Serve the page no more; may be called twice."""
         self._stop.set()
+        if self._album is not None:
+            self._album.close()
+        if self._talk is not None and self._talk.library is not None:
+            self._talk.library.close()
         if self._server is not None:  # its thread would outlive this process's main one
             self._server.close()
+        if self._playing is not None:
+            self._playing.join()  # it reads what its owner closes next
+            self._playing = None
         if self._thread is not None:
             self._thread.join(_CLOSING)
             self._thread = None
@@ -148,11 +200,29 @@ class View(Observer):
 
         made = make_site(self.config, self.robot, self.clock, self._before, self._port)
         self._panel, self._talk, self._server = made.panel, made.talk, made.server
+        self._album = made.album
+        made.talk.player = self._player
         if made.server.port != self._port:
             self._port = made.server.port
             self._told.append(f"observers.view: open {self._address}")
         self._told += [f"observers.view: {note}" for note in made.notes]
         return made.relay
+
+    def _play(self, player: Player) -> None:
+        """Show the film as it is played, to whoever watches."""
+        shown: dict[str, Frame] = {}
+        while not self._stop.wait(1.0 / self.config.rate):
+            if self._talk is None or not self._talk.is_watched:
+                player.wait()
+                continue
+            t = player.advance()
+            self.observe(player.film.look(t))
+            seen = player.film.see(t)
+            player.missing = tuple(n for n, frame in seen.items() if frame is None)
+            frames = {n: frame for n, frame in seen.items() if frame is not None}
+            new = {n: frame for n, frame in frames.items() if frame is not shown.get(n)}
+            shown.update(frames)
+            self.show(new, player.film.cameras)
 
     def _show(self, relay: Relay) -> None:
         """Draw the scene until the session ends."""
@@ -196,10 +266,27 @@ class View(Observer):
             if scene.is_watched:
                 scene.show(arrays["q"], arrays["q_asked"], self._targets)
                 scene.offer(self._dragged)
+                near = self._look_for_near(arrays["q"])
+                scene.show_felt(arrays["q"], arrays["tau"], near)
+                if self._album is not None:
+                    scene.show_cameras(self._album)
                 if mirror is not None:
                     scene.show_predicted(mirror.q)
                 if cued is not None:
                     scene.show_cues(cued)
+
+    def _look_for_near(self, q: Vec) -> Sequence[Near]:
+        """Return what is near; a robot whose bodies cannot be read is still shown."""
+        try:
+            return self._find_near(q)
+        except Exception as err:  # noqa: BLE001 - likewise
+            self._find_near = _find_nothing
+            self._told.append(f"observers.view: clearances are not shown: {err}")
+            return ()
+
+
+def _find_nothing(_: Vec) -> Sequence[Near]:
+    return ()
 
 
 def find_port(first: int) -> int:

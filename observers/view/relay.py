@@ -34,6 +34,8 @@ _POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
 """What viser's page, one file that unpacks itself, needs; nothing from elsewhere."""
+_HIDDEN = b"<style>.mantine-Paper-root{display:none!important}</style>"
+"""Its own panel, which covers a phone's picture and shows the token."""
 _REFUSED = 1008  # spec: RFC 6455, policy violation
 
 
@@ -43,7 +45,8 @@ def load_page() -> Page | None:
     if spec is None or spec.origin is None:
         return None
     path = Path(spec.origin).parent / "client/build/index.html"
-    body = gzip.compress(path.read_bytes(), compresslevel=5)
+    text = path.read_bytes().replace(b"</head>", _HIDDEN + b"</head>", 1)
+    body = gzip.compress(text, compresslevel=5)
     return Page(body, "text/html; charset=utf-8", _POLICY, "gzip")
 
 

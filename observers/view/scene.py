@@ -1,4 +1,4 @@
-"""What the page shows: the robot, its ghost, its trail, and a few words."""
+"""What the page shows in 3-D: the robot, its ghost, its trail, what is around it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,16 @@ import pinocchio as pin
 import rich
 import viser
 
+from observers.view.album import Album
 from observers.view.bodies import Color, Robot
 from observers.view.cues import Cues
+from observers.view.forces import Forces
+from observers.view.frusta import Frusta
 from observers.view.handles import Handles
+from observers.view.nearness import Nearness
 from observers.view.panel import Panel
 from paprle.contracts.motion_cues import CueSettings
+from paprle.contracts.near import Near
 from paprle.contracts.plugins import SessionView
 from paprle.contracts.types import RobotInfo, Vec
 
@@ -26,6 +31,7 @@ _PAPER: Color = (245, 246, 248)
 _CELL, _SECTION = 0.1, 0.5  # [m] chosen: a hand, and an arm's reach
 _STILL = 1e-4  # chosen: no pixel moves by less [m] or [rad]
 _TRAIL_STEP = 2e-3  # [m] chosen: a point of the trail
+_TRAIL_JUMP = 0.3  # [m] chosen: no hand moves so far between two pictures
 _TRAIL_WIDTH = 0.004  # [m] chosen: seen beside an arm
 _AXES = 0.07  # [m] chosen: as long as a finger
 _FROM = np.array([0.8, 1.2, 0.6])  # chosen: an arm reaches away from the words
@@ -63,8 +69,12 @@ class Scene:
         self._server.gui.main_panel.minimize()  # the page around it has all words
         robot.move(info.home)
         self._add_floor()
+        self._shapes: dict[str, list[tuple[viser.MeshHandle, Color]]] = {}
         self._real = self._add_robot("/robot", 1.0, None)
         self._ghost = self._add_robot("/ghost", _GHOST_OPACITY, _GHOST)
+        self._nearness = Nearness(self._server, self._shapes)
+        self._forces = Forces(self._server, robot, info.limbs)
+        self._frusta = Frusta(self._server, robot)
         self._predicted: dict[int, viser.FrameHandle] = {}
         self._asked = {
             name: self._server.scene.add_frame(
@@ -118,6 +128,23 @@ class Scene:
                 if handle.visible:
                     T_base_asked = pin.XYZQUATToSE3(row)
                     _place(handle, self._robot.find(limb.base_link) * T_base_asked)
+
+    def show_felt(self, q: Vec, tau: Vec, near: Sequence[Near]) -> None:
+        """Draw what is near and what presses, where ``show`` has put the robot.
+
+        Args:
+            q: Measured positions, shape (n,).
+            tau: Measured efforts, shape (n,), [N·m] or [N]; NaN: none.
+            near: Bodies that are near each other, the nearest first.
+        """
+        with self._server.atomic():
+            self._nearness.show(near)
+            self._forces.show(q, tau)
+
+    def show_cameras(self, album: Album) -> None:
+        """Draw what cameras see, where ``show`` has put the robot."""
+        with self._server.atomic():
+            self._frusta.show(album.shots, album.cameras)
 
     def show_predicted(self, q: Vec) -> None:
         """Move the robot as predicted to q, shape (n,); only one far away is."""
@@ -189,7 +216,7 @@ class Scene:
         frames = {j: scene.add_frame(names[j], show_axes=False) for j in joints}
         is_ghost = color is not None
         for k, body in enumerate(self._robot.bodies):
-            scene.add_mesh_simple(
+            shape = scene.add_mesh_simple(
                 f"{names[body.joint]}/{k}",
                 body.vertices.astype(np.float32),
                 body.faces.astype(np.uint32),
@@ -199,6 +226,8 @@ class Scene:
                 cast_shadow=not is_ghost,
                 receive_shadow=not is_ghost,
             )
+            if not is_ghost:
+                self._shapes.setdefault(body.link, []).append((shape, body.color))
         return frames
 
 
@@ -236,7 +265,10 @@ class _Trail:
     def add(self, point: Vec) -> None:
         """Go on to a point, shape (3,), [m]."""
         last = self._points[-1] if self._points else None
-        if last is None or np.linalg.norm(point - last) > _TRAIL_STEP:
+        step = np.inf if last is None else float(np.linalg.norm(point - last))
+        if step > _TRAIL_JUMP:
+            self._points.clear()  # of a film that was wound on
+        if step > _TRAIL_STEP:
             self._points.append(point)
             self._is_new = self._is_shown and len(self._points) > 1
 

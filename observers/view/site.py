@@ -8,7 +8,9 @@ from typing import NamedTuple
 from hardware.web.addresses import find_place
 from hardware.web.files import load_pages
 from hardware.web.server import POLICY, Site, WebServer
+from observers.view.album import Album
 from observers.view.config import ViewConfig
+from observers.view.library import Library
 from observers.view.panel import Panel
 from observers.view.relay import Relay, load_page, name_protocol
 from observers.view.talk import Talk
@@ -28,6 +30,7 @@ class Opened(NamedTuple):
         talk: What pages are told.
         server: What serves it.
         relay: What carries the scene; None: there is none.
+        album: The cameras' pictures.
         notes: What the operator should know.
     """
 
@@ -35,6 +38,7 @@ class Opened(NamedTuple):
     talk: Talk
     server: WebServer
     relay: Relay | None
+    album: Album
     notes: list[str]
 
 
@@ -58,18 +62,21 @@ def make_site(
     panel = Panel(robot, speeds, clock, may_clear=not place.has_tls)
     panel.resume(before)
     pages = dict(load_pages("observers.view"))
-    pages["/deadman.js"] = load_pages("hardware.web")["/deadman.js"]
+    shared = load_pages("hardware.web")
+    pages |= {name: shared[name] for name in ("/deadman.js", "/link.js")}
     framing = f"{POLICY}; frame-src 'self'"
     for name in ("/", "/index.html"):
         pages[name] = pages[name]._replace(policy=framing)
     scene = load_page() if config.scene else None
     talk = Talk(panel, clock, has_scene=scene is not None)
+    album = talk.album = Album(lambda: talk.is_watched)
+    talk.library = Library(pages, lambda: talk.is_watched)
     relay, notes = None, []
     site = Site(pages, {_SOCKET: talk.handle}, shared=[_SOCKET])
     if scene is not None:
         relay = Relay(talk.is_operator)
+        pages[_SCENE_PAGE] = scene
         site = site._replace(
-            pages={**pages, _SCENE_PAGE: scene},
             sockets={**site.sockets, _SCENE: relay.handle},
             shared=[_SOCKET, _SCENE],
             framed=[_SCENE],
@@ -91,4 +98,4 @@ def make_site(
             f"{certificate.fingerprint}"
         )
     server.open(context)
-    return Opened(panel, talk, server, relay, notes)
+    return Opened(panel, talk, server, relay, album, notes)

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from hardware.web.client import Client
+from hardware.web.client import Client, run_until_one_ends
 from hardware.web.errors import MessageError
+from hardware.web.messages import ClockMessage
+from observers.view.album import Album
+from observers.view.library import Library
 from observers.view.messages import (
     VERSION,
-    Clock,
     Control,
     HandsMessage,
     Hello,
     Message,
+    Play,
     Press,
+    Report,
     Task,
     parse,
 )
 from observers.view.panel import Panel
+from observers.view.player import Player
 
 _TELL = 0.1  # [s] chosen: faster than this nobody reads
 _N_QUICK, _SLOW = 10, 10  # chosen: ten questions of the time at once, then one a second
@@ -35,6 +41,9 @@ class Talk:
 
     Attributes:
         told: What all pages are told, as JSON; another thread may set it.
+        album: Pictures of cameras, which pages are shown; None: there are none.
+        library: What was recorded; None: nothing is told of it.
+        player: What plays a film in place of a session; None: there is a session.
         refused: Messages that were not used, by reason.
     """
 
@@ -43,6 +52,9 @@ class Talk:
     ) -> None:
         self.told: dict[str, Any] = {}
         self.refused: Counter[str] = Counter()
+        self.album: Album | None = None
+        self.library: Library | None = None
+        self.player: Player | None = None
         self._panel, self._clock, self._has_scene = panel, clock, has_scene
         self._clients: dict[Client, str] = {}
 
@@ -52,20 +64,16 @@ class Talk:
             await client.close(_FULL, "too many pages watch")
             return
         self._clients[client] = ""
-        both = [
-            asyncio.create_task(self._listen(client)),
-            asyncio.create_task(self._tell(client)),
-        ]
         try:
-            done, _ = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
+            await run_until_one_ends(self._listen(client), self._tell(client))
         finally:
             self._panel.leave(client)
             self._clients.pop(client, None)
-            for task in both:
-                task.cancel()
-            await asyncio.gather(*both, return_exceptions=True)
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether any page is open."""
+        return bool(self._clients)
 
     def is_operator(self, page: str) -> bool:
         """Whether the page of this name operates."""
@@ -100,19 +108,39 @@ class Talk:
             return panel.press(client, message.action)
         if isinstance(message, Task):
             return panel.give_task(client, message.text)
+        if isinstance(message, Report):
+            return self._ask_for_report(client, message.episode)
+        if isinstance(message, Play) and self.player is not None:
+            self.player.ask(
+                is_playing=message.playing, speed=message.speed, t=message.t
+            )
         if isinstance(message, Control):
             if message.wanted:
                 panel.take_control(client)
             else:
                 panel.leave(client)
-        elif isinstance(message, Clock) and client is panel.operator:
+        elif isinstance(message, ClockMessage) and client is panel.operator:
             panel.clock.answer(message.id, int(message.t * 1e6), self._clock())
         return ""
+
+    def _ask_for_report(self, client: Client, episode: str) -> str:
+        if client is not self._panel.operator:
+            return "take control first"  # it takes the machine's time
+        return (
+            "nothing is recorded" if self.library is None else self.library.ask(episode)
+        )
 
     async def _tell(self, client: Client) -> None:
         """Tell a page of the session, and ask the operator's for its time."""
         panel, n = self._panel, 0
-        welcome = {"type": "welcome", "version": VERSION, "scene": self._has_scene}
+        shown: dict[str, int] = {}
+        welcome: dict[str, Any] = {
+            "type": "welcome",
+            "version": VERSION,
+            "scene": self._has_scene,
+        }
+        if self.player is not None:
+            welcome["film"] = self.player.describe()
         is_there = await client.send(json.dumps(welcome))
         while is_there:
             if client is panel.operator:
@@ -129,6 +157,28 @@ class Talk:
                 "watching": len(self._clients),
                 "may_clear": panel.may_clear,
                 "held": panel.is_held,
+                "reports": {} if self.library is None else self.library.reports,
             }
+            if self.player is not None:
+                own["film"] = self.player.tell()
             is_there = await client.send(json.dumps({**self.told, **own}))
+            for picture in self._list_pictures(client, shown):
+                is_there = is_there and await client.send(picture)
             await asyncio.sleep(_TELL)
+
+    def _list_pictures(self, client: Client, shown: dict[str, int]) -> Iterator[str]:
+        """Yield what is new of pictures, unless its page is behind already."""
+        strips = {} if self.library is None else dict(self.library.strips)
+        for name in strips.keys() - shown.keys():
+            if not client.is_behind:
+                shown[name] = 0
+                told = {"type": "strips", "episode": name, "strips": strips[name]}
+                yield json.dumps(told)
+        shots = {} if self.album is None else dict(self.album.shots)
+        for name, shot in shots.items():
+            key = f"camera {name}"
+            if shown.get(key) == shot.number or client.is_behind:
+                continue
+            shown[key] = shot.number
+            data = base64.b64encode(shot.jpeg).decode("ascii")
+            yield json.dumps({"type": "picture", "camera": name, "jpeg": data})

@@ -34,6 +34,7 @@ _VERBS: Mapping[str, tuple[str, str]] = {
     "list": ("catalogue:LIST", "list leaders, robots and envs"),
     "config": ("catalogue:CONFIG", "show the merged config and explain each key"),
     "info": ("episodes:INFO", "show the content of a recorded episode"),
+    "view": ("view:VIEW", "show an episode in a browser: robot, cameras, plots"),
     "evaluate": ("episodes:EVALUATE", "measure errors and latencies; write a report"),
     "replay": ("sessions:REPLAY", "play an episode again on its robot"),
     "capture": ("capture:CAPTURE", "record a leader without a robot"),

@@ -21,7 +21,8 @@ from paprle.evaluation.report import (
 )
 from paprle.evaluation.tracks import compute_poses, make_limbs
 from paprle.hosts.plan import make_robot
-from paprle.recording.exports import make_arbot_table, write_arbot_csv
+from paprle.recording.adaptix import VERSIONS, write_adaptix
+from paprle.recording.exports import make_adaptix, make_arbot_table, write_arbot_csv
 from paprle.recording.info import describe
 from paprle.recording.reader import Episode
 from paprle.recording.recover import make_recovered_path, recover
@@ -122,11 +123,22 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     _add_episode(parser)
     parser.add_argument("out", type=Path, help="the new .csv")
     parser.add_argument("--limb", help="limb of the robot (default: the first)")
+    parser.add_argument(
+        "--format",
+        choices=("arbot", *(f"adaptix-v{k}" for k in VERSIONS)),
+        default="arbot",
+        help="whose CSV (default: arbot)",
+    )
 
 
 def _export(args: argparse.Namespace) -> int:
     episode = Episode.open(args.episode)
     limb = args.limb or episode.layout.limbs[0]
+    if args.format != "arbot":
+        recording = make_adaptix(episode, limb, int(args.format[-1]))
+        write_adaptix(args.out, recording)
+        say(f"{args.out}: {len(recording.frames)} frames of limb '{limb}'")
+        return 0
     limbs = make_limbs(episode.robot_info, episode.urdf)
     if limb not in limbs:
         names = ", ".join(limbs)
@@ -175,8 +187,13 @@ RECOVER = Verb(
 
 EXPORT = Verb(
     name="export",
-    summary="Write an episode as CSV in the format of ARBot's evaluator.",
-    help="example:\n  paprle export OUT/episode_000000.mcap motion.csv --limb arm",
+    summary="Write an episode as CSV of ARBot's evaluator, or of AdaptiX.",
+    help="""\
+Poses of AdaptiX are in the robot's world; leader=offline plays either.
+
+examples:
+  paprle export OUT/episode_000000.mcap motion.csv --limb arm
+  paprle export OUT/episode_000000.mcap motion.csv --format adaptix-v2""",
     add_arguments=_add_export,
     run=_export,
 )

@@ -19,8 +19,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from paprle.contracts.device import Device, Dialogue
+from paprle.contracts.errors import ConfigError
 from paprle.contracts.feedback_law import FeedbackInput, FeedbackLaw, Stiffness
+from paprle.contracts.film import Film
 from paprle.contracts.images import CameraInfo, FoundCamera, Frame, RobotPose
+from paprle.contracts.near import FindNear
 from paprle.contracts.plugin_settings import FollowerSettings
 from paprle.contracts.session_view import Advice, Record, SessionView, make_advice_dtype
 from paprle.contracts.types import (
@@ -244,6 +247,21 @@ class Observer(Device):
         Raises:
             DeviceError: If it cannot; the session then does not start.
         """
+
+    def meet(self, find_near: FindNear) -> None:
+        """Take what tells which bodies are near each other; before ``open``.
+
+        It computes, in the process that asks, and takes a while the first time.
+        """
+
+    def play(self, film: Film) -> None:
+        """Show a film in place of a session; before ``open``.
+
+        Raises:
+            MissingDependency: If a package is missing that this needs.
+            ConfigError: If it cannot.
+        """
+        raise ConfigError(f"{type(self).__name__}: expected a session, got {film.name}")
 
     @abstractmethod
     def observe(self, view: SessionView) -> None:

@@ -50,7 +50,7 @@ class Observations:
         self._urdf = robot.urdf_path.read_text(encoding="utf-8")
         self.columns: Columns | None = None
         coloured = {k: c for k, c in cameras.items() if c.encoding != "depth16"}
-        self._images = {name: _Images(one) for name, one in coloured.items()}
+        self._images = {name: Images(one) for name, one in coloured.items()}
 
     @property
     def cameras(self) -> tuple[str, ...]:
@@ -110,7 +110,7 @@ class Observations:
         }
 
 
-class _Images:
+class Images:
     """Makes RGB of what one camera gives."""
 
     def __init__(self, info: CameraInfo) -> None:
@@ -120,6 +120,15 @@ class _Images:
         self._decoder = Decoder(info.encoding, size) if is_coded else None
 
     def decode(self, name: str, frame: Frame) -> Image:
+        """Return an image, RGB, uint8 of shape (height, width, 3).
+
+        Args:
+            name: Of the camera, for messages.
+            frame: What it gave.
+
+        Raises:
+            CommandError: If it is broken.
+        """
         info = self._info
         image: Image | None
         if self._decoder is not None:

@@ -54,7 +54,7 @@ def judge_clearance(episode: Source) -> Clearance | None:
         ConfigError: If the recorded URDF cannot be read.
     """
     gate = episode.config.get("gate") or {}
-    model = _make_model(episode, gate)
+    model = make_collision_model(episode)
     if not model.pairs:
         return None
     keep = np.full(len(model.pairs), -math.inf)
@@ -67,7 +67,13 @@ def judge_clearance(episode: Source) -> Clearance | None:
     return nearest._replace(n_violations=sum(one.n_violations for one in found))
 
 
-def _make_model(episode: Source, gate: Mapping[str, Any]) -> CollisionModel:
+def make_collision_model(episode: Source) -> CollisionModel:
+    """Return the bodies of an episode's robot and scene.
+
+    Raises:
+        ConfigError: If the recorded URDF cannot be read.
+    """
+    gate: Mapping[str, Any] = episode.config.get("gate") or {}
     scene = {
         name: SceneBodySettings(**body) for name, body in gate.get("scene", {}).items()
     }

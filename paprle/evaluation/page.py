@@ -21,6 +21,7 @@ from paprle.evaluation.report_text import (
 
 Json = dict[str, Any]
 Picture = tuple[str, str, bytes]
+_JPEG = b"\xff\xd8"  # spec: ITU-T T.81, a JPEG begins so
 
 STYLE = """
 :root { color-scheme: light; }
@@ -74,7 +75,7 @@ def render_page(
 
     Args:
         entries: Entries of the JSON.
-        pictures: For each entry its pictures: title, caption, PNG.
+        pictures: For each entry its pictures: title, caption, PNG or JPEG.
         title: Title of the page.
 
     Returns:
@@ -258,12 +259,13 @@ def _render_smoothness(entry: Json) -> str:
     )
 
 
-def _render_picture(title: str, caption: str, png: bytes) -> str:
-    data = base64.b64encode(png).decode("ascii")
+def _render_picture(title: str, caption: str, picture: bytes) -> str:
+    data = base64.b64encode(picture).decode("ascii")
+    kind = "jpeg" if picture.startswith(_JPEG) else "png"
     return (
         f'<div class="card"><h3>{escape(title)}</h3>'
         f'<p class="sub">{escape(caption)}</p>'
-        f'<img alt="{escape(title)}" src="data:image/png;base64,{data}"></div>'
+        f'<img alt="{escape(title)}" src="data:image/{kind};base64,{data}"></div>'
     )
 
 

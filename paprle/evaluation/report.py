@@ -14,18 +14,20 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Iterable, Sequence
+import logging
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from paprle.contracts.errors import MissingDependency
+from paprle.contracts.errors import MissingDependency, PaprleError
 from paprle.evaluation.bags import BagTopics, measure_bag
 from paprle.evaluation.episode import EpisodeResult, measure_episode
 from paprle.evaluation.files import name_report, write_text
 from paprle.evaluation.groups import compare
-from paprle.evaluation.page import render_page
+from paprle.evaluation.page import Picture, render_page
 from paprle.evaluation.report_text import describe_itv, summarise_entry
 from paprle.recording.bags import is_bag
+from paprle.recording.strip import make_strips
 
 Json = dict[str, Any]
 
@@ -131,10 +133,28 @@ def _write(
     text = json.dumps(list(results), indent=2, allow_nan=False) + "\n"
     write_text(figures, text)
     plots = _load_plots()
-    pictures = [list(plots.draw_episode(result)) for result in measured]
+    pictures = [
+        [*_list_strips(result), *plots.draw_episode(result)] for result in measured
+    ]
     names = [str(entry["episode"]) for entry in results]
     title = names[0] if len(names) == 1 else f"{len(names)} episodes"
     write_text(page, render_page(results, pictures, f"Teleoperation report: {title}"))
+
+
+def _list_strips(result: EpisodeResult) -> Iterator[Picture]:
+    """Yield a strip of pictures of each camera; none where nothing can be decoded."""
+    path = Path(result.entry["path"])
+    if result.entry["error"] is not None or not path.is_file():
+        return
+    try:
+        strips = make_strips(path)
+    except PaprleError as err:
+        logging.getLogger(__name__).info("%s: no pictures: %s", path, err)
+        return
+    for camera, strip in strips.items():
+        times = [(stamp - result.origin_ns) * 1e-9 for stamp in strip.stamps_ns]
+        told = ", ".join(f"{t:.1f}" for t in times)
+        yield f"Camera {camera}", f"At {told} s.", strip.jpeg
 
 
 def _load_plots() -> Any:

@@ -25,6 +25,8 @@ from paprle.retargeting.state import Anchors
 
 _FAREWELL = 1.0  # [s] chosen: a hundred periods of the slowest thread
 _IDLE_RATE = 50.0  # [Hz] chosen: a leader that starts to move is felt 20 ms later
+_HOLD_RATE = 100.0  # [Hz] chosen: a torque that stands is told anew before it is stale
+_STANDS = 1e-3  # [N·m] chosen: torques that change by less between two steps stand
 _WAITING = SessionState.WAITING
 _KEPT = 1 << 16  # chosen: wake-ups that are remembered; 160 s of them at 400 Hz
 
@@ -51,8 +53,9 @@ class FeedbackThread(threading.Thread):
     Attributes:
         n_steps: Steps so far that were not idle.
         n_overruns: Deadlines that it missed.
-        is_idle: Nothing is rendered, nobody drives, and nobody uses the leader; then
-            it steps 50 times a second.
+        is_idle: Nobody drives, nobody uses the leader, and nothing is rendered or
+            torques stand; then it steps 50 or 100 times a second.
+        period_ns: Until its next step, [ns].
     """
 
     def __init__(
@@ -70,6 +73,8 @@ class FeedbackThread(threading.Thread):
         self._rate, self._report = rate, report
         self._status: Record | None = None
         self._late_ns: deque[int] = deque(maxlen=_KEPT)
+        self.period_ns = round(1e9 / rate)
+        self._tau: Mapping[str, Vec] = {}
         self._busy_ns = 0  # time between steps that were not idle
         self._must_end = threading.Event()
 
@@ -77,7 +82,6 @@ class FeedbackThread(threading.Thread):
         """Step once a period."""
         request_realtime()
         loop = DeadlineLoop(self._rate)
-        full_ns, idle_ns = loop.period_ns, round(1e9 / min(_IDLE_RATE, self._rate))
         before_ns = time.monotonic_ns()
         try:
             while not self._must_end.is_set():
@@ -88,7 +92,7 @@ class FeedbackThread(threading.Thread):
                     self.n_steps += 1
                 before_ns = now_ns
                 self.step(now_ns)
-                loop.period_ns = idle_ns if self.is_idle else full_ns
+                loop.period_ns = self.period_ns
                 self.n_overruns = loop.n_overruns
         except Exception as err:  # noqa: BLE001 - limp and told, whatever it was
             self._report(f"{type(err).__name__}: {err}; the leader is limp")
@@ -112,16 +116,21 @@ class FeedbackThread(threading.Thread):
         news = None if status is self._status else status
         self._status = status
         tau = self._haptics.step(now_ns, self._leader.latest(), view, news)
-        self.is_idle = self._may_idle(told, tau)
+        rate = self._find_rate(told, tau)
+        self.is_idle, self.period_ns = rate < self._rate, round(1e9 / rate)
         if told is not None:
             self._leader.apply(_add(told, tau, now_ns))
 
-    def _may_idle(self, told: Feedback | None, tau: Mapping[str, Vec]) -> bool:
-        """Whether the next step may be late; never where torque is rendered."""
-        if told is None or told.state != _WAITING or self._haptics.renders_undriven:
-            return False
-        is_limp = not any(torque.any() for torque in tau.values())
-        return is_limp and self._leader.is_at_rest
+    def _find_rate(self, told: Feedback | None, tau: Mapping[str, Vec]) -> float:
+        """Return how often to step, [Hz]: seldom where nothing moves or changes."""
+        before, self._tau = self._tau, tau
+        if told is None or told.state != _WAITING or not self._leader.is_at_rest:
+            return self._rate
+        if any(torque.any() for torque in tau.values()):
+            rest = _HOLD_RATE if _stand(before, tau) else self._rate
+        else:
+            rest = _HOLD_RATE if self._haptics.renders_undriven else _IDLE_RATE
+        return min(rest, self._rate)
 
     def summarise(self) -> str:
         """Say how punctual it was while it did not idle; empty if it never ran."""
@@ -145,6 +154,15 @@ class FeedbackThread(threading.Thread):
         told = self._sources.session()
         if told is not None:
             self._leader.apply(_add(told, {}, time.monotonic_ns()))
+
+
+def _stand(before: Mapping[str, Vec], tau: Mapping[str, Vec]) -> bool:
+    """Whether torques are what they were."""
+    return before.keys() == tau.keys() and all(
+        before[limb].shape == torque.shape
+        and bool((np.abs(torque - before[limb]) <= _STANDS).all())
+        for limb, torque in tau.items()
+    )
 
 
 def _add(told: Feedback, tau: Mapping[str, Vec], now_ns: int) -> Feedback:

@@ -19,6 +19,7 @@ from paprle.hosts.factories import (
     sees,
     wait_for_others,
 )
+from paprle.hosts.near import make_near_bodies
 from paprle.hosts.roles import FRAMES
 from paprle.hosts.view import ViewReader
 from paprle.ipc.loop import DeadlineLoop
@@ -77,6 +78,7 @@ def main(role: Role) -> None:
     sights = Sights(role, resolved, observer)
     if wait_for_others(role) is None:
         return  # the session gave up before the gate was ready
+    observer.meet(make_near_bodies(resolved, robot).find)
     wishes = _Wishes(role, observer, name)
     try:
         observer.open()

@@ -154,6 +154,7 @@ def list_served(resolved: Resolved) -> tuple[RoleSpec, ...]:
         name
         for name in list_observers(resolved)
         if sees(load_factory(find_plugin("observer", name)))
+        and name not in list_controls(resolved)  # a page shows a session
     ]
     if not seeing:
         return (gate,)

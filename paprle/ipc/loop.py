@@ -19,6 +19,8 @@ import gc
 import os
 import sys
 import time
+from bisect import bisect_left, insort
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,9 +33,9 @@ _PR_SET_TIMERSLACK = 29  # spec: linux/prctl.h
 _MCL_CURRENT_FUTURE_ONFAULT = 7  # spec: sys/mman.h; what is touched, and no more
 _SLEW = 0.02  # chosen: share of a period by which a deadline may come sooner or later
 _SPARE_NS = 50_000  # [ns] chosen: of a turn that took longest, still in time
-# chosen: [ns] the time for a turn grows by the first when it was too short, and shrinks
-# by the second when it was not: it is too short in one of a hundred turns
-_GROW_NS, _SHRINK_NS = 20_000, 200
+# chosen: [turns] those of the last two seconds at 200 Hz count, so a slow start is
+# forgotten by then; four of them may take longer than the time that is kept for one
+_N_TURNS, _N_LONGER = 400, 4
 _LEAST_TURN_NS = 500_000  # chosen: [ns] no turn takes less: starts are alike
 _LONGEST_TURN = 0.25  # chosen: share of a period
 SESSION_TURN = 0.0008
@@ -103,6 +105,8 @@ class DeadlineLoop:
         self.n_overruns = 0
         self._clock, self._sleep = clock, sleep
         self._turn_ns = None if turn is None else int(turn * 1e9)
+        self._spent_ns: deque[int] = deque()
+        self._sorted_ns: list[int] = []
         self._ahead_ns = int(ahead * 1e9)
         self.deadline_ns = clock()
         self.deadline_ns -= self._find_error()  # near a deadline, so in phase at once
@@ -134,11 +138,15 @@ class DeadlineLoop:
         """
         if self._turn_ns is None:
             return
-        if spent_ns + _SPARE_NS > self._turn_ns:
+        spent, ranked = self._spent_ns, self._sorted_ns
+        spent.append(spent_ns)
+        insort(ranked, spent_ns)
+        if len(spent) > _N_TURNS:
+            del ranked[bisect_left(ranked, spent.popleft())]
+        if len(ranked) > _N_LONGER:
             longest = int(_LONGEST_TURN * self.period_ns)
-            self._turn_ns = min(self._turn_ns + _GROW_NS, longest)
-        else:
-            self._turn_ns = max(self._turn_ns - _SHRINK_NS, _LEAST_TURN_NS)
+            kept = max(ranked[-1 - _N_LONGER] + _SPARE_NS, _LEAST_TURN_NS)
+            self._turn_ns = min(kept, longest)
 
     def work_for(self, instant_ns: int) -> None:
         """Come into phase with a loop of the same period that began a turn, [ns]."""

@@ -8,15 +8,29 @@ are ``quat_xyzw``.
 from __future__ import annotations
 
 import csv
+import tempfile
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pinocchio as pin
 
 from paprle.contracts.errors import RecordingError
+from paprle.contracts.link_poses import LinkPoses
 from paprle.contracts.types import SessionState, Vec
+from paprle.recording.adaptix import (
+    CLOSED,
+    N_FINGERS,
+    NOBODY,
+    Actor,
+    AdaptixFrame,
+    AdaptixRecording,
+)
 from paprle.recording.reader import Episode
 
+_ADAPTIX_JOINTS = 7  # spec: Storage.cpp, 8 poses with the gripper's
 _POSITION = ("pos_x", "pos_y", "pos_z")
 _QUAT_XYZW = ("orient_x", "orient_y", "orient_z", "orient_w")
 ARBOT_COLUMNS = (
@@ -110,6 +124,63 @@ def make_arbot_table(episode: Episode, limb: str, poses: Vec) -> Vec:
         (gate["meas_ns"][nearest] - capture_ns) / 1e6,
     )
     return np.column_stack(columns).astype(np.float64)
+
+
+def make_adaptix(episode: Episode, limb: str, version: int) -> AdaptixRecording:
+    """Return an episode as AdaptiX would have recorded it, a frame a measurement.
+
+    Poses are in the robot's world; the head, of which nothing is known, is at its
+    origin, and fingertips do not move.
+
+    Args:
+        episode: The episode.
+        limb: Limb of the robot.
+        version: 0, 1 or 2; the last two have seven joints before the gripper.
+
+    Raises:
+        RecordingError: If it has no such limb, not so many joints, or no measurement.
+    """
+    robot = episode.robot_info
+    info = next((one for one in robot.limbs if one.name == limb), None)
+    if info is None or (version > 0 and len(info.joint_names) != _ADAPTIX_JOINTS):
+        raise RecordingError(
+            f"{episode.path}: expected a limb of {_ADAPTIX_JOINTS} joints for AdaptiX "
+            f"{version}, got '{limb}'; version 0 has the gripper alone"
+        )
+    is_new = np.diff(episode.gate["meas_ns"], prepend=0) > 0
+    rows = episode.gate[is_new & np.isfinite(episode.gate["q_meas"]).all(axis=1)]
+    if not len(rows):
+        raise RecordingError(f"{episode.path}: expected measurements, got none")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "robot.urdf"
+        path.write_text(episode.urdf, encoding="utf-8")
+        links = LinkPoses(replace(robot, urdf_path=path))
+    places = (*info.joint_names, info.eef_link) if version else (info.eef_link,)
+    begin_ns = int(rows["meas_ns"][0])
+    frames = []
+    for row in rows:
+        links.update(row["q_meas"])
+        opening = 1.0
+        if info.gripper is not None:
+            at = robot.joint_names.index(info.gripper.joint)
+            opening = info.gripper.measure(float(row["q_meas"][at]))
+        fingers = np.zeros(N_FINGERS[version])
+        fingers[::2] = (1.0 - min(max(opening, 0.0), 1.0)) * CLOSED
+        frames.append(
+            AdaptixFrame(
+                (int(row["meas_ns"]) - begin_ns) * 1e-9,
+                np.array([pin.SE3ToXYZQUAT(links.place(name)) for name in places]),
+                fingers,
+                NOBODY,
+                {
+                    k: pose
+                    for k, pose in enumerate(row["objects"])
+                    if np.isfinite(pose).all()
+                },
+            )
+        )
+    actors = tuple(Actor(k, name) for k, name in enumerate(episode.layout.objects))
+    return AdaptixRecording(version, actors, tuple(frames), Counter())
 
 
 def find_nearest(

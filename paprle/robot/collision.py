@@ -103,6 +103,18 @@ class CollisionModel:
             )
         return np.array([result.min_distance for result in results.distanceResults])
 
+    def find_nearest_points(self, k: int) -> Vec:
+        """Return where two bodies of ``pairs`` are nearest, shape (2, 3), [m].
+
+        Args:
+            k: Which pair; it is as ``clearances`` measured it last.
+
+        Returns:
+            A point of each body, in the robot's root.
+        """
+        result = self._results.distanceResults[k]
+        return np.stack([result.getNearestPoint1(), result.getNearestPoint2()])
+
     def find_kept(self, between_links: float, to_scene: float) -> Vec:
         """Return the clearance each of ``pairs`` is to hold, shape (k,), [m].
 

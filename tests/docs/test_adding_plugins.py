@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pages
 import pytest
+from cells import spread
 
 from paprle.config import resolve
 from paprle.contracts.kinds import KINDS
@@ -39,7 +40,7 @@ def test_every_kind_has_its_page():
     assert set(PAGES) == set(WORDS) == set(KINDS)
 
 
-@pytest.fixture(params=PAGES, ids=PAGES)
+@pytest.fixture(params=spread(PAGES, "leader", "follower", "advisor"), ids=PAGES)
 def kind(request):
     return KINDS[request.param]
 

@@ -55,6 +55,7 @@ def test_the_page_has_the_commands_that_are_tried():
                      "run"]  # fmt: skip
 
 
+@pytest.mark.nightly
 def test_a_newcomer_moves_a_robot_by_the_page_alone(folder):
     for words in COMMANDS[1:]:
         done = subprocess.run(

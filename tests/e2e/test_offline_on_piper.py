@@ -46,6 +46,7 @@ def test_own_motion_is_followed_by_a_simulated_robot(tmp_path, own_motion):
 @pytest.mark.sim
 @pytest.mark.process
 @pytest.mark.timed
+@pytest.mark.nightly
 def test_live_run_ends_by_itself_and_evaluate_reports(tmp_path, own_motion):
     """Faster than any hand; measured 1.05 mm and 26 ms (recorded), bounds doubled."""
     path, speed = own_motion, 2

@@ -9,6 +9,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from cells import spread
 from machine import undisturbed
 from mcap.reader import make_reader
 from product import measure, run_live
@@ -106,7 +107,7 @@ def test_the_report_shows_in_a_browser(recorded, tmp_path):
     assert done.stdout.count("<img") >= 4
 
 
-@pytest.mark.parametrize("share", [0.2, 0.5, 0.99])
+@pytest.mark.parametrize("share", spread([0.2, 0.5, 0.99], 0.5))
 def test_recover_saves_what_came_before_the_damage(recorded, tmp_path, capsys, share):
     whole = recorded / "episode_000000.mcap"
     data = whole.read_bytes()

@@ -14,6 +14,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from cells import spread
 
 from paprle.ipc.process import WORKSPACE
 
@@ -149,7 +150,9 @@ def test_emulators_of_the_wheel_find_their_robots(unpacked, tmp_path, module, ca
     assert "joint1" in done.stdout
 
 
-@pytest.mark.parametrize("package", ["cameras", "hardware", "leaders"])
+@pytest.mark.parametrize(
+    "package", spread(["cameras", "hardware", "leaders"], "leaders")
+)
 def test_a_foreign_package_of_the_same_name_is_told(unpacked, tmp_path, package):
     site = tmp_path / "site"
     shutil.copytree(unpacked, site)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from cells import spread
 
 pytestmark = pytest.mark.process
 
@@ -14,7 +15,7 @@ SITES = [
 ]
 
 
-@pytest.mark.parametrize("site", SITES)
+@pytest.mark.parametrize("site", spread(SITES, "paprle.gate.gate:Gate.step"))
 def test_nothing_is_collected_while_engaged(start, outside, site):
     session = start(
         *BREAKER, f"leader.site={site}", "leader.action=demand no collector",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cells import spread
 from running import judge
 
 from paprle.hosts import NOT_RECORDED
@@ -47,7 +48,7 @@ def check_stopped(session):
     return episode
 
 
-@pytest.mark.parametrize("name", SITES)
+@pytest.mark.parametrize("name", spread(SITES, "gate", "tick", "leader.latest"))
 def test_an_exception_while_moving_stops_and_is_shown(start, outside, name):
     site, after, code, end_reason = SITES[name]
     session = break_at(start, outside, site, after)
@@ -72,11 +73,14 @@ def test_an_exception_while_moving_stops_and_is_shown(start, outside, name):
 
 @pytest.mark.parametrize(
     "site",
-    [
-        "outsider:Breaker.open",
-        "followers.kinematic.follower:KinematicFollower.open",
+    spread(
+        [
+            "outsider:Breaker.open",
+            "followers.kinematic.follower:KinematicFollower.open",
+            "paprle.recording.recorder:Recorder.__init__",
+        ],
         "paprle.recording.recorder:Recorder.__init__",
-    ],
+    ),
 )
 def test_an_exception_while_opening_starts_nothing(start, outside, site):
     session = break_at(start, outside, site, 0)
@@ -89,10 +93,13 @@ def test_an_exception_while_opening_starts_nothing(start, outside, site):
 
 @pytest.mark.parametrize(
     ("site", "action"),
-    [
-        ("outsider:Breaker.close", "raise"),
+    spread(
+        [
+            ("outsider:Breaker.close", "raise"),
+            ("followers.kinematic.follower:KinematicFollower.close", "raise"),
+        ],
         ("followers.kinematic.follower:KinematicFollower.close", "raise"),
-    ],
+    ),
 )
 def test_an_exception_while_closing_keeps_the_rest_going(start, outside, site, action):
     session = break_at(

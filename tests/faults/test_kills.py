@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from cells import spread
 from machine import undisturbed
 from running import SLACK, find_rest_ns, find_speed_share, judge
 
@@ -16,10 +17,7 @@ from paprle.hosts import NOT_RECORDED
 
 pytestmark = [pytest.mark.process, pytest.mark.timed]
 
-TRIALS = [
-    *range(3),
-    *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(3, 23)),
-]
+TRIALS = spread(range(23), 0)
 DETECTION = {"session": 0.012, "leader": 0.02}  # [s] two gate periods; a tick and one
 
 

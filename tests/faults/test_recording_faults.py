@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 import pytest
+from cells import spread
 from product import measure
 
 from paprle.contracts.types import SessionState
@@ -75,9 +76,7 @@ def free_bytes(folder):
 
 
 @process
-@pytest.mark.parametrize(
-    "call", [pytest.param("flush", marks=pytest.mark.nightly), "write", "close"]
-)
+@pytest.mark.parametrize("call", spread(["flush", "write", "close"], "write"))
 def test_a_failing_disk_is_told_within_a_second(start, outside, tmp_path, call):
     log = tmp_path / "commands.jsonl"
     session = start(
@@ -217,11 +216,7 @@ def test_a_killed_recorder_has_a_successor_at_the_next_episode(start):
 @process
 @pytest.mark.parametrize(
     "how",
-    [
-        "moved",
-        pytest.param("unlinked", marks=pytest.mark.nightly),
-        pytest.param("folder moved", marks=pytest.mark.nightly),
-    ],
+    spread(["moved", "unlinked", "folder moved"], "moved"),
 )
 def test_a_file_that_vanishes_is_told_within_a_second(start, outside, how):
     session = start(*EPISODES, env=outside)
@@ -245,7 +240,9 @@ def test_a_file_that_vanishes_is_told_within_a_second(start, outside, how):
 
 
 @process
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number", spread([signal.SIGTERM, signal.SIGHUP], signal.SIGTERM)
+)
 def test_a_signal_to_the_group_leaves_the_recorder_to_finish(start, outside, number):
     session = start(*EPISODES, env=outside)
     session.wait_for("ENGAGED")

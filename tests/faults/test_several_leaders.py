@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from cells import spread
 from dynamixel_rig import running_rig
 from running import SLACK, judge
 
@@ -19,10 +20,7 @@ PUPPETEER = "puppeteer_papras_7dof"
 TRIPLE = ["leader=mix", "follower=g1", "env=kinematic", "session.episodes=1"]
 STALE = 0.1  # [s] spec: safety.md A1
 LOST = 3
-VICTIMS = [
-    "left",
-    *(pytest.param(name, marks=pytest.mark.nightly) for name in ("right", "file")),
-]
+VICTIMS = spread(["left", "right", "file"], "left")
 
 
 def pair_limbs(**sources):

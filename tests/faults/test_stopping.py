@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from cells import spread
 from motions import make_wave, write_joints
 from running import SLACK, find_child, find_rest_ns, judge
 from terminal import CTRL_C
@@ -89,7 +90,7 @@ STATES = {
 }
 
 
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("state", spread(STATES, "WAITING", "ENGAGED", "CLUTCHED"))
 def test_ctrl_c_ends_any_state_cleanly(type_at, tmp_path, state):
     make, keys, n_episodes = STATES[state]
     session = type_at(*make(tmp_path))
@@ -109,7 +110,7 @@ def test_ctrl_c_ends_any_state_cleanly(type_at, tmp_path, state):
         check_rest(session, at_ns)
 
 
-@pytest.mark.parametrize("phase", ["spawning", "opening"])
+@pytest.mark.parametrize("phase", spread(["spawning", "opening"], "opening"))
 def test_ctrl_c_during_start_up_leaves_nothing_behind(type_at, phase):
     session = type_at(*KEYBOARD)
     while find_child(session.process.pid, "gate") is None:
@@ -125,7 +126,7 @@ def test_ctrl_c_during_start_up_leaves_nothing_behind(type_at, phase):
     check_files(session, 0)
 
 
-@pytest.mark.parametrize("victim", ["session", "recorder", "gate"])
+@pytest.mark.parametrize("victim", spread(["session", "recorder", "gate"], "gate"))
 def test_who_is_killed_while_it_starts_leaves_nothing_behind(type_at, victim):
     session = type_at(*KEYBOARD)
     session.find_pids()
@@ -139,7 +140,9 @@ def test_who_is_killed_while_it_starts_leaves_nothing_behind(type_at, victim):
         assert f"{victim}: it died while starting" in session.text()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number", spread([signal.SIGTERM, signal.SIGHUP], signal.SIGTERM)
+)
 def test_a_signal_while_moving_is_like_ctrl_c(type_at, tmp_path, number):
     session = type_at(*reach_motion(tmp_path))
     session.wait_for("ENGAGED ")
@@ -153,7 +156,7 @@ def test_a_signal_while_moving_is_like_ctrl_c(type_at, tmp_path, number):
     check_rest(session, at_ns)
 
 
-@pytest.mark.parametrize("state", ["WAITING", "ENGAGED"])
+@pytest.mark.parametrize("state", spread(["WAITING", "ENGAGED"], "ENGAGED"))
 def test_a_closed_terminal_ends_the_session_cleanly(type_at, tmp_path, state):
     make, _, n_episodes = STATES[state]
     session = type_at(*make(tmp_path))
@@ -223,12 +226,15 @@ def drop_height(log, home):
 
 @pytest.mark.parametrize(
     ("policy", "power_off", "closed", "goes_home"),
-    [
-        ("hold", "falls", "hold", False),
+    spread(
+        [
+            ("hold", "falls", "hold", False),
+            ("park", "falls", "hold", True),
+            ("off", "falls", "hold", False),
+            ("off", "brakes", "off", False),
+        ],
         ("park", "falls", "hold", True),
-        pytest.param("off", "falls", "hold", False, marks=pytest.mark.nightly),
-        pytest.param("off", "brakes", "off", False, marks=pytest.mark.nightly),
-    ],
+    ),
 )
 def test_a_raised_arm_is_never_dropped_at_exit(
     start, outside, tmp_path, policy, power_off, closed, goes_home
@@ -300,9 +306,7 @@ def test_a_park_takes_no_longer_than_its_time(start, tmp_path):
     check_files(session, 1)
 
 
-@pytest.mark.parametrize(
-    "child", ["gate", "leader", pytest.param("recorder", marks=pytest.mark.nightly)]
-)
+@pytest.mark.parametrize("child", spread(["gate", "leader", "recorder"], "gate"))
 def test_sigterm_to_one_child_is_left_to_the_session(start, tmp_path, child):
     session = start(*reach_motion(tmp_path))
     session.find_pids()
@@ -317,7 +321,10 @@ def test_sigterm_to_one_child_is_left_to_the_session(start, tmp_path, child):
     assert check_files(session, 1) == ["quit"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number",
+    spread([signal.SIGTERM, signal.SIGHUP, signal.SIGINT], signal.SIGTERM),
+)
 def test_a_signal_to_the_whole_group_is_like_one_to_the_session(
     start, tmp_path, number
 ):

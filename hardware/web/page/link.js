@@ -1,11 +1,27 @@
-// The socket to the robot's computer. The token stands in the subprotocol, not in the address.
+// A page's socket to the robot's computer: it comes back by itself, and never says what is old.
+//
+// The token stands in the subprotocol, not in an address that is logged.
 
-const AGAIN = 500; // [ms]
+const AGAIN = 500, SLOWEST = 10; // [ms], and the most times as long between two trials
+const FULL = 8192; // [bytes] what waits in a stalled socket is old before it leaves
+
+export function takeToken() {
+  const given = location.hash.slice(1);
+  if (given) sessionStorage.setItem("token", given);
+  history.replaceState(null, "", location.pathname);
+  return sessionStorage.getItem("token") || "none";
+}
+
+// Names this page from its loading on.
+export function makeName() {
+  return crypto.getRandomValues(new Uint32Array(1))[0].toString(36);
+}
 
 export class Link {
-  constructor(token, page) {
+  constructor(path, token, hello) {
+    this.path = path;
     this.token = token;
-    this.page = page;
+    this.hello = hello;
     this.seq = 0;
     this.socket = null;
     this.nFailures = 0;
@@ -19,21 +35,20 @@ export class Link {
 
   connect() {
     const scheme = location.protocol === "https:" ? "wss" : "ws";
-    const socket = new WebSocket(`${scheme}://${location.host}/leader`, ["paprle", this.token]);
+    const socket = new WebSocket(`${scheme}://${location.host}${this.path}`, ["paprle", this.token]);
     this.socket = socket;
     let wasOpen = false;
     socket.onopen = () => {
       wasOpen = true;
       this.nFailures = 0;
       this.seq = 0;
-      const device = navigator.userAgent.slice(0, 300);
-      socket.send(JSON.stringify({ type: "hello", version: 1, page: this.page, device }));
+      this.say({ type: "hello", version: 1, ...this.hello });
       this.onChange(true, "");
     };
     socket.onmessage = (event) => {
       const message = JSON.parse(event.data);
       if (message.type === "clock") {
-        socket.send(JSON.stringify({ type: "clock", id: message.id, t: performance.now() }));
+        this.say({ type: "clock", id: message.id, t: performance.now() });
       } else {
         this.onMessage(message);
       }
@@ -41,15 +56,20 @@ export class Link {
     socket.onclose = (event) => {
       if (!wasOpen) this.nFailures += 1;
       this.onChange(false, event.reason || (wasOpen ? "" : "refused, or nobody there"));
-      setTimeout(() => this.connect(), AGAIN * Math.min(this.nFailures + 1, 30));
+      setTimeout(() => this.connect(), AGAIN * Math.min(this.nFailures + 1, SLOWEST));
     };
   }
 
-  // What waits in a stalled socket is old before it leaves: nothing is added to it.
-  send(sample, mustLeave) {
-    if (!this.isOpen || (this.socket.bufferedAmount > 8192 && !mustLeave)) return false;
-    this.seq += 1;
-    this.socket.send(JSON.stringify({ type: "sample", seq: this.seq, ...sample }));
+  say(message) {
+    if (!this.isOpen) return false;
+    this.socket.send(JSON.stringify(message));
     return true;
+  }
+
+  // What the operator does at this moment: only the newest counts.
+  sayNewest(message, mustLeave) {
+    if (!this.isOpen || (this.socket.bufferedAmount > FULL && !mustLeave)) return;
+    this.seq += 1;
+    this.say({ ...message, seq: this.seq });
   }
 }

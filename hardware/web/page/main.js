@@ -1,7 +1,7 @@
 // The page: what the operator does goes out with every frame, what the robot meets comes back.
 
 import { DeadMan } from "./deadman.js";
-import { Link } from "./link.js";
+import { Link, makeName, takeToken } from "./link.js";
 import { show, showLink } from "./shown.js";
 import { TouchSource } from "./touch.js";
 import { XrSource } from "./xr.js";
@@ -17,14 +17,8 @@ const deadMan = new DeadMan(() => {
   $("hold").textContent = deadMan.isHeld ? "moving" : "hold to move";
   send(true);
 });
-const link = new Link(takeToken(), crypto.getRandomValues(new Uint32Array(1))[0].toString(36));
-
-function takeToken() {
-  const given = location.hash.slice(1);
-  if (given) sessionStorage.setItem("token", given);
-  history.replaceState(null, "", location.pathname);
-  return sessionStorage.getItem("token") || "none";
-}
+const device = navigator.userAgent.slice(0, 300);
+const link = new Link("/leader", takeToken(), { page: makeName(), device });
 
 // What is sent before there is a pose, so that a Stop never waits for one.
 function makeNowhere() {
@@ -37,7 +31,7 @@ function send(mustLeave = false) {
   const made = {};
   for (const name of limbs) made[name] = makeHand(last.poses[name]);
   const scale = Number($("scale").value);
-  link.send({ t: last.t, limbs: made, scale, mode, actions: addCounts(), battery }, mustLeave);
+  link.sayNewest({ type: "sample", t: last.t, limbs: made, scale, mode, actions: addCounts(), battery }, mustLeave);
 }
 
 function makeHand(pose) {

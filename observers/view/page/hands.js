@@ -178,7 +178,9 @@ export class Hands {
       limbs[limb] = { jog, opening: this.stepOpening(limb, this.deadMan.isHeld ? jog[6] * GRIPPER * dt : 0) };
     }
     const joints = this.emits === "joints" ? this.joints ?? [] : [];
-    this.link.sayHands({ held: this.deadMan.isHeld, press: this.deadMan.press, limbs, joints }, mustLeave);
+    const { isHeld, press } = this.deadMan;
+    const hands = { type: "hands", t: now, held: isHeld, press, limbs, joints };
+    this.link.sayNewest(hands, mustLeave);
   }
 
   stepOpening(limb, by) {

@@ -1,7 +1,10 @@
 // The page of a session: what it does, and what one operator asks of it.
 
+import { showPicture, showPictureAges } from "./cameras.js";
+import { keepStrips, onReport } from "./episodes.js";
+import { openFilm, pressFilm, showFilm } from "./film.js";
 import { Hands } from "./hands.js";
-import { Link, takeToken } from "./link.js";
+import { Link, makeName, takeToken } from "./link.js";
 import { show, showLink } from "./shown.js";
 
 const $ = (id) => document.getElementById(id);
@@ -10,8 +13,8 @@ const KEYS = {
   p: "reposture", c: "clear",
 };
 const token = takeToken();
-const page = crypto.getRandomValues(new Uint32Array(1))[0].toString(36);
-const link = new Link(token, page);
+const page = makeName();
+const link = new Link("/console", token, { page });
 const hands = new Hands(link);
 let control = "nobody", wantsControl = true;
 
@@ -45,6 +48,11 @@ function onKey(event, isDown) {
     return;
   }
   if (event.ctrlKey || event.altKey || event.metaKey) return;
+  if (document.body.dataset.mode === "film") {
+    const isButton = key === " " && target?.tagName === "BUTTON"; // its own click does it
+    if (isDown && !isButton && pressFilm(key, target)) event.preventDefault();
+    return;
+  }
   if (hands.press(key, isDown)) {
     event.preventDefault();
     return;
@@ -96,10 +104,17 @@ link.onMessage = (message) => {
     wantsControl = false; // the first page that opens operates; everybody else asks
     showControl(message);
     show(message);
+    if (message.film) showFilm(message);
+    else showPictureAges();
     hands.offer(message);
   } else if (message.type === "welcome") {
+    if (message.film) openFilm(message.film, link);
     if (!message.scene) $("no-picture").textContent = "There is no 3-D picture (observers.view.scene, viser).";
     else if (!$("picture").querySelector("iframe")) openPicture();
+  } else if (message.type === "picture") {
+    showPicture(message);
+  } else if (message.type === "strips") {
+    keepStrips(message);
   } else if (message.type === "refused") {
     $("next").textContent = `Refused: ${message.why}.`;
   }
@@ -109,5 +124,6 @@ link.onChange = (isOpen, why) => {
   else wantsControl = control === "you" || wantsControl;
   showLink(isOpen, why);
 };
+onReport((episode) => link.say({ type: "report", episode }));
 listenTo(window);
 link.connect();

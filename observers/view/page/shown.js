@@ -1,5 +1,6 @@
 // What the page shows of the session. Names come from files: they are text, never markup.
 
+import { showEpisodes } from "./episodes.js";
 import { play } from "./sounds.js";
 import { Spark } from "./spark.js";
 
@@ -127,10 +128,7 @@ function showRecorded(state, news) {
     ? `${news.recording || "not recording now"}${time} · task: ${news.task || "none"}`
     : `Nothing is recorded: start with record.dir=FOLDER · task: ${news.task || "none"}`;
   $("free").textContent = news.folder ? `${news.folder}: ${describeRoom(state.free)} free` : "";
-  const rows = (news.episodes ?? []).slice().reverse().map((one) => [
-    `${one.path.split("/").pop()} · ${one.mark} · ${one.seconds === undefined ? "?" : one.seconds.toFixed(1)} s`
-      + `${one.task ? ` · ${one.task}` : ""}`, one.mark === "discarded" ? "quiet" : ""]);
-  fillList("episodes", rows.length ? rows : [["none yet", "quiet"]]);
+  showEpisodes(news.episodes ?? [], state);
 }
 
 function describeRoom(bytes) {

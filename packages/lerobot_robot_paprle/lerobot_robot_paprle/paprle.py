@@ -28,6 +28,11 @@ class PaprleRobot(Robot):
         return read_columns(self.config.command, self.config.words)
 
     @property
+    def cameras(self):
+        """Sizes of the session's images by name; LeRobot counts them."""
+        return self._columns["cameras"]
+
+    @property
     def observation_features(self):
         """Joints, and images of (height, width, 3)."""
         images = {name: tuple(size) for name, size in self._columns["cameras"].items()}

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cells import spread
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -83,7 +84,7 @@ def draw_pairs(rng, n):
     return a, b, c, d
 
 
-@pytest.mark.parametrize("n", [1_000, pytest.param(100_000, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("n", spread([1_000, 100_000], 1_000))
 def test_distance_of_segments_is_never_wrong(n):
     pairs = draw_pairs(np.random.default_rng(7), n)
     places, found = np.empty((n, 2)), np.empty(n)

@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from cells import spread
 from ros_rig import EmulatedRos, Received, choose_domain, load_robot, need_dds, wait_for
 from running import SLACK, RunningSession
 
@@ -58,9 +59,7 @@ def test_the_emulator_says_where_it_is_obeys_and_ends(rig):
     assert rig.entries("motion")
 
 
-@pytest.mark.parametrize(
-    "victim", ["gate", pytest.param("session", marks=pytest.mark.nightly)]
-)
+@pytest.mark.parametrize("victim", spread(["gate", "session"], "gate"))
 def test_after_a_kill_the_robot_brakes_within_the_bound(rig, session, victim):
     at_ns = session.kill(victim)
     time.sleep(1.0)

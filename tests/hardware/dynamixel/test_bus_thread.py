@@ -9,7 +9,12 @@ from emulated_puppeteers import PATIENCE, make_limb, run_emulated, wait_for
 from serial.tools.list_ports_common import ListPortInfo
 
 from hardware.dynamixel.adapter import Adapter, find_adapter
-from hardware.dynamixel.bus_thread import IDLE_RATE, BusSettings, BusThread
+from hardware.dynamixel.bus_thread import (
+    HOLD_RATE,
+    IDLE_RATE,
+    BusSettings,
+    BusThread,
+)
 from hardware.dynamixel.errors import BusError
 from hardware.dynamixel.probe import stand, swing
 from hardware.dynamixel.torque import TorqueCommand
@@ -291,15 +296,19 @@ def test_bus_that_is_wanted_again_is_read_at_once(bus, monkeypatch):
     assert time.monotonic() - began < 1.0  # an idle period is five seconds
 
 
-def test_bus_never_idles_under_torque(emulated, bus, monkeypatch):
+def test_an_idle_bus_feeds_watchdogs_while_it_holds_a_torque(
+    emulated, bus, monkeypatch
+):
     monkeypatch.setattr("hardware.dynamixel.bus_thread.IDLE_RATE", 0.2)
     bus.open()
     hold_until(bus, lambda: goal(emulated) > 0)
 
     bus.set_idle(is_idle=True)
 
-    assert bus._find_period(has_answers=True) == 1.0 / bus.settings.rate
+    assert bus._find_period(has_answers=True) == 1.0 / HOLD_RATE
+    assert bus._find_period(has_answers=False) == 1.0 / bus.settings.rate
     hold_until(bus, lambda: bus.latest().seq > 50)
+    assert bus.counters.n_watchdog == 0
     wait_for(lambda: goal(emulated) == 0, "stale torque going to zero")
     wait_for(lambda: not is_on(emulated), "torque off")
 

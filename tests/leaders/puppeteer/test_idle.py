@@ -71,6 +71,15 @@ def test_bus_wakes_with_a_torque(rig_at_rest):
     assert not tell(leader, tau=0.01)
 
 
+def test_bus_rests_under_a_torque_that_stands(rig_at_rest):
+    _, leader = rig_at_rest
+    wait_until_idle(leader)
+
+    assert not tell(leader, tau=0.01)
+    assert tell(leader, tau=0.01)
+    assert not tell(leader, tau=0.02)
+
+
 def test_bus_wakes_with_a_motion(rig_at_rest):
     emulated, leader = rig_at_rest
     wait_until_idle(leader)

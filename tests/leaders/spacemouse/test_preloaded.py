@@ -12,6 +12,7 @@ from paprle.ipc.process import WORKSPACE
 
 
 @pytest.mark.process
+@pytest.mark.nightly
 def test_the_leader_passes_with_the_real_hidapi(tmp_path):
     """Preloading needs a process of its own; what failed stands in its output."""
     library = build_shim(tmp_path)

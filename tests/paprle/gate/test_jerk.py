@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.settings import GateSettings
 from paprle.gate.gate import Gate
-from paprle.gate.smoothing import count_periods
+from paprle.gate.smoothing import (
+    Smoothing,
+    compute_delay,
+    count_periods,
+    smooth,
+)
+from paprle.gate.smoothing import (
+    start as stand_at,
+)
 from paprle.testing.robots import make_robot_info
 
 BAD = (np.nan, np.inf, -np.inf, 1e308, 5e-324)
@@ -42,6 +50,19 @@ def test_there_and_back_at_full_acceleration_keeps_the_jerk(m, h):
     jerk = np.abs(np.diff(q, n=3, axis=0)).max(axis=0) / h**3
     assert (jerk > 0.45 * robot.dddq_max).all(), "more would be allowed"
     np.testing.assert_array_equal(q[[n - 1, 2 * n - 1, 3 * n - 1]], ends)
+
+
+def test_a_command_is_the_mean_of_what_the_limits_gave():
+    robot, h = make_robot(0.005, m=4), 0.005
+    rows = np.empty((5, 2)), np.empty((5, 2))
+    smoothing = Smoothing(np.empty(2), np.empty(2), *rows, np.zeros(1, dtype=np.int64))
+    stand_at(smoothing, np.array([1.0, -1.0]))
+    for q in (1.1, 1.3, 1.6, 2.0, 2.5):
+        smooth(smoothing, np.array([q, -q]), np.array([10.0 * q, 0.0]))
+
+    assert compute_delay(robot, h) == pytest.approx(1.5 * h)
+    np.testing.assert_allclose(smoothing.q_cmd, [1.85, -1.85])
+    np.testing.assert_allclose(smoothing.dq_cmd, [18.5, 0.0])
 
 
 @settings(max_examples=60, deadline=None)

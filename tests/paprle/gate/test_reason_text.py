@@ -24,6 +24,12 @@ def test_the_robots_own_words_take_the_place_of_ours():
     assert name_reasons(bits, "emergency stop") == "follower_stop (emergency stop)"
 
 
+def test_the_robots_words_are_those_of_its_own_stop_alone():
+    said = describe_reasons(to_bits([Reason.STATE_LOST]), "emergency stop")
+
+    assert said == describe_reasons(to_bits([Reason.STATE_LOST]))
+
+
 def test_a_stop_is_told_before_what_made_it_brake():
     bits = to_bits([Reason.STATE_STALE, Reason.STATE_LOST, Reason.VELOCITY])
 

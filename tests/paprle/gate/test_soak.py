@@ -5,6 +5,7 @@ from __future__ import annotations
 import adversary
 import numpy as np
 import pytest
+from cells import spread
 
 from benchmarks.gate_soak import run, run_robot
 from paprle.contracts.settings import GateSettings
@@ -17,9 +18,7 @@ def test_a_million_steps_of_limbs_break_nothing():
 
 
 @pytest.mark.timeout(400)  # measured: 43 s of four arms, on one core
-@pytest.mark.parametrize(
-    "robot", ["table2", pytest.param("table4", marks=pytest.mark.nightly)]
-)
+@pytest.mark.parametrize("robot", spread(["table2", "table4"], "table2"))
 def test_arms_that_meet_keep_clear(robot):
     assert run_robot(robot, 100_000, seed=1) == 0
 

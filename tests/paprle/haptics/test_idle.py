@@ -79,15 +79,29 @@ def test_feedback_never_idles_in_another_state(rig, state):
     assert not rig.is_idle()
 
 
-@pytest.mark.parametrize("tau", [1e-9, -0.1, np.nan], ids=str)
-def test_feedback_never_idles_while_a_torque_is_rendered(rig, tau):
+@pytest.mark.parametrize("tau", [1e-9, -0.1])
+def test_feedback_is_slower_while_a_torque_stands(rig, tau):
+    rig.haptics.tau = {"arm": np.array([tau])}
+    rig.is_idle()
+
+    assert rig.is_idle()
+    assert rig.thread.period_ns == 10_000_000
+
+
+@pytest.mark.parametrize("tau", [0.02, np.nan, np.inf])
+def test_feedback_never_idles_while_a_torque_changes(rig, tau):
+    rig.haptics.tau = {"arm": np.array([0.01])}
+    rig.is_idle()
     rig.haptics.tau = {"arm": np.array([tau])}
 
     assert not rig.is_idle()
+    assert rig.thread.period_ns == 2_500_000
 
 
-def test_feedback_never_idles_beside_a_law_that_renders_undriven(rig):
-    rig.haptics.renders_undriven = True
+def test_a_torque_that_stands_ends_with_the_leader_s_rest(rig):
+    rig.haptics.tau = {"arm": np.array([0.1])}
+    rig.is_idle()
+    rig.leader.is_at_rest = False
 
     assert not rig.is_idle()
 

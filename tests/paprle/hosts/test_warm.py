@@ -10,6 +10,7 @@ import sys
 import time
 
 import pytest
+from cells import spread
 
 from paprle.hosts import warm
 from paprle.hosts.warm import _count_compiled, _count_kernels, _Progress, _take_over
@@ -91,7 +92,7 @@ def test_on_a_terminal_there_is_a_bar_which_goes(capsys, monkeypatch):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("part", warm.PARTS)
+@pytest.mark.parametrize("part", spread(warm.PARTS, "gate"))
 def test_a_part_compiles_what_there_is(part):
     done = subprocess.run(
         [sys.executable, "-m", "paprle.hosts.warm", part],

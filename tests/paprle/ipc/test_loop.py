@@ -85,13 +85,17 @@ def test_a_loop_that_was_late_comes_back_into_phase_bit_by_bit():
     assert max(gaps) < 1.03 * MS
 
 
-def settle(spent_ns, n=20_000):
-    """Where in its period a loop ends up waking whose turns take that long, [ns]."""
+def settle(*spent_ns, n=20_000):
+    """Where in its period a loop ends up waking whose turns take that long, [ns].
+
+    The last time is that of all the turns that follow.
+    """
+    spent_ns = [*spent_ns, *[spent_ns[-1]] * (n - len(spent_ns))]
     clock = FakeTime()
     loop = DeadlineLoop(200.0, clock, clock.sleep, turn=0.0008)
-    for _ in range(n):
+    for spent in spent_ns:
         loop.wait()
-        loop.give_time(spent_ns)
+        loop.give_time(spent)
     loop.wait()
     return 5 * MS - clock.now % (5 * MS)
 
@@ -104,6 +108,17 @@ def test_a_loop_wakes_as_early_as_its_turns_take():
 def test_short_turns_all_end_in_the_same_phase():
     assert abs(settle(100_000) - 0.5 * MS) < 0.01 * MS
     assert abs(settle(400_000) - 0.5 * MS) < 0.01 * MS
+
+
+def test_a_slow_start_is_forgotten_within_two_seconds():
+    slow = [1_200_000] * 100
+    assert settle(*slow, 400_000, n=300) > 1.2 * MS
+    assert abs(settle(*slow, 400_000, n=600) - 0.5 * MS) < 0.01 * MS
+
+
+def test_one_slow_turn_in_a_hundred_moves_nothing():
+    turns = [300_000 + 1_000_000 * (k % 120 == 7) for k in range(2000)]
+    assert abs(settle(*turns, n=2000) - 0.5 * MS) < 0.01 * MS
 
 
 def test_turns_that_take_for_ever_do_not_turn_the_loop_around():

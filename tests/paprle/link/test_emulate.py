@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cells import spread
 
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError
@@ -24,9 +25,7 @@ def play(folder, *words):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "trace", ["acceptance", pytest.param("4g", marks=pytest.mark.nightly)]
-)
+@pytest.mark.parametrize("trace", spread(["acceptance", "4g"], "acceptance"))
 def test_a_session_over_a_bad_network_never_stops_and_keeps_its_limits(tmp_path, trace):
     session, episode = play(tmp_path, f"link.emulate={trace}")
 

@@ -1,0 +1,10 @@
+"""Suggestions that were learned: a network, or a function, says how motions vary."""
+
+from paprle.contracts.plugins import PluginSpec
+
+PLUGIN = PluginSpec(
+    summary="What the axes of a device should move next, as demonstrations have it.",
+    config="advisors.learned.config:LearnedConfig",
+    factory="advisors.learned.advisor:Learned",
+    verified="simulator",
+)

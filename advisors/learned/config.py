@@ -1,0 +1,50 @@
+"""What the config may say of suggestions that were learned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+from annotated_types import Ge, Gt, Le, Lt, Unit, doc
+
+from paprle.contracts.plugin_settings import AdvisorSettings
+from paprle.contracts.settings import STRICT
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LearnedConfig(AdvisorSettings):
+    """Who says how motions vary, and of which hand and objects."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    rate: Annotated[
+        float, Gt(0), Le(200), Unit("Hz"), doc("How often it is asked, at most.")
+    ] = 50.0  # chosen: a suggestion rests on what was measured 20 ms before
+    function: Annotated[
+        str, doc("Who says it, module:name: a function, or a class without arguments.")
+    ] = ""
+    path: Annotated[
+        str,
+        Unit("path"),
+        doc("Who says it, an ONNX file; neither: the one trained here."),
+    ] = ""
+    limb: Annotated[str, doc("Limb that moves; empty: the first.")] = ""
+    object: Annotated[str, doc("What is to be grasped, an object of the env.")] = (
+        "block"
+    )
+    target: Annotated[str, doc("Where it is to be placed, likewise.")] = "target"
+    cameras: Annotated[
+        tuple[str, ...], doc("Cameras whose images are shown to it, by their names.")
+    ] = ()
+    alike: Annotated[
+        float,
+        Ge(0),
+        Lt(1),
+        Unit("1"),
+        doc("Variances that differ by less keep their columns as they were."),
+    ] = 0.2  # chosen: axes of variances so alike turn with the smallest noise
+
+    def __post_init__(self) -> None:
+        if self.function and self.path:
+            raise ValueError("one of function=module:name and path=FILE.onnx")

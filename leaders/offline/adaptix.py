@@ -1,0 +1,41 @@
+"""Reads the gripper's motion from a recording of AdaptiX."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from leaders.offline.config import OfflineConfig
+from leaders.offline.text import Limb
+from leaders.offline.track import Rows
+from paprle.contracts.errors import DeviceError, RecordingError
+from paprle.recording.adaptix import CLOSED, parse_adaptix
+
+
+def read_adaptix(where: object, text: str, config: OfflineConfig) -> Limb:
+    """Return the motion of its one gripper, in the axes of its world.
+
+    Raises:
+        DeviceError: If there is no frame.
+    """
+    try:
+        recording = parse_adaptix(where, text)
+    except RecordingError as err:
+        raise DeviceError(str(err)) from err
+    frames = recording.frames
+    poses = np.array([frame.joints[-1] for frame in frames])
+    # each finger is followed by its tip, where there are tips
+    fingers = np.array([frame.fingers[::2] for frame in frames])
+    unit = math.radians(1.0) if config.units.angle == "deg" else 1.0
+    return Limb(
+        Rows(
+            t=np.array([frame.t for frame in frames]),
+            p=poses[:, :3],
+            quat_xyzw=poses[:, 3:],
+            opening=1.0 - fingers.mean(axis=1) * unit / CLOSED,
+        ),
+        recording.dropped,
+        len(frames) + recording.dropped.total(),
+        told=f"a recording of AdaptiX, version {recording.version}",
+    )

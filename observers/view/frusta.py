@@ -1,0 +1,63 @@
+"""Where cameras are and what they see: a pyramid each, with its live picture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import pinocchio as pin
+import viser
+
+from observers.view.album import Shot
+from observers.view.bodies import Robot
+from paprle.contracts.images import CameraInfo
+
+_SCALE = 0.12  # [m] chosen: as deep as a hand is long
+_LINE = 0.003  # [m] chosen
+_INK = (40, 50, 60)
+_USUAL = math.radians(60.0)  # chosen: of a camera that was not calibrated
+_QUALITY = 70  # chosen: small on the screen
+
+
+class Frusta:
+    """The pyramids of all cameras; one appears with its first picture."""
+
+    def __init__(self, server: viser.ViserServer, robot: Robot) -> None:
+        self._server, self._robot = server, robot
+        self._handles: dict[str, viser.CameraFrustumHandle] = {}
+        self._drawn: dict[str, int] = {}
+
+    def show(
+        self, shots: Mapping[str, Shot], cameras: Mapping[str, CameraInfo]
+    ) -> None:
+        """Draw what is newest, with the robot where it was moved to last."""
+        for name, shot in shots.items():
+            info = cameras[name]
+            if info.link and not self._robot.has_link(info.link):
+                continue  # of a recording whose URDF is another's
+            handle = self._handles.get(name) or self._add(name, info)
+            link = self._robot.find(info.link) if info.link else pin.SE3.Identity()
+            T = link * info.T_link_cam
+            x, y, z, w = pin.Quaternion(T.rotation).coeffs()
+            handle.position, handle.wxyz = T.translation, (w, x, y, z)
+            if self._drawn.get(name) != shot.number:
+                self._drawn[name] = shot.number
+                handle.image = shot.pixels
+
+    def _add(self, name: str, info: CameraInfo) -> viser.CameraFrustumHandle:
+        focal = float(info.K[1, 1])
+        fov = 2.0 * math.atan2(0.5 * info.height, focal) if focal > 0.0 else _USUAL
+        handle = self._server.scene.add_camera_frustum(
+            f"/cameras/{name}",
+            fov,
+            info.width / info.height,
+            scale=_SCALE,
+            thickness=_LINE,
+            color=_INK,
+            format="jpeg",
+            jpeg_quality=_QUALITY,
+            cast_shadow=False,
+            receive_shadow=False,
+        )
+        self._handles[name] = handle
+        return handle

@@ -1,0 +1,58 @@
+"""A recording that is looked at like a session, at any time of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from paprle.contracts.images import CameraInfo, Frame
+from paprle.contracts.session_view import SessionView
+from paprle.contracts.types import RobotInfo, Vec
+
+
+class Curve(NamedTuple):
+    """What was asked of a joint and what it did, thinned for a plot.
+
+    Attributes:
+        name: The joint's.
+        t_asked: Times of what was asked, shape (n,), [s].
+        asked: The positions, shape (n,), [rad] or [m].
+        t_measured: Times of what was measured, shape (m,), [s].
+        measured: The positions, shape (m,), [rad] or [m].
+    """
+
+    name: str
+    t_asked: Vec
+    asked: Vec
+    t_measured: Vec
+    measured: Vec
+
+
+class Film(ABC):
+    """A recording.
+
+    Attributes:
+        name: What it is called.
+        length: How long it is, [s].
+        robot: The robot.
+        cameras: What the images are that ``see`` returns, by camera.
+        curves: Of each joint.
+    """
+
+    name: str
+    length: float
+    robot: RobotInfo
+    cameras: Mapping[str, CameraInfo]
+    curves: Sequence[Curve]
+
+    @abstractmethod
+    def look(self, t: float) -> SessionView:
+        """Return what the session did last at a time of it, [s]."""
+
+    @abstractmethod
+    def see(self, t: float) -> Mapping[str, Frame | None]:
+        """Return the newest image of each camera at a time, [s].
+
+        None where a camera had given none for longer than it should.
+        """

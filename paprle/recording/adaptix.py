@@ -1,0 +1,231 @@
+"""Recordings of AdaptiX: CSV, versions 0, 1 and 2 (requirements X27, X28, 3.3).
+
+References:
+    maxpascher/AdaptiX, Storage.cpp. A file has a row for each actor, ``id, name, class,
+    mesh, sx, sy, sz, tag``, and a row for each frame. Numbers are Unreal Engine's:
+    left-handed, z up, [cm]; quaternions are x, y, z, w. The version is not in the file,
+    but rows of 12, 66 and 70 numbers with 8 for each object cannot be confused.
+
+A frame is ``t``, then poses in world, fingers, the head, and ``id`` with a pose for
+each object:
+
+* v2: 8 poses of joints, 3 times finger and fingertip, the head's pose;
+* v1: 8 poses of joints, finger, fingertip, the head's pose;
+* v0: the gripper's pose, finger, the head's position.
+
+Here all is right-handed and in [m]: y is turned round, so that rotations are
+conjugated, S R S with S = diag(1, -1, 1). The last joint of v1 and v2 is the gripper.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.contracts.errors import RecordingError
+from paprle.contracts.types import Vec, readonly
+
+_N_POSES, N_FINGERS, _N_HEAD = (1, 8, 8), (1, 2, 6), (3, 7, 7)
+"""By version."""
+_N_OBJECT, _N_ACTOR = 8, 8
+_N_KNOWN = tuple(
+    1 + 7 * n + k + h for n, k, h in zip(_N_POSES, N_FINGERS, _N_HEAD, strict=True)
+)
+VERSIONS = (0, 1, 2)
+CLOSED = math.radians(80.0)
+"""Angle of a closed finger, [rad]. spec: kinova_ros, 80° at 6800 turns of a motor."""
+
+_TO_METRES = np.array([0.01, -0.01, 0.01, -1.0, 1.0, -1.0, 1.0])
+_GRIPPER_V0 = pin.Quaternion(0.5, -0.5, 0.5, 0.5)
+"""w, x, y, z. spec: Storage.cpp, FRotator(-90, -90, 0) after the gripper of v0."""
+NOBODY = readonly([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+
+
+class Actor(NamedTuple):
+    """What is said of an object at the start; none of it may be empty."""
+
+    id: int
+    name: str
+    class_path: str = "None"
+    mesh_path: str = "None"
+    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    tag: str = "None"
+
+
+class AdaptixFrame(NamedTuple):
+    """One frame.
+
+    Attributes:
+        t: [s].
+        joints: Poses in world, the gripper last, xyz + quat_xyzw, shape (8, 7); v0:
+            (1, 7).
+        fingers: As recorded, 0 open, shape (6,), (2,) or (1,).
+        head: Pose of the user's head, shape (7,); v0: without orientation.
+        objects: Poses of objects by id, shape (7,).
+    """
+
+    t: float
+    joints: Vec
+    fingers: Vec
+    head: Vec
+    objects: Mapping[int, Vec]
+
+
+@dataclass(frozen=True, slots=True)
+class AdaptixRecording:
+    """A file.
+
+    Attributes:
+        version: 0, 1 or 2.
+        actors: What is known of objects.
+        frames: In order; whoever replays them goes through them one by one.
+        dropped: Lines that could not be read, by kind.
+    """
+
+    version: int
+    actors: tuple[Actor, ...]
+    frames: tuple[AdaptixFrame, ...]
+    dropped: Counter[str]
+
+
+def is_adaptix(text: str) -> bool:
+    """Whether a text begins as a recording does: an actor, or a frame with poses."""
+    words = _split(text[: text.find("\n")])
+    if _read_actor(words) is not None:
+        return True
+    numbers = _read_numbers(words)
+    if numbers is None or _find_version(len(numbers)) is None:
+        return False
+    return 0.9 < float(np.linalg.norm(numbers[4:8])) < 1.1
+
+
+def parse_adaptix(where: object, text: str) -> AdaptixRecording:
+    """Return what is in a text; a last line that was cut off is dropped.
+
+    Args:
+        where: The file, for messages.
+        text: What is in it.
+
+    Returns:
+        The recording; rows of another version than the first are dropped and counted.
+
+    Raises:
+        RecordingError: If there is no frame.
+    """
+    *lines, cut = text.split("\n")
+    dropped = Counter({"truncated last lines dropped": 1} if cut.strip() else {})
+    actors, frames, version = [], [], None
+    for line in filter(str.strip, lines):
+        words = _split(line)
+        numbers = _read_numbers(words)
+        actor = _read_actor(words)
+        kind = None if numbers is None else _find_version(len(numbers))
+        version = kind if version is None else version
+        if actor is not None:
+            actors.append(actor)
+        elif numbers is None or kind is None or kind != version:
+            dropped["lines that are no frame dropped"] += 1
+        else:
+            frames.append(_read_frame(kind, numbers))
+    if version is None:
+        raise RecordingError(
+            f"{where}: expected frames of {', '.join(map(str, _N_KNOWN))} numbers and "
+            f"{_N_OBJECT} for each object (AdaptiX), got none"
+        )
+    return AdaptixRecording(version, tuple(actors), tuple(frames), dropped)
+
+
+def write_adaptix(path: Path, recording: AdaptixRecording) -> None:
+    """Write a recording as AdaptiX does, 15 digits behind the point.
+
+    Raises:
+        RecordingError: If the file exists, or cannot be written.
+    """
+    try:
+        with path.open("x", encoding="utf-8", newline="") as file:
+            for one in recording.actors:
+                scale = ",".join(f"{x:.15f}" for x in one.scale)
+                head = f"{one.id},{one.name},{one.class_path},{one.mesh_path}"
+                file.write(f"{head},{scale},{one.tag}\n")
+            for frame in recording.frames:
+                file.write(",".join(_list_words(recording.version, frame)) + "\n")
+    except OSError as err:
+        raise RecordingError(f"{path}: expected a new file, got {err}") from err
+
+
+def _list_words(version: int, frame: AdaptixFrame) -> Iterator[str]:
+    joints = frame.joints
+    if version == 0:
+        joints = _turn(joints, _GRIPPER_V0.inverse())
+    parts = [[frame.t], (joints / _TO_METRES).ravel(), frame.fingers]
+    parts.append((frame.head / _TO_METRES)[: _N_HEAD[version]])
+    yield from (f"{x:.15f}" for part in parts for x in part)
+    for number, pose in frame.objects.items():
+        yield str(number)
+        yield from (f"{x:.15f}" for x in pose / _TO_METRES)
+
+
+def _read_frame(version: int, numbers: Vec) -> AdaptixFrame:
+    ends = np.cumsum([1, 7 * _N_POSES[version], N_FINGERS[version], _N_HEAD[version]])
+    t, joints, fingers, head, rest = np.split(numbers, ends)
+    poses = joints.reshape(-1, 7) * _TO_METRES
+    if version == 0:
+        poses = _turn(poses, _GRIPPER_V0)
+    whole = np.concatenate([head, NOBODY[len(head) :]])
+    return AdaptixFrame(
+        float(t[0]),
+        poses,
+        fingers,
+        whole * _TO_METRES,
+        {
+            int(row[0]): row[1:] * _TO_METRES
+            for row in rest.reshape(-1, _N_OBJECT)
+            if math.isfinite(row[0])
+        },
+    )
+
+
+def _turn(poses: Vec, quat: pin.Quaternion) -> Vec:
+    """Return poses turned about their own axes, shape (n, 7)."""
+    turned = poses.copy()
+    for row in turned:
+        row[3:] = (pin.Quaternion(row[3:]) * quat).coeffs()
+    return turned
+
+
+def _find_version(n: int) -> int | None:
+    """Return the version of a row of n numbers."""
+    for version, known in enumerate(_N_KNOWN):
+        if n >= known and (n - known) % _N_OBJECT == 0:
+            return version
+    return None
+
+
+def _split(line: str) -> list[str]:
+    """Return the words of a line; some writers end it with a comma."""
+    return [word.strip() for word in line.strip().removesuffix(",").split(",")]
+
+
+def _read_actor(words: Sequence[str]) -> Actor | None:
+    """Return an actor; None: it is none."""
+    if len(words) != _N_ACTOR or _read_numbers(words[1:4]) is not None:
+        return None
+    scale = _read_numbers(words[4:7])
+    if scale is None or not words[0].isdecimal():
+        return None
+    x, y, z = scale.tolist()
+    return Actor(int(words[0]), words[1], words[2], words[3], (x, y, z), words[7])
+
+
+def _read_numbers(words: Sequence[str]) -> Vec | None:
+    try:
+        return np.array([float(word) for word in words])
+    except ValueError:
+        return None

@@ -1,0 +1,164 @@
+"""The picture shows what is near, what presses on a hand, and what cameras see."""
+
+import io
+import time
+from dataclasses import replace
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from PIL import Image
+
+from observers.view.album import Album, shrink
+from observers.view.bodies import Robot
+from observers.view.config import ViewConfig
+from observers.view.forces import Forces, estimate_force
+from observers.view.frusta import Frusta
+from observers.view.nearness import Nearness
+from observers.view.observer import View
+from paprle.config import resolve
+from paprle.contracts.images import CameraInfo, Frame
+from paprle.contracts.near import Near
+from paprle.hosts.plan import make_robot
+
+PIPER = make_robot(
+    resolve(["leader=autopilot", "follower=piper", "env=kinematic"])
+).info
+ARM = PIPER.limbs[0]
+OWN = (10, 20, 30)
+
+
+@pytest.fixture(scope="module")
+def server():
+    import viser  # noqa: PLC0415
+
+    server = viser.ViserServer("127.0.0.1", 0, verbose=False)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def robot():
+    robot = Robot(PIPER)
+    robot.move(PIPER.home)
+    return robot
+
+
+def make_info(encoding="rgb8", width=64, height=48):
+    K = np.array([[50.0, 0, 32], [0, 50.0, 24], [0, 0, 1]])
+    T = pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.1]))
+    return CameraInfo(
+        width=width, height=height, fps=30.0, encoding=encoding, K=K,
+        link="gripper_base", T_link_cam=T,
+    )  # fmt: skip
+
+
+def make_near(distance, share):
+    points = np.array([[0.0, 0, 0], [distance, 0, 0]])
+    return Near(("upper", "wall"), distance, share, points)
+
+
+def test_what_is_near_turns_colour_and_a_line_tells_how_near(server):
+    mesh = server.scene.add_box("/upper", color=OWN)
+    drawn = Nearness(server, {"upper": [(mesh, OWN)]})
+
+    drawn.show([make_near(0.02, 1.0)])
+    close = tuple(mesh.color)
+    line, label = drawn._lines[0], drawn._labels[0]
+    assert (line.visible, label.visible, label.text) == (True, True, "20 mm")
+    drawn.show([make_near(0.07, 0.2)])
+    far = tuple(mesh.color)
+    drawn.show([])
+
+    assert len({close, far, OWN}) == 3
+    assert tuple(mesh.color) == OWN, "its own colour again"
+    assert not (line.visible or label.visible)
+
+
+@pytest.mark.parametrize("force", [[0.0, 0, 20], [15.0, -5, 0]])
+def test_a_force_at_the_hand_is_found_in_the_torques(robot, force):
+    q = PIPER.home + 0.3
+    J, weight, _ = robot.weigh(ARM, q, np.zeros(len(q)))
+    tau = np.full(len(q), np.nan)
+    tau[: len(weight)] = weight - J[:3].T @ force
+
+    found = estimate_force(robot, ARM, q, tau)
+
+    assert found == pytest.approx(force, abs=1.0)
+
+
+def test_a_robot_whose_bodies_cannot_be_read_is_still_shown():
+    view = View(ViewConfig(), PIPER, time.monotonic_ns)
+
+    def fail(_):
+        raise ValueError("no such body")
+
+    view.meet(fail)
+
+    assert list(view._look_for_near(PIPER.home)) == []
+    assert list(view._look_for_near(PIPER.home)) == []
+    assert len(view.take_warnings()) == 1, "it is told once"
+
+
+def test_no_arrow_is_drawn_of_nothing_and_none_of_what_is_not_measured(server, robot):
+    forces = Forces(server, robot, PIPER.limbs)
+    q = PIPER.home
+    J, weight, _ = robot.weigh(ARM, q, np.zeros(len(q)))
+    pressed = np.zeros(len(q))
+    pressed[: len(weight)] = weight - J[2] * 20.0
+    arrow, label = forces._arrows["arm"], forces._labels["arm"]
+    for _ in range(50):
+        forces.show(q, pressed)
+    assert (arrow.visible, label.text) == (True, "20 N")
+    forces.show(q, np.full(len(q), np.nan))
+
+    assert not (arrow.visible or label.visible)
+
+
+def test_a_camera_stands_where_its_link_carries_it_with_its_picture(server, robot):
+    info = make_info()
+    album = Album(lambda: True)
+    album.cameras["wrist"] = info
+    frusta = Frusta(server, robot)
+    pixels = np.full((48, 64, 3), 200, np.uint8)
+    album._frames["wrist"] = Frame(1, pixels.tobytes())
+    album.develop()
+    frusta.show(album.shots, album.cameras)
+    handle = frusta._handles["wrist"]
+
+    T = robot.find("gripper_base") * info.T_link_cam
+    assert handle.position == pytest.approx(T.translation)
+    album.cameras["wrist"] = replace(info, link="no such link")
+    frusta.show(album.shots, album.cameras)  # is left alone
+    assert handle.fov == pytest.approx(2 * np.arctan(24 / 50))
+    shown = np.asarray(Image.open(io.BytesIO(album.shots["wrist"].jpeg)))
+    assert np.abs(shown.astype(int) - 200).max() < 3
+
+
+@pytest.mark.parametrize("encoding", ["jpeg", "png", "rgb8", "mono8", "depth16"])
+def test_an_image_that_is_none_is_counted_and_the_last_one_stays(encoding):
+    album = Album(lambda: True)
+    album.cameras["a"] = make_info(encoding)
+    for data in (b"", b"\xff\xd8\xff\xe0nonsense", b"\0" * 7):
+        album._frames["a"] = Frame(1, data)
+        album.develop()
+
+    assert album.n_broken == 3
+    assert album.shots == {}
+
+
+def test_a_coded_image_of_another_size_is_not_decoded():
+    out = io.BytesIO()
+    Image.new("RGB", (640, 480)).save(out, "PNG")
+
+    assert shrink(Frame(1, out.getvalue()), make_info("png")) is None
+
+
+@pytest.mark.parametrize(("encoding", "form"), [("jpeg", "JPEG"), ("png", "PNG")])
+def test_large_images_are_made_small(encoding, form):
+    out = io.BytesIO()
+    Image.new("RGB", (1280, 720), (0, 90, 0)).save(out, form)
+    small = shrink(Frame(1, out.getvalue()), make_info(encoding, 1280, 720))
+
+    assert small.shape[1] <= 320
+    assert abs(int(small[5, 5, 1]) - 90) < 4
