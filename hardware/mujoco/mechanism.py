@@ -41,6 +41,7 @@ class Mechanism:
         grippers: Those of them that move fingers.
         eef_links: End-effector links; payloads hang there, the block lies under the
             first one.
+        ignored: Pairs of links that may go through each other.
     """
 
     urdf_path: Path
@@ -49,6 +50,7 @@ class Mechanism:
     mimics: tuple[MimicJoint, ...] = ()
     grippers: tuple[str, ...] = ()
     eef_links: tuple[str, ...] = ()
+    ignored: tuple[tuple[str, str], ...] = ()
 
 
 def make_mechanism(robot: Any) -> Mechanism:
@@ -73,6 +75,7 @@ def make_mechanism(robot: Any) -> Mechanism:
         ),
         grippers=tuple(limb.gripper.joint for limb in limbs if limb.gripper),
         eef_links=tuple(limb.eef_link for limb in limbs),
+        ignored=robot.ignored,
     )
 
 

@@ -70,7 +70,7 @@ def build_model(mechanism: Mechanism, options: ModelOptions) -> SimModel:
     bare = spec.compile()
     data = mujoco.MjData(bare)
     set_home(bare, data, mechanism)
-    for first, second in find_harmless_pairs(bare, data):
+    for first, second in {*find_harmless_pairs(bare, data), *mechanism.ignored}:
         exclude = spec.add_exclude()
         exclude.bodyname1, exclude.bodyname2 = first, second
     add_servos(spec, mechanism, options, compute_inertias(bare, data, mechanism))

@@ -1,8 +1,8 @@
 """A URDF as MuJoCo's reader takes it, whatever its version.
 
-What is taken away: meshes (most are missing or in formats that MuJoCo does not read),
-visuals, bodies of size zero, and mimic tags, which only newer versions know. Mobile
-bases and joints without a range are fixed.
+Inertias that no body can have are mended. What is taken away: meshes (most are missing
+or in formats that MuJoCo does not read), visuals, bodies of size zero, and mimic tags,
+which only newer versions know. Mobile bases and joints without a range are fixed.
 """
 
 from __future__ import annotations
@@ -12,11 +12,15 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+
 _log = logging.getLogger(__name__)
 
 _AS_FIXED = ("floating", "planar")
 _BOUNDED = ("revolute", "prismatic")
 _NOT_READ = ("visual", "transmission", "gazebo", "mujoco")
+_AXES = "xyz"
+_THINNEST = 0.01  # [1] chosen: of the largest moment; what is less is mended to this
 
 
 def read_plain_urdf(path: Path) -> str:
@@ -45,12 +49,39 @@ def read_plain_urdf(path: Path) -> str:
                 path.name,
                 link.get("name"),
             )
+        _mend_inertia(path, link)
         for number, body in enumerate(link.findall("collision")):
             body.set("name", f"{link.get('name')}_{number}")
     for joint in robot.findall("joint"):
         _simplify(joint)
     _drop(robot, _NOT_READ)
     return ET.tostring(robot, encoding="unicode")
+
+
+def _mend_inertia(path: Path, link: ET.Element) -> None:
+    """Make a moment of inertia that is negative a small one."""
+    inertia = link.find("inertial/inertia")
+    if inertia is None:
+        return
+    keys = [[f"i{min(a, b)}{max(a, b)}" for b in _AXES] for a in _AXES]
+    tensor = np.array([[float(inertia.get(key, "0")) for key in row] for row in keys])
+    if not np.isfinite(tensor).all() or not tensor.any():
+        return
+    moments, axes = np.linalg.eigh(tensor)
+    if moments[0] > 0.0:
+        return
+    _log.warning(
+        "%s: inertia of link '%s': expected positive moments, got %s; a hundredth of "
+        "the largest is taken for those",
+        path.name,
+        link.get("name"),
+        ", ".join(f"{moment:.2g}" for moment in moments),
+    )
+    least = _THINNEST * float(np.abs(moments).max())
+    mended = (axes * np.maximum(moments, least)) @ axes.T
+    for row, values in zip(keys, mended, strict=True):
+        for key, value in zip(row, values, strict=True):
+            inertia.set(key, f"{value:.17g}")
 
 
 def _simplify(joint: ET.Element) -> None:

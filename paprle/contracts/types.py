@@ -422,6 +422,7 @@ class RobotInfo:
         limbs: Limbs in order.
         mimics: Joints that follow others.
         dddq_max: Jerk limits J of the gate, shape (n,); None: none.
+        ignored: Pairs of links that nothing is to keep apart.
     """
 
     name: str
@@ -435,6 +436,7 @@ class RobotInfo:
     limbs: tuple[LimbInfo, ...]
     mimics: tuple[Mimic, ...] = ()
     dddq_max: Vec | None = None
+    ignored: tuple[tuple[str, str], ...] = ()
 
     def name_positions(self, q: Vec) -> dict[str, float]:
         """Return the positions of all joints, those that follow others too.

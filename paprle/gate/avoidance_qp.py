@@ -1,55 +1,97 @@
 """The quadratic program of a period in which something would come too near (C1).
 
-    min ‖v − v_wanted‖²   so that   low ≤ v ≤ high,   g·v ≥ −allowed
+    min ½ vᵀ M v − pᵀ v   so that   low ≤ v ≤ high,   g·v ≥ −allowed
 
-so that motion slides along an obstacle. The box is hard, the rows are soft: clearance
-is held by the verification that follows, whatever comes out of here.
+so that motion slides along an obstacle. M = Σ Jᵀ Q J + Λ measures what tools do, and
+p is M times the wanted velocity: a hand that presses goes on along what it presses on.
+The box is hard, the rows are soft: clearance is held by the verification that follows,
+whatever comes out of here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import daqp
 import numpy as np
 
 from paprle.contracts.types import Vec
+from paprle.robot.arrays import Ints
 
 _SOFT = 8  # spec: daqp's bit for a constraint that may be violated if necessary
 _MOST = 200  # chosen: iterations; a dozen are usual
 _SOLVED = (1, 2)  # spec: daqp's exit flags optimal and soft optimal
 _PENALTY = 1e4  # chosen: of a soft row in the reference solver
 
-Solver = Callable[[Vec, Vec, Vec, Vec, Vec], Vec | None]
-"""Takes wanted, low, high, shape (n,), rows (m, n), allowed (m,); returns v."""
+Solver = Callable[[Vec, Vec, Vec, Vec, Vec, Vec], Vec | None]
+"""Takes pull, low, high, shape (n,), rows (m, n), allowed (m,), metric (n, n)."""
 
 
-def solve_daqp(wanted: Vec, low: Vec, high: Vec, rows: Vec, allowed: Vec) -> Vec | None:
+class Problem(NamedTuple):
+    """What is asked of a solver.
+
+    Attributes:
+        pull: p, M times the wanted velocity, shape (n,).
+        low: Lower corner of the box, shape (n,), [rad/s].
+        high: Upper corner.
+        rows: Gradients, shape (m, n), [m/rad].
+        allowed: Allowed closing speeds, shape (m,), [m/s].
+        metric: M, positive definite, shape (n, n), [m²/rad²].
+    """
+
+    pull: Vec
+    low: Vec
+    high: Vec
+    rows: Vec
+    allowed: Vec
+    metric: Vec
+
+    def of(self, own: Ints, v: Vec) -> Problem:
+        """Return that of some joints, shape (k,), while the others go at v."""
+        rest = v.copy()
+        rest[own] = 0.0
+        return Problem(
+            self.pull[own],
+            self.low[own],
+            self.high[own],
+            np.ascontiguousarray(self.rows[:, own]),
+            self.allowed + self.rows @ rest,
+            np.ascontiguousarray(self.metric[np.ix_(own, own)]),
+        )
+
+
+def solve_daqp(
+    pull: Vec, low: Vec, high: Vec, rows: Vec, allowed: Vec, metric: Vec
+) -> Vec | None:
     """Solve with DAQP: exact, 10–20 µs; None where it fails."""
-    n, m = len(wanted), len(rows)
+    n, m = len(pull), len(rows)
     upper = np.concatenate((high, np.full(m, 1e30)))
     lower = np.concatenate((low, -allowed))
     sense = np.zeros(n + m, dtype=np.int32)
     sense[n:] = _SOFT
     v, _, flag, _ = daqp.solve(
-        np.eye(n), -wanted, rows, upper, lower, sense, iter_limit=_MOST
+        metric, -pull, rows, upper, lower, sense, iter_limit=_MOST
     )
     return np.asarray(v) if flag in _SOLVED else None
 
 
-def solve_osqp(wanted: Vec, low: Vec, high: Vec, rows: Vec, allowed: Vec) -> Vec | None:
+def solve_osqp(
+    pull: Vec, low: Vec, high: Vec, rows: Vec, allowed: Vec, metric: Vec
+) -> Vec | None:
     """Solve with OSQP, the reference: slower, and exact to 1e-6 [rad/s] only."""
     import osqp  # noqa: PLC0415 - a reference that few install
     from scipy import sparse  # noqa: PLC0415
 
-    n, m = len(wanted), len(rows)
+    n, m = len(pull), len(rows)
     # one slack a row makes it soft
-    cost = sparse.diags(np.concatenate((np.ones(n), np.full(m, _PENALTY)))).tocsc()
+    soft = _PENALTY * np.trace(metric) / n
+    cost = sparse.block_diag((metric, soft * sparse.eye(m)), format="csc")
     A = sparse.bmat([[sparse.eye(n), None], [rows, sparse.eye(m)]], format="csc")
     problem = osqp.OSQP()
     problem.setup(
         cost,
-        np.concatenate((-wanted, np.zeros(m))),
+        np.concatenate((-pull, np.zeros(m))),
         A,
         np.concatenate((low, -allowed)),
         np.concatenate((high, np.full(m, np.inf))),
@@ -66,22 +108,16 @@ def solve_osqp(wanted: Vec, low: Vec, high: Vec, rows: Vec, allowed: Vec) -> Vec
 SOLVERS: dict[str, Solver] = {"daqp": solve_daqp, "osqp": solve_osqp}
 
 
-def solve_avoidance_qp(
-    solver: Solver, wanted: Vec, low: Vec, high: Vec, rows: tuple[Vec, Vec]
-) -> Vec | None:
+def solve_avoidance_qp(solver: Solver, problem: Problem) -> Vec | None:
     """Return the velocity in the box that comes nearest to what is wanted.
 
     Args:
         solver: One of ``SOLVERS``.
-        wanted: Wanted velocity, shape (n,), [rad/s].
-        low: Lower corner of the box, shape (n,), [rad/s].
-        high: Upper corner.
-        rows: Gradients, shape (m, n), and allowed closing speeds, shape (m,), [m/s].
+        problem: The problem.
 
     Returns:
         The velocity, inside the box; None where there is none that can be trusted.
     """
-    problem = (wanted, low, high, *rows)
     # solvers were seen to hang for minutes, or to drop bounds, when given NaN
     if not all(np.isfinite(part).all() for part in problem):
         return None
@@ -89,6 +125,28 @@ def solve_avoidance_qp(
         v = np.asarray(solver(*problem), dtype=np.float64)
     except Exception:  # noqa: BLE001 - a foreign library; whoever asks brakes instead
         return None
-    if v.shape != wanted.shape or not np.isfinite(v).all():
+    if v.shape != problem.pull.shape or not np.isfinite(v).all():
         return None
-    return np.minimum(np.maximum(v, low), high)
+    return np.minimum(np.maximum(v, problem.low), problem.high)
+
+
+def solve_limb_by_limb(
+    solver: Solver, problem: Problem, limbs: Iterable[Ints], brake: Vec
+) -> Vec | None:
+    """Return what one limb after the other can do, where all at once have no answer.
+
+    Args:
+        solver: One of ``SOLVERS``.
+        problem: That of all limbs.
+        limbs: The joints of each.
+        brake: How limbs move whose turn has not come, or that fail, shape (n,).
+
+    Returns:
+        The velocity, inside the box; None where every limb fails.
+    """
+    v, is_found = brake.copy(), False
+    for own in limbs:
+        part = solve_avoidance_qp(solver, problem.of(own, v))
+        if part is not None:
+            v[own], is_found = part, True
+    return v if is_found else None

@@ -20,13 +20,14 @@ from paprle.contracts.errors import CommandError, ConfigError
 from paprle.contracts.jerk import LONGEST_TURNING
 from paprle.contracts.settings import GateSettings
 from paprle.contracts.types import RobotInfo, Vec, readonly
-from paprle.gate.avoidance_qp import SOLVERS, solve_avoidance_qp
+from paprle.gate.avoidance_qp import SOLVERS, Problem, solve_avoidance_qp
 from paprle.gate.limits import IS_CLIPPED, IS_FAST, IS_HELD, make_groups
 from paprle.gate.memory import Parts, Sizes, allocate, build_parts
 from paprle.gate.reasons import Reason
+from paprle.gate.sliding import Sliding
 from paprle.gate.smoothing import compute_straying, count_periods, start
 from paprle.gate.step import IS_NOT_FINITE, IS_UNVERIFIED, advance, brake, finish
-from paprle.gate.tools import IS_SINGULAR, IS_TOOL_FAST, fill_tools
+from paprle.gate.tools import IS_SINGULAR, IS_TOOL_FAST, fill_tools, fill_weights
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Bools, Ints
 from paprle.robot.bodies import make_bodies
@@ -117,7 +118,6 @@ class Gate:
         self.q_min, self.q_max = readonly(low), readonly(high)
         self.dq_max, self.ddq_max = readonly(info.dq_max), readonly(info.ddq_max)
         self._memory, self._parts = self._make_memory(robot)
-        self._solver = SOLVERS[self.settings.solver]
         self.reduce(is_reduced=False)
         self.reset(info.home)
         self._warm_up()
@@ -139,6 +139,8 @@ class Gate:
             sizes = Sizes(n, n_groups, *counts, len(robot.limbs), m + 1)
         memory = allocate(sizes)
         parts: Parts = build_parts(*memory)
+        solver = SOLVERS[self.settings.solver]
+        self._sliding = Sliding(parts, np.split(members, starts[1:-1]), solver)
         E = np.where(find_arm_joints(info), self.settings.lag_bound, np.inf)
         limits = (self.q_min, self.q_max, self.dq_max, self.ddq_max, E, members, starts)
         _fill(parts.limits, limits)
@@ -151,6 +153,7 @@ class Gate:
             scene.pairs.keep[:] += straying @ scene.pairs.reach
             parts.collision.measured.normal[:, 2] = 1.0
             fill_tools(parts.tools, robot)
+            fill_weights(parts.tools, pairs.reach)
         parts.tools.sigma[0] = self.settings.singularity
         return memory, parts
 
@@ -173,7 +176,8 @@ class Gate:
         self.q_cmd, self.dq_cmd = readonly(q), readonly(np.zeros_like(q))
         start(self._parts.smoothing, q)
         self._n_given = self._parts.smoothing.n_given.item()
-        self._is_synchronised = 0.0
+        self._is_synchronised = self._is_sliding = 0.0
+        self._sliding.forget()
         self._take_back()
         self._is_stepping = False
 
@@ -184,6 +188,7 @@ class Gate:
         self._parts.smoothing.n_given[0] = self._n_given
         motion.dq_feedforward[:], motion.goal_prev[:] = 0.0, np.nan
         motion.is_synchronised[0] = self._is_synchronised
+        motion.is_sliding[0] = self._is_sliding
         measured.q_lag[:], measured.max_change_to_meas[:] = 0.0, 0.0
 
     def _warm_up(self) -> None:
@@ -191,9 +196,11 @@ class Gate:
         advance(*self._memory, 1.0, 1.0, False, False)
         finish(*self._memory, 1.0, self._parts.box.brake)
         brake(*self._memory, 1.0)
-        solve_nothing = np.zeros((1, len(self.q_cmd))), np.zeros(1)
-        box = self._parts.box
-        solve_avoidance_qp(self._solver, box.wanted, box.low, box.high, solve_nothing)
+        n, box = len(self.q_cmd), self._parts.box
+        row = np.zeros((1, n)), np.zeros(1), np.eye(n)
+        solve_avoidance_qp(
+            self._sliding.solver, Problem(box.wanted, box.low, box.high, *row)
+        )
         self.reset(self.q_cmd)
 
     def reduce(self, is_reduced: bool) -> None:
@@ -274,6 +281,7 @@ class Gate:
         self.q_cmd, self.dq_cmd = _keep(smoothing.q_cmd), _keep(smoothing.dq_cmd)
         self._n_given += 1
         self._is_synchronised = motion.is_synchronised.item()
+        self._is_sliding = motion.is_sliding.item()
         self._is_stepping = False
         return GateResult(self.q_cmd, tuple(events), clearance)
 
@@ -294,12 +302,11 @@ class Gate:
 
     def _avoid(self, n_rows: int, events: list[Reason]) -> Vec:
         """Return a velocity that slides along what the proposal would close in on."""
-        box, measured = self._parts.box, self._parts.collision.measured
-        rows = measured.rows[:n_rows], measured.allowed[:n_rows]
-        v = solve_avoidance_qp(self._solver, box.wanted, box.low, box.high, rows)
+        v, is_held = self._sliding.find_velocity(n_rows, self._h)
         if v is None:
             events.append(Reason.QP_FAILED)
-            return box.brake
+            return self._parts.box.brake
+        self._parts.motion.is_sliding[0] = is_held
         return v
 
 

@@ -83,6 +83,7 @@ class Motion(NamedTuple):
         q_next: The next command, [rad].
         ddq_sync: Deceleration of joints that come to rest together, [rad/s²].
         is_synchronised: 1 if the verified stop brakes so, else 0, shape (1,).
+        is_sliding: 1 if a row held the last period's velocity, else 0, shape (1,).
     """
 
     c: Vec
@@ -100,6 +101,7 @@ class Motion(NamedTuple):
     q_next: Vec
     ddq_sync: Vec
     is_synchronised: Vec
+    is_sliding: Vec
 
 
 def make_groups(robot: RobotInfo) -> tuple[Ints, Ints]:

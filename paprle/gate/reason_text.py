@@ -15,11 +15,13 @@ _WORDS: Mapping[Reason, tuple[str, str]] = {
     Reason.LAG: ("the robot stays behind", "look whether something holds it"),
     Reason.OVERSPEED: (
         "the robot moves faster than commanded",
-        "look whether its joints are scaled as it takes them",
+        "look whether something pushes it, and whether its joints are scaled as it "
+        "takes them",
     ),
     Reason.REVERSED: (
         "the robot moves against the command",
-        "look at the signs and the order of its joints",
+        "look whether something pushes it, and at the signs and the order of its "
+        "joints",
     ),
     Reason.STATE_STALE: ("the robot's states come late", ""),
     Reason.STATE_LOST: (

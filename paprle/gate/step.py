@@ -37,7 +37,7 @@ from paprle.gate.rest import is_stop_pose_clear
 from paprle.gate.smoothing import smooth
 from paprle.gate.stops import verify_stop
 from paprle.gate.synchronised import brake_synchronised, fill_ddq_sync, is_within
-from paprle.gate.tools import are_slow, slow_tools
+from paprle.gate.tools import are_slow, fill_metric, slow_tools
 from paprle.robot.arrays import Ints
 from paprle.robot.braking import compute_stopping_distance
 
@@ -65,7 +65,7 @@ def advance(
         Flags; the number of rows where one of them is broken, so that the next command
         is a proposal only, else 0; and the smallest distance, [m].
     """
-    limits, box, motion, collision, _, smoothing = lay_out(floats, integers)
+    limits, box, motion, collision, tools, smoothing = lay_out(floats, integers)
     if not are_finite(motion.target):
         return IS_NOT_FINITE, 0, brake(floats, integers, h)
     _begin(floats, integers, h, scale)
@@ -76,14 +76,17 @@ def advance(
         estimate_velocity(limits, h, motion)
     flags |= _propose(floats, integers, h, scale)
     n_rows, state = fill_rows(collision, limits, h, box, motion.v_next)
-    if state == IS_FREE:
+    # what slides goes on by the rows: two ways to choose would take turns
+    was_sliding, motion.is_sliding[0] = motion.is_sliding[0] > 0.0, 0.0
+    if state == IS_FREE and not (was_sliding and n_rows > 0):
         flags |= _accept_or_scale_down(floats, integers, h, False)
         smooth(smoothing, motion.q_next, motion.v_next)
         return flags, 0, clearance
-    if state == IS_WIDE and _can_stop(floats, integers, h, True):
+    if state == IS_WIDE and not was_sliding and _can_stop(floats, integers, h, True):
         smooth(smoothing, motion.q_next, motion.v_next)
         return flags, 0, clearance
     _brake_idle_limbs(limits, box)
+    fill_metric(tools, collision, motion, box)
     return flags, n_rows, clearance
 
 
@@ -105,6 +108,7 @@ def brake(floats: Vec, integers: Ints, h: float) -> float:
     limits, box, motion, _, _, smoothing = lay_out(floats, integers)
     _begin(floats, integers, h, 0.0)
     clearance = _measure(floats, integers, h)
+    motion.is_sliding[0] = 0.0
     for i in range(len(motion.c)):
         motion.v_next[i] = box.brake[i]
         motion.dq_feedforward[i], motion.goal_prev[i] = 0.0, math.nan

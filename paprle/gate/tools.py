@@ -11,17 +11,21 @@ import pinocchio as pin
 from paprle.compiled import compiled, inlined
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import Vec
-from paprle.gate.limits import Box
+from paprle.gate.limits import Box, Motion
 from paprle.gate.scene import Collision, Placed, place_bodies_at
 from paprle.gate.stops import find_place
 from paprle.robot import RobotModel
-from paprle.robot.arrays import Ints, Tree
+from paprle.robot.arrays import Ints, Tree, place_joints
 
 IS_TOOL_FAST = 4  # a wish was scaled down to the Cartesian speed limit
 IS_SINGULAR = 8  # a wish was scaled down near a singularity
 _AIM = 0.98  # chosen: of the limit; one period's curvature adds up to a percent
 _SLOWEST = 0.1  # chosen: share of the wanted speed right at a singularity
 _ROTATION = 0.2  # [m/rad] chosen: as IkSettings.rotation_weight
+# measured: of a joint's reach, squared; of 1e-2 a hand that presses is led 8 mm aside
+JOINT_SHARE = 1e-3
+# [rad] chosen: as far as a session's set-points run ahead; fades out by twice that
+STRAIGHT = 0.3
 _AHEAD = 0.01  # [s] chosen: far enough for σ to change by more than rounding
 _NOISE = 1e-6  # chosen: σ of a limb that is always singular is 0 but for rounding
 _MAX_PERIODS = 200  # chosen: braking that takes longer is refused; 1 s at 200 Hz
@@ -40,6 +44,11 @@ class Tools(NamedTuple):
         sigma: Smallest singular value of Q^½ J below which an approach is slowed;
             0: never, shape (1,).
         J: Takes a Jacobian, shape (6, n).
+        weight: What a joint's own motion counts beside that of its tool, shape (n,),
+            [m²/rad²] or [1].
+        metric: Takes Σ Jᵀ Q J of all tools and the joints' own, shape (n, n).
+        pull: Takes the metric times what is wanted, and bends, shape (n,).
+        bend: Takes how a tool's way differs from the wanted one, shape (6,).
         gram: Takes Q^½ J Jᵀ Q^½, shape (6, 6).
         tips: Takes the places of all tools, twice, shape (2, l, 3), [m].
     """
@@ -51,6 +60,10 @@ class Tools(NamedTuple):
     speed: Vec
     sigma: Vec
     J: Vec
+    weight: Vec
+    metric: Vec
+    pull: Vec
+    bend: Vec
     gram: Vec
     tips: Vec
 
@@ -73,6 +86,18 @@ def fill_tools(tools: Tools, robot: RobotModel) -> None:
                 "mimics a joint without limits; add limits in the URDF or in "
                 "limits.q_min and limits.q_max"
             )
+
+
+def fill_weights(tools: Tools, reach: Vec) -> None:
+    """Write what each joint's own motion counts in the metric.
+
+    Args:
+        tools: Takes ``weight``.
+        reach: How fast each joint moves bodies at most, shape (n, k), [m/rad].
+    """
+    is_limb = tools.is_member.any(axis=0)
+    share = np.where(is_limb, JOINT_SHARE, 1.0)
+    tools.weight[:] = share * np.maximum(reach.max(axis=1, initial=0.0), _ROTATION) ** 2
 
 
 def _find_reach(robot: RobotModel, joint: int, T_joint_tool: pin.SE3) -> Vec:
@@ -133,6 +158,73 @@ def slow_tools(
                     box.wanted[i] *= scale
                     reaches_goal[i] = 0.0
     return flags
+
+
+@compiled
+def fill_metric(tools: Tools, collision: Collision, motion: Motion, box: Box) -> None:
+    """Write by what measure a velocity is near the wanted one: by what the tools do.
+
+    A tool should go where its goal is, to which joints that go straight lead it around
+    a bend. Far from the goal that bend is as good as another way.
+
+    Args:
+        tools: Takes ``metric`` and ``pull``.
+        collision: Holds the poses at the command.
+        motion: Gives the goal.
+        box: Gives the wanted velocity.
+    """
+    metric, pull, tree = tools.metric, tools.pull, collision.scene.tree
+    here, there = collision.measured.at_command, collision.scratch.placed
+    place_joints(tree, motion.goal, there.R_joint, there.p_joint)
+    metric[:], pull[:] = 0.0, 0.0
+    for i in range(len(metric)):
+        metric[i, i] = tools.weight[i]
+    for limb in range(len(tools.joint)):
+        _fill_jacobian(tools, tree, here, limb)
+        _fill_bend(tools, here, there, limb, motion.goal_error, box.wanted)
+        for i in range(len(metric)):
+            for a in range(6):
+                pull[i] += tools.J[a, i] * tools.bend[a]
+            for j in range(i + 1):
+                product = metric[i, j]
+                for a in range(6):
+                    product += tools.J[a, i] * tools.J[a, j]
+                metric[i, j] = metric[j, i] = product
+    for i in range(len(metric)):
+        for j in range(len(metric)):
+            pull[i] += metric[i, j] * box.wanted[j]
+
+
+@compiled
+def _fill_bend(
+    tools: Tools, here: Placed, there: Placed, limb: int, goal_error: Vec, wanted: Vec
+) -> None:
+    """Write how the tool's way to its goal differs from what ``wanted`` does now."""
+    last, bend = tools.joint[limb], tools.bend
+    p_here, p_there = tools.tips[0, limb], tools.tips[1, limb]
+    _fill_place(tools, there, limb, last, p_there)
+    bend[:] = 0.0
+    if last < 0:
+        return
+    for k in range(3):
+        a, b = (k + 1) % 3, (k + 2) % 3
+        bend[k] = p_there[k] - p_here[k]
+        for c in range(3):  # ½ Σ x × x' of the axes: sin θ about the turn's axis
+            R, R_goal = here.R_joint[last], there.R_joint[last]
+            turn = R[a, c] * R_goal[b, c] - R[b, c] * R_goal[a, c]
+            bend[3 + k] += 0.5 * _ROTATION * turn
+    along, way2, farthest = 0.0, 0.0, 0.0
+    for i in range(len(wanted)):
+        if tools.is_member[limb, i]:
+            along += wanted[i] * goal_error[i]
+            way2 += goal_error[i] * goal_error[i]
+            farthest = max(farthest, abs(goal_error[i]))
+            for a in range(6):
+                bend[a] -= tools.J[a, i] * goal_error[i]
+    rate = along / way2 if way2 > 0.0 else 0.0
+    rate *= min(max(2.0 - farthest / STRAIGHT, 0.0), 1.0)
+    for a in range(6):
+        bend[a] *= rate
 
 
 @compiled

@@ -17,7 +17,6 @@ from paprle.onboarding.mesh_bodies import Covered, cover_meshes
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
 from paprle.robot.collision import OVERLAP_AT_A_JOINT
-from paprle.robot.home import guess_home
 from paprle.robot.limbs import FoundLimb, find_limbs
 from paprle.robot.tree import Urdf, UrdfJoint
 from paprle.robot.urdf import read_urdf
@@ -184,7 +183,7 @@ def _draft(
         ignore_collisions=covered.unjudged.never + covered.unjudged.thick + ignored,
     )
     robot = RobotModel.from_settings(settings, name, DATA)
-    home = guess_home(robot.info, robot.limbs, robot.measure_clearances)
+    home = robot.guess_home()
     homes = {limb.name: robot.limbs[limb.name].take(home) for limb in limbs}
     in_limbs = {j for limb in limbs for j in limb.joint_names}
     in_limbs |= {limb.gripper.joint for limb in limbs if limb.gripper}

@@ -4,6 +4,8 @@ Home wants three things: far from singular, far from limits, and room to all bod
 random postures the best is taken and then every joint is put back to its plain
 position where that costs little, since people expect symmetric postures.
 
+Of two limbs that are each other's mirror image both get the same, one mirrored.
+
 A limb looks only at pairs of bodies that it moves: a contact elsewhere is no reason to
 have one. What still touches when all limbs have their home is parted by postures near
 by, of joints in no limb as well.
@@ -19,6 +21,7 @@ import numpy as np
 from paprle.contracts.types import RobotInfo, Vec
 from paprle.robot.arrays import Bools
 from paprle.robot.chain import Limb
+from paprle.robot.mirror import Twin
 
 _N_POSTURES = 400  # chosen: 20 ms, and the best changes little with more
 _N_TRIED = 40  # chosen: of the best, for room: bodies are slow, 1 ms each and more
@@ -46,7 +49,12 @@ Measure = Callable[[Vec], Vec]
 """Takes positions, shape (n,), [rad]; returns distances of pairs, shape (k,), [m]."""
 
 
-def guess_home(info: RobotInfo, limbs: Mapping[str, Limb], measure: Measure) -> Vec:
+def guess_home(
+    info: RobotInfo,
+    limbs: Mapping[str, Limb],
+    measure: Measure,
+    twins: Mapping[str, Twin] | None = None,
+) -> Vec:
     """Return good homes for all limbs, one after the other, shape (n,).
 
     Joints that stand well where they are stay, as do those of no limb unless they touch
@@ -56,13 +64,17 @@ def guess_home(info: RobotInfo, limbs: Mapping[str, Limb], measure: Measure) -> 
         info: The robot, with the home at which it stands at first.
         limbs: Its limbs.
         measure: Measures the clearances of the whole robot.
+        twins: Mirror images of limbs, by the limb's name.
 
     Returns:
         The positions of the whole robot.
     """
     q, is_alone = np.array(info.home), len(limbs) == 1
+    twins = twins or {}
+    images = {twin.limb.name for twin in twins.values()}
     for limb in limbs.values():
-        q = limb.put(q, _guess_limb(limb, q, measure, is_alone=is_alone))
+        if limb.name not in images:
+            q = _guess_limb(limb, twins.get(limb.name), q, measure, is_alone=is_alone)
     return _part(info, q, measure)
 
 
@@ -122,29 +134,50 @@ def _find_movers(q: Vec, low: Vec, high: Vec, pair: int, measure: Measure) -> Bo
     return movers
 
 
-def _guess_limb(limb: Limb, q_robot: Vec, measure: Measure, *, is_alone: bool) -> Vec:
-    """Return a home for a limb while the robot's other joints stand as told."""
+def _guess_limb(
+    limb: Limb, twin: Twin | None, q_robot: Vec, measure: Measure, *, is_alone: bool
+) -> Vec:
+    """Return the robot with a home for a limb, and its image, all else as told."""
     rng = np.random.default_rng(_SEED)
-    low = np.where(np.isfinite(limb.q_min), limb.q_min, -_TURN)
-    high = np.where(np.isfinite(limb.q_max), limb.q_max, _TURN)
+    low, high = _find_limits(limb, twin)
     margin = 0.15 * (high - low)  # chosen: away from limits
     low, high = low + margin, high - margin
     plain = np.clip(limb.home, low, high)
     tried = [plain, *rng.uniform(low, high, (_N_POSTURES, len(plain)))]
     score = _make_score(limb, tried, plain, is_alone=is_alone)
 
-    first, other = (measure(limb.put(q_robot, q)) for q in tried[:2])
+    def place(q: Vec) -> Vec:
+        placed = limb.put(q_robot, q)
+        return placed if twin is None else twin.limb.put(placed, twin.signs * q)
+
+    first, other = (measure(place(q)) for q in tried[:2])
     is_own = np.abs(first - other) > _CHANGE
 
     def measure_limb(q: Vec) -> float:
-        clearances = measure(limb.put(q_robot, q))
+        clearances = measure(place(q))
         return float(clearances[is_own].min(initial=math.inf))
 
     ranked = sorted(tried, key=score, reverse=True)
     ranked.insert(_N_TRIED, plain)
     best, room = _choose_free(ranked, measure_limb)
     home = _make_plain(best, plain, score, lambda q: measure_limb(q) > room)
-    return np.clip(np.round(home, 2), low, high)
+    return place(np.clip(np.round(home, 2), low, high))
+
+
+def _find_limits(limb: Limb, twin: Twin | None) -> tuple[Vec, Vec]:
+    """Return between which positions a limb, and its image, can stand."""
+    low, high = limb.q_min, limb.q_max
+    if twin is not None:
+        ends = twin.signs * np.array([twin.limb.q_min, twin.limb.q_max])
+        low, high = (
+            np.maximum(low, ends.min(axis=0)),
+            np.minimum(high, ends.max(axis=0)),
+        )
+    low, high = (
+        np.where(np.isfinite(low), low, -_TURN),
+        np.where(np.isfinite(high), high, _TURN),
+    )
+    return low, np.maximum(low, high)
 
 
 def _choose_free(ranked: list[Vec], measure: Score) -> tuple[Vec, float]:

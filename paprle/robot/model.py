@@ -27,6 +27,7 @@ from paprle.robot.collision import CollisionModel
 from paprle.robot.home import guess_home
 from paprle.robot.limbs import discover_limbs
 from paprle.robot.limits import resolve_limits
+from paprle.robot.mirror import find_twins
 from paprle.robot.resolver import LimbResolver
 from paprle.robot.scene import make_scene
 from paprle.robot.tree import Urdf, flat_mimics
@@ -167,7 +168,7 @@ class RobotModel:
         robot = stand(info.home)
         if settings.limbs is not None:
             return robot
-        return stand(readonly(guess_home(info, robot.limbs, robot.measure_clearances)))
+        return stand(readonly(robot.guess_home()))
 
     @property
     def bare_links(self) -> tuple[str, ...]:
@@ -194,6 +195,11 @@ class RobotModel:
     def n_collision_pairs(self) -> int:
         """How many pairs of bodies are checked; 0 where the URDF has only meshes."""
         return len(self._collisions().pairs)
+
+    def guess_home(self) -> Vec:
+        """Return a good home for all limbs, shape (n,), [rad] or [m]."""
+        twins = find_twins(self.tree, list(self.limbs.values()))
+        return guess_home(self.info, self.limbs, self.measure_clearances, twins)
 
     def measure_clearances(self, q: Vec) -> Vec:
         """Return the distance of each pair of bodies at q, shape (k,), [m]."""
@@ -272,6 +278,7 @@ def _read_info(
         home=limits.home,
         limbs=limb_infos,
         mimics=flat_mimics(urdf),
+        ignored=tuple(settings.ignore_collisions),
     )
     return info, resolver
 

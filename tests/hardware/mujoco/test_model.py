@@ -10,6 +10,7 @@ mujoco = pytest.importorskip("mujoco")
 from hardware.mujoco.mechanism import Mechanism, MimicJoint, ModelOptions  # noqa: E402
 from hardware.mujoco.model import build_model  # noqa: E402
 from hardware.mujoco.robot import LAG, set_home  # noqa: E402
+from hardware.mujoco.urdf import read_plain_urdf  # noqa: E402
 
 pytestmark = pytest.mark.sim
 
@@ -317,6 +318,25 @@ def test_urdfs_of_others_stand_still(name):
 
 
 def _strip(path):
-    from hardware.mujoco.urdf import read_plain_urdf  # noqa: PLC0415 - after the skip
-
     return read_plain_urdf(path)
+
+
+def test_an_inertia_that_no_body_has_is_mended_and_told(make, caplog):
+    """TIAGo's antennas have a negative moment: MuJoCo refused the whole robot."""
+    mechanism = make(ARM.replace('ixy="0"', 'ixy="0.005"', 1))
+
+    model = build_model(mechanism, ModelOptions()).model
+
+    assert "inertia of link 'base'" in caplog.text
+    assert (model.body("base").inertia > 0.0).all()
+
+
+def test_pairs_that_nothing_keeps_apart_go_through_each_other(make):
+    """The gate lets them: a simulated contact there threw the robot about."""
+    model = build_model(make(ignored=(("base", "lower"),)), ModelOptions()).model
+
+    pairs = {
+        frozenset(model.body(int(k)).name for k in (sig >> 16, sig & 0xFFFF))
+        for sig in model.exclude_signature
+    }
+    assert frozenset(("base", "lower")) in pairs

@@ -8,7 +8,12 @@ from adversary import Judge, drive, judge_joints, load
 
 from paprle.contracts.settings import GateSettings
 from paprle.gate import avoidance_qp
-from paprle.gate.avoidance_qp import SOLVERS, solve_avoidance_qp
+from paprle.gate.avoidance_qp import (
+    SOLVERS,
+    Problem,
+    solve_avoidance_qp,
+    solve_limb_by_limb,
+)
 from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
 
@@ -17,8 +22,13 @@ def fail(*_problem):
     raise RuntimeError("singular")
 
 
-def solve_outside(wanted, low, high, rows, allowed):
-    return SOLVERS["daqp"](wanted, low, high, rows, allowed) + 2e-3
+def solve_outside(*problem):
+    return SOLVERS["daqp"](*problem) + 2e-3
+
+
+def pose(wanted, low, high, rows, allowed):
+    """Return a problem whose joints all count the same."""
+    return Problem(wanted, low, high, rows, allowed, np.eye(len(wanted)))
 
 
 FAILING = {
@@ -44,7 +54,7 @@ def drive_into_itself(solver, n=300):
     """Return commands and events of a gate whose solver is replaced."""
     robot = load("piper")
     gate, judge = Gate(robot, h=0.005), Judge(robot, GateSettings())
-    gate._solver = solver
+    gate._sliding.solver = solver
     clash = judge.draw_clash(np.random.default_rng(0), robot)
 
     commands, events, _ = drive(gate, [clash] * n + [robot.home] * n)
@@ -77,7 +87,7 @@ def test_solvers_slide_along_a_row_and_stay_in_the_box(name):
     wanted, high = np.array([1.0, 1.0]), np.array([2.0, 0.7])
     rows, allowed = np.array([[-1.0, 0.0]]), np.array([0.25])
 
-    v = solve_avoidance_qp(SOLVERS[name], wanted, -high, high, (rows, allowed))
+    v = solve_avoidance_qp(SOLVERS[name], pose(wanted, -high, high, rows, allowed))
 
     assert v == pytest.approx([0.25, 0.7], abs=1e-4)
 
@@ -89,7 +99,7 @@ def test_rows_that_the_box_cannot_hold_are_broken_as_little_as_can_be(name):
     rows, allowed = np.array([[-1.0, 0.0]]), np.array([-3.0])
 
     v = solve_avoidance_qp(
-        SOLVERS[name], np.ones(2), -np.ones(2), np.ones(2), (rows, allowed)
+        SOLVERS[name], pose(np.ones(2), -np.ones(2), np.ones(2), rows, allowed)
     )
 
     assert v == pytest.approx([-1.0, 1.0], abs=1e-3), "opens as the box lets it"
@@ -97,21 +107,20 @@ def test_rows_that_the_box_cannot_hold_are_broken_as_little_as_can_be(name):
 
 @pytest.mark.parametrize("kind", [k for k in FAILING if k != "complex"])
 def test_what_a_failing_solver_gives_is_not_taken(kind):
-    two, rows = np.ones(2), (np.zeros((1, 2)), np.ones(1))
+    two, row = np.ones(2), np.zeros((1, 2))
 
-    assert solve_avoidance_qp(FAILING[kind], two, -two, two, rows) is None
+    problem = pose(two, -two, two, row, np.ones(1))
+    assert solve_avoidance_qp(FAILING[kind], problem) is None
 
 
-@pytest.mark.parametrize("place", range(5))
+@pytest.mark.parametrize("place", range(6))
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_a_problem_that_is_not_finite_reaches_no_solver(place, bad):
     one = np.ones(1)
-    problem = [one, -one, one, one[None], one]
+    problem = [one, -one, one, one[None], one, one[None]]
     problem[place] = problem[place] * bad
 
-    v = solve_avoidance_qp(fail, *problem[:3], (problem[3], problem[4]))
-
-    assert v is None
+    assert solve_avoidance_qp(lambda *_: one, Problem(*problem)) is None
 
 
 def test_a_solver_out_of_iterations_gives_nothing(monkeypatch):
@@ -120,16 +129,49 @@ def test_a_solver_out_of_iterations_gives_nothing(monkeypatch):
     rng = np.random.default_rng(0)
     rows, allowed = rng.normal(size=(30, n)), np.zeros(30)
 
-    assert SOLVERS["daqp"](np.ones(n), -np.ones(n), np.ones(n), rows, allowed) is None
+    problem = pose(np.ones(n), -np.ones(n), np.ones(n), rows, allowed)
+    assert SOLVERS["daqp"](*problem) is None
+
+
+def test_where_all_limbs_at_once_have_no_answer_each_has_its_own():
+    """101 joints at once took more iterations than a period has: the robot stood."""
+    rng, n, m = np.random.default_rng(0), 12, 8
+    rows, allowed = rng.normal(size=(m, n)), rng.uniform(0.1, 0.5, m)
+    limbs, brake = np.split(np.arange(n), 3), np.zeros(n)
+    problem = pose(rng.normal(size=n), -np.ones(n), np.ones(n), rows, allowed)
+
+    def solve_few(*parts):
+        return SOLVERS["daqp"](*parts) if len(parts[0]) < n else None
+
+    v = solve_limb_by_limb(solve_few, problem, limbs, brake)
+
+    assert solve_avoidance_qp(solve_few, problem) is None
+    assert (rows @ v >= -allowed - 1e-4).all(), "each leaves the next what is left"
+    assert np.linalg.norm(v - problem.pull) < np.linalg.norm(problem.pull)
+    assert solve_limb_by_limb(fail, problem, limbs, brake) is None
+
+
+def test_what_a_tool_does_counts_and_not_what_its_joints_do():
+    """A metric of joints led a hand that presses away to the side."""
+    J = np.array([[1.0, 0.5], [0.0, 0.1]])  # the wall is along y
+    wanted = np.array([1.0, 1.0])
+    metric = J.T @ J
+    rows, wide = -J[:1], 9.0 * np.ones(2)
+    problem = Problem(metric @ wanted, -wide, wide, rows, np.zeros(1), metric)
+
+    v = solve_avoidance_qp(SOLVERS["daqp"], problem)
+
+    assert J @ v == pytest.approx([0.0, (J @ wanted)[1]], abs=1e-4)
 
 
 def test_the_reference_solver_is_the_one_it_is_called(monkeypatch):
     osqp = pytest.importorskip("osqp")
     monkeypatch.delattr(osqp, "OSQP")
-    two, rows = np.ones(2), (np.zeros((1, 2)), np.ones(1))
+    two = np.ones(2)
+    problem = pose(two, -two, two, np.zeros((1, 2)), np.ones(1))
 
-    assert solve_avoidance_qp(SOLVERS["osqp"], two, -two, two, rows) is None
-    assert solve_avoidance_qp(SOLVERS["daqp"], two, -two, two, rows) is not None
+    assert solve_avoidance_qp(SOLVERS["osqp"], problem) is None
+    assert solve_avoidance_qp(SOLVERS["daqp"], problem) is not None
 
 
 def test_the_reference_solver_keeps_clear_as_well():

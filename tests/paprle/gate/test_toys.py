@@ -144,7 +144,7 @@ def fly_blind(make, solver, n=400):
     """Return what a gate does whose solver ignores all clearance, and its judge."""
     robot, rng = make(), np.random.default_rng(5)
     gate, judge = Gate(robot, h=H), Judge(robot, GateSettings())
-    gate._solver = solver
+    gate._sliding.solver = solver
     targets = np.repeat([judge.draw_clash(rng, robot) for _ in range(n // 50)], 50, 0)
     return *drive(gate, targets, H)[:2], judge
 
@@ -175,11 +175,11 @@ def test_a_step_that_is_broken_off_was_none():
     """An interrupt amid the solver: its proposal runs into the other, unverified."""
     gate = Gate(make_sliders(), h=H)
     path, _, _ = drive(gate, [np.ones(2)] * 46, H)
-    solver, gate._solver = gate._solver, interrupt
+    solver, gate._sliding.solver = gate._sliding.solver, interrupt
     for _ in range(5):
         with pytest.raises(KeyboardInterrupt):
             gate.step(np.ones(2), H)
-    gate._solver = solver
+    gate._sliding.solver = solver
 
     after, _, _ = drive(gate, [np.ones(2)] * 60, H)
 

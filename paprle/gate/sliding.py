@@ -1,0 +1,136 @@
+"""How the robot slides along what it may not come nearer to.
+
+The rows of a period know the nearest points of a pair alone. Where a flat side, an edge
+or two of them are near, the nearest point leaps with the least motion, and what one row
+asks for the next one takes back: the robot would shake for as long as it is pressed on.
+So rows are remembered as long as the robot is where they were: together they hold it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paprle.contracts.types import Vec
+from paprle.gate.avoidance_qp import (
+    Problem,
+    Solver,
+    solve_avoidance_qp,
+    solve_limb_by_limb,
+)
+from paprle.gate.memory import Parts
+from paprle.gate.tools import JOINT_SHARE, STRAIGHT
+from paprle.robot.arrays import Ints
+
+_HELD = 1e-6  # [m/s] chosen: a row that leaves less to close holds the velocity
+_NEAR = 0.01  # [rad] chosen: a linear distance is off by 0.1 mm there, of 1 mm kept
+_OPENING = 0.25  # [1] chosen: of what a remembered row has gained, closed in a period
+_ALIKE = 1e-3  # [1] chosen: of a row's length; nearer it is the same, seen again
+_MOST = 16  # chosen: rows remembered; a body on a plane has three points
+_RATE = 3.0  # [1/s] measured: of the way; 5 goes past, and comes back for ever
+
+
+class Sliding:
+    """Finds velocities along bodies, and remembers what held the robot."""
+
+    def __init__(self, parts: Parts, limbs: list[Ints], solver: Solver) -> None:
+        """Make it.
+
+        Args:
+            parts: The gate's memory.
+            limbs: Joints that belong together.
+            solver: One of ``SOLVERS``.
+        """
+        self._parts, self._limbs, self.solver = parts, limbs, solver
+        self.forget()
+
+    def forget(self) -> None:
+        """Remember nothing: the robot is elsewhere."""
+        self._rows: list[tuple[Vec, float, Vec]] = []
+
+    def find_velocity(self, n_rows: int, h: float) -> tuple[Vec | None, bool]:
+        """Find what comes nearest to the wanted velocity and keeps all rows.
+
+        Limbs that no row speaks of go on as proposed.
+
+        Args:
+            n_rows: Rows of this period.
+            h: Period, [s].
+
+        Returns:
+            The velocity, shape (n,), [rad/s], None where no solver finds any; and
+            whether a row holds it.
+        """
+        box, motion = self._parts.box, self._parts.motion
+        rows, allowed = self._add_remembered(n_rows, h)
+        metric, pull = self._weigh()
+        limbs = [own for own in self._limbs if rows[:, own].any()]
+        own = np.concatenate(limbs)
+        whole = Problem(pull, box.low, box.high, rows, allowed, metric)
+        v = motion.v_next.copy()
+        part = solve_avoidance_qp(self.solver, whole.of(own, v))
+        if part is None:
+            found = solve_limb_by_limb(self.solver, whole, limbs, box.brake)
+            part = None if found is None else found[own]
+        if part is None:
+            return None, False
+        v[own] = part
+        return v, bool((rows @ v <= _HELD - allowed).any())
+
+    def _add_remembered(self, n_rows: int, h: float) -> tuple[Vec, Vec]:
+        """Return the rows of this period and those of before that still mean something.
+
+        Returns:
+            Gradients, shape (m, n), and allowed closing speeds, shape (m,), [m/s].
+        """
+        measured, c = self._parts.collision.measured, self._parts.motion.c
+        rows, allowed = measured.rows[:n_rows].copy(), measured.allowed[:n_rows].copy()
+        kept = [
+            (row, speed, at)
+            for row, speed, at in self._rows
+            if np.abs(c - at).max() < _NEAR and not _is_among(rows, row)
+        ]
+        fresh = zip(rows, allowed.tolist(), strict=True)
+        self._rows = [*((row, speed, c.copy()) for row, speed in fresh), *kept][:_MOST]
+        if not kept:
+            return rows, allowed
+        gained = [
+            max(speed, 0.0) + _OPENING / h * float(row @ (c - at))
+            for row, speed, at in kept
+        ]
+        old = np.array([row for row, _, _ in kept])
+        return np.vstack([rows, old]), np.append(allowed, np.maximum(gained, 0.0))
+
+    def _weigh(self) -> tuple[Vec, Vec]:
+        """Return metric and pull: of tools near the goal, of joints far from it.
+
+        Far away a tool's way is no measure: it would be led there by a joint that
+        hardly moves it.
+        """
+        tools, motion, box = self._parts.tools, self._parts.motion, self._parts.box
+        metric, pull = tools.metric, tools.pull
+        far = float(np.abs(motion.goal_error).max()) / STRAIGHT - 1.0
+        if far > 0.0:
+            own = min(far, 1.0) / JOINT_SHARE * tools.weight
+            metric, pull = metric + np.diag(own), pull + own * box.wanted
+        along = metric @ box.base
+        return metric, along + self._find_pace() * (pull - along)
+
+    def _find_pace(self) -> Vec:
+        """Return how much of the way to the goal each joint is to make good now.
+
+        The robot comes to rest where the goal pulls into a body, not where the goal is:
+        who brakes for the goal alone would go past that place, and come back.
+        """
+        motion, box = self._parts.motion, self._parts.box
+        pace = np.ones(len(box.wanted))
+        for own in self._limbs:
+            speed = float(np.abs(box.wanted[own] - box.base[own]).max())
+            way = float(np.abs(motion.goal_error[own]).max())
+            pace[own] = min(1.0, _RATE * way / speed) if speed > 0.0 else 1.0
+        return pace
+
+
+def _is_among(rows: Vec, row: Vec) -> bool:
+    """Tell whether one of the rows is the same but for what a small motion changes."""
+    apart = np.abs(rows - row).max(axis=1)
+    return bool((apart <= _ALIKE * np.abs(row).max()).any())
