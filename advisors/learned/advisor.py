@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,7 +25,9 @@ from paprle.contracts.plugins import (
     make_advice_dtype,
 )
 from paprle.contracts.types import LimbInfo, RobotInfo, Vec
-from paprle.dataset.live import Images
+
+if TYPE_CHECKING:
+    from paprle.dataset.live import Images
 
 Provider = Callable[[Mapping[str, Any]], Any]
 """Returns a covariance, shape (7, 7), or it and a mean, shape (7,); None: no advice."""
@@ -86,6 +88,8 @@ class Learned(Advisor):
         Raises:
             DeviceError: If one of them cannot be read.
         """
+        from paprle.dataset.live import Images  # noqa: PLC0415 - loads the robot's kernels
+
         self._start()
         self._images = {
             name: Images(self.cameras[name]) for name in self.config.cameras

@@ -139,9 +139,7 @@ class LeaderSample:
         is_exhausted: The leader will never again have anything to say (end of file).
         leader_state: The device's own joints, where it has some.
         limp_joints: Those of them that render no torque whatever is asked.
-        actions: How often each of the operator's actions was asked for with the device
-            itself, by its own buttons, since it was opened; ``redo``, ``success``,
-            ``failure`` and ``reposture`` are keys of the terminal alone.
+        actions: How often each was asked for by the device's own buttons.
     """
 
     stamp_ns: int
