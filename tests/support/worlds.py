@@ -81,7 +81,9 @@ def judge_arrived(arrived: Arrived, robot: RobotInfo, h: float) -> list[Verdict]
     )
     verdicts = []
     for piece, share in cut(arrived, h):
-        held = replace(limits, ddq_max=share * limits.ddq_max)
+        held = limits
+        if share == HASTE:
+            held = replace(limits, ddq_max=share * limits.ddq_max, dddq_max=None)
         verdicts.append(check_commands(piece[2:], held, q_start=piece[:2]))
     return verdicts
 
