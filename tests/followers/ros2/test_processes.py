@@ -59,6 +59,7 @@ def test_the_emulator_says_where_it_is_obeys_and_ends(rig):
     assert rig.entries("motion")
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("victim", spread(["gate", "session"], "gate"))
 def test_after_a_kill_the_robot_brakes_within_the_bound(rig, session, victim):
     at_ns = session.kill(victim)
