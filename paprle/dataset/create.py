@@ -43,6 +43,7 @@ from paprle.dataset.joints import Style
 from paprle.dataset.report import Report
 from paprle.dataset.stage import OWN, Stage
 from paprle.recording.header import robot_from_dict
+from paprle.recording.reading import Reading
 
 META = "meta"
 FEWEST = 2  # chosen: one frame shows no motion
@@ -263,6 +264,7 @@ def _write_one(source: Source, stage: Stage, target: Target, common: Common) -> 
         RecordingError: If it is damaged, too short, or lacks something.
     """
     part = stage.begin(_name(source.sha256))
+    record = Reading(source.path).config.get("record") or {}
     frames = Frames(
         source.path,
         common.fps,
@@ -287,6 +289,7 @@ def _write_one(source: Source, stage: Stage, target: Target, common: Common) -> 
         "n_frames": n,
         "trimmed": frames.trimmed,
         "ended": frames.ended,
+        "latency": record.get("latency"),
         "accounts": {name: one.to_dict() for name, one in frames.accounts.items()},
     }
     (part / OWN).write_text(json.dumps(summary), encoding="utf-8")

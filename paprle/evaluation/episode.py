@@ -13,6 +13,7 @@ import numpy as np
 from paprle.contracts.errors import PaprleError
 from paprle.contracts.types import RobotInfo, Vec
 from paprle.evaluation.clearance import judge_clearance
+from paprle.evaluation.far import FarErrors
 from paprle.evaluation.latency import (
     LAG_MAX,
     LAG_MIN,
@@ -137,6 +138,7 @@ def measure_source(episode: Recording) -> EpisodeResult:
     entry["smoothness"] = measure_smoothness(episode.gate, robot, h)
     _add_clearance(entry["gate"], episode, notes)
     entry["tick"] = measure_ticks(episode.ticks, _find_tick_period(episode.config))
+    entry["far"] = _find_far(episode).measure()
     entry["notes"] = notes
     return EpisodeResult(
         name=episode.path.stem,
@@ -202,9 +204,20 @@ def make_blank(path: Path) -> Json:
         "tick": dict.fromkeys(ticks),
         "limbs": {},
         "worst_limb": None,
+        "far": None,
         "itv": None,
         "notes": [],
     }
+
+
+def _find_far(episode: Recording) -> FarErrors:
+    """Return what the host of a leader far away measured."""
+    if isinstance(episode, StoredEpisode):
+        return episode.far
+    far = FarErrors()
+    for event in episode.events:
+        far.take(event)
+    return far
 
 
 def _describe(episode: Recording, engaged: Spans) -> Json:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
+from paprle.evaluation.far import describe_far
 from paprle.evaluation.reach_text import list_advice, name_cause
 from paprle.evaluation.report_text import (
     describe_episode,
@@ -110,8 +111,9 @@ def _render_episode(entry: Json, pictures: Iterable[Picture]) -> str:
             f'<ul class="notes">{notes}</ul>' if notes else "",
             _render_reach(entry),
             _render_table(entry),
+            _render_far(entry),
             _render_smoothness(entry),
-            *(_render_picture(*picture) for picture in pictures),
+            *(render_picture(*picture) for picture in pictures),
             _render_verdict(entry),
             "</section>",
         ]
@@ -238,6 +240,20 @@ def _render_row(text: str, figures: Json) -> str:
     return f"<tr><td>{escape(text)}</td>{cells}</tr>"
 
 
+def _render_far(entry: Json) -> str:
+    """Return how far hand, robot and picture were apart over a link."""
+    far = entry["far"]
+    if far is None:
+        return ""
+    said = "".join(f"<li>{escape(line)}</li>" for line in describe_far(far))
+    return (
+        '<div class="card"><h3>Over the link</h3><p class="sub">As measured where the '
+        f"operator is, at {far['n']} instants; of {far['missing']} more this host was "
+        "not told. Confirmed is the robot as its last words have it, predicted as it "
+        f"is by now. Nothing is left out for being late.</p><ul>{said}</ul></div>"
+    )
+
+
 def _render_smoothness(entry: Json) -> str:
     """Ripple, and for which share of the time each joint was at its limits."""
     if not entry["smoothness"]:
@@ -259,7 +275,8 @@ def _render_smoothness(entry: Json) -> str:
     )
 
 
-def _render_picture(title: str, caption: str, picture: bytes) -> str:
+def render_picture(title: str, caption: str, picture: bytes) -> str:
+    """Render a PNG or JPEG with its title and caption."""
     data = base64.b64encode(picture).decode("ascii")
     kind = "jpeg" if picture.startswith(_JPEG) else "png"
     return (

@@ -152,7 +152,7 @@ def _draw_robot(
         f"The robot along the path of {limb.name}",
         "As measured, with the path up to each instant in the colours of the picture "
         f"below. Grey line: the target; cross: where it was.{rods}",
-        _to_png(figure),
+        to_png(figure),
     )
 
 
@@ -188,7 +188,7 @@ def draw_path(limb: LimbResult, spans: Spans) -> bytes:
     space.locator_params(nbins=4)
     bar = figure.colorbar(lines, ax=[flat, space], shrink=0.75, pad=0.06, extend="max")
     bar.set_label("position error [mm]")
-    return _to_png(figure)
+    return to_png(figure)
 
 
 def draw_errors(limb: LimbResult, result: EpisodeResult) -> bytes:
@@ -223,7 +223,7 @@ def draw_errors(limb: LimbResult, result: EpisodeResult) -> bytes:
     axes.set_yticks([y for y in axes.get_yticks() if 0.0 <= y <= top * 1.08])
     axes.set(xlabel="time [s]", ylabel="position error [mm]")
     _put_legend_above(axes)
-    return _to_png(figure)
+    return to_png(figure)
 
 
 def draw_distribution(limb: LimbResult) -> bytes:
@@ -249,7 +249,7 @@ def draw_distribution(limb: LimbResult) -> bytes:
     axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_formatter(NullFormatter())
     _put_legend_above(axes)
-    return _to_png(figure)
+    return to_png(figure)
 
 
 def draw_joints(result: EpisodeResult) -> bytes:
@@ -279,7 +279,7 @@ def draw_joints(result: EpisodeResult) -> bytes:
     peaks.set(title="Peaks", xlabel="share of the limit [%]")
     peaks.set_xlim(0, max(112.0, peaks.get_xlim()[1]))
     peaks.legend(fontsize=7.5, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2)
-    return _to_png(figure)
+    return to_png(figure)
 
 
 def draw_timing(result: EpisodeResult) -> bytes:
@@ -305,7 +305,7 @@ def draw_timing(result: EpisodeResult) -> bytes:
         axes.set_yscale("log")
         axes.set_ylim(bottom=0.7)
         axes.legend()
-    return _to_png(figure)
+    return to_png(figure)
 
 
 def _make_figure(width: float, height: float) -> Any:
@@ -317,7 +317,8 @@ def _put_legend_above(axes: Any) -> None:
     axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2)
 
 
-def _to_png(figure: Any) -> bytes:
+def to_png(figure: Any) -> bytes:
+    """Return a figure as PNG, and let go of it."""
     buffer = io.BytesIO()
     FigureCanvasAgg(figure).print_png(buffer, metadata={"Software": None})
     figure.clear()

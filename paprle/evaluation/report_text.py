@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from paprle.evaluation.far import describe_far
 from paprle.evaluation.reach_text import describe_longest, describe_reach
 from paprle.evaluation.smoothness import find_worst
 
@@ -168,6 +169,7 @@ def summarise_entry(entry: Json) -> str:
     gate = entry["gate"]
     acted = gate.get("interventions_by_reason") or {}
     longest = describe_longest(entry["reach"])
+    far = describe_far(entry["far"]) if entry["far"] else []
     lines = [
         head,
         f"  position     raw median {n(raw['median'], 'mm')}, p95 {n(raw['p95'], 'mm')}"
@@ -187,6 +189,7 @@ def summarise_entry(entry: Json) -> str:
             for key, value in latency.items()
         )
         + f" (look-ahead {n(entry['look_ahead_ms'], 'ms')} included)",
+        *(f"  {'' if i else 'far away':12} {said}" for i, said in enumerate(far)),
         f"  gate         {gate.get('oracle', 'not judged').splitlines()[0]}; acted: "
         + (", ".join(f"{k.lower()} {v}×" for k, v in acted.items()) or "never"),
         f"  clearance    {describe_clearance(gate)}",

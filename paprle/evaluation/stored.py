@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from paprle.contracts.far_leader import FAR
 from paprle.contracts.types import RobotInfo
+from paprle.evaluation.far import FarErrors
 from paprle.evaluation.store import Store
 from paprle.ipc.records import Stream
 from paprle.recording.header import robot_from_dict
@@ -45,6 +47,7 @@ class StoredEpisode:
         ticks: Session ticks in order, the fields that are measured.
         gate: Gate ticks in order, likewise.
         events: The first of those that a report tells of, in order.
+        far: What the host of a leader far away measured.
         manifest: The manifest; None when the recording was never finished.
         is_complete: The file is whole, and is the one of its manifest.
         note: What is wrong with it; empty when it is complete.
@@ -71,11 +74,14 @@ class StoredEpisode:
         tick = [*_take_fields(layout.tick, _TICK).descr, ("sample", sample.descr)]
         self.ticks = Store(np.dtype(tick))
         self.gate = Store(_take_fields(layout.status, _GATE))
+        self.far = FarErrors()
         self.events: list[Mapping[str, Any]] = []
         for item in reading:
             if isinstance(item, Block):
                 store = self.ticks if item.stream == Stream.TICK else self.gate
                 store.append(item.records)
+            elif item.get("event") == FAR:
+                self.far.take(item)
             elif item.get("event") in _TOLD and len(self.events) < _MOST_EVENTS:
                 self.events.append(item)
         self.manifest = reading.manifest

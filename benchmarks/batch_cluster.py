@@ -1,0 +1,186 @@
+"""Whether a batch on a Ray cluster that loses a node is that of one host, to the bit.
+
+python -m benchmarks.batch_cluster [--cells 2000] [--cores 1]
+
+Makes two network namespaces joined by a cable, a Ray node in each, and runs a plan of
+short sessions over bad networks; when half of its cells are there, all processes of the
+second node are killed. The same plan is then run by processes of this host, and the
+two tables are compared byte by byte. Needs root, iproute2 and `pip install
+'paprle[ray]'`. Prints one JSON object.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import yaml
+
+START = "import sys; from paprle.cli import main; sys.exit(main())"
+SIDES = ("a", "b")
+PORT = 6379
+NETWORKS = ["none", "4g", "5g", "lossy"]
+PLAN = {
+    "leaders": [
+        {"short": ["leader=autopilot", "leader.size=0.005", "leader.speed=0.2"]}
+    ],
+    "robots": ["piper", "ur5e"],
+    "networks": NETWORKS,
+    "settings": ["session.rate=100"],
+}
+CLUSTER = {  # of this run alone; a node without its token cannot join
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_AUTH_MODE": "token",
+    "RAY_AUTH_TOKEN": secrets.token_hex(32),
+}
+
+
+class Hosts:
+    """Two network namespaces, which are two hosts to Ray."""
+
+    def __init__(self):
+        self.names = [f"batch-{side}-{os.getpid()}" for side in SIDES]
+        self.addresses = [f"10.78.{os.getpid() % 200}.{k}" for k in (1, 2)]
+        for name in self.names:
+            ip("netns", "add", name)
+        ends = [f"bt{side}{os.getpid() % 100000}" for side in SIDES]
+        ip("link", "add", ends[0], "type", "veth", "peer", "name", ends[1])
+        for name, end, address in zip(self.names, ends, self.addresses, strict=True):
+            ip("link", "set", end, "netns", name)
+            ip("-n", name, "addr", "add", f"{address}/24", "dev", end)
+            ip("-n", name, "link", "set", end, "up")
+            ip("-n", name, "link", "set", "lo", "up")
+
+    def on(self, k, *words):
+        return ["ip", "netns", "exec", self.names[k], *words]
+
+    def start_node(self, k, folder, cores):
+        """Start a Ray node and wait until it is one."""
+        where = (
+            ["--head", f"--port={PORT}", "--include-dashboard=false"] if k == 0
+            else [f"--address={self.addresses[0]}:{PORT}"]
+        )  # fmt: skip
+        command = [
+            sys.executable, "-m", "ray.scripts.scripts", "start", *where,
+            f"--node-ip-address={self.addresses[k]}", f"--num-cpus={cores}",
+            "--object-store-memory=100000000",
+            f"--temp-dir={folder}/ray{k}", "--disable-usage-stats",
+        ]  # fmt: skip
+        subprocess.run(
+            self.on(k, *command), env={**os.environ, **CLUSTER}, check=True,
+            stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    def kill_node(self, k):
+        """Kill all processes of a host; return how many there were."""
+        listed = subprocess.run(
+            ["ip", "netns", "pids", self.names[k]],
+            capture_output=True, text=True, check=True,
+        ).stdout.split()  # fmt: skip
+        for pid in map(int, listed):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        return len(listed)
+
+    def close(self):
+        for k, name in enumerate(self.names):
+            self.kill_node(k)
+            ip("netns", "del", name)
+
+
+def ip(*words):
+    subprocess.run(["ip", *words], check=True)
+
+
+def batch(plan, out, engine):
+    return [
+        sys.executable, "-W", "ignore", "-c", START,
+        "batch", str(plan), "--out", str(out), "--on", engine,
+    ]  # fmt: skip
+
+
+def count(out):
+    return sum(1 for _ in (out / "parts").glob("*.json"))
+
+
+def run_on_cluster(plan, out, folder, args):
+    """Run the plan on two nodes, one of which dies in the middle."""
+    hosts = Hosts()
+    try:
+        for k in range(2):
+            hosts.start_node(k, folder, args.cores)
+        engine = f"ray:{hosts.addresses[0]}:{PORT}"
+        environment = {**os.environ, **CLUSTER}
+        began = time.monotonic()
+        with (folder / "ray.log").open("w") as log:
+            driver = subprocess.Popen(
+                hosts.on(0, *batch(plan, out, engine)),
+                stdout=log, stderr=log, env=environment,
+            )  # fmt: skip
+            while count(out) < args.cells // 2:
+                if driver.poll() is not None:
+                    raise SystemExit((folder / "ray.log").read_text())
+                time.sleep(0.2)
+            at = count(out)
+            n_killed = hosts.kill_node(1)
+            code = driver.wait()
+        told = (folder / "ray.log").read_text()
+        if code:
+            raise SystemExit(told)
+        retries = re.search(r"(\d+) tried again", told)
+        return {
+            "cells_when_killed": at,
+            "processes_killed": n_killed,
+            "tried_again": int(retries[1]) if retries else 0,
+            "ray_s": round(time.monotonic() - began, 1),
+        }
+    finally:
+        hosts.close()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cells", type=int, default=2000)
+    parser.add_argument("--cores", type=int, default=1, help="of each node")
+    args = parser.parse_args()
+    n_seeds = args.cells // (len(PLAN["robots"]) * len(NETWORKS))
+    with tempfile.TemporaryDirectory(prefix="batch-") as name:
+        folder = Path(name)
+        plan = folder / "plan.yaml"
+        plan.write_text(yaml.safe_dump(PLAN | {"seeds": n_seeds}))
+        told = run_on_cluster(plan, folder / "ray", folder, args)
+        began = time.monotonic()
+        done = subprocess.run(
+            batch(plan, folder / "local", "local"), capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+        if done.returncode:
+            raise SystemExit(done.stdout + done.stderr)
+        tables = [(folder / one / "table.parquet") for one in ("ray", "local")]
+        rows = pq.read_table(tables[0], columns=["index", "status"])
+        told |= {
+            "local_s": round(time.monotonic() - began, 1),
+            "rows": rows.num_rows,
+            "done": rows["status"].to_pylist().count("done"),
+            "in_order": rows["index"].to_pylist() == list(range(rows.num_rows)),
+            "same_bytes": tables[0].read_bytes() == tables[1].read_bytes(),
+            "local_said": done.stdout.splitlines()[:2],
+        }
+        print(json.dumps(told, indent=1))
+        raise SystemExit(0 if told["same_bytes"] else 1)
+
+
+if __name__ == "__main__":
+    main()

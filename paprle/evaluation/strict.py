@@ -1,0 +1,46 @@
+"""What is strictly wrong in an episode: any broken clause, any touching of meshes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from paprle.contracts.errors import PaprleError
+from paprle.evaluation.meshes import judge_contacts
+from paprle.evaluation.stored import StoredEpisode
+from paprle.recording.bags import is_bag
+
+
+def judge_strictly(path: Path, entry: dict[str, Any]) -> tuple[list[str], bool]:
+    """Judge an episode once more, by meshes and by what its measures say.
+
+    Args:
+        path: The episode.
+        entry: What ``evaluate`` says of it.
+
+    Returns:
+        What was found, as lines of text, and whether all was right.
+    """
+    if entry.get("error") or is_bag(path):
+        return [], not entry.get("error")
+    n_broken = (entry.get("gate") or {}).get("violations") or 0
+    lines = [f"strict: clauses broken {n_broken}×"]
+    try:
+        found = judge_contacts(StoredEpisode(path))
+    except PaprleError as err:
+        return [*lines, f"strict: meshes not judged: {err}"], False
+    if found is None:
+        lines.append(
+            "strict: meshes not judged: the recorded URDF tells of none; `paprle "
+            "new-robot` leaves them in what it writes"
+        )
+        return lines, n_broken == 0
+    lines.append(
+        f"strict: meshes looked at in {found.n_looks} postures, "
+        f"{'TOUCHING' if found.touching else 'none touched'}"
+    )
+    lines += [f"  {a} – {b} in {n}" for (a, b), n in found.touching.items()]
+    lines += [
+        f"  {a} – {b} not judged: they overlap nearly always" for a, b in found.left_out
+    ]
+    return lines, n_broken == 0 and not found.touching

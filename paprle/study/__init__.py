@@ -1,0 +1,1 @@
+"""Studies with people: who does what in which order, their answers, tables for R."""
