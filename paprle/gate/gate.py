@@ -2,10 +2,10 @@
 
 A pure class: no clock, no I/O, no thread. Whatever it is given (NaN, wrong shapes,
 stale or absurd commands), the vectors it returns keep the invariants of
-``docs/SAFETY.md``: finite, within position limits, |v| ≤ V, |Δv| ≤ A·h, always able to
-stop before the limits, and clear of the robot's own bodies and of the scene all the
-way to a stop. A refusal brakes, then holds. ``paprle.oracle`` judges the same without
-sharing a line.
+``docs/SAFETY.md``: finite, within position limits, −V ≤ v ≤ V, −A·h ≤ Δv ≤ A·h, always
+able to stop before the limits, and clear of the robot's own bodies and of the scene all
+the way to a stop. A refusal brakes, then holds. ``paprle.oracle`` judges the same
+without sharing a line.
 """
 
 from __future__ import annotations

@@ -8,13 +8,18 @@ the gate has them. Within it
 
 with A = Q^½ J W^½, b = Q^½ e and y = W^-½ Δq, again where that leads, since the arm is
 not linear. y_wish is what the task leaves free: the last velocity, fading, and a lean
-towards home in proportion to it. With no joint to spare that is a singular direction
+(``posture``) in proportion to it. With no joint to spare that is a singular direction
 alone, and a smooth motion goes straight through it: there it fades slowly, as long as
 the target is followed. λ² is next to nothing until it is lost, and then grows with what
 was left of the way, as the curvature does that a linear step leaves out.
 
 What was left is made up at a pace from which the joints can stop, beside going along
 with the target: the box of one period knows nothing of the next ones.
+
+With joints to spare position comes first where the box does not hold the whole motion:
+if a step misses the position by some millimetres, it is solved anew with a fraction of
+rotation's weight, and the hand lags by degrees instead. The damping that nonlinearity
+needs is less then, or rotation would not come back.
 
 A limb with fewer joints than its task has rows has one weighted task, too: rotation
 weighs so little in it that position is exact. Out of reach it leans towards the joints
@@ -34,8 +39,8 @@ from paprle.contracts.types import Vec
 from paprle.kinematics.box import solve_box
 from paprle.kinematics.newton_ik import Found, is_met, is_usable, take_apart
 from paprle.kinematics.pose import find_error, linearise
+from paprle.kinematics.posture import find_lean
 from paprle.kinematics.task import (
-    HOME,
     MOBILITY,
     Q_MAX,
     Q_MIN,
@@ -43,6 +48,7 @@ from paprle.kinematics.task import (
     Q,
     Room,
     Task,
+    Terms,
     assign,
     make_room,
     unpack,
@@ -61,6 +67,11 @@ _FADING = 0.022  # [s] measured: of the velocity that the task leaves free; ± a
 _CARRYING = 0.3  # [s] measured: the same with no joint to spare; 0.2 to 0.5 are as good
 _LOST = 1e-4  # [m] chosen: with more left of the way a target is no longer followed
 _SECOND = 0.01  # [1] chosen: of the weight of rotation; position stays within 20 µm
+_N_POSITION = 3  # rows of a task that are position
+_NEAR = 0.01  # [m] chosen: what is missed by more is out of reach; 0.02 is as good
+_MOST_LAG = 0.3  # [rad] chosen: of rotation, which yields no farther
+_YIELDING = 0.15  # [1] measured: of the weight of rotation; 0.1 and 0.2 are as good
+_YIELDING_CURVATURE = 0.05  # [1/m] measured: then; 0.03 is as good, 0.3 loses 5 %
 _RETURN = 1e-3  # [m²/rad²] measured: 3e-3 does as well, 1e-4 loses one return of 20
 # chosen: [m] the lean by itself leaves less than it takes to go on leaning, up to 4 rad
 _FAR = 0.03
@@ -124,7 +135,18 @@ def follow(
         return err_pos, err_rot, 0, False, is_there
     course = np.zeros((4, len(q)))
     _fill_course(task, q, rates, left, dt, course)
-    n, err_pos, err_rot = _converge(task, room, course, rates, left, dt)
+    left_before = left.copy()
+    n, err_pos, err_rot = _converge(task, room, course, rates, left, dt, 1.0)
+    if _is_torn(task, left, err_rot):
+        assign(left, left_before)
+        assign(room.joints[Q], q)
+        for j in range(len(q)):
+            course[_Y, j] = 0.0
+        find_error(task.tree, terms.free_axis, room, q)
+        more, err_pos, err_rot = _converge(
+            task, room, course, rates, left, dt, _YIELDING
+        )
+        n += more
     is_followed = _measure(left[: terms.n_first]) < _LOST
     for j in range(len(q)):
         if is_followed:
@@ -151,12 +173,14 @@ def _fill_course(
                 high * dt / mobility,
             )
             course[_WISH, j] = rates[DQ, j] * dt / mobility
-            course[_Y, j] = mobility * (joints[HOME, j] - q[j])
             n_moving += 1
             speed2 += course[_WISH, j] ** 2
-            way2 += course[_Y, j] ** 2
+    has_spare = n_moving > len(task.rows)
+    for j in range(len(q)):
+        course[_Y, j] = joints[MOBILITY, j] * find_lean(joints, j, q[j], has_spare)
+        way2 += course[_Y, j] ** 2
     keep = math.exp(-dt / _FADING)
-    if n_moving <= len(task.rows):
+    if not has_spare:
         followed = _LOST / (_LOST + _measure(left[: len(task.rows)]))
         keep += followed * (math.exp(-dt / _CARRYING) - keep)
     lean = _POSTURE_SHARE * math.sqrt(speed2) / max(math.sqrt(way2), _TINY)
@@ -178,11 +202,17 @@ def _bound(task: Task, q: float, j: int, rates: Vec, dt: float) -> tuple[float, 
     return min(low, brake), max(high, brake)
 
 
-@inlined
-def _converge(
-    task: Task, room: Room, course: Vec, rates: Vec, left: Vec, dt: float
+@compiled
+def _converge(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
+    task: Task,
+    room: Room,
+    course: Vec,
+    rates: Vec,
+    left: Vec,
+    dt: float,
+    rotation: float,
 ) -> tuple[int, float, float]:
-    """Go where the period leads to, step by step.
+    """Go where the period leads to, step by step; rotation with a share of its weight.
 
     Returns:
         Steps, and the errors there; ``left`` takes the weighted one.
@@ -191,7 +221,8 @@ def _converge(
     form = Square(np.empty((n, n)), np.empty(n))
     rest, x, bounds = np.zeros(k), np.empty(n), np.empty((2, n))
     lost = _measure(left[: terms.n_first])
-    damping = _DAMPING + _CURVATURE * lost
+    n_first, second, damping = _rank(terms, rotation, lost)
+    _scale(left[n_first:k], rotation)
     returning = _RETURN * lost / (lost + _FAR) if terms.n_first < k else 0.0
     close = terms.tol_pos
     if terms.rotation_weight > 0.0:
@@ -199,7 +230,7 @@ def _converge(
     steps, pos, rot = 0, math.nan, math.nan
     while steps < terms.max_iterations:
         linearise(task, room)
-        _lower_second(task, room)
+        _lower_second(room, n_first, second)
         _fill_square(room.A, damping + returning, form.H)
         if steps == 0:
             _find_rest(room, form, rates, left, dt, rest)
@@ -215,20 +246,47 @@ def _converge(
         pos, rot = find_error(task.tree, terms.free_axis, room, room.joints[Q])
         for i in range(k):
             left[i] = task.weights[i] * room.e[task.rows[i]]
-            left[i] *= _SECOND if i >= terms.n_first else 1.0
+            left[i] *= second if i >= n_first else 1.0
             room.b[i] = left[i] - rest[i]
         if step < _LEAST_STEP or _measure(room.b) < _CLOSE * close:
             break
+    _scale(left[n_first:k], 1.0 / rotation)
     return steps, pos, rot
 
 
 @inlined
-def _lower_second(task: Task, room: Room) -> None:
-    """Let rows that come second weigh next to nothing against the first."""
-    for i in range(task.terms.n_first, len(room.b)):
-        room.b[i] *= _SECOND
+def _rank(terms: Terms, rotation: float, lost: float) -> tuple[int, float, float]:
+    """Return how many rows come first, the weight of the others, and λ²."""
+    if rotation < 1.0:
+        return _N_POSITION, rotation, _DAMPING + _YIELDING_CURVATURE * lost
+    return terms.n_first, _SECOND, _DAMPING + _CURVATURE * lost
+
+
+@inlined
+def _scale(x: Vec, factor: float) -> None:
+    """Multiply a vector."""
+    for i in range(len(x)):
+        x[i] *= factor
+
+
+@inlined
+def _is_torn(task: Task, left: Vec, err_rot: float) -> bool:
+    """Tell whether a limb with joints to spare misses a position that is near."""
+    n_moving, k = 0, len(task.rows)
+    for j in range(task.joints.shape[1]):
+        n_moving += 1 if task.joints[MOBILITY, j] > 0.0 else 0
+    has_spare = n_moving > k > _N_POSITION
+    is_near = _LOST < _measure(left[:_N_POSITION]) < _NEAR and err_rot < _MOST_LAG
+    return has_spare and is_near
+
+
+@inlined
+def _lower_second(room: Room, n_first: int, weight: float) -> None:
+    """Let rows that come second weigh less against the first."""
+    for i in range(n_first, len(room.b)):
+        room.b[i] *= weight
         for j in range(room.A.shape[1]):
-            room.A[i, j] *= _SECOND
+            room.A[i, j] *= weight
 
 
 @inlined

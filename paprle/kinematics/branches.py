@@ -255,7 +255,7 @@ def _settle(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
     pos, rot, _ = descend(task, room)
     is_second = len(task.rows) > terms.n_first
     if is_second:
-        pos, rot, _, _, _ = iterate(task, room, math.inf)
+        pos, rot, _, _, _ = iterate(task, room)
     if not (is_met(terms, pos, rot) or (is_second and pos <= terms.tol_pos)):
         return n_found
     unwind(joints, spread[3], q_start)

@@ -18,9 +18,9 @@ import numpy as np
 from paprle.compiled import compiled
 from paprle.contracts.types import Vec
 from paprle.kinematics.linear import invert_damped
+from paprle.kinematics.posture import find_lean
 from paprle.kinematics.task import (
     FREE,
-    HOME,
     MOBILITY,
     Q_MAX,
     Q_MIN,
@@ -31,7 +31,7 @@ from paprle.kinematics.task import (
     Y,
 )
 
-_POSTURE_GAIN = 0.05  # [1] chosen: share of the way home in one solve
+_POSTURE_GAIN = 0.05  # [1] chosen: share of the way in one solve
 _POSTURE_SHARE = 0.2  # [1] chosen: of the main motion, so that it rests when that does
 _TINY = 1e-24  # [rad] chosen: no way at all, as a positive number
 
@@ -48,7 +48,7 @@ def find_step(
         b: Weighted error, shape (k,); used up.
         joints: See ``Room.joints``; takes the step.
         radius: Largest change of any joint, [rad].
-        is_first: Lean towards home.
+        is_first: Lean in what the task leaves free (``posture``).
 
     Returns:
         Size of what the second task adds, [rad].
@@ -58,8 +58,10 @@ def find_step(
         mobility = joints[MOBILITY, j]
         joints[FREE, j] = 1.0 if mobility > 0.0 else 0.0
         joints[STEP, j] = 0.0
-        joints[WAY, j] = mobility * (joints[HOME, j] - joints[Q, j])
         n_free -= 0 if mobility > 0.0 else 1
+    for j in range(joints.shape[1]):
+        lean = find_lean(joints, j, joints[Q, j], n_free > len(b))
+        joints[WAY, j] = joints[MOBILITY, j] * lean
     aside = _solve_free(terms, A, b, joints, n_free, is_first)
     largest = 0.0
     for j in range(joints.shape[1]):
@@ -196,9 +198,9 @@ def _add_second_task(
 
 
 @compiled
-def _add_posture(A: Vec, G: Vec, way_home: Vec, y: Vec) -> None:
-    """Let y lean towards home in what the task leaves free, while it moves."""
-    z = way_home.copy()
+def _add_posture(A: Vec, G: Vec, way: Vec, y: Vec) -> None:
+    """Let y lean in what the task leaves free, while it moves."""
+    z = way.copy()
     _take_from(A, G, z)
     size, main = 0.0, 0.0
     for j in range(len(z)):

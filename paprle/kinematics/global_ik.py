@@ -33,7 +33,7 @@ from paprle.kinematics.task import (
 )
 from paprle.robot.chain import Limb
 
-_N_EVALUATIONS = 2000  # measured: 1,000 find 99.9 %; 3 ms where there is no solution
+N_EVALUATIONS = 2000  # measured: 1,000 find 99.9 %; 3 ms where there is no solution
 _N_DESCENT = 60  # measured: of 30 … 200 the fewest evaluations in all
 _N_CHOICES = 4  # chosen: descents of which the nearest solution is taken
 _DAMPING = 0.3  # [1] measured: of 0.01 … 10 the fewest evaluations
@@ -72,7 +72,7 @@ def make_spread(limb: Limb, q_min: Vec, q_max: Vec) -> Vec:
 
 
 @compiled
-def search(packed: PackedTask, spread: Vec, T: Vec, q: Vec) -> Found:
+def search(packed: PackedTask, spread: Vec, T: Vec, q: Vec, most: int) -> Found:
     """Find a target from afar.
 
     Args:
@@ -81,6 +81,7 @@ def search(packed: PackedTask, spread: Vec, T: Vec, q: Vec) -> Found:
         T: Target pose T_base_eef, shape (4, 4).
         q: Where to look first, shape (n,), [rad]; becomes the nearest of the first
             solutions, or what comes closest.
+        most: Poses that are tried, no fewer than one descent takes.
 
     Returns:
         What is left, and the number of poses tried; NaN where target or start are
@@ -96,11 +97,11 @@ def search(packed: PackedTask, spread: Vec, T: Vec, q: Vec) -> Found:
     if is_met(task.terms, pos, rot):
         return pos, rot, 0, False, True
     rank, best, best_pos, best_rot, n_done = 3, math.inf, pos, rot, 1
-    for attempt in range(_N_EVALUATIONS):
+    for attempt in range(most):
         put_start(room.joints, spread, attempt, start)
         pos, rot, n = descend(task, room)
         if len(task.rows) > task.terms.n_first:
-            pos, rot, extra, _, _ = iterate(task, room, math.inf)
+            pos, rot, extra, _, _ = iterate(task, room)
             n += extra
         unwind(room.joints, spread[3], start)
         at, score = _score(task, pos, rot, _distance(room.joints[Q], start))
@@ -108,7 +109,7 @@ def search(packed: PackedTask, spread: Vec, T: Vec, q: Vec) -> Found:
             rank, best, best_pos, best_rot = at, score, pos, rot
             assign(q, room.joints[Q])
         n_done += n
-        if n_done >= _N_EVALUATIONS or (rank == 0 and attempt + 1 >= _N_CHOICES):
+        if n_done >= most or (rank == 0 and attempt + 1 >= _N_CHOICES):
             break
     return best_pos, best_rot, n_done, True, rank == 0
 

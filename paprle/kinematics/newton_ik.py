@@ -16,6 +16,7 @@ from paprle.kinematics.pose import find_error, linearise
 from paprle.kinematics.task import (
     Q_MAX,
     Q_MIN,
+    REACH,
     START,
     STEP,
     TRIAL,
@@ -33,7 +34,7 @@ _LARGEST_ITERATION = 0.5  # [rad] chosen: farther, the linearisation means littl
 _CURVATURE = 1.0  # [m/rad²] chosen: reach of an arm; what a step aside may cost
 _LEAST_ASIDE = 1e-3  # [rad] chosen: the rest waits for the next solve
 _LEAST_PROGRESS = 0.98  # [1] chosen: of the squared error; slower is as good as arrived
-_LEAST_STEP = 1e-11  # [rad] chosen: far below any encoder
+LEAST_STEP = 1e-11  # [rad] chosen: far below any encoder
 _N_BACKTRACKS = 3  # chosen: 1/64 of the step; if that is no better, nothing is
 _FARTHEST = 1e6  # [m] chosen: a target beyond is no measurement
 _ROTATION_ERROR = 1e-6  # [1] chosen: of ‖R‖²; far beyond rounding
@@ -43,14 +44,14 @@ Found = tuple[float, float, int, bool, bool]
 
 
 @compiled
-def track(packed: PackedTask, T: Vec, q: Vec, reach: float) -> Found:
+def track(packed: PackedTask, T: Vec, q: Vec, reach: Vec) -> Found:
     """Move towards a target from nearby.
 
     Args:
         packed: The limb.
         T: Target pose T_base_eef, shape (4, 4).
         q: Where to start, shape (n,), [rad]; becomes the best position found.
-        reach: Largest change of any joint, [rad].
+        reach: Largest change of each joint, shape (n,), [rad].
 
     Returns:
         What is left; NaN where target or start are unusable.
@@ -61,7 +62,8 @@ def track(packed: PackedTask, T: Vec, q: Vec, reach: float) -> Found:
         return math.nan, math.nan, 0, False, False
     task = unpack(packed)
     room = make_room(task, R_target, p_target, q)
-    found = iterate(task, room, reach)
+    assign(room.joints[REACH], reach)
+    found = iterate(task, room)
     assign(q, room.joints[Q])
     return found
 
@@ -100,13 +102,12 @@ def is_met(terms: Terms, err_pos: float, err_rot: float) -> bool:
 
 
 @compiled
-def iterate(task: Task, room: Room, reach: float) -> Found:
+def iterate(task: Task, room: Room) -> Found:
     """Step until the target is met, or no further step is worth it.
 
     Args:
         task: The limb.
-        room: Where it starts; there it ends.
-        reach: Largest change of any joint, [rad].
+        room: Where it starts, and how far each joint may go; there it ends.
 
     Returns:
         What is left.
@@ -114,13 +115,16 @@ def iterate(task: Task, room: Room, reach: float) -> Found:
     terms, joints = task.terms, room.joints
     assign(joints[START], joints[Q])
     err_pos, err_rot = find_error(task.tree, terms.free_axis, room, joints[Q])
-    n, is_moved, radius = 0, False, min(reach, _LARGEST_ITERATION)
+    n, is_moved, farthest = 0, False, 0.0
+    for j in range(joints.shape[1]):
+        farthest = max(farthest, joints[REACH, j])
+    radius = min(farthest, _LARGEST_ITERATION)
     while n < terms.max_iterations and not is_met(terms, err_pos, err_rot):
         linearise(task, room)
         aside = find_step(terms, room.A, room.b, joints, radius, n == 0)
         n += 1
         cost = _weigh(terms, err_pos, err_rot)
-        share, pos, rot = _advance(task, room, reach, cost, aside)
+        share, pos, rot = _advance(task, room, cost, aside)
         if share > 0.0:
             err_pos, err_rot, is_moved = pos, rot, True
         is_slow = _weigh(terms, err_pos, err_rot) > _LEAST_PROGRESS * cost
@@ -139,7 +143,7 @@ def _weigh(terms: Terms, err_pos: float, err_rot: float) -> float:
 
 @compiled
 def _advance(
-    task: Task, room: Room, reach: float, cost: float, aside: float
+    task: Task, room: Room, cost: float, aside: float
 ) -> tuple[float, float, float]:
     """Take as much of the step as lowers the error.
 
@@ -148,7 +152,7 @@ def _advance(
     """
     terms, joints, share = task.terms, room.joints, 1.0
     for _ in range(_N_BACKTRACKS + 1):
-        if not _go(joints, share, reach):
+        if not _go(joints, share):
             break
         pos, rot = find_error(task.tree, terms.free_axis, room, joints[TRIAL])
         allowed = math.sqrt(cost) + _CURVATURE * (share * aside) ** 2
@@ -160,7 +164,7 @@ def _advance(
 
 
 @compiled
-def _go(joints: Vec, share: float, reach: float) -> bool:
+def _go(joints: Vec, share: float) -> bool:
     """Write where a share of the step leads; False where that is nowhere."""
     n, way = joints.shape[1], 0.0
     for j in range(n):
@@ -168,11 +172,13 @@ def _go(joints: Vec, share: float, reach: float) -> bool:
         low, high = min(joints[Q_MIN, j], q), max(joints[Q_MAX, j], q)
         q = min(max(q + share * joints[STEP, j], low), high)  # against rounding
         joints[TRIAL, j] = q
-        way = max(way, abs(q - joints[START, j]))
+        change = abs(q - joints[START, j])
+        if change > joints[REACH, j]:
+            way = max(way, change / joints[REACH, j])
     moved = 0.0
     for j in range(n):
-        if way > reach:
+        if way > 1.0:
             start = joints[START, j]
-            joints[TRIAL, j] = start + (joints[TRIAL, j] - start) * (reach / way)
+            joints[TRIAL, j] = start + (joints[TRIAL, j] - start) / way
         moved = max(moved, abs(joints[TRIAL, j] - joints[Q, j]))
-    return moved >= _LEAST_STEP
+    return moved >= LEAST_STEP

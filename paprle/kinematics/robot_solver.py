@@ -220,14 +220,15 @@ def _go_near(
     task: PackedTask, T: Vec, own: Ints, q_cmd: Vec, q: Vec, reach: float
 ) -> Found:
     """Move a limb towards its target, no joint too far from the command."""
-    found, is_far = track(task, T, q, reach), False
+    found, is_far = track(task, T, q, np.full(len(q), reach)), False
     for k in range(len(own)):
         low, high = q_cmd[own[k]] - SEED_BOUND, q_cmd[own[k]] + SEED_BOUND
         is_far = is_far or not low <= q[k] <= high
         q[k] = min(max(q[k], low), high)
     if not (is_far and found[3]):
         return found
-    pos, rot, n, _, is_met = track(task, T, q, _LEAST_STEP)  # what is left there
+    # what is left there
+    pos, rot, n, _, is_met = track(task, T, q, np.full(len(q), _LEAST_STEP))
     return pos, rot, n, True, is_met
 
 

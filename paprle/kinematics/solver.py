@@ -11,12 +11,14 @@ from paprle.config.check import check_made
 from paprle.contracts.errors import CommandError
 from paprle.contracts.settings import IkSettings
 from paprle.contracts.types import Vec
-from paprle.kinematics.global_ik import make_spread, search
-from paprle.kinematics.newton_ik import track
+from paprle.kinematics.global_ik import N_EVALUATIONS, make_spread, search
+from paprle.kinematics.second_start import pursue
 from paprle.kinematics.task import MOBILITY, Q_MAX, Q_MIN, pack, unpack
 from paprle.robot.chain import Limb
 
 IkConfig = IkSettings
+
+_LEAST_REACH = 1e-12  # [rad] chosen: no way at all, as a positive number
 
 
 class IkSolution(NamedTuple):
@@ -63,9 +65,10 @@ class IkSolver:
     """Finds joints for poses of one limb's eef.
 
     With as many joints as the task has rows, or more, position and rotation are one
-    task, and what that leaves free leans towards home, in proportion to the main
+    task, and what that leaves free leans (``posture``), in proportion to the main
     motion: the null space, and a singular direction as far as it is damped. With fewer
-    joints position comes first and rotation gets what that leaves.
+    joints position comes first and rotation gets what that leaves. With joints to spare
+    an arm that is stuck goes to another posture (``second_start``).
 
     Attributes:
         limb: The limb.
@@ -102,7 +105,12 @@ class IkSolver:
         self.solve_global(limb.fk(limb.home))
 
     def solve(
-        self, T_base_eef: pin.SE3, q_start: Vec, *, max_step: float | None = None
+        self,
+        T_base_eef: pin.SE3,
+        q_start: Vec,
+        *,
+        max_step: float | None = None,
+        dt: float | None = None,
     ) -> IkSolution:
         """Move from a joint position towards a target pose: for streams of targets.
 
@@ -112,6 +120,9 @@ class IkSolver:
                 moves inwards or not at all.
             max_step: Largest change of any joint, [rad]; the settings' when absent. A
                 longer way is cut off there, its direction kept.
+            dt: Time since the last call, [s]: no joint goes farther than its V allows
+                in it, and together they go where that leads nearest. Without it time is
+                nobody's business.
 
         Returns:
             The best position found; the very ``q_start`` where it already meets the
@@ -119,18 +130,27 @@ class IkSolver:
 
         Raises:
             CommandError: If the start has not one position a joint, the target is no
-                SE3, or ``max_step`` is no step.
+                SE3, ``max_step`` is no step, or ``dt`` no time.
         """
-        reach = float(self.settings.max_step if max_step is None else max_step)
-        if not reach >= 0.0:
+        farthest = float(self.settings.max_step if max_step is None else max_step)
+        if not farthest >= 0.0:
             raise CommandError(
-                f"ik: expected max_step of 0 or more [rad], got {reach:g}; leave it "
+                f"ik: expected max_step of 0 or more [rad], got {farthest:g}; leave it "
                 "out for that of the settings"
             )
+        reach = np.full(len(self.limb.dq_max), farthest)
+        if dt is not None:
+            if not dt >= 0.0:
+                raise CommandError(
+                    f"ik: expected dt of 0 or more [s], got {dt:g}; leave it out where "
+                    "something else keeps V"
+                )
+            reach = np.minimum(reach, self.limb.dq_max * dt)
+        reach = np.maximum(reach, _LEAST_REACH)
         q = self._take(q_start)
         T = as_matrix(T_base_eef)
-        err_pos, err_rot, n_iterations, is_moved, is_converged = track(
-            self.packed, T, q, reach
+        err_pos, err_rot, n_iterations, is_moved, is_converged = pursue(
+            self.packed, self.spread, T, q, reach, dt is not None
         )
         q = q if is_moved or type(q_start) is not np.ndarray else q_start
         return IkSolution(q, is_converged, err_pos, err_rot, n_iterations)
@@ -158,7 +178,7 @@ class IkSolver:
         q = self._take(start)
         T = as_matrix(T_base_eef)
         err_pos, err_rot, n_tried, is_moved, is_converged = search(
-            self.packed, self.spread, T, q
+            self.packed, self.spread, T, q, N_EVALUATIONS
         )
         q = q if is_moved or type(start) is not np.ndarray else start
         return IkSolution(q, is_converged, err_pos, err_rot, n_tried)

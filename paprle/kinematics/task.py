@@ -7,6 +7,7 @@ joint stands in one table.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -20,11 +21,11 @@ from paprle.robot.limits import find_margin
 
 Q_MIN, Q_MAX, HOME, MOBILITY = range(4)
 """Rows of ``Task.joints``: limits with their margin, home [rad], and W^½."""
-Q, START, TRIAL, STEP, Y, WAY, FREE = range(4, 11)
+Q, START, TRIAL, STEP, Y, WAY, FREE, REACH = range(4, 12)
 """Further rows of ``Room.joints``: where the limb stands, where the solve started and
-where it may go next; the step, the same weighted, the weighted way home, [rad]; and 1
-for joints that a step is solved for."""
-_N_ROWS = 11
+where it may go next; the step, the same weighted, the weighted way that it leans,
+[rad]; 1 for joints that a step is solved for; and how far a joint may go, [rad]."""
+_N_ROWS = 12
 _AXES = {"none": -1, "x": 0, "y": 1, "z": 2}
 _N_COUNTS = 6
 
@@ -82,7 +83,7 @@ class Room(NamedTuple):
         e: Error, in the axes of the eef, shape (6,), [m] over [rad].
         A: Weighted Jacobian Q^½ J W^½ of the task, shape (k, n).
         b: Weighted error Q^½ e, shape (k,).
-        joints: See ``Q_MIN`` …, ``Q`` …, shape (11, n).
+        joints: See ``Q_MIN`` …, ``Q`` …, shape (12, n).
     """
 
     R: Vec
@@ -186,12 +187,14 @@ def unpack(packed: PackedTask) -> Task:
 
 @inlined
 def make_room(task: Task, R_target: Vec, p_target: Vec, q: Vec) -> Room:
-    """Return room for a solve from q, shape (n,), to a target."""
+    """Return room for a solve from q, shape (n,), to a target, as far as that is."""
     m, k, n = len(task.tree.parent), len(task.rows), len(q)
     joints = np.empty((_N_ROWS, n))
     for row in range(len(task.joints)):
         assign(joints[row], task.joints[row])
     assign(joints[Q], q)
+    for j in range(n):
+        joints[REACH, j] = math.inf
     return Room(
         np.empty((m, 3, 3)),
         np.empty((m, 3)),

@@ -1,4 +1,4 @@
-"""Enclose points in the smallest capsule or box of a few hundred directions."""
+"""Enclose points in the smallest capsule, cylinder or box of many directions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ _ROUGH, _FINE = (
     40,
     400,
 )  # chosen: steps of Bădoiu and Clarkson; 0.3 % too wide after 400
-_BOX_SHARE = 0.7  # chosen: a box is measured less quickly, so it has to be worth it
+_FEW = 10  # chosen: directions that a guess tries
+_N_TURNS = 6  # chosen: boxes 15° apart about each axis
+_CORNER_SHARE = 0.8  # chosen: corners are measured less quickly, so must be worth it
 _THINNEST = 1e-3  # [m] chosen: no body is thinner
 
 
@@ -24,7 +26,7 @@ class Enclosure(NamedTuple):
     """A body that holds all points.
 
     Attributes:
-        shape: ``capsule`` or ``box``.
+        shape: ``capsule``, ``cylinder`` or ``box``.
         size: [radius, length along z] or [x, y, z], [m].
         T_mesh_body: Its place in the axes of the points.
         volume: [m³].
@@ -39,16 +41,33 @@ class Enclosure(NamedTuple):
 def enclose(points: Vec) -> Enclosure:
     """Return the body of least volume that holds the points, shape (k, 3), [m].
 
-    A capsule is preferred to a box that is not much smaller.
+    A capsule is preferred to others that are not much smaller.
     """
-    some = _find_extremes(points)
-    axes = _find_axes(some)
-    capsule = _enclose_in_capsule(
-        points, some, np.vstack([np.eye(3), axes.T, _spread(_N_DIRECTIONS)])
-    )
-    boxes = [_enclose_in_box(points, R) for R in (np.eye(3), axes)]
-    box = min(boxes, key=lambda found: found.volume)
-    return box if box.volume < _BOX_SHARE * capsule.volume else capsule
+    some = find_extremes(points)
+    axes = find_axes(some)
+    ways = np.vstack([np.eye(3), axes.T, _spread(_N_DIRECTIONS)])
+    capsule, cylinder = _enclose_along(points, some, ways)
+    box = _enclose_in_box(points, some, axes)
+    other = box if box.volume < cylinder.volume else cylinder
+    return other if other.volume < _CORNER_SHARE * capsule.volume else capsule
+
+
+def guess_volume(points: Vec) -> float:
+    """Return about the volume of what ``enclose`` would return, [m³]."""
+    if len(points) == 0:
+        return np.inf
+    some = find_extremes(points, _N_EXTREMES // 5)
+    axes = find_axes(some)
+    ways = np.vstack([np.eye(3), axes.T, _spread(_FEW)])
+    _, seen, middles = _look_along(some, ways, _ROUGH // 4)
+    volumes = []
+    for q, middle in zip(seen, middles, strict=True):
+        radius, low, high = _fit(q, middle)
+        height = max(float(np.ptp(q[:, 2])), _THINNEST)
+        volumes.append(_capsule_volume(radius, max(high - low, _THINNEST)))
+        volumes.append(float(np.pi * radius**2 * height) / _CORNER_SHARE)
+    sides = [np.maximum(np.ptp(some @ R, axis=0), _THINNEST) for R in (np.eye(3), axes)]
+    return min(*volumes, *(float(side.prod()) / _CORNER_SHARE for side in sides))
 
 
 def _spread(n: int) -> Vec:
@@ -59,37 +78,60 @@ def _spread(n: int) -> Vec:
     return np.stack([across * np.cos(turn), across * np.sin(turn), z], axis=1)
 
 
-def _find_axes(points: Vec) -> Vec:
+def find_axes(points: Vec) -> Vec:
+    """Return the principal axes of points, shape (k, 3), as a rotation."""
     away = points - points.mean(axis=0)
     axes: Vec = np.linalg.eigh(away.T @ away).eigenvectors
     return axes if np.linalg.det(axes) > 0.0 else -axes
 
 
-def _find_extremes(points: Vec) -> Vec:
-    ways = _spread(_N_EXTREMES)
+def find_extremes(points: Vec, n_directions: int = _N_EXTREMES) -> Vec:
+    """Return those points, shape (k, 3), that are outermost in many directions."""
+    ways = _spread(n_directions)
     parts = np.array_split(np.vstack([ways, -ways]), _N_PARTS)
-    found = [(points @ part.T).argmax(axis=0) for part in parts]
+    found = [(part @ points.T).argmax(axis=1) for part in parts]
     some: Vec = points[np.unique(np.concatenate(found))]
     return some
 
 
-def _enclose_in_capsule(points: Vec, some: Vec, ways: Vec) -> Enclosure:
-    """Choose the direction by some of the points, then fit all of them."""
+def _look_along(some: Vec, ways: Vec, n_steps: int) -> tuple[Vec, Vec, Vec]:
+    """Return frames whose z are ways, points in them, and the middles of these."""
     other = np.where(np.abs(ways[:, :1]) < 0.7, [[1.0, 0.0, 0.0]], [[0.0, 1.0, 0.0]])
     x = np.cross(other, ways)
     x /= np.linalg.norm(x, axis=1, keepdims=True)
     frames = np.stack([x, np.cross(ways, x), ways], axis=2)
     seen = np.einsum("pi,kij->kpj", some, frames)
-    middles = _find_middles(seen[:, :, :2], _ROUGH)
+    return frames, seen, _find_middles(seen[:, :, :2], n_steps)
+
+
+def _enclose_along(points: Vec, some: Vec, ways: Vec) -> tuple[Enclosure, Enclosure]:
+    """Return the smallest capsule and cylinder.
+
+    Their directions are chosen by some of the points, then all are fitted.
+    """
+    frames, seen, middles = _look_along(some, ways, _ROUGH)
     fits = [_fit(q, middle) for q, middle in zip(seen, middles, strict=True)]
-    best = int(np.argmin([_capsule_volume(r, high - low) for r, low, high in fits]))
-    R, middle = frames[best], _find_middles(seen[best : best + 1, :, :2], _FINE)[0]
-    radius, low, high = _fit(points @ R, middle)
+    heights = np.ptp(seen[:, :, 2], axis=1)
+    round_ends = np.argmin([_capsule_volume(r, high - low) for r, low, high in fits])
+    flat_ends = np.argmin(
+        [r * r * h for (r, _, _), h in zip(fits, heights, strict=True)]
+    )
+    capsule = _place(points, some, frames[round_ends], "capsule")
+    return capsule, _place(points, some, frames[flat_ends], "cylinder")
+
+
+def _place(points: Vec, some: Vec, R: Vec, shape: str) -> Enclosure:
+    """Return a capsule or cylinder along z of R about all points."""
+    middle = _find_middles((some @ R)[None, :, :2], _FINE)[0]
+    seen = points @ R
+    radius, low, high = _fit(seen, middle)
+    if shape == "cylinder":
+        low, high = float(seen[:, 2].min()), float(seen[:, 2].max())
     length = max(high - low, _THINNEST)
     centre = np.array([*middle, 0.5 * (low + high)])
-    place = pin.SE3(R, R @ centre)
-    volume = _capsule_volume(radius, length)
-    return Enclosure("capsule", (radius, length), place, volume)
+    is_round = shape == "capsule"
+    volume = _capsule_volume(radius, length) if is_round else np.pi * radius**2 * length
+    return Enclosure(shape, (radius, length), pin.SE3(R, R @ centre), float(volume))
 
 
 def _find_middles(flat: Vec, n_steps: int) -> Vec:
@@ -117,9 +159,21 @@ def _capsule_volume(radius: float, length: float) -> float:
     return float(np.pi * radius**2 * (length + 4.0 / 3.0 * radius))
 
 
-def _enclose_in_box(points: Vec, R: Vec) -> Enclosure:
+def _enclose_in_box(points: Vec, some: Vec, axes: Vec) -> Enclosure:
+    """Return the smallest box of those that lie along or askew to two frames."""
+    turns = np.array(
+        [base @ turn for base in (np.eye(3), axes) for turn in _list_turns()]
+    )
+    sides = np.ptp(np.einsum("pi,kij->kpj", some, turns), axis=1)
+    R = turns[int(np.argmin(np.maximum(sides, _THINNEST).prod(axis=1)))]
     seen = points @ R
     low, high = seen.min(axis=0), seen.max(axis=0)
     size = np.maximum(high - low, _THINNEST)
     place = pin.SE3(R, R @ (0.5 * (low + high)))
     return Enclosure("box", tuple(size.tolist()), place, float(size.prod()))
+
+
+def _list_turns() -> list[Vec]:
+    """Return turns about each axis, less than a quarter each, and none."""
+    angles = np.arange(1, _N_TURNS) * (0.5 * np.pi / _N_TURNS)
+    return [np.eye(3)] + [pin.utils.rotate(k, a) for k in "xyz" for a in angles]

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from paprle.contracts.types import Vec
-from paprle.onboarding.exempt_pairs import Unjudged
+from paprle.onboarding.mesh_bodies import Unjudged
 from paprle.robot.limbs import FoundLimb
 
 GENTLE = 5.0  # chosen: [rad/s²] gentle for any arm; nobody's URDF states one
@@ -62,11 +62,11 @@ def list_lines(draft: Draft) -> list[str]:
 
 def _ignored_lines(draft: Draft) -> list[str]:
     reasons = {
-        "their meshes never touch, however the joints between stand": (
+        "pieces whose meshes never touch, however the joints between stand": (
             draft.unjudged.never
         ),
-        "CHECK: they may touch, but their bodies are too thick to tell": (
-            draft.unjudged.thick
+        "CHECK: their meshes overlap nearly always, so they tell of no collision": (
+            draft.unjudged.always
         ),
         "CHECK: told to be ignored by --ignore: nothing keeps them apart": (
             draft.ignored

@@ -1,27 +1,45 @@
 """Give links that have only meshes to collide with bodies that the gate can keep apart.
 
-What is written is a copy of the URDF, in which each mesh to collide with is replaced by
-a capsule or box around it, so the gate, its judge and the simulator see the same.
+What is written is a copy of the URDF, in which the meshes to collide with are replaced
+by bodies around their pieces, so the gate and the simulator see the same. What was
+replaced stands in an element of its own, which only the judge of clearance reads.
 """
 
 from __future__ import annotations
 
+import copy
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import coal
 import numpy as np
 import pinocchio as pin
 
-from paprle.onboarding.bounding_shapes import Enclosure, enclose
-from paprle.onboarding.exempt_pairs import LinkShapes, Unjudged, find_unjudged
-from paprle.robot.tree import Urdf
+from paprle.contracts.types import Vec
+from paprle.onboarding.fit import fit_bodies, make_primitive
+from paprle.robot.round_ends import list_ends
+from paprle.robot.tree import Primitive, Urdf
 
 _MAX_BYTES = 64 << 20  # chosen: ten times the largest mesh of a public arm
 _HEAD = (
-    "<!-- Written by `paprle new-robot`: meshes enclosed in capsules and boxes. -->\n"
+    "<!-- Written by `paprle new-robot`: meshes enclosed in bodies. What they enclose "
+    "stands in the element paprle, for who judges them. -->\n"
 )
+
+
+class Unjudged(NamedTuple):
+    """Pairs that are not to be kept apart.
+
+    Attributes:
+        never: Pieces, by the names of their bodies, whose meshes touch in no posture.
+        always: Links whose meshes touch nearly always.
+    """
+
+    never: tuple[tuple[str, str], ...] = ()
+    always: tuple[tuple[str, str], ...] = ()
 
 
 class Covered(NamedTuple):
@@ -29,15 +47,20 @@ class Covered(NamedTuple):
 
     Attributes:
         path: The copy; None where no mesh could be read.
-        n_bodies: How many meshes were enclosed.
+        n_meshes: How many meshes were enclosed.
+        n_bodies: In how many bodies.
         doubts: Meshes that could not be, and why.
-        unjudged: Pairs of links that the bodies should not keep apart.
+        unjudged: Pairs that are not to be kept apart.
+        blocked: Pairs of links whose bodies touch while their meshes do not, in which
+            share of their postures, where that is much.
     """
 
     path: Path | None
+    n_meshes: int
     n_bodies: int
     doubts: tuple[str, ...]
     unjudged: Unjudged = Unjudged()
+    blocked: Mapping[tuple[str, str], float] = MappingProxyType({})
 
 
 def cover_meshes(tree: Urdf, out: Path) -> Covered:
@@ -52,9 +75,12 @@ def cover_meshes(tree: Urdf, out: Path) -> Covered:
     """
     root = ET.fromstring(tree.path.read_bytes())
     doubts = []
-    shapes: dict[str, LinkShapes] = {}
+    meshes: dict[str, list[Vec]] = {}
+    kept = ET.Element("paprle")
     for link in root.findall("link"):
         name = link.get("name", "")
+        original = ET.Element("link", name=name)
+        original.extend(copy.deepcopy(link.findall("collision")))
         for collision in link.findall("collision"):
             mesh = collision.find("geometry/mesh")
             if mesh is None:
@@ -64,24 +90,46 @@ def cover_meshes(tree: Urdf, out: Path) -> Covered:
             except (OSError, ValueError, RuntimeError) as err:
                 doubts.append(f"link {name} is not checked: {err}")
                 continue
-            T_link_mesh = _find_place(collision)
-            body = enclose(np.asarray(geometry.vertices()))
-            T_link_body = T_link_mesh * body.T_mesh_body
-            _replace(collision, T_link_body, body)
-            found = shapes.setdefault(name, LinkShapes([], []))
-            found.meshes.append((geometry, T_link_mesh))
-            found.bodies.append((_make_geometry(body), T_link_body))
-    if not shapes:
-        return Covered(None, 0, tuple(doubts))
+            triangles = list_triangles(geometry, _find_place(collision))
+            meshes.setdefault(name, []).append(triangles)
+            link.remove(collision)
+        if name in meshes:
+            kept.append(original)
+    if not meshes:
+        return Covered(None, 0, 0, tuple(doubts))
+    fitted = fit_bodies(tree, {k: np.concatenate(v) for k, v in meshes.items()})
+    for link in root.findall("link"):
+        name = link.get("name", "")
+        for k, piece in enumerate(fitted.pieces.get(name, ())):
+            primitive = make_primitive(name, piece, f"{name}_body_{k}")
+            link.extend(_write_body(primitive))
+    root.append(kept)
     _keep_pictures(root, tree.path)
     out.write_text(_HEAD + ET.tostring(root, encoding="unicode"), encoding="utf-8")
-    whole = {name: shapes[name] for name in tree.mesh_links if name in shapes}
-    n_bodies = sum(len(found.bodies) for found in shapes.values())
-    return Covered(out, n_bodies, tuple(doubts), find_unjudged(tree, whole))
+    n_meshes = sum(map(len, meshes.values()))
+    n_bodies = sum(map(len, fitted.pieces.values()))
+    whole = {link for link in tree.mesh_links if link in meshes}
+    return Covered(
+        out,
+        n_meshes,
+        n_bodies,
+        tuple(doubts),
+        Unjudged(
+            never=tuple(
+                (f"{a}_body_{i}", f"{b}_body_{k}") for (a, i), (b, k) in fitted.never
+            ),
+            always=tuple(pair for pair in fitted.always if whole.issuperset(pair)),
+        ),
+        fitted.blocked,
+    )
 
 
-def _make_geometry(body: Enclosure) -> coal.CollisionGeometry:
-    return (coal.Box if body.shape == "box" else coal.Capsule)(*body.size)
+def list_triangles(geometry: coal.BVHModelBase, T: pin.SE3) -> Vec:
+    """Return the corners of a mesh placed in its link, shape (k, 3, 3), [m]."""
+    points = np.asarray(geometry.vertices()) @ T.rotation.T + T.translation
+    corners = [geometry.tri_indices(k) for k in range(geometry.num_tris)]
+    found: Vec = points[np.array([(c[0], c[1], c[2]) for c in corners], dtype=int)]
+    return found.reshape(-1, 3, 3)
 
 
 def _load(mesh: ET.Element, urdf: Path) -> coal.BVHModelBase:
@@ -131,28 +179,42 @@ def _find_place(collision: ET.Element) -> pin.SE3:
     return pin.SE3(pin.rpy.rpyToMatrix(*rpy), xyz)
 
 
-def _replace(collision: ET.Element, T_link_body: pin.SE3, body: Enclosure) -> None:
-    """Put a body in the place of a mesh."""
-    for old in (*collision.findall("geometry"), *collision.findall("origin")):
-        collision.remove(old)
-    ET.SubElement(
-        collision,
-        "origin",
-        xyz=_join(T_link_body.translation),
-        rpy=_join(pin.rpy.matrixToRpy(T_link_body.rotation)),
-    )
-    geometry = ET.SubElement(collision, "geometry")
+def _write_body(body: Primitive) -> Iterator[ET.Element]:
+    """Yield the elements of a body; a capsule is a cylinder and a ball on each end."""
+    rpy = pin.rpy.matrixToRpy(body.T_link_body.rotation)
     if body.shape == "box":
-        ET.SubElement(geometry, "box", size=_join(body.size))
-    else:
-        radius, length = body.size
-        ET.SubElement(
-            geometry, "capsule", radius=_join([radius]), length=_join([length])
+        yield _write_shape(
+            body.name, body.T_link_body.translation, rpy, "box", size=body.size
         )
+        return
+    radius, length = body.size
+    yield _write_shape(
+        body.name,
+        body.T_link_body.translation,
+        rpy,
+        "cylinder",
+        radius=radius,
+        length=length,
+    )
+    if body.shape == "capsule":
+        for k, end in enumerate(list_ends(body)):
+            yield _write_shape(
+                f"{body.name}_end_{k}", end, np.zeros(3), "sphere", radius=radius
+            )
+
+
+def _write_shape(
+    name: str, xyz: Vec, rpy: Vec, shape: str, **size: object
+) -> ET.Element:
+    collision = ET.Element("collision", name=name)
+    ET.SubElement(collision, "origin", xyz=_join(xyz), rpy=_join(rpy))
+    geometry = ET.SubElement(collision, "geometry")
+    ET.SubElement(geometry, shape, {key: _join(value) for key, value in size.items()})
+    return collision
 
 
 def _keep_pictures(root: ET.Element, urdf: Path) -> None:
-    """Let the meshes that are only looked at be found from the copy, too."""
+    """Let meshes be found from the copy, too."""
     for mesh in root.iter("mesh"):
         path = find_mesh(mesh.get("filename", ""), urdf)
         if path is not None:

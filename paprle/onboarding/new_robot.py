@@ -180,7 +180,7 @@ def _draft(
             ddq_max=GENTLE,
             ddq_max_sliding=ddq_max_sliding,
         ),
-        ignore_collisions=covered.unjudged.never + covered.unjudged.thick + ignored,
+        ignore_collisions=covered.unjudged.never + covered.unjudged.always + ignored,
     )
     robot = RobotModel.from_settings(settings, name, DATA)
     home = robot.guess_home()
@@ -300,12 +300,18 @@ def _doubt_bodies(covered: Covered, follower: str) -> list[str]:
     doubts = list(covered.doubts)
     if covered.path is not None:
         doubts.append(
-            f"{covered.path.name}: {covered.n_bodies} meshes were enclosed in bodies; "
-            f"`paprle collision follower={follower}` shows what they keep apart"
+            f"{covered.path.name}: {covered.n_meshes} meshes were enclosed in "
+            f"{covered.n_bodies} bodies; `paprle collision follower={follower}` shows "
+            "what they keep apart"
         )
     doubts += [
-        f"{a} and {b} may touch, but their bodies are too thick to tell: ignored"
-        for a, b in covered.unjudged.thick
+        f"{a} and {b} overlap nearly always as they are drawn: ignored"
+        for a, b in covered.unjudged.always
+    ]
+    doubts += [
+        f"{a} and {b} are kept apart in {share:.0%} of their postures where their "
+        "meshes do not touch: thinner bodies would give room"
+        for (a, b), share in covered.blocked.items()
     ]
     return doubts
 

@@ -22,7 +22,7 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.contracts.types import RobotInfo, Vec
-from paprle.robot.chain import make_joint_model
+from paprle.robot.joint_tree import JointTree
 from paprle.robot.tree import Primitive, Urdf
 
 _log = logging.getLogger(__name__)
@@ -53,7 +53,8 @@ class CollisionModel:
         scene: tuple[Primitive, ...] = (),
     ) -> None:
         self._info = info
-        self._tree = _Tree(urdf, info)
+        grippers = {limb.gripper.joint for limb in info.limbs if limb.gripper}
+        self._tree = JointTree(urdf, info.joint_names, info.mimics, grippers)
         self._data = self._tree.model.createData()
         self._geometry = pin.GeometryModel()
         self.bodies = (*urdf.primitives, *scene)
@@ -67,7 +68,7 @@ class CollisionModel:
                     joint_id,
                     0,
                     T_joint_link * body.T_link_body,
-                    _make_shape(body),
+                    make_shape(body),
                 )
             )
         _warn_once(urdf.path, _describe_missing(urdf))
@@ -173,6 +174,7 @@ class CollisionModel:
             frozenset((j.parent, j.child)): "joined by one joint" for j in urdf.joints
         }
         harmless |= {frozenset(pair): "told to be ignored" for pair in ignored}
+        names = [body.name for body in self.bodies]
         candidates = []
         for a, b in itertools.combinations(range(len(self._links)), 2):
             pair = self._links[a], self._links[b]
@@ -183,6 +185,10 @@ class CollisionModel:
                     self.left_out[pair] = "one rigid part"
             elif frozenset(pair) in harmless:
                 self.left_out[pair] = harmless[frozenset(pair)]
+            elif frozenset((names[a], names[b])) in harmless:
+                self.left_out[names[a], names[b]] = harmless[
+                    frozenset((names[a], names[b]))
+                ]
             elif movers[0] and movers[0] == movers[1]:
                 self.left_out[pair] = "fingers of one gripper"
             else:
@@ -222,55 +228,8 @@ class CollisionModel:
             self._set_pairs([pair for pair in self.body_pairs if pair not in dropped])
 
 
-class _Tree:
-    """All movable joints, mimics as joints of their own, in one pinocchio model.
-
-    Attributes:
-        place: Joint id that moves a link and the link's pose in that joint, by link.
-        moved_by: The gripper joint that moves a link, by link of a finger.
-    """
-
-    def __init__(self, urdf: Urdf, info: RobotInfo) -> None:
-        self.model = pin.Model()
-        self.place: dict[str, tuple[int, pin.SE3]] = {
-            urdf.root: (0, pin.SE3.Identity())
-        }
-        self.moved_by: dict[str, str] = {}
-        grippers = {limb.gripper.joint for limb in info.limbs if limb.gripper}
-        mimics = {mimic.joint: mimic for mimic in info.mimics}
-        columns = {name: k for k, name in enumerate(info.joint_names)}
-        rows: list[tuple[int, float, float]] = []
-        for joint in urdf.joints:
-            parent, T_joint_parent = self.place[joint.parent]
-            T_joint_child = T_joint_parent * joint.T_parent_joint
-            mimic = mimics.get(joint.name)
-            source = mimic.source if mimic else joint.name
-            mover = source if source in grippers else self.moved_by.get(joint.parent)
-            if mover is not None:
-                self.moved_by[joint.child] = mover
-            if not joint.is_movable:
-                self.place[joint.child] = (parent, T_joint_child)
-                continue
-            joint_model = make_joint_model(joint.kind, np.array(joint.axis))
-            added = self.model.addJoint(parent, joint_model, T_joint_child, joint.name)
-            self.place[joint.child] = (added, pin.SE3.Identity())
-            factor = (mimic.multiplier, mimic.offset) if mimic else (1.0, 0.0)
-            rows.append((columns[source], *factor))
-        self._columns = np.array([row[0] for row in rows])
-        self._scale = np.array([row[1] for row in rows])
-        self._offset = np.array([row[2] for row in rows])
-
-    def find_place(self, link: str) -> tuple[int, pin.SE3]:
-        """Return the joint that moves a link or a body of the scene, and its pose."""
-        return self.place.get(link, (0, pin.SE3.Identity()))
-
-    def expand(self, q: Vec) -> Vec:
-        """Return positions of all joints of the model from the robot's vector."""
-        expanded: Vec = q[self._columns] * self._scale + self._offset
-        return expanded
-
-
-def _make_shape(body: Primitive) -> coal.CollisionGeometry:
+def make_shape(body: Primitive) -> coal.CollisionGeometry:
+    """Return a body as coal measures it."""
     if body.shape == "ground":
         return coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
     shapes = {

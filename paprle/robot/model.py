@@ -258,11 +258,14 @@ def _read_info(
     if not joints:
         problems.append(f"{urdf.path.name}: expected movable joints, got none")
     limits = resolve_limits(joints, limb_infos, settings, given, problems)
+    link_of = {body.name: body.link for body in urdf.primitives}
+    link_of |= {link: link for link in urdf.links}
     for pair in settings.ignore_collisions:
         problems += [
-            f"ignore_collisions: expected links of {urdf.path.name}, got {link!r}"
-            for link in pair
-            if link not in urdf.links
+            f"ignore_collisions: expected links of {urdf.path.name}, or its collision "
+            f"bodies by their names, got {name!r}"
+            for name in pair
+            if name not in link_of
         ]
     if problems:
         raise ConfigError([f"follower {name}: {problem}" for problem in problems])
@@ -278,7 +281,11 @@ def _read_info(
         home=limits.home,
         limbs=limb_infos,
         mimics=flat_mimics(urdf),
-        ignored=tuple(settings.ignore_collisions),
+        ignored=tuple(
+            dict.fromkeys(
+                (link_of[a], link_of[b]) for a, b in settings.ignore_collisions
+            )
+        ),
     )
     return info, resolver
 

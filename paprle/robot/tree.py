@@ -56,12 +56,17 @@ class UrdfJoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Primitive:
-    """A collision body: box (x, y, z), sphere (r), cylinder or capsule (r, length)."""
+    """A collision body: box (x, y, z), sphere (r), cylinder or capsule (r, length).
+
+    Attributes:
+        name: What the URDF calls it; empty where it does not.
+    """
 
     link: str
     T_link_body: pin.SE3
     shape: str
     size: tuple[float, ...]
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ import pinocchio as pin
 
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import Mimic, Vec, readonly
+from paprle.robot.round_ends import join_capsules
 from paprle.robot.tree import Primitive, Urdf, UrdfJoint
 
 _log = logging.getLogger(__name__)
@@ -253,9 +254,10 @@ class _Reader:
                         T_link_body=self.pose(collision, of),
                         shape=shape.tag,
                         size=size,
+                        name=collision.get("name", ""),
                     )
                 )
-        return found
+        return join_capsules(found)
 
     def centre(self, link: ET.Element) -> Vec | None:
         """Return the centre of mass of a link, None where it states no inertia."""

@@ -22,6 +22,9 @@ def find_excess(points: np.ndarray, body: Enclosure) -> float:
     if body.shape == "box":
         return float((np.abs(seen) - 0.5 * np.array(body.size)).max())
     radius, length = body.size
+    if body.shape == "cylinder":
+        across = np.linalg.norm(seen[:, :2], axis=1) - radius
+        return float(np.maximum(across, np.abs(seen[:, 2]) - 0.5 * length).max())
     along = np.clip(seen[:, 2], -0.5 * length, 0.5 * length)
     on_line = np.stack([np.zeros_like(along), np.zeros_like(along), along], axis=1)
     return float((np.linalg.norm(seen - on_line, axis=1) - radius).max())

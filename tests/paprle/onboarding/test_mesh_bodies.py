@@ -93,9 +93,9 @@ def test_the_yaml_names_the_copy_and_its_pairs_are_kept_apart(
 
     report = write_new_robot(urdf, tmp_path / "out")
 
-    assert report.collision_pairs == 2  # l0 and l2 cannot reach each other
+    assert report.collision_pairs == 3  # l0 and l2, too: that takes no room
     written = yaml.safe_load(report.path.read_text())
-    assert written["ignore_collisions"] == [["l0", "l2"]]
+    assert "ignore_collisions" not in written
     assert written["urdf"] == str(tmp_path / "out" / "arm.urdf")
     assert any("4 meshes were enclosed" in doubt for doubt in report.doubts)
     assert urdf.read_bytes() == before
@@ -135,6 +135,7 @@ def test_meshes_to_look_at_are_found_from_the_copy(folder: Path) -> None:
     cover_meshes(read_urdf(urdf), folder / "copy.urdf")
 
     root = ET.parse(folder / "copy.urdf").getroot()
-    assert [mesh.get("filename") for mesh in root.iter("mesh")] == [
-        f"file://{folder / 'part.stl'}"
-    ]
+    for place in ("link/visual/geometry/mesh", "paprle/link/collision/geometry/mesh"):
+        names = {mesh.get("filename") for mesh in root.iterfind(place)}
+        assert names == {f"file://{folder / 'part.stl'}"}
+    assert not root.findall("link/collision/geometry/mesh")

@@ -24,7 +24,9 @@ ROBOTS = [
     pytest.param(
         PUBLIC / "tiago_description/robots/tiago_dual.urdf", marks=pytest.mark.nightly
     ),
-    PUBLIC / "talos_data/robots/talos_full_v2.urdf",
+    pytest.param(
+        PUBLIC / "talos_data/robots/talos_full_v2.urdf", marks=pytest.mark.nightly
+    ),
     PUBLIC / "baxter_description/urdf/baxter.urdf",
     PUBLIC / "xarm_description/urdf/xarm7.urdf",
     PUBLIC / "so_arm_description/urdf/so101.urdf",
@@ -78,7 +80,9 @@ def test_an_arm_can_move_around_the_home_it_is_given(
 
 HUMANOIDS = [
     PUBLIC / "g1_description/urdf/g1_29dof_rev_1_0.urdf",
-    PUBLIC / "talos_data/robots/talos_full_v2.urdf",
+    pytest.param(
+        PUBLIC / "talos_data/robots/talos_full_v2.urdf", marks=pytest.mark.nightly
+    ),
     PUBLIC / "pr2_description/urdf/pr2.urdf",
 ]
 

@@ -1,0 +1,50 @@
+"""Where joints lean that a task leaves free: home, and away from their limits.
+
+    way = (q_home − q) − κ ∇ Σ −log(1 − x²),    x = (q − middle) / half the range
+
+The second part counts where there are joints to spare, and only near limits: in the
+middle of its range a joint hardly feels it, a tenth of half the range from a limit it
+outweighs a way home of 1 rad. So a motion of the hand takes a free joint along a limit,
+not onto it, where the null space ends and the target is lost. With no joint to spare
+there is only a singular direction to lean in, which home alone decides.
+
+References:
+    A. Liégeois, "Automatic supervisory control of the configuration and behavior of
+    multibody mechanisms", IEEE Trans. SMC 7 (1977), eq. 14: a gradient in the null
+    space; a barrier in place of his parabola.
+"""
+
+from __future__ import annotations
+
+import math
+
+from paprle.compiled import inlined
+from paprle.contracts.types import Vec
+from paprle.kinematics.task import HOME, Q_MAX, Q_MIN
+
+_BARRIER = 0.5  # [rad²] measured: κ; 0.1 to 1 are as good
+_NEAREST = (
+    0.98  # [1] chosen: of half the range; nearer to a limit the push is as strong
+)
+
+
+@inlined
+def find_lean(joints: Vec, j: int, q: float, has_spare: bool) -> float:
+    """Return the way that a joint leans.
+
+    Args:
+        joints: See ``Q_MIN`` …, shape (4 or more, n).
+        j: The joint.
+        q: Where it is, [rad].
+        has_spare: Whether the limb has more joints than its task has rows.
+
+    Returns:
+        The way, [rad].
+    """
+    way = float(joints[HOME, j] - q)
+    half = 0.5 * (joints[Q_MAX, j] - joints[Q_MIN, j])
+    if has_spare and 0.0 < half < math.inf:
+        x = (q - joints[Q_MIN, j]) / half - 1.0
+        x = min(max(x, -_NEAREST), _NEAREST)
+        way -= _BARRIER * 2.0 * x / ((1.0 - x * x) * half)
+    return way

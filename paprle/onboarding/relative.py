@@ -1,0 +1,158 @@
+"""Where one link may be against another: all postures of the joints between them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.contracts.types import Vec
+from paprle.robot.joint_tree import JointTree
+from paprle.robot.tree import Urdf, UrdfJoint, flat_mimics
+
+_TURN = 2.0 * math.pi
+_N_ROUGH, _N_FINE = 36, 72  # chosen: 10° and 5° apart over a full turn
+_N_SLIDES = 5  # chosen: a finger's way, over some cm
+_N_RANDOM = 1000  # chosen: a share of two in a thousand is seen
+_WHOLE = 2  # chosen: joints between, all of whose postures can be tried
+_SEED = 0  # chosen: the same bodies each time
+MIDDLE = -1
+
+
+class Ball(NamedTuple):
+    """A ball around all that is of a link.
+
+    Attributes:
+        centre: In the link, shape (3,), [m].
+        radius: [m].
+    """
+
+    centre: Vec
+    radius: float
+
+
+class Way:
+    """Two links that move one against the other.
+
+    Attributes:
+        links: Their names.
+        is_whole: All postures of the joints between are tried, not random ones.
+        n: How many postures are tried: 10° apart, or random ones.
+        places: The second link in the first, by posture, where their balls meet, and
+            in any case in the middle of all joints' ways, as ``MIDDLE``.
+    """
+
+    def __init__(
+        self, robot: _Robot, links: tuple[str, str], columns: list[int]
+    ) -> None:
+        """Find the postures; ``columns`` are the joints between."""
+        self.links = links
+        self._robot, self._columns = robot, columns
+        self.is_whole = len(columns) <= _WHOLE
+        Rs, ps = robot.random
+        if self.is_whole:
+            Rs, ps = robot.place_all(self._list_grid(_N_ROUGH))
+        self.n = len(ps)
+        self.places = robot.relate(links, Rs, ps)
+        self.places[MIDDLE] = robot.relate_one(links, robot.middle)
+
+    def list_fine(self) -> Iterator[pin.SE3]:
+        """Yield the second link in the first in all postures 5° apart."""
+        for q in self._list_grid(_N_FINE):
+            yield self._robot.relate_one(self.links, q)
+
+    def _list_grid(self, n_turn: int) -> Iterator[Vec]:
+        joints = [self._robot.actuated[column] for column in self._columns]
+        for row in itertools.product(*(_list_steps(joint, n_turn) for joint in joints)):
+            q = self._robot.middle.copy()
+            q[self._columns] = row
+            yield q
+
+
+class _Robot:
+    """All links of a robot in any posture.
+
+    Attributes:
+        actuated: The joints of its vector.
+        middle: All of them in the middle of their ways, [rad] or [m].
+        random: All joints' rotations and places in random postures.
+    """
+
+    def __init__(self, tree: Urdf, balls: Mapping[str, Ball]) -> None:
+        self.actuated = [joint for joint in tree.joints if joint.is_actuated]
+        names = [joint.name for joint in self.actuated]
+        self._balls = balls
+        self.joints = JointTree(tree, names, flat_mimics(tree))
+        self._data = self.joints.model.createData()
+        ends = np.array([_find_range(joint) for joint in self.actuated]).reshape(-1, 2)
+        self.middle = ends.mean(axis=1)
+        rng = np.random.default_rng(_SEED)
+        rows = rng.uniform(ends[:, 0], ends[:, 1], (_N_RANDOM, len(ends)))
+        self.random = self.place_all(rows)
+
+    def place_all(self, rows: Iterable[Vec]) -> tuple[Vec, Vec]:
+        """Return all joints, shapes (n, m, 3, 3) and (n, m, 3), [m], in postures."""
+        Rs, ps = [], []
+        for q in rows:
+            model = self.joints.model
+            pin.forwardKinematics(model, self._data, self.joints.expand(q))
+            Rs.append([T.rotation.copy() for T in self._data.oMi])
+            ps.append([T.translation.copy() for T in self._data.oMi])
+        return np.array(Rs), np.array(ps)
+
+    def relate(self, links: tuple[str, str], Rs: Vec, ps: Vec) -> dict[int, pin.SE3]:
+        """Return the second link in the first, where their balls meet."""
+        (R_a, p_a), (R_b, p_b) = (self._place(link, Rs, ps) for link in links)
+        a, b = (self._balls[link] for link in links)
+        between = p_b + R_b @ b.centre - p_a - R_a @ a.centre
+        near = np.linalg.norm(between, axis=1) <= a.radius + b.radius
+        R = np.einsum("kji,kjl->kil", R_a, R_b)
+        p = np.einsum("kji,kj->ki", R_a, p_b - p_a)
+        return {int(k): pin.SE3(R[k], p[k]) for k in np.flatnonzero(near)}
+
+    def relate_one(self, links: tuple[str, str], q: Vec) -> pin.SE3:
+        """Return the second link in the first in one posture."""
+        pin.forwardKinematics(self.joints.model, self._data, self.joints.expand(q))
+        one, other = (
+            self._data.oMi[joint] * T for joint, T in map(self.joints.find_place, links)
+        )
+        return one.actInv(other)
+
+    def _place(self, link: str, Rs: Vec, ps: Vec) -> tuple[Vec, Vec]:
+        joint, T = self.joints.find_place(link)
+        R = Rs[:, joint] @ T.rotation
+        return R, Rs[:, joint] @ T.translation + ps[:, joint]
+
+
+def list_ways(tree: Urdf, balls: Mapping[str, Ball]) -> Iterator[Way]:
+    """Yield all pairs of links that move one against the other, but no neighbours.
+
+    Args:
+        tree: The robot.
+        balls: What holds each of the links in question.
+    """
+    robot = _Robot(tree, balls)
+    joined = {frozenset((joint.parent, joint.child)) for joint in tree.joints}
+    for pair in itertools.combinations([n for n in tree.links if n in balls], 2):
+        columns = robot.joints.find_columns(*pair)
+        if columns and frozenset(pair) not in joined:
+            yield Way(robot, pair, columns)
+
+
+def _find_range(joint: UrdfJoint) -> tuple[float, float]:
+    """Return what a joint goes through; a turn at most, about zero."""
+    low, high = joint.lower, joint.upper
+    if joint.kind != "prismatic" and not high - low <= _TURN:
+        return -0.5 * _TURN, 0.5 * _TURN
+    return low, high
+
+
+def _list_steps(joint: UrdfJoint, n_turn: int) -> Sequence[float]:
+    low, high = _find_range(joint)
+    is_sliding = joint.kind == "prismatic"
+    n = _N_SLIDES if is_sliding else 1 + math.ceil(n_turn * (high - low) / _TURN)
+    return [float(q) for q in np.linspace(low, high, n)]

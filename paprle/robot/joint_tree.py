@@ -1,0 +1,81 @@
+"""All movable joints of a robot in one pinocchio model, for what is judged by coal."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.contracts.types import Mimic, Vec
+from paprle.robot.chain import make_joint_model
+from paprle.robot.tree import Urdf
+
+
+class JointTree:
+    """All movable joints, mimics as joints of their own, in one pinocchio model.
+
+    Attributes:
+        model: The model.
+        n: Joints of the robot's vector.
+        place: Joint id that moves a link and the link's pose in that joint, by link.
+        moved_by: The gripper joint that moves a link, by link of a finger.
+    """
+
+    def __init__(
+        self,
+        urdf: Urdf,
+        joint_names: Sequence[str],
+        mimics: Sequence[Mimic],
+        grippers: Collection[str] = (),
+    ) -> None:
+        """Make the model.
+
+        Args:
+            urdf: The robot's URDF.
+            joint_names: The joints of its vector, in order.
+            mimics: What follows them.
+            grippers: Those of them that open and close a gripper.
+        """
+        self.model = pin.Model()
+        self.n = len(joint_names)
+        self.place: dict[str, tuple[int, pin.SE3]] = {
+            urdf.root: (0, pin.SE3.Identity())
+        }
+        self.moved_by: dict[str, str] = {}
+        followers = {mimic.joint: mimic for mimic in mimics}
+        columns = {name: k for k, name in enumerate(joint_names)}
+        rows: list[tuple[int, float, float]] = []
+        for joint in urdf.joints:
+            parent, T_joint_parent = self.place[joint.parent]
+            T_joint_child = T_joint_parent * joint.T_parent_joint
+            mimic = followers.get(joint.name)
+            source = mimic.source if mimic else joint.name
+            mover = source if source in grippers else self.moved_by.get(joint.parent)
+            if mover is not None:
+                self.moved_by[joint.child] = mover
+            if not joint.is_movable:
+                self.place[joint.child] = (parent, T_joint_child)
+                continue
+            joint_model = make_joint_model(joint.kind, np.array(joint.axis))
+            added = self.model.addJoint(parent, joint_model, T_joint_child, joint.name)
+            self.place[joint.child] = (added, pin.SE3.Identity())
+            factor = (mimic.multiplier, mimic.offset) if mimic else (1.0, 0.0)
+            rows.append((columns[source], *factor))
+        self._columns = np.array([row[0] for row in rows], dtype=np.int64)
+        self._scale = np.array([row[1] for row in rows])
+        self._offset = np.array([row[2] for row in rows])
+
+    def find_place(self, link: str) -> tuple[int, pin.SE3]:
+        """Return the joint that moves a link or a body of the scene, and its pose."""
+        return self.place.get(link, (0, pin.SE3.Identity()))
+
+    def expand(self, q: Vec) -> Vec:
+        """Return positions of all joints of the model from the robot's vector."""
+        expanded: Vec = q[self._columns] * self._scale + self._offset
+        return expanded
+
+    def find_columns(self, a: str, b: str) -> list[int]:
+        """Return which joints of the robot's vector move one link against another."""
+        ways = [set(self.model.supports[self.find_place(link)[0]]) for link in (a, b)]
+        return sorted({int(self._columns[joint - 1]) for joint in ways[0] ^ ways[1]})

@@ -1,0 +1,137 @@
+"""Arms with a joint to spare follow, come back, and keep V, in library and session."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from arms import load_limb, shift
+
+from benchmarks.redundancy import (
+    DT,
+    MARGIN,
+    ON_POS,
+    ON_ROT,
+    Arm,
+    find_reached,
+    follow,
+    load,
+    make_library,
+    make_motion,
+    make_return,
+    make_session,
+    make_timed,
+)
+from paprle.contracts.errors import CommandError
+from paprle.kinematics import IkSolver
+from paprle.kinematics.posture import find_lean
+
+ROUNDING = 1e-9
+
+
+@pytest.fixture(scope="module", params=["iiwa", "jaco7"])
+def arm(request):
+    return Arm(load(request.param, None))
+
+
+def make_fast():
+    """The first motion of ``benchmarks.redundancy fast`` on iiwa: a third was lost."""
+    arm = Arm(load("iiwa", 1.0))
+    motion = make_motion(arm, "fast", np.random.default_rng(0))
+    return arm, motion, [arm.limb.fk(q) for q in motion]
+
+
+def test_where_a_fast_motion_does_not_fit_the_box_position_is_kept():
+    arm, motion, path = make_fast()
+
+    q = follow(make_session(arm), motion[0], path)
+
+    pos, rot = find_reached(arm.limb, q, path)
+    assert (pos < ON_POS).mean() > 0.99
+    assert (rot < ON_ROT).mean() > 0.6
+    assert rot.max() < math.radians(5.0)
+
+
+def test_position_is_not_bought_with_speed_or_acceleration():
+    arm, motion, path = make_fast()
+
+    q = follow(make_session(arm), motion[0], path)
+
+    dq = np.diff(np.vstack([motion[:1], q]), axis=0) / DT
+    ddq = np.diff(np.vstack([np.zeros_like(dq[:1]), dq]), axis=0) / DT
+    assert (np.abs(dq) <= arm.dq_max + ROUNDING).all()
+    assert (np.abs(ddq) <= arm.ddq_max * (1.0 + 1e-6)).all()
+    assert (q >= arm.q_min + MARGIN - ROUNDING).all()
+    assert (q <= arm.q_max - MARGIN + ROUNDING).all()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("make", [make_library, make_timed])
+def test_the_library_comes_back_from_out_of_reach(arm, make):
+    rng = np.random.default_rng(3)
+    for _ in range(3):
+        start, path = make_return(arm, rng)
+
+        q = follow(make(arm), start, path)
+
+        pos, rot = find_reached(arm.limb, q[-1:], path[-1:])
+        assert pos[0] < ON_POS
+        assert rot[0] < ON_ROT
+
+
+@pytest.mark.parametrize("dt", [DT, 0.02, 0.0])
+def test_told_the_time_no_joint_goes_faster_than_it_may(arm, dt):
+    rng, limb = np.random.default_rng(1), arm.limb
+    solver = IkSolver(limb, position_margin=MARGIN)
+    low, high = np.maximum(arm.q_min, -3.0), np.minimum(arm.q_max, 3.0)
+    for _ in range(20):
+        q, goal = rng.uniform(low, high) * 0.9, rng.uniform(low, high) * 0.9
+
+        found = solver.solve(limb.fk(goal), q, dt=dt)
+
+        assert (np.abs(found.q - q) <= arm.dq_max * dt + ROUNDING).all()
+
+
+def test_told_the_time_a_slow_target_is_met_as_without(arm):
+    solver = IkSolver(arm.limb, position_margin=MARGIN)
+    near = shift(arm.limb.fk(arm.limb.home), [1e-4, 0.0, -1e-4])
+
+    told = solver.solve(near, arm.limb.home, dt=DT)
+
+    assert told.is_converged
+    np.testing.assert_array_equal(told.q, solver.solve(near, arm.limb.home).q)
+
+
+@pytest.mark.parametrize("dt", [-0.1, math.nan])
+def test_a_time_that_is_none_is_refused(arm, dt):
+    solver = IkSolver(arm.limb)
+    with pytest.raises(CommandError, match=r"expected dt of 0 or more \[s\]"):
+        solver.solve(arm.limb.fk(arm.limb.home), arm.limb.home, dt=dt)
+
+
+def test_an_arm_with_no_joint_to_spare_stays_on_its_branch():
+    limb = load_limb("ur5e")
+    solver, q = IkSolver(limb), limb.home.copy()
+    q[1] = limb.q_max[1] - 0.01
+    beyond = q.copy()
+    beyond[1] = limb.q_max[1] + 0.1
+    target = limb.fk(beyond)
+    assert solver.solve_global(target, q).is_converged
+
+    for _ in range(50):
+        q = solver.solve(target, q).q
+
+    assert np.abs(q - beyond).max() < 0.5
+
+
+JOINTS = np.array([[-2.0, -math.inf], [2.0, math.inf], [0.5, 0.5], [1.0, 1.0]])
+
+
+def test_a_joint_leans_home_and_away_from_limits_where_there_is_one_to_spare():
+    assert find_lean(JOINTS, 0, 0.0, True) == pytest.approx(0.5)  # in the middle
+    assert find_lean(JOINTS, 0, 1.9, True) < -5.0
+    assert find_lean(JOINTS, 0, -1.9, True) > 5.0
+    assert find_lean(JOINTS, 0, 1.9, False) == pytest.approx(0.5 - 1.9)
+    assert find_lean(JOINTS, 1, 30.0, True) == pytest.approx(0.5 - 30.0)
+    assert math.isfinite(find_lean(JOINTS, 0, 2.5, True))
