@@ -163,7 +163,8 @@ class Admc(Advisor):
         record["difference"] = difference
         is_continuous = self.config.communication == "continuous"
         record["is_shown"] = is_continuous or self._crossing.is_over
-        record["n_crossings"] = self._crossing.n_times
+        # shown at all times, none of them is an event
+        record["n_crossings"] = 0 if is_continuous else self._crossing.n_times
 
 
 def _lift(pose: Vec, height: float) -> Vec:

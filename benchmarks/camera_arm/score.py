@@ -19,6 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
+from paprle.study.scales import compute_alpha
+
 TASKS = {"bottles": 6, "legos": 4, "pills": 6}
 SCALES = {"ease": 3, "fluency": 2}
 _POINTS = 7
@@ -27,16 +29,6 @@ _POINTS = 7
 def list_items(groups):
     """Names of the columns of tasks or scales."""
     return [f"{name}{k + 1}" for name, n in groups.items() for k in range(n)]
-
-
-def compute_alpha(items):
-    """Cronbach's α of answers, shape (participants, items): k/(k−1)·(1 − Σσᵢ²/σ²)."""
-    items = np.asarray(items, dtype=float)
-    n, k = items.shape
-    total = items.sum(axis=1).var(ddof=1) if n > 1 else 0.0
-    if k < 2 or not total > 0.0:
-        return float("nan")
-    return float(k / (k - 1) * (1.0 - items.var(axis=0, ddof=1).sum() / total))
 
 
 def read_study(path):

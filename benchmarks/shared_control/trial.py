@@ -22,6 +22,7 @@ MODES = ("classic", "continuous", "threshold", "learned")
 LONGEST = 120.0  # [s] chosen: whoever takes two minutes for a block has failed
 _POINT = (-0.02, 0.0, 0.0)  # [m] measured: urdf/papras_7dof, fingertips on a block
 _HOVER = 0.1  # [m] chosen: the whole hand is above a block
+_REGRIP = 1.0  # [s] chosen: whom the gate holds lets go, and grips again
 _PAD = "One axis"
 _STICK, _BUTTON = "lefty", "a"
 
@@ -136,6 +137,10 @@ class TrialSession(VirtualSession):
             self._pad.move(_BUTTON, float(self.user.button))
         elif self.core.state is SessionState.WAITING:
             self._pad.move("leftshoulder", 1.0)
+        elif self._begin is not None:
+            self._judge(t)
+            self._pad.move(_STICK, 0.0)
+            self._pad.move("leftshoulder", float(t % _REGRIP > 0.5 * _REGRIP))
         setpoint, is_over = super()._tick(status)
         return setpoint, is_over or self.result is not None
 

@@ -22,11 +22,19 @@ class CommandConfig:
 
     topic: Annotated[str, doc("Its name, below the namespace.")]
     kind: Annotated[
-        Literal["trajectory", "positions", "joint_state", "gripper_action"],
+        Literal[
+            "trajectory",
+            "positions",
+            "joint_state",
+            "gripper_action",
+            "kinova_joints",
+            "kinova_fingers",
+        ],
         doc(
             "trajectory: JointTrajectory, joint_trajectory_controller; positions: "
             "Float64MultiArray, forward_command_controller; joint_state: JointState; "
-            "gripper_action: GripperCommand, one joint; rclpy or rospy only."
+            "gripper_action: GripperCommand, one joint; rclpy or rospy only; "
+            "kinova_joints, kinova_fingers: the actions of Kinova's driver; rospy."
         ),
     ] = "trajectory"
     joints: Annotated[

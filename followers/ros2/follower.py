@@ -10,6 +10,7 @@ import numpy as np
 from followers.ros2.config import CommandConfig, RosConfig
 from hardware.ros.bus import Bus, BusError
 from hardware.ros.commands import Topic
+from hardware.ros.goals import N_JOINTS
 from hardware.ros.inspection import inspect
 from hardware.ros.messages import MessageError
 from hardware.ros.robot import RobotSpec, RosRobot
@@ -203,10 +204,11 @@ class RosFollower(Follower):
             indices.append(known.index(mimic.source if mimic else name))
             factors.append(scale * (mimic.multiplier if mimic else 1.0))
             offsets.append(scale * (mimic.offset if mimic else 0.0))
-        if command.kind == "gripper_action" and len(names) != 1:
+        least, most = N_JOINTS.get(command.kind, (0, len(names)))
+        if not least <= len(names) <= most:
             raise DeviceError(
-                f"env.commands.{label}: expected one joint for the gripper's action, "
-                f"got {', '.join(names)}"
+                f"env.commands.{label}: expected {least} to {most} joint(s) for "
+                f"{command.kind}, got {', '.join(names)}"
             )
         return Topic(
             name=self.config.namespace + command.topic,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,17 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from hardware.ros.bus import Bus
+from hardware.ros.goals import ACTIONS, Goals
 from hardware.ros.joints import (
     Joints,
     Trajectory,
     Vec,
     encode_floats,
-    encode_gripper,
     encode_joints,
 )
 from hardware.ros.messages import (
     FLOATS,
-    GRIPPER_ACTION,
     JOINT_STATE,
     JOINT_TRAJECTORY,
 )
@@ -31,14 +29,12 @@ KINDS = {
     "trajectory": JOINT_TRAJECTORY,
     "positions": FLOATS,
     "joint_state": JOINT_STATE,
-    "gripper_action": GRIPPER_ACTION,
+    **ACTIONS,
 }
 """What a command topic takes: the word in the YAML and its type."""
 
 _LATE_NS = 15_000_000  # [ns] chosen: three periods of 200 Hz, a gap to StopPlanner
 _SAME_EVERY = 8  # [periods] chosen: 40 ms of 200 Hz, two of a controller of 50 Hz
-_GOAL_NS = 100_000_000  # [ns] chosen: a goal replaces the one before, not 200 a second
-_GOAL_STEP = 1e-4  # [rad] or [m] chosen: a change that is no new goal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +66,7 @@ class Commander:
     Attributes:
         topic: Where they go.
         planner: Makes trajectories of them.
+        goals: Sends them, where they are goals of an action.
     """
 
     def __init__(
@@ -78,10 +75,12 @@ class Commander:
         self.topic = topic
         self._bus, self._codec = bus, bus.codec
         self.planner, self._clock = planner, clock
-        self._is_action = topic.kind == "gripper_action"
-        advertise = bus.advertise_action if self._is_action else bus.advertise
-        self._publisher = advertise(topic.name, KINDS[topic.kind])
-        self._goal, self._sent_ns = math.inf, 0
+        is_action = topic.kind in ACTIONS
+        advertise = bus.advertise_action if is_action else bus.advertise
+        self._publisher = publisher = advertise(topic.name, KINDS[topic.kind])
+        self.goals: Goals | None = None
+        if is_action:
+            self.goals = Goals(publisher, bus.codec, topic.kind, clock, topic.effort)
         self._q: Vec | None = None
         self._n_same = 0
 
@@ -91,7 +90,7 @@ class Commander:
 
     def describe_peer(self) -> str:
         """Say who should take them."""
-        who = "an action server" if self._is_action else "a reliable subscriber"
+        who = "an action server" if self.goals else "a reliable subscriber"
         return f"{who} of {KINDS[self.topic.kind]} on {self.topic.name}"
 
     def describe_takers(self) -> str:
@@ -114,8 +113,8 @@ class Commander:
                 each message where the robot is then needs time between them: what
                 stays the same is sent every so often.
         """
-        if self._is_action:
-            self._send_goal(float((q * self.topic.scale + self.topic.offset)[0]))
+        if self.goals is not None:
+            self.goals.send(q * self.topic.scale + self.topic.offset)
             return
         is_same = is_off and self._q is not None and bool((q == self._q).all())
         self._n_same = self._n_same + 1 if is_same else 0
@@ -125,15 +124,6 @@ class Commander:
         # made before a standstill, it would pull back a robot that has braked since
         is_old = self._clock() - begin_ns >= _LATE_NS
         if not is_old and self._n_same % _SAME_EVERY == 0:
-            self._publisher.publish(data)
-
-    def _send_goal(self, position: float) -> None:
-        """Send a goal when it is another one, and not too often."""
-        now_ns = self._clock()
-        is_other = abs(position - self._goal) > _GOAL_STEP
-        if is_other and now_ns - self._sent_ns >= _GOAL_NS:
-            self._goal, self._sent_ns = position, now_ns
-            data = encode_gripper(self._codec, position, self.topic.effort)
             self._publisher.publish(data)
 
     def _encode(self, q: Vec, lead: float, is_off: bool) -> bytes:

@@ -1,6 +1,7 @@
 """Texts of types that ``rosbags`` does not bring, or not for all distributions.
 
-Of control_msgs what stands on topics, tf for ROS 1, and our own ``paprle_msgs``.
+Of control_msgs what stands on topics, goals of kinova_msgs, tf for ROS 1, and our own
+``paprle_msgs``.
 """
 
 from __future__ import annotations
@@ -10,6 +11,18 @@ from pathlib import Path
 
 PAPRLE_MSGS = Path(__file__).parent / "paprle_msgs"
 """A package of our own types; rclpy alone needs it built."""
+
+_THREE = range(1, 4)
+_JOINT_ANGLES = "".join(f"float32 joint{k}\n" for k in range(1, 8))
+
+
+def _make_goal(action: str) -> str:
+    """Return the text of what carries a goal of one of Kinova's actions."""
+    return (
+        "std_msgs/Header header\nactionlib_msgs/GoalID goal_id\n"
+        f"kinova_msgs/{action}Goal goal\n"
+    )
+
 
 EXTRA_TYPES: Mapping[str, str] = {
     "control_msgs/msg/JointTolerance": """\
@@ -43,6 +56,12 @@ trajectory_msgs/JointTrajectoryPoint feedback
 trajectory_msgs/JointTrajectoryPoint error
 trajectory_msgs/JointTrajectoryPoint output
 """,
+    "kinova_msgs/msg/JointAngles": _JOINT_ANGLES,
+    "kinova_msgs/msg/FingerPosition": "".join(f"float32 finger{k}\n" for k in _THREE),
+    "kinova_msgs/msg/ArmJointAnglesGoal": "kinova_msgs/JointAngles angles\n",
+    "kinova_msgs/msg/ArmJointAnglesActionGoal": _make_goal("ArmJointAngles"),
+    "kinova_msgs/msg/SetFingersPositionGoal": "kinova_msgs/FingerPosition fingers\n",
+    "kinova_msgs/msg/SetFingersPositionActionGoal": _make_goal("SetFingersPosition"),
     "tf2_msgs/msg/TFMessage": "geometry_msgs/TransformStamped[] transforms\n",
     **{
         f"paprle_msgs/msg/{path.stem}": path.read_text(encoding="utf-8")

@@ -42,6 +42,10 @@ FLOAT = "std_msgs/msg/Float64"
 CONTROLLER_STATE = "control_msgs/msg/JointTrajectoryControllerState"
 GRIPPER_COMMAND = "control_msgs/msg/GripperCommand"
 GRIPPER_ACTION = "control_msgs/action/GripperCommand"
+KINOVA_ANGLES = "kinova_msgs/msg/JointAngles"
+KINOVA_FINGERS = "kinova_msgs/msg/FingerPosition"
+KINOVA_JOINTS_ACTION = "kinova_msgs/action/ArmJointAngles"
+KINOVA_FINGERS_ACTION = "kinova_msgs/action/SetFingersPosition"
 BYTES = "std_msgs/msg/UInt8MultiArray"
 
 

@@ -14,6 +14,7 @@ from hardware.ros.bus import LATCHED, NEWEST, SENSORS, Bus, BusError
 from hardware.ros.commands import Commander, Topic
 from hardware.ros.controller import ControllerWatch
 from hardware.ros.echo import EchoWatch
+from hardware.ros.goals import repeat_fingers
 from hardware.ros.joints import Vec, decode_bool, decode_float
 from hardware.ros.messages import BOOL, FLOAT, JOINT_STATE, MessageError
 from hardware.ros.states import JointStates
@@ -207,6 +208,7 @@ class RosRobot:
             is_late = self._leads[k] > self._spec.lead
             self._off[k] = is_late and self._is_off(commander, was_off=self._off[k])
             commander.send(q[at], self._leads[k], is_off=self._off[k])
+        repeat_fingers(self._commanders, self._clock())
         self._told = q.copy()
         self._look_for_answer(q)
         self._look_for_echo(q)

@@ -14,6 +14,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 import numpy.typing as npt
 
+from hardware.ros.goals import read_goal
 from hardware.ros.joints import (
     Trajectory,
     decode_floats,
@@ -22,7 +23,12 @@ from hardware.ros.joints import (
 from hardware.ros.messages import Codec, MessageError
 from hardware.ros.trajectories import TrajectoryReader
 
-GRIPPER_GOAL = "control_msgs/msg/GripperCommandActionGoal"
+GOALS = {
+    "gripper_action": ("control_msgs/msg/GripperCommandActionGoal", "command"),
+    "kinova_joints": ("kinova_msgs/msg/ArmJointAnglesActionGoal", "angles"),
+    "kinova_fingers": ("kinova_msgs/msg/SetFingersPositionActionGoal", "fingers"),
+}
+"""What carries a goal in ROS 1, and the field of the goal that holds the positions."""
 Vec = npt.NDArray[np.float64]
 
 BEGINS = ("measured", "desired")
@@ -187,19 +193,38 @@ class JointStateController(ForwardController):
         return q.copy()
 
 
-class GripperController(ForwardController):
-    """As gripper_action_controller: one joint to the goal's position, by an action.
+class ActionController(ForwardController):
+    """As an action's server of the simple kind: each goal ends the one before.
 
     It takes goals and answers none of them.
     """
 
+    kind = ""
+
     def accept(self, codec: Codec, data: bytes, now_ns: int) -> Vec:  # noqa: ARG002
         """Go to the goal; see ``Controller``."""
-        q = np.array([codec.decode(data, GRIPPER_GOAL).goal.command.position])
-        if not np.isfinite(q).all():
-            raise MessageError(f"expected a finite position, got {q}")
-        self.q = q
-        return q.copy()
+        typename, part = GOALS[self.kind]
+        message = getattr(codec.decode(data, typename).goal, part)
+        self.q = read_goal(self.kind, message, len(self.joints))
+        return self.q.copy()
+
+
+class GripperController(ActionController):
+    """As gripper_action_controller: one joint."""
+
+    kind = "gripper_action"
+
+
+class KinovaArm(ActionController):
+    """As joints_action of Kinova's driver."""
+
+    kind = "kinova_joints"
+
+
+class KinovaHand(ActionController):
+    """As fingers_action of Kinova's driver."""
+
+    kind = "kinova_fingers"
 
 
 CONTROLLERS: dict[str, type[Controller]] = {
@@ -207,4 +232,6 @@ CONTROLLERS: dict[str, type[Controller]] = {
     "positions": ForwardController,
     "joint_state": JointStateController,
     "gripper_action": GripperController,
+    "kinova_joints": KinovaArm,
+    "kinova_fingers": KinovaHand,
 }

@@ -18,7 +18,7 @@ from hardware.ros.bus import LATCHED, Bus, Publisher
 from hardware.ros.commands import KINDS
 from hardware.ros.emulator.controllers import (
     CONTROLLERS,
-    GRIPPER_GOAL,
+    GOALS,
     Controller,
     TrajectoryController,
 )
@@ -153,10 +153,10 @@ class EmulatedRobot:
     def _serve(
         self, bus: Bus, topic: str, kind: str, intake: Callable[[bytes], None]
     ) -> None:
-        if kind != "gripper_action":
+        if kind not in GOALS:
             bus.subscribe(topic, KINDS[kind], intake)
         elif bus.codec.is_ros1:  # an action of ROS 2 cannot be served over DDS alone
-            bus.subscribe(f"{topic}/goal", GRIPPER_GOAL, intake)
+            bus.subscribe(f"{topic}/goal", GOALS[kind][0], intake)
 
     @property
     def q(self) -> Vec:

@@ -1,0 +1,10 @@
+"""Teach-in as a leader: poses that were kept are played, smoothly."""
+
+from paprle.contracts.plugins import PluginSpec
+
+PLUGIN = PluginSpec(
+    summary="Keeps poses that the robot was led to, and plays them.",
+    config="leaders.teach.config:TeachConfig",
+    factory="leaders.teach.leader:Teach",
+    verified="simulator",
+)
