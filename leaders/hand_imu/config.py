@@ -104,6 +104,17 @@ class HandImuConfig:
     gripper: Annotated[Literal["fist", "pinch"], doc("What closes the gripper.")] = (
         "fist"
     )
+    filter: Annotated[
+        Literal["none", "ema", "average", "kalman"],
+        doc("Of the position: ARBot's filters, each later than none; the note says."),
+    ] = "none"
+    predict: Annotated[
+        float,
+        Ge(0),
+        Le(0.1),
+        Unit("s"),
+        doc("How far filter=kalman goes ahead, by its velocity; at most 5 cm."),
+    ] = 0.0  # spec: requirements.md A10: ARBot has 0.03; off unless asked for
     hold: Annotated[
         float, Ge(0.2), Le(10), Unit("s"), doc("How long it is held still to engage.")
     ] = 3.0  # spec: requirements.md A8

@@ -10,6 +10,7 @@ import pinocchio as pin
 from hardware.hand.frames import HandFrame
 from hardware.imu.reader import Attitude
 from leaders.hand_imu.config import HandImuConfig
+from leaders.hand_imu.filters import make_filter
 from leaders.hand_imu.gestures import Fist, Pinch
 from leaders.hand_imu.glide import Glide
 from leaders.hand_imu.heading import Heading
@@ -48,6 +49,7 @@ class HandImu(Leader):
         mount = np.array((0.0, 0.0, 0.0) if self.config.imu is None
                          else self.config.imu.mount_rpy)  # fmt: skip
         self._track, self._glide = Track(), Glide()
+        self._filter = make_filter(self.config.filter, self.config.predict)
         self._press, self._heading = (
             Press(self.config.hold),
             Heading(np.asarray(pin.rpy.rpyToMatrix(mount))),
@@ -85,6 +87,13 @@ class HandImu(Leader):
             )
         if self._source is not None and not self._source.has_imu:
             told.append("hand_imu: no sensor on the wrist: position alone is followed")
+        if self._filter is not None:
+            late = 1e3 * self._filter.find_delay(1.0 / camera.rate)
+            told.append(
+                f"hand_imu: filter '{self.config.filter}' makes a slow motion "
+                + (f"{late:.0f} ms later" if late >= 0.0 else f"{-late:.0f} ms earlier")
+                + ", which latencies do not count"
+            )
         told.append(
             "hand_imu: show the other hand to let go; its fist ends the episode"
         )
@@ -102,11 +111,17 @@ class HandImu(Leader):
         if not camera.recorded:
             paths = {"camera.python": camera.python, "camera.model": camera.model}
             paths["imu.port"] = "" if imu is None else imu.port
-        return [
+        missing = [
             f"leader.{key}: expected something at '{path}', got nothing"
             for key, path in paths.items()
             if path and not Path(path).exists()
         ]
+        if self.config.predict and self.config.filter != "kalman":
+            missing.append(
+                "leader.predict: expected filter=kalman, which alone knows a velocity, "
+                f"got filter={self.config.filter}"
+            )
+        return missing
 
     def open(self) -> None:
         """Connect what sees the hand and what feels its wrist.
@@ -180,9 +195,14 @@ class HandImu(Leader):
         p = None if hand is None else locate(frame, hand, config.point, config.palm)
         was_known = self._track.is_known
         if self._track.take(p, captured):
+            p_hand = self._track.p
             if self._track.is_known and not was_known:
-                self._glide.begin(self._track.p)
-            self._glide.aim(self._track.p, captured, t)
+                self._glide.begin(p_hand)
+                if self._filter is not None:
+                    self._filter.begin(p_hand, captured)
+            elif self._filter is not None and was_known:
+                p_hand = self._filter.take(p_hand, captured)
+            self._glide.aim(p_hand, captured, t)
         if hand is not None:
             self._grip.take(hand.shape, captured)
             self._own_fist.take(hand.shape, captured)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from leaders.remote.config import RemoteConfig
 from paprle.contracts.errors import ConfigError, DeviceError
@@ -97,6 +98,10 @@ class RemoteLeader(FarLeader):
         """Note what the operator's device is to render; ``observe`` sends it."""
         if self._side is not None:
             self._side.told = feedback
+
+    def take_told(self) -> Mapping[str, Any] | None:
+        """Return what the operator's host measured since the last call."""
+        return None if self._side is None else self._side.errors.take_told()
 
     def take_warnings(self) -> Sequence[str]:
         """Return who came and left, and what was refused, since the last call."""

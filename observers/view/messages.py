@@ -34,6 +34,8 @@ Action = Literal[
     "success",
     "failure",
     "reposture",
+    "keep",
+    "play",
 ]
 """What a page may ask for; it cannot quit."""
 

@@ -8,11 +8,10 @@ _SLOW = 0.1  # [s] chosen: an age that is worth a word
 
 
 def describe_mirror(one: MirroredRobot) -> str:
-    """Return what to know of a mirror image, in Markdown."""
+    """Return what to know of a mirror image."""
     if one.is_lost:
-        return f"**not heard of for {one.age:.1f} s: shown where it was last**"
-    words = '<span style="color:#2fa36b">**green**</span> '
-    words += "as predicted" if one.is_predicted else "as confirmed"
+        return f"Not heard of for {one.age:.1f} s: shown where it was last"
+    words = "Green: as predicted" if one.is_predicted else "Green: as confirmed"
     if one.age > _SLOW:
         words += f", confirmed {1e3 * one.age:.0f} ms ago"
-    return words + (f" · **held: {', '.join(one.held)}**" if one.held else "")
+    return words + (f" · held: {', '.join(one.held)}" if one.held else "")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from observers.view.mirrored import describe_mirror
+from paprle.contracts.motion_cues import CrossingCounter
 from paprle.contracts.plugins import SessionView
 from paprle.contracts.types import GateState, RobotInfo, SessionState
 
@@ -42,10 +43,12 @@ class Shown:
         self._grippers = [limb.name for limb in robot.limbs if limb.gripper is not None]
         self._free: int | None = None
         self._looked = -math.inf
+        self._crossings = CrossingCounter()
 
     def make(self, view: SessionView) -> dict[str, Any]:
         """Return what is newest."""
         word, does = _WORDS[view.state]
+        self._crossings.take(view.advice)
         is_stopped = view.state is SessionState.STOPPED
         news = dict(view.news)
         return {
@@ -74,6 +77,7 @@ class Shown:
             "latencies": _measure(view),
             "free": self._find_free(news.get("folder")),
             "news": news,
+            "crossings": self._crossings.n,
         }
 
     def _list_joints(self, view: SessionView) -> list[dict[str, Any]]:

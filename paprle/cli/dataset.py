@@ -17,12 +17,14 @@ from paprle.dataset.create import create
 from paprle.dataset.live import Actions
 from paprle.hosts.factories import make_camera
 from paprle.hosts.plan import make_robot
+from paprle.trials.labels import find_by_layout, write_index
+from paprle.trials.schema import check_set, index_trials
 
 _FASTEST = 1000  # [Hz] chosen: no gate is quicker
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", choices=("create", "check", "columns"))
+    parser.add_argument("what", choices=("create", "check", "columns", "index"))
     parser.add_argument(
         "places",
         nargs="+",
@@ -36,6 +38,14 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         help="create: frames a second (default: of the slowest camera, or 30)",
     )
+    parser.add_argument(
+        "--schema", choices=("arbot",), help="check: of a set of logs, ARBot's"
+    )
+    parser.add_argument(
+        "--layout",
+        help="index: how paths are made of labels, for example "
+        "'{user}/{mode}/{task}_{trial}.csv'",
+    )
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -43,8 +53,10 @@ def _run(args: argparse.Namespace) -> int:
         say(json.dumps(_list_columns(args.places)))
         return 0
     args.places = [Path(place) for place in args.places]
+    if args.what == "index":
+        return _index(args)
     if args.what == "check":
-        return _check(args)
+        return _check_set(args) if args.schema else _check(args)
     if args.out is None:
         raise ConfigError("dataset create: expected --out FOLDER, got none")
     if args.fps is not None and not 1 <= args.fps <= _FASTEST:
@@ -68,6 +80,28 @@ def _list_columns(words: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def _index(args: argparse.Namespace) -> int:
+    """Write the index of each folder."""
+    if args.layout is None:
+        raise ConfigError("dataset index: expected --layout, got none")
+    for folder in args.places:
+        trials = index_trials(find_by_layout(folder, args.layout))
+        say(f"{write_index(folder, trials)}: {len(trials)} trials")
+    return 0
+
+
+def _check_set(args: argparse.Namespace) -> int:
+    n_faults = 0
+    for place in args.places:
+        findings, told = check_set(place)
+        for finding in findings:
+            say(str(finding))
+        own = sum(finding.is_fault for finding in findings)
+        say(f"{place}: {told}; {own} faults, {len(findings) - own} notes")
+        n_faults += own
+    return 1 if n_faults else 0
+
+
 def _check(args: argparse.Namespace) -> int:
     findings = check(args.places)
     for finding in findings:
@@ -86,10 +120,16 @@ A run that was stopped goes on where it was; later episodes are added to what is
 columns prints names of joints and sizes of images as JSON (follower=… env=…).
 check tells of frozen or missing images, gaps, drift, jumps, copies and missing labels;
 the exit code is 1 where it found any.
+index writes trials.csv for a folder of ARBot's logs: users, tasks, modes by --layout,
+real rates, duplicates, gaps, SHA-256. check --schema arbot holds such a set against
+ARBot's 132 trajectories, their units and what the index says; repeated stamps and
+a rate below the paper's are notes, all else is a fault (exit code 1).
 
 examples:
   paprle dataset check OUT
   paprle dataset create OUT --out DATA
+  paprle dataset index LOGS --layout '{user}/{mode}/{task}_{trial}.csv'
+  paprle dataset check LOGS --schema arbot
   paprle dataset create OUT --format hdf5 --out DATA --fps 50""",
     add_arguments=_add_arguments,
     run=_run,

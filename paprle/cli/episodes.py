@@ -19,13 +19,21 @@ from paprle.evaluation.report import (
     is_worth_writing,
     summary_text,
 )
+from paprle.evaluation.strict import judge_strictly
 from paprle.evaluation.tracks import compute_poses, make_limbs
 from paprle.hosts.plan import make_robot
 from paprle.recording.adaptix import VERSIONS, write_adaptix
-from paprle.recording.exports import make_adaptix, make_arbot_table, write_arbot_csv
+from paprle.recording.exports import (
+    is_arbot_csv,
+    make_adaptix,
+    make_arbot_table,
+    write_arbot_csv,
+)
 from paprle.recording.info import describe
 from paprle.recording.reader import Episode
 from paprle.recording.recover import make_recovered_path, recover
+from paprle.trials.labels import INDEX, is_index, list_trials
+from paprle.trials.report import describe_set, evaluate_set, write_set
 
 
 def _add_episode(parser: argparse.ArgumentParser) -> None:
@@ -43,11 +51,16 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="EPISODE",
-        help=".mcap files, or ROS bags",
+        help=".mcap files, ROS bags, logs of ARBot (.csv), or an index of trials",
     )
     parser.add_argument("--json", action="store_true", help="print the JSON")
     parser.add_argument(
         "--out", type=Path, help="folder of the report (default: the episode's)"
+    )
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="judge clearance by the robot's meshes, too; any fault is an exit code",
     )
     bags = parser.add_argument_group("for a ROS bag")
     bags.add_argument("--target", default="", help="topic of the targets")
@@ -81,6 +94,12 @@ def _evaluate(args: argparse.Namespace) -> int:
             f"evaluate: expected an episode, got '{missing[0]}'; no such file"
         )
     out = args.out or choose_folder(args.episodes)
+    if any(is_arbot_csv(path) or is_index(path) for path in args.episodes):
+        if args.strict:
+            raise ConfigError(
+                "evaluate: expected recordings beside --strict, got logs of trials"
+            )
+        return _evaluate_set(args, out)
     page = find_report(args.episodes, out)
     figures = page.with_suffix(".json")
     is_there = figures.exists()
@@ -99,7 +118,37 @@ def _evaluate(args: argparse.Namespace) -> int:
         say(json.dumps(results, indent=2, allow_nan=False))
     else:
         say("\n\n".join(filter(None, (summary_text(results), told))))
-    return code
+    return max(code, _judge_strictly(args, results)) if args.strict else code
+
+
+def _judge_strictly(args: argparse.Namespace, results: list[dict[str, Any]]) -> int:
+    """Say what is strictly wrong, on the side where a report may be piped."""
+    judged = [
+        judge_strictly(path, entry)
+        for path, entry in zip(args.episodes, results, strict=True)
+    ]
+    for lines, _ in judged:
+        for line in lines:
+            complain(line) if args.json else say(line)
+    return 0 if all(is_right for _, is_right in judged) else 1
+
+
+def _evaluate_set(args: argparse.Namespace, out: Path) -> int:
+    """Judge trials together; with ``--json`` nothing but the JSON is printed."""
+    figures, results = evaluate_set(list_trials(args.episodes))
+    names = [p / INDEX if p.is_dir() else p for p in args.episodes]
+    page = find_report(names, out)
+    told = f"report: {page}"
+    try:
+        write_set(figures, results, page)
+    except MissingDependency as err:  # The figures are there, only the page is not.
+        complain(str(err))
+        told = f"figures: {page.with_suffix('.json')}"
+    if args.json:
+        say(json.dumps(figures, indent=2, allow_nan=False))
+    else:
+        say(f"{describe_set(figures)}\n\n{told}")
+    return 0
 
 
 def _find_exit_code(results: Sequence[dict[str, Any]]) -> int:
@@ -165,13 +214,21 @@ EVALUATE = Verb(
 Writes EPISODE.report.json and EPISODE.report.html beside the (first) episode; of a bag
 into the current folder. Episodes of the same source and robot are compared with each
 other (ITV) unless they were discarded. The exit code is 1 if an episode cannot be
-measured; a report that fails is not written over one that did not.
+measured; a report that fails is not written over one that did not. --strict judges
+besides where the meshes of a robot that `paprle new-robot` described touched, by pairs
+of its own, and ends with 1 where any clause was broken or any meshes touched.
+Logs of ARBot's evaluator, and trials.csv, an index of logs and recordings with users,
+tasks and modes (`paprle dataset index`), are judged as one set: a table each, ITV of
+repetitions, distributions, errors along the paths. Without an index, H1.csv H2.csv are
+two trials of `h`, robot_1.csv is a robot's replay.
 In a ROS bag, .../target_pose is compared with .../actual_pose, as observers.ros sends
 them, or the two topics of poses or joints given by --target and --actual.
 
 examples:
   paprle evaluate OUT/episode_000000.mcap
   paprle evaluate OUT/*.mcap --json --out REPORT
+  paprle evaluate OUT/episode_000000.mcap --strict
+  paprle evaluate H1.csv H2.csv H3.csv robot_*.csv
   paprle evaluate BAG --robot piper --target /cmd --actual /joint_states""",
     add_arguments=_add_evaluate,
     run=_evaluate,

@@ -9,9 +9,14 @@ from paprle.cli.verb import EXIT_CODES, SETTINGS, Verb, add_settings
 
 def _lead(args: argparse.Namespace) -> int:
     from paprle.cli.doctor import resolve_leader  # noqa: PLC0415 - a refusal is quicker
+    from paprle.hosts.factories import add_view  # noqa: PLC0415
     from paprle.hosts.lead import lead  # noqa: PLC0415
 
-    return lead(resolve_leader(args.settings))
+    resolved = resolve_leader(args.settings)
+    knows_robot = any(word.startswith("follower=") for word in args.settings)
+    if knows_robot:
+        resolved = add_view(resolved)
+    return lead(resolved, knows_robot=knows_robot)
 
 
 LEAD = Verb(
@@ -23,6 +28,9 @@ leader=remote` follows it. Only captures cross the link, each several times over
 (link.repeats), so that the robot bears delay, loss and reordering. It starts by
 saying what to type at the robot. A stop is cleared at the robot alone.
 
+With follower=ROBOT there is a page of the robot here, as a session has one: grey as
+confirmed, green as predicted, how far hand, picture and robot are apart, what is lost.
+
 keys here: Enter engage/pause, Space STOP, n next, x discard, q quit the session at the
 robot (twice: this, too); other keys are the leader's. Ctrl-C leaves.
 
@@ -31,6 +39,8 @@ robot (twice: this, too); other keys are the leader's. Ctrl-C leaves.
 examples:
   openssl rand -hex 32 > link.key; chmod 600 link.key       # the same file on both
   paprle lead leader=webxr link.peer=10.0.0.2 link.key=link.key link.type=udp
+  paprle lead leader=webxr follower=piper link.peer=10.0.0.2 link.key=link.key \\
+      link.type=udp                                         # with a page of the robot
   paprle run leader=remote follower=piper env=can link.peer=10.0.0.1 \\
       link.key=link.key link.type=udp                       # at the robot, 10.0.0.2
 

@@ -62,9 +62,10 @@ NEW_ROBOT = Verb(
     summary="Write a robot's YAML from a bare URDF, mark every guess, and check it.",
     help="""\
 Limbs, end-effectors, home, limits and grippers are guessed; review the lines that
-begin with CHECK before the robot moves. Collision meshes are enclosed in capsules and
-boxes, in a copy of the URDF beside the YAML. `follower=./my_arm.urdf` does the same in
-a cache, for envs without a real robot. Where every home that is found touches
+begin with CHECK before the robot moves. Collision meshes are enclosed in bodies, more
+than one a link where one would take room, in a copy of the URDF beside the YAML; that
+takes tens of seconds. `follower=./my_arm.urdf` does the same in a cache, for envs
+without a real robot. Where every home that is found touches
 something, nothing is written, and the links are named.
 
 example:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from paprle.contracts.errors import SessionError, StartRefused
+from paprle.contracts.far_leader import FAR
 from paprle.hosts.roles import RoleSpec
 from paprle.ipc.mailbox import Mailbox, Ring
 from paprle.ipc.ports import OpenPort, Port, make_ports
@@ -73,6 +74,7 @@ class Children:
         self._ready: dict[str, Report] = {}
         self._payload = dict(payload)
         self._warnings: list[str] = []
+        self._far: list[Report] = []
         # each holds the only write end, so its end of life closes the pipe
         awaited = {name for spec in self.specs for name in spec.starts_after}
         self._lives = {name: os.pipe() for name in sorted(awaited)}
@@ -192,6 +194,8 @@ class Children:
         taken = []
         for name, role in self.running.items():
             taken += [(name, report) for report in role.child.poll()]
+        self._far += [report for _, report in taken if report["event"] == FAR]
+        taken = [told for told in taken if told[1]["event"] != FAR]
         self.reports += taken
         self._warnings += [
             f"{name}: {report['message']}"
@@ -203,6 +207,11 @@ class Children:
     def take_warnings(self) -> list[str]:
         """Return what a role lost and went on without, once."""
         taken, self._warnings = self._warnings, []
+        return taken
+
+    def take_far(self) -> list[Report]:
+        """Return what operators' hosts far away measured, once."""
+        taken, self._far = self._far, []
         return taken
 
     def count_dropped(self) -> int:

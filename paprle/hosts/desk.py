@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import json
+from collections import deque
 from collections.abc import Collection
 from typing import Any
+
+import numpy as np
 
 from paprle.hosts.children import Children
 from paprle.hosts.factories import list_controls
 from paprle.hosts.news import NEWS, News
 from paprle.hosts.plan import Plan
 from paprle.hosts.progress import Progress
+from paprle.hosts.roles import SESSION_RING
 from paprle.ipc.ports import name_port
-from paprle.ipc.records import Record
+from paprle.ipc.records import Record, Stream
 from paprle.ipc.wishes_record import WISHES, unpack_wishes
+from paprle.link.errors_told import ErrorRow, describe_errors
 from paprle.session.core import Core
+
+_N_ROWS = 240  # chosen: two seconds of two hands
+_RECENT_NS = 2_000_000_000  # [ns] chosen: rows come within a second, by the network
+_PLACES = {name: place for place, name in enumerate(ErrorRow._fields)}
 
 
 class Desk:
@@ -39,6 +49,8 @@ class Desk:
         self._folder, self._task = plan.resolved.record.dir, plan.resolved.record.task
         self._leader = _describe_leader(plan)
         self._n_tasks: dict[int, int] = {}
+        self._far: deque[list[Any]] = deque(maxlen=_N_ROWS)
+        self._streams: dict[str, dict[str, int]] = {}
 
     def read(self) -> list[Record | None]:
         """Return what is asked for at each page; cheap, for every tick."""
@@ -47,6 +59,14 @@ class Desk:
     def tell(self, text: str) -> None:
         """Let pages show a line that stays."""
         self._news.tell(text)
+
+    def pass_far_on(self, now_ns: int) -> None:
+        """Record what operators' hosts far away measured, and keep it for pages."""
+        for told in self._children.take_far():
+            event = json.dumps({**told, "t_ns": now_ns}).encode()
+            self._children.ring(SESSION_RING).push(Stream.EVENT, event)
+            self._far.extend(told["rows"])
+            self._streams = told["streams"]
 
     def update(
         self,
@@ -67,6 +87,7 @@ class Desk:
         if self._children.is_read(NEWS):
             told = {**self._describe(), "recording": recording}
             told |= {"lost": list(lost), "overruns": n_overruns}
+            told["far"] = self._describe_far()
             self._news.write(told, episodes)
 
     def _describe(self) -> dict[str, Any]:
@@ -81,8 +102,20 @@ class Desk:
             "task": episodes.task or self._task,
             "folder": self._folder,
             "short": self._progress.shortfalls,
+            "behind": self._progress.is_behind,
             "leader": self._leader,
         }
+
+    def _describe_far(self) -> dict[str, str]:
+        """Say how far hand, robot and picture are apart; nothing of a leader here."""
+        since_ns = self._core.now_ns - _RECENT_NS
+        rows = [row for row in self._far if row[0] > since_ns]
+
+        def find(name: str) -> float | None:
+            known = [v for row in rows if (v := row[_PLACES[name]]) is not None]
+            return float(np.median(known)) if known else None
+
+        return describe_errors(find, self._streams)
 
     def _take_tasks(self) -> None:
         """Take the task that somebody gave at a page, once nothing moves."""
@@ -96,7 +129,7 @@ class Desk:
 
 
 def _describe_leader(plan: Plan) -> dict[str, Any]:
-    """Return how it is begun, and what of the robot is moved at a page."""
+    """Return how it is begun, what is moved at a page, and whether poses are kept."""
     at_page = [one.info for one in plan.leaders.values() if one.is_at_page]
     limbs = [limb.name for limb in plan.robot.info.limbs]
     hands = {limb for info in at_page for limb in info.limbs}
@@ -104,4 +137,5 @@ def _describe_leader(plan: Plan) -> dict[str, Any]:
         "hint": plan.layout.leader.engage_hint,
         "hands": [limb for limb in limbs if limb in hands],
         "emits": at_page[0].emits if at_page else "",
+        "keeps_poses": any(one.keeps_poses for one in plan.leaders.values()),
     }

@@ -14,11 +14,11 @@ from paprle.config import Resolved
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.plugins import Leader, Link
 from paprle.contracts.types import Actions, LeaderSample
-from paprle.hosts.factories import make_leader
+from paprle.hosts.factories import list_observers, make_leader
+from paprle.hosts.far_watch import FarWatch
 from paprle.hosts.status import StatusLine, print_line
 from paprle.hosts.terminal import Operator
 from paprle.ipc.loop import DeadlineLoop, request_realtime
-from paprle.link.discrepancy import Discrepancy
 from paprle.link.hands import make_placing
 from paprle.link.opening import LEADER, make_link, read_key
 from paprle.link.operator_side import (
@@ -31,6 +31,7 @@ from paprle.link.robot_side import make_far_info
 
 if TYPE_CHECKING:
     from paprle.hosts.forces import Forces
+    from paprle.hosts.lead_pages import LeadPages
 
 _SURE = 0.5  # chosen: of the share; as the law ``contact`` has it
 _LOOK_RATE = 200.0  # [Hz] chosen: what waits here for a look is late at the robot
@@ -45,12 +46,16 @@ class Lead:
         last_words: What is to be said in the end, once it is closed.
     """
 
-    def __init__(self, resolved: Resolved, operator: Operator) -> None:
+    def __init__(
+        self, resolved: Resolved, operator: Operator, *, knows_robot: bool = False
+    ) -> None:
         """Make it; nothing is opened.
 
         Args:
-            resolved: The config; of its follower and env nothing is used.
+            resolved: The config; of its env nothing is used.
             operator: Whose keys are the session's.
+            knows_robot: Its follower is the robot that is led, so that observers may
+                show it; else nothing of it is used.
 
         Raises:
             ConfigError: If there is no peer or no key, or it renders what cannot cross.
@@ -59,12 +64,21 @@ class Lead:
         if settings.peer is None:
             raise ConfigError("link.peer: expected the robot's host, got none")
         self.leader: Leader = make_leader(resolved)
+        self._pages: LeadPages | None = None
+        if list_observers(resolved) and not knows_robot:
+            raise ConfigError(
+                "observers: expected follower=NAME of the robot to show, got none"
+            )
+        if list_observers(resolved):
+            from paprle.hosts.lead_pages import LeadPages  # noqa: PLC0415 - heavy
+
+            self._pages = LeadPages(resolved, self.leader)
         self._operator, self.last_words = operator, list[str]()
         info = make_far_info(self.leader.info)
         self.side = OperatorSide(read_key(settings), info, settings.repeats)
         self._link: Link = make_link(settings, LEADER, is_leader=True)
         self._place = make_placing(self.leader.info)
-        self._quality, self._errors = LinkQuality(), Discrepancy()
+        self._quality, self._watch = LinkQuality(), FarWatch(self.side)
         self._forces: Forces | None = None
         if self.leader.info.renders == "torque" and self.leader.info.arms:
             from paprle.hosts.forces import Forces  # noqa: PLC0415 - heavy
@@ -81,14 +95,17 @@ class Lead:
             DeviceError: If one of them cannot be opened.
         """
         info = make_far_info(self.leader.info)
-        self._link.open()
+        pages = self._start_pages()
         try:
+            self._link.open()
             self.leader.open()
         except DeviceError:
             self._link.close()
+            if self._pages is not None:
+                self._pages.close()
             raise
         remote = describe_remote(info, has_forces=self._forces is not None)
-        notes = [*self.leader.notes, f"at the robot: {remote}"]
+        notes = [*self.leader.notes, f"at the robot: {remote}", *pages]
         if self._forces is not None:
             self._forces.start()
             notes += self._forces.notes
@@ -96,17 +113,21 @@ class Lead:
 
     def step(self, now_ns: int) -> bool:
         """Look once; True when the leader has nothing to say any more."""
+        keys = self._operator.actions
+        if self._pages is not None:
+            keys = self._pages.press(keys)
         sample = self.leader.latest()
         if sample is not None:
-            sample = self._complete(sample)
-            self._errors.note_sample(sample)
+            sample = self._complete(sample, keys)
+            self._watch.note_sample(sample)
         view = self.side.step(self._link.receive(), sample, now_ns)
         self._post()
         clock = self.side.end.clock
         self._quality.look(clock, now_ns)
         if view is not None:
-            measured_ns = clock.to_local(view.measured_ns)
-            self._errors.note_view(view.holds, measured_ns, view.captured_ns, now_ns)
+            self._watch.note_view(view, now_ns)
+        if self._watch.is_due(now_ns) and self._pages is not None:
+            self._pages.show(self.side, self._watch)
         if self._forces is not None:
             self._forces.step(view, now_ns)
         elif view is not None:
@@ -116,7 +137,13 @@ class Lead:
         return sample is not None and sample.is_exhausted
 
     def describe(self) -> str:
-        """Say how the session, the robot and the link are."""
+        """Say how the session, the robot and the link are; to the pages, too."""
+        line = self._compose()
+        if self._pages is not None:
+            self._pages.say(line, self.side, self._watch)
+        return line
+
+    def _compose(self) -> str:
         now_ns, view = time.monotonic_ns(), self.side.view
         silence = (now_ns - self.side.end.heard_ns) * 1e-9
         link = self._quality.describe(silence)
@@ -130,7 +157,7 @@ class Lead:
         held = f" · robot held: {view.why}" if view.is_held else held
         state = "LOST" if link.startswith("LOST") else view.state.name
         felt = "" if self._forces is None else f" · {self._forces.describe(now_ns)}"
-        felt += f" · {off}" if (off := self._errors.describe()) else ""
+        felt += f" · {off}" if (off := self._watch.errors.describe()) else ""
         robot = f"confirmed {way:.0f} ms after your hand{held}{felt}"
         return f"{state} link {link} · {robot} · {self._quality.describe_clock()}"
 
@@ -143,38 +170,50 @@ class Lead:
             self.last_words = [] if self._forces is None else [self._forces.close()]
         finally:  # whatever its thread did not do, torque is switched off
             self.leader.close()
+            if self._pages is not None:
+                self._pages.close()
         words = (*self.last_words, *self.leader.last_words, self._summarise())
         self.last_words = [text for text in words if text]
 
     def take_words(self) -> list[str]:
         """Return what the operator should know since the last call."""
         forces = [] if self._forces is None else self._forces.take_words()
-        return [*self.leader.take_warnings(), *forces]
+        told = [*self.leader.take_warnings(), *forces]
+        if self._pages is not None:
+            told += self._pages.take_words()
+            for text in told:
+                self._pages.tell(text)
+        return told
+
+    def _start_pages(self) -> list[str]:
+        if self._pages is None:
+            return []
+        return self._pages.start(lambda: self._operator.actions.quit > 0)
 
     def _summarise(self) -> str:
         refused = self.side.end.refused
         counts = ", ".join(f"{why} {n}" for why, n in sorted(refused.items()))
-        n_sent = self.side.sender.n_sent
-        n_lost = 0 if self.side.view is None else self.side.view.n_lost
-        errors = self._errors.summarise(n_sent, n_lost) or "the robot was not led"
+        counts_sent = self.side.counts
+        errors = self._watch.errors.summarise(counts_sent) or "the robot was not led"
+        n_sent = counts_sent.captures_sent
         return f"{n_sent} captures sent; refused: {counts or 'nothing'}; {errors}"
 
     def _post(self) -> None:
         for data in self.side.take_outbox():
             self._link.send(data)
 
-    def _complete(self, sample: LeaderSample) -> LeaderSample:
-        """Return a sample with hands placed, and the keys pressed here."""
-        keys = self._operator.actions
+    def _complete(self, sample: LeaderSample, keys: Actions) -> LeaderSample:
+        """Return a sample with hands placed, and what was pressed here."""
         sums = [a + b for a, b in zip(sample.actions, keys, strict=True)]
         return replace(self._place(sample), actions=Actions(*sums))
 
 
-def lead(resolved: Resolved) -> int:
+def lead(resolved: Resolved, *, knows_robot: bool) -> int:
     """Send a leader's captures to the robot's host until it ends, or a signal does.
 
     Args:
-        resolved: The config; of its follower and env nothing is used.
+        resolved: The config; of its env nothing is used.
+        knows_robot: See ``Lead``.
 
     Returns:
         The exit code.
@@ -184,7 +223,7 @@ def lead(resolved: Resolved) -> int:
         DeviceError: If the leader or the network fails, or the robot's host refuses.
     """
     operator, signals = Operator(), list[int]()
-    made = Lead(resolved, operator)
+    made = Lead(resolved, operator, knows_robot=knows_robot)
 
     def note(number: int, _frame: FrameType | None) -> None:
         signals.append(number)

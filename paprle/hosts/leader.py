@@ -12,7 +12,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from paprle.contracts.far_leader import FarLeader, tells_life
+from paprle.contracts.far_leader import FAR, FarLeader, tells_life
 from paprle.contracts.plugins import Leader
 from paprle.contracts.seeing import SeeingLeader, Window
 from paprle.contracts.types import Feedback, RobotInfo
@@ -196,6 +196,8 @@ class LeaderHost:
         if now_ns < self._show_ns:
             return
         self._show_ns = now_ns + round(1e9 / leader.view_rate)
+        if (told := leader.take_told()) is not None:
+            self._role.report(FAR, **told)
         view = self._view.read(now_ns)
         if view is not None:
             holds = () if self._holding is None else self._holding.find(now_ns)

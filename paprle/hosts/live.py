@@ -296,6 +296,7 @@ class LiveSession:
             if name == RECORDER:
                 self._recording.take_report(report, time.monotonic_ns())
         self._n_reports = len(reports)
+        self._desk.pass_far_on(time.monotonic_ns())
 
     def _fail(self, err: Exception) -> None:
         """Stop the robot and show what happened; the black box follows at rest."""

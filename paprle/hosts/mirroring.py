@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pinocchio as pin
 
 from paprle.contracts.session_view import MirroredRobot
-from paprle.contracts.types import GateState, RobotInfo, Vec
+from paprle.contracts.types import GateState, RobotInfo
+from paprle.hosts.posed_robot import PosedRobot
 from paprle.ipc.records import Record
 from paprle.reconstruction.mirror_display import RobotMirror, Word
 
@@ -15,9 +15,7 @@ class Mirroring:
     """Feeds the mirror image with what the session asks and what the gate says."""
 
     def __init__(self, robot: RobotInfo) -> None:
-        self._robot = robot
-        self._model = pin.buildModelFromUrdf(str(robot.urdf_path))
-        self._data = self._model.createData()
+        self._find_poses = PosedRobot(robot).find_poses
         self.mirror = RobotMirror(robot)
         self._asked_ns = self._heard_ns = 0
 
@@ -50,21 +48,3 @@ class Mirroring:
                 )
             )
         return self.mirror.show(now_ns)
-
-    def _find_poses(self, q: Vec) -> dict[str, pin.SE3]:
-        """Return T_base_eef by limb at q, shape (n,)."""
-        full = pin.neutral(self._model)
-        for name, position in self._robot.name_positions(q).items():
-            joint = self._model.joints[self._model.getJointId(name)]
-            if joint.nq == 2:  # a continuous joint is a point on a circle
-                full[joint.idx_q : joint.idx_q + 2] = np.cos(position), np.sin(position)
-            else:
-                full[joint.idx_q] = position
-        pin.framesForwardKinematics(self._model, self._data, full)
-        return {
-            limb.name: self._find(limb.base_link).actInv(self._find(limb.eef_link))
-            for limb in self._robot.limbs
-        }
-
-    def _find(self, link: str) -> pin.SE3:
-        return self._data.oMf[self._model.getFrameId(link)]

@@ -11,6 +11,7 @@ import time
 from paprle.config import Resolved
 from paprle.config.laws import list_named
 from paprle.contracts.plugins import Frame, Observer
+from paprle.contracts.types import RobotInfo
 from paprle.contracts.wishes import Wishes
 from paprle.hosts.factories import (
     make_camera,
@@ -19,6 +20,7 @@ from paprle.hosts.factories import (
     sees,
     wait_for_others,
 )
+from paprle.hosts.heard import HEARD, HeardReader
 from paprle.hosts.near import make_near_bodies
 from paprle.hosts.roles import FRAMES
 from paprle.hosts.view import ViewReader
@@ -72,14 +74,15 @@ def main(role: Role) -> None:
     """Host the observer until the session is gone."""
     resolved, robot = read_payload(role.payload)
     _, name = split_name(role.payload["name"])
-    # beside a gate that is served there is no tick, and nothing of a session to tell
-    reader = ViewReader(role, resolved, robot) if "tick" in role.fds else None
+    reader = _make_reader(role, resolved, robot)
     observer = make_observer(resolved, robot, name)
     sights = Sights(role, resolved, observer)
-    if wait_for_others(role) is None:
+    if HEARD not in role.fds and wait_for_others(role) is None:
         return  # the session gave up before the gate was ready
     observer.meet(make_near_bodies(resolved, robot).find)
     wishes = _Wishes(role, observer, name)
+    # a mirror image moves on, and grows old, without a word of the robot: pages show it
+    is_page = type(observer).has_controls
     try:
         observer.open()
         role.report("ready", notes=list(observer.notes))
@@ -88,7 +91,9 @@ def main(role: Role) -> None:
             loop.wait()
             wishes.tell(time.monotonic_ns())
             view = None if reader is None else reader.read(time.monotonic_ns())
-            if view is not None and view.written_ns != written_ns:
+            if view is not None and (
+                view.written_ns != written_ns or (is_page and view.mirror is not None)
+            ):
                 written_ns = view.written_ns
                 observer.observe(view)
             frames = sights.read()
@@ -100,6 +105,15 @@ def main(role: Role) -> None:
         observer.close()
         for text in observer.last_words:
             role.report("summary", message=text)
+
+
+def _make_reader(
+    role: Role, resolved: Resolved, robot: RobotInfo
+) -> ViewReader | HeardReader | None:
+    """Return what reads the session's view; None beside a gate that is served."""
+    if HEARD in role.fds:
+        return HeardReader(role, robot)
+    return ViewReader(role, resolved, robot) if "tick" in role.fds else None
 
 
 class _Wishes:

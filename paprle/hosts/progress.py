@@ -15,11 +15,17 @@ from paprle.session.core import Core
 
 _LONGEST_TASK = 24  # chosen: of a line of 80 letters
 _HEARD = {SessionState.ENGAGED, SessionState.CLUTCHED, SessionState.STOPPED}
+_BEHIND, _CAUGHT_UP = 0.05, 0.04  # [m] spec: requirements.md A11; chosen: hysteresis
 _BETWEEN = {SessionState.RESETTING, SessionState.WAITING}
 
 
 class Progress:
-    """What an operator reads and hears, found beside the tick."""
+    """What an operator reads and hears, found beside the tick.
+
+    Attributes:
+        is_behind: A limb is so far from where it is asked to be that its operator
+            should wait for it.
+    """
 
     def __init__(self, core: Core, plan: Plan, operator: Operator | None) -> None:
         """Prepare.
@@ -33,6 +39,7 @@ class Progress:
         self._task = plan.resolved.record.task
         self._shortfalls = Shortfalls(plan.robot, plan.resolved.gate)
         self._operator = operator
+        self.is_behind = False
         if operator is not None:
             operator.let_type(self.may_type, self.take_task)
 
@@ -50,6 +57,10 @@ class Progress:
         """Find what keeps the robot from where it is asked to be, and count it."""
         self._shortfalls.update(self._core)
         newest = self._shortfalls.newest
+        farthest = max((one.pos for one in newest if one.pos > 0.0), default=0.0)
+        is_led = self._core.state is SessionState.ENGAGED
+        least = _CAUGHT_UP if self.is_behind else _BEHIND
+        self.is_behind = is_led and farthest > least
         limbs = self._plan.retargeting.pairing.limbs
         stuck = {  # a camera that cannot go farther needs nobody's decision
             one.stuck: one.cause
@@ -87,6 +98,7 @@ class Progress:
         is_closing = core.state is SessionState.CLOSING  # nothing is asked any more
         tail = ["" if is_closing else link, recording]
         tail += map(str, self._shortfalls.newest)
+        tail += ["BEHIND: wait for the robot"] if self.is_behind else []
         if core.stuck.limbs:
             tail.append(f"leader stuck: {', '.join(core.stuck.limbs)}")
         tail += [f"{name} LOST" for name in lost]
@@ -164,7 +176,7 @@ class Progress:
     def _find_attention(self) -> str:
         core = self._core
         if core.state in _HEARD:
-            return core.state.name
+            return core.state.name + " behind" * self.is_behind
         if core.state is not SessionState.WAITING:
             return ""
         closed_ns, reset = core.episodes.closed_ns, self._settings.reset_time

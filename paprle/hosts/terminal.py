@@ -25,6 +25,8 @@ KEYS: dict[str, str] = {
     "+": "success",
     "-": "failure",
     "p": "reposture",
+    "e": "keep",
+    "y": "play",
     "c": "clear",
     "q": "quit",
 }
@@ -39,7 +41,7 @@ _SPACE, _ENTER, _ERASE, _ESCAPE = 0x20, b"\r\n", b"\x7f\b", 0x1B
 HELP = (
     "Enter engage/pause · Space STOP · n next · + success · - failure · x discard · "
     "b back, to redo · t task of the next episode · p another posture · "
-    "c clear a stop · q quit"
+    "e keep this pose · y play kept poses · c clear a stop · q quit"
 )
 
 

@@ -36,6 +36,7 @@ from paprle.recording.recorder import Recorder
 
 _LOOK_NS = 200_000_000  # chosen: as often as a live session looks at itself
 _SHOWN_EACH = 4  # chosen: leaders afar see every 20 ms of 200 Hz
+_RECORDED_NS = 100_000_000  # chosen: records are sorted and written many at a time
 _LONGEST = 24 * 3600 * 10**9  # [ns] chosen: a run that never ends is a mistake
 
 
@@ -136,6 +137,10 @@ class VirtualSession:
         self.actions = Actions()
         self._progress = Progress(self.core, self.plan, None)
         self._look_ns = 0
+        self._record_ns = 0
+        self._is_felt = any(
+            one.is_human or one.renders != "none" for one in infos.values()
+        )
         self._cues = CueSource(
             self.plan.robot.info,
             self.plan.layout,
@@ -250,7 +255,9 @@ class VirtualSession:
             self._push_event(event)
         self._ring.push(Stream.TICK, output.tick.tobytes())
         self._advised.step(output.tick, status)
-        feedback = self._cues.add(output.feedback, now_ns, status)
+        feedback = output.feedback
+        if self._is_felt:
+            feedback = self._cues.add(feedback, now_ns, status)
         driver = self.core.motion.driver
         for leader, rows in zip(leaders, self._rows, strict=True):
             leader.apply(narrow_feedback(feedback, driver, rows))
@@ -258,11 +265,16 @@ class VirtualSession:
             if isinstance(leader, FarLeader) and output.tick["k"] % _SHOWN_EACH == 0:
                 layout = self.plan.layout
                 leader.observe(make_view(layout, output.tick, status, now_ns))
+        if now_ns >= self._record_ns:
+            self._record_ns = now_ns + _RECORDED_NS
+            self._record()
+        return output.setpoint, output.is_over
+
+    def _record(self) -> None:
         if self.recorder is not None:
-            self.recorder.step(now_ns)
+            self.recorder.step(self.clock.now_ns)
         else:
             self._ring.drain()
-        return output.setpoint, output.is_over
 
     def _push_event(self, event: dict[str, Any]) -> None:
         self._ring.push(Stream.EVENT, json.dumps(event).encode())

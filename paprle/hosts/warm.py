@@ -92,6 +92,7 @@ def compile_once() -> None:
         return
     print_line("compiling, once after an install or update: one to two minutes …")
     cache.mkdir(parents=True, exist_ok=True)
+    begin = time.monotonic()
     progress = _Progress(_count_kernels())
     try:
         for parts in (_BESIDE, _AFTER):
@@ -100,6 +101,7 @@ def compile_once() -> None:
         progress.close()
     _run_briefly()  # it shows what a process failed of, if one did
     done.touch()
+    print_line(f"compiled what a session runs in {time.monotonic() - begin:.0f} s")
 
 
 @dataclass

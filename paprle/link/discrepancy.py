@@ -8,14 +8,17 @@ Three errors at one instant t (requirements T1, T2), of positions in the hand's 
 
 The robot's measurement tells where it was at t only once it has come back, so they are
 found in hindsight: t is when the robot was measured, in this host's time, half of the
-quickest round trip uncertain. Shown is what had arrived by then. Nothing is left out
-because it is late: what never came is counted beside (``RobotView.n_lost``).
+quickest round trip uncertain. There are two pictures: the robot as confirmed, which is
+what had arrived by then, and as predicted (``HandMirror``), so that what prediction is
+worth is measured on the same motion. Nothing is left out because it is late: what never
+came is counted beside (``StreamCounts``).
 """
 
 from __future__ import annotations
 
+import math
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -23,11 +26,19 @@ import numpy as np
 
 from paprle.contracts.session_view import HeldHand
 from paprle.contracts.types import LeaderSample, Vec
+from paprle.link.errors_told import ErrorRow, StreamCounts
 
 _KEPT = 512  # chosen: five seconds of captures; no way that drives is longer
 _N_BINS = 2048  # chosen: two metres by the millimetre, two seconds by the millisecond
 _RECENT = 50  # chosen: a second of views, so that words do not flicker
 _MILLI = 1e-3  # a bin, [m] or [s]
+_ERRORS = {
+    "user_robot": "hand to robot",
+    "user_shown": "hand to picture",
+    "shown_robot": "picture to robot",
+    "user_predicted": "hand to predicted picture",
+    "predicted_robot": "predicted picture to robot",
+}
 
 
 class _At(NamedTuple):
@@ -49,7 +60,9 @@ class Spread:
         self._bins = np.zeros(_N_BINS, dtype=np.int64)
 
     def add(self, value: float) -> None:
-        """Count one, [m] or [s]; beyond the last bin it counts there."""
+        """Count one, [m] or [s]; beyond the last bin it counts there; NaN does not."""
+        if math.isnan(value):
+            return
         self.n += 1
         self._bins[min(int(max(value, 0.0) / _MILLI), _N_BINS - 1)] += 1
 
@@ -63,17 +76,21 @@ class Discrepancy:
 
     Attributes:
         user_robot: Spread of the first error.
-        user_shown: Of the second.
-        shown_robot: Of the third.
+        user_shown: Of the second, of the picture as confirmed.
+        shown_robot: Of the third, likewise.
+        user_predicted: Of the second, of the picture as predicted.
+        predicted_robot: Of the third, likewise.
         latency: Motion to motion: from a capture until the robot is shown that had it.
     """
 
     def __init__(self) -> None:
         self.user_robot, self.user_shown = Spread(), Spread()
         self.shown_robot, self.latency = Spread(), Spread()
+        self.user_predicted, self.predicted_robot = Spread(), Spread()
         self._hands: dict[int, deque[_At]] = {}
         self._shown: dict[int, deque[_At]] = {}
-        self._recent: deque[tuple[float, float]] = deque(maxlen=_RECENT)
+        self._predicted: dict[int, deque[_At]] = {}
+        self._recent: deque[ErrorRow] = deque(maxlen=_RECENT)
         self._stamp_ns = 0
 
     def note_sample(self, sample: LeaderSample) -> None:
@@ -84,8 +101,11 @@ class Discrepancy:
         for place, command in enumerate(sample.limbs.values()):
             T = command.T_leader_base_leader_eef
             if T is not None:
-                hand = self._hands.setdefault(place, deque(maxlen=_KEPT))
-                hand.append(_At(sample.stamp_ns, T.translation.copy()))
+                _keep(self._hands, place, _At(sample.stamp_ns, T.translation.copy()))
+
+    def note_predicted(self, place: int, p: Vec, now_ns: int) -> None:
+        """Take where a robot is shown from here on, as predicted, shape (3,), [m]."""
+        _keep(self._predicted, place, _At(now_ns, np.array(p)))
 
     def note_view(
         self,
@@ -93,7 +113,7 @@ class Discrepancy:
         measured_ns: int,
         captured_ns: int,
         now_ns: int,
-    ) -> None:
+    ) -> list[ErrorRow]:
         """Take what came of the robot, and is shown from here on.
 
         Args:
@@ -101,45 +121,66 @@ class Discrepancy:
             measured_ns: When it was measured, in this host's time, [ns].
             captured_ns: Stamp of the newest capture that it had; 0: none, [ns].
             now_ns: This host's time, [ns].
+
+        Returns:
+            What was measured, a row for each hand.
         """
         if not holds:  # nobody drives
             self._shown.clear()
+            self._predicted.clear()
             self._recent.clear()
-            return
-        if captured_ns:
-            self.latency.add(1e-9 * (now_ns - captured_ns))
+            return []
+        latency = 1e-9 * (now_ns - captured_ns) if captured_ns else math.nan
+        self.latency.add(latency)
+        rows = []
         for one in holds:
-            shown = self._shown.setdefault(one.limb, deque(maxlen=_KEPT))
             robot = np.array(one.pose[:3])
-            self._compare(one.limb, robot, measured_ns)
-            shown.append(_At(now_ns, robot))
+            row = self._compare(one.limb, robot, measured_ns)
+            rows.append(row._replace(latency=latency))
+            _keep(self._shown, one.limb, _At(now_ns, robot))
+        self._recent += rows
+        return rows
 
-    def _compare(self, place: int, robot: Vec, t_ns: int) -> None:
-        """Compare all three as they were when the robot was measured."""
+    def _compare(self, place: int, robot: Vec, t_ns: int) -> ErrorRow:
+        """Compare all as they were when the robot was measured."""
         hand = _interpolate(self._hands.get(place, ()), t_ns)
-        shown = [at.p for at in self._shown[place] if at.ns <= t_ns]
-        if hand is None or not shown:
-            return
-        to_robot = float(np.linalg.norm(hand - robot))
-        to_shown = float(np.linalg.norm(hand - shown[-1]))
-        self.user_robot.add(to_robot)
-        self.user_shown.add(to_shown)
-        self.shown_robot.add(float(np.linalg.norm(shown[-1] - robot)))
-        self._recent.append((to_robot, to_shown))
+        shown = _find_before(self._shown.get(place, ()), t_ns)
+        predicted = _find_before(self._predicted.get(place, ()), t_ns)
+        if hand is None or shown is None:
+            return ErrorRow(t_ns, place)
+        row = ErrorRow(
+            t_ns,
+            place,
+            user_robot=_measure(hand, robot),
+            user_shown=_measure(hand, shown),
+            shown_robot=_measure(shown, robot),
+            user_predicted=_measure(hand, predicted),
+            predicted_robot=_measure(robot, predicted),
+        )
+        for name in _ERRORS:
+            getattr(self, name).add(getattr(row, name))
+        return row
 
     def describe(self) -> str:
         """Say how far robot and picture are from the hand at present, or nothing."""
-        if not self._recent:
+        robot, shown = self.find_recent("user_robot"), self.find_recent("user_shown")
+        if robot is None or shown is None:
             return ""
-        robot, shown = 1e3 * np.median(np.array(self._recent), axis=0)
         return f"robot {robot:.0f} mm from your hand, {shown:.0f} as shown"
 
-    def summarise(self, n_sent: int, n_lost: int) -> str:
+    def find_recent(self, name: str) -> float | None:
+        """Return the median of the last second, in thousandths; None: not measured.
+
+        Args:
+            name: Of an ``ErrorRow``'s errors, or ``latency``.
+        """
+        return find_median(getattr(row, name) for row in list(self._recent))
+
+    def summarise(self, counts: StreamCounts) -> str:
         """Say it of the whole session.
 
         Args:
-            n_sent: Captures that were sent.
-            n_lost: How many of them never came.
+            counts: Of the streams between the two hosts.
 
         Returns:
             Words; none where nothing was measured.
@@ -147,18 +188,38 @@ class Discrepancy:
         if not self.user_robot.n:
             return ""
         triple = ", ".join(
-            f"{name} {one.find(0.5)} and {one.find(0.95)}"
-            for name, one in (
-                ("hand to robot", self.user_robot),
-                ("hand to picture", self.user_shown),
-                ("picture to robot", self.shown_robot),
-            )
+            f"{words} {one.find(0.5)} and {one.find(0.95)}"
+            for name, words in _ERRORS.items()
+            if (one := getattr(self, name)).n
         )
         late = self.latency
+        n_words = counts.words_sent - counts.words_got
         return (
             f"median and p95 in mm: {triple}; motion to motion p50 {late.find(0.5)}, "
-            f"p99 {late.find(0.99)} ms; {n_lost} of {n_sent} captures never came"
+            f"p99 {late.find(0.99)} ms; {counts.captures_lost} of "
+            f"{counts.captures_sent} captures and {n_words} of {counts.words_sent} "
+            "words of the robot never came"
         )
+
+
+def find_median(values: Iterable[float]) -> float | None:
+    """Return the median of what is known, in thousandths; None: nothing is."""
+    known = [value for value in values if math.isfinite(value)]
+    return 1e3 * float(np.median(known)) if known else None
+
+
+def _keep(tracks: dict[int, deque[_At]], place: int, at: _At) -> None:
+    tracks.setdefault(place, deque(maxlen=_KEPT)).append(at)
+
+
+def _find_before(track: Iterable[_At], t_ns: int) -> Vec | None:
+    """Return what was shown at a time; None where nothing was."""
+    before = [at.p for at in track if at.ns <= t_ns]
+    return before[-1] if before else None
+
+
+def _measure(a: Vec, b: Vec | None) -> float:
+    return math.nan if b is None else float(np.linalg.norm(a - b))
 
 
 def _interpolate(hand: deque[_At] | tuple[()], t_ns: int) -> Vec | None:

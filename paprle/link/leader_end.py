@@ -38,6 +38,7 @@ class LeaderEnd:
         answered_ns: When it last answered us at all, our time, [ns]; 0: never.
         has_left: The gate is gone.
         whole: Newest datagram of each port whose records say what they hold.
+        n_got: How many of its datagrams came, by such a port.
         outbox: Datagrams to send.
     """
 
@@ -59,6 +60,7 @@ class LeaderEnd:
         self.heard_ns = self.answered_ns = 0
         self.has_left = False
         self.whole: dict[str, Packet] = {}
+        self.n_got: Counter[str] = Counter()
         self.outbox: list[bytes] = []
         self._cut, self._is_recorded = cut, is_recorded
         self._heard = find_by_kind(cut, is_up=False)
@@ -161,6 +163,7 @@ class LeaderEnd:
             port = self._heard[packet.kind]
             if self._cut[port].dtype is None:
                 self.whole[port] = packet
+                self.n_got[port] += 1
                 return
             for record in self._unpack(port, packet.payload, 1):
                 newest[port] = record

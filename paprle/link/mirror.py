@@ -90,12 +90,13 @@ def make_gate_cut(layout: Layout) -> Cut:
 LEADER_CUT: Cut = MappingProxyType(
     {
         "sample": Mirror(Kind.SAMPLE, None, is_up=True, policy=Latest(), stamps=()),
+        "errors": Mirror(Kind.ERRORS, None, is_up=True, policy=Latest(), stamps=()),
         "tick": Mirror(Kind.TICK, None, is_up=False, policy=Latest(), stamps=()),
     }
 )
-"""Cut between leader and session, which is at the robot: ``paprle.link.captures`` go
-there, a ``paprle.link.robot_view`` comes back. Neither host knows the
-other's devices."""
+"""Cut between leader and session, which is at the robot: ``paprle.link.captures`` and
+``paprle.link.errors_told`` go there, a ``paprle.link.robot_view`` comes back. Neither
+host knows the other's devices."""
 
 
 def find_by_kind(cut: Cut, *, is_up: bool) -> dict[Kind, str]:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterable, Mapping
 
 from paprle.contracts.types import Feedback, LeaderInfo, LeaderSample
 from paprle.link.capture_sender import CaptureSender
+from paprle.link.errors_told import (
+    MOST_ROWS,
+    ErrorRow,
+    StreamCounts,
+    pack_errors,
+)
 from paprle.link.leader_end import LeaderEnd
 from paprle.link.mirror import LEADER_CUT
 from paprle.link.robot_side import make_leader_terms
@@ -13,6 +20,7 @@ from paprle.link.robot_view import RobotView, unpack_view
 
 _SILENT_NS = 6_000_000_000  # [ns] chosen: the robot has given us up a second ago
 _N_BYES = 5  # chosen: some may be lost
+_TELL_NS = 250_000_000  # [ns] chosen: a row of one hand is told four times in a second
 
 
 def describe_remote(info: LeaderInfo, *, has_forces: bool = False) -> str:
@@ -42,6 +50,7 @@ class OperatorSide:
         sender: Sends captures.
         view: What the session did last; None before it has said anything.
         view_ns: When that came, our time, [ns].
+        view_data: Its payload.
     """
 
     def __init__(self, key: bytes, info: LeaderInfo, repeats: int) -> None:
@@ -53,8 +62,11 @@ class OperatorSide:
             repeats: How many captures before the newest share its datagram.
         """
         self.view: RobotView | None = None
-        self.view_ns = 0
+        self.view_ns, self.view_data = 0, b""
         self._key, self._info, self._repeats = key, info, repeats
+        self._before = StreamCounts()
+        self._n_rows, self._n_told, self._n_words = 0, 0, 0
+        self._told_ns = 0
         self._begin()
 
     def step(
@@ -65,19 +77,50 @@ class OperatorSide:
         end.take(data, now_ns)
         is_silent = end.heard_ns and now_ns - end.heard_ns > _SILENT_NS
         if end.has_left or is_silent:  # the next session there knows nothing of this
+            self._before = self.counts
             self._begin()
             return None
         self.sender.step(sample, now_ns)
+        self._tell(now_ns)
         packet = end.whole.pop("tick", None)
+        if packet is not None:
+            self._n_words = packet.seq
         view = None if packet is None else unpack_view(packet.payload)
-        if view is not None:
-            self.view, self.view_ns = view, now_ns
+        if packet is not None and view is not None:
+            self.view, self.view_ns, self.view_data = view, now_ns, packet.payload
         return view
 
+    @property
+    def counts(self) -> StreamCounts:
+        """What was sent and what came, of each stream, so far."""
+        before, n_got = self._before, self.end.n_got["tick"]
+        return StreamCounts(
+            captures_sent=before.captures_sent + self.sender.n_sent,
+            captures_lost=0 if self.view is None else self.view.n_lost,
+            words_sent=before.words_sent + self._n_words,
+            words_got=before.words_got + n_got,
+        )
+
+    def note_errors(self, rows: Iterable[ErrorRow]) -> None:
+        """Take what was measured here; the robot's host is told soon."""
+        for row in rows:
+            self._n_rows += 1
+            self._rows.append(row)
+
+    def _tell(self, now_ns: int) -> None:
+        """Tell the robot's host what is new, and once more what it may have missed."""
+        if self._n_rows == self._n_told or now_ns - self._told_ns < _TELL_NS:
+            return
+        self._told_ns, self._n_told = now_ns, self._n_rows
+        payload = pack_errors(self._n_rows, self._rows, self.counts, now_ns)
+        self.end.send_whole("errors", payload, now_ns)
+
     def _begin(self) -> None:
+        self._rows: deque[ErrorRow] = deque(maxlen=MOST_ROWS)
+        self._n_rows = self._n_told = self._n_words = 0
         terms: Mapping[str, str] = make_leader_terms(self._info)
-        self.end = LeaderEnd(self._key, LEADER_CUT, terms, is_recorded=False)
-        self.sender = CaptureSender(self.end, self._info, self._repeats)
+        self.end: LeaderEnd = LeaderEnd(self._key, LEADER_CUT, terms, is_recorded=False)
+        self.sender: CaptureSender = CaptureSender(self.end, self._info, self._repeats)
 
     def say_goodbye(self, now_ns: int) -> None:
         """Say that the operator leaves."""

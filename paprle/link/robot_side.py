@@ -9,14 +9,16 @@ from paprle.contracts.sampling import Sampling
 from paprle.contracts.session_view import SessionView
 from paprle.contracts.types import Feedback, LeaderInfo, LeaderSample
 from paprle.link.capture_guard import CaptureGuard
+from paprle.link.errors_told import ErrorsGuard
 from paprle.link.follower_end import FollowerEnd
+from paprle.link.guards import Guard
 from paprle.link.mirror import LEADER_CUT
 from paprle.link.robot_view import pack_view
 
 MOST_RATE = 100.0
 """Captures a second that cross, [Hz], chosen: reconstruction makes the rest."""
 _CONTENT_AGE = 0.2  # [s] spec: safety.md A2, the longest that anything may be told
-_FORMAT = "2"  # of ``paprle.link.captures`` and ``paprle.link.robot_view``
+_FORMAT = "3"  # of ``paprle.link.captures`` and ``paprle.link.robot_view``
 _GONE_NS = 5_000_000_000  # [ns] chosen: then somebody else may come
 _TELL_NS = 5_000_000_000  # [ns] chosen: refusals come by the hundred
 _N_BYES = 5  # chosen: some may be lost
@@ -65,6 +67,7 @@ class RobotSide:
 
     Attributes:
         guard: Which captures count.
+        errors: What the operator's host measured.
         end: The end of the link.
         told: What the operator's device is to render.
     """
@@ -76,8 +79,9 @@ class RobotSide:
             key: The secret that both hosts share.
             info: What the leader is.
         """
-        self.guard = CaptureGuard(info)
-        guards, terms = {"sample": self.guard}, make_leader_terms(info)
+        self.guard, self.errors = CaptureGuard(info), ErrorsGuard()
+        guards: dict[str, Guard] = {"sample": self.guard, "errors": self.errors}
+        terms = make_leader_terms(info)
         self.end = FollowerEnd(key, LEADER_CUT, guards, terms, rate=info.rate)
         self.end.remedy = _REMEDY
         self.told: Feedback | None = None

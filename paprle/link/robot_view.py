@@ -18,7 +18,8 @@ from paprle.contracts.types import Feedback, GateState, SessionState, Vec
 _HEAD = struct.Struct("<3q2B?2I6f3H")
 _MOST_TEXT = 600  # [bytes] chosen: reasons in words; the rest is cut
 _POSE = 7
-_HELD = 15  # numbers of a ``HeldHand``: its place, share, pose and way
+_HELD = 21  # numbers of a ``HeldHand``, in their order
+_LARGEST_SCALE = 100.0  # chosen: no hand leads a robot a hundred times its motion
 _FARTHEST = 10.0  # [m] chosen: no hand reaches so far
 
 
@@ -104,7 +105,7 @@ def pack_view(
         len(view.targets),
         len(view.holds),
     )
-    held = [np.concatenate([one[:2], one.pose, one.way]) for one in view.holds]
+    held = [np.hstack(one) for one in view.holds]
     rows = [view.q, view.dq, view.q_cmd, *view.targets.values(), *held]
     numbers = np.concatenate(rows).astype("<f4").tobytes()
     return head + numbers + words.encode()[:_MOST_TEXT]
@@ -137,16 +138,29 @@ def unpack_view(data: bytes) -> RobotView | None:
 
 def _read_held(rows: Vec) -> tuple[HeldHand, ...] | None:
     """Return what holds hands back; None where that cannot be."""
-    share, p, quat = rows[:, 1], rows[:, 2:5], rows[:, 5:9]
-    if not np.isfinite(rows).all() or (np.abs(p) > _FARTHEST).any():
-        return None
-    length = np.linalg.norm(quat, axis=1)
-    if (rows[:, 0] < 0.0).any():
-        return None
-    if ((share < 0.0) | (share > 1.0) | (np.abs(length - 1.0) > 0.01)).any():
-        return None
-    if (np.abs(rows[:, 9:]) > 1.01).any():  # parts of unit vectors
+    share, p, scale = rows[:, 1], rows[:, 2:5], rows[:, 20]
+    places = rows[:, [0, 15]]
+    quats = rows[:, [*range(5, 9), *range(16, 20)]].reshape(-1, 4)
+    is_bad = (
+        not np.isfinite(rows).all()
+        or (np.abs(p) > _FARTHEST).any()
+        or (places < 0.0).any()
+        or ((share < 0.0) | (share > 1.0)).any()
+        or ((scale <= 0.0) | (scale > _LARGEST_SCALE)).any()
+        or (np.abs(np.linalg.norm(quats, axis=1) - 1.0) > 0.01).any()
+        or (np.abs(rows[:, 9:15]) > 1.01).any()  # parts of unit vectors
+    )
+    if is_bad:
         return None
     return tuple(
-        HeldHand(int(row[0]), float(row[1]), row[2:9], row[9:]) for row in rows
+        HeldHand(
+            limb=int(row[0]),
+            share=float(row[1]),
+            pose=row[2:9],
+            way=row[9:15],
+            driven=int(row[15]),
+            turn=row[16:20],
+            scale=float(row[20]),
+        )
+        for row in rows
     )

@@ -58,7 +58,7 @@ class RobotMirror:
         self._word: Word | None = None
         self._lag = Lag()
         self._found: dict[str, Predicted] = {}
-        self._easings = {name: _Easing() for name in self.filters}
+        self._easings = {name: Easing() for name in self.filters}
         self._shown_ns = self._at_ns = 0
         self._q: Vec | None = None
 
@@ -161,7 +161,7 @@ class RobotMirror:
         return shares
 
 
-class _Easing:
+class Easing:
     """Shows one pose without a jump."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ import { show, showLink } from "./shown.js";
 const $ = (id) => document.getElementById(id);
 const KEYS = {
   " ": "stop", Enter: "engage", n: "next_episode", x: "discard", b: "redo", "+": "success", "-": "failure",
-  p: "reposture", c: "clear",
+  p: "reposture", e: "keep", y: "play", c: "clear",
 };
 const token = takeToken();
 const page = makeName();

@@ -8,7 +8,7 @@ const $ = (id) => document.getElementById(id);
 const KINDS = { ENGAGED: "driving", STOPPED: "stopped", INIT: "off", CLOSING: "off" };
 const STALE = 0.25; // [s] what is older is told in words
 const sparks = new Map();
-let lastState = "", lastTold = 0, isFirst = true;
+let lastState = "", lastTold = 0, crossings = 0, isFirst = true, wasBehind = false;
 
 export function fill(element, children) {
   element.replaceChildren(...children);
@@ -46,6 +46,9 @@ export function show(state) {
   showAges(state);
   showJoints(state.joints);
   showRecorded(state, news);
+  if (state.crossings > crossings && !isFirst) play("cue");
+  crossings = state.crossings;
+  $("teach").hidden = !news.leader?.keeps_poses;
   isFirst = false;
 }
 
@@ -56,7 +59,7 @@ function showState(state, news) {
   $("does").textContent = isHeldBack ? `The gate holds the robot: ${state.latched}.` : state.does;
   const hint = state.state === "WAITING" && news.note === "waiting for the leader" ? news.leader.hint : "";
   const next = hint ? `${hint} to start` : news.note ?? "";
-  if (state.far) $("does").textContent += ` ${state.far.replaceAll("*", "")}.`;
+  if (state.far) $("does").textContent += ` ${state.far}.`;
   $("next").textContent = next && state.state !== "STOPPED" ? `Next: ${next}.` : "";
   $("stopped").hidden = state.state !== "STOPPED";
   $("why").textContent = `Stopped: ${state.latched || "asked for"}`;
@@ -67,6 +70,9 @@ function showState(state, news) {
     else if (state.state === "STOPPED") play("alert");
     else if (lastState === "ENGAGED") play("end");
   }
+  if (news.behind) $("does").textContent += " It is behind: wait for it.";
+  if (news.behind && !wasBehind) play("alert");
+  wasBehind = Boolean(news.behind);
   lastState = state.state;
 }
 
@@ -98,6 +104,8 @@ function showAges(state) {
   if (state.news?.lost?.length) rows.push(["lost", state.news.lost.join(", ")]);
   rows.push(["pages", String(state.watching)]);
   fillPairs("ages", rows);
+  $("link").textContent = state.news?.link ?? "";
+  fillPairs("far", Object.entries(state.news?.far ?? {}));
   for (const [name, value] of Object.entries(state.latencies)) {
     if (!sparks.has(name)) {
       sparks.set(name, new Spark(name, "ms"));
@@ -123,6 +131,10 @@ function showJoints(joints) {
 
 function showRecorded(state, news) {
   $("episode").textContent = news.episode ?? "";
+  if (news.is_far) {
+    $("recording").textContent = "What is recorded is at the robot, and so are tasks and episodes.";
+    return;
+  }
   const time = news.seconds === null || news.seconds === undefined ? "" : ` · ${news.seconds} s`;
   $("recording").textContent = news.folder
     ? `${news.recording || "not recording now"}${time} · task: ${news.task || "none"}`

@@ -1,6 +1,6 @@
-// Short tones: one for a start, one for an end, two for what needs the operator.
+// Short tones: one for a start, one for an end, two for what needs the operator, 1 kHz for a better suggestion.
 
-const TONES = { start: [[660, 0.12]], end: [[330, 0.16]], alert: [[880, 0.1], [660, 0.18]] };
+const TONES = { start: [[660, 0.12]], end: [[330, 0.16]], alert: [[880, 0.1], [660, 0.18]], cue: [[1000, 0.15]] };
 let context = null;
 
 export function play(name) {

@@ -376,3 +376,17 @@ def test_a_recording_ends_the_episode_and_is_exhausted(clock, tmp_path):
 
     assert sample.end
     assert sample.is_exhausted
+
+
+@pytest.mark.parametrize("name", ["ema", "average", "kalman"])
+def test_a_filtered_hand_moves_as_far_and_later_by_its_delay(clock, name):
+    play = Play(clock, filter=name).engage()
+    begin = position(play.samples[-1])
+
+    play.step(1.0, velocity=(0.1, 0.0, 0.0))
+    moving = position(play.samples[-1])[1] - begin[1]
+    play.step(1.5)
+
+    late = play.leader._filter.find_delay(1.0 / FPS)
+    assert moving == pytest.approx(0.1 * (1.0 - late), abs=0.012)
+    assert position(play.samples[-1])[1] - begin[1] == pytest.approx(0.1, abs=2e-3)

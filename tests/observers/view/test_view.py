@@ -159,8 +159,8 @@ def test_a_view_is_copied_and_never_kept(view):
         ({}, "as predicted"),
         ({"is_predicted": False}, "as confirmed"),
         ({"age": 0.2}, "confirmed 200 ms ago"),
-        ({"held": ("arm",)}, "**held: arm**"),
-        ({"is_lost": True, "age": 3.0}, "not heard of for 3.0 s"),
+        ({"held": ("arm",)}, "· held: arm"),
+        ({"is_lost": True, "age": 3.0}, "Not heard of for 3.0 s"),
     ],
 )
 def test_a_robot_far_away_is_shown_as_what_it_is(state, words):

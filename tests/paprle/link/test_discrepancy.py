@@ -9,6 +9,7 @@ import pytest
 from paprle.contracts.session_view import HeldHand
 from paprle.contracts.types import LeaderSample, LimbCommand
 from paprle.link.discrepancy import Discrepancy
+from paprle.link.errors_told import StreamCounts
 
 MS = 1_000_000
 SPEED, WAY, VIEW = 0.2, 50, 20  # [m/s]; [ms] there, and back; [ms] between views
@@ -52,9 +53,9 @@ def test_errors_of_a_steady_hand_are_its_speed_times_the_ways(errors):
 
 def test_it_says_them_live_and_of_the_whole(errors):
     assert errors.describe().startswith("robot 10 mm from your hand, 2")
-    words = errors.summarise(400, 7)
+    words = errors.summarise(StreamCounts(400, 7, 200, 190))
     assert "hand to robot 10 and 10" in words or "hand to robot 9 and" in words
-    assert "7 of 400 captures never came" in words
+    assert "7 of 400 captures and 10 of 200 words of the robot never came" in words
     assert "p99 100 ms" in words
 
 
@@ -73,7 +74,7 @@ def test_nothing_is_said_while_nobody_drives(errors):
     errors.note_view((), 5000 * MS, 0, 5000 * MS)
 
     assert not errors.describe()
-    assert not Discrepancy().summarise(3, 0)
+    assert not Discrepancy().summarise(StreamCounts())
 
 
 def test_memory_is_bounded_whatever_comes(errors):

@@ -1,0 +1,140 @@
+"""Filters of a hand's position between images, as ARBot has them (requirements A10).
+
+Each takes a position an image and says how late it is: its group delay at motions that
+are slow against it, which is by how much a hand of constant speed is behind. None of
+them is on by default. Orientation is not filtered: it comes from the wrist's sensor.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Protocol
+
+import numpy as np
+
+from paprle.contracts.types import Vec
+
+_IMAGES = 30.0  # [Hz] spec: requirements.md A4, A5: images for which the numbers are
+_ALPHA = 0.35  # spec: requirements.md A10
+_N_AVERAGED = 10  # spec: the same
+_Q, _R = 0.01, 0.1  # spec: the same, an image at 30 Hz
+_FARTHEST = 0.05  # [m] chosen: no farther ahead than what A11 warns of
+
+
+class PositionFilter(Protocol):
+    """What becomes of a hand's positions."""
+
+    def begin(self, p: Vec, t: float) -> None:
+        """Stand at a point, shape (3,), [m], at a time, [s]."""
+
+    def take(self, p: Vec, t: float) -> Vec:
+        """Return the filtered position, shape (3,), [m].
+
+        Args:
+            p: Where the hand was seen, shape (3,), [m].
+            t: When; later than before, [s].
+        """
+
+    def find_delay(self, period: float) -> float:
+        """Return its group delay for images with a period, [s]."""
+
+
+class Average:
+    """The mean of the last ten images."""
+
+    def __init__(self) -> None:
+        self._points: deque[Vec] = deque(maxlen=_N_AVERAGED)
+
+    def begin(self, p: Vec, t: float) -> None:  # noqa: ARG002 - images count alike
+        """Stand at a point."""
+        self._points.clear()
+        self._points.extend([p] * _N_AVERAGED)
+
+    def take(self, p: Vec, t: float) -> Vec:  # noqa: ARG002 - likewise
+        """Return the mean with one more."""
+        self._points.append(p)
+        mean: Vec = np.mean(self._points, axis=0)
+        return mean
+
+    def find_delay(self, period: float) -> float:
+        """Return (n − 1) T / 2, [s]."""
+        return 0.5 * (_N_AVERAGED - 1) * period
+
+
+class Exponential:
+    """y⁺ = y + a (p − y), where a is α for images at 30 Hz, by the time that passed."""
+
+    def __init__(self) -> None:
+        self._y, self._t = np.zeros(3), 0.0
+
+    def begin(self, p: Vec, t: float) -> None:
+        """Stand at a point."""
+        self._y, self._t = p, t
+
+    def take(self, p: Vec, t: float) -> Vec:
+        """Return the value with one more."""
+        self._y = self._y + _find_share(t - self._t) * (p - self._y)
+        self._t = t
+        return self._y
+
+    def find_delay(self, period: float) -> float:
+        """Return (1 − a) T / a, [s]."""
+        share = _find_share(period)
+        return (1.0 - share) * period / share
+
+
+class Kalman:
+    """Position and velocity, of which the latter may predict a little.
+
+    x = (p, v), p⁺ = p + v dt, Q = 0.01 and R = 0.1 for each image at 30 Hz, each axis
+    alike. A hand of constant speed is followed without delay, and with a prediction τ
+    ahead of it; the prediction is bounded.
+    """
+
+    def __init__(self, ahead: float) -> None:
+        """Make it; ``ahead`` is τ, [s]."""
+        self._ahead, self._t = ahead, 0.0
+        self._p, self._v, self._P = np.zeros(3), np.zeros(3), np.eye(2)
+
+    def begin(self, p: Vec, t: float) -> None:
+        """Stand at a point."""
+        self._p, self._v, self._t = p, np.zeros(3), t
+        self._P = np.diag([_R, 1.0])
+
+    def take(self, p: Vec, t: float) -> Vec:
+        """Return the estimate, and what it will be."""
+        dt, self._t = t - self._t, t
+        F = np.array([[1.0, dt], [0.0, 1.0]])
+        P = F @ self._P @ F.T + _Q * dt * _IMAGES * np.eye(2)
+        gain = P[:, 0] / (P[0, 0] + _R)
+        off = p - (self._p + dt * self._v)
+        self._p = self._p + dt * self._v + gain[0] * off
+        self._v = self._v + gain[1] * off
+        self._P = P - np.outer(gain, P[0])
+        moved = self._ahead * self._v
+        length = float(np.linalg.norm(moved))
+        return self._p + moved * min(1.0, _FARTHEST / max(length, 1e-12))
+
+    def find_delay(self, period: float) -> float:  # noqa: ARG002 - of any images
+        """Return −τ, [s]."""
+        return -self._ahead
+
+
+def make_filter(name: str, ahead: float) -> PositionFilter | None:
+    """Return the filter of a config; None: positions stay as they are.
+
+    Args:
+        name: ``none``, ``average``, ``ema`` or ``kalman``.
+        ahead: How far the last one predicts, [s].
+    """
+    made: dict[str, PositionFilter] = {
+        "average": Average(),
+        "ema": Exponential(),
+        "kalman": Kalman(ahead),
+    }
+    return made.get(name)
+
+
+def _find_share(dt: float) -> float:
+    """Return what α is for images that are dt apart, [s]."""
+    return float(1.0 - (1.0 - _ALPHA) ** (dt * _IMAGES))

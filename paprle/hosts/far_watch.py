@@ -1,0 +1,76 @@
+"""What the operator's host makes of a robot far away: where it is by now, how far off.
+
+Both need no model of the robot: all of it is in the axes of the hands.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.contracts.types import GateState, LeaderSample
+from paprle.ipc.records import row_to_pose
+from paprle.link.discrepancy import Discrepancy
+from paprle.link.operator_side import OperatorSide
+from paprle.link.robot_view import RobotView
+from paprle.reconstruction.hand_mirror import HandMirror
+
+SHOW_NS = 20_000_000
+"""Time between two pictures, [ns], chosen: a screen shows no more than every other."""
+
+
+class FarWatch:
+    """Predicts the robot, and measures hand, robot and picture against each other.
+
+    Attributes:
+        errors: What was measured so far.
+        predicted: Where the robot is by now, by the hand that leads it, in the hand's
+            axes; of hands that lead nothing, or heard of nothing, there is none.
+        held: Hands whose robot does not follow them.
+    """
+
+    def __init__(self, side: OperatorSide) -> None:
+        self.errors = Discrepancy()
+        self.predicted: dict[int, pin.SE3] = {}
+        self.held: set[int] = set()
+        self._side = side
+        self._mirrors: dict[int, HandMirror] = {}
+        self._stamp_ns = self._shown_ns = 0
+
+    def note_sample(self, sample: LeaderSample) -> None:
+        """Take what the operator's device says, in full."""
+        self.errors.note_sample(sample)
+        if sample.stamp_ns <= self._stamp_ns:
+            return
+        self._stamp_ns = sample.stamp_ns
+        for place, command in enumerate(sample.limbs.values()):
+            T = command.T_leader_base_leader_eef
+            if T is not None and place in self._mirrors:
+                self._mirrors[place].ask(sample.stamp_ns, T)
+
+    def note_view(self, view: RobotView, now_ns: int) -> None:
+        """Take what came of the session, and tell its host what was measured."""
+        measured_ns = self._side.end.clock.to_local(view.measured_ns)
+        led = {one.limb for one in view.holds}
+        self._mirrors = {k: m for k, m in self._mirrors.items() if k in led}
+        for one in view.holds:
+            self._mirrors.setdefault(one.limb, HandMirror()).hear(
+                measured_ns,
+                view.captured_ns,
+                row_to_pose(one.pose),
+                may_follow=view.gate_state is GateState.ENGAGED,
+            )
+        rows = self.errors.note_view(view.holds, measured_ns, view.captured_ns, now_ns)
+        self._side.note_errors(rows)
+
+    def is_due(self, now_ns: int) -> bool:
+        """Whether it is time for another picture, which is made if so."""
+        if now_ns - self._shown_ns < SHOW_NS:
+            return False
+        self._shown_ns = now_ns
+        shown = {place: one.show(now_ns) for place, one in self._mirrors.items()}
+        self.predicted = {k: T for k, T in shown.items() if T is not None}
+        self.held = {k for k in self.predicted if self._mirrors[k].is_held}
+        for place, T in self.predicted.items():
+            self.errors.note_predicted(place, np.array(T.translation), now_ns)
+        return True

@@ -1,0 +1,129 @@
+"""The observers of ``paprle lead``: a page of a robot that is on another host.
+
+Imported where the operator names the robot: a model of it, which a leader needs not.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from paprle.config import Resolved
+from paprle.contracts.plugins import Leader
+from paprle.contracts.types import Actions
+from paprle.hosts.children import Children
+from paprle.hosts.factories import list_controls, list_observers, make_payload
+from paprle.hosts.far_watch import FarWatch
+from paprle.hosts.heard import HEARD, HEARD_DTYPE, pack_heard
+from paprle.hosts.news import NEWS, NEWS_DTYPE, News
+from paprle.hosts.plan import make_robot
+from paprle.hosts.press import Presses
+from paprle.hosts.roles import IfLost, RoleSpec
+from paprle.hosts.status import print_line, sign_line
+from paprle.ipc.ports import Latest, Port, name_port
+from paprle.ipc.wishes_record import WISHES, make_wishes_dtype, unpack_wishes
+from paprle.link.errors_told import describe_errors
+from paprle.link.operator_side import OperatorSide
+
+_START = 60.0  # [s] chosen: as a session gives its processes
+_SAY_NS = 200_000_000  # [ns] chosen: faster than this nobody reads
+
+
+class LeadPages:
+    """Their processes, what they are told, and what is pressed there."""
+
+    def __init__(self, resolved: Resolved, leader: Leader) -> None:
+        """Make them, not started.
+
+        Args:
+            resolved: The config; its follower is the robot that is shown.
+            leader: The leader, closed; one that is moved at a page is told the robot.
+        """
+        robot = make_robot(resolved).info
+        leader.meet(robot)
+        self._leader = leader
+        controls = list_controls(resolved)
+        wishes = {name_port(WISHES, k): make_wishes_dtype(robot) for k in controls}
+        ports: dict[str, Port] = {k: Latest(dtype) for k, dtype in wishes.items()}
+        ports |= {HEARD: Latest(HEARD_DTYPE), NEWS: Latest(NEWS_DTYPE)}
+        specs = [_make_spec(name, controls) for name in list_observers(resolved)]
+        self._children = Children(specs, ports, make_payload(resolved, robot))
+        self._boxes = [self._children.box(name) for name in wishes]
+        self._presses = Presses(len(self._boxes))
+        self._news = News(self._children.box(NEWS))
+        self._said_ns = 0
+        self._lost: set[str] = set()
+
+    def start(self, must_stop: Callable[[], bool]) -> list[str]:
+        """Start them; one that fails ends it all.
+
+        Args:
+            must_stop: Whether the operator has given up.
+
+        Returns:
+            Where they are.
+        """
+        self._children.start()
+        ready = self._children.wait_ready(_START, must_stop, print_line)
+        notes = [(k, note) for k, said in ready.items() for note in said["notes"]]
+        return [sign_line(name, note) for name, note in notes]
+
+    def press(self, actions: Actions) -> Actions:
+        """Return actions with those of the pages; let the leader hear its hands."""
+        records = [box.read() for box in self._boxes]
+        if self._leader.is_at_page:
+            for record in records:
+                wishes = None if record is None else unpack_wishes(record)
+                if wishes is not None and wishes.hands is not None:
+                    self._leader.hear(wishes.hands)
+        return self._presses.add(actions, records)
+
+    def show(self, side: OperatorSide, watch: FarWatch) -> None:
+        """Tell them where the robot is, and is by now; before it has spoken nothing."""
+        if side.view is not None:
+            stamps = side.view_ns, side.end.clock.to_local(0)
+            heard = pack_heard(side.view_data, stamps, watch.predicted, watch.held)
+            self._children.box(HEARD).write(heard)
+
+    def say(self, line: str, side: OperatorSide, watch: FarWatch) -> None:
+        """Tell them in words how it goes, some times a second."""
+        now_ns = time.monotonic_ns()
+        if now_ns - self._said_ns < _SAY_NS:
+            return
+        self._said_ns = now_ns
+        info = self._leader.info
+        errors = describe_errors(watch.errors.find_recent, side.counts.describe())
+        at_page = list(info.limbs) if self._leader.is_at_page else []
+        hint = {"hint": info.engage_hint, "hands": at_page, "emits": info.emits}
+        values = {"is_far": True, "link": line, "far": errors, "leader": hint}
+        self._news.write({**values, "note": "", "folder": None}, [])
+
+    def tell(self, text: str) -> None:
+        """Show a line that stays."""
+        self._news.tell(text)
+
+    def take_words(self) -> list[str]:
+        """Return what they lost, and which of them are gone, since the last call."""
+        self._children.poll()
+        words = self._children.take_warnings()
+        for name in list(self._children.running):
+            if not self._children.is_alive(name) and name not in self._lost:
+                self._lost.add(name)
+                words.append(self._children.describe_death(name))
+        return words
+
+    def close(self) -> None:
+        """Say goodbye to all of them."""
+        for spec in self._children.specs:
+            self._children.dismiss(spec.name)
+
+
+def _make_spec(name: str, controls: list[str]) -> RoleSpec:
+    return RoleSpec(
+        name=f"observer:{name}",
+        module="paprle.hosts.observer",
+        reads=(HEARD, NEWS),
+        writes=(name_port(WISHES, name),) if name in controls else (),
+        if_lost=IfLost.WARN,
+        shutdown=2.0,  # chosen: as beside a session
+    )
