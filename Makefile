@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= demo
 
-.PHONY: play demo demo-puppeteer demo-ros2 quick test check fix bench bench-peers cover mutants nightly setup clean
+.PHONY: play demo demo-puppeteer demo-ros2 docs quick test check fix bench bench-peers cover mutants nightly setup clean
 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
@@ -50,6 +50,11 @@ demo-ros2: $(call needs,report+puppeteer+dds)  ## an emulated hand, and a robot 
 		+ ros robot=piper env=ros2_sim transport=dds interface=loopback -- \
 		leader=puppeteer follower=piper env=ros2_sim session.episodes=1 record.dir=$(OUT)
 	$(BIN)/paprle evaluate $(OUT)/episode_000000.mcap
+
+docs: $(VENV)/.ready  ## the pages as HTML, in site/; a warning fails
+	$(PIP) -e '.[docs]'
+	$(BIN)/sphinx-build -W --keep-going -q -b html -d site/.doctrees -c docs/site . site/html
+	@echo "open site/html/docs/index.html"
 
 # Unit tests: the core's, each within half a second, in no process but this. Whoever
 # works on a device adds its folder: make quick ALSO=tests/hardware/piper
@@ -104,4 +109,4 @@ nightly: $(VENV)/.ready  ## the long runs, all of them, and a summary; hours
 	.ci/nightly $(BIN)/python
 
 clean:  ## remove what was made here
-	rm -rf $(VENV) $(OUT) .pytest_cache .mypy_cache .ruff_cache .hypothesis .mutants
+	rm -rf $(VENV) $(OUT) site .pytest_cache .mypy_cache .ruff_cache .hypothesis .mutants

@@ -23,7 +23,14 @@ import numpy as np
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from benchmarks.cameras import NAMES, WORDS, draw, list_cameras, read_figures
+from benchmarks.cameras import (
+    NAMES,
+    WORDS,
+    describe_ratios,
+    draw,
+    list_cameras,
+    read_figures,
+)
 from paprle.ipc.process import WORKSPACE
 
 N_PAGES = 4
@@ -95,6 +102,7 @@ def main(words: list[str]) -> None:
     for n_pages, rows in found.items():
         medians = np.median(np.array(rows), axis=0)
         print(f"{n_pages} pages   median: {describe(list(medians))}")
+    print(describe_ratios(found[N_PAGES], found[0]))
 
 
 def describe(figures: list[float]) -> str:

@@ -8,6 +8,7 @@ beyond the sum of the arm's link lengths, and reported apart.
 from __future__ import annotations
 
 import zlib
+from typing import Protocol
 
 import numpy as np
 import pinocchio as pin
@@ -62,12 +63,22 @@ def _is_clear(robot: Robot, qs: np.ndarray) -> bool:
     return all(robot.judge.min_clearance(q) >= apart for q in qs)
 
 
-def _limits(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
-    low = np.maximum(robot.model.q_min, -np.pi) + _ROOM
-    return low, np.minimum(robot.model.q_max, np.pi) - _ROOM
+class Bounds(Protocol):
+    """What a motion keeps: arrays of shape (n,), [rad], [rad/s] and [rad/s²]."""
+
+    home: np.ndarray
+    q_min: np.ndarray
+    q_max: np.ndarray
+    dq_max: np.ndarray
+    ddq_max: np.ndarray
 
 
-def _time(n: int) -> np.ndarray:
+def _limits(model: Bounds) -> tuple[np.ndarray, np.ndarray]:
+    low = np.maximum(model.q_min, -np.pi) + _ROOM
+    return low, np.minimum(model.q_max, np.pi) - _ROOM
+
+
+def make_time(n: int) -> np.ndarray:
     """Time that starts slowly, shape (n,), [s]."""
     t = np.arange(n) * DT
     s = np.minimum(t / _RAMP, 1.0)
@@ -75,23 +86,23 @@ def _time(n: int) -> np.ndarray:
     return np.concatenate([[0.0], np.cumsum((rate[1:] + rate[:-1]) / 2 * DT)])
 
 
-def _is_feasible(robot: Robot, q: np.ndarray) -> bool:
+def keeps_limits(model: Bounds, q: np.ndarray) -> bool:
     """Tell whether a motion, shape (n_ticks, n), keeps every limit from rest on."""
-    low, high = _limits(robot)
+    low, high = _limits(model)
     if (q < low - 1e-9).any() or (q > high + 1e-9).any():
         return False
     dq = np.diff(np.vstack([q[:1], q]), axis=0) / DT
     ddq = np.diff(dq, axis=0) / DT
-    is_slow = (np.abs(dq) <= robot.model.dq_max).all()
-    is_smooth = (np.abs(ddq) <= robot.model.ddq_max).all()
-    return bool(is_slow and is_smooth) and _is_clear(robot, q[::10])
+    is_slow = (np.abs(dq) <= model.dq_max).all()
+    is_smooth = (np.abs(ddq) <= model.ddq_max).all()
+    return bool(is_slow and is_smooth)
 
 
-def _warm(robot: Robot, rng: np.random.Generator, n: int) -> np.ndarray:
+def _warm(model: Bounds, rng: np.random.Generator, n: int) -> np.ndarray:
     """Two slow sines a joint about a posture near home: up to 0.7 rad/s."""
-    low, high = _limits(robot)
-    home, m = robot.model.home, len(robot.model.home)
-    t = _time(n)[:, None]
+    low, high = _limits(model)
+    home, m = model.home, len(model.home)
+    t = make_time(n)[:, None]
     centre = home + rng.uniform(-0.3, 0.3, m)
     q = np.zeros((n, m))
     for speed in (0.4, 0.3):
@@ -106,28 +117,28 @@ def _warm(robot: Robot, rng: np.random.Generator, n: int) -> np.ndarray:
     return q
 
 
-def _fast(robot: Robot, rng: np.random.Generator, n: int) -> np.ndarray:
+def make_fast(model: Bounds, rng: np.random.Generator, n: int) -> np.ndarray:
     """One sine a joint: 3 rad/s or its speed limit, one joint up to its limit."""
-    low, high = _limits(robot)
-    m = len(robot.model.home)
+    low, high = _limits(model)
+    m = len(model.home)
     lead = rng.uniform(0.9, 1.0)  # one joint at the top, the others below
     share = rng.uniform(0.2, 0.6, m)
     share[rng.integers(m)] = lead
-    speed = share * np.minimum(3.0, 0.98 * robot.model.dq_max)
-    omega = _SHARE * 0.9 * robot.model.ddq_max / speed * rng.uniform(0.6, 1.0, m)
+    speed = share * np.minimum(3.0, 0.98 * model.dq_max)
+    omega = _SHARE * 0.9 * model.ddq_max / speed * rng.uniform(0.6, 1.0, m)
     amplitude = np.minimum(speed / omega, 0.5 * (high - low))
     omega = np.minimum(speed / amplitude, omega)
-    wave = amplitude * np.sin(omega * _time(n)[:, None] + rng.uniform(0, 6.28, m))
+    wave = amplitude * np.sin(omega * make_time(n)[:, None] + rng.uniform(0, 6.28, m))
     centre = np.clip(
-        robot.model.home + rng.uniform(-0.6, 0.6, m), low + amplitude, high - amplitude
+        model.home + rng.uniform(-0.6, 0.6, m), low + amplitude, high - amplitude
     )
     near = rng.random(m) < 0.4
-    to_high = high - amplitude - robot.model.home < robot.model.home - low - amplitude
+    to_high = high - amplitude - model.home < model.home - low - amplitude
     centre = np.where(near & to_high, high - amplitude, centre)
     centre = np.where(near & ~to_high, low + amplitude, centre)
-    is_near = np.abs(centre - robot.model.home) < 1.2  # [rad] else far from any work
+    is_near = np.abs(centre - model.home) < 1.2  # [rad] else far from any work
     centre = np.where(
-        is_near, centre, np.clip(robot.model.home, low + amplitude, high - amplitude)
+        is_near, centre, np.clip(model.home, low + amplitude, high - amplitude)
     )
     return centre + wave
 
@@ -137,7 +148,7 @@ def make_motion(
 ) -> Targets:
     """Reachable motions; every fifth warm one leads out of reach and back."""
     rng, fk = make_rng(robot, scenario, seed), Fk(robot)
-    make, n = {"warm": _warm, "fast": _fast}[scenario], round(seconds / DT)
+    make, n = {"warm": _warm, "fast": make_fast}[scenario], round(seconds / DT)
     T, starts, kind = [], [], []
     for k in range(n_paths):
         q = _find_feasible(robot, rng, make, n)
@@ -153,8 +164,8 @@ def make_motion(
 
 def _find_feasible(robot, rng, make, n):
     for _ in range(_TRIES):
-        q = make(robot, rng, n)
-        if _is_feasible(robot, q):
+        q = make(robot.model, rng, n)
+        if keeps_limits(robot.model, q) and _is_clear(robot, q[::10]):
             return q
     raise ValueError(f"{robot.problem.name}: no feasible motion in {_TRIES} tries")
 
@@ -179,7 +190,7 @@ def _lead_out(fk: Fk, robot: Robot, poses: np.ndarray) -> tuple[np.ndarray, np.n
 def make_lines(robot: Robot, n_paths: int) -> Targets:
     """Straight lines at 0.4 m/s between reachable poses, whatever lies between."""
     rng, fk = make_rng(robot, "lines", 0), Fk(robot)
-    low, high = _limits(robot)
+    low, high = _limits(robot.model)
     T, starts = [], []
     while len(T) < n_paths:
         q0 = rng.uniform(low, high)
@@ -243,7 +254,7 @@ def _min_jerk(x: np.ndarray) -> np.ndarray:
 def make_cold(robot: Robot, n: int, n_starts: int) -> tuple[Targets, np.ndarray]:
     """Single targets, one in twenty out of reach, and where peers may restart."""
     rng, fk = make_rng(robot, "cold", 0), Fk(robot)
-    low, high = _limits(robot)
+    low, high = _limits(robot.model)
     poses, kinds = [], []
     limb = next(iter(robot.model.limbs.values()))
     length = sum(np.linalg.norm(p) for p in (*limb.tree.p, limb.p_eef))

@@ -5,9 +5,10 @@ touches the port. When the port goes away the thread looks for it again. However
 thread ends, torque is off, and that is verified.
 
 The thread reads at the full rate unless it was told that nobody drives
-(``set_idle``). Idle, it still reads 50 times a second, so that a press is noticed, and
-100 times where servos hold a torque that stands, as an arm's weight does. It never
-idles while torque is switched on or off, or while the last question had no answer.
+(``set_idle``). Idle, it still reads 50 times a second, so that a press is noticed;
+where servos hold a torque that stands, as an arm's weight does, it tells them so once
+more between two readings. It never idles while torque is switched on or off, or while
+the last question had no answer.
 """
 
 from __future__ import annotations
@@ -40,8 +41,9 @@ IDLE_RATE = 50.0
 """Readings a second while nobody drives, [Hz]. chosen: a press is seen within 20 ms,
 and samples stay five times younger than session.max_gap allows."""
 HOLD_RATE = 100.0
-"""Likewise while servos hold a torque that stands, [Hz]. chosen: ten readings within
-the silence after which a watchdog drops it, five within the age at which it is stale.
+"""How often servos are told a torque that stands, every other time without a reading,
+[Hz]. chosen: ten times within the silence after which a watchdog drops it, five within
+the age at which it is stale.
 """
 
 _START = 2.0  # [s] chosen: a small process, on a machine with much else to do
@@ -279,9 +281,12 @@ class BusThread:
         begin = deadline = checked = reconnected = time.monotonic()
         check_every = 1.0 / len(self.settings.servos)  # each servo once a second
         full_period = 1.0 / self.settings.rate
+        reads = has_answers = True
         while not self._stop.is_set():
             now = time.monotonic()
-            has_answers = self._cycle(now - begin)
+            if reads:
+                has_answers = self._read()
+            self._tell(now - begin)
             begin = now
             if now - checked >= check_every:
                 checked = now
@@ -291,6 +296,8 @@ class BusThread:
                 self._bus.reconnect()
             period = self._find_period(has_answers=has_answers)
             deadline = self._wait(deadline + period, period)
+            is_idle = period > full_period and not self._is_wanted.is_set()
+            reads = not (reads and is_idle) or self._bus.is_limp
             if period > full_period:  # torque rises from the end of an idle pause
                 begin = time.monotonic() - full_period
 
@@ -313,11 +320,15 @@ class BusThread:
             rate = min(IDLE_RATE if is_limp else HOLD_RATE, rate)
         return 1.0 / rate
 
-    def _cycle(self, dt: float) -> bool:
-        """Read and write once; returns whether servos answered."""
+    def _read(self) -> bool:
+        """Read and publish once; returns whether servos answered."""
         reading = self._bus.read()
         if reading is not None:
             self._publish(reading)
+        return reading is not None
+
+    def _tell(self, dt: float) -> None:
+        """Write once what servos are to render by now, or that they are limp."""
         tau = self._shaper.step(self._command, self._bus.caps, self._clock(), dt)
         self._keep_guarded()
         if not self._shaper.is_limp:
@@ -327,7 +338,6 @@ class BusThread:
             self._make_limp()
         else:
             self.problems = ()
-        return reading is not None
 
     def _keep_guarded(self) -> None:
         """Say that we live; without a guardian, nothing goes on.

@@ -166,6 +166,8 @@ def interpolate(tree: Tree, places: Places, problems: list[str]) -> Tree:
             )
     if len(problems) > n_before:
         return tree
+    if not any("${" in str(value) for _, value in _walk(tree)):
+        return tree  # most have none, and OmegaConf takes longer than all the rest
     try:
         resolved = OmegaConf.to_container(OmegaConf.create(tree), resolve=True)
     except OmegaConfBaseException as err:

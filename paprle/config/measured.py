@@ -77,6 +77,22 @@ def _enter(tree: dict[str, Any], key: str) -> dict[str, Any]:
     return section
 
 
+def store_latency(
+    tree: dict[str, Any], found: Mapping[str, float], names: Mapping[str, str]
+) -> None:
+    """Put latencies into a site's settings; those of another triple give way.
+
+    Args:
+        tree: The settings, changed in place.
+        found: Keys of ``record.latency``, [s]; others of the same triple stay.
+        names: Of the triple that they were measured with.
+    """
+    latency = _enter(_enter(tree, "record"), "latency")
+    if latency.get("measured_with") != dict(names):
+        latency.clear()
+    latency.update({"measured_with": dict(names), **found})
+
+
 def leave_out_others(tree: Mapping[str, Any], names: Mapping[str, str]) -> None:
     """Take out of a site's settings what was measured with others than these.
 
@@ -84,6 +100,10 @@ def leave_out_others(tree: Mapping[str, Any], names: Mapping[str, str]) -> None:
         tree: The settings, changed in place.
         names: Of the triple.
     """
+    record = tree.get("record")
+    latency = record.get("latency") if isinstance(record, dict) else None
+    if isinstance(latency, dict) and latency.get("measured_with") != dict(names):
+        del tree["record"]["latency"]
     feedback = tree.get("feedback")
     rig = feedback.get("rig") if isinstance(feedback, dict) else None
     origin = rig.get("measured_with") if isinstance(rig, dict) else None

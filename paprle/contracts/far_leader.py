@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any
 
 from paprle.contracts.plugins import Leader
 from paprle.contracts.session_view import SessionView
+
+FAR = "far"
+"""The event that tells what an operator's host measured (``take_told``)."""
 
 
 class FarLeader(Leader):
@@ -24,6 +29,16 @@ class FarLeader(Leader):
 
     def observe(self, view: SessionView) -> None:
         """Take what the session did, for its operator; never block."""
+
+    def take_told(self) -> Mapping[str, Any] | None:
+        """Return what its operator's host measured since the last call, if anything.
+
+        ``rows`` hold a stamp of this host [ns], the place of a limb, hand to robot,
+        hand to picture and picture to robot as confirmed, the last two as predicted,
+        each [mm], and motion to motion [ms]; None: not known. ``missing`` is how many
+        rows never came so far, ``streams`` by name what was sent and lost.
+        """
+        return None
 
 
 def tells_life(leader: Leader) -> bool:

@@ -21,9 +21,13 @@ class LinkPoses:
         self._data = self._model.createData()
         self._robot = robot
 
-    def update(self, q: Vec) -> None:
-        """Move all links to joint positions, shape (n,), [rad] or [m]."""
-        full = pin.neutral(self._model)
+    def update(self, q: Vec) -> Vec:
+        """Move all links to joint positions, shape (n,), [rad] or [m].
+
+        Returns:
+            The same as pinocchio's own vector of the model.
+        """
+        full: Vec = pin.neutral(self._model)
         for name, position in self._robot.name_positions(q).items():
             joint = self._model.joints[self._model.getJointId(name)]
             if joint.nq == 2:  # a continuous joint is a point on a circle
@@ -31,6 +35,7 @@ class LinkPoses:
             else:
                 full[joint.idx_q] = position
         pin.framesForwardKinematics(self._model, self._data, full)
+        return full
 
     def place(self, link: str) -> pin.SE3:
         """Return T_world_link where the robot was moved to last."""

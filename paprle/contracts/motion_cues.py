@@ -138,6 +138,40 @@ class CueReader:
         return cues
 
 
+class CrossingCounter:
+    """Counts how often suggestions went beyond their threshold, of all advisors (X12).
+
+    Attributes:
+        n: How often so far.
+    """
+
+    def __init__(self) -> None:
+        self.n = 0
+        self._last: dict[str, int] = {}
+
+    def take(self, advice: Mapping[str, Advice]) -> bool:
+        """Take what advisors said.
+
+        What an advisor takes back says nothing; one that begins anew counts from 0.
+
+        Args:
+            advice: By name; those with a field ``n_crossings`` count.
+
+        Returns:
+            Whether one of them crossed its threshold just now.
+        """
+        before = self.n
+        for name, said in advice.items():
+            if (
+                "n_crossings" in (said.record.dtype.names or ())
+                and said.record["valid"]
+            ):
+                now = int(said.record["n_crossings"])
+                self.n += now > self._last.get(name, 0)
+                self._last[name] = now
+        return self.n > before
+
+
 def find_columns(
     active: Vec | None, advice: Mapping[str, Advice]
 ) -> dict[CueRole, Vec]:

@@ -75,9 +75,11 @@ class Leader(Device):
 
     Attributes:
         is_at_page: It is moved at the session's page, which it is told of by ``hear``.
+        keeps_poses: It answers to the actions ``keep`` and ``play``.
     """
 
     is_at_page: bool = False
+    keeps_poses: bool = False
 
     def __init__(self, config: Any, clock: Clock) -> None:
         self.config = config

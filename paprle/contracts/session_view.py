@@ -51,12 +51,19 @@ class HeldHand(NamedTuple):
             shape (7,), [m].
         way: The direction in which the robot is held back, of its motion and of its
             turn, each a unit vector or zeros, shape (6,).
+        driven: The place of the robot's limb that it leads.
+        turn: L as quat_xyzw, shape (4,): the robot moves by scale L when the hand
+            moves by one.
+        scale: Of its motion.
     """
 
     limb: int
     share: float
     pose: Vec
     way: Vec
+    driven: int = 0
+    turn: Vec = np.array([0.0, 0.0, 0.0, 1.0])
+    scale: float = 1.0
 
 
 class MirroredRobot(NamedTuple):

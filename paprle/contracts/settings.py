@@ -12,6 +12,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
+from paprle.contracts.latency_settings import LatencySettings
+
 STRICT: Mapping[str, Any] = {"extra": "forbid", "strict": True, "allow_inf_nan": False}
 """The ``__pydantic_config__`` of every settings class: unknown keys are errors."""
 
@@ -114,7 +116,8 @@ class RobotSettings:
         default_factory=LimitSettings
     )
     ignore_collisions: Annotated[
-        tuple[tuple[str, str], ...], doc("Pairs of links whose contact is harmless.")
+        tuple[tuple[str, str], ...],
+        doc("Pairs of links, or of named collision bodies, to leave out."),
     ] = ()
     envs: Annotated[
         Mapping[str, Any], doc("What this robot needs in an env, over the env's YAML.")
@@ -391,6 +394,9 @@ class RecordSettings:
         float, Gt(0), Unit("s"), doc("Free space is asked for twice this much data.")
     ] = 600.0
     task: Annotated[str, doc("What the operator was told to do.")] = ""
+    latency: Annotated[
+        LatencySettings | None, doc("What `paprle latency` measured of this rig.")
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

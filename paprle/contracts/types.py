@@ -18,10 +18,11 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from paprle.contracts import states
+from paprle.contracts import actions, states
 from paprle.contracts.axes import AxisSpeeds
 from paprle.contracts.sampling import Sampling
 
+Actions = actions.Actions
 GateState = states.GateState
 SessionState = states.SessionState
 Vec = npt.NDArray[np.float64]
@@ -90,38 +91,6 @@ class LimbCommand:
     ahead: Vec | None = None
     axes: Vec | None = None
     mode: int = 0
-
-
-class Actions(NamedTuple):
-    """How often each action was asked for so far.
-
-    Attributes:
-        engage: Start an episode, or open and close the clutch.
-        stop: Stop now, and latch it.
-        next_episode: End the episode and keep it.
-        discard: End the episode and mark it discarded.
-        clear: Clear a latched stop; moves nothing.
-        quit: End the session; a second one skips the park.
-        redo: End the episode, mark it discarded, and do the same one again.
-        success: End the episode, keep it and mark that the task was done.
-        failure: End the episode, keep it and mark that the task was not done.
-        reposture: Change over to the posture that is offered.
-    """
-
-    engage: int = 0
-    stop: int = 0
-    next_episode: int = 0
-    discard: int = 0
-    clear: int = 0
-    quit: int = 0
-    redo: int = 0
-    success: int = 0
-    failure: int = 0
-    reposture: int = 0
-
-    def since(self, before: Actions) -> Actions:
-        """Return what was asked for after ``before``."""
-        return Actions(*(now - then for now, then in zip(self, before, strict=True)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -304,6 +273,9 @@ class Feedback:
         cues: What the follower meets, for leaders that show or sound it.
         rumble: One amplitude from the cues, 0 … 1, which does not flicker; so are
             ``touch``, of contact alone, and ``warning``, of limits and clearance.
+        n_keeps: How often the operator asked to keep the robot's pose.
+        n_plays: How often they asked to play what was kept, or to end that.
+        n_cues: How often a suggestion went beyond its threshold.
     """
 
     stamp_ns: int
@@ -316,6 +288,9 @@ class Feedback:
     rumble: float = 0.0
     touch: float = 0.0
     warning: float = 0.0
+    n_keeps: int = 0
+    n_plays: int = 0
+    n_cues: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -420,7 +395,7 @@ class RobotInfo:
         limbs: Limbs in order.
         mimics: Joints that follow others.
         dddq_max: Jerk limits J of the gate, shape (n,); None: none.
-        ignored: Pairs of links that nothing is to keep apart.
+        ignored: Pairs of links that are not to be kept apart, or not all their bodies.
     """
 
     name: str

@@ -40,6 +40,7 @@ _GAP = 0.1  # [s] spec: safety.md A1, T_stale; a longer pause starts the lag ane
 
 _ON, _OFF = 0.3, 0.1  # chosen: amplitudes a motor can be felt at, and can hold
 _TOUCH_ON, _TOUCH_OFF = 0.05, 0.02  # chosen: a touch is felt from its begin on
+_PULSE_NS = 150_000_000  # chosen: of a better suggestion; felt, and no alarm
 _RELEASE = 0.3  # [s] chosen: reasons that come and go with periods are felt as one
 
 _largest = np.maximum.reduce  # half the time of ``max`` on a few joints
@@ -216,7 +217,8 @@ class CueSource:
         self._touch = Touch(robot.ddq_max, settings.touch_effort)
         self._rumbles = Rumble(), Rumble(_TOUCH_ON, _TOUCH_OFF), Rumble()
         self._amplitudes = [0.0, 0.0, 0.0]
-        self._stamp_ns = 0
+        self._stamp_ns = self._pulse_ns = 0
+        self._n_cues = -1  # what was before we listened is nobody's cue
         self._q_late = np.tile(robot.home, (2, 1))
         self.choose_limbs([True] * len(robot.limbs))
 
@@ -234,6 +236,9 @@ class CueSource:
             status: The gate's newest status.
         """
         oldest_ns = now_ns - self._stale_ns
+        if told.n_cues > self._n_cues >= 0:
+            self._pulse_ns = now_ns + _PULSE_NS
+        self._n_cues = told.n_cues
         if not told.is_engaged or status is None or told.stamp_ns < oldest_ns:
             return self._fall_silent(told)
         head = self._codec.read(status)
@@ -242,6 +247,8 @@ class CueSource:
         if head.stamp_ns != self._stamp_ns:
             self._update(head, status)
         rumble, touch, warning = self._amplitudes
+        if now_ns < self._pulse_ns:
+            rumble = warning = 1.0
         return replace(
             told, cues=self._cues, rumble=rumble, touch=touch, warning=warning
         )

@@ -95,7 +95,8 @@ class HeldHands:
                 _find_way(back @ pin.log3(here.rotation @ free.rotation.T)),
             ]
         )
-        return HeldHand(hand, share, pose, way)
+        turn = pin.Quaternion(anchors.L[place]).coeffs()
+        return HeldHand(hand, share, pose, way, place, turn, anchors.scale[place])
 
 
 def _find_way(moved: Vec) -> Vec:

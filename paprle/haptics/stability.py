@@ -52,12 +52,22 @@ class Weighted(NamedTuple):
 
 
 class Delays(NamedTuple):
-    """What makes a spring late, [s]."""
+    """What makes a spring late, [s].
+
+    Attributes:
+        period: Between two torques.
+        loop: Of the leader's motion until its torque.
+        lag: Of the follower behind its command.
+        bus: Of a torque against a follower that is held; of one over a link what
+            yields there, too.
+        round_trip: Of the link to the follower that ``bus`` counts; 0: it is here.
+    """
 
     period: float
     loop: float
     lag: float
     bus: float
+    round_trip: float = 0.0
 
     @classmethod
     def of(cls, rate: float, rig: RigSettings, round_trip: float = 0.0) -> Delays:
@@ -75,7 +85,7 @@ class Delays(NamedTuple):
         bus = _BUS_SHARE * rig.loop_delay if own is None else own
         if round_trip > 0.0:  # what holds a robot far away may yield
             bus += _YIELDS * (round_trip + lag)
-        return cls(1.0 / rate, rig.loop_delay, lag, bus)
+        return cls(1.0 / rate, rig.loop_delay, lag, bus, round_trip)
 
     @property
     def local(self) -> float:
@@ -297,7 +307,18 @@ def _describe(margin: Margin, delays: Delays) -> str:
     return (
         f"feedback: {margin.joint}: expected 2 (T/2 + T_d + L̂) K / B ≤ 1, got "
         f"{margin.ratio:.2f} (K {margin.K:.3g} N·m/rad; B {margin.B:.3g} "
-        f"N·m·s/rad{cancelled}; {times}) from {blame}; lower "
+        f"N·m·s/rad{cancelled}; {times}{_describe_link(delays)}) from {blame}; lower "
         f"feedback.laws.{margin.shares[0][0]}.weight, or all weights by "
         f"{1.0 / margin.ratio:.2f}; measure the rig with: paprle identify"
+    )
+
+
+def _describe_link(delays: Delays) -> str:
+    """Say which round trip contact over a link was judged at, and what it adds."""
+    if not delays.round_trip:
+        return ""
+    added = _YIELDS * (delays.round_trip + delays.lag)
+    return (
+        f"; contact over a link of {1e3 * delays.round_trip:.0f} ms there and back: "
+        f"T/2 + {1e3 * delays.bus:.1f} ms, of which {1e3 * added:.1f} ms are the link's"
     )

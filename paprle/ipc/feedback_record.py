@@ -21,6 +21,8 @@ def make_feedback_dtype(n_limbs: int) -> np.dtype[np.void]:
             ("state", "i4"),
             ("episode", "i4"),
             ("is_engaged", "?"),
+            ("asked", "u4", (2,)),  # counters of keep and play
+            ("n_cues", "u4"),
             ("driver", "i4", (n_limbs,)),  # limb of the leaders that drives; -1: none
         ]
     )
@@ -32,6 +34,8 @@ def pack_feedback(feedback: Feedback, driver: Drivers) -> Record:
     record["stamp_ns"], record["episode"] = feedback.stamp_ns, feedback.episode
     record["state"] = feedback.state
     record["is_engaged"], record["driver"] = feedback.is_engaged, driver
+    record["asked"] = feedback.n_keeps, feedback.n_plays
+    record["n_cues"] = feedback.n_cues
     return record
 
 
@@ -42,6 +46,9 @@ def unpack_feedback(record: Record, rows: range) -> Feedback:
         state=SessionState(int(record["state"])),
         episode=int(record["episode"]),
         is_engaged=bool(record["is_engaged"]),
+        n_keeps=int(record["asked"][0]),
+        n_plays=int(record["asked"][1]),
+        n_cues=int(record["n_cues"]),
     )
     return narrow_feedback(feedback, record["driver"], rows)
 

@@ -44,6 +44,17 @@ ARBOT_COLUMNS = (
 )
 
 
+def is_arbot_csv(path: Path) -> bool:
+    """Tell whether a file begins as an ARBot log does."""
+    if path.suffix != ".csv":
+        return False
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            return set(ARBOT_COLUMNS) <= set(next(csv.reader(file), ()))
+    except (OSError, UnicodeDecodeError, csv.Error):
+        return False
+
+
 def read_arbot_csv(path: Path) -> Vec:
     """Return an ARBot log, shape (N, 19), columns as ``ARBOT_COLUMNS``.
 

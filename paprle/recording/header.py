@@ -11,6 +11,7 @@ import hashlib
 import json
 import subprocess
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -75,7 +76,7 @@ def make_recording_header(
         "gate_period": gate_period,
         "objects": list(objects),
         "version": _find_version(),
-        "git_rev": _find_git_rev(),
+        "git_rev": find_git_rev(),
         "urdf_sha256": hashlib.sha256(urdf.encode()).hexdigest(),
         "urdf": urdf,
         "config": dict(config),
@@ -260,8 +261,9 @@ def _find_version() -> str:
         return "unknown"
 
 
-def _find_git_rev() -> str | None:
-    """Return the revision of this workspace, or None where it is not a clone."""
+@cache
+def find_git_rev() -> str | None:
+    """Return the revision this process was started of; None where it is no clone."""
     folder = Path(__file__).resolve().parents[2]
     command = ["git", "-C", str(folder), "describe", "--always", "--dirty"]
     command += ["--abbrev=40", "--match", ""]

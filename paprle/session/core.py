@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from paprle.contracts.motion_cues import CrossingCounter
 from paprle.contracts.session_view import Advice
 from paprle.contracts.settings import SessionSettings
 from paprle.contracts.types import (
@@ -57,8 +58,10 @@ class Core:
         decisions: What happens in each state, and the words for it.
         stuck: Notices a leader that no longer measures.
         modes: Counts switches of the modes of axes.
+        actions: What the operator asked for so far.
         now_ns: Time of the last tick, [ns].
         n_ticks: Number of the last tick, and of its set-point.
+        crossings: Counts how often a suggestion went beyond its threshold.
     """
 
     def __init__(
@@ -85,8 +88,8 @@ class Core:
         self._q_des: Vec = self._setpoint["q_des"]
         self._dq_des: Vec = self._setpoint["dq_des"]
         self._rows = TickRows(layout)
-        self.n_ticks = 0
-        self._actions = Actions()
+        self.n_ticks, self.crossings = 0, CrossingCounter()
+        self.actions = Actions()
         self._gate_state = GateState.DISARMED
         self.now_ns, self._entered_ns, self._stood_ns = 0, 0, -GATE_SILENCE_NS
         self._entered_seq = 0
@@ -131,9 +134,9 @@ class Core:
         self._entered_ns = self._entered_ns or now_ns
         self.n_ticks += 1
         self.episodes.events = []
-        is_asked = actions != self._actions
-        asked = actions.since(self._actions) if is_asked else _NOTHING_ASKED
-        self._actions = actions
+        is_asked = actions != self.actions
+        asked = actions.since(self.actions) if is_asked else _NOTHING_ASKED
+        self.actions = actions
         self.leaders.update(samples, now_ns)
         self.motion.take_status(status, now_ns)
         self._gate_state = self.motion.gate_view[0]
@@ -163,6 +166,7 @@ class Core:
             self._tell_drivers()
         if self.modes.is_needed:
             self._tell_mappings(now_ns)
+            self._tell_crossings(now_ns, advice or {})
         self._fill_setpoint(now_ns)
         return Output(self, self._rows, self._setpoint, is_over=is_over)
 
@@ -246,6 +250,11 @@ class Core:
             name = self.motion.limb_names[limb]
             self.episodes.add("mapping", now_ns, limb=name, D=np.round(D, 6).tolist())
 
+    def _tell_crossings(self, now_ns: int, advice: Mapping[str, Advice]) -> None:
+        """Tell the recorder that there is a better suggestion, once each time."""
+        if self.crossings.take(advice):
+            self.episodes.add("cue", now_ns, n=self.crossings.n)
+
     def _fill_setpoint(self, now_ns: int) -> None:
         is_engaged = self.state is _ENGAGED
         self._codec.write(
@@ -310,6 +319,9 @@ class Output:
             state=core.state,
             episode=core.episodes.number,
             is_engaged=core.state is SessionState.ENGAGED,
+            n_keeps=core.actions.keep,
+            n_plays=core.actions.play,
+            n_cues=core.crossings.n,
         )
 
 

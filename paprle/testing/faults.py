@@ -31,6 +31,9 @@ class LeaderFaultsContract(ABC):
         release: For how long the dead-man is let go of before it counts, [s].
         mends: The device can come back once it was off.
         has_deadman: The device has one.
+        stops: How long the emulated hand takes to stand still, [s].
+        aligns: Its joints drive joints, so that a press takes the robot to them
+            first, slowly.
     """
 
     words: tuple[str, ...]
@@ -38,6 +41,8 @@ class LeaderFaultsContract(ABC):
     release = 0.1  # spec: safety.md 4, row 7
     mends = True
     has_deadman = True
+    stops = 0.5
+    aligns = False
 
     @abstractmethod
     def make_hand(self, leader: Leader, clock: Clock) -> EmulatedHand:
@@ -80,11 +85,24 @@ class LeaderFaultsContract(ABC):
         assert session.state == "CLUTCHED"
         assert (session.q_cmd == still).all(), "nothing moves before a press"
         session.hand.speed = 0.0
-        session.engage().step(_STILL)
-        assert np.abs(session.q_cmd - still).max() < 1e-9, "a press moves nothing"
+        since = len(session.commands)
+        session.engage()
+        if self.aligns:
+            self.check_is_slow(session, since)
+        else:
+            session.step(_STILL)
+            assert np.abs(session.q_cmd - still).max() < 1e-9, "a press moves nothing"
         session.hand.speed, since = _MOVING, len(session.commands)
         session.step(0.5)
         assert session.find_reach(since) > 1e-3, "and then it is followed"
+
+    def check_is_slow(self, session: SteppedSession, since: int) -> None:
+        """See that no joint went faster than in slow moves from a command on."""
+        plan = session.session.plan
+        q, h = np.array(session.commands[since:]), 1e-9 * session.session.gate_ns
+        fastest = plan.resolved.session.speed * plan.robot.info.dq_max
+        assert "ALIGNING" in session.states
+        assert (np.abs(np.diff(q, axis=0)) <= fastest * h * (1.0 + 1e-6)).all()
 
     def test_1_silence_brakes_and_waits_for_a_press(
         self, session: SteppedSession
@@ -108,7 +126,7 @@ class LeaderFaultsContract(ABC):
 
     def test_3_garbage_moves_nothing(self, session: SteppedSession) -> None:
         session.hand.speed = 0.0
-        session.step(0.5)
+        session.step(self.stops)
         since = len(session.commands)
         self.fail(session, "garbage")
         session.step(2.0)
@@ -117,7 +135,7 @@ class LeaderFaultsContract(ABC):
 
     def test_4_a_leap_is_not_followed(self, session: SteppedSession) -> None:
         session.hand.speed = 0.0
-        session.step(0.5)
+        session.step(self.stops)
         since = len(session.commands)
         self.fail(session, "leap")
         session.step(_SPEAKS)

@@ -1,7 +1,7 @@
 """Faults 1 to 10 of each live leader (safety.md 4), by the suite that all share.
 
 ``spacemouse`` has its own in tests/leaders/spacemouse: the real hidapi needs a process.
-``puppeteer`` has its own suites: tests/faults/test_puppeteer_matrix.py.
+``puppeteer`` has more rows of its own: tests/faults/test_puppeteer_matrix.py.
 """
 
 from __future__ import annotations
@@ -10,7 +10,14 @@ import os
 
 import emulated_hands
 import pytest
-from emulated_hands import PADS, BareHand, KeyHand, PadHand, PageHand
+from emulated_hands import (
+    PADS,
+    BareHand,
+    KeyHand,
+    PadHand,
+    PageHand,
+    PuppeteerHand,
+)
 from hand_films import Stage
 
 import leaders.hand_imu.leader
@@ -71,3 +78,18 @@ class TestHandImu(LeaderFaultsContract):
 
     def make_hand(self, leader, clock):
         return BareHand(leader, clock)
+
+
+@pytest.mark.nightly  # a minute; the matrix of its own is in every run
+class TestPuppeteer(LeaderFaultsContract):
+    words = ("leader=puppeteer_piper",)
+    has_deadman = False  # a hand that lets go of an arm: tests/leaders/puppeteer
+    aligns = True
+    stops = 1.2  # its motions blend into one another within a second
+
+    @pytest.fixture(autouse=True)
+    def _serve(self, monkeypatch):
+        emulated_hands.step_servos(monkeypatch, "puppeteer_piper")
+
+    def make_hand(self, leader, clock):
+        return PuppeteerHand(leader, clock)

@@ -92,6 +92,7 @@ def test_the_notice_names_the_origin_of_each_robot(source):
         "open_manipulator",
         "relaxed_ik_core",
         "sawyer_robot",
+        "kinova-ros",
     )
 
     named = [origin for origin in origins if origin in source.read_text()]

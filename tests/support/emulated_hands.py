@@ -7,12 +7,14 @@ import json
 import os
 from collections import deque
 from dataclasses import replace
+from typing import ClassVar
 
 from hand_films import START, Stage
 from puppeteer_step import SteppedBus
 
 import leaders.puppeteer.leader
 from hardware.dynamixel.emulator.config import read_rig
+from hardware.dynamixel.emulator.faults import Faults
 from hardware.dynamixel.emulator.rig import Rig
 from hardware.gamepad.virtual import VirtualPad
 from hardware.hand.model import make_hand
@@ -158,18 +160,45 @@ class MouseHand(EmulatedHand):
 class PuppeteerHand(EmulatedHand):
     """A hand at an emulated PAPRLE puppeteer: real bus code, servos in virtual time."""
 
-    faults = frozenset()  # tests/faults/test_puppeteer_matrix.py
+    # a bus answers or does not, and its answers take time: none is late or old. Stuck
+    # encoders and the rest of the matrix: tests/faults/test_puppeteer_matrix.py
+    faults = frozenset({"off", "garbage", "lost"})
+    CAUSES: ClassVar = {
+        "off": {"fault": "lost", "p": 1.0},
+        "garbage": {"fault": "corrupted", "p": 0.3},
+        "lost": {"fault": "silent", "joint": "joint2"},
+    }
 
     def __init__(self, leader, clock):
         super().__init__()
         self.buses, self.clock = list(leader._buses.values()), clock
         self.rig, self.motion = self.buses[0].rig, ""
+        self.causes, self.caused = Faults(self.rig), ""
+        self.was_held = False
 
-    def tick(self):
-        motion = "sines" if self.speed else "grasp_all" if self.is_held else "still"
+    def play(self, motion):
         if motion != self.motion:
             self.motion = motion
             self.rig.play(motion)
+
+    def spoil(self):
+        """Let the rig have the fault that is asked for."""
+        if self.fault == self.caused:
+            return
+        self.causes.clear()
+        self.caused = self.fault
+        if self.fault in self.CAUSES:
+            self.causes.cause(dict(self.CAUSES[self.fault]))
+
+    def tick(self):
+        self.spoil()
+        if self.is_held and not self.was_held:
+            self.play("grasp_all")
+        elif self.speed:
+            self.play("sines")
+        elif not self.is_held or self.motion == "sines":
+            self.play("still")
+        self.was_held = self.is_held
         for bus in self.buses:
             bus.run_to(self.clock() + round(H * 1e9))
 

@@ -78,7 +78,8 @@ class SteppedBus(BusThread):
         self._look_ns = self.now() if is_time else self._look_ns
         try:
             if self.wire.port.is_open:
-                has_answers = self._cycle(CYCLE)
+                has_answers = self._read()
+                self._tell(CYCLE)
                 if is_time:
                     self._bus.reconnect()
                 return has_answers

@@ -32,6 +32,7 @@ ROBOTS = (
     "piper_2arm",
     "g1_upper",
     "ur5e_camera",
+    "j2s7s300",
 )
 PUPPETEERS = sorted(path.name for path in (ROOT / "urdf").glob("puppeteer_*"))
 # Our prefix, theirs, and the link both measure from; theirs has other names for the

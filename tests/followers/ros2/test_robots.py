@@ -10,10 +10,21 @@ from ros_rig import load_robot
 
 from followers.ros2 import follower as module
 from followers.ros2.follower import RosFollower
-from hardware.ros.joints import decode_gripper, encode_float
-from hardware.ros.messages import FLOAT, GRIPPER_ACTION
+from hardware.ros.goals import ACTIONS, read_goal
+from hardware.ros.joints import encode_float
+from hardware.ros.messages import (
+    FLOAT,
+    GRIPPER_COMMAND,
+    KINOVA_ANGLES,
+    KINOVA_FINGERS,
+)
 from paprle.ipc.process import WORKSPACE
 
+BODIES = {
+    "gripper_action": GRIPPER_COMMAND,
+    "kinova_joints": KINOVA_ANGLES,
+    "kinova_fingers": KINOVA_FINGERS,
+}
 ENVS = ("ros2", "ros1", "ros2_sim", "ros1_sim", "piper_ros")
 PAIRS = sorted(
     (path.stem, env)
@@ -36,16 +47,18 @@ def serve_grippers(graph, rig, monkeypatch):
         for (topic, (kind, _)), (controller, _) in zip(
             rig.description.commands.items(), rig.robot._controllers, strict=True
         )
-        if kind == "gripper_action"
+        if kind in ACTIONS
     ]
     for topic, controller in actions:
         monkeypatch.setattr(MemoryBus, "name", "rclpy")
-        bus = graph.join("gripper")
+        bus = graph.join("server")
+        kind = controller.kind
 
-        def take(data, bus=bus, controller=controller):
-            controller.q = np.array([decode_gripper(bus.codec, data)[0]])
+        def take(data, bus=bus, controller=controller, kind=kind):
+            message = bus.codec.decode(data, BODIES[kind])
+            controller.q = read_goal(kind, message, len(controller.joints))
 
-        bus.subscribe(topic, GRIPPER_ACTION, take)
+        bus.subscribe(topic, ACTIONS[kind], take)
         graph.stepped.append(bus.poll)
 
 

@@ -313,6 +313,23 @@ def test_an_idle_bus_feeds_watchdogs_while_it_holds_a_torque(
     wait_for(lambda: not is_on(emulated), "torque off")
 
 
+def test_a_torque_that_stands_is_told_between_two_readings(emulated, bus, monkeypatch):
+    told, write = [], bus._bus.write_torque
+    monkeypatch.setattr(
+        bus._bus, "write_torque", lambda tau: (told.append(tau), write(tau))
+    )
+    bus.open()
+    hold_until(bus, lambda: goal(emulated) > 0)
+    bus.set_idle(is_idle=True)
+    hold_until(bus, lambda: bus._find_period(has_answers=True) == 1.0 / HOLD_RATE)
+    told.clear()
+    seq = bus.latest().seq
+
+    hold_until(bus, lambda: bus.latest().seq >= seq + 20)
+
+    assert 35 <= len(told) <= 45
+
+
 def test_bus_without_answers_does_not_idle(bus):
     bus.set_idle(is_idle=True)
 

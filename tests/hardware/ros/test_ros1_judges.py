@@ -157,3 +157,16 @@ def test_goals_of_a_gripper_reach_debians_actionlib(master):
     said = run_probe(master, "ros1_action_probe.py")
 
     assert said == {"is_there": True, "taken": [0.01, 0.035]}
+
+
+def test_a_new_goal_of_an_arm_ends_the_one_before_and_rest_is_no_goal(master):
+    if importlib.util.find_spec("actionlib") is None:
+        skip_or_fail("actionlib is not here: apt-get install python3-actionlib")
+
+    said = run_probe(master, "ros1_goals_probe.py")
+
+    assert said["is_there"]
+    n = len(said["taken"])
+    assert 4 <= n <= 8, said
+    assert said["taken"][-1] == pytest.approx(100.0, abs=0.01)
+    assert said["ended"] == ["preempted"] * (n - 1) + ["succeeded"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import numpy as np
 import pinocchio as pin
@@ -85,8 +86,14 @@ def test_a_wall_too_stiff_for_the_round_trip_is_refused():
     contact = dataclasses.replace(settings.laws.contact, k_lin=300.0)
     laws = dataclasses.replace(settings.laws, contact=contact)
 
-    with pytest.raises(ConfigError, match=r"arm/joint1: expected .* contact"):
+    with pytest.raises(ConfigError, match=r"arm/joint1: expected .* contact") as told:
         make_far_haptics(dataclasses.replace(settings, laws=laws), leader)
+
+    of_the_link = float(
+        re.search(r"which ([\d.]+) ms are the link's", str(told.value))[1]
+    )
+    assert "over a link of 100 ms there and back" in str(told.value)
+    assert of_the_link >= 21.7  # 0.217 of it, and of the follower's own lag
 
 
 def test_a_default_wall_is_as_stiff_as_the_longest_round_trip_lets_it():

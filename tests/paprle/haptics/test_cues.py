@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lock_step import H_NS, HUMAN, PIPER, LockStep
 
+from leaders.autopilot.leader import Autopilot
 from paprle.config import resolve
 from paprle.contracts.feedback_settings import FeedbackSettings, RigSettings
 from paprle.contracts.leader_group import ALONE
@@ -277,8 +278,13 @@ def test_a_stale_status_is_not_felt():
 
 
 @pytest.mark.parametrize(("speed", "is_felt"), [(0.1, False), (2.0, True)])
-def test_the_leader_of_a_virtual_session_is_given_its_rumble(speed, is_felt):
+def test_the_leader_of_a_virtual_session_is_given_its_rumble(
+    speed, is_felt, monkeypatch
+):
     """The PiPER's hand is no faster than its joints."""
+    info = Autopilot.info.fget
+    rumbles = property(lambda leader: replace(info(leader), renders="rumble"))
+    monkeypatch.setattr(Autopilot, "info", rumbles)
     words = f"leader.speed={speed}", "leader.size=0.1", "session.clock=virtual"
     session = VirtualSession(
         resolve(("leader=autopilot", "follower=piper", "env=kinematic", *words))
@@ -356,3 +362,19 @@ def test_the_process_of_a_leader_without_motors_stays_light():
     )
 
     assert done.stdout.split() == ["paprle.gate.reasons"], done.stderr
+
+
+def test_a_better_suggestion_is_one_pulse_for_who_drives():
+    rig = FeltSession().engage()
+    rig.step(50)
+    rig.core.crossings.n += 1
+    begin = len(rig.felt)
+    rig.step(200)
+
+    felt = [(told.rumble, told.warning, told.touch) for told in rig.felt[begin:]]
+    on = np.flatnonzero(np.array(felt)[:, 0] > 0.5)
+    assert on[0] <= 2
+    assert (np.diff(on) == 1).all(), "once"
+    assert len(on) * 0.005 == pytest.approx(0.15, abs=0.011)
+    assert felt[on[0]] == (1.0, 1.0, 0.0)
+    assert max(felt[-1]) == 0.0

@@ -1,0 +1,58 @@
+"""What was measured of a rig's delays; every recording of that rig carries it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+from annotated_types import Ge, Le, Unit, doc
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LatencyOrigin:
+    """What latencies were measured with; a session of others does not carry them."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = {
+        "extra": "forbid",
+        "strict": True,
+    }
+
+    leader: Annotated[str, doc("The leader.")]
+    follower: Annotated[str, doc("The robot.")]
+    env: Annotated[str, doc("Its environment.")]
+
+
+Delay = Annotated[float, Ge(0), Le(10), Unit("s")]
+"""A latency; the median unless its name says p99."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LatencySettings:
+    """What ``paprle latency`` measured; written by it, into the site's settings."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = {
+        "extra": "forbid",
+        "strict": True,
+        "allow_inf_nan": False,
+    }
+
+    measured_with: Annotated[LatencyOrigin, doc("Whose latencies these are.")]
+    capture_to_command: Annotated[
+        Delay | None, doc("From a leader's sample to the command that rests on it.")
+    ] = None
+    capture_to_command_p99: Annotated[
+        Delay | None, doc("Of 100 samples, one takes longer.")
+    ] = None
+    command_to_motion: Annotated[
+        Delay | None, doc("From a command to the joints that do it.")
+    ] = None
+    sample_to_motion: Annotated[
+        Delay | None, doc("From a leader's sample to the robot's motion.")
+    ] = None
+    photon_to_photon: Annotated[
+        Delay | None, doc("Between two places that one camera saw.")
+    ] = None
+    photon_spread: Annotated[
+        Delay | None, doc("Half of all windows of that film are within this.")
+    ] = None

@@ -1,0 +1,76 @@
+"""The site builds without a warning; its first hours name verbs that there are."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+import yaml
+
+from paprle.cli.app import find_verb
+from paprle.config import resolve
+
+ROOT = Path(__file__).resolve().parents[2]
+STARTS = sorted((ROOT / "docs/start").glob("*.md"))
+FORMS = sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("*-*.yml"))
+
+
+@pytest.mark.nightly
+def test_the_site_builds_without_a_warning(tmp_path):
+    if find_spec("sphinx") is None:
+        pytest.skip("no Sphinx: pip install 'paprle[docs]'")
+    words = ["-W", "--keep-going", "-q", "-b", "html", "-c", "docs/site"]
+
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", *words, ".", str(tmp_path / "html")],
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=600,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr[-3000:]
+    page = (tmp_path / "html/docs/api/contracts.html").read_text()
+    assert "paprle.contracts.plugins.Leader" in page
+
+
+@pytest.mark.parametrize("page", STARTS, ids=lambda p: p.stem)
+def test_verbs_of_a_first_hour_are_there(page):
+    verbs = re.findall(r"`paprle ([a-z-]+)", page.read_text())
+
+    for verb in verbs:
+        assert find_verb(verb).name == verb
+
+
+@pytest.mark.parametrize("page", STARTS, ids=lambda p: p.stem)
+def test_links_of_a_first_hour_lead_somewhere(page):
+    links = re.findall(r"\]\(([^)#]+)", page.read_text())
+
+    assert links
+    assert all((page.parent / link).resolve().is_file() for link in links)
+
+
+def test_settings_of_the_first_hours_are_understood():
+    found = 0
+    for page in STARTS:
+        for code in re.findall(r"`paprle run ([^`]+)`", page.read_text()):
+            words = [word for word in code.split() if "=" in word]
+            if "…" in code or "./" in code:
+                continue
+            assert resolve(words).to_dict()
+            found += 1
+    assert found >= 2
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda p: p.stem)
+def test_a_form_is_one(form):
+    tree = yaml.safe_load(form.read_text())
+
+    assert {"name", "description", "labels", "body"} == set(tree)
+    ids = [part["id"] for part in tree["body"] if part["type"] != "markdown"]
+    assert len(set(ids)) == len(ids) > 0
+    for part in tree["body"]:
+        kinds = {"textarea", "input", "dropdown", "checkboxes", "markdown"}
+        assert part["type"] in kinds
+        assert part["attributes"].get("label") or part["attributes"].get("value")
