@@ -24,6 +24,7 @@ from hardware.dynamixel.emulator.__main__ import main
 
 SDK = PacketHandler(2.0)
 TRIES = 20  # chosen: the SDK waits only 34 ms for an answer, a busy machine longer
+QUIET = 0.1  # [s] chosen: a late answer is in by then
 BAUD = 4_000_000
 
 
@@ -31,6 +32,18 @@ def open_port(path, baud=BAUD):
     port = PortHandler(path)
     assert port.openPort()
     assert port.setBaudRate(baud)
+    return port
+
+
+def open_clean(path):
+    """Open a port on which no answer to an earlier question waits.
+
+    The SDK takes any packet of the servo for the answer: a late one to a ping, with
+    its model number, for a position.
+    """
+    port = open_port(path)
+    time.sleep(QUIET)
+    port.ser.reset_input_buffer()
     return port
 
 
@@ -61,7 +74,7 @@ def rig(config):
 
 @pytest.fixture
 def port(rig):
-    port = open_port(rig.ports["left"])
+    port = open_clean(rig.ports["left"])
     yield port
     port.closePort()
     rig.send(cmd="clear")

@@ -29,7 +29,7 @@ def rig(tmp_path, monkeypatch):
 
 
 def ask_few(wire):
-    numbers = {i: wire.ping(i, tries=1) for i in (1, 2, 3, 9)}
+    numbers = {i: wire.ping(i) for i in (1, 2, 3, 9)}  # a busy machine loses some
     return {i: number for i, number in numbers.items() if number is not None}
 
 
