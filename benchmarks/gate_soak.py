@@ -7,7 +7,7 @@ driven at each other, rubbing and crossing, at several rates, ``--robot table2 -
 100000``; a robot of ``configs/follower`` or arms around a table. With ``--memory``
 nothing judges the commands, and what the process holds is measured instead: ``--robot
 piper --memory --steps 10000000``. Exits with 1 on any violation, or if memory grew
-after the first tenth.
+after the first tenth. ``--jobs`` shares the steps out, a process and a seed each.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import argparse
 import resource
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +35,7 @@ BAD = np.array([np.nan, np.inf, -np.inf, 1e308, -1e308, 1e30, 5e-324])
 BLOCK = 500  # gate steps an oracle call
 GROWTH = 4.0  # [MB] chosen: resident; a number kept a step is 80 in ten million
 KEPT = 5000  # chosen: blocks of Python, which come and go by hundreds
+TOLD = 10.0  # [s] chosen: a line of progress
 
 
 def make_targets(rng, robot):
@@ -77,7 +80,7 @@ def run(n_steps: int, seed: int, n_limbs: int) -> int:
         h=h,
     )
     history = np.tile(gate.q_cmd, (4, 1))
-    done, violations, started = 0, 0, time.monotonic()
+    done, violations, progress = 0, 0, Progress(f"seed {seed}")
     while done < n_steps:
         targets = make_targets(rng, robot)
         commands = np.empty((BLOCK, m))
@@ -98,20 +101,20 @@ def run(n_steps: int, seed: int, n_limbs: int) -> int:
             print(verdict)
         history = commands[-4:]
         done += BLOCK * n_limbs
-        rate = done / (time.monotonic() - started)
-        print(f"\r{done:.2e} steps, {violations} violations, {rate:.2e}/s", end="")
-    print()
+        progress.tell(done, violations)
+    progress.tell(done, violations, is_last=True)
     return violations
 
 
-def run_robot(name: str, n_steps: int, seed: int) -> int:
+def run_robot(n_steps: int, seed: int, name: str) -> int:
     robot, settings, rng = (
         adversary.load(name),
         GateSettings(),
         np.random.default_rng(seed),
     )
     judge = adversary.Judge(robot, settings)
-    done, violations, worst, started = 0, 0, -np.inf, time.monotonic()
+    progress = Progress(f"{name}, seed {seed}")
+    done, violations, worst = 0, 0, -np.inf
     while done < n_steps:
         pattern = ("clash", "rub", "clash", "cross", "square")[done // (4 * BLOCK) % 5]
         h = float(rng.choice([0.001, 0.002, 0.005, 0.005, 0.01]))
@@ -130,11 +133,8 @@ def run_robot(name: str, n_steps: int, seed: int) -> int:
             n_near = len(near) + len(halves)
             print(f"{pattern} h={h}: {n_near} too near, at worst {worst}\n{verdict}")
         done += len(commands)
-        rate = done / (time.monotonic() - started)
-        print(
-            f"\r{name} {done:.2e} steps, {violations} violations, {rate:.0f}/s", end=""
-        )
-    print()
+        progress.tell(done, violations)
+    progress.tell(done, violations, is_last=True)
     return violations
 
 
@@ -166,6 +166,22 @@ def run_memory(name: str, n_steps: int, seed: int) -> int:
             rate = done / (time.monotonic() - started)
             print(f"{name} {done:.2e} steps, {rate:.0f}/s: {memory}", flush=True)
     return memory.judge()
+
+
+class Progress:
+    """Lines that say how far a run is."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._started, self._told = name, time.monotonic(), 0.0
+
+    def tell(self, done: int, violations: int, *, is_last: bool = False) -> None:
+        """Print a line, if the last one is some time ago."""
+        elapsed = time.monotonic() - self._started
+        if is_last or elapsed - self._told > TOLD:
+            self._told = elapsed
+            rate = f"{done / elapsed:.2e}/s"
+            line = f"{self._name}: {done:.2e} steps, {violations} violations, {rate}"
+            print(line, flush=True)
 
 
 class Memory:
@@ -232,12 +248,17 @@ def main() -> int:
     parser.add_argument(
         "--memory", action="store_true", help="of a robot: measure memory alone"
     )
+    parser.add_argument("--jobs", type=int, default=1, help="processes that share it")
     args = parser.parse_args()
     if args.robot and args.memory:
         return run_memory(args.robot, args.steps, args.seed)
-    if args.robot:
-        return 1 if run_robot(args.robot, args.steps, args.seed) else 0
-    return 1 if run(args.steps, args.seed, args.limbs) else 0
+    soak, what = (run_robot, args.robot) if args.robot else (run, args.limbs)
+    seeds = range(args.seed, args.seed + args.jobs)
+    with ProcessPoolExecutor(args.jobs) as pool:
+        shares = repeat(-(-args.steps // args.jobs))
+        violations = sum(pool.map(soak, shares, seeds, repeat(what)))
+    print(f"{args.steps:.0e} steps, {violations} violations")
+    return 1 if violations else 0
 
 
 if __name__ == "__main__":

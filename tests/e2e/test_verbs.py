@@ -18,7 +18,7 @@ from paprle.cli import main
 from paprle.recording.exports import read_arbot_csv
 from paprle.recording.reader import Episode
 
-pytestmark = [pytest.mark.process, pytest.mark.timed]
+pytestmark = pytest.mark.process
 TRIPLE = ("leader=autopilot", "follower=piper", "env=kinematic")
 N_EPISODES = 3
 
@@ -49,6 +49,7 @@ def test_a_session_of_several_episodes_records_each(recorded):
     check_episodes(recorded)
 
 
+@pytest.mark.timed
 def test_a_live_session_of_several_episodes_repeats_them(tmp_path, capsys):
     numbers = itertools.count()
 
@@ -149,6 +150,7 @@ def test_export_is_arbot_s_csv_and_can_be_played(recorded, tmp_path, capsys):
     assert measure(played)["ate_mm"]["lag_compensated"]["median"] < 0.05
 
 
+@pytest.mark.timed
 def test_replay_draws_the_same_again(recorded, tmp_path):
     whole = measure(recorded)
     folders = (tmp_path / str(k) for k in itertools.count())

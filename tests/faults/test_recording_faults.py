@@ -113,6 +113,7 @@ def test_a_disk_that_blocks_for_two_seconds_holds_up_nothing(start, outside, tmp
 
 
 @process
+@pytest.mark.nightly
 def test_a_recorder_that_stands_still_loses_records_that_are_counted(
     start, outside, tmp_path
 ):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from cells import spread
 
 from paprle.ipc.process import WORKSPACE
 
@@ -87,7 +88,9 @@ def test_a_broken_urdf_is_refused(tmp_path, text):
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("text", ["", "time,joint1\n", "\0\0\0", "a,b\nx,y\n"])
+@pytest.mark.parametrize(
+    "text", spread(["", "time,joint1\n", "\0\0\0", "a,b\nx,y\n"], "", "a,b\nx,y\n")
+)
 def test_a_motion_that_cannot_be_read_is_refused(tmp_path, text):
     path = write(tmp_path / "motion.csv", text)
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from cells import spread
 from ros_memory import RosSession, make_config
 
 ENVS = ("ros2_sim", "ros2", "piper_ros")
@@ -30,8 +31,8 @@ def test_an_echo_is_told_in_words(monkeypatch, env):
     assert "fake hardware or a simulation" in told
 
 
-@pytest.mark.parametrize("env", ENVS)
-@pytest.mark.parametrize("tau", [0.01, 0.02])
+@pytest.mark.parametrize("env", spread(ENVS, "ros2_sim", "piper_ros"))
+@pytest.mark.parametrize("tau", spread([0.01, 0.02], 0.01))
 def test_an_arm_with_a_lag_is_no_echo(monkeypatch, env, tau):
     _, told = drive(monkeypatch, env, tau=tau)
 

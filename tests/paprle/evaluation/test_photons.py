@@ -7,6 +7,7 @@ from fractions import Fraction
 import av
 import numpy as np
 import pytest
+from cells import spread
 
 from paprle.contracts.errors import ConfigError, RecordingError
 from paprle.evaluation.photons import Region, measure_film, parse_region
@@ -46,7 +47,7 @@ def make_film(path, draw, seed=0):
     return path
 
 
-@pytest.mark.parametrize("delay", [0.045, 0.12, 0.31])
+@pytest.mark.parametrize("delay", spread([0.045, 0.12, 0.31], 0.12))
 def test_a_robot_that_mirrors_a_hand_later_is_found(tmp_path, delay):
     def draw(image, t):
         square(image[:, :160], 80 + 25 * sway(t))

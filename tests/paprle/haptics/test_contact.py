@@ -6,6 +6,7 @@ saturate, lags of half and of twice what is configured.
 
 import numpy as np
 import pytest
+from cells import spread
 from feel_rig import FeelRig, Hand, Motors, Servos, make_settings, wall_at
 
 from benchmarks.feel_laws import (
@@ -159,7 +160,7 @@ def test_a_wall_is_felt_within_30_ms_at_a_stiffness_of_1_to_3():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("delay", [0.0, 0.02])
+@pytest.mark.parametrize("delay", spread([0.0, 0.02], 0.02))
 @pytest.mark.parametrize("grip", HANDS)
 def test_what_a_hand_gets_back_it_has_put_in(grip, delay):
     """Pressed, held and left: of what was posted, and, with friction, delivered."""

@@ -29,7 +29,9 @@ ROBOTS = [
     ),
     PUBLIC / "baxter_description/urdf/baxter.urdf",
     PUBLIC / "xarm_description/urdf/xarm7.urdf",
-    PUBLIC / "so_arm_description/urdf/so101.urdf",
+    pytest.param(
+        PUBLIC / "so_arm_description/urdf/so101.urdf", marks=pytest.mark.nightly
+    ),
     PUBLIC / "anymal_b_simple_description/robots/anymal-kinova.urdf",
     PUBLIC / "double_pendulum_description/urdf/double_pendulum_continuous.urdf",
     SHARED / "piper.urdf",
