@@ -139,9 +139,10 @@ class Bus:
         """
         self._n_mute = 0
         self.wire.open()
-        problems = [
-            text for servo in self.servos for text in servo.configure(self.wire)
-        ]
+        with self.wire.patiently():
+            problems = [
+                text for servo in self.servos for text in servo.configure(self.wire)
+            ]
         if needs_all and self.is_alive.any():
             specs = [servo.spec for servo in self.servos]
             problems += find_shadows(self.wire, specs, list_near(specs))

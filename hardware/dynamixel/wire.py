@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import termios
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from dynamixel_sdk.robotis_def import (
@@ -22,6 +24,7 @@ TIMEOUT = 0.01
 """How long a reply may take, [s]. chosen: an adapter takes 1 ms, a busy host some."""
 
 _TRIES = 3  # chosen: of 1 % lost packets one question in a million stays unanswered
+_PATIENT = 15  # chosen: 0.15 s; a host that pauses for less has no servo less
 _DAMAGED = 3  # chosen: who answers is there, and a damaged answer costs little time
 _BAD_CHECKSUM = 3  # spec: Protocol 2.0, error byte: what it heard was damaged
 _ALERT = 0x80  # spec: Protocol 2.0, bit of the error byte: see Hardware Error Status
@@ -51,6 +54,7 @@ class Wire:
         self.packets = Packets()
         self.port = SerialPort(path, timeout)
         self.n_failed = {"timeout": 0, "corrupt": 0}
+        self._tries = _TRIES
         self._adapter: Adapter | None = None
 
     def open(self) -> None:
@@ -84,9 +88,18 @@ class Wire:
         self.baud = baud
         self.open()
 
-    def ping(self, servo_id: int, tries: int = _TRIES) -> int | None:
+    @contextmanager
+    def patiently(self) -> Iterator[None]:
+        """Ask more often before a servo counts as silent: while nothing else waits."""
+        self._tries = _PATIENT
+        try:
+            yield
+        finally:
+            self._tries = _TRIES
+
+    def ping(self, servo_id: int, tries: int | None = None) -> int | None:
         """Return the model number of a servo; None when nobody answers."""
-        for _ in range(tries):
+        for _ in range(tries or self._tries):
             number, result, _error = self._guard("ping", servo_id)
             if result == COMM_SUCCESS:
                 return int(number)
@@ -98,13 +111,13 @@ class Wire:
         found, _ = self._guard("broadcastPing")
         return {int(i): int(values[0]) for i, values in found.items()}
 
-    def read(self, servo_id: int, register: Register, tries: int = _TRIES) -> int:
+    def read(self, servo_id: int, register: Register, tries: int | None = None) -> int:
         """Return a register as an unsigned number; raises as ``read_block``."""
         block = self.read_block(servo_id, register, tries)
         return int.from_bytes(block, "little")
 
     def read_block(
-        self, servo_id: int, register: Register, tries: int = _TRIES
+        self, servo_id: int, register: Register, tries: int | None = None
     ) -> bytes:
         """Read consecutive registers.
 
@@ -120,6 +133,7 @@ class Wire:
             BusTimeout: If it never answers properly.
             BusError: If the port is gone.
         """
+        tries = tries or self._tries
         result, n_silent, n_asked = COMM_SUCCESS, 0, 0
         while n_silent < tries and n_asked < _DAMAGED * tries:
             result = self._guard("readTx", servo_id, register.address, register.size)
@@ -153,7 +167,7 @@ class Wire:
         )
         result = COMM_SUCCESS
         where = f"servo {servo_id} on '{self.path}'"
-        for _ in range(_TRIES):
+        for _ in range(self._tries):
             result, error = self._guard(
                 "writeTxRx", servo_id, register.address, register.size, data
             )
@@ -170,7 +184,7 @@ class Wire:
             self.count(result)
         raise BusTimeout(
             f"{where}: expected it to confirm register {register.address}, got "
-            f"{self.say(result)} {_TRIES} times; check its cable and power"
+            f"{self.say(result)} {self._tries} times; check its cable and power"
         )
 
     def write_checked(self, servo_id: int, register: Register, value: int) -> None:

@@ -391,12 +391,18 @@ def test_a_steady_rumble_is_refreshed_and_the_motors_are_not_flooded():
 def test_a_rumble_that_goes_on_is_felt_all_the_time(play):
     """Each telling lasts a tenth of a second of the real clock."""
     player = play()
-    for _ in range(15):
-        player.feel(0.5)
-        time.sleep(0.01)
-        player.wait(0.01)
+    for _ in range(4):  # where this test itself paused for longer, once more
+        first = max(len(player.pads[0].rumbled), 2)  # two at the start are nothing
+        stamps = [time.monotonic()]
+        for _ in range(15):
+            player.feel(0.5)
+            time.sleep(0.01)
+            player.wait(0.01)
+            stamps.append(time.monotonic())
+        if np.diff(stamps).max() < 0.1:
+            break
 
-    assert min(felt.strong for felt in player.pads[0].rumbled[2:]) > 0.4
+    assert min(felt.strong for felt in player.pads[0].rumbled[first:]) > 0.4
 
 
 def test_a_pad_may_be_told_not_to_rumble(play):
