@@ -1,14 +1,11 @@
-"""Who does the cells: what any engine is, and which there are."""
+"""Who does the cells: what any engine is."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from importlib import import_module
 from types import TracebackType
 from typing import Any, NamedTuple
-
-from paprle.contracts.errors import ConfigError, MissingDependency
 
 Json = dict[str, Any]
 Job = Mapping[str, Any]
@@ -60,38 +57,3 @@ class Engine(ABC):
     ) -> None:
         """Let all workers go."""
         self.close()
-
-
-def make_engine(asked: str) -> Engine:
-    """Start an engine.
-
-    Args:
-        asked: ``local``, ``local:N`` of N processes, ``ray``, or ``ray:ADDRESS``.
-
-    Returns:
-        The engine.
-
-    Raises:
-        ConfigError: If there is none of that name.
-        MissingDependency: If Ray is not installed.
-    """
-    name, _, what = asked.partition(":")
-    if name == "local":
-        pool = import_module("paprle.batch.pool")
-        if what and not (what.isdecimal() and 0 < int(what) <= pool.MOST):
-            raise ConfigError(
-                f"--on: expected local:N with N of 1 … {pool.MOST}, got '{asked}'"
-            )
-        made: Engine = pool.Pool(int(what) if what else pool.count_cores())
-        return made
-    if name == "ray":
-        try:
-            cluster = import_module("paprle.batch.cluster")
-        except ImportError as err:
-            raise MissingDependency(
-                "--on ray: expected the package 'ray', got none; install it with: "
-                "pip install 'paprle[ray]'"
-            ) from err
-        made = cluster.Cluster(what)
-        return made
-    raise ConfigError(f"--on: expected local or ray, got '{asked}'")

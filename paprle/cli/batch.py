@@ -65,7 +65,7 @@ def run_plan(plan: Plan, place: Place, engine: str) -> int:
     """
     from paprle.batch.bar import Bar  # noqa: PLC0415 - keeps --help fast
     from paprle.batch.driver import Batch  # noqa: PLC0415 - heavy
-    from paprle.batch.engine import make_engine  # noqa: PLC0415 - heavy
+    from paprle.batch.engines import make_engine  # noqa: PLC0415 - heavy
     from paprle.batch.table import NAME  # noqa: PLC0415 - heavy
 
     bar = Bar()

@@ -1,6 +1,6 @@
 // What cameras see: one picture each, which says when it is old.
 
-import { make } from "./shown.js";
+import { make } from "./elements.js";
 
 const OLD = 1000; // [ms] without another picture
 const seen = new Map();

@@ -1,6 +1,6 @@
 // What was recorded: each episode with a strip of its pictures, and its report.
 
-import { make } from "./shown.js";
+import { make } from "./elements.js";
 
 const strips = new Map();
 let askFor = () => {};

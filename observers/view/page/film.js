@@ -1,6 +1,6 @@
 // A recorded episode: the time line, and what was asked of each joint beside what it did.
 
-import { make } from "./shown.js";
+import { make } from "./elements.js";
 
 const $ = (id) => document.getElementById(id);
 const NS = "http://www.w3.org/2000/svg", WIDTH = 360, HEIGHT = 64, STEP = 5; // [s] by an arrow key

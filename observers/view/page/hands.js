@@ -4,7 +4,7 @@
 // operator's eyes lets go (deadman.js).
 
 import { DeadMan } from "./deadman.js";
-import { fill, make } from "./shown.js";
+import { fill, make } from "./elements.js";
 
 const $ = (id) => document.getElementById(id);
 const FREEDOMS = ["x", "y", "z", "roll", "pitch", "yaw", "gripper"];

@@ -1,5 +1,6 @@
 // What the page shows of the session. Names come from files: they are text, never markup.
 
+import { fill, make } from "./elements.js";
 import { showEpisodes } from "./episodes.js";
 import { play } from "./sounds.js";
 import { Spark } from "./spark.js";
@@ -9,17 +10,6 @@ const KINDS = { ENGAGED: "driving", STOPPED: "stopped", INIT: "off", CLOSING: "o
 const STALE = 0.25; // [s] what is older is told in words
 const sparks = new Map();
 let lastState = "", lastTold = 0, crossings = 0, isFirst = true, wasBehind = false;
-
-export function fill(element, children) {
-  element.replaceChildren(...children);
-}
-
-export function make(tag, text, className = "") {
-  const made = document.createElement(tag);
-  made.textContent = text;
-  if (className) made.className = className;
-  return made;
-}
 
 // A list is made anew only where it says something else: whoever reads it is left in peace.
 function fillList(id, rows, tag = "li") {
