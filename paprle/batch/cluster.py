@@ -76,5 +76,8 @@ class Cluster(Engine):
             return Ended(job, ray.get(reference))
         except RayError as err:
             return Ended(
-                job, None, f"{type(err).__name__}: its process or node is gone"
+                job,
+                None,
+                f"{type(err).__name__}: its process or node is gone, or it took more "
+                f"than {job['time_limit']:g} s",
             )

@@ -156,6 +156,7 @@ class Batch:
             "address": self._place.address,
             "mark": self._mark,
             "versions": find_versions(),
+            "time_limit": self._plan.time_limit,
             "tries": 0,
         }
         for cell in self._cells:

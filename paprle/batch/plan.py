@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from annotated_types import Ge, Le, Len, doc
+from annotated_types import Ge, Gt, Le, Len, Unit, doc
 
 from paprle.config.check import validate
 from paprle.config.layers import Layer, Places
@@ -80,6 +80,13 @@ class Plan:
     retries: Annotated[
         int, Ge(0), Le(100), doc("How often a cell is tried again that failed.")
     ] = 2
+    time_limit: Annotated[
+        float,
+        Unit("s"),
+        Gt(0.0),
+        Le(1e6),
+        doc("A cell that takes longer is ended, with all its threads."),
+    ] = 3600.0
     folder: Annotated[str, doc("Where paths begin; the plan's own folder.")] = "."
 
 

@@ -13,7 +13,9 @@ import os
 import selectors
 import subprocess
 import sys
+import time
 from dataclasses import dataclass, field
+from tempfile import TemporaryDirectory
 from typing import IO, Any
 
 from paprle.batch.engine import Ended, Engine, Job
@@ -42,19 +44,23 @@ class _Worker:
         process: The process.
         jobs: Its standard input.
         answers: Where its answers are read.
+        folder: Where it keeps what is not done; goes with it, however it ends.
         text: Of an answer that is not whole yet.
         job: What it is at; None: it waits.
+        began: When it was given that, monotonic, [s].
     """
 
     process: subprocess.Popen[bytes]
     jobs: IO[bytes]
     answers: int
+    folder: TemporaryDirectory[str]
     text: bytearray = field(default_factory=bytearray)
     job: Job | None = None
+    began: float = 0.0
 
     def tell(self, job: Job) -> None:
         """Give it a job; of one that has died, the end of its answers tells."""
-        self.job = job
+        self.job, self.began = job, time.monotonic()
         with contextlib.suppress(OSError):
             self.jobs.write(json.dumps(dict(job)).encode() + b"\n")
             self.jobs.flush()
@@ -113,19 +119,20 @@ class Pool(Engine):
 
     def _start(self) -> _Worker:
         reads, writes = os.pipe()
+        folder = TemporaryDirectory(prefix="paprle-")
         try:
             process = subprocess.Popen(
                 [sys.executable, "-m", "paprle.batch.worker", str(writes)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 pass_fds=[writes],
-                env={**os.environ, **_ONE_THREAD},
+                env={**os.environ, **_ONE_THREAD, "TMPDIR": folder.name},
                 start_new_session=True,  # a Ctrl-C is ours to answer
             )
         finally:
             os.close(writes)
         jobs: Any = process.stdin
-        worker = _Worker(process, jobs, reads)
+        worker = _Worker(process, jobs, reads, folder)
         self._selector.register(reads, selectors.EVENT_READ, worker)
         return worker
 
@@ -149,6 +156,10 @@ class Pool(Engine):
         if worker.job is None:
             return []
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        took = time.monotonic() - worker.began
+        how += (
+            f" after {took:.0f} s, of {worker.job['time_limit']:g} s that it may take"
+        )
         return [Ended(worker.job, None, f"its process ended with {how}")]
 
     def _let_go(self, worker: _Worker) -> int:
@@ -161,3 +172,5 @@ class Pool(Engine):
         except subprocess.TimeoutExpired:
             worker.process.kill()
             return worker.process.wait()
+        finally:
+            worker.folder.cleanup()

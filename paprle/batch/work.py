@@ -6,6 +6,7 @@ how it went.
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import json
 import tempfile
@@ -38,8 +39,9 @@ def do_job(job: Mapping[str, Any]) -> Json:
     """Do a cell, and write its part if it went well.
 
     Args:
-        job: ``cell``, ``address`` of the results, ``mark`` that is there, and
-            ``versions`` that the results are made with.
+        job: ``cell``, ``address`` of the results, ``mark`` that is there,
+            ``versions`` that the results are made with, and ``time_limit``, [s]; a
+            cell that takes longer ends its process, whatever it hangs in.
 
     Returns:
         ``index``, ``status``, ``error``, ``robot_s`` [s] of the robot's time and
@@ -48,6 +50,7 @@ def do_job(job: Mapping[str, Any]) -> Json:
     began = time.process_time()
     cell = Cell.from_dict(job["cell"])
     status, error, robot_s = DONE, None, 0.0
+    faulthandler.dump_traceback_later(job["time_limit"], exit=True)
     try:
         place = _enter(job)
         _check_files(cell)
@@ -60,6 +63,8 @@ def do_job(job: Mapping[str, Any]) -> Json:
         status, error = FAILED, str(err)
     except Exception:  # noqa: BLE001 - one cell is never the end of a batch
         status, error = FAILED, traceback.format_exc(limit=-4)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
     _forget()
     return {
         "index": cell.index,

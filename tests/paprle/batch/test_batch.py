@@ -9,6 +9,7 @@ import fsspec
 import numpy as np
 import pytest
 from batches import (
+    SHORT,
     Here,
     RunningBatch,
     list_parts,
@@ -188,6 +189,31 @@ def test_a_host_with_other_versions_or_files_does_nothing(tmp_path):
         "expected the file of the plan, got another"
         in (read_rows(tmp_path / "two")[0]["error"])
     )
+
+
+@pytest.mark.nightly
+def test_a_cell_that_never_ends_is_ended_and_the_others_are_done(tmp_path):
+    endless = ["leader=policy", "leader.function=leaders.policy.load:stay"]
+    plan = write_plan(
+        tmp_path / "plan.yaml",
+        leaders=[{"endless": endless}, {"short": SHORT}],
+        retries=0,
+        time_limit=15,
+    )
+
+    done = run(
+        plan,
+        tmp_path / "out",
+        "--on",
+        "local:1",
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+    )
+
+    endless, short = read_rows(tmp_path / "out")
+    assert done.returncode == 1
+    assert (endless["status"], short["status"]) == ("lost", "done")
+    assert "of 15 s that it may take" in endless["error"]
+    assert not list(tmp_path.glob("paprle-*")), "nothing of it is left"
 
 
 def test_a_leader_that_waits_for_a_person_is_refused(tmp_path):
