@@ -392,7 +392,7 @@ def test_a_rumble_that_goes_on_is_felt_all_the_time(play):
     """Each telling lasts a tenth of a second of the real clock."""
     player = play()
     for _ in range(4):  # where this test itself paused for longer, once more
-        first = max(len(player.pads[0].rumbled), 2)  # two at the start are nothing
+        first = max(len(player.pads[0].rumbled), 2)  # the first two rumble nothing yet
         stamps = [time.monotonic()]
         for _ in range(15):
             player.feel(0.5)
