@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from product import need_motion, run_virtual
+from product import find_error, need_motion, run_virtual
 
 TRIPLE = ("leader=offline", "leader.frame=relative", "env=kinematic")
 
@@ -47,13 +47,6 @@ ROBOTS = [
         id="g1_upper",
     ),
 ]
-
-
-def find_error(limb):
-    """Return the median error, [mm]; with the lag where that is not known."""
-    error = limb["ate_mm"]
-    without_lag = error["lag_compensated"]["median"]
-    return error["raw"]["median"] if without_lag is None else without_lag
 
 
 @pytest.mark.parametrize(("robot", "settings", "limbs"), ROBOTS)

@@ -126,7 +126,8 @@ def test_recover_saves_what_came_before_the_damage(recorded, tmp_path, capsys, s
     before, after = Episode.open(whole), Episode.open(saved)
     n = len(after.ticks)
     assert after.is_complete
-    assert n > 0.8 * share * len(before.ticks)
+    in_chunk = len(before.ticks) / len(summary.chunk_indexes)
+    assert n > share * len(before.ticks) - 1.5 * in_chunk, "one chunk at most is lost"
     assert after.ticks.tobytes() == before.ticks[:n].tobytes()
     assert main(["evaluate", str(saved), "--out", str(tmp_path)]) == 0
 

@@ -99,3 +99,10 @@ def _multiply(a, b) -> np.ndarray:
     """Product of quaternions xyzw."""
     va, vb, wa, wb = np.asarray(a[:3]), np.asarray(b[:3]), a[3], b[3]
     return np.append(wa * vb + wb * va + np.cross(va, vb), wa * wb - va @ vb)
+
+
+def find_error(limb):
+    """Return the median error, [mm]; with the lag where that is not known."""
+    error = limb["ate_mm"]
+    without_lag = error["lag_compensated"]["median"]
+    return error["raw"]["median"] if without_lag is None else without_lag

@@ -140,9 +140,12 @@ class Received:
         return int(self.motion_ns[moving[-1] + 1])
 
     def find_speeds(self) -> np.ndarray:
-        """Speeds of the desired position between entries, shape (k − 1, n)."""
+        """Speeds of the arm itself between entries, shape (k − 1, n), [rad/s].
+
+        A stock controller's own desired position leaps with each message.
+        """
         dt = np.diff(self.motion_ns)[:, None] * 1e-9
-        return np.diff(self.q_des, axis=0) / dt
+        return np.diff(self.q_meas, axis=0) / dt
 
 
 def wait_for(condition, timeout: float = 20.0) -> bool:
