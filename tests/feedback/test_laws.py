@@ -129,6 +129,7 @@ class Elbow:
         return T, J[:, :ARM]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scale", [1.0, 3.0, 0.0])
 @pytest.mark.parametrize("method", ["transpose", "inverse"])
 @pytest.mark.parametrize("sign", [1.0, -1.0])

@@ -68,6 +68,7 @@ def test_a_setting_that_names_a_file_beside_the_plan_is_that_file(tmp_path):
     assert "leader.fps=10" in cell.words
 
 
+@pytest.mark.long
 def test_another_file_or_setting_is_another_plan(tmp_path):
     (tmp_path / "a.csv").write_text("one")
     digests = set()

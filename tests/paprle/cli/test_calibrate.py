@@ -13,6 +13,8 @@ from paprle.cli import main
 from paprle.config import resolve
 from paprle.ipc.process import WORKSPACE
 
+pytestmark = pytest.mark.long
+
 NAME = "puppeteer_papras_7dof"
 SITE = f"configs/site/leader/{NAME}.yaml"
 SIGNS = (1, -1, 1, 1, -1, 1, 1, -1)

@@ -66,6 +66,7 @@ def test_no_camera_at_all_is_said(find):
     assert "no camera was found" in told
 
 
+@pytest.mark.long
 def test_what_is_connected_is_shown_with_the_words_that_choose_it(
     find, folder, monkeypatch
 ):

@@ -253,6 +253,7 @@ def _start(args: list[str]) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.long
 def test_list_reads_the_yamls_of_the_site_and_of_the_users_folders(
     capsys, tmp_path, monkeypatch
 ):
@@ -292,6 +293,7 @@ def test_a_solver_that_is_not_installed_is_refused_with_its_extra(capsys, monkey
     assert "pip install 'paprle[osqp]'" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_what_was_done_to_the_rows_of_a_file_stands_in_its_recording(capsys, tmp_path):
     rows = [f"{k / 30:.4f},{0.001 * k:.4f},0,0,0,0,0,1" for k in range(60)]
     rows[20:20] = [rows[19]] * 3  # stamps that come again

@@ -19,6 +19,8 @@ from paprle.cli import main
 from paprle.cli.doctor import resolve_leader
 from paprle.ipc.process import WORKSPACE
 
+pytestmark = pytest.mark.long
+
 NAME = "puppeteer_papras_7dof"
 
 

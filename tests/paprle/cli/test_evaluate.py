@@ -8,6 +8,8 @@ import pytest
 
 from paprle.cli import main
 
+pytestmark = pytest.mark.long
+
 SHORT = ("leader=autopilot", "leader.size=0.02", "leader.speed=0.1", "follower=piper",
          "env=kinematic", "session.clock=virtual")  # fmt: skip
 

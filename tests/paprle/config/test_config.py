@@ -229,6 +229,7 @@ def test_interpolation_follows_keys_of_other_sections_and_defaults(root):
     assert resolved.env.port == "200.0 Hz"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("args", "message"),
     [

@@ -80,6 +80,7 @@ BAD_FILES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", BAD_FILES)
 def test_bad_file_is_refused_with_one_clear_message(tmp_path, name):
     text, message = BAD_FILES[name]

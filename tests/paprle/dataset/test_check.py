@@ -9,6 +9,8 @@ pytest.importorskip("av")
 from paprle.cli import main
 from paprle.dataset.check import check, find_delay
 
+pytestmark = pytest.mark.long
+
 
 def find(folder, **what):
     write_episode(folder, **what)

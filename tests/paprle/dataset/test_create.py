@@ -13,6 +13,8 @@ from paprle.contracts.errors import ConfigError, RecordingError
 from paprle.dataset.create import create
 from paprle.dataset.stage import OWN
 
+pytestmark = pytest.mark.long
+
 FIRST_MS = 10  # of the first picture in an episode
 FPS = 30
 KEY = "observation.images.front"

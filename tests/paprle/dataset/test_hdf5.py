@@ -52,6 +52,7 @@ def test_images_and_depth_are_those_of_the_rows(made):
         assert depths["front"].attrs["unit_m"] == pytest.approx(0.001)
 
 
+@pytest.mark.long
 def test_later_recordings_get_the_next_numbers(made):
     write_episode(made.parent / "recorded", 0.7, scale=0.25, depth=True)
 

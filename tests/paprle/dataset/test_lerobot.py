@@ -105,6 +105,7 @@ def test_columns_have_the_types_of_their_features(made, rows):
     assert {field.name: field.type for field in rows.schema} == expected
 
 
+@pytest.mark.long
 def test_indices_run_through_and_times_are_index_over_rate(rows, episodes):
     assert column(rows, "index").tolist() == list(range(len(rows)))
     for one in episodes:

@@ -32,6 +32,7 @@ def make(blocks):
 SAMPLES = st.lists(st.tuples(st.integers(0, 100), st.booleans()), max_size=12)
 
 
+@pytest.mark.long
 @given(st.lists(SAMPLES, max_size=5), st.lists(st.integers(0, 110), max_size=8))
 def test_the_neighbours_of_an_instant_are_the_nearest_usable_samples(blocks, instants):
     series = make(blocks)

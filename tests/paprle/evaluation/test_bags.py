@@ -9,6 +9,8 @@ from paprle.evaluation.bags import BagTopics
 from paprle.evaluation.files import choose_folder
 from paprle.evaluation.report import evaluate, summary_text
 
+pytestmark = pytest.mark.long
+
 T = np.arange(0, 8, 0.02)
 LAG = 0.1  # [s]
 SPEED = 0.05  # [m/s] on average of a circle of 0.05 m

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pytest
 
 from paprle.evaluation import store
 from paprle.evaluation.episode import measure_source
@@ -31,6 +32,7 @@ class Counted:
         return piece
 
 
+@pytest.mark.long
 def test_a_long_episode_is_never_read_at_once(make_episode, monkeypatch):
     episode = make_episode(n=4000)
     ticks, gate = Counted(episode.ticks), Counted(episode.gate)

@@ -87,6 +87,7 @@ def test_aligned_ate_is_that_of_evo(name):
     assert_same(errors, metric.get_all_statistics())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FILES)
 def test_orientation_error_is_that_of_evo(name):
     target, actual = load_arbot(name)
@@ -97,6 +98,7 @@ def test_orientation_error_is_that_of_evo(name):
     assert_same(measure_angles(target.quat_xyzw, actual.quat_xyzw), theirs)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FILES)
 def test_rpe_is_that_of_evo(name):
     target, actual = load_arbot(name)

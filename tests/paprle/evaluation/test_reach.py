@@ -80,6 +80,7 @@ def test_a_joint_pinned_at_its_limit_is_named_with_its_share_and_time(make_episo
     assert "arm0 at its limit 22 %" in describe_reach(reach)
 
 
+@pytest.mark.long
 def test_a_target_beyond_the_stretched_arm_is_out_of_reach(make_episode):
     stretched = np.array([0.0, np.arctan2(0.1, 0.4), 0.0])  # farthest from z
 
@@ -165,6 +166,7 @@ def test_limits_met_because_of_an_obstacle_are_not_counted_beside_it(make_episod
     assert list(by_cause(reach_of(make_episode(change=hold)))) == ["blocked"]
 
 
+@pytest.mark.long
 def test_one_limb_held_back_is_not_a_shortage_of_the_other(make_episode):
     def hold(at):
         at.gate["reasons"][600:1000] |= 1 << Reason.CLEARANCE
@@ -190,6 +192,7 @@ def test_joints_asked_to_go_beyond_their_limits_are_named(make_episode):
     }
 
 
+@pytest.mark.long
 def test_advice_names_what_was_in_the_way(make_episode):
     def pin(at):
         beyond = np.tile([BOUND + 0.2, 0.3, 0.0], (400, 1))

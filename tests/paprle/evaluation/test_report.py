@@ -15,6 +15,8 @@ from paprle.evaluation.episode import measure_source
 from paprle.evaluation.page import render_page
 from paprle.evaluation.report_text import describe_episode, format_number
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def measured(make_episode):

@@ -52,6 +52,7 @@ def test_a_robot_held_off_its_target_has_the_right_delay_or_none(share, off):
     assert is_right or (shift.tau is None and shift.note)
 
 
+@pytest.mark.long
 def test_the_delay_is_that_of_targets_that_were_reached(make_episode):
     """The robot freezes for two of nine seconds while the target goes on."""
 

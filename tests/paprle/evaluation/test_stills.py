@@ -11,6 +11,8 @@ from paprle.evaluation.episode import measure_source
 from paprle.evaluation.plots import draw_episode, find_red
 from paprle.evaluation.stills import choose_stills, draws_rods, make_faces, place_links
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def result(make_episode):

@@ -38,6 +38,7 @@ def reflect(rig):
     return float(np.abs(rig.haptics.composer._reflected).max())
 
 
+@pytest.mark.long
 def test_a_wall_is_felt_over_a_link_and_silence_takes_it_at_once():
     rig = FarRig(press_early, "tight", 0.05)
     rig.run(0.6)

@@ -17,6 +17,8 @@ from benchmarks.feel_laws import (
 )
 from paprle.haptics.contact import Contact
 
+pytestmark = pytest.mark.long
+
 DT, BELIEVED = 0.005, 0.06
 COUNT = 2 * np.pi / 4096
 WALL = 0.2

@@ -277,6 +277,7 @@ def test_a_stale_status_is_not_felt():
     assert np.all(felt[11:] == 0.0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("speed", "is_felt"), [(0.1, False), (2.0, True)])
 def test_the_leader_of_a_virtual_session_is_given_its_rumble(
     speed, is_felt, monkeypatch
@@ -303,6 +304,7 @@ def test_the_leader_of_a_virtual_session_is_given_its_rumble(
 # --- a follower with any lag ---------------------------------------------------------
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None)
 @given(
     dead_time=st.floats(0.0, 0.03),
@@ -346,6 +348,7 @@ def test_no_lag_within_the_bound_is_felt_as_contact(
 # --- the process of a leader ---------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_process_of_a_leader_without_motors_stays_light():
     """No kernels, no model of a robot, no IK, and of the gate its reasons alone."""
     code = (

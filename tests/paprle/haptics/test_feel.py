@@ -71,6 +71,7 @@ def test_a_press_of_a_minute_is_felt_to_its_end():
     assert not rig.haptics.follower.model.is_free.any()
 
 
+@pytest.mark.long
 def test_a_contact_is_felt_within_50_ms_rising_and_bounded():
     rig, felt = feel(press, 3.0, wall_at(0.2))
     touched = felt["t"][felt["q_follower"][:, 0] >= 0.2 - 1e-9][0]
@@ -84,6 +85,7 @@ def test_a_contact_is_felt_within_50_ms_rising_and_bounded():
     assert tau.max() <= rig.haptics.joints.caps[0] + 1e-12
 
 
+@pytest.mark.long
 def test_what_holds_the_gate_back_is_felt_though_the_follower_follows():
     """The gate term: the command stands still, and so does the follower."""
     settings = make_settings(RIG, tracking={})

@@ -38,10 +38,12 @@ def make_rig(**changes):
     return rig
 
 
+@pytest.mark.long
 def test_renders_while_the_leader_drives():
     assert make_rig().tau[0] == pytest.approx(-0.15, rel=0.05)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "spoil",
     [
@@ -84,6 +86,7 @@ def ask(
 OLD = 51_000_000
 
 
+@pytest.mark.long
 def test_stale_data_leave_a_limp_leader():
     """F1: 50 ms."""
     rig = make_rig()
@@ -95,6 +98,7 @@ def test_stale_data_leave_a_limp_leader():
     assert ask(make_rig(), meas_age_ns=OLD)["arm"][0] == 0.0
 
 
+@pytest.mark.long
 def test_a_slow_follower_may_be_as_old_as_its_gate_lets_it():
     """L3: three periods of 40 ms."""
     rig = make_rig()
@@ -104,6 +108,7 @@ def test_a_slow_follower_may_be_as_old_as_its_gate_lets_it():
     assert ask(rig, meas_age_ns=130_000_000)["arm"][0] == 0.0
 
 
+@pytest.mark.long
 def test_what_stalled_for_a_second_comes_in_softly_again():
     """Meanwhile the leader went limp: it renders nothing older than 50 ms."""
     rig = make_rig()
@@ -118,6 +123,7 @@ def test_what_stalled_for_a_second_comes_in_softly_again():
     assert later[-1] == pytest.approx(abs(before), rel=0.05)
 
 
+@pytest.mark.long
 def test_nothing_is_asked_of_a_joint_that_has_let_go():
     rig = make_rig()
     held = rig.haptics.joints.names[0]
@@ -128,12 +134,14 @@ def test_nothing_is_asked_of_a_joint_that_has_let_go():
     assert ask(rig)["arm"][0] < 0.0
 
 
+@pytest.mark.long
 def test_an_absent_hand_feels_nothing():
     assert ask(make_rig(), engaged=False)["arm"][0] == 0.0
     assert ask(make_rig(), valid=False) == {}
     assert ask(make_rig(), leader_state=None) == {}
 
 
+@pytest.mark.long
 def test_a_leader_that_is_too_fast_is_damped_and_nothing_else():
     rig = make_rig()
     rig.hand = Hand(lambda t: np.array([30.0 * t]), 60.0, 1.0)
@@ -144,6 +152,7 @@ def test_a_leader_that_is_too_fast_is_damped_and_nothing_else():
     assert np.all(rig.tau * rig.motors.dq <= 0.0)
 
 
+@pytest.mark.long
 def test_comes_in_softly_and_changes_no_faster_than_the_caps_rise():
     rig = make_rig()
     tau = np.array(rig.trace["tau"])[:, 0]
@@ -153,12 +162,14 @@ def test_comes_in_softly_and_changes_no_faster_than_the_caps_rise():
     assert steps.max() <= 0.15 / 0.03 * rig.period + 1e-12
 
 
+@pytest.mark.long
 def test_no_torque_beyond_the_cap():
     rig = make_rig(laws={"tracking": {"k_gate": 3.0, "k_follower": 0.1}})
 
     assert np.abs(np.array(rig.trace["tau"])).max() <= 0.15 + 1e-12
 
 
+@pytest.mark.long
 def test_a_press_of_seconds_gets_the_cap_and_one_of_minutes_a_fifth_of_stall():
     settings = make_settings(RIG)
     composer = Composer(settings, np.array([0.3, 0.3]), np.full(2, 0.1), 400.0)
@@ -171,6 +182,7 @@ def test_a_press_of_seconds_gets_the_cap_and_one_of_minutes_a_fifth_of_stall():
     assert np.abs(np.diff(np.array(sizes)[200:], axis=0)).max() < 1e-3
 
 
+@pytest.mark.long
 def test_laws_of_the_leader_itself_work_before_it_drives():
     rig = make_rig(laws={"bias": {"stiffness": 0.2}}, options={"base": {"arm": (0.0,)}})
     rig.is_engaged = False
@@ -187,6 +199,7 @@ class Broken(FeedbackLaw):
         return np.full(inputs.q.size, np.nan), None
 
 
+@pytest.mark.long
 def test_a_law_that_is_not_finite_leaves_a_limp_leader():
     rig = make_rig()
     rig.haptics._laws = (rig.haptics._laws[0]._replace(law=Broken(None)),)
@@ -196,6 +209,7 @@ def test_a_law_that_is_not_finite_leaves_a_limp_leader():
     assert rig.haptics.n_bad > 0
 
 
+@pytest.mark.long
 def test_lost_packets_are_a_late_status_and_no_more():
     rig = make_rig(loss=0.1)
 

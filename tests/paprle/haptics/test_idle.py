@@ -112,6 +112,7 @@ def test_feedback_never_idles_while_the_leader_is_used(rig):
     assert not rig.is_idle()
 
 
+@pytest.mark.long
 def test_feedback_is_at_its_rate_again_within_an_idle_period(rig):
     rig.thread.start()
     try:
@@ -132,6 +133,7 @@ _ALONE = tuple(
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "renders"),
     [

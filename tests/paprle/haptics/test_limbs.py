@@ -78,6 +78,7 @@ class TwoArms:
 BOTH = np.array([True, True])
 
 
+@pytest.mark.long
 @settings(max_examples=15, deadline=None)
 @given(
     gone=st.integers(0, 1),
@@ -109,6 +110,7 @@ def test_a_limb_that_is_let_go_of_changes_nothing_on_the_other(
         assert np.all(mixed[k][limbs[gone]] == 0.0)
 
 
+@pytest.mark.long
 def test_a_limb_that_drives_again_comes_in_softly():
     one = np.array([False, True])
     rows = TwoArms().run([BOTH] * 300 + [one] * 5 + [BOTH] * 300)

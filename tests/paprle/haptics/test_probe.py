@@ -40,6 +40,7 @@ class Measured:
 WORLD = ("env=kinematic", "env.time_constant=0.04", "env.dead_time=0.02")
 
 
+@pytest.mark.long
 def test_the_tones_end_at_rest_and_tell_the_lag():
     measured = Measured()
     lags = measured.probe(measured.clock.advance)
@@ -53,6 +54,7 @@ def test_the_tones_end_at_rest_and_tell_the_lag():
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt, SystemExit])
 def test_an_interrupted_measurement_brakes_before_it_leaves(interruption):
     measured = Measured()

@@ -31,6 +31,8 @@ from paprle.hosts.plan import make_robot
 from paprle.ipc.records import make_layout
 from paprle.testing import make_feedback_input
 
+pytestmark = pytest.mark.long
+
 B = 0.05
 LAG = {"dead_time": 0.02, "time_constant": 0.04}
 TICK = 0.01  # delay of session and gate

@@ -101,6 +101,7 @@ def test_images_for_which_there_is_no_time_are_counted():
     assert recorder.film.n_dropped == 3, "two wait"
 
 
+@pytest.mark.long
 def test_how_a_camera_does_is_told_once_an_episode_and_when_it_changes():
     recorder = Recorder()
     told = []

@@ -53,6 +53,7 @@ def test_the_robot_is_where_it_was_at_that_time(film):
         assert film.look(t).q[0] == pytest.approx(0.4 * at, abs=0.005)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("times", [(0.5, 1.0, 1.5), (1.7, 0.4, 1.71, 0.41), (2.9, 0.1)])
 def test_pictures_are_those_of_that_time_forwards_and_back(film, times):
     for t in times:

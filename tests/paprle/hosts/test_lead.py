@@ -63,6 +63,7 @@ def meet(lead, robot, n=80):
     return sample
 
 
+@pytest.mark.long
 def test_it_leads_and_says_how_it_goes(pair):
     lead, robot, operator = pair
     assert lead.describe().startswith("WAITING-FOR-ROBOT link no answer")

@@ -99,6 +99,7 @@ def test_warnings_and_last_words_of_a_leader_reach_the_operator(make_host):
     assert told[-1] == ("summary", "3 damaged packets")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("link", [(), ("link.peer=10.0.0.1",)], ids=["near", "far"])
 def test_a_leader_with_motors_says_whether_they_render(make_host, link):
     host = make_host(*PUPPETEER, *link)

@@ -70,6 +70,7 @@ def test_both_ends_are_made_without_opening_anything(key):
         assert link.name == "piper"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "words, name",
     [("session.rate=100", "session.rate"), ("follower.limits.ddq_max=5.0", "limits")],

@@ -77,6 +77,7 @@ def find_steps(session, n):
     return np.diff([one.poses[name][1] for one in session.shown[-n:]])
 
 
+@pytest.mark.long
 def test_the_robot_is_shown_where_it_is_and_not_where_it_was(session):
     sweep(session.engage(), 600)
 
@@ -88,6 +89,7 @@ def test_the_robot_is_shown_where_it_is_and_not_where_it_was(session):
     assert np.abs(np.subtract(q, q_true)).max() < 5e-3
 
 
+@pytest.mark.long
 def test_nothing_is_shown_going_backwards_or_by_leaps(session):
     session.up.jitter = session.down.jitter = 0.06
     session.up.delay = session.down.delay = 0.01
@@ -99,6 +101,7 @@ def test_nothing_is_shown_going_backwards_or_by_leaps(session):
     assert steps.max() < 3 * 0.2 * H_NS * 1e-9
 
 
+@pytest.mark.long
 def test_a_robot_that_its_gate_holds_is_shown_as_held_within_a_round_trip(session):
     session.engage().move(150, speed=0.3)
     session.up.is_dead = True
@@ -111,6 +114,7 @@ def test_a_robot_that_its_gate_holds_is_shown_as_held_within_a_round_trip(sessio
     assert session.measure_errors(1)[0].max() < 2e-3
 
 
+@pytest.mark.long
 def test_a_cut_stops_the_picture_and_its_end_moves_it_without_a_leap(session):
     session.engage().move(150, speed=0.3)
     session.cut().move(200, speed=0.3)

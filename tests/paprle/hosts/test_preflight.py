@@ -101,6 +101,7 @@ def test_a_dry_run_tells_what_is_wrong_with_a_file(capsys, motion):
     assert "hand.csv: 100 rows, 1 rows with NaN" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_a_run_in_virtual_time_tells_it_too(capsys, motion):
     words = (*FILE, f"leader.path={motion}", "session.clock=virtual")
 

@@ -10,6 +10,7 @@ def compose(progress, recording="", width=200):
     return progress.compose(0, recording, (), width)
 
 
+@pytest.mark.long
 def test_the_line_says_which_episode_how_long_what_for_and_that_it_records(lock_step):
     session = lock_step().engage().move(5).press("next_episode").engage()
     progress = make_progress(session, task="pick the cube", episodes=50)

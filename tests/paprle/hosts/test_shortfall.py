@@ -31,6 +31,7 @@ def test_a_reachable_gentle_motion_is_never_short(lock_step):
     assert shortfalls.summarise() == ""
 
 
+@pytest.mark.long
 def test_a_hand_beyond_the_arm_is_out_of_reach_by_so_much(lock_step):
     session = lock_step().engage()
     _, found = drive(session, (1.0, 0.0, 0.0), 800, 0.25)
@@ -46,6 +47,7 @@ def test_a_hand_beyond_the_arm_is_out_of_reach_by_so_much(lock_step):
     assert {one.cause for one in found} & {"out of reach"}
 
 
+@pytest.mark.long
 def test_a_hand_that_went_too_far_is_told_and_comes_back_without_a_jump(lock_step):
     """A target 3.5 m away was chased, and nobody said why."""
     session = lock_step().engage()
@@ -64,6 +66,7 @@ def test_a_hand_that_went_too_far_is_told_and_comes_back_without_a_jump(lock_ste
     assert session.q_cmd == pytest.approx(start, abs=2e-3)
 
 
+@pytest.mark.long
 def test_a_turn_beyond_a_joints_limit_names_the_joint(lock_step):
     session = lock_step().engage()
     turn = pin.exp3(np.array([0.0, 0.004, 0.0]))
@@ -93,6 +96,7 @@ def test_a_hand_that_starts_too_fast_meets_acceleration_or_speed(lock_step):
     assert one.cause == "acceleration" or one.cause.endswith("at its top speed")
 
 
+@pytest.mark.long
 def test_the_summary_counts_time_and_keeps_the_worst(lock_step):
     session = lock_step().engage()
     drive(session, (1.0, 0.0, 0.0), 800, 0.25)
@@ -133,6 +137,7 @@ def test_a_robot_that_something_stops_is_said_not_to_come_along(lock_step):
     assert 0.02 < one.pos < 0.1
 
 
+@pytest.mark.long
 def test_only_what_lasts_for_most_of_the_time_is_no_following(lock_step):
     session = lock_step().engage()
     near, _ = drive(session, (0.0, 1.0, 0.0), 400, 0.1)

@@ -4,6 +4,8 @@ import gc
 import os
 import threading
 
+import pytest
+
 from paprle.ipc.loop import DeadlineLoop, Pacer, Promoter, freeze_garbage, thaw_garbage
 
 MS = 1_000_000
@@ -164,6 +166,7 @@ def test_commands_sent_late_in_a_tick_are_spaced_too():
     assert loop.n_overruns == 0
 
 
+@pytest.mark.long
 def test_the_collector_is_off_while_the_loop_runs_and_on_after_it():
     freeze_garbage()
     was_on, n_frozen = gc.isenabled(), gc.get_freeze_count()

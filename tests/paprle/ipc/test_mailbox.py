@@ -88,6 +88,7 @@ def test_a_corrupt_slot_reads_as_nothing():
     assert box.read() is None
 
 
+@pytest.mark.long
 def test_another_process_writes_what_this_one_reads():
     box = Mailbox(DTYPE)
     code = (

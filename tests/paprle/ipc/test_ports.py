@@ -101,6 +101,7 @@ def test_a_writer_that_dies_half_way_leaves_the_last_image(where):
     assert slots.read() == Image(1, b"whole")
 
 
+@pytest.mark.long
 def test_another_process_reads_an_image_that_this_one_wrote():
     slots = Frames(100, 3).open()
     slots.write(5, b"hello")

@@ -61,6 +61,7 @@ def test_answer_keeps_limits_and_is_the_same_each_time(seed, name):
     )
 
 
+@pytest.mark.long
 @given(seed=seeds, name=st.sampled_from(ALL))
 @some
 def test_out_of_reach_what_comes_closest_is_found_in_bounded_time(seed, name):

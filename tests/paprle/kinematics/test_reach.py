@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from paprle.kinematics import IkSolver, estimate_sigma_min
 
 
+@pytest.mark.long
 @given(seed=seeds, name=st.sampled_from(FULL))
 @some
 def test_unreachable_target_is_approached_and_left_without_a_jump(seed, name):

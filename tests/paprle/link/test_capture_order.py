@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -73,6 +74,7 @@ def find_k(sample):
     return round(1e3 * pose.translation[0])
 
 
+@pytest.mark.long
 @given(st.lists(st.integers(0, N - 1), max_size=3 * N))
 @settings(max_examples=40, deadline=None)
 def test_any_permutation_doubling_and_loss_gives_each_capture_once(order):

@@ -95,6 +95,7 @@ def session():
     assert verdict.is_ok, str(verdict)
 
 
+@pytest.mark.long
 def test_it_drives_over_loss_delay_and_jitter(session):
     session.engage()
     before = session.q_cmd
@@ -125,6 +126,7 @@ def test_the_operator_sees_the_robot_and_how_long_the_way_was(session):
     assert np.abs(view.q - session.follower.q).max() < 0.1
 
 
+@pytest.mark.long
 def test_hosts_that_were_parted_for_long_meet_again():
     session = LeaderAfar(delay=0.02)
     session.until("WAITING").step(100)
@@ -138,6 +140,7 @@ def test_hosts_that_were_parted_for_long_meet_again():
     assert not session.near.end.refusal
 
 
+@pytest.mark.long
 def test_three_lost_in_a_row_cost_nothing():
     session = LeaderAfar(delay=0.05)
     session.engage().move(20)

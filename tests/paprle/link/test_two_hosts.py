@@ -10,6 +10,8 @@ from lock_step import AUTOMATIC, H_NS
 from paprle.gate.reasons import Reason, from_bits
 from paprle.link.packets import Kind
 
+pytestmark = pytest.mark.long
+
 STALE = 0.1  # [s] of GateSettings
 
 

@@ -38,6 +38,7 @@ def make_capsule(radius: float, length: float, n: int = 3000) -> np.ndarray:
     return on_ball
 
 
+@pytest.mark.long
 @given(st.integers(0, 10_000), st.integers(1, 60))
 def test_no_point_sticks_out(seed: int, n: int) -> None:
     rng = np.random.default_rng(seed)

@@ -63,6 +63,7 @@ def test_links_that_lie_open_stay_whole(tree: Urdf) -> None:
     assert (found.never, found.always, found.blocked) == ((), (), {})
 
 
+@pytest.mark.long
 def test_what_never_touches_is_left_out_though_its_bodies_overlap(tree: Urdf) -> None:
     # a ring about the axis, and a post within it: every posture, but no mesh, overlaps
     ring = np.concatenate(
@@ -79,6 +80,7 @@ def test_what_never_touches_is_left_out_though_its_bodies_overlap(tree: Urdf) ->
     assert not found.blocked
 
 
+@pytest.mark.long
 def test_links_are_cut_where_their_bodies_take_room(tree: Urdf) -> None:
     # the hollow of an angle is free for the other link's post in half of all turns
     post = box((0.08, 0.08, 0.0), (0.1, 0.1, 0.04))
@@ -106,6 +108,7 @@ def test_neighbours_are_no_question_here(tree: Urdf) -> None:
     assert (found.never, found.always, found.blocked) == ((), (), {})
 
 
+@pytest.mark.long
 def test_where_meshes_touch_kept_bodies_do(tree: Urdf) -> None:
     meshes = {"l0": corner(0.3), "l3": box((0.02, 0.08, 0.0), (0.1, 0.1, 0.04))}
     found = fit_bodies(tree, meshes)

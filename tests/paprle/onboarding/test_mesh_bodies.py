@@ -68,6 +68,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "maker" / "robots"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("where", PLACES)
 def test_a_mesh_becomes_a_body_of_its_size_and_place(folder: Path, where: str) -> None:
     name, place = PLACES[where]
@@ -84,6 +85,7 @@ def test_a_mesh_becomes_a_body_of_its_size_and_place(folder: Path, where: str) -
     np.testing.assert_allclose(body.T_link_body.translation, [0, 0, 0.15], atol=1e-6)
 
 
+@pytest.mark.long
 def test_the_yaml_names_the_copy_and_its_pairs_are_kept_apart(
     folder: Path, tmp_path: Path
 ) -> None:

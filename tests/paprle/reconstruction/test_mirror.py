@@ -65,6 +65,7 @@ def simulate(seed, n=60):
         yield float(error @ np.linalg.solve(own.P, error))
 
 
+@pytest.mark.long
 def test_its_errors_are_as_large_as_it_says():
     runs = [list(simulate(seed)) for seed in range(40)]
     nees = np.array([run[-1] for run in runs if len(run) == 60])
@@ -125,6 +126,7 @@ def read_tum(seconds):
     return asked
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("delay", [0.05, 0.1, 0.2])
 def test_it_beats_holding_and_going_on_with_a_persons_motion(delay):
     shown, held, steady = mirror_errors(read_tum(6.0), delay, seed=1)

@@ -50,6 +50,7 @@ def test_a_step_from_rest_is_that_of_a_low_pass_of_its_least_cutoff():
     np.testing.assert_allclose(seen, expected, rtol=1e-9)
 
 
+@pytest.mark.long
 def test_a_slow_hand_is_late_by_the_time_that_is_told_and_a_fast_one_by_less():
     def measure(speed, beta):
         hand = Hand(min_cutoff=2.0, beta=beta)
@@ -107,6 +108,7 @@ def test_a_sample_seen_twice_is_filtered_once():
     np.testing.assert_array_equal(first, again)
 
 
+@pytest.mark.long
 def test_a_session_follows_the_filtered_hand_and_records_the_raw_one():
     def travel(settings):
         pair = PIPER, Retargeting(PIPER, HUMAN, settings)

@@ -55,6 +55,7 @@ def is_prefix(tools, episode, ticks, gates):
     )
 
 
+@pytest.mark.long
 def test_truncation_anywhere_leaves_a_prefix(growing, tmp_path, tools):
     data, ticks, gates = growing
     path = tmp_path / "cut.mcap"
@@ -73,6 +74,7 @@ def test_truncation_anywhere_leaves_a_prefix(growing, tmp_path, tools):
     assert set(lengths) == {-1, 0, 3, 6, 9, 12}
 
 
+@pytest.mark.long
 def test_truncation_after_the_close_leaves_a_prefix(whole, tmp_path, tools):
     data, ticks, gates = whole
     path = tmp_path / "cut.mcap"
@@ -103,6 +105,7 @@ def test_torn_tail_after_power_loss_is_left_out(growing, tmp_path, tools, tail):
     assert is_prefix(tools, episode, ticks, gates)
 
 
+@pytest.mark.long
 def test_bit_flips_are_never_silently_wrong(whole, tmp_path, tools):
     data, ticks, gates = whole
     path = tmp_path / "flipped.mcap"
@@ -120,6 +123,7 @@ def test_bit_flips_are_never_silently_wrong(whole, tmp_path, tools):
         assert "manifest" not in episode.note or len(episode.ticks) == N_TICKS
 
 
+@pytest.mark.long
 def test_bit_flips_without_the_summary_give_a_prefix(growing, tmp_path, tools):
     """A killed recorder leaves no checksum over everything: chunks have to do."""
     data, ticks, gates = growing

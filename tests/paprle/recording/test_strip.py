@@ -24,6 +24,7 @@ def episode(tmp_path_factory):
     return write_episode(folder, 4.0, cameras=("front", "<b>side"))
 
 
+@pytest.mark.long
 def test_stills_show_the_instants_that_are_told(episode):
     strip = make_strips(episode, 4)["front"]
     image = np.asarray(Image.open(io.BytesIO(strip.jpeg)))

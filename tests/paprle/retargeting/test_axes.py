@@ -101,6 +101,7 @@ def test_each_axis_moves_one_freedom_at_its_speed(freedom):
     np.testing.assert_allclose(device.moved(), expected, atol=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rate", [25, 100, 200])
 def test_the_path_is_the_same_at_any_rate(rate):
     device = Device()
@@ -177,6 +178,7 @@ def test_openings_of_the_leader_itself_drive_the_gripper():
     assert len(device.retargeting.slots[0][0].rule.modes) == 1
 
 
+@pytest.mark.long
 def test_a_stick_held_against_a_wall_winds_nothing_up():
     device = Device()
     device.move([1, 0, 0, 1, 0, 0, 0], 10.0, follows=False)

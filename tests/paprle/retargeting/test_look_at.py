@@ -194,6 +194,7 @@ def test_looks_with_the_camera_that_its_hand_carries():
     np.testing.assert_allclose(sight.T_eef_cam[:3, :3], T.rotation, atol=1e-9)
 
 
+@pytest.mark.long
 def test_a_stick_zooms_and_what_it_did_wears_off():
     pad = rig.STICK
     look = LimbRuleSettings(rule="look_at", of="arm", advice="viewpoint", zoom="hand/z")

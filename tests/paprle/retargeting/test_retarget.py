@@ -81,6 +81,7 @@ def test_re_engaging_after_the_device_was_carried_away_moves_nothing(name):
     assert np.array_equal(found.q_des, q)
 
 
+@pytest.mark.long
 @given(
     seed=seeds,
     name=st.sampled_from(ROBOTS),

@@ -66,6 +66,7 @@ def test_motion_grows_by_how_much_larger_the_robot_is(plan):
     assert np.median(ratios) > 1.5
 
 
+@pytest.mark.long
 def test_it_is_said_and_stands_in_the_config(plan):
     assert "arm drives arm, relative (through ur5e)" in plan.describe()
     values = plan.resolved.to_dict()
@@ -139,6 +140,7 @@ def test_the_site_may_correct_the_robot_and_is_believed(tmp_path):
     assert resolved.robot.urdf == str(tmp_path / "small.urdf")
 
 
+@pytest.mark.long
 def test_a_session_moves_as_the_robot_would_and_keeps_all_limits():
     session = PuppeteerStep(*PAIR, THROUGH)  # in world axes, neither base turned
     session.engage()

@@ -44,6 +44,7 @@ def by(p, R=None):
     return pin.SE3(np.eye(3) if R is None else R, np.asarray(p, dtype=float))
 
 
+@pytest.mark.long
 def test_screen_right_is_robot_right_from_anywhere():
     rng = np.random.default_rng(4)
     for _ in range(1000):

@@ -98,6 +98,7 @@ def is_inside(body: Primitive, T: pin.SE3, point: Vec, slack: float) -> bool:
     return bool(np.linalg.norm(x) <= size[0] + slack)
 
 
+@pytest.mark.long
 @settings(max_examples=400, deadline=None)
 @given(bodies_of(*CONVEX), bodies_of(*CONVEX), places, places, turns, turns)
 def test_distances_points_and_normals_are_right(
@@ -128,6 +129,7 @@ def test_distances_points_and_normals_are_right(
         assert is_inside(two, T_two, on_two, tolerance)
 
 
+@pytest.mark.long
 @settings(max_examples=100, deadline=None)
 @given(bodies_of(*CONVEX), bodies_of(*CONVEX), places, places, turns, turns, turns)
 def test_a_plane_that_kept_two_apart_never_tells_too_much(
@@ -154,6 +156,7 @@ def test_a_half_space_is_bounded_by_its_height_alone() -> None:
         assert bound_along(bodies, a, b, R, p, np.eye(3)[2]) == -np.inf
 
 
+@pytest.mark.long
 @settings(max_examples=100, deadline=None)
 @given(bodies_of(*CONVEX), places, turns, turns)
 def test_the_height_over_a_half_space_is_exact(
@@ -173,6 +176,7 @@ def test_the_height_over_a_half_space_is_exact(
     assert up @ (out[:3] - T_ground.translation) == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @given(bodies_of(*CONVEX), bodies_of(*CONVEX), places, turns, turns)
 def test_overlaps_have_the_right_sign_and_a_normal_that_parts(
@@ -187,6 +191,7 @@ def test_overlaps_have_the_right_sign_and_a_normal_that_parts(
     assert measure(one, two, T_one, parted)[0] > 0.0
 
 
+@pytest.mark.long
 @settings(max_examples=100, deadline=None)
 @given(bodies_of(*CONVEX), bodies_of(*CONVEX), places, turns, turns)
 @example(  # the normal was off by a milliradian

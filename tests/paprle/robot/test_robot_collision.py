@@ -214,6 +214,7 @@ def test_links_with_meshes_alone_are_named(
     assert "not checked, for lower" in caplog.text
 
 
+@pytest.mark.long
 def test_touch_and_clearance_agree_on_a_public_robot() -> None:
     path = PUBLIC / "baxter_description/urdf/baxter.urdf"
     if not path.is_file():

@@ -86,6 +86,7 @@ def test_limbs_of_any_tree_are_disjoint_and_their_kinematics_right(
     assert robot.min_clearance(robot.home) > -1.0
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(text=trees())
 def test_the_parts_of_a_limb_exist_and_its_joints_lie_between_its_links(

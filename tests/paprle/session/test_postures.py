@@ -14,6 +14,8 @@ from paprle.contracts.settings import SceneBodySettings
 from paprle.contracts.types import LeaderInfo
 from paprle.ipc.records import pose_to_row
 
+pytestmark = pytest.mark.long
+
 LIMB = PIPER.limbs["arm"]
 Q_0 = np.array([0.68, 1.40, -1.34, 1.54, -0.76, -1.63])
 WAY = np.array([0.2, 0.1, -0.1, -1.0, 0.0, 0.5])  # a wrist turned over hits joint 4

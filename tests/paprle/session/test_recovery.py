@@ -121,6 +121,7 @@ def test_an_automatic_leader_out_of_reach_ends_the_session_in_a_terminal_too(loc
     assert event_names(session) == ["episode_begin", "episode_end"]
 
 
+@pytest.mark.long
 def test_a_slow_move_that_never_arrives_is_given_up(lock_step):
     session = lock_step(AUTOMATIC, interactive=False)
     session.follower.q[0] += 0.3

@@ -113,6 +113,7 @@ def several():
         assert verdict.is_ok, str(verdict)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lost", LIMBS)
 def test_who_dies_takes_his_own_limb_and_no_bit_of_the_others(several, lost):
     whole, less = several().drive(), several().drive()
@@ -136,6 +137,7 @@ def test_who_dies_takes_his_own_limb_and_no_bit_of_the_others(several, lost):
     assert LIMBS[lost] in less.core.note
 
 
+@pytest.mark.long
 def test_a_hand_that_lets_go_begins_anew_where_its_limb_stands(several):
     session = several().drive()
     session.dropped.add("left")
@@ -151,6 +153,7 @@ def test_a_hand_that_lets_go_begins_anew_where_its_limb_stands(several):
     assert session.changes() == [("left_arm", ""), ("left_arm", "left.hand")]
 
 
+@pytest.mark.long
 def test_tracking_that_comes_back_is_no_press(several):
     session = several().drive()
     session.silent.add("left")
@@ -166,6 +169,7 @@ def test_tracking_that_comes_back_is_no_press(several):
     assert session.changes()[-1] == ("left_arm", "left.hand")
 
 
+@pytest.mark.long
 def test_an_automatic_leader_comes_back_by_itself(several):
     session = several().drive()
     session.silent.add("file")
@@ -185,6 +189,7 @@ def test_without_any_leader_the_session_pauses_as_with_one(several):
     assert "leader lost" in session.core.note
 
 
+@pytest.mark.long
 def test_the_first_source_that_may_drive_does(several):
     rules = {
         "left_arm": LimbRuleSettings(rule="relative", from_=("left.hand", "file.hand"))
@@ -216,6 +221,7 @@ def test_one_hand_starts_and_any_hand_ends_an_episode(several):
     assert "RESETTING" in session.states
 
 
+@pytest.mark.long
 def test_a_file_that_starts_far_away_keeps_nobody_from_starting(several):
     rules = {
         "left_arm": LimbRuleSettings(rule="relative", from_="left.hand"),
@@ -228,6 +234,7 @@ def test_a_file_that_starts_far_away_keeps_nobody_from_starting(several):
     np.testing.assert_allclose(q, leg.home + FAR, atol=0.03)
 
 
+@pytest.mark.long
 def test_a_limb_that_comes_back_meets_its_leader_slowly(several):
     rules = {
         "left_arm": LimbRuleSettings(rule="relative", from_="left.hand"),

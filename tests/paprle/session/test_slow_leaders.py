@@ -81,6 +81,7 @@ def find_roughness(leader):
     return np.sqrt((np.diff(v[150:]) ** 2).mean()) / (H_NS * 1e-9)
 
 
+@pytest.mark.long
 def test_it_is_shaken_far_less_than_by_the_samples_themselves():
     swings = 0.1 * 0.04 / (H_NS * 1e-9) * np.sqrt(0.5)
 

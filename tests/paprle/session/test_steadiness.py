@@ -32,6 +32,7 @@ def no_kernel_is_ready():
         kernel._reset_overloads()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 @pytest.mark.parametrize("mode", ["relative", "absolute"])
 def test_nothing_is_compiled_once_a_session_ticks(mode):
@@ -49,6 +50,7 @@ def test_nothing_is_compiled_once_a_session_ticks(mode):
     assert count_compiled() == before
 
 
+@pytest.mark.long
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 @pytest.mark.parametrize("leader", ["puppeteer_piper", "puppeteer_ur5"])
 def test_nothing_is_compiled_for_the_first_sample_of_an_arm(leader):

@@ -79,6 +79,7 @@ def spoil_frame(table):
     table[:, 8:11] += 0.6
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("spoil", "told"),
     [
