@@ -9,6 +9,8 @@ from hardware.dynamixel.errors import BusError
 from hardware.dynamixel.inspection import ServoSpec
 from hardware.dynamixel.wire import Wire
 
+pytestmark = pytest.mark.timed  # a busy machine makes servos silent
+
 BAUD = 4_000_000
 TIMEOUT = 0.03  # [s] a busy machine; a rig needs 0.01
 MODELS = ("xl330-m288", "xl430-w250", "xm430-w350")

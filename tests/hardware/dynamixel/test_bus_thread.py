@@ -19,6 +19,8 @@ from hardware.dynamixel.errors import BusError
 from hardware.dynamixel.probe import stand, swing
 from hardware.dynamixel.torque import TorqueCommand
 
+pytestmark = pytest.mark.timed  # a busy machine makes servos silent
+
 N = 3
 
 

@@ -22,6 +22,8 @@ from dynamixel_sdk import (
 
 from hardware.dynamixel.emulator.__main__ import main
 
+pytestmark = pytest.mark.timed  # a busy machine makes servos silent
+
 SDK = PacketHandler(2.0)
 TRIES = 20  # chosen: the SDK waits only 34 ms for an answer, a busy machine longer
 QUIET = 0.1  # [s] chosen: a late answer is in by then

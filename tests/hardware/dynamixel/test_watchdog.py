@@ -18,6 +18,8 @@ from hardware.dynamixel.emulator.rig import Rig
 from hardware.dynamixel.inspection import ServoSpec
 from hardware.dynamixel.torque import TorqueCommand
 
+pytestmark = pytest.mark.timed  # a busy machine makes servos silent
+
 SMALL, LARGE = "xc330-t288", "xm430-w350"
 
 
