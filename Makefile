@@ -56,7 +56,7 @@ docs: $(VENV)/.ready  ## the pages as HTML, in site/; a warning fails
 	$(BIN)/sphinx-build -W --keep-going -q -b html -d site/.doctrees -c docs/site . site/html
 	@echo "open site/html/docs/index.html"
 
-# Unit tests: the core's, each within half a second, in no process but this. Whoever
+# Unit tests: the core's, each within a quarter of a second, in no process but this. Whoever
 # works on a device adds its folder: make quick ALSO=tests/hardware/piper
 QUICK := tests/paprle tests/feedback tests/test_house.py
 UNMARKED := not process and not sim and not long and not timed and not nightly \

@@ -119,7 +119,7 @@ class Pool(Engine):
 
     def _start(self) -> _Worker:
         reads, writes = os.pipe()
-        folder = TemporaryDirectory(prefix="paprle-")
+        folder = TemporaryDirectory(prefix="paprle-", ignore_cleanup_errors=True)
         try:
             process = subprocess.Popen(
                 [sys.executable, "-m", "paprle.batch.worker", str(writes)],

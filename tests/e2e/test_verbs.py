@@ -126,8 +126,14 @@ def test_recover_saves_what_came_before_the_damage(recorded, tmp_path, capsys, s
     before, after = Episode.open(whole), Episode.open(saved)
     n = len(after.ticks)
     assert after.is_complete
-    in_chunk = len(before.ticks) / len(summary.chunk_indexes)
-    assert n > share * len(before.ticks) - 1.5 * in_chunk, "one chunk at most is lost"
+    chunks, n_bytes = summary.chunk_indexes, cut.stat().st_size
+    kept_ns = max(
+        chunk.message_end_time - chunks[0].message_start_time
+        for chunk in chunks
+        if chunk.chunk_start_offset + chunk.chunk_length <= n_bytes
+    )
+    t_ns = before.ticks["stamp_ns"] - before.ticks["stamp_ns"][0]
+    assert n >= (t_ns <= kept_ns).sum() - 1, "no tick of a whole chunk is lost"
     assert after.ticks.tobytes() == before.ticks[:n].tobytes()
     assert main(["evaluate", str(saved), "--out", str(tmp_path)]) == 0
 

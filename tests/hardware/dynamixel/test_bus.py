@@ -1,5 +1,7 @@
 """A bus through the vendor's SDK against emulated servos."""
 
+import threading
+
 import numpy as np
 import pytest
 from emulated_puppeteers import make_limb, run_emulated, wait_for
@@ -198,6 +200,25 @@ def test_bus_without_any_answer_is_an_error(emulated, bus):
     with pytest.raises(BusError, match="no servo answered; check servo power"):
         for _ in range(9):
             assert bus.read() is None
+
+
+def test_a_host_that_pauses_at_the_opening_misses_no_servo(emulated):
+    wire = Wire(emulated.port("left"), BAUD)  # with the 10 ms of a rig
+    bus = Bus(wire, SERVOS, lambda: 7)
+    emulated.cause("silent")
+    servos = [emulated.servo(servo.id) for servo in SERVOS]
+    wakes = threading.Timer(
+        0.08, lambda: [setattr(servo, "is_silent", False) for servo in servos]
+    )
+
+    wakes.start()
+    bus.open()
+
+    assert bus.is_alive.all()
+    assert wire.n_failed["timeout"] > 3, (
+        "it was asked in vain more often than in motion"
+    )
+    bus.close()
 
 
 def test_looking_at_servos_as_they_are_writes_nothing(emulated, bus, monkeypatch):
