@@ -58,7 +58,7 @@ def check_that_stalls_hold(gate):
     assert (counted[gap[:-1] > 0.012] >= 1).all(), "two periods late, and not counted"
 
 
-@pytest.mark.parametrize("periods", spread([1, 5]))
+@pytest.mark.parametrize("periods", spread([1, 5], 5))
 def test_a_slow_ik_makes_late_ticks_that_are_counted_and_dropped(
     start, outside, periods
 ):
