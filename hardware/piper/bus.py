@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from hardware.piper.chunks import ChunkedPort
 from hardware.piper.protocol import (
     ASKS_GRIPPER,
     BUS_OFF,
@@ -238,6 +239,7 @@ class PiperBus:
             outbox = importlib.import_module("hardware.piper.outbox")
             port = self._sdk.GetCanBus()
             port.send_bus = outbox.Outbox(port.send_bus)
+            port.recv_bus.serialPortOrig = ChunkedPort(port.recv_bus.serialPortOrig)
 
     def _find_cause(self, can: Any) -> str:
         """Open the channel once more, to hear why it does not."""
