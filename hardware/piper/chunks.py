@@ -22,7 +22,7 @@ class ChunkedPort:
     @property
     def in_waiting(self) -> int:
         """How many bytes can be read at once."""
-        return len(self._chunk) - self._taken + self._port.in_waiting
+        return len(self._chunk) - self._taken + int(self._port.in_waiting)
 
     def read(self, size: int = 1) -> bytes:
         """Return up to so many bytes; none when none came within the port's timeout."""
