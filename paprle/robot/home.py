@@ -40,7 +40,7 @@ _SPREADS = (
 )  # chosen: of the range, how far joints are moved apart
 _N_NEAR = 80  # chosen: postures of each spread
 _DIGITS = 4  # chosen: as a YAML says them
-_N_ROUNDS = 20  # chosen: one pair after the other
+_N_LOOKS = 1200  # chosen: of the whole robot, while parting; 50 ms each for 300 bodies
 _EDGE = 0.02  # [1] chosen: of the range, kept from limits while parting
 _FULL_TASK = 6
 
@@ -79,24 +79,27 @@ def guess_home(
 
 
 def _part(info: RobotInfo, q: Vec, measure: Measure) -> Vec:
-    """Return a posture near q with as few contacts as are found."""
+    """Return a posture near q with as few contacts as some looks find."""
     low = np.where(np.isfinite(info.q_min), info.q_min, q - _TURN)
     high = np.where(np.isfinite(info.q_max), info.q_max, q + _TURN)
     low, high = low + _EDGE * (high - low), high - _EDGE * (high - low)
     grippers = {limb.gripper.joint for limb in info.limbs if limb.gripper}
     may_move = np.array([name not in grippers for name in info.joint_names])
 
-    for _ in range(_N_ROUNDS):
+    n_looks, better = 0, True
+    while better:
+        better = False
         clearances = measure(q)
         order = np.argsort(clearances)
         for pair in order[: _count_contacts(clearances)]:
+            n_looks += 2 * len(q) + len(_SPREADS) * _N_NEAR
+            if n_looks > _N_LOOKS:
+                return q
             movers = _find_movers(q, low, high, int(pair), measure) & may_move
-            better = _try_near(q, low, high, movers, measure)
-            if better is not None:
-                q = better
+            found = _try_near(q, low, high, movers, measure)
+            if found is not None:
+                q, better = found, True
                 break
-        else:
-            break
     return q
 
 

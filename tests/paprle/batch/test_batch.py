@@ -192,8 +192,12 @@ def test_a_host_with_other_versions_or_files_does_nothing(tmp_path):
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(300)
 def test_a_cell_that_never_ends_is_ended_and_the_others_are_done(tmp_path):
-    endless = ["leader=policy", "leader.function=leaders.policy.load:stay"]
+    (tmp_path / "hangs.py").write_text(
+        "def act(seen):\n    while True:\n        pass\n"
+    )
+    endless = ["leader=policy", "leader.function=hangs:act"]
     plan = write_plan(
         tmp_path / "plan.yaml",
         leaders=[{"endless": endless}, {"short": SHORT}],
@@ -206,7 +210,7 @@ def test_a_cell_that_never_ends_is_ended_and_the_others_are_done(tmp_path):
         tmp_path / "out",
         "--on",
         "local:1",
-        env=os.environ | {"TMPDIR": str(tmp_path)},
+        env=os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": str(tmp_path)},
     )
 
     endless, short = read_rows(tmp_path / "out")
