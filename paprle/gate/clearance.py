@@ -35,13 +35,13 @@ def measure(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, witness: Vec) -> flo
 def compute_lag_padding(max_change_to_meas: float) -> float:
     """Return what a pair keeps on top between the last command and q_meas, [m].
 
-    Joints do not all lag by the same share: each may be anywhere between the two. No
-    such posture is farther beside the middle of the way than by half of it.
+    Joints do not all lag by the same share. So the robot may be as far beside the
+    postures that are checked as one part of that way is long.
 
     Args:
         max_change_to_meas: Largest change of its distance on that way, [m].
     """
-    return 0.5 * max_change_to_meas
+    return float(max_change_to_meas / N_PARTS)
 
 
 @compiled
