@@ -1,7 +1,7 @@
 """Reads a serial port in chunks for a reader that asks for one byte at a time.
 
-python-can's slcan bus makes two system calls a byte, some 50 a frame. An arm sends 3000
-frames a second, and on a busy computer their reader falls behind for good.
+python-can's slcan bus makes two system calls a byte, 44 a frame. A PiPER at 200 Hz
+sends about 2900 frames a second: on a busy computer their reader falls behind for good.
 """
 
 from __future__ import annotations

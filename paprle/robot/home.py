@@ -40,7 +40,7 @@ _SPREADS = (
 )  # chosen: of the range, how far joints are moved apart
 _N_NEAR = 80  # chosen: postures of each spread
 _DIGITS = 4  # chosen: as a YAML says them
-_N_LOOKS = 1200  # chosen: of the whole robot, while parting; 50 ms each for 300 bodies
+_N_LOOKS = 1200  # chosen: in vain, one after the other; 50 ms each on a Tiago
 _EDGE = 0.02  # [1] chosen: of the range, kept from limits while parting
 _FULL_TASK = 6
 
@@ -86,19 +86,16 @@ def _part(info: RobotInfo, q: Vec, measure: Measure) -> Vec:
     grippers = {limb.gripper.joint for limb in info.limbs if limb.gripper}
     may_move = np.array([name not in grippers for name in info.joint_names])
 
-    n_looks, better = 0, True
-    while better:
-        better = False
+    n_a_pair = 2 * len(q) + len(_SPREADS) * _N_NEAR
+    better: Vec | None = q
+    while better is not None:
+        q, better = better, None
         clearances = measure(q)
-        order = np.argsort(clearances)
-        for pair in order[: _count_contacts(clearances)]:
-            n_looks += 2 * len(q) + len(_SPREADS) * _N_NEAR
-            if n_looks > _N_LOOKS:
-                return q
+        order = np.argsort(clearances)[: _count_contacts(clearances)]
+        for pair in order[: max(1, _N_LOOKS // n_a_pair)]:
             movers = _find_movers(q, low, high, int(pair), measure) & may_move
-            found = _try_near(q, low, high, movers, measure)
-            if found is not None:
-                q, better = found, True
+            better = _try_near(q, low, high, movers, measure)
+            if better is not None:
                 break
     return q
 

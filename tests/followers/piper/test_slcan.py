@@ -1,5 +1,8 @@
 """A serial adapter between the follower and the emulated arm."""
 
+import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -16,6 +19,29 @@ pytest.importorskip("serial")
 from slcan_bridge import SlcanBridge
 
 pytestmark = [pytest.mark.process, pytest.mark.nightly]
+
+
+@pytest.fixture
+def busy():
+    """Keep the computer busy: a process more than it has cores."""
+    spin = [sys.executable, "-c", "while True: pass"]
+    spinning = [subprocess.Popen(spin) for _ in range((os.cpu_count() or 1) + 1)]
+    yield
+    for process in spinning:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.usefixtures("busy")
+def test_an_arm_behind_a_serial_adapter_opens_on_a_busy_computer(arm, robot):
+    with SlcanBridge(arm.channel) as bridge:
+        config = PiperConfig(interface="slcan", channel=bridge.port)
+        follower = PiperFollower(config, robot, RealClock())
+
+        follower.open()
+
+        assert not follower.read().stop_reason
+        follower.close("hold")
 
 
 def test_a_serial_adapter_drives_the_arm_and_makes_nobody_wait(arm, robot):

@@ -169,10 +169,7 @@ def test_joints_whose_lags_differ_fourfold_lose_little_of_the_clearance(pattern)
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("lags", LAGS, ids=str)
 @pytest.mark.parametrize("name", ["piper", "papras_7dof_2arm", "table2"])
-def test_the_robot_that_lags_behind_keeps_clear_for_long(name, lags, request):
-    if (name, lags) == ("piper", (0.02, 0.08)):
-        why = "lags that differ fourfold lose some: the test above has how much"
-        request.applymarker(pytest.mark.xfail(strict=True, reason=why))
+def test_the_robot_that_lags_behind_keeps_clear_for_long(name, lags):
     for seed, pattern in enumerate(("clash", "rub", "cross")):
         soak_lagging(name, pattern, lags, seed, n=4000)
 
@@ -186,7 +183,7 @@ def soak_lagging(name, pattern, lags, seed, n):
     assert judge.find_bad(commands) == []
     for share in (0.0, 0.3, 0.6):
         assert judge.find_bad(postures + share * (commands - postures)) == []
-    assert np.abs(np.diff(commands, axis=0)).sum() > 0.015 * n, "and does move"
+    assert np.abs(np.diff(commands, axis=0)).sum() > 0.02 * n, "and does move"
 
 
 def drive_lagging(robot, pattern, lags, seed, n):

@@ -58,3 +58,26 @@ def test_a_gripper_stays_open_even_where_it_touches():
     home = guess_home(info, {}, lambda q: np.array([-abs(q[2])]))
 
     assert home.tolist() == info.home.tolist()
+
+
+def test_what_cannot_be_parted_is_looked_at_for_a_while_only():
+    info, seen = make_robot_info(3), []
+
+    def measure(q):
+        seen.append(q)
+        return -np.ones(50) - abs(q[0])  # fifty pairs that touch wherever it stands
+
+    guess_home(info, {}, measure)
+
+    assert 400 < len(seen) < 1300
+
+
+def test_many_contacts_are_parted_one_after_the_other():
+    info = make_robot_info(6)
+
+    def measure(q):  # each joint has a contact of its own
+        return np.abs(q) - 0.02
+
+    home = guess_home(info, {}, measure)
+
+    assert (measure(home) > 0.0).all()
