@@ -9,6 +9,8 @@ from hardware.dynamixel.wire import Wire
 from leaders.puppeteer.leader import Puppeteer
 from paprle.contracts.errors import ConfigError
 
+pytestmark = pytest.mark.timed  # a busy machine makes servos silent
+
 MODELS = ("xl330-m288", "xm430-w350")
 
 
