@@ -36,6 +36,8 @@ _POLICY = (
 """What viser's page, one file that unpacks itself, needs; nothing from elsewhere."""
 _HIDDEN = b"<style>.mantine-Paper-root{display:none!important}</style>"
 """Its own panel, which covers a phone's picture and shows the token."""
+_STAYING = b"<script>document.hasFocus=()=>true</script>"
+"""It looks for its server again only while it has the focus, which our page has."""
 _REFUSED = 1008  # spec: RFC 6455, policy violation
 
 
@@ -45,7 +47,7 @@ def load_page() -> Page | None:
     if spec is None or spec.origin is None:
         return None
     path = Path(spec.origin).parent / "client/build/index.html"
-    text = path.read_bytes().replace(b"</head>", _HIDDEN + b"</head>", 1)
+    text = path.read_bytes().replace(b"</head>", _HIDDEN + _STAYING + b"</head>", 1)
     body = gzip.compress(text, compresslevel=5)
     return Page(body, "text/html; charset=utf-8", _POLICY, "gzip")
 

@@ -6,13 +6,19 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
 import pytest
 from browser import find_browser, open_browser
 
+from observers.view.config import ViewConfig
+from observers.view.observer import View, find_port
+from paprle.config import resolve
+from paprle.hosts.plan import make_robot
 from paprle.ipc.process import WORKSPACE
+from paprle.testing.views import make_session_view
 
 DEMO = ["leader=autopilot", "follower=piper", "env=mujoco", "session.episodes=30"]
 _SEEN = 40  # of 255, summed over three colours: no light flickers by so much
@@ -69,6 +75,13 @@ def shoot(page, path=None):
     return page.shoot(path)[top:bottom, :width]
 
 
+def wait_for_floor(page, timeout=60.0):
+    """Wait for the first picture: its floor is not quite white, an empty page is."""
+    end = time.monotonic() + timeout
+    while (shoot(page)[-3 * _BLOCK :] == 255).mean() > 0.5:
+        assert time.monotonic() < end, "there is no picture"
+
+
 def shoot_at_rest(page, path, timeout=60.0):
     """Return a picture once the camera has come to rest: the floor in front stands."""
     end, before = time.monotonic() + timeout, shoot(page)
@@ -94,8 +107,9 @@ def test_the_page_of_the_demo_shows_the_arm_moving(demo, tmp_path):
         page.open(address)
         page.page.get_by_text("Driving").first.wait_for(timeout=60_000)
         page.page.locator("#picture iframe").wait_for()
+        wait_for_floor(page)
         end, n_changed = time.monotonic() + 60.0, 0
-        while n_changed <= 300:  # a page in a hurry is slow to draw its first picture
+        while n_changed <= 300:  # between two episodes it stands
             assert time.monotonic() < end, "the arm stands still"
             first = shoot_at_rest(page, tmp_path / "first.png")
             time.sleep(2.0)
@@ -106,3 +120,39 @@ def test_the_page_of_the_demo_shows_the_arm_moving(demo, tmp_path):
     assert page.errors == []
     assert page.elsewhere == [], "the page asks other machines"
     assert session.poll() is None
+
+
+@pytest.mark.process
+@pytest.mark.timeout(120)
+def test_a_picture_that_comes_later_than_its_page_is_seen(monkeypatch):
+    find_browser()
+    piper = make_robot(resolve([*DEMO[:2], "env=kinematic"])).info
+    ready, show = threading.Event(), View._show
+
+    def show_late(self, relay):
+        ready.wait(60.0)
+        show(self, relay)
+
+    monkeypatch.setattr(View, "_show", show_late)
+    view = View(ViewConfig(port=find_port(18480)), piper, time.monotonic_ns)
+    view.open()
+    try:
+        with open_browser() as page:
+            gone = []
+            page.page.on(
+                "console", lambda said: gone.append(said) if "Disc" in said.text else ()
+            )
+            page.open(view.notes[0].removeprefix("open "))
+            view.observe(make_session_view(piper))
+            end = time.monotonic() + 60.0
+            while not gone:
+                assert time.monotonic() < end, "the picture was there at once"
+                page.page.wait_for_timeout(100)
+            blank = shoot(page)
+            ready.set()
+            while count_changed(blank, shoot(page)) <= 300:
+                view.observe(make_session_view(piper))
+                assert time.monotonic() < end, "no picture"
+    finally:
+        ready.set()
+        view.close()
