@@ -18,7 +18,9 @@ ARMS = ("left_arm", "right_arm")
 LEGS = ("left_leg", "right_leg")
 ROBOTS = [
     pytest.param("ur5e", (), {"arm"}, id="ur5e"),
-    pytest.param("papras_7dof", (), {"arm"}, id="papras_7dof"),
+    pytest.param(
+        "papras_7dof", (), {"arm"}, id="papras_7dof", marks=pytest.mark.nightly
+    ),
     pytest.param(
         "papras_7dof_2arm",
         (drive("left", "right"),),
@@ -32,19 +34,29 @@ ROBOTS = [
         id="g1",
     ),
     pytest.param("open_manipulator_x", (), {"arm"}, id="open_manipulator_x"),
-    pytest.param("papras_6dof", (), {"arm"}, id="papras_6dof"),
-    pytest.param("openmanipulator_y", (), {"arm"}, id="openmanipulator_y"),
+    pytest.param(
+        "papras_6dof", (), {"arm"}, id="papras_6dof", marks=pytest.mark.nightly
+    ),
+    pytest.param(
+        "openmanipulator_y",
+        (),
+        {"arm"},
+        id="openmanipulator_y",
+        marks=pytest.mark.nightly,
+    ),
     pytest.param(  # from home the whole rectangle leaves a PiPER's reach
         "piper_2arm",
         ("retarget.scale=0.5", drive("left", "right")),
         {"left", "right"},
         id="piper_2arm",
+        marks=pytest.mark.nightly,
     ),
     pytest.param(
         "g1_upper",
         ("retarget.scale=0.25", drive(*ARMS)),
         set(ARMS),
         id="g1_upper",
+        marks=pytest.mark.nightly,
     ),
 ]
 

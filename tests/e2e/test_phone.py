@@ -77,7 +77,8 @@ class Hand:
             state, drives = phone.status.get("state"), phone.status.get("drives")
             self.n_driven += bool(drives)
             is_paused = state == "CLUTCHED" or (state == "ENGAGED" and not drives)
-            if n % 20 == 0 and phone.is_held and is_paused:
+            is_early = state == "WAITING"  # held before the session was ready
+            if n % 20 == 0 and phone.is_held and (is_paused or is_early):
                 phone.let_go()
                 self.n_pauses += 1
             elif n % 20 == 10 and not phone.is_held:

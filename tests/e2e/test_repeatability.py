@@ -21,7 +21,11 @@ def read_path(out):
 
 
 @pytest.mark.parametrize(
-    "env", ["kinematic", pytest.param("mujoco", marks=pytest.mark.sim)]
+    "env",
+    [
+        "kinematic",
+        pytest.param("mujoco", marks=[pytest.mark.sim, pytest.mark.nightly]),
+    ],
 )
 def test_replays_on_the_virtual_clock_are_identical(tmp_path, env):
     first = tmp_path / "first"

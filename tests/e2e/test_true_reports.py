@@ -20,7 +20,6 @@ from paprle.ipc.process import WORKSPACE
 from paprle.recording.reader import Episode
 from paprle.robot import RobotModel
 
-ENVS = ["kinematic", pytest.param("mujoco", marks=pytest.mark.sim)]
 MOSTLY_IDEAL = spread(["kinematic", "mujoco"], "kinematic")
 T = np.arange(0.0, 16.0, 0.01)
 URDF = WORKSPACE / "urdf/piper/robot.urdf"
@@ -124,7 +123,7 @@ def find_home() -> np.ndarray:
     return arm.fk(arm.home).translation
 
 
-@pytest.mark.parametrize("env", ENVS)
+@pytest.mark.parametrize("env", MOSTLY_IDEAL)
 def test_all_in_reach_is_reached_at_the_robots_own_delay(tmp_path, env, true_lag_ms):
     entry, _ = drive(tmp_path, env, wiggle())
 

@@ -49,6 +49,7 @@ def test_a_session_of_several_episodes_records_each(recorded):
     check_episodes(recorded)
 
 
+@pytest.mark.nightly
 @pytest.mark.timed
 def test_a_live_session_of_several_episodes_repeats_them(tmp_path, capsys):
     numbers = itertools.count()

@@ -103,6 +103,7 @@ def test_a_leader_that_answers_slowly_is_held_and_can_be_left(start, outside):
     check_one_step_a_period(session.episode())
 
 
+@pytest.mark.nightly
 def test_a_session_that_collects_1500000_objects_misses_ticks_and_breaks_no_limit(
     start, outside
 ):

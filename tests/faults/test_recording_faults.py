@@ -94,6 +94,7 @@ def test_a_failing_disk_is_told_within_a_second(start, outside, tmp_path, call):
     assert check_motion(log) > 1.5
 
 
+@pytest.mark.nightly
 @process
 def test_a_disk_that_blocks_for_two_seconds_holds_up_nothing(start, outside, tmp_path):
     log = tmp_path / "commands.jsonl"
@@ -154,6 +155,7 @@ def wait_to_be_told(session, text, since):
     return time.monotonic() - since
 
 
+@pytest.mark.nightly
 @process
 def test_a_recorder_that_hangs_is_told_and_the_next_episode_is_recorded(start, outside):
     session = start(

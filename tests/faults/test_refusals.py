@@ -73,13 +73,17 @@ def test_an_impossible_pair_is_refused_by_joint_names(tmp_path):
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["<robot name='x'><link name='a'>", "not XML", "", "<robot name='x'/>"],
-    ids=["cut off", "no XML", "empty", "no links"],
-)
-def test_a_broken_urdf_is_refused(tmp_path, text):
-    path = write(tmp_path / "robot.urdf", text)
+_BROKEN = {
+    "cut off": "<robot name='x'><link name='a'>",
+    "no XML": "not XML",
+    "empty": "",
+    "no links": "<robot name='x'/>",
+}
+
+
+@pytest.mark.parametrize("name", spread(_BROKEN, "cut off", "no links"))
+def test_a_broken_urdf_is_refused(tmp_path, name):
+    path = write(tmp_path / "robot.urdf", _BROKEN[name])
 
     done = run_py(tmp_path, *GOOD, f"follower.urdf={path}")
 

@@ -137,7 +137,7 @@ link.onMessage = (message) => {
     send(true);
     prepare();
   } else if (message.type === "status") {
-    show(message, source);
+    show(message, source, deadMan.isHeld);
   }
 };
 link.onChange = (isOpen, why) => {

@@ -16,10 +16,11 @@ const WORDS = {
 };
 let wasFelt = false;
 
-export function show(status, source) {
+export function show(status, source, isHeld) {
   // beside other leaders the session may go on while this hand's limb holds
   const state = status.state === "ENGAGED" && !status.drives ? "CLUTCHED" : status.state;
-  const [word, kind, advice] = WORDS[state] ?? [state, "off", ""];
+  const [word, kind, whatToDo] = WORDS[state] ?? [state, "off", ""];
+  const advice = state === "WAITING" && isHeld ? "Let go, then hold again to begin." : whatToDo;
   $("state").textContent = word;
   $("state").dataset.kind = kind;
   $("advice").textContent = source === null && kind !== "off" ? "Start AR, then hold the button." : advice;

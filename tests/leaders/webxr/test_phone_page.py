@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from cells import spread
 from iwer import load_runtime, open_phone
 from phones import TLS_ADDRESS, wait_until
 
@@ -97,21 +98,20 @@ def test_the_page_enters_ar_and_drives(leader, page):
     assert "#" not in page.page.url, "the token is not left in the address"
 
 
-@pytest.mark.parametrize(
-    "what",
-    [
-        _HIDE % "true",
-        "window.dispatchEvent(new Event('blur'))",
-        "window.dispatchEvent(new Event('pagehide'))",
-        "document.dispatchEvent(new Event('freeze'))",
-        "window.dispatchEvent(new Event('orientationchange'))",
-        "emulated.activeSession.end()",
-    ],
-    ids=["hidden", "blur", "pagehide", "freeze", "turned", "left AR"],
-)
+_AWAY = {
+    "hidden": _HIDE % "true",
+    "blur": "window.dispatchEvent(new Event('blur'))",
+    "pagehide": "window.dispatchEvent(new Event('pagehide'))",
+    "freeze": "document.dispatchEvent(new Event('freeze'))",
+    "turned": "window.dispatchEvent(new Event('orientationchange'))",
+    "left AR": "emulated.activeSession.end()",
+}
+
+
+@pytest.mark.parametrize("what", spread(_AWAY, "hidden", "blur", "left AR"))
 def test_whatever_takes_the_page_away_lets_go(leader, page, what):
     engage(page, leader)
-    page.page.evaluate(what)
+    page.page.evaluate(_AWAY[what])
     wait_until(lambda: not leader.latest().engaged)
 
     page.page.evaluate(_HIDE % "false")
@@ -156,6 +156,10 @@ def test_buttons_sliders_and_what_the_robot_meets(leader, page):
     leader.apply(make_feedback(SessionState.STOPPED))
     page.page.get_by_text("cleared at the robot's computer").wait_for()
     wait_until(lambda: page.page.evaluate("felt.at(-1) === 0"))
+    leader.apply(make_feedback(SessionState.WAITING))
+    page.page.get_by_text("Hold the button to begin.").wait_for()
+    hold(page)
+    page.page.get_by_text("Let go, then hold again to begin.").wait_for()
 
 
 def test_without_ar_the_pads_move_it(leader, page):

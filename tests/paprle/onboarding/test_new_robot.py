@@ -20,7 +20,10 @@ from paprle.robot import RobotModel
 ROBOTS = [
     PUBLIC / "panda_description/urdf/panda.urdf",
     PUBLIC / "kinova_description/robots/kinova.urdf",
-    PUBLIC / "ur_description/urdf/ur10_robot.urdf",
+    pytest.param(
+        PUBLIC / "ur_description/urdf/ur10_robot.urdf",
+        marks=pytest.mark.nightly,
+    ),
     pytest.param(
         PUBLIC / "tiago_description/robots/tiago_dual.urdf", marks=pytest.mark.nightly
     ),
@@ -32,7 +35,10 @@ ROBOTS = [
     pytest.param(
         PUBLIC / "so_arm_description/urdf/so101.urdf", marks=pytest.mark.nightly
     ),
-    PUBLIC / "anymal_b_simple_description/robots/anymal-kinova.urdf",
+    pytest.param(
+        PUBLIC / "anymal_b_simple_description/robots/anymal-kinova.urdf",
+        marks=pytest.mark.nightly,
+    ),
     PUBLIC / "double_pendulum_description/urdf/double_pendulum_continuous.urdf",
     SHARED / "piper.urdf",
     SHARED / "g1_29dof.urdf",
