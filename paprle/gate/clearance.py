@@ -163,7 +163,7 @@ def fill_rows(
     """Write the rows that some velocity of the box would break.
 
     Args:
-        collision: All pairs are measured; takes ``rows`` and ``allowed``.
+        collision: All pairs are measured; takes ``rows``, ``allowed`` and ``waits``.
         limits: Gives the accelerations.
         h: Period, [s].
         box: What each joint may do, and wants.
@@ -184,26 +184,69 @@ def fill_rows(
     distance, to_meas = measured.distance, measured.distance_to_meas
     one, two, R, p = pairs.a, pairs.b, placed.R_body, placed.p_body
     for k in range(len(one)):
-        slack = min(distance[k], to_meas[k]) - pairs.keep[k] - _AIM
-        padding = compute_lag_padding(measured.max_change_to_meas[k])
-        slack = max(slack - padding, min(slack, 0.0))
-        if slack >= measured.max_change[k]:
+        keep, change = pairs.keep[k] + _AIM, measured.max_change_to_meas[k]
+        slack = min(distance[k], to_meas[k]) - keep
+        if slack - change >= measured.max_change[k]:
             continue
         row = measured.rows[n_rows]
-        measure(bodies, one[k], two[k], R, p, witness)
+        exact = measure(bodies, one[k], two[k], R, p, witness)
         _fill_gradient(scene, placed, k, witness, row)
+        slack = max(slack - compute_lag_padding(change), min(slack, 0.0))
+        closing_lag = _compute_closing_lag(row, measured.q_lag)
         allowed = _find_allowed(limits, h, box, row, slack)
-        closing, fastest = 0.0, 0.0
-        for i in range(len(v)):
-            closing -= row[i] * v[i]
-            fastest += max(-row[i] * box.low[i], -row[i] * box.high[i])
-        if fastest > allowed:
-            measured.allowed[n_rows] = allowed
+        matters, is_broken = _judge_row(row, allowed, box, v)
+        if is_broken:
+            is_wide = slack > 0.0 and to_meas[k] >= distance[k]
+            state = max(state, IS_WIDE if is_wide else IS_CLOSE)
+        if matters:
+            measured.allowed[n_rows], measured.waits[n_rows] = allowed, 0.0
             n_rows += 1
-            if closing > allowed + ROUNDING:
-                is_wide = slack > 0.0 and to_meas[k] >= distance[k]
-                state = max(state, IS_WIDE if is_wide else IS_CLOSE)
+        if closing_lag <= 0.0:
+            continue
+        waiting = measured.rows[n_rows]
+        _leave_out_lagging(row, measured.q_lag, waiting)
+        anywhere = max(exact - keep - closing_lag, 0.0)
+        allowed = _find_allowed(limits, h, box, waiting, anywhere)
+        matters, is_broken = _judge_row(waiting, allowed, box, v)
+        if is_broken:
+            state = IS_CLOSE
+        if matters:
+            measured.allowed[n_rows], measured.waits[n_rows] = allowed, 1.0
+            n_rows += 1
     return n_rows, state
+
+
+@inlined
+def _judge_row(row: Vec, allowed: float, box: Box, v: Vec) -> tuple[bool, bool]:
+    """Tell whether some velocity of the box would break a row, and whether v does."""
+    closing, fastest = 0.0, 0.0
+    for i in range(len(v)):
+        closing -= row[i] * v[i]
+        fastest += max(-row[i] * box.low[i], -row[i] * box.high[i])
+    return fastest > allowed, fastest > allowed and closing > allowed + ROUNDING
+
+
+@inlined
+def _compute_closing_lag(row: Vec, q_lag: Vec) -> float:
+    """Return how much nearer than at the command a pair may be, [m].
+
+    Each joint may be anywhere between the robot and the command: what closes the pair
+    may arrive before what opens it.
+    """
+    closing = 0.0
+    for i in range(len(row)):
+        closing += max(-row[i] * q_lag[i], 0.0)
+    return closing
+
+
+@inlined
+def _leave_out_lagging(row: Vec, q_lag: Vec, waiting: Vec) -> None:
+    """Write the gradient without the joints that have still to open the pair.
+
+    However far their commands go, the robot is where it was.
+    """
+    for i in range(len(row)):
+        waiting[i] = 0.0 if row[i] * q_lag[i] < 0.0 else row[i]
 
 
 @inlined

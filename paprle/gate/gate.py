@@ -131,12 +131,13 @@ class Gate:
         n, n_groups = len(info.joint_names), len(starts) - 1
         _check_turning(info)
         m = count_periods(info, self._h)
-        bodies, pairs, sizes = None, None, Sizes(n, n_groups, 0, 0, 0, 0, m + 1)
+        bodies, pairs, sizes = None, None, Sizes(n, n_groups, 0, 0, 0, 0, m + 1, 0)
         self.pair_names: tuple[tuple[str, str], ...] = ()
         if isinstance(robot, RobotModel):
             bodies, pairs, self.pair_names = make_bodies(robot, self.settings)
             counts = len(robot.tree.parent), len(bodies.joint), len(pairs.a)
-            sizes = Sizes(n, n_groups, *counts, len(robot.limbs), m + 1)
+            n_tools = len(robot.limbs)
+            sizes = Sizes(n, n_groups, *counts, n_tools, m + 1, 2 * counts[-1])
         memory = allocate(sizes)
         parts: Parts = build_parts(*memory)
         solver = SOLVERS[self.settings.solver]

@@ -32,7 +32,8 @@ _ITEM = 8  # [B] of both blocks
 class Sizes(NamedTuple):
     """How many there are of each: joints of the vector, of the tree, and so on.
 
-    ``rows`` is one more than the periods that a command is the mean of.
+    ``rows`` is one more than the periods that a command is the mean of; of
+    ``constraints`` a pair has two.
     """
 
     n: int
@@ -42,6 +43,7 @@ class Sizes(NamedTuple):
     pairs: int
     tools: int
     rows: int
+    constraints: int
 
 
 class Parts(NamedTuple):
@@ -62,7 +64,7 @@ Table = tuple[tuple[str, str, tuple[Dim | int, ...]], ...]
 """Arrays of a block in their order: part, names, and the shape of each."""
 
 _N, _G_ENDS, _M, _B, _K, _T = (0, 0), (1, 1), (2, 0), (3, 0), (4, 0), (5, 0)
-_R = (6, 0)
+_R, _C = (6, 0), (7, 0)
 
 _FLOATS: Table = (
     ("limits", "q_min q_max dq_max ddq_max lag_bound", (_N,)),
@@ -87,8 +89,8 @@ _FLOATS: Table = (
     ("collision.measured", "distance_to_meas max_change_to_meas", (_K,)),
     ("collision.measured", "q_lag", (_N,)),
     ("collision.measured", "normal", (_K, 3)),
-    ("collision.measured", "rows", (_K, _N)),
-    ("collision.measured", "allowed", (_K,)),
+    ("collision.measured", "rows", (_C, _N)),
+    ("collision.measured", "allowed waits", (_C,)),
     ("collision.measured", "work", (1,)),
     ("collision.scratch.placed", "R_joint", (_M, 3, 3)),
     ("collision.scratch.placed", "p_joint", (_M, 3)),

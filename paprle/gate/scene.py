@@ -54,8 +54,11 @@ class Measured(NamedTuple):
         q_lag: From the last command to q_meas, shape (n,), [rad] or [m].
         normal: Unit vector along which each pair was apart when measured last, in
             this period or before; any at first, shape (k, 3).
-        rows: Gradients of the distance of the pairs that matter, shape (k, n).
-        allowed: Largest closing speed of each of them, shape (k,), [m/s].
+        rows: Gradients of the distance of the pairs that matter, one or two of each,
+            shape (2 k, n).
+        allowed: Largest closing speed of each of them, shape (2 k,), [m/s].
+        waits: Whether it is a row of joints that wait for others to open the pair,
+            shape (2 k,).
         work: Bodies placed and pairs checked so far, shape (1,).
     """
 
@@ -68,6 +71,7 @@ class Measured(NamedTuple):
     normal: Vec
     rows: Vec
     allowed: Vec
+    waits: Vec
     work: Vec
 
 

@@ -89,8 +89,14 @@ class Sliding:
             for row, speed, at in self._rows
             if np.abs(c - at).max() < _NEAR and not _is_among(rows, row)
         ]
-        fresh = zip(rows, allowed.tolist(), strict=True)
-        self._rows = [*((row, speed, c.copy()) for row, speed in fresh), *kept][:_MOST]
+        fresh = [
+            (row, speed, c.copy())
+            for row, speed, waits in zip(
+                rows, allowed.tolist(), measured.waits, strict=False
+            )
+            if not waits  # that ends while the command stands
+        ]
+        self._rows = [*fresh, *kept][:_MOST]
         if not kept:
             return rows, allowed
         gained = [

@@ -150,19 +150,16 @@ LAGS = [(0.02, 0.02), (0.02, 0.08), (0.08, 0.08)]
     ("name", "pattern"), [("piper", "rub"), ("papras_7dof_2arm", "clash")]
 )
 def test_the_robot_that_lags_behind_keeps_clear_too(name, pattern, lags):
-    soak_lagging(name, pattern, lags, seed=3, n=500)
+    soak_lagging(name, pattern, lags, seed=3, n=500, goes=0.6)
 
 
 @pytest.mark.nightly
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("pattern", ["clash", "rub", "cross"])
-def test_joints_whose_lags_differ_fourfold_lose_little_of_the_clearance(pattern):
-    robot = load("piper")
+def test_joints_whose_lags_differ_fourfold_keep_clear(pattern):
+    """What closes arrives before what opens, which it has to wait for."""
     for seed in range(8):
-        judge, _, postures = drive_lagging(robot, pattern, (0.02, 0.08), seed, n=4000)
-        bad = judge.find_bad(postures)
-
-        assert max((judge.miss(postures[k]) for k in bad), default=0.0) < 2.5e-3
+        soak_lagging("piper", pattern, (0.02, 0.08), seed, n=4000)
 
 
 @pytest.mark.nightly
@@ -174,26 +171,37 @@ def test_the_robot_that_lags_behind_keeps_clear_for_long(name, lags):
         soak_lagging(name, pattern, lags, seed, n=4000)
 
 
-def soak_lagging(name, pattern, lags, seed, n):
-    """Judge where the robot is, and all the way from there to its command."""
+def soak_lagging(name, pattern, lags, seed, n, goes=0.85):
+    """Judge where the robot is, and all the way from there to its command.
+
+    It goes at least that share of the way of a robot that does not lag.
+    """
     robot = load(name)
-    judge, commands, postures = drive_lagging(robot, pattern, lags, seed, n)
+    judge, commands, postures, ideal = drive_lagging(robot, pattern, lags, seed, n)
 
     assert judge_joints(commands, robot).is_ok
     assert judge.find_bad(commands) == []
     for share in (0.0, 0.3, 0.6):
         assert judge.find_bad(postures + share * (commands - postures)) == []
-    assert np.abs(np.diff(commands, axis=0)).sum() > 0.02 * n, "and does move"
+    assert measure_way(commands) > goes * measure_way(ideal)
+
+
+def measure_way(commands):
+    return np.abs(np.diff(commands, axis=0)).sum()
 
 
 def drive_lagging(robot, pattern, lags, seed, n):
-    """Return the judge, and commands and postures, shape (n, joints)."""
+    """Return the judge, and commands and postures, shape (n, joints).
+
+    And the commands of a gate that is told of no robot behind them.
+    """
     rng = np.random.default_rng(seed)
     gate, judge = Gate(robot, h=H), Judge(robot, GateSettings())
     servo = Servo(robot.home, rng.uniform(*lags, len(robot.home)))
-    targets = make_targets(rng, robot, n, pattern, judge)
+    targets = list(make_targets(rng, robot, n, pattern, judge))
     commands, _, postures = drive(gate, targets, servo=servo)
-    return judge, commands, postures
+    ideal, _, _ = drive(Gate(robot, h=H), targets)
+    return judge, commands, postures, ideal
 
 
 @pytest.mark.long

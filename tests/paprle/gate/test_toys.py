@@ -390,6 +390,21 @@ def test_where_the_robot_is_counts_as_well():
     assert result.clearance == pytest.approx(gap(path[-1] + ahead))
 
 
+@pytest.mark.parametrize("lag", [0.05, 0.2, 0.5])
+def test_what_closes_waits_for_what_has_still_to_open(lag):
+    gate = Gate(make_sliders(), h=H)
+    q = np.array([0.44, 0.44])
+    gate.reset(q)
+    path, goal = [], np.array([0.8, 0.08])
+    for _ in range(round((3.0 + 10 * lag) / H)):
+        command = gate.step(goal, H, q_meas=q).q_cmd
+        q = np.array([command[0], q[1] + (command[1] - q[1]) * H / lag])  # one is late
+        path.append(q)
+
+    assert gap(np.array(path)).min() >= KEEP
+    assert q == pytest.approx(goal, abs=1e-3), "and arrives"
+
+
 def test_half_way_back_to_the_robot_is_looked_at():
     gate = Gate(make_crane(), h=H)
     gate.reset([0.38, 0.0])
