@@ -43,6 +43,11 @@ def _load(text, limbs, **limits):
 
 
 @cache
+def gap(q):
+    """Distance of the sliders' balls, [m]."""
+    return 1.0 - q[..., 0] - q[..., 1] - 2 * BALL
+
+
 def make_sliders():
     """Two balls on rails, 1 m apart at home, each pushed towards +x of the other."""
     ball = _body(f"<sphere radius='{BALL}'/>")
