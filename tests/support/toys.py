@@ -43,11 +43,6 @@ def _load(text, limbs, **limits):
 
 
 @cache
-def gap(q):
-    """Distance of the sliders' balls, [m]."""
-    return 1.0 - q[..., 0] - q[..., 1] - 2 * BALL
-
-
 def make_sliders():
     """Two balls on rails, 1 m apart at home, each pushed towards +x of the other."""
     ball = _body(f"<sphere radius='{BALL}'/>")
@@ -63,6 +58,11 @@ def make_sliders():
         for name, joint in (("one", "x1"), ("two", "x2"))
     }
     return _load(text, limbs, ddq_max=5.0)
+
+
+def gap(q):
+    """Distance of the sliders' balls, [m]."""
+    return 1.0 - q[..., 0] - q[..., 1] - 2 * BALL
 
 
 @cache
