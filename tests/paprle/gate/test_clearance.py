@@ -171,7 +171,7 @@ def test_the_robot_that_lags_behind_keeps_clear_for_long(name, lags):
         soak_lagging(name, pattern, lags, seed, n=4000)
 
 
-def soak_lagging(name, pattern, lags, seed, n, goes=0.7):
+def soak_lagging(name, pattern, lags, seed, n, goes=0.78):
     """Judge where the robot is, and all the way from there to its command.
 
     It goes at least that share of the way of a robot that does not lag.
