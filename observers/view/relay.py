@@ -36,8 +36,11 @@ _POLICY = (
 """What viser's page, one file that unpacks itself, needs; nothing from elsewhere."""
 _HIDDEN = b"<style>.mantine-Paper-root{display:none!important}</style>"
 """Its own panel, which covers a phone's picture and shows the token."""
-_STAYING = b"<script>document.hasFocus=()=>true</script>"
-"""It looks for its server again only while it has the focus, which our page has."""
+_STAYING = (
+    b"<script>document.hasFocus=()=>parent.document.body.dataset.link==='open'</script>"
+)
+"""It looks for its server again only while it has the focus, which our page has: as long
+as that page is connected, so that an old page does not show its old token for ever."""
 _REFUSED = 1008  # spec: RFC 6455, policy violation
 
 

@@ -48,7 +48,7 @@ def check_stopped(session):
     return episode
 
 
-@pytest.mark.parametrize("name", spread(SITES, "gate", "tick"))
+@pytest.mark.parametrize("name", spread(SITES, "gate", "tick", "leader.latest"))
 def test_an_exception_while_moving_stops_and_is_shown(start, outside, name):
     site, after, code, end_reason = SITES[name]
     session = break_at(start, outside, site, after)
@@ -112,7 +112,6 @@ def test_an_exception_while_closing_keeps_the_rest_going(start, outside, site, a
     assert check_stopped(session).manifest["end_reason"] == "end signal"
 
 
-@pytest.mark.nightly
 def test_an_exception_in_the_recorder_ends_the_recording_alone(start, outside):
     site = "paprle.recording.recorder:Recorder.step"
     session = break_at(start, outside, site, 300, "leader.time=3.0")

@@ -155,7 +155,6 @@ def wait_to_be_told(session, text, since):
     return time.monotonic() - since
 
 
-@pytest.mark.nightly
 @process
 def test_a_recorder_that_hangs_is_told_and_the_next_episode_is_recorded(start, outside):
     session = start(

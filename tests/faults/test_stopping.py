@@ -305,7 +305,7 @@ def test_a_park_takes_no_longer_than_its_time(start, tmp_path):
     check_files(session, 1)
 
 
-@pytest.mark.parametrize("child", spread(["gate", "leader", "recorder"]))
+@pytest.mark.parametrize("child", spread(["gate", "leader", "recorder"], "gate"))
 def test_sigterm_to_one_child_is_left_to_the_session(start, tmp_path, child):
     session = start(*reach_motion(tmp_path))
     session.find_pids()

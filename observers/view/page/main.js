@@ -123,6 +123,9 @@ link.onChange = (isOpen, why) => {
   if (!isOpen) hands.deadMan.release();
   else wantsControl = control === "you" || wantsControl;
   showLink(isOpen, why);
+  document.body.dataset.link = isOpen ? "open" : "gone";
+  const frame = $("picture").querySelector("iframe"); // it looks for the scene, or no more
+  frame?.contentWindow.dispatchEvent(new Event(isOpen ? "focus" : "blur"));
 };
 onReport((episode) => link.say({ type: "report", episode }));
 listenTo(window);

@@ -137,7 +137,6 @@ def test_a_report_of_nothing_but_failures_is_not_written(blank, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.nightly
 def test_a_failed_report_never_takes_the_place_of_a_good_one(measured, blank, tmp_path):
     page = tmp_path / "a.report.html"
     good = report.collect_entries(measured)
@@ -149,7 +148,6 @@ def test_a_failed_report_never_takes_the_place_of_a_good_one(measured, blank, tm
     assert (page.read_bytes(), page.with_suffix(".json").read_bytes()) == before
 
 
-@pytest.mark.nightly
 def test_a_link_in_the_place_of_a_report_is_replaced_and_not_followed(
     measured, tmp_path
 ):
