@@ -39,8 +39,8 @@ _HIDDEN = b"<style>.mantine-Paper-root{display:none!important}</style>"
 _STAYING = (
     b"<script>document.hasFocus=()=>parent.document.body.dataset.link==='open'</script>"
 )
-"""It looks for its server again only with the focus, which our page has: as long as that
-page is connected, so that an old page does not show its old token for ever."""
+"""It looks for its server again only with the focus, which our page has: as long as
+that page is connected, so that an old page does not show its old token for ever."""
 _REFUSED = 1008  # spec: RFC 6455, policy violation
 
 
