@@ -57,6 +57,7 @@ class Teach(SeeingLeader):
     _seq: int
     _episode: int
     _look_ns: int
+    _begun_ns: int  # time of the playback at which the motion began
 
     def __init__(self, config: TeachConfig, clock: Clock) -> None:
         super().__init__(config, clock)
@@ -128,7 +129,7 @@ class Teach(SeeingLeader):
     def latest(self) -> LeaderSample | None:
         """Return where to be at this moment; None before the robot has been seen."""
         now_ns = self.clock()
-        t = self._playback.advance(now_ns) * 1e-9
+        t = (self._playback.advance(now_ns) - self._begun_ns) * 1e-9
         if self._motion is None and now_ns >= self._look_ns:
             self._look_ns = now_ns + round(1e9 / self.config.fps)
             self._stay()
@@ -189,7 +190,7 @@ class Teach(SeeingLeader):
         self._told = []
         self._asked = None
         self._is_asked = self._is_driving = False
-        self._seq = self._episode = self._look_ns = 0
+        self._seq = self._episode = self._look_ns = self._begun_ns = 0
 
     def _meet(self) -> RobotInfo:
         if self._robot is None:
@@ -276,5 +277,6 @@ class Teach(SeeingLeader):
         """Plan the way from where the robot stands."""
         here = self._find_place()
         if here is not None:
+            self._begun_ns = self._playback.advance(self.clock())
             way = [here, *self._poses]
             self._motion = Motion(self._meet(), self._limbs, way, self.config)

@@ -94,7 +94,7 @@ class Progress:
             return f"WAITING   · task: {self._operator.draft}_ (Enter takes it)"
         core = self._core
         gate_state, _ = core.motion.gate_view
-        head = [f"{core.state.name:<9}", core.note, self.number]
+        head = [f"{core.state.name:<9}", core.note, self._name_drivers(), self.number]
         is_closing = core.state is SessionState.CLOSING  # nothing is asked any more
         tail = ["" if is_closing else link, recording]
         tail += map(str, self._shortfalls.newest)
@@ -167,6 +167,15 @@ class Progress:
         """Which episode it is, of how many."""
         limit, number = self._settings.episodes, self._core.episodes.n_kept + 1
         return f"ep {number}" if limit is None else f"ep {min(number, limit)}/{limit}"
+
+    def _name_drivers(self) -> str:
+        """Return which of several leaders drive; empty where there is one alone."""
+        leaders = self._core.leaders
+        if len(leaders.names) < 2:
+            return ""
+        rows = self._core.motion.driver.tolist()
+        led_by = {leaders.names[leaders.owners[row]] for row in rows if row >= 0}
+        return f"led by {', '.join(sorted(led_by))}" if led_by else ""
 
     def _tasks(self) -> list[str]:
         task = self._core.episodes.task or self._task

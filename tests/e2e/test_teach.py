@@ -41,7 +41,8 @@ def test_poses_kept_at_a_terminal_are_played_there_and_by_the_next_session(tmp_p
             terminal.wait_for(f"kept 'pose {number}'")
         lead(terminal, b"s")
         terminal.press(b"y")
-        time.sleep(4.0)
+        terminal.wait_for("led by taught")
+        terminal.wait_for("led by keys")  # the poses have been passed
         terminal.press(b"q")
         assert terminal.wait_gone() == 0
     finally:

@@ -17,7 +17,7 @@ from paprle.config import resolve
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.link_poses import LinkPoses
 from paprle.contracts.seeing import Sight, Window
-from paprle.contracts.types import Actions, SessionState
+from paprle.contracts.types import Actions, Feedback, SessionState
 from paprle.hosts.virtual import VirtualSession
 from paprle.recording.reader import Episode
 from paprle.testing import AutomaticLeaderContract, ManualClock
@@ -52,7 +52,7 @@ def teach(path, places):
     leader.apply(feedback)
     for n, q in enumerate(places, start=1):
         place.q = q
-        leader.apply(type(feedback)(**_fields(feedback) | {"n_keeps": n}))
+        leader.apply(Feedback(**_fields(feedback) | {"n_keeps": n}))
     return leader.take_warnings()
 
 
@@ -153,7 +153,7 @@ def teach_into(path):
     leader._path = path
     leader.apply(make_feedback(SessionState.CLUTCHED))
     feedback = make_feedback(SessionState.CLUTCHED)
-    leader.apply(type(feedback)(**_fields(feedback) | {"n_keeps": 1}))
+    leader.apply(Feedback(**_fields(feedback) | {"n_keeps": 1}))
     return leader.take_warnings()[0]
 
 
@@ -197,6 +197,25 @@ def test_a_session_passes_the_poses_within_the_limits(path, tmp_path, emits, env
     pace[6] = 1.0  # the gripper's own
     assert (np.abs(v) <= 1.01 * pace * ROBOT.dq_max + 1e-6).all()
     assert np.abs(np.diff(v, axis=0)).max() / 0.005 < ROBOT.ddq_max.max(), "C1"
+
+
+def test_a_play_that_is_handed_its_limb_late_begins_at_its_beginning(path):
+    clock = ManualClock()
+    leader, _ = make_leader(clock, path, starts="on_key")
+    leader.open()
+    waits = _fields(make_feedback(SessionState.ENGAGED)) | {"drives": (False,)}
+    drives = waits | {"n_plays": 1, "drives": (True,)}
+    leader.apply(Feedback(**waits))
+    for _ in range(200):
+        clock.advance(0.005)
+        leader.apply(Feedback(**waits | {"n_plays": 1}))
+        leader.latest()
+    clock.advance(0.005)
+    leader.apply(Feedback(**drives))
+
+    np.testing.assert_allclose(leader.latest().limbs["arm"].q, ROBOT.home[:6])
+    clock.advance(0.5)
+    assert np.abs(leader.latest().limbs["arm"].q - ROBOT.home[:6]).max() > 1e-3
 
 
 class TaughtByHand:
