@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 from iwer import load_runtime, open_phone
-from phones import TLS_ADDRESS, wait_until
+from phones import TLS_ADDRESS, engage_by, wait_until
 
 from hardware.web.emulator import EmulatedPhone
 from leaders.webxr.config import WebxrConfig
@@ -124,8 +124,12 @@ def test_controllers_drive_by_their_grips_and_triggers(page):
     do("emulated.controllers.left.updateButtonValue('squeeze', 1)")
     time.sleep(0.2)
     assert not leader.latest().engaged, "both hold, or neither moves"
-    do("emulated.controllers.right.updateButtonValue('squeeze', 1)")
-    wait_until(lambda: leader.latest().engaged)
+
+    def squeeze(how):
+        for hand in ("left", "right"):
+            do(f"emulated.controllers.{hand}.updateButtonValue('squeeze', {how})")
+
+    engage_by(leader, lambda: squeeze(1), lambda: squeeze(0))
 
     def read(hand):
         return leader.latest().limbs[hand].T_leader_base_leader_eef.translation
@@ -170,9 +174,13 @@ def test_hands_that_close_drive_and_pinch(page):
     assert not leader.latest().engaged, "a pinch is a gripper and no grip"
 
     do("emulated.hands.right.updatePinchValue(0)")
-    for hand in ("left", "right"):
-        do(f"emulated.hands.{hand}.poseId = 'point'")  # the other fingers are closed
-    wait_until(lambda: leader.latest().engaged)
+
+    def pose(how):
+        for hand in ("left", "right"):
+            do(f"emulated.hands.{hand}.poseId = '{how}'")
+
+    # one finger points, and the others are closed
+    engage_by(leader, lambda: pose("point"), lambda: pose("default"))
     do("emulated.hands.left.poseId = 'default'")
     wait_until(lambda: not leader.latest().engaged)
     assert opened.errors == []
