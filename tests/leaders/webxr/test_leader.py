@@ -115,6 +115,7 @@ def page(headset):
     return headset
 
 
+@pytest.mark.process
 def test_controllers_drive_by_their_grips_and_triggers(page):
     leader, opened = page
     do = opened.page.evaluate
@@ -153,6 +154,7 @@ def test_controllers_drive_by_their_grips_and_triggers(page):
     assert opened.errors == []
 
 
+@pytest.mark.process
 def test_hands_that_close_drive_and_pinch(page):
     leader, opened = page
     do = opened.page.evaluate

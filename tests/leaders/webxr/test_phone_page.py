@@ -15,6 +15,8 @@ from leaders.webxr.leader import Webxr
 from paprle.contracts.types import SessionState
 from paprle.testing.samples import make_feedback
 
+pytestmark = [pytest.mark.process]
+
 _HIDE = """
 Object.defineProperty(document, "hidden", {configurable: true, get: () => %s});
 document.dispatchEvent(new Event("visibilitychange"));
