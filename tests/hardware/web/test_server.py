@@ -172,6 +172,16 @@ def test_guessing_ends_after_five_tries_a_minute(station):
     assert ask(station) == 429, "a guesser who happens to be right is refused, too"
 
 
+def test_an_old_tab_that_asks_on_and_on_keeps_nobody_out(station):
+    before = station.server.door.token
+    station.close()
+    station.open()
+
+    assert [ask(station, token=before) for _ in range(9)] == [401] * 9
+    assert ask(station) == 101
+    assert [ask(station, token=f"{k}") for k in range(5)] == [401] * 4 + [429]
+
+
 def test_a_page_on_another_name_that_points_here_is_refused(station):
     assert read_page(station, "/", host="rebind.example:8443")[0] == 421
 
