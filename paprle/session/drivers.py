@@ -44,6 +44,11 @@ class Drivers:
             return self._is_driven
         return any(self._find_wanted(i) >= 0 for i in range(len(self.choice)))
 
+    @property
+    def is_any_held(self) -> bool:
+        """Whether a person holds any source that would drive if it engaged now."""
+        return any(self.is_human(i, choice) for i, choice in self.preview().items())
+
     def preview(self) -> dict[int, int]:
         """Return the source of each limb if the session engaged now."""
         usable = self._leaders.usable

@@ -27,10 +27,12 @@ from paprle.session.drivers import Drivers
 from paprle.session.leaders import Leaders
 from paprle.session.velocity import compute_velocities, is_standing
 
+ALIGNED = 0.02  # [rad] chosen: what engaging may leave for the gate to make up
 _LONGEST_DT = 0.1  # [s] chosen: samples farther apart give no velocity (safety.md A1)
 _DELAY_SHARE = 0.02  # chosen: the mean delay follows drifting clocks in a second
 _JITTER_NS = 5_000_000  # chosen: two loops of 200 Hz are apart by less [ns]
 _STANDING = 1e-9  # [rad/s] chosen: rounding of a commanded velocity
+_RAMP = 0.3  # [s] chosen: until joints that meet their leader are as fast as they may
 _MET_POS = 1e-3  # [m] chosen: a limb that came this near has met its leader
 _MET_ROT = 1e-2  # [rad] chosen: likewise
 _NO_ADVICE: Mapping[str, Advice] = {}
@@ -48,6 +50,8 @@ class Following:
         state: How every limb is driven; None while nobody drives.
         target: What was asked last; None while nobody drives.
         changed: Limbs whose source changed in this tick, and the new one.
+        apart: How far its leader will be from each joint when it engages, shape (n,),
+            [rad]; what is more than ``ALIGNED`` is made up slowly.
         err_pos: What the IK left, by limb, [m].
         err_rot: What the IK left, by limb, [rad].
     """
@@ -76,8 +80,10 @@ class Following:
             if limb.gripper is not None
         }
         self._catching: set[int] = set()
+        self._pace: Vec = np.zeros(n)  # of joints that catch up, 0 … 1
         self._slowed: set[int] = set()
         self._braking: set[int] = set()
+        self.apart: Vec = np.zeros(n)
         # of each limb, and 0 for joints in none
         self._dt: Vec = np.zeros(m + 1)
         self._limb_dt = self._dt[:m]
@@ -200,11 +206,13 @@ class Following:
         state = self._retargeting.engage(None, choices, sample, q_cmd)
         self.q_des, self.dq_des = q_cmd.copy(), np.zeros_like(q_cmd)
         self._catching, self._braking = set(self._grippers), set()
+        self._pace.fill(0.0)
         for i in range(len(self._joints)):
             self._retargeting.slow(i, 1.0)
             row = state.driver[i]
             self._limb_ns[i] = int(sample.limb_ns[row]) if row >= 0 else 0
         self._slowed = set()
+        self._meet_those_apart()
         self._sample_ns = sample.stamp_ns
         for p, intake in enumerate(self._leaders.intakes):
             if intake.sample is not None:
@@ -242,11 +250,24 @@ class Following:
             slot = self._retargeting.slots[i][choice]
             self._limb_ns[i] = int(sample.limb_ns[slot.row])
             if not slot.rule.begins_at_command:
-                self._catching |= {int(j) for j in own}
-                self._slowed.add(i)
-                self._retargeting.slow(i, self._slow_share)
+                self._meet(i)
             self._catching |= self._grippers & {int(j) for j in own}
         return self._retargeting.engage(state, self.changed, sample, q_cmd)
+
+    def _meet(self, limb: int) -> None:
+        """Let a limb meet its leader slowly."""
+        self._catching |= {int(j) for j in self._joints[limb]}
+        self._pace[self._joints[limb]] = 0.0
+        self._slowed.add(limb)
+        self._retargeting.slow(limb, self._slow_share)
+
+    def _meet_those_apart(self) -> None:
+        """Let limbs meet their leaders slowly that begin apart from them."""
+        self.apart[list(self._grippers)] = 0.0  # they always do
+        for i, own in enumerate(self._joints):
+            if (self.apart[own] > ALIGNED).any():
+                self._meet(i)
+        self.apart.fill(0.0)
 
     def _measure_periods(self, sample: SampleView, state: RetargetState) -> None:
         """Note how long ago each limb's sample before was captured.
@@ -272,7 +293,8 @@ class Following:
         for j in tuple(self._catching):
             dt = float(self._dt[self._limb_of[j]])
             dt = dt if dt < math.inf else 0.0
-            most = self._slow_share * float(self._robot.dq_max[j]) * dt
+            self._pace[j] = pace = min(float(self._pace[j]) + dt / _RAMP, 1.0)
+            most = pace * self._slow_share * float(self._robot.dq_max[j]) * dt
             step = float(q_des[j] - self.q_des[j])
             if abs(step) <= most:
                 if dt > 0.0:

@@ -27,14 +27,14 @@ from paprle.retargeting.state import Anchors
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Ints
 from paprle.session.aside import Answer, Aside
-from paprle.session.following import Following
+from paprle.session.following import ALIGNED, Following
 from paprle.session.leaders import Leaders
 from paprle.session.postures import Postures, Start, Wanted
 from paprle.session.slow_move import SlowMove, make_slow_move, sample_path
 from paprle.session.velocity import is_standing
 
 _ARRIVED = 1e-3  # [rad] chosen: a slow move ends this close to its goal
-_ALIGNED = 0.02  # [rad] chosen: what engaging may leave for the gate to make up
+_NEAR = 0.3  # [rad] chosen: a leader that moves on is caught up with from there
 _PATIENCE = 5.0  # [s] chosen: for what the gate needs more than the plan
 _REACH = 0.005  # [m] chosen: a start that is off by more is not what was asked for
 _STANDING = 1e-9  # [rad/s] chosen: rounding of a commanded velocity
@@ -283,7 +283,10 @@ class Motion:
             if unreachable:
                 self._goal = None
                 return unreachable
-        return self._go_to(self._goal, _ALIGNED, speed)
+        # a leader that nobody holds does not wait: it is somewhere else by now
+        waits = not self._is_near or self.following.drivers.is_any_held
+        self.following.apart[:] = np.abs(self._goal - self._q_cmd)
+        return self._go_to(self._goal, ALIGNED if waits else _NEAR, speed)
 
     def _ask_start(self, sample: SampleView, bound: float) -> Wanted:
         """Have the posture found in which the leaders' command begins."""

@@ -11,7 +11,11 @@ from running import judge
 from paprle.contracts.types import SessionState
 from paprle.recording.reader import Episode
 
-pytestmark = [pytest.mark.nightly, pytest.mark.timeout(3600)]
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.process,
+    pytest.mark.timeout(3600),
+]
 
 PAPRLE = f"{sys.executable} -c 'from paprle.cli import main; raise SystemExit(main())'"
 ROBOT = ["follower=piper", "env=kinematic"]
