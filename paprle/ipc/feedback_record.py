@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from paprle.ipc.records import Record
 Drivers = npt.NDArray[np.integer]
 
 
+@cache
 def make_feedback_dtype(n_limbs: int) -> np.dtype[np.void]:
     """Return the layout of a feedback, for a robot of so many limbs."""
     return np.dtype(

@@ -115,6 +115,7 @@ class Retargeting:
         self._eefs = Eefs(robot)
         kinds = [slot.rule for slots in self.slots for slot in slots]
         self.has_poses = any(not isinstance(rule, JointsRule) for rule in kinds)
+        self._has_others = any(not isinstance(rule, PoseRule) for rule in kinds)
 
     def describe(self) -> str:
         """Say in one line who drives whom, and how."""
@@ -388,14 +389,14 @@ class Retargeting:
     ) -> None:
         """Write the leaders' usable poses and the targets', both shape (m, 7).
 
-        Where joints drive, the target is where they put the eef.
+        Where joints or axes drive, the target is where they put the eef.
         """
         if sample.valid:
             take_poses(sample.pose, state.driver, raw)
-        is_joints = (state.driver >= 0) & (state.pose_rows < 0)
-        if is_joints.any():
+        if self._has_others:
+            is_other = (state.driver >= 0) & (state.pose_rows < 0)
             self._eefs.place(q_des, rows)
-            rows[~is_joints] = np.nan
+            rows[~is_other] = np.nan
         for i in np.flatnonzero(target.is_asked):
             write_pose(target.T[i], rows[i])
 

@@ -44,7 +44,9 @@ def find_stiffness(delay, ratio, rate):
     return ratio * B / (2 * delays.local), ratio * B / (2 * delays.delayed)
 
 
-def release(late, loss, ratio, part, *, has_controller=True, damping=None, **rig):
+def release(
+    late, loss, ratio, part, *, has_controller=True, damping=None, lasts=2.0, **rig
+):
     """Press on something for a second and let go; ``part`` of the local spring.
 
     Caps are out of the way: they would hide a divergence. With ``damping``, settings of
@@ -79,22 +81,26 @@ def release(late, loss, ratio, part, *, has_controller=True, damping=None, **rig
         composer.passivity.control = lambda tau, _dq, _dt: tau
     rig.run(1.0)
     rig.hand = None
-    return rig.run(2.0)
+    return rig.run(lasts)
 
 
-def check_below(delay, loss, part, sample_rate):
+def check_below(delay, loss, part, sample_rate, *, rests_within=2.0, moves=0.03):
     """The bound alone has to hold it; and with the controller, no energy comes out.
 
+    With it a hand that lets go may see the leader come home slowly, but it rests there.
     Not as the observer believes, but as the joint really moved; and together with what
     the leader's own friction takes, not even of torques that were late.
     """
     leader = make_toy_leader(rate=sample_rate)
     how = {"sample_rate": sample_rate, "leader": leader}
     for has_controller in (False, True):
-        felt = release(delay, loss, 0.99, part, has_controller=has_controller, **how)
+        felt = release(
+            delay, loss, 0.99, part, has_controller=has_controller, lasts=rests_within,
+            **how,
+        )  # fmt: skip
         q = felt["q"][:, 0]
 
-        assert np.ptp(q[-200:]) < 0.05 * 0.6
+        assert np.ptp(q[-200:]) < moves
         assert np.abs(q).max() < 0.75
         assert felt["port"].min() >= 0.0
     assert felt["energy"].min() >= 0.0
@@ -127,7 +133,7 @@ def test_nothing_diverges_below_the_bound(delay, loss, sample_rate, part):
 @pytest.mark.parametrize("loss", [0.0, 0.02, 0.05, 0.1])
 @pytest.mark.parametrize("delay", [0.0, 0.005, 0.01, 0.02, 0.05, 0.07, 0.1])
 def test_nothing_diverges_anywhere_below_the_bound(delay, loss, part, sample_rate):
-    check_below(delay, loss, part, sample_rate)
+    check_below(delay, loss, part, sample_rate, rests_within=5.0, moves=0.005)
 
 
 @pytest.mark.parametrize("sample_rate", RATES)
