@@ -110,14 +110,14 @@ class Motion:
             for limb in robot.limbs.values()
             if limb.gripper is not None
         }
-        self._robot, self._gate = robot, gate
-        self.aside = Aside()
+        self._robot, self._gate, self.aside = robot, gate, Aside()
         self._found_start: Answer[Start] = Answer(self.aside)
         self._wanted: Wanted | None = None
         self.start: Start | None = None
         self.offer: Offer | None = None
         self._change: Offer | None = None
         self._is_near = self._is_looking = False
+        self._tolerance = ALIGNED
         self.limb_names = tuple(robot.limbs)
         self._retargeting = retargeting
         self._layout = layout
@@ -278,15 +278,16 @@ class Motion:
                 return ""
             self._goal = np.clip(found.q, self._low, self._high)
             self.start = found if not self._is_near else self.start
+            # whom nobody holds may not wait, and be somewhere else once it has come
+            waits = not self._is_near or self.following.drivers.is_any_held
+            self._tolerance = ALIGNED if waits else _NEAR
             self._wanted, self._is_near = None, True
             unreachable = self._find_unreachable(wanted, self._goal)
             if unreachable:
                 self._goal = None
                 return unreachable
-        # a leader that nobody holds does not wait: it is somewhere else by now
-        waits = not self._is_near or self.following.drivers.is_any_held
         self.following.apart[:] = np.abs(self._goal - self._q_cmd)
-        return self._go_to(self._goal, ALIGNED if waits else _NEAR, speed)
+        return self._go_to(self._goal, self._tolerance, speed)
 
     def _ask_start(self, sample: SampleView, bound: float) -> Wanted:
         """Have the posture found in which the leaders' command begins."""

@@ -63,7 +63,7 @@ def test_contact_is_not_learnt_away(touch, motion):
 
 @pytest.mark.nightly
 def test_a_press_of_a_minute_is_felt_to_its_end():
-    """Learning in contact would halve it in seconds; what motors bear for long stays."""
+    """Learning in contact would halve it in seconds; what motors bear stays."""
     rig, felt = feel(press, 62.0, wall_at(0.2))
     at = [np.abs(felt["tau"][np.abs(felt["t"] - t) < 0.5]).mean() for t in (4, 61)]
 

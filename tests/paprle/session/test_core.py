@@ -380,6 +380,18 @@ def test_an_automatic_leader_that_does_not_wait_is_met_as_it_moves(lock_step):
     assert reached == pytest.approx(session.T_hand.translation, abs=5e-3)
 
 
+def test_an_automatic_leader_that_waits_leads_from_where_it_is(lock_step):
+    session = lock_step(ABSOLUTE, mode="absolute")
+    limb = PIPER.limbs["arm"]
+    T_0 = limb.fk(limb.home)
+    session.T_hand = pin.SE3(T_0.rotation, T_0.translation + [0.0, 0.02, 0.0])
+    session.start = True
+    session.until("ENGAGED")
+
+    reached = limb.fk(limb.take(session.q_cmd)).translation
+    assert reached == pytest.approx(session.T_hand.translation, abs=2e-3)
+
+
 def test_an_absolute_leader_is_approached_slowly_before_it_leads(lock_step):
     session = lock_step(ABSOLUTE, mode="absolute")
     limb = PIPER.limbs["arm"]
