@@ -40,6 +40,7 @@ LEAST_RED_MM = 0.01  # [mm] chosen: with less in all of a motion, all of it is b
 SMALLEST_MM = 1e-4  # chosen: logarithmic axes begin here
 MAX_LINES = 12  # chosen: more joints than this are drawn without a legend
 STYLE = {
+    "agg.path.chunksize": 200,  # a long line at once takes 40 MB to draw
     "axes.axisbelow": True,
     "axes.edgecolor": FAINT,
     "axes.grid": True,
