@@ -71,8 +71,7 @@ quick: $(VENV)/.ready  ## the unit tests, in less than a minute
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.ready  ## all tests but the nightly ones
 	$(BIN)/python -m pytest $(TOGETHER) --dist loadfile \
-		-m "not timed and not nightly and not hardware" --durations=15 \
-		|| { [ $$? = 1 ] && .ci/again $(BIN)/python; }
+		-m "not timed and not nightly and not hardware" --durations=15
 	$(BIN)/python -m pytest -m "timed and not nightly and not hardware"
 
 check: $(VENV)/.ready  ## what CI checks beside the tests

@@ -249,6 +249,7 @@ class Following:
             self.q_des[own], self.dq_des[own] = q_cmd[own], 0.0
             slot = self._retargeting.slots[i][choice]
             self._limb_ns[i] = int(sample.limb_ns[slot.row])
+            self._pace[own] = 0.0
             if not slot.rule.begins_at_command:
                 self._meet(i)
             self._catching |= self._grippers & {int(j) for j in own}
@@ -257,7 +258,6 @@ class Following:
     def _meet(self, limb: int) -> None:
         """Let a limb meet its leader slowly."""
         self._catching |= {int(j) for j in self._joints[limb]}
-        self._pace[self._joints[limb]] = 0.0
         self._slowed.add(limb)
         self._retargeting.slow(limb, self._slow_share)
 

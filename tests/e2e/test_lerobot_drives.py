@@ -50,6 +50,8 @@ def check(out):
     episode = Episode.open(out / "episode_000000.mcap")
     engaged = episode.ticks["state"] == SessionState.ENGAGED
     assert engaged.sum() > 300
+    aligning = episode.ticks["state"] == SessionState.ALIGNING
+    assert aligning.sum() < 5.0 * 200, "it is not chased from place to place"
     assert np.ptp(episode.ticks["q_des"][engaged], axis=0).max() > 0.05
     verdict = judge(episode)
     assert verdict.is_ok, str(verdict)

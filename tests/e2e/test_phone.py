@@ -148,6 +148,7 @@ def drive(tmp_path, seconds):
         return session, released_ns, errors
 
 
+@pytest.mark.timed  # a message that is late lets go (safety.md A5)
 def test_the_page_drives_a_simulated_arm_and_lets_it_go(tmp_path):
     session, released_ns, errors = drive(tmp_path, PERIOD)
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from cells import spread
 from iwer import load_runtime, open_phone
-from phones import TLS_ADDRESS, engage_by, wait_until
+from phones import TLS_ADDRESS, wait_until
 
 from leaders.webxr.config import WebxrConfig
 from leaders.webxr.leader import Webxr
 from paprle.contracts.types import SessionState
 from paprle.testing.samples import make_feedback
 
-pytestmark = [pytest.mark.process]
+pytestmark = [pytest.mark.timed]  # a message that is late lets go (safety.md A5)
 
 _HIDE = """
 Object.defineProperty(document, "hidden", {configurable: true, get: () => %s});
@@ -80,7 +80,8 @@ def read(leader):
 def engage(page, leader):
     start(page)
     wait_until(lambda: leader.latest() is not None and leader.latest().valid)
-    engage_by(leader, lambda: hold(page), page.page.mouse.up)
+    hold(page)
+    wait_until(lambda: leader.latest().engaged)
 
 
 def test_the_page_enters_ar_and_drives(leader, page):
@@ -129,7 +130,8 @@ def test_a_jump_of_tracking_needs_another_press(leader, page):
 
     np.testing.assert_allclose(read(leader), before, atol=1e-9)
     page.page.mouse.up()
-    engage_by(leader, lambda: hold(page), page.page.mouse.up)
+    hold(page)
+    wait_until(lambda: leader.latest().engaged)
 
 
 def test_buttons_sliders_and_what_the_robot_meets(leader, page):
@@ -165,7 +167,8 @@ def test_buttons_sliders_and_what_the_robot_meets(leader, page):
 def test_without_ar_the_pads_move_it(leader, page):
     page.page.locator("#touch").click()
     wait_until(lambda: leader.latest() is not None and leader.latest().valid)
-    engage_by(leader, lambda: hold(page), page.page.mouse.up)
+    hold(page)
+    wait_until(lambda: leader.latest().engaged)
     before = read(leader)
     page.page.evaluate("""() => {
       const pad = document.getElementById("plane");

@@ -44,9 +44,7 @@ def find_stiffness(delay, ratio, rate):
     return ratio * B / (2 * delays.local), ratio * B / (2 * delays.delayed)
 
 
-def release(
-    late, loss, ratio, part, *, has_controller=True, damping=None, lasts=2.0, **rig
-):
+def release(late, loss, ratio, part, *, has_controller=True, damping=None, **rig):
     """Press on something for a second and let go; ``part`` of the local spring.
 
     Caps are out of the way: they would hide a divergence. With ``damping``, settings of
@@ -81,23 +79,19 @@ def release(
         composer.passivity.control = lambda tau, _dq, _dt: tau
     rig.run(1.0)
     rig.hand = None
-    return rig.run(lasts)
+    return rig.run(2.0)
 
 
-def check_below(delay, loss, part, sample_rate, *, rests_within=2.0):
+def check_below(delay, loss, part, sample_rate):
     """The bound alone has to hold it; and with the controller, no energy comes out.
 
-    With it a hand that lets go may see the leader come home slowly, but it rests there.
     Not as the observer believes, but as the joint really moved; and together with what
     the leader's own friction takes, not even of torques that were late.
     """
     leader = make_toy_leader(rate=sample_rate)
     how = {"sample_rate": sample_rate, "leader": leader}
     for has_controller in (False, True):
-        felt = release(
-            delay, loss, 0.99, part, has_controller=has_controller, lasts=rests_within,
-            **how,
-        )  # fmt: skip
+        felt = release(delay, loss, 0.99, part, has_controller=has_controller, **how)
         q = felt["q"][:, 0]
 
         assert np.ptp(q[-200:]) < 0.05 * 0.6
@@ -133,7 +127,7 @@ def test_nothing_diverges_below_the_bound(delay, loss, sample_rate, part):
 @pytest.mark.parametrize("loss", [0.0, 0.02, 0.05, 0.1])
 @pytest.mark.parametrize("delay", [0.0, 0.005, 0.01, 0.02, 0.05, 0.07, 0.1])
 def test_nothing_diverges_anywhere_below_the_bound(delay, loss, part, sample_rate):
-    check_below(delay, loss, part, sample_rate, rests_within=5.0)
+    check_below(delay, loss, part, sample_rate)
 
 
 @pytest.mark.parametrize("sample_rate", RATES)
