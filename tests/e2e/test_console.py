@@ -38,6 +38,7 @@ def run_session(folder, *words, scene="false", **size):
         with open_browser(**size) as page:
             page.open(_ADDRESS.search(session.text())[1])
             see(page, "Ready")
+            page.page.locator("#hold:enabled").wait_for()  # it was given control
             yield session, page
     finally:
         session.end()
