@@ -10,10 +10,11 @@ little it gives beyond is a share of E₀ that shrinks. A force that stands cost
 energy: it is not cut, and at rest E comes back to E₀. What was cut grows slowly, so
 that it does not chatter about rest.
 
-The controller damps before E falls below zero, from E₁ on: α = (E₁ − E) / (h dq²), at
-most ``alpha_max``; where that is not enough, the joint's torque is ramped to zero, and
-comes back slowly, once there is energy or the joint rests (Hannaford and Ryu 2002;
-Artigas et al. 2011).
+The controller damps before E falls below zero (Hannaford and Ryu 2002; Artigas et al.
+2011): from E₁ on, the more the less is left, up to ``alpha_max`` at E₂. All that is
+missing at once, (E₁ − E) / (h dq²), would be ``alpha_max`` from the first count on, and
+an energy that falls slowly would never be spent. Below E₂ the joint's torque is ramped
+to zero, and comes back slowly, once there is energy or the joint rests.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from paprle.contracts.types import Vec
 
 _START = 3e-3  # E₀ [J] chosen: what may leak until a torque is ramped out
 _DAMP = 2e-3  # E₁ [J] chosen: what rounding of encoders costs in a minute is less
-_RAMP = 5e-4  # [J] chosen: below it, neither rationing nor damping suffices
+_RAMP = 5e-4  # E₂ [J] chosen: below it, neither rationing nor damping suffices
 _REFILL = 2e-3  # [W] chosen: at rest alone, up to E₀: less than a hand's tremor takes
 _FULL = 0.25  # [J] chosen: what the stiffest spring allowed stores at its torque cap
 _OUT, _IN = 0.1, 1.0  # [s] chosen: gone before it is felt as a jerk, back unnoticed
@@ -88,9 +89,14 @@ class Passivity:
         return np.asarray(np.sign(tau) * np.minimum(size, level))
 
     def _refill(self, dt: float) -> None:
-        """Let a static force stay: at rest, E comes back to E₀ in a second or two."""
-        rests = (np.abs(self._slow) < _RESTS) & (self.energy < _START)
-        self.energy[rests] += _REFILL * dt
+        """Let a static force stay: at rest, E comes back to E₀ in a second or two.
+
+        The faster a joint moves, the less comes back, so that a leader let go of does
+        not creep home on it: it slows down to where its own friction takes all.
+        """
+        moves = np.minimum(np.abs(self._slow) / _RESTS, 1.0)
+        refilled = self.energy + _REFILL * dt * (1.0 - moves**2)
+        self.energy = np.maximum(self.energy, np.minimum(refilled, _START))
 
     def control(self, tau: Vec, dq: Vec, dt: float) -> Vec:
         """Return the torque with what damping the energy asks for, shape (M,)."""
@@ -99,15 +105,14 @@ class Passivity:
         tau = self._ration(tau * self.share, dt)
         if self.energy.min() >= _DAMP and self.share.min() >= 1.0:
             return tau
-        missing = _DAMP - self.energy
-        is_short = (missing > 0.0) & (np.abs(dq) > _STILL)
-        alpha = np.where(is_short, missing / (dt * np.maximum(dq * dq, 1e-9)), 0.0)
-        is_at_cap = (alpha > self._alpha_max) & (self.energy < _RAMP)
-        self.n_damped += is_short
-        self.share[is_at_cap] -= dt / _OUT
-        comes_back = ~is_at_cap & ((missing <= 0.0) | (np.abs(self._slow) < _RESTS))
+        missing = np.clip((_DAMP - self.energy) / (_DAMP - _RAMP), 0.0, 1.0)
+        moves = np.abs(dq) > _STILL
+        self.n_damped += moves & (missing > 0.0)
+        is_spent = moves & (missing >= 1.0)
+        self.share[is_spent] -= dt / _OUT
+        comes_back = ~is_spent & ((missing <= 0.0) | (np.abs(self._slow) < _RESTS))
         self.share[comes_back] += dt / _IN
         np.maximum(self.share, 0.0, out=self.share)
         np.minimum(self.share, 1.0, out=self.share)
-        damped: Vec = tau - np.minimum(alpha, self._alpha_max) * dq
+        damped: Vec = tau - missing * self._alpha_max * dq
         return damped

@@ -152,7 +152,7 @@ class Capture:
         state = SessionState.ENGAGED if is_driving else SessionState.CLUTCHED
         tick["state"], tick["has_sample"] = state, sample is not None
         if sample is not None:
-            tick["sample"] = sample.record
+            tick["sample"][()] = sample.record
             tick["sample_age_ns"] = now_ns - self._samples.arrived_ns
         self._push_events()
         self._ring.push(Stream.TICK, tick.tobytes())

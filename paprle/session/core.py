@@ -331,6 +331,8 @@ class TickRows:
     def __init__(self, layout: Layout) -> None:
         self._record: Record = np.zeros((), dtype=layout.tick)
         self._codec = HeadCodec(TickHead, layout.tick)
+        # a record within one is copied at once through its view, else field by field
+        self._sample: Record = self._record["sample"]
         self._record["driver"] = -1
         self._has_axes = bool(layout.leader.axes)
 
@@ -349,7 +351,7 @@ class TickRows:
         )
         self._codec.write(record, *head)
         if sample is not None:
-            record["sample"] = sample.record
+            self._sample[()] = sample.record
         record["driver"] = motion.driver
         motion.fill_rows()
         record["raw"], record["target"] = motion.raw_rows, motion.target_rows
