@@ -32,6 +32,7 @@ from paprle.contracts.types import (
     SessionState,
     readonly,
 )
+from paprle.haptics.derating import STEADY
 from paprle.haptics.haptics import SessionNotice, make_haptics
 from paprle.hosts.factories import make_leader
 from paprle.hosts.plan import make_robot
@@ -55,8 +56,8 @@ def rms(values):
     return float(np.sqrt(np.mean(np.square(values))))
 
 
-def feel(motion, duration, touch=None, **law):
-    settings = rig_of.make_settings(RIG, tracking={**K, **law})
+def feel(motion, duration, touch=None, options=None, **law):
+    settings = rig_of.make_settings(RIG, tracking={**K, **law}, options=options or {})
     rig = rig_of.FeelRig(
         settings,
         hand=rig_of.Hand(motion, 40.0, 1.0),
@@ -120,14 +121,19 @@ def time_contact(felt):
 
 
 def measure_transparency():
-    """Rendered over true stiffness, with the follower pressed on a stiff wall."""
+    """Rendered over true stiffness, with the follower pressed on a stiff wall.
+
+    With caps that motors bear for ever: how they are derated is not asked here.
+    """
     found = []
     for f in (0.1, 0.2, 0.5, 1.0, 2.0, 5.0):
 
         def motion(t, f=f):
             return np.array([min(t, 1.0) * (0.4 + 0.1 * np.sin(2 * np.pi * f * t))])
 
-        felt = feel(motion, 3.0 + 3.0 / f, rig_of.wall_at(0.0))
+        felt = feel(
+            motion, 3.0 + 3.0 / f, rig_of.wall_at(0.0), {"torque_share": STEADY}
+        )
         late = felt["t"] > 3.0
         wave = np.exp(-2j * np.pi * f * felt["t"][late])
         depth, tau = felt["q"][late, 0] @ wave, felt["tau"][late, 0] @ wave

@@ -11,10 +11,10 @@ energy: it is not cut, and at rest E comes back to E₀. What was cut grows slow
 that it does not chatter about rest.
 
 The controller damps before E falls below zero (Hannaford and Ryu 2002; Artigas et al.
-2011): from E₁ on, the more the less is left, up to ``alpha_max`` at E₂. All that is
-missing at once, (E₁ − E) / (h dq²), would be ``alpha_max`` from the first count on, and
-an energy that falls slowly would never be spent. Below E₂ the joint's torque is ramped
-to zero, and comes back slowly, once there is energy or the joint rests.
+2011): from E₁ on, the more the less is left, up to ``alpha_max`` at E₂. With all that
+is missing at once, (E₁ − E) / (h dq²), it would be ``alpha_max`` from the first count
+on, and keep a leader that creeps home from spending its energy. Below E₂ the joint's
+torque is ramped to zero, and comes back slowly, once there is energy or the joint rests.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ import numpy.typing as npt
 from paprle.contracts.types import Vec
 
 _START = 3e-3  # E₀ [J] chosen: what may leak until a torque is ramped out
-_DAMP = 2e-3  # E₁ [J] chosen: what rounding of encoders costs in a minute is less
-_RAMP = 5e-4  # E₂ [J] chosen: below it, neither rationing nor damping suffices
+_DAMP = 8e-4  # E₁ [J] chosen: what rounding of encoders costs in a minute is less
+_RAMP = 3e-4  # E₂ [J] chosen: below it, neither rationing nor damping suffices
 _REFILL = 2e-3  # [W] chosen: at rest alone, up to E₀: less than a hand's tremor takes
 _FULL = 0.25  # [J] chosen: what the stiffest spring allowed stores at its torque cap
 _OUT, _IN = 0.1, 1.0  # [s] chosen: gone before it is felt as a jerk, back unnoticed
@@ -89,14 +89,9 @@ class Passivity:
         return np.asarray(np.sign(tau) * np.minimum(size, level))
 
     def _refill(self, dt: float) -> None:
-        """Let a static force stay: at rest, E comes back to E₀ in a second or two.
-
-        The faster a joint moves, the less comes back, so that a leader let go of does
-        not creep home on it: it slows down to where its own friction takes all.
-        """
-        moves = np.minimum(np.abs(self._slow) / _RESTS, 1.0)
-        refilled = self.energy + _REFILL * dt * (1.0 - moves**2)
-        self.energy = np.maximum(self.energy, np.minimum(refilled, _START))
+        """Let a static force stay: at rest, E comes back to E₀ in a second or two."""
+        rests = (np.abs(self._slow) < _RESTS) & (self.energy < _START)
+        self.energy[rests] += _REFILL * dt
 
     def control(self, tau: Vec, dq: Vec, dt: float) -> Vec:
         """Return the torque with what damping the energy asks for, shape (M,)."""
