@@ -121,7 +121,7 @@ def time_contact(felt):
 
 
 def measure_transparency():
-    """Rendered over true stiffness, with the follower pressed on a stiff wall.
+    """Return rendered over true stiffness, the follower pressed on a stiff wall.
 
     With caps that motors bear for ever: how they are derated is not asked here.
     """

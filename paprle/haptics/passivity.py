@@ -13,8 +13,8 @@ that it does not chatter about rest.
 The controller damps before E falls below zero (Hannaford and Ryu 2002; Artigas et al.
 2011): from E₁ on, the more the less is left, up to ``alpha_max`` at E₂. With all that
 is missing at once, (E₁ − E) / (h dq²), it would be ``alpha_max`` from the first count
-on, and keep a leader that creeps home from spending its energy. Below E₂ the joint's
-torque is ramped to zero, and comes back slowly, once there is energy or the joint rests.
+on, and keep a leader that creeps home from spending its energy. Below E₂ the torque of
+the joint is ramped to zero, and comes back slowly, once there is energy or it rests.
 """
 
 from __future__ import annotations
