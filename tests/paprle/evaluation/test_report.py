@@ -138,12 +138,12 @@ def test_a_report_of_nothing_but_failures_is_not_written(blank, tmp_path):
 
 
 def test_a_failed_report_never_takes_the_place_of_a_good_one(measured, blank, tmp_path):
-    page = tmp_path / "a.report.html"
-    good = report.collect_entries(measured)
-    report._write(good, measured, page)
+    page, one = tmp_path / "a.report.html", measured[:1]
+    good = report.collect_entries(one)
+    report._write(good, one, page)
     before = page.read_bytes(), page.with_suffix(".json").read_bytes()
 
-    report._write([good[0], *blank], [*measured], page)
+    report._write([*good, *blank], one, page)
 
     assert (page.read_bytes(), page.with_suffix(".json").read_bytes()) == before
 
@@ -156,7 +156,7 @@ def test_a_link_in_the_place_of_a_report_is_replaced_and_not_followed(
     page = tmp_path / "a.report.html"
     page.symlink_to(victim)
 
-    report._write(report.collect_entries(measured), measured, page)
+    report._write(report.collect_entries(measured[:1]), measured[:1], page)
 
     assert victim.read_text() == "mine"
     assert not page.is_symlink()
