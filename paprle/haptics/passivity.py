@@ -10,11 +10,10 @@ little it gives beyond is a share of E₀ that shrinks. A force that stands cost
 energy: it is not cut, and at rest E comes back to E₀. What was cut grows slowly, so
 that it does not chatter about rest.
 
-The controller damps before E falls below zero (Hannaford and Ryu 2002; Artigas et al.
-2011): from E₁ on, the more the less is left, up to ``alpha_max`` at E₂. With all that
-is missing at once, (E₁ − E) / (h dq²), it would be ``alpha_max`` from the first count
-on, and keep a leader that creeps home from spending its energy. Below E₂ the torque of
-the joint is ramped to zero, and comes back slowly, once there is energy or it rests.
+The controller damps before E falls below zero, from E₁ on: α = (E₁ − E) / (h dq²), at
+most ``alpha_max``; where that is not enough, the joint's torque is ramped to zero, and
+comes back slowly, once there is energy or the joint rests (Hannaford and Ryu 2002;
+Artigas et al. 2011).
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ import numpy.typing as npt
 from paprle.contracts.types import Vec
 
 _START = 3e-3  # E₀ [J] chosen: what may leak until a torque is ramped out
-_DAMP = 8e-4  # E₁ [J] chosen: what rounding of encoders costs in a minute is less
-_RAMP = 3e-4  # E₂ [J] chosen: below it, neither rationing nor damping suffices
+_DAMP = 2e-3  # E₁ [J] chosen: what rounding of encoders costs in a minute is less
+_RAMP = 5e-4  # [J] chosen: below it, neither rationing nor damping suffices
 _REFILL = 2e-3  # [W] chosen: at rest alone, up to E₀: less than a hand's tremor takes
 _FULL = 0.25  # [J] chosen: what the stiffest spring allowed stores at its torque cap
 _OUT, _IN = 0.1, 1.0  # [s] chosen: gone before it is felt as a jerk, back unnoticed
@@ -100,14 +99,15 @@ class Passivity:
         tau = self._ration(tau * self.share, dt)
         if self.energy.min() >= _DAMP and self.share.min() >= 1.0:
             return tau
-        missing = np.clip((_DAMP - self.energy) / (_DAMP - _RAMP), 0.0, 1.0)
-        moves = np.abs(dq) > _STILL
-        self.n_damped += moves & (missing > 0.0)
-        is_spent = moves & (missing >= 1.0)
-        self.share[is_spent] -= dt / _OUT
-        comes_back = ~is_spent & ((missing <= 0.0) | (np.abs(self._slow) < _RESTS))
+        missing = _DAMP - self.energy
+        is_short = (missing > 0.0) & (np.abs(dq) > _STILL)
+        alpha = np.where(is_short, missing / (dt * np.maximum(dq * dq, 1e-9)), 0.0)
+        is_at_cap = (alpha > self._alpha_max) & (self.energy < _RAMP)
+        self.n_damped += is_short
+        self.share[is_at_cap] -= dt / _OUT
+        comes_back = ~is_at_cap & ((missing <= 0.0) | (np.abs(self._slow) < _RESTS))
         self.share[comes_back] += dt / _IN
         np.maximum(self.share, 0.0, out=self.share)
         np.minimum(self.share, 1.0, out=self.share)
-        damped: Vec = tau - missing * self._alpha_max * dq
+        damped: Vec = tau - np.minimum(alpha, self._alpha_max) * dq
         return damped

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cells import spread
 from feel_rig import (
     FeelRig,
     Hand,
@@ -102,6 +103,37 @@ def check_below(delay, loss, part, sample_rate):
 
 
 RATES = (400, 250, 200)  # of samples; the feedback has 400
+
+
+def release_at_random(rng):
+    """Let go of some leader after some motion against something, below the bound."""
+    depth, lasts, f = rng.uniform(0.1, 1.2), rng.uniform(0.15, 0.9), rng.uniform(1, 6)
+    motions = (
+        lambda t: min(depth * t / lasts, depth),
+        lambda t: depth * (0.5 - 0.5 * np.cos(2 * np.pi * f * t)),
+        lambda t: 0.3 + 0.15 * np.sin(2 * np.pi * f * t),
+    )
+    motion = motions[rng.integers(3)]
+    rate = float(rng.choice(RATES))
+    return release(
+        rng.uniform(0.0, 0.1), rng.uniform(0.0, 0.1), rng.choice([0.5, 0.99]),
+        rng.uniform(), sample_rate=rate, leader=make_toy_leader(rate=rate),
+        inertia=rng.uniform(0.001, 0.02),
+        hand=Hand(
+            lambda t: np.array([motion(t)]), rng.uniform(3, 90), rng.uniform(0.1, 1.5)
+        ),
+        servos=Servos([0.0], touch=wall_at(rng.uniform(0.0, 0.5))),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", spread(range(60), 0, 6))
+def test_whatever_a_hand_did_before_no_energy_comes_out(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(5):
+        felt = release_at_random(rng)
+
+        assert felt["energy"].min() >= 0.0
+        assert felt["true"].min() >= 0.0
 
 
 @pytest.mark.long
