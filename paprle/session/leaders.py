@@ -7,6 +7,7 @@ intake, whose samples are used where they are.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -24,6 +25,8 @@ from paprle.reconstruction.reconstruction import (
 from paprle.retargeting.leader_arms import ArmPoses
 from paprle.robot.chain import Limb
 from paprle.session.intake import Intake
+
+_SOONER = 0.02  # [s] chosen: a tick that is 10 ms late, itself, and a gate's period
 
 
 class Leaders:
@@ -48,6 +51,7 @@ class Leaders:
         max_age: float,
         arms: Mapping[str, Limb] | None = None,
         samples: Samples = "auto",
+        stale_after: float = math.inf,
     ) -> None:
         """Make an intake for each leader.
 
@@ -56,8 +60,12 @@ class Leaders:
             max_age: Samples older than this move nothing, [s].
             arms: The arms whose poses drive, by limb of the group.
             samples: ``retarget.samples``.
+            stale_after: Age of the oldest leader's data at which the gate brakes all
+                limbs, [s]. One of several is out before that, for the others' sake.
         """
         parts = dict(split_leaders(layout.leader))
+        if len(parts) > 1:
+            max_age = min(max_age, max(stale_after - _SOONER, 0.5 * stale_after))
         self.names, self.infos = tuple(parts), tuple(parts.values())
         self.intakes = [
             Intake(

@@ -123,7 +123,7 @@ class Motion:
         self._layout = layout
         smooth, arms = retargeting.settings.filter, retargeting.pairing.arms
         samples = retargeting.settings.samples
-        self.leaders = Leaders(layout, max_gap, arms, samples)
+        self.leaders = Leaders(layout, max_gap, arms, samples, gate.stale_after)
         one_euro = None if smooth is None else OneEuro(layout, smooth)
         self.following = Following(
             robot, retargeting, self.leaders, gate.reduced_scale, one_euro

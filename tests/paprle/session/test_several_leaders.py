@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -39,6 +41,7 @@ class SeveralLeaders(LockStep):
         group = merge_leaders(parts)
         mapped = Retargeting(ROBOT, group, RetargetSettings(limbs=rules))
         super().__init__(group, pair=(ROBOT, mapped), **settings)
+        self.period_ns = self.clock()
         self.parts = dict(
             zip(parts, zip(parts.values(), split_layout(self.layout), strict=True),
                 strict=True)
@@ -47,38 +50,50 @@ class SeveralLeaders(LockStep):
         self.silent, self.dropped, self.moving = set(), set(), False
         self.x = dict.fromkeys(parts, 0.0)
         self.sent = []
+        self.latest_ns = self.gate_after_ns = 0
+        self.rng = np.random.default_rng(0)
 
     def step(self, n=1):
+        """Run n periods: the gate keeps its time, a tick is up to latest_ns late."""
         for _ in range(n):
-            self.clock.now_ns += H_NS
-            self.seq += 1
-            for name, (info, layout) in self.parts.items():
-                if self.moving:
-                    self.x[name] += 0.06 * H_NS * 1e-9
-                if name in self.silent:
-                    continue
-                T = pin.SE3(np.eye(3), np.array([self.x[name], 0.0, 0.0]))
-                asked = LimbCommand(T_leader_base_leader_eef=T)
-                if info.emits == "joints":
-                    asked = LimbCommand(q=ROBOT.limbs["left_leg"].home + FAR)
-                sample = LeaderSample(
-                    stamp_ns=self.clock(),
-                    seq=self.seq,
-                    limbs={info.limbs[0]: asked},
-                    engaged=name not in self.dropped,
-                    start=self.start,
-                    end=self.end,
-                )
-                self.records[name] = pack_sample(layout, sample)
-            output = self.core.step(
-                self.clock(), list(self.records.values()), self.status, self.actions
-            )
-            self.setpoint = output.setpoint.copy()
-            self.events += output.events
-            self.status = self.gate.step(self.setpoint, self.clock())
-            self.states.append(self.core.state.name)
-            self.sent.append(self.status["q_cmd"].copy())
+            self.period_ns += H_NS
+            late_ns = int(self.rng.uniform(0, self.latest_ns))
+            parts = [(late_ns, self.run_tick), (self.gate_after_ns, self.run_gate)]
+            for at_ns, run in sorted(parts, key=itemgetter(0)):
+                self.clock.now_ns = self.period_ns + at_ns
+                run()
         return self
+
+    def run_tick(self):
+        self.seq += 1
+        for name, (info, layout) in self.parts.items():
+            if self.moving:
+                self.x[name] += 0.06 * H_NS * 1e-9
+            if name in self.silent:
+                continue
+            T = pin.SE3(np.eye(3), np.array([self.x[name], 0.0, 0.0]))
+            asked = LimbCommand(T_leader_base_leader_eef=T)
+            if info.emits == "joints":
+                asked = LimbCommand(q=ROBOT.limbs["left_leg"].home + FAR)
+            sample = LeaderSample(
+                stamp_ns=self.clock(),
+                seq=self.seq,
+                limbs={info.limbs[0]: asked},
+                engaged=name not in self.dropped,
+                start=self.start,
+                end=self.end,
+            )
+            self.records[name] = pack_sample(layout, sample)
+        output = self.core.step(
+            self.clock(), list(self.records.values()), self.status, self.actions
+        )
+        self.setpoint = output.setpoint.copy()
+        self.events += output.events
+
+    def run_gate(self):
+        self.status = self.gate.step(self.setpoint, self.clock())
+        self.states.append(self.core.state.name)
+        self.sent.append(self.status["q_cmd"].copy())
 
     def drive(self):
         self.engage()
@@ -135,6 +150,26 @@ def test_who_dies_takes_his_own_limb_and_no_bit_of_the_others(several, lost):
     assert less.state == "ENGAGED"
     assert less.changes() == [(LIMBS[lost], "")]
     assert LIMBS[lost] in less.core.note
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("gate_after_ms", range(5))
+@pytest.mark.parametrize("lost", LIMBS)
+def test_nobody_else_is_held_however_ticks_and_gate_take_turns(
+    several, lost, gate_after_ms
+):
+    session = several().drive()
+    session.latest_ns, session.gate_after_ns = H_NS - 1, gate_after_ms * 1_000_000
+    session.rng = np.random.default_rng(gate_after_ms)
+    session.step(20).silent.add(lost)
+
+    for _ in range(int(2 * BRAKING * 1e9 / H_NS)):
+        session.step()
+        assert session.gate_state == "ENGAGED", session.core.note
+    assert session.changes() == [(LIMBS[lost], "")]
+    for name in set(LIMBS) - {lost}:
+        assert session.speed(name) > 0.01
+    assert session.speed(lost) < 1e-9
 
 
 @pytest.mark.long
