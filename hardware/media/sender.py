@@ -81,8 +81,9 @@ class Sender:
             self._nonce, self._key = ask.nonce, derive(self._secret, ask.nonce)
             self._seq, self._judged = 0, None
             self._heard.clear()
+            self._waiting.clear()  # the rest of a picture begun for somebody else
         self._learn(ask, now)
-        self._asked = now
+        self._asked, self.is_asked = now, True
 
     def offer(self, stamp_ns: int, depth: Depth) -> None:
         """Take a new image, which leaves when the one before has left.

@@ -160,22 +160,29 @@ class Sight(Observer):
             self._told.append("observers.sight: no OpenCV: pip install 'paprle[sight]'")
             return
         while not self._stop.wait(_NAP):
-            self._hear()
             for name in list(self._newest):
-                self._offer(name, Sender)
+                if name not in self._senders:
+                    self._senders[name] = self._make_sender(name, Sender)
+            if self._senders:  # till then asks wait in the socket
+                self._hear()
+            for name in list(self._newest):
+                self._offer(name)
             self._send()
 
-    def _offer(self, name: str, make: Any) -> None:
-        """Give the newest image to its sender, made when there is something to send."""
+    def _make_sender(self, name: str, make: Any) -> Any:
+        """Return the sender of a camera, once it has given an image."""
         from hardware.media.rate import RateEstimator  # noqa: PLC0415
         from hardware.media.sender import Source  # noqa: PLC0415
 
-        number, info, frame = self._newest.pop(name)
-        if name not in self._senders:
-            source = Source(number, info.depth_unit, 1.0 / info.fps)
-            poses = self.config.poses * _MBIT
-            rate = RateEstimator(_FIRST + poses, self.config.most * _MBIT)
-            self._senders[name] = make(self._secret, source, rate, poses)
+        number, info, _ = self._newest[name]
+        source = Source(number, info.depth_unit, 1.0 / info.fps)
+        poses = self.config.poses * _MBIT
+        rate = RateEstimator(_FIRST + poses, self.config.most * _MBIT)
+        return make(self._secret, source, rate, poses)
+
+    def _offer(self, name: str) -> None:
+        """Give the newest image to its sender."""
+        _, info, frame = self._newest.pop(name)
         data = frame.depth or frame.data
         depth = np.frombuffer(data, "<u2").reshape(info.height, info.width)
         self._senders[name].offer(frame.stamp_ns, depth)

@@ -80,6 +80,20 @@ def test_a_small_image_comes_whole_and_in_our_time(sight, key):
     assert 0 <= age < 1_000_000_000
 
 
+def test_who_asked_before_there_was_an_image_gets_the_first_one(key):
+    sight = make_sight(key, time.monotonic_ns)
+    sight.open()
+    camera = make_camera(sight, key, time.monotonic_ns)
+    camera.open()
+    asked = camera.grab(0.2)
+    show_depth(sight, time.monotonic_ns)
+
+    assert asked is None
+    assert camera.grab(2.0) is not None
+    camera.close()
+    sight.close()
+
+
 def test_another_key_gives_no_image_and_is_counted(sight, tmp_path):
     other = tmp_path / "other"
     other.mkdir()

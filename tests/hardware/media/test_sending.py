@@ -122,6 +122,18 @@ def test_pictures_come_thinned_and_with_their_losses_told():
     assert rig.sender.counts["points left out"] > 0
 
 
+def test_a_second_viewer_gets_no_rest_of_what_the_first_one_was_sent():
+    rig = Rig(rate=20e6 / 8).run(1.0)
+    _catch(rig)  # of several parts
+    assert rig.sender._waiting
+    rig.receiver = Receiver(SECRET, 0, SHAPE)
+    rig.pictures.clear()
+    rig.wire = Wire(20e6 / 8)
+    rig.run(1.0)
+
+    assert rig.pictures[0][1].missing == 0.0
+
+
 def test_nothing_is_sent_to_nobody_and_little_into_silence():
     rig = Rig(rate=5e6 / 8).run(4.0)
     rig.receiver.ask = lambda _: None
