@@ -14,3 +14,31 @@ def wait_until(what, timeout=5.0):
     while not what():
         assert time.monotonic() < end, "it never came"
         time.sleep(0.001)
+
+
+def hold_until_engaged(leader, press, release):
+    """Press, as a person does: anew only where the device counted why it let go.
+
+    A browser that a busy computer stops for 0.3 s tells of another time, and a press that
+    is held then is used up, rightly (safety.md A5). Without such a count the first press
+    engages.
+
+    Args:
+        leader: The leader of the page.
+        press: Holds the dead-man.
+        release: Lets it go.
+    """
+    device = leader._station.device
+
+    def count():
+        return device.refused["late"] + device.n_jumps
+
+    for _ in range(10):
+        before = count()
+        press()
+        wait_until(lambda before=before: leader.latest().engaged or count() > before)
+        if leader.latest().engaged:
+            return
+        release()
+        wait_until(lambda: leader.latest().valid)
+    raise AssertionError("ten presses were used up by late messages")

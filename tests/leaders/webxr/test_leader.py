@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 from iwer import load_runtime, open_phone
-from phones import TLS_ADDRESS, wait_until
+from phones import TLS_ADDRESS, hold_until_engaged, wait_until
 
 from hardware.web.emulator import EmulatedPhone
 from leaders.webxr.config import WebxrConfig
@@ -122,11 +122,18 @@ def test_controllers_drive_by_their_grips_and_triggers(page):
     for hand in ("left", "right"):
         do(f"emulated.controllers.{hand}.position.set(0, 1.1, -0.4)")
     wait_until(lambda: leader.latest() is not None and leader.latest().valid)
-    do("emulated.controllers.left.updateButtonValue('squeeze', 1)")
+
+    def squeeze(hand, value):
+        do(f"emulated.controllers.{hand}.updateButtonValue('squeeze', {value})")
+
+    squeeze("left", 1)
     time.sleep(0.2)
     assert not leader.latest().engaged, "both hold, or neither moves"
-    do("emulated.controllers.right.updateButtonValue('squeeze', 1)")
-    wait_until(lambda: leader.latest().engaged)
+    hold_until_engaged(
+        leader,
+        press=lambda: [squeeze("left", 1), squeeze("right", 1)],
+        release=lambda: [squeeze("left", 0), squeeze("right", 0)],
+    )
 
     def read(hand):
         return leader.latest().limbs[hand].T_leader_base_leader_eef.translation
@@ -145,7 +152,7 @@ def test_controllers_drive_by_their_grips_and_triggers(page):
     wait_until(lambda: abs(leader.latest().limbs["right"].opening - 0.25) < 1e-3)
     do("emulated.controllers.right.updateButtonValue('b-button', 1)")
     wait_until(lambda: leader.latest().actions.since(actions).stop == 1)
-    do("emulated.controllers.left.updateButtonValue('squeeze', 0)")
+    squeeze("left", 0)
     wait_until(lambda: not leader.latest().engaged)
     assert opened.errors == []
 
@@ -172,9 +179,16 @@ def test_hands_that_close_drive_and_pinch(page):
     assert not leader.latest().engaged, "a pinch is a gripper and no grip"
 
     do("emulated.hands.right.updatePinchValue(0)")
-    for hand in ("left", "right"):
-        do(f"emulated.hands.{hand}.poseId = 'point'")  # the other fingers are closed
-    wait_until(lambda: leader.latest().engaged)
+
+    def pose(name):
+        for hand in ("left", "right"):
+            do(f"emulated.hands.{hand}.poseId = '{name}'")
+
+    hold_until_engaged(
+        leader,
+        press=lambda: pose("point"),  # the other fingers are closed
+        release=lambda: pose("default"),
+    )
     do("emulated.hands.left.poseId = 'default'")
     wait_until(lambda: not leader.latest().engaged)
     assert opened.errors == []

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from cells import spread
 from iwer import load_runtime, open_phone
-from phones import TLS_ADDRESS, wait_until
+from phones import TLS_ADDRESS, hold_until_engaged, wait_until
 
 from leaders.webxr.config import WebxrConfig
 from leaders.webxr.leader import Webxr
@@ -80,8 +80,11 @@ def read(leader):
 def engage(page, leader):
     start(page)
     wait_until(lambda: leader.latest() is not None and leader.latest().valid)
-    hold(page)
-    wait_until(lambda: leader.latest().engaged)
+    press(page, leader)
+
+
+def press(page, leader):
+    hold_until_engaged(leader, lambda: hold(page), page.page.mouse.up)
 
 
 def test_the_page_enters_ar_and_drives(leader, page):
@@ -130,8 +133,7 @@ def test_a_jump_of_tracking_needs_another_press(leader, page):
 
     np.testing.assert_allclose(read(leader), before, atol=1e-9)
     page.page.mouse.up()
-    hold(page)
-    wait_until(lambda: leader.latest().engaged)
+    press(page, leader)
 
 
 def test_buttons_sliders_and_what_the_robot_meets(leader, page):
@@ -167,8 +169,7 @@ def test_buttons_sliders_and_what_the_robot_meets(leader, page):
 def test_without_ar_the_pads_move_it(leader, page):
     page.page.locator("#touch").click()
     wait_until(lambda: leader.latest() is not None and leader.latest().valid)
-    hold(page)
-    wait_until(lambda: leader.latest().engaged)
+    press(page, leader)
     before = read(leader)
     page.page.evaluate("""() => {
       const pad = document.getElementById("plane");
