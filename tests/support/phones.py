@@ -19,9 +19,9 @@ def wait_until(what, timeout=5.0):
 def hold_until_engaged(leader, press, release):
     """Press, as a person does: anew only where the device counted why it let go.
 
-    A browser that a busy computer stops for 0.3 s tells of another time, and a press that
-    is held then is used up, rightly (safety.md A5). Without such a count the first press
-    engages.
+    A browser that a busy computer stops for 0.3 s tells of another time, and a press
+    that is held then is used up, rightly (safety.md A5). Without such a count the first
+    press engages.
 
     Args:
         leader: The leader of the page.
