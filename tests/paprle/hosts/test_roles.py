@@ -23,6 +23,8 @@ RECORDED = ("record.dir=out",)
 TOLD = ("observers.ros={}",)
 SEEN = ("advisors.tags.type=markers", "advisors.tags.poses=cell.yaml")
 SEEN += ("cameras.front.type=pictures", "cameras.front.folder=taken")
+CONTROLLED = ("console=on",)
+EVERYTHING = (*MIX, *RECORDED, *TOLD, *SEEN, *CONTROLLED)
 PAGE = WORKSPACE / "docs/architecture.md"
 
 
@@ -54,6 +56,15 @@ def test_each_advisor_and_each_camera_is_a_process_that_nobody_waits_for():
     assert "frames:front" in rows[1].reads
 
 
+def test_a_page_that_somebody_acts_with_is_started_again_and_others_are_not():
+    rows = {r.name: r for r in list_roles(resolve((*ALONE, *TOLD, *CONTROLLED)))}
+    page, other, leader = rows["observer:view"], rows["observer:ros"], rows["leader"]
+
+    assert (page.if_lost, page.writes) == (IfLost.RESTART, ("wishes:view",))
+    assert (other.if_lost, other.writes) == (IfLost.WARN, ())
+    assert "wishes:view" in leader.reads
+
+
 def test_a_camera_that_is_not_recorded_codes_nothing():
     words = (*ALONE, *RECORDED, *SEEN)
     [filmed] = [r for r in list_roles(resolve(words)) if r.name == "camera:front"]
@@ -69,7 +80,7 @@ def test_a_camera_that_is_not_recorded_codes_nothing():
 
 
 def test_everything_that_is_read_is_written_by_the_session_or_one_process():
-    roles = list_roles(resolve((*MIX, *RECORDED, *TOLD, *SEEN)))
+    roles = list_roles(resolve(EVERYTHING))
     written = [port for role in roles for port in role.writes]
     sessions = {"setpoint", "tick", "feedback", "anchors", "session_ring", "news"}
 
@@ -115,15 +126,15 @@ def test_the_gate_or_its_stand_in_have_the_same_ports(words):
 
 
 def test_the_page_shows_the_table():
-    resolved = resolve((*MIX, *RECORDED, *TOLD, *SEEN))
     lines = [
         "| process | reads | writes | begins after | when it dies |",
         "|---|---|---|---|---|",
     ]
-    for role in list_roles(resolved)[::-1]:
+    for role in list_roles(resolve(EVERYTHING))[::-1]:
         kind, _, instance = role.name.partition(":")
+        controls = " with controls" if kind == "observer" and role.writes else ""
         cells = [
-            f"`{kind}:NAME`" if instance else f"`{kind}`",
+            f"`{kind}:NAME`{controls}" if instance else f"`{kind}`",
             *map(show, (role.reads, role.writes, role.starts_after)),
             role.if_lost.value,
         ]
