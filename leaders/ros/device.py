@@ -6,7 +6,7 @@ Age is counted from arrival; sender stamps are ignored.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
@@ -15,18 +15,11 @@ from hardware.ros.bus import SENSORS, Bus
 from hardware.ros.joints import Joy, decode_joints, decode_joy, decode_pose
 from hardware.ros.messages import JOINT_STATE, JOY, POSE_STAMPED, MessageError
 from leaders.ros.config import LimbConfig, RosLeaderConfig
+from paprle.contracts.latest import Latest
 from paprle.contracts.plugins import Clock
 from paprle.contracts.types import LimbCommand
 
 _NORM = (0.9, 1.1)  # spec: docs/SAFETY.md, A6: quaternions of another norm are refused
-
-
-@dataclass
-class _Slot:
-    """The newest command of a limb and when it came, [ns]; 0: never."""
-
-    command: LimbCommand
-    stamp_ns: int = 0
 
 
 class RosDevice:
@@ -38,9 +31,10 @@ class RosDevice:
 
     def __init__(self, config: RosLeaderConfig, clock: Clock) -> None:
         self._config, self._clock = config, clock
-        self._slots = {name: _Slot(LimbCommand()) for name in config.limbs}
-        self._joy: Joy | None = None
-        self._joy_ns = 0
+        self._slots: dict[str, Latest[LimbCommand]] = {
+            name: Latest() for name in config.limbs
+        }
+        self._joy: Latest[Joy] = Latest()
         self.n_refused = 0
 
     def subscribe(self, bus: Bus) -> None:
@@ -66,20 +60,21 @@ class RosDevice:
     @property
     def stamps_ns(self) -> tuple[int, ...]:
         """When the newest command of each limb came, [ns]; 0: never."""
-        return tuple(slot.stamp_ns for slot in self._slots.values())
+        return tuple(slot.stamp_ns or 0 for slot in self._slots.values())
 
     def find_silent(self) -> list[str]:
         """Return the limbs of which nothing has come yet."""
-        return [name for name, slot in self._slots.items() if not slot.stamp_ns]
+        return [name for name, slot in self._slots.items() if slot.value is None]
 
     def make_commands(self) -> dict[str, LimbCommand]:
         """Return the newest command of each limb, with its gripper."""
         opening = self._read_axis()
+        commands = {n: slot.value or LimbCommand() for n, slot in self._slots.items()}
         return {
-            name: slot.command
-            if slot.command.opening is not None or opening is None
-            else replace(slot.command, opening=opening)
-            for name, slot in self._slots.items()
+            name: command
+            if command.opening is not None or opening is None
+            else replace(command, opening=opening)
+            for name, command in commands.items()
         }
 
     def is_pressed(self, button: int | None, *, otherwise: bool) -> bool:
@@ -98,11 +93,12 @@ class RosDevice:
 
     def is_joy_fresh(self) -> bool:
         """Whether a Joy has come within ``max_age``."""
-        return self._clock() - self._joy_ns <= self._config.max_age * 1e9
+        return self._joy.compute_age(self._clock()) <= self._config.max_age
 
     def is_down(self, button: int) -> bool:
         """Whether the newest Joy, however old, holds a button down."""
-        buttons = () if self._joy is None else self._joy.buttons
+        joy = self._joy.value
+        buttons = () if joy is None else joy.buttons
         return button < len(buttons) and bool(buttons[button])
 
     def _make_callback(
@@ -143,17 +139,17 @@ class RosDevice:
         self._put(name, LimbCommand(T_leader_base_leader_eef=T))
 
     def _accept_joy(self, bus: Bus, _: str, data: bytes) -> None:
-        self._joy, self._joy_ns = decode_joy(bus.codec, data), self._clock()
+        self._joy.write(decode_joy(bus.codec, data), self._clock())
 
     def _put(self, name: str, command: LimbCommand) -> None:
-        self._slots[name] = _Slot(command, self._clock())
+        self._slots[name].write(command, self._clock())
 
     def _read_axis(self) -> float | None:
         """Return the opening that an axis of the Joy asks for; None without one."""
-        joy = self._config.joy
-        if joy is None or joy.gripper_axis is None or self._joy is None:
+        joy, newest = self._config.joy, self._joy.value
+        if joy is None or joy.gripper_axis is None or newest is None:
             return None
-        axes = self._joy.axes
+        axes = newest.axes
         if joy.gripper_axis >= len(axes) or not np.isfinite(axes[joy.gripper_axis]):
             return None
         return float(np.clip((axes[joy.gripper_axis] + 1.0) / 2.0, 0.0, 1.0))
