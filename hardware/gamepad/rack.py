@@ -26,6 +26,7 @@ class Rack:
         is_there: Which pads are plugged in.
         can_rumble: Which of them have motors.
         names: Names of the pads, as their makers call them.
+        has: What SDL's mapping of each pad has, by SDL's names.
     """
 
     def __init__(self, wanted: Sequence[str], database: str = "") -> None:
@@ -40,6 +41,7 @@ class Rack:
         self.is_there = [False] * n
         self.can_rumble = [False] * n
         self.names = [""] * n
+        self.has: list[frozenset[str]] = [frozenset()] * n
 
     def open(self) -> None:
         """Find every pad.
@@ -132,6 +134,8 @@ class Rack:
             return
         self._pads[row], self._instances[row] = pad, found.instance
         self.is_there[row], self.names[row] = True, found.name
+        # half of an axis may have a part of its own: +leftx, -leftx
+        self.has[row] = frozenset(name.lstrip("+-") for name in pad.get_mapping())
         # SDL asks the driver only if an amplitude changes
         self.can_rumble[row] = bool(pad.rumble(_UNFELT, _UNFELT, 1))
         pad.rumble(0.0, 0.0, 0)

@@ -8,7 +8,7 @@ USB or Bluetooth reports, a radio that fades, motion sensors, batteries.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from ctypes import (
     CFUNCTYPE,
     POINTER,
@@ -25,7 +25,7 @@ from ctypes import (
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hardware.gamepad.controls import AXES, BUTTONS, FULL, TRIGGERS
+from hardware.gamepad.controls import AXES, BUTTONS, CONTROLS, FULL, TRIGGERS
 from hardware.gamepad.errors import PadError
 from hardware.gamepad.sdl import start_sdl
 
@@ -88,6 +88,7 @@ class VirtualPad:
         name: str = "Virtual pad",
         ids: tuple[int, int] = DUALSENSE,
         *,
+        controls: Collection[str] = CONTROLS,
         has_motors: bool = True,
     ) -> None:
         """Plug it in.
@@ -95,6 +96,7 @@ class VirtualPad:
         Args:
             name: Its name.
             ids: USB vendor and product.
+            controls: What it has; SDL numbers them without gaps.
             has_motors: It can rumble.
 
         Raises:
@@ -103,6 +105,8 @@ class VirtualPad:
         start_sdl()
         self._sdl = _load_sdl()
         self.name, self._ids, self._has_motors = name, ids, has_motors
+        self._axes = [axis for axis in AXES if axis in controls]
+        self._buttons = [button for button in BUTTONS if button in controls]
         self.rumbled: list[Rumbled] = []
         self.is_frozen = False
         self._on_rumble = _Rumble(self._feel)  # SDL calls it: it must not be collected
@@ -121,12 +125,12 @@ class VirtualPad:
         description = _Description(
             version=_VERSION,
             type=_TYPE,
-            naxes=len(AXES),
-            nbuttons=len(BUTTONS),
+            naxes=len(self._axes),
+            nbuttons=len(self._buttons),
             vendor=self._ids[0],
             product=self._ids[1],
-            button_mask=(1 << len(BUTTONS)) - 1,
-            axis_mask=(1 << len(AXES)) - 1,
+            button_mask=sum(1 << BUTTONS[button] for button in self._buttons),
+            axis_mask=sum(1 << AXES[axis] for axis in self._axes),
             name=self.name.encode(),
         )
         if self._has_motors:
@@ -139,20 +143,25 @@ class VirtualPad:
         self._joystick = self._sdl.SDL_JoystickOpen(index)
         self._instance = self._sdl.SDL_JoystickInstanceID(self._joystick)
         self.is_frozen = False
-        for trigger in TRIGGERS:  # of which SDL takes the middle for half pulled
-            self.move(trigger, 0.0)
+        for axis in self._axes:
+            if axis in TRIGGERS:  # of which SDL takes the middle for half pulled
+                self.move(axis, 0.0)
 
     def move(self, control: str, value: float) -> None:
-        """Move a stick (-1 … 1), a trigger or a button (0 … 1); seen when next read."""
+        """Move a stick (-1 … 1), a trigger or a button (0 … 1); seen when next read.
+
+        What it does not have does not move.
+        """
         if self.is_frozen:
             return
         if control in TRIGGERS:
             value = 2.0 * value - 1.0
-        if control in AXES:
+        if control in self._axes:
+            number = self._axes.index(control)
             raw = c_int16(round(FULL * min(max(value, -1.0), 1.0)))
-            self._sdl.SDL_JoystickSetVirtualAxis(self._joystick, AXES[control], raw)
-        else:
-            number = BUTTONS[control]
+            self._sdl.SDL_JoystickSetVirtualAxis(self._joystick, number, raw)
+        elif control in self._buttons:
+            number = self._buttons.index(control)
             down = c_uint8(int(value > 0.5))
             self._sdl.SDL_JoystickSetVirtualButton(self._joystick, number, down)
 

@@ -27,12 +27,15 @@ class Hand:
         is_doubted: It has said the same for too long; letting go ends it.
         is_moving: Something is deflected that counts.
         has_deadman: One of its buttons is the dead-man.
+        controls: What of the pad it uses, by SDL's names.
     """
 
     def __init__(self, settings: PadSettings, config: GamepadConfig) -> None:
         self._limbs, self._config = settings.limbs, config
         self._terms = [parse_terms(text) or () for text in settings.axes.values()]
         self._roles = dict(settings.buttons)
+        axes = [control for terms in self._terms for control, _ in terms]
+        self.controls = tuple(dict.fromkeys((*axes, *self._roles)))
         self.has_deadman = "deadman" in self._roles.values()
         self.limb = self._limbs[0]
         self.modes = dict.fromkeys(self._limbs, 0)

@@ -69,7 +69,7 @@ class Gamepad(Leader):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What each pad is, and what its buttons do."""
+        """What each pad is, what its buttons do, and what of them it does not have."""
         notes = []
         for row, (name, pad) in enumerate(self.config.pads.items()):
             told = ", ".join(
@@ -77,7 +77,10 @@ class Gamepad(Leader):
             )
             motors = "" if self._rack.can_rumble[row] else "; it has no motors"
             device = self._rack.names[row] or "not opened yet"
-            notes.append(f"gamepad '{name}' ({device}): {told}{motors}")
+            has = self._rack.has[row]
+            absent = [c for c in self._hands[name].controls if has and c not in has]
+            lacks = f"; SDL finds no {', '.join(absent)}" if absent else ""
+            notes.append(f"gamepad '{name}' ({device}): {told}{motors}{lacks}")
         return tuple(notes)
 
     @property
