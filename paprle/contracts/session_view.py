@@ -104,7 +104,8 @@ class SessionView:
         targets: T_base_eef asked for, by limb; NaN where the leader gives joints.
         drivers: The leader's limb that drives each limb of the robot; None: nobody.
         mappings: The matrix D by which axes drive a limb, by limb, shape (7, m): shares
-            of each freedom's speed; none of limbs that are not driven so.
+            of each freedom's speed in the eef's axes; none of limbs that are not driven
+            so.
         q_des: Asked for.
         gate_state: The gate's.
         reasons: Why the gate acted in its last period, a few words each.

@@ -18,7 +18,7 @@ from paprle.contracts.types import Vec
 from paprle.ipc.records import SampleView
 from paprle.reconstruction.one_euro import OneEuro
 from paprle.retargeting.retarget import Retargeting
-from paprle.retargeting.rules.axes import AxesState
+from paprle.retargeting.rules.axes import AxesRule
 from paprle.retargeting.rules.base import LimbRule
 from paprle.retargeting.state import RetargetState, Target
 from paprle.robot import RobotModel
@@ -163,17 +163,25 @@ class Following:
             self._leaders.reconstruction.start()
 
     def fill_mappings(self, rows: Vec) -> None:
-        """Write D of limbs that axes drive, shape (m, 7, x); NaN: there is none."""
+        """Write D of limbs that axes drive, in the eef's axes; NaN: there is none.
+
+        Args:
+            rows: Where to write it, shape (m, 7, x).
+        """
         rows.fill(np.nan)
-        for i, (_, one) in (self.state.own if self.state else _NO_RULES).items():
-            if _is_axes(one):
-                D = one.mapping.D
+        for i, (rule, one) in (self.state.own if self.state else _NO_RULES).items():
+            if isinstance(rule, AxesRule):
+                D = rule.find_motions(one)
                 rows[i, :, : D.shape[1]] = D
 
     def take_mappings(self) -> dict[int, Vec]:
         """Return D of limbs, shape (7, m), where it is another than it was before."""
         own = self.state.own if self.state else _NO_RULES
-        used = {i: one.mapping.D for i, (_, one) in own.items() if _is_axes(one)}
+        used = {
+            i: one.mapping.D
+            for i, (rule, one) in own.items()
+            if isinstance(rule, AxesRule)
+        }
         told = {i: D for i, D in used.items() if D is not self._told.get(i)}
         self._told = used
         return told
@@ -343,8 +351,3 @@ class Following:
             self._instants_ns[p] = now_ns + int(jitter_ns)
         is_alone = len(self._instants_ns) == 1
         self.at_ns = self._instants_ns[0] if is_alone else now_ns
-
-
-def _is_axes(state: Any) -> bool:
-    """Whether a rule's state is that of axes."""
-    return isinstance(state, AxesState)

@@ -155,6 +155,26 @@ class AxesRule(LimbRule[AxesState]):
         after = AxesState(T, opening, after_ns, mapping, mode, pushed)
         return LimbTarget(T_base_eef=T, opening=opening), after
 
+    def find_motions(self, state: AxesState) -> Vec:
+        """Return D as motions of the tool: in its own axes, where it is asked to be.
+
+        Cues and advisors compare and draw motions; in what axes the leader's numbers
+        are meant is the rule's own affair.
+
+        Args:
+            state: Where the limb has been asked to be, and by what matrix.
+
+        Returns:
+            Shares of each freedom's speed in the eef's axes, shape (7, m).
+        """
+        D = state.mapping.D
+        if state.mapping.is_advised:
+            return D
+        R = state.T[:3, :3].T @ self._R_map if self._is_world else self._R_map
+        motions = D.copy()
+        motions[:3], motions[3:6] = R @ D[:3], R @ D[3:6]
+        return motions
+
     def _read_mode(self, inputs: RuleInputs) -> int:
         """Return the operator's counter of modes."""
         return int(inputs.sample.mode[inputs.source, 0])

@@ -123,6 +123,25 @@ def test_body_aligned_axes_turn_with_the_tool():
     np.testing.assert_allclose(T[:3, 3], device.T0[:3, 3] + 0.02 * device.T0[:3, 2])
 
 
+@pytest.mark.parametrize("alignment", ["world", "body"])
+def test_the_motion_that_is_told_is_the_one_that_is_made(alignment):
+    """Cues draw it at the hand, and advisors compare theirs with it."""
+    device = Device(alignment=alignment, rpy_xyz_extrinsic=(0.3, -0.4, 1.1))
+    ((rule, _),) = device.state.own.values()
+    device.move([0, 0, 0, 0.6, 0.8, 0.2, 0], 1.0)  # the hand is turned
+    ((_, own),) = device.state.own.values()
+    u = np.array([1.0, 0.5, -0.2, 0.3, -0.6, 0.4, 0.0])
+    before = device.target.T[0].copy()
+
+    after = device.move(u, 0.001, rate=1000)
+
+    told = rule.find_motions(own) @ u
+    made = pin.log6(pin.SE3(np.linalg.inv(before) @ after)).vector
+    share = made / np.repeat([SPEEDS.translation, SPEEDS.turn], 3) / 0.001
+    np.testing.assert_allclose(share, told[:6], atol=2e-3)
+    assert not np.allclose(told[:6], u[:6], atol=0.1), "axes are turned"
+
+
 def test_outputs_are_never_faster_than_full_deflection():
     D = np.ones((7, 2))
     record = np.zeros((), make_advice_dtype(("D", "f8", (7, 2))))
