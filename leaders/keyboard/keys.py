@@ -36,9 +36,13 @@ MOTIONS = MappingProxyType(
 )
 """Direction of each key, shape (7,), in the order of ``FREEDOMS``."""
 
+MODES = MappingProxyType({"m": 1, ",": -1})
+"""Modes that each key goes on: with an advisor, to what it suggests."""
+
 HELP = (
     "w/s or up/down: forward/back · a/d or left/right: left/right · r/f: up/down · "
-    "i/k: pitch · j/l: yaw · u/o: roll · g/h: gripper close/open · 1…9: speed · ?: help"
+    "i/k: pitch · j/l: yaw · u/o: roll · g/h: gripper close/open · 1…9: speed · "
+    "m/,: next/last mode or suggestion · ?: help"
 )
 
 

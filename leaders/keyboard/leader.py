@@ -16,7 +16,7 @@ import numpy as np
 from hardware.sound.errors import SoundError
 from hardware.sound.speaker import Speaker
 from leaders.keyboard.config import KeyboardConfig
-from leaders.keyboard.keys import HELP, KeyParser
+from leaders.keyboard.keys import HELP, MODES, KeyParser
 from leaders.keyboard.rates import Rates
 from paprle.contracts.axes import FREEDOMS, N_FREEDOMS, AxisSpeeds
 from paprle.contracts.cue_output import choose_amplitudes
@@ -45,6 +45,7 @@ class Keyboard(Leader):
     _rates: Rates
     _sample: LeaderSample | None
     _seq: int
+    _mode: int
     _is_lost: bool
     _is_stopped: bool
 
@@ -112,7 +113,11 @@ class Keyboard(Leader):
         self._sample = LeaderSample(
             stamp_ns=now_ns,
             seq=self._seq,
-            limbs={_LIMB: LimbCommand(axes=readonly(np.clip(mean, -1.0, 1.0)))},
+            limbs={
+                _LIMB: LimbCommand(
+                    axes=readonly(np.clip(mean, -1.0, 1.0)), mode=self._mode
+                )
+            },
             engaged=self._rates.is_moving or not self._is_stopped,
         )
         return self._sample
@@ -132,7 +137,7 @@ class Keyboard(Leader):
         self._parser = KeyParser()
         self._rates = Rates(self.config)
         self._sample = None
-        self._seq = 0
+        self._seq = self._mode = 0
         self._is_lost = False
         self._is_stopped = False
 
@@ -151,6 +156,7 @@ class Keyboard(Leader):
 
     def _press(self, key: str) -> None:
         self._rates.press(key)
+        self._mode += MODES.get(key, 0)
         if key == "?":
             # The level is what is shown without any logging set up.
             _LOG.warning(HELP)

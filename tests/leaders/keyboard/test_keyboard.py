@@ -162,6 +162,16 @@ def test_any_other_key_stops(typist, key):
     assert typist.p == pytest.approx([0.01, 0, 0], abs=1e-9)
 
 
+def test_modes_are_counted_and_stop_what_moves(typist):
+    typist.type("w")
+    typist.wait(0.1)
+
+    assert typist.type("m").limbs["hand"].mode == 1
+    typist.wait(2.0)
+    assert typist.p == pytest.approx([0.01, 0, 0], abs=1e-9)
+    assert typist.type("mm,").limbs["hand"].mode == 2
+
+
 def test_levels_scale_the_speed(typist):
     typist.type("3w")
     typist.wait(2.0)
