@@ -27,11 +27,9 @@ class Queue:
 
     Attributes:
         bound: How many wait for room at most.
-        prebuffer: How many are kept before the first is given on.
     """
 
     bound: int
-    prebuffer: int = 0
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,8 @@ LEADER_CUT: Cut = MappingProxyType(
 )
 """Cut between leader and session, which is at the robot: ``paprle.link.captures`` and
 ``paprle.link.errors_told`` go there, a ``paprle.link.robot_view`` comes back. Neither
-host knows the other's devices."""
+host knows the other's devices. No capture is kept back on the link: at the robot the
+motion is a period and some jitter behind them (``paprle.reconstruction.path``)."""
 
 
 def find_by_kind(cut: Cut, *, is_up: bool) -> dict[Kind, str]:
