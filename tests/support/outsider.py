@@ -12,6 +12,7 @@ import importlib
 import json
 import math
 import os
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -82,13 +83,14 @@ def make_fault(site: str, action: str) -> Callable[[int], None]:
     def act(n_before: int) -> None:
         if action == "raise":
             raise Sabotage(f"broken on purpose: {site}")
-        if action == "enospc":
-            raise OSError(errno.ENOSPC, "No space left on device")
         if action == "demand no collector":
             if gc.isenabled():
                 raise Sabotage("the collector is on")
         elif n_before > 0 and action.startswith(("once ", "collect")):
             return
+        elif action == "once enospc":
+            sys.stderr.write(f"the disk is full at {time.monotonic_ns()}\n")
+            raise OSError(errno.ENOSPC, "No space left on device")
         elif heap:
             gc.unfreeze()
             gc.collect()
