@@ -122,19 +122,7 @@ class VirtualPad:
         """
         if self._joystick is not None:
             return
-        description = _Description(
-            version=_VERSION,
-            type=_TYPE,
-            naxes=len(self._axes),
-            nbuttons=len(self._buttons),
-            vendor=self._ids[0],
-            product=self._ids[1],
-            button_mask=sum(1 << BUTTONS[button] for button in self._buttons),
-            axis_mask=sum(1 << AXES[axis] for axis in self._axes),
-            name=self.name.encode(),
-        )
-        if self._has_motors:
-            description.rumble = self._on_rumble
+        description = self._describe()
         index = self._sdl.SDL_JoystickAttachVirtualEx(byref(description))
         if index < 0:
             raise PadError(
@@ -175,6 +163,23 @@ class VirtualPad:
                 break
         self._sdl.SDL_JoystickClose(self._joystick)
         self._joystick = None
+
+    def _describe(self) -> _Description:
+        """Return what SDL is told that it is."""
+        description = _Description(
+            version=_VERSION,
+            type=_TYPE,
+            naxes=len(self._axes),
+            nbuttons=len(self._buttons),
+            vendor=self._ids[0],
+            product=self._ids[1],
+            button_mask=sum(1 << BUTTONS[button] for button in self._buttons),
+            axis_mask=sum(1 << AXES[axis] for axis in self._axes),
+            name=self.name.encode(),
+        )
+        if self._has_motors:
+            description.rumble = self._on_rumble
+        return description
 
     def _feel(self, _userdata: object, strong: int, weak: int) -> int:
         self.rumbled.append(Rumbled(strong / 0xFFFF, weak / 0xFFFF))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 from hardware.gamepad.errors import PadError
 from hardware.gamepad.rack import Rack
@@ -87,6 +88,13 @@ class Gamepad(Leader):
     def unchecked(self) -> str:
         """SDL tells of pads only once it runs."""
         return "whether the pads are plugged in, and rumble"
+
+    def find_obstacles(self) -> tuple[str, ...]:
+        """Say that a database is not there, of which SDL says nothing."""
+        path = self.config.database
+        if not path or Path(path).is_file():
+            return ()
+        return (f"leader.database: expected a file at '{path}', got nothing",)
 
     def open(self) -> None:
         """Find every pad; nothing counts that is held by then.
