@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -41,6 +42,20 @@ _DISTANCE = 1.6  # chosen: sizes of the robot that the camera is away
 _FOV = 0.7  # [rad] chosen: little perspective
 _TITLE = "PAPRLE"
 Quat = tuple[float, float, float, float]
+
+
+class Outlook(NamedTuple):
+    """Where the picture is first seen from, its up side up.
+
+    Attributes:
+        look_at: The middle of the picture in the world, shape (3,), [m].
+        position: The camera, likewise.
+        fov: From its lower to its upper edge, [rad].
+    """
+
+    look_at: Vec
+    position: Vec
+    fov: float
 
 
 class Scene:
@@ -199,12 +214,9 @@ class Scene:
             fade_distance=12.0 * size,
             position=(0.0, 0.0, floor - 1e-3),
         )
-        towards = -_FROM / np.linalg.norm(_FROM)
-        centre = (low + high) / 2
-        camera = self._server.initial_camera
-        camera.look_at = centre
-        camera.position = centre - _DISTANCE * size * towards
-        camera.fov = _FOV
+        outlook, camera = find_outlook(low, high), self._server.initial_camera
+        camera.look_at, camera.position = outlook.look_at, outlook.position
+        camera.fov = outlook.fov
 
     def _add_robot(
         self, root: str, opacity: float, color: Color | None
@@ -229,6 +241,18 @@ class Scene:
             if not is_ghost:
                 self._shapes.setdefault(body.link, []).append((shape, body.color))
         return frames
+
+
+def find_outlook(low: Vec, high: Vec) -> Outlook:
+    """Return from where a box is seen whole.
+
+    Args:
+        low: Its lower corner in the world, shape (3,), [m].
+        high: Its upper corner, likewise.
+    """
+    away = _DISTANCE * float(np.linalg.norm(high - low))
+    centre = (low + high) / 2
+    return Outlook(centre, centre + away * _FROM / np.linalg.norm(_FROM), _FOV)
 
 
 def _place(handle: viser.FrameHandle, T: pin.SE3) -> None:
