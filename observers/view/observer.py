@@ -147,7 +147,9 @@ class View(Observer):
                 )
             leader = view.news.get("leader", {})
             is_dragged = leader.get("emits") == "pose"
-            self._dragged = tuple(leader.get("hands", ())) if is_dragged else ()
+            hands = leader.get("hands", ()) if is_dragged else ()
+            chosen = () if self._panel is None else self._panel.chosen
+            self._dragged = tuple(limb for limb in hands if limb in chosen)
 
     def take_warnings(self) -> Sequence[str]:
         """Return why there is no page or no picture, once."""

@@ -32,6 +32,7 @@ class Panel:
         wishes: So far; another object each time that it changes.
         operator: Who operates; None: nobody.
         may_clear: Whether a stop may be cleared here.
+        chosen: Limbs that are to move, as the operator's page has it.
         clock: What time it is at the operator's page.
         find_eef: Returns T_base_eef of each limb as it is, by name, as xyz +
             quat_xyzw; another thread may set it.
@@ -49,18 +50,21 @@ class Panel:
 
         Args:
             robot: The robot.
-            speeds: At full deflection, [m/s] and [rad/s].
+            speeds: At full deflection, [m/s] and [rad/s]; a joint follows its slider
+                as fast as a turn, or as its own V if that is less.
             clock: Monotonic time, [ns].
             may_clear: Whether a stop may be cleared here.
         """
         self.wishes = Wishes()
         self.operator: object | None = None
         self.may_clear = may_clear
+        self.chosen: frozenset[str] = frozenset()
         self.clock = SenderClock()
         self.find_eef: Callable[[], Mapping[str, Vec]] = dict
         self._speeds, self._now = speeds, clock
         self._limbs = [limb.name for limb in robot.limbs]
-        self._n_joints = len(robot.joint_names)
+        self._joints = np.full(len(robot.joint_names), np.nan)
+        self._joint_speeds = np.minimum(speeds[1], robot.dq_max)
         self._poses = {name: _IDENTITY.copy() for name in self._limbs}
         self._dragged: dict[str, Vec] = {}
         self._is_held, self._press, self._spent = False, -1, -1
@@ -155,6 +159,8 @@ class Panel:
         step = min(max(stamp_ns - self._stamp_ns, 0) * 1e-9, _LONGEST_STEP)
         self._seq, self._stamp_ns = message.seq, max(stamp_ns, self._stamp_ns)
         self._hold(message, is_late=now_ns - stamp_ns > _LATE_NS)
+        self.chosen = frozenset(message.limbs)
+        self._follow_sliders(message.joints, step)
         if self._is_held:
             for limb in message.limbs:
                 self._poses[limb] = self._dragged.pop(limb, self._poses[limb])
@@ -188,22 +194,30 @@ class Panel:
             row[3:] = q / np.linalg.norm(q)
         self._poses[limb] = row
 
+    def _follow_sliders(self, sliders: tuple[float, ...], dt: float) -> None:
+        """Move joints towards their sliders, which leap at a key or a click."""
+        if len(sliders) != len(self._joints):
+            self._joints[:] = np.nan
+        elif self._is_held:
+            most = self._joint_speeds * dt
+            self._joints += np.clip(np.array(sliders) - self._joints, -most, most)
+        else:  # they stand where the robot is
+            self._joints[:] = sliders
+
     def _publish(self, stamp_ns: int, message: HandsMessage) -> None:
         m = len(self._limbs)
         poses, axes = np.full((m, 7), np.nan), np.zeros((m, 7))
-        openings, joints = np.full(m, np.nan), np.full(self._n_joints, np.nan)
+        openings = np.full(m, np.nan)
         for i, name in enumerate(self._limbs):
             limb = message.limbs.get(name)
             if limb is not None:
                 poses[i], axes[i] = self._poses[name], limb.jog
                 openings[i] = np.nan if limb.opening is None else limb.opening
-        if len(message.joints) == self._n_joints:
-            joints[:] = message.joints
         hands = Hands(
             stamp_ns,
             self._is_held,
             self._n_presses,
-            *(readonly(values) for values in (poses, openings, axes, joints)),
+            *(readonly(values) for values in (poses, openings, axes, self._joints)),
         )
         self.wishes = self.wishes._replace(hands=hands)
 

@@ -41,6 +41,7 @@ class Shown:
     def __init__(self, robot: RobotInfo) -> None:
         self._robot = robot
         self._grippers = [limb.name for limb in robot.limbs if limb.gripper is not None]
+        self._owners = {j: limb.name for limb in robot.limbs for j in limb.joint_names}
         self._free: int | None = None
         self._looked = -math.inf
         self._crossings = CrossingCounter()
@@ -90,6 +91,7 @@ class Shown:
         return [
             {
                 "name": name,
+                "limb": self._owners.get(name, ""),
                 "low": _finite(low),
                 "high": _finite(high),
                 "q": _finite(q if math.isfinite(q) else q_cmd),

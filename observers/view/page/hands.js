@@ -19,6 +19,13 @@ const LABELS = {
 const DEAD_ZONE = 0.15; // of a stick: worn ones rest within it
 const GRIPPER = 1.0; // [1/s] openings a second, by keys
 const FRAME = 1000 / 60;
+const N_STEPS = 500; // of a slider: a key's step is then what a pixel is to a pointer
+const OF_SLIDERS = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown", "Home", "End"];
+
+// Whether a slider that has the focus takes this key itself.
+export function isOfSlider(key, target) {
+  return target?.type === "range" && OF_SLIDERS.includes(key);
+}
 
 export class Hands {
   constructor(link) {
@@ -27,6 +34,7 @@ export class Hands {
     this.chosen = new Set();
     this.openings = {};
     this.joints = null;
+    this.sliders = [];
     this.emits = "";
     this.isOperator = false;
     this.last = performance.now();
@@ -58,24 +66,33 @@ export class Hands {
   }
 
   build(hands, state) {
-    this.chosen = new Set(hands);
-    fill($("limbs"), hands.map((limb) => this.makeChoice(limb)));
+    this.chosen = new Set(hands.slice(0, 1)); // more of them are chosen, never got by accident
+    fill($("limbs"), [...hands.map((limb) => this.makeChoice(limb)), make("p", "What is ticked moves.", "quiet")]);
     $("limbs").hidden = hands.length < 2;
     const hasJog = this.emits !== "joints";
     fill($("jog"), hasJog ? Object.entries(LABELS).map(([key, text]) => this.makeJog(key, text)) : []);
     const grippers = state.grippers.filter((limb) => hands.includes(limb) && this.emits === "pose");
     fill($("openings"), grippers.map((limb) => this.makeOpening(limb, grippers.length)));
-    fill($("sliders"), hasJog ? [] : state.joints.map((one, i) => this.makeSlider(one, i)));
+    this.sliders = hasJog ? [] : state.joints.map((one, i) => this.makeSlider(one, i));
+    this.sliders = this.sliders.filter((one) => hands.includes(one.limb));
+    fill($("sliders"), this.sliders.map((one) => one.label));
+    this.showChosen();
+  }
+
+  // A slider of a limb that is not to move would promise what it does not do.
+  showChosen() {
+    for (const one of this.sliders) one.input.disabled = !this.chosen.has(one.limb);
   }
 
   makeChoice(limb) {
     const label = make("label", ""), box = document.createElement("input");
     box.type = "checkbox";
-    box.checked = true;
+    box.checked = this.chosen.has(limb);
     box.onchange = () => {
       this.deadMan.release(); // what moves changes between presses alone
       if (box.checked) this.chosen.add(limb);
       else this.chosen.delete(limb);
+      this.showChosen();
     };
     label.append(box, ` ${limb}`);
     return label;
@@ -100,6 +117,7 @@ export class Hands {
     Object.assign(input, { type: "range", min: 0, max: 1, step: 0.01, value: 1 });
     input.setAttribute("aria-label", `gripper of ${limb}, 0 closed, 1 open`);
     input.oninput = () => { this.openings[limb] = Number(input.value); };
+    input.onpointerup = () => input.blur(); // or the next arrow key would move it, and not the robot
     input.dataset.limb = limb;
     label.append(input);
     return label;
@@ -107,24 +125,23 @@ export class Hands {
 
   makeSlider(joint, i) {
     const label = make("label", joint.name), input = document.createElement("input"), shown = make("output", "");
-    Object.assign(input, {
-      type: "range", min: joint.low ?? -Math.PI, max: joint.high ?? Math.PI, step: 0.001, value: joint.q ?? 0,
-    });
+    const min = joint.low ?? -Math.PI, max = joint.high ?? Math.PI;
+    Object.assign(input, { type: "range", min, max, step: (max - min) / N_STEPS, value: joint.q ?? 0 });
     input.oninput = () => {
       if (this.joints) this.joints[i] = Number(input.value);
       shown.textContent = Number(input.value).toFixed(2);
     };
     label.append(input, shown);
-    return label;
+    return { i, limb: joint.limb, label, input, shown };
   }
 
   // While nothing is held the sliders stand where the robot is.
   takeJoints(joints) {
     this.joints = joints.map((one) => one.q ?? 0);
-    const inputs = $("sliders").querySelectorAll("input");
-    joints.forEach((one, i) => {
-      if (inputs[i] && document.activeElement !== inputs[i]) inputs[i].value = one.q ?? 0;
-    });
+    for (const { i, input, shown } of this.sliders) {
+      input.value = this.joints[i];
+      shown.textContent = this.joints[i].toFixed(2);
+    }
   }
 
   // A key that moves: true when it is one of ours.

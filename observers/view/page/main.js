@@ -3,7 +3,7 @@
 import { showPicture, showPictureAges } from "./cameras.js";
 import { keepStrips, onReport } from "./episodes.js";
 import { openFilm, pressFilm, showFilm } from "./film.js";
-import { Hands } from "./hands.js";
+import { Hands, isOfSlider } from "./hands.js";
 import { Link, makeName, takeToken } from "./link.js";
 import { show, showLink } from "./shown.js";
 
@@ -53,6 +53,7 @@ function onKey(event, isDown) {
     if (isDown && !isButton && pressFilm(key, target)) event.preventDefault();
     return;
   }
+  if (isDown && isOfSlider(key, target)) return;
   if (hands.press(key, isDown)) {
     event.preventDefault();
     return;

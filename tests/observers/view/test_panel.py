@@ -26,7 +26,7 @@ class Page:
         self.panel, self.clock, self.who = panel, clock, who
         self.seq = self.press = 0
 
-    def say(self, held, jog=(0, 0, 0, 0, 0, 0, 0), dt=0.02, t_ns=None):
+    def say(self, held, jog=(0, 0, 0, 0, 0, 0, 0), dt=0.02, t_ns=None, joints=()):
         self.clock.advance(dt)
         self.seq += 1
         limb = LimbMessage(jog=tuple(map(float, jog)), opening=0.5)
@@ -34,7 +34,7 @@ class Page:
         return self.panel.take_hands(
             self.who,
             HandsMessage(type="hands", seq=self.seq, t=t, held=held,
-                         press=self.press, limbs={LIMB: limb}),
+                         press=self.press, limbs={LIMB: limb}, joints=joints),
         )  # fmt: skip
 
     def hold(self):
@@ -140,6 +140,24 @@ def test_keys_move_at_the_speed_that_is_said_and_only_while_held(panel, page):
     assert panel.get_pose(LIMB)[0] - moved[0] <= 0.1 * SPEED + 1e-9, (
         "silence moves less"
     )
+
+
+def test_a_joint_follows_its_slider_no_faster_than_a_turn_or_than_it_may(panel, page):
+    n = len(ROBOT.joint_names)
+    page.say(held=False, joints=(0.1,) * n)
+    np.testing.assert_array_equal(panel.wishes.hands.joints, np.full(n, 0.1))
+    page.press += 1
+    for _ in range(10):
+        page.say(held=True, joints=(-3.0,) * n)
+    moved = 0.1 - panel.wishes.hands.joints
+
+    most = np.minimum(TURN, ROBOT.dq_max)
+    np.testing.assert_allclose(moved, most * 10 * 0.02, rtol=1e-6)
+    for _ in range(2):
+        page.say(held=True, joints=(float(0.1 - moved[0]),) * n)
+    assert panel.wishes.hands.joints[0] == pytest.approx(0.1 - moved[0]), "it arrives"
+    page.say(held=True)
+    assert np.isnan(panel.wishes.hands.joints).all(), "nothing is asked for"
 
 
 def test_a_press_begins_where_the_hand_is_and_a_drag_goes_on_from_there(panel, page):

@@ -1,0 +1,143 @@
+"""What somebody does at the page in a browser: sliders, limbs that are ticked."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from browser import find_browser, open_browser
+
+from observers.view.config import ViewConfig
+from observers.view.observer import View, find_port
+from paprle.testing.robots import make_robot_info
+from paprle.testing.views import make_session_view
+
+pytestmark = [pytest.mark.process, pytest.mark.long, pytest.mark.timeout(120)]
+ROBOT = make_robot_info(has_gripper=True, n_limbs=2)
+LIMBS = [limb.name for limb in ROBOT.limbs]
+
+
+class Hands:
+    """A page that operates, and the view that serves it.
+
+    Attributes:
+        emits: What its leader takes.
+    """
+
+    def __init__(self, browser, view):
+        self.browser, self.view, self.emits = browser, view, "joints"
+        self.keys = browser.page.keyboard
+
+    def observe(self):
+        leader = {"hint": "hold", "hands": LIMBS, "emits": self.emits}
+        news = {"leader": leader, "note": ""}
+        now_ns = time.monotonic_ns()
+        self.view.observe(make_session_view(ROBOT, now_ns, news=news))
+
+    def focus(self):
+        """Return the first slider, which has the focus."""
+        slider = self.browser.page.locator("#sliders input:enabled").first
+        slider.focus()
+        return slider
+
+    def hold(self):
+        """Press the dead-man; a page that was late for a moment has let go of it."""
+        self.keys.up("m")
+        self.keys.down("m")
+        wait_for(lambda: self.view.wishes.hands.is_held)
+
+
+@pytest.fixture(scope="module")
+def served():
+    find_browser()
+    config = ViewConfig(port=find_port(18990), scene=False)
+    view = View(config, ROBOT, time.monotonic_ns)
+    over = threading.Event()
+    view.open()
+    try:
+        with open_browser() as browser:
+            hands = Hands(browser, view)
+
+            def go_on():
+                while not over.wait(0.05):
+                    hands.observe()
+
+            session = threading.Thread(target=go_on)
+            session.start()
+            browser.open(view.notes[0].removeprefix("open "))
+            browser.page.locator("#hold:enabled").wait_for(timeout=30_000)
+            yield hands
+            over.set()
+            session.join()
+            assert browser.errors == []
+    finally:
+        over.set()
+        view.close()
+
+
+@pytest.fixture
+def hands(served):
+    sliders = served.browser.page.locator("#sliders input")
+    sliders.first.wait_for(state="attached")
+    yield served
+    served.keys.up("m")
+    served.emits = "joints"
+
+
+def read_value(slider):
+    return float(slider.input_value())
+
+
+def wait_for(is_true, timeout=20.0):
+    end = time.monotonic() + timeout
+    while not is_true():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+def test_a_slider_takes_its_own_keys_while_the_dead_man_is_held(hands):
+    slider = hands.focus()
+    hands.keys.down("m")
+
+    for key, way in [("ArrowRight", 1), ("ArrowDown", -1), ("PageUp", 1)]:
+        before = read_value(slider)
+        hands.keys.press(key)
+        assert way * (read_value(slider) - before) > 0.0, key
+
+
+def test_a_slider_thrown_to_its_end_takes_the_joint_along_without_a_leap(hands):
+    slider, view = hands.focus(), hands.view
+    hands.hold()
+    began, start = time.monotonic(), view.wishes.hands.joints[0]
+    while view.wishes.hands.joints[0] > start - 0.05:
+        hands.keys.press("Home")
+        if not view.wishes.hands.is_held:
+            hands.hold()
+            began, start = time.monotonic(), view.wishes.hands.joints[0]
+        assert start - view.wishes.hands.joints[0] <= (
+            view.config.turn_speed * (time.monotonic() - began)
+        )
+    assert read_value(slider) == pytest.approx(ROBOT.q_min[0])
+    hands.keys.up("m")
+
+    wait_for(lambda: read_value(slider) == pytest.approx(start, abs=0.01))
+
+
+def test_sliders_of_a_limb_that_is_not_ticked_cannot_be_moved(hands):
+    sliders = hands.browser.page.locator("#sliders input")
+
+    n = len(ROBOT.limbs[0].joint_names)
+    assert [one.is_enabled() for one in sliders.all()] == [True] * n + [False] * n
+
+
+def test_one_limb_is_ticked_and_the_others_move_once_they_are(hands):
+    hands.emits = "pose"
+    boxes, view = hands.browser.page.locator("#limbs input"), hands.view
+    wait_for(lambda: view._dragged == (LIMBS[0],))
+    assert [box.is_checked() for box in boxes.all()] == [True, False]
+
+    boxes.nth(1).check()
+
+    wait_for(lambda: view._panel.chosen == set(LIMBS))
+    wait_for(lambda: view._dragged == tuple(LIMBS))
