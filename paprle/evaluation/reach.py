@@ -7,7 +7,8 @@ why it was left follows from the joints that it asked for:
 * out of reach: no way from there leads the hand to it. Joints that their limits keep
   from helping are named.
 * late: the joints could bring it nearer and were at V or at A, or were catching up.
-* held back by the gate: it sent less than it was asked for, for a reason of its own.
+* held back by the gate: it sent less than it was asked for, for a reason of its own, or
+  because the mean that keeps J (decision 0046) cuts corners.
 * not followed: the robot stayed off its command for longer than any delay explains.
 """
 
@@ -66,6 +67,8 @@ KINDS: Mapping[Reason, str] = {
     Reason.SINGULARITY: "singularity",
 }
 """What the gate gives less for, by reason; silences and faults are no limits."""
+JERK = "jerk"
+"""The kind of what the mean keeps back, which has no reason: it acts in each period."""
 _OBSTACLES = (
     "blocked",
     "not_followed",
@@ -315,24 +318,46 @@ def _find_held(
         Where it was behind what it was asked for, and where that moved the hand.
     """
     bits = np.uint64(sum(1 << reason for reason in KINDS))
-    finders = {kind: (SpanFinder(), SpanFinder()) for kind in KINDS.values()}
+    finders = {kind: (SpanFinder(), SpanFinder()) for kind in [*KINDS.values(), JERK]}
+    last_limited = -np.inf
     for where in cut(len(recorded.gate)):
         gate = recorded.gate[where]
         t = (gate["stamp_ns"] - recorded.origin_ns) * 1e-9
-        q_soon = gate["q_cmd"] + recorded.delay * gate["dq_cmd"]
-        q_des, q_cmd = (limb.take(q.T).T for q in (gate["q_des"], q_soon))
+        q_des, q_cmd = limb.take(gate["q_des"].T).T, _take_later(limb, recorded, where)
         is_behind = np.abs(q_des - q_cmd).max(axis=1, initial=0.0) > HELD
-        is_behind &= (gate["reasons"] & bits) != 0
         is_behind &= gate["state"] != GateState.DISARMED
+        is_limited = (gate["reasons"] & bits) != 0
+        limited_at = np.where(is_limited, t, -np.inf)
+        limited_at = np.maximum.accumulate(np.append(last_limited, limited_at))[1:]
+        last_limited = limited_at[-1]
+        # what a limit held back is in the mean for twice its delay
+        keeps_jerk = (t - limited_at > 2.0 * recorded.delay) & (recorded.delay > 0.0)
+        keeps_jerk &= gate["state"] == GateState.ENGAGED
+        is_behind &= is_limited | keeps_jerk
         is_far = is_behind.copy()
         for k in np.flatnonzero(is_behind):
             is_far[k] = _is_apart(limb, asked, q_des[k], q_cmd[k])
-        for reason, kind in KINDS.items():
-            acts = (gate["reasons"] >> np.uint64(reason) & np.uint64(1)).astype(bool)
+        acts = {
+            kind: (gate["reasons"] >> np.uint64(reason) & np.uint64(1)).astype(bool)
+            for reason, kind in KINDS.items()
+        }
+        for kind, flags in {**acts, JERK: keeps_jerk}.items():
             behind, far = finders[kind]
-            behind.add(t, acts & is_behind)
-            far.add(t, acts & is_far)
+            behind.add(t, flags & is_behind)
+            far.add(t, flags & is_far)
     return {kind: (a.finish(), b.finish()) for kind, (a, b) in finders.items()}
+
+
+def _take_later(limb: Limb, recorded: Recorded, where: slice) -> Vec:
+    """Return a limb's commands a delay later than these, shape (N, n); NaN: no more."""
+    stamps = recorded.gate[where]["stamp_ns"]
+    period_ns = max(int(stamps[-1] - stamps[0]) / max(len(stamps) - 1, 1), 1.0)
+    n_ahead = int(np.ceil(recorded.delay * 1e9 / period_ns)) + 1
+    gate = recorded.gate[where.start : where.stop + n_ahead]
+    t = (gate["stamp_ns"] - recorded.origin_ns) * 1e-9
+    later = t[: len(stamps)] + recorded.delay
+    joints = limb.take(gate["q_cmd"].T)
+    return np.stack([np.interp(later, t, q, right=np.nan) for q in joints], axis=1)
 
 
 def _find_off(commanded: Poses, measured: Poses) -> Spans:

@@ -19,6 +19,7 @@ WORDS = {
     "bound": "a joint at its limit",
     "velocity": "V",
     "acceleration": "A",
+    "jerk": "J",
     "catching_up": "catching up",
     "blocked": "blocked",
     "not_followed": "off its command",
@@ -46,9 +47,10 @@ def describe_longest(reach: Json | None) -> str:
     if reach is None or not reach["short"] or reach["short_s"] < 0.01:
         return ""
     worst = reach["short"][0]
+    off = worst["farthest_mm"]  # of what the IK left; of what the gate kept, nothing
     return (
         f"{reach['short_s']:.1f} s short; {WORDS[worst['cause']]} for up to "
-        f"{worst['longest_s']:.1f} s, {worst['farthest_mm']:.0f} mm off at most"
+        f"{worst['longest_s']:.1f} s" + (f", {off:.0f} mm off at most" * (off >= 0.5))
     )
 
 
@@ -144,7 +146,8 @@ def _advise_on_reach(entry: Json) -> Iterator[str]:
             "robot, or shrink it with retarget.scale (leaders that drive by relative "
             "motion)."
         )
-    rates = [causes[kind] for kind in ("velocity", "acceleration") if kind in causes]
+    kinds = ("velocity", "acceleration", "jerk")
+    rates = [causes[kind] for kind in kinds if kind in causes]
     if rates:
         what = " and of ".join(name_cause(one) for one in rates)
         slower = (

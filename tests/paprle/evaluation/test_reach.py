@@ -7,6 +7,7 @@ its hand is at (0.4, 0, 0.1) from there, and the third joint only turns the hand
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from paprle.gate.reasons import Reason
 PERIOD = 0.005
 FIRST, N = 200, 2000  # ENGAGED begins at this tick; all ticks
 BOUND = 2.0
+M = 161  # periods of the mean where J is low: 0.8 s
 
 
 def place_hand(q: np.ndarray) -> np.ndarray:
@@ -148,6 +150,55 @@ def test_what_the_gate_held_back_is_named_by_its_reason(make_episode, reason, ca
 
     assert list(by_cause(reach)) == [cause]
     assert reach["short"][0]["seconds"] == pytest.approx(400 * PERIOD, abs=0.02)
+
+
+def play_mean(at):
+    """Send what the mean makes of the commands asked for; the robot follows."""
+    q = at.gate["q_des"]
+    first = np.repeat(q[:1], M - 1, axis=0)
+    sums = np.cumsum(np.concatenate([0 * q[:1], first, q]), axis=0)
+    at.gate["q_cmd"] = at.gate["q_meas"] = (sums[M:] - sums[:-M]) / M
+
+
+def play_late(at):
+    """Send what was asked for, as late as the mean is."""
+    late = (M - 1) // 2
+    at.gate["q_cmd"][late:] = at.gate["q_meas"][late:] = at.gate["q_des"][:-late]
+
+
+def limit_jerk(episode):
+    """Give the robot a J that asks for a mean of M periods."""
+    A = episode.robot_info.ddq_max
+    robot = episode.header["robot"] | {"dddq_max": list(2.0 * A / (M * PERIOD))}
+    return replace(episode, header={**episode.header, "robot": robot})
+
+
+def test_corners_that_a_low_J_cuts_are_short_of_J(make_episode):
+    reach = reach_of(limit_jerk(make_episode(change=play_mean)))
+
+    assert list(by_cause(reach)) == ["jerk"]
+    assert by_cause(reach)["jerk"]["percent"] > 90.0
+    assert ", J " in describe_reach(reach)
+    entry = measure_source(limit_jerk(make_episode(change=play_mean))).entry
+    assert any("the limits of J" in line for line in list_advice(entry))
+
+
+def test_a_delay_by_J_alone_is_no_shortage(make_episode):
+    reach = reach_of(limit_jerk(make_episode(change=play_late)))
+
+    assert reach["reached_percent"] == 100.0
+
+
+def test_what_a_limit_held_back_is_not_counted_as_J_while_it_is_in_the_mean(
+    make_episode,
+):
+    def hold(at):
+        play_mean(at)
+        at.gate["reasons"][200:] |= 1 << Reason.ACCELERATION
+
+    assert list(by_cause(reach_of(limit_jerk(make_episode(change=hold))))) == [
+        "acceleration"
+    ]
 
 
 def test_a_reason_of_the_gate_that_cost_nothing_is_no_shortage(make_episode):
