@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pinocchio as pin
 
 from advisors.viewpoint.arms import Arms, Links
@@ -28,11 +29,15 @@ _PERIOD = 1.0 / 80.0  # [s] spec: HRI 2018, 5.1: input at 80 Hz
 _SPEED_SHARE = 0.5  # chosen: of V; the gate's own bound stays far
 _POSTURE = 0.05  # chosen: what no wish decides stays where home has it
 _CLEAR_WEIGHT = 200.0  # chosen: a link 0.1 m too near counts as a whole wish
+_BACK_WEIGHT = 2e4  # chosen: nearer than it may be, nothing counts but getting away
+_BEYOND = 0.005  # [m] chosen: a hand of 0.5 m/s comes as near in a step
 _MARGIN = 0.02  # [rad] chosen: kept from position limits
 _N_HALVES = 4  # chosen: less than a sixteenth of a step is none
 _IN_FRONT = 0.1  # [m] chosen: a target behind the camera is turned to, not fled from
 _LEAST = 1e-9  # [m] chosen: the direction of a shorter way says nothing
+_N_POSTURES, _SEED = 8, 1  # chosen: what no one of them lifts, nothing lifts
 UP = np.array([0.0, 0.0, 1.0])
+Bools = npt.NDArray[np.bool_]
 
 
 class JointWishes(NamedTuple):
@@ -106,7 +111,24 @@ class JointSolver:
         self._wishes = np.array(wishes or JointWishes(), dtype=np.float64)
         self._links = Links(arms, limb, has_last=True)
         self._others = Links(arms, other, has_last=True)
+        self._rises = self._find_what_rises(robot)
         self.clearance = np.inf
+
+    def _find_what_rises(self, robot: RobotInfo) -> Bools:
+        """Return which of our links change their height at all, shape (k,).
+
+        A link that a first joint turns about the vertical stands on the table for ever:
+        it is no reason to move, and must not hide what is.
+        """
+        rng, heights = np.random.default_rng(_SEED), []
+        q = robot.home.copy()
+        for _ in range(_N_POSTURES):
+            q[self._places] = rng.uniform(self._low, self._high)
+            self._arms.place(q)
+            ours = self._links.find()
+            heights.append(np.minimum(ours[:, 2], ours[:, 5]) - ours[:, 6])
+        rises: Bools = np.ptp(heights, axis=0) > _LEAST
+        return rises
 
     def place_camera(self) -> pin.SE3:
         """Return T_world_cam where the arms were placed last."""
@@ -183,8 +205,11 @@ class JointSolver:
         )[:, self._columns]
         arm = p - self._arms.data.oMi[joint].translation
         row = (away / size) @ (J[:3] - pin.skew(arm) @ J[3:])
-        A += _CLEAR_WEIGHT * np.outer(row, row)
-        b += _CLEAR_WEIGHT * row * lack
+        weight = _CLEAR_WEIGHT
+        if least < asked.clearance:
+            weight, lack = _BACK_WEIGHT, asked.clearance - least + _BEYOND
+        A += weight * np.outer(row, row)
+        b += weight * row * lack
 
     def _find_nearest(self, floor: float) -> tuple[float, int, Vec, Vec]:
         """Return what of our links is nearest to the other arm or to the floor.
@@ -198,6 +223,7 @@ class JointSolver:
         ours, others, places = self._links.find(), self._others.find(), np.zeros(4)
         least = float(find_closest(ours, others, places))
         lows = np.minimum(ours[:, 2], ours[:, 5]) - ours[:, 6] - floor
+        lows[~self._rises] = np.inf
         k = int(lows.argmin())
         if lows[k] < least:
             end = 0 if ours[k, 2] < ours[k, 5] else 3
