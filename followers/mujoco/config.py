@@ -89,6 +89,16 @@ class MujocoConfig(FollowerSettings):
             "limit may chatter."
         ),
     ] = None
+    resolution: Annotated[
+        float,
+        Ge(0),
+        Le(0.01),
+        Unit("rad or m"),
+        doc(
+            "Steps of measured positions, the next power of two below; velocities and "
+            "efforts are told in 256 and 1024 times as many SI units. 0: as simulated."
+        ),
+    ] = 4.0e-6
     gravcomp: Annotated[bool, doc("The drives carry the arm's own weight.")] = True
     table: Annotated[
         bool,

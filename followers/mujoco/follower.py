@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 
 from followers.mujoco.config import MujocoConfig
+from followers.mujoco.encoders import Encoders
 from followers.mujoco.scenario import Scenario
 from followers.mujoco.scene import make_options
 from followers.mujoco.view import View, check_display
@@ -39,6 +40,7 @@ class MujocoFollower(Follower):
         self._sim: SimModel | None = None
         self._data: mujoco.MjData | None = None
         self._view: View | None = None
+        self._encoders = Encoders(config.resolution)
         self._object_ids: Indices | None = None
         self._scenario: Scenario | None = None
         self._last_words: tuple[str, ...] = ()
@@ -91,13 +93,14 @@ class MujocoFollower(Follower):
         )
 
     def read(self) -> FollowerState:
-        """Return the state at the end of the last period."""
+        """Return the state at the end of the last period, as it is measured."""
         sim, data = self._running()
+        q, dq, tau = self._encoders.read_joints(data, sim.qpos_ids, sim.dof_ids)
         return FollowerState(
             stamp_ns=self.clock(),
-            q=readonly(data.qpos[sim.qpos_ids]),
-            dq=readonly(data.qvel[sim.dof_ids]),
-            tau=readonly(data.qfrc_actuator[sim.dof_ids]),
+            q=q,
+            dq=dq,
+            tau=tau,
             sim_time=float(data.time),
             objects=self._read_objects(data),
         )
@@ -169,13 +172,11 @@ class MujocoFollower(Follower):
 
     def _read_objects(self, data: mujoco.MjData) -> Vec | None:
         if self._scenario is not None:
-            return self._scenario.read_objects()
+            return self._encoders.read_poses(self._scenario.read_objects())
         rows = self._object_ids
         if rows is None:
             return self._no_objects
-        poses: Vec = data.qpos[rows]
-        poses.setflags(write=False)
-        return poses
+        return self._encoders.read_poses(data.qpos[rows])
 
     def _running(self) -> tuple[SimModel, mujoco.MjData]:
         if self._fault or self._sim is None or self._data is None:

@@ -74,7 +74,7 @@ class TestContractWithTwoArms(FollowerContract):
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_stands_at_home_without_droop(make, name):
-    follower, _ = make(name)
+    follower, _ = make(name, resolution=0.0)
 
     state = _settle(follower)
 
@@ -211,3 +211,39 @@ def test_wrong_config_is_refused(values, message):
 )
 def test_a_period_is_a_whole_number_of_steps(rate, n_steps):
     assert MujocoConfig(rate=rate).n_steps == n_steps
+
+
+def _swing(follower, n):
+    """Return states of a motion."""
+    states = []
+    for k in range(n):
+        follower.write(follower.robot.home + 0.05 * np.sin(0.02 * k))
+        states.append(follower.read())
+    return states
+
+
+def test_what_is_measured_comes_in_steps_as_of_an_encoder(make):
+    measured = _swing(make("piper")[0], 50)
+    ideal = _swing(make("piper", resolution=0.0)[0], 50)
+
+    step = 2.0**-18  # [rad] the power of two below the default
+    steps = {"q": step, "dq": 256 * step, "tau": 1024 * step}
+    for name, least in steps.items():
+        told, true = (
+            np.array([getattr(state, name) for state in states])
+            for states in (measured, ideal)
+        )
+        assert (np.mod(told, least) == 0.0).all()
+        assert np.abs(told - true).max() == pytest.approx(least / 2, rel=0.05)
+
+
+def test_a_block_that_lies_is_told_as_still(make):
+    follower, _ = make("piper")
+    _settle(follower, 1.0)
+    before = follower.read().objects
+
+    poses = [follower.write(follower.robot.home) or follower.read().objects
+             for _ in range(400)]  # fmt: skip
+
+    assert len({pose.tobytes() for pose in [before, *poses]}) <= 2
+    assert np.linalg.norm(before[0, 3:]) == pytest.approx(1.0, abs=1e-15)

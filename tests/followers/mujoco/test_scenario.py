@@ -21,7 +21,10 @@ def make_world(load_robot):
 
     def make(**settings):
         config = MujocoConfig(
-            rate=100, timestep=0.002, scenario=ScenarioConfig(**settings)
+            rate=100,
+            timestep=0.002,
+            resolution=0.0,
+            scenario=ScenarioConfig(**settings),
         )
         follower = MujocoFollower(config, load_robot("piper").info, ManualClock())
         follower.open()
