@@ -71,7 +71,15 @@ def test_a_newcomer_moves_a_robot_by_the_page_alone(folder):
 
 def test_the_readme_types_what_the_page_types():
     readme = list_commands((WORKSPACE / "README.md").read_text())
+    csv = [words for words in readme if "leader.columns.time=Zeit" in words]
+    urdf = [
+        words
+        for words in readme
+        if {"follower=./arm.urdf", "leader=autopilot"} <= set(words)
+    ]
+    evaluated = [words for words in readme if words[0] == "evaluate"]
 
-    for words in COMMANDS:
-        if "leader.columns.time=Zeit" in words:
-            assert words in readme
+    assert len(csv) == len(urdf) == 1
+    assert csv[0] in COMMANDS
+    assert urdf[0] in COMMANDS
+    assert evaluated[0] in COMMANDS
