@@ -24,7 +24,7 @@ from paprle.config import resolve
 from paprle.contracts.errors import ConfigError, PaprleError
 from paprle.dataset.create import create
 from paprle.evaluation.episode import EpisodeResult, measure_episode
-from paprle.hosts import EXIT_CODES, NOT_FOLLOWED, NOT_RECORDED
+from paprle.hosts.exit_codes import EXIT_CODES, NOT_FOLLOWED, NOT_RECORDED
 from paprle.hosts.virtual import VirtualSession
 
 Json = dict[str, Any]

@@ -19,7 +19,8 @@ from paprle.contracts.errors import ConfigError, RecordingError
 from paprle.evaluation.episode import measure_episode
 from paprle.evaluation.files import write_text
 from paprle.evaluation.photons import measure_film, parse_region
-from paprle.hosts import NOT_FOLLOWED, run
+from paprle.hosts import run
+from paprle.hosts.exit_codes import NOT_FOLLOWED
 
 _SECONDS = 20.0  # chosen: nine windows of a hand's motion
 

@@ -10,7 +10,8 @@ from paprle.cli.verb import EXIT_CODES, SETTINGS, Verb, add_settings, complain, 
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError, MissingDependency
 from paprle.evaluation.report import find_report
-from paprle.hosts import NOT_FOLLOWED, run
+from paprle.hosts import run
+from paprle.hosts.exit_codes import NOT_FOLLOWED
 from paprle.trials.labels import read_index
 from paprle.trials.repeat import (
     LEAD,

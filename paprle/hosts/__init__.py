@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paprle.hosts.exit_codes import EXIT_CODES, FAILED, NOT_FOLLOWED, NOT_RECORDED
+
 if TYPE_CHECKING:
     from paprle.config import Resolved
     from paprle.hosts.preflight import Rehearsal
-
-EXIT_CODES = {"done": 0, "quit": 0, "stopped": 4, "cannot align": 5, "stalled": 5}
-"""Exit code by end reason; 1: failed, 2: refused before anything moved, 3: lost process
-or device, 128 + n: signal n."""
-NOT_FOLLOWED = 5
-"""In place of 0 where nobody held the leader, and the robot did not follow for most."""
-NOT_RECORDED = 6
-"""In place of 0 and 128 + n where a part of the recording asked for is missing."""
 
 
 def check(resolved: Resolved) -> Rehearsal:
@@ -46,7 +40,7 @@ def run(resolved: Resolved) -> int:
         resolved: The config.
 
     Returns:
-        The exit code, see ``EXIT_CODES``.
+        The exit code, see ``paprle.hosts.exit_codes``.
 
     Raises:
         PaprleError: If leader, follower and env do not fit; nothing was started.
@@ -63,7 +57,7 @@ def run(resolved: Resolved) -> int:
 
         session = VirtualSession(resolved)
         print_line(session.plan.describe())
-        code = EXIT_CODES.get(session.run(), 1)
+        code = EXIT_CODES.get(session.run(), FAILED)
         if code == 0 and session.was_left:
             return NOT_FOLLOWED
         has_lost = session.recorder is not None and session.recorder.losses

@@ -21,7 +21,7 @@ from paprle.contracts.errors import PaprleError, SessionError, StartRefused
 from paprle.contracts.leader_group import list_rows
 from paprle.contracts.session_view import Advice
 from paprle.contracts.types import Feedback, SessionState
-from paprle.hosts import EXIT_CODES, NOT_FOLLOWED, NOT_RECORDED
+from paprle.hosts import exit_codes
 from paprle.hosts.black_box import BlackBox
 from paprle.hosts.children import Children
 from paprle.hosts.desk import Desk
@@ -61,10 +61,6 @@ from paprle.session.core import Output
 _START_TIMEOUT = 60.0  # [s] chosen: a cold start of MuJoCo on a slow disk
 _CLOSE_TIMEOUT = 5.0  # [s] chosen: braking and closing the episode; a park adds its own
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-LOST = 3
-REFUSED = 2
-FAILED = 1
 
 
 class LiveSession:
@@ -142,12 +138,14 @@ class LiveSession:
                 self._status_line.open()
                 self._loop()
         except PaprleError as err:
-            self._exit_code = REFUSED if isinstance(err, StartRefused) else LOST
+            self._exit_code = (
+                exit_codes.REFUSED if isinstance(err, StartRefused) else exit_codes.LOST
+            )
             self._trouble = str(err)
             self.core.end_reason = self.core.end_reason or "did not start"
             print_line(str(err), is_error=True)
         except Exception as err:  # noqa: BLE001 - the last line of defence (style 4.7)
-            self._exit_code = FAILED
+            self._exit_code = exit_codes.FAILED
             self._fail(err)
         finally:
             self._close()
@@ -261,7 +259,7 @@ class LiveSession:
             self._children.dismiss(spec.name)
             self._warn_of(spec, words)
             return
-        self._exit_code = LOST
+        self._exit_code = exit_codes.LOST
         kind, _ = split_name(spec.name)
         if spec.if_lost is IfLost.END:
             self.core.end_reason = f"{kind} died"
@@ -326,7 +324,7 @@ class LiveSession:
             try:
                 step()
             except Exception:  # noqa: BLE001 - K4: each step runs even if one raised
-                self._exit_code = self._exit_code or FAILED
+                self._exit_code = self._exit_code or exit_codes.FAILED
                 print_line(traceback.format_exc(), is_error=True)
         recording = self._recording.summarise()
         for line in self._progress.summarise(self._loop_timer.n_overruns, recording):
@@ -366,7 +364,7 @@ class LiveSession:
             now_ns = time.monotonic_ns()
             self._children.poll()
             status = self._children.box("status").read()
-            if status is None or self._exit_code == FAILED:
+            if status is None or self._exit_code == exit_codes.FAILED:
                 return
             output = self._step(now_ns, status)
             self._post(output, now_ns, late_ns)
@@ -389,7 +387,7 @@ class LiveSession:
             self._lost[spec.name] = self._children.describe_death(spec.name)
             self._warn_of(spec, self._lost[spec.name])
             return
-        self._exit_code = self._exit_code or LOST
+        self._exit_code = self._exit_code or exit_codes.LOST
         if not self._trouble:
             self._trouble = self._children.describe_death(spec.name)
             print_line(self._trouble, is_error=True)
@@ -437,12 +435,12 @@ class LiveSession:
     def _find_exit_code(self) -> int:
         if self._exit_code is not None:
             return self._exit_code
-        code = EXIT_CODES.get(self.core.end_reason, FAILED)
+        code = exit_codes.EXIT_CODES.get(self.core.end_reason, exit_codes.FAILED)
         if self.core.state is SessionState.INIT:
             code = 0
         if code == 0 and self._progress.was_left:
-            code = NOT_FOLLOWED
+            code = exit_codes.NOT_FOLLOWED
         if self._signal:
             code = 128 + self._signal
         is_well = code == 0 or self._signal
-        return NOT_RECORDED if is_well and self._recording.losses else code
+        return exit_codes.NOT_RECORDED if is_well and self._recording.losses else code

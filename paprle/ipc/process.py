@@ -138,7 +138,7 @@ def spawn(
     """
     _, _, instance = name.partition(":")
     title = f"{module} {instance}".rstrip()
-    start = partial(_fork, title) if can_fork() else _execute
+    start = partial(_fork if can_fork() else _execute, title)
     read_end, write_end = os.pipe()
     try:
         text = json.dumps(payload)
@@ -164,15 +164,15 @@ def _fork(
 
 
 def _execute(
-    module: str, text: str, fds: dict[str, int], has_input: bool
+    title: str, module: str, text: str, fds: dict[str, int], has_input: bool
 ) -> subprocess.Popen[bytes]:
-    """Start ``python -m module``."""
+    """Start ``python -m module``; the title is for the table of processes alone."""
     with tempfile.TemporaryFile() as settings:
         settings.write(text.encode())
         settings.seek(0)
         inherited = {**fds, "payload": settings.fileno()}
         return subprocess.Popen(
-            [sys.executable, "-m", module, json.dumps(inherited)],
+            [sys.executable, "-m", module, json.dumps(inherited), title],
             stdin=subprocess.PIPE if has_input else subprocess.DEVNULL,
             pass_fds=tuple(inherited.values()),
             cwd=WORKSPACE,  # finds this project's packages; every path is absolute

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from paprle.config import resolve
 from paprle.contracts.errors import SessionError
-from paprle.hosts import NOT_FOLLOWED, run
+from paprle.hosts import run
+from paprle.hosts.exit_codes import NOT_FOLLOWED
 from paprle.study.book import Book
 from paprle.study.plan import PREFERENCE, Step, find_questionnaire
 from paprle.study.scales import Questionnaire

@@ -7,7 +7,7 @@ import pytest
 from cells import spread
 from running import judge
 
-from paprle.hosts import NOT_RECORDED
+from paprle.hosts.exit_codes import NOT_RECORDED
 
 pytestmark = pytest.mark.process
 

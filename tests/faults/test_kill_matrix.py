@@ -1,35 +1,44 @@
 """Each process of the table, each way to hurt it, in each world: judged at the robot.
 
-Rows of the table come from ``list_roles``: a new kind of process has its cells at once.
+Rows come from ``list_roles``, of a session with every kind of process: a kind that is
+not among them fails here.
 """
 
 from __future__ import annotations
 
+import re
 import signal
 import time
+import urllib.request
 
+import numpy as np
 import pytest
 import ros_rig
 from emulated_arms import CanArm, RosArm, SimulatedArm
 from ros_rig import need_dds
-from running import SLACK, RunningSession
+from running import SLACK, RunningSession, find_child
 from worlds import judge_arrived
 
 from paprle.config import resolve
-from paprle.hosts import NOT_RECORDED
+from paprle.hosts.exit_codes import NOT_RECORDED
 from paprle.hosts.roles import IfLost, list_roles
+from paprle.ipc.process import WORKSPACE
 
 OBSERVED = ["observers.ros.transport=dds", "observers.ros.interface=loopback"]
+FILMED = ["cameras.front.type=pictures", "cameras.front.folder=FOLDER"]
+ADVISED = ["advisors.tags.type=markers", "advisors.tags.poses=FOLDER/cell.yaml"]
+SHOWN = ["console=on", "observers.view.scene=false", "observers.view.port=18680"]
+ASKED = {  # what brings a process that a session has only when asked for it
+    "observer:ros": OBSERVED,
+    "camera:front": FILMED,
+    "advisor:tags": ADVISED,
+    "observer:view": SHOWN,
+}
 MOTION = ["leader=autopilot", "leader.size=0.1", "leader.speed=0.25"]
 MOTION += ["leader.laps=100", "session.episodes=1"]
-ROLES = {
-    role.name: role
-    for role in list_roles(
-        resolve(
-            [*MOTION, *OBSERVED, "follower=piper", "env=mujoco", "record.dir=anywhere"]
-        )
-    )
-}
+EVERYTHING = [*MOTION, *(word for words in ASKED.values() for word in words)]
+EVERYTHING += ["follower=piper", "env=mujoco", "record.dir=anywhere"]
+ROLES = {role.name: role for role in list_roles(resolve(EVERYTHING))}
 HURTS = ("killed", "stopped for 1 s", "stopped for ever", "group TERM", "group HUP")
 WORLDS = ("mujoco", "ros2", "can")
 IN_CI = ("mujoco", "leader", "stopped for ever")  # other tests kill and signal there
@@ -49,6 +58,8 @@ SETTLED = 0.3  # [s] a braking gate, five lags of the servo, and a shared machin
 STALE = 0.1  # [s] spec: safety.md A1
 STOPPED = 4
 LOST, KILLED = 3, "the process ended: it was killed"
+HANGS, AGAIN = "the process stands still", "; it is started again"
+BACK = 40.0  # [s] chosen: a process that imports beside seven others
 
 pytestmark = [pytest.mark.process, pytest.mark.timed, pytest.mark.timeout(200)]
 
@@ -73,16 +84,28 @@ def make_arm(tmp_path):
 
 
 @pytest.fixture
-def begin(tmp_path):
+def folder(tmp_path):
+    """Two pictures, and a list of markers."""
+    cv2 = pytest.importorskip("cv2")
+    for k in range(2):
+        cv2.imwrite(str(tmp_path / f"{k}.png"), np.full((120, 160, 3), 90 * k, "u1"))
+    marker = "- {id: 3, xyz: [0.4, 0.0, 0.1], quat_xyzw: [0, 0, 0, 1]}\n"
+    (tmp_path / "cell.yaml").write_text(marker)
+    return tmp_path
+
+
+@pytest.fixture
+def begin(tmp_path, folder):
     running = []
 
     def start(arm, role):
+        asked = ASKED.get(role, [])
         words = [*MOTION, *arm.args]
-        names = ["gate", "leader", "recorder"]
-        if role.startswith("observer"):
+        words += [word.replace("FOLDER", str(folder)) for word in asked]
+        names = ["gate", "leader", "recorder", *[role] * bool(asked)]
+        if role == "observer:ros":
             need_dds()
-            words += [*OBSERVED, f"observers.ros.domain={ros_rig.choose_domain()}"]
-            names.append(role)
+            words.append(f"observers.ros.domain={ros_rig.choose_domain()}")
         session = RunningSession(words, tmp_path / "out", env=arm.env)
         running.append(session)
         session.wait_for("ENGAGED", 120.0)
@@ -95,6 +118,15 @@ def begin(tmp_path):
         session.end()
 
 
+def goes_on(role):
+    """Whether the session goes on without this process."""
+    return ROLES[role].if_lost in {IfLost.WARN, IfLost.RESTART}
+
+
+def is_dead(hurt):
+    return hurt in {"killed", "stopped for ever"}
+
+
 def hurt_it(session, role, hurt):
     """Do it, and end the session where it goes on; when it was, and the right code."""
     if hurt.startswith("group"):
@@ -102,7 +134,7 @@ def hurt_it(session, role, hurt):
         return session.kill_group(number), 128 + number
     if hurt == "killed":
         at_ns = session.kill(role)
-        if ROLES[role].if_lost is not IfLost.WARN:
+        if not goes_on(role):
             return at_ns, LOST
     else:
         at_ns = session.kill(role, signal.SIGSTOP)
@@ -113,21 +145,46 @@ def hurt_it(session, role, hurt):
             return at_ns, STOPPED
         time.sleep(1.5)
     assert session.process.poll() is None, session.text()
-    if role == "recorder" and hurt in {"killed", "stopped for ever"}:
+    if role == "recorder" and is_dead(hurt):
         session.kill("session", signal.SIGTERM)
         return at_ns, NOT_RECORDED
-    is_lost = hurt == "stopped for ever" and ROLES[role].if_lost is not IfLost.WARN
+    if ROLES[role].if_lost is IfLost.RESTART and is_dead(hurt):
+        wait_until_back(session, role)
+    is_lost = hurt == "stopped for ever" and not goes_on(role)
     session.kill("session", signal.SIGTERM)
     return at_ns, LOST if is_lost else 128 + signal.SIGTERM
 
 
-def has_to_rest(role, hurt):
-    """Whether the arm brakes within the documented time of this."""
-    return hurt.startswith("group") or ROLES[role].if_lost is not IfLost.WARN
+def wait_until_back(session, role):
+    """Wait for another process in the place of this one, which does its work."""
+    before, end = session.pids[role], time.monotonic() + BACK
+    while time.monotonic() < end:
+        pid = find_child(session.process.pid, role)
+        if pid not in {None, before} and does_its_work(session, role):
+            session.pids[role] = pid
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{role} never came back:\n{session.text()}")
 
 
-def is_dead(hurt):
-    return hurt in {"killed", "stopped for ever"}
+def does_its_work(session, role):
+    """Whether a process that was started again gives images, or serves its page."""
+    told = session.text()
+    if role == "camera:front":
+        return f"{role}: gives images again" in told
+    [address] = re.findall(r"open (http://[^\s#]+)", told)
+    try:
+        with urllib.request.urlopen(address, timeout=1.0) as answer:
+            return answer.status == 200
+    except OSError:
+        return False
+
+
+def tell_loss(role, hurt):
+    """Return what the operator is told of a process that is gone for good."""
+    if ROLES[role].if_lost is IfLost.RESTART:
+        return f"{role}: {KILLED if hurt == 'killed' else HANGS}{AGAIN}"
+    return f"{role}: {KILLED}"
 
 
 @pytest.mark.parametrize("world, role, hurt", CELLS)
@@ -138,8 +195,8 @@ def test_the_robot_is_at_rest_and_everybody_is_told(make_arm, begin, world, role
     at_ns, code = hurt_it(session, role, hurt)
 
     assert session.wait_gone(40.0) == code, session.text()
-    told = f"{role}: {KILLED}" in session.text()
-    assert told == is_dead(hurt), session.text()
+    assert (f"{role}: the process" in session.text()) == is_dead(hurt), session.text()
+    assert not is_dead(hurt) or tell_loss(role, hurt) in session.text(), session.text()
     assert "Traceback" not in session.text()
     time.sleep(0.5)
     arm.end()
@@ -150,7 +207,9 @@ def check_robot(arm, at_ns, role, hurt):
     arrived, t_ns, speeds = arm.read()
     assert all(v.is_ok for v in judge_arrived(arrived, arm.robot, find_period(arm)))
     assert speeds[(t_ns > at_ns - 3e8) & (t_ns < at_ns)].max() > FAST, "it moved"
-    if not has_to_rest(role, hurt):
+    if goes_on(role) and not hurt.startswith("group"):
+        after = (t_ns > at_ns + 3e8) & (t_ns < at_ns + 1e9)
+        assert speeds[after].max() > FAST, "it moves on"
         return
     within = (t_ns > at_ns) & (t_ns < at_ns + 1e9)
     moving = t_ns[(speeds > 0.02) & within]
@@ -164,3 +223,18 @@ def find_period(arm):
     if arm.session is not None and isinstance(arm, SimulatedArm):
         return float(arm.session.episode().header["gate_period"])
     return 0.005
+
+
+def test_every_kind_of_process_and_every_kind_of_loss_has_its_row():
+    modules = [
+        f"paprle.hosts.{path.stem}"
+        for path in (WORKSPACE / "paprle/hosts").glob("*.py")
+        if "run_role(main)" in path.read_text()
+    ]
+    elsewhere = {"paprle.hosts.remote_gate"}  # on two hosts: test_two_hosts.py
+
+    assert {role.module for role in ROLES.values()} == set(modules) - elsewhere
+    assert {role.if_lost for role in ROLES.values()} == set(IfLost)
+    observers = [r for r in ROLES.values() if r.module == "paprle.hosts.observer"]
+    assert {bool(row.writes) for row in observers} == {True, False}, "with controls"
+    assert set(ASKED) < set(ROLES)

@@ -13,7 +13,7 @@ from machine import undisturbed
 from running import SLACK, find_rest_ns, find_speed_share, judge
 
 from paprle.contracts.types import SessionState
-from paprle.hosts import NOT_RECORDED
+from paprle.hosts.exit_codes import NOT_RECORDED
 
 pytestmark = [pytest.mark.process, pytest.mark.timed]
 

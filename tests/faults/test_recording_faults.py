@@ -16,7 +16,7 @@ from cells import spread
 from product import measure
 
 from paprle.contracts.types import SessionState
-from paprle.hosts import NOT_RECORDED
+from paprle.hosts.exit_codes import NOT_RECORDED
 from paprle.ipc.mailbox import Ring
 from paprle.ipc.records import Stream
 from paprle.recording.reader import Episode
