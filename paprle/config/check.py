@@ -131,6 +131,9 @@ def make_absolute(
 ) -> None:
     """Make the paths in data absolute, in place.
 
+    What is a link itself stays one: the Python of an environment is, and so is
+    ``/dev/serial/by-id/…``, which finds a device after it was plugged in again.
+
     Args:
         cls: The settings class; its paths have the unit ``path``.
         data: Plain values.
@@ -148,7 +151,8 @@ def make_absolute(
         for part in key[1:-1]:
             holder = holder[int(part) if isinstance(holder, list) else part]
         last = int(key[-1]) if isinstance(holder, list) else key[-1]
-        holder[last] = str((base / expand_home(value)).resolve())
+        path = base / expand_home(value)
+        holder[last] = str(path.parent.resolve() / path.name)
 
 
 def _find_base(place: str, root: Path) -> Path:

@@ -219,6 +219,18 @@ def test_typed_paths_are_relative_to_the_working_directory(root, tmp_path, monke
     }
 
 
+def test_a_path_that_is_a_link_stays_one(root, tmp_path, monkeypatch):
+    """``bin/python`` of an environment is one, and a device under by-id."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "python3").touch()
+    (tmp_path / "bin/python").symlink_to(tmp_path / "python3")
+    monkeypatch.chdir(tmp_path)
+
+    resolved = resolve((*TRIPLE, "leader.path=bin/python"), root)
+
+    assert resolved.leader.path == str(tmp_path / "bin/python")
+
+
 def test_interpolation_follows_keys_of_other_sections_and_defaults(root):
     _write(root, {"leader/toy_hand": "speed: ${env.speed}\nlaps: ${gate.k}"})
     args = (*TRIPLE, "leader.laps=2", "env.port=${session.rate} Hz")
