@@ -1,4 +1,4 @@
-"""Why the robot is not where the hand is: at a moment, and over a session.
+"""Why the robot is not where the hand is: at a moment, in an episode and a session.
 
 It is found five times a second beside the tick, from what the tick and the gate did
 last. A pose is short for one of four reasons. The gate acted. No small step of the
@@ -9,7 +9,7 @@ out of reach. Or some step would, but velocity or acceleration do not allow it y
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -20,12 +20,16 @@ from paprle.contracts.types import SessionState, Vec
 from paprle.gate.gate import compute_command_limits
 from paprle.gate.reason_text import list_words
 from paprle.gate.reasons import Reason, to_bits
+from paprle.recording.shortage import (
+    SHORT_POS,
+    SHORT_ROT,
+    Shortage,
+    describe_distance,
+)
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
 from paprle.session.core import Core
 
-_SHORT_POS = 2e-3  # [m] chosen: what a person sees beside a finger
-_SHORT_ROT = 0.035  # [rad] chosen: two degrees
 _ARM = 0.2  # [m/rad] chosen: rotation against translation, as ik.rotation_weight
 _DAMPING = 0.02  # [m/rad] chosen: a direction in which joints do less is no way
 _STEP = 1.0  # [rad] chosen: a way that takes more leads elsewhere
@@ -76,13 +80,6 @@ class Shortfall(NamedTuple):
         if self.cause.endswith("out of reach"):
             return f"{self.cause} by {short}"
         return f"{self.cause}, {short} short"
-
-
-def describe_distance(pos: float, rot: float) -> str:
-    """Return a distance or else an angle as a person reads it; empty: neither."""
-    if pos >= _SHORT_POS:
-        return f"{pos * 1e2:.0f} cm" if pos >= 0.1 else f"{pos * 1e3:.0f} mm"
-    return f"{np.degrees(rot):.0f}°" if rot >= _SHORT_ROT else ""
 
 
 class _Arm:
@@ -153,6 +150,31 @@ def _find_rest(J: Vec, error: Vec) -> float:
     return float(np.linalg.norm(error - J @ step) / np.linalg.norm(error))
 
 
+class _Tally:
+    """For how long each cause kept the robot, and how far off it was then."""
+
+    def __init__(self) -> None:
+        self._seconds: Counter[str] = Counter()
+        self._worst: dict[str, tuple[float, float]] = {}
+
+    def add(self, found: Iterable[Shortfall], dt: float) -> None:
+        """Count what was found for a time, [s]."""
+        found = list(found)
+        for cause in {one.cause for one in found}:
+            self._seconds[cause] += dt  # type: ignore[assignment]
+        for cause, pos, rot, _ in found:
+            before = self._worst.get(cause, (0.0, 0.0))
+            self._worst[cause] = (
+                float(np.fmax(pos, before[0])),
+                float(np.fmax(rot, before[1])),
+            )
+
+    def rank(self) -> list[Shortage]:
+        """Return what there was, the longest first."""
+        longest = self._seconds.most_common()
+        return [Shortage(cause, s, *self._worst[cause]) for cause, s in longest]
+
+
 class Shortfalls:
     """What keeps the robot from where it is asked to be, and for how long it did.
 
@@ -164,14 +186,17 @@ class Shortfalls:
         low, high = compute_command_limits(robot.info, gate)
         self._arms = {name: _Arm(robot, name, low, high) for name in robot.limbs}
         self.newest: tuple[Shortfall, ...] = ()
-        self._seconds: Counter[str] = Counter()
-        self._worst: dict[str, tuple[float, float]] = {}
+        self._session, self._episode = _Tally(), _Tally()
+        self._begin_ns: int | None = None
         self._driven, self._held_back, self._away = 0.0, 0.0, 0.0
         self._is_away = False
         self._last_ns = 0
 
     def update(self, core: Core) -> None:
-        """Look at the newest tick, and count the time since the last look."""
+        """Look at the newest tick, and count the time since the last look.
+
+        What the episode was short of so far is told to its log, for its end.
+        """
         now_ns = core.now_ns
         dt = min((now_ns - self._last_ns) * 1e-9, _LONGEST) if self._last_ns else 0.0
         self._last_ns = now_ns
@@ -183,14 +208,14 @@ class Shortfalls:
         self._driven += dt
         self._away += dt if self._is_away else 0.0
         self._held_back += dt if self.newest else 0.0
-        for cause in {one.cause for one in self.newest}:
-            self._seconds[cause] += dt  # type: ignore[assignment]
-        for cause, pos, rot, _ in self.newest:
-            before = self._worst.get(cause, (0.0, 0.0))
-            self._worst[cause] = (
-                float(np.fmax(pos, before[0])),
-                float(np.fmax(rot, before[1])),
-            )
+        begin_ns = core.episodes.begin_ns
+        if begin_ns != self._begin_ns:
+            self._begin_ns, self._episode = begin_ns, _Tally()
+        self._session.add(self.newest, dt)
+        self._episode.add(self.newest, dt)
+        core.episodes.note_short(
+            begin_ns, [one._asdict() for one in self._episode.rank()]
+        )
 
     @property
     def is_most(self) -> bool:
@@ -200,11 +225,10 @@ class Shortfalls:
     def summarise(self) -> str:
         """Say what kept the robot and for how long; empty if nothing did."""
         told = []
-        for cause, seconds in self._seconds.most_common():
-            worst = describe_distance(*self._worst[cause])
-            most = f", up to {worst}" if worst else ""
-            share = 100.0 * seconds / self._driven if self._driven else 0.0
-            told.append(f"{cause} {seconds:.1f} s ({share:.0f} %{most})")
+        for one in self._session.rank():
+            most = f", up to {one.worst}" if one.worst else ""
+            share = 100.0 * one.seconds / self._driven if self._driven else 0.0
+            told.append(f"{one.cause} {one.seconds:.1f} s ({share:.0f} %{most})")
         if not told:
             return ""
         return (
@@ -231,7 +255,7 @@ class Shortfalls:
             if not target.is_asked[i]:
                 pos = rot = float("nan")
                 cause = arm.find_pinned(q_des[own], target.q[own])
-            elif pos >= _SHORT_POS or rot >= _SHORT_ROT:
+            elif pos >= SHORT_POS or rot >= SHORT_ROT:
                 T_asked = pin.SE3(np.array(target.T[i]))
                 cause, is_stuck = arm.find_cause(q_des[own], dq_des[own], T_asked)
             p_asked = np.array(target.T[i])[:3, 3] if target.is_asked[i] else None

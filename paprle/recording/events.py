@@ -4,10 +4,11 @@ Four of them steer the recorder, all are written to ``/events``:
 ``{"event": "episode_begin", "episode": 0, "task": "…", "t_ns": …}``, with a task where
 it is not that of the session,
 ``{"event": "episode_end", "end_reason": "success", "kept": true, "outcome": "success",
-"t_ns": …}``, with an outcome where the operator told one, and, naming the open episode
-or the last one,
+"t_ns": …}``, with an outcome where the operator told one, and with ``short`` where the
+robot was not where it was asked to be (``{"cause": …, "seconds": …, "farthest": [m],
+"turned": [rad]}`` each), and, naming the open episode or the last one,
 ``{"event": "discard", "episode": 0, "reason": "redo", "t_ns": …}``, which marks it as
-one that the operator does not want, and
+one that the operator does not want, with the ``short`` of one that it ends, and
 ``{"event": "outcome", "episode": 0, "outcome": "failure", "t_ns": …}``, the operator's
 word on an episode that has ended.
 """

@@ -17,6 +17,7 @@ from paprle.ipc.records import Stream
 from paprle.recording.channels import Rows
 from paprle.recording.reader import find_episode
 from paprle.recording.reading import Block, Reading
+from paprle.recording.shortage import list_shortages
 
 _GAP_FACTOR = 2.5  # chosen: two records late by a quarter of a period are no gap
 _BIN_NS = 1000  # [ns] chosen: steps are counted in microseconds, in any number
@@ -143,6 +144,9 @@ def _lines(reading: Reading, seen: _Seen) -> Iterator[str]:
     yield f"  end        {reason}, {_find_fate(manifest or {})}"
     if (manifest or {}).get("outcome"):
         yield f"  outcome    {(manifest or {})['outcome']}"
+    short = ", ".join(map(str, list_shortages(manifest or {})))
+    if short:
+        yield f"  short      {short}"
     note = reading.find_problem()
     if note:
         yield f"  attention  {note}"

@@ -33,6 +33,7 @@ PLACE_NS = 400_000_000  # chosen: a file that was moved is told within a second 
 WARN_SHARE = 0.10  # spec: safety.md 8.3
 STOP_SHARE = 0.02  # spec: safety.md 8.3
 PREFLIGHT_FACTOR = 2.0  # spec: safety.md 8.3
+_OF_THE_END = ("kept", "outcome", "short")  # what the manifest has of that event
 FILE_SHARE = 1.05  # measured: of what grows: 0.3–0.5 smooth motion, 1.03 noise
 
 
@@ -198,7 +199,7 @@ class Recorder:
             self._begin(event, stamp, now_ns)
         self._write(Stream.EVENT, payload)
         if name == events.END:
-            self._extra |= {k: event[k] for k in ("kept", "outcome") if k in event}
+            self._extra |= {k: event[k] for k in _OF_THE_END if k in event}
             self._end(str(event.get("end_reason", "unknown")))
         elif name == events.DISCARD:
             self._discard(event)
@@ -301,11 +302,13 @@ class Recorder:
     def _discard(self, event: Mapping[str, Any]) -> None:
         """Mark the open episode, else the last one; nothing is ever deleted."""
         marks = {"discarded": True, "kept": False}
-        self._extra |= marks
+        reason = str(event.get("reason", "discarded"))
         if self._journal is not None:
-            self._end(str(event.get("reason", "discarded")))
-        else:
-            self._mark_last(event, marks)
+            self._extra |= marks
+            self._extra |= {k: event[k] for k in ("short",) if k in event}
+            self._end(reason)
+        else:  # it ended otherwise, and the last word counts
+            self._mark_last(event, marks | {"end_reason": reason, "outcome": None})
 
     def _mark_last(self, event: Mapping[str, Any], marks: Mapping[str, Any]) -> None:
         """Note in the manifest of the last episode what the operator said of it."""
@@ -314,6 +317,8 @@ class Recorder:
         if path is None or manifest.get("session_episode") != meant:
             return  # the episode that is meant could not be recorded
         manifest |= marks
+        if manifest.get("outcome") is None:
+            manifest.pop("outcome", None)
         try:
             write_manifest(path, manifest)
         except OSError as err:

@@ -55,6 +55,7 @@ class EpisodeLog:
         self.events: list[dict[str, Any]] = []
         self._ending: tuple[str, int] | None = None
         self._fate, self._outcome = "", ""
+        self._short: list[dict[str, Any]] = []
 
     @property
     def n_kept(self) -> int:
@@ -72,7 +73,7 @@ class EpisodeLog:
 
     def begin(self, now_ns: int) -> None:
         """Open an episode."""
-        self.begin_ns = now_ns
+        self.begin_ns, self._short = now_ns, []
         own = {"task": self.task} if self.task else {}
         self.add("episode_begin", now_ns, episode=self.number, **own)
 
@@ -81,6 +82,17 @@ class EpisodeLog:
         if self.begin_ns is None or self._ending is not None:
             return
         self._ending = (reason, now_ns)
+
+    def note_short(self, begin_ns: int | None, short: list[dict[str, Any]]) -> None:
+        """Note what an episode was short of so far; its end says it.
+
+        Args:
+            begin_ns: When that episode began, [ns]; of another than the open one it is
+                left out: whoever finds it does so beside the tick.
+            short: Causes, the longest first, JSON values only.
+        """
+        if begin_ns == self.begin_ns:
+            self._short = short
 
     def judge(self, asked: Actions, now_ns: int) -> None:
         """Let presses between two episodes say what the last one was worth.
@@ -112,9 +124,11 @@ class EpisodeLog:
         if not is_standing and now_ns - since_ns < _SETTLE_NS:
             return
         self._note_fate(reason)
+        short = {"short": self._short} if self._short else {}
         if reason in _DISCARDED:
-            self._tell_discard(self.number, reason, now_ns)
+            self._tell_discard(self.number, reason, now_ns, **short)
         own = {"outcome": self._outcome} if self._outcome else {}
+        own |= short
         is_kept = self._fate == "kept"
         self.add("episode_end", now_ns, end_reason=reason, kept=is_kept, **own)
         if is_kept:
@@ -142,5 +156,7 @@ class EpisodeLog:
         if self._outcome:
             self.outcomes[self._outcome] += n
 
-    def _tell_discard(self, number: int, reason: str, now_ns: int) -> None:
-        self.add("discard", now_ns, episode=number, reason=reason)
+    def _tell_discard(
+        self, number: int, reason: str, now_ns: int, **short: Any
+    ) -> None:
+        self.add("discard", now_ns, episode=number, reason=reason, **short)

@@ -6,7 +6,8 @@ import pytest
 from lock_step import PIPER
 
 from paprle.contracts.settings import GateSettings
-from paprle.hosts.shortfall import Shortfalls, describe_distance
+from paprle.hosts.shortfall import Shortfalls
+from paprle.recording.shortage import describe_distance
 
 
 def drive(session, direction, n, speed):
@@ -106,6 +107,48 @@ def test_the_summary_counts_time_and_keeps_the_worst(lock_step):
 
     assert "for 2.0 of 2.0 s" in text
     assert "out of reach 2.0 s (100 %" in text
+
+
+@pytest.mark.long
+def test_the_end_of_each_episode_says_what_it_was_short_of(lock_step):
+    session = lock_step().engage()
+    shortfalls = Shortfalls(session.robot, GateSettings())
+    for k in range(1200):
+        if k < 800:
+            p = session.T_hand.translation + np.array([0.25 * 0.005, 0.0, 0.0])
+            session.T_hand = pin.SE3(session.T_hand.rotation, p)
+        session.step()
+        if k % 40 == 0:
+            shortfalls.update(session.core)
+    session.press("next_episode").until("WAITING").step(5)
+    session.engage().step(100)
+    shortfalls.update(session.core)
+    session.press("redo").until("WAITING").step(5)
+
+    ends = [e for e in session.events if e["event"] == "episode_end"]
+    said = {one["cause"]: one for one in ends[0]["short"]}
+    text = shortfalls.summarise()
+    for cause, one in said.items():
+        assert f"{cause} {one['seconds']:.1f} s" in text, "no other episode had any"
+    assert said["out of reach"]["farthest"] > 0.3
+    assert f"up to {100 * said['out of reach']['farthest']:.0f} cm" in text
+    assert "short" not in ends[1]
+
+
+def test_a_short_episode_of_which_nothing_was_seen_has_nothing_of_the_one_before(
+    lock_step,
+):
+    session = lock_step().engage()
+    begin_ns = session.core.episodes.begin_ns
+    session.press("next_episode").until("WAITING").step(5)
+    session.engage().move(5)
+
+    session.core.episodes.note_short(begin_ns, [{"cause": "acceleration"}])
+    session.press("redo").until("WAITING").step(5)
+
+    told = [e for e in session.events if e["event"] in {"discard", "episode_end"}]
+    assert [e["event"] for e in told] == ["episode_end", "discard", "episode_end"]
+    assert not [e for e in told if "short" in e]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,58 @@
+"""What an episode was short of: as its manifest has it, and as a person reads it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+SHORT_POS = 2e-3  # [m] chosen: what a person sees beside a finger
+SHORT_ROT = 0.035  # [rad] chosen: two degrees
+
+
+class Shortage(NamedTuple):
+    """One cause that kept a robot from where its leader was.
+
+    Attributes:
+        cause: In words: ``joint4 at its limit``.
+        seconds: For how long.
+        farthest: Distance at most, [m]; 0 where none is known.
+        turned: Angle at most, [rad]; likewise.
+    """
+
+    cause: str
+    seconds: float
+    farthest: float
+    turned: float
+
+    @property
+    def worst(self) -> str:
+        """How far off it was, as a person reads it; empty: not known."""
+        return describe_distance(self.farthest, self.turned)
+
+    def __str__(self) -> str:
+        """Say it in a few words: ``out of reach 1.2 s (up to 31 cm)``."""
+        worst = f" (up to {self.worst})" if self.worst else ""
+        return f"{self.cause} {self.seconds:.1f} s{worst}"
+
+
+def describe_distance(pos: float, rot: float) -> str:
+    """Return a distance or else an angle as a person reads it; empty: neither."""
+    if pos >= SHORT_POS:
+        return f"{pos * 1e2:.0f} cm" if pos >= 0.1 else f"{pos * 1e3:.0f} mm"
+    return f"{np.degrees(rot):.0f}°" if rot >= SHORT_ROT else ""
+
+
+def list_shortages(manifest: Mapping[str, Any]) -> Iterator[Shortage]:
+    """Yield what stands in ``short``; of another's manifest only what can be read."""
+    given = manifest.get("short", ())
+    for one in given if isinstance(given, list) else ():
+        values = [one.get(key) for key in Shortage._fields if isinstance(one, dict)]
+        if values and isinstance(values[0], str) and all(map(_is_finite, values[1:])):
+            yield Shortage(*values)
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
