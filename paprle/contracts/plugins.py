@@ -340,7 +340,8 @@ class Camera(Device):
     """Gives images, in a process of its own; ``open`` and ``grab`` may block.
 
     Its config extends ``CameraSettings`` where its images are to be recorded. All is
-    called from one thread; after a ``DeviceError`` it is closed, and opened again.
+    called from one thread; after a ``DeviceError`` it is closed, and opened again. One
+    that connects to nothing is ``info`` and ``grab`` alone.
     """
 
     def __init__(self, config: Any, clock: Clock) -> None:
@@ -377,6 +378,9 @@ class Camera(Device):
         Raises:
             DeviceError: If it cannot be reached, or gives other images than ``info``.
         """
+
+    def close(self) -> None:
+        """Let go of it; may be called twice, never raises."""
 
     @abstractmethod
     def grab(self, timeout: float) -> Frame | None:
