@@ -371,7 +371,6 @@ class Camera(Device):
     ) -> None:
         """Take the robot, its env's config, and what tells where it is; to draw it."""
 
-    @abstractmethod
     def open(self) -> None:
         """Connect.
 
