@@ -90,7 +90,7 @@ def compile_once() -> None:
     done = cache / "complete"
     if done.exists() or numba.config.DISABLE_JIT:
         return
-    print_line("compiling, once after an install or update: one to three minutes …")
+    print_line("compiling, once after an install or update: some minutes …")
     cache.mkdir(parents=True, exist_ok=True)
     begin = time.monotonic()
     progress = _Progress(_count_kernels())
