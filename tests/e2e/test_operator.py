@@ -1,25 +1,31 @@
-"""An operator collects episodes at a terminal, and is told what happens (issue 13)."""
+"""An operator collects episodes at a terminal, and is told what happens."""
 
 from __future__ import annotations
 
 import json
 import re
 import time
+from collections import Counter
 
 import pytest
 from terminal import TerminalSession
 
 from paprle.cli import main
+from paprle.recording.shortage import describe_distance
 
 KEYBOARD = ["leader=keyboard", "leader.deadman=toggle", "follower=piper"]
 KEYBOARD += ["env=kinematic", "record.task=pick the cube", "session.speed=1"]
 HELD = 0.3  # [s] how long a motion lasts
 
-SHORT = ("success", "redo", "task", "discard", "reach", "stop", "next")
+SHORT = ("success", "redo", "task", "discard", "reach", "regret", "praise", "stop")
+SHORT += ("next",)
 KEPT = {"success": "success", "task": "next", "reach": "failure", "next": "next"}
+KEPT |= {"praise": "next"}
 LOST = {"redo": "redo", "discard": "discarded", "stop": "stopped: operator_stop"}
+LOST |= {"regret": "redo", "reject": "discarded"}
 ENDS = {"success": b"+", "redo": b"b", "task": b"n", "discard": b"x"}
-ENDS |= {"reach": b"-", "next": b"n"}
+ENDS |= {"reach": b"-", "next": b"n", "regret": b"n", "praise": b"n", "reject": b"+"}
+AFTER = {"regret": b"b", "praise": b"+", "reject": b"x"}  # between two episodes
 
 
 def read_lines(text):
@@ -66,14 +72,54 @@ def collect(session, kinds):
         n_kept += kind in KEPT
         if n_kept < n_wanted:
             session.wait_for("WAITING", timeout=40.0)
+        if kind in AFTER:
+            session.press(AFTER[kind])
+            session.wait_for(f"kept {n_kept}")
 
 
 def check_screen(text, kinds):
     lines = read_lines(text)
-    waiting = [line for line in lines if line.startswith("WAITING")]
-    assert waiting
-    assert not [line for line in waiting if "REC" in line]
+    recorded = [line for line in lines if line.startswith("ENGAGED")]
+    still = [line for line in lines if line.startswith(("HOMING", "WAITING"))]
+    still += [line for line in lines if "· reset " in line]
+    assert recorded and all("REC" in line for line in recorded)
+    assert still and not [line for line in still if "REC" in line]
     assert text.count("\a") >= 2 * len(kinds), "each begin and each end is heard"
+
+
+def check_shortfalls(text, manifests):
+    """The summary's causes and their times are those of the episodes, added up."""
+    said = re.search(r"not where the hand was for [\d.]+ of [\d.]+ s: (.*)", text)[1]
+    causes = dict(re.findall(r"([^,(]+?) ([\d.]+) s \(\d+ %[^)]*\)", said))
+    of_episodes = Counter()
+    for manifest in manifests:
+        for one in manifest.get("short", ()):
+            of_episodes[one["cause"]] += one["seconds"]
+    assert {name.strip(", ") for name in causes} == set(of_episodes)
+    for name, seconds in causes.items():
+        assert float(seconds) == pytest.approx(of_episodes[name.strip(", ")], abs=0.06)
+    farthest = max(
+        one["farthest"]
+        for manifest in manifests
+        for one in manifest.get("short", ())
+        if one["cause"] == "out of reach"
+    )
+    assert f"up to {describe_distance(farthest, 0.0)}" in said
+
+
+def check_info(said, manifest):
+    """What ``paprle info`` says of an episode is what its manifest says."""
+    fate = "kept" if manifest["kept"] else "broken off"
+    fate = "discarded by the operator" if manifest.get("discarded") else fate
+    assert f"end        {manifest['end_reason']}, {fate}\n" in said
+    assert f"task       {manifest['task']}\n" in said
+    assert ("outcome    " in said) is ("outcome" in manifest)
+    if "outcome" in manifest:
+        assert f"outcome    {manifest['outcome']}\n" in said
+    short = manifest.get("short", ())
+    assert ("  short  " in said) is bool(short)
+    for one in short:
+        assert f"{one['cause']} {one['seconds']:.1f} s" in said
 
 
 def check_agreement(text, out, kinds, capsys):
@@ -93,17 +139,20 @@ def check_agreement(text, out, kinds, capsys):
         f"broken off {kinds.count('stop')}"
     )
     assert summary in text
-    assert re.search(r"not where the hand was for .*out of reach", text)
+    check_shortfalls(text, manifests)
     for k, (kind, manifest) in enumerate(zip(kinds, manifests, strict=True)):
         is_own = kind == "task"
         assert manifest["task"] == ("stack two cups" if is_own else "pick the cube")
         path = out / f"episode_{k:06d}.mcap"
-        assert f"recorded: {path}" in text
+        mark = manifest.get("outcome") or "kept"
+        mark = mark if kind in KEPT else "discarded"
+        mark = "broken off: stopped: operator_stop" if kind == "stop" else mark
+        told = "" if mark == "kept" else f" ({mark})"
+        assert f"recorded: {path}{told}\r\n" in text
+        if kind == "reach":
+            assert "out of reach" in {one["cause"] for one in manifest["short"]}
         main(["info", str(path)])
-        said = capsys.readouterr().out
-        assert f"end        {manifest['end_reason']}, " in said
-        assert f"task       {manifest['task']}" in said
-        assert ("outcome    " in said) is ("outcome" in manifest)
+        check_info(capsys.readouterr().out, manifest)
 
 
 def run(tmp_path, kinds, capsys):
@@ -131,7 +180,8 @@ def test_an_operator_reads_what_happens_and_everything_agrees(tmp_path, capsys):
 @pytest.mark.process
 @pytest.mark.timeout(1800)
 def test_fifty_kept_episodes_of_all_kinds(tmp_path, capsys):
-    kinds = [*SHORT, *(["next", "success", "redo", "next", "discard"] * 16), "next"]
+    each = ["next", "reject", "success", "redo", "praise", "discard", "regret"]
+    kinds = [*SHORT, *(each * 15), "next"]
     assert sum(kind in KEPT for kind in kinds) >= 50
 
     run(tmp_path, kinds, capsys)
