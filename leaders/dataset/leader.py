@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -12,14 +12,21 @@ import numpy as np
 from leaders.dataset.aloha import AlohaSource
 from leaders.dataset.config import DatasetConfig
 from leaders.dataset.lerobot import LerobotSource
-from leaders.dataset.limbs import make_rows
+from leaders.dataset.limbs import LimbRows, make_rows
+from leaders.dataset.limits import JointLimits
 from leaders.dataset.plays import Plays
 from leaders.dataset.table import Source, check_table
 from leaders.dataset.track import Track
 from leaders.dataset.umi import UmiSource
-from paprle.contracts.errors import ConfigError, MissingDependency
+from paprle.contracts.errors import ConfigError, DeviceError, MissingDependency
 from paprle.contracts.plugins import Clock, Leader
-from paprle.contracts.types import Feedback, LeaderInfo, LeaderSample, Vec
+from paprle.contracts.types import (
+    Feedback,
+    LeaderInfo,
+    LeaderSample,
+    RobotInfo,
+    Vec,
+)
 
 _INSTALL = "pip install 'paprle[dataset]'"
 _RANGE = re.compile(r"(\d+)(?::(\d+))?")
@@ -33,6 +40,11 @@ class Dataset(Leader):
         self._plays: Plays | None = None
         self._sample: LeaderSample | None = None
         self._seq = 0
+        self._limits = JointLimits()
+
+    def meet(self, robot: RobotInfo) -> None:
+        """Take the limits that its episodes are held against."""
+        self._limits = JointLimits(robot)
 
     @property
     def info(self) -> LeaderInfo:
@@ -156,7 +168,27 @@ class Dataset(Leader):
         """Read one episode; any thread."""
         source = self._source
         table = check_table(source.path, episode, source.read(episode))
-        return Track(table.t, make_rows(source.path, episode, table, self.config))
+        rows = make_rows(source.path, episode, table, self.config)
+        if episode != self._order[0]:
+            self._check_limits(episode, rows)
+        return Track(table.t, rows)
+
+    def _check_limits(self, episode: int, rows: Mapping[str, LimbRows]) -> None:
+        """Refuse an episode beyond the robot's limits, as the session does the first.
+
+        Where the first is beyond them by its names and was accepted, the session maps
+        joints, and names tell nothing.
+
+        Raises:
+            DeviceError: If a joint spends too much of it beyond its limits.
+        """
+        limbs = self.config.limbs
+        misfit = self._limits.find_misfit(rows, limbs)
+        if misfit and not self._limits.find_misfit(self._first.rows, limbs):
+            raise DeviceError(
+                f"{self._source.path}: episode {episode}: expected joints within the "
+                f"robot's limits, got {misfit}; leave it out with leader.episodes"
+            )
 
     def _make_paths(self, track: Track) -> dict[str, Vec]:
         """Return when each limb's poses are played, and the poses, shape (n, 8)."""

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from paprle.contracts.errors import suggest
+from paprle.contracts.known_motion import find_misfit
 from paprle.contracts.leader_group import find_part
 from paprle.contracts.retarget_settings import JointMapSettings, RetargetSettings
 from paprle.contracts.types import LeaderInfo
-from paprle.retargeting.known_motion import find_misfit
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
 

@@ -32,9 +32,11 @@ def load_config(name, **settings):
 class Player:
     """A leader and a session that follows it."""
 
-    def __init__(self, config):
+    def __init__(self, config, robot=None):
         self.clock = ManualClock()
         self.leader = Dataset(config, self.clock)
+        if robot is not None:
+            self.leader.meet(robot)
         self.leader.open()
         self.episode = 0
 

@@ -15,7 +15,7 @@ from leaders.dataset.config import ColumnSettings, DatasetConfig
 from leaders.dataset.leader import Dataset, choose_episodes
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.ipc.process import WORKSPACE
-from paprle.testing import AutomaticLeaderContract, ManualClock
+from paprle.testing import AutomaticLeaderContract, ManualClock, make_robot_info
 
 ARM = {
     "arm": ColumnSettings(
@@ -39,8 +39,8 @@ def lerobot(tmp_path):
 def start():
     players = []
 
-    def make(config):
-        players.append(Player(config))
+    def make(config, robot=None):
+        players.append(Player(config, robot))
         return players[-1]
 
     yield make
@@ -213,6 +213,42 @@ def test_a_bad_episode_is_left_out_and_told(tmp_path, start, kind, said):
 
     assert begins == [0.0, 20.0]
     assert said in player.leader.take_warnings()[0]
+
+
+def go_beyond(*numbers):
+    """Let a joint of these episodes go where no robot's joint of its name can."""
+
+    def change(number, t, action):
+        if number in numbers:
+            action[:, 1] += 200.0  # [°]
+        return t, action
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("beyond", "played"),
+    [((1,), [0.0, 20.0]), ((0, 1), [0.0, 10.0, 20.0]), ((), [0.0, 10.0, 20.0])],
+    ids=["one", "the first, which is mapped", "none"],
+)
+def test_each_episode_is_held_against_the_robots_limits(
+    tmp_path, start, beyond, played
+):
+    path = write_lerobot(tmp_path / "d", [40, 40, 40], change=go_beyond(*beyond))
+    robot = make_robot_info(len(JOINTS), q_min=-np.pi / 2, q_max=np.pi / 2)
+    player = start(of_lerobot(path), replace(robot, joint_names=JOINTS))
+    begins = []
+    sample = player.leader.latest()
+    while not sample.is_exhausted:
+        begins.append(np.degrees(sample.limbs["arm"].q[0]).round())
+        player.play()
+        sample = player.reset()
+
+    assert begins == played
+    told = player.leader.take_warnings()
+    assert len(told) == 3 - len(played)
+    assert all("episode 1 is left out" in text for text in told)
+    assert all("joint 'lift' from 3." in text for text in told)
 
 
 def test_a_last_episode_that_cannot_be_read_ends_the_session(tmp_path, start):

@@ -1,0 +1,49 @@
+"""Whether the joints of an episode can be meant for the robot, by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from leaders.dataset.config import ColumnSettings
+from leaders.dataset.limbs import LimbRows
+from paprle.contracts.known_motion import find_misfit
+from paprle.contracts.types import RobotInfo
+
+
+class JointLimits:
+    """The robot's limits of joints that a dataset plays; it needs to know no others."""
+
+    def __init__(self, robot: RobotInfo | None = None) -> None:
+        self._by_name: dict[str, tuple[float, float]] = {}
+        if robot is not None:
+            bounds = zip(robot.q_min, robot.q_max, strict=True)
+            self._by_name = dict(zip(robot.joint_names, bounds, strict=True))
+
+    def find_misfit(
+        self, rows: Mapping[str, LimbRows], limbs: Mapping[str, ColumnSettings]
+    ) -> str:
+        """Say which joint leaves its limits for too much of an episode.
+
+        Args:
+            rows: The episode, by limb.
+            limbs: What its columns mean, by limb.
+
+        Returns:
+            The worst joint in words; empty when all fit, and where there are none of
+            the robot's names.
+        """
+        for limb, own in rows.items():
+            if own.q is None:
+                continue
+            names = tuple(limbs[limb].joints)
+            found = [self._by_name.get(name) for name in names]
+            given = [
+                None if bound is None else q
+                for q, bound in zip(own.q.T, found, strict=True)
+            ]
+            low, high = np.array([bound or (0.0, 0.0) for bound in found]).T
+            if misfit := find_misfit(given, names, low, high):
+                return misfit
+        return ""
