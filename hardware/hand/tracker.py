@@ -161,18 +161,20 @@ def make_finder(model: str) -> Finder:
         import mediapipe as mp  # noqa: PLC0415 - an SDK of the tracker's environment
     except ImportError as err:
         raise HandError(
-            f"hand tracker: expected the package 'mediapipe', got '{err}'; make the "
-            "tracker's environment as leaders/hand_imu/README.md has it, and name its "
-            "Python as leader.camera.python"
+            f"expected the package 'mediapipe', got '{err}'; make the tracker an "
+            "environment of its own: pip install mediapipe==0.10.21 pyrealsense2, or "
+            "'paprle[hand-tracker]' and a model (leaders/hand_imu/README.md), and name "
+            "its Python as leader.camera.python"
         ) from err
     if not model and hasattr(mp, "solutions"):
         return Solutions(mp)
     if not model:
         raise HandError(
-            f"hand tracker: expected a model for MediaPipe {mp.__version__}, got none; "
-            "leader.camera.model=hand_landmarker.task, or MediaPipe 0.10.21"
+            f"expected a model for MediaPipe {mp.__version__}, got none; "
+            "leader.camera.model=hand_landmarker.task (leaders/hand_imu/README.md), or "
+            "MediaPipe 0.10.21, which brings its own"
         )
     try:
         return Tasks(mp, model)
     except (RuntimeError, ValueError, OSError) as err:
-        raise HandError(f"hand tracker: {model}: {err}") from err
+        raise HandError(f"{model}: {err}") from err

@@ -147,7 +147,7 @@ def _describe(settings: NodeSettings, transport: str) -> str:
 def _explain(transport: str, err: ImportError) -> str:
     """Say what to do when a transport cannot be imported."""
     if transport == "dds":
-        return "pip install 'cyclonedds>=11,<12'"
+        return "pip install 'paprle[dds]'"
     if transport == "rospy":
         return "apt-get install python3-rospy"
     spec = find_spec("rclpy")

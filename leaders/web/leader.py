@@ -8,6 +8,7 @@ itself says that it is there, and nothing moves.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 
 import numpy as np
 import pinocchio as pin
@@ -88,6 +89,15 @@ class Web(Leader):
             axis_speeds=AxisSpeeds(c.speed, c.turn_speed, _GRIPPER_SPEED),
             has_gripper=c.emits == "pose",
             engage_hint="hold the page's button (m)",
+        )
+
+    def find_obstacles(self) -> tuple[str, ...]:
+        """Say that the page cannot be served, without which nobody moves anything."""
+        if find_spec("websockets") is not None:
+            return ()
+        return (
+            "leader 'web': expected the package 'websockets' for its page, got none; "
+            "install it with: pip install 'paprle[view]'",
         )
 
     def open(self) -> None:
