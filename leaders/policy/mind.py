@@ -122,7 +122,7 @@ class Mind:
         for name in self._observations.cameras:
             frame = sight.frames.get(name)
             if frame is None:
-                return f"camera '{name}' has given no image"
+                return f"camera '{name}' gives no image"
             if (now_ns - frame.stamp_ns) * 1e-9 > limit:
                 return f"camera '{name}' gives no new image"
         return ""

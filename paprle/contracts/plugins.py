@@ -12,7 +12,7 @@ The values that contracts pass to and fro can be imported from here, too.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -274,6 +274,9 @@ class Observer(Device):
     ) -> None:
         """Take images that are new, by camera; who does not fill this is given none."""
 
+    def lose(self, cameras: Collection[str]) -> None:
+        """Take note that these have no newest image any more, until ``show``."""
+
     @abstractmethod
     def close(self) -> None:
         """End; may be called twice, never raises."""
@@ -320,7 +323,7 @@ class Advisor(Device):
 
         Args:
             view: What the session did last.
-            frames: The newest image of each camera that has given one, by name.
+            frames: The newest image of each camera that has one, by name.
 
         Returns:
             Advice: ``stamp_ns`` is when it was given, ``based_on_ns`` the stamp of what

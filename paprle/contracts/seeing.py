@@ -16,7 +16,8 @@ class Sight(NamedTuple):
 
     Attributes:
         view: What the session did last.
-        frames: The newest image of each camera that has given one, by name.
+        frames: The newest image of each camera that has one, by name; two periods of a
+            camera without another one, and it has none.
     """
 
     view: SessionView

@@ -21,9 +21,9 @@ class AdvisorHost:
         resolved, robot = read_payload(role.payload)
         _, name = split_name(role.payload["name"])
         self._role = role
-        self._sight = SightReader(role, resolved, robot)
-        self._advisor: Advisor = make_advisor(resolved, robot, name)
         self._rate = list_named(resolved.advisors)[name].rate
+        self._sight = SightReader(role, resolved, robot, self._rate)
+        self._advisor: Advisor = make_advisor(resolved, robot, name)
         box = role.fds[name_port(ADVICE, name)]
         self._advice = Latest(self._advisor.advice).open(box)
 

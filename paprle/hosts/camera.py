@@ -114,11 +114,12 @@ class CameraHost:
         return Health(self._info, time.monotonic_ns(), is_back=self._is_back)
 
     def _watch(self) -> None:
-        """Judge the camera twice a period, as long as there is somebody to tell."""
+        """Judge the camera when it is time, as long as there is somebody to tell."""
         alive, gate = self._role.fds["session_alive"], self._role.fds[f"{GATE}_alive"]
-        nap = min(_TIMEOUT, 0.5 / self._info.fps)
         while self._failure is None and not is_closed(alive):
-            select.select([alive], [], [], nap)
+            with self._lock:
+                nap = self._health.find_nap(time.monotonic_ns())
+            select.select([alive], [], [], min(_TIMEOUT, nap))
             self._look_at_threads(time.monotonic_ns())
             if not is_closed(gate):  # without it nothing is drawn, nor missed
                 self.judge(time.monotonic_ns())

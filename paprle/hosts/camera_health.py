@@ -18,7 +18,9 @@ _FIRST_NS = (
     3_000_000_000  # [ns] chosen: a sensor that was just opened may take this long
 )
 _SLOW = 1.3  # chosen: 30 Hz that come as 25 are jitter and light, 20 are not
-_OVER = 15  # [images] chosen: half a second of them tells a rate
+_OVER = 15  # [images] chosen: half a second of them tells a rate that wavers
+_LATE_NS = 150_000_000  # [ns] chosen: a busy machine delays an image, but not several
+_N_LATE = 2  # [images] one late image is jitter
 _WELL_NS = 1_000_000_000  # [ns] chosen: told to be well again after so long
 
 
@@ -74,6 +76,7 @@ class Health:
         self._began_ns = now_ns
         self._arrivals: deque[int] = deque(maxlen=_OVER)
         self._arrived_ns = self._stamp_ns = 0
+        self._n_late = self._late_ns = 0  # images in a row that came late, and how long
         self._digest: int | None = None
         self._ill_ns = 0
         self._told = State.GONE if is_back else State.OK
@@ -108,8 +111,8 @@ class Health:
                 return False
             self._digest = digest
         self._arrivals.append(now_ns)
-        self._arrived_ns = now_ns
-        self._judge_rate(now_ns)
+        spacing, self._arrived_ns = now_ns - self._arrived_ns, now_ns
+        self._judge_rate(spacing, now_ns)
         return True
 
     def begin(self, now_ns: int) -> None:
@@ -123,7 +126,7 @@ class Health:
         self._become(State.GONE, why, now_ns)
 
     def look(self, now_ns: int) -> list[Change]:
-        """Return what changed since the last call; to be asked twice a period.
+        """Return what changed since the last call; to be asked as ``find_nap`` says.
 
         Args:
             now_ns: Time, [ns].
@@ -137,19 +140,43 @@ class Health:
         taken, self._changes = self._changes, []
         return taken
 
-    def _judge_rate(self, now_ns: int) -> None:
+    def find_nap(self, now_ns: int) -> float:
+        """Return how long nothing has to be looked at, [s]: until silence would be.
+
+        Args:
+            now_ns: Time, [ns].
+        """
+        nap_ns = self._period_ns // 2
+        left_ns = self._arrived_ns + round(LATE * self._period_ns) - now_ns
+        if self.state in {State.OK, State.SLOW} and left_ns >= 0:
+            nap_ns = min(nap_ns, left_ns + 1)
+        return nap_ns * 1e-9
+
+    def _judge_rate(self, spacing_ns: int, now_ns: int) -> None:
         """Judge by the images so far; it is well after a second without ill."""
-        is_full = len(self._arrivals) == _OVER
-        spacing = (self._arrivals[-1] - self._arrivals[0]) / max(
-            1, len(self._arrivals) - 1
-        )
-        if is_full and spacing > _SLOW * self._period_ns:
-            rate, asked = 1e9 / spacing, self._info.fps
+        if spacing_ns > _SLOW * self._period_ns and len(self._arrivals) > 1:
+            self._n_late, self._late_ns = self._n_late + 1, self._late_ns + spacing_ns
+        else:
+            self._n_late = self._late_ns = 0
+        mean_ns = self._average()
+        if mean_ns > _SLOW * self._period_ns:
+            rate, asked = 1e9 / mean_ns, self._info.fps
             self._become(State.SLOW, f"{rate:.1f} of {asked:g} images/s", now_ns)
         elif self.state is State.STARTING or now_ns - self._ill_ns > _WELL_NS:
             self._become(State.OK, "gives images again", now_ns)
         elif self.state in NO_IMAGE:
             self.state = State.SLOW  # images come; it is told once they keep coming
+
+    def _average(self) -> float:
+        """Return what images in a row that are late, or else all, are apart, [ns].
+
+        0 where they are too few to tell.
+        """
+        if self._n_late >= _N_LATE and self._late_ns > _LATE_NS:
+            return self._late_ns / self._n_late
+        if len(self._arrivals) < _OVER:
+            return 0.0
+        return (self._arrivals[-1] - self._arrivals[0]) / (_OVER - 1)
 
     def _become(self, state: State, text: str, now_ns: int) -> None:
         if state is not State.OK:

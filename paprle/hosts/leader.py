@@ -57,7 +57,7 @@ class LeaderHost:
             # a model of the robot, which other leaders need not wait for
             from paprle.hosts.view import SightReader  # noqa: PLC0415
 
-            sight = SightReader(role, resolved, robot)
+            sight = SightReader(role, resolved, robot, resolved.session.rate)
             window = Window(
                 lambda: sight.read(time.monotonic_ns()),
                 sight.cameras,

@@ -120,7 +120,7 @@ class LiveSession:
             self._tell,
             is_asked=resolved.record.dir is not None,
         )
-        self._restarts = RestartWatch(self._children, self._tell, self._lost)
+        self._restarts = RestartWatch(self._children, self._tell, self._lost, resolved)
 
     def run(self) -> int:
         """Run to the end.

@@ -9,12 +9,10 @@ from __future__ import annotations
 import time
 
 from paprle.config import Resolved
-from paprle.config.laws import list_named
-from paprle.contracts.plugins import Frame, Observer
+from paprle.contracts.plugins import Observer
 from paprle.contracts.types import RobotInfo
 from paprle.contracts.wishes import Wishes
 from paprle.hosts.factories import (
-    make_camera,
     make_observer,
     read_payload,
     sees,
@@ -22,11 +20,11 @@ from paprle.hosts.factories import (
 )
 from paprle.hosts.heard import HEARD, HeardReader
 from paprle.hosts.near import make_near_bodies
-from paprle.hosts.roles import FRAMES
+from paprle.hosts.newest_images import NewestImages
 from paprle.hosts.view import ViewReader
 from paprle.ipc.loop import DeadlineLoop
 from paprle.ipc.mailbox import Mailbox
-from paprle.ipc.ports import Frames, name_port, split_name
+from paprle.ipc.ports import name_port, split_name
 from paprle.ipc.process import Role, is_closed, run_role
 from paprle.ipc.wishes_record import (
     WISHES,
@@ -38,45 +36,14 @@ from paprle.ipc.wishes_record import (
 _ALIVE_NS = 250_000_000  # [ns] chosen: an eighth of what is called standing still
 
 
-class Sights:
-    """The images that are new since they were looked at.
-
-    Attributes:
-        cameras: What they are, by name; empty for who wants none.
-    """
-
-    def __init__(self, role: Role, resolved: Resolved, observer: Observer) -> None:
-        """Open them for an observer that wants any."""
-        names = list_named(resolved.cameras) if sees(type(observer)) else ()
-        self.cameras = {name: make_camera(resolved, name).info for name in names}
-        self._slots = {
-            name: Frames(info.max_bytes + info.depth_bytes).open(
-                role.fds[name_port(FRAMES, name)]
-            )
-            for name, info in self.cameras.items()
-        }
-        self._seen = dict.fromkeys(self._slots, 0)
-
-    def read(self) -> dict[str, Frame]:
-        """Return them by camera."""
-        frames = {}
-        for name, slots in self._slots.items():
-            if slots.count == self._seen[name]:
-                continue
-            self._seen[name] = slots.count
-            image = slots.read()
-            if image is not None:
-                frames[name] = self.cameras[name].split(*image)
-        return frames
-
-
 def main(role: Role) -> None:
     """Host the observer until the session is gone."""
     resolved, robot = read_payload(role.payload)
     _, name = split_name(role.payload["name"])
     reader = _make_reader(role, resolved, robot)
     observer = make_observer(resolved, robot, name)
-    sights = Sights(role, resolved, observer)
+    rate = resolved.observers.rate
+    images = NewestImages(role, resolved, rate, is_wanted=sees(type(observer)))
     if HEARD not in role.fds and wait_for_others(role) is None:
         return  # the session gave up before the gate was ready
     observer.meet(make_near_bodies(resolved, robot).find)
@@ -86,7 +53,7 @@ def main(role: Role) -> None:
     try:
         observer.open()
         role.report("ready", notes=list(observer.notes))
-        loop, written_ns = DeadlineLoop(resolved.observers.rate), 0
+        loop, written_ns = DeadlineLoop(rate), 0
         while not is_closed(role.fds["session_alive"]):
             loop.wait()
             wishes.tell(time.monotonic_ns())
@@ -96,9 +63,11 @@ def main(role: Role) -> None:
             ):
                 written_ns = view.written_ns
                 observer.observe(view)
-            frames = sights.read()
+            frames, lost = images.read_changes(time.monotonic_ns())
             if frames:
-                observer.show(frames, sights.cameras)
+                observer.show(frames, images.cameras)
+            if lost:
+                observer.lose(lost)
             for text in observer.take_warnings():
                 role.report("trouble", message=text)
     finally:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from paprle.config import Resolved
-from paprle.config.laws import list_named
 from paprle.contracts.plugins import Advice, Record, SessionView
 from paprle.contracts.seeing import Sight
 from paprle.contracts.types import GateState, RobotInfo, SessionState, Vec
@@ -18,14 +17,14 @@ from paprle.gate.reasons import Reason
 from paprle.hosts.factories import (
     list_objects,
     make_advisor,
-    make_camera,
     make_leader_info,
 )
 from paprle.hosts.mirroring import Mirroring
+from paprle.hosts.newest_images import NewestImages
 from paprle.hosts.news import NEWS, NEWS_DTYPE, read_news
-from paprle.hosts.roles import ADVICE, FRAMES
-from paprle.ipc.mailbox import ImageSlots, Mailbox, Newest
-from paprle.ipc.ports import Frames, Latest, name_port, split_name
+from paprle.hosts.roles import ADVICE
+from paprle.ipc.mailbox import Mailbox, Newest
+from paprle.ipc.ports import Latest, split_name
 from paprle.ipc.process import Role
 from paprle.ipc.records import Layout, make_layout, read_stop_reason
 
@@ -79,25 +78,27 @@ class SightReader:
         cameras: What the images of each camera are.
     """
 
-    def __init__(self, role: Role, resolved: Resolved, robot: RobotInfo) -> None:
+    def __init__(
+        self, role: Role, resolved: Resolved, robot: RobotInfo, rate: float
+    ) -> None:
+        """Open them.
+
+        Args:
+            role: The process's.
+            resolved: The config.
+            robot: The robot.
+            rate: How often it will be read, [Hz].
+        """
         self._reader = ViewReader(role, resolved, robot)
-        names = list_named(resolved.cameras)
-        self.cameras = {name: make_camera(resolved, name).info for name in names}
-        self._frames: dict[str, ImageSlots] = {
-            name: Frames(info.max_bytes + info.depth_bytes).open(
-                role.fds[name_port(FRAMES, name)]
-            )
-            for name, info in self.cameras.items()
-        }
+        self._images = NewestImages(role, resolved, rate)
+        self.cameras = self._images.cameras
 
     def read(self, now_ns: int) -> Sight | None:
         """Return what is newest; None before the session or the gate has spoken."""
         view = self._reader.read(now_ns)
         if view is None:
             return None
-        images = {name: slots.read() for name, slots in self._frames.items()}
-        frames = {n: self.cameras[n].split(*i) for n, i in images.items() if i}
-        return Sight(view, frames)
+        return Sight(view, self._images.read(now_ns))
 
 
 def make_view(

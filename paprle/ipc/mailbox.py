@@ -211,6 +211,12 @@ class ImageSlots:
         return None
 
     @property
+    def has_image(self) -> bool:
+        """Whether the newest was not taken back; tells so without reading it."""
+        at = 1 + (self._words[0] % self._n) * self._stride
+        return self._words[at + 2] > 0
+
+    @property
     def count(self) -> int:
         """How many images were written so far."""
         return self._words[0]

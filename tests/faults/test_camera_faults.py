@@ -6,15 +6,20 @@ can be read.
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 from running import find_child
 
+from paprle.contracts.camera_settings import CameraSettings
 from paprle.contracts.types import SessionState
+from paprle.hosts.newest_images import NewestImage
+from paprle.ipc.ports import Frames
 from paprle.recording.pictures import Footage
 
 pytest.importorskip("av")
@@ -27,6 +32,9 @@ pytestmark = [pytest.mark.process]
 
 WIDTH, HEIGHT = 160, 120
 SIZE = (f"width={WIDTH}", f"height={HEIGHT}")
+PERIOD = 1 / 30.0  # [s] of the network camera
+JITTER = 0.15  # [s] what a busy machine holds up is told no sooner (RestartWatch)
+SLACK = 0.15  # [s] of a shared machine
 BACK = "camera:net: gives images again"
 KILLS = [
     (name, seed)
@@ -194,3 +202,89 @@ def test_a_kill_costs_a_second_of_pictures_at_most(film, name, seed):
         assert at_ns - stamps[stamps <= at_ns].max() <= 1.0e9
         pictures = list(Footage(episode.path).read(camera))
         assert all(p.image is not None for p in pictures), "each can be decoded"
+
+
+def open_slots(session, info):
+    """Return the slots of the only camera with images of this size, from outside."""
+    own = Frames(info.max_bytes).open()
+    size = os.fstat(own.fd).st_size
+    folder = Path(f"/proc/{session.process.pid}/fd")
+    for link in folder.iterdir():
+        if "memfd:paprle" in str(link.readlink()) and link.stat().st_size == size:
+            return Frames(info.max_bytes).open(os.open(link, os.O_RDWR))
+    raise AssertionError("no such slots")
+
+
+def wait_until_calm(session, newest, timeout=30.0):
+    """Wait until nothing was told of the camera for two seconds."""
+    end, calm = time.monotonic() + timeout, 0.0
+    said = session.text().count("camera:net")
+    while calm < 2.0:
+        assert time.monotonic() < end, session.text()
+        time.sleep(0.01)
+        is_there = newest.read(time.monotonic_ns()) is not None
+        before, said = said, session.text().count("camera:net")
+        calm = calm + 0.01 if is_there and said == before else 0.0
+
+
+def time_loss(session, newest, told, begin):
+    """Return when nobody has an image any more, and when that was told, [s] each.
+
+    Since the fault began; what does not come in two seconds is NaN.
+    """
+    n_before = session.text().count(told)
+    gone = said = float("nan")
+    began = time.monotonic()
+    begin()
+    while (now := time.monotonic()) < began + 2.0 and np.isnan([gone, said]).any():
+        if newest.read(time.monotonic_ns()) is None and np.isnan(gone):
+            gone = now - began
+        if np.isnan(said) and session.text().count(told) > n_before:
+            said = now - began
+        time.sleep(0.01)
+    return gone, said
+
+
+@pytest.mark.nightly
+@pytest.mark.timed
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        ("is_frozen", "same image again and again"),
+        ("is_stalled", "camera:net: no image for"),
+        ("is_gone", "camera:net:"),
+        ("stopped", "camera:net: no image for"),
+        ("slow", "images/s"),
+    ],
+)
+def test_a_camera_that_does_badly_is_seen_within_two_of_its_periods(
+    start, fast_motion, network, fault, told
+):
+    words = ["type=opencv", f"device={network.url}", *SIZE]
+    net = [f"cameras.net.{word}" for word in words]
+    session = start(*fast_motion, "retarget.mode=joints", *net)
+    session.wait_for("ENGAGED")
+    session.find_pids(["gate", "leader", "recorder", "camera:net"])
+    info = CameraSettings(fps=30.0).make_info(WIDTH, HEIGHT, "rgb8")
+    newest = NewestImage(info, open_slots(session, info), 100.0)
+    wait_until_calm(session, newest)
+
+    def begin():
+        if fault == "stopped":
+            session.kill("camera:net", signal.SIGSTOP)
+        elif fault == "slow":
+            network.faults.period_scale = 1.6
+        else:
+            setattr(network.faults, fault, True)
+
+    gone, said = time_loss(session, newest, told, begin)
+
+    # an image may have been on its way, and the machine may hold either of them up
+    period = 1.6 * PERIOD if fault == "slow" else PERIOD
+    assert said <= max(2 * period, JITTER) + period + SLACK
+    if fault != "slow":  # each of its images is new when it comes
+        assert gone <= 2 * PERIOD + PERIOD + SLACK
+    if fault == "stopped":
+        session.wait_for("stands still; it is started again")
+        session.pids["camera:net"] = find_child(session.process.pid, "camera:net")
+    end(session)

@@ -201,7 +201,7 @@ def test_nothing_is_asked_while_a_camera_shows_old_images(stage, toy_camera):
     data = bytes(toy_camera.max_bytes)
 
     scene.run(0.1)
-    assert "has given no image" in scene.leader.take_warnings()[0]
+    assert "gives no image" in scene.leader.take_warnings()[0]
     scene.frames["front"] = Frame(scene.clock(), data)
     assert scene.run(0.1)[-1].valid
     scene.leader.apply(ENGAGED)

@@ -3,11 +3,17 @@
 import numpy as np
 import pytest
 
+from paprle.config import resolve
 from paprle.hosts.restart_watch import RestartWatch
 from paprle.hosts.roles import IfLost, RoleSpec
 from paprle.ipc.mailbox import ImageSlots, Mailbox
 
 NAME = "camera:door"
+RESOLVED = resolve(
+    ["leader=autopilot", "follower=piper", "env=kinematic",
+     "cameras.door.type=opencv", "cameras.door.device=0", "cameras.door.width=16",
+     "cameras.door.height=16"]
+)  # fmt: skip
 SECOND = 1_000_000_000
 
 
@@ -30,7 +36,7 @@ class Session:
 
     def __init__(self):
         self.children, self.told, self.lost = Children(), [], {}
-        self.watch = RestartWatch(self.children, self.told.append, self.lost)
+        self.watch = RestartWatch(self.children, self.told.append, self.lost, RESOLVED)
         self.now_ns = 100 * SECOND
 
     def run(self, seconds, is_alive=False):
@@ -82,11 +88,42 @@ def test_one_that_hangs_is_replaced_and_its_image_taken_back(session):
     session.run(1.0, is_alive=True)
 
     session.run(2.1)
-    assert "stands still" in session.told[0]
+    assert "stands still" in session.told[1]
     assert session.children.slots.read() is None
     session.run(1.5)
 
     assert session.children.restarted == [NAME]
+
+
+def test_one_whose_images_stay_away_is_told_before_it_is_sure_to_hang(session):
+    session.run(1.0, is_alive=True)
+
+    session.run(0.14)
+    assert session.told == []
+    session.run(0.06)
+    assert session.told == [f"{NAME}: no image for 160 ms"]
+    session.run(0.5, is_alive=True)
+
+    assert session.told[1:] == [f"{NAME}: images come again"]
+    assert session.children.restarted == []
+
+
+def test_a_camera_that_says_that_it_has_no_image_is_not_told_again(session):
+    session.run(1.0, is_alive=True)
+    session.children.slots.write(session.now_ns, b"")
+
+    session.run(1.0)
+
+    assert session.told == []
+
+
+def test_what_a_session_slept_through_itself_is_no_silence(session):
+    for _ in range(20):
+        session.run(0.1, is_alive=True)
+        session.now_ns += SECOND // 2
+        session.watch.look(session.now_ns)
+
+    assert session.told == []
 
 
 def test_one_that_starts_may_take_its_time(session):
@@ -129,7 +166,9 @@ def test_a_page_that_stands_still_is_started_again():
     )
     box = Mailbox(np.dtype([("n", "i8")]))
     session.children.specs, session.children.ports = (spec,), {"wishes:view": box}
-    session.watch = RestartWatch(session.children, session.told.append, session.lost)
+    session.watch = RestartWatch(
+        session.children, session.told.append, session.lost, RESOLVED
+    )
     session.run(0.1)
     box.write(np.zeros((), [("n", "i8")]))
     session.run(2.5)
