@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ class Shot(NamedTuple):
     """A picture for pages.
 
     Attributes:
-        number: Rises with each picture of its camera.
+        number: Rises with each picture.
         pixels: RGB, shape (h, w, 3).
         jpeg: The same, coded.
     """
@@ -39,7 +40,7 @@ class Album:
     """Keeps the newest picture of each camera.
 
     Attributes:
-        shots: By camera.
+        shots: By camera; none of a camera that has no image.
         cameras: What the images are, by camera.
         n_broken: Images that were none.
     """
@@ -50,7 +51,8 @@ class Album:
         self.cameras: dict[str, CameraInfo] = {}
         self.n_broken = 0
         self._is_watched = is_watched
-        self._frames: dict[str, Frame] = {}
+        self._frames: dict[str, Frame | None] = {}
+        self._numbers = itertools.count()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -64,6 +66,12 @@ class Album:
             self._thread = threading.Thread(target=self._run, name="album", daemon=True)
             self._thread.start()
 
+    def drop(self, cameras: Collection[str]) -> None:
+        """Show nothing of these, until ``take``: they have no image."""
+        self._frames.update(dict.fromkeys(cameras))
+        for name in cameras:
+            self.shots.pop(name, None)
+
     def close(self) -> None:
         """Make no more of them; may be called twice."""
         self._stop.set()
@@ -71,13 +79,14 @@ class Album:
     def develop(self) -> None:
         """Make pictures of the images that are new."""
         for name in list(self._frames):
-            pixels = shrink(self._frames.pop(name), self.cameras[name])
-            if pixels is None:
-                self.n_broken += 1
+            frame = self._frames.pop(name)
+            pixels = None if frame is None else shrink(frame, self.cameras[name])
+            if pixels is not None:
+                shot = Shot(next(self._numbers), pixels, encode(pixels))
+                self.shots[name] = shot
                 continue
-            before = self.shots.get(name)
-            number = 0 if before is None else before.number + 1
-            self.shots[name] = Shot(number, pixels, encode(pixels))
+            self.n_broken += frame is not None
+            self.shots.pop(name, None)  # once more: it may have been in the making
 
     def _run(self) -> None:
         with contextlib.suppress(OSError):  # a machine may forbid it
@@ -85,6 +94,8 @@ class Album:
         while not self._stop.wait(_PERIOD):
             if self._is_watched():
                 self.develop()
+            else:
+                self.shots.clear()  # who comes later is shown nothing of old
 
 
 def shrink(frame: Frame, info: CameraInfo) -> npt.NDArray[np.uint8] | None:

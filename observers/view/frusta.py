@@ -15,12 +15,16 @@ from paprle.contracts.images import CameraInfo
 _SCALE = 0.12  # [m] chosen: as deep as a hand is long
 _LINE = 0.003  # [m] chosen
 _INK = (40, 50, 60)
+_BAD = (176, 42, 55)  # the page's, of what is wrong; an empty frame tells it, too
 _USUAL = math.radians(60.0)  # chosen: of a camera that was not calibrated
 _QUALITY = 70  # chosen: small on the screen
 
 
 class Frusta:
-    """The pyramids of all cameras; one appears with its first picture."""
+    """The pyramids of all cameras.
+
+    One appears with its first picture, and is empty while its camera has no image.
+    """
 
     def __init__(self, server: viser.ViserServer, robot: Robot) -> None:
         self._server, self._robot = server, robot
@@ -31,6 +35,10 @@ class Frusta:
         self, shots: Mapping[str, Shot], cameras: Mapping[str, CameraInfo]
     ) -> None:
         """Draw what is newest, with the robot where it was moved to last."""
+        for name in self._drawn.keys() - shots.keys():
+            del self._drawn[name]
+            self._handles[name].image = None
+            self._handles[name].color = _BAD
         for name, shot in shots.items():
             info = cameras[name]
             if info.link and not self._robot.has_link(info.link):
@@ -42,7 +50,7 @@ class Frusta:
             handle.position, handle.wxyz = T.translation, (w, x, y, z)
             if self._drawn.get(name) != shot.number:
                 self._drawn[name] = shot.number
-                handle.image = shot.pixels
+                handle.image, handle.color = shot.pixels, _INK
 
     def _add(self, name: str, info: CameraInfo) -> viser.CameraFrustumHandle:
         focal = float(info.K[1, 1])

@@ -13,7 +13,7 @@ import os
 import secrets
 import socket
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from observers.view.config import ViewConfig
@@ -130,6 +130,11 @@ class View(Observer):
         if self._album is not None:
             self._album.take(frames, cameras)
 
+    def lose(self, cameras: Collection[str]) -> None:
+        """Show no picture where there is no image."""
+        if self._album is not None:
+            self._album.drop(cameras)
+
     def observe(self, view: SessionView) -> None:
         """Keep what is newest for the page and the picture."""
         self._arrays = copy_arrays(view)
@@ -223,8 +228,9 @@ class View(Observer):
             player.missing = tuple(n for n, frame in seen.items() if frame is None)
             frames = {n: frame for n, frame in seen.items() if frame is not None}
             new = {n: frame for n, frame in frames.items() if frame is not shown.get(n)}
-            shown.update(frames)
             self.show(new, player.film.cameras)
+            self.lose(shown.keys() - frames.keys())
+            shown = frames
 
     def _show(self, relay: Relay) -> None:
         """Draw the scene until the session ends."""

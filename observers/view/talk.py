@@ -33,6 +33,7 @@ _TELL = 0.1  # [s] chosen: faster than this nobody reads
 _N_QUICK, _SLOW = 10, 10  # chosen: ten questions of the time at once, then one a second
 _WRONG = 1002  # spec: RFC 6455, protocol error
 _FULL = 1013  # spec: RFC 6455's registry, try again later
+_NONE = -1  # where there is no picture
 _MOST = 12  # chosen: a class that watches; each costs a few messages a second
 
 
@@ -174,11 +175,21 @@ class Talk:
                 shown[name] = 0
                 told = {"type": "strips", "episode": name, "strips": strips[name]}
                 yield json.dumps(told)
-        shots = {} if self.album is None else dict(self.album.shots)
-        for name, shot in shots.items():
-            key = f"camera {name}"
-            if shown.get(key) == shot.number or client.is_behind:
-                continue
-            shown[key] = shot.number
-            data = base64.b64encode(shot.jpeg).decode("ascii")
-            yield json.dumps({"type": "picture", "camera": name, "jpeg": data})
+        if self.album is not None:
+            yield from _list_shots(self.album, client, shown)
+
+
+def _list_shots(album: Album, client: Client, shown: dict[str, int]) -> Iterator[str]:
+    """Yield what is new of live pictures, and which cameras have none any more."""
+    shots = dict(album.shots)
+    for name, info in list(album.cameras.items()):
+        key, shot = f"camera {name}", shots.get(name)
+        number = _NONE if shot is None else shot.number
+        if shown.get(key, _NONE) == number or client.is_behind:
+            continue
+        shown[key] = number
+        told: dict[str, Any] = {"type": "picture", "camera": name}
+        if shot is not None:
+            told["period"] = max(1.0 / info.fps, _TELL)
+            told["jpeg"] = base64.b64encode(shot.jpeg).decode("ascii")
+        yield json.dumps(told)

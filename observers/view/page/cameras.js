@@ -2,7 +2,7 @@
 
 import { make } from "./elements.js";
 
-const OLD = 1000; // [ms] without another picture
+const OLD = 3; // periods without another picture
 const seen = new Map();
 
 export function showPicture(message) {
@@ -16,15 +16,18 @@ export function showPicture(message) {
     seen.set(message.camera, { figure, image, caption });
   }
   const one = seen.get(message.camera);
+  one.isGone = !message.jpeg; // the session knows that there is none
+  if (one.isGone) return;
   one.image.src = `data:image/jpeg;base64,${message.jpeg}`;
+  one.period = 1000 * message.period;
   one.at = performance.now();
 }
 
 // A picture that stands still may be a camera that is gone.
 export function showPictureAges() {
   for (const [name, one] of seen) {
-    const age = performance.now() - one.at, isOld = age > OLD;
+    const age = performance.now() - one.at, isOld = one.isGone || age > OLD * one.period;
     one.figure.classList.toggle("old", isOld);
-    one.caption.textContent = isOld ? `⚠ ${name}: no picture for ${(age / 1000).toFixed(0)} s` : name;
+    one.caption.textContent = isOld ? `⚠ ${name}: no picture for ${(age / 1000).toFixed(1)} s` : name;
   }
 }

@@ -9,7 +9,7 @@ import pinocchio as pin
 import pytest
 from PIL import Image
 
-from observers.view.album import Album, shrink
+from observers.view.album import Album, Shot, encode, shrink
 from observers.view.bodies import Robot
 from observers.view.config import ViewConfig
 from observers.view.forces import Forces, estimate_force
@@ -130,15 +130,55 @@ def test_a_camera_stands_where_its_link_carries_it_with_its_picture(server, robo
     assert handle.position == pytest.approx(T.translation)
     album.cameras["wrist"] = replace(info, link="no such link")
     frusta.show(album.shots, album.cameras)  # is left alone
+    assert handle.image is not None
     assert handle.fov == pytest.approx(2 * np.arctan(24 / 50))
     shown = np.asarray(Image.open(io.BytesIO(album.shots["wrist"].jpeg)))
     assert np.abs(shown.astype(int) - 200).max() < 3
 
 
+def test_a_camera_without_image_keeps_its_place_and_loses_its_picture(server, robot):
+    info, album, frusta = make_info(), Album(lambda: True), Frusta(server, robot)
+    frame = Frame(1, bytes(48 * 64 * 3))
+    album.take({"wrist": frame}, {"wrist": info})
+    album.develop()
+    frusta.show(album.shots, album.cameras)
+    handle = frusta._handles["wrist"]
+    ink = tuple(handle.color)
+    assert handle.image is not None
+
+    album.drop(["wrist"])
+    frusta.show(album.shots, album.cameras)
+    assert handle.image is None
+    assert tuple(handle.color) != ink
+    album.take({"wrist": frame}, {"wrist": info})
+    album.develop()
+    frusta.show(album.shots, album.cameras)
+
+    assert handle.image is not None
+    assert tuple(handle.color) == ink
+
+
+def test_a_picture_in_the_making_is_not_shown_after_its_camera_is_gone(monkeypatch):
+    album = Album(lambda: True)
+    album.cameras["wrist"] = make_info()
+    album._frames["wrist"] = Frame(1, bytes(48 * 64 * 3))
+
+    def lose_meanwhile(pixels):
+        album.drop(["wrist"])
+        return encode(pixels)
+
+    monkeypatch.setattr("observers.view.album.encode", lose_meanwhile)
+    album.develop()
+    album.develop()
+
+    assert album.shots == {}
+
+
 @pytest.mark.parametrize("encoding", ["jpeg", "png", "rgb8", "mono8", "depth16"])
-def test_an_image_that_is_none_is_counted_and_the_last_one_stays(encoding):
+def test_an_image_that_is_none_is_counted_and_the_last_one_is_shown_no_more(encoding):
     album = Album(lambda: True)
     album.cameras["a"] = make_info(encoding)
+    album.shots["a"] = Shot(0, np.zeros((48, 64, 3), np.uint8), b"")
     for data in (b"", b"\xff\xd8\xff\xe0nonsense", b"\0" * 7):
         album._frames["a"] = Frame(1, data)
         album.develop()
