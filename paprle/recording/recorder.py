@@ -184,10 +184,14 @@ class Recorder:
         if until_ns is not None:
             n = sum(held[0] <= until_ns for held in self._held)
         due, self._held = self._held[:n], self._held[n:]
-        for stamp, rank_and_kind, _, payload in due:
+        for k, (stamp, rank_and_kind, _, payload) in enumerate(due, start=1):
             kind = Stream(rank_and_kind & 0xFF)
             if kind == Stream.EVENT:
+                was_recording = self.is_recording
                 self._follow(payload, stamp, now_ns)
+                if was_recording and not self.is_recording and until_ns is not None:
+                    self._held = due[k:] + self._held
+                    return  # closing takes time: whoever waits sees that it goes on
             elif self._journal is not None and stamp >= self._begin_ns:
                 self._write(kind, payload)
 

@@ -50,8 +50,9 @@ def test_an_episode_taken_back_says_what_was_said_last(make, run, rings, tmp_pat
         event="episode_end", end_reason="success", kept=True, outcome="success",
         t_ns=now,
     )  # fmt: skip
-    rings[0].push_event(event="discard", episode=4, reason="redo", t_ns=now + 1)
     recorder.step(now + 100_000_000)
+    rings[0].push_event(event="discard", episode=4, reason="redo", t_ns=now + 1)
+    recorder.step(now + 200_000_000)
 
     manifest = read_manifest(tmp_path)
     assert (manifest["end_reason"], manifest["kept"]) == ("redo", False)
