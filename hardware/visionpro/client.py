@@ -54,6 +54,11 @@ class Headset:
         self._channel: grpc.Channel | None = None
         self._thread = threading.Thread(target=self._keep_on, name="visionpro")
 
+    @property
+    def n_refused(self) -> int:
+        """Hands in messages that were none, so far."""
+        return sum(reader.n_refused for reader in self._readers.values())
+
     def open(self, timeout: float) -> None:
         """Connect.
 

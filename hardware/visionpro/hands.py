@@ -41,11 +41,14 @@ class HandReader:
 
     A stream knows neither time nor tracking: a hand that is out of sight keeps its last
     pose, to the bit. So one that does not change for a while counts as lost.
+
+    Attributes:
+        n_refused: Messages whose wrist is no pose, or whose fingers are not all there.
     """
 
     def __init__(self) -> None:
         self._before: Array = np.zeros((4, 4))
-        self._n_same = self._press = 0
+        self._n_same = self._press = self.n_refused = 0
         self._is_held = False
 
     def read(self, hand: Any, head: Any) -> Seen:
@@ -60,6 +63,7 @@ class HandReader:
         self._n_same = self._n_same + 1 if is_same else 0
         self._before = matrix
         wrist = _find_pose(matrix)
+        self.n_refused += wrist is None or joints is None
         p_head = _read_matrix(head)[:3, 3]
         is_near = bool(np.linalg.norm(matrix[:3, 3] - p_head) < _NEAR_HEAD)
         if wrist is None or joints is None or is_near or self._n_same >= _MOST_SAME:

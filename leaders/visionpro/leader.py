@@ -106,9 +106,10 @@ class Visionpro(Leader):
         """What became of its messages."""
         if self._headset is None:
             return []
-        device = self._headset.device
+        device, n_refused = self._headset.device, self._headset.n_refused
         return [
-            f"leader 'visionpro': {device.n_messages} messages, {device.n_jumps} jumps"
+            f"leader 'visionpro': {device.n_messages} messages, "
+            f"{device.n_jumps} jumps, {n_refused} hands refused"
         ]
 
     def close(self) -> None:
