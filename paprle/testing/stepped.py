@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from time import perf_counter
 from typing import ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from paprle.hosts.virtual import VirtualSession
 from paprle.oracle import Limits, check_commands
 
 H = 0.005  # [s] chosen: the default period of a session
+_SAID = 8 * H  # [s] chosen: a device of 30 Hz has told of its dead-man by then
 
 
 class EmulatedHand(ABC):
@@ -27,14 +29,18 @@ class EmulatedHand(ABC):
     Attributes:
         faults: What can go wrong with this device: ``off``, it says nothing; ``late``,
             what it says is kept back and comes at once when the fault ends;
-            ``garbage``; ``leap``, a motion that no hand makes; ``lost``, it does not
-            know where it is; ``repeats``, each message comes again, older ones too.
+            ``delayed``, all it says comes 0.3 s later; ``garbage``; ``leap``, a motion
+            that no hand makes; ``lost``, it does not know where it is; ``repeats``,
+            each message comes again, older ones too.
         speed: Of the hand, [m/s], or deflection of its first axis.
         is_held: It holds the dead-man, in the device's own way.
         fault: What is wrong at the moment; empty: nothing.
+        n_refused: Messages that whoever reads the device has refused so far; None:
+            nobody counts.
     """
 
     faults: ClassVar[frozenset[str]] = frozenset({"off"})
+    n_refused: int | None = None
 
     def __init__(self) -> None:
         self.speed = 0.0
@@ -57,6 +63,7 @@ class SteppedSession:
         hand: The hand at its device.
         commands: What was commanded in each period of the gate, shape (n,) each.
         states: The session's state after each tick.
+        times: What each tick took: leader, session and gate, [s].
     """
 
     def __init__(
@@ -81,6 +88,7 @@ class SteppedSession:
         self.hand = make_hand(self.leader, self.session.clock)
         self.commands: list[Vec] = []
         self.states: list[str] = []
+        self.times: list[float] = []
 
     @property
     def state(self) -> str:
@@ -98,9 +106,10 @@ class SteppedSession:
         end_ns = session.next_tick_ns + round(time * 1e9)
         while session.next_tick_ns < end_ns:
             self.hand.tick()
-            before_ns = session.next_tick_ns
+            before_ns, began = session.next_tick_ns, perf_counter()
             while session.next_tick_ns == before_ns:
                 self._go_on()
+            self.times.append(perf_counter() - began)
             self.states.append(self.state)
         return self
 
@@ -126,10 +135,18 @@ class SteppedSession:
         else:
             self.until("WAITING")
         self.hand.is_held = True
-        if not self.leader.info.engage_hint:
+        self.step(_SAID)
+        needs_key = not self.leader.info.engage_hint  # where holding on is no press
+        if needs_key and self.state in {"WAITING", "CLUTCHED"}:
             actions = self.session.actions
             self.session.actions = actions._replace(engage=actions.engage + 1)
         return self.until("ENGAGED")
+
+    @property
+    def n_engaged(self) -> int:
+        """How often motion has begun so far."""
+        states = np.array(["", *self.states])
+        return int(((states[1:] == "ENGAGED") & (states[:-1] != "ENGAGED")).sum())
 
     def find_reach(self, since: int = 0) -> float:
         """Return how far any joint was from where it was, [rad]."""

@@ -15,10 +15,11 @@ from emulated_hands import (
     BareHand,
     KeyHand,
     PadHand,
-    PageHand,
     PuppeteerHand,
 )
 from hand_films import Stage
+from leader_rows import Bench, link_hosts, open_page, publish, wear_headset
+from streamed_hands import SocketPageHand
 
 import leaders.hand_imu.leader
 from paprle.testing import LeaderFaultsContract
@@ -28,14 +29,14 @@ class TestPhone(LeaderFaultsContract):
     words = ("leader=arpose",)
 
     def make_hand(self, leader, clock):
-        return PageHand(leader, clock)
+        return SocketPageHand(leader, clock)
 
 
 class TestHeadset(LeaderFaultsContract):
     words = ("leader=webxr",)
 
     def make_hand(self, leader, clock):
-        return PageHand(leader, clock)
+        return SocketPageHand(leader, clock)
 
 
 class TestGamepad(LeaderFaultsContract):
@@ -70,6 +71,7 @@ class TestHandImu(LeaderFaultsContract):
     words = ("leader=hand_imu", "leader.hold=1.0")
     silence = 0.3  # an image may be 0.2 s old, and five more are held through
     release = 0.4  # the other hand counts once it is seen for 0.3 s
+    loses = 0.2  # what five images miss is held through
 
     @pytest.fixture(autouse=True)
     def _show(self, monkeypatch):
@@ -80,12 +82,49 @@ class TestHandImu(LeaderFaultsContract):
         return BareHand(leader, clock)
 
 
+class OnBench(LeaderFaultsContract):
+    """A leader as the table of all leaders has it."""
+
+    prepare = None
+
+    @pytest.fixture(autouse=True)
+    def _prepare(self, monkeypatch, tmp_path):
+        self.bench = Bench(monkeypatch, tmp_path, "piper")
+
+    @property
+    def words(self):
+        self.row = type(self).prepare(self.bench)
+        return self.row.words
+
+    def make_hand(self, leader, clock):
+        return self.row.make_hand(leader, clock)
+
+
+class TestVisionPro(OnBench):
+    prepare = wear_headset
+    loses = 0.11  # a stream without flags: a hand that is out of sight stands still
+    tremor = 1e-3  # a hand that is tracked is never still: 0.01 mm, and its clutch
+
+
+class TestRos(OnBench):
+    prepare = publish
+
+
+class TestWeb(OnBench):
+    prepare = open_page
+
+
+class TestRemote(OnBench):
+    prepare = link_hosts
+
+
 @pytest.mark.nightly  # a minute; the matrix of its own is in every run
 class TestPuppeteer(LeaderFaultsContract):
     words = ("leader=puppeteer_piper",)
     has_deadman = False  # a hand that lets go of an arm: tests/leaders/puppeteer
     aligns = True
     stops = 1.2  # its motions blend into one another within a second
+    endures_garbage = True  # a third of the packets are damaged
 
     @pytest.fixture(autouse=True)
     def _serve(self, monkeypatch):
