@@ -24,9 +24,12 @@ function press(action) {
 }
 
 for (const button of document.querySelectorAll("[data-press]")) {
-  // a Stop does not wait for the finger to leave
-  const name = button.dataset.press === "stop" ? "pointerdown" : "click";
-  button.addEventListener(name, () => press(button.dataset.press));
+  const action = button.dataset.press, isStop = action === "stop";
+  // a Stop does not wait for the finger to leave; a click without one is a key's or a screen reader's
+  if (isStop) button.addEventListener("pointerdown", () => press(action));
+  button.addEventListener("click", (event) => {
+    if (!isStop || event.detail === 0) press(action);
+  });
 }
 
 $("control").onclick = () => link.say({ type: "control", wanted: control !== "you" });
@@ -55,17 +58,23 @@ function onKey(event, isDown) {
   }
   if (isDown && isOfSlider(key, target)) return;
   if (hands.press(key, isDown)) {
-    event.preventDefault();
+    take(event);
     return;
   }
   const isOnButton = key === "Enter" && target?.tagName === "BUTTON";
   if (key === " " || (key in KEYS && !isOnButton)) {
-    event.preventDefault(); // Space is never a click on what has the focus
+    take(event); // Space is never a click on what has the focus
     if (isDown && !event.repeat) press(KEYS[key]);
   } else if (key === "t" && isDown) {
     event.preventDefault();
     $("task").focus();
   }
+}
+
+// A key that moves the robot turns no picture; of what was let go the picture hears.
+function take(event) {
+  event.preventDefault();
+  if (event.type === "keydown") event.stopPropagation();
 }
 
 function listenTo(place) {

@@ -1,0 +1,154 @@
+"""The page without a mouse, and without colours: every state and body has a word."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from browser import find_browser, open_browser
+from phones import wait_until
+
+from observers.view.config import ViewConfig
+from observers.view.observer import View, find_port
+from paprle.contracts.types import SessionState
+from paprle.testing.robots import make_robot_info
+from paprle.testing.views import make_session_view
+
+pytestmark = [pytest.mark.process, pytest.mark.long, pytest.mark.timeout(180)]
+
+ROBOT = make_robot_info(has_gripper=True, n_limbs=2)
+PRESSES = ["engage", "next_episode", "success", "failure", "discard", "stop"]
+N_STOPS = 60  # no page of ours has more that a Tab reaches
+
+
+class Watched:
+    """A page of a view that is told a state over and over."""
+
+    def __init__(self, view, browser):
+        self.view, self.browser, self.page = view, browser, browser.page
+        self.key, self.told = browser.page.keyboard, {}
+
+    def tell(self, **fields):
+        self.told = fields
+
+    def observe(self):
+        limbs = [limb.name for limb in ROBOT.limbs]
+        leader = {"hint": "hold", "hands": limbs, "emits": "pose"}
+        told = {"news": {"leader": leader, "note": ""}} | self.told
+        self.view.observe(make_session_view(ROBOT, time.monotonic_ns(), **told))
+
+    def tab_to(self, selector):
+        """Press Tab until what is meant has the focus; return how it is marked."""
+        for _ in range(N_STOPS):
+            self.key.press("Tab")
+            if self.page.evaluate(f"document.activeElement.matches('{selector}')"):
+                return self.page.evaluate(
+                    "getComputedStyle(document.activeElement).outlineStyle"
+                )
+        raise AssertionError(f"no Tab reaches {selector}")
+
+
+@pytest.fixture(scope="module")
+def watched():
+    find_browser()
+    config = ViewConfig(port=find_port(19080), scene=False)
+    view = View(config, ROBOT, time.monotonic_ns)
+    over = threading.Event()
+    view.open()
+    try:
+        with open_browser() as browser:
+            made = Watched(view, browser)
+
+            def go_on():
+                while not over.wait(0.05):
+                    made.observe()
+
+            session = threading.Thread(target=go_on)
+            session.start()
+            browser.open(view.notes[0].removeprefix("open "))
+            browser.page.locator("#hold:enabled").wait_for(timeout=30_000)
+            yield made
+            over.set()
+            session.join()
+            assert browser.errors == []
+    finally:
+        over.set()
+        view.close()
+
+
+@pytest.mark.parametrize("action", PRESSES)
+def test_tab_reaches_every_button_and_enter_presses_it(watched, action):
+    before = watched.view.wishes.actions
+    watched.page.evaluate("document.activeElement.blur()")
+
+    outline = watched.tab_to(f"[data-press={action}]")
+    watched.key.press("Enter")
+
+    wait_until(lambda: getattr(watched.view.wishes.actions.since(before), action) == 1)
+    assert outline != "none", "who tabs has to see where he is"
+    others = watched.view.wishes.actions.since(before)
+    assert sum(others) == 1, others
+
+
+def test_a_task_is_given_by_keys(watched):
+    watched.tab_to("#task")
+    watched.key.type("pick it up")
+    watched.key.press("Enter")
+
+    wait_until(lambda: watched.view.wishes.task == "pick it up")
+
+
+def test_space_stops_wherever_the_focus_is(watched):
+    for selector in ("[data-press=engage]", "[data-press=discard]", "#limbs input"):
+        before = watched.view.wishes.actions
+        watched.tab_to(selector)
+        watched.key.press(" ")
+        wait_until(lambda n=before: watched.view.wishes.actions.since(n).stop == 1)
+        assert sum(watched.view.wishes.actions.since(before)) == 1
+
+
+def test_every_state_has_a_word_and_a_sentence_of_its_own(watched):
+    said = {}
+    for state in SessionState:
+        watched.tell(state=state)
+        watched.page.wait_for_function(
+            "state => document.querySelector('#word').textContent !== state[0] "
+            "|| document.querySelector('#does').textContent !== state[1]",
+            arg=said.get("last", ["", ""]),
+        )
+        words = [watched.page.locator(one).inner_text() for one in ("#word", "#does")]
+        said["last"] = said[state] = words
+    watched.tell()
+    said.pop("last")
+
+    assert all(word and does for word, does in said.values())
+    sentences = [tuple(words) for words in said.values()]
+    assert len(set(sentences)) == len(sentences)
+
+
+def test_the_dead_man_a_stop_and_an_alert_are_told_in_words(watched):
+    page, hold = watched.page, watched.page.locator("#hold")
+    free = hold.inner_text()
+    watched.key.down("m")
+    page.locator("#hold", has_text="moving").wait_for()
+    watched.key.up("m")
+    page.locator("#hold", has_text=free.split()[0]).wait_for()
+    told = {"leader": {}, "note": "", "told": [(1, "camera:top stands still")]}
+    watched.tell(state=SessionState.STOPPED, latched="stop was pressed", news=told)
+
+    page.locator("#why", has_text="stop was pressed").wait_for()
+    page.locator("#alerts", has_text="stands still").wait_for()
+    mark = "getComputedStyle(document.querySelector('#alerts li'), '::before').content"
+    assert "⚠" in page.evaluate(mark)
+    watched.tell()
+
+
+@pytest.mark.parametrize("tau", [np.nan, 1.5])
+def test_what_is_not_measured_is_told_in_words(watched, tau):
+    watched.tell(tau=np.full(len(ROBOT.joint_names), tau))
+    wanted = "not measured" if np.isnan(tau) else "1.50"
+
+    watched.page.locator("#joints", has_text=wanted).wait_for()
+    watched.tell()
