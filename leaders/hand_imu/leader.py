@@ -57,7 +57,7 @@ class HandImu(Leader):
         self._grip = Fist() if self.config.gripper == "fist" else Pinch()
         self._own_fist, self._other_fist = Fist(), Fist()
         self._sample: LeaderSample | None = None
-        self._frame_seq = self._run = 0
+        self._frame_ns = self._run = 0
         self._told: set[str] = set()
         self._was_following = False
         self._said: tuple[object, ...] = ()
@@ -144,8 +144,9 @@ class HandImu(Leader):
             return self._sample
         now_ns = self.clock()
         frame, attitude = source.frame, source.attitude
-        if frame is not None and frame.seq != self._frame_seq:
-            self._frame_seq = frame.seq
+        # one that is not newer is a repetition, or an old one that comes late
+        if frame is not None and frame.stamp_ns > self._frame_ns:
+            self._frame_ns = frame.stamp_ns
             self._take(frame, now_ns * 1e-9)
         if frame is None or not (self._track.is_known or self._sample):
             return None

@@ -9,6 +9,7 @@ from collections import deque
 from dataclasses import replace
 from typing import ClassVar
 
+import numpy as np
 from hand_films import START, Stage
 from puppeteer_step import SteppedBus
 
@@ -17,7 +18,8 @@ from hardware.dynamixel.emulator.config import read_rig
 from hardware.dynamixel.emulator.faults import Faults
 from hardware.dynamixel.emulator.rig import Rig
 from hardware.gamepad.virtual import VirtualPad
-from hardware.hand.model import make_hand
+from hardware.hand.frames import FrameStream, pack_frame
+from hardware.hand.model import make_frame, make_hand
 from hardware.web.errors import MessageError
 from hardware.web.messages import parse_message
 from paprle.testing import EmulatedHand
@@ -216,28 +218,74 @@ def step_servos(monkeypatch, name):
 class BareHand(EmulatedHand):
     """A hand before a camera; what is told of images and of the wrist is a test's."""
 
-    faults = frozenset({"off", "leap", "lost"})  # packets: tests/hardware/imu
+    # packets of the wrist: tests/hardware/imu
+    faults = frozenset({"off", "late", "garbage", "leap", "lost", "repeats"})
     every = 7  # ticks between images: 29 Hz
 
-    def __init__(self, leader, _clock):
+    def __init__(self, leader, clock):
         super().__init__()
-        self.stage = leader._source
+        self.stage, self.clock = leader._source, clock
         assert isinstance(self.stage, Stage)
-        self.p, self.n = START.copy(), 0
+        self.p, self.n, self.n_images = START.copy(), 0, 0
         self.run, self.feels = 1, True
         self.spoil = lambda hand: hand
+        self.stream, self.rng = FrameStream(), np.random.default_rng(0)
+        self.kept, self.told = [], deque(maxlen=2)
+
+    @property
+    def n_refused(self):
+        return self.stream.n_refused
 
     def tick(self):
         self.n += 1
         self.p = self.p + [self.speed * H, 0.0, 0.0]
+        if self.fault != "late":
+            for frame in self.kept:
+                self.deliver(frame)
+            self.kept = []
         if self.fault == "off":
             return
-        if self.feels:
+        if self.feels and self.fault != "late":
             self.stage.turn(run=self.run)
-        if self.n % self.every:
-            return
+        if self.n % self.every == 0:
+            self.look()
+        elif self.fault == "repeats" and len(self.told) == 2:
+            self.deliver(self.told[self.n % 2])
+
+    def look(self):
+        """Take an image."""
+        frame = make_frame(self.clock() * 1e-9, 1, *self.find_hands())
+        if self.fault == "garbage":
+            for parsed in self.stream.feed(spoil_bytes(pack_frame(frame), self.rng)):
+                self.deliver(parsed)
+        if self.fault == "late":
+            self.kept.append(frame)
+        else:
+            self.told.append(frame)
+            self.deliver(frame)
+
+    def find_hands(self):
+        """Return what is seen of the hand, and of the other one, which lets go."""
+        if self.fault == "garbage":  # what is no hand, seen anywhere
+            p = [*self.rng.uniform(-0.3, 0.3, 2), self.rng.uniform(0.3, 1.5)]
+            return [make_hand(np.array(p), curl=self.rng.uniform())]
         p = self.p + [0.0, 0.0, 0.4 * (self.fault == "leap")]
         hands = [] if self.fault == "lost" else [self.spoil(make_hand(p))]
-        if not self.is_held:  # the other hand lets go
+        if not self.is_held:
             hands.append(make_hand(p + [0.3, 0.0, 0.0], label="left"))
-        self.stage.show(*hands)
+        return hands
+
+    def deliver(self, frame):
+        """Show an image as the tracker's process does: numbered, and never older."""
+        before = self.stage.frame
+        if before is not None:
+            frame = frame._replace(stamp_ns=max(frame.stamp_ns, before.stamp_ns))
+        self.n_images += 1
+        self.stage.frame = frame._replace(seq=self.n_images)
+
+
+def spoil_bytes(data, rng):
+    """Return a record with a byte that is another one."""
+    spoilt = bytearray(data)
+    spoilt[rng.integers(len(spoilt))] ^= int(rng.integers(1, 256))
+    return bytes(spoilt)
