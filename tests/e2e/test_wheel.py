@@ -7,14 +7,17 @@ without it those are tried that pyenv, uv and the path know.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import zipfile
+from email.parser import Parser
 from pathlib import Path
 
 import pytest
 from cells import spread
+from packaging.requirements import Requirement
 
 from paprle.ipc.process import WORKSPACE
 
@@ -235,3 +238,62 @@ def test_the_wheel_runs_its_demo_in_an_empty_environment_and_folder(
     assert {"episode_000000.mcap", "episode_000000.json"} <= made
     assert "targets      reached 100 %" in done.stdout
     assert any(name.endswith(".html") for name in made) is bool(extras)
+
+
+KITS = {"test", "bench", "docs", "dev"}  # of those who work on it
+
+
+def list_requirements(metadata, extra, version):
+    """Yield what an extra asks for on a version of Python, paprle's own resolved.
+
+    pip judges these by the Python that it runs on, whichever it is asked for.
+    """
+    env = {"extra": extra, "python_version": version, "python_full_version": version}
+    for line in metadata.get_all("Requires-Dist"):
+        wanted = Requirement(line)
+        if wanted.marker is not None and not wanted.marker.evaluate(env):
+            continue
+        wanted.marker = None
+        if wanted.name != "paprle":
+            yield str(wanted)
+        for own in wanted.extras if wanted.name == "paprle" else ():
+            yield from list_requirements(metadata, own, version)
+
+
+def find_wheels(requirements, folder, *options):
+    """Let pip resolve requirements for Python 3.14 from wheels alone."""
+    return subprocess.run(
+        [sys.executable, "-m", "pip", "install", "--dry-run", "--quiet",
+         "--python-version", "3.14", "--only-binary", ":all:", "--target", folder,
+         *options, *requirements],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(1800)  # pip asks for the metadata of a hundred packages
+def test_all_has_wheels_for_python_3_14_but_what_the_readme_names(wheel, tmp_path):
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [n for n in archive.namelist() if n.endswith("/METADATA")]
+        metadata = Parser().parsestr(archive.read(name).decode())
+    extras = set(metadata.get_all("Provides-Extra")) - KITS
+    said = re.search(
+        r"For 3\.14 all packages have wheels but those\s+of ([^;.]*)",
+        (WORKSPACE / "README.md").read_text(),
+    )[1]
+    without = set(re.findall(r"`(\S+)`", said))
+    assert without <= extras
+
+    wanted = {
+        line
+        for extra in extras - without
+        for line in list_requirements(metadata, extra, "3.14")
+    }
+    done = find_wheels(sorted(wanted), tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    for extra in without:
+        own = list_requirements(metadata, extra, "3.13")
+        own = sorted(set(own) - wanted)
+        done = find_wheels(own, tmp_path, "--no-deps")
+        assert done.returncode, f"{own} have wheels by now: the README may say so"
