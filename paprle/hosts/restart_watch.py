@@ -7,6 +7,7 @@ images come; whoever reads them has seen that by then (``newest_images``).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -21,7 +22,8 @@ from paprle.ipc.ports import name_port, split_name
 from paprle.ipc.wishes_record import WISHES
 
 _RATE = 50.0  # [Hz] chosen: how often it looks; a few counters are read
-_JITTER_NS = 150_000_000  # [ns] chosen: a busy machine stops what gives way for so long
+_JITTER_NS = 150_000_000  # [ns] chosen: what gives way may wait for its turn so long
+_WELL_NS = 1_000_000_000  # [ns] chosen: as a camera's own process has it
 _HUNG_NS = 2_000_000_000  # [ns] chosen: it writes four times a second, images or not
 _STARTING_NS = 20_000_000_000  # [ns] chosen: imports and a slow driver
 _FIRST_NS = 1_000_000_000  # [ns] chosen: until a dead one is started again
@@ -37,7 +39,7 @@ class _Seen:
         period_ns: Between two images of a camera; 0: it is none.
         still: For how long it has written nothing.
         count: How often it had written when it was started.
-        is_told: It was told that no images come.
+        silent_ns: When images were missed last, which was told; None: they come.
         due_ns: When it is started again; None while it runs.
         wait_ns: How long that takes the next time.
     """
@@ -46,7 +48,7 @@ class _Seen:
     period_ns: int
     still: Stillness
     count: int
-    is_told: bool = False
+    silent_ns: int | None = None
     due_ns: int | None = None
     wait_ns: int = _FIRST_NS
 
@@ -59,7 +61,16 @@ class _Seen:
         """Whether images should have come in so long."""
         if not isinstance(self.port, ImageSlots) or not self.port.has_image:
             return False  # the camera says so itself
-        return still_ns > max(LATE * self.period_ns, _JITTER_NS)
+        return still_ns > max(LATE * self.period_ns, find_jitter())
+
+
+def find_jitter() -> float:
+    """Return how long a camera may be held up by the machine alone, [ns].
+
+    Its process gives way to all others: the more of them wait for a core, the longer.
+    """
+    n_waiting = os.getloadavg()[0] / (os.cpu_count() or 1)
+    return _JITTER_NS * max(1.0, n_waiting)
 
 
 class RestartWatch:
@@ -112,13 +123,20 @@ class RestartWatch:
             still_ns = seen.still.look(seen.port.count, now_ns)
             if still_ns > (_HUNG_NS if seen.is_moving else _STARTING_NS):
                 self.lose(name, f"{name}: the process stands still", now_ns)
-            elif seen.is_silent(still_ns):
-                if not seen.is_told:
-                    self._tell(f"{name}: no image for {still_ns * 1e-6:.0f} ms")
-                seen.is_told = True
-            elif still_ns == 0 and seen.is_told:
-                seen.is_told = False
-                self._tell(f"{name}: images come again")
+            else:
+                self._tell_of_silence(name, seen, still_ns, now_ns)
+
+    def _tell_of_silence(
+        self, name: str, seen: _Seen, still_ns: int, now_ns: int
+    ) -> None:
+        """Tell of a camera without images, and that they have kept coming again."""
+        if seen.is_silent(still_ns):
+            if seen.silent_ns is None:
+                self._tell(f"{name}: no image for {still_ns * 1e-6:.0f} ms")
+            seen.silent_ns = now_ns
+        elif seen.silent_ns is not None and now_ns - seen.silent_ns > _WELL_NS:
+            seen.silent_ns = None
+            self._tell(f"{name}: images come again")
 
     def lose(self, name: str, words: str, now_ns: int) -> None:
         """Take back the last image of a process that is gone, or hangs.
@@ -140,6 +158,6 @@ class RestartWatch:
     def _restart(self, name: str, seen: _Seen) -> None:
         self._children.restart(name)
         self._lost.pop(name, None)
-        seen.due_ns, seen.is_told = None, False
+        seen.due_ns = seen.silent_ns = None
         seen.count = seen.port.count
         seen.still = Stillness(_RATE, seen.count)

@@ -1,5 +1,7 @@
 """Processes that die or hang and are started again, seen from the session."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -52,7 +54,8 @@ class Session:
 
 
 @pytest.fixture
-def session():
+def session(monkeypatch):
+    monkeypatch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0))
     return Session()
 
 
@@ -102,10 +105,26 @@ def test_one_whose_images_stay_away_is_told_before_it_is_sure_to_hang(session):
     assert session.told == []
     session.run(0.06)
     assert session.told == [f"{NAME}: no image for 160 ms"]
-    session.run(0.5, is_alive=True)
+    for _ in range(5):
+        session.run(0.5, is_alive=True)
+        session.run(0.2)
+    assert len(session.told) == 1, "a camera that stutters is told once"
+    session.run(1.2, is_alive=True)
 
     assert session.told[1:] == [f"{NAME}: images come again"]
     assert session.children.restarted == []
+
+
+def test_on_a_busy_machine_silence_is_told_later(session, monkeypatch):
+    n_cores = os.cpu_count() or 1
+    monkeypatch.setattr("os.getloadavg", lambda: (3.0 * n_cores, 0.0, 0.0))
+    session.run(1.0, is_alive=True)
+
+    session.run(0.44)
+    assert session.told == []
+    session.run(0.06)
+
+    assert session.told == [f"{NAME}: no image for 460 ms"]
 
 
 def test_a_camera_that_says_that_it_has_no_image_is_not_told_again(session):
