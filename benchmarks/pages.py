@@ -1,9 +1,12 @@
-"""What four pages cost the robot: sessions with and without, in turn.
+"""What pages cost the robot: sessions with and without, in turn.
 
 ``python -m benchmarks.pages [PAIRS] [KEY=VALUE …]``: four sockets of a page, which take
 all that a page is told, beside a session of 200 Hz with two cameras that is recorded;
-one of them takes 20 kB/s. A browser's own drawing is left out: it runs on the machine
-of whoever watches. Figures as of ``benchmarks.cameras``, and live as they are.
+one of them takes 20 kB/s. ``python -m benchmarks.pages demo [PAIRS] [KEY=VALUE …]``:
+the session of ``make demo`` with its page open, and its 3-D picture, or with none.
+
+A browser's own drawing is left out: it runs on the machine of whoever watches. Figures
+as of ``benchmarks.cameras``, and live as they are.
 """
 
 from __future__ import annotations
@@ -17,10 +20,12 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
 
 from benchmarks.cameras import (
@@ -31,25 +36,30 @@ from benchmarks.cameras import (
     list_cameras,
     read_figures,
 )
+from observers.view.relay import name_protocol
 from paprle.ipc.process import WORKSPACE
 
 N_PAGES = 4
 _SLOW = 20_000  # [bytes/s] chosen: a phone at the edge of its network
-_PAGE = ("console=on", "observers.view.port=18980")
+_AGAIN = 0.5  # [s] chosen: as a browser waits
+_PORT = "observers.view.port=18980"
+_NONE = "session.view=false"
+
+Page = Callable[[str, Counter[str]], None]
 
 
-def watch(address: str, name: str, rate: float, taken: Counter[str]) -> None:
+def watch(address: str, taken: Counter[str], name: str, rate: float = np.inf) -> None:
     """Be a page until the session is gone.
 
     Args:
         address: Of the session's page, with its token.
+        taken: Counts its messages, by page.
         name: Of this page.
         rate: How much it takes a second, [bytes/s].
-        taken: Counts its messages, by page.
     """
     base, _, token = address.partition("/#")
     options = {"origin": base, "subprotocols": ["paprle", token], "compression": None}
-    with contextlib.suppress(ConnectionClosed, OSError), connect(
+    with contextlib.suppress(WebSocketException, OSError), connect(
         base.replace("http", "ws") + "/console", max_size=None, max_queue=1,
         **options,
     ) as socket:  # fmt: skip
@@ -59,50 +69,90 @@ def watch(address: str, name: str, rate: float, taken: Counter[str]) -> None:
             time.sleep(len(message) / rate)
 
 
-def measure(words: list[str], n_pages: int) -> tuple[list[float], str]:
+def watch_scene(address: str, taken: Counter[str]) -> None:
+    """Be the 3-D picture of a page until the session is gone; as ``watch``."""
+    base, _, token = address.partition("/#")
+    options = {"origin": base, "subprotocols": [name_protocol()], "compression": None}
+    with contextlib.suppress(WebSocketException, OSError), connect(
+        f"{base.replace('http', 'ws')}/scene/{token}?page", max_size=None, **options
+    ) as socket:  # fmt: skip
+        for _ in socket:
+            taken["scene"] += 1
+
+
+def keep_open(
+    page: Page, session: subprocess.Popen[bytes], address: str, taken: Counter[str]
+) -> None:
+    """Be a page; as a browser does, try again where it was not let in yet."""
+    while session.poll() is None:
+        page(address, taken)
+        time.sleep(_AGAIN)
+
+
+def measure(words: Sequence[str], pages: Sequence[Page]) -> tuple[list[float], str]:
     """Return the figures of ``NAMES`` of one session, and what pages took of it."""
     taken: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log.txt"
-        run = [sys.executable, "run.py", *WORDS, *_PAGE, *words]
+        run = [sys.executable, "run.py", *WORDS, *words]
         with log.open("w") as out:
             session = subprocess.Popen(
                 [*run, f"record.dir={folder}/out"], cwd=WORKSPACE, stdout=out,
                 stderr=out, stdin=subprocess.DEVNULL,
             )  # fmt: skip
-        while not (found := re.search(r"open (http\S+)", log.read_text())):
-            if session.poll() is not None:
-                raise RuntimeError(log.read_text())
-            time.sleep(0.05)
-        for k in range(n_pages):
-            rate = _SLOW if k == 0 else np.inf
-            args = (found[1], f"page{k}", rate, taken)
-            threading.Thread(target=watch, args=args, daemon=True).start()
+        for page in pages:
+            while not (found := re.search(r"open (http\S+)\n", log.read_text())):
+                if session.poll() is not None:
+                    raise RuntimeError(log.read_text())
+                time.sleep(0.05)
+            args = (page, session, found[1], taken)
+            threading.Thread(target=keep_open, args=args, daemon=True).start()
         if session.wait() != 0:
             raise RuntimeError(log.read_text())
         figures, pictures = read_figures(Path(folder) / "out")
-    told = ", ".join(f"{name}: {n} messages" for name, n in sorted(taken.items()))
-    return figures, f"{pictures}; {told}" if told else pictures
+    told = [f"{name}: {n} messages" for name, n in sorted(taken.items())]
+    return figures, "; ".join(filter(None, [pictures, ", ".join(told)]))
+
+
+def compare(
+    kinds: Mapping[str, tuple[Sequence[str], Sequence[Page]]],
+    pairs: int,
+    rest: Sequence[str],
+) -> None:
+    """Print a line for each session, the medians, and the second kind to the first."""
+    found: dict[str, list[list[float]]] = {name: [] for name in kinds}
+    for k in range(pairs):
+        for name in list(kinds)[:: 1 if k % 2 else -1]:
+            words, pages = kinds[name]
+            figures, told = measure([*words, *rest], pages)
+            found[name].append(figures)
+            print(f"{name:<8}  {describe(figures)}   {told}", flush=True)
+    for name, rows in found.items():
+        medians = np.median(np.array(rows), axis=0)
+        print(f"{name:<8}  median: {describe(list(medians))}")
+    without, with_them = found.values()
+    print(describe_ratios(with_them, without))
 
 
 def main(words: list[str]) -> None:
-    """Print a line for each session, and the medians with and without."""
-    pairs, rest = 5, words
-    if words and words[0].isdigit():
-        pairs, rest = int(words[0]), words[1:]
-    found: dict[int, list[list[float]]] = {0: [], N_PAGES: []}
+    """Compare the demo with its page and without, or four pages and none."""
+    is_demo = words[:1] == ["demo"]
+    rest = words[is_demo:]
+    pairs = 5
+    if rest and rest[0].isdigit():
+        pairs, rest = int(rest[0]), rest[1:]
+    if is_demo:
+        pages: list[Page] = [partial(watch, name="page"), watch_scene]
+        compare({"no page": ([_NONE], []), "a page": ([_PORT], pages)}, pairs, rest)
+        return
+    four = [
+        partial(watch, name=f"page{k}", rate=np.inf if k else _SLOW)
+        for k in range(N_PAGES)
+    ]
     with tempfile.TemporaryDirectory() as folder:
         draw(Path(folder))
-        asked = list_cameras(Path(folder), 2)
-        for k in range(pairs):
-            for n_pages in list(found)[:: 1 if k % 2 else -1]:
-                figures, told = measure([*asked, *rest], n_pages)
-                found[n_pages].append(figures)
-                print(f"{n_pages} pages   {describe(figures)}   {told}", flush=True)
-    for n_pages, rows in found.items():
-        medians = np.median(np.array(rows), axis=0)
-        print(f"{n_pages} pages   median: {describe(list(medians))}")
-    print(describe_ratios(found[N_PAGES], found[0]))
+        asked = ["console=on", _PORT, *list_cameras(Path(folder), 2)]
+        compare({"0 pages": (asked, []), "4 pages": (asked, four)}, pairs, rest)
 
 
 def describe(figures: list[float]) -> str:
