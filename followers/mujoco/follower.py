@@ -10,7 +10,7 @@ import numpy as np
 from followers.mujoco.config import MujocoConfig
 from followers.mujoco.encoders import Encoders
 from followers.mujoco.scenario import Scenario
-from followers.mujoco.scene import make_options
+from followers.mujoco.scene import list_bodies, make_options
 from followers.mujoco.view import View, check_display
 from hardware.mujoco.mechanism import Mechanism, make_mechanism
 from hardware.mujoco.model import Indices, SimModel, build_model
@@ -90,6 +90,7 @@ class MujocoFollower(Follower):
             power_off="falls",
             simulated=True,
             scene={"mjcf": self._sim.mjcf},
+            bodies=list_bodies(self._sim.model, self._data, config.objects),
         )
 
     def read(self) -> FollowerState:

@@ -1,11 +1,15 @@
-"""From the config to how a robot is simulated."""
+"""From the config to how a robot is simulated, and what stands around it."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+import mujoco
 import numpy as np
 
 from followers.mujoco.config import MujocoConfig
-from hardware.mujoco.mechanism import ModelOptions
+from hardware.mujoco.mechanism import BLOCK, TARGET, ModelOptions
+from paprle.contracts.scene_body import SceneBody
 from paprle.contracts.types import RobotInfo
 
 
@@ -25,3 +29,21 @@ def make_options(config: MujocoConfig, robot: RobotInfo) -> ModelOptions:
         friction_scales=tuple(config.friction_scale * (1.0 + spread)),
         payloads=tuple(config.payload + extra),
     )
+
+
+def list_bodies(
+    model: mujoco.MjModel, data: mujoco.MjData, objects: Collection[str]
+) -> tuple[SceneBody, ...]:
+    """Return table, block and target, those that are there, where they are now."""
+    geoms = {model.geom(i).name: i for i in range(model.ngeom)}
+    made = []
+    for name in ("table", BLOCK, TARGET):
+        if name not in geoms:
+            continue
+        i, quat_wxyz = geoms[name], np.zeros(4)
+        mujoco.mju_mat2Quat(quat_wxyz, data.geom_xmat[i])
+        w, x, y, z = quat_wxyz.tolist()
+        size = tuple((2.0 * model.geom_size[i]).tolist())
+        pose = (*data.geom_xpos[i].tolist(), x, y, z, w)
+        made.append(SceneBody(name, "box", size, pose, name in objects))
+    return tuple(made)

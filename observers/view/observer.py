@@ -23,6 +23,7 @@ from paprle.contracts.errors import MissingDependency
 from paprle.contracts.film import Film
 from paprle.contracts.near import FindNear, Near
 from paprle.contracts.plugins import CameraInfo, Clock, Frame, Observer, SessionView
+from paprle.contracts.scene_body import SceneBody
 from paprle.contracts.session_view import MirroredRobot
 from paprle.contracts.types import RobotInfo, Vec
 from paprle.contracts.wishes import Wishes
@@ -58,6 +59,8 @@ class View(Observer):
         self._before = Wishes()
         self._arrays: dict[str, Any] | None = None
         self._targets: dict[str, Any] = {}
+        self._objects: dict[str, Any] = {}
+        self._bodies: tuple[SceneBody, ...] = ()
         self._dragged: tuple[str, ...] = ()
         self._told: list[str] = []
         self._shown, self._said_ns = Shown(robot), 0
@@ -107,6 +110,10 @@ class View(Observer):
         """Take what tells which bodies are near each other."""
         self._find_near = find_near
 
+    def furnish(self, bodies: Sequence[SceneBody]) -> None:
+        """Take what stands and lies around the robot."""
+        self._bodies = tuple(bodies)
+
     def play(self, film: Film) -> None:
         """Show a film in place of a session.
 
@@ -139,6 +146,7 @@ class View(Observer):
         """Keep what is newest for the page and the picture."""
         self._arrays = copy_arrays(view)
         self._targets = {limb: row.copy() for limb, row in view.targets.items()}
+        self._objects = {name: row.copy() for name, row in view.objects.items()}
         self._mirror = copy_mirror(view)
         self._cued = copy_for_cues(view) if view.mappings else None
         self._fresh.set()
@@ -245,7 +253,7 @@ class View(Observer):
         try:
             robot = Robot(self.robot)
             max_points = round(self.config.trail * self.config.rate)
-            scene = Scene(self.robot, robot, self._panel, max_points)
+            scene = Scene(self.robot, robot, self._panel, max_points, self._bodies)
             if self.config.cues is not None:
                 scene.add_cues(self.config.cues)
             relay.guard(scene.server)
@@ -273,6 +281,7 @@ class View(Observer):
             scene.follow(arrays["q"])
             if scene.is_watched:
                 scene.show(arrays["q"], arrays["q_asked"], self._targets)
+                scene.show_objects(self._objects)
                 scene.offer(self._dragged)
                 near = self._look_for_near(arrays["q"])
                 scene.show_felt(arrays["q"], arrays["tau"], near)

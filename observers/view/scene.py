@@ -19,9 +19,11 @@ from observers.view.frusta import Frusta
 from observers.view.handles import Handles
 from observers.view.nearness import Nearness
 from observers.view.panel import Panel
+from observers.view.surroundings import Surroundings
 from paprle.contracts.motion_cues import CueSettings
 from paprle.contracts.near import Near
 from paprle.contracts.plugins import SessionView
+from paprle.contracts.scene_body import SceneBody
 from paprle.contracts.types import RobotInfo, Vec
 
 _GHOST: Color = (70, 130, 255)
@@ -62,7 +64,12 @@ class Scene:
     """The page of one robot."""
 
     def __init__(
-        self, info: RobotInfo, robot: Robot, panel: Panel | None, max_points: int
+        self,
+        info: RobotInfo,
+        robot: Robot,
+        panel: Panel | None,
+        max_points: int,
+        bodies: Sequence[SceneBody] = (),
     ) -> None:
         """Draw it, on any free port of 127.0.0.1.
 
@@ -71,6 +78,7 @@ class Scene:
             robot: Its shapes.
             panel: Where what is dragged goes; None: nothing can be.
             max_points: How many points a trail has at most.
+            bodies: What stands and lies around it.
         """
         self._robot = robot
         self._cues: Cues | None = None
@@ -83,8 +91,10 @@ class Scene:
         )
         self._server.gui.main_panel.minimize()  # the page around it has all words
         robot.move(info.home)
-        self._add_floor()
-        self._shapes: dict[str, list[tuple[viser.MeshHandle, Color]]] = {}
+        base = robot.find(info.limbs[0].base_link).translation
+        self._around = Surroundings(self._server, bodies, base)
+        self._add_floor(self._around.lowest)
+        self._shapes = dict(self._around.shapes)
         self._real = self._add_robot("/robot", 1.0, None)
         self._ghost = self._add_robot("/ghost", _GHOST_OPACITY, _GHOST)
         self._nearness = Nearness(self._server, self._shapes)
@@ -159,7 +169,12 @@ class Scene:
     def show_cameras(self, album: Album) -> None:
         """Draw what cameras see, where ``show`` has put the robot."""
         with self._server.atomic():
-            self._frusta.show(album.shots, album.cameras)
+            self._frusta.show(dict(album.shots), album.cameras)
+
+    def show_objects(self, objects: Mapping[str, Vec]) -> None:
+        """Draw objects where they are: T_world_object as xyz + quat_xyzw by name."""
+        with self._server.atomic():
+            self._around.show(objects)
 
     def show_predicted(self, q: Vec) -> None:
         """Move the robot as predicted to q, shape (n,); only one far away is."""
@@ -195,10 +210,10 @@ class Scene:
         """Serve it no more."""
         self._server.stop()
 
-    def _add_floor(self) -> None:
+    def _add_floor(self, lowest: float) -> None:
         low, high = self._robot.measure()
         size = float(np.linalg.norm(high - low))
-        floor = min(0.0, float(low[2]))
+        floor = min(0.0, float(low[2]), lowest)
         self._server.scene.set_up_direction("+z")
         self._server.scene.configure_environment_map(None)  # it washes colours out
         self._server.scene.add_light_ambient("/light", intensity=_AMBIENT)

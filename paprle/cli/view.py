@@ -44,6 +44,7 @@ def _serve(film: EpisodeFilm) -> None:
     config = load_config_class(spec)()
     page: Observer = load_factory(spec)(config, film.robot, time.monotonic_ns)
     page.meet(film.make_near_bodies().find)
+    page.furnish(film.list_bodies())
     page.play(film)
     has_ended = threading.Event()
     before = {

@@ -12,7 +12,7 @@ The values that contracts pass to and fro can be imported from here, too.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -25,6 +25,7 @@ from paprle.contracts.film import Film
 from paprle.contracts.images import CameraInfo, FoundCamera, Frame, RobotPose
 from paprle.contracts.near import FindNear
 from paprle.contracts.plugin_settings import FollowerSettings
+from paprle.contracts.scene_body import SceneBody
 from paprle.contracts.session_view import Advice, Record, SessionView, make_advice_dtype
 from paprle.contracts.types import (
     ClosePolicy,
@@ -255,6 +256,9 @@ class Observer(Device):
 
         It computes, in the process that asks, and takes a while the first time.
         """
+
+    def furnish(self, bodies: Sequence[SceneBody]) -> None:
+        """Take what stands and lies around the robot; before ``open``."""
 
     def play(self, film: Film) -> None:
         """Show a film in place of a session; before ``open``.

@@ -21,6 +21,7 @@ import pinocchio as pin
 from paprle.contracts import actions, states
 from paprle.contracts.axes import AxisSpeeds
 from paprle.contracts.sampling import Sampling
+from paprle.contracts.scene_body import SceneBody
 
 Actions = actions.Actions
 GateState = states.GateState
@@ -332,6 +333,7 @@ class FollowerInfo:
         power_off: ``falls`` or ``brakes``: what the arm does when its power goes.
         simulated: True for kinematic and simulated followers.
         scene: Description for viewers, for example the path of a model file.
+        bodies: What stands and lies in its world, for those who show it.
     """
 
     joint_names: tuple[str, ...]
@@ -343,6 +345,7 @@ class FollowerInfo:
     power_off: PowerOff = "falls"
     simulated: bool = False
     scene: Mapping[str, str] = field(default_factory=dict)
+    bodies: tuple[SceneBody, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,18 +73,21 @@ def make_collision_model(episode: Source) -> CollisionModel:
     Raises:
         ConfigError: If the recorded URDF cannot be read.
     """
-    gate: Mapping[str, Any] = episode.config.get("gate") or {}
-    scene = {
-        name: SceneBodySettings(**body) for name, body in gate.get("scene", {}).items()
-    }
     ignored = (episode.config.get("follower") or {}).get("ignore_collisions", ())
     urdf = read_recorded_urdf(episode.robot_info, episode.urdf)
     return CollisionModel(
         urdf,
         episode.robot_info,
         tuple((a, b) for a, b in ignored),
-        make_scene(scene, urdf.links),
+        make_scene(read_scene(episode), urdf.links),
     )
+
+
+def read_scene(episode: Source) -> dict[str, SceneBodySettings]:
+    """Return the bodies that an episode's gate kept clear of, by name."""
+    gate: Mapping[str, Any] = episode.config.get("gate") or {}
+    scene = gate.get("scene", {})
+    return {name: SceneBodySettings(**body) for name, body in scene.items()}
 
 
 def _judge_run(model: CollisionModel, keep: Vec, pieces: Iterator[Rows]) -> Clearance:

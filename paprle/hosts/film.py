@@ -12,9 +12,11 @@ from paprle.contracts.errors import RecordingError
 from paprle.contracts.film import Curve, Film
 from paprle.contracts.images import CameraInfo, Frame
 from paprle.contracts.plugins import SessionView
+from paprle.contracts.scene_body import SceneBody
 from paprle.contracts.types import RobotInfo, Vec
-from paprle.evaluation.clearance import make_collision_model
+from paprle.evaluation.clearance import make_collision_model, read_scene
 from paprle.hosts.near import NearBodies
+from paprle.hosts.scene_bodies import list_scene_bodies
 from paprle.hosts.view import make_view
 from paprle.ipc.pictures import Kind
 from paprle.recording.channels import Rows
@@ -80,6 +82,10 @@ class EpisodeFilm(Film):
             float(gate.get("clearance_scene", _UNKNOWN)),
         )
         return NearBodies(lambda: make_collision_model(episode), kept, self.robot.home)
+
+    def list_bodies(self) -> tuple[SceneBody, ...]:
+        """Return the scene as recorded; of a simulated world objects alone are."""
+        return list_scene_bodies(read_scene(self.episode))
 
     def close(self) -> None:
         """Let go of its files."""

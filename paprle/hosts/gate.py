@@ -56,7 +56,10 @@ class GateHost:
         self._notes.append(request_realtime())
         freeze_garbage()
         note = "\n".join(filter(None, self._notes))
-        self._role.report("ready", rate=self._info.rate, lag=self._info.lag, note=note)
+        info = self._info
+        self._role.report(
+            "ready", rate=info.rate, lag=info.lag, note=note, bodies=info.bodies
+        )
         loop = DeadlineLoop(self._info.rate, turn=0.0)
         try:
             try:

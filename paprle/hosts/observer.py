@@ -21,6 +21,8 @@ from paprle.hosts.factories import (
 from paprle.hosts.heard import HEARD, HeardReader
 from paprle.hosts.near import make_near_bodies
 from paprle.hosts.newest_images import NewestImages
+from paprle.hosts.roles import GATE
+from paprle.hosts.scene_bodies import list_scene_bodies
 from paprle.hosts.view import ViewReader
 from paprle.ipc.loop import DeadlineLoop
 from paprle.ipc.mailbox import Mailbox
@@ -44,9 +46,12 @@ def main(role: Role) -> None:
     observer = make_observer(resolved, robot, name)
     rate = resolved.observers.rate
     images = NewestImages(role, resolved, rate, is_wanted=sees(type(observer)))
-    if HEARD not in role.fds and wait_for_others(role) is None:
+    said = {} if HEARD in role.fds else wait_for_others(role)
+    if said is None:
         return  # the session gave up before the gate was ready
     observer.meet(make_near_bodies(resolved, robot).find)
+    world = said.get(GATE, {}).get("bodies", ())
+    observer.furnish(list_scene_bodies(resolved.gate.scene, world))
     wishes = _Wishes(role, observer, name)
     # a mirror image moves on, and grows old, without a word of the robot: pages show it
     is_page = type(observer).has_controls
