@@ -7,15 +7,17 @@ and 72 of them a second, each ± 10 ms late on top of 20 ms: staircases as they 
 reconstructed, and with a loss of 5 % and the reordering that the jitter makes. A line
 has the rms acceleration of q_cmd over that of the whole motion, the delay that was
 added to it, what was stated, how often a limb was let go, and the largest step of
-velocity in shares of A h.
+velocity in shares of A h: that of the target, by the arm's Jacobian, since nothing that
+bounds acceleration has seen it yet.
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,11 +29,12 @@ from leaders.offline.motion import load_motion
 from leaders.offline.track import Rows, Track
 from paprle.config import resolve
 from paprle.contracts.sampling import Sampling
-from paprle.contracts.types import Actions, LeaderInfo, LeaderSample, LimbCommand
+from paprle.contracts.types import Actions, LeaderInfo, LeaderSample, LimbCommand, Vec
 from paprle.hosts.plan import make_controller, make_follower, make_robot
 from paprle.hosts.virtual import VirtualClock
 from paprle.ipc.records import make_layout, pack_sample
 from paprle.retargeting.retarget import Retargeting
+from paprle.robot import RobotModel
 from paprle.session.core import Core
 from paprle.session.motion import Motion
 
@@ -42,6 +45,7 @@ TICK_NS = 5_000_000
 LENGTH = 20.0  # [s] of each motion
 REACH = 0.2  # [m/rad] makes a hand of angles that a person moved
 FOLLOWER = "ur5e"
+INNER = slice(300, -100)  # ticks that are judged: without begin and end
 
 Hand = Callable[[float], pin.SE3]
 
@@ -91,7 +95,8 @@ class Run(NamedTuple):
         q_cmd: While it was driven, shape (k, n), [rad].
         n_let_go: How often its limb lost its driver.
         stated: The delay that the session stated, [s].
-        step: Largest step of velocity, in shares of A h.
+        step: Largest step of velocity from tick to tick that the target asks of a
+            joint, in shares of A h.
     """
 
     q_cmd: np.ndarray
@@ -120,7 +125,7 @@ def drive(hand: Hand, length: float, stream: Stream) -> Run:
     follower = make_follower(resolved, robot, clock)
     gate = make_controller(resolved, robot, follower, follower.open(), layout)
     status, record, arrivals = gate.step(None, clock()), None, []
-    sent, events, begun_ns, seq, k, made = [], [], 0, 0, 0, 0.0
+    sent, asked, events, begun_ns, seq, k, made = [], [], [], 0, 0, 0, 0.0
     arrivals = stream.list_arrivals(length + 2.0)
     while not sent or len(sent) * TICK_NS * 1e-9 < length:
         clock.now_ns += TICK_NS
@@ -147,18 +152,35 @@ def drive(hand: Hand, length: float, stream: Stream) -> Run:
         if core.state.name == "ENGAGED" or begun_ns:
             begun_ns = begun_ns or clock.now_ns
             sent.append(status["q_cmd"].copy())
+            asked.append(output.tick["target"][0].copy())
     q = np.array(sent)
-    h = TICK_NS * 1e-9
-    limit = robot.info.ddq_max * h
-    step = np.abs(np.diff(np.diff(q, axis=0) / h, axis=0) / limit).max()
     told = [e["delay"] for e in events if e["event"] == "reconstruction"]
     states = [e for e in events if e.get("after") == "CLUTCHED"]
-    return Run(q, len(states), told[0] if told else 0.0, float(step))
+    return Run(q, len(states), told[0] if told else 0.0, find_step(robot, asked, q))
+
+
+def find_step(robot: RobotModel, asked: Sequence[Vec], q: Vec) -> float:
+    """Return the largest step of velocity that a target asks of a joint.
+
+    Args:
+        robot: The arm.
+        asked: Its target in each tick, shape (k, 7).
+        q: About where its joints were, shape (k, n), [rad].
+
+    Returns:
+        The step, in shares of A h; without those at both ends of the motion.
+    """
+    (limb,), h = robot.limbs.values(), TICK_NS * 1e-9
+    T = [pin.XYZQUATToSE3(row) for row in asked[INNER]]
+    V = np.array([pin.log6(a.actInv(b)).vector for a, b in pairwise(T)]) / h
+    J = [limb.jacobian(limb.take(row)) for row in q[INNER][1:-1]]
+    steps = np.linalg.solve(J, np.diff(V, axis=0)[..., None])[..., 0]
+    return float((np.abs(steps) / (robot.info.ddq_max[limb.indices] * h)).max())
 
 
 def find_roughness(q: np.ndarray) -> float:
     """Return the rms acceleration, [rad/s²]."""
-    return float(np.sqrt((np.diff(q[300:-100], 2, axis=0) ** 2).mean()))
+    return float(np.sqrt((np.diff(q[INNER], 2, axis=0) ** 2).mean()))
 
 
 def find_delay(q: np.ndarray, whole: np.ndarray) -> float:

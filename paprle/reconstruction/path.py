@@ -8,6 +8,12 @@ the motion is its mean over a time w, one period or 30 ms:
 L is continuous, so the velocity is; straight motion is met exactly. The polyline is a
 period and the jitter behind the samples, so that the next one is known when the last is
 reached. The mean is w/2 later; the lead takes that back.
+
+Where the next one is not known in time, the polyline goes on along its slope, and what
+comes late bends it. After more than a period it is a guess that may be far off: then it
+is drawn as if the late one had been known, and what lies between the two is added and
+fades, b″ = −2ωb′ − ω²b from the place and the slope that were there, so that no long
+gap makes a step in velocity.
 """
 
 from __future__ import annotations
@@ -23,6 +29,8 @@ from paprle.reconstruction.waypoints import Waypoint, Waypoints
 JITTER_NS = 5_000_000  # chosen: one tick; what is later bends a path that goes on
 _MEAN_NS = 30_000_000  # measured: with ± 10 ms of jitter less shakes the arm at 72 Hz
 _COAST = 0.1  # [s] chosen: in which a motion that hears nothing slows to a third
+_FADE = 25.0  # [1/s] measured: 15 leaves more error where a network is lossy, 40
+# leaves steps after a gap that are a quarter larger
 _SOONEST_NS = 1_000_000  # chosen: a waypoint nearer than this is reached no sooner
 _FASTER, _SLOWER = 0.1, 0.5  # chosen: the content's clock runs so much off at most;
 # measured: slower by 0.5 leaves 6 to 75 % of the error where delays grow by 200 ms
@@ -49,6 +57,8 @@ class Path:
         self.content_ns = 0
         self._L: Vec = np.zeros(0)
         self._slope: Vec = np.zeros(0)
+        self._off: Vec = np.zeros(0)  # of what is drawn from the polyline
+        self._off_rate: Vec = np.zeros(0)
         self._past: deque[tuple[int, Vec]] = deque()
         self._passed_ns = 0
         self._reached: tuple[int, Vec] | None = None
@@ -70,6 +80,7 @@ class Path:
         self._reached = None
         self.waypoints.add(stamp_ns, row, 0)
         self._L, self._slope = row.copy(), np.zeros_like(row)
+        self._off, self._off_rate = np.zeros_like(row), np.zeros_like(row)
         self.content_ns, self._passed_ns = content_ns, stamp_ns
         self._past = deque([(content_ns, self._L)])
 
@@ -77,13 +88,29 @@ class Path:
         """Take a sample as it arrives; see ``start`` and ``advance``."""
         waypoint = self.waypoints.add(stamp_ns, row, _find_window_ns(period_ns))
         waiting = self.waypoints.waiting
-        soon_ns = self.content_ns + period_ns // 2
         has_others = any(one is not waypoint for one in waiting)
-        if waypoint is None or stamp_ns >= soon_ns or has_others:
+        if waypoint is None or has_others:
             return
-        # The motion went on without it: it is to be where this one leads soon.
-        led = row + (soon_ns - stamp_ns) * 1e-9 * waypoint.velocity
-        waiting[:] = [Waypoint(soon_ns, led, waypoint.velocity)]
+        if self.content_ns - self._passed_ns > period_ns:
+            self._move_to(waypoint, period_ns)
+            return
+        soon_ns = self.content_ns + period_ns // 2
+        if stamp_ns < soon_ns:  # it is to be where this one leads soon
+            led = row + (soon_ns - stamp_ns) * 1e-9 * waypoint.velocity
+            waiting[:] = [Waypoint(soon_ns, led, waypoint.velocity)]
+
+    def _move_to(self, goal: Waypoint, period_ns: int) -> None:
+        """Draw as if a waypoint had been known; what was drawn fades into that."""
+        aim = goal.row + _find_lead(period_ns) * goal.velocity
+        slope = self._find_slope(goal, aim, period_ns)
+        L = aim + (self.content_ns - goal.stamp_ns) * 1e-9 * slope
+        was_there = np.isfinite(self._L)
+        self._off = np.where(was_there, self._off + self._L - L, 0.0)
+        self._off_rate = np.where(was_there, self._off_rate + self._slope - slope, 0.0)
+        self._L, self._slope = L, slope
+        if goal.stamp_ns <= self.content_ns:
+            self.waypoints.waiting.clear()
+            self._reached, self._passed_ns = (goal.stamp_ns, aim), goal.stamp_ns
 
     def advance(self, wanted_ns: int, dt_ns: int, period_ns: int) -> Vec:
         """Go on by one tick.
@@ -115,8 +142,7 @@ class Path:
 
     def _draw(self, until_ns: int, period_ns: int) -> None:
         """Draw the polyline up to a capture time."""
-        waiting = self.waypoints.waiting
-        lead = 0.5e-9 * _find_window_ns(period_ns)
+        waiting, lead = self.waypoints.waiting, _find_lead(period_ns)
         while self.content_ns < until_ns:
             self.waypoints.reach(self.content_ns)
             end_ns = until_ns
@@ -133,16 +159,25 @@ class Path:
                 self._slope = self._slope * math.exp(-dt / _COAST)
             self._L = self._L + dt * self._slope
             if waiting and end_ns >= waiting[0].stamp_ns:
-                self._slope = self._find_onward(waiting[0], aim, period_ns)
+                self._slope = self._find_slope(waiting[0], aim, period_ns)
+                self._reached = (waiting[0].stamp_ns, aim)
+            self._fade(dt)
             self.content_ns = end_ns
-            self._past.append((end_ns, self._L))
+            self._past.append((end_ns, self._L + self._off))
 
-    def _find_onward(self, reached: Waypoint, aim: Vec, period_ns: int) -> Vec:
-        """Return the slope beyond a waypoint: the hand's, however late it was met."""
-        before, self._reached = self._reached, (reached.stamp_ns, aim)
-        if before is None or reached.stamp_ns - before[0] < period_ns // 2:
-            return reached.velocity  # captures so near each other say little
-        return np.asarray((aim - before[1]) / ((reached.stamp_ns - before[0]) * 1e-9))
+    def _fade(self, dt: float) -> None:
+        """Let what is drawn come nearer to the polyline, for a time, [s]."""
+        push = self._off_rate + _FADE * self._off
+        left = (self._off + dt * push) * math.exp(-_FADE * dt)
+        self._off_rate = push * math.exp(-_FADE * dt) - _FADE * left
+        self._off = left
+
+    def _find_slope(self, goal: Waypoint, aim: Vec, period_ns: int) -> Vec:
+        """Return the slope to a waypoint and beyond: the hand's, however late it is."""
+        before = self._reached
+        if before is None or goal.stamp_ns - before[0] < period_ns // 2:
+            return goal.velocity  # captures so near each other say little
+        return np.asarray((aim - before[1]) / ((goal.stamp_ns - before[0]) * 1e-9))
 
     def _average(self, window_ns: int) -> Vec:
         """Return the mean of the polyline over the last time."""
@@ -164,3 +199,8 @@ class Path:
 def _find_window_ns(period_ns: int) -> int:
     """Return over which time the mean is taken, [ns]."""
     return max(period_ns, _MEAN_NS)
+
+
+def _find_lead(period_ns: int) -> float:
+    """Return by how much of its velocity a sample is led, [s]."""
+    return 0.5e-9 * _find_window_ns(period_ns)
