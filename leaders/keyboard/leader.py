@@ -35,6 +35,7 @@ _LOG = logging.getLogger(__name__)
 _LIMB = "hand"
 _INSTALL = "pip install 'paprle[sound]'"
 _STANDARD_INPUT = 0  # what the session passes keys on to
+_MOST_AT_ONCE = 5  # chosen: what a key at 30 Hz repeats in a sixth of a second
 _CHUNK = 4096  # [bytes] chosen: more than anybody types in a period
 
 
@@ -107,7 +108,9 @@ class Keyboard(Leader):
             moved += axes * dt
         elapsed = 0.0 if self._sample is None else now_ns - self._sample.stamp_ns
         mean = moved / (elapsed * 1e-9) if elapsed > 0.0 else np.zeros(N_FREEDOMS)
-        for key in self._parser.parse(data):
+        keys = list(self._parser.parse(data))
+        # typed while the terminal stalled, by a hand that may have let go: they stop
+        for key in keys if len(keys) <= _MOST_AT_ONCE else ("",):
             self._press(key)
         self._seq += 1
         self._sample = LeaderSample(

@@ -124,7 +124,10 @@ def plug_pad(name="Faulty pad"):
 class KeyHand(EmulatedHand):
     """Keys on a pipe: one that is held repeats."""
 
-    faults = frozenset({"garbage"})  # a pipe that ends never comes back: test_keyboard
+    # one that says nothing is a hand that rests, and the session stays engaged:
+    # tests/leaders/keyboard/test_stalls.py; a pipe that ends never comes back:
+    # test_keyboard.py
+    faults = frozenset({"garbage"})
 
     def __init__(self, _leader, _clock, fd):
         super().__init__()
