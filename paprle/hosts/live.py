@@ -47,8 +47,10 @@ from paprle.hosts.status import StatusLine, find_width, print_line, sign_line
 from paprle.hosts.terminal import Operator
 from paprle.ipc.feedback_record import pack_feedback
 from paprle.ipc.loop import (
+    BESIDE_PRIORITY,
     SESSION_TURN,
     DeadlineLoop,
+    Promoter,
     freeze_garbage,
     request_realtime,
     thaw_garbage,
@@ -175,8 +177,10 @@ class LiveSession:
 
     def _loop(self) -> None:
         self._loop_timer = self._make_loop()
+        promoter = Promoter(BESIDE_PRIORITY)
         while True:
             late_ns = self._loop_timer.wait()
+            promoter.look()
             start_ns = time.monotonic_ns()
             self._watch()
             if self._thread_error is not None:

@@ -18,6 +18,7 @@ import ctypes
 import gc
 import os
 import sys
+import threading
 import time
 from bisect import bisect_left, insort
 from collections import deque
@@ -26,6 +27,9 @@ from pathlib import Path
 
 # chosen: below the console's keyboard and kernel threads, above everything else
 _FIFO_PRIORITY = 50
+BESIDE_PRIORITY = 10
+"""Of threads that a loop does not wait for: chosen, below every loop, above everything
+ordinary, so that none keeps the interpreter's lock while another process runs."""
 _SWITCH_INTERVAL = 5e-4  # [s] measured: 1 instead of 1500 missed ticks in 3000
 _TASKS = Path("/proc/self/task")  # spec: proc(5)
 _EVERY = 100  # [ticks] chosen: a connection that is new is found in half a second
@@ -181,7 +185,7 @@ def request_realtime(thread_id: int = 0) -> str:
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_PR_SET_TIMERSLACK, 1, 0, 0, 0)
     try:
-        _schedule(thread_id)
+        _schedule(thread_id, _FIFO_PRIORITY)
     except OSError:
         return (
             "real-time scheduling was refused, so deadlines may slip under load; "
@@ -192,11 +196,11 @@ def request_realtime(thread_id: int = 0) -> str:
     return ""
 
 
-def _schedule(thread_id: int) -> None:
+def _schedule(thread_id: int, priority: int) -> None:
     os.sched_setscheduler(
         thread_id,
         os.SCHED_FIFO | os.SCHED_RESET_ON_FORK,
-        os.sched_param(_FIFO_PRIORITY),
+        os.sched_param(priority),
     )
 
 
@@ -207,7 +211,13 @@ class Promoter:
     interpreter's lock: one that other processes keep from running keeps the loop, too.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, priority: int = _FIFO_PRIORITY) -> None:
+        """Begin in the loop's thread.
+
+        Args:
+            priority: Of the other threads; the loop's own stays what it is.
+        """
+        self._own, self._priority = threading.get_native_id(), priority
         self._known: set[int] = set()
         self._n_looks = 0
 
@@ -219,8 +229,10 @@ class Promoter:
         with contextlib.suppress(FileNotFoundError):  # no Linux
             alive = {int(task.name) for task in _TASKS.iterdir()}
             for thread_id in alive - self._known:
+                is_own = thread_id == self._own
+                priority = _FIFO_PRIORITY if is_own else self._priority
                 with contextlib.suppress(OSError):  # refused, or it has ended
-                    _schedule(thread_id)
+                    _schedule(thread_id, priority)
             self._known = alive
 
 

@@ -6,7 +6,14 @@ import threading
 
 import pytest
 
-from paprle.ipc.loop import DeadlineLoop, Pacer, Promoter, freeze_garbage, thaw_garbage
+from paprle.ipc.loop import (
+    BESIDE_PRIORITY,
+    DeadlineLoop,
+    Pacer,
+    Promoter,
+    freeze_garbage,
+    thaw_garbage,
+)
 
 MS = 1_000_000
 
@@ -176,6 +183,25 @@ def test_the_collector_is_off_while_the_loop_runs_and_on_after_it():
     assert n_frozen > 1000
     assert gc.isenabled()
     assert gc.get_freeze_count() == 0
+
+
+def test_threads_beside_a_loop_come_after_it_and_before_other_processes(monkeypatch):
+    asked = {}
+
+    def schedule(tid, policy, param):
+        asked[tid] = policy & os.SCHED_FIFO, param.sched_priority
+
+    monkeypatch.setattr(os, "sched_setscheduler", schedule)
+    must_end = threading.Event()
+    beside = threading.Thread(target=must_end.wait)
+    beside.start()
+
+    Promoter(BESIDE_PRIORITY).look()
+    must_end.set()
+    beside.join()
+
+    assert asked[beside.native_id] == (os.SCHED_FIFO, BESIDE_PRIORITY)
+    assert asked[threading.get_native_id()] > asked[beside.native_id]
 
 
 def test_threads_of_a_middleware_are_as_punctual_as_the_loop(monkeypatch):
