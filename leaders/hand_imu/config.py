@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge, Gt, Le, Unit, doc
 
 from paprle.contracts.settings import STRICT
+from paprle.contracts.sound_settings import SoundSettings
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,7 +86,7 @@ class ImuConfig:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class HandImuConfig:
+class HandImuConfig(SoundSettings):
     """A hand, what sees it, and what it means."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT

@@ -9,6 +9,8 @@ import pinocchio as pin
 
 from hardware.hand.frames import HandFrame
 from hardware.imu.reader import Attitude
+from hardware.sound.errors import SoundError
+from hardware.sound.speaker import Speaker
 from leaders.hand_imu.config import HandImuConfig
 from leaders.hand_imu.filters import make_filter
 from leaders.hand_imu.gestures import Fist, Pinch
@@ -18,6 +20,8 @@ from leaders.hand_imu.place import locate
 from leaders.hand_imu.press import Press
 from leaders.hand_imu.sources import Devices, Recorded, Source
 from leaders.hand_imu.track import Track
+from paprle.contracts.cue_output import choose_amplitudes
+from paprle.contracts.errors import opening
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import (
     Feedback,
@@ -28,6 +32,7 @@ from paprle.contracts.types import (
 )
 
 _LIMB = "hand"
+_SOUND = "pip install 'paprle[sound]'"
 _RATE = 200.0  # [Hz] chosen: a position between images is told as often as is asked
 _SILENT_FRAME = 0.2  # [s] chosen: a tracker needs 50 ms, and one image may be lost
 _SILENT_IMU = 0.1  # [s] spec: safety.md A1
@@ -43,6 +48,7 @@ class HandImu(Leader):
     def __init__(self, config: HandImuConfig, clock: Clock) -> None:
         super().__init__(config, clock)
         self._source: Source | None = None
+        self._speaker = Speaker()
         self._begin()
 
     def _begin(self) -> None:
@@ -69,6 +75,7 @@ class HandImu(Leader):
             limbs=(_LIMB,),
             is_measured=True,
             has_gripper=True,
+            renders=self.config.renders,
             rate=_RATE,
             engage_hint=(
                 f"hold your open {self.config.hand} hand still for "
@@ -131,6 +138,9 @@ class HandImu(Leader):
             MissingDependency: If a package is missing.
         """
         self._begin()
+        if self.config.sound > 0.0:
+            with opening("leader 'hand_imu'", _SOUND, SoundError):
+                self._speaker.open()
         recorded = self.config.camera.recorded
         if recorded:
             self._source = Recorded(recorded, self.clock)
@@ -156,7 +166,9 @@ class HandImu(Leader):
         return self._sample
 
     def apply(self, feedback: Feedback) -> None:
-        """Take back the press once the session follows the hand no more."""
+        """Take back the press once the hand is followed no more; sound the cues."""
+        loudness = choose_amplitudes(feedback, self.config.sound, self.clock())
+        self._speaker.tell(*loudness)
         follows = feedback.state in _FOLLOWS
         if feedback.state not in _HEARS or (self._was_following and not follows):
             self._press.use_up()
@@ -185,6 +197,7 @@ class HandImu(Leader):
 
     def close(self) -> None:
         """Let go; may be called twice."""
+        self._speaker.close()
         if self._source is not None:
             self._source.close()
 

@@ -9,10 +9,11 @@ from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge, Gt, Le, MinLen, Unit, doc
 
 from paprle.contracts.settings import STRICT
+from paprle.contracts.sound_settings import SoundSettings
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class VisionproConfig:
+class VisionproConfig(SoundSettings):
     """Where the headset is, and which hands lead."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 import pinocchio as pin
 
+from hardware.sound.errors import SoundError
+from hardware.sound.speaker import Speaker
 from hardware.visionpro.errors import VisionProError
 from leaders.visionpro.config import VisionproConfig
+from paprle.contracts.cue_output import choose_amplitudes
 from paprle.contracts.errors import opening
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import Feedback, LeaderInfo, LeaderSample, LimbCommand
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from hardware.web.presses import PressReader
 
 _INSTALL = "pip install 'paprle[visionpro]'"
+_SOUND = "pip install 'paprle[sound]'"
 
 
 class Visionpro(Leader):
@@ -27,6 +31,7 @@ class Visionpro(Leader):
     def __init__(self, config: VisionproConfig, clock: Clock) -> None:
         super().__init__(config, clock)
         self._headset: Headset | None = None
+        self._speaker = Speaker()
         self._presses: PressReader | None = None
         self._sample: LeaderSample | None = None
         self._fault = ""
@@ -38,6 +43,7 @@ class Visionpro(Leader):
             limbs=self.config.hands,
             is_measured=True,
             has_gripper=True,
+            renders=self.config.renders,
             rate=self.config.rate,
             engage_hint="close middle and ring finger of each hand",
         )
@@ -56,6 +62,9 @@ class Visionpro(Leader):
         """
         self._sample, self._fault = None, ""
         c = self.config
+        if c.sound > 0.0:
+            with opening("leader 'visionpro'", _SOUND, SoundError):
+                self._speaker.open()
         with opening("leader 'visionpro'", _INSTALL, VisionProError):
             from hardware.visionpro.client import Headset  # noqa: PLC0415 - its extra
             from hardware.web.presses import PressReader  # noqa: PLC0415
@@ -87,11 +96,14 @@ class Visionpro(Leader):
                 engaged=reading.is_engaged,
                 valid=state.is_tracked,
                 start=reading.asks_to_start,
+                end=state.asks_to_end,
             )
         return self._sample
 
     def apply(self, feedback: Feedback) -> None:
-        """Note the session's state; the headset shows nothing of it."""
+        """Note the session's state, of which the headset shows nothing; sound cues."""
+        loudness = choose_amplitudes(feedback, self.config.sound, self.clock())
+        self._speaker.tell(*loudness)
         if self._presses is not None:
             self._presses.note(feedback.state.name)
 
@@ -114,5 +126,6 @@ class Visionpro(Leader):
 
     def close(self) -> None:
         """Let go; may be called twice."""
+        self._speaker.close()
         if self._headset is not None:
             self._headset.close()
