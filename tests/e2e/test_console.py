@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 import time
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from browser import open_browser
-from running import RunningSession, judge
+from operator_page import PATIENT, operate
+from running import judge
 
 from paprle.contracts.types import SessionState
 
@@ -21,57 +19,15 @@ pytestmark = [
     pytest.mark.timeout(240),
 ]
 
-WORDS = ["leader=web", "follower=piper", "env=mujoco"]
-_ADDRESS = re.compile(r"open (http://\S+)")
 A1 = 0.1  # [s] spec: safety.md A1
 V_OVER_A = 0.36  # [s] of the PiPER's slowest joint, as its limits are configured
 SLACK = 0.1  # [s] a page that is closed, and a shared machine
 
 
-@contextmanager
-def run_session(folder, *words, scene="false", **size):
-    """Yield a session, and its page in a browser."""
-    more = [f"observers.view.scene={scene}", "observers.view.port=18480", *words]
-    session = RunningSession([*WORDS, *more], folder / "out")
-    try:
-        session.wait_for("#", 60.0)
-        with open_browser(**size) as page:
-            page.open(_ADDRESS.search(session.text())[1])
-            see(page, "Ready")
-            page.page.locator("#hold:enabled").wait_for()  # it was given control
-            yield session, page
-    finally:
-        session.end()
-
-
-def see(page, word, timeout=20.0):
-    page.page.locator("#word", has_text=word).wait_for(timeout=1000 * timeout)
-
-
-def drive(page, keys, seconds):
-    """Hold these keys with the dead-man until it has driven for so long.
-
-    Frames of a busy machine are late: then it pauses, and needs another press.
-    """
-    press, driven, before = page.page.keyboard, 0.0, time.monotonic()
-    end = before + 60.0
-    press.down("m")
-    while driven < seconds:
-        word, now = page.page.locator("#word").inner_text(), time.monotonic()
-        assert now < end, word
-        driven, before = driven + (now - before) * (word == "Driving"), now
-        if word == "Driving":
-            for key in keys:
-                press.down(key)
-        if word == "Paused":
-            press.up("m")
-            time.sleep(0.2)
-            press.down("m")
-            time.sleep(0.5)  # until the page shows what came of it
-            before = time.monotonic()
-        time.sleep(0.02)
-    for key in keys:
-        press.up(key)
+def run_session(folder, *words, **size):
+    """Yield somebody at the page of a session; its picture is another test's."""
+    more = ["observers.view.scene=false", "observers.view.port=18480", *words]
+    return operate(folder, "piper", *more, **size)
 
 
 def find_rest(episode, since_ns):
@@ -84,35 +40,34 @@ def find_rest(episode, since_ns):
 
 
 def test_a_newcomer_moves_stops_releases_and_records(tmp_path):
-    # frames of a busy machine are late; how soon silence brakes is not judged here
-    words = ["session.max_gap=0.5"]
-    with run_session(tmp_path, *words, width=1280, height=720) as (session, page):
-        press = page.page.keyboard
-        drive(page, ["PageUp"], 1.5)
+    with run_session(tmp_path, *PATIENT, width=1280, height=720) as operator:
+        session, press, page = operator.session, operator.press, operator.page
+        operator.drive(["PageUp"], 1.5)
         press.up("m")
-        see(page, "Paused")
-        drive(page, ["ArrowUp"], 1.0)
+        operator.see("Paused")
+        operator.drive(["ArrowUp"], 1.0)
         press.down("ArrowUp")
         time.sleep(0.2)
         stopped_ns = time.monotonic_ns()
         press.press(" ")
-        see(page, "Stopped")
-        page.page.get_by_text("stop was pressed").first.wait_for()
+        operator.see("Stopped")
+        page.get_by_text("stop was pressed").first.wait_for()
         press.up("m")
         press.up("ArrowUp")
         press.press("c")
-        see(page, "Ready")
+        operator.see("Ready")
         press.press("t")
         press.type("pick <b>the</b> cube n x")
         press.press("Enter")
-        page.page.get_by_text("task: pick <b>the</b> cube n x").wait_for()
-        drive(page, ["PageUp"], 0.5)
+        page.get_by_text("task: pick <b>the</b> cube n x").wait_for()
+        operator.drive(["PageUp"], 0.5)
         press.up("m")
         press.press("+")
-        row = page.page.locator("#episodes li").first
+        row = page.locator("#episodes li").first
         row.filter(has_text="success").wait_for(timeout=20_000)
         assert "pick <b>the</b> cube n x" in row.inner_text()
-        errors, elsewhere = list(page.errors), list(page.elsewhere)
+        browser = operator.browser
+        errors, elsewhere = list(browser.errors), list(browser.elsewhere)
         session.kill("session", 2)
         session.process.wait(40)
 
@@ -134,25 +89,26 @@ def test_a_newcomer_moves_stops_releases_and_records(tmp_path):
 @pytest.mark.nightly
 @pytest.mark.parametrize("how", ["closed", "hidden", "killed"])
 def test_a_page_that_is_gone_while_it_is_held_brakes(tmp_path, how):
-    with run_session(tmp_path) as (session, page):
+    with run_session(tmp_path) as operator:
+        session, page = operator.session, operator.page
         session.find_pids(["gate", "leader", "observer:view"])
-        drive(page, [], 0.5)
-        page.page.keyboard.down("PageUp")
+        operator.drive([], 0.5)
+        page.keyboard.down("PageUp")
         time.sleep(0.5)
         gone_ns = time.monotonic_ns()
         if how == "closed":
-            page.page.close()
+            page.close()
         elif how == "hidden":
-            page.page.evaluate("window.dispatchEvent(new Event('pagehide'))")
+            page.evaluate("window.dispatchEvent(new Event('pagehide'))")
         else:
             session.kill("observer:view")
         time.sleep(2.0)
         assert session.process.poll() is None
         if how == "killed":
             assert "it is started again" in session.text()
-            see(page, "Paused", 30.0)  # the same page, at the same address
-            page.page.keyboard.up("m")
-            drive(page, ["PageUp"], 0.3)
+            operator.see("Paused", 30.0)  # the same page, at the same address
+            page.keyboard.up("m")
+            operator.drive(["PageUp"], 0.3)
         session.kill("session", 2)
         session.process.wait(40)
 
