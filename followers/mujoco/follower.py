@@ -102,7 +102,7 @@ class MujocoFollower(Follower):
             q=q,
             dq=dq,
             tau=tau,
-            sim_time=float(data.time),
+            sim_time=self._encoders.read_time(data),
             objects=self._read_objects(data),
         )
 

@@ -1,13 +1,15 @@
 """Which fields of the wire records become which messages: one table, both ways.
 
 The journal writes a batch of records through it and the reader fills the same records
-from the messages, so that what comes back is what went in, bit for bit.
+from the messages, so that what comes back is what went in, bit for bit. Reports that
+drive nothing are cut to some digits: the velocity of q_cmd, which that tells itself,
+what limits were asked for, and what the IK left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ import numpy.typing as npt
 from paprle.contracts.axes import FREEDOMS
 from paprle.ipc.records import Layout, Stream
 from paprle.recording.cdr import FixedMessage, make_fixed
+from paprle.recording.fields import cut, see_bytes, write_texts, write_values
 from paprle.recording.messages import (
     GATE_STATUS,
     JOINT_STATE,
@@ -28,12 +31,17 @@ from paprle.recording.messages import (
 
 Path = tuple[str | int, ...]
 Rows = npt.NDArray[np.void]
+Ints = npt.NDArray[np.int64]
 
 EVENTS_TOPIC = "/events"
 MAPPING = "/mapping/"
 """Where topics of the matrices begin by which axes drive."""
 LEADER_LIFE = "/leader/alive"
+AS_BEFORE = "rows as the one before in the chunk"
+AS_LEADER = "rows as the pose of the leader's limb that drives"
 _NS = 1_000_000_000
+_VELOCITY_BITS = 12  # chosen: of dq_cmd, 0.02 %; q_cmd tells it to the last bit
+_REPORT_BITS = 16  # chosen: 15 µrad of an angle; reports tell 1 mrad
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,11 @@ class Channel:
         message: Type, template and offsets.
         stamp: Path of the monotonic stamp in the record, [ns].
         fields: Path in the record by field of the message; an int picks a row.
+        bits: Of a field's mantissa that are kept, where that is not all.
+        left_out: Which records have no message, as the file says it; empty: none. What
+            such a channel tells has the stamp of another one, too.
+        expected: What a record without a message says, shape (n, …); when absent what
+            the one before says. The first of a chunk then has one.
     """
 
     topic: str
@@ -53,17 +66,42 @@ class Channel:
     message: FixedMessage
     stamp: Path
     fields: Mapping[str, Path]
+    bits: Mapping[str, int] = field(default_factory=dict)
+    left_out: str = ""
+    expected: Callable[[Rows], npt.NDArray[Any]] | None = None
 
-    def encode(self, records: Rows) -> Rows:
-        """Return the CDR messages of a batch of records, one row each."""
+    def encode(self, records: Rows) -> tuple[Rows, Ints]:
+        """Return CDR messages of a chunk's records, and which records they are of."""
+        rows = self._fill(records)
+        told = np.arange(len(rows))
+        if self.left_out:
+            told = np.flatnonzero(self._find_told(rows, records))
+        whole: Rows = rows.view(f"V{rows.dtype.itemsize}")  # with what lies between
+        return whole[told], told
+
+    def _find_told(self, rows: Rows, records: Rows) -> npt.NDArray[np.bool_]:
+        """Return which records say what nobody would expect, to the last bit."""
+        is_told = np.zeros(len(rows), dtype=np.bool_)
+        for name in self.fields:
+            data = see_bytes(rows[name])
+            if self.expected is None:
+                is_told[:1] = True
+                is_told[1:] |= (data[1:] != data[:-1]).any(axis=1)
+            else:
+                is_told |= (data != see_bytes(self.expected(records))).any(axis=1)
+        return is_told
+
+    def _fill(self, records: Rows) -> Rows:
         rows = self.message.make_rows(len(records))
         sec, nanosec = np.divmod(select(records, self.stamp), _NS)
         rows["header.stamp.sec"] = sec
         rows["header.stamp.nanosec"] = nanosec
         for name, path in self.fields.items():
             target, values = rows[name], select(records, path)
+            if name in self.bits:
+                values = cut(values, self.bits[name])
             if target.dtype.kind == "S":
-                _write_texts(target, values)
+                write_texts(target, values)
             elif values.ndim > 1:
                 flat = values.reshape(len(values), -1)
                 target[...] = flat[:, : target.shape[1]]
@@ -81,25 +119,34 @@ class Channel:
             constant[at : at + leaf.itemsize] = False
         return constant
 
-    def stamps(self, records: Rows) -> list[int]:
+    def stamps(self, records: Rows) -> Ints:
         """Return the monotonic stamps that go into the headers, [ns]."""
-        stamps: list[int] = select(records, self.stamp).tolist()
-        return stamps
+        return select(records, self.stamp)
 
-    def decode(self, rows: Rows, records: Rows) -> None:
-        """Fill the records from the CDR messages of this channel, row by row."""
-        seconds = rows["header.stamp.sec"].astype(np.int64)
-        select(records, self.stamp)[...] = seconds * _NS + rows["header.stamp.nanosec"]
+    def decode(self, rows: Rows, records: Rows, at: Ints) -> None:
+        """Fill the records from the CDR messages of this channel.
+
+        Args:
+            rows: The messages.
+            records: What they are of, in part.
+            at: Of which record each message is, shape (n,), ascending; the first may
+                be of one before these.
+        """
+        if not self.left_out:
+            seconds = rows["header.stamp.sec"].astype(np.int64)
+            stamps = seconds * _NS + rows["header.stamp.nanosec"]
+            select(records, self.stamp)[...] = stamps
+        elif self.expected is None:
+            newest = np.searchsorted(at, np.arange(len(records)), side="right") - 1
+            rows = rows[newest]
         for name, path in self.fields.items():
-            source, target = rows[name], select(records, path)
-            if source.dtype.kind == "S":
-                target[...] = np.char.rstrip(source, b" ")
-            elif target.ndim > 2:
-                target[...] = source.reshape(target.shape)
-            elif target.ndim > 1:
-                target[:, : source.shape[1]] = source
+            target = select(records, path)
+            if self.expected is None:
+                write_values(target, rows[name])
             else:
-                target[...] = source
+                is_here = at >= 0
+                target[...] = self.expected(records)
+                target[at[is_here]] = rows[name][is_here]
 
 
 def select(records: Rows, path: Path) -> npt.NDArray[Any]:
@@ -125,13 +172,16 @@ def make_channels(layout: Layout, base_links: Mapping[str, str]) -> tuple[Channe
         channels += _leader_limb(layout, row, limb)
     channels += _leader_device(layout) + _leader_life(layout)
     for row, limb in enumerate(layout.limbs):
-        channels.append(_pose(f"/raw/{limb}/pose", "leader_base", ("raw", row)))
+        channels.append(_raw(layout, row, limb))
         frame = base_links.get(limb, limb)
         channels.append(_pose(f"/target/{limb}/pose", frame, ("target", row)))
         channels += _mapping(layout, row, limb)
     channels += [
         _joints(layout, "/q_des", Stream.TICK, "stamp_ns", ("q_des", "dq_des")),
-        _joints(layout, "/q_cmd", Stream.GATE, "stamp_ns", ("q_cmd", "dq_cmd")),
+        replace(
+            _joints(layout, "/q_cmd", Stream.GATE, "stamp_ns", ("q_cmd", "dq_cmd")),
+            bits={"velocity": _VELOCITY_BITS},
+        ),
         _joints(
             layout, "/q_meas", Stream.GATE, "meas_ns", ("q_meas", "dq_meas", "tau_meas")
         ),
@@ -140,7 +190,8 @@ def make_channels(layout: Layout, base_links: Mapping[str, str]) -> tuple[Channe
     for row, name in enumerate(layout.objects):
         path: Path = ("objects", row)
         topic = f"/objects/{name}/pose"
-        channels.append(_pose(topic, "world", path, ("meas_ns",), Stream.GATE))
+        pose = _pose(topic, "world", path, ("meas_ns",), Stream.GATE)
+        channels.append(replace(pose, left_out=AS_BEFORE))
     return tuple(_keep_filled(channel) for channel in channels)
 
 
@@ -149,14 +200,6 @@ def _keep_filled(channel: Channel) -> Channel:
     there = channel.message.dtype.names or ()
     fields = {name: path for name, path in channel.fields.items() if name in there}
     return replace(channel, fields=fields)
-
-
-def _write_texts(target: npt.NDArray[Any], values: npt.NDArray[Any]) -> None:
-    """Write texts padded with blanks, as CDR strings of constant length need."""
-    width = target.dtype.itemsize
-    for row in np.flatnonzero(values != b""):
-        text = values[row].decode(errors="ignore").encode()
-        target[row] = text[:width].ljust(width)
 
 
 def _session_tick(layout: Layout) -> Channel:
@@ -188,6 +231,7 @@ def _session_tick(layout: Layout) -> Channel:
         message=make_fixed(SESSION_TICK, example),
         stamp=("stamp_ns",),
         fields={name: (name,) for name in names},
+        bits=dict.fromkeys(("err_pos", "err_rot"), _REPORT_BITS),
     )
 
 
@@ -295,6 +339,23 @@ def _mapping(layout: Layout, row: int, limb: str) -> list[Channel]:
     return [Channel(MAPPING + limb, Stream.TICK, message, ("stamp_ns",), fields)]
 
 
+def _raw(layout: Layout, row: int, limb: str) -> Channel:
+    """Return the channel of the pose that drives a limb: mostly its leader's own."""
+    poses = [layout.leader.emits_poses(own) for own in layout.leader.limbs]
+    has_pose = np.array([*poses, False])  # the last: no limb
+
+    def expect(ticks: Rows) -> npt.NDArray[Any]:
+        driver = ticks["driver"][:, row]
+        driver = np.where((driver >= 0) & (driver < len(poses)), driver, len(poses))
+        expected = np.full((len(ticks), 7), np.nan)
+        told = has_pose[driver]
+        expected[told] = ticks["sample"]["pose"][told, driver[told]]
+        return expected
+
+    pose = _pose(f"/raw/{limb}/pose", "leader_base", ("raw", row))
+    return replace(pose, left_out=AS_LEADER, expected=expect)
+
+
 def _pose(
     topic: str,
     frame: str,
@@ -375,4 +436,5 @@ def _gate_status(layout: Layout) -> Channel:
         message=make_fixed(GATE_STATUS, example),
         stamp=("stamp_ns",),
         fields={name: (name,) for name in names},
+        bits={"q_des": _REPORT_BITS},
     )

@@ -10,7 +10,6 @@ file at the close.
 from __future__ import annotations
 
 import contextlib
-import json
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,42 +17,24 @@ from typing import Any
 
 import numpy as np
 import zstandard
-from mcap.data_stream import RecordBuilder
-from mcap.opcode import Opcode
-from mcap.records import Channel as Topic
-from mcap.records import Chunk, Schema
-from mcap.writer import CompressionType, Writer
+from mcap.records import Chunk, Header
 
 from paprle.contracts.errors import RecordingError
 from paprle.ipc.pictures import Coded
 from paprle.ipc.records import Layout, Stream
-from paprle.recording.channels import EVENTS_TOPIC, Channel, Rows, make_channels
+from paprle.recording.channels import EVENTS_TOPIC, Rows, make_channels
+from paprle.recording.compaction import Compaction
+from paprle.recording.contents import Topics, list_attachments, make_metadata
 from paprle.recording.events import find_stamp, parse_event
-from paprle.recording.frames import FRAMES_TOPIC, FrameMessages
-from paprle.recording.header import SCHEMA_VERSION
+from paprle.recording.framing import frame_one, frame_records
+from paprle.recording.indexed import pack
 from paprle.recording.manifest import make_manifest, sync_folder, write_manifest
-from paprle.recording.messages import (
-    MESSAGE_ENCODING,
-    SCHEMA_ENCODING,
-    STRING,
-    TF_MESSAGE,
-    encode,
-    make_message,
-    make_schema,
-)
+from paprle.recording.messages import STRING, encode, make_message
+from paprle.recording.scan import MAGIC
 from paprle.recording.sink import FileSink
-from paprle.recording.tracks import Track, list_tracks, make_first_messages
+from paprle.recording.tracks import Track, list_tracks
 
-TIME_NOTE = (
-    "header.stamp is monotonic time of the recording host, exact; log_time is the "
-    "record's and publish_time the header's stamp plus wall_offset_ns, so wall time"
-)
-DESCRIPTION_TOPIC = "/robot_description"
-_CHUNK_BYTES = 1 << 30  # chosen: only we end a chunk, so no tick is ever split
 _BATCH = 256  # chosen: records a small chunk; at most some 2 MB for a humanoid
-_COMPACT_BYTES = 1 << 15  # chosen: an eighth of a second of an arm; damage costs that
-_PICTURE_BYTES = 1 << 20  # chosen: of a chunk; a viewer that jumps reads one of each
-_OFFSETS = [0, 1, 9, 11, 15, 23, 31]  # spec: mcap.dev, opcode, length, Message
 
 
 class Journal:
@@ -89,25 +70,22 @@ class Journal:
         self._offset = int(header["wall_offset_ns"])
         self._channels = make_channels(layout, _base_links(layout, header))
         self._pending: dict[Stream, list[bytes]] = {Stream.TICK: [], Stream.GATE: []}
-        self._held: dict[Stream, list[bytes]] = {Stream.TICK: [], Stream.GATE: []}
-        self._n_held = 0
-        self._small = b""
+        self._small: list[bytes] = []
         self._span: list[int] = []
         self._packer = zstandard.ZstdCompressor()
-        self._frames = FrameMessages(layout, header)
-        self._cameras = header.get("cameras", {})
-        self._n_pictures = {track.topic: 0 for track in list_tracks(self._cameras)}
-        self._picture_bytes = 0
+        self._tracks = list_tracks(header.get("cameras", {}))
+        self._n_pictures = {track.topic: 0 for track in self._tracks}
+        self._topics = Topics()
         self._sink = FileSink(path)
-        self._beside = path.with_name(f".{path.name}.part")
-        try:
-            self._beside.unlink(missing_ok=True)  # the number is ours: a leftover
-            self._large_sink = FileSink(self._beside)
+        with contextlib.ExitStack() as undo:
+            undo.callback(path.unlink, missing_ok=True)
+            undo.callback(self._sink.close)
+            self._large = Compaction(
+                path, layout, self._header, self._channels, self._tracks
+            )
+            undo.callback(self._large.abandon)
             self._start()
-        except OSError:
-            self.abandon()
-            path.unlink(missing_ok=True)
-            raise
+            undo.pop_all()
 
     def write(self, stream: Stream, payload: bytes) -> None:
         """Take one record; it reaches the kernel with the next flush.
@@ -146,12 +124,10 @@ class Journal:
         """
         row = self._n_pictures[track.topic]
         self._n_pictures[track.topic] += 1
-        data = track.encode(coded)
-        self._write_single(self._ids[track.topic], data, coded.stamp_ns, row)
-        self._picture_bytes += len(data)
-        if self._picture_bytes >= _PICTURE_BYTES:
+        message = self._frame(track.topic, track.encode(coded), coded.stamp_ns, row)
+        self._small.append(message.tobytes())
+        if self._large.add_picture(message):
             self.flush()
-            self._end_chunk()
 
     def flush(self) -> None:
         """Hand everything so far to the kernel as a complete chunk.
@@ -162,11 +138,10 @@ class Journal:
         for stream in self._pending:
             self._encode(stream)
         if self._small:
-            self._sink.write(self._pack(self._small))
-            self._small = b""
+            self._sink.write(self._pack(b"".join(self._small)))
+            self._small = []
         self._sink.flush()
-        if self._n_held >= _COMPACT_BYTES:
-            self._compact()
+        self._large.step(min(self._span, default=0))
 
     def sync(self) -> None:
         """Start bringing everything flushed onto the disk; returns at once."""
@@ -197,16 +172,11 @@ class Journal:
         """
         try:
             self.flush()
-            self._compact()
-            self._writer.finish()
-            self._large_sink.flush()
-            self._large_sink.close()
-            self._beside.replace(self.path)
+            digest = self._large.close(min(self._span, default=None))
         finally:
             self._sink.close()
         sync_folder(self.path.parent)
         span = (min(self._span, default=0), max(self._span, default=0))
-        digest = self._large_sink.hexdigest()
         manifest = make_manifest(
             self.path, self._header, end_reason, span, self.frames, digest
         ) | dict(extra)
@@ -217,82 +187,17 @@ class Journal:
         """Let go of the file as it is, without a manifest; never raises."""
         with contextlib.suppress(OSError):  # the disk failed; the caller has said so
             self._sink.close()
-        with contextlib.suppress(OSError, AttributeError):  # it may not be open yet
-            self._large_sink.close()
-            self._beside.unlink(missing_ok=True)
+        self._large.abandon()
 
     def _start(self) -> None:
-        self._declare(self._make_writer(self._sink))
-        self._small = self._list_channels()
+        self._sink.write(MAGIC)
+        told = [*list_attachments(self._header), make_metadata(self._header)]
+        for record in [Header("ros2", "paprle"), *told]:
+            self._sink.write(pack(record))
+        self._sink.flush()
+        declared = self._topics.declare_own(self._channels, self._tracks)
+        self._small = [pack(record) for record in declared]
         self.flush()
-        self._writer = self._make_writer(self._large_sink)
-        schemas = self._declare(self._writer)
-        self._description_id = self._register(
-            self._writer, DESCRIPTION_TOPIC, STRING, schemas
-        )
-        self._is_described = False
-        if self._frames.is_known:
-            self._frames_id = self._register(
-                self._writer, FRAMES_TOPIC, TF_MESSAGE, schemas
-            )
-
-    def _make_writer(self, sink: FileSink) -> Writer:
-        writer = Writer(
-            sink,
-            chunk_size=_CHUNK_BYTES,
-            compression=CompressionType.ZSTD,
-            enable_crcs=True,
-            enable_data_crcs=True,
-        )
-        writer.start(profile="ros2", library="paprle")
-        return writer
-
-    def _declare(self, writer: Writer) -> dict[str, int]:
-        """Write what the recording is; return ids of schemas."""
-        header = dict(self._header)
-        config, urdf = header.pop("config"), header.pop("urdf")
-        for name, values in (("header.json", header), ("config.json", config)):
-            writer.add_attachment(0, 0, name, "application/json", _to_json(values))
-        writer.add_attachment(0, 0, "robot.urdf", "application/xml", urdf.encode())
-        writer.add_metadata("paprle", self._make_metadata())
-        schemas: dict[str, int] = {}
-        self._ids = {
-            channel.topic: self._register(
-                writer, channel.topic, channel.message.typename, schemas
-            )
-            for channel in self._channels
-        }
-        for topic, typename in self._list_singles():
-            self._ids[topic] = self._register(writer, topic, typename, schemas)
-        writer.flush()
-        return schemas
-
-    def _list_channels(self) -> bytes:
-        """Return what a chunk says of the channels, as the writer numbers them."""
-        builder, schemas = RecordBuilder(), dict[str, int]()
-        own = [(c.topic, c.message.typename) for c in self._channels]
-        for i, (topic, typename) in enumerate([*own, *self._list_singles()], 1):
-            if typename not in schemas:
-                schemas[typename] = len(schemas) + 1
-                text, number = make_schema(typename), schemas[typename]
-                Schema(number, text, SCHEMA_ENCODING, typename).write(builder)
-            Topic(i, topic, MESSAGE_ENCODING, {}, schemas[typename]).write(builder)
-        listed: bytes = builder.end()
-        return listed
-
-    def _list_singles(self) -> list[tuple[str, str]]:
-        """Return topics and types of what is written one by one."""
-        tracks = list_tracks(self._cameras)
-        return [(EVENTS_TOPIC, STRING), *((t.topic, t.typename) for t in tracks)]
-
-    def _register(
-        self, writer: Writer, topic: str, typename: str, schemas: dict[str, int]
-    ) -> int:
-        if typename not in schemas:
-            schemas[typename] = writer.register_schema(
-                typename, SCHEMA_ENCODING, make_schema(typename)
-            )
-        return int(writer.register_channel(topic, MESSAGE_ENCODING, schemas[typename]))
 
     def _write_event(self, payload: bytes) -> None:
         stamp = find_stamp(parse_event(payload), max(self._span, default=0))
@@ -300,15 +205,14 @@ class Journal:
         data = encode(make_message(STRING, data=text), STRING)
         row = self.frames["event"]
         self.frames["event"] += 1
-        self._write_single(self._ids[EVENTS_TOPIC], data, stamp, row)
+        message = self._frame(EVENTS_TOPIC, data, stamp, row)
+        self._small.append(message.tobytes())
+        self._large.add(message)
 
-    def _write_single(self, channel_id: int, data: bytes, stamp: int, row: int) -> None:
-        """Add a message to both files' next chunks."""
-        self._add(channel_id, data, (stamp, stamp), row)
-        rows = np.frombuffer(data, f"V{len(data)}")
-        stamps = np.array([stamp], dtype=np.int64)
-        self._small += self._frame(channel_id, rows, (stamps, stamps), row)
-        self._note(stamp)
+    def _frame(self, topic: str, data: bytes, stamp_ns: int, row: int) -> Rows:
+        """Return a message that is written by itself, as a record of a chunk."""
+        self._note(stamp_ns)
+        return frame_one(self._topics.ids[topic], data, stamp_ns + self._offset, row)
 
     def _encode(self, stream: Stream) -> None:
         """Add the pending records of a stream to the small chunk."""
@@ -316,108 +220,26 @@ class Journal:
         if not payloads:
             return
         data = b"".join(payloads)
-        records = np.frombuffer(data, dtype=self._dtype(stream))
         payloads.clear()
-        self._held[stream].append(data)
-        self._n_held += len(data)
+        self._large.hold(stream, data)
+        records = np.frombuffer(data, dtype=self._dtype(stream))
         first = self.frames[stream.name.lower()]
-        parts = [self._small]
         for channel in self._channels:
             if channel.stream == stream:
-                both = records["stamp_ns"], np.array(channel.stamps(records))
-                rows = channel.encode(records)
-                parts.append(self._frame(self._ids[channel.topic], rows, both, first))
-        self._small = b"".join(parts)
+                number = self._topics.ids[channel.topic]
+                rows = frame_records(number, channel, records, first, self._offset)
+                self._small.append(rows.tobytes())
         self.frames[stream.name.lower()] += len(records)
         self._note(int(records["stamp_ns"][0]))
         self._note(int(records["stamp_ns"][-1]))
 
-    def _frame(
-        self, channel_id: int, rows: Rows, stamps: tuple[Any, Any], first: int
-    ) -> bytes:
-        """Return messages as records of a chunk, one row each."""
-        size = rows.dtype.itemsize
-        names = ["opcode", "length", "id", "sequence", "log", "publish", "data"]
-        formats = ["u1", "<u8", "<u2", "<u4", "<u8", "<u8", f"V{size}"]
-        dtype = np.dtype({"names": names, "formats": formats, "offsets": _OFFSETS})
-        out = np.zeros(len(rows), dtype)
-        out["opcode"], out["length"], out["id"] = Opcode.MESSAGE, 22 + size, channel_id
-        out["sequence"] = np.arange(first, first + len(rows))
-        for name, values in zip(("log", "publish"), stamps, strict=True):
-            out[name] = np.maximum(values + self._offset, 0)
-        out["data"] = rows.view(f"V{size}")
-        return out.tobytes()
-
     def _pack(self, data: bytes) -> bytes:
         """Return a chunk of these records; its times are those of the episode."""
-        builder = RecordBuilder()
-        Chunk(
-            compression="zstd",
-            data=self._packer.compress(data),
-            message_start_time=max(min(self._span, default=0) + self._offset, 0),
-            message_end_time=max(max(self._span, default=0) + self._offset, 0),
-            uncompressed_crc=zlib.crc32(data),
-            uncompressed_size=len(data),
-        ).write(builder)
-        packed: bytes = builder.end()
-        return packed
-
-    def _compact(self) -> None:
-        """Write what was held as one large chunk, channel by channel."""
-        self._describe()
-        for stream, held in self._held.items():
-            if not held:
-                continue
-            records = np.frombuffer(b"".join(held), dtype=self._dtype(stream))
-            held.clear()
-            first = self.frames[stream.name.lower()] - len(records)
-            for channel in self._channels:
-                if channel.stream == stream:
-                    self._add_rows(channel, records, first)
-            if stream == Stream.GATE and self._frames.is_known:
-                for row, stamp, data in self._frames.encode(records):
-                    self._add(self._frames_id, data, (stamp, stamp), row)
-        self._n_held = 0
-        self._end_chunk()
-
-    def _end_chunk(self) -> None:
-        """Let what was added to the large file be a chunk of it."""
-        self._picture_bytes = 0
-        self._writer.flush()
-        self._large_sink.flush()
-
-    def _describe(self) -> None:
-        """Write the URDF as of the first record: a time line begins with the motion."""
-        if self._is_described or not self._span:
-            return
-        self._is_described = True
-        description = make_message(STRING, data=str(self._header["urdf"]))
-        first = min(self._span)
-        self._add(self._description_id, encode(description, STRING), (first, first), 0)
-        schemas: dict[str, int] = {}
-        for topic, typename, data in make_first_messages(self._cameras, first):
-            topic_id = self._register(self._writer, topic, typename, schemas)
-            self._add(topic_id, data, (first, first), 0)
-
-    def _add_rows(self, channel: Channel, records: Rows, first: int) -> None:
-        data = channel.encode(records).tobytes()
-        size = channel.message.dtype.itemsize
-        both = zip(records["stamp_ns"].tolist(), channel.stamps(records), strict=True)
-        for i, stamps in enumerate(both):
-            row = data[i * size : (i + 1) * size]
-            self._add(self._ids[channel.topic], row, stamps, first + i)
-
-    def _add(
-        self, channel_id: int, data: bytes, stamps: tuple[int, int], sequence: int
-    ) -> None:
-        """Add a message; its sequence is the row of its record within the stream."""
-        self._writer.add_message(
-            channel_id=channel_id,
-            log_time=max(stamps[0] + self._offset, 0),
-            publish_time=max(stamps[1] + self._offset, 0),
-            data=data,
-            sequence=sequence,
-        )
+        first = max(min(self._span, default=0) + self._offset, 0)
+        last = max(max(self._span, default=0) + self._offset, 0)
+        packed = self._packer.compress(data)
+        crc = zlib.crc32(data)
+        return pack(Chunk("zstd", packed, last, first, crc, len(data)))
 
     def _note(self, stamp_ns: int) -> None:
         span = [*self._span, stamp_ns]
@@ -425,15 +247,6 @@ class Journal:
 
     def _dtype(self, stream: Stream) -> np.dtype[np.void]:
         return self._layout.tick if stream == Stream.TICK else self._layout.status
-
-    def _make_metadata(self) -> dict[str, str]:
-        keys = ("leader", "follower", "env", "version", "git_rev", "urdf_sha256")
-        values = {key: str(self._header.get(key) or "") for key in keys}
-        return values | {
-            "schema": str(SCHEMA_VERSION),
-            "wall_offset_ns": str(self._offset),
-            "time": TIME_NOTE,
-        }
 
 
 def _base_links(layout: Layout, header: Mapping[str, Any]) -> dict[str, str]:
@@ -444,7 +257,3 @@ def _base_links(layout: Layout, header: Mapping[str, Any]) -> dict[str, str]:
             f"{tuple(robot['joint_names'])} in the header"
         )
     return {limb["name"]: limb["base_link"] for limb in robot["limbs"]}
-
-
-def _to_json(data: Any) -> bytes:
-    return json.dumps(data, allow_nan=False, ensure_ascii=False).encode()

@@ -22,6 +22,7 @@ from paprle.recording.channels import (
     LEADER_LIFE,
     MAPPING,
     Channel,
+    Ints,
     Rows,
     make_channels,
 )
@@ -179,6 +180,10 @@ class Reading:
         is_ours = feed is not None or topic.topic == EVENTS_TOPIC
         if is_ours and typename != expected:
             raise self._error(f"topic {topic.topic} of {expected}", "another type")
+        if feed is not None and topic.left_out:
+            if topic.left_out != feed.channel.left_out:
+                raise self._error(f"more rows of topic {topic.topic}", topic.left_out)
+            self._feeds[topic.topic] = _SparseFeed(feed.channel)
         self._topics[topic.id] = topic.topic
 
     def _take_messages(self, messages: Messages) -> Iterator[Mapping[str, Any]]:
@@ -202,13 +207,13 @@ class Reading:
             version, rev = (self.header.get(key) for key in ("version", "git_rev"))
             got = f"{messages.data.shape[1]}; paprle {version} at {rev} recorded it"
             raise self._error(f"messages of {size} bytes on {topic}", got)
-        if not feed.take(messages.data):
+        if not feed.take(messages.data, messages.sequence):
             raise self._error(f"the header's names on {topic}", "others")
 
     def _decode(self, stream: Stream) -> Block | None:
         """Return the rows that all channels of a stream have; None without any."""
         feeds = [f for f in self._feeds.values() if f.channel.stream == stream]
-        n = min(feed.n_rows for feed in feeds)
+        n = min(feed.n_rows for feed in feeds if not isinstance(feed, _SparseFeed))
         if n == 0:
             return None
         layout = self.layout
@@ -218,7 +223,10 @@ class Reading:
             records["sample"]["pose"] = np.nan
             records["mapping"] = np.nan  # files of earlier versions have none
         for feed in feeds:
-            feed.channel.decode(feed.give(n), records)
+            rows, at = feed.give(n)
+            if feed.channel.expected is None and (not len(at) or at[0] > 0):
+                raise self._error(f"rows of topic {feed.channel.topic}", "none")
+            feed.channel.decode(rows, records, at)
         return Block(stream, records)
 
     def _error(self, expected: str, got: str) -> RecordingError:
@@ -235,19 +243,53 @@ class _Feed:
         self._fixed = channel.is_constant
         self._template = np.frombuffer(channel.message.template, np.uint8)
 
-    def take(self, table: Table) -> bool:
-        """Take messages; False if what never changes has changed."""
+    def take(self, table: Table, first: int) -> bool:  # noqa: ARG002 - all rows come
+        """Take messages by their first row; False if what never changes has changed."""
         self._tables.append(table)
         self.n_rows += len(table)
         self.n_bytes += table.size
         fixed = self._fixed
         return bool((table[:, fixed] == self._template[fixed]).all())
 
-    def give(self, n: int) -> Rows:
-        """Return the first n messages, as rows of the channel's fields."""
-        tables = self._tables
-        whole = tables[0] if len(tables) == 1 else np.concatenate(tables)
+    def give(self, n: int) -> tuple[Rows, Ints]:
+        """Return messages of the next n rows, and of which of them each is."""
+        whole = _join(self._tables)
         rest = whole[n:]
         self._tables = [rest.copy()] if len(rest) else []
         self.n_rows, self.n_bytes = len(rest), rest.size
-        return np.ascontiguousarray(whole[:n]).view(self.channel.message.dtype)[:, 0]
+        return self._view(whole[:n]), np.arange(n)
+
+    def _view(self, table: Table) -> Rows:
+        return np.ascontiguousarray(table).view(self.channel.message.dtype)[:, 0]
+
+
+class _SparseFeed(_Feed):
+    """Messages of a channel that leaves rows out; a chunk has all of its rows."""
+
+    def __init__(self, channel: Channel) -> None:
+        super().__init__(channel)
+        self._rows: list[Ints] = []
+        self._n_given = 0
+
+    def take(self, table: Table, first: int) -> bool:
+        """Take messages of rows that follow each other."""
+        self._rows.append(np.arange(first, first + len(table)))
+        return super().take(table, first)
+
+    def give(self, n: int) -> tuple[Rows, Ints]:
+        """Return messages of the next n rows, or of one before, and whose each is."""
+        if not self._rows:
+            return np.zeros(0, self.channel.message.dtype), np.zeros(0, np.int64)
+        whole, rows = _join(self._tables), np.concatenate(self._rows) - self._n_given
+        end = int(np.searchsorted(rows, n))
+        first = max(int(np.searchsorted(rows, 0, side="right")) - 1, 0)
+        kept = max(end - 1, 0)
+        self._n_given += n
+        self._rows = [rows[kept:] - n + self._n_given]
+        self._tables = [whole[kept:].copy()]
+        self.n_bytes = self._tables[0].size
+        return self._view(whole[first:end]), rows[first:end]
+
+
+def _join(tables: list[Table]) -> Table:
+    return tables[0] if len(tables) == 1 else np.concatenate(tables)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcap.writer import CompressionType, Writer
+import numpy as np
+from mcap import records
 
 from paprle.contracts.errors import RecordingError
 from paprle.ipc.records import Stream
+from paprle.recording.channels import Rows
+from paprle.recording.framing import frame_rows
+from paprle.recording.indexed import IndexedFile
 from paprle.recording.manifest import (
     make_manifest,
     manifest_path,
@@ -25,10 +28,10 @@ from paprle.recording.scan import (
     Metadata,
     Scanner,
     Schema,
+    Topic,
 )
-from paprle.recording.sink import FileSink
 
-_CHUNK_BYTES = 2 << 20  # chosen: as in a finished recording
+_CHUNK_BYTES = 1 << 19  # chosen: about as in a finished recording
 
 
 @dataclass(frozen=True)
@@ -147,75 +150,54 @@ class _Survey:
 
 
 def _copy(path: Path, out: Path) -> tuple[Scanner, int, str]:
-    sink = FileSink(out)
+    file = IndexedFile(out)
     try:
-        writer = Writer(
-            sink,
-            chunk_size=_CHUNK_BYTES,
-            compression=CompressionType.ZSTD,
-            enable_crcs=True,
-            enable_data_crcs=True,
-        )
-        writer.start(profile="ros2", library="paprle")
         scanner = Scanner(path)
-        n_messages = 0
-        for n in _copy_items(iter(scanner), writer):
-            n_messages += n
-            sink.flush()
-        writer.finish()
-        sink.flush()
+        n_messages = sum(_copy_item(item, file) for item in scanner)
+        digest = file.finish()
     finally:
-        sink.close()
+        file.close()
     sync_folder(out.parent)
-    return scanner, n_messages, sink.hexdigest()
+    return scanner, n_messages, digest
 
 
-def _copy_items(
-    items: Iterator[Attachment | Metadata | Chunk], writer: Writer
-) -> Iterator[int]:
-    """Write each item and yield how many messages it has."""
-    ids: dict[int, int] = {0: 0}
-    topics: dict[int, int] = {}
-    for item in items:
-        if isinstance(item, Attachment):
-            writer.add_attachment(0, 0, item.name, item.media_type, item.data)
-        elif isinstance(item, Metadata):
-            writer.add_metadata(item.name, item.values)
-        else:
-            yield _copy_chunk(item, writer, ids, topics)
-
-
-def _copy_chunk(
-    chunk: Chunk, writer: Writer, schemas: dict[int, int], topics: dict[int, int]
-) -> int:
+def _copy_item(item: Attachment | Metadata | Chunk, file: IndexedFile) -> int:
+    """Write an item; return how many messages it has."""
+    if isinstance(item, Attachment):
+        file.attach(records.Attachment(0, 0, item.name, item.media_type, item.data))
+        return 0
+    if isinstance(item, Metadata):
+        file.note(records.Metadata(item.name, item.values))
+        return 0
     n = 0
-    for record in chunk:
+    for record in item:
         if isinstance(record, Messages):
-            _copy_messages(record, writer, topics[record.channel_id])
+            file.add(_frame(record))
             n += len(record.data)
         elif isinstance(record, Schema):
-            schemas[record.id] = writer.register_schema(
-                record.name, record.encoding, record.data
+            file.declare(
+                records.Schema(record.id, record.data, record.encoding, record.name)
             )
         else:
-            topics[record.id] = writer.register_channel(
-                record.topic, record.encoding, schemas[record.schema_id]
-            )
+            file.declare(_declare(record))
+    if (
+        file.n_bytes >= _CHUNK_BYTES
+    ):  # never within a chunk: what belongs together stays
+        file.end_chunk()
     return n
 
 
-def _copy_messages(messages: Messages, writer: Writer, channel_id: int) -> None:
-    stamps = zip(
-        messages.log_time.tolist(), messages.publish_time.tolist(), strict=True
-    )
-    for i, (log_time, publish_time) in enumerate(stamps):
-        writer.add_message(
-            channel_id=channel_id,
-            log_time=log_time,
-            publish_time=publish_time,
-            sequence=messages.sequence + i,
-            data=messages.data[i].tobytes(),
-        )
+def _frame(messages: Messages) -> Rows:
+    n, size = messages.data.shape
+    rows = np.ascontiguousarray(messages.data).view(f"V{size}")[:, 0]
+    stamps = messages.log_time, messages.publish_time
+    sequence = messages.sequence + np.arange(n)
+    return frame_rows(messages.channel_id, rows, *stamps, sequence)
+
+
+def _declare(topic: Topic) -> records.Channel:
+    texts = topic.topic, topic.encoding, topic.metadata
+    return records.Channel(topic.id, *texts, topic.schema_id)
 
 
 def _finish(source: _Survey, report: RecoverReport, sha256: str) -> None:

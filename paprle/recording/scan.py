@@ -1,9 +1,10 @@
 """Reading MCAP files that nobody vouches for: in order, up to the first damage.
 
 Sizes are compared with what is there before anything is allocated, every checksum is
-checked, and messages may not be missing in between: each carries its row number. What
-was read before the damage is a true prefix of what was recorded. Nothing is kept: one
-chunk at a time is in memory, and messages that follow each other in it are one table.
+checked, and messages may not be missing in between: each carries its row number, and a
+channel that leaves rows out says so. What was read before the damage is a true prefix
+of what was recorded. Nothing is kept: one chunk at a time is in memory, and messages
+that follow each other in it are one table.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from mcap.opcode import Opcode
 MAGIC = b"\x89MCAP0\r\n"
 MAX_RECORD = 64 << 20  # chosen: of an attachment, which is a URDF at most
 MAX_CHUNK = 16 << 20  # chosen: ours are 0.1 MB; a picture may be half of this
+LEFT_OUT = "left out"
+"""Key of a channel's metadata that says which rows have no message."""
 _FOOTER_BYTES = 9 + 20 + len(MAGIC)
 
 
@@ -66,6 +69,12 @@ class Topic:
     schema_id: int
     topic: str
     encoding: str
+    metadata: dict[str, str]
+
+    @property
+    def left_out(self) -> str:
+        """Which rows have no message; empty: none."""
+        return self.metadata.get(LEFT_OUT, "")
 
 
 @dataclass(frozen=True)
@@ -120,6 +129,7 @@ class Scanner:
         self._crc = 0
         self._schemas: set[int] = set()
         self._rows: dict[int, int] = {}
+        self._sparse: set[int] = set()
 
     def __iter__(self) -> Iterator[Attachment | Metadata | Chunk]:
         """Yield what is valid, in order; never raises for damage."""
@@ -185,10 +195,17 @@ class Scanner:
                 if record.schema_id not in self._schemas or record.id in self._rows:
                     raise Damaged(f"channel {record.id} has no schema, or comes twice")
                 self._rows[record.id] = 0
+                if record.left_out:
+                    self._sparse.add(record.id)
             else:
-                if record.sequence != self._rows.get(record.channel_id):
-                    raise Damaged(f"messages missing on channel {record.channel_id}")
-                self._rows[record.channel_id] += len(record.data)
+                self._check_row(record)
+
+    def _check_row(self, messages: Messages) -> None:
+        channel = messages.channel_id
+        ahead = messages.sequence - self._rows.get(channel, messages.sequence + 1)
+        if ahead < 0 or (ahead > 0 and channel not in self._sparse):
+            raise Damaged(f"messages missing on channel {channel}")
+        self._rows[channel] = messages.sequence + len(messages.data)
 
     def _check_end(self, file: BinaryIO, body: bytes, crc: int) -> None:
         """Check the data section's checksum, then the summary and its checksum."""
@@ -339,5 +356,6 @@ def _parse_in_chunk(opcode: int, body: bytes) -> Schema | Topic:
         return Schema(schema_id, name, encoding, fields.take(*fields.numbers("<I")))
     if opcode == Opcode.CHANNEL:
         channel_id, schema_id = fields.numbers("<HH")
-        return Topic(channel_id, schema_id, fields.text(), fields.text())
+        texts = fields.text(), fields.text()
+        return Topic(channel_id, schema_id, *texts, fields.pairs())
     raise Damaged(f"record of kind {opcode} in a chunk")

@@ -1,11 +1,15 @@
-"""The file under a journal: nothing reaches it but whole chunks."""
+"""The files under a journal: one that grows by whole chunks, and one without a name."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import tempfile
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+
+_BLOCK = 1 << 16  # [bytes] chosen: that are kept in memory, or read at a time
 
 
 class FileSink:
@@ -43,9 +47,7 @@ class FileSink:
         """
         data, self._parts = b"".join(self._parts), []
         self._sha256.update(data)
-        view = memoryview(data)
-        while view:
-            view = view[os.write(self._fd, view) :]
+        _write_all(self._fd, data)
         if self._pending is not None and self._pending.done():
             pending, self._pending = self._pending, None
             pending.result()
@@ -83,3 +85,49 @@ class FileSink:
     def hexdigest(self) -> str:
         """Return the SHA-256 of everything flushed."""
         return self._sha256.hexdigest()
+
+
+class Spill:
+    """Bytes for later, in a file without a name: however many, a block is in memory."""
+
+    def __init__(self, folder: Path) -> None:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            self._fd = os.dup(file.fileno())
+        self._parts = bytearray()
+
+    def write(self, data: bytes) -> None:
+        """Take bytes.
+
+        Raises:
+            OSError: If the disk is full or fails.
+        """
+        self._parts += data
+        if len(self._parts) >= _BLOCK:
+            self._flush()
+
+    def read(self) -> Iterator[bytes]:
+        """Yield everything that was taken, block by block.
+
+        Raises:
+            OSError: If the disk is full or fails.
+        """
+        self._flush()
+        os.lseek(self._fd, 0, os.SEEK_SET)
+        while block := os.read(self._fd, _BLOCK):
+            yield block
+
+    def close(self) -> None:
+        """Let go of it; may be called twice."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def _flush(self) -> None:
+        _write_all(self._fd, self._parts)
+        self._parts = bytearray()
+
+
+def _write_all(fd: int, data: bytes | bytearray) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]

@@ -135,9 +135,22 @@ def fill_random(records: np.ndarray, rng: np.random.Generator) -> None:
             view[...] = rng.integers(0, 2**31 - 1, size=view.shape)
 
 
+REPORTS = {"err_pos": 16, "err_rot": 16, "q_des": 16, "dq_cmd": 12}
+"""What a file keeps of the mantissas of reports, [bits]; ``q_des`` is the gate's."""
+
+
+def cut_reports(records: np.ndarray, names: set[str]) -> None:
+    """Leave of the reports in records what a file keeps."""
+    for name in names:
+        words = np.ascontiguousarray(records[name]).view(np.uint64)
+        words &= np.uint64(2**64 - 2 ** (52 - REPORTS[name]))
+        records[name] = words.view(np.float64)
+
+
 def make_ticks(layout: Layout, n: int, seed: int = 0) -> np.ndarray:
     ticks = np.zeros(n, layout.tick)
     fill_random(ticks, np.random.default_rng(seed))
+    cut_reports(ticks, {"err_pos", "err_rot"})
     stamps = START_NS + PERIOD_NS * np.arange(n)
     ticks["stamp_ns"] = stamps
     ticks["k"] = np.arange(n)
@@ -160,6 +173,7 @@ def make_ticks(layout: Layout, n: int, seed: int = 0) -> np.ndarray:
 def make_gates(layout: Layout, n: int, seed: int = 1) -> np.ndarray:
     gates = np.zeros(n, layout.status)
     fill_random(gates, np.random.default_rng(seed))
+    cut_reports(gates, {"q_des", "dq_cmd"})
     gates["stamp_ns"] = START_NS + PERIOD_NS * np.arange(n) + 1_000_000
     gates["meas_ns"] = gates["stamp_ns"] - 321_000
     gates["k"] = np.arange(n)

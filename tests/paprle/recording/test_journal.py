@@ -13,6 +13,7 @@ from paprle.ipc.records import Stream
 from paprle.recording.journal import Journal
 from paprle.recording.manifest import read_manifest
 from paprle.recording.reader import Episode
+from paprle.recording.recover import recover
 
 
 def read_ros(path):
@@ -38,6 +39,35 @@ def test_every_field_comes_back_bit_for_bit(recorded, tools):
     assert episode.gate.dtype == gates.dtype
     assert tools.same_bits(episode.ticks, ticks)
     assert tools.same_bits(episode.gate, gates)
+
+
+@pytest.mark.parametrize(
+    ("name", "bits"), [("err_pos", 16), ("err_rot", 16), ("q_des", 16), ("dq_cmd", 12)]
+)
+def test_reports_come_back_to_some_digits_and_what_is_nothing_as_nothing(
+    tmp_path, layout, header, name, bits
+):
+    is_tick = name.startswith("err")
+    records = np.zeros(200, layout.tick if is_tick else layout.status)
+    records["stamp_ns"] = np.arange(len(records)) * 5_000_000
+    values = records[name].reshape(len(records), -1)
+    signs = np.where(np.arange(len(records)) % 2, 1.0, -1.0)
+    values[:] = (signs * np.geomspace(1e-300, 1e300, len(records)))[:, None]
+    values[::10] = np.array([0.0, -0.0, np.nan, np.inf, -np.inf] * 4)[:, None]
+    records[name] = values.reshape(records[name].shape)
+    journal = Journal(tmp_path / "episode_000000.mcap", layout, header)
+    for record in records:
+        journal.write(Stream.TICK if is_tick else Stream.GATE, record.tobytes())
+    journal.close("end", {})
+
+    episode = Episode.open(tmp_path)
+
+    told = (episode.ticks if is_tick else episode.gate)[name].reshape(values.shape)
+    special = ~np.isfinite(values) | (values == 0.0)
+    assert told[special].tobytes() == values[special].tobytes()
+    shares = told[~special] / values[~special]
+    assert (shares > 1.0 - 2.0**-bits).all()
+    assert (shares <= 1.0).all(), "no speed is told as larger than it was"
 
 
 def test_what_the_recording_is_comes_back(recorded, robot, header):
@@ -206,3 +236,41 @@ def test_no_manifest_means_aborted(recorded):
 
 def test_header_is_plain_json(header):
     assert json.loads(json.dumps(header, allow_nan=False)) == header
+
+
+def test_an_object_that_lies_still_has_one_message_a_chunk(
+    tmp_path, layout, header, tools
+):
+    gates = tools.make_gates(layout, 40)
+    gates["objects"][:] = gates["objects"][0]
+    gates["objects"][25:, 1, 0] = 0.25  # the cup was moved, once
+    path = tmp_path / "episode_000000.mcap"
+    journal = Journal(path, layout, header)
+    for gate in gates:
+        journal.write(Stream.GATE, gate.tobytes())
+    journal.close("end", {})
+
+    told = [topic for topic, _ in read_ros(path)]
+
+    assert told.count("/objects/block/pose") == 1
+    assert told.count("/objects/cup/pose") == 2
+    assert told.count("/q_meas") == 40
+    assert tools.same_bits(Episode.open(path).gate, gates)
+
+
+def test_rows_between_messages_of_an_object_survive_a_kill_and_recover(
+    tmp_path, layout, header, tools
+):
+    gates = tools.make_gates(layout, 40)
+    gates["objects"] = np.repeat(gates["objects"][::7], 7, axis=0)[:40]
+    path = tmp_path / "episode_000000.mcap"
+    journal = Journal(path, layout, header)
+    for i, gate in enumerate(gates):
+        journal.write(Stream.GATE, gate.tobytes())
+        if i % 4 == 3:
+            journal.flush()
+    journal.abandon()
+    recover(path, tmp_path / "whole.mcap")
+
+    for one in (path, tmp_path / "whole.mcap"):
+        assert tools.same_bits(Episode.open(one).gate, gates)
