@@ -102,6 +102,7 @@ class Desk:
             "task": episodes.task or self._task,
             "folder": self._folder,
             "short": self._progress.shortfalls,
+            "cuts": self._progress.cuts,
             "behind": self._progress.is_behind,
             "leader": self._leader,
         }

@@ -8,6 +8,7 @@ from typing import Any
 from paprle.contracts.settings import SessionSettings
 from paprle.contracts.types import GateState, SessionState
 from paprle.gate.reasons import Reason
+from paprle.hosts.cuts import Cuts
 from paprle.hosts.plan import Plan
 from paprle.hosts.shortfall import Shortfalls
 from paprle.hosts.terminal import Operator
@@ -38,6 +39,7 @@ class Progress:
         self._core, self._plan, self._settings = core, plan, plan.resolved.session
         self._task = plan.resolved.record.task
         self._shortfalls = Shortfalls(plan.robot, plan.resolved.gate)
+        self._cuts = Cuts(plan.robot)
         self._operator = operator
         self.is_behind = False
         if operator is not None:
@@ -56,6 +58,7 @@ class Progress:
     def look(self) -> None:
         """Find what keeps the robot from where it is asked to be, and count it."""
         self._shortfalls.update(self._core)
+        self._cuts.update(self._core)
         newest = self._shortfalls.newest
         farthest = max((one.pos for one in newest if one.pos > 0.0), default=0.0)
         is_led = self._core.state is SessionState.ENGAGED
@@ -98,6 +101,7 @@ class Progress:
         is_closing = core.state is SessionState.CLOSING  # nothing is asked any more
         tail = ["" if is_closing else link, recording]
         tail += map(str, self._shortfalls.newest)
+        tail += [str(cut) for cut in self._cuts.newest if cut.share > 0.0]
         tail += ["BEHIND: wait for the robot"] if self.is_behind else []
         if core.stuck.limbs:
             tail.append(f"leader stuck: {', '.join(core.stuck.limbs)}")
@@ -124,6 +128,11 @@ class Progress:
     def shortfalls(self) -> list[str]:
         """Why the robot is not where the hand is, as far as was looked last."""
         return [str(one) for one in self._shortfalls.newest]
+
+    @property
+    def cuts(self) -> list[str]:
+        """How much of what is asked is cut, and at which joint, likewise."""
+        return [str(one) for one in self._cuts.newest]
 
     def summarise(self, n_overruns: int, recording: dict[str, Any]) -> Iterator[str]:
         """Say how it went, in a few lines.

@@ -75,7 +75,10 @@ function showAlerts(told) {
 
 function showGate(state) {
   const short = state.news?.short ?? [];
-  const acts = [...state.acts, ...short];
+  const cuts = state.news?.cuts ?? [];
+  // what names a joint and a share stands for the words that do not
+  const others = cuts.length ? state.acts.filter((text) => !text.startsWith("a joint is at its")) : state.acts;
+  const acts = [...cuts, ...others, ...short];
   $("acts").textContent = acts.length ? `Acts: ${acts.join(" · ")}` : "Does not act: the robot does as asked.";
   const away = state.clearance;
   $("clearance").textContent = away === null
