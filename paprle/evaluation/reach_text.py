@@ -47,11 +47,12 @@ def describe_longest(reach: Json | None) -> str:
     if reach is None or not reach["short"] or reach["short_s"] < 0.01:
         return ""
     worst = reach["short"][0]
-    off = worst["farthest_mm"]  # of what the IK left; of what the gate kept, nothing
-    return (
+    said = (
         f"{reach['short_s']:.1f} s short; {WORDS[worst['cause']]} for up to "
-        f"{worst['longest_s']:.1f} s" + (f", {off:.0f} mm off at most" * (off >= 0.5))
+        f"{worst['longest_s']:.1f} s"
     )
+    off = worst["farthest_mm"]  # of what the IK left; of what the gate kept, nothing
+    return f"{said}, {off:.0f} mm off at most" if off >= 0.5 else said
 
 
 def name_cause(entry: Json) -> str:

@@ -49,10 +49,18 @@ def list_shortages(manifest: Mapping[str, Any]) -> Iterator[Shortage]:
     """Yield what stands in ``short``; of another's manifest only what can be read."""
     given = manifest.get("short", ())
     for one in given if isinstance(given, list) else ():
-        values = [one.get(key) for key in Shortage._fields if isinstance(one, dict)]
-        if values and isinstance(values[0], str) and all(map(_is_finite, values[1:])):
-            yield Shortage(*values)
+        found = _read(one)
+        if found is not None:
+            yield found
 
 
-def _is_finite(value: object) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value)
+def _read(one: Any) -> Shortage | None:
+    if not isinstance(one, dict) or not isinstance(one.get("cause"), str):
+        return None
+    numbers = [one.get(key) for key in ("seconds", "farthest", "turned")]
+    seconds, farthest, turned = (
+        float(x) if isinstance(x, int | float) else math.nan for x in numbers
+    )
+    if not all(map(math.isfinite, (seconds, farthest, turned))):
+        return None
+    return Shortage(one["cause"], seconds, farthest, turned)

@@ -127,7 +127,7 @@ class EpisodeLog:
         short = {"short": self._short} if self._short else {}
         if reason in _DISCARDED:
             self._tell_discard(self.number, reason, now_ns, **short)
-        own = {"outcome": self._outcome} if self._outcome else {}
+        own: dict[str, Any] = {"outcome": self._outcome} if self._outcome else {}
         own |= short
         is_kept = self._fate == "kept"
         self.add("episode_end", now_ns, end_reason=reason, kept=is_kept, **own)
