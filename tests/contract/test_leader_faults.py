@@ -82,6 +82,7 @@ class TestHandImu(LeaderFaultsContract):
         return BareHand(leader, clock)
 
 
+@pytest.mark.nightly  # ten seconds each
 class OnBench(LeaderFaultsContract):
     """A leader as the table of all leaders has it."""
 
