@@ -79,6 +79,7 @@ class Shown:
             "free": self._find_free(news.get("folder")),
             "news": news,
             "crossings": self._crossings.n,
+            "felt": {name: _finite(tau) for name, tau in view.felt.items()},
         }
 
     def _list_joints(self, view: SessionView) -> list[dict[str, Any]]:

@@ -131,6 +131,9 @@ class SessionView:
         mirror: The robot as it is by now, where it is on another host; None: it is
             here, or has not spoken.
         holds: Hands that lead from another host, and what holds them.
+        felt: Torques of the leader's own motors as they measure them, by
+            ``LeaderInfo.device_joints``, [N·m]: what its operator feels; none of
+            joints that measure none.
     """
 
     stamp_ns: int
@@ -165,6 +168,7 @@ class SessionView:
     news: Mapping[str, Any] = field(default_factory=dict)
     mirror: MirroredRobot | None = None
     holds: tuple[HeldHand, ...] = ()
+    felt: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def is_engaged(self) -> bool:

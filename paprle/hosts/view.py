@@ -161,6 +161,7 @@ def make_view(
             for name, record in (advice or {}).items()
         },
         news=news or {},
+        felt=_name_felt(layout, tick) if has_sample else {},
     )
 
 
@@ -181,6 +182,12 @@ def _name_mappings(layout: Layout, tick: Record) -> dict[str, Vec]:
     rows = zip(layout.limbs, tick["mapping"], strict=True)
     known = {limb: D[:, np.isfinite(D).all(axis=0)] for limb, D in rows if D.size}
     return {limb: D for limb, D in known.items() if D.size}
+
+
+def _name_felt(layout: Layout, tick: Record) -> dict[str, float]:
+    taus = tick["sample"]["device_tau"].tolist()
+    named = zip(layout.leader.device_joints, taus, strict=True)
+    return {name: tau for name, tau in named if np.isfinite(tau)}
 
 
 def _name_counts(status: Record) -> dict[str, int]:

@@ -35,6 +35,7 @@ export function show(state) {
   showGate(state);
   showAges(state);
   showJoints(state.joints);
+  showFelt(state.felt ?? {});
   showRecorded(state, news);
   if (state.crossings > crossings && !isFirst) play("cue");
   crossings = state.crossings;
@@ -120,6 +121,13 @@ function showJoints(joints) {
     q.textContent = joint.q === null ? "–" : joint.q.toFixed(3);
     tau.textContent = joint.tau === null ? "not measured" : joint.tau.toFixed(2);
   });
+}
+
+// What a puppeteer feels is the torque of its own motors, not the robot's.
+function showFelt(felt) {
+  const rows = Object.entries(felt);
+  $("felt").hidden = rows.length === 0;
+  fillPairs("torques", rows.map(([joint, tau]) => [joint, `${tau.toFixed(2)} N·m`]));
 }
 
 function showRecorded(state, news) {

@@ -63,3 +63,33 @@ def test_a_picture_that_is_old_is_told_to_be_and_comes_back(shown, is_told):
     assert time.monotonic() - began < 2.0
     go_on(shown, live.is_visible, gives=True)
     assert live.inner_text() == "wrist"
+
+
+def test_what_is_felt_at_the_leader_stands_apart_from_the_robots_torques(shown):
+    view, page = shown
+    end = time.monotonic() + 20.0
+    felt = {"left/joint1": -0.25, "left/gripper": 0.1}
+    while not page.locator("#felt").is_visible():
+        assert time.monotonic() < end
+        view.observe(make_session_view(ROBOT, time.monotonic_ns(), felt=felt))
+        page.wait_for_timeout(50)
+
+    assert page.locator("#torques").inner_text().split("\n") == [
+        "left/joint1", "-0.25 N·m", "left/gripper", "0.10 N·m",
+    ]  # fmt: skip
+    assert "torque of the robot" in page.locator("table").first.inner_text().lower()
+
+
+def test_why_the_gate_acts_names_joint_and_share_in_place_of_a_joint(shown):
+    view, page = shown
+    end = time.monotonic() + 20.0
+    reasons = ("a joint is at its velocity limit", "the gate was late")
+    news = {"cuts": ["velocity of joint2, 12 %"]}
+    acts = page.locator("#acts", has_text="velocity of joint2")
+    while not acts.is_visible():
+        assert time.monotonic() < end, page.locator("#acts").inner_text()
+        now_ns = time.monotonic_ns()
+        view.observe(make_session_view(ROBOT, now_ns, reasons=reasons, news=news))
+        page.wait_for_timeout(50)
+
+    assert acts.inner_text() == "Acts: velocity of joint2, 12 % · the gate was late"

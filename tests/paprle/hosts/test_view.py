@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from paprle.contracts.plugins import make_advice_dtype
-from paprle.contracts.types import GateState, LeaderInfo, SessionState
+from paprle.contracts.types import (
+    GateState,
+    GripperInfo,
+    LeaderArm,
+    LeaderInfo,
+    SessionState,
+)
 from paprle.gate.reasons import Reason, to_bits
 from paprle.hosts.view import make_view
 from paprle.ipc.records import make_layout
@@ -107,3 +113,23 @@ def test_advice_comes_with_its_age(tick, status):
 
     assert view.advice["tags"].age == pytest.approx(2.0)
     assert view.advice["tags"].record["goal"].shape == (3,)
+
+
+def test_what_the_leaders_motors_give_is_told_by_joint_where_they_measure_it(status):
+    gripper = GripperInfo(joint="hand", closed=0.0, open=1.0)
+    arm = LeaderArm(
+        urdf_path=ROBOT.urdf_path, base_link="base", eef_link="eef",
+        joint_names=("one", "two"), gripper=gripper, R_base=np.eye(3),
+    )  # fmt: skip
+    leader = LeaderInfo(limbs=("left",), arms={"left": arm})
+    layout = make_layout(ROBOT, leader, ("block", "cup"))
+    tick = np.zeros((), layout.tick)
+    tick["state"], tick["driver"] = SessionState.ENGAGED, -1
+    tick["sample"]["device_tau"] = [0.5, np.nan, -0.25]
+
+    before = make_view(layout, tick, status, 11 * S)
+    tick["has_sample"] = True
+    view = make_view(layout, tick, status, 11 * S)
+
+    assert before.felt == {}
+    assert view.felt == {"left/one": 0.5, "left/hand": -0.25}
