@@ -72,7 +72,7 @@ class HandReader:
         gap = float(np.linalg.norm(joints[_THUMB] - joints[_INDEX]))
         opening = min(max((gap - _SHUT) / (_WIDE - _SHUT), 0.0), 1.0)
         p, quat_xyzw = to_rep103(wrist.p, wrist.quat_xyzw)
-        return Seen(p, quat_xyzw, True, self._is_held, self._press, opening)
+        return Seen(p, quat_xyzw, True, self._is_held, self._press, opening, gap=gap)
 
     def _grip(self, joints: Array) -> None:
         """Note whether middle and ring finger are closed, as around a handle."""

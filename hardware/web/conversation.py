@@ -127,4 +127,5 @@ class Conversation:
             clearance=round(told.clearance, 3),
             round_trip=None if best is None else round(2e-6 * best.bound_ns, 1),
             jumps=device.n_jumps,
+            ending=round(device.end_sign.share, 2),
         )

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hardware.web.axes import Vec, to_rep103
+from hardware.web.end_sign import EndSign
 from hardware.web.hand import HandClutch, Seen
 from hardware.web.messages import (
     ClockMessage,
@@ -60,6 +61,7 @@ class DeviceState:
         is_held: The dead-men of all hands are held.
         n_presses: Presses that counted so far: another one means that all let go.
         actions: Buttons of the page, counted since the device was opened.
+        asks_to_end: Bare hands have given the sign that ends an episode.
     """
 
     seq: int
@@ -69,6 +71,7 @@ class DeviceState:
     is_held: bool
     n_presses: int
     actions: Counts = field(default_factory=Counts)
+    asks_to_end: bool = False
 
 
 class WebDevice:
@@ -81,6 +84,7 @@ class WebDevice:
         delays: From capture to arrival of the newest messages, [s].
         battery: Of the device; None where it does not tell.
         clock: What time it is at the device.
+        end_sign: How far bare hands have given the sign that ends an episode.
     """
 
     def __init__(self, limbs: Sequence[str], clock: Callable[[], int]) -> None:
@@ -92,6 +96,7 @@ class WebDevice:
         self.delays: deque[float] = deque(maxlen=_KEPT)
         self.battery: float | None = None
         self.clock = SenderClock()
+        self.end_sign = EndSign()
         self._owner: object | None = None
         self._page = ""
         self._seq = -1
@@ -131,6 +136,7 @@ class WebDevice:
         if self._owner is not owner:
             return
         self._owner = None
+        self.end_sign.forget()
         for hand in self._hands.values():
             hand.let_go()
         if self.state is not None:
@@ -182,10 +188,12 @@ class WebDevice:
         now_ns = self._now()
         stamp_ns, is_late = self._find_stamp(t_ms, now_ns)
         dt = self._measure_step(now_ns * 1e-6 if t_ms is None else t_ms, now_ns)
-        for name, hand in seen.items():
+        if is_late:
             # what waited somewhere on its way comes in time, and tells of another time
-            told = hand._replace(is_tracked=False) if is_late else hand
-            self._hands[name].take(told, dt, scale, mode)
+            seen = {n: hand._replace(is_tracked=False) for n, hand in seen.items()}
+        for name, hand in seen.items():
+            self._hands[name].take(hand, dt, scale, mode)
+        self.end_sign.take(seen.values(), now_ns)
         self.n_messages += 1
         self._publish(stamp_ns)
 
@@ -237,6 +245,7 @@ class WebDevice:
             is_held=all(hand.is_held for hand in hands.values()),
             n_presses=sum(hand.n_presses for hand in hands.values()),
             actions=self._total,
+            asks_to_end=self.end_sign.share >= 1.0,
         )
 
 
@@ -244,4 +253,4 @@ def _read(hand: Hand) -> Seen:
     """Return a hand of a message, in the axes of REP-103."""
     q = np.array(hand.q)
     p, q = to_rep103(np.array(hand.p), q / np.linalg.norm(q))
-    return Seen(p, q, hand.tracked, hand.held, hand.press, hand.opening)
+    return Seen(p, q, hand.tracked, hand.held, hand.press, hand.opening, gap=hand.gap)

@@ -112,6 +112,7 @@ class EmulatedPhone:
             "held": self.is_held,
             "press": self.press,
             "opening": 1.0,
+            "gap": None,
         }
         hand.update({k: changes.pop(k) for k in tuple(changes) if k in hand})
         return {

@@ -35,6 +35,7 @@ class Seen(NamedTuple):
         press: Number of the press that holds it, from 1.
         opening: Of the gripper, 0 … 1; None: not said.
         has_deadman: It has one; else it is held always.
+        gap: Between the tips of thumb and index of a bare hand, [m]; None: it is none.
     """
 
     p: Vec
@@ -44,6 +45,7 @@ class Seen(NamedTuple):
     press: int
     opening: float | None
     has_deadman: bool = True
+    gap: float | None = None
 
 
 class HandClutch:

@@ -51,6 +51,7 @@ class Hand:
         held: Whether the dead-man is held.
         press: Number of the press that holds it, counted from 1.
         opening: Of the gripper, 0 closed … 1 open.
+        gap: Between the tips of thumb and index of a bare hand, [m].
     """
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
@@ -61,6 +62,7 @@ class Hand:
     held: bool
     press: Count
     opening: Share | None = None
+    gap: Annotated[float, Ge(0), Le(_FAR)] | None = None
 
     def __post_init__(self) -> None:
         norm = math.sqrt(sum(part * part for part in self.q))

@@ -137,6 +137,7 @@ def _make_sample(reading: Reading) -> LeaderSample:
         engaged=reading.is_engaged,
         valid=state.is_tracked,
         start=reading.asks_to_start,
+        end=state.asks_to_end,
         actions=Actions(
             stop=counts.stop, next_episode=counts.next_episode, discard=counts.discard
         ),

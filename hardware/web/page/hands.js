@@ -2,7 +2,8 @@
 //
 // Controller: the grip button is held to move, the trigger closes the gripper, A or X ends the
 // episode, B or Y stops. Hand: it moves while middle and ring finger are closed, as around a handle;
-// thumb and index finger are the gripper.
+// thumb and index finger are the gripper; how far apart they are goes out, too: pinches of all hands end
+// the episode (end_sign.py).
 
 import { distance, readPose } from "./geometry.js";
 
@@ -42,7 +43,7 @@ export class HandInput {
     const buttons = source.gamepad?.buttons ?? [];
     this.count("next_episode", buttons[NEXT]?.pressed);
     this.count("stop", buttons[STOP]?.pressed);
-    return { ...pose, held: buttons[1]?.pressed ?? false, opening: 1 - (buttons[0]?.value ?? 0) };
+    return { ...pose, held: buttons[1]?.pressed ?? false, opening: 1 - (buttons[0]?.value ?? 0), gap: null };
   }
 
   readHand(frame, space, hand, viewer) {
@@ -58,8 +59,9 @@ export class HandInput {
       return { tracked: false };
     }
     const held = Math.max(...fingers.map(straighten)) < (this.held ? OPENED : CLOSED);
-    const opening = (distance(thumb, index) - PINCHED) / (SPREAD - PINCHED);
-    return { ...pose, held, opening: Math.min(Math.max(opening, 0), 1) };
+    const gap = distance(thumb, index);
+    const opening = (gap - PINCHED) / (SPREAD - PINCHED);
+    return { ...pose, held, opening: Math.min(Math.max(opening, 0), 1), gap };
   }
 
   count(name, isDown) {

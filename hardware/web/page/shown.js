@@ -2,6 +2,7 @@
 
 const $ = (id) => document.getElementById(id);
 const FELT = 0.05;
+const HOLD = 3; // [s] that a pinch of all hands takes to end the episode
 const PERIOD = 50; // [ms] between two messages: a pulse is a share of it
 const WORDS = {
   INIT: ["starting", "off", "The session starts."],
@@ -24,6 +25,10 @@ export function show(status, source, isHeld) {
   $("state").textContent = word;
   $("state").dataset.kind = kind;
   $("advice").textContent = source === null && kind !== "off" ? "Start AR, then hold the button." : advice;
+  if (status.ending > 0) {
+    const left = Math.ceil(HOLD * (1 - status.ending));
+    $("advice").textContent = left > 0 ? `Keep pinching: the episode ends in ${left} s.` : "The episode ends.";
+  }
   for (const name of ["contact", "limit", "clearance"]) $(name).value = status[name];
   $("link").textContent = status.round_trip === null ? "–" : `${Math.round(status.round_trip)} ms`;
   pulse(status.drives ? status.rumble : 0, source);

@@ -1,0 +1,55 @@
+"""The end of an episode, told by bare hands: all of them pinch for a while (P34).
+
+It never acts on a hand that drives: a hand that grips gives no sign, and one that has
+let go has to open thumb and index finger first, so that what was held between them in
+the robot's gripper ends nothing. A pinch that is not seen for a moment begins anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hardware.web.hand import Seen
+
+HOLD_NS = 3_000_000_000
+"""How long all hands pinch, [ns]. spec: requirements.md P34."""
+PINCHED, APART = 0.025, 0.05
+"""Gaps between the tips of thumb and index, below which a pinch begins and beyond which
+it ends, [m]. spec: P34 has 5 cm; chosen: half of it to begin with."""
+_UNSEEN_NS = 200_000_000  # chosen: what is silent for longer is not being held
+
+
+class EndSign:
+    """How far the sign has come.
+
+    Attributes:
+        share: Of the time that it is to be held, 0 … 1; at 1 it asks to end.
+    """
+
+    def __init__(self) -> None:
+        self.share = 0.0
+        self._has_opened = False
+        self._since_ns: int | None = None
+        self._seen_ns = 0
+
+    def take(self, hands: Iterable[Seen], now_ns: int) -> None:
+        """Look at all hands at this moment, [ns]; may not go back."""
+        hands = list(hands)
+        is_silent = now_ns - self._seen_ns > _UNSEEN_NS
+        self._seen_ns = now_ns
+        gaps = [one.gap for one in hands if one.is_tracked and not one.is_held]
+        known = [gap for gap in gaps if gap is not None]
+        if len(known) < len(hands):
+            self.forget()
+            return
+        self._has_opened |= min(known) > APART
+        bound = PINCHED if self._since_ns is None else APART
+        if is_silent or not self._has_opened or max(known) > bound:
+            self._since_ns, self.share = None, 0.0
+            return
+        self._since_ns = now_ns if self._since_ns is None else self._since_ns
+        self.share = min((now_ns - self._since_ns) / HOLD_NS, 1.0)
+
+    def forget(self) -> None:
+        """Begin anew, with hands that open."""
+        self.share, self._has_opened, self._since_ns = 0.0, False, None
