@@ -1,9 +1,9 @@
-"""Memory and time of recording an arm, and of reading it back.
+"""Memory and time of recording a robot, and of reading it back.
 
-    python -m benchmarks.recording [--minutes 10 120]
+    python -m benchmarks.recording [--minutes 10 120] [--follower piper] [--rate 400]
 
-A PiPER's session and gate at 200 Hz. The recorder is stepped through an hour of virtual
-time as its process steps it. Then recordings of some lengths are written quickly, and
+A session at 200 Hz, and a gate. The recorder is stepped through virtual time, an hour
+at most, as its process steps it. Then recordings of some lengths are written, and
 ``info``, ``recover`` and ``evaluate`` look at them, each in a process of its own.
 """
 
@@ -13,6 +13,7 @@ import argparse
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -31,14 +32,16 @@ from paprle.recording.journal import Journal
 from paprle.recording.recorder import Recorder
 from paprle.robot import RobotModel
 
-_RATE = 200  # [Hz]
+_RATE = 200  # [Hz] of the session
 _PERIOD = 10  # [s] chosen: of the motion, which is computed once
-_DELAY = 4  # chosen: rows that the robot is behind, 20 ms
+_DELAY = 0.02  # [s] chosen: that the robot is behind
 _ORIGIN_NS = 10**12
-_STEP = 10  # chosen: rows that come between two steps of the recorder, 50 ms
+_STEP = 0.02  # [s] between two steps of the recorder, as RecordSettings.flush
+_STEPS = {"q_meas": 2.0**-18, "dq_meas": 2.0**-10, "tau_meas": 2.0**-8}
+"""chosen: of an encoder, as followers/mujoco measures"""
 _HOUR = 3600  # [s]
 _LEADER = LeaderInfo(limbs=("hand",), is_human=False)
-_TRIPLE = {"leader": "autopilot", "follower": "piper", "env": "kinematic"}
+_OBJECTS = ("block",)
 _RUN = """
 import resource, sys
 from paprle.cli.app import main
@@ -57,11 +60,13 @@ def main() -> None:
     """Print a row for each action."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=int, nargs="+", default=[10, 120])
+    parser.add_argument("--follower", default="piper")
+    parser.add_argument("--rate", type=int, default=400, help="of the gate, [Hz]")
     args = parser.parse_args()
-    motion = _Motion()
-    print("recorder, one hour of virtual time:")
+    motion = _Motion(args.follower, args.rate)
+    print(f"{args.follower}, session {_RATE} Hz, gate {args.rate} Hz; recorder:")
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
-        _watch_recorder(motion, Path(folder))
+        _watch_recorder(motion, Path(folder), min(60 * max(args.minutes), _HOUR))
     columns = f"{'CPU [s]':>8} {'peak RSS [MB]':>14} {'PSS [MB]':>9}"
     print(f"{'minutes':>8} {'file [GB/h]':>12} {'action':<9} {columns}")
     for minutes in args.minutes:
@@ -72,7 +77,7 @@ def main() -> None:
 def _measure(motion: _Motion, folder: Path, minutes: int) -> None:
     path = folder / "episode_000000.mcap"
     journal = Journal(path, motion.layout, motion.header | {"wall_offset_ns": 0})
-    for stream, records in motion.list_records(60 * minutes * _RATE, _RATE):
+    for stream, records in motion.list_records(60 * minutes, 1.0):
         for record in records:
             journal.write(stream, record.tobytes())
     journal.close("end", {})
@@ -89,7 +94,7 @@ def _measure(motion: _Motion, folder: Path, minutes: int) -> None:
         print(f"{minutes:>8} {per_hour:>12.2f} {verb:<9} {figures}", flush=True)
 
 
-def _watch_recorder(motion: _Motion, folder: Path) -> None:
+def _watch_recorder(motion: _Motion, folder: Path, seconds: int) -> None:
     """Print what the recorder's process has resident as an episode grows."""
     ring = _Ring()
     recorder = Recorder(
@@ -97,17 +102,19 @@ def _watch_recorder(motion: _Motion, folder: Path) -> None:
     )
     ring.items.append((Stream.EVENT, b'{"event": "episode_begin", "t_ns": 0}'))
     told = {60: "1 minute", 600: "10 minutes", _HOUR: "1 hour"}
-    n = 0
-    for stream, records in motion.list_records(_HOUR * _RATE, _STEP):
+    begin = time.process_time()
+    for stream, records in motion.list_records(seconds, _STEP):
         ring.items += [(stream, record.tobytes()) for record in records]
         if stream == Stream.TICK:
             continue
-        n += len(records)
-        recorder.step(int(records["stamp_ns"][-1]))
-        label = told.get(n // _RATE) if n % _RATE == 0 else None
-        if label:
-            print(f"  after {label:<10} {_read_memory():6.0f} MB", flush=True)
-    recorder.finish("end", _ORIGIN_NS + _HOUR * 10**9)
+        now_ns = int(records["stamp_ns"][-1])
+        recorder.step(now_ns)
+        elapsed = (int(records["k"][-1]) + 1) / motion.rate
+        if elapsed in told:
+            cpu = (time.process_time() - begin) / elapsed
+            memory = f"{_read_memory():6.0f} MB, {100 * cpu:.0f} % of a core"
+            print(f"  after {told[int(elapsed)]:<10} {memory}", flush=True)
+    recorder.finish("end", _ORIGIN_NS + seconds * 10**9)
     if recorder.failure or len(recorder.manifests) != 1:
         raise SystemExit(f"nothing was recorded: {recorder.failure}")
 
@@ -134,35 +141,43 @@ def _read_memory() -> float:
 
 
 class _Motion:
-    """An arm that swings about home for any time.
+    """A robot that swings about home for any time.
 
     Attributes:
         layout: Dtypes of its session.
         header: Header of its recordings.
+        rate: Of its gate, [Hz].
     """
 
-    def __init__(self) -> None:
-        robot = make_robot(resolve([f"{k}={v}" for k, v in _TRIPLE.items()]))
-        self.layout: Layout = make_layout(robot.info, _LEADER)
+    def __init__(self, follower: str, rate: int) -> None:
+        names = {"leader": "autopilot", "follower": follower, "env": "kinematic"}
+        robot = make_robot(resolve([f"{k}={v}" for k, v in names.items()]))
+        self.rate = rate
+        self.layout: Layout = make_layout(robot.info, _LEADER, _OBJECTS)
         self.header: dict[str, Any] = make_recording_header(
             config={"session": {"rate": float(_RATE)}},
-            names=_TRIPLE,
+            names=names,
             robot=robot.info,
             leader=_LEADER,
-            gate_period=1.0 / _RATE,
+            gate_period=1.0 / rate,
+            objects=_OBJECTS,
         )
-        self._ticks, self._gate = _fill(self.layout, robot)
+        self._ticks = _fill_ticks(self.layout, robot)
+        self._gate = _fill_gate(self.layout, robot, rate)
 
-    def list_records(self, n: int, n_each: int) -> Iterator[tuple[Stream, Rows]]:
-        """Yield n rows of each stream in turn, some at a time."""
-        for first in range(0, n, n_each):
-            k = np.arange(first, first + n_each)
-            for stream, whole in (
-                (Stream.TICK, self._ticks),
-                (Stream.GATE, self._gate),
+    def list_records(
+        self, seconds: int, period: float
+    ) -> Iterator[tuple[Stream, Rows]]:
+        """Yield the rows of each stream in turn, those of a period at a time."""
+        for step in range(round(seconds / period)):
+            for stream, whole, rate in (
+                (Stream.TICK, self._ticks, _RATE),
+                (Stream.GATE, self._gate, self.rate),
             ):
+                each = round(rate * period)
+                k = np.arange(step * each, (step + 1) * each)
                 rows = whole[k % len(whole)]
-                rows["k"], rows["stamp_ns"] = k, _ORIGIN_NS + k * (10**9 // _RATE)
+                rows["k"], rows["stamp_ns"] = k, _ORIGIN_NS + k * (10**9 // rate)
                 if stream == Stream.TICK:
                     rows["sample"]["seq"] = k + 1
                     rows["sample"]["stamp_ns"] = rows["posted_ns"] = rows["stamp_ns"]
@@ -172,27 +187,45 @@ class _Motion:
                 yield stream, rows
 
 
-def _fill(layout: Layout, robot: RobotModel) -> tuple[Rows, Rows]:
-    """Return ticks and gate ticks of one period; robots measure with noise."""
-    n = _PERIOD * _RATE
-    ticks, gate = np.zeros(n, layout.tick), np.zeros(n, layout.status)
+def _swing(robot: RobotModel, rate: int) -> Vec:
+    """Return joints of one period, shape (n, joints)."""
+    n = _PERIOD * rate
     turns = 2.0 * np.pi * np.arange(n)[:, None] / n
-    q: Vec = robot.info.home + 0.1 * np.sin(
-        turns * np.arange(1, 1 + len(robot.info.home))
-    )
-    ticks["state"], gate["state"] = SessionState.ENGAGED, GateState.ENGAGED
-    ticks["has_sample"] = True
-    ticks["q_des"] = gate["q_des"] = gate["q_cmd"] = q
+    home = robot.info.home
+    q: Vec = home + 0.1 * np.sin(turns * np.arange(1, 1 + len(home)))
+    return q
+
+
+def _fill_ticks(layout: Layout, robot: RobotModel) -> Rows:
+    """Return the session's ticks of one period."""
+    q = _swing(robot, _RATE)
+    ticks = np.zeros(len(q), layout.tick)
+    ticks["state"], ticks["has_sample"] = SessionState.ENGAGED, True
+    ticks["q_des"], ticks["dq_des"] = q, np.gradient(q, 1.0 / _RATE, axis=0)
     for row, limb in enumerate(robot.limbs.values()):
         ticks["target"][:, row] = compute_poses(limb, limb.take(q.T).T)
-    ticks["raw"] = ticks["target"]
     ticks["sample"]["pose"] = ticks["target"][:, :1]
-    noise = np.random.default_rng(0).normal(0.0, 1e-5, (3, *q.shape))
-    gate["q_meas"] = np.roll(q, _DELAY, axis=0) + noise[0]
-    gate["dq_meas"], gate["tau_meas"] = noise[1:]
-    gate["dq_cmd"] = np.gradient(q, 1.0 / _RATE, axis=0)
+    ticks["raw"] = ticks["sample"]["pose"]
+    return ticks
+
+
+def _fill_gate(layout: Layout, robot: RobotModel, rate: int) -> Rows:
+    """Return the gate's periods; robots measure with noise, in steps."""
+    q = _swing(robot, rate)
+    gate = np.zeros(len(q), layout.status)
+    noise = np.random.default_rng(0).normal(0.0, 1e-5, q.shape)
+    dq = np.gradient(q, 1.0 / rate, axis=0)
+    gate["state"] = GateState.ENGAGED
+    gate["q_des"] = gate["q_cmd"] = q
+    gate["dq_cmd"] = dq
+    delay = round(_DELAY * rate)
+    gate["q_meas"] = np.roll(q, delay, axis=0) + noise
+    gate["dq_meas"], gate["tau_meas"] = np.roll(dq, delay, axis=0), 10.0 * np.cos(q)
+    for name, step in _STEPS.items():
+        gate[name] = np.round(gate[name] / step) * step
+    gate["objects"] = [0.3, 0.0, 0.015, 0.0, 0.0, 0.0, 1.0]
     gate["speed_scale"], gate["clearance"] = 1.0, 0.01
-    return ticks, gate
+    return gate
 
 
 if __name__ == "__main__":
