@@ -26,7 +26,7 @@ OURS = "reach and stop"
 SHAKEN = 1.3  # spec: rms acceleration, of that of the whole motion
 LATE = 0.005  # [s] spec: more than a period
 MOST = 1.0  # spec: step of velocity, in shares of A h
-ITS_OWN = 1.6  # of a hand's own steps, where those alone are more than A h
+ITS_OWN = 1.7  # chosen: of a hand's own steps, where those alone are more than A h
 SPOILED = {
     "5 % lost, latest": {"loss": LOSS},
     "5 % lost, ordered": {"loss": LOSS, "samples": "ordered"},
