@@ -24,7 +24,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import numpy as np
+from viser._messages import ViewerCameraMessage
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
 
@@ -44,6 +46,11 @@ _SLOW = 20_000  # [bytes/s] chosen: a phone at the edge of its network
 _AGAIN = 0.5  # [s] chosen: as a browser waits
 _PORT = "observers.view.port=18980"
 _NONE = "session.view=false"
+
+_SEEN = ViewerCameraMessage(  # which a browser says first; nothing moves before
+    (1.0, 0.0, 0.0, 0.0), (1.0, 0.0, 0.5), 0.8, 0.01, 100.0, 800, 600,
+    (0.0, 0.0, 0.0), (0.0, 0.0, 1.0),
+)  # fmt: skip
 
 Page = Callable[[str, Counter[str]], None]
 
@@ -76,6 +83,7 @@ def watch_scene(address: str, taken: Counter[str]) -> None:
     with contextlib.suppress(WebSocketException, OSError), connect(
         f"{base.replace('http', 'ws')}/scene/{token}?page", max_size=None, **options
     ) as socket:  # fmt: skip
+        socket.send(msgspec.msgpack.encode(_SEEN.as_serializable_dict()))
         for _ in socket:
             taken["scene"] += 1
 
