@@ -1,4 +1,4 @@
-"""What is measured of a simulation: in steps, as encoders and clocks of a robot count.
+"""What is measured of a simulation: in steps, as the encoders of a robot count.
 
 Steps are powers of two, so that a number measured ends in zeros: a recording then holds
 no more digits than a robot would give.
@@ -17,11 +17,10 @@ from paprle.contracts.types import readonly
 
 _PER_VELOCITY = 2**8  # [1/s] chosen: 1 mrad/s, as PiPER and many drives tell it
 _PER_EFFORT = 2**10  # [N·m/rad] chosen: 4 mN·m, finer than a drive knows its current
-_TICK = 2.0**-20  # [s] chosen: a microsecond
 
 
 class Encoders:
-    """Reads joints, poses and time in steps."""
+    """Reads joints and poses in steps."""
 
     def __init__(self, resolution: float) -> None:
         """Choose the steps.
@@ -41,10 +40,6 @@ class Encoders:
             readonly(_round(data.qvel[dof], _PER_VELOCITY * self._step)),
             readonly(_round(data.qfrc_actuator[dof], _PER_EFFORT * self._step)),
         )
-
-    def read_time(self, data: mujoco.MjData) -> float:
-        """Return the time in the simulation, [s]."""
-        return round(data.time / _TICK) * _TICK if self._step else float(data.time)
 
     def read_poses(self, poses: Vec) -> Vec:
         """Return poses, xyz + quat_xyzw, shape (o, 7): what lies still is told so."""

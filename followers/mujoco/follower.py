@@ -102,7 +102,7 @@ class MujocoFollower(Follower):
             q=q,
             dq=dq,
             tau=tau,
-            sim_time=self._encoders.read_time(data),
+            sim_time=float(data.time),
             objects=self._read_objects(data),
         )
 
