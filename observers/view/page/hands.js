@@ -34,6 +34,7 @@ export class Hands {
     this.chosen = new Set();
     this.openings = {};
     this.joints = null;
+    this.measured = [];
     this.sliders = [];
     this.emits = "";
     this.isOperator = false;
@@ -57,7 +58,8 @@ export class Hands {
       this.emits = leader.emits;
       this.build(hands, state);
     }
-    if (this.emits === "joints" && !this.deadMan.isHeld) this.takeJoints(state.joints);
+    this.measured = state.joints;
+    this.takeJoints();
     if (!this.isOperator) this.deadMan.release();
     $("hold").disabled = !this.isOperator;
     const isSpent = this.deadMan.isHeld && !["ENGAGED", "ALIGNING", "WAITING"].includes(state.state);
@@ -136,8 +138,9 @@ export class Hands {
   }
 
   // While nothing is held the sliders stand where the robot is.
-  takeJoints(joints) {
-    this.joints = joints.map((one) => one.q ?? 0);
+  takeJoints() {
+    if (this.emits !== "joints" || this.deadMan.isHeld) return;
+    this.joints = this.measured.map((one) => one.q ?? 0);
     for (const { i, input, shown } of this.sliders) {
       input.value = this.joints[i];
       shown.textContent = this.joints[i].toFixed(2);
@@ -215,6 +218,7 @@ export class Hands {
     $("hold").classList.toggle("held", isHeld);
     $("hold").firstChild.textContent = isHeld ? "moving – let go to hold " : "hold to move ";
     if (!isHeld) this.down.clear();
+    this.takeJoints(); // another press begins where the robot is, however soon it comes
     this.step(true);
   }
 }

@@ -16,6 +16,7 @@ from paprle.testing.views import make_session_view
 pytestmark = [pytest.mark.process, pytest.mark.long, pytest.mark.timeout(120)]
 ROBOT = make_robot_info(has_gripper=True, n_limbs=2)
 LIMBS = [limb.name for limb in ROBOT.limbs]
+ON_ITS_WAY = 0.1  # [s] a message of the page; the slider leaps by 2 rad
 
 
 class Hands:
@@ -116,12 +117,31 @@ def test_a_slider_thrown_to_its_end_takes_the_joint_along_without_a_leap(hands):
             hands.hold()
             began, start = time.monotonic(), view.wishes.hands.joints[0]
         assert start - view.wishes.hands.joints[0] <= (
-            view.config.turn_speed * (time.monotonic() - began)
+            view.config.turn_speed * (time.monotonic() - began + ON_ITS_WAY)
         )
     assert read_value(slider) == pytest.approx(ROBOT.q_min[0])
     hands.keys.up("m")
 
     wait_for(lambda: read_value(slider) == pytest.approx(start, abs=0.01))
+
+
+def test_another_press_begins_where_the_robot_is_however_soon_it_comes(hands):
+    view = hands.view
+    hands.focus()
+
+    def has_moved():
+        if not view.wishes.hands.is_held:  # a page that was late lets go
+            hands.hold()
+            hands.keys.press("PageUp")
+        return view.wishes.hands.joints[0] > 0.02
+
+    wait_for(has_moved)
+    n_presses = view.wishes.hands.n_presses
+    hands.keys.up("m")
+    hands.keys.down("m")
+    wait_for(lambda: view.wishes.hands.n_presses > n_presses or hands.hold())
+
+    assert view.wishes.hands.joints[0] == pytest.approx(ROBOT.home[0], abs=0.01)
 
 
 def test_sliders_of_a_limb_that_is_not_ticked_cannot_be_moved(hands):
@@ -141,3 +161,26 @@ def test_one_limb_is_ticked_and_the_others_move_once_they_are(hands):
 
     wait_for(lambda: view._panel.chosen == set(LIMBS))
     wait_for(lambda: view._dragged == tuple(LIMBS))
+
+
+def test_a_game_controller_of_the_browser_moves_while_its_shoulder_is_held(hands):
+    hands.emits, page, view = "axes", hands.browser.page, hands.view
+    page.evaluate(
+        """() => {
+          const rest = () => ({ pressed: false, value: 0 });
+          window.buttons = Array.from({ length: 17 }, rest);
+          const axes = [0, -1, 0.5, 0.1], { buttons } = window;
+          window.pad = { id: "emulated", mapping: "standard", axes, buttons };
+          navigator.getGamepads = () => [null, window.pad];
+        }"""
+    )
+    page.locator("#pad", has_text="emulated; hold L1 to move").wait_for()
+    assert not view.wishes.hands.is_held, "a stick alone moves nothing"
+    page.evaluate("window.buttons[4].pressed = true")
+    wait_for(lambda: view.wishes.hands.is_held)
+    forward, _, up, _, _, yaw, _ = view.wishes.hands.axes[0]
+
+    assert (forward, up, yaw) == (1.0, 0.0, -0.5), "a worn stick rests within 0.15"
+    page.evaluate("navigator.getGamepads = () => []")
+    wait_for(lambda: not view.wishes.hands.is_held)
+    page.evaluate("delete navigator.getGamepads")
