@@ -95,12 +95,14 @@ def check_never_stands(episode, limb, own, judged):
     )
 
 
-def kill_and_judge(start, words, victim, wait):
+def kill_and_judge(start, words, victim, rigs=()):
     """Kill a leader when it has led for a while; its limb alone comes to rest."""
     session = start(*TRIPLE, *words)
     session.wait_for("ENGAGED", 120.0)
     session.find_pids(("gate", "recorder", *(f"leader:{name}" for name in LIMBS)))
-    time.sleep(wait)
+    for rig in rigs:
+        rig.send(cmd="motion", program="sines")
+    time.sleep(1.0)
 
     at_ns = session.kill(f"leader:{victim}")
     time.sleep(JUDGED + 0.1)
@@ -117,33 +119,34 @@ def kill_and_judge(start, words, victim, wait):
 def test_a_killed_leader_takes_its_own_limb_and_the_others_go_on(start, victim):
     words = [*pair_limbs(), *(word for name in LIMBS for word in draw(name))]
 
-    undisturbed(lambda: kill_and_judge(start, words, victim, 1.0))
+    undisturbed(lambda: kill_and_judge(start, words, victim))
 
 
 @contextmanager
 def run_hands(folder):
-    """Yield settings of two puppeteers in two hands, and of a recorded hand."""
+    """Yield two puppeteers in two hands, and settings of them and a recorded hand."""
     path = folder / "hand.csv"
     times = np.arange(0.0, 60.0, 0.02)
     rows = [f"{t:.2f},0,{0.04 * np.sin(2.0 * t):.5f},0,0,0,0,1" for t in times]
     path.write_text("t,x,y,z,qx,qy,qz,qw\n" + "\n".join(rows) + "\n")
     words = ["leaders.file.type=offline", f"leaders.file.path={path}"]
-    motion = "motion=grasp_all:8,sines:60"
+    motion = "motion=grasp_all"  # until it leads
     with running_rig(PUPPETEER, motion) as one, running_rig(PUPPETEER, motion) as two:
         for name, rig in {"left": one, "right": two}.items():
             words += [
                 f"leaders.{name}.type={PUPPETEER}",
                 f"leaders.{name}.limbs.arm.port={rig.ports['arm']}",
             ]
-        yield [*words, *pair_limbs(left="left.arm", right="right.arm")]
+        yield [*words, *pair_limbs(left="left.arm", right="right.arm")], (one, two)
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("victim", LIMBS)
 def test_two_puppeteers_and_a_recording_die_one_by_one(start, tmp_path, victim):
     def run():
-        with run_hands(tmp_path) as words:
-            kill_and_judge(start, words, victim, 8.0)  # until the hands move
+        with run_hands(tmp_path) as (words, rigs):
+            kill_and_judge(start, words, victim, rigs)
 
     undisturbed(run)
 
