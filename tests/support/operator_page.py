@@ -74,7 +74,7 @@ class Operator:
     def open(self):
         """Open the page, and wait for control."""
         self.browser.open(ADDRESS.search(self.session.text())[1])
-        self.see("Ready")
+        self.see("Ready", 60.0)
         self.page.locator("#hold:enabled").wait_for()
 
     def see(self, word, timeout=20.0):
@@ -105,34 +105,34 @@ class Operator:
             assert time.monotonic() < end, self.word()
             if self.word() == "Paused":
                 self._hold_again()
-            time.sleep(0.05)
+            self.page.wait_for_timeout(1000 * 0.05)
 
     def _hold_again(self):
         self.n_pauses += 1
         self.press.up("m")
-        time.sleep(_AGAIN)
+        self.page.wait_for_timeout(1000 * _AGAIN)
         self.press.down("m")
-        time.sleep(_AGAIN)
+        self.page.wait_for_timeout(1000 * _AGAIN)
 
     def drive(self, keys, seconds, timeout=60.0):
         """Hold these keys with the dead-man until it has driven for so long, [s].
 
         The dead-man stays held.
         """
-        driven, before = 0.0, time.monotonic()
+        driven, before, is_driven = 0.0, time.monotonic(), False
         end = before + timeout
         self.press.down("m")
         while driven < seconds:
             word, now = self.word(), time.monotonic()
             assert now < end, word
-            driven, before = driven + (now - before) * (word == "Driving"), now
-            if word == "Driving":
+            driven += (now - before) * is_driven
+            before, is_driven = now, word == "Driving"
+            if is_driven:
                 for key in keys:
                     self.press.down(key)
             if word == "Paused":
                 self._hold_again()
-                before = time.monotonic()
-            time.sleep(0.02)
+            self.page.wait_for_timeout(1000 * 0.02)
         for key in keys:
             self.press.up(key)
 
@@ -173,7 +173,7 @@ class Operator:
             if off.min() < 40:
                 return
             assert time.monotonic() < end, f"no arrow at {x}, {y}"
-            time.sleep(_AGAIN)
+            self.page.wait_for_timeout(1000 * _AGAIN)
 
     def _find_box(self):
         return self.page.locator("#picture iframe").bounding_box()
@@ -184,12 +184,12 @@ class Operator:
         tip = T_world_eef.translation + ARROW * along
         self.hold()
         mouse.move(*outlook.project(tip, box))
-        time.sleep(_AGAIN)  # the arrow is found
+        self.page.wait_for_timeout(1000 * _AGAIN)  # the arrow is found
         mouse.down()
         for share in np.linspace(0.0, 1.0, _STEPS)[1:]:
             mouse.move(*outlook.project(tip + share * distance * along, box))
-            time.sleep(0.03)
-        time.sleep(_AGAIN)
+            self.page.wait_for_timeout(1000 * 0.03)
+        self.page.wait_for_timeout(1000 * _AGAIN)
         mouse.up()
 
     def wait_for_rest(self, outlook, limb, timeout=20.0):
@@ -201,7 +201,7 @@ class Operator:
             if before is not None and np.abs(p - before).max() < 5e-4:
                 return
             before = p
-            time.sleep(0.5)
+            self.page.wait_for_timeout(1000 * 0.5)
         raise AssertionError("it never comes to rest")
 
     def shoot(self, name, folder):
