@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= demo
 
-.PHONY: play demo demo-puppeteer demo-ros2 docs quick test check fix bench bench-peers cover mutants nightly setup clean
+.PHONY: play demo demo-puppeteer demo-ros2 docs quick test check fix bench bench-peers pictures cover mutants nightly setup clean
 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
@@ -93,6 +93,20 @@ bench-peers: $(VENV)/.ready  ## side by side with pink, mink, placo, upstream, R
 	test -d $(VENV)-placo || $(PYTHON) -m venv $(VENV)-placo
 	$(VENV)-placo/bin/python -m pip install --quiet --disable-pip-version-check 'placo>=0.10'
 	$(BIN)/python -m benchmarks.peers --write-docs
+
+LOOK := env=mujoco session.clock=virtual session.status=false session.episodes=1
+pictures: $(VENV)/.ready  ## draw every picture of the README again; chromium, EGL or OSMesa
+	@rm -rf $(OUT)
+	$(BIN)/python -m benchmarks.moving_picture docs/demo.webp
+	$(BIN)/python -m benchmarks.phone_picture docs/phone.webp
+	$(BIN)/paprle run leader=autopilot follower=piper $(LOOK) record.dir=$(OUT)/path
+	$(BIN)/python -m benchmarks.demo_picture $(OUT)/path/episode_000000.mcap docs/demo_path.webp
+	$(BIN)/paprle run leader=autopilot follower=ur5e_camera $(LOOK) record.dir=$(OUT)/camera \
+		env.block=false 'gate.scene={table: {shape: ground, size: []}}' \
+		'advisors.viewpoint={type: viewpoint, occluders: {ball: 0.05}}' \
+		'retarget.limbs.arm={from: hand, alignment: world}' \
+		'retarget.limbs.camera={rule: look_at, of: arm, advice: viewpoint}'
+	$(BIN)/python -m benchmarks.camera_picture $(OUT)/camera/episode_000000.mcap docs/camera_arm.webp
 
 cover: $(VENV)/.ready  ## branch coverage; all of the gate and the state machines
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m "not nightly and not long" \
