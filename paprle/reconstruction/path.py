@@ -29,7 +29,7 @@ from paprle.reconstruction.waypoints import Waypoint, Waypoints
 JITTER_NS = 5_000_000  # chosen: one tick; what is later bends a path that goes on
 _MEAN_NS = 30_000_000  # measured: with ± 10 ms of jitter less shakes the arm at 72 Hz
 _COAST = 0.1  # [s] chosen: in which a motion that hears nothing slows to a third
-_FADE = 25.0  # [1/s] measured: 15 leaves more error where a network is lossy, 40
+_FADE = 27.0  # [1/s] measured: 15 leaves more error where a network is lossy, 40
 # leaves steps after a gap that are a quarter larger
 _SOONEST_NS = 1_000_000  # chosen: a waypoint nearer than this is reached no sooner
 _FASTER, _SLOWER = 0.1, 0.5  # chosen: the content's clock runs so much off at most;

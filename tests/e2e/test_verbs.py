@@ -29,6 +29,13 @@ def recorded(tmp_path_factory):
     return record(tmp_path_factory.mktemp("recorded") / "out", "session.clock=virtual")
 
 
+@pytest.fixture(scope="module")
+def longer(tmp_path_factory):
+    """Eight laps in one episode: of a file that is cut whole seconds are left."""
+    words = ("session.clock=virtual", "leader.laps=8", "session.episodes=1")
+    return record(tmp_path_factory.mktemp("longer") / "out", *words)
+
+
 def record(out, *words):
     done = run_live(
         *TRIPLE, "leader.size=0.04", "leader.speed=0.1",
@@ -110,8 +117,8 @@ def test_the_report_shows_in_a_browser(recorded, tmp_path):
 
 
 @pytest.mark.parametrize("share", spread([0.2, 0.5, 0.99], 0.5))
-def test_recover_saves_what_came_before_the_damage(recorded, tmp_path, capsys, share):
-    whole = recorded / "episode_000000.mcap"
+def test_recover_saves_what_came_before_the_damage(longer, tmp_path, capsys, share):
+    whole = longer / "episode_000000.mcap"
     data = whole.read_bytes()
     cut, saved = tmp_path / "cut.mcap", tmp_path / "saved.mcap"
     with whole.open("rb") as file:
@@ -191,9 +198,9 @@ def test_replay_on_another_robot_is_refused(recorded, tmp_path, capsys):
     assert not out.exists()
 
 
-def test_replay_of_a_damaged_episode_plays_what_is_whole(recorded, tmp_path, capsys):
+def test_replay_of_a_damaged_episode_plays_what_is_whole(longer, tmp_path, capsys):
     cut = tmp_path / "cut.mcap"
-    data = (recorded / "episode_000000.mcap").read_bytes()
+    data = (longer / "episode_000000.mcap").read_bytes()
     cut.write_bytes(data[: len(data) // 2])
     out = tmp_path / "out"
 

@@ -213,9 +213,9 @@ def test_what_the_kernels_driver_does_not_map_is_told(pair):
     """Without /dev/hidraw* SDL has a Joy-Con that is held sideways."""
     pair["left"].unplug()
     sideways = "a b guide leftshoulder leftstick leftx lefty rightshoulder start x y"
-    # under a name of its own: SDL keeps the mapping of a name that it has seen
-    name = "Sideways Joy-Con (L)"
-    pair["left"] = VirtualPad(name, controls=sideways.split())
+    # under ids of its own: SDL keeps the mapping of ids that it has seen
+    name, ids = "Sideways Joy-Con (L)", (0x057E, 0x5EED)
+    pair["left"] = VirtualPad(name, ids, controls=sideways.split())
     session = SteppedSession(WORDS, lambda *_: JoyConsHand(pair), ROBOT)
 
     left, right = session.leader.notes

@@ -110,13 +110,17 @@ def test_space_stops_wherever_the_focus_is(watched):
 
 
 def test_every_state_has_a_word_and_a_sentence_of_its_own(watched):
-    said = {}
-    for state in SessionState:
+    watched.tell(state=SessionState.ENGAGED)
+    watched.page.locator("#word", has_text="Driving").wait_for()
+    pair = [watched.page.locator(one).inner_text() for one in ("#word", "#does")]
+    said = {"last": pair}
+    states = [one for one in SessionState if one is not SessionState.ENGAGED]
+    for state in (*states, SessionState.ENGAGED):
         watched.tell(state=state)
         watched.page.wait_for_function(
             "state => document.querySelector('#word').textContent !== state[0] "
             "|| document.querySelector('#does').textContent !== state[1]",
-            arg=said.get("last", ["", ""]),
+            arg=said["last"],
         )
         words = [watched.page.locator(one).inner_text() for one in ("#word", "#does")]
         said["last"] = said[state] = words
