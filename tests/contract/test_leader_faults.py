@@ -32,6 +32,7 @@ class TestPhone(LeaderFaultsContract):
         return SocketPageHand(leader, clock)
 
 
+@pytest.mark.nightly  # the phone's page is the same
 class TestHeadset(LeaderFaultsContract):
     words = ("leader=webxr",)
 

@@ -26,6 +26,7 @@ def lead(terminal, key):
     time.sleep(1.2)  # a press moves for as long as the first repeat would take
 
 
+@pytest.mark.nightly  # tests/leaders/teach are in every run
 def test_poses_kept_at_a_terminal_are_played_there_and_by_the_next_session(tmp_path):
     path = tmp_path / "poses.yaml"
     terminal = TerminalSession(

@@ -90,6 +90,7 @@ def test_info_says_what_is_in_it(recorded, capsys):
     assert "end signal" in text
 
 
+@pytest.mark.nightly  # sets of trials are in every run
 def test_evaluate_compares_several_episodes(recorded, tmp_path, capsys):
     entries = compare(recorded, tmp_path, capsys)
 
@@ -98,6 +99,7 @@ def test_evaluate_compares_several_episodes(recorded, tmp_path, capsys):
     assert page.read_text().count("<img") >= 3
 
 
+@pytest.mark.nightly  # what stands in the page is read in every run
 def test_the_report_shows_in_a_browser(recorded, tmp_path):
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:

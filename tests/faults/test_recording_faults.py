@@ -104,7 +104,8 @@ def free_bytes(folder):
 
 
 @process
-@pytest.mark.parametrize("call", spread(["flush", "write", "close"], "write"))
+@pytest.mark.nightly  # a disk that is full is in every run
+@pytest.mark.parametrize("call", ["flush", "write", "close"])
 def test_a_failing_disk_is_told_within_a_second(start, outside, tmp_path, call):
     """As the full disk, where nobody may mount one."""
     log = tmp_path / "commands.jsonl"
@@ -229,6 +230,7 @@ def test_a_recorder_that_hangs_to_the_end_is_told_there(start, outside):
 
 
 @process
+@pytest.mark.nightly  # one that hangs is in every run
 def test_a_killed_recorder_has_a_successor_at_the_next_episode(start):
     session = start(
         "leader=autopilot", "leader.size=0.05", "leader.laps=100", "follower=piper",
