@@ -127,6 +127,7 @@ class TestPuppeteer(LeaderFaultsContract):
     aligns = True
     stops = 1.2  # its motions blend into one another within a second
     endures_garbage = True  # a third of the packets are damaged
+    loses = 0.11  # a servo that does not answer is silent (A1), and a tick
 
     @pytest.fixture(autouse=True)
     def _serve(self, monkeypatch):
