@@ -19,7 +19,7 @@ from typing import NamedTuple
 from paprle.evaluation.report import evaluate
 
 ENVS = ("kinematic", "mujoco")
-FOLLOWS = 1.0  # spec: issue 20, point 3: [mm]
+FOLLOWS = 1.0  # asked for: [mm]
 PATIENCE = 300  # [s] chosen: for a robot of a hundred joints on a busy machine
 TELLING = ("error:", "not where the hand was", "STOPPED")
 MAIN = "import sys; from paprle.cli import main; sys.exit(main())"

@@ -44,13 +44,13 @@ from paprle.kinematics.robot_solver import LimbSolver
 from paprle.robot.chain import Limb
 
 DT = 0.005  # [s] a session's tick
-ON_POS, ON_ROT = 1e-3, math.radians(0.5)  # spec: issue 20: [m], and [rad]
-N_PATHS = 12  # spec: issue 20
+ON_POS, ON_ROT = 1e-3, math.radians(0.5)  # asked for: [m], and [rad]
+N_PATHS = 12  # asked for
 SECONDS = {"slow": 12.0, "fast": 4.0}
-RANGE, SPEED, OF_V = 0.84, 1.0, 0.9  # spec: issue 20: of the range, [rad/s]
+RANGE, SPEED, OF_V = 0.84, 1.0, 0.9  # asked for: of the range, [rad/s]
 SHARES = 0.1, 1.0  # chosen: of the fastest joint's speed
 OUT, STANDING = 1.0, 4.0  # [s] the target goes away, and so back; stands
-BEYOND = 1.6  # spec: issue 20: of the arm's reach
+BEYOND = 1.6  # asked for: of the arm's reach
 MARGIN = GateSettings().position_margin
 TRIES = 2000  # chosen: motions drawn until one keeps V, A and the limits
 
@@ -98,8 +98,8 @@ JACO = _arm(
 )
 JACO[4] = JACO[4]._replace(at="0 0.0098 0.2073")  # the forearm lies beside
 BUILT = {"iiwa": (IIWA, 0.045), "jaco7": (JACO, 0.16)}
-SLOW_ARMS = ("panda", "iiwa", "xarm7", "jaco7")  # spec: issue 20, point 5
-FAST_ARMS = ("papras_7dof", "panda", "iiwa")  # spec: issue 20, point 6
+SLOW_ARMS = ("panda", "iiwa", "xarm7", "jaco7")  # asked for
+FAST_ARMS = ("papras_7dof", "panda", "iiwa")  # asked for
 
 
 def load(name: str, of_speed: float | None) -> RobotModel:

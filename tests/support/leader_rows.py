@@ -40,7 +40,7 @@ from paprle.testing.stepped import EmulatedHand, SteppedSession
 ROBOTS = ("piper", "papras_7dof_2arm", "g1_upper")
 ENVS = ("kinematic", "mujoco")
 KEY = b"0123456789abcdef"
-DRIVES = 5.0  # [s] spec: issue 16, acceptance 4
+DRIVES = 5.0  # [s] asked for: of every leader on every robot
 SO101 = ("shoulder_pan", "shoulder_lift", "elbow_flex", "wrist_flex", "wrist_roll")
 ALOHA = ("waist", "shoulder", "elbow", "forearm_roll", "wrist_angle", "wrist_rotate")
 JOYCONS = {"left": "Joy-Con (L)", "right": "Joy-Con (R)"}
