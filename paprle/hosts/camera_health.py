@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from paprle.contracts.images import CameraInfo, Frame
 
-LATE = 2.0  # [periods] spec: issue 17: seen within two frame periods
+LATE = 2.0  # [periods] asked for: seen within two frame periods
 _FIRST_NS = (
     3_000_000_000  # [ns] chosen: a sensor that was just opened may take this long
 )

@@ -25,7 +25,7 @@ _SLOW = {"revolute": 1.0, "continuous": 1.0, "prismatic": 0.1}
 """chosen: [rad/s or m/s] slow enough for any arm whose limit nobody states."""
 _IMPLAUSIBLE = {"revolute": 50.0, "continuous": 50.0, "prismatic": 10.0}
 """chosen: [rad/s or m/s] above this a stated limit means that there is none."""
-_STOP = 0.5  # spec: issue 20, point 3: [s] that a joint takes from V to rest at most
+_STOP = 0.5  # asked for: [s] that a joint takes from V to rest at most
 _FEW = 4  # chosen: of six targets; below, home deserves a look
 
 

@@ -20,7 +20,7 @@ from paprle.ipc.pictures import Coded
 
 Image = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
 
-KEY_NS = 900_000_000  # [ns] spec: issue 17: a keyframe every second at most; one late
+KEY_NS = 900_000_000  # [ns] asked for: a keyframe every second at most; one late
 _QUALITY = "23"  # chosen: x264's own default
 _JPEG_QUANTISER = 3  # chosen: 2 is best, 31 worst; 3 is about quality 90
 _SHARES = {"h264": 1 / 40, "jpeg": 1 / 10, "none": 0.0}
