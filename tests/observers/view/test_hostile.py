@@ -110,6 +110,10 @@ def test_a_page_of_another_origin_opens_nothing_and_wishes_for_nothing(
                 assert read in {"refused", "nothing"}, (path, how)
             page.evaluate(TRY_FORM, [f"http://{own}{path}"])
         assert page.evaluate(TRY_FRAME, [f"http://{own}/"]), "it reads our page"
+        for _ in range(200):  # until the browser has decided
+            if page.frames[-1].url not in {"", "about:blank"}:
+                break
+            page.wait_for_timeout(50)
         assert page.frames[-1].url.startswith("chrome-error:"), "it frames our page"
         assert view._talk.told is not None
         assert not view._talk.is_watched
