@@ -29,8 +29,9 @@ from paprle.reconstruction.waypoints import Waypoint, Waypoints
 JITTER_NS = 5_000_000  # chosen: one tick; what is later bends a path that goes on
 _MEAN_NS = 30_000_000  # measured: with ± 10 ms of jitter less shakes the arm at 72 Hz
 _COAST = 0.1  # [s] chosen: in which a motion that hears nothing slows to a third
-_FADE = 27.0  # [1/s] measured: 15 leaves more error where a network is lossy, 40
-# leaves steps after a gap that are a quarter larger
+_FADE, _QUICKEST = 25.0, 60.0  # [1/s] measured: slower leaves more error where a
+# network is lossy, quicker leaves steps after a gap; what is small may be quick
+_PUSH = 3.0  # [1/s²] chosen: of a unit of what is drawn, below what an arm may, 5 m/s²
 _SOONEST_NS = 1_000_000  # chosen: a waypoint nearer than this is reached no sooner
 _FASTER, _SLOWER = 0.1, 0.5  # chosen: the content's clock runs so much off at most;
 # measured: slower by 0.5 leaves 6 to 75 % of the error where delays grow by 200 ms
@@ -59,6 +60,7 @@ class Path:
         self._slope: Vec = np.zeros(0)
         self._off: Vec = np.zeros(0)  # of what is drawn from the polyline
         self._off_rate: Vec = np.zeros(0)
+        self._fading = _FADE
         self._past: deque[tuple[int, Vec]] = deque()
         self._passed_ns = 0
         self._reached: tuple[int, Vec] | None = None
@@ -107,6 +109,10 @@ class Path:
         was_there = np.isfinite(self._L)
         self._off = np.where(was_there, self._off + self._L - L, 0.0)
         self._off_rate = np.where(was_there, self._off_rate + self._slope - slope, 0.0)
+        most = float(np.abs(self._off).max(initial=0.0))
+        self._fading = _QUICKEST
+        if most > 0.0:
+            self._fading = min(max(math.sqrt(_PUSH / most), _FADE), _QUICKEST)
         self._L, self._slope = L, slope
         if goal.stamp_ns <= self.content_ns:
             self.waypoints.waiting.clear()
@@ -167,9 +173,10 @@ class Path:
 
     def _fade(self, dt: float) -> None:
         """Let what is drawn come nearer to the polyline, for a time, [s]."""
-        push = self._off_rate + _FADE * self._off
-        left = (self._off + dt * push) * math.exp(-_FADE * dt)
-        self._off_rate = push * math.exp(-_FADE * dt) - _FADE * left
+        rate = self._fading
+        push = self._off_rate + rate * self._off
+        left = (self._off + dt * push) * math.exp(-rate * dt)
+        self._off_rate = push * math.exp(-rate * dt) - rate * left
         self._off = left
 
     def _find_slope(self, goal: Waypoint, aim: Vec, period_ns: int) -> Vec:
