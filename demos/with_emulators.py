@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-_FAREWELL = 5.0  # [s] chosen: an emulator that takes longer is killed
+_SHUTDOWN_TIMEOUT = 5.0  # [s] chosen: an emulator that takes longer is killed
 
 
 def main(words: Sequence[str]) -> int:
@@ -79,7 +79,7 @@ def _read_settings(process: subprocess.Popen[str], words: list[str]) -> list[str
 
 def _wait(process: subprocess.Popen[str]) -> None:
     try:
-        process.wait(_FAREWELL)
+        process.wait(_SHUTDOWN_TIMEOUT)
     except subprocess.TimeoutExpired:
         process.kill()
 

@@ -118,7 +118,7 @@ class RemoteLeader(FarLeader):
         if link is None:
             return
         if self._side is not None:
-            self._side.say_goodbye(self.clock())
+            self._side.send_byes(self.clock())
             self._post(link, self._side)
         link.close()
 

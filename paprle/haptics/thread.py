@@ -23,7 +23,7 @@ from paprle.ipc.loop import DeadlineLoop, request_realtime
 from paprle.ipc.records import Record
 from paprle.retargeting.state import Anchors
 
-_FAREWELL = 1.0  # [s] chosen: a hundred periods of the slowest thread
+_SHUTDOWN_TIMEOUT = 1.0  # [s] chosen: a hundred periods of the slowest thread
 _IDLE_RATE = 50.0  # [Hz] chosen: a leader that starts to move is felt 20 ms later
 _HOLD_RATE = 100.0  # [Hz] chosen: a torque that stands is told anew before it is stale
 _STANDS = 1e-3  # [N·m] chosen: torques that change by less between two steps stand
@@ -148,7 +148,7 @@ class FeedbackThread(threading.Thread):
         """End it, and wait for that."""
         self._must_end.set()
         if self.is_alive():
-            self.join(_FAREWELL)
+            self.join(_SHUTDOWN_TIMEOUT)
 
     def _go_limp(self) -> None:
         told = self._sources.session()

@@ -1,4 +1,4 @@
-"""The child processes of a session: their memory, their pipes, start and farewell."""
+"""The child processes of a session: their memory, their pipes, start and shutdown."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ Report = dict[str, Any]
 
 @dataclass
 class Running:
-    """A child and the pipe whose end tells it to go.
+    """A child process and the pipe whose end-of-file asks it to end.
 
     Attributes:
         spec: Its row.
         child: The process.
-        life_fd: Write end that only this session holds; closing it says goodbye, and
-            so does the death of the session. Negative once it is closed.
+        alive_fd: Write end that only this session holds. Closing it asks the role to
+            end, and so does the death of the session. Negative once it is closed.
     """
 
     spec: RoleSpec
     child: Child
-    life_fd: int
+    alive_fd: int
 
 
 class Children:
@@ -50,8 +50,8 @@ class Children:
     Attributes:
         specs: Their rows, each after those that outlive it.
         ports: What passes between them, by name.
-        running: Those started and not yet said goodbye to, by name.
-        reports: What they said, newest last, with their name.
+        running: Those started and not yet joined, by name.
+        reports: Their reports, newest last, with their name.
     """
 
     def __init__(
@@ -172,8 +172,8 @@ class Children:
         """
         role = self.running.pop(name, None)
         if role is not None:
-            if role.life_fd >= 0:
-                os.close(role.life_fd)
+            if role.alive_fd >= 0:
+                os.close(role.alive_fd)
             role.child.process.kill()  # takes hold once its disk lets go of it
             os.close(role.child.report_fd)
         spec = next(spec for spec in self.specs if spec.name == name)
@@ -205,12 +205,12 @@ class Children:
         return taken
 
     def take_warnings(self) -> list[str]:
-        """Return what a role lost and went on without, once."""
+        """Return new non-fatal warnings of the roles; each is returned once."""
         taken, self._warnings = self._warnings, []
         return taken
 
     def take_far(self) -> list[Report]:
-        """Return what operators' hosts far away measured, once."""
+        """Return new measurements of operators' hosts; each is returned once."""
         taken, self._far = self._far, []
         return taken
 
@@ -231,7 +231,7 @@ class Children:
         return [stdin.fileno() for stdin in stdins if stdin is not None]
 
     def describe_death(self, name: str) -> str:
-        """Say of what a role died, in its own words if it left any."""
+        """Return why a role died: its last error, if it reported one."""
         said = [
             report["message"]
             for who, report in self.reports
@@ -239,18 +239,18 @@ class Children:
         ]
         return f"{name}: the process ended: {said[-1] if said else 'it was killed'}"
 
-    def let_go(self, name: str) -> None:
-        """Say goodbye to a role without waiting for it; ``dismiss`` still has to."""
+    def close_pipe(self, name: str) -> None:
+        """Ask a role to end without waiting for it; ``join`` still has to wait."""
         role = self.running[name]
-        if role.life_fd >= 0:
-            os.close(role.life_fd)
-            role.life_fd = -1
+        if role.alive_fd >= 0:
+            os.close(role.alive_fd)
+            role.alive_fd = -1
 
-    def dismiss(self, name: str) -> int | None:
-        """Say goodbye to a role and wait for it; None when it had to be killed."""
+    def join(self, name: str) -> int | None:
+        """End a role and return its exit code; None when it had to be killed."""
         if name not in self.running:
             return 0
-        self.let_go(name)
+        self.close_pipe(name)
         role = self.running.pop(name)
         code = role.child.end(role.spec.shutdown)
         self.reports += [(name, report) for report in role.child.poll()]

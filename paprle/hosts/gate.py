@@ -52,7 +52,7 @@ class GateHost:
         self._policy = self._choose_policy(resolved.session.close_policy)
 
     def run(self) -> None:
-        """Run until the session says goodbye, dies, or the follower fails."""
+        """Run until the session asks for DISARM, it dies, or the follower fails."""
         self._notes.append(request_realtime())
         freeze_garbage()
         note = "\n".join(filter(None, self._notes))
@@ -94,10 +94,10 @@ class GateHost:
             self._step(setpoint, loop, late_ns)
             for text in self._follower.take_warnings():
                 self._role.report("trouble", message=text)
-            is_goodbye = (
+            must_disarm = (
                 setpoint is not None and int(setpoint["request"]) == Request.DISARM
             )
-            if is_goodbye and self._controller.is_at_rest:
+            if must_disarm and self._controller.is_at_rest:
                 return
 
     def _brake(self, loop: DeadlineLoop) -> None:

@@ -162,8 +162,8 @@ class Lead:
         return f"{state} link {link} · {robot} · {self._quality.describe_clock()}"
 
     def close(self) -> None:
-        """Say goodbye, and let the device and the network go."""
-        self.side.say_goodbye(time.monotonic_ns())
+        """Tell the other host, and close the device and the network."""
+        self.side.send_byes(time.monotonic_ns())
         self._post()
         self._link.close()
         try:

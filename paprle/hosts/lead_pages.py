@@ -113,9 +113,9 @@ class LeadPages:
         return words
 
     def close(self) -> None:
-        """Say goodbye to all of them."""
+        """End all of them."""
         for spec in self._children.specs:
-            self._children.dismiss(spec.name)
+            self._children.join(spec.name)
 
 
 def _make_spec(name: str, controls: list[str]) -> RoleSpec:

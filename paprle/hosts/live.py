@@ -260,7 +260,7 @@ class LiveSession:
         words = self._children.describe_death(spec.name)
         self._lost[spec.name] = words
         if spec.if_lost in {IfLost.WARN, IfLost.RESTART}:
-            self._children.dismiss(spec.name)
+            self._children.join(spec.name)
             self._warn_of(spec, words)
             return
         self._exit_code = exit_codes.LOST
@@ -302,7 +302,7 @@ class LiveSession:
 
     def _fail(self, err: Exception) -> None:
         """Stop the robot and show what happened; the black box follows at rest."""
-        stop = self.core.make_farewell(Request.STOP, time.monotonic_ns())
+        stop = self.core.make_last_setpoint(Request.STOP, time.monotonic_ns())
         self._children.box("setpoint").write(stop)
         self.core.end_reason = f"failed: {type(err).__name__}"
         self._trouble = "".join(traceback.format_exception(err))
@@ -316,7 +316,7 @@ class LiveSession:
     def _close(self) -> None:
         steps = (
             self._brake,
-            *self._list_farewells(),
+            *self._list_shutdown_steps(),
             self._take_reports,
             lambda: self._recording.finish(time.monotonic_ns()),
             self._keep_black_box,
@@ -337,16 +337,16 @@ class LiveSession:
             if report["event"] == "summary" and report["message"]:
                 print_line(sign_line(name, report["message"]))
 
-    def _list_farewells(self) -> list[Callable[[], None]]:
-        """Return goodbyes from the table's last row to its first (K4).
+    def _list_shutdown_steps(self) -> list[Callable[[], None]]:
+        """Return the shutdown's steps, from the table's last row to its first (K4).
 
-        Before the reader of a port goes, it is told the last word on it.
+        The last record on a port is written before its reader ends.
         """
         last_words = {"setpoint": self._disarm, SESSION_RING: self._end_episode}
         steps: list[Callable[[], None]] = []
         for spec in reversed(self._children.specs):
             steps += [last_words.pop(k) for k in spec.reads if k in last_words]
-            steps.append(partial(self._dismiss, spec))
+            steps.append(partial(self._join, spec))
         return [*steps, *last_words.values()]
 
     def _brake(self) -> None:
@@ -376,12 +376,12 @@ class LiveSession:
                 return
 
     def _disarm(self) -> None:
-        goodbye = self.core.make_farewell(Request.DISARM, time.monotonic_ns())
-        self._children.box("setpoint").write(goodbye)
+        setpoint = self.core.make_last_setpoint(Request.DISARM, time.monotonic_ns())
+        self._children.box("setpoint").write(setpoint)
 
-    def _dismiss(self, spec: RoleSpec) -> None:
-        """Say goodbye, and show what a role failed of if nobody has yet."""
-        code = self._children.dismiss(spec.name)
+    def _join(self, spec: RoleSpec) -> None:
+        """End a role, and show why it failed if nobody has yet."""
+        code = self._children.join(spec.name)
         was_ready = (spec.name, "ready") in {
             (who, report["event"]) for who, report in self._children.reports
         }

@@ -31,7 +31,7 @@ from paprle.link.mirror import make_gate_cut
 from paprle.link.opening import make_link, read_key
 from paprle.link.squeezed import AT_ONCE
 
-_FAREWELL = 6.0  # [s] chosen: the gate brakes and leaves its follower
+_SHUTDOWN_TIMEOUT = 6.0  # [s] chosen: the gate brakes and leaves its follower
 _FETCHING = 60.0  # [s] chosen: for records that found no room on the way
 _AGAIN = 0.02  # [s] chosen: how often a last word is said again
 _N_BYES = 5  # chosen: some may be lost
@@ -73,7 +73,7 @@ class RemoteGate:
                 loop.wait()
                 promoter.look()  # the link has threads of its own
                 self._step(time.monotonic_ns())
-            self._say_goodbye(loop)
+            self._shut_down(loop)
         finally:
             self._link.close()
             self._tell_lost()
@@ -169,10 +169,10 @@ class RemoteGate:
                 )
             self._role.report(report.pop("event"), **report)
 
-    def _say_goodbye(self, loop: DeadlineLoop) -> None:
-        """Repeat the last word until the gate has gone, then leave."""
+    def _shut_down(self, loop: DeadlineLoop) -> None:
+        """Repeat the last set-point until the gate has ended."""
         end, begin = self._end, time.monotonic()
-        is_farewell = (
+        must_disarm = (
             self._last is not None and int(self._last["request"]) == Request.DISARM
         )
         n_byes = n_told = 0
@@ -183,13 +183,13 @@ class RemoteGate:
                 n_told = AT_ONCE * end.n_missing
                 text = f"fetching {n_told} periods that found no room on the way"
                 self._role.report("trouble", message=text)
-            if time.monotonic() - begin > (_FETCHING if n_told else _FAREWELL):
+            if time.monotonic() - begin > (_FETCHING if n_told else _SHUTDOWN_TIMEOUT):
                 return
             if end.is_over(now_ns):
                 return
             if not end.has_left and now_ns - self._said_ns > _AGAIN * 1e9:
                 self._said_ns = now_ns
-                if is_farewell and self._last is not None:
+                if must_disarm and self._last is not None:
                     end.send("setpoint", self._last, now_ns)
                 else:
                     end.send_bye(now_ns)

@@ -1,8 +1,8 @@
 """The processes of a session as a table, and what passes between them.
 
-Whatever is done to all processes (starting, watching, saying goodbye, documenting,
+Whatever is done to all processes (starting, watching, shutting down, documenting,
 killing them in a test) is a loop over ``list_roles``. Each comes after those that
-outlive it, so that the session says goodbye from the last row to the first (K4).
+outlive it, so that the session shuts them down from the last row to the first (K4).
 """
 
 from __future__ import annotations

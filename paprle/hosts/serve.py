@@ -142,7 +142,7 @@ class FollowerHost:
         if (not end.is_open or is_silent or self._signal) and not self._is_let_go:
             self._is_let_go = True
             for spec in self._specs:
-                children.let_go(spec.name)  # the gate brakes, and ends
+                children.close_pipe(spec.name)  # the gate brakes, and ends
         if not children.is_alive(GATE):
             self._finish(children, now_ns)
 
@@ -168,7 +168,7 @@ class FollowerHost:
 
     def _finish(self, children: Children, now_ns: int) -> None:
         """The gate has ended: tell so, and see that all it did arrives."""
-        children.dismiss(GATE)
+        children.join(GATE)
         self._pass_records(children, now_ns)
         status = children.box("status").read()
         if status is not None and int(status["state"]) == GateState.STOPPED:
@@ -184,7 +184,7 @@ class FollowerHost:
         self._beside, self._children = children, None
         for spec in self._specs:
             if spec.name != GATE:
-                children.let_go(spec.name)
+                children.close_pipe(spec.name)
 
     def _drain(self, now_ns: int) -> None:
         """Forget the session once its last records have arrived, or nobody asks."""
@@ -208,7 +208,7 @@ class FollowerHost:
         self._ended_ns = 0
         if self._beside is not None:
             for spec in self._specs:
-                self._beside.dismiss(spec.name)
+                self._beside.join(spec.name)
             self._beside = None
 
     def _tell_refused(self, now_ns: int) -> None:

@@ -122,7 +122,7 @@ class OperatorSide:
         self.end: LeaderEnd = LeaderEnd(self._key, LEADER_CUT, terms, is_recorded=False)
         self.sender: CaptureSender = CaptureSender(self.end, self._info, self._repeats)
 
-    def say_goodbye(self, now_ns: int) -> None:
+    def send_byes(self, now_ns: int) -> None:
         """Say that the operator leaves."""
         for _ in range(_N_BYES):
             self.end.send_bye(now_ns)

@@ -121,7 +121,7 @@ class RobotSide:
         packed = pack_view(view, self.told, sent_ns, self.guard.n_lost)
         self.end.send("tick", packed, now_ns)
 
-    def say_goodbye(self, now_ns: int) -> None:
+    def send_byes(self, now_ns: int) -> None:
         """Say that the session is over."""
         for _ in range(_N_BYES):
             self.end.send_bye(now_ns)

@@ -186,7 +186,7 @@ class Core:
             self._stood_ns = now_ns
             self.leaders.excuse(gap_ns)
 
-    def make_farewell(self, request: Request, now_ns: int) -> Record:
+    def make_last_setpoint(self, request: Request, now_ns: int) -> Record:
         """Return a last set-point: STOP when the tick itself failed, or DISARM."""
         self.n_ticks += 1
         self._fill_setpoint(now_ns)

@@ -73,7 +73,7 @@ def test_an_orphaned_gate_brakes_and_latches(moving):
     assert n * H_NS * 1e-9 <= float((moving.robot.dq_max / moving.robot.ddq_max).max())
 
 
-def test_goodbye_disarms_once_the_arm_stands(moving):
+def test_disarm_ends_the_gate_once_the_arm_stands(moving):
     moving.session_speaks = False
     for _ in range(150):
         moving.setpoint["seq"] += 1

@@ -42,7 +42,7 @@ def test_each_leader_and_each_observer_is_a_process_of_its_own():
     assert names == ["observer:ros", "recorder", "gate", "leader:left", "leader:file"]
 
 
-def test_goodbyes_go_from_the_leaders_over_the_gate_to_the_recorder():
+def test_the_leaders_end_first_then_the_gate_then_the_recorder():
     names = list_names(*ALONE, *RECORDED, *TOLD)[::-1]
 
     assert names == ["leader", "gate", "recorder", "observer:ros"]
