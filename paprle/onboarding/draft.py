@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from paprle.contracts.types import Vec
-from paprle.onboarding.mesh_bodies import Unjudged
+from paprle.onboarding.mesh_bodies import ExemptPairs
 from paprle.robot.limbs import FoundLimb
 
 GENTLE = 5.0  # chosen: [rad/s²] gentle for any arm; nobody's URDF states one
@@ -25,7 +25,7 @@ class Draft:
     homes: dict[str, Vec]
     dq_max: dict[str, tuple[float, str]]
     ignored: Pairs
-    unjudged: Unjudged
+    exempt: ExemptPairs
     held: dict[str, float]
     slides: bool
     doubts: list[str]
@@ -63,10 +63,10 @@ def list_lines(draft: Draft) -> list[str]:
 def _ignored_lines(draft: Draft) -> list[str]:
     reasons = {
         "pieces whose meshes never touch, however the joints between stand": (
-            draft.unjudged.never
+            draft.exempt.never
         ),
         "CHECK: their meshes overlap nearly always, so they tell of no collision": (
-            draft.unjudged.always
+            draft.exempt.always
         ),
         "CHECK: told to be ignored by --ignore: nothing keeps them apart": (
             draft.ignored

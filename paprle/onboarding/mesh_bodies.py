@@ -30,7 +30,7 @@ _HEAD = (
 )
 
 
-class Unjudged(NamedTuple):
+class ExemptPairs(NamedTuple):
     """Pairs that are not to be kept apart.
 
     Attributes:
@@ -50,7 +50,7 @@ class Covered(NamedTuple):
         n_meshes: How many meshes were enclosed.
         n_bodies: In how many bodies.
         doubts: Meshes that could not be, and why.
-        unjudged: Pairs that are not to be kept apart.
+        exempt: Pairs that are not to be kept apart.
         blocked: Pairs of links whose bodies touch while their meshes do not, in which
             share of their postures, where that is much.
     """
@@ -59,7 +59,7 @@ class Covered(NamedTuple):
     n_meshes: int
     n_bodies: int
     doubts: tuple[str, ...]
-    unjudged: Unjudged = Unjudged()
+    exempt: ExemptPairs = ExemptPairs()
     blocked: Mapping[tuple[str, str], float] = MappingProxyType({})
 
 
@@ -114,7 +114,7 @@ def cover_meshes(tree: Urdf, out: Path) -> Covered:
         n_meshes,
         n_bodies,
         tuple(doubts),
-        Unjudged(
+        ExemptPairs(
             never=tuple(
                 (f"{a}_body_{i}", f"{b}_body_{k}") for (a, i), (b, k) in fitted.never
             ),

@@ -180,7 +180,7 @@ def _draft(
             ddq_max=GENTLE,
             ddq_max_sliding=ddq_max_sliding,
         ),
-        ignore_collisions=covered.unjudged.never + covered.unjudged.always + ignored,
+        ignore_collisions=covered.exempt.never + covered.exempt.always + ignored,
     )
     robot = RobotModel.from_settings(settings, name, DATA)
     home = robot.guess_home()
@@ -199,7 +199,7 @@ def _draft(
         homes=homes,
         dq_max=dq_max,
         ignored=ignored,
-        unjudged=covered.unjudged,
+        exempt=covered.exempt,
         held=held,
         slides=slides,
         doubts=_list_doubts(limbs, dq_max, held),
@@ -306,7 +306,7 @@ def _doubt_bodies(covered: Covered, follower: str) -> list[str]:
         )
     doubts += [
         f"{a} and {b} overlap nearly always as they are drawn: ignored"
-        for a, b in covered.unjudged.always
+        for a, b in covered.exempt.always
     ]
     doubts += [
         f"{a} and {b} are kept apart in {share:.0%} of their postures where their "
