@@ -1,4 +1,4 @@
-"""Feedback laws: pure functions from what both sides do to what the operator feels."""
+"""Feedback laws: pure functions from the state of both sides to what is felt."""
 
 DISTRIBUTION = "paprle"
 """Whose package this is: others may bring one of the same name."""

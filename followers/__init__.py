@@ -1,4 +1,4 @@
-"""Followers: one folder a kind of world a robot lives in."""
+"""Followers: one package per environment (kinematic, MuJoCo, ROS 2, CAN)."""
 
 DISTRIBUTION = "paprle"
 """Whose package this is: others may bring one of the same name."""

@@ -1,4 +1,4 @@
-"""Links: one folder a way in which two hosts reach each other."""
+"""Links: one package per way that two hosts reach each other."""
 
 DISTRIBUTION = "paprle"
 """Whose package this is: others may bring one of the same name."""
