@@ -17,6 +17,7 @@ from paprle.reconstruction.hand_mirror import HandMirror
 
 SHOW_NS = 20_000_000
 """Time between two pictures, [ns], chosen: a screen shows no more than every other."""
+_AHEAD_NS = 1_000_000_000  # [ns] spec: safety.md A1, ±1 s
 
 
 class FarWatch:
@@ -37,11 +38,12 @@ class FarWatch:
         self._mirrors: dict[int, HandMirror] = {}
         self._stamp_ns = self._shown_ns = 0
 
-    def note_sample(self, sample: LeaderSample) -> None:
-        """Take what the operator's device says, in full."""
-        self.errors.note_sample(sample)
-        if sample.stamp_ns <= self._stamp_ns:
+    def note_sample(self, sample: LeaderSample, now_ns: int) -> None:
+        """Take what the operator's device says, in full; not what is yet to come."""
+        is_ahead = sample.stamp_ns - now_ns > _AHEAD_NS
+        if sample.stamp_ns <= self._stamp_ns or is_ahead:
             return
+        self.errors.note_sample(sample)
         self._stamp_ns = sample.stamp_ns
         for place, command in enumerate(sample.limbs.values()):
             T = command.T_leader_base_leader_eef
@@ -50,7 +52,7 @@ class FarWatch:
 
     def note_view(self, view: RobotView, now_ns: int) -> None:
         """Take what came of the session, and tell its host what was measured."""
-        measured_ns = self._side.end.clock.to_local(view.measured_ns)
+        measured_ns = min(self._side.end.clock.to_local(view.measured_ns), now_ns)
         led = {one.limb for one in view.holds}
         self._mirrors = {k: m for k, m in self._mirrors.items() if k in led}
         for one in view.holds:

@@ -96,7 +96,8 @@ class HeardReader:
 
     def _make(self, view: RobotView, record: Record, now_ns: int) -> SessionView:
         offset_ns, came_ns = int(record["offset_ns"]), int(record["came_ns"])
-        stamp_ns, measured_ns = view.stamp_ns + offset_ns, view.measured_ns + offset_ns
+        stamp_ns = min(view.stamp_ns + offset_ns, came_ns)
+        measured_ns = min(view.measured_ns + offset_ns, came_ns)
         age, nil = (now_ns - stamp_ns) * 1e-9, np.zeros(len(view.q))
         limbs = [limb.name for limb in self._robot.limbs]
         gate_state, why = view.gate_state, view.why if view.is_held else ""

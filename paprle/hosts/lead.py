@@ -119,7 +119,7 @@ class Lead:
         sample = self.leader.latest()
         if sample is not None:
             sample = self._complete(sample, keys)
-            self._watch.note_sample(sample)
+            self._watch.note_sample(sample, now_ns)
         view = self.side.step(self._link.receive(), sample, now_ns)
         self._post()
         clock = self.side.end.clock

@@ -17,6 +17,7 @@ from typing import Protocol
 _BUCKET_NS = 10_000_000_000  # [ns] chosen: at 200 ppm two of them drift by 4 ms
 _JUMP_NS = 1_000_000_000  # [ns] spec: safety.md A1, ±1 s
 _SLEW = 1e-3  # chosen: five times the drift of a poor crystal
+_LEAST_NS, _MOST_NS = -(2**63), 2**63 - 1  # spec: what a record's stamp can hold
 
 
 class Stamped(Protocol):
@@ -88,7 +89,21 @@ class PeerClock:
 
     def to_arrival(self, stamp_ns: int) -> int:
         """Return when what was sent at a peer's time arrives at the soonest, [ns]."""
-        return stamp_ns + self._offset
+        return min(max(stamp_ns + self._offset, _LEAST_NS), _MOST_NS)
+
+    def to_past(self, stamp_ns: int, now_ns: int) -> int | None:
+        """Return when something was at a peer that it has told, in our time, [ns].
+
+        Args:
+            stamp_ns: The peer's time in question.
+            now_ns: Our time: nothing that was told is later.
+
+        Returns:
+            The time; None where it is farther ahead than a clock that is followed can
+            be: the stamp lies.
+        """
+        then_ns = self.to_local(stamp_ns)
+        return min(then_ns, now_ns) if then_ns - now_ns < _JUMP_NS else None
 
     def compute_age(self, packet: Stamped, then_ns: int, now_ns: int) -> int | None:
         """Return how old what a datagram that came now says is at most, [ns].
@@ -106,7 +121,8 @@ class PeerClock:
             return None
         quickest = packet.stamp_ns + min(self._offsets, default=0)
         waited = max(0, now_ns - quickest)
-        return max(0, packet.stamp_ns - then_ns) + waited + self.trip_ns
+        age_ns = max(0, packet.stamp_ns - then_ns) + waited + self.trip_ns
+        return min(age_ns, _MOST_NS)
 
     def _take_trip(self, packet: Stamped, now_ns: int) -> None:
         trip = now_ns - packet.echo_ns - packet.held_ns

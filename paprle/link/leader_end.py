@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -158,6 +159,8 @@ class LeaderEnd:
             self._recorded_ns = now_ns
             for data in self._flow.take(packet.payload):
                 records = self._unpack(self._queued, data, AT_ONCE)
+                for record in records:  # as it was told, however late
+                    self._bring(self._cut[self._queued], record, self.clock.to_local)
                 self.queued += [record.tobytes() for record in records]
         elif packet.kind in self._heard:
             port = self._heard[packet.kind]
@@ -165,8 +168,12 @@ class LeaderEnd:
                 self.whole[port] = packet
                 self.n_got[port] += 1
                 return
+            in_past = partial(self.clock.to_past, now_ns=now_ns)
             for record in self._unpack(port, packet.payload, 1):
-                newest[port] = record
+                if self._bring(self._cut[port], record, in_past):
+                    newest[port] = record
+                else:
+                    self.refused["stamped ahead"] += 1
 
     def _take_bye(self, packet: Packet, now_ns: int) -> None:
         if not self.has_left and len(packet.payload) == LAST.size:
@@ -180,22 +187,26 @@ class LeaderEnd:
         self._has_answer = True
 
     def _unpack(self, port: str, payload: bytes, most: int) -> list[Record]:
-        """Return the records of a payload in our time."""
-        mirror = self._cut[port]
-        dtype = mirror.dtype or np.dtype([])
+        """Return the records of a payload, in the sender's time."""
+        dtype = self._cut[port].dtype or np.dtype([])
         found = stretch(payload, dtype.itemsize, most)
         if not found:
             self.refused["malformed"] += 1
-        records = [np.frombuffer(data, dtype)[0].copy() for data in found]
-        return [self._to_our_time(mirror, record) for record in records]
+        return [np.frombuffer(data, dtype)[0].copy() for data in found]
 
-    def _to_our_time(self, mirror: Mirror, record: Record) -> Record:
+    def _bring(
+        self, mirror: Mirror, record: Record, find: Callable[[int], int | None]
+    ) -> bool:
+        """Bring a record into our time; False if a stamp of it lies."""
         for name in mirror.stamps:
             if record[name]:
-                record[name] = self.clock.to_local(int(record[name]))
+                then_ns = find(int(record[name]))
+                if then_ns is None:
+                    return False
+                record[name] = then_ns
         if mirror.kind in {Kind.STATUS, Kind.RECORD}:
             self._setpoints.fill(record)
-        return record
+        return True
 
     def _send(self, kind: Kind, payload: bytes, now_ns: int) -> None:
         if self._sealer is not None:

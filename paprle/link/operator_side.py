@@ -86,6 +86,9 @@ class OperatorSide:
         if packet is not None:
             self._n_words = packet.seq
         view = None if packet is None else unpack_view(packet.payload)
+        if view is not None and self._is_ahead(view, now_ns):
+            end.refused["stamped ahead"] += 1
+            return None
         if packet is not None and view is not None:
             self.view, self.view_ns, self.view_data = view, now_ns, packet.payload
         return view
@@ -106,6 +109,13 @@ class OperatorSide:
         for row in rows:
             self._n_rows += 1
             self._rows.append(row)
+
+    def _is_ahead(self, view: RobotView, now_ns: int) -> bool:
+        """Whether a stamp of the robot's host lies: what it told is yet to come."""
+        told = (view.stamp_ns, view.measured_ns)
+        to_past = self.end.clock.to_past
+        is_known = all(to_past(stamp_ns, now_ns) is not None for stamp_ns in told)
+        return not is_known or view.captured_ns > now_ns
 
     def _tell(self, now_ns: int) -> None:
         """Tell the robot's host what is new, and once more what it may have missed."""

@@ -19,6 +19,7 @@ _WAY = 0.3  # [s] chosen: time constant; what jitters is not the way's length
 _RESPONSE = 2.0  # [s] chosen: a few turns of a hand, so that offsets cancel out
 _SLOWEST = 0.2  # chosen: by which the operator's time may run slower at the robot
 _LONGEST_NS = 200_000_000  # [ns] chosen: no servo takes longer, a held robot does
+_OLDEST_NS = 1_000_000_000  # [ns] spec: safety.md A1; what is older drives nothing
 _SLOPE_NS = 20_000_000  # [ns] chosen: over which asked velocities are taken
 _LEAST = 1e-2  # [rad²/s] chosen: dq·dq summed over time; before, nothing is known
 
@@ -42,8 +43,11 @@ class Lag:
 
         Args:
             measured_ns: When the robot was measured, [ns]; increases.
-            way_ns: How old it was; None: not known this time.
+            way_ns: How old it was; None: not known this time, as where it is farther
+                off than any motion that drives.
         """
+        if way_ns is not None and abs(way_ns) > _OLDEST_NS:
+            way_ns = None
         dt_ns = measured_ns - self._measured_ns
         self._measured_ns = measured_ns
         if way_ns is not None and not self._is_known:

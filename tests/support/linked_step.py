@@ -66,6 +66,7 @@ class LinkedStep(LockStep):
         self.far = FollowerEnd(KEY, cut, guards, TERMS, rate=1e9 / H_NS)
         self.at_gate = None
         self.gate_status = self.gate.step(None, self.clock())
+        self._lies: dict[str, int] = {}
         self.status = None
         self.is_ready = False
 
@@ -103,7 +104,10 @@ class LinkedStep(LockStep):
             self.far.send_report({"event": "ready", "rate": 200.0, "lag": 0.0}, now_ns)
         self.gate_status = self.gate.step(self.at_gate, now_ns)
         if self.is_ready:
-            self.far.send("status", self.gate_status.tobytes(), now_ns)
+            told = self.gate_status.copy()
+            for name, lie_ns in self._lies.items():
+                told[name] += lie_ns
+            self.far.send("status", told.tobytes(), now_ns)
             self.far.send("gate_ring", self.gate_status.tobytes(), now_ns)
             self.far.send_queued(now_ns)
         for data in self.far.outbox:
@@ -119,6 +123,11 @@ class LinkedStep(LockStep):
         (payload,) = squeeze([change(self.setpoint.copy()).tobytes()])
         data = self.near._sealer.seal(kind, payload, self.clock() + self.skew_ns)
         self.up.send(data, self.clock())
+
+    def tell_of(self, **lies_ns):
+        """Let the robot's host add these to stamps of its statuses, [ns]."""
+        self._lies = lies_ns
+        return self
 
     def ask(self, **values):
         def change(record):

@@ -7,6 +7,7 @@ from lock_step import H_NS
 
 from paprle.hosts.mirroring import Mirroring
 
+HOUR_NS = 3_600_000_000_000
 RTT = 0.08  # [s] there and back, jitter included
 
 
@@ -126,3 +127,17 @@ def test_a_cut_stops_the_picture_and_its_end_moves_it_without_a_leap(session):
     assert not session.shown[-1].is_lost
     assert np.abs(find_steps(session, 200)).max() < 0.3 * 3 * H_NS * 1e-9
     assert session.measure_errors(1)[0].max() < 1e-3
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("lie", [-(2**62), -HOUR_NS, HOUR_NS, 2**62])
+def test_stamps_that_lie_are_forgotten_as_soon_as_they_are_true(session, lie):
+    sweep(session.engage(), 100)
+    sweep(session.tell_of(stamp_ns=lie, meas_ns=lie), 20)
+    sweep(session.tell_of(), 400)
+
+    shown, told = session.measure_errors(300)
+
+    least = 1e-4  # [m] of a robot that stands: one an hour ago is a silent gate
+    assert np.sqrt((shown**2).mean()) < max(0.1 * np.sqrt((told**2).mean()), least)
+    assert not session.shown[-1].is_lost

@@ -9,10 +9,12 @@ from lock_step import AUTOMATIC, H_NS
 
 from paprle.gate.reasons import Reason, from_bits
 from paprle.link.packets import Kind
+from paprle.link.squeezed import squeeze
 
 pytestmark = pytest.mark.long
 
 STALE = 0.1  # [s] of GateSettings
+HOUR_NS = 3_600_000_000_000
 
 
 def make(leader=None, **wire):
@@ -202,6 +204,36 @@ def test_a_bad_set_point_is_counted_and_not_obeyed(far_away, values, why):
 
     assert far_away.far.refused[why] == 1
     assert int(far_away.at_gate["seq"]) < before + 20
+    assert far_away.judge().is_ok
+
+
+@pytest.mark.parametrize("lie", [-(2**63), -1, 2**63 - 1])
+@pytest.mark.parametrize("is_sealed", [True, False], ids=["of all", "within"])
+def test_stamps_that_no_clock_has_make_nothing_young(far_away, lie, is_sealed):
+    """A stamp of the whole datagram, or those of what it holds."""
+    record = far_away.ask(at_ns=lie, source_ns=lie)(far_away.setpoint.copy())
+    (payload,) = squeeze([record.tobytes()])
+    now_ns = far_away.clock() + far_away.skew_ns
+    for _ in range(3):
+        stamp_ns = lie if is_sealed else now_ns
+        data = far_away.near._sealer.seal(Kind.SETPOINT, payload, stamp_ns)
+        far_away.far.take([data], far_away.clock())
+    far_away.cut().step(round((STALE + 0.02) * 1e9 / H_NS))
+
+    assert far_away.far_state == "HOLD"
+    assert far_away.judge().is_ok
+
+
+@pytest.mark.parametrize("lie", [-(2**62), -HOUR_NS, HOUR_NS, 2**62])
+def test_a_gate_whose_stamps_lie_is_a_silent_gate(far_away, lie):
+    far_away.tell_of(stamp_ns=lie, meas_ns=lie)
+    far_away.step(120)
+
+    assert far_away.state != "ENGAGED", "a stamp of the future keeps no gate alive"
+    assert (far_away.near.refused["stamped ahead"] > 50) == (lie > 0)
+    far_away.tell_of().step(120)
+    assert "the gate was silent" in far_away.core.note
+    assert "press Enter" in far_away.core.note
     assert far_away.judge().is_ok
 
 
