@@ -363,14 +363,15 @@ class Decisions:
         is_hiccup = not is_lost and not self.motion.latched & ~stood
         self._needs_press = self._leader.is_human and not is_hiccup
         holds = f"the gate holds: {describe_reasons(self.motion.latched)}"
-        self.note = "leader lost" if is_lost else holds
+        self.note = self.leaders.describe_loss(self._now.now_ns) if is_lost else holds
         if self._now.is_gate_silent:
             self.note = "the gate was silent"
         if self._needs_press:
-            again = (
-                self._leader.engage_hint or "let go and engage again, or press Enter"
-            )
-            self.note += f"; {again}"
+            has_let_go = is_lost and self.note == "let go"
+            hint = self._leader.engage_hint
+            again = hint or "let go and engage again, or press Enter"
+            resume = f"{hint or 'engage again'} to go on"
+            self.note += f"; {resume if has_let_go else again}"
         return True
 
     def _has_leader(self) -> bool:

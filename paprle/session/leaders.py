@@ -137,6 +137,14 @@ class Leaders:
         """Whether any leader may move a robot in this tick."""
         return any(self.usable)
 
+    def describe_loss(self, now_ns: int) -> str:
+        """Say in words why no leader moves the robot: what each of them did."""
+        told = [_describe_loss(intake, now_ns) for intake in self.intakes]
+        if len(set(told)) == 1:
+            return told[0]
+        named = zip(self.names, told, strict=True)
+        return ", ".join(f"{name}: {why}" for name, why in named)
+
     @property
     def is_steady(self) -> bool:
         """Whether any leader has been usable for a while."""
@@ -192,6 +200,18 @@ class Leaders:
             own for own, info in zip(asked, self.infos, strict=True) if info.is_human
         ]
         return any(humans) if humans else all(asked)
+
+
+def _describe_loss(intake: Intake, now_ns: int) -> str:
+    """Say why a leader moves nothing: a person who lets go is not one who is lost."""
+    sample = intake.sample
+    if sample is None or not intake.is_fresh(now_ns):
+        return "leader lost"
+    if not sample.valid:
+        return "tracking lost"
+    if not sample.engaged:
+        return "let go"
+    return "the leader jumped" if intake.jumped else "leader lost"
 
 
 def _make_arm_poses(

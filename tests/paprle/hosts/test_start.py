@@ -72,3 +72,25 @@ def test_it_says_how_this_leader_starts_and_goes_on(lock_step, hint, start, agai
     session.leader_speaks = False
     session.step(60)
     assert session.core.note == f"leader lost; {again}"
+
+
+@pytest.mark.parametrize(
+    ("hint", "change", "told"),
+    [
+        ("", {"engaged": False}, "let go; engage again to go on"),
+        ("squeeze", {"engaged": False}, "let go; squeeze to go on"),
+        ("squeeze", {"valid": False}, "tracking lost; squeeze"),
+        ("squeeze", {"valid": False, "engaged": False}, "tracking lost; squeeze"),
+    ],
+)
+def test_a_hand_that_lets_go_is_not_a_leader_that_is_lost(
+    lock_step, hint, change, told
+):
+    session = lock_step(LeaderInfo(limbs=("hand",), engage_hint=hint))
+    session.until("WAITING").engage().move(20)
+
+    vars(session).update(change)
+    session.step(20)
+
+    assert session.state == "CLUTCHED"
+    assert session.core.note == told
