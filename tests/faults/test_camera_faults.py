@@ -162,8 +162,13 @@ def test_a_camera_that_does_badly_is_told_and_recorded(
 
 
 @pytest.mark.nightly
-def test_a_picture_is_what_its_stamp_says(film):
-    """A clock in the picture: at most one image between stamp and content."""
+@pytest.mark.timed
+def test_every_picture_is_what_its_stamp_says(film):
+    """A clock in the picture: at most one image between stamp and content.
+
+    A network camera's images count from their arrival: where a machine has no time for
+    the camera's process, that is late, and nobody can tell by how much.
+    """
     session = film()
     time.sleep(5.0)
     end(session)
@@ -175,7 +180,7 @@ def test_a_picture_is_what_its_stamp_says(film):
             lags.append(picture.stamp_ns // 1_000_000 % (1 << 32) - shown)
 
     assert len(lags) > 100
-    assert np.percentile(lags, 95) <= 1e3 / 30.0
+    assert max(lags) <= 1e3 * PERIOD
     assert min(lags) >= -1
 
 
