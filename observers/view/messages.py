@@ -82,6 +82,16 @@ class Task:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Note:
+    """What the operator notes of the open episode, else of the last one."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    type: Literal["note"]
+    text: Annotated[str, MaxLen(200)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Report:
     """The report of an episode is asked for."""
 
@@ -153,12 +163,15 @@ class HandsMessage:
     ] = field(default=())
 
 
-Message = Hello | Control | Press | Task | Report | Play | ClockMessage | HandsMessage
+Message = (
+    Hello | Control | Press | Task | Note | Report | Play | ClockMessage | HandsMessage
+)
 _KINDS: Mapping[str, TypeAdapter[Any]] = {
     "hello": TypeAdapter(Hello),
     "control": TypeAdapter(Control),
     "press": TypeAdapter(Press),
     "task": TypeAdapter(Task),
+    "note": TypeAdapter(Note),
     "report": TypeAdapter(Report),
     "play": TypeAdapter(Play),
     "clock": TypeAdapter(ClockMessage),

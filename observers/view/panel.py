@@ -114,7 +114,16 @@ class Panel:
         if who is not self.operator:
             return "take control first"
         self.wishes = self.wishes._replace(
-            task=_UNPRINTABLE.sub(" ", text).strip(), n_tasks=self.wishes.n_tasks + 1
+            task=_clean(text), n_tasks=self.wishes.n_tasks + 1
+        )
+        return ""
+
+    def give_note(self, who: object, text: str) -> str:
+        """Note something of the open episode, else of the last one; returns why not."""
+        if who is not self.operator:
+            return "take control first"
+        self.wishes = self.wishes._replace(
+            note=_clean(text), n_notes=self.wishes.n_notes + 1
         )
         return ""
 
@@ -228,3 +237,7 @@ class Panel:
         if hands is not None and hands.is_held:
             let_go = hands._replace(is_held=False, stamp_ns=self._now())
             self.wishes = self.wishes._replace(hands=let_go)
+
+
+def _clean(text: str) -> str:
+    return _UNPRINTABLE.sub(" ", text).strip()

@@ -20,6 +20,7 @@ from observers.view.messages import (
     HandsMessage,
     Hello,
     Message,
+    Note,
     Play,
     Press,
     Report,
@@ -109,6 +110,8 @@ class Talk:
             return panel.press(client, message.action)
         if isinstance(message, Task):
             return panel.give_task(client, message.text)
+        if isinstance(message, Note):
+            return panel.give_note(client, message.text)
         if isinstance(message, Report):
             return self._ask_for_report(client, message.episode)
         if isinstance(message, Play) and self.player is not None:

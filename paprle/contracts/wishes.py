@@ -37,6 +37,8 @@ class Wishes(NamedTuple):
         actions: How often each action was asked for.
         task: Of the next episode.
         n_tasks: How often a task was given.
+        note: On the open episode, else on the last one.
+        n_notes: How often a note was given.
         hands: Where the limbs are wanted; None: nobody said.
         key: What lets those who were there before find it again: a page's token.
     """
@@ -44,5 +46,7 @@ class Wishes(NamedTuple):
     actions: Actions = Actions()
     task: str = ""
     n_tasks: int = 0
+    note: str = ""
+    n_notes: int = 0
     hands: Hands | None = None
     key: str = ""

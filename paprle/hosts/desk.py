@@ -48,7 +48,7 @@ class Desk:
         self._news = News(children.box(NEWS))
         self._folder, self._task = plan.resolved.record.dir, plan.resolved.record.task
         self._leader = _describe_leader(plan)
-        self._n_tasks: dict[int, int] = {}
+        self._n_taken: dict[tuple[int, str], int] = {}
         self._far: deque[list[Any]] = deque(maxlen=_N_ROWS)
         self._streams: dict[str, dict[str, int]] = {}
 
@@ -83,7 +83,7 @@ class Desk:
             lost: Names of processes that are lost.
             n_overruns: Deadlines missed so far.
         """
-        self._take_tasks()
+        self._take_texts()
         if self._children.is_read(NEWS):
             told = {**self._describe(), "recording": recording}
             told |= {"lost": list(lost), "overruns": n_overruns}
@@ -100,6 +100,7 @@ class Desk:
             "counts": {**episodes.fates, **episodes.outcomes},
             "seconds": None if begin_ns is None else (core.now_ns - begin_ns) // 10**9,
             "task": episodes.task or self._task,
+            "noted": list(episodes.noted),
             "folder": self._folder,
             "short": self._progress.shortfalls,
             "cuts": self._progress.cuts,
@@ -118,15 +119,21 @@ class Desk:
 
         return describe_errors(find, self._streams)
 
-    def _take_tasks(self) -> None:
-        """Take the task that somebody gave at a page, once nothing moves."""
-        if not self._progress.may_type():
-            return
+    def _take_texts(self) -> None:
+        """Take notes that were given at a page; a task, once nothing moves."""
         for i, record in enumerate(self.read()):
-            if record is not None and int(record["n_tasks"]) != self._n_tasks.get(i, 0):
-                wishes = unpack_wishes(record)
-                self._n_tasks[i] = wishes.n_tasks
-                self._progress.take_task(wishes.task)
+            if record is None:
+                continue
+            if self._is_new(i, "n_notes", record):
+                self._progress.take_note(unpack_wishes(record).note)
+            if self._progress.may_type() and self._is_new(i, "n_tasks", record):
+                self._progress.take_task(unpack_wishes(record).task)
+
+    def _is_new(self, page: int, counter: str, record: Record) -> bool:
+        """Whether a page counted a text that was not taken yet."""
+        n, before = int(record[counter]), self._n_taken.get((page, counter), 0)
+        self._n_taken[page, counter] = n
+        return n != before
 
 
 def _describe_leader(plan: Plan) -> dict[str, Any]:

@@ -34,7 +34,7 @@ class Progress:
         Args:
             core: The session.
             plan: What it is made of.
-            operator: Whoever types the task of the next episode; None: nobody.
+            operator: Whoever types tasks and notes; None: nobody.
         """
         self._core, self._plan, self._settings = core, plan, plan.resolved.session
         self._task = plan.resolved.record.task
@@ -43,7 +43,10 @@ class Progress:
         self._operator = operator
         self.is_behind = False
         if operator is not None:
-            operator.let_type(self.may_type, self.take_task)
+            takers = {"task": self.take_task}
+            if plan.resolved.record.dir is not None:  # else it would stand nowhere
+                takers["note"] = self.take_note
+            operator.let_type(self.may_type, takers)
 
     @property
     def attention(self) -> Callable[[], str] | None:
@@ -94,7 +97,8 @@ class Progress:
         """
         self.look()
         if self._operator is not None and self._operator.draft is not None:
-            return f"WAITING   · task: {self._operator.draft}_ (Enter takes it)"
+            what, draft = self._operator.typing, self._operator.draft
+            return f"WAITING   · {what}: {draft}_ (Enter takes it)"
         core = self._core
         gate_state, _ = core.motion.gate_view
         head = [f"{core.state.name:<9}", core.note, self._name_drivers(), self.number]
@@ -202,12 +206,17 @@ class Progress:
         return core.state.name if is_over else ""
 
     def may_type(self) -> bool:
-        """Whether nothing moves, so that a task may be given."""
+        """Whether nothing moves, so that keys may be letters."""
         return self._core.state is SessionState.WAITING
 
     def take_task(self, task: str) -> None:
         """Take the task of the next episode."""
         self._core.episodes.task = task
+
+    def take_note(self, text: str) -> None:
+        """Take a note on the open episode, else on the last one."""
+        if text:
+            self._core.episodes.notes.append(text)
 
 
 def _describe_time(core: Core, settings: SessionSettings) -> str:

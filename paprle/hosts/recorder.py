@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -123,7 +124,8 @@ def _report(role: Role, recorder: Recorder, told: str) -> str:
     """Tell the session what it has not been told yet; return all it knows."""
     text = recorder.failure or recorder.warning
     marks = [find_mark(manifest) for manifest in recorder.manifests.values()]
-    state = f"{text}|{recorder.path}|{marks}"
+    notes = [len(one.get("notes", ())) for one in recorder.manifests.values()]
+    state = f"{text}|{recorder.path}|{marks}|{notes}"
     if state != told:
         role.report(
             "recording",
@@ -134,11 +136,22 @@ def _report(role: Role, recorder: Recorder, told: str) -> str:
             episodes=[str(path) for path in recorder.manifests],
             marks=marks,
             facts={
-                str(path): {"seconds": one["duration"], "task": one.get("task", "")}
+                str(path): _list_facts(one)
                 for path, one in list(recorder.manifests.items())[-_N_FACTS:]
             },
         )
     return state
+
+
+def _list_facts(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the operator reads of an episode."""
+    notes = [note["text"] for note in manifest.get("notes", ())]
+    own = {"notes": notes} if notes else {}
+    return {
+        "seconds": manifest["duration"],
+        "task": manifest.get("task", ""),
+        **own,
+    }
 
 
 if __name__ == "__main__":

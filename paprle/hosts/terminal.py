@@ -1,4 +1,4 @@
-"""What the operator did at the keyboard: counters by kind, and a task in words."""
+"""What the operator did at the keyboard: counters by kind, tasks and notes in words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 import termios
 import threading
 import tty
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from paprle.contracts.types import Actions
@@ -34,13 +34,14 @@ KEYS: dict[str, str] = {
 
 _SEQUENCE = re.compile(rb"\x1b[\[O][0-9;]*[@-~]|.", re.DOTALL)
 
-_TASK_KEY = "t"
-_LONGEST_TASK = 200  # chosen: a sentence
+_TYPING: dict[bytes, str] = {b"t": "task", b"#": "note"}
+"""Keys that begin a text while nothing moves."""
+_LONGEST_TEXT = 200  # chosen: a sentence
 _SPACE, _ENTER, _ERASE, _ESCAPE = 0x20, b"\r\n", b"\x7f\b", 0x1B
 
 HELP = (
     "Enter engage/pause · Space STOP · n next · + success · - failure · x discard · "
-    "b back, to redo · t task of the next episode · p another posture · "
+    "b back, to redo · t task of the next episode · # note · p another posture · "
     "e keep this pose · y play kept poses · c clear a stop · q quit"
 )
 
@@ -48,16 +49,19 @@ HELP = (
 class Operator:
     """Reads the terminal in a thread of its own; keys not bound go elsewhere.
 
-    While nothing moves, the operator may type the task of the next episode; as soon as
-    anything does, every key is again what it was, Space above all.
+    While nothing moves, the operator may type the task of the next episode, or a note on
+    the last one; as soon as anything does, every key is again what it was, Space above
+    all.
 
     Attributes:
         is_interactive: There is a terminal to read.
+        typing: What is typed, or was last: ``task`` or ``note``.
     """
 
     def __init__(self) -> None:
         self._may_type: Callable[[], bool] = lambda: False
-        self._take_task: Callable[[str], None] = lambda _: None
+        self._takers: Mapping[str, Callable[[str], None]] = {}
+        self.typing = ""
         self._typed: bytearray | None = None
         # an append cannot be interrupted, neither by a thread nor by a signal
         self._pressed: dict[str, list[None]] = {name: [] for name in Actions._fields}
@@ -69,7 +73,7 @@ class Operator:
 
     @property
     def draft(self) -> str | None:
-        """The task as far as it is typed; None while none is."""
+        """The text as far as it is typed; None while none is."""
         typed = self._typed
         return None if typed is None else typed.decode(errors="ignore")
 
@@ -79,15 +83,15 @@ class Operator:
         return Actions(*(len(presses) for presses in self._pressed.values()))
 
     def let_type(
-        self, may_type: Callable[[], bool], take_task: Callable[[str], None]
+        self, may_type: Callable[[], bool], takers: Mapping[str, Callable[[str], None]]
     ) -> None:
-        """Let a task be typed.
+        """Let tasks and notes be typed.
 
         Args:
             may_type: Tells whether nothing moves.
-            take_task: Takes the task once it is typed.
+            takers: Take a ``task`` or a ``note`` once it is typed.
         """
-        self._may_type, self._take_task = may_type, take_task
+        self._may_type, self._takers = may_type, takers
 
     def forward_to(self, fds: Iterable[int]) -> None:
         """Send keys that are not the session's to these descriptors."""
@@ -149,22 +153,23 @@ class Operator:
             self._forward(bytes(rest))
 
     def _type(self, part: bytes) -> bool:
-        """Take a key as a letter of the task; False when it is any other key."""
+        """Take a key as a letter of a text; False when it is any other key."""
         if not self._may_type():
             self._typed = None
             return False
         if self._typed is None:
-            is_begun = part == _TASK_KEY.encode()
-            self._typed = bytearray() if is_begun else None
+            is_begun = _TYPING.get(part) in self._takers
+            if is_begun:
+                self.typing, self._typed = _TYPING[part], bytearray()
             return is_begun
         if part in _ENTER:
-            self._take_task(self._typed.decode(errors="ignore").strip())
+            self._takers[self.typing](self._typed.decode(errors="ignore").strip())
             self._typed = None
         elif part[0] == _ESCAPE:
             self._typed = None
         elif part in _ERASE:
             self._typed = bytearray(self._typed.decode(errors="ignore")[:-1].encode())
-        elif part[0] >= _SPACE and len(self._typed) < _LONGEST_TASK:
+        elif part[0] >= _SPACE and len(self._typed) < _LONGEST_TEXT:
             self._typed += part
         return True
 

@@ -10,7 +10,7 @@ from paprle.ipc.records import Record
 
 WISHES = "wishes"
 """Kind of port: what is asked for at a page, one for each."""
-_TASK_BYTES = 800  # chosen: 200 letters, as the terminal takes, in UTF-8
+_TEXT_BYTES = 800  # chosen: 200 letters, as the terminal takes, in UTF-8
 _KEY_BYTES = 64  # chosen: twice a token
 _ARRAYS = ("poses", "openings", "axes", "joints")
 
@@ -22,7 +22,9 @@ def make_wishes_dtype(robot: RobotInfo) -> np.dtype[np.void]:
         [
             ("actions", "u4", (len(Actions._fields),)),
             ("n_tasks", "u4"),
-            ("task", f"S{_TASK_BYTES}"),
+            ("task", f"S{_TEXT_BYTES}"),
+            ("n_notes", "u4"),
+            ("note", f"S{_TEXT_BYTES}"),
             ("key", f"S{_KEY_BYTES}"),
             ("has_hands", "?"),
             ("stamp_ns", "i8"),
@@ -40,7 +42,9 @@ def pack_wishes(dtype: np.dtype[np.void], wishes: Wishes) -> Record:
     """Return one record of them."""
     record: Record = np.zeros((), dtype)
     record["actions"], record["n_tasks"] = wishes.actions, wishes.n_tasks
-    record["task"] = wishes.task.encode()[:_TASK_BYTES]
+    record["task"] = wishes.task.encode()[:_TEXT_BYTES]
+    record["n_notes"] = wishes.n_notes
+    record["note"] = wishes.note.encode()[:_TEXT_BYTES]
     record["key"] = wishes.key.encode()
     record["has_hands"] = wishes.hands is not None
     if wishes.hands is not None:
@@ -63,6 +67,8 @@ def unpack_wishes(record: Record) -> Wishes:
         actions=Actions(*record["actions"].tolist()),
         task=record["task"].item().decode(errors="ignore"),
         n_tasks=int(record["n_tasks"]),
+        note=record["note"].item().decode(errors="ignore"),
+        n_notes=int(record["n_notes"]),
         hands=hands,
         key=record["key"].item().decode(errors="ignore"),
     )

@@ -1,6 +1,6 @@
 """Events: JSON objects with a name, and the monotonic time at which they happened.
 
-Four of them steer the recorder, all are written to ``/events``:
+Five of them steer the recorder, all are written to ``/events``:
 ``{"event": "episode_begin", "episode": 0, "task": "…", "t_ns": …}``, with a task where
 it is not that of the session,
 ``{"event": "episode_end", "end_reason": "success", "kept": true, "outcome": "success",
@@ -8,9 +8,11 @@ it is not that of the session,
 robot was not where it was asked to be (``{"cause": …, "seconds": …, "farthest": [m],
 "turned": [rad]}`` each), and, naming the open episode or the last one,
 ``{"event": "discard", "episode": 0, "reason": "redo", "t_ns": …}``, which marks it as
-one that the operator does not want, with the ``short`` of one that it ends, and
+one that the operator does not want, with the ``short`` of one that it ends,
 ``{"event": "outcome", "episode": 0, "outcome": "failure", "t_ns": …}``, the operator's
-word on an episode that has ended.
+word on an episode that has ended, and ``{"event": "note", "episode": 0, "text": "…",
+"t_ns": …}``, what the operator noted of it in words. The manifest has the notes of both
+times.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ BEGIN = "episode_begin"
 END = "episode_end"
 DISCARD = "discard"
 OUTCOME = "outcome"
+NOTE = "note"
 
 _MAX_BYTES = 1 << 16  # chosen: an event is a line, not a document
 

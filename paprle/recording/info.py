@@ -15,6 +15,7 @@ from paprle.contracts.types import GateState, SessionState
 from paprle.gate.reasons import Reason
 from paprle.ipc.records import Stream
 from paprle.recording.channels import Rows
+from paprle.recording.notes import find_notes, list_notes
 from paprle.recording.reader import find_episode
 from paprle.recording.reading import Block, Reading
 from paprle.recording.shortage import list_shortages
@@ -94,12 +95,14 @@ class _Seen:
         self.leader = {limb: _Rate() for limb in limbs}
         self.reasons: Counter[str] = Counter()
         self.n_events = 0
+        self.notes: list[dict[str, Any]] = []
         self._last_k: dict[Stream, int] = {}
         self._last_seq = -1
 
     def take(self, item: Block | Mapping[str, Any]) -> None:
         if not isinstance(item, Block):
             self.n_events += 1
+            self.notes += find_notes([item])
             return
         stream, records = item.stream, item.records
         self.rates[stream].add(records["stamp_ns"])
@@ -154,6 +157,8 @@ def _lines(reading: Reading, seen: _Seen) -> Iterator[str]:
     yield f"  version    {version or 'unknown'}, revision {revision or 'unknown'}"
     if header.get("task"):
         yield f"  task       {header['task']}"
+    for text in _list_notes(manifest or {"notes": seen.notes}, start, end):
+        yield f"  note       {text}"
     for told in header.get("leader_notes", ()):
         yield f"  leader     {told}"
     yield "  streams"
@@ -191,6 +196,14 @@ def _find_fate(manifest: Mapping[str, Any]) -> str:
     if manifest.get("discarded"):
         return "discarded by the operator"
     return "kept" if manifest.get("kept", bool(manifest)) else "broken off"
+
+
+def _list_notes(manifest: Mapping[str, Any], start: int, end: int) -> Iterator[str]:
+    """Yield what the operator noted, and when."""
+    for note in list_notes(manifest):
+        is_after = note.t_ns > end
+        when = "after its end" if is_after else f"{(note.t_ns - start) * 1e-9:.1f} s"
+        yield f"{when}: {note.text}"
 
 
 def _describe_stream(

@@ -26,6 +26,7 @@ from paprle.recording.manifest import (
     make_episode_path,
     write_manifest,
 )
+from paprle.recording.notes import add_notes, find_notes
 
 HOLD_NS = 10_000_000  # chosen: two rings agree on the order of what is this old [ns]
 SYNC_NS = 1_000_000_000  # spec: safety.md 8.3: fdatasync at least every second
@@ -209,6 +210,8 @@ class Recorder:
             self._discard(event)
         elif name == events.OUTCOME:
             self._mark_last(event, {"outcome": event.get("outcome")})
+        elif name == events.NOTE:
+            self._note(event)
 
     def _begin(self, event: dict[str, Any], stamp: int, now_ns: int) -> None:
         header = dict(self._header)
@@ -313,6 +316,14 @@ class Recorder:
             self._end(reason)
         else:  # it ended otherwise, and the last word counts
             self._mark_last(event, marks | {"end_reason": reason, "outcome": None})
+
+    def _note(self, event: Mapping[str, Any]) -> None:
+        """Keep a note for the manifest of the open episode, else of the last one."""
+        if self._journal is not None:
+            self._extra |= add_notes(self._extra, find_notes([event]))
+        else:
+            last = next(reversed(self.manifests.values()), {})
+            self._mark_last(event, add_notes(last, find_notes([event])))
 
     def _mark_last(self, event: Mapping[str, Any], marks: Mapping[str, Any]) -> None:
         """Note in the manifest of the last episode what the operator said of it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from mcap import records
@@ -20,6 +21,7 @@ from paprle.recording.manifest import (
     sync_folder,
     write_manifest,
 )
+from paprle.recording.notes import add_notes, find_notes
 from paprle.recording.reading import Block, Reading
 from paprle.recording.scan import (
     Attachment,
@@ -121,6 +123,7 @@ class _Survey:
         n_ticks: Whole session ticks.
         n_gate: Whole gate ticks.
         n_events: Events.
+        notes: What the operator noted, as a manifest has it.
         span: First and last stamp of the ticks, [ns].
         checksums: Of the records, by stream.
         problem: What is wrong with the file; empty when nothing is.
@@ -129,6 +132,7 @@ class _Survey:
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.n_events = 0
+        self.notes: list[dict[str, Any]] = []
         self.span = (0, 0)
         self.checksums = {Stream.TICK: 0, Stream.GATE: 0}
         counts = {Stream.TICK: 0, Stream.GATE: 0}
@@ -136,6 +140,7 @@ class _Survey:
         for item in reading:
             if not isinstance(item, Block):
                 self.n_events += 1
+                self.notes += find_notes([item])
                 continue
             counts[item.stream] += len(item.records)
             data, before = item.records.tobytes(), self.checksums[item.stream]
@@ -216,6 +221,7 @@ def _finish(source: _Survey, report: RecoverReport, sha256: str) -> None:
         "problem": report.problem,
         "lost_bytes": report.lost_bytes,
         "lost_time": report.lost_time,
+        **add_notes({}, source.notes),
     }
     write_manifest(report.path, manifest)
     copy = _Survey(Reading(report.path))

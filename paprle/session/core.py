@@ -134,6 +134,8 @@ class Core:
         self._entered_ns = self._entered_ns or now_ns
         self.n_ticks += 1
         self.episodes.events = []
+        if self.episodes.notes:
+            self.episodes.tell_notes(now_ns)
         is_asked = actions != self.actions
         asked = actions.since(self.actions) if is_asked else _NOTHING_ASKED
         self.actions = actions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from typing import Any
 
 from paprle.contracts.types import Actions
@@ -42,6 +42,8 @@ class EpisodeLog:
         closed_ns: When the last one was closed, [ns]; None before.
         last_end: Why the last one ended; empty before.
         events: What the recorder has not been told yet.
+        notes: What the operator noted and no tick has told yet; any thread may append.
+        noted: Of the open episode, else of the last one.
     """
 
     def __init__(self) -> None:
@@ -53,6 +55,8 @@ class EpisodeLog:
         self.closed_ns: int | None = None
         self.last_end = ""
         self.events: list[dict[str, Any]] = []
+        self.notes: deque[str] = deque()
+        self.noted: list[str] = []
         self._ending: tuple[str, int] | None = None
         self._fate, self._outcome = "", ""
         self._short: list[dict[str, Any]] = []
@@ -71,9 +75,22 @@ class EpisodeLog:
         """Tell the recorder of an event."""
         self.events.append({"event": event, "t_ns": now_ns, **values})
 
+    def tell_notes(self, now_ns: int) -> None:
+        """Tell the recorder what was noted of the open episode, else of the last one.
+
+        What is noted before the first one waits for it.
+        """
+        is_open = self.begin_ns is not None
+        if not is_open and self.number == 0:
+            return
+        while self.notes:
+            of, text = self.number if is_open else self.number - 1, self.notes.popleft()
+            self.noted.append(text)
+            self.add("note", now_ns, episode=of, text=text)
+
     def begin(self, now_ns: int) -> None:
         """Open an episode."""
-        self.begin_ns, self._short = now_ns, []
+        self.begin_ns, self._short, self.noted = now_ns, [], []
         own = {"task": self.task} if self.task else {}
         self.add("episode_begin", now_ns, episode=self.number, **own)
 

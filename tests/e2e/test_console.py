@@ -62,10 +62,14 @@ def test_a_newcomer_moves_stops_releases_and_records(tmp_path):
         page.get_by_text("task: pick <b>the</b> cube n x").wait_for()
         operator.drive(["PageUp"], 0.5)
         press.up("m")
+        operator.note("<i>slipped</i> once")
         press.press("+")
         row = page.locator("#episodes li").first
         row.filter(has_text="success").wait_for(timeout=20_000)
         assert "pick <b>the</b> cube n x" in row.inner_text()
+        assert "<i>slipped</i> once" in row.inner_text()
+        operator.note("held at last")
+        row.filter(has_text="held at last").wait_for(timeout=20_000)
         browser = operator.browser
         errors, elsewhere = list(browser.errors), list(browser.elsewhere)
         session.kill("session", 2)
@@ -84,6 +88,8 @@ def test_a_newcomer_moves_stops_releases_and_records(tmp_path):
         "success",
         "pick <b>the</b> cube n x",
     )
+    notes = [note["text"] for note in manifest["notes"]]
+    assert notes == ["<i>slipped</i> once", "held at last"]
 
 
 @pytest.mark.nightly

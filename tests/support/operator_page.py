@@ -140,6 +140,13 @@ class Operator:
         self.press.up("m")
         self.see("Paused")
 
+    def note(self, text):
+        """Note something by keys, and see that the session has it."""
+        self.press.press("#")
+        self.press.type(text)
+        self.press.press("Enter")
+        self.page.locator("#noted", has_text=text).wait_for(timeout=20_000)
+
     def drag(self, outlook, limb, axis, distance, timeout=240.0):
         """Drag a limb's handle along one of its arrows by a distance, [m].
 

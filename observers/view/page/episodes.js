@@ -1,4 +1,4 @@
-// What was recorded: each episode with a strip of its pictures, and its report.
+// What was recorded: each episode with its notes, a strip of its pictures, and its report.
 
 import { make } from "./elements.js";
 
@@ -35,6 +35,7 @@ function makeRow(one, state) {
     image.alt = image.title = `camera ${strip.camera} at ${strip.seconds.join(", ")} s`;
     row.append(image);
   }
+  for (const note of one.notes ?? []) row.append(make("p", `“${note}”`, "note"));
   row.append(" ", makeReport(name, state));
   return row;
 }

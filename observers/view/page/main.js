@@ -12,6 +12,7 @@ const KEYS = {
   " ": "stop", Enter: "engage", n: "next_episode", x: "discard", b: "redo", "+": "success", "-": "failure",
   p: "reposture", e: "keep", y: "play", c: "clear",
 };
+const FIELDS = { t: "task", "#": "note" };
 const token = takeToken();
 const page = makeName();
 const link = new Link("/console", token, { page });
@@ -38,11 +39,23 @@ $("task-form").onsubmit = (event) => {
   link.say({ type: "task", text: $("task").value });
   $("task").blur();
 };
+$("note-form").onsubmit = (event) => {
+  event.preventDefault();
+  const text = $("note").value.trim();
+  if (text) link.say({ type: "note", text });
+  $("note").value = "";
+  $("note").blur();
+};
 
 // In a field only Escape and the field's own keys count; everywhere else Space is STOP.
 function isTyping(target) {
   return target?.tagName === "INPUT" && target.type !== "range" && target.type !== "checkbox";
 }
+
+// Who types holds nothing: a key that is let go of in a field would be missed.
+document.addEventListener("focusin", ({ target }) => {
+  if (isTyping(target)) hands.deadMan.release();
+});
 
 function onKey(event, isDown) {
   const { key, target } = event;
@@ -65,9 +78,9 @@ function onKey(event, isDown) {
   if (key === " " || (key in KEYS && !isOnButton)) {
     take(event); // Space is never a click on what has the focus
     if (isDown && !event.repeat) press(KEYS[key]);
-  } else if (key === "t" && isDown) {
+  } else if (key in FIELDS && isDown) {
     event.preventDefault();
-    $("task").focus();
+    $(FIELDS[key]).focus();
   }
 }
 

@@ -132,6 +132,9 @@ function showFelt(felt) {
 
 function showRecorded(state, news) {
   $("episode").textContent = news.episode ?? "";
+  $("task-form").hidden = Boolean(news.is_far);
+  $("note-form").hidden = news.is_far || !news.folder; // else a note would stand nowhere
+  $("noted").textContent = (news.noted ?? []).map((text) => `“${text}”`).join(" · ");
   if (news.is_far) {
     $("recording").textContent = "What is recorded is at the robot, and so are tasks and episodes.";
     return;

@@ -36,7 +36,8 @@ class Watched:
     def observe(self):
         limbs = [limb.name for limb in ROBOT.limbs]
         leader = {"hint": "hold", "hands": limbs, "emits": "pose"}
-        told = {"news": {"leader": leader, "note": ""}} | self.told
+        news = {"leader": leader, "note": "", "folder": "OUT"}
+        told = {"news": news} | self.told
         self.view.observe(make_session_view(ROBOT, time.monotonic_ns(), **told))
 
     def tab_to(self, selector):
@@ -98,6 +99,14 @@ def test_a_task_is_given_by_keys(watched):
     watched.key.press("Enter")
 
     wait_until(lambda: watched.view.wishes.task == "pick it up")
+
+
+def test_a_note_is_given_by_keys(watched):
+    watched.tab_to("#note")
+    watched.key.type("it slipped")
+    watched.key.press("Enter")
+
+    wait_until(lambda: watched.view.wishes.note == "it slipped")
 
 
 def test_space_stops_wherever_the_focus_is(watched):

@@ -32,7 +32,7 @@ class Hands:
 
     def observe(self):
         leader = {"hint": "hold", "hands": LIMBS, "emits": self.emits}
-        news = {"leader": leader, "note": ""}
+        news = {"leader": leader, "note": "", "folder": "OUT"}
         now_ns = time.monotonic_ns()
         self.view.observe(make_session_view(ROBOT, now_ns, news=news))
 
@@ -142,6 +142,19 @@ def test_another_press_begins_where_the_robot_is_however_soon_it_comes(hands):
     wait_for(lambda: view.wishes.hands.n_presses > n_presses or hands.hold())
 
     assert view.wishes.hands.joints[0] == pytest.approx(ROBOT.home[0], abs=0.01)
+
+
+@pytest.mark.parametrize("key", ["t", "#"])
+def test_who_begins_to_type_lets_go_of_the_dead_man(hands, key):
+    """A key that is let go of in a field is none of ours: it would be held for ever."""
+    hands.hold()
+
+    hands.keys.press(key)
+
+    wait_for(lambda: not hands.view.wishes.hands.is_held)
+    hands.keys.up("m")
+    hands.keys.press("Escape")
+    hands.hold()
 
 
 def test_sliders_of_a_limb_that_is_not_ticked_cannot_be_moved(hands):

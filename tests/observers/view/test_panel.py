@@ -70,8 +70,9 @@ def test_only_who_took_control_acts_but_anybody_stops(panel):
     assert panel.press(ME, "engage") == ""
     assert panel.press(OTHER, "stop") == ""
     assert panel.give_task(OTHER, "steal") == "take control first"
+    assert panel.give_note(OTHER, "graffiti") == "take control first"
     assert (count(panel, "engage"), count(panel, "stop")) == (1, 1)
-    assert panel.wishes.task == ""
+    assert (panel.wishes.task, panel.wishes.note) == ("", "")
 
 
 def test_control_passes_only_when_it_is_taken_and_lets_go(panel, page, clock):
@@ -191,6 +192,7 @@ def test_a_stop_is_cleared_with_hands_off_and_at_the_robots_computer(
 def test_a_restarted_page_counts_on_and_holds_nothing(panel, page, clock):
     panel.press(ME, "stop")
     panel.give_task(ME, "pick\x1b[2J the cube")
+    panel.give_note(ME, "é" * 200)
     page.hold()
     dtype = make_wishes_dtype(ROBOT)
     passed = unpack_wishes(pack_wishes(dtype, panel.wishes._replace(key="token")))
@@ -198,6 +200,7 @@ def test_a_restarted_page_counts_on_and_holds_nothing(panel, page, clock):
     again.resume(passed)
 
     assert passed.task == "pick [2J the cube"
+    assert (passed.note, passed.n_notes) == ("é" * 200, 1)
     assert again.wishes.actions == panel.wishes.actions
     assert (again.wishes.key, again.wishes.hands) == ("token", None)
     again.take_control(ME)
@@ -218,6 +221,7 @@ def test_nothing_wished_for_yet_crosses_as_such():
         '{"type": "press", "action": "stop", "action": "stop"}',
         '{"type": "press", "action": ["stop"]}',
         '{"type": "task", "text": "%s"}' % ("x" * 201),
+        '{"type": "note", "text": "%s"}' % ("x" * 201),
         '{"type": "hands", "seq": 1, "t": NaN, "held": true, "press": 1, "limbs": {}}',
         '{"type": "hands", "seq": 1, "t": 1e999, "held": true, "press": 1, '
         '"limbs": {}}',

@@ -70,7 +70,8 @@ def test_no_press_is_lost_between_threads():
 
 def make_typist(*, may_type=True):
     operator, tasks, allowed = Operator(), [], [may_type]
-    operator.let_type(lambda: allowed[0], tasks.append)
+    takers = {"task": tasks.append, "note": lambda note: tasks.append(f"# {note}")}
+    operator.let_type(lambda: allowed[0], takers)
     return operator, tasks, allowed
 
 
@@ -84,10 +85,12 @@ def make_typist(*, may_type=True):
         ("té\x7fa\r".encode(), ["a"], None),
         (b"tcup\x1b", [], None),
         (b"t\x1b[Aq", [], None),
+        (b"#it slipped\r", ["# it slipped"], None),
+        (b"tcup #2\r#t\r", ["cup #2", "# t"], None),
     ],
     ids=repr,
 )
-def test_a_task_is_typed_while_nothing_moves(typed, tasks, draft):
+def test_tasks_and_notes_are_typed_while_nothing_moves(typed, tasks, draft):
     operator, taken, _ = make_typist()
 
     operator.take_keys(typed)

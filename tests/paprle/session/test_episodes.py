@@ -78,6 +78,30 @@ def test_a_task_of_its_own_stays_until_an_episode_is_kept(lock_step):
     assert tasks == ["stack the cups", "stack the cups", None]
 
 
+def test_a_note_is_told_of_the_open_episode_else_of_the_last_one(lock_step):
+    session = lock_step().until("WAITING")
+    notes = session.core.episodes.notes
+    notes.append("before any")
+    session.step(20)
+    assert not events(session, "note"), "there is no episode yet"
+    session.engage().move(5)
+    notes.append("during the first")
+    session.press("next_episode").until("WAITING").step(5)
+    notes.append("after it")
+    session.step(5).engage().move(5)
+    notes.append("during the second")
+    session.step(5)
+
+    told = [(event["episode"], event["text"]) for event in events(session, "note")]
+    assert told == [
+        (0, "before any"),
+        (0, "during the first"),
+        (0, "after it"),
+        (1, "during the second"),
+    ]
+    assert session.core.episodes.noted == ["during the second"]
+
+
 def test_a_leader_that_starts_by_itself_leaves_time_to_reset_the_scene(lock_step):
     session = lock_step(AUTOMATIC, reset_time=2.0, interactive=False)
     session.start = True

@@ -1,0 +1,55 @@
+"""What the operator noted of an episode: of its events, and as its manifest has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from paprle.recording import events
+
+MOST = 100  # chosen: of one episode, so that its manifest stays one that is read
+_LONGEST = 1000  # chosen: five times what can be typed
+
+
+class Note(NamedTuple):
+    """One note.
+
+    Attributes:
+        t_ns: When it was given, monotonic, [ns].
+        text: What it says.
+    """
+
+    t_ns: int
+    text: str
+
+
+def find_notes(happened: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the notes among events, as a manifest has them."""
+    given = (event for event in happened if event.get("event") == events.NOTE)
+    return [note._asdict() for one in given if (note := _read(one)) is not None]
+
+
+def add_notes(
+    manifest: Mapping[str, Any], more: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return a manifest's ``notes`` with more of them; empty where there is none."""
+    notes = [*manifest.get("notes", ()), *more][:MOST]
+    return {"notes": notes} if notes else {}
+
+
+def list_notes(manifest: Mapping[str, Any]) -> Iterator[Note]:
+    """Yield what stands in ``notes``; of another's manifest only what can be read."""
+    given = manifest.get("notes", ())
+    for one in given if isinstance(given, list) else ():
+        note = _read(one)
+        if note is not None:
+            yield note
+
+
+def _read(one: Any) -> Note | None:
+    if not isinstance(one, Mapping):
+        return None
+    match one.get("t_ns"), one.get("text"):
+        case int(t_ns), str(text):
+            return Note(t_ns, text[:_LONGEST])
+    return None
