@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from arms import load_robot
-from strangers import make_stranger
+from random_robots import make_random_robot
 
 import paprle
 from paprle import (
@@ -41,7 +41,7 @@ def far_from_the_repository(tmp_path, monkeypatch, caplog):
 
 def list_robots(folder):
     yield from (RobotModel.from_urdf(path) for path in URDFS)
-    yield make_stranger(folder, 3)
+    yield make_random_robot(folder, 3)
 
 
 def test_a_robot_is_its_urdf_and_says_its_limits_over_all_joints(tmp_path):
@@ -61,7 +61,7 @@ def test_a_robot_is_its_urdf_and_says_its_limits_over_all_joints(tmp_path):
 
 
 def test_limbs_may_be_named(tmp_path):
-    path = make_stranger(tmp_path, 3).info.urdf_path
+    path = make_random_robot(tmp_path, 3).info.urdf_path
     found = RobotModel.from_urdf(path)
     limb = found.info.limbs[0]
     given = LimbSettings(base_link=limb.base_link, eef_link=limb.eef_link)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from adversary import PATTERNS, H, Judge, Servo, drive, judge_joints, load, make_targets
-from toys import make_sliders
+from minimal_robots import make_sliders
 
 from paprle.contracts.settings import GateSettings, SceneBodySettings
 from paprle.gate import clearance, limits, stops

@@ -9,7 +9,7 @@ import pytest
 from adversary import H, drive, load, make_targets
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toys import make_swing
+from minimal_robots import make_swing
 
 from paprle.contracts.settings import GateSettings
 from paprle.contracts.types import LeaderInfo

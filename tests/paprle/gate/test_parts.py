@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from adversary import drive, judge_joints
 from lock_step import LockStep
-from toys import make_crooked, make_elbow
+from minimal_robots import make_crooked, make_elbow
 
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.settings import GateSettings, LimbSettings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from adversary import Judge, drive, judge_joints
-from toys import BALL, draw_near, make_crane, make_sliders, make_swing
+from minimal_robots import BALL, draw_near, make_crane, make_sliders, make_swing
 
 from paprle.contracts.settings import GateSettings, SceneBodySettings
 from paprle.gate import clearance, limits, rest, step, stops, synchronised

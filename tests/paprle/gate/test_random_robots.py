@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from adversary import BAD, PATTERNS, SLACK, Judge, drive, judge_joints, make_targets
-from strangers import make_stranger
+from random_robots import make_random_robot
 
 from paprle import Gate, GateConfig, RobotModel
 from paprle.contracts.errors import ConfigError
@@ -57,7 +57,7 @@ def attack(robot, rng, n, pattern, scene, is_home):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_no_made_up_robot_is_driven_out_of_its_limits_or_into_itself(tmp_path, seed):
-    rng, robot = np.random.default_rng(seed), make_stranger(tmp_path, seed)
+    rng, robot = np.random.default_rng(seed), make_random_robot(tmp_path, seed)
     for is_home in (True, False):
         pattern, scene = rng.choice(PATTERNS), SCENES[rng.integers(3)]
         attack(robot, rng, 150, pattern, scene, is_home)
@@ -69,7 +69,7 @@ def test_hundreds_of_made_up_robots_are_as_safe(tmp_path):
     for seed in range(100, 400):
         rng = np.random.default_rng(seed)
         try:
-            robot = make_stranger(tmp_path, seed)
+            robot = make_random_robot(tmp_path, seed)
             for is_home in (True, False):
                 pattern, scene = rng.choice(PATTERNS), SCENES[rng.integers(3)]
                 attack(robot, rng, 300, pattern, scene, is_home)

@@ -8,7 +8,7 @@ import numba
 import numpy as np
 import pytest
 from adversary import Judge, drive, judge_joints
-from toys import (
+from minimal_robots import (
     BALL,
     draw_near,
     gap,

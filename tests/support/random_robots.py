@@ -9,7 +9,7 @@ from paprle.robot import RobotModel
 KINDS = ("revolute", "revolute", "revolute", "continuous", "prismatic")
 
 
-def make_stranger(folder, seed):
+def make_random_robot(folder, seed):
     """Return a robot of one to three arms of two to seven joints each.
 
     Links are boxes, balls and cylinders, some offset, some none; joints turn or slide

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from toys import BALL, gap, make_crane, make_sliders
+from minimal_robots import BALL, gap, make_crane, make_sliders
 
 from paprle.gate.gate import Gate
 
