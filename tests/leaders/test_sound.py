@@ -1,6 +1,8 @@
-"""A hand and a headset that can be heard: rules of silence are those of rumble."""
+"""Leaders that can be heard: the rules of silence are those of rumble."""
 
 from __future__ import annotations
+
+import os
 
 import pytest
 
@@ -11,6 +13,8 @@ from hand_films import write_film
 from hardware.visionpro.emulator import EmulatedVisionPro
 from leaders.hand_imu.config import CameraConfig, HandImuConfig
 from leaders.hand_imu.leader import HandImu
+from leaders.keyboard.config import KeyboardConfig
+from leaders.keyboard.leader import Keyboard
 from leaders.visionpro.config import VisionproConfig
 from leaders.visionpro.leader import Visionpro
 from paprle.contracts.types import Feedback, SessionState
@@ -29,7 +33,15 @@ def make_headset(sound, _):
     headset.close()
 
 
+def make_keyboard(sound, _):
+    out, fd = os.pipe()
+    yield Keyboard(KeyboardConfig(fd=out, sound=sound), ManualClock())
+    os.close(out)
+    os.close(fd)
+
+
 MAKERS = [
+    pytest.param(make_keyboard, id="keyboard"),
     pytest.param(make_hand, id="hand_imu"),
     pytest.param(make_headset, id="visionpro", marks=pytest.mark.long),
 ]

@@ -84,3 +84,18 @@ def open_phone(runtime, address, *, kind="phone", path=None):
         yield page
         if path is not None:
             page.shoot(path)
+
+
+def show_bare_hands(do):
+    """Hold both open hands before the headset, in place of its controllers.
+
+    Args:
+        do: Evaluates JavaScript in the page.
+    """
+    do("""() => {
+      emulated.primaryInputMode = "hand";
+      for (const hand of ["left", "right"]) {
+        emulated.hands[hand].position.set(hand === "left" ? -0.2 : 0.2, 1.1, -0.4);
+        emulated.hands[hand].poseId = "default";
+      }
+    }""")

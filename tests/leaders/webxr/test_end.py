@@ -7,7 +7,7 @@ import time
 
 import pytest
 from emulated_hands import PageHand
-from iwer import load_runtime, open_phone
+from iwer import load_runtime, open_phone, show_bare_hands
 from phones import TLS_ADDRESS, wait_until
 
 from leaders.webxr.config import WebxrConfig
@@ -81,13 +81,7 @@ def test_the_page_counts_the_pinches_and_tells(tmp_path):
         page, do = opened.page, opened.page.evaluate
         wait_until(lambda: do("!document.getElementById('enter').disabled"), 20.0)
         page.get_by_role("button", name="Start").click()
-        do("""() => {
-          emulated.primaryInputMode = "hand";
-          for (const hand of ["left", "right"]) {
-            emulated.hands[hand].position.set(hand === "left" ? -0.2 : 0.2, 1.1, -0.4);
-            emulated.hands[hand].poseId = "default";
-          }
-        }""")
+        show_bare_hands(do)
         wait_until(lambda: leader.latest() is not None and leader.latest().valid)
 
         def pinch(value, *hands):

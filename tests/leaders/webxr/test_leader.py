@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from iwer import load_runtime, open_phone
+from iwer import load_runtime, open_phone, show_bare_hands
 from phones import TLS_ADDRESS, hold_until_engaged, wait_until
 
 from hardware.web.emulator import EmulatedPhone
@@ -161,13 +161,7 @@ def test_controllers_drive_by_their_grips_and_triggers(page):
 def test_hands_that_close_drive_and_pinch(page):
     leader, opened = page
     do = opened.page.evaluate
-    do("""() => {
-      emulated.primaryInputMode = "hand";
-      for (const hand of ["left", "right"]) {
-        emulated.hands[hand].position.set(hand === "left" ? -0.2 : 0.2, 1.1, -0.4);
-        emulated.hands[hand].poseId = "default";
-      }
-    }""")
+    show_bare_hands(do)
     wait_until(lambda: leader.latest() is not None and leader.latest().valid)
     assert not leader.latest().engaged
 
