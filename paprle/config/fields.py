@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import json
 import re
 import sys
@@ -71,7 +72,7 @@ def _resolve_hints(cls: Any) -> dict[str, Any]:
     names = {f.name for f in dataclasses.fields(cls)}
     hints: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
-        own = vars(base).get("__annotations__", {})
+        own = inspect.get_annotations(base)  # where they are kept differs by version
         fields = types.SimpleNamespace(
             __annotations__={name: own[name] for name in own if name in names}
         )
