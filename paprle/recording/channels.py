@@ -23,6 +23,7 @@ from paprle.recording.messages import (
     GATE_STATUS,
     JOINT_STATE,
     LEADER_STATUS,
+    OWN_FIELDS,
     POSE_STAMPED,
     SESSION_TICK,
     make_header,
@@ -203,59 +204,46 @@ def _keep_filled(channel: Channel) -> Channel:
 
 
 def _session_tick(layout: Layout) -> Channel:
-    m = len(layout.limbs)
-    names: tuple[str, ...] = (
-        "k",
-        "state",
-        "episode",
-        "driver",
-        "err_pos",
-        "err_rot",
-        "compute_ns",
-        "late_ns",
-    )
-    names += ("n_overruns", "posted_ns")
-    example = make_message(
-        SESSION_TICK,
-        header=make_header(),
-        **dict.fromkeys(names, 0)
-        | {
-            "driver": np.zeros(m, dtype=np.int32),
-            "err_pos": np.zeros(m),
-            "err_rot": np.zeros(m),
-        },
-    )
-    return Channel(
-        topic="/session/tick",
-        stream=Stream.TICK,
-        message=make_fixed(SESSION_TICK, example),
-        stamp=("stamp_ns",),
-        fields={name: (name,) for name in names},
-        bits=dict.fromkeys(("err_pos", "err_rot"), _REPORT_BITS),
-    )
+    made = _own("/session/tick", SESSION_TICK, Stream.TICK, layout.tick)
+    return replace(made, bits=dict.fromkeys(("err_pos", "err_rot"), _REPORT_BITS))
 
 
 def _leader_status(layout: Layout) -> Channel:
-    flags = ("engaged", "valid", "start", "end", "is_exhausted")
-    example = make_message(
-        LEADER_STATUS,
-        header=make_header("leader_base"),
-        seq=0,
-        has_sample=False,
-        **dict.fromkeys(flags, False),
-        sample_age_ns=0,
-        opening=np.zeros(len(layout.leader.limbs)),
-        limb_ns=np.zeros(len(layout.leader.limbs), dtype=np.int64),
-        actions=np.zeros(layout.sample["actions"].shape, dtype=np.uint32),
+    made = _own(
+        "/leader/status", LEADER_STATUS, Stream.TICK, layout.tick, "leader_base"
     )
-    sampled = ("seq", *flags, "opening", "limb_ns", "actions")
-    fields: dict[str, Path] = {name: ("sample", name) for name in sampled}
-    fields |= {name: (name,) for name in ("has_sample", "sample_age_ns")}
+    return replace(made, stamp=("sample", "stamp_ns"))
+
+
+def _gate_status(layout: Layout) -> Channel:
+    made = _own("/gate/status", GATE_STATUS, Stream.GATE, layout.status)
+    return replace(made, bits={"q_des": _REPORT_BITS})
+
+
+def _own(
+    topic: str,
+    typename: str,
+    stream: Stream,
+    record: np.dtype[np.void],
+    frame: str = "",
+) -> Channel:
+    """Return the channel of one of our own messages, filled from a kind of record."""
+    empty = np.zeros(1, record)
+    fields: dict[str, Path] = {}
+    values: dict[str, Any] = {}
+    for name in OWN_FIELDS[typename]:
+        fields[name] = (name,) if name in (record.names or ()) else ("sample", name)
+        column = select(empty, fields[name])
+        if column.dtype.kind == "S":
+            values[name] = " " * column.dtype.itemsize
+        else:
+            values[name] = column[0] if column.ndim > 1 else column[0].item()
+    example = make_message(typename, header=make_header(frame), **values)
     return Channel(
-        topic="/leader/status",
-        stream=Stream.TICK,
-        message=make_fixed(LEADER_STATUS, example),
-        stamp=("sample", "stamp_ns"),
+        topic=topic,
+        stream=stream,
+        message=make_fixed(typename, example),
+        stamp=("stamp_ns",),
         fields=fields,
     )
 
@@ -400,41 +388,4 @@ def _joints(
         message=make_fixed(JOINT_STATE, example),
         stamp=(stamp,),
         fields={a: (b,) for a, b in zip(targets, sources, strict=False)},
-    )
-
-
-def _gate_status(layout: Layout) -> Channel:
-    width = layout.status["stop_reason"].itemsize
-    names: tuple[str, ...] = ("k", "state", "reasons", "latched", "counts")
-    names += (
-        "setpoint_seq",
-        "setpoint_ns",
-        "sim_time",
-        "q_des",
-        "speed_scale",
-        "clearance",
-        "compute_ns",
-        "late_ns",
-    )
-    names += ("n_overruns", "stop_reason")
-    example = make_message(
-        GATE_STATUS,
-        header=make_header(),
-        **dict.fromkeys(names, 0)
-        | {
-            "counts": np.zeros(32, dtype=np.uint32),
-            "q_des": np.zeros(len(layout.joint_names)),
-            "sim_time": 0.0,
-            "speed_scale": 0.0,
-            "clearance": 0.0,
-            "stop_reason": " " * width,
-        },
-    )
-    return Channel(
-        topic="/gate/status",
-        stream=Stream.GATE,
-        message=make_fixed(GATE_STATUS, example),
-        stamp=("stamp_ns",),
-        fields={name: (name,) for name in names},
-        bits={"q_des": _REPORT_BITS},
     )

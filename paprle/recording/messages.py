@@ -1,16 +1,33 @@
 """The ROS 2 message types of a recording, their schema texts and their codec.
 
-Standard types come from ROS 2 Humble's definitions, our own stand below as text. No
-ROS is needed to write or to read them; any public tool that knows CDR opens them.
+Standard types come from ROS 2 Humble's definitions. Our own are generated: the tables
+below choose fields of the wire records and explain them, and the records say their
+types. No ROS is needed to write or to read them; any public tool that knows CDR opens
+them.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from enum import IntEnum
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from rosbags.typesys.store import Typestore
+
+from paprle.contracts.types import GateState, SessionState
+from paprle.ipc.records import (
+    SAMPLE,
+    STATUS,
+    TICK,
+    SampleHead,
+    StatusHead,
+    TickHead,
+    make_dtype,
+)
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 POSE_STAMPED = "geometry_msgs/msg/PoseStamped"
@@ -26,70 +43,115 @@ GATE_STATUS = "paprle_msgs/msg/GateStatus"
 SCHEMA_ENCODING = "ros2msg"
 MESSAGE_ENCODING = "cdr"
 
+OWN_FIELDS: Mapping[str, Mapping[str, str]] = {
+    LEADER_STATUS: {
+        "seq": "of the sample",
+        "has_sample": "false: the leader has said nothing so far",
+        "engaged": "the operator holds the dead-man",
+        "valid": "the device tracks",
+        "start": "",
+        "end": "",
+        "is_exhausted": "end of file",
+        "sample_age_ns": "at the tick",
+        "opening": "by leader limb, 0 closed, 1 open; NaN: none",
+        "limb_ns": "capture time by leader limb, monotonic clock",
+        "actions": "counters of its own buttons: engage, stop, next, discard,\n"
+        "clear, quit",
+    },
+    SESSION_TICK: {
+        "k": "number of the tick",
+        "state": "",
+        "episode": "counted by the session",
+        "driver": "by limb: the leader's limb that drives it; -1: none",
+        "err_pos": "of the IK by limb [m]",
+        "err_rot": "of the IK by limb [rad]",
+        "compute_ns": "time the tick took",
+        "late_ns": "lateness of its wake-up",
+        "n_overruns": "so far",
+        "posted_ns": "when the set-point was posted, monotonic clock",
+    },
+    GATE_STATUS: {
+        "k": "number of the gate tick",
+        "state": "",
+        "reasons": "bits of the reasons that acted in this tick",
+        "latched": "bits of the latest HOLD or STOPPED",
+        "counts": "cumulative, by reason",
+        "setpoint_seq": "newest set-point used",
+        "setpoint_ns": "its stamp, monotonic clock",
+        "sim_time": "[s]; NaN: none",
+        "q_des": "what the gate was asked for [rad] or [m]",
+        "speed_scale": "share of V that was allowed",
+        "clearance": "smallest known [m]; +inf: none known",
+        "compute_ns": "time the gate tick took",
+        "late_ns": "lateness of its wake-up",
+        "n_overruns": "so far",
+        "stop_reason": "the robot's own stop or fault, padded with blanks",
+    },
+}
+"""Fields of wire records that our own messages have, and what they mean."""
+
+_NOTE_COLUMN = 24  # where the notes of a definition stand
+
+
+def _define(
+    typename: str,
+    summary: str,
+    stamp: str,
+    records: tuple[np.dtype[np.void], ...],
+    states: Iterable[IntEnum] = (),
+) -> str:
+    """Return the definition of one of our own messages.
+
+    Args:
+        typename: Which one.
+        summary: What it is, in its first line.
+        stamp: What the stamp of its header means.
+        records: The records that have its fields, their arrays of no fixed length
+            empty.
+        states: Constants for the field ``state``.
+    """
+    lines = [f"# {summary}", *(f"int32 {state.name}={state.value}" for state in states)]
+    fields = {k: v for record in records for k, v in (record.fields or {}).items()}
+    notes = {"std_msgs/Header header": stamp}
+    for name, note in OWN_FIELDS[typename].items():
+        form = fields[name][0]
+        kind = "string" if form.base.kind == "S" else form.base.name
+        many = f"[{form.shape[0] or ''}]" if form.shape else ""
+        notes[f"{kind}{many} {name}"] = note
+    for declaration, note in notes.items():
+        for line in note.split("\n"):
+            first = declaration if note.startswith(line) else ""
+            lines.append(f"{first:{_NOTE_COLUMN}}# {line}" if line else first)
+    return "\n".join(lines) + "\n"
+
+
+_NO_SIZES: Mapping[str, int] = defaultdict(int)
+_SAMPLE = make_dtype(SampleHead, SAMPLE, _NO_SIZES)
+_TICK = make_dtype(TickHead, TICK, _NO_SIZES)
+_STATUS = make_dtype(StatusHead, STATUS, _NO_SIZES)
+
 OWN_TYPES = {
-    LEADER_STATUS: """\
-# What the leader sample used by one session tick says beside its poses and joints.
-std_msgs/Header header  # capture time of the sample, monotonic clock
-uint64 seq              # of the sample
-bool has_sample         # false: the leader has said nothing so far
-bool engaged            # the operator holds the dead-man
-bool valid              # the device tracks
-bool start
-bool end
-bool is_exhausted       # end of file
-int64 sample_age_ns     # at the tick
-float64[] opening       # by leader limb, 0 closed, 1 open; NaN: none
-int64[] limb_ns         # capture time by leader limb, monotonic clock
-uint32[6] actions       # counters of its own buttons: engage, stop, next, discard,
-                        # clear, quit
-""",
-    SESSION_TICK: """\
-# One tick of the session.
-int32 INIT=0
-int32 HOMING=1
-int32 WAITING=2
-int32 ALIGNING=3
-int32 ENGAGED=4
-int32 CLUTCHED=5
-int32 RESETTING=6
-int32 STOPPED=7
-int32 CLOSING=8
-std_msgs/Header header  # monotonic clock
-uint64 k                # number of the tick
-int32 state
-int32 episode           # counted by the session
-int32[] driver          # by limb: the leader's limb that drives it; -1: none
-float64[] err_pos       # of the IK by limb [m]
-float64[] err_rot       # of the IK by limb [rad]
-int64 compute_ns        # time the tick took
-int64 late_ns           # lateness of its wake-up
-uint64 n_overruns       # so far
-int64 posted_ns         # when the set-point was posted, monotonic clock
-""",
-    GATE_STATUS: """\
-# One tick of the gate, the only writer to the robot.
-int32 DISARMED=0
-int32 READY=1
-int32 ENGAGED=2
-int32 HOLD=3
-int32 STOPPED=4
-std_msgs/Header header  # when q_cmd was written, monotonic clock
-uint64 k                # number of the gate tick
-int32 state
-uint64 reasons          # bits of the reasons that acted in this tick
-uint64 latched          # bits of the latest HOLD or STOPPED
-uint32[32] counts       # cumulative, by reason
-uint64 setpoint_seq     # newest set-point used
-int64 setpoint_ns       # its stamp, monotonic clock
-float64 sim_time        # [s]; NaN: none
-float64[] q_des         # what the gate was asked for [rad] or [m]
-float64 speed_scale     # share of V that was allowed
-float64 clearance       # smallest known [m]; +inf: none known
-int64 compute_ns        # time the gate tick took
-int64 late_ns           # lateness of its wake-up
-uint64 n_overruns       # so far
-string stop_reason      # the robot's own stop or fault, padded with blanks
-""",
+    LEADER_STATUS: _define(
+        LEADER_STATUS,
+        "What the leader sample used by one session tick says beside its poses and "
+        "joints.",
+        "capture time of the sample, monotonic clock",
+        (_TICK, _SAMPLE),
+    ),
+    SESSION_TICK: _define(
+        SESSION_TICK,
+        "One tick of the session.",
+        "monotonic clock",
+        (_TICK,),
+        SessionState,
+    ),
+    GATE_STATUS: _define(
+        GATE_STATUS,
+        "One tick of the gate, the only writer to the robot.",
+        "when q_cmd was written, monotonic clock",
+        (_STATUS,),
+        GateState,
+    ),
     # spec: docs.foxglove.dev, CompressedVideo: the names and their order
     COMPRESSED_VIDEO: """\
 # One picture of a video stream; x to the right, y down, z ahead.
