@@ -7,7 +7,6 @@ is there or not; contact as far as the round trip lets it (``paprle.haptics.afar
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -20,7 +19,6 @@ from paprle.haptics.haptics import Haptics
 from paprle.haptics.laws import make_laws
 from paprle.haptics.thread import FeedbackThread, Sources
 from paprle.hosts.plan import make_feedback
-from paprle.ipc.loop import request_realtime
 from paprle.ipc.records import make_layout
 from paprle.link.operator_side import make_feedback as make_told
 from paprle.link.robot_view import RobotView
@@ -101,8 +99,6 @@ class Forces:
 
     def start(self) -> None:
         """Start rendering; the leader is open."""
-        for thread in threading.enumerate():  # a torque is as late as the latest
-            request_realtime(thread.native_id or 0)
         self._thread.start()
 
     def step(self, view: RobotView | None, now_ns: int) -> None:

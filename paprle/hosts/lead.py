@@ -18,7 +18,7 @@ from paprle.hosts.factories import list_observers, make_leader
 from paprle.hosts.far_watch import FarWatch
 from paprle.hosts.status import StatusLine, print_line
 from paprle.hosts.terminal import Operator
-from paprle.ipc.loop import DeadlineLoop, request_realtime
+from paprle.ipc.loop import DeadlineLoop, Promoter, request_realtime
 from paprle.link.hands import make_placing
 from paprle.link.opening import LEADER, make_link, read_key
 from paprle.link.operator_side import (
@@ -234,13 +234,14 @@ def lead(resolved: Resolved, *, knows_robot: bool) -> int:
         print_line(text)
     keys = _share_terminal(operator)
     status = StatusLine(made.describe, enabled=resolved.session.status)
-    loop, is_over = DeadlineLoop(_LOOK_RATE), False
+    loop, promoter, is_over = DeadlineLoop(_LOOK_RATE), Promoter(), False
     try:
         operator.open()
         status.open()
         request_realtime()
         while not (signals or is_over or operator.actions.quit > 1):
             loop.wait()
+            promoter.look()  # the link and the forces have threads of their own
             is_over = made.step(time.monotonic_ns())
             for text in made.take_words():
                 status.tell(text)
