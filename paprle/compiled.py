@@ -5,8 +5,8 @@ With ``NUMBA_DISABLE_JIT=1`` the very same functions run uncompiled: they are th
 readable reference, and coverage and mutation tests see every line of them.
 
 Numba renews a cached kernel when its own file is newer, but not when a kernel that it
-calls from another file is. So the cache has a folder for each content and time of all
-files with kernels in them: what is in it is of use, or there is nothing.
+calls from another file is. So the cache folder is keyed by a hash of the content
+and time of all kernel sources, and a stale kernel is never loaded.
 """
 
 from __future__ import annotations

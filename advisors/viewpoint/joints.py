@@ -4,10 +4,11 @@
 camera's axis (Eq. 4), the camera is at its goal (Eq. 10), it is upright (Eq. 9), joints
 and camera move little (Eq. 8), and links of the two arms keep apart (a hard bound).
 
-Each loss is replaced by the parabola that has its slope where the arm is (``stiffen``),
-which makes one step a system of n equations, and the minimum the same. Changes count
-per 1/80 s, the paper's own period, whatever the rate is: a difference per solution, as
-the authors' solver takes it, would make the arm faster where it is asked more often.
+Each loss is replaced by the parabola that has its slope where the arm is
+(``compute_curvature``), which makes one step a system of n equations, and the minimum
+the same. Changes count per 1/80 s, the paper's own period, whatever the rate is: a
+difference per solution, as the authors' solver takes it, would make the arm faster
+where it is asked more often.
 
 References:
     Rakita, Mutlu, Gleicher, HRI 2018, Eq. 1, 2, 4, 8–10.
@@ -164,17 +165,17 @@ class JointSolver:
     def _sum_up(self, q: Vec, asked: Carry) -> tuple[Vec, Vec]:
         """Return A and b of the step A Δq = b that leads down the losses."""
         # kernels, none of which is loaded where plug-ins are only listed
-        from advisors.viewpoint.kernels import stiffen  # noqa: PLC0415
+        from advisors.viewpoint.kernels import compute_curvature  # noqa: PLC0415
 
         T = self.place_camera()
         J_v, J_w = self._find_jacobians(T.translation)
         look, goal, upright, joints, camera = self._wishes
         n = J_v.shape[1]
-        A = np.eye(n) * (joints[0] * stiffen(joints, 0.0) + _POSTURE)
+        A = np.eye(n) * (joints[0] * compute_curvature(joints, 0.0) + _POSTURE)
         b = _POSTURE * (self._home - q)[self._places]
-        A += camera[0] * stiffen(camera, 0.0) * J_v.T @ J_v
+        A += camera[0] * compute_curvature(camera, 0.0) * J_v.T @ J_v
         off = asked.goal - T.translation
-        stiff = goal[0] * stiffen(goal, float(np.linalg.norm(off)))
+        stiff = goal[0] * compute_curvature(goal, float(np.linalg.norm(off)))
         A += stiff * J_v.T @ J_v
         b += stiff * J_v.T @ off
         x, z = T.rotation[:, 0], T.rotation[:, 2]
@@ -183,11 +184,11 @@ class JointSolver:
         off = way - ahead * z
         across = np.eye(3) - np.outer(z, z)
         J = across @ (J_v - ahead * pin.skew(z) @ J_w)
-        stiff = look[0] * stiffen(look, float(np.linalg.norm(off)))
+        stiff = look[0] * compute_curvature(look, float(np.linalg.norm(off)))
         A += stiff * J.T @ J
         b += stiff * J.T @ off
         row = np.cross(x, UP) @ J_w
-        stiff = upright[0] * stiffen(upright, float(x[2]))
+        stiff = upright[0] * compute_curvature(upright, float(x[2]))
         A += stiff * np.outer(row, row)
         b -= stiff * row * x[2]
         self._keep_apart(A, b, asked)

@@ -89,19 +89,24 @@ def cost_place(  # noqa: PLR0913, PLR0917 - arrays, not a call of ours
         begin, end = obstacles[i, 0:3], obstacles[i, 3:6]
         d = find_nearest(g, target, begin, end, places)
         chi = max(d - obstacles[i, 6], 0.0)
-        value += wishes[0, 0] * lose(wishes[0], chi)
+        value += wishes[0, 0] * compute_loss(wishes[0], chi)
         if chi > 0.0:
-            push = wishes[0, 0] * lean(wishes[0], chi) * (1.0 - places[0]) / d
+            push = (
+                wishes[0, 0]
+                * compute_loss_slope(wishes[0], chi)
+                * (1.0 - places[0])
+                / d
+            )
             for k in range(3):
                 on_sight = g[k] + places[0] * (target[k] - g[k])
                 slope[k] += push * (
                     on_sight - begin[k] - places[1] * (end[k] - begin[k])
                 )
-    value += wishes[1, 0] * lose(wishes[1], g[2])
-    slope[2] += wishes[1, 0] * lean(wishes[1], g[2])
+    value += wishes[1, 0] * compute_loss(wishes[1], g[2])
+    slope[2] += wishes[1, 0] * compute_loss_slope(wishes[1], g[2])
     far = max(_measure(g, target), _LEAST)
-    value += wishes[2, 0] * lose(wishes[2], far - distance)
-    pull = wishes[2, 0] * lean(wishes[2], far - distance) / far
+    value += wishes[2, 0] * compute_loss(wishes[2], far - distance)
+    pull = wishes[2, 0] * compute_loss_slope(wishes[2], far - distance) / far
     away = max(_measure(g, shell), _LEAST)
     beyond = away - min(max(away, shell[3]), shell[4])
     value += shell[5] * beyond * beyond
@@ -112,7 +117,7 @@ def cost_place(  # noqa: PLR0913, PLR0917 - arrays, not a call of ours
 
 
 @compiled
-def lose(wish: Vec, chi: float) -> float:
+def compute_loss(wish: Vec, chi: float) -> float:
     """Return the loss f(χ) of a wish: weight, n, s, r, c and power, shape (6,)."""
     x = chi - wish[2]
     notch = math.exp(-(x * x) / (2.0 * wish[4] * wish[4]))
@@ -120,8 +125,8 @@ def lose(wish: Vec, chi: float) -> float:
 
 
 @compiled
-def stiffen(wish: Vec, chi: float) -> float:
-    """Return (df/dχ) / (χ − s): the bend of the parabola with the same slope there."""
+def compute_curvature(wish: Vec, chi: float) -> float:
+    """Return (df/dχ) / (χ − s): the curvature of the parabola of the same slope."""
     x = chi - wish[2]
     notch = math.exp(-(x * x) / (2.0 * wish[4] * wish[4]))
     bend = (2.0 * wish[1] - 1.0) * notch / (wish[4] * wish[4])
@@ -129,9 +134,9 @@ def stiffen(wish: Vec, chi: float) -> float:
 
 
 @compiled
-def lean(wish: Vec, chi: float) -> float:
+def compute_loss_slope(wish: Vec, chi: float) -> float:
     """Return df/dχ of a wish."""
-    return float((chi - wish[2]) * stiffen(wish, chi))
+    return float((chi - wish[2]) * compute_curvature(wish, chi))
 
 
 @compiled

@@ -7,14 +7,15 @@ the gate has them. Within it
     min ‖A y − b‖² + λ² ‖y − y_wish‖²
 
 with A = Q^½ J W^½, b = Q^½ e and y = W^-½ Δq, again where that leads, since the arm is
-not linear. y_wish is what the task leaves free: the last velocity, fading, and a lean
-(``posture``) in proportion to it. With no joint to spare that is a singular direction
-alone, and a smooth motion goes straight through it: there it fades slowly, as long as
-the target is followed. λ² is next to nothing until it is lost, and then grows with what
-was left of the way, as the curvature does that a linear step leaves out.
+not linear. y_wish is for what the task leaves free: the last velocity, damped, and the
+posture bias (``posture``) in proportion to it. With no joint to spare that is a
+singular direction alone, and a smooth motion goes straight through it: there it is
+damped slowly, as long as the target is followed. λ² is next to nothing until it is
+lost, and then grows with the residual, as the curvature does that a linear step leaves
+out.
 
-What was left is made up at a pace from which the joints can stop, beside going along
-with the target: the box of one period knows nothing of the next ones.
+The residual is made up at a speed from which the joints can stop, in addition to the
+target's own motion: the box of one period knows nothing of the next ones.
 
 With joints to spare position comes first where the box does not hold the whole motion:
 if a step misses the position by some millimetres, it is solved anew with a fraction of
@@ -22,9 +23,9 @@ rotation's weight, and the hand lags by degrees instead. The damping that nonlin
 needs is less then, or rotation would not come back.
 
 A limb with fewer joints than its task has rows has one weighted task, too: rotation
-weighs so little in it that position is exact. Out of reach it leans towards the joints
-in which it last had its target. Stretched out it could bend either way, and one of them
-may lead into a limit.
+weighs so little in it that position is exact. Out of reach it is biased towards the
+joints in which it last met its target. Stretched out it could bend either way, and one
+of them may lead into a limit.
 """
 
 from __future__ import annotations
@@ -37,20 +38,20 @@ import numpy as np
 from paprle.compiled import compiled, inlined
 from paprle.contracts.types import Vec
 from paprle.kinematics.box import solve_box
-from paprle.kinematics.newton_ik import Found, is_met, is_usable, take_apart
+from paprle.kinematics.newton_ik import Found, is_met, is_usable, split_pose
 from paprle.kinematics.pose import find_error, linearise
-from paprle.kinematics.posture import find_lean
+from paprle.kinematics.posture import find_posture_bias
 from paprle.kinematics.task import (
     MOBILITY,
     Q_MAX,
     Q_MIN,
     PackedTask,
     Q,
-    Room,
     Task,
     Terms,
+    Workspace,
     assign,
-    make_room,
+    make_workspace,
     unpack,
 )
 from paprle.robot.braking import compute_braking_velocity, compute_stopping_speed
@@ -58,14 +59,14 @@ from paprle.robot.braking import compute_braking_velocity, compute_stopping_spee
 DQ_MAX, DDQ_MAX, DQ, MET = range(4)
 """Rows of ``rates``: V, A, the velocity of the last period, and where the target was
 last met, [rad]."""
-_LOW, _HIGH, _WISH, _Y = range(4)
-"""Rows of ``course``: the box, y_wish, and the motion of this period, [rad]."""
+_LOW, _HIGH, _WISH, _DX = range(4)
+"""Rows of ``bounds_and_bias``: box, y_wish, and the motion of this period, [rad]."""
 _DAMPING = 1e-6  # [1] chosen: λ² on the target: too little to be seen in the answer
-_CURVATURE = 1.0  # [1/m] measured: λ² by what was left; 0.3 to 3 are nearly as good
-_CATCH_UP = 0.3  # [1] measured: of A, for what was left; 0.2 to 0.5 are as good
-_FADING = 0.022  # [s] measured: of the velocity that the task leaves free; ± a third
-_CARRYING = 0.3  # [s] measured: the same with no joint to spare; 0.2 to 0.5 are as good
-_LOST = 1e-4  # [m] chosen: with more left of the way a target is no longer followed
+_CURVATURE = 1.0  # [1/m] measured: λ² by the residual; 0.3 to 3 are nearly as good
+_CATCH_UP = 0.3  # [1] measured: of A, for the residual; 0.2 to 0.5 are as good
+_NULLSPACE_DAMPING_TIME = 0.022  # [s] measured: of the velocity there; ± a third
+_SINGULAR_DAMPING_TIME = 0.3  # [s] measured: with no joint to spare; 0.2 to 0.5 do, too
+_LOST = 1e-4  # [m] chosen: with a larger residual a target is no longer followed
 _SECOND = 0.01  # [1] chosen: of the weight of rotation; position stays within 20 µm
 _N_POSITION = 3  # rows of a task that are position
 _NEAR = 0.01  # [m] chosen: what is missed by more is out of reach; 0.02 is as good
@@ -73,7 +74,7 @@ _MOST_LAG = 0.3  # [rad] chosen: of rotation, which yields no farther
 _YIELDING = 0.15  # [1] measured: of the weight of rotation; 0.1 and 0.2 are as good
 _YIELDING_CURVATURE = 0.05  # [1/m] measured: then; 0.03 is as good, 0.3 loses 5 %
 _RETURN = 1e-3  # [m²/rad²] measured: 3e-3 does as well, 1e-4 loses one return of 20
-# chosen: [m] the lean by itself leaves less than it takes to go on leaning, up to 4 rad
+# chosen: [m] the bias alone leaves less than it takes to go on, up to 4 rad
 _FAR = 0.03
 _MEMORY = 1.0  # [s] chosen: of those joints; an arm stretches out in half as long
 _POSTURE_RATE = (
@@ -101,7 +102,7 @@ class Square(NamedTuple):
 
 @compiled
 def follow(
-    packed: PackedTask, T: Vec, q: Vec, rates: Vec, left: Vec, dt: float
+    packed: PackedTask, T: Vec, q: Vec, rates: Vec, residual: Vec, dt: float
 ) -> Found:
     """Move towards a target for one period.
 
@@ -111,83 +112,90 @@ def follow(
         q: Where the limb is, shape (n,), [rad]; becomes where it is to be.
         rates: See ``DQ_MAX`` …, shape (4, n), [rad/s], [rad/s²], [rad/s], [rad]; the
             last row becomes that of this period.
-        left: Weighted error that the last period left, shape (6,), [m]; becomes that
+        residual: Weighted error after the last period, shape (6,), [m]; becomes that
             of this one.
         dt: Period, [s]; 0 moves nothing.
 
     Returns:
-        What is left; NaN where target or start are unusable.
+        The error that remains; NaN where target or start are unusable.
     """
     R_target, p_target = np.empty((3, 3)), np.empty(3)
-    take_apart(T, R_target, p_target)
+    split_pose(T, R_target, p_target)
     if not is_usable(R_target, p_target, q):
-        left[:] = 0.0
+        residual[:] = 0.0
         return math.nan, math.nan, 0, False, False
     task = unpack(packed)
     terms = task.terms
-    room = make_room(task, R_target, p_target, q)
-    err_pos, err_rot = find_error(task.tree, terms.free_axis, room, q)
+    work = make_workspace(task, R_target, p_target, q)
+    err_pos, err_rot = find_error(task.tree, terms.free_axis, work, q)
     is_there = is_met(terms, err_pos, err_rot)
     fastest = 0.0
     for j in range(len(q)):
         fastest = max(fastest, abs(rates[DQ, j]))
     if dt <= 0.0 or (is_there and fastest * dt < _LEAST_STEP):
         return err_pos, err_rot, 0, False, is_there
-    course = np.zeros((4, len(q)))
-    _fill_course(task, q, rates, left, dt, course)
-    left_before = left.copy()
-    n, err_pos, err_rot = _converge(task, room, course, rates, left, dt, 1.0)
-    if _is_torn(task, left, err_rot):
-        assign(left, left_before)
-        assign(room.joints[Q], q)
+    bounds_and_bias = np.zeros((4, len(q)))
+    _fill_bounds_and_bias(task, q, rates, residual, dt, bounds_and_bias)
+    residual_before = residual.copy()
+    n, err_pos, err_rot = _converge(
+        task, work, bounds_and_bias, rates, residual, dt, 1.0
+    )
+    if _is_torn(task, residual, err_rot):
+        assign(residual, residual_before)
+        assign(work.joints[Q], q)
         for j in range(len(q)):
-            course[_Y, j] = 0.0
-        find_error(task.tree, terms.free_axis, room, q)
+            bounds_and_bias[_DX, j] = 0.0
+        find_error(task.tree, terms.free_axis, work, q)
         more, err_pos, err_rot = _converge(
-            task, room, course, rates, left, dt, _YIELDING
+            task, work, bounds_and_bias, rates, residual, dt, _YIELDING
         )
         n += more
-    is_followed = _measure(left[: terms.n_first]) < _LOST
+    is_followed = _measure(residual[: terms.n_first]) < _LOST
     for j in range(len(q)):
         if is_followed:
-            way = room.joints[Q, j] - rates[MET, j]
+            way = work.joints[Q, j] - rates[MET, j]
             rates[MET, j] += min(dt / _MEMORY, 1.0) * way
         # against rounding
         low, high = min(task.joints[Q_MIN, j], q[j]), max(task.joints[Q_MAX, j], q[j])
-        q[j] = min(max(room.joints[Q, j], low), high)
+        q[j] = min(max(work.joints[Q, j], low), high)
     return err_pos, err_rot, n, True, is_met(terms, err_pos, err_rot)
 
 
 @inlined
-def _fill_course(
-    task: Task, q: Vec, rates: Vec, left: Vec, dt: float, course: Vec
+def _fill_bounds_and_bias(
+    task: Task, q: Vec, rates: Vec, residual: Vec, dt: float, bounds_and_bias: Vec
 ) -> None:
-    """Write the box of a period, and what is wished for within it."""
+    """Write the box of a period, and the wish within it."""
     joints, speed2, way2, n_moving = task.joints, 0.0, 0.0, 0
     for j in range(len(q)):
         mobility = joints[MOBILITY, j]
         if mobility > 0.0:
             low, high = _bound(task, q[j], j, rates, dt)
-            course[_LOW, j], course[_HIGH, j] = (
+            bounds_and_bias[_LOW, j], bounds_and_bias[_HIGH, j] = (
                 low * dt / mobility,
                 high * dt / mobility,
             )
-            course[_WISH, j] = rates[DQ, j] * dt / mobility
+            bounds_and_bias[_WISH, j] = rates[DQ, j] * dt / mobility
             n_moving += 1
-            speed2 += course[_WISH, j] ** 2
+            speed2 += bounds_and_bias[_WISH, j] ** 2
     has_spare = n_moving > len(task.rows)
     for j in range(len(q)):
-        course[_Y, j] = joints[MOBILITY, j] * find_lean(joints, j, q[j], has_spare)
-        way2 += course[_Y, j] ** 2
-    keep = math.exp(-dt / _FADING)
+        bounds_and_bias[_DX, j] = joints[MOBILITY, j] * find_posture_bias(
+            joints, j, q[j], has_spare
+        )
+        way2 += bounds_and_bias[_DX, j] ** 2
+    keep = math.exp(-dt / _NULLSPACE_DAMPING_TIME)
     if not has_spare:
-        followed = _LOST / (_LOST + _measure(left[: len(task.rows)]))
-        keep += followed * (math.exp(-dt / _CARRYING) - keep)
-    lean = _POSTURE_SHARE * math.sqrt(speed2) / max(math.sqrt(way2), _TINY)
-    lean = min(lean, _POSTURE_RATE * dt)
+        followed = _LOST / (_LOST + _measure(residual[: len(task.rows)]))
+        keep += followed * (math.exp(-dt / _SINGULAR_DAMPING_TIME) - keep)
+    bias = _POSTURE_SHARE * math.sqrt(speed2) / max(math.sqrt(way2), _TINY)
+    bias = min(bias, _POSTURE_RATE * dt)
     for j in range(len(q)):
-        wish = keep * course[_WISH, j] + (1.0 - keep) * lean * course[_Y, j]
-        course[_WISH, j], course[_Y, j] = wish, 0.0
+        wish = (
+            keep * bounds_and_bias[_WISH, j]
+            + (1.0 - keep) * bias * bounds_and_bias[_DX, j]
+        )
+        bounds_and_bias[_WISH, j], bounds_and_bias[_DX, j] = wish, 0.0
 
 
 @inlined
@@ -205,52 +213,52 @@ def _bound(task: Task, q: float, j: int, rates: Vec, dt: float) -> tuple[float, 
 @compiled
 def _converge(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
     task: Task,
-    room: Room,
-    course: Vec,
+    work: Workspace,
+    bounds_and_bias: Vec,
     rates: Vec,
-    left: Vec,
+    residual: Vec,
     dt: float,
     rotation: float,
 ) -> tuple[int, float, float]:
     """Go where the period leads to, step by step; rotation with a share of its weight.
 
     Returns:
-        Steps, and the errors there; ``left`` takes the weighted one.
+        Steps, and the errors there; ``residual`` takes the weighted one.
     """
-    terms, k, n = task.terms, len(task.rows), course.shape[1]
+    terms, k, n = task.terms, len(task.rows), bounds_and_bias.shape[1]
     form = Square(np.empty((n, n)), np.empty(n))
     rest, x, bounds = np.zeros(k), np.empty(n), np.empty((2, n))
-    lost = _measure(left[: terms.n_first])
+    lost = _measure(residual[: terms.n_first])
     n_first, second, damping = _rank(terms, rotation, lost)
-    _scale(left[n_first:k], rotation)
+    _scale(residual[n_first:k], rotation)
     returning = _RETURN * lost / (lost + _FAR) if terms.n_first < k else 0.0
     close = terms.tol_pos
     if terms.rotation_weight > 0.0:
         close = min(close, terms.rotation_weight * terms.tol_rot)
     steps, pos, rot = 0, math.nan, math.nan
     while steps < terms.max_iterations:
-        linearise(task, room)
-        _lower_second(room, n_first, second)
-        _fill_square(room.A, damping + returning, form.H)
+        linearise(task, work)
+        _lower_second(work, n_first, second)
+        _fill_square(work.A, damping + returning, form.H)
         if steps == 0:
-            _find_rest(room, form, rates, left, dt, rest)
+            _find_rest(work, form, rates, residual, dt, rest)
         steps += 1
-        _fill_slope(room, rest, course, damping, form.g)
+        _fill_slope(work, rest, bounds_and_bias, damping, form.g)
         if returning > 0.0:
-            _add_return(room.joints, rates[MET], returning, form.g)
+            _add_return(work.joints, rates[MET], returning, form.g)
         for j in range(n):
-            bounds[0, j] = course[_LOW, j] - course[_Y, j]
-            bounds[1, j] = course[_HIGH, j] - course[_Y, j]
+            bounds[0, j] = bounds_and_bias[_LOW, j] - bounds_and_bias[_DX, j]
+            bounds[1, j] = bounds_and_bias[_HIGH, j] - bounds_and_bias[_DX, j]
         solve_box(form.H, form.g, bounds[0], bounds[1], x)
-        step = _go(task, room, course, x)
-        pos, rot = find_error(task.tree, terms.free_axis, room, room.joints[Q])
+        step = _go(task, work, bounds_and_bias, x)
+        pos, rot = find_error(task.tree, terms.free_axis, work, work.joints[Q])
         for i in range(k):
-            left[i] = task.weights[i] * room.e[task.rows[i]]
-            left[i] *= second if i >= n_first else 1.0
-            room.b[i] = left[i] - rest[i]
-        if step < _LEAST_STEP or _measure(room.b) < _CLOSE * close:
+            residual[i] = task.weights[i] * work.e[task.rows[i]]
+            residual[i] *= second if i >= n_first else 1.0
+            work.b[i] = residual[i] - rest[i]
+        if step < _LEAST_STEP or _measure(work.b) < _CLOSE * close:
             break
-    _scale(left[n_first:k], 1.0 / rotation)
+    _scale(residual[n_first:k], 1.0 / rotation)
     return steps, pos, rot
 
 
@@ -270,23 +278,23 @@ def _scale(x: Vec, factor: float) -> None:
 
 
 @inlined
-def _is_torn(task: Task, left: Vec, err_rot: float) -> bool:
+def _is_torn(task: Task, residual: Vec, err_rot: float) -> bool:
     """Tell whether a limb with joints to spare misses a position that is near."""
     n_moving, k = 0, len(task.rows)
     for j in range(task.joints.shape[1]):
         n_moving += 1 if task.joints[MOBILITY, j] > 0.0 else 0
     has_spare = n_moving > k > _N_POSITION
-    is_near = _LOST < _measure(left[:_N_POSITION]) < _NEAR and err_rot < _MOST_LAG
+    is_near = _LOST < _measure(residual[:_N_POSITION]) < _NEAR and err_rot < _MOST_LAG
     return has_spare and is_near
 
 
 @inlined
-def _lower_second(room: Room, n_first: int, weight: float) -> None:
+def _lower_second(work: Workspace, n_first: int, weight: float) -> None:
     """Let rows that come second weigh less against the first."""
-    for i in range(n_first, len(room.b)):
-        room.b[i] *= weight
-        for j in range(room.A.shape[1]):
-            room.A[i, j] *= weight
+    for i in range(n_first, len(work.b)):
+        work.b[i] *= weight
+        for j in range(work.A.shape[1]):
+            work.A[i, j] *= weight
 
 
 @inlined
@@ -319,50 +327,52 @@ def _fill_square(A: Vec, damping: float, H: Vec) -> None:
 
 
 @inlined
-def _fill_slope(room: Room, rest: Vec, course: Vec, damping: float, g: Vec) -> None:
+def _fill_slope(
+    work: Workspace, rest: Vec, bounds_and_bias: Vec, damping: float, g: Vec
+) -> None:
     """Write Aᵀ (b − rest) + λ² (y_wish − y)."""
     for j in range(len(g)):
-        g[j] = damping * (course[_WISH, j] - course[_Y, j])
+        g[j] = damping * (bounds_and_bias[_WISH, j] - bounds_and_bias[_DX, j])
         for i in range(len(rest)):
-            g[j] += room.A[i, j] * (room.b[i] - rest[i])
+            g[j] += work.A[i, j] * (work.b[i] - rest[i])
 
 
 @inlined
-def _go(task: Task, room: Room, course: Vec, x: Vec) -> float:
+def _go(task: Task, work: Workspace, bounds_and_bias: Vec, x: Vec) -> float:
     """Take a step; return the largest change of a joint, [rad]."""
     largest = 0.0
     for j in range(len(x)):
         way = task.joints[MOBILITY, j] * x[j]
-        course[_Y, j] += x[j]
-        room.joints[Q, j] += way
+        bounds_and_bias[_DX, j] += x[j]
+        work.joints[Q, j] += way
         largest = max(largest, abs(way))
     return largest
 
 
 @inlined
 def _find_rest(
-    room: Room, form: Square, rates: Vec, left: Vec, dt: float, rest: Vec
+    work: Workspace, form: Square, rates: Vec, residual: Vec, dt: float, rest: Vec
 ) -> None:
-    """Write how much of what was left has to wait for later periods."""
+    """Write how much of the residual has to wait for later periods."""
     k, n, leap = len(rest), len(form.g), 0.0
     for i in range(k):
-        leap += (room.b[i] - left[i]) ** 2
+        leap += (work.b[i] - residual[i]) ** 2
     if leap > (_LEAPT * dt) ** 2:
-        assign(left[:k], room.b)
-    if _measure(left[:k]) == 0.0:
+        assign(residual[:k], work.b)
+    if _measure(residual[:k]) == 0.0:
         return
     bounds, x = np.empty((2, n)), np.empty(n)
     for j in range(n):
         form.g[j] = 0.0
         for i in range(k):
-            form.g[j] += room.A[i, j] * left[i]
+            form.g[j] += work.A[i, j] * residual[i]
         bounds[0, j], bounds[1, j] = -math.inf, math.inf
     solve_box(form.H, form.g, bounds[0], bounds[1], x)
     share = 1.0
     for j in range(n):
-        way = abs(room.joints[MOBILITY, j] * x[j])
+        way = abs(work.joints[MOBILITY, j] * x[j])
         if way > _TINY:
             pace = compute_stopping_speed(way, _CATCH_UP * rates[DDQ_MAX, j], dt)
             share = min(share, pace * dt / way)
     for i in range(k):
-        rest[i] = (1.0 - share) * left[i]
+        rest[i] = (1.0 - share) * residual[i]

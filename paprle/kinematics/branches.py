@@ -17,7 +17,7 @@ from paprle.compiled import compiled, compiled_aside
 from paprle.contracts.types import Vec
 from paprle.kinematics.bounded_ik import DDQ_MAX, DQ, DQ_MAX, MET, follow
 from paprle.kinematics.global_ik import descend, put_start, unwind
-from paprle.kinematics.newton_ik import is_met, is_usable, iterate, take_apart
+from paprle.kinematics.newton_ik import is_met, is_usable, iterate, split_pose
 from paprle.kinematics.solver import IkSolver, as_matrix
 from paprle.kinematics.task import (
     MOBILITY,
@@ -25,10 +25,10 @@ from paprle.kinematics.task import (
     Q_MIN,
     PackedTask,
     Q,
-    Room,
     Task,
+    Workspace,
     assign,
-    make_room,
+    make_workspace,
     unpack,
 )
 from paprle.robot.arrays import Bools
@@ -197,23 +197,23 @@ def collect(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
         How many there are.
     """
     R_target, p_target = np.empty((3, 3)), np.empty(3)
-    take_apart(T, R_target, p_target)
+    split_pose(T, R_target, p_target)
     if not is_usable(R_target, p_target, q_start):
         return 0
     task = unpack(packed)
-    room = make_room(task, R_target, p_target, q_start)
+    work = make_workspace(task, R_target, p_target, q_start)
     n_found, n = 0, len(q_start)
     for attempt in range(_N_SPREAD):
-        put_start(room.joints, spread, attempt, q_start)
-        n_found = _settle(task, room, spread, q_start, apart, found, errors, n_found)
+        put_start(work.joints, spread, attempt, q_start)
+        n_found = _settle(task, work, spread, q_start, apart, found, errors, n_found)
     k = 0
     while k < n_found:  # what turning over finds is turned over, too
         for j in range(n - 2):
             for sign in (-1.0, 1.0):
-                assign(room.joints[Q], found[k])
-                _turn_over(room.joints, j, sign * math.pi)
+                assign(work.joints[Q], found[k])
+                _turn_over(work.joints, j, sign * math.pi)
                 n_found = _settle(
-                    task, room, spread, q_start, apart, found, errors, n_found
+                    task, work, spread, q_start, apart, found, errors, n_found
                 )
         k += 1
     return n_found
@@ -237,7 +237,7 @@ def _turn_over(joints: Vec, j: int, half_turn: float) -> None:
 @compiled
 def _settle(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
     task: Task,
-    room: Room,
+    work: Workspace,
     spread: Vec,
     q_start: Vec,
     apart: float,
@@ -248,14 +248,14 @@ def _settle(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
     """Descend, and keep where that ends if it reaches the pose and is another one."""
     if n_found == len(found):
         return n_found
-    joints, terms = room.joints, task.terms
+    joints, terms = work.joints, task.terms
     for j in range(len(q_start)):
         if joints[MOBILITY, j] == 0.0:
             joints[Q, j] = q_start[j]
-    pos, rot, _ = descend(task, room)
+    pos, rot, _ = descend(task, work)
     is_second = len(task.rows) > terms.n_first
     if is_second:
-        pos, rot, _, _, _ = iterate(task, room)
+        pos, rot, _, _, _ = iterate(task, work)
     if not (is_met(terms, pos, rot) or (is_second and pos <= terms.tol_pos)):
         return n_found
     unwind(joints, spread[3], q_start)
@@ -292,7 +292,7 @@ def follow_rows(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
             steps.
         span: Takes the least and the largest position of each joint, shape (2, n).
     """
-    T, left, before = np.eye(4), np.zeros(6), np.empty(len(q))
+    T, residual, before = np.eye(4), np.zeros(6), np.empty(len(q))
     dt = (path[-1, 0] - path[0, 0]) / len(reached)
     assign(rates[MET], q)
     assign(span[0], q)
@@ -304,7 +304,7 @@ def follow_rows(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
             row += 1
         _interpolate(path, row, t, T)
         assign(before, q)
-        found = follow(packed, T, q, rates, left, dt)
+        found = follow(packed, T, q, rates, residual, dt)
         for j in range(len(q)):
             rates[DQ, j] = (q[j] - before[j]) / dt
             span[0, j], span[1, j] = min(span[0, j], q[j]), max(span[1, j], q[j])

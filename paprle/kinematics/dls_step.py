@@ -18,7 +18,7 @@ import numpy as np
 from paprle.compiled import compiled
 from paprle.contracts.types import Vec
 from paprle.kinematics.linear import invert_damped
-from paprle.kinematics.posture import find_lean
+from paprle.kinematics.posture import find_posture_bias
 from paprle.kinematics.task import (
     FREE,
     MOBILITY,
@@ -46,7 +46,7 @@ def find_step(
         terms: Numbers of the task.
         A: Weighted Jacobian, shape (k, n); used up.
         b: Weighted error, shape (k,); used up.
-        joints: See ``Room.joints``; takes the step.
+        joints: See ``Workspace.joints``; takes the step.
         radius: Largest change of any joint, [rad].
         is_first: Lean in what the task leaves free (``posture``).
 
@@ -60,8 +60,8 @@ def find_step(
         joints[STEP, j] = 0.0
         n_free -= 0 if mobility > 0.0 else 1
     for j in range(joints.shape[1]):
-        lean = find_lean(joints, j, joints[Q, j], n_free > len(b))
-        joints[WAY, j] = joints[MOBILITY, j] * lean
+        bias = find_posture_bias(joints, j, joints[Q, j], n_free > len(b))
+        joints[WAY, j] = joints[MOBILITY, j] * bias
     aside = _solve_free(terms, A, b, joints, n_free, is_first)
     largest = 0.0
     for j in range(joints.shape[1]):
@@ -199,7 +199,7 @@ def _add_second_task(
 
 @compiled
 def _add_posture(A: Vec, G: Vec, way: Vec, y: Vec) -> None:
-    """Let y lean in what the task leaves free, while it moves."""
+    """Add the posture bias in the null space, at a share of the task's own speed."""
     z = way.copy()
     _take_from(A, G, z)
     size, main = 0.0, 0.0

@@ -14,7 +14,7 @@ from paprle.compiled import compiled
 from paprle.contracts.types import Vec
 from paprle.kinematics.dls_step import pull_back, square
 from paprle.kinematics.linear import invert
-from paprle.kinematics.newton_ik import Found, is_met, is_usable, iterate, take_apart
+from paprle.kinematics.newton_ik import Found, is_met, is_usable, iterate, split_pose
 from paprle.kinematics.pose import find_error, linearise
 from paprle.kinematics.task import (
     MOBILITY,
@@ -23,12 +23,12 @@ from paprle.kinematics.task import (
     TRIAL,
     PackedTask,
     Q,
-    Room,
     Task,
     Terms,
+    Workspace,
     Y,
     assign,
-    make_room,
+    make_workspace,
     unpack,
 )
 from paprle.robot.chain import Limb
@@ -88,26 +88,26 @@ def search(packed: PackedTask, spread: Vec, T: Vec, q: Vec, most: int) -> Found:
         unusable.
     """
     R_target, p_target = np.empty((3, 3)), np.empty(3)
-    take_apart(T, R_target, p_target)
+    split_pose(T, R_target, p_target)
     if not is_usable(R_target, p_target, q):
         return math.nan, math.nan, 0, False, False
     task, start = unpack(packed), q.copy()
-    room = make_room(task, R_target, p_target, start)
-    pos, rot = find_error(task.tree, task.terms.free_axis, room, start)
+    work = make_workspace(task, R_target, p_target, start)
+    pos, rot = find_error(task.tree, task.terms.free_axis, work, start)
     if is_met(task.terms, pos, rot):
         return pos, rot, 0, False, True
     rank, best, best_pos, best_rot, n_done = 3, math.inf, pos, rot, 1
     for attempt in range(most):
-        put_start(room.joints, spread, attempt, start)
-        pos, rot, n = descend(task, room)
+        put_start(work.joints, spread, attempt, start)
+        pos, rot, n = descend(task, work)
         if len(task.rows) > task.terms.n_first:
-            pos, rot, extra, _, _ = iterate(task, room)
+            pos, rot, extra, _, _ = iterate(task, work)
             n += extra
-        unwind(room.joints, spread[3], start)
-        at, score = _score(task, pos, rot, _distance(room.joints[Q], start))
+        unwind(work.joints, spread[3], start)
+        at, score = _score(task, pos, rot, _distance(work.joints[Q], start))
         if at < rank or (at == rank and score < best):
             rank, best, best_pos, best_rot = at, score, pos, rot
-            assign(q, room.joints[Q])
+            assign(q, work.joints[Q])
         n_done += n
         if n_done >= most or (rank == 0 and attempt + 1 >= _N_CHOICES):
             break
@@ -140,25 +140,25 @@ def put_start(joints: Vec, spread: Vec, attempt: int, start: Vec) -> None:
 
 
 @compiled
-def descend(task: Task, room: Room) -> tuple[float, float, int]:
+def descend(task: Task, work: Workspace) -> tuple[float, float, int]:
     """Lower the weighted error as far as it goes.
 
     Returns:
         Distance [m] and angle [rad] that are left, and the number of poses tried.
     """
-    terms, tree, joints = task.terms, task.tree, room.joints
-    pos, rot = find_error(tree, terms.free_axis, room, joints[Q])
+    terms, tree, joints = task.terms, task.tree, work.joints
+    pos, rot = find_error(tree, terms.free_axis, work, joints[Q])
     damping, n_slow, n_done = _DAMPING, 0, 1
-    M, G = np.empty((len(room.b), len(room.b))), np.empty((len(room.b), len(room.b)))
+    M, G = np.empty((len(work.b), len(work.b))), np.empty((len(work.b), len(work.b)))
     while not is_met(terms, pos, rot) and n_done < _N_DESCENT and n_slow < _N_SLOW:
-        linearise(task, room)
-        _hold_at_limits(room.A, room.b, joints)
-        square(room.A, M)
+        linearise(task, work)
+        _hold_at_limits(work.A, work.b, joints)
+        square(work.A, M)
         cost = new = _weigh_all(terms, pos, rot)
         while not new < cost and damping < _MOST_DAMPING:
             if invert(M, damping * cost, G):
-                _try(room.A, room.b, G, joints)
-                pos, rot = find_error(tree, terms.free_axis, room, joints[TRIAL])
+                _try(work.A, work.b, G, joints)
+                pos, rot = find_error(tree, terms.free_axis, work, joints[TRIAL])
                 new = _weigh_all(terms, pos, rot)
                 n_done += 1
             damping *= _TIGHTEN
@@ -167,7 +167,7 @@ def descend(task: Task, room: Room) -> tuple[float, float, int]:
         assign(joints[Q], joints[TRIAL])
         n_slow += 1 if new > _LEAST_PROGRESS * cost else 0
         damping *= _RELAX / _TIGHTEN
-    pos, rot = find_error(tree, terms.free_axis, room, joints[Q])
+    pos, rot = find_error(tree, terms.free_axis, work, joints[Q])
     return pos, rot, n_done
 
 

@@ -22,11 +22,11 @@ from paprle.kinematics.task import (
     TRIAL,
     PackedTask,
     Q,
-    Room,
     Task,
     Terms,
+    Workspace,
     assign,
-    make_room,
+    make_workspace,
     unpack,
 )
 
@@ -57,19 +57,19 @@ def track(packed: PackedTask, T: Vec, q: Vec, reach: Vec) -> Found:
         What is left; NaN where target or start are unusable.
     """
     R_target, p_target = np.empty((3, 3)), np.empty(3)
-    take_apart(T, R_target, p_target)
+    split_pose(T, R_target, p_target)
     if not is_usable(R_target, p_target, q):
         return math.nan, math.nan, 0, False, False
     task = unpack(packed)
-    room = make_room(task, R_target, p_target, q)
-    assign(room.joints[REACH], reach)
-    found = iterate(task, room)
-    assign(q, room.joints[Q])
+    work = make_workspace(task, R_target, p_target, q)
+    assign(work.joints[REACH], reach)
+    found = iterate(task, work)
+    assign(q, work.joints[Q])
     return found
 
 
 @inlined
-def take_apart(T: Vec, R: Vec, p: Vec) -> None:
+def split_pose(T: Vec, R: Vec, p: Vec) -> None:
     """Write rotation and origin of a pose, shape (4, 4)."""
     for a in range(3):
         p[a] = T[a, 3]
@@ -102,29 +102,29 @@ def is_met(terms: Terms, err_pos: float, err_rot: float) -> bool:
 
 
 @compiled
-def iterate(task: Task, room: Room) -> Found:
+def iterate(task: Task, work: Workspace) -> Found:
     """Step until the target is met, or no further step is worth it.
 
     Args:
         task: The limb.
-        room: Where it starts, and how far each joint may go; there it ends.
+        work: Where it starts, and how far each joint may go; there it ends.
 
     Returns:
         What is left.
     """
-    terms, joints = task.terms, room.joints
+    terms, joints = task.terms, work.joints
     assign(joints[START], joints[Q])
-    err_pos, err_rot = find_error(task.tree, terms.free_axis, room, joints[Q])
+    err_pos, err_rot = find_error(task.tree, terms.free_axis, work, joints[Q])
     n, is_moved, farthest = 0, False, 0.0
     for j in range(joints.shape[1]):
         farthest = max(farthest, joints[REACH, j])
     radius = min(farthest, _LARGEST_ITERATION)
     while n < terms.max_iterations and not is_met(terms, err_pos, err_rot):
-        linearise(task, room)
-        aside = find_step(terms, room.A, room.b, joints, radius, n == 0)
+        linearise(task, work)
+        aside = find_step(terms, work.A, work.b, joints, radius, n == 0)
         n += 1
         cost = _weigh(terms, err_pos, err_rot)
-        share, pos, rot = _advance(task, room, cost, aside)
+        share, pos, rot = _advance(task, work, cost, aside)
         if share > 0.0:
             err_pos, err_rot, is_moved = pos, rot, True
         is_slow = _weigh(terms, err_pos, err_rot) > _LEAST_PROGRESS * cost
@@ -143,18 +143,18 @@ def _weigh(terms: Terms, err_pos: float, err_rot: float) -> float:
 
 @compiled
 def _advance(
-    task: Task, room: Room, cost: float, aside: float
+    task: Task, work: Workspace, cost: float, aside: float
 ) -> tuple[float, float, float]:
     """Take as much of the step as lowers the error.
 
     Returns:
         The share of the step that was taken, 0 for none, and the errors there.
     """
-    terms, joints, share = task.terms, room.joints, 1.0
+    terms, joints, share = task.terms, work.joints, 1.0
     for _ in range(_N_BACKTRACKS + 1):
         if not _go(joints, share):
             break
-        pos, rot = find_error(task.tree, terms.free_axis, room, joints[TRIAL])
+        pos, rot = find_error(task.tree, terms.free_axis, work, joints[TRIAL])
         allowed = math.sqrt(cost) + _CURVATURE * (share * aside) ** 2
         if _weigh(terms, pos, rot) < allowed * allowed:
             assign(joints[Q], joints[TRIAL])

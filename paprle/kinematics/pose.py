@@ -13,7 +13,7 @@ import numpy as np
 
 from paprle.compiled import compiled, inlined
 from paprle.contracts.types import Vec
-from paprle.kinematics.task import MOBILITY, Room, Task
+from paprle.kinematics.task import MOBILITY, Task, Workspace
 from paprle.robot.arrays import Tree, place_joints
 
 _NEARLY_HALF_A_TURN = -0.99  # [1] chosen: cosine; beyond, sines lose half the digits
@@ -21,25 +21,27 @@ _SMALL = 1e-16  # [1] chosen: squared sine, below which angle and sine are one
 
 
 @compiled
-def find_error(tree: Tree, free_axis: int, room: Room, q: Vec) -> tuple[float, float]:
+def find_error(
+    tree: Tree, free_axis: int, work: Workspace, q: Vec
+) -> tuple[float, float]:
     """Return how far the eef is from its target.
 
     Args:
         tree: The limb's joints, the eef last.
         free_axis: Axis of the eef about which it may turn, -1 for none.
-        room: Takes where everything is at q, and the error, target minus eef.
+        work: Takes where everything is at q, and the error, target minus eef.
         q: Joint positions, shape (n,), [rad].
 
     Returns:
         Distance [m] and angle [rad]; the angle between the free axes if there is one.
     """
-    place_joints(tree, q, room.R, room.p)
+    place_joints(tree, q, work.R, work.p)
     R, p, R_target, p_target, e = (
-        room.R[-1],
-        room.p[-1],
-        room.R_target,
-        room.p_target,
-        room.e,
+        work.R[-1],
+        work.p[-1],
+        work.R_target,
+        work.p_target,
+        work.e,
     )
     R_eef_target = np.empty((3, 3))
     for a in range(3):
@@ -52,7 +54,7 @@ def find_error(tree: Tree, free_axis: int, room: Room, q: Vec) -> tuple[float, f
                 + R[2, a] * R_target[2, b]
             )
     if free_axis < 0:
-        take_log3(R_eef_target, e[3:])
+        compute_log3(R_eef_target, e[3:])
     else:
         _turn_axis(R_eef_target, free_axis, e[3:])
     return _norm3(e[:3]), _norm3(e[3:])
@@ -64,7 +66,7 @@ def _norm3(x: Vec) -> float:
 
 
 @inlined
-def take_log3(R: Vec, w: Vec) -> None:
+def compute_log3(R: Vec, w: Vec) -> None:
     """Write the rotation vector of a rotation, of any angle up to half a turn.
 
     Args:
@@ -109,16 +111,16 @@ def _turn_axis(R: Vec, k: int, w: Vec) -> None:
 
 
 @compiled
-def linearise(task: Task, room: Room) -> None:
+def linearise(task: Task, work: Workspace) -> None:
     """Write A = Q^½ J W^½ and b = Q^½ e from the poses and error at one position."""
-    tree, A = task.tree, room.A
+    tree, A = task.tree, work.A
     for i in range(len(task.rows)):
-        room.b[i] = task.weights[i] * room.e[task.rows[i]]
+        work.b[i] = task.weights[i] * work.e[task.rows[i]]
         for j in range(A.shape[1]):
             A[i, j] = 0.0
     twist = np.empty(6)
     for i in range(len(tree.parent) - 1):
-        _find_twist(room.R, room.p, i, tree.axis[i], tree.is_prismatic[i], twist)
+        _find_twist(work.R, work.p, i, tree.axis[i], tree.is_prismatic[i], twist)
         j = tree.column[i]
         for k in range(len(task.rows)):
             share = tree.scale[i] * task.weights[k] * task.joints[MOBILITY, j]

@@ -1,4 +1,4 @@
-"""Where joints lean that a task leaves free: home, and away from their limits.
+"""The posture bias: joints that a task leaves free go home, and away from limits.
 
     way = (q_home − q) − κ ∇ Σ −log(1 − x²),    x = (q − middle) / half the range
 
@@ -6,7 +6,7 @@ The second part counts where there are joints to spare, and only near limits: in
 middle of its range a joint hardly feels it, a tenth of half the range from a limit it
 outweighs a way home of 1 rad. So a motion of the hand takes a free joint along a limit,
 not onto it, where the null space ends and the target is lost. With no joint to spare
-there is only a singular direction to lean in, which home alone decides.
+there is only a singular direction left free, which home alone decides.
 
 References:
     A. Liégeois, "Automatic supervisory control of the configuration and behavior of
@@ -29,8 +29,8 @@ _NEAREST = (
 
 
 @inlined
-def find_lean(joints: Vec, j: int, q: float, has_spare: bool) -> float:
-    """Return the way that a joint leans.
+def find_posture_bias(joints: Vec, j: int, q: float, has_spare: bool) -> float:
+    """Return the posture bias of a joint.
 
     Args:
         joints: See ``Q_MIN`` …, shape (4 or more, n).
@@ -39,7 +39,7 @@ def find_lean(joints: Vec, j: int, q: float, has_spare: bool) -> float:
         has_spare: Whether the limb has more joints than its task has rows.
 
     Returns:
-        The way, [rad].
+        The way that it would go, [rad].
     """
     way = float(joints[HOME, j] - q)
     half = 0.5 * (joints[Q_MAX, j] - joints[Q_MIN, j])

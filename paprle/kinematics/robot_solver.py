@@ -16,7 +16,7 @@ from paprle.contracts.settings import IkSettings
 from paprle.contracts.types import Vec
 from paprle.kinematics.bounded_ik import DDQ_MAX, DQ, DQ_MAX, MET, follow
 from paprle.kinematics.newton_ik import Found, track
-from paprle.kinematics.seed import SEED_BOUND, draw_near
+from paprle.kinematics.seed import SEED_BOUND, clamp_seed_to_command
 from paprle.kinematics.task import PackedTask, pack
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Bools, Ints
@@ -84,7 +84,7 @@ class LimbSolver:
             wanted: Joints to be at, shape (n,), [rad] or [m]; NaN: anywhere.
             q_prev: The last answer, shape (n,), [rad].
             q_cmd: Where the robot is told to be, shape (n,), [rad]; a limb starts
-                from its last answer, drawn to near this (``draw_near``).
+                from its last answer, clamped to near this (``clamp_seed_to_command``).
             dt: Time since the last answer, of all limbs or of each, shape (m,), [s]:
                 limbs move as far as they can in it, within V, A and what stops before
                 their limits, one that was drawn from rest. Without it, and where a limb
@@ -143,7 +143,7 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
     ends: Ints,
     max_step: Vec,
     motion: Vec,
-    left: Vec,
+    residual: Vec,
     dt: Vec,
     T: Vec,
     is_asked: Bools,
@@ -164,7 +164,7 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
         max_step: Largest change of a joint in one call, by limb, shape (m,), [rad].
         motion: Rows of ``follow``'s rates, and the last answer, shape (5, n); becomes
             that of this one.
-        left: Weighted error that the last answer left, shape (m, 6); likewise.
+        residual: Weighted error that the last answer left, shape (m, 6); likewise.
         dt: See there.
         T: See there.
         is_asked: See there.
@@ -185,7 +185,7 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
         end = ends[:, i]
         own = joints[begin[3] : end[3]]
         q_limb = q_prev[own]
-        pulled = draw_near(own, q_cmd, q_limb)
+        pulled = clamp_seed_to_command(own, q_cmd, q_limb)
         errors[0, i], errors[1, i], is_moved = math.nan, math.nan, False
         if is_asked[i]:
             task = PackedTask(
@@ -194,15 +194,15 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
                 slides[begin[2] : end[2]],
             )
             if dt[i] < math.inf:
-                rates = _recall(motion, own, q_limb, left[i])
-                found = follow(task, T[i], q_limb, rates, left[i], dt[i])
+                rates = _recall(motion, own, q_limb, residual[i])
+                found = follow(task, T[i], q_limb, rates, residual[i], dt[i])
                 for k in range(len(own)):
                     motion[MET, own[k]] = rates[MET, k]
             else:
                 # q_des makes no leap, that of its start included
                 reach = max(max_step[i] - pulled, _LEAST_STEP)
                 found = _go_near(task, T[i], own, q_cmd, q_limb, reach)
-                left[i] = 0.0
+                residual[i] = 0.0
             errors[0, i], errors[1, i], is_moved = found[0], found[1], found[3]
             are_met = are_met and found[4]
         for k in range(len(own)):
@@ -233,7 +233,7 @@ def _go_near(
 
 
 @compiled
-def _recall(motion: Vec, own: Ints, q: Vec, left: Vec) -> Vec:
+def _recall(motion: Vec, own: Ints, q: Vec, residual: Vec) -> Vec:
     """Return the rates of a limb, at rest where it does not go on from its last q."""
     rates = np.empty((_LAST, len(own)))
     goes_on = True
@@ -245,7 +245,7 @@ def _recall(motion: Vec, own: Ints, q: Vec, left: Vec) -> Vec:
         goes_on = goes_on and q[k] == motion[_LAST, own[k]]
     if not goes_on:
         rates[DQ], rates[MET] = 0.0, q
-        left[:] = 0.0
+        residual[:] = 0.0
     return rates
 
 

@@ -24,11 +24,11 @@ from paprle.kinematics.newton_ik import (
     LEAST_STEP,
     Found,
     is_met,
-    take_apart,
+    split_pose,
     track,
 )
 from paprle.kinematics.pose import find_error
-from paprle.kinematics.task import PackedTask, Task, assign, make_room, unpack
+from paprle.kinematics.task import PackedTask, Task, assign, make_workspace, unpack
 
 _LEAST_REACH = 1e-9  # [rad] chosen: no way at all, as a positive number
 _N_EVALUATIONS = 400  # chosen: 0.5 ms where there is no solution; 99 % are found in 200
@@ -74,9 +74,9 @@ def pursue(
     for j in range(len(q)):
         q[j] = start[j] + share * (other[j] - start[j])
     R_target, p_target = np.empty((3, 3)), np.empty(3)
-    take_apart(T, R_target, p_target)
-    room = make_room(task, R_target, p_target, q)
-    pos, rot = find_error(task.tree, task.terms.free_axis, room, q)
+    split_pose(T, R_target, p_target)
+    work = make_workspace(task, R_target, p_target, q)
+    pos, rot = find_error(task.tree, task.terms.free_axis, work, q)
     return pos, rot, found[2], True, is_met(task.terms, pos, rot)
 
 

@@ -12,13 +12,13 @@ SEED_BOUND = 0.3  # [rad] chosen: how far q_des may run ahead of the command
 
 
 @compiled
-def draw_near(own: Ints, q_cmd: Vec, q: Vec) -> float:
-    """Draw a limb straight toward the command, if it is too far off.
+def clamp_seed_to_command(own: Ints, q_cmd: Vec, q: Vec) -> float:
+    """Move a limb's seed straight toward the command where it is too far from it.
 
     Args:
         own: Places of its joints, shape (n_l,).
         q_cmd: The command of the robot, shape (n,), [rad].
-        q: Positions of the limb, shape (n_l,), [rad]; become those drawn near.
+        q: Positions of the limb, shape (n_l,), [rad]; become the clamped ones.
 
     Returns:
         The largest change of a joint, [rad].
@@ -43,7 +43,7 @@ def draw_near(own: Ints, q_cmd: Vec, q: Vec) -> float:
 def choose_joints(
     joints: Ints, ends: Ints, wanted: Vec, q_prev: Vec, q_cmd: Vec, q: Vec
 ) -> None:
-    """Write the joints that are wanted; the others of a limb stay, ``draw_near``.
+    """Write the joints that are wanted; the others of a limb stay near the command.
 
     Args:
         joints: Places of the joints of all limbs, one limb after the other.
@@ -59,7 +59,7 @@ def choose_joints(
     for end in ends:
         own = joints[begin:end]
         q_limb = q_prev[own]
-        draw_near(own, q_cmd, q_limb)
+        clamp_seed_to_command(own, q_cmd, q_limb)
         for k in range(len(own)):
             if not math.isfinite(wanted[own[k]]):
                 q[own[k]] = q_limb[k]

@@ -65,10 +65,10 @@ class IkSolver:
     """Finds joints for poses of one limb's eef.
 
     With as many joints as the task has rows, or more, position and rotation are one
-    task, and what that leaves free leans (``posture``), in proportion to the main
-    motion: the null space, and a singular direction as far as it is damped. With fewer
-    joints position comes first and rotation gets what that leaves. With joints to spare
-    an arm that is stuck goes to another posture (``second_start``).
+    task. What that leaves free follows the posture bias (``posture``), in proportion to
+    the main motion: the null space, and a singular direction as far as it is damped.
+    With fewer joints position comes first and rotation gets what that leaves. With
+    joints to spare an arm that is stuck goes to another posture (``second_start``).
 
     Attributes:
         limb: The limb.

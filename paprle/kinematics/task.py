@@ -1,4 +1,4 @@
-"""What the kernels know of one limb and its task, and the room they work in.
+"""What the kernels know of one limb and its task, and the workspace of a solve.
 
 An array costs when it is handed to a kernel, and again in each call inside. So there
 are few: a limb goes in as three and is taken apart there, and what there is once a
@@ -22,9 +22,9 @@ from paprle.robot.limits import find_margin
 Q_MIN, Q_MAX, HOME, MOBILITY = range(4)
 """Rows of ``Task.joints``: limits with their margin, home [rad], and W^½."""
 Q, START, TRIAL, STEP, Y, WAY, FREE, REACH = range(4, 12)
-"""Further rows of ``Room.joints``: where the limb stands, where the solve started and
-where it may go next; the step, the same weighted, the weighted way that it leans,
-[rad]; 1 for joints that a step is solved for; and how far a joint may go, [rad]."""
+"""Further rows of ``Workspace.joints``: where the limb stands, where the solve started
+and where it may go next; the step, the same weighted, the weighted posture bias, [rad];
+1 for joints that a step is solved for; and how far a joint may go, [rad]."""
 _N_ROWS = 12
 _AXES = {"none": -1, "x": 0, "y": 1, "z": 2}
 _N_COUNTS = 6
@@ -72,7 +72,7 @@ class Task(NamedTuple):
     terms: Terms
 
 
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """Arrays that a solve writes into.
 
     Attributes:
@@ -186,8 +186,8 @@ def unpack(packed: PackedTask) -> Task:
 
 
 @inlined
-def make_room(task: Task, R_target: Vec, p_target: Vec, q: Vec) -> Room:
-    """Return room for a solve from q, shape (n,), to a target, as far as that is."""
+def make_workspace(task: Task, R_target: Vec, p_target: Vec, q: Vec) -> Workspace:
+    """Return the workspace of a solve from q, shape (n,), to a target."""
     m, k, n = len(task.tree.parent), len(task.rows), len(q)
     joints = np.empty((_N_ROWS, n))
     for row in range(len(task.joints)):
@@ -195,7 +195,7 @@ def make_room(task: Task, R_target: Vec, p_target: Vec, q: Vec) -> Room:
     assign(joints[Q], q)
     for j in range(n):
         joints[REACH, j] = math.inf
-    return Room(
+    return Workspace(
         np.empty((m, 3, 3)),
         np.empty((m, 3)),
         R_target,

@@ -67,11 +67,11 @@ def map_poses(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
             for b in range(3):
                 T[i, a, 3] += scale[i] * L[i, a, b] * (p_t[b] - p_leader0[i, b])
         T[i, 3, 3] = 1.0
-        is_far[i] = _draw_near(T[i], p_0[i], max_travel)
+        is_far[i] = _limit_travel(T[i], p_0[i], max_travel)
 
 
 @compiled
-def _draw_near(T: Vec, p_0: Vec, max_travel: float) -> bool:
+def _limit_travel(T: Vec, p_0: Vec, max_travel: float) -> bool:
     """Move a pose, shape (4, 4), to within a bound of a place; tell whether it was."""
     square = 0.0
     for a in range(3):
@@ -85,7 +85,7 @@ def _draw_near(T: Vec, p_0: Vec, max_travel: float) -> bool:
 
 
 @compiled
-def take_poses(pose: Vec, rows: Ints, raw: Vec) -> None:
+def copy_poses(pose: Vec, rows: Ints, raw: Vec) -> None:
     """Write the leader's pose row of each limb that has one; see ``map_poses``."""
     for i in range(len(rows)):
         if rows[i] >= 0 and is_pose(pose[rows[i]]):

@@ -34,7 +34,7 @@ from paprle.kinematics.seed import choose_joints
 from paprle.retargeting.describe import describe_pairing
 from paprle.retargeting.joint_sources import expect_one_of
 from paprle.retargeting.leader_arms import ArmPoses, load_arms
-from paprle.retargeting.mapping import map_joints, map_poses, take_poses
+from paprle.retargeting.mapping import copy_poses, map_joints, map_poses
 from paprle.retargeting.pairing import Pairing, make_pairing
 from paprle.retargeting.rules.base import LimbRule, RuleInputs
 from paprle.retargeting.rules.joints import JointsRule
@@ -392,7 +392,7 @@ class Retargeting:
         Where joints or axes drive, the target is where they put the eef.
         """
         if sample.valid:
-            take_poses(sample.pose, state.driver, raw)
+            copy_poses(sample.pose, state.driver, raw)
         if self._has_others:
             is_other = (state.driver >= 0) & (state.pose_rows < 0)
             self._eefs.place(q_des, rows)

@@ -76,8 +76,8 @@ class Intake:
         self._has_axes = bool(layout.leader.axes)
         self._find_refusal(self._next, None, 0)  # nothing is compiled in a tick
 
-    def take(self, record: Record | None, now_ns: int) -> None:
-        """Look at the mailbox's newest record."""
+    def update(self, record: Record | None, now_ns: int) -> None:
+        """Check the newest record of the mailbox, and keep what is acceptable."""
         if record is None:
             return
         before, sample = self.sample, self._next

@@ -100,7 +100,7 @@ class Leaders:
             record = records[p]
             if self.reconstruction is not None and record is not None:
                 self.reconstruction.note(p, record, now_ns)
-            intake.take(record, now_ns)
+            intake.update(record, now_ns)
             self.usable[p] = is_usable = intake.is_usable(now_ns)
             self._is_steady[p] = intake.is_steady(now_ns, is_usable=is_usable)
         if self._merger is None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from paprle.compiled import compiled, inlined
 from paprle.contracts.types import Vec
-from paprle.kinematics.pose import take_log3
+from paprle.kinematics.pose import compute_log3
 
 CAM, SEEN, TURN, SPIN, HAND, HAND_SPEED = 0, 9, 18, 27, 30, 33
 """Places in the state: position, velocity and acceleration of the camera and of what it
@@ -144,13 +144,13 @@ def _turn(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
     """Turn the camera towards what it looks at, within its bounds."""
     R_wish, R_off, off = np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
     _compare(R, T_cmd, R_off)
-    take_log3(R_off, off)
+    compute_log3(R_off, off)
     if _measure(off) > _LEASH_TURN:  # the arm does not come along: back to it
         _keep(T_cmd, R_wish)
     else:
         _look(R, cam, seen, R_wish)
     _compare(R, R_wish, R_off)
-    take_log3(R_off, off)
+    compute_log3(R_off, off)
     angle = max(_measure(off), _LEAST)
     share = min(1.0 / _TURN_TIME, math.sqrt(bounds[SPIN_RATE] / angle))
     x, y, z = seen[0] - cam[0], seen[1] - cam[1], seen[2] - cam[2]
@@ -224,7 +224,7 @@ def _measure(w: Vec) -> float:
 
 
 @inlined
-def _spin(R: Vec, w: Vec, room: Vec) -> None:
+def _spin(R: Vec, w: Vec, scratch: Vec) -> None:
     """Turn a rotation by a small vector in its own axes, and keep it one."""
     for a in range(3):  # R (1 + w× + w×²/2), w×² = w wᵀ − |w|²
         along = R[a, 0] * w[0] + R[a, 1] * w[1] + R[a, 2] * w[2]
@@ -232,8 +232,8 @@ def _spin(R: Vec, w: Vec, room: Vec) -> None:
             i, j = (b + 1) % 3, (b + 2) % 3
             turned = R[a, i] * w[j] - R[a, j] * w[i]
             square = w[0] * w[0] + w[1] * w[1] + w[2] * w[2]
-            room[a, b] = R[a, b] + turned + 0.5 * (along * w[b] - square * R[a, b])
-    _keep(room, R)
+            scratch[a, b] = R[a, b] + turned + 0.5 * (along * w[b] - square * R[a, b])
+    _keep(scratch, R)
     for k in range(3):  # Gram–Schmidt: rounding does not add up
         for other in range(k):
             dot = R[0, k] * R[0, other] + R[1, k] * R[1, other] + R[2, k] * R[2, other]

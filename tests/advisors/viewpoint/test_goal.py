@@ -14,7 +14,7 @@ from advisors.viewpoint.goal import (
     Wish,
     Wishes,
 )
-from advisors.viewpoint.kernels import find_nearest, lean, lose
+from advisors.viewpoint.kernels import compute_loss, compute_loss_slope, find_nearest
 
 WISHES, EVERYWHERE = Wishes(), Shell()
 seeds = st.integers(0, 2**32 - 1)
@@ -40,7 +40,9 @@ def scene_of(target=(0.0, 0.0, 0.2), distance=0.6, posts=(), shell=EVERYWHERE):
     ],
 )
 def test_loss_is_that_of_the_paper(wish, chi, golden):
-    assert lose(np.array(wish, dtype=float), chi) == pytest.approx(golden, abs=1e-6)
+    assert compute_loss(np.array(wish, dtype=float), chi) == pytest.approx(
+        golden, abs=1e-6
+    )
 
 
 @settings(deadline=None)
@@ -49,9 +51,9 @@ def test_slope_of_the_loss_is_that_of_its_values(chi, power, n):
     wish = np.array(Wish(1.0, n=n, s=0.3, c=0.15, power=power), dtype=float)
     h = 1e-5
 
-    finite = (lose(wish, chi + h) - lose(wish, chi - h)) / (2 * h)
+    finite = (compute_loss(wish, chi + h) - compute_loss(wish, chi - h)) / (2 * h)
 
-    assert lean(wish, chi) == pytest.approx(finite, abs=1e-6)
+    assert compute_loss_slope(wish, chi) == pytest.approx(finite, abs=1e-6)
 
 
 def search_distance(a, b, c, d):

@@ -25,7 +25,7 @@ from benchmarks.redundancy import (
 )
 from paprle.contracts.errors import CommandError
 from paprle.kinematics import IkSolver
-from paprle.kinematics.posture import find_lean
+from paprle.kinematics.posture import find_posture_bias
 
 ROUNDING = 1e-9
 
@@ -129,9 +129,11 @@ JOINTS = np.array([[-2.0, -math.inf], [2.0, math.inf], [0.5, 0.5], [1.0, 1.0]])
 
 
 def test_a_joint_leans_home_and_away_from_limits_where_there_is_one_to_spare():
-    assert find_lean(JOINTS, 0, 0.0, True) == pytest.approx(0.5)  # in the middle
-    assert find_lean(JOINTS, 0, 1.9, True) < -5.0
-    assert find_lean(JOINTS, 0, -1.9, True) > 5.0
-    assert find_lean(JOINTS, 0, 1.9, False) == pytest.approx(0.5 - 1.9)
-    assert find_lean(JOINTS, 1, 30.0, True) == pytest.approx(0.5 - 30.0)
-    assert math.isfinite(find_lean(JOINTS, 0, 2.5, True))
+    assert find_posture_bias(JOINTS, 0, 0.0, True) == pytest.approx(
+        0.5
+    )  # in the middle
+    assert find_posture_bias(JOINTS, 0, 1.9, True) < -5.0
+    assert find_posture_bias(JOINTS, 0, -1.9, True) > 5.0
+    assert find_posture_bias(JOINTS, 0, 1.9, False) == pytest.approx(0.5 - 1.9)
+    assert find_posture_bias(JOINTS, 1, 30.0, True) == pytest.approx(0.5 - 30.0)
+    assert math.isfinite(find_posture_bias(JOINTS, 0, 2.5, True))

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paprle.ipc.records import pose_to_row
-from paprle.kinematics.seed import draw_near
+from paprle.kinematics.seed import clamp_seed_to_command
 from paprle.robot.pose_rows import read_pose, write_pose
 from paprle.session.velocity import compute_velocities, is_standing
 
@@ -38,18 +38,18 @@ def test_a_pose_survives_its_row(kind, seed):
 def test_a_limb_far_from_the_command_is_drawn_straight_to_it():
     q_cmd, q = np.array([0.0, 1.0, 0.5]), np.array([0.7, 0.6])
 
-    pulled = draw_near(np.array([1, 0]), q_cmd, q)
+    pulled = clamp_seed_to_command(np.array([1, 0]), q_cmd, q)
 
     np.testing.assert_allclose(q, [1.0 - 0.15, 0.3])
     assert pulled == pytest.approx(0.3)
-    assert draw_near(np.array([1, 0]), q_cmd, q) < 1e-15
+    assert clamp_seed_to_command(np.array([1, 0]), q_cmd, q) < 1e-15
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, 1e9])
 def test_a_limb_that_is_nowhere_is_at_the_command(bad):
     q = np.array([bad, 0.1])
 
-    draw_near(np.array([0, 1]), np.zeros(2), q)
+    clamp_seed_to_command(np.array([0, 1]), np.zeros(2), q)
 
     assert abs(q).max() <= 0.3 + 1e-12
 

@@ -88,7 +88,7 @@ def test_a_limb_that_comes_back_after_an_absence_is_not_followed():
             name: LimbCommand(T_leader_base_leader_eef=T) for name, T in limbs.items()
         }
         sample = LeaderSample(stamp_ns=k * H_NS, seq=k, limbs=poses)
-        intake.take(pack_sample(layout, sample), k * H_NS)
+        intake.update(pack_sample(layout, sample), k * H_NS)
         return intake.is_usable(k * H_NS)
 
     T = pin.SE3.Identity()
