@@ -96,8 +96,8 @@ BATCH = Verb(
     help="""\
 Each combination of the plan's leaders, robots, worlds, networks, variants and seeds is
 a session on the virtual clock and a row of OUT/table.parquet, the same to the last bit
-whoever does it. The same command goes on where a batch was that was stopped or killed,
-and tries again what failed. The exit code is 1 where cells failed.
+on every engine. The same command resumes a batch that was stopped or killed, and
+retries the cells that failed. The exit code is 1 where cells failed.
 
 example of a plan:
   leaders: [motions/*.csv, {circle: [leader=autopilot, leader.size=0.05]}]

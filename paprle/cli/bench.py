@@ -54,10 +54,10 @@ BENCH = Verb(
     name="bench",
     summary="Play fixed motions on robots over networks; write scores and a page.",
     help="""\
-Motions, robots, worlds, networks and seeds are those of the manifest; files in it are
-known by their SHA-256, and those of others are downloaded by you. Two runs of the same
-versions give the same scores. OUT has leaderboard.json, leaderboard.html and the table
-of `paprle batch`.
+Motions, robots, worlds, networks and seeds are those of the manifest. Its files are
+identified by their SHA-256; other people's files you download yourself. Two runs of the
+same versions give the same scores. OUT has leaderboard.json, leaderboard.html and the
+table of `paprle batch`.
 
 examples:
   paprle bench --out OUT

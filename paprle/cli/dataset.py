@@ -111,17 +111,16 @@ def _check(args: argparse.Namespace) -> int:
 
 DATASET = Verb(
     name="dataset",
-    summary="Make a data set of recorded episodes for training, or look for what "
-    "spoils it.",
+    summary="Make a data set of recorded episodes for training, or check for faults.",
     help="""\
 create writes LeRobot v3.0 (`--format lerobot`) or ALOHA's HDF5 (`--format hdf5`) of all
-episodes that were kept, at one rate, and tells what was interpolated, held or dropped.
-A run that was stopped goes on where it was; later episodes are added to what is there.
+episodes that were kept, at one rate, and reports what was interpolated, held or
+dropped. A stopped run is resumed; later episodes are added to an existing data set.
 columns prints names of joints and sizes of images as JSON (follower=… env=…).
-check tells of frozen or missing images, gaps, drift, jumps, copies and missing labels;
+check reports frozen or missing images, gaps, drift, jumps, copies and missing labels;
 the exit code is 1 where it found any.
 index writes trials.csv for a folder of ARBot's logs: users, tasks, modes by --layout,
-real rates, duplicates, gaps, SHA-256. check --schema arbot holds such a set against
+real rates, duplicates, gaps, SHA-256. check --schema arbot compares a set with
 ARBot's 132 trajectories, their units and what the index says; repeated stamps and
 a rate below the paper's are notes, all else is a fault (exit code 1).
 

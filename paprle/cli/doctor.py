@@ -93,7 +93,7 @@ URDF.
 With ``env=`` it looks at the robot instead. Behind ROS: how often its states come and
 how old they are, who takes its commands, and what its controllers would refuse. It
 publishes nothing. A PiPER on CAN: firmware and what follows from it, faults, the kind
-of motion that another program left it in, the gripper's stroke; it is only asked.
+of motion that another program left it in, the gripper's stroke; it is only queried.
 
 {SETTINGS}
 

@@ -60,7 +60,7 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--strict",
         action="store_true",
-        help="judge clearance by the robot's meshes, too; any fault is an exit code",
+        help="judge clearance by the robot's meshes, too; exit with 1 on any fault",
     )
     bags = parser.add_argument_group("for a ROS bag")
     bags.add_argument("--target", default="", help="topic of the targets")
@@ -214,9 +214,9 @@ EVALUATE = Verb(
 Writes EPISODE.report.json and EPISODE.report.html beside the (first) episode; of a bag
 into the current folder. Episodes of the same source and robot are compared with each
 other (ITV) unless they were discarded. The exit code is 1 if an episode cannot be
-measured; a report that fails is not written over one that did not. --strict judges
-besides where the meshes of a robot that `paprle new-robot` described touched, by pairs
-of its own, and ends with 1 where any clause was broken or any meshes touched.
+measured; a failed report never replaces one that succeeded. --strict also finds where
+the meshes of a robot touched that `paprle new-robot` described, over pairs of its own,
+and ends with 1 where any clause was broken or any meshes touched.
 Logs of ARBot's evaluator, and trials.csv, an index of logs and recordings with users,
 tasks and modes (`paprle dataset index`), are judged as one set: a table each, ITV of
 repetitions, distributions, errors along the paths. Without an index, H1.csv H2.csv are

@@ -25,11 +25,11 @@ LEAD = Verb(
     help=f"""\
 The leader is here; session, gate and recording are at the robot, where `paprle run
 leader=remote` follows it. Only captures cross the link, each several times over
-(link.repeats), so that the robot bears delay, loss and reordering. It starts by
-saying what to type at the robot. A stop is cleared at the robot alone.
+(link.repeats), so that the robot tolerates delay, loss and reordering. At the start it
+prints the command to type at the robot. A stop can be cleared only at the robot.
 
-With follower=ROBOT there is a page of the robot here, as a session has one: grey as
-confirmed, green as predicted, how far hand, picture and robot are apart, what is lost.
+With follower=ROBOT this host serves a page of the robot: grey where it was confirmed,
+green where it is predicted, the distances between hand, picture and robot, and losses.
 
 keys here: Enter engage/pause, Space STOP, n next, x discard, q quit the session at the
 robot (twice: this, too); other keys are the leader's. Ctrl-C leaves.

@@ -26,7 +26,7 @@ def _add_new_robot(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="LINK,LINK",
-        help="two links that nothing is to keep apart; may be given again",
+        help="two links that are exempt from collision checks; repeatable",
     )
     parser.add_argument(
         "--limbs",
@@ -62,11 +62,11 @@ NEW_ROBOT = Verb(
     summary="Write a robot's YAML from a bare URDF, mark every guess, and check it.",
     help="""\
 Limbs, end-effectors, home, limits and grippers are guessed; review the lines that
-begin with CHECK before the robot moves. Collision meshes are enclosed in bodies, more
-than one a link where one would take room, in a copy of the URDF beside the YAML; that
-takes tens of seconds. `follower=./my_arm.urdf` does the same in a cache, for envs
-without a real robot. Where every home that is found touches
-something, nothing is written, and the links are named.
+begin with CHECK before the robot moves. Collision meshes are enclosed in bodies,
+several per link where one would be too large, in a copy of the URDF beside the YAML;
+that takes tens of seconds. `follower=./my_arm.urdf` does the same in a cache, for envs
+without a real robot. Where every home that is found touches something, nothing is
+written, and the links are named.
 
 example:
   paprle new-robot my_arm.urdf --name my_arm

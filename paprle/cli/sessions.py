@@ -30,7 +30,7 @@ def _add_dry_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dry-run",
         action="store_true",
-        help="tell what a start would refuse, open nothing",
+        help="report what a start would refuse; open no device",
     )
 
 

@@ -45,9 +45,9 @@ SETUP_SERVOS = Verb(
     summary="Give a puppeteer's servos their ids, their rate and no return delay.",
     help=f"""\
 Where all servos of a port answer with the ids of the config, at whatever rate, the
-whole chain is set up at once. Else each servo is asked for alone: it is found at any id
-and any rate, compared with the model in the config, and given its id, leader.baud and a
-return delay of 0. What is right is not written again.
+whole chain is set up at once. Otherwise you connect each servo alone: it is found at
+any id and any rate, compared with the model in the config, and given its id,
+leader.baud and a return delay of 0. Settings that are right are not written again.
 
 {SETTINGS}
 

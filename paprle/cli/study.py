@@ -83,11 +83,12 @@ STUDY = Verb(
     name="study",
     summary="Lead people through a study; collect what they did and answered.",
     help="""\
-plan deals the conditions of a YAML to participants: a balanced Latin square, and
-pseudonyms, by the plan's seed. run leads a participant through sessions and
-questionnaires at the terminal, and goes on where it was interrupted. status tells how
-far each is. export writes answers, scores and sessions as CSV and Parquet, and
-trials.csv for `paprle evaluate`. Nothing leaves this machine (docs/studies.md).
+plan assigns the conditions of a YAML to participants by a balanced Latin square, and
+gives them pseudonyms, both from the plan's seed. run leads a participant through
+sessions and questionnaires at the terminal, and resumes where it was interrupted.
+status shows the progress of each. export writes answers, scores and sessions as CSV and
+Parquet, and trials.csv for `paprle evaluate`. Nothing leaves this machine
+(docs/studies.md).
 
 examples:
   paprle study plan study.yaml --out STUDY

@@ -19,11 +19,11 @@ exit codes:
   0  done, or ended by the operator
   1  failed
   2  refused before anything moved: a wrong name, key, value, file or pair, or a
-     device that is not there, not well, or may not be driven
+     device that is missing, faulty, or may not be driven
   3  the session lost a process or a device
   4  ended in a latched stop
-  5  the follower could not align with the leader, no progress was made, or, where
-     nobody held the leader, it was not where it was asked to be most of the time
+  5  the follower could not align with the leader, no progress was made, or, led by
+     a program or a file, it missed its target most of the time
   6  it went well, but a part of the recording that was asked for is missing
   128+n  ended by signal n (130: Ctrl-C)"""
 
