@@ -28,6 +28,7 @@ class FarWatch:
         predicted: Where the robot is by now, by the hand that leads it, in the hand's
             axes; of hands that lead nothing, or heard of nothing, there is none.
         held: Hands whose robot does not follow them.
+        mirrors: What predicts them, by hand.
     """
 
     def __init__(self, side: OperatorSide) -> None:
@@ -35,7 +36,7 @@ class FarWatch:
         self.predicted: dict[int, pin.SE3] = {}
         self.held: set[int] = set()
         self._side = side
-        self._mirrors: dict[int, HandMirror] = {}
+        self.mirrors: dict[int, HandMirror] = {}
         self._stamp_ns = self._shown_ns = 0
 
     def note_sample(self, sample: LeaderSample, now_ns: int) -> None:
@@ -47,16 +48,18 @@ class FarWatch:
         self._stamp_ns = sample.stamp_ns
         for place, command in enumerate(sample.limbs.values()):
             T = command.T_leader_base_leader_eef
-            if T is not None and place in self._mirrors:
-                self._mirrors[place].ask(sample.stamp_ns, T)
+            if T is not None and place in self.mirrors:
+                self.mirrors[place].ask(sample.stamp_ns, T)
 
     def note_view(self, view: RobotView, now_ns: int) -> None:
         """Take what came of the session, and tell its host what was measured."""
-        measured_ns = min(self._side.end.clock.to_local(view.measured_ns), now_ns)
+        measured_ns = self._side.end.clock.to_past(view.measured_ns, now_ns)
+        if measured_ns is None:  # the link's end has refused and counted it
+            return
         led = {one.limb for one in view.holds}
-        self._mirrors = {k: m for k, m in self._mirrors.items() if k in led}
+        self.mirrors = {k: m for k, m in self.mirrors.items() if k in led}
         for one in view.holds:
-            self._mirrors.setdefault(one.limb, HandMirror()).hear(
+            self.mirrors.setdefault(one.limb, HandMirror()).hear(
                 measured_ns,
                 view.captured_ns,
                 row_to_pose(one.pose),
@@ -70,9 +73,9 @@ class FarWatch:
         if now_ns - self._shown_ns < SHOW_NS:
             return False
         self._shown_ns = now_ns
-        shown = {place: one.show(now_ns) for place, one in self._mirrors.items()}
+        shown = {place: one.show(now_ns) for place, one in self.mirrors.items()}
         self.predicted = {k: T for k, T in shown.items() if T is not None}
-        self.held = {k for k in self.predicted if self._mirrors[k].is_held}
+        self.held = {k for k in self.predicted if self.mirrors[k].is_held}
         for place, T in self.predicted.items():
             self.errors.note_predicted(place, np.array(T.translation), now_ns)
         return True

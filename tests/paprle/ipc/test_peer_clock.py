@@ -53,6 +53,27 @@ def test_no_age_is_known_before_the_first_round_trip(peer):
     assert peer.compute_age(peer.hear()) == pytest.approx(40e6)
 
 
+def test_what_is_told_after_a_slow_first_datagram_is_placed_at_once(peer):
+    peer.way = 0.1
+    peer.hear()
+    peer.way = 0.02
+    peer.hear(20)
+
+    then_ns = peer.now_ns - 50_000_000
+    assert peer.clock.to_past(then_ns + SKEW_NS, peer.now_ns) == then_ns
+    assert peer.clock.to_local(then_ns + SKEW_NS) > then_ns + 50_000_000, "follows"
+
+
+@pytest.mark.parametrize("ahead", [0.0, 0.5, 1.1, 3600.0])
+def test_nothing_that_was_told_is_later_than_now(peer, ahead):
+    peer.hear(20)
+    stamp_ns = peer.now_ns + SKEW_NS + int(ahead * 1e9)
+
+    found = peer.clock.to_past(stamp_ns, peer.now_ns)
+
+    assert found == (peer.now_ns if ahead < 1.0 else None)
+
+
 @pytest.mark.parametrize("longer", [0.5, 1.5, 5.0])
 def test_a_way_that_grows_makes_nothing_young(peer, longer):
     peer.hear(100)
