@@ -232,18 +232,28 @@ def run_live(seconds: float = 10.0) -> None:
     period = max(float(np.percentile(sums, 99)), 1e-3)
     print(f"{'all of them':12} p99 {1e3 * period:6.2f} ms: the period of the order")
     for name, is_ordered in (("free", False), ("in order, pinned", True)):
-        ages = _run_threads(list(stages.values()), period, seconds, is_ordered)
+        ages = run_threads(list(stages.values()), period, seconds, is_ordered)
         p50, p99 = 1e3 * np.percentile(ages, [50, 99])
         print(f"{name:18} age p50 {p50:6.2f} p99 {p99:6.2f} ms, {len(ages)} frames")
 
 
-def _run_threads(
+def run_threads(
     works: Sequence[Callable[[], object]],
     period: float,
     seconds: float,
     is_ordered: bool,
 ) -> list[float]:
-    """Return the age of each frame, [s]; the first stage is the capture."""
+    """Run stages in a thread each.
+
+    Args:
+        works: What they do; the first one is the capture.
+        period: Of the first one, and of all where they are free, [s].
+        seconds: For how long, [s].
+        is_ordered: All on one processor, each released by the one before.
+
+    Returns:
+        The age of each frame, [s].
+    """
     n = len(works)
     released = [threading.Semaphore(0) for _ in works]
     captured: list[float | None] = [None] * n

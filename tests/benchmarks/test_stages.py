@@ -1,5 +1,7 @@
 """Stages that share a resource (requirements T16, as corrected in 2.2 no. 4)."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from benchmarks.stages import (
     find_period,
     run_free,
     run_in_order,
+    run_threads,
 )
 
 EVEN = tuple(Stage(name, 0.01, 1 / 30, spread=0.0) for name in "abcd")
@@ -46,3 +49,18 @@ def test_the_period_is_that_of_a_frame_and_not_of_the_worst_of_each_stage():
     alone = sum(find_period(STAGES[i : i + 1]) for i in range(len(STAGES)))
 
     assert sum(one.time for one in STAGES) < find_period(STAGES) < alone
+
+
+def test_threads_in_order_share_one_processor_and_wait_for_one_another():
+    log = []
+
+    def make(i):
+        return lambda: log.append((i, len(os.sched_getaffinity(0))))
+
+    ages = run_threads(
+        [make(i) for i in range(3)], period=0.05, seconds=0.4, is_ordered=True
+    )
+
+    assert len(ages) >= 3
+    assert [i for i, _ in log[: 3 * len(ages)]] == [0, 1, 2] * len(ages)
+    assert {n for _, n in log} == {1}

@@ -235,3 +235,39 @@ def test_bytes_of_whoever_has_the_key_are_captures_or_refused(data):
     for capture in found[0] if found else ():
         T = capture.limbs[0].T_leader_base_leader_eef
         assert T is None or np.isfinite(T.homogeneous).all()
+
+
+class Besieged(LeaderAfar):
+    """Whose robot hears others, too: in each tick before and after what is true."""
+
+    N = 8  # of each kind in a tick of 5 ms: 4800 datagrams a second
+
+    def besiege(self):
+        deliver, rng = self.up.deliver, np.random.default_rng(1)
+
+        def add(now_ns):
+            true, hostile = deliver(now_ns), []
+            for data in self.up.seen[-self.N :]:
+                changed = bytearray(data)
+                changed[rng.integers(len(data))] ^= 1 + rng.integers(255)
+                foreign = data[:4] + rng.bytes(len(data) - 4)
+                hostile += [self.up.seen[-60:][0], bytes(changed), foreign]
+            return [*hostile, *true, *hostile]
+
+        self.up.deliver = add
+        return self
+
+
+@pytest.mark.long
+def test_floods_of_replays_forgeries_and_strangers_move_nothing_by_a_bit():
+    alone, besieged = LeaderAfar(delay=0.05).engage(), Besieged(delay=0.05).engage()
+    for session in (alone, besieged.besiege()):
+        session.move(100, speed=0.3).step(50)
+
+    assert besieged.state == "ENGAGED"
+    assert np.array_equal(alone.follower.sent, besieged.follower.sent)
+    refused = besieged.far.end.refused - alone.far.end.refused
+    assert refused["old or doubled"] > 1000
+    assert refused["wrong key"] > 2000
+    assert not besieged.far.end.refused["too many at once"]
+    assert besieged.judge().is_ok

@@ -45,6 +45,10 @@ class Stream:
             [0.1 * (1 - np.cos(4.0 * t)), 0.05 * np.sin(5.0 * t) ** 2, 0.05 * t], -1
         )
 
+    def opening(self, t):
+        """How far the gripper is open at a time [s]."""
+        return 0.5 + 0.0 * t
+
     def arrivals(self, time, jitter=0.010, delay=0.02, lost=()):
         """Capture times, by arrival."""
         n = round(time / self.period)
@@ -54,7 +58,7 @@ class Stream:
 
     def run(self, arrivals, time):
         """Return the positions tick by tick."""
-        self.seq, k, moved = 0, 0, []
+        self.seq, k, moved, self.openings = 0, 0, [], []
         for now_ns in range(TICK, round(time * 1e9), TICK):
             while k < len(arrivals) and arrivals[k][0] * 1e9 <= now_ns:
                 self.say(arrivals[k][1], now_ns)
@@ -63,6 +67,7 @@ class Stream:
                 continue
             view = self.made.follow(self.view, [self.seq], [True], now_ns)
             moved.append(view.pose[0].copy())
+            self.openings.append(float(view.opening[0]))
         return np.array(moved)
 
     def say(self, captured, now_ns):
@@ -74,7 +79,7 @@ class Stream:
         view.pose[0, :3] = self.p(captured)
         sign = 1 if self.seq % 2 else -1  # q and -q are the same turn
         view.pose[0, 3:] = sign * np.array([0, 0, math.sin(turn), math.cos(turn)])
-        view.opening[0] = 0.5
+        view.opening[0] = self.opening(captured)
         view.record["seq"], view.record["stamp_ns"] = self.seq, view.stamp_ns
         self.made.note(0, view.record, now_ns)
 
@@ -221,6 +226,33 @@ def test_stamps_that_leap_move_nothing():
     moved = stream.run(leapt, 2.0)
 
     assert np.ptp(moved[:, :3], axis=0).max() < 1e-12
+
+
+class Closing(Stream):
+    """A gripper that closes evenly once the hand moves, within 1.25 s."""
+
+    SLOPE = -0.8  # [1/s]
+
+    def opening(self, t):
+        return float(np.clip(1.0 + self.SLOPE * (t - 0.5), 0.0, 1.0))
+
+
+@pytest.mark.parametrize("lost", [(), (30,), (30, 40, 41)], ids=["none", "one", "two"])
+def test_a_gripper_goes_on_by_its_slope_where_samples_are_missing(lost):
+    stream = Closing()
+    stream.run(stream.arrivals(3.0, lost=lost), 3.0)
+
+    t = 3.0 - TICK * 1e-9 * np.arange(len(stream.openings), 0, -1)
+    opening, step = np.array(stream.openings), stream.SLOPE * TICK * 1e-9
+    closes = (t > 0.8) & (t < 1.6)
+    steps = np.diff(opening)[closes[1:]]
+    assert steps.max() < 0.5 * step, "it never stops nor opens"
+    assert steps.min() > 1.5 * step, "it makes up for nothing by a leap"
+    late = 0.02 + stream.made.delays[0].delay
+    asked = np.array([stream.opening(at - late) for at in t])
+    assert np.abs(opening - asked)[closes].max() < 0.015
+    assert opening.min() >= 0.0
+    assert opening[-1] == pytest.approx(0.0, abs=1e-3)
 
 
 def test_numbers_that_are_missing_stay_missing_and_come_back():
