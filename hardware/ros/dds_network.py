@@ -59,7 +59,7 @@ def find_network(interface: str, peers: tuple[str, ...]) -> Network:
     if reach not in {"SUBNET", "LOCALHOST"}:
         raise BusError(
             "ROS_AUTOMATIC_DISCOVERY_RANGE: expected SUBNET, LOCALHOST or "
-            f"SYSTEM_DEFAULT, got '{reach}': nobody would be found; set another, or "
+            f"SYSTEM_DEFAULT, got '{reach}': no peer would be found; set another, or "
             "env.interface"
         )
     named = tuple(filter(None, (peer.strip() for peer in text.split(";"))))

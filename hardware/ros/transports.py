@@ -69,7 +69,7 @@ def choose_transport(settings: NodeSettings) -> str:
         raise BusError(
             "transport: expected rclpy, dds or rospy, got zenoh, which is not built "
             "yet; where ROS 2 is installed, transport=rclpy with "
-            "RMW_IMPLEMENTATION=rmw_zenoh_cpp speaks it"
+            "RMW_IMPLEMENTATION=rmw_zenoh_cpp uses it"
         )
     if transport == "auto":
         transport = "rospy" if is_ros1 else _find_ros2()

@@ -23,7 +23,7 @@ def find_mistakes(config: GamepadConfig) -> list[str]:
     ]
     users = Counter(limb for pad in config.pads.values() for limb in set(pad.limbs))
     mistakes += [
-        f"leader.pads: expected one pad a limb, got {n} for '{limb}'"
+        f"leader.pads: expected one pad per limb, got {n} for '{limb}'"
         for limb, n in users.items()
         if n > 1
     ]

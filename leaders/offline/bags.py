@@ -65,7 +65,7 @@ def _find_topics(
     example = sorted(usable)[0] if usable else "/TOPIC"
     raise ConfigError(
         f"{bag.path}: expected one topic of PoseStamped, JointState or JointTrajectory "
-        f"a limb, got {what}; say which: leader.bag.topics.{names[0]}={example}; in "
+        f"per limb, got {what}; choose with leader.bag.topics.{names[0]}={example}; in "
         f"the bag: {bag.listing}"
     )
 

@@ -133,8 +133,8 @@ def _read_files(config: OfflineConfig) -> list[tuple[Path, dict[str, Limb]]]:
     """Read one file with all limbs, or one file a limb."""
     if (config.path is None) == (not config.paths):
         raise ConfigError(
-            "leader.path: expected the file to play (or leader.paths, one a limb), got "
-            f"{'both' if config.paths else 'neither'}"
+            "leader.path: expected the file to play (or leader.paths, one per limb), "
+            f"got {'both' if config.paths else 'neither'}"
         )
     paths = (
         [Path(config.path)] if config.path else list(map(Path, config.paths.values()))

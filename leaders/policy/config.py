@@ -57,4 +57,4 @@ class PolicyConfig(SightSettings):
                 "one of function=module:name, path=FILE.onnx and remote=SOCKET"
             )
         if self.remote and self.action != "joints":
-            raise ValueError("action=joints with remote, which says no poses")
+            raise ValueError("action=joints with remote, which sends no poses")

@@ -29,7 +29,7 @@ def _judge_limb(name: str, limb: PuppetSettings) -> Iterator[str]:
         yield f"{where}.servos: expected at least one joint, got none"
     if limb.reset_q and len(limb.reset_q) != len(limb.servos):
         yield (
-            f"{where}.reset_q: expected {len(limb.servos)} values, one a joint, got "
+            f"{where}.reset_q: expected {len(limb.servos)} values, one per joint, got "
             f"{len(limb.reset_q)}"
         )
     models = {f"servos.{joint}": servo.model for joint, servo in limb.servos.items()}

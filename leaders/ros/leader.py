@@ -157,7 +157,7 @@ class RosLeader(Leader):
         return True
 
     def _check_heard(self, bus: Bus) -> None:
-        """Close, and say which topics are silent and which there are.
+        """Close, and report which topics are silent and which exist.
 
         Raises:
             DeviceError: If a topic is silent.
@@ -174,5 +174,5 @@ class RosLeader(Leader):
         self.close()
         raise DeviceError(
             f"leader 'ros': expected {'; '.join(expected)}; found: "
-            f"{', '.join(sorted(found)) or 'nobody'}"
+            f"{', '.join(sorted(found)) or 'no topics'}"
         )

@@ -122,7 +122,7 @@ def summarise_latency(latency_ms: Mapping[str, Mapping[str, Any]]) -> dict[str, 
     if command["p50"] is None or motion["p50"] is None:
         raise RecordingError(
             "latency: expected joints that move to and fro, got too little motion to "
-            "tell a delay; nothing was written"
+            "measure a delay; nothing was written"
         )
     total = max(command["p50"], 0.0) + max(motion["p50"], 0.0)
     for name, told in (

@@ -42,7 +42,7 @@ class LimbSettings:
         doc("Joints of the limb in order; all movable ones of the chain when absent."),
     ] = None
     home: Annotated[
-        tuple[float, ...] | None, Unit("rad"), doc("Home position, one a joint.")
+        tuple[float, ...] | None, Unit("rad"), doc("Home position, one per joint.")
     ] = None
     gripper: Annotated[GripperSettings | None, doc("Its gripper, if it has one.")] = (
         None

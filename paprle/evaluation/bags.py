@@ -94,7 +94,7 @@ def _find_pairs(bag: Bag, topics: BagTopics) -> dict[str, tuple[str, str]]:
     if not pairs:
         raise ConfigError(
             f"{bag.path}: expected topics that end in {_TARGET} and {_ACTUAL}, got "
-            f"{bag.listing}; say which with --target TOPIC --actual TOPIC (poses; or "
+            f"{bag.listing}; choose with --target TOPIC --actual TOPIC (poses; or "
             "joints, with --robot NAME)"
         )
     return pairs

@@ -110,7 +110,7 @@ def measure_film(path: Path, first: Region, second: Region) -> Photons:
     spread = float(np.median(np.abs(found - delay)))
     if spread > _WIDEST:
         raise RecordingError(
-            f"{path}: the two regions do not move alike: windows tell delays from "
+            f"{path}: the two regions do not move alike: windows give delays from "
             f"{1e3 * found.min():.0f} to {1e3 * found.max():.0f} ms"
         )
     return Photons(

@@ -300,7 +300,7 @@ def _check_others(resolved: Resolved, robot: RobotModel) -> None:
         if who and what != "advisors" and resolved.session.clock != "wall":
             raise ConfigError(
                 f"{what}: expected session.clock=wall, got "
-                f"{resolved.session.clock}; nobody else lives in that time"
+                f"{resolved.session.clock}; they run on the wall clock alone"
             )
     try:
         list_named_ports(resolved, robot.info)

@@ -107,15 +107,15 @@ class RemoteGate:
         if end.refusal:
             raise DeviceError(f"link: {self._peer}: {end.refusal}")
         if end.is_over(now_ns):
-            raise DeviceError(f"link: {self._peer}: the gate ended; see what it says")
+            raise DeviceError(f"link: {self._peer}: the gate ended; see its output")
         if end.answered_ns and now_ns - end.answered_ns > SILENCE * 1e9:
             raise DeviceError(
-                f"link: {self._peer}: expected to hear of the gate, got nothing for "
-                f"{SILENCE:g} [s]; it brakes by itself. Look at the network"
+                f"link: {self._peer}: the gate was silent for {SILENCE:g} [s]; it "
+                "brakes by itself. Check the network"
             )
 
     def _watch_answers(self, now_ns: int) -> None:
-        """Say once that nobody answers: he who waits does not know what for."""
+        """Report once that the peer does not answer, so that the operator knows."""
         if self._begin_ns < 0 or self._end.answered_ns:
             return
         self._begin_ns = self._begin_ns or now_ns

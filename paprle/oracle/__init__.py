@@ -194,7 +194,7 @@ def _shaped(q_cmd: npt.ArrayLike, limits: Limits, t_ns: Any) -> tuple[Vec, Vec, 
         raise ValueError(f"q_cmd: expected shape (N, {n}), got {c.shape}")
     if limits.dq_max.ndim == 2 and len(limits.dq_max) != len(c):
         got = len(limits.dq_max)
-        raise ValueError(f"dq_max: expected {len(c)} rows, one a sample, got {got}")
+        raise ValueError(f"dq_max: expected {len(c)} rows, one per sample, got {got}")
     stamps = None if t_ns is None else np.asarray(t_ns, dtype=np.int64)
     if stamps is not None and stamps.shape != (len(c),):
         raise ValueError(f"t_ns: expected shape ({len(c)},), got {stamps.shape}")

@@ -151,7 +151,7 @@ def _hear(dialogue: Dialogue, question: str) -> str:
     word = dialogue.ask(question)
     if word is None:
         raise SessionError(
-            "study: nobody answers; what was answered whole is kept, the same command "
-            "goes on"
+            "study: no answer came; complete answers are kept, and the same command "
+            "resumes"
         )
     return word.strip()

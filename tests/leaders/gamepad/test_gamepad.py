@@ -425,7 +425,10 @@ def test_a_pad_may_be_told_not_to_rumble(play):
         ({"p": PadSettings(axes={})}, "1 to 16 axes, got 0"),
         ({"p": PadSettings(buttons={"lb": "stop"})}, "expected a control, got 'lb'"),
         ({"p": PadSettings(limbs=())}, "expected different limbs"),
-        ({"p": PadSettings(), "q": PadSettings()}, "one pad a limb, got 2 for 'hand'"),
+        (
+            {"p": PadSettings(), "q": PadSettings()},
+            "one pad per limb, got 2 for 'hand'",
+        ),
     ],
 )
 def test_a_mistake_in_the_yaml_is_named(pads, said):

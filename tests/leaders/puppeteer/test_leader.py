@@ -224,7 +224,7 @@ def test_missing_port_is_told_with_those_there_are():
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"reset_q": [0.0]}, "expected 2 values, one a joint, got 1"),
+        ({"reset_q": [0.0]}, "expected 2 values, one per joint, got 1"),
         ({"models": ("xl330-m288", "xm430")}, "unknown model 'xm430'; models: xl330"),
         ({"gripper": None}, ""),
     ],

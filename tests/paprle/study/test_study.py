@@ -154,7 +154,7 @@ def test_a_study_that_was_interrupted_goes_on(planned, monkeypatch, capsys):
 
     assert run(monkeypatch, answers[:5], "run", planned, participant) == 1
     err = capsys.readouterr().err
-    assert "nobody answers; what was answered whole is kept" in err
+    assert "no answer came; complete answers are kept" in err
     # the two of `experience` are kept, as is the session; of TLX three were answered
     assert (
         run(monkeypatch, ["52", "many", *answers[2:]], "run", planned, participant) == 0
