@@ -32,8 +32,7 @@ class Rack:
     def __init__(self, wanted: Sequence[str], database: str = "") -> None:
         self._wanted, self._database = tuple(wanted), database
         n = len(self._wanted)
-        self._joystick: Any = None
-        self._controller: Any = None
+        self._sdl: Any = None
         self._pads: list[Any] = [None] * n
         self._instances: list[int] = [-1] * n
         self._remotes: list[RemotePad] = []
@@ -50,7 +49,7 @@ class Rack:
             PadError: With everything that is wrong.
             ImportError: If pygame is not installed.
         """
-        self._joystick, self._controller = start_sdl(self._database)
+        self._sdl = start_sdl(self._database)
         try:
             for device in self._wanted:
                 if device.startswith(_VIRTUAL):
@@ -80,7 +79,7 @@ class Rack:
         """
         for remote in self._remotes:
             remote.obey()
-        self._controller.update()
+        self._sdl.update()
         for row, pad in enumerate(self._pads):
             if pad is not None and not pad.attached():
                 self._let_go(row)
@@ -115,7 +114,7 @@ class Rack:
 
     def _search(self) -> None:
         """Open what is wanted, is there and belongs to nobody."""
-        found = list(list_pads(self._joystick, self._controller))
+        found = list(list_pads(self._sdl))
         for row, device in enumerate(self._wanted):
             free = [one for one in found if one.instance not in self._instances]
             chosen = [one for one in free if _is_meant(one, self._name(device))]
@@ -129,7 +128,7 @@ class Rack:
 
     def _take(self, row: int, found: Found) -> None:
         try:
-            pad = self._controller.Controller(found.place)
+            pad = self._sdl.controller.Controller(found.place)
         except RuntimeError:  # pygame's own: it is forbidden, or gone again
             return
         self._pads[row], self._instances[row] = pad, found.instance
@@ -148,10 +147,7 @@ class Rack:
         self.is_there[row] = self.can_rumble[row] = False
 
     def _describe(self, missing: Sequence[str]) -> str:
-        seen = [
-            f"'{one.name}' ({one.guid})"
-            for one in list_pads(self._joystick, self._controller)
-        ]
+        seen = [f"'{one.name}' ({one.guid})" for one in list_pads(self._sdl)]
         wanted = ", ".join(f"'{one}'" if one else "any" for one in missing)
         return (
             f"expected a game controller for each of: {wanted}, got "

@@ -7,7 +7,7 @@ is loaded. What a user has set already is kept.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from hardware.gamepad.errors import PadError
@@ -40,7 +40,21 @@ class Found(NamedTuple):
     instance: int
 
 
-def start_sdl(database: str = "") -> tuple[Any, Any]:
+class Sdl(NamedTuple):
+    """What reads pads.
+
+    Attributes:
+        joystick: The module ``pygame.joystick``.
+        controller: The module ``pygame._sdl2.controller``.
+        update: Takes in what the pads have said since.
+    """
+
+    joystick: Any
+    controller: Any
+    update: Callable[[], object]
+
+
+def start_sdl(database: str = "") -> Sdl:
     """Load SDL and start what reads pads; may be called again.
 
     Args:
@@ -48,7 +62,7 @@ def start_sdl(database: str = "") -> tuple[Any, Any]:
             for the first call of a process.
 
     Returns:
-        The modules ``pygame.joystick`` and ``pygame._sdl2.controller``.
+        What reads pads.
 
     Raises:
         PadError: If SDL cannot start.
@@ -64,20 +78,25 @@ def start_sdl(database: str = "") -> tuple[Any, Any]:
     try:
         pygame.joystick.init()
         controller.init()
+        if not hasattr(controller, "update"):
+            # pygame-ce: pads are read with all events, which belong to a window
+            os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+            pygame.display.init()
+            return Sdl(pygame.joystick, controller, pygame.event.clear)
     except pygame.error as err:
         raise PadError(
             f"SDL: expected to start, got {err}; python -c 'import pygame' tells more"
         ) from err
     controller.set_eventstate(False)  # state is read, nobody takes events
-    return pygame.joystick, controller
+    return Sdl(pygame.joystick, controller, controller.update)
 
 
-def list_pads(joystick: Any, controller: Any) -> Iterator[Found]:
+def list_pads(sdl: Sdl) -> Iterator[Found]:
     """Yield the pads that SDL sees and has a mapping for."""
-    for index in range(controller.get_count()):
-        if controller.is_controller(index):
+    for index in range(sdl.controller.get_count()):
+        if sdl.controller.is_controller(index):
             try:
-                stick = joystick.Joystick(index)
+                stick = sdl.joystick.Joystick(index)
             except RuntimeError:  # pygame's own: it is forbidden, or gone again
                 continue
             yield Found(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -150,6 +150,16 @@ class LeaderArm:
     R_base: Vec
     reset_q: Vec | None = None
     tau_max: Vec | None = None
+
+    def __eq__(self, other: object) -> bool:
+        # one field after the other: NumPy gives no truth of arrays that are compared
+        if not isinstance(other, LeaderArm):
+            return NotImplemented
+        names = (f.name for f in fields(self))
+        return all(np.array_equal(getattr(self, n), getattr(other, n)) for n in names)
+
+    def __hash__(self) -> int:
+        return hash((self.urdf_path, self.base_link, self.eef_link, self.joint_names))
 
     @property
     def device_joints(self) -> tuple[str, ...]:

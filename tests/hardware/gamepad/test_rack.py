@@ -144,7 +144,7 @@ def test_a_mapping_of_ones_own_is_read(tmp_path):
             "from hardware.gamepad.virtual import VirtualPad\n"
             "from hardware.gamepad.sdl import list_pads, start_sdl\n"
             "VirtualPad('Odd pad', (0x1234, 0x5678))\n"
-            "print([p.guid for p in list_pads(*start_sdl())][0])",
+            "print([p.guid for p in list_pads(start_sdl())][0])",
         ],
         check=True,
         capture_output=True,
