@@ -29,6 +29,7 @@ class Frusta:
     def __init__(self, server: viser.ViserServer, robot: Robot) -> None:
         self._server, self._robot = server, robot
         self._handles: dict[str, viser.CameraFrustumHandle] = {}
+        self._labels: dict[str, viser.LabelHandle] = {}
         self._drawn: dict[str, int] = {}
 
     def show(
@@ -39,6 +40,7 @@ class Frusta:
             del self._drawn[name]
             self._handles[name].image = None
             self._handles[name].color = _BAD
+            self._labels[name].text = f"camera {name}: no image"
         for name, shot in shots.items():
             info = cameras[name]
             if info.link and not self._robot.has_link(info.link):
@@ -51,6 +53,7 @@ class Frusta:
             if self._drawn.get(name) != shot.number:
                 self._drawn[name] = shot.number
                 handle.image, handle.color = shot.pixels, _INK
+                self._labels[name].text = f"camera {name}"
 
     def _add(self, name: str, info: CameraInfo) -> viser.CameraFrustumHandle:
         focal = float(info.K[1, 1])
@@ -68,4 +71,7 @@ class Frusta:
             receive_shadow=False,
         )
         self._handles[name] = handle
+        self._labels[name] = self._server.scene.add_label(
+            f"/cameras/{name}/name", f"camera {name}", anchor="bottom-center"
+        )
         return handle

@@ -72,6 +72,17 @@ class Press:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Clutch:
+    """A limb is to follow no leader, or to follow it again."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    type: Literal["clutch"]
+    limb: Name
+    held: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Task:
     """What is to be done in the next episode."""
 
@@ -164,12 +175,22 @@ class HandsMessage:
 
 
 Message = (
-    Hello | Control | Press | Task | Note | Report | Play | ClockMessage | HandsMessage
+    Hello
+    | Control
+    | Press
+    | Clutch
+    | Task
+    | Note
+    | Report
+    | Play
+    | ClockMessage
+    | HandsMessage
 )
 _KINDS: Mapping[str, TypeAdapter[Any]] = {
     "hello": TypeAdapter(Hello),
     "control": TypeAdapter(Control),
     "press": TypeAdapter(Press),
+    "clutch": TypeAdapter(Clutch),
     "task": TypeAdapter(Task),
     "note": TypeAdapter(Note),
     "report": TypeAdapter(Report),

@@ -109,6 +109,22 @@ class Panel:
         self.wishes = self.wishes._replace(actions=actions)
         return ""
 
+    @property
+    def held_limbs(self) -> list[str]:
+        """Names of the limbs that follow no leader."""
+        return [self._limbs[i] for i in sorted(self.wishes.held)]
+
+    def clutch(self, who: object, limb: str, *, is_held: bool) -> str:
+        """Hold a limb, or let it follow its leader again; returns why not."""
+        if who is not self.operator:
+            return "take control first"
+        if limb not in self._limbs:
+            return "no such limb"
+        place, held = {self._limbs.index(limb)}, self.wishes.held
+        held = held | place if is_held else held - place
+        self.wishes = self.wishes._replace(held=held)
+        return ""
+
     def give_task(self, who: object, text: str) -> str:
         """Say what the next episode is for; returns why it is refused."""
         if who is not self.operator:

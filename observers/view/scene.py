@@ -110,6 +110,8 @@ class Scene:
             )
             for name in self._limbs
         }
+        for name in self._limbs:  # one is seen where its frame is
+            self._server.scene.add_label(f"/asked/{name}/name", f"target of {name}")
         self._trails = {
             name: _Trail(self._server, f"/trail/{name}", max_points)
             for name in self._limbs

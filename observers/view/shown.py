@@ -31,7 +31,7 @@ _RELEASE = (
     "See what stopped it, and that the robot may move.",
     "Let go of every dead-man.",
     "Press Release (c).",
-    "Begin again.",
+    "Begin again, or press Go home (n).",
 )
 
 

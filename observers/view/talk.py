@@ -6,7 +6,7 @@ import asyncio
 import base64
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from hardware.web.client import Client, run_until_one_ends
@@ -16,6 +16,7 @@ from observers.view.album import Album
 from observers.view.library import Library
 from observers.view.messages import (
     VERSION,
+    Clutch,
     Control,
     HandsMessage,
     Hello,
@@ -59,6 +60,17 @@ class Talk:
         self.player: Player | None = None
         self._panel, self._clock, self._has_scene = panel, clock, has_scene
         self._clients: dict[Client, str] = {}
+        self._takers: Mapping[type, Callable[[Client, Any], str]] = {
+            HandsMessage: panel.take_hands,
+            Press: lambda who, said: panel.press(who, said.action),
+            Clutch: lambda who, said: panel.clutch(who, said.limb, is_held=said.held),
+            Task: lambda who, said: panel.give_task(who, said.text),
+            Note: lambda who, said: panel.give_note(who, said.text),
+            Report: lambda who, said: self._ask_for_report(who, said.episode),
+            Play: self._play,
+            Control: self._pass_control,
+            ClockMessage: self._take_time,
+        }
 
     async def handle(self, client: Client) -> None:
         """Talk with one page until it is gone."""
@@ -103,28 +115,26 @@ class Talk:
 
     def _take(self, client: Client, message: Message) -> str:
         """Do what a message says; return why not."""
-        panel = self._panel
-        if isinstance(message, HandsMessage):
-            return panel.take_hands(client, message)
-        if isinstance(message, Press):
-            return panel.press(client, message.action)
-        if isinstance(message, Task):
-            return panel.give_task(client, message.text)
-        if isinstance(message, Note):
-            return panel.give_note(client, message.text)
-        if isinstance(message, Report):
-            return self._ask_for_report(client, message.episode)
-        if isinstance(message, Play) and self.player is not None:
-            self.player.ask(
-                is_playing=message.playing, speed=message.speed, t=message.t
-            )
-        if isinstance(message, Control):
-            if message.wanted:
-                panel.take_control(client)
-            else:
-                panel.leave(client)
-        elif isinstance(message, ClockMessage) and client is panel.operator:
-            panel.clock.answer(message.id, int(message.t * 1e6), self._clock())
+        take = self._takers.get(type(message))
+        return "" if take is None else take(client, message)
+
+    def _play(self, _: Client, message: Play) -> str:
+        if self.player is None:
+            return ""
+        self.player.ask(is_playing=message.playing, speed=message.speed, t=message.t)
+        return ""
+
+    def _pass_control(self, client: Client, message: Control) -> str:
+        if message.wanted:
+            self._panel.take_control(client)
+        else:
+            self._panel.leave(client)
+        return ""
+
+    def _take_time(self, client: Client, message: ClockMessage) -> str:
+        if client is self._panel.operator:
+            clock = self._panel.clock
+            clock.answer(message.id, int(message.t * 1e6), self._clock())
         return ""
 
     def _ask_for_report(self, client: Client, episode: str) -> str:
@@ -161,6 +171,7 @@ class Talk:
                 "watching": len(self._clients),
                 "may_clear": panel.may_clear,
                 "held": panel.is_held,
+                "held_limbs": panel.held_limbs,
                 "reports": {} if self.library is None else self.library.reports,
             }
             if self.player is not None:

@@ -39,6 +39,7 @@ class Wishes(NamedTuple):
         n_tasks: How often a task was given.
         note: On the open episode, else on the last one.
         n_notes: How often a note was given.
+        held: Places of the robot's limbs that are to follow no leader.
         hands: Where the limbs are wanted; None: nobody said.
         key: What lets those who were there before find it again: a page's token.
     """
@@ -48,5 +49,6 @@ class Wishes(NamedTuple):
     n_tasks: int = 0
     note: str = ""
     n_notes: int = 0
+    held: frozenset[int] = frozenset()
     hands: Hands | None = None
     key: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from paprle.hosts.progress import Progress
 from paprle.hosts.roles import SESSION_RING
 from paprle.ipc.ports import name_port
 from paprle.ipc.records import Record, Stream
-from paprle.ipc.wishes_record import WISHES, unpack_wishes
+from paprle.ipc.wishes_record import WISHES, find_held, unpack_wishes
 from paprle.link.errors_told import ErrorRow, describe_errors
 from paprle.session.core import Core
 
@@ -55,6 +55,11 @@ class Desk:
     def read(self) -> list[Record | None]:
         """Return what is asked for at each page; cheap, for every tick."""
         return [page.read() for page in self._pages]
+
+    def hold_limbs(self, pages: Sequence[Record | None]) -> None:
+        """Hold the limbs that any page holds."""
+        held = (find_held(page) for page in pages if page is not None)
+        self._core.motion.following.drivers.hold(frozenset().union(*held))
 
     def tell(self, text: str) -> None:
         """Let pages show a line that stays."""
@@ -141,9 +146,12 @@ def _describe_leader(plan: Plan) -> dict[str, Any]:
     at_page = [one.info for one in plan.leaders.values() if one.is_at_page]
     limbs = [limb.name for limb in plan.robot.info.limbs]
     hands = {limb for info in at_page for limb in info.limbs}
+    slots = zip(limbs, plan.retargeting.slots, strict=True)
+    led = [limb for limb, sources in slots if sources]
     return {
         "hint": plan.layout.leader.engage_hint,
         "hands": [limb for limb in limbs if limb in hands],
+        "led": led if len(led) > 1 else [],
         "emits": at_page[0].emits if at_page else "",
         "keeps_poses": any(one.keeps_poses for one in plan.leaders.values()),
     }

@@ -75,8 +75,7 @@ class LiveSession:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        resolved = plan.resolved
-        self._settings = resolved.session
+        resolved, self._settings = plan.resolved, plan.resolved.session
         rows = list_rows({name: one.info for name, one in plan.leaders.items()})
         first_rows = {name: own.start for name, own in rows.items()}
         self._children = Children(
@@ -200,8 +199,9 @@ class LiveSession:
     def _step(self, now_ns: int, status: Record) -> Output:
         """Run a tick on what is newest."""
         samples = [box.read() for box in self._samples]
-        pressed = [*samples, *self._desk.read()]
-        actions = self._presses.add(self._operator.actions, pressed)
+        pages = self._desk.read()
+        actions = self._presses.add(self._operator.actions, [*samples, *pages])
+        self._desk.hold_limbs(pages)
         advice = {
             name: Advice(record, max(0, now_ns - int(record["stamp_ns"])) * 1e-9)
             for name, box in self._advice.items()

@@ -25,6 +25,7 @@ def make_wishes_dtype(robot: RobotInfo) -> np.dtype[np.void]:
             ("task", f"S{_TEXT_BYTES}"),
             ("n_notes", "u4"),
             ("note", f"S{_TEXT_BYTES}"),
+            ("held", "?", (m,)),
             ("key", f"S{_KEY_BYTES}"),
             ("has_hands", "?"),
             ("stamp_ns", "i8"),
@@ -45,6 +46,7 @@ def pack_wishes(dtype: np.dtype[np.void], wishes: Wishes) -> Record:
     record["task"] = wishes.task.encode()[:_TEXT_BYTES]
     record["n_notes"] = wishes.n_notes
     record["note"] = wishes.note.encode()[:_TEXT_BYTES]
+    record["held"][list(wishes.held)] = True
     record["key"] = wishes.key.encode()
     record["has_hands"] = wishes.hands is not None
     if wishes.hands is not None:
@@ -69,6 +71,12 @@ def unpack_wishes(record: Record) -> Wishes:
         n_tasks=int(record["n_tasks"]),
         note=record["note"].item().decode(errors="ignore"),
         n_notes=int(record["n_notes"]),
+        held=find_held(record),
         hands=hands,
         key=record["key"].item().decode(errors="ignore"),
     )
+
+
+def find_held(record: Record) -> frozenset[int]:
+    """Return the places of the limbs that are to follow no leader."""
+    return frozenset(record["held"].nonzero()[0].tolist())

@@ -6,7 +6,7 @@ host and the virtual clock drive the same object.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -240,11 +240,12 @@ class Core:
         for i in self.motion.following.changed:
             who = "" if driver[i] < 0 else names[driver[i]]
             self.episodes.add("driver", self.now_ns, limb=limbs[i], leader=who)
-        held = [limbs[i] for i in self.motion.following.list_held()]
+        by_choice = self.motion.following.drivers.held
+        left = set(self.motion.following.list_held()) - by_choice
         again = self._leader.engage_hint or "let go and engage again"
-        self.decisions.note = (
-            f"{', '.join(held)} held: nobody drives; {again}" if held else ""
-        )
+        told = [f"{_name(left, limbs)} held: nobody drives; {again}"] if left else []
+        told += [f"{_name(by_choice, limbs)} held at the page"] if by_choice else []
+        self.decisions.note = "; ".join(told)
 
     def _tell_mappings(self, now_ns: int) -> None:
         """Tell the recorder by which matrices axes drive, where one has changed."""
@@ -285,6 +286,10 @@ class Core:
         if self._gate_state is _GATE_HOLDS or is_waiting:
             return min(request, Request.READY)
         return request
+
+
+def _name(limbs: Iterable[int], names: Sequence[str]) -> str:
+    return ", ".join(names[i] for i in sorted(limbs))
 
 
 class Output:

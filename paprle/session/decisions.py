@@ -170,6 +170,8 @@ class Decisions:
         if is_done or self.leaders.is_exhausted:
             self.end_reason = "done"
             return Event.QUIT
+        if self._now.asked.next_episode:
+            return Event.HOME
         obstacle = self._find_obstacle(sample)
         self.note = "; ".join(filter(None, (self._home_note, obstacle)))
         if obstacle or sample is None:

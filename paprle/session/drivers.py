@@ -3,7 +3,8 @@
 The first source of a limb that may drive does. A leader that falls silent, loses track
 or lets go takes its limbs out; they brake and hold. It comes back by a deliberate press
 where a person holds it (S3), after a while of steady samples where nobody does, and
-with it its limbs, once they stand: they begin anew.
+with it its limbs, once they stand: they begin anew. A limb that the operator holds, a
+clutch of its own, has no source until it is let go of.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ class Drivers:
     Attributes:
         choice: Place of the source among the limb's; -1: it holds, by limb.
         is_settled: Every limb has the source that it wants.
+        held: Places of the limbs that the operator holds.
     """
 
     def __init__(self, sources: Sequence[Sequence[int]], leaders: Leaders) -> None:
@@ -34,15 +36,16 @@ class Drivers:
         self.choice = [-1] * len(sources)
         self._may = [False] * n
         self.is_settled = self._is_driven = False
+        self.held: frozenset[int] = frozenset()
         self._needs_press = [False] * n
         self._was_engaged = [True] * n
 
     @property
     def is_any_driving(self) -> bool:
-        """Whether any limb is driven, or a source waits for its limb to stand."""
+        """Whether any source may drive: its limb may stand first, or be held."""
         if self.is_settled:
             return self._is_driven
-        return any(self._find_wanted(i) >= 0 for i in range(len(self.choice)))
+        return any(self._find_source(i) >= 0 for i in range(len(self.choice)))
 
     @property
     def is_any_held(self) -> bool:
@@ -53,9 +56,16 @@ class Drivers:
         """Return the source of each limb if the session engaged now."""
         usable = self._leaders.usable
         return {
-            i: next((k for k, p in enumerate(sources) if usable[p]), -1)
+            i: -1
+            if i in self.held
+            else next((k for k, p in enumerate(sources) if usable[p]), -1)
             for i, sources in enumerate(self._sources)
         }
+
+    def hold(self, limbs: frozenset[int]) -> None:
+        """Hold these limbs, and let the others go on."""
+        if limbs != self.held:
+            self.held, self.is_settled = limbs, False
 
     def is_human(self, limb: int, choice: int) -> bool:
         """Whether a person holds a source of a limb; -1, no source, is nobody."""
@@ -109,9 +119,13 @@ class Drivers:
         """Note whether every limb has the source that it wants."""
         wanted = [self._find_wanted(i) for i in range(len(self.choice))]
         self.is_settled = wanted == self.choice
-        self._is_driven = any(k >= 0 for k in wanted)
+        self._is_driven = any(self._find_source(i) >= 0 for i in range(len(wanted)))
 
     def _find_wanted(self, limb: int) -> int:
+        """Return the source that is to drive; -1: none."""
+        return -1 if limb in self.held else self._find_source(limb)
+
+    def _find_source(self, limb: int) -> int:
         """Return the first source that may drive; -1: none."""
         for k, leader in enumerate(self._sources[limb]):
             if self._may[leader]:

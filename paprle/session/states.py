@@ -23,6 +23,7 @@ class Event(Enum):
     REENGAGE = "a deliberate press after that, or data are back for an automatic one"
     REALIGN = "the same, where the command is absolute and the follower is elsewhere"
     END = "the operator's end signal, or the time is up"
+    HOME = "the operator ends what has not begun: the robot goes home"
     REPOSTURE = "a limb is stuck and is to take another posture"
     ABORT = "the slow move cannot be made"
     STOP = "the gate latched STOPPED, or the operator pressed Stop"
@@ -37,6 +38,7 @@ TABLE: dict[tuple[S, Event], S] = {
     (S.HOMING, Event.ARRIVED): S.WAITING,
     (S.HOMING, Event.ABORT): S.WAITING,
     (S.WAITING, Event.START): S.ALIGNING,
+    (S.WAITING, Event.HOME): S.RESETTING,
     (S.ALIGNING, Event.ALIGNED): S.ENGAGED,
     (S.ALIGNING, Event.ABORT): S.RESETTING,
     (S.ALIGNING, Event.DISENGAGE): S.CLUTCHED,

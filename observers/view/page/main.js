@@ -1,6 +1,7 @@
 // The page of a session: what it does, and what one operator asks of it.
 
 import { showPicture, showPictureAges } from "./cameras.js";
+import { fill, make } from "./elements.js";
 import { keepStrips, onReport } from "./episodes.js";
 import { openFilm, pressFilm, showFilm } from "./film.js";
 import { Hands, isOfSlider } from "./hands.js";
@@ -106,7 +107,27 @@ function openPicture() {
     listenTo(frame.contentWindow);
     hands.deadMan.watch(frame.contentWindow);
   };
-  $("picture").replaceChildren(frame);
+  $("no-picture").replaceWith(frame);
+}
+
+// A limb that is led from elsewhere has a clutch here; those moved at the page are ticked in their place.
+function showClutches(state) {
+  const { led = [], hands: own = [] } = state.news?.leader ?? {};
+  const limbs = led.filter((limb) => !own.includes(limb));
+  if ($("clutches").dataset.key !== limbs.join()) {
+    $("clutches").dataset.key = limbs.join();
+    fill($("clutches"), limbs.map((limb) => {
+      const button = make("button", "");
+      button.onclick = () => link.say({ type: "clutch", limb, held: button.ariaPressed !== "true" });
+      return button;
+    }));
+  }
+  limbs.forEach((limb, i) => {
+    const button = $("clutches").children[i], isHeld = (state.held_limbs ?? []).includes(limb);
+    button.ariaPressed = String(isHeld);
+    button.textContent = isHeld ? `${limb} is held: let it follow` : `hold ${limb}`;
+    button.disabled = control !== "you";
+  });
 }
 
 function showControl(state) {
@@ -119,6 +140,7 @@ function showControl(state) {
     button.disabled = !isFree && (control !== "you" || !isHere);
   }
   $("control").title = control === "another" ? "another page operates" : "";
+  showClutches(state);
 }
 
 link.onMessage = (message) => {

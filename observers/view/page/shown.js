@@ -56,6 +56,7 @@ function showState(state, news) {
   $("why").textContent = `Stopped: ${state.latched || "asked for"}`;
   fillList("release", state.release.map((text) => [text, ""]));
   $("engage").textContent = state.state === "ENGAGED" ? "Pause" : state.state === "CLUTCHED" ? "Go on" : "Start";
+  $("end").textContent = state.state === "WAITING" ? "Go home" : "End";
   if (!isFirst && state.state !== lastState) {
     if (state.state === "ENGAGED") play("start");
     else if (state.state === "STOPPED") play("alert");

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import threading
-import time
+from types import MappingProxyType
 
 import numpy as np
 import pytest
-from browser import find_browser, open_browser
+from page_alone import PageAlone, serve_alone
 from phones import wait_until
 
-from observers.view.config import ViewConfig
-from observers.view.observer import View, find_port
 from paprle.contracts.types import SessionState
 from paprle.testing.robots import make_robot_info
-from paprle.testing.views import make_session_view
 
 pytestmark = [pytest.mark.process, pytest.mark.long, pytest.mark.timeout(180)]
 
@@ -23,22 +19,19 @@ PRESSES = ["engage", "next_episode", "success", "failure", "discard", "stop"]
 N_STOPS = 60  # no page of ours has more that a Tab reaches
 
 
-class Watched:
-    """A page of a view that is told a state over and over."""
+class Watched(PageAlone):
+    """A page of a session that is in any state."""
 
-    def __init__(self, view, browser):
-        self.view, self.browser, self.page = view, browser, browser.page
-        self.key, self.told = browser.page.keyboard, {}
+    told = MappingProxyType({})
 
     def tell(self, **fields):
         self.told = fields
 
-    def observe(self):
+    def describe(self):
         limbs = [limb.name for limb in ROBOT.limbs]
         leader = {"hint": "hold", "hands": limbs, "emits": "pose"}
         news = {"leader": leader, "note": "", "folder": "OUT"}
-        told = {"news": news} | self.told
-        self.view.observe(make_session_view(ROBOT, time.monotonic_ns(), **told))
+        return {"news": news} | dict(self.told)
 
     def tab_to(self, selector):
         """Press Tab until what is meant has the focus; return how it is marked."""
@@ -53,30 +46,8 @@ class Watched:
 
 @pytest.fixture(scope="module")
 def watched():
-    find_browser()
-    config = ViewConfig(port=find_port(19080), scene=False)
-    view = View(config, ROBOT, time.monotonic_ns)
-    over = threading.Event()
-    view.open()
-    try:
-        with open_browser() as browser:
-            made = Watched(view, browser)
-
-            def go_on():
-                while not over.wait(0.05):
-                    made.observe()
-
-            session = threading.Thread(target=go_on)
-            session.start()
-            browser.open(view.notes[0].removeprefix("open "))
-            browser.page.locator("#hold:enabled").wait_for(timeout=30_000)
-            yield made
-            over.set()
-            session.join()
-            assert browser.errors == []
-    finally:
-        over.set()
-        view.close()
+    with serve_alone(Watched, ROBOT, 19080) as made:
+        yield made
 
 
 @pytest.mark.parametrize("action", PRESSES)
@@ -107,6 +78,23 @@ def test_a_note_is_given_by_keys(watched):
     watched.key.press("Enter")
 
     wait_until(lambda: watched.view.wishes.note == "it slipped")
+
+
+def test_a_limb_that_is_led_elsewhere_is_held_and_let_go_of_by_keys(watched):
+    limbs = [limb.name for limb in ROBOT.limbs]
+    leader = {"hint": "", "hands": limbs[:1], "led": limbs, "emits": "pose"}
+    watched.tell(news={"leader": leader, "note": "", "folder": "OUT"})
+    button = watched.page.locator("#clutches button")
+    button.filter(has_text=f"hold {limbs[1]}").wait_for()
+
+    watched.tab_to("#clutches button")
+    watched.key.press("Enter")
+    wait_until(lambda: watched.view.wishes.held == {1})
+    button.filter(has_text=f"{limbs[1]} is held").wait_for()
+    watched.key.press("Enter")
+
+    wait_until(lambda: not watched.view.wishes.held)
+    watched.tell()
 
 
 def test_space_stops_wherever_the_focus_is(watched):

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 import time
 
 import pytest
-from browser import find_browser, open_browser
+from page_alone import PageAlone, serve_alone
 
-from observers.view.config import ViewConfig
-from observers.view.observer import View, find_port
 from paprle.testing.robots import make_robot_info
-from paprle.testing.views import make_session_view
 
 pytestmark = [pytest.mark.process, pytest.mark.long, pytest.mark.timeout(120)]
 ROBOT = make_robot_info(has_gripper=True, n_limbs=2)
@@ -19,70 +15,44 @@ LIMBS = [limb.name for limb in ROBOT.limbs]
 ON_ITS_WAY = 0.1  # [s] a message of the page; the slider leaps by 2 rad
 
 
-class Hands:
-    """A page that operates, and the view that serves it.
+class Hands(PageAlone):
+    """A page that moves a robot.
 
     Attributes:
         emits: What its leader takes.
     """
 
-    def __init__(self, browser, view):
-        self.browser, self.view, self.emits = browser, view, "joints"
-        self.keys = browser.page.keyboard
+    emits = "joints"
 
-    def observe(self):
+    def describe(self):
         leader = {"hint": "hold", "hands": LIMBS, "emits": self.emits}
-        news = {"leader": leader, "note": "", "folder": "OUT"}
-        now_ns = time.monotonic_ns()
-        self.view.observe(make_session_view(ROBOT, now_ns, news=news))
+        return {"news": {"leader": leader, "note": "", "folder": "OUT"}}
 
     def focus(self):
         """Return the first slider, which has the focus."""
-        slider = self.browser.page.locator("#sliders input:enabled").first
+        slider = self.page.locator("#sliders input:enabled").first
         slider.focus()
         return slider
 
     def hold(self):
         """Press the dead-man; a page that was late for a moment has let go of it."""
-        self.keys.up("m")
-        self.keys.down("m")
+        self.key.up("m")
+        self.key.down("m")
         wait_for(lambda: self.view.wishes.hands.is_held)
 
 
 @pytest.fixture(scope="module")
 def served():
-    find_browser()
-    config = ViewConfig(port=find_port(18990), scene=False)
-    view = View(config, ROBOT, time.monotonic_ns)
-    over = threading.Event()
-    view.open()
-    try:
-        with open_browser() as browser:
-            hands = Hands(browser, view)
-
-            def go_on():
-                while not over.wait(0.05):
-                    hands.observe()
-
-            session = threading.Thread(target=go_on)
-            session.start()
-            browser.open(view.notes[0].removeprefix("open "))
-            browser.page.locator("#hold:enabled").wait_for(timeout=30_000)
-            yield hands
-            over.set()
-            session.join()
-            assert browser.errors == []
-    finally:
-        over.set()
-        view.close()
+    with serve_alone(Hands, ROBOT, 18990) as made:
+        yield made
 
 
 @pytest.fixture
 def hands(served):
-    sliders = served.browser.page.locator("#sliders input")
+    sliders = served.page.locator("#sliders input")
     sliders.first.wait_for(state="attached")
     yield served
-    served.keys.up("m")
+    served.key.up("m")
     served.emits = "joints"
 
 
@@ -99,11 +69,11 @@ def wait_for(is_true, timeout=20.0):
 
 def test_a_slider_takes_its_own_keys_while_the_dead_man_is_held(hands):
     slider = hands.focus()
-    hands.keys.down("m")
+    hands.key.down("m")
 
     for key, way in [("ArrowRight", 1), ("ArrowDown", -1), ("PageUp", 1)]:
         before = read_value(slider)
-        hands.keys.press(key)
+        hands.key.press(key)
         assert way * (read_value(slider) - before) > 0.0, key
 
 
@@ -112,7 +82,7 @@ def test_a_slider_thrown_to_its_end_takes_the_joint_along_without_a_leap(hands):
     hands.hold()
     began, start = time.monotonic(), view.wishes.hands.joints[0]
     while view.wishes.hands.joints[0] > start - 0.05:
-        hands.keys.press("Home")
+        hands.key.press("Home")
         if not view.wishes.hands.is_held:
             hands.hold()
             began, start = time.monotonic(), view.wishes.hands.joints[0]
@@ -120,7 +90,7 @@ def test_a_slider_thrown_to_its_end_takes_the_joint_along_without_a_leap(hands):
             view.config.turn_speed * (time.monotonic() - began + ON_ITS_WAY)
         )
     assert read_value(slider) == pytest.approx(ROBOT.q_min[0])
-    hands.keys.up("m")
+    hands.key.up("m")
 
     wait_for(lambda: read_value(slider) == pytest.approx(start, abs=0.01))
 
@@ -132,13 +102,13 @@ def test_another_press_begins_where_the_robot_is_however_soon_it_comes(hands):
     def has_moved():
         if not view.wishes.hands.is_held:  # a page that was late lets go
             hands.hold()
-            hands.keys.press("PageUp")
+            hands.key.press("PageUp")
         return view.wishes.hands.joints[0] > 0.02
 
     wait_for(has_moved)
     n_presses = view.wishes.hands.n_presses
-    hands.keys.up("m")
-    hands.keys.down("m")
+    hands.key.up("m")
+    hands.key.down("m")
     wait_for(lambda: view.wishes.hands.n_presses > n_presses or hands.hold())
 
     assert view.wishes.hands.joints[0] == pytest.approx(ROBOT.home[0], abs=0.01)
@@ -149,16 +119,16 @@ def test_who_begins_to_type_lets_go_of_the_dead_man(hands, key):
     """A key that is let go of in a field is none of ours: it would be held for ever."""
     hands.hold()
 
-    hands.keys.press(key)
+    hands.key.press(key)
 
     wait_for(lambda: not hands.view.wishes.hands.is_held)
-    hands.keys.up("m")
-    hands.keys.press("Escape")
+    hands.key.up("m")
+    hands.key.press("Escape")
     hands.hold()
 
 
 def test_sliders_of_a_limb_that_is_not_ticked_cannot_be_moved(hands):
-    sliders = hands.browser.page.locator("#sliders input")
+    sliders = hands.page.locator("#sliders input")
 
     n = len(ROBOT.limbs[0].joint_names)
     assert [one.is_enabled() for one in sliders.all()] == [True] * n + [False] * n
@@ -166,7 +136,7 @@ def test_sliders_of_a_limb_that_is_not_ticked_cannot_be_moved(hands):
 
 def test_one_limb_is_ticked_and_the_others_move_once_they_are(hands):
     hands.emits = "pose"
-    boxes, view = hands.browser.page.locator("#limbs input"), hands.view
+    boxes, view = hands.page.locator("#limbs input"), hands.view
     wait_for(lambda: view._dragged == (LIMBS[0],))
     assert [box.is_checked() for box in boxes.all()] == [True, False]
 
@@ -177,7 +147,7 @@ def test_one_limb_is_ticked_and_the_others_move_once_they_are(hands):
 
 
 def test_a_game_controller_of_the_browser_moves_while_its_shoulder_is_held(hands):
-    hands.emits, page, view = "axes", hands.browser.page, hands.view
+    hands.emits, page, view = "axes", hands.page, hands.view
     page.evaluate(
         """() => {
           const rest = () => ({ pressed: false, value: 0 });

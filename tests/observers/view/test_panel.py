@@ -71,6 +71,7 @@ def test_only_who_took_control_acts_but_anybody_stops(panel):
     assert panel.press(OTHER, "stop") == ""
     assert panel.give_task(OTHER, "steal") == "take control first"
     assert panel.give_note(OTHER, "graffiti") == "take control first"
+    assert panel.clutch(OTHER, LIMB, is_held=True) == "take control first"
     assert (count(panel, "engage"), count(panel, "stop")) == (1, 1)
     assert (panel.wishes.task, panel.wishes.note) == ("", "")
 
@@ -193,6 +194,7 @@ def test_a_restarted_page_counts_on_and_holds_nothing(panel, page, clock):
     panel.press(ME, "stop")
     panel.give_task(ME, "pick\x1b[2J the cube")
     panel.give_note(ME, "é" * 200)
+    panel.clutch(ME, LIMB, is_held=True)
     page.hold()
     dtype = make_wishes_dtype(ROBOT)
     passed = unpack_wishes(pack_wishes(dtype, panel.wishes._replace(key="token")))
@@ -201,11 +203,24 @@ def test_a_restarted_page_counts_on_and_holds_nothing(panel, page, clock):
 
     assert passed.task == "pick [2J the cube"
     assert (passed.note, passed.n_notes) == ("é" * 200, 1)
+    assert passed.held == {0}
     assert again.wishes.actions == panel.wishes.actions
     assert (again.wishes.key, again.wishes.hands) == ("token", None)
     again.take_control(ME)
     Page(again, clock).hold()
     assert again.wishes.hands.n_presses > passed.hands.n_presses
+
+
+def test_limbs_are_held_and_let_go_of_one_by_one(panel):
+    panel.take_control(ME)
+    other = ROBOT.limbs[1].name
+    for limb, is_held in [(LIMB, True), (other, True), (LIMB, True), (LIMB, False)]:
+        assert panel.clutch(ME, limb, is_held=is_held) == ""
+
+    assert panel.held_limbs == [other]
+    assert panel.clutch(ME, "tail", is_held=True) == "no such limb"
+    panel.leave(ME)
+    assert panel.held_limbs == [other], "who leaves moves nothing"
 
 
 def test_nothing_wished_for_yet_crosses_as_such():

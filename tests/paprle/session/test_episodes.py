@@ -1,5 +1,6 @@
 """What the operator says of episodes: kept, redone, a success, a failure, a task."""
 
+import numpy as np
 import pytest
 from lock_step import AUTOMATIC
 
@@ -28,6 +29,20 @@ def test_a_stopped_episode_is_not_a_kept_one(lock_step):
     assert not session.core.end_reason
     assert session.core.episodes.fates["broken off"] == 1
     assert events(session, "episode_end")[0]["kept"] is False
+
+
+def test_from_where_a_stop_left_it_the_robot_goes_home_when_it_is_asked_to(lock_step):
+    session = lock_step().engage().move(60).press("stop", 200)
+    session.engaged = False
+    session.step(5).press("clear").until("WAITING").step(5)
+    home = session.robot.home
+    assert np.abs(session.status["q_cmd"] - home).max() > 0.05
+
+    session.press("next_episode").until("WAITING").step(5)
+
+    assert "RESETTING" in session.states
+    np.testing.assert_allclose(session.status["q_cmd"], home, atol=1e-3)
+    assert session.core.episodes.number == 1, "that is no episode"
 
 
 @pytest.mark.parametrize("verdict", ["success", "failure"])

@@ -152,6 +152,62 @@ def test_who_dies_takes_his_own_limb_and_no_bit_of_the_others(several, lost):
     assert LIMBS[lost] in less.core.note
 
 
+def hold(session, *names):
+    """Let the operator hold the limbs of these leaders, and no others."""
+    places = (list(ROBOT.limbs).index(LIMBS[name]) for name in names)
+    session.core.motion.following.drivers.hold(frozenset(places))
+    return session
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", LIMBS)
+def test_a_limb_that_the_operator_holds_takes_no_bit_of_the_others(several, name):
+    whole, less = several().drive(), hold(several().drive(), name)
+    n_braked = int(BRAKING * 1e9 / H_NS) + 1
+
+    whole.step(n_braked + 200)
+    less.step(n_braked)
+    assert less.speed(name) < 1e-9
+    less.step(200)
+
+    own = ROBOT.limbs[LIMBS[name]].indices
+    others = np.setdiff1d(np.arange(len(ROBOT.joint_names)), own)
+    assert np.array_equal(
+        np.array(whole.sent)[:, others], np.array(less.sent)[:, others]
+    )
+    assert less.core.note == f"{LIMBS[name]} held at the page"
+    at_rest = less.sent[-1]
+    hold(less).step(1)
+    assert np.abs(less.sent[-1] - at_rest)[own].max() < 1e-3, "no jump"
+    less.step(200)
+    assert less.speed(name) > 0.01
+    assert less.changes() == [(LIMBS[name], ""), (LIMBS[name], f"{name}.hand")]
+    assert not less.core.note
+
+
+@pytest.mark.long
+def test_limbs_that_are_held_all_wait_in_the_episode(several):
+    session = hold(several().drive(), *LIMBS).step(300)
+
+    assert session.state == "ENGAGED"
+    assert max(session.speed(name) for name in LIMBS) < 1e-9
+    hold(session).step(200)
+    assert min(session.speed(name) for name in LIMBS) > 0.01
+
+
+@pytest.mark.long
+def test_a_limb_that_is_held_before_the_start_does_not_move(several):
+    session = hold(several().step(1), "left")
+    own = ROBOT.limbs[LIMBS["left"]].indices
+    session.drive()
+    before = session.sent[-1][own]
+
+    session.step(100)
+
+    assert np.array_equal(session.sent[-1][own], before)
+    assert session.speed("right") > 0.01
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("gate_after_ms", range(5))
 @pytest.mark.parametrize("lost", LIMBS)

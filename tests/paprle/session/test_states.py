@@ -20,7 +20,7 @@ STORIES = {
     "an end before it began": "ALIGNING END RESETTING",
     "slow moves that cannot be made": "HOMING ABORT WAITING START ALIGNING ABORT "
     "RESETTING ABORT WAITING",
-    "after a stop": "STOPPED RESET WAITING",
+    "after a stop": "STOPPED RESET WAITING HOME RESETTING",
 }
 ALWAYS = {Event.STOP: "STOPPED", Event.QUIT: "CLOSING"}
 MOVING = {"HOMING", "ALIGNING", "ENGAGED", "RESETTING"}
