@@ -6,18 +6,16 @@ With PICTURES=FOLDER what was seen is kept there.
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from operator_page import PATIENT, Outlook, find_pictures, operate
+from product import run_verb
 from running import SLACK, find_rest_ns, judge
 
 from paprle.contracts.types import SessionState
-from paprle.ipc.process import WORKSPACE
 
 pytestmark = [
     pytest.mark.nightly,
@@ -145,8 +143,8 @@ def test_it_is_listed_evaluated_and_made_a_data_set(played, tmp_path):
 
     assert TASK in at["row"]
     assert json.loads(episode.with_suffix(".json").read_text())["outcome"] == "success"
-    report = run("evaluate", episode, "--json")
-    run("dataset", "create", episode, "--out", tmp_path / "set")
+    report = run_verb("evaluate", episode, "--json")
+    run_verb("dataset", "create", episode, "--out", tmp_path / "set")
     tasks = pq.read_table(tmp_path / "set/meta/tasks.parquet").to_pylist()
 
     assert json.loads(report)
@@ -157,14 +155,3 @@ def test_its_browser_has_nothing_to_complain_of(played):
     *_, at = played
 
     assert at["said"] == ([], [])
-
-
-def run(*words):
-    """Run the command line as a user does; return what it prints."""
-    code = "import sys; from paprle.cli import main; sys.exit(main())"
-    done = subprocess.run(
-        [sys.executable, "-c", code, *map(str, words)],
-        cwd=WORKSPACE, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 import time
 
 import av
@@ -14,10 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 from lerobot_env import ROOT, find_lerobot
 from lerobot_env import run as run_lerobot
+from product import run_verb
 
 from paprle.contracts.camera_settings import PoseSettings
 from paprle.contracts.images import RobotPose
-from paprle.ipc.process import WORKSPACE
 from paprle.recording.pictures import Footage
 from paprle.recording.reader import Episode
 from paprle.testing import ManualClock
@@ -66,19 +64,8 @@ def saved(start, fast_motion, tmp_path):
         session.wait_gone()
     path = tmp_path / "saved" / "episode_000000.mcap"
     path.parent.mkdir()
-    run("recover", session.out / "episode_000000.mcap", "--out", path)
+    run_verb("recover", session.out / "episode_000000.mcap", "--out", path)
     return path, at_ns
-
-
-def run(*words):
-    """Run the command line as a user does; return what it prints."""
-    code = "import sys; from paprle.cli import main; sys.exit(main())"
-    done = subprocess.run(
-        [sys.executable, "-c", code, *map(str, words)],
-        cwd=WORKSPACE, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 def test_two_cameras_are_recovered_made_a_data_set_and_read_back(saved, tmp_path):
@@ -89,7 +76,7 @@ def test_two_cameras_are_recovered_made_a_data_set_and_read_back(saved, tmp_path
     }
     for name, mine in stamps.items():
         assert at_ns - max(mine) <= LOST_NS, name
-    run("dataset", "create", path, "--out", tmp_path / "set")
+    run_verb("dataset", "create", path, "--out", tmp_path / "set")
 
     made = json.loads((tmp_path / "set/meta/info.json").read_text())
     rows = pq.read_table(tmp_path / "set/data").to_pandas()
@@ -105,7 +92,7 @@ def test_two_cameras_are_recovered_made_a_data_set_and_read_back(saved, tmp_path
 @pytest.mark.timeout(3600)
 def test_lerobot_itself_reads_what_was_recovered(saved, tmp_path):
     lerobot, out = find_lerobot(), tmp_path / "rows.npz"
-    run("dataset", "create", saved[0], "--out", tmp_path / "set")
+    run_verb("dataset", "create", saved[0], "--out", tmp_path / "set")
 
     judge = ROOT / "tests/support/lerobot_judge.py"
     done = run_lerobot(lerobot, str(judge), str(tmp_path / "set"), str(out))

@@ -56,6 +56,13 @@ def run_live(
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
+def run_verb(verb: str, *words: object) -> str:
+    """Run a verb as a user does, which is to succeed; return what it prints."""
+    done = run_live(*map(str, words), verb=verb)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
+
+
 def measure(out: Path, number: int = 0) -> dict:
     """Return an episode's entry of its report; it is whole and has no error."""
     (entry,) = evaluate([out / f"episode_{number:06d}.mcap"])
