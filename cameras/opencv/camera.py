@@ -103,7 +103,7 @@ class OpencvCamera(Camera):
         if self._newest is None:
             raise DeviceError(self._say("an open camera", "a closed one; call open()"))
         try:
-            read = self._newest.take(timeout)
+            read = self._newest.pop(timeout)
         except EOFError as err:
             why = err.__cause__ or "nothing more"
             raise DeviceError(self._say("images", f"{why}; is it unplugged?")) from err

@@ -109,7 +109,7 @@ class SightCamera(Camera):
         except OSError:  # nobody listens there yet
             time.sleep(_NAP)  # noqa: TID251 - a camera may block
             return None
-        picture = self._receiver.take(data, self.clock() * 1e-9)
+        picture = self._receiver.receive(data, self.clock() * 1e-9)
         if picture is None:
             return None
         stamp_ns = min(picture.stamp_ns, self.clock())

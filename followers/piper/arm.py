@@ -129,7 +129,7 @@ class PiperArm:
     def take_warnings(self) -> list[str]:
         """Return what is not yet a reason to stop, once."""
         told, self._news = self._news, []
-        return told + self._warmth.take(self._bus.motors)
+        return told + self._warmth.update(self._bus.motors)
 
     def write(self, q_cmd: Vec) -> None:
         """Send a target for six joints and the gripper, if there is one.

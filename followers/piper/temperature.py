@@ -17,7 +17,7 @@ class Warmth:
         self._motors: Sequence[Motor] = ()
         self._next: dict[int, int] = {}
 
-    def take(self, motors: Sequence[Motor]) -> list[str]:
+    def update(self, motors: Sequence[Motor]) -> list[str]:
         """Look at the newest reports, joint by joint; return what is new, in words."""
         if motors is self._motors:
             return []

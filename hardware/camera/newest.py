@@ -31,7 +31,7 @@ class NewestOf(Generic[T]):
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
-    def take(self, timeout: float) -> T | None:
+    def pop(self, timeout: float) -> T | None:
         """Return the newest value that was not taken yet; None when none came.
 
         Args:

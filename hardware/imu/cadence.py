@@ -22,7 +22,7 @@ class Cadence:
         self._steps: deque[int] = deque(maxlen=_KEPT)
         self._offs: deque[float] = deque(maxlen=_KEPT)
 
-    def take(self, step_us: int) -> bool:
+    def accept(self, step_us: int) -> bool:
         """Return whether a step fits those before, and count it among them.
 
         Args:

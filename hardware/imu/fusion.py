@@ -41,7 +41,7 @@ class Orientation:
         self._begin_us = 0
         self.is_settled = False
 
-    def take(self, packet: Packet) -> npt.NDArray[np.float64]:
+    def update(self, packet: Packet) -> npt.NDArray[np.float64]:
         """Return the orientation after a packet, w x y z, shape (4,).
 
         What turned between two packets is what counts: where some were lost, or the

@@ -181,7 +181,7 @@ class PacketDecoder:
             if before is None:
                 continue
             packet = _go_on(before, counter, values)
-            if packet is None or not self._cadence.take(packet.t_us - before.t_us):
+            if packet is None or not self._cadence.accept(packet.t_us - before.t_us):
                 continue
             borne_out = [before] if before is self._candidate else []
             self.tally.n_refused += not borne_out and self._candidate is not None

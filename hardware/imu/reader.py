@@ -164,7 +164,7 @@ class ImuReader:
             if self._fusion is None:
                 quat_wxyz, is_settled = np.array(packet.values), True
             else:
-                quat_wxyz = self._fusion.take(packet)
+                quat_wxyz = self._fusion.update(packet)
                 is_settled = self._fusion.is_settled
             self.newest = Attitude(
                 max(stamp_ns, 0 if before is None else before.stamp_ns),

@@ -42,7 +42,7 @@ class RateEstimator:
         self._until = self._heard = -1.0
         self._too_much = math.inf
 
-    def take(self, now: float, received: float, queue: float, loss: float) -> None:
+    def update(self, now: float, received: float, queue: float, loss: float) -> None:
         """Take word of what arrived.
 
         Args:

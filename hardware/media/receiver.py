@@ -96,7 +96,7 @@ class Receiver:
             ),
         )
 
-    def take(self, data: bytes, now: float) -> Picture | None:
+    def receive(self, data: bytes, now: float) -> Picture | None:
         """Take a datagram.
 
         Args:

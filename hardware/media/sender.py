@@ -147,7 +147,7 @@ class Sender:
             then, before = heard[0]
             received = ((ask.n_bytes - before.n_bytes) % 2**32) / max(now - then, 1e-3)
             queue, loss = max(0.0, ask.queue_us * 1e-6), self._measure_loss(ask)
-            self.rate.take(now, received + self._pose_rate, queue, loss)
+            self.rate.update(now, received + self._pose_rate, queue, loss)
         heard.append((now, ask))
 
     def _measure_loss(self, ask: Ask) -> float:

@@ -84,7 +84,7 @@ class MouseDevice:
                 return
             if not report:
                 break
-            self.mouse.take(bytes(report))
+            self.mouse.update(bytes(report))
         if self.mouse.n_motions != before:
             self.heard_ns = now_ns
 

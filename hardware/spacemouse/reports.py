@@ -63,7 +63,7 @@ class Mouse:
         """Whether the cap is not at rest."""
         return any(self.translation) or any(self.rotation)
 
-    def take(self, report: bytes) -> None:
+    def update(self, report: bytes) -> None:
         """Take one input report, its number first."""
         kind = report[0] if report else 0
         if kind in {TRANSLATION, ROTATION}:

@@ -94,7 +94,7 @@ class Conversation:
                     return
                 has_greeted, self.device_name = True, message.device
             if has_greeted:
-                self._device.take(message)
+                self._device.accept(message)
             else:
                 self._device.refused["order"] += 1
 

@@ -142,7 +142,7 @@ class WebDevice:
         if self.state is not None:
             self._publish(self._now())
 
-    def take(self, message: Message) -> None:
+    def accept(self, message: Message) -> None:
         """Take a message of the connection."""
         if isinstance(message, SampleMessage):
             self._take_sample(message)
@@ -192,8 +192,8 @@ class WebDevice:
             # what waited somewhere on its way comes in time, and tells of another time
             seen = {n: hand._replace(is_tracked=False) for n, hand in seen.items()}
         for name, hand in seen.items():
-            self._hands[name].take(hand, dt, scale, mode)
-        self.end_sign.take(seen.values(), now_ns)
+            self._hands[name].update(hand, dt, scale, mode)
+        self.end_sign.update(seen.values(), now_ns)
         self.n_messages += 1
         self._publish(stamp_ns)
 

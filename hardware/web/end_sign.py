@@ -32,7 +32,7 @@ class EndSign:
         self._since_ns: int | None = None
         self._seen_ns = 0
 
-    def take(self, hands: Iterable[Seen], now_ns: int) -> None:
+    def update(self, hands: Iterable[Seen], now_ns: int) -> None:
         """Look at all hands at this moment, [ns]; may not go back."""
         hands = list(hands)
         is_silent = now_ns - self._seen_ns > _UNSEEN_NS

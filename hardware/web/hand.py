@@ -81,7 +81,7 @@ class HandClutch:
         self.let_go()
         self._press = self._spent = 0
 
-    def take(self, seen: Seen, dt: float, scale: float, mode: Mode) -> None:
+    def update(self, seen: Seen, dt: float, scale: float, mode: Mode) -> None:
         """Take a message.
 
         Args:

@@ -51,7 +51,7 @@ class Hand:
         self._same_since_ns = 0
         self._deflections = self._mean = [0.0] * len(self._terms)
 
-    def take(self, raw: Mapping[str, float], now_ns: int) -> None:
+    def update(self, raw: Mapping[str, float], now_ns: int) -> None:
         """Take one reading.
 
         Args:

@@ -120,7 +120,7 @@ class Gamepad(Leader):
             if raw is None:
                 hand.forget()
             else:
-                hand.take(raw, now_ns)
+                hand.update(raw, now_ns)
             self._watch(name, hand, is_there=raw is not None)
         self._seq += 1
         self._sample = self._make_sample(now_ns, is_valid=None not in readings)

@@ -27,7 +27,7 @@ class PositionFilter(Protocol):
     def begin(self, p: Vec, t: float) -> None:
         """Stand at a point, shape (3,), [m], at a time, [s]."""
 
-    def take(self, p: Vec, t: float) -> Vec:
+    def update(self, p: Vec, t: float) -> Vec:
         """Return the filtered position, shape (3,), [m].
 
         Args:
@@ -50,7 +50,7 @@ class Average:
         self._points.clear()
         self._points.extend([p] * _N_AVERAGED)
 
-    def take(self, p: Vec, t: float) -> Vec:  # noqa: ARG002 - likewise
+    def update(self, p: Vec, t: float) -> Vec:  # noqa: ARG002 - likewise
         """Return the mean with one more."""
         self._points.append(p)
         mean: Vec = np.mean(self._points, axis=0)
@@ -71,7 +71,7 @@ class Exponential:
         """Stand at a point."""
         self._y, self._t = p, t
 
-    def take(self, p: Vec, t: float) -> Vec:
+    def update(self, p: Vec, t: float) -> Vec:
         """Return the value with one more."""
         self._y = self._y + _find_share(t - self._t) * (p - self._y)
         self._t = t
@@ -101,7 +101,7 @@ class Kalman:
         self._p, self._v, self._t = p, np.zeros(3), t
         self._P = np.diag([_R, 1.0])
 
-    def take(self, p: Vec, t: float) -> Vec:
+    def update(self, p: Vec, t: float) -> Vec:
         """Return the estimate, and what it will be."""
         dt, self._t = t - self._t, t
         F = np.array([[1.0, dt], [0.0, 1.0]])

@@ -53,7 +53,7 @@ class Steady:
         self.is_on = False
         self._since: float | None = None
 
-    def take(self, is_on: bool | None, t: float) -> bool:
+    def update(self, is_on: bool | None, t: float) -> bool:
         """Return the state.
 
         Args:
@@ -80,14 +80,14 @@ class Gesture(ABC):
         """It is, or was when it was seen last."""
         return self._steady.is_on
 
-    def take(self, shape: Vec, t: float) -> bool:
+    def update(self, shape: Vec, t: float) -> bool:
         """Return whether it is.
 
         Args:
             shape: Landmarks, shape (21, 3).
             t: When, [s].
         """
-        return self._steady.take(self._look(shape), t)
+        return self._steady.update(self._look(shape), t)
 
     @abstractmethod
     def _look(self, shape: Vec) -> bool | None:

@@ -208,24 +208,25 @@ class HandImu(Leader):
         other = frame.find("left" if config.hand == "right" else "right")
         p = None if hand is None else locate(frame, hand, config.point, config.palm)
         was_known = self._track.is_known
-        if self._track.take(p, captured):
+        if self._track.update(p, captured):
             p_hand = self._track.p
             if self._track.is_known and not was_known:
                 self._glide.begin(p_hand)
                 if self._filter is not None:
                     self._filter.begin(p_hand, captured)
             elif self._filter is not None and was_known:
-                p_hand = self._filter.take(p_hand, captured)
+                p_hand = self._filter.update(p_hand, captured)
             self._glide.aim(p_hand, captured, t)
         if hand is not None:
-            self._grip.take(hand.shape, captured)
-            self._own_fist.take(hand.shape, captured)
+            self._grip.update(hand.shape, captured)
+            self._own_fist.update(hand.shape, captured)
         self._press.take_other(
             is_shown=other is not None,
-            is_fist=other is not None and self._other_fist.take(other.shape, captured),
+            is_fist=other is not None
+            and self._other_fist.update(other.shape, captured),
             t=captured,
         )
-        self._press.take(
+        self._press.update(
             self._track.p if self._track.is_known else None,
             is_open=not self._own_fist.is_closed,
             t=captured,

@@ -39,7 +39,7 @@ class Press:
         self._shown: float | None = None
         self._fist: float | None = None
 
-    def take(self, p: Vec | None, *, is_open: bool, t: float) -> None:
+    def update(self, p: Vec | None, *, is_open: bool, t: float) -> None:
         """Take where the hand is.
 
         Args:

@@ -36,7 +36,7 @@ class Track:
         self._last: tuple[Vec, float] | None = None
         self._n_agreeing = 0
 
-    def take(self, p: Vec | None, t: float) -> bool:
+    def update(self, p: Vec | None, t: float) -> bool:
         """Take what an image says.
 
         Args:

@@ -200,7 +200,7 @@ class Policy(SeeingLeader):
     def _take_thought(self, mind: Mind, now_ns: int) -> bool:
         """Take the policy's answer, and tell whether there is something else to do."""
         # what was seen before it began to drive tells that it is ready, and no more
-        thought = mind.take(now_ns)
+        thought = mind.pop(now_ns)
         is_followed = self._is_driving or self._has_place
         is_of_use = is_followed and not self._playback.is_over
         if thought is None or not is_of_use or thought.stamp_ns < self._since_ns:

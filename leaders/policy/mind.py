@@ -89,9 +89,9 @@ class Mind:
         self._thinker.ask(Question(now_ns, see, self._is_first))
         self._is_first = False
 
-    def take(self, now_ns: int) -> Thought | None:
+    def pop(self, now_ns: int) -> Thought | None:
         """Return its newest answer, once, where it can be used."""
-        answer = self._thinker.take()
+        answer = self._thinker.pop()
         if answer is None:
             return None
         self._n_answers += 1

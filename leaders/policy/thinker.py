@@ -67,7 +67,7 @@ class Thinker:
         else:
             self._questions.put(question)
 
-    def take(self) -> Answer | None:
+    def pop(self) -> Answer | None:
         """Return its answer, once; None while there is none."""
         if not self.is_busy or self._answers.empty():
             return None

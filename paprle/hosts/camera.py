@@ -199,7 +199,7 @@ class CameraHost:
 
     def _post(self, frame: Frame) -> None:
         with self._lock:
-            if not self._health.take(frame, time.monotonic_ns()):
+            if not self._health.accept(frame, time.monotonic_ns()):
                 return
             self._slots.write(frame.stamp_ns, frame.data + frame.depth)
         if self._film is not None:

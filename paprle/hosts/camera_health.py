@@ -82,7 +82,7 @@ class Health:
         self._told = State.GONE if is_back else State.OK
         self._changes: list[Change] = []
 
-    def take(self, frame: Frame, now_ns: int) -> bool:
+    def accept(self, frame: Frame, now_ns: int) -> bool:
         """Take note of an image.
 
         Args:

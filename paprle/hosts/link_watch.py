@@ -23,5 +23,5 @@ class LinkWatch:
         if status is not None:
             used_ns = int(status["setpoint_ns"])
             now_ns = time.monotonic_ns()
-            self._quality.take(now_ns, self._status.count, used_ns)
+            self._quality.update(now_ns, self._status.count, used_ns)
         return self._quality.describe()

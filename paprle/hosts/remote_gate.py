@@ -134,7 +134,7 @@ class RemoteGate:
     def _hear(self, now_ns: int) -> None:
         """Take what came, and send what waits."""
         end = self._end
-        status = end.take(self._link.receive(), now_ns).get("status")
+        status = end.receive(self._link.receive(), now_ns).get("status")
         if status is not None:
             self._status.write(status)
         for record in end.queued:

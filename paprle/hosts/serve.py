@@ -98,7 +98,7 @@ class FollowerHost:
         end = self._end
         self._listen(now_ns)
         self._tell_signals()
-        newest = end.take(self._link.receive(), now_ns)
+        newest = end.receive(self._link.receive(), now_ns)
         if end.is_open and not self._is_busy:
             self._begin()
         if self._ended_ns:

@@ -61,7 +61,7 @@ class CaptureGuard:
         self._seen = _ALL & ~1  # bit i: the newest less i has come, or never will
         self._waiting.clear()
 
-    def take(self, end: Hearing, packet: Packet, now_ns: int) -> Record | None:
+    def accept(self, end: Hearing, packet: Packet, now_ns: int) -> Record | None:
         """Keep the captures of a datagram that are new and young enough."""
         found = self._codec.unpack(packet.payload, packet.stamp_ns)
         before = self._newest

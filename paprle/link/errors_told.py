@@ -127,7 +127,7 @@ class ErrorsGuard:
         """The operator's host left: the next one counts from its first row."""
         self._newest = 0
 
-    def take(self, end: Hearing, packet: Packet, now_ns: int) -> Record | None:
+    def accept(self, end: Hearing, packet: Packet, now_ns: int) -> Record | None:
         """Keep the rows of a datagram that have not come before."""
         found = _unpack(packet.payload, packet.stamp_ns)
         ahead = 0 if found is None else found[0] - self._newest

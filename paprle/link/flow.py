@@ -112,7 +112,7 @@ class Receiving:
         """The number of the newest that is here, with all before it."""
         return self._wanted - 1
 
-    def take(self, payload: bytes) -> list[bytes]:
+    def receive(self, payload: bytes) -> list[bytes]:
         """Return what can be had of all that has come, in its order."""
         if len(payload) < _HEAD.size:
             return []

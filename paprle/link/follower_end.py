@@ -107,7 +107,7 @@ class FollowerEnd:
         for guard in self._guards.values():
             guard.permit(now_ns)
 
-    def take(self, data: list[bytes], now_ns: int) -> dict[str, Record]:
+    def receive(self, data: list[bytes], now_ns: int) -> dict[str, Record]:
         """Take datagrams; return the newest record of each port, in our time."""
         newest: dict[str, Record] = {}
         self._refuse("too many at once", max(0, len(data) - _AT_ONCE))
@@ -248,6 +248,6 @@ class FollowerEnd:
                 self._refuse("more than twice the rate")
                 return
             port = self._heard[packet.kind]
-            record = self._guards[port].take(self, packet, now_ns)
+            record = self._guards[port].accept(self, packet, now_ns)
             if record is not None:
                 newest[port] = record

@@ -30,7 +30,7 @@ class Hearing(Protocol):
 class Guard(Protocol):
     """Who looks first at what comes for a port of the follower's host."""
 
-    def take(self, end: Hearing, packet: Packet, now_ns: int) -> Record | None:
+    def accept(self, end: Hearing, packet: Packet, now_ns: int) -> Record | None:
         """Return a record in our time; None: it is refused, or kept here."""
 
     def permit(self, now_ns: int) -> None:
@@ -63,7 +63,7 @@ class SetpointGuard:
         """Somebody beside the robot allows resets from afar, for a while (E1)."""
         self._permitted_ns = now_ns
 
-    def take(self, end: Hearing, packet: Packet, now_ns: int) -> Record | None:
+    def accept(self, end: Hearing, packet: Packet, now_ns: int) -> Record | None:
         """Return a set-point in our time, or refuse it."""
         found = stretch(packet.payload, self._dtype.itemsize, 1)
         if not found:

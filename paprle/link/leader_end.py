@@ -121,7 +121,7 @@ class LeaderEnd:
         """Say that the session is over."""
         self._send(Kind.BYE, b"", now_ns)
 
-    def take(self, data: list[bytes], now_ns: int) -> dict[str, Record]:
+    def receive(self, data: list[bytes], now_ns: int) -> dict[str, Record]:
         """Take datagrams; return the newest record of each port, in our time."""
         newest: dict[str, Record] = {}
         before = self._recorded_ns
@@ -157,7 +157,7 @@ class LeaderEnd:
             self._take_report(packet)
         elif packet.kind is Kind.RECORD:
             self._recorded_ns = now_ns
-            for data in self._flow.take(packet.payload):
+            for data in self._flow.receive(packet.payload):
                 records = self._unpack(self._queued, data, AT_ONCE)
                 for record in records:  # as it was told, however late
                     self._bring(self._cut[self._queued], record, self.clock.to_local)

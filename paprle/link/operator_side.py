@@ -74,7 +74,7 @@ class OperatorSide:
     ) -> RobotView | None:
         """Take datagrams, send the newest sample; return what came of the session."""
         end = self.end
-        end.take(data, now_ns)
+        end.receive(data, now_ns)
         is_silent = end.heard_ns and now_ns - end.heard_ns > _SILENT_NS
         if end.has_left or is_silent:  # the next session there knows nothing of this
             self._before = self.counts

@@ -95,7 +95,7 @@ class RobotSide:
     def step(self, data: list[bytes], now_ns: int) -> LeaderSample | None:
         """Take datagrams; return the next sample, or the last one again."""
         end = self.end
-        end.take(data, now_ns)
+        end.receive(data, now_ns)
         if end.is_open != self._was_open:
             self._was_open = end.is_open
             self._words.append(f"an operator {'came' if end.is_open else 'left'}")

@@ -60,7 +60,7 @@ class HandMirror:
         is_free = may_follow and not self.is_held
         if is_free and not is_first and len(self._asked):
             self._lag.take_response(dt, T.translation, self._asked)
-        self.filter.take(measured_ns - self._lag.ns, T, may_follow=may_follow)
+        self.filter.update(measured_ns - self._lag.ns, T, may_follow=may_follow)
 
     def show(self, now_ns: int) -> pin.SE3 | None:
         """Return the pose to show, in the hand's axes; None: it is silent too long.

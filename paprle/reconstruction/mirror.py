@@ -79,7 +79,7 @@ class PoseFilter:
         self.counts: Counter[str] = Counter()
         self._may_follow = True
 
-    def take(
+    def update(
         self, stamp_ns: int, T_base_eef: pin.SE3, *, may_follow: bool = True
     ) -> None:
         """Take a measured pose.

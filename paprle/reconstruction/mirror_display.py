@@ -84,7 +84,7 @@ class RobotMirror:
         self._follow_lag(word)
         self._word = word
         for name, own in self.filters.items():
-            own.take(
+            own.update(
                 word.measured_ns - self.lag_ns,
                 word.Ts_base_eef[name],
                 may_follow=word.may_follow,

@@ -27,7 +27,7 @@ class LinkQuality:
         self._trips: deque[tuple[int, float]] = deque()
         self._n_arrived = self._arrived_ns = self._now_ns = 0
 
-    def take(self, now_ns: int, n_arrived: int, used_ns: int) -> None:
+    def update(self, now_ns: int, n_arrived: int, used_ns: int) -> None:
         """Look at the newest status.
 
         Args:

@@ -86,7 +86,7 @@ class Path:
         self.content_ns, self._passed_ns = content_ns, stamp_ns
         self._past = deque([(content_ns, self._L)])
 
-    def take(self, row: Vec, stamp_ns: int, period_ns: int) -> None:
+    def add(self, row: Vec, stamp_ns: int, period_ns: int) -> None:
         """Take a sample as it arrives; see ``start`` and ``advance``."""
         waypoint = self.waypoints.add(stamp_ns, row, _find_window_ns(period_ns))
         waiting = self.waypoints.waiting

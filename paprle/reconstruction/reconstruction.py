@@ -184,7 +184,7 @@ class _Motion:
             self.has_begun, dt_ns = True, 0
         elif seq != self._seq:
             row = _turn_alike(self._read(sample), path.row, self._shape(sample))
-            path.take(row, stamp_ns, period_ns)
+            path.add(row, stamp_ns, period_ns)
         self._seq, self._now_ns = seq, now_ns
         self._write(view, path.advance(wanted_ns, dt_ns, period_ns))
         view.limb_ns[self._rows] = path.content_ns

@@ -84,7 +84,7 @@ class PageHand(EmulatedHand):
 
     def deliver(self, text):
         with contextlib.suppress(MessageError):
-            self.device.take(parse_message(text))
+            self.device.accept(parse_message(text))
 
 
 class PadHand(EmulatedHand):

@@ -84,7 +84,7 @@ class LinkedStep(LockStep):
     def _step_leader(self, now_ns):
         if self.leader_speaks:
             self.record = pack_sample(self.layout, self.sample())
-        newest = self.near.take(self.down.deliver(self.clock()), now_ns)
+        newest = self.near.receive(self.down.deliver(self.clock()), now_ns)
         self.status = newest.get("status", self.status)
         self.near.ask(now_ns)
         if self.session_speaks and self.status is not None:
@@ -97,7 +97,7 @@ class LinkedStep(LockStep):
         self.near.outbox.clear()
 
     def _step_follower(self, now_ns):
-        newest = self.far.take(self.up.deliver(now_ns), now_ns)
+        newest = self.far.receive(self.up.deliver(now_ns), now_ns)
         self.at_gate = newest.get("setpoint", self.at_gate)
         if self.far.is_open and not self.is_ready:
             self.is_ready = True

@@ -88,9 +88,9 @@ def test_the_newest_is_given_once():
         return value
 
     newest = NewestOf(read, "test")
-    while newest.take(0.2) != 3:
+    while newest.pop(0.2) != 3:
         pass
-    assert newest.take(0.01) is None
+    assert newest.pop(0.01) is None
     gate.set()
     assert newest.close()
 
@@ -100,7 +100,7 @@ def test_nobody_waits_longer_than_asked_for_a_source_that_hangs():
     newest = NewestOf(lambda: gate.wait(5.0) or None, "test")
 
     begin = time.perf_counter()
-    assert newest.take(0.02) is None
+    assert newest.pop(0.02) is None
 
     assert time.perf_counter() - begin < 1.0
     gate.set()
@@ -113,5 +113,5 @@ def test_why_a_source_failed_is_told():
     newest = NewestOf(read, "test")
 
     with pytest.raises(EOFError) as caught:
-        newest.take(1.0)
+        newest.pop(1.0)
     assert str(caught.value.__cause__) == "the cable is out"

@@ -54,7 +54,7 @@ def fuse(t_us, gyr, acc, rate, keep=None):
         if keep is not None and not keep[k]:
             continue
         for packet in decoder.feed(frame):
-            out[row[packet.t_us]] = fusion.take(packet)
+            out[row[packet.t_us]] = fusion.update(packet)
     return out
 
 
@@ -104,10 +104,10 @@ def test_a_sensor_slower_than_told_turns_no_less():
 def test_another_run_begins_anew_and_has_to_settle():
     fusion = Orientation(200.0)
     for k in range(300):
-        fusion.take(Packet(k * 5000, 1, (0.0, 0.0, 1.0, 0.0, 0.0, G)))
+        fusion.update(Packet(k * 5000, 1, (0.0, 0.0, 1.0, 0.0, 0.0, G)))
     assert fusion.is_settled
 
-    q = fusion.take(Packet(0, 2, (0.0, 0.0, 0.0, 0.0, 0.0, G)))
+    q = fusion.update(Packet(0, 2, (0.0, 0.0, 0.0, 0.0, 0.0, G)))
 
     assert not fusion.is_settled
     assert q == pytest.approx([1, 0, 0, 0], abs=1e-6)

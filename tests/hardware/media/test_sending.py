@@ -73,7 +73,7 @@ class Rig:
             self.wire.send(data, len(data) + HEADS, now)
         for at, item in self.wire.deliver(now):
             if isinstance(item, bytes):
-                picture = self.receiver.take(item, now)
+                picture = self.receiver.receive(item, now)
                 if picture is not None:
                     self.pictures.append((now, picture))
             else:
@@ -159,7 +159,7 @@ def test_what_is_not_the_senders_is_refused_and_counted(change):
     }[change]()
     before = rig.receiver.counts["refused"]
 
-    assert rig.receiver.take(data, rig.now) is None
+    assert rig.receiver.receive(data, rig.now) is None
     assert rig.receiver.counts["refused"] == before + 1
     assert len(rig.pictures) == at
 
@@ -176,7 +176,7 @@ def test_doubled_and_overtaken_parts_change_nothing():
     rig = Rig(rate=20e6 / 8).run(1.0)
     data = [_catch(rig), _catch(rig)]
     for one in [*reversed(data), *data]:
-        rig.receiver.take(one, rig.now)
+        rig.receiver.receive(one, rig.now)
 
     assert rig.receiver.counts["late or doubled"] >= 2
     rig.run(1.0)
@@ -186,7 +186,7 @@ def test_doubled_and_overtaken_parts_change_nothing():
 def test_a_rate_never_falls_to_nothing():
     rate = RateEstimator(1e5, 1e6)
     for k in range(100):
-        rate.take(float(k), 0.0, 0.5, 1.0)
+        rate.update(float(k), 0.0, 0.5, 1.0)
 
     assert rate.rate == LEAST
 

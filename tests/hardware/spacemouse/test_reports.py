@@ -17,7 +17,7 @@ from hardware.spacemouse.reports import (
 def take(*reports):
     mouse = Mouse()
     for report in reports:
-        mouse.take(bytes(report) if isinstance(report, list) else report)
+        mouse.update(bytes(report) if isinstance(report, list) else report)
     return mouse
 
 

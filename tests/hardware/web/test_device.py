@@ -23,7 +23,7 @@ class Page:
         number = self.device.clock.ask(self.clock())
         self.clock.advance(0.01)
         t = (self.clock() * 1e-9 + SKEW) * 1e3
-        self.device.take(ClockMessage(type="clock", id=number, t=t))
+        self.device.accept(ClockMessage(type="clock", id=number, t=t))
 
     def make(self):
         self.seq += 1
@@ -37,7 +37,7 @@ class Page:
     def say(self, age=0.0):
         message = self.make()
         self.clock.advance(age)
-        self.device.take(message)
+        self.device.accept(message)
         return self.device.state
 
 
@@ -65,7 +65,7 @@ def test_what_waited_on_its_way_lets_go_although_it_comes_in_time(page):
         stored.append(page.make())
     held = []
     for message in stored:
-        page.device.take(message)
+        page.device.accept(message)
         page.clock.advance(1 / 60)
         held.append(page.device.state.is_held)
     assert not any(held), "its dead-man would be half a second late"

@@ -26,7 +26,7 @@ class Person:
         most = 0.0
         for _ in range(round(seconds * 1e9 / TICK)):
             self.now_ns += TICK
-            self.sign.take(hands, self.now_ns)
+            self.sign.update(hands, self.now_ns)
             most = max(most, self.sign.share)
         return most
 

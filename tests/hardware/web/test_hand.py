@@ -34,7 +34,7 @@ class Mover:
             None,
             self.has_deadman,
         )
-        self.clutch.take(seen, DT, more.get("scale", 1.0), more.get("mode", "all"))
+        self.clutch.update(seen, DT, more.get("scale", 1.0), more.get("mode", "all"))
         return self.clutch
 
 

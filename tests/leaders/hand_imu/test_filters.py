@@ -18,7 +18,7 @@ DELAYS = {"ema": 0.65 / 0.35 * T, "average": 4.5 * T, "kalman": 0.0}
 def follow(one, positions, period=T):
     one.begin(positions[0] * X, 0.0)
     return np.array(
-        [one.take(p * X, k * period)[0] for k, p in enumerate(positions[1:], 1)]
+        [one.update(p * X, k * period)[0] for k, p in enumerate(positions[1:], 1)]
     )
 
 

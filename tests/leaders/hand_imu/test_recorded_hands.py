@@ -22,7 +22,7 @@ def follow(frames):
     for frame in frames:
         hand = frame.hands[0] if frame.hands else None
         p = None if hand is None else locate(frame, hand, "palm", 0.09)
-        track.take(p, frame.stamp_ns * 1e-9)
+        track.update(p, frame.stamp_ns * 1e-9)
         rows.append((frame.stamp_ns * 1e-9, track.p, track.is_known, p))
     return track, rows
 
@@ -85,7 +85,7 @@ def test_a_recorded_grab_is_one_event_for_each_grab(film):
     n_grabs = int(np.abs(np.diff(np.array(grabs, int))).sum())
     fist = Fist()
     states = [
-        fist.take(frame.hands[0].shape, frame.stamp_ns * 1e-9)
+        fist.update(frame.hands[0].shape, frame.stamp_ns * 1e-9)
         for frame in film
         if frame.hands
     ]

@@ -41,7 +41,7 @@ class Camera:
             self.wait(periods)
             k = next(self.numbers) if number is None else number
             data = k.to_bytes(WIDTH * HEIGHT, "little")
-            taken.append(self.health.take(Frame(self.now_ns, data), self.now_ns))
+            taken.append(self.health.accept(Frame(self.now_ns, data), self.now_ns))
             self.look()
         return taken
 
@@ -122,7 +122,7 @@ def test_the_rate_that_is_told_is_that_of_the_late_images():
     for _ in range(5):
         camera.wait(1.6)
         data = next(camera.numbers).to_bytes(WIDTH * HEIGHT, "little")
-        camera.health.take(Frame(camera.now_ns, data), camera.now_ns)
+        camera.health.accept(Frame(camera.now_ns, data), camera.now_ns)
         texts = [change.text for change in camera.health.look(camera.now_ns)]
         if texts:
             break
@@ -215,7 +215,7 @@ def test_an_image_that_is_not_as_declared_is_refused_and_told_once(frame, why):
     camera.give(3)
 
     for _ in range(3):
-        assert not camera.health.take(frame, camera.now_ns)
+        assert not camera.health.accept(frame, camera.now_ns)
     [change] = camera.health.look(camera.now_ns)
 
     assert why in change.text

@@ -47,7 +47,7 @@ class Way:
         if where == "up":
             assert self.sending.take_ack(payload, self.now_ns)
             return
-        self.got += self.receiving.take(payload)
+        self.got += self.receiving.receive(payload)
         self.carry("up", self.receiving.make_ack())
 
 
@@ -104,5 +104,5 @@ def test_an_acknowledgement_of_the_past_changes_nothing():
 def test_words_that_are_no_record_are_none(payload):
     receiving = Receiving()
 
-    assert receiving.take(payload) == []
+    assert receiving.receive(payload) == []
     assert receiving.n_last == 0

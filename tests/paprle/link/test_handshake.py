@@ -26,9 +26,9 @@ def ask(session, *, key=KEY, terms=TERMS, other=None, n=200):
         session.clock.now_ns += H_NS
         now = session.clock()
         other.ask(now)
-        session.far.take(other.outbox, now)
+        session.far.receive(other.outbox, now)
         other.outbox.clear()
-        other.take(session.far.outbox, now)
+        other.receive(session.far.outbox, now)
         session.far.outbox.clear()
     return other
 
@@ -45,7 +45,7 @@ def test_a_greeting_that_is_played_again_is_hardly_answered(session):
     now, n_answers = session.clock(), 0
 
     for k in range(1000):  # within a second
-        session.far.take([hello], now + k * 1_000_000)
+        session.far.receive([hello], now + k * 1_000_000)
         n_answers += len(session.far.outbox)
         session.far.outbox.clear()
 
@@ -58,7 +58,7 @@ def test_greetings_of_many_callers_are_answered_now_and_then(session):
     for k in range(500):  # half a second
         other = LeaderEnd(KEY, make_gate_cut(session.layout), TERMS, is_recorded=False)
         other.ask(now + k * 1_000_000)
-        session.far.take(other.outbox, now + k * 1_000_000)
+        session.far.receive(other.outbox, now + k * 1_000_000)
         n_answers += len(session.far.outbox)
         session.far.outbox.clear()
 
@@ -174,10 +174,10 @@ def test_the_last_records_are_waited_for_though_the_last_word_came_first(session
     session.far.send_queued(now)
     bye, *records = session.far.outbox
 
-    session.near.take([bye, *records[:2]], now)
+    session.near.receive([bye, *records[:2]], now)
     assert session.near.has_left
     assert not session.near.is_over(now)
-    session.near.take(records[2:], now)
+    session.near.receive(records[2:], now)
 
     assert session.near.is_over(now)
     assert len(session.near.queued) > 2 * AT_ONCE
@@ -188,7 +188,7 @@ def test_records_that_do_not_come_are_waited_for_no_longer_than_a_second(session
     session.far.send("gate_ring", session.gate_status.tobytes(), now)
     session.far.send_bye(now)
     there = now + session.skew_ns
-    session.near.take([session.far.outbox[-1]], there)
+    session.near.receive([session.far.outbox[-1]], there)
 
     assert not session.near.is_over(there + 900_000_000)
     assert session.near.is_over(there + 1_100_000_000)
@@ -199,7 +199,7 @@ def test_words_under_way_when_a_session_ends_are_no_wrong_key(session):
     late = session.near.outbox[-1]
     session.far.close()
 
-    session.far.take([late], session.clock())
+    session.far.receive([late], session.clock())
 
     assert not session.far.refused["wrong key"]
 

@@ -217,7 +217,7 @@ def test_stamps_that_no_clock_has_make_nothing_young(far_away, lie, is_sealed):
     for _ in range(3):
         stamp_ns = lie if is_sealed else now_ns
         data = far_away.near._sealer.seal(Kind.SETPOINT, payload, stamp_ns)
-        far_away.far.take([data], far_away.clock())
+        far_away.far.receive([data], far_away.clock())
     far_away.cut().step(round((STALE + 0.02) * 1e9 / H_NS))
 
     assert far_away.far_state == "HOLD"
@@ -256,7 +256,7 @@ def test_what_was_not_sealed_for_now_is_counted_and_nothing_else(
     captured = far_away.up.seen[-20]
     before = far_away.far.refused.copy()
 
-    far_away.far.take([make_data(captured)], far_away.clock())
+    far_away.far.receive([make_data(captured)], far_away.clock())
 
     assert far_away.far.refused - before == {why: 1}
 
@@ -264,7 +264,7 @@ def test_what_was_not_sealed_for_now_is_counted_and_nothing_else(
 def test_what_was_captured_in_another_session_opens_nothing(far_away):
     far_away.far.close()
     for data in far_away.up.seen:
-        far_away.far.take([data], far_away.clock())
+        far_away.far.receive([data], far_away.clock())
 
     assert not far_away.far.is_open
 
@@ -273,7 +273,7 @@ def test_words_of_its_own_do_not_come_back(far_away):
     own = far_away.down.seen[-1]
     before = far_away.far.refused["wrong key"]
 
-    far_away.far.take([own], far_away.clock())
+    far_away.far.receive([own], far_away.clock())
 
     assert far_away.far.refused["wrong key"] == before + 1
 
@@ -290,7 +290,7 @@ def test_a_flood_costs_the_robots_host_no_more_than_some_datagrams(far_away):
     good = far_away.up.seen[-1]
     before = far_away.far.refused.copy()
 
-    far_away.far.take([b"PL2\x06" + bytes(500)] * 4000 + [good], far_away.clock())
+    far_away.far.receive([b"PL2\x06" + bytes(500)] * 4000 + [good], far_away.clock())
 
     refused = far_away.far.refused - before
     assert refused["too many at once"] > 3900

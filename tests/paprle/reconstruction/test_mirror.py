@@ -43,7 +43,7 @@ def simulate(seed, n=60):
     ask(own, 2.5, seed)
     sigma = np.array([mirror.SIGMA_P] * 3 + [mirror.SIGMA_PHI] * 3)
     shares, stamp = 1.0 + 0.1 * rng.standard_normal(2), 1
-    own.take(stamp, pose(0.0, seed))
+    own.update(stamp, pose(0.0, seed))
     own.P[6, 6] = own.P[7, 7] = 0.01
     error = draw(rng, sigma)
     p = own.T_base_eef.translation + error[:3]
@@ -56,7 +56,7 @@ def simulate(seed, n=60):
         R = pin.exp3(w[3:6]) @ pin.exp3(shares[1] * moved.phi) @ R
         shares, stamp = shares + w[6:], stamp + round(dt * SECOND)
         v = draw(rng, sigma)
-        own.take(stamp, pin.SE3(pin.exp3(v[3:]) @ R, p + v[:3]))
+        own.update(stamp, pin.SE3(pin.exp3(v[3:]) @ R, p + v[:3]))
         if own.counts["surprise"]:
             return  # one in a thousand by design; it begins anew
         turn = pin.log3(R @ own.T_base_eef.rotation.T)
@@ -101,7 +101,7 @@ def mirror_errors(asked, delay, seed):
             _, at = heard.pop(0)
             if not last or at > last[-1][0]:
                 last.append((at, asked(at - delay).translation))
-            own.take(1 + round((at - delay) * SECOND), asked(at - delay))
+            own.update(1 + round((at - delay) * SECOND), asked(at - delay))
         if len(last) < 2 or now < 1.5:
             continue
         (t1, a), (t2, b) = last[-2:]
@@ -151,7 +151,7 @@ def test_a_robot_at_a_wall_is_held_within_a_round_trip():
         own.asked.add(1 + round(now * SECOND), ask_at(now))
         heard = now - delay
         if heard >= delay:
-            own.take(1 + round((heard - delay) * SECOND), robot(heard))
+            own.update(1 + round((heard - delay) * SECOND), robot(heard))
     seen = own.predict(1 + round((now - delay) * SECOND))
 
     assert seen.is_held
@@ -162,10 +162,10 @@ def test_a_robot_that_leaps_is_taken_at_its_word_and_pauses_the_prediction():
     own = PoseFilter()
     ask(own, 1.0)
     for at in (100, 110, 120):
-        own.take(1 + at * MS, pose(at / 1000))
+        own.update(1 + at * MS, pose(at / 1000))
     leapt = pin.SE3(np.eye(3), np.array([0.5, 0.0, 0.0])) * pose(0.13)
 
-    own.take(1 + 130 * MS, leapt)
+    own.update(1 + 130 * MS, leapt)
 
     assert own.counts == {"surprise": 1}
     assert own.surprise > mirror.GATE
@@ -178,11 +178,11 @@ def test_a_robot_that_leaps_is_taken_at_its_word_and_pauses_the_prediction():
 def test_what_is_not_finite_or_late_changes_nothing(bad):
     own = PoseFilter()
     ask(own, 1.0)
-    own.take(100 * MS, pose(0.1))
+    own.update(100 * MS, pose(0.1))
     before = own.predict(200 * MS).T_base_eef
 
-    own.take(150 * MS, pin.SE3(np.eye(3), np.array([bad, 0.0, 0.0])))
-    own.take(50 * MS, pin.SE3.Identity())
+    own.update(150 * MS, pin.SE3(np.eye(3), np.array([bad, 0.0, 0.0])))
+    own.update(50 * MS, pin.SE3.Identity())
     own.asked.add(-1, pose(9.0))
 
     assert own.predict(200 * MS).T_base_eef == before
@@ -199,6 +199,6 @@ def test_it_remembers_no_more_than_it_needs():
 def test_nobody_is_predicted_beyond_what_the_gate_would_brake_in():
     own = PoseFilter()
     ask(own, 3.0)
-    own.take(1 + 500 * MS, pose(0.5))
+    own.update(1 + 500 * MS, pose(0.5))
 
     assert own.predict(2 * SECOND).ahead_ns == mirror.HORIZON_NS

@@ -13,7 +13,7 @@ def watch(trips_ms):
     quality = LinkQuality(stale_after=0.1)
     for n, trip_ms in enumerate(trips_ms):
         now_ns = BEGIN + 200 * n * MS
-        quality.take(now_ns, n + 1, now_ns - trip_ms * MS)
+        quality.update(now_ns, n + 1, now_ns - trip_ms * MS)
     return quality
 
 
@@ -39,13 +39,13 @@ def test_it_says_how_good_it_is_and_what_to_do(trips_ms, words):
 def test_a_silent_link_is_lost_whatever_it_was():
     quality = watch([20] * 9)
     for late_ms in (2000, 4000):
-        quality.take(BEGIN + late_ms * MS, 9, 0)
+        quality.update(BEGIN + late_ms * MS, 9, 0)
 
     assert quality.describe().startswith("link LOST for 2 s: the robot holds")
 
 
 def test_nothing_is_said_before_the_gate_has_spoken():
     quality = LinkQuality(stale_after=0.1)
-    quality.take(BEGIN, 0, 0)
+    quality.update(BEGIN, 0, 0)
 
     assert not quality.describe()
