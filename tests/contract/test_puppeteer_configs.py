@@ -55,7 +55,7 @@ def servos_of(settings) -> dict:
 
 
 @pytest.mark.parametrize(("rig", "follower"), PAIRS)
-def test_it_drives_its_follower_joint_by_joint(rig, follower):
+def test_the_rig_drives_its_follower_joint_by_joint(rig, follower):
     told = check(resolved(rig, follower)).told
 
     assert "joint by joint (built alike)" in told
@@ -64,7 +64,7 @@ def test_it_drives_its_follower_joint_by_joint(rig, follower):
 
 
 @pytest.mark.parametrize(("rig", "follower"), PAIRS)
-def test_its_kind_alone_means_it(rig, follower):
+def test_the_kind_alone_means_this_rig(rig, follower):
     args = ["leader=puppeteer", f"follower={follower}", "env=kinematic"]
 
     assert resolve(args).leader_name == rig
@@ -129,7 +129,7 @@ def test_no_joint_passes_the_end_of_its_servo_s_turn(rig, limb):
 
 
 @pytest.mark.parametrize(("rig", "follower"), PAIRS)
-def test_it_rests_where_its_follower_is_at_home(rig, follower):
+def test_the_rig_rests_where_its_follower_is_at_home(rig, follower):
     robot = yaml.safe_load((ROOT / f"configs/follower/{follower}.yaml").read_text())
 
     for name, limb in settings_of(rig).limbs.items():
@@ -142,7 +142,7 @@ def test_it_rests_where_its_follower_is_at_home(rig, follower):
 
 
 @pytest.mark.parametrize("rig", RIGS)
-def test_its_trigger_opens_within_its_range(rig):
+def test_the_rigs_trigger_opens_within_its_range(rig):
     grippers = [limb.gripper for limb in settings_of(rig).limbs.values()]
 
     assert any(grippers), "without one nobody can give the start signal"
@@ -154,7 +154,7 @@ def test_its_trigger_opens_within_its_range(rig):
 
 
 @pytest.mark.parametrize("rig", RIGS)
-def test_its_buses_are_quick_enough_for_its_rate(rig):
+def test_the_rigs_buses_are_quick_enough_for_its_rate(rig):
     """A sync read of ten bytes and a sync write of two, with every byte on the wire."""
     settings = settings_of(rig)
     ports = itertools.groupby(
@@ -204,7 +204,9 @@ class TestShippedRig(PuppeteerContract):
 
 
 @pytest.mark.parametrize("rig", RIGS)
-def test_its_servos_say_where_its_joints_are_and_it_keeps_the_contract(rig, emulated):
+def test_the_servos_report_where_the_joints_are_and_the_rig_keeps_the_contract(
+    rig, emulated
+):
     """What holds for any leader, on one emulator; nightly, each has one of its own."""
     contract, clock = TestShippedRig(), ManualClock()
     contract.emulated, contract.config = emulated, config_on(emulated, rig)

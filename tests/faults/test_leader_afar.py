@@ -132,7 +132,7 @@ def find_speeds(episode):
     return t_ns, np.abs(np.asarray(episode.gate["dq_cmd"])).max(axis=1)
 
 
-def test_it_brakes_in_a_partition_and_goes_on_without_a_jump(hosts, session):
+def test_the_robot_brakes_in_a_partition_and_goes_on_without_a_jump(hosts, session):
     time.sleep(8.0)
     dark = [(hosts.tell(trace=TRACE, dead=True), 1.0)]
     time.sleep(1.0)

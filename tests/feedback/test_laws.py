@@ -321,7 +321,7 @@ class TestEffort:
 
         assert self.feel(steady, held=np.full(ARM + 1, 0.5)) == pytest.approx(-0.18)
 
-    def test_its_stiffness_is_that_of_the_measured_drives(self):
+    def test_the_stiffness_is_that_of_the_measured_drives(self):
         law = Effort(EffortConfig(gain=0.1))
         drives = replace(make_feedback_input(ARM), drives=np.array([50, 200, 0, 100.0]))
 

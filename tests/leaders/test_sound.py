@@ -95,7 +95,7 @@ def test_contact_is_heard_in_proportion_and_a_warning_beside_it(leader):
     [{"is_engaged": False}, {"age_ns": 150_000_000}, {"touch": float("nan")}],
     ids=["not driving", "stale", "no number"],
 )
-def test_it_is_silent_where_rumble_is(leader, how):
+def test_the_leader_is_silent_where_rumble_is(leader, how):
     feel(leader, touch=1.0)
 
     assert feel(leader, **{"touch": 1.0, **how}) == (0.0, 0.0)

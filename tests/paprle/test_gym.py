@@ -79,7 +79,7 @@ def test_what_is_no_action_is_refused(env, action):
     env.step(np.zeros(7))
 
 
-def test_it_is_its_own_leader():
+def test_the_environment_is_its_own_leader():
     with pytest.raises(ConfigError, match="gym is the leader"):
         SessionEnv((*PIPER, "leader=autopilot"))
 

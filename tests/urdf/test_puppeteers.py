@@ -101,7 +101,9 @@ def test_joints_are_counted_from_the_base(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_its_range_is_within_the_follower_s_and_within_one_turn(name: str) -> None:
+def test_the_puppeteers_range_is_within_the_follower_s_and_within_one_turn(
+    name: str,
+) -> None:
     arm, limb = arm_of(name), limb_of(name)
 
     assert np.all(arm.q_min >= limb.q_min - 1e-3)
@@ -123,7 +125,7 @@ def test_equal_joints_turn_both_hands_alike(name: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_it_is_built_as_its_follower(name: str) -> None:
+def test_the_puppeteer_is_built_as_its_follower(name: str) -> None:
     assert find_difference(arm_of(name), limb_of(name)) == ""
 
 
@@ -140,7 +142,7 @@ def test_it_is_built_as_its_follower(name: str) -> None:
         ("g1_left_arm", "papras_7dof"),
     ],
 )
-def test_it_is_not_built_as_another(name: str, other: str) -> None:
+def test_the_puppeteer_is_not_built_as_another(name: str, other: str) -> None:
     assert find_difference(arm_of(name), limb_of(other)) != ""
 
 
@@ -163,7 +165,9 @@ def test_servos_carry_the_arm_with_room_for_feedback(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [n for n in PAIRS if "leg" not in n])
-def test_its_trigger_turns_at_the_hand_beyond_the_last_joint(name: str) -> None:
+def test_the_puppeteers_trigger_turns_at_the_hand_beyond_the_last_joint(
+    name: str,
+) -> None:
     model = model_of(name)
     trigger = model.joints[model.getJointId("gripper")]
 

@@ -142,7 +142,7 @@ def test_the_difference_is_that_of_the_publication(b, expected):
     assert got == pytest.approx(want, abs=1e-6)
 
 
-def test_its_threshold_is_nearly_equal_of_the_engine():
+def test_the_threshold_is_nearly_equal_of_the_engine():
     pairs = RNG.normal(size=(100_000, 2, 7))
     cosine = np.einsum("ij,ij->i", *pairs.swapaxes(0, 1)) / np.prod(
         np.linalg.norm(pairs, axis=2), axis=1

@@ -13,7 +13,7 @@ from hardware.onnx.network import Network
 RNG = np.random.default_rng(19)
 
 
-def test_its_first_column_is_what_users_did_in_trials_it_does_not_know():
+def test_the_first_column_is_what_users_did_in_trials_the_network_does_not_know():
     _, unseen = read(DEMOS)
     network, cosine = Network(NETWORK), []
     for state, motion in zip(unseen.state[::3], unseen.motion[::3], strict=True):

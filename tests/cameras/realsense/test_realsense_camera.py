@@ -85,7 +85,7 @@ def test_without_depth_there_is_none(play):
     assert camera.info.depth_unit == 0.0
 
 
-def test_its_own_calibration_is_told_where_the_config_has_none(recording):
+def test_the_camera_reports_its_own_calibration_where_the_config_has_none(recording):
     plain, calibrated = make(recording), make(recording, focal=FOCAL)
     for camera in (plain, calibrated):
         camera.open()

@@ -79,7 +79,7 @@ def test_a_message_that_the_controller_would_refuse_is_refused_before_arming(gra
     assert not rig.log.all("command")
 
 
-def test_its_own_state_tells_its_joints_where_there_are_no_services(graph):
+def test_a_controllers_state_names_its_joints_where_there_are_no_services(graph):
     rig = MemoryRobot(graph)
     arm, _ = rig.robot._controllers[0]
     arm.joints = (*arm.joints[:5], "joint9")

@@ -88,7 +88,7 @@ def test_a_moment_without_torques_leaves_servos_on():
     assert not shaper.is_limp
 
 
-def test_it_is_limp_until_something_is_asked_for():
+def test_a_bus_is_limp_until_a_torque_is_commanded():
     shaper = TorqueShaper(2)
 
     run(shaper, None, 0, 3)

@@ -82,7 +82,7 @@ def port(rig):
     rig.send(cmd="clear")
 
 
-def test_it_says_where_it_is(rig):
+def test_the_emulator_prints_its_terminals(rig):
     assert list(rig.ports) == ["left", "right"]
     assert rig.overrides == [f"leader.limbs.{n}.port={p}" for n, p in rig.ports.items()]
 
@@ -181,7 +181,7 @@ def test_faults_come_and_go_while_it_runs(rig, port):
         {},
     ],
 )
-def test_what_it_cannot_do_it_says(rig, order):
+def test_the_emulator_refuses_an_order_that_it_cannot_do(rig, order):
     answer = rig.ask(**order)
 
     assert not answer["ok"]
@@ -206,7 +206,7 @@ def test_the_hand_obeys(rig):
     rig.send(cmd="motion", program="still")
 
 
-def test_it_logs_the_truth(rig, config):
+def test_the_emulator_logs_the_truth(rig, config):
     deadline = time.monotonic() + 10
     lines = []
     while len(lines) < 3 and time.monotonic() < deadline:
@@ -222,7 +222,7 @@ def test_it_logs_the_truth(rig, config):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_ends_cleanly(config, number):
+def test_the_emulator_ends_cleanly(config, number):
     rig = RunningRig(f"leader={config}", "motion=sines", 'fault={"fault":"silent"}')
     port = open_port(rig.ports["left"])
     assert SDK.ping(port, 1)[1] == COMM_RX_TIMEOUT

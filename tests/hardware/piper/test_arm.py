@@ -64,7 +64,7 @@ def test_stands_without_a_command(arm):
 
 
 @pytest.mark.parametrize("joint", [1, 2])
-def test_its_motors_carry_its_weight(arm, joint):
+def test_the_arms_motors_carry_its_weight(arm, joint):
     run(arm, 0.5)
 
     gravity = compute_gravity(arm.q)

@@ -55,7 +55,7 @@ def watch(master):
         OSError("gone"),
     ],
 )
-def test_it_outlives_whatever_the_master_says(master, watch, error):
+def test_the_watch_outlives_whatever_the_master_says(master, watch, error):
     master.fails_with = error
     assert wait_for(lambda: watch.n_unanswered > 3, 5.0)
     master.publishers["/cmd"].append("/rogue")

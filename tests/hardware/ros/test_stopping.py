@@ -45,7 +45,7 @@ def test_the_path_is_the_gates_own_brake(motion):
         assert np.abs(got - expected).max() <= (A * H**2 / 8).max() + 1e-9
 
 
-def test_it_ends_at_rest_in_time_and_slows_down_by_no_more_than_a(motion):
+def test_the_trajectory_ends_at_rest_in_time_and_slows_down_by_no_more_than_a(motion):
     q, v = motion
     plan = PLANNER.plan(q, q - v * H, H)
     times, velocities = plan.times, plan.dq
@@ -69,7 +69,7 @@ def test_a_robot_at_rest_gets_one_point():
     assert not plan.dq.any()
 
 
-def test_it_stays_within_the_limits_where_the_gate_does():
+def test_the_trajectory_stays_within_the_limits_where_the_gate_does():
     # the fastest approach that the gate allows: its brake ends on the limit
     v = np.array([3.0, 2.5, 0.08])
     reach = brake(np.zeros(3), v)[-1]

@@ -56,7 +56,7 @@ def capture(tmp_path):
     process.stderr.close()
 
 
-def test_it_looks_like_ros_2(capture, tmp_path):
+def test_the_traffic_looks_like_ros_2(capture, tmp_path):
     words = ["robot=piper", "env=ros2_sim", "transport=dds", "interface=loopback"]
     rig = EmulatedRos(tmp_path / "log", *words, f"domain={choose_domain()}")
     bus = DdsBus(CODEC, "gate", domain=choose_domain(), interface="loopback")

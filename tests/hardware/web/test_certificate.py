@@ -18,7 +18,7 @@ def load(found):
     return x509.load_pem_x509_certificate(found.certificate.read_bytes())
 
 
-def test_it_names_the_addresses_and_is_no_authority(tmp_path):
+def test_the_certificate_names_the_addresses_and_is_no_authority(tmp_path):
     made = load(find_certificate(tmp_path, ["192.0.2.7", "robot.local"]))
 
     names = made.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
@@ -30,14 +30,14 @@ def test_it_names_the_addresses_and_is_no_authority(tmp_path):
     assert life < datetime.timedelta(days=825)
 
 
-def test_its_key_is_its_owners_alone(tmp_path):
+def test_the_certificates_key_is_its_owners_alone(tmp_path):
     found = find_certificate(tmp_path / "a/b", ["192.0.2.7"])
 
     assert stat.S_IMODE(found.key.stat().st_mode) == 0o600
     assert stat.S_IMODE((tmp_path / "a/b").stat().st_mode) == 0o700
 
 
-def test_it_is_kept_and_made_anew_for_another_address(tmp_path):
+def test_the_certificate_is_kept_and_made_anew_for_another_address(tmp_path):
     first = find_certificate(tmp_path, ["192.0.2.7"])
 
     assert find_certificate(tmp_path, ["192.0.2.7"]) == first

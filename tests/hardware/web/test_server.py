@@ -351,7 +351,7 @@ def test_two_stations_have_a_port_and_a_token_each(station, folder):
     other.close()
 
 
-def test_it_closes_twice_and_opens_again(folder):
+def test_the_server_closes_twice_and_opens_again(folder):
     station = make_station(folder)
     for _ in range(2):
         station.open()

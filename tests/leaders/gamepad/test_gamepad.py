@@ -357,7 +357,7 @@ def test_contact_is_the_strong_motor_and_limits_are_the_weak_one(play, felt):
         pytest.param({"touch": -1.0}, id="less than nothing"),
     ],
 )
-def test_it_is_silent_when(play, changes):
+def test_the_pad_is_silent_when(play, changes):
     player = play()
     player.feel(1.0)
 

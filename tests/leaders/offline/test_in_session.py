@@ -54,7 +54,7 @@ def test_motion_on_both_sides_of_a_gap_is_followed_whole(episode):
     ],
 )
 @pytest.mark.parametrize("leader", ["offline", "autopilot"])
-def test_it_plays_as_many_episodes_as_the_session_asks_for(
+def test_a_file_plays_as_many_episodes_as_the_session_asks_for(
     tmp_path, leader, settings, n
 ):
     plays = {"offline": "leader.loop", "autopilot": "leader.episodes"}[leader]

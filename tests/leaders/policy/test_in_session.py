@@ -58,7 +58,7 @@ def read_dataset(places, root):
 
 @pytest.mark.sim
 @pytest.mark.long
-def test_it_sees_the_columns_of_the_data_set_that_is_made_of_it(tmp_path):
+def test_the_policy_sees_the_columns_of_the_data_set_that_is_made_of_it(tmp_path):
     policy, out = Sways(), tmp_path / "out"
 
     run(policy, *ALONE, "env=mujoco", "leader.duration=1.5", f"record.dir={out}").run()

@@ -167,7 +167,7 @@ def test_an_unready_policy_does_not_ask_to_start(stage):
     )
 
 
-def test_it_begins_anew_each_time_it_drives(stage):
+def test_the_policy_begins_anew_each_time_it_drives(stage):
     class Counts:
         n = 0
 

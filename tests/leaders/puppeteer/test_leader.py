@@ -112,7 +112,7 @@ def test_torque_turns_the_servo_as_the_joint_wants(rig, opened):
 @pytest.mark.parametrize(
     ("tau", "state"), [({}, "ENGAGED"), ({"left": [0.1, 0.1, 0.01]}, "STOPPED")]
 )
-def test_it_goes_limp_without_torques_and_on_stop(one_arm, opened, tau, state):
+def test_the_arm_goes_limp_without_torques_and_on_stop(one_arm, opened, tau, state):
     emulated, config = one_arm
     leader = opened(config)
     is_on = lambda: emulated.servo(1).table.get("Torque Enable") == 1  # noqa: E731

@@ -62,7 +62,9 @@ def rig(key, tmp_path):
 
 @pytest.mark.nightly
 @pytest.mark.timeout(60)
-def test_it_feels_a_wall_and_carries_its_weight_when_the_link_falls_silent(rig):
+def test_the_puppeteer_feels_a_wall_and_carries_its_weight_when_the_link_falls_silent(
+    rig,
+):
     lead, robot, notes = rig
     assert any("leader.forces=true" in note for note in notes)
     assert any("contact is felt up to 100 ms" in note for note in notes)

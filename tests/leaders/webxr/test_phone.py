@@ -81,7 +81,7 @@ def phone(leader):
     made.close()
 
 
-def test_it_waits_for_its_phone(leader):
+def test_the_leader_waits_for_its_phone(leader):
     assert leader.latest() is None
 
 
@@ -251,7 +251,7 @@ class TestApp:
     def connect(self, port, **options):
         return connect(f"ws://{TLS_ADDRESS}:{port}", proxy=None, **options)
 
-    def test_its_poses_become_samples(self, leader, port):
+    def test_a_phones_poses_become_samples(self, leader, port):
         device = leader._station.device
         with self.connect(port) as app:
             app.send(json.dumps({"position": APP, "gripper": 0.5}))

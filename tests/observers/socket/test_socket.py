@@ -35,7 +35,9 @@ class TestContract(ObserverContract):
         return SocketObserver(SocketConfig(path=str(self.path)), self.robot, clock)
 
 
-def test_it_tells_commands_in_the_units_of_data_sets_until_nobody_hears(listener):
+def test_the_observer_sends_commands_in_the_units_of_data_sets_until_nobody_listens(
+    listener,
+):
     robot = load_piper().info
     path, one = listener
     observer = SocketObserver(SocketConfig(path=str(path)), robot, ManualClock())

@@ -65,7 +65,7 @@ def test_healthy_rig_has_no_fault(examine):
     assert "within its URDF's limits" in said
 
 
-def test_it_leaves_the_rig_as_it_was(emulated, examine):
+def test_the_doctor_leaves_the_rig_as_it_was(emulated, examine):
     servos = emulated.rig.limbs["arm"].servos
     memories = [bytes(servo.table.memory[:120]) for servo in servos]
 

@@ -90,7 +90,7 @@ def test_paths_of_a_leader_are_absolute_and_text_stays_text(
     assert resolved.leaders["file"].config.path == str(tmp_path / "2024")
 
 
-def test_it_crosses_a_process_border_whole(root):
+def test_the_config_of_a_group_crosses_a_process_border_whole(root):
     resolved = resolve((*TRIPLE, *PAIR, "leaders.draw.size=0.07"), root)
 
     values = json.loads(json.dumps(resolved.to_dict()))

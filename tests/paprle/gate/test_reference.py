@@ -35,7 +35,7 @@ def run(motion, h, end=3.0, phase=0.0):
 
 @pytest.mark.parametrize("h", [0.001, 0.002, 0.004, 0.005])
 @pytest.mark.parametrize("phase", [0.0, 0.0013])
-def test_it_is_where_the_leader_is_and_not_later(h, phase):
+def test_the_reference_is_where_the_leader_is_and_not_later(h, phase):
     times, q, dq = run(sway, h, phase=phase)
     settled = times > 0.5
 
@@ -45,7 +45,7 @@ def test_it_is_where_the_leader_is_and_not_later(h, phase):
 
 
 @pytest.mark.parametrize("h", [0.001, 0.002])
-def test_its_acceleration_is_that_of_the_motion_and_no_more(h):
+def test_the_references_acceleration_is_that_of_the_motion_and_no_more(h):
     """Going on along each velocity gives twenty times of it at 1 kHz."""
     times, q, _ = run(sway, h)
     ddq = np.diff(q, 2, axis=0)[times[1:-1] > 0.5] / h**2

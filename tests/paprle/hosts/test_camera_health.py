@@ -139,7 +139,7 @@ def test_late_images_now_and_then_are_not_told():
     assert camera.told == []
 
 
-def test_it_is_told_to_be_well_once_images_have_kept_coming():
+def test_a_camera_is_reported_well_once_images_have_kept_coming():
     camera = Camera()
     camera.give(30)
     camera.wait(10)
@@ -164,7 +164,7 @@ def test_a_camera_that_comes_and_goes_is_told_once():
     assert camera.health.n_faults >= 10
 
 
-def test_its_image_may_be_used_as_soon_as_it_comes_again():
+def test_a_cameras_image_may_be_used_as_soon_as_it_comes_again():
     camera = Camera()
     camera.give(30)
     camera.wait(10)

@@ -44,7 +44,7 @@ def test_the_share_is_what_the_command_did_not_go_of_the_asked_way(asked, sent, 
     assert find_share(np.array(asked), np.array(sent)) == pytest.approx(share)
 
 
-def test_it_is_said_in_the_words_of_a_person():
+def test_a_cut_is_reported_in_the_words_of_a_person():
     assert str(Cut("velocity of joint2", 0.12)) == "velocity of joint2, 12 %"
     assert str(Cut("velocity of joint2", 0.0)) == "velocity of joint2, catching up"
 

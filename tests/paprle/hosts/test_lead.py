@@ -64,7 +64,7 @@ def meet(lead, robot, n=80):
 
 
 @pytest.mark.long
-def test_it_leads_and_says_how_it_goes(pair):
+def test_the_host_leads_and_reports_how_it_goes(pair):
     lead, robot, operator = pair
     assert lead.describe().startswith("WAITING-FOR-ROBOT link no answer")
     operator.add("engage")
@@ -84,7 +84,7 @@ def test_it_leads_and_says_how_it_goes(pair):
     assert 0 < lead.side.view_ns - lead.side.view.captured_ns < 5e9
 
 
-def test_it_needs_to_know_where_the_robot_is(key):
+def test_the_host_needs_to_know_where_the_robot_is(key):
     words = ["leader=autopilot", f"link.key={key}"]
 
     with pytest.raises(ConfigError, match="link.peer: expected the robot's host"):

@@ -75,7 +75,7 @@ def test_nobody_is_given_the_last_image_of_a_camera_that_died(session):
     assert session.told == [f"{NAME}: it was killed; it is started again"]
 
 
-def test_it_is_started_again_after_a_second(session):
+def test_a_process_is_started_again_after_a_second(session):
     session.run(1.0, is_alive=True)
     session.kill()
     session.run(0.9)

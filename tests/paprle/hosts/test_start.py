@@ -43,12 +43,12 @@ def find_refusal(*, arm, opening):
 
 @pytest.mark.parametrize("arm", [0.79, -0.79, 0.0])
 @pytest.mark.parametrize("opening", [0.0, 1.0])
-def test_it_may_start_from_near_whatever_its_gripper_does(arm, opening):
+def test_an_arm_may_start_from_near_whatever_its_gripper_does(arm, opening):
     assert find_refusal(arm=arm, opening=opening) == ""
 
 
 @pytest.mark.parametrize("arm", [0.81, -0.81, -3.0])
-def test_it_may_not_start_from_afar_on_either_side(arm):
+def test_an_arm_may_not_start_from_afar_on_either_side(arm):
     name, apart = ARM.joint_names[0], f"{abs(arm):.2f} [rad]"
 
     refusal = find_refusal(arm=arm, opening=0.5)
@@ -63,7 +63,9 @@ def test_it_may_not_start_from_afar_on_either_side(arm):
         ("squeeze", "squeeze, or press Enter to start", "squeeze"),
     ],
 )
-def test_it_says_how_this_leader_starts_and_goes_on(lock_step, hint, start, again):
+def test_the_session_explains_how_this_leader_starts_and_goes_on(
+    lock_step, hint, start, again
+):
     session = lock_step(LeaderInfo(limbs=("hand",), engage_hint=hint))
     session.until("WAITING").step(5)
     assert session.core.note == start

@@ -36,7 +36,7 @@ def run(program: str) -> str:
     return done.stdout
 
 
-def test_it_keeps_no_pipe_that_it_was_not_handed():
+def test_the_child_keeps_no_pipe_that_it_was_not_handed():
     said = run("""
         ours, theirs = os.pipe(), os.pipe()
         child = fork("role", lambda: os.read(theirs[0], 9) and 0, [theirs[0]],
@@ -50,7 +50,7 @@ def test_it_keeps_no_pipe_that_it_was_not_handed():
     assert said.split() == ["True", "0"]
 
 
-def test_its_own_death_is_the_end_of_its_pipe():
+def test_the_childs_own_death_is_the_end_of_its_pipe():
     said = run("""
         report = os.pipe()
         child = fork("role", lambda: time.sleep(60) or 0, [report[1]], has_input=False)
@@ -81,7 +81,7 @@ def test_handlers_hooks_and_exit_functions_of_the_parent_do_not_run_in_it():
     assert said.split() == ["True", "True", "-15", "left"]
 
 
-def test_it_is_handed_the_mask_of_signals_of_whoever_starts_it():
+def test_the_child_is_handed_the_mask_of_signals_of_whoever_starts_it():
     said = run("""
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP})
         masked = lambda: print(*map(int, signal.pthread_sigmask(0, ()))) or 0
@@ -119,7 +119,7 @@ def test_what_the_parent_has_not_written_yet_is_written_once():
     """).split() == ["once"]
 
 
-def test_it_reads_a_standard_input_of_its_own():
+def test_the_child_reads_a_standard_input_of_its_own():
     said = run("""
         child = fork("role", lambda: print(sys.stdin.readline()) or 0, [],
                      has_input=True)
@@ -148,7 +148,7 @@ def test_ps_shows_the_name_of_the_role():
 @pytest.mark.parametrize(
     ("body", "code"), [("raise OSError('lost')", 1), ("return 3", 3)]
 )
-def test_it_never_comes_back_into_the_program_of_its_parent(body, code):
+def test_the_child_never_comes_back_into_the_program_of_its_parent(body, code):
     said = run(f"""
         os.dup2(1, 2)
         def role():

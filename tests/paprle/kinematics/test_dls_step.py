@@ -128,7 +128,7 @@ def test_inverse_is_numpys_and_refused_where_there_is_none(seed, k, shift):
 
 
 @pytest.mark.parametrize("nan", [np.nan, np.inf])
-def test_nothing_hangs_on_what_is_no_number(nan):
+def test_a_solve_ends_where_an_input_is_nan(nan):
     invert_damped(np.full((6, 6), nan), 6, nan, 0.05, 0.04, np.empty((6, 6)))
 
 

@@ -51,7 +51,7 @@ def test_errors_of_a_steady_hand_are_its_speed_times_the_ways(errors):
     assert errors.latency.find(0.5) == errors.latency.find(0.99) == 2 * WAY
 
 
-def test_it_says_them_live_and_of_the_whole(errors):
+def test_errors_are_reported_live_and_of_the_whole(errors):
     assert errors.describe().startswith("robot 10 mm from your hand, 2")
     words = errors.summarise(StreamCounts(400, 7, 200, 190))
     assert "hand to robot 10 and 10" in words or "hand to robot 9 and" in words

@@ -144,7 +144,7 @@ def test_a_page_is_told_what_is_known_alone():
     }
 
 
-def test_its_datagrams_are_small_enough_for_any_network():
+def test_datagrams_of_errors_are_small_enough_for_any_network():
     rows = [ErrorRow(0, 0)] * 60
 
     assert len(pack_errors(60, rows, StreamCounts(), 0)) < 1200

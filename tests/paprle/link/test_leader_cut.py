@@ -96,7 +96,7 @@ def session():
 
 
 @pytest.mark.long
-def test_it_drives_over_loss_delay_and_jitter(session):
+def test_the_leader_drives_over_loss_delay_and_jitter(session):
     session.engage()
     before = session.q_cmd
 

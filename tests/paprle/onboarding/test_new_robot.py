@@ -212,7 +212,7 @@ def test_odd_names_and_missing_limits_survive_the_way_through_yaml(
     assert "the URDF's 1000 is no limit" in report.path.read_text()
 
 
-def test_it_never_overwrites(tmp_path: Path) -> None:
+def test_new_robot_never_overwrites(tmp_path: Path) -> None:
     urdf = tmp_path / "odd.urdf"
     urdf.write_text(ODD)
     (tmp_path / "mine.yaml").write_text("precious")

@@ -66,7 +66,7 @@ def simulate(seed, n=60):
 
 
 @pytest.mark.long
-def test_its_errors_are_as_large_as_it_says():
+def test_the_mirrors_errors_are_as_large_as_it_reports():
     runs = [list(simulate(seed)) for seed in range(40)]
     nees = np.array([run[-1] for run in runs if len(run) == 60])
 
@@ -128,7 +128,7 @@ def read_tum(seconds):
 
 @pytest.mark.long
 @pytest.mark.parametrize("delay", [0.05, 0.1, 0.2])
-def test_it_beats_holding_and_going_on_with_a_persons_motion(delay):
+def test_the_mirror_beats_holding_and_going_on_with_a_persons_motion(delay):
     shown, held, steady = mirror_errors(read_tum(6.0), delay, seed=1)
 
     assert shown < 0.2 * held
@@ -189,7 +189,7 @@ def test_what_is_not_finite_or_late_changes_nothing(bad):
     assert own.counts == {"not finite": 1, "late": 1}
 
 
-def test_it_remembers_no_more_than_it_needs():
+def test_the_mirror_remembers_no_more_than_it_needs():
     own = PoseFilter()
     ask(own, 20.0)
 

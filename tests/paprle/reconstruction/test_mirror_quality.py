@@ -32,7 +32,7 @@ def watch(trips_ms):
         ([95] + [20] * 20, "link good (20 ms there and back)"),
     ],
 )
-def test_it_says_how_good_it_is_and_what_to_do(trips_ms, words):
+def test_the_quality_of_a_link_is_in_words_with_what_to_do(trips_ms, words):
     assert watch(trips_ms).describe() == words
 
 

@@ -86,7 +86,7 @@ def test_an_arm_of_another_build_drives_by_its_pose(leader, robot, why):
     assert re.search(why, retargeting.describe()), retargeting.describe()
 
 
-def test_its_mode_can_be_asked_for():
+def test_the_mode_of_a_leader_that_is_an_arm_can_be_chosen():
     leader = arm_leader("papras_7dof")
 
     for mode in ("relative", "joints"):
@@ -96,7 +96,7 @@ def test_its_mode_can_be_asked_for():
 
 
 @pytest.mark.parametrize("name", ["papras_7dof", "ur5e", "piper"])
-def test_its_pose_is_that_of_its_own_urdf_in_the_operators_axes(name):
+def test_the_arms_pose_is_that_of_its_own_urdf_in_the_operators_axes(name):
     leader = arm_leader(name, ("left", "right"), R_base=TURNED)
     limb = next(iter(load_robot(name).limbs.values()))
     rng = np.random.default_rng(3)

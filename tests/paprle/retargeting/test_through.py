@@ -35,7 +35,7 @@ def hand_at(leader, arms, q):
     return pin.XYZQUATToSE3(view.pose[0])
 
 
-def test_its_hand_is_where_the_robots_would_be_at_the_leaders_joints(plan):
+def test_the_stand_ins_hand_is_where_the_robots_would_be_at_the_leaders_joints(plan):
     leader, robot = plan.layout.leader, load_robot("ur5e").limbs["arm"]
     turn = pin.SE3(leader.arms["arm"].R_base, np.zeros(3))
     for q in np.random.default_rng(0).uniform(-1.5, 1.5, (5, 6)):
@@ -67,7 +67,7 @@ def test_motion_grows_by_how_much_larger_the_robot_is(plan):
 
 
 @pytest.mark.long
-def test_it_is_said_and_stands_in_the_config(plan):
+def test_the_stand_in_is_reported_and_stands_in_the_config(plan):
     assert "arm drives arm, relative (through ur5e)" in plan.describe()
     values = plan.resolved.to_dict()
     again = Resolved.from_dict(values)

@@ -82,7 +82,7 @@ def find_roughness(leader):
 
 
 @pytest.mark.long
-def test_it_is_shaken_far_less_than_by_the_samples_themselves():
+def test_the_arm_is_shaken_far_less_than_by_the_samples_themselves():
     swings = 0.1 * 0.04 / (H_NS * 1e-9) * np.sqrt(0.5)
 
     assert find_roughness(PHONE) < 1.05 * swings
@@ -90,7 +90,7 @@ def test_it_is_shaken_far_less_than_by_the_samples_themselves():
 
 
 @pytest.mark.parametrize("n_lost", [1, 2, 3])
-def test_it_goes_on_while_three_samples_in_a_row_are_lost(n_lost):
+def test_the_arm_goes_on_while_three_samples_in_a_row_are_lost(n_lost):
     session = Seldom().engage()
     drive(session, 100)
     first = session.captured + 1
