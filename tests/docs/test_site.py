@@ -35,6 +35,20 @@ def test_the_site_builds_without_a_warning(tmp_path):
     assert "paprle.contracts.plugins.Leader" in page
 
 
+def test_every_page_stands_in_the_index_or_is_found_by_its_pattern():
+    """A page that does not is a warning of the build, which not every machine makes."""
+    index = (ROOT / "docs/index.md").read_text()
+    named = set(re.findall(r"^([\w./*]+)$", index, re.MULTILINE))
+    api = set(re.findall(r"^(\w+)$", (ROOT / "docs/api/index.md").read_text(), re.M))
+
+    pages = {path.stem for path in (ROOT / "docs").glob("*.md")} - {"index"}
+    own = {path.stem for path in (ROOT / "docs/api").glob("*.md")} - {"index"}
+
+    assert pages <= named, pages - named
+    assert {f"start/{page.stem}" for page in STARTS} <= named
+    assert own <= api, own - api
+
+
 @pytest.mark.parametrize("page", STARTS, ids=lambda p: p.stem)
 def test_verbs_of_a_first_hour_are_there(page):
     verbs = re.findall(r"`paprle ([a-z-]+)", page.read_text())
