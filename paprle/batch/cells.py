@@ -13,7 +13,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from paprle.batch.plan import NOBODY, Choice, Plan, list_files
+from paprle.batch.plan import NOBODY, Choice, Plan
+from paprle.batch.sources import hash_file, is_address, list_files, list_recordings
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError
 from paprle.recording.header import find_git_rev
@@ -151,11 +152,8 @@ def _list_sources(plan: Plan) -> list[str]:
     """
     found: list[str] = []
     for pattern in plan.episodes:
-        root = Path(pattern)
-        if plan.work == "evaluate" and root.is_dir():
-            there = sorted(map(str, root.rglob("*.mcap")))
-        else:
-            there = list_files(pattern)
+        look = list_recordings if plan.work == "evaluate" else list_files
+        there = look(pattern)
         if not there:
             raise ConfigError(
                 f"plan.episodes: expected recordings, got '{pattern}'; there are none"
@@ -189,22 +187,20 @@ def _find_random(plan: Plan) -> dict[str, bool]:
 
 def _find_files(words: list[str]) -> list[str]:
     """Return the files that settings name."""
-    values = [word.partition("=")[2] for word in words]
-    return [one for one in values if "/" in one and Path(one).is_file()]
+    named = [(key, value) for key, _, value in (word.partition("=") for word in words)]
+    return [
+        value
+        for key, value in named
+        if (key.endswith(".path") if is_address(value) else _is_file(value))
+    ]
+
+
+def _is_file(value: str) -> bool:
+    return "/" in value and Path(value).is_file()
 
 
 def _hash_all(paths: list[str]) -> dict[str, str]:
     return {path: hash_file(path) for path in paths}
-
-
-@cache
-def hash_file(path: str) -> str:
-    """Return the SHA-256 of a file, which a batch takes as one that does not change."""
-    digest = hashlib.sha256()
-    with Path(path).open("rb") as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def _shorten(path: str, folder: str) -> str:

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
-from paprle.contracts.errors import ConfigError, MissingDependency
+from paprle.batch.sources import find_system, is_address
 
 
 class Place:
@@ -32,19 +31,10 @@ class Place:
             ConfigError: If nothing knows such an address.
             MissingDependency: If what knows it is not installed.
         """
-        if "://" not in address:
+        if not is_address(address):
             address = str(Path(address).expanduser().resolve())
         self.address = address
-        try:
-            self._fs, self._root = fsspec.core.url_to_fs(address)
-        except ImportError as err:
-            raise MissingDependency(
-                f"'{address}': expected its package, got none: {err}"
-            ) from err
-        except ValueError as err:
-            raise ConfigError(
-                f"'{address}': expected a folder or address; {err}"
-            ) from err
+        self._fs, self._root = find_system(address)
         self.is_here = isinstance(self._fs, LocalFileSystem)
 
     def write(self, name: str, data: bytes) -> None:

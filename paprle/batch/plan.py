@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Le, Len, Unit, doc
 
+from paprle.batch.sources import is_address, list_files
 from paprle.config.check import validate
 from paprle.config.layers import Layer, Places
 from paprle.config.yaml_text import read_yaml
@@ -174,7 +175,7 @@ def _read_entry(
             problems.append(f"plan.leaders: expected a file, got '{text}'; none there")
         return [
             {
-                "name": _name_file(Path(one), folder),
+                "name": _name_file(one, folder),
                 "settings": ["leader=offline", f"leader.path={one}"],
             }
             for one in found
@@ -192,25 +193,24 @@ def _read_entry(
 def _find_file(word: str, folder: Path) -> str:
     """Return a setting; one that names a file beside the plan, with all of its path."""
     key, _, value = word.partition("=")
+    if is_address(value):
+        return word
     is_path = "." in value or "/" in value
     path = _place(value, folder)
     return f"{key}={path}" if is_path and Path(path).is_file() else word
 
 
-def list_files(pattern: str) -> list[str]:
-    """Return the paths that an absolute pattern stands for, sorted."""
-    root = Path(pattern)
-    found = Path(root.anchor).glob(str(root.relative_to(root.anchor)))
-    return sorted(map(str, found))
-
-
 def _place(text: str, folder: Path) -> str:
+    """Return an address as it is, and a path as told from the plan's folder."""
+    if is_address(text):
+        return text
     return os.path.normpath(folder / Path(text).expanduser())
 
 
-def _name_file(path: Path, folder: Path) -> str:
+def _name_file(path: str, folder: Path) -> str:
     """Return a file's name in the table: relative to the plan where that is shorter."""
-    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
+    is_ours = not is_address(path) and Path(path).is_relative_to(folder)
+    return str(Path(path).relative_to(folder)) if is_ours else path
 
 
 def _find_problems(plan: Plan) -> Iterator[str]:

@@ -13,13 +13,15 @@ import tempfile
 import time
 import traceback
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from paprle.batch.cells import Cell, find_versions, hash_file
+from paprle.batch.cells import Cell, find_versions
 from paprle.batch.figures import make_row
 from paprle.batch.place import Place
+from paprle.batch.sources import fetch, hash_anew, hash_file, is_address
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError, PaprleError
 from paprle.dataset.create import create
@@ -53,8 +55,9 @@ def do_job(job: Mapping[str, Any]) -> Json:
     faulthandler.dump_traceback_later(job["time_limit"], exit=True)
     try:
         place = _enter(job)
-        _check_files(cell)
-        row = _WORK[cell.work](cell, place)
+        with tempfile.TemporaryDirectory(prefix="paprle-") as folder:
+            words = _bring_files(cell, Path(folder))
+            row = _WORK[cell.work](replace(cell, words=words), place)
         robot_s = row.get("duration_s") or 0.0
         place.write(name_part(cell.index, DONE), encode_part(cell, DONE, None, row))
     except ConfigError as err:
@@ -112,17 +115,36 @@ def _enter(job: Mapping[str, Any]) -> Place:
     return place
 
 
-def _check_files(cell: Cell) -> None:
-    """Refuse files that are not those of the plan.
+def _bring_files(cell: Cell, folder: Path) -> tuple[str, ...]:
+    """Fetch what is elsewhere, and refuse files that are not those of the plan.
+
+    Args:
+        cell: The cell.
+        folder: For copies.
+
+    Returns:
+        The words of the cell; addresses are paths of this host.
 
     Raises:
-        ConfigError: If one is missing here, or holds something else.
+        ConfigError: If a file is missing here, or holds something else.
     """
+    sources = () if cell.work == "session" else cell.words  # the others are settings
+    elsewhere = filter(is_address, dict.fromkeys((*cell.files, *sources)))
+    copies = {one: fetch(one, folder / str(k)) for k, one in enumerate(elsewhere)}
     for path, expected in cell.files.items():
-        if not Path(path).is_file():
+        if path not in copies and not Path(path).is_file():
             raise ConfigError(f"'{path}': expected the file of the plan, got none here")
-        if hash_file(path) != expected:
+        copy = copies.get(path)
+        if (hash_anew(str(copy)) if copy else hash_file(path)) != expected:
             raise ConfigError(f"'{path}': expected the file of the plan, got another")
+    words = []
+    for word in cell.words:
+        key, is_setting, value = word.partition("=")
+        if cell.work == "session" and value in copies:
+            words.append(f"{key}{is_setting}{copies[value]}")
+        else:
+            words.append(str(copies.get(word, word)))
+    return tuple(words)
 
 
 def _run_session(cell: Cell, place: Place) -> Json:

@@ -10,8 +10,8 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Len, doc
 
-from paprle.batch.cells import hash_file
 from paprle.batch.plan import Plan, make_plan
+from paprle.batch.sources import hash_file
 from paprle.config.check import validate
 from paprle.config.layers import Layer, Places
 from paprle.config.yaml_text import read_yaml

@@ -8,6 +8,7 @@ import time
 import fsspec
 import numpy as np
 import pytest
+import yaml
 from batches import (
     SHORT,
     Here,
@@ -249,6 +250,52 @@ def test_recordings_are_kept_evaluated_and_made_a_data_set(tmp_path):
     assert replayed["reached_percent"] == 100.0
     assert made["n_episodes"] == 1
     assert list((tmp_path / "make" / "datasets").rglob("*.hdf5"))
+
+
+def put_in_memory(folder, address):
+    store, root = fsspec.core.url_to_fs(address)
+    for file in folder.rglob("*"):
+        if file.is_file():
+            store.pipe_file(f"{root}/{file.relative_to(folder)}", file.read_bytes())
+
+
+def test_motions_and_recordings_may_lie_at_an_address(tmp_path):
+    """What is fetched gives the bits of what is here, and another file is refused."""
+    motions = tmp_path / "motions"
+    motions.mkdir()
+    write_motion(motions / "m.csv", np.array([0.3, 0, 0.3]), [0, 0, 0, 1], 3)
+    put_in_memory(motions, "memory://in/motions")
+    how = {"settings": ["session.rate=100", "retarget.mode=relative"]}
+    here = write_plan(
+        tmp_path / "a.yaml", leaders=["motions/*.csv"], keep="recordings", **how
+    )
+    there = write_plan(
+        tmp_path / "b.yaml", leaders=["memory://in/motions/*.csv"], **how
+    )
+    assert run_here(here, tmp_path / "here").n_done == 1
+    assert run_here(there, tmp_path / "there").n_done == 1
+    put_in_memory(tmp_path / "here/recordings", "memory://in/kept")
+    for work in ("evaluate", "dataset"):
+        plan = {"work": work, "episodes": ["memory://in/kept"]}
+        (tmp_path / f"{work}.yaml").write_text(yaml.safe_dump(plan))
+        assert run_here(tmp_path / f"{work}.yaml", tmp_path / work).n_done == 1
+
+    names = ("here", "there", "evaluate", "dataset")
+    own, other, measured, made = [read_rows(tmp_path / name)[0] for name in names]
+
+    assert other["leader"] == "memory:///in/motions/m.csv"
+    assert other["commands"] == measured["commands"] == own["commands"]
+    assert made["n_episodes"] == 1
+
+    class Later(Here):
+        """Does cells when what they read is another file."""
+
+        def submit(self, job):
+            fsspec.filesystem("memory").pipe_file("/in/motions/m.csv", b"another")
+            super().submit(job)
+
+    run_here(there, tmp_path / "later", Later())
+    assert "got another" in read_rows(tmp_path / "later")[0]["error"]
 
 
 def test_results_may_lie_at_an_address(tmp_path):

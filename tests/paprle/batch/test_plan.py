@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from paprle.batch.cells import Cell, Cells, hash_file
+from paprle.batch.cells import Cell, Cells
 from paprle.batch.plan import make_plan, read_plan
+from paprle.batch.sources import hash_file
 from paprle.contracts.errors import ConfigError
 
 CIRCLE = {"circle": ["leader=autopilot", "leader.size=0.02"]}
