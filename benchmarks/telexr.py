@@ -1,75 +1,51 @@
 """What reconstruction takes of the error of a teleoperation over bad networks.
 
 ``python -m benchmarks.telexr [FOLDER [TRACE …]]``: recordings of people's hands (of the
-folder of data, where it is) and motions made here cross networks of ``hardware.net``
-there and back in virtual time, ours through the datagrams, seals and reconstruction of
-a real session. The robot is ideal: it is where it is asked to be, so that all error is
-that of the way. A line a trace and way has the median over all motions of
+folder of motions, where it is) and motions made here cross networks there and back in
+virtual time, by each of the ways of ``benchmarks.telexr_ways``; ours is the product's
+own on both hosts. The networks are those of ``hardware.net``, and round trips that were
+measured over Wi-Fi (of the folder ``network`` beside that of motions), half of each one
+way, 30 a second. A line a trace and way has the median over all motions of
 
 * the teleoperation error, user against displayed robot (requirements T2),
 * user against actual robot, and displayed against actual robot,
 * what is left of the user's path, the delay taken out,
 * motion to motion latency (T1) as confirmed, and the captures that never counted,
 
-and how much less the first is than that of the three other ways, with the interval that
-holds 95 % of the medians of resampled motions.
-
-The ways: ``none`` obeys and shows everything as it arrives, late things too; ``hold``
-keeps the newest; ``velocity`` goes on from the newest by its velocity; ``ours`` repeats
-captures, orders them into a motion, and shows the robot moved on by what the user's own
-hand has done since. The robot's own pose is predicted for the display alone: it never
-moves on a guess, and so it is as late as the way, and one period more.
+and how much less of ours the first is, and displayed against actual robot (T13), than
+those of the three other ways, with the interval that holds 95 % of the medians of
+resampled motions. ``led`` is ours with TeleXR's picture (T13), which is drawn nowhere:
+of the robot where the newest capture takes it. A picture is drawn as often as the
+product draws it and stays until the next one. The robot's own pose is predicted for
+the display alone: it never moves on a guess, and so it is as late as the way, and one
+period more.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import struct
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pinocchio as pin
 
 from benchmarks.reconstruction import Hand, list_motions
+from benchmarks.telexr_ways import make_way
 from hardware.net.impairment import Impairment
-from hardware.net.trace import DIRECTIONS, list_profiles, load_traces
-from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand, Vec
-from paprle.ipc.records import SampleView, make_layout, pack_sample
-from paprle.link.operator_side import OperatorSide
-from paprle.link.robot_side import RobotSide, make_far_info
-from paprle.reconstruction.reconstruction import Reconstruction
-from paprle.robot.nobody import NOBODY
+from hardware.net.trace import DIRECTIONS, Row, Trace, list_profiles, load_traces
+from paprle.contracts.types import Vec
+from paprle.hosts.far_watch import SHOW_NS
 
-RATE = 60.0  # [Hz] chosen: a tracker of hands
 TICK_NS = 5_000_000
 LENGTH = 10.0  # [s] of each motion
 SETTLED = 2.0  # [s] chosen: until hosts have met
 WAYS = "none", "hold", "velocity", "ours"
-LONGEST = 0.3  # [s] chosen: a velocity says nothing of what is farther
-HAND = make_far_info(LeaderInfo(limbs=("hand",), is_human=False, rate=RATE))
-KEY = b"a secret of thirty-two bytes ..."
+COMPARED = ("ours", "teleoperation"), ("ours", "shown-robot"), ("led", "teleoperation")
 N_RESAMPLED = 2000
 BEGIN_NS = round((SETTLED + 1.0) * 1e9)
-_WORD = struct.Struct("<q3d")
-_ROOM = bytes(70)  # what header and seal take
-
-
-class Seen(NamedTuple):
-    """A robot's position as it left for the operator.
-
-    Attributes:
-        stamp_ns: When, [ns].
-        captured_ns: The newest capture that the robot had, [ns].
-        p: Its position, shape (3,), [m].
-    """
-
-    stamp_ns: int
-    captured_ns: int
-    p: Vec
+MEASURED = "avp_wireless-mono.json"
 
 
 class Run(NamedTuple):
@@ -79,6 +55,7 @@ class Run(NamedTuple):
         user: Where the hand was, shape (n, 3), [m].
         robot: Where the robot was.
         shown: Where the display showed it.
+        led: Where the newest capture takes it, where that is known; else as shown.
         ways: From captures to what the operator hears of their effect, [s].
         n_lost: Captures that never reached the robot, or that it did not take.
     """
@@ -86,173 +63,57 @@ class Run(NamedTuple):
     user: Vec
     robot: Vec
     shown: Vec
+    led: Vec
     ways: Vec
     n_lost: int
 
 
-class OldRobot:
-    """A robot's host that has captures as they come, by one of the other ways."""
-
-    delay_ns = 0
-
-    def __init__(self, way: str) -> None:
-        self._way = way
-        self._known: list[tuple[int, Vec]] = []
-        self.taken: set[int] = set()
-        self.captured_ns = 0
-
-    def step(self, data: list[bytes], now_ns: int) -> Vec | None:
-        """Return where the robot is asked to be; None before it has heard."""
-        for stamp_ns, p in map(_unpack, data):
-            is_late = bool(self._known) and stamp_ns <= self._known[-1][0]
-            if is_late and self._way != "none":
-                continue
-            self._known = [*self._known[-1:], (stamp_ns, p)]
-            self.captured_ns = stamp_ns
-            self.taken.add(stamp_ns)
-        if not self._known:
-            return None
-        is_guess = self._way == "velocity"
-        return go_on(self._known, now_ns) if is_guess else self._known[-1][1]
-
-
-class OurRobot:
-    """A robot's host with a leader afar, and its reconstruction."""
-
-    def __init__(self) -> None:
-        self.side = RobotSide(KEY, HAND)
-        self._layout = make_layout(NOBODY, HAND)
-        self._view = SampleView(self._layout)
-        self._motion = Reconstruction(self._layout, "ordered")
-        self.taken: set[int] = set()
-        self.captured_ns = 0
-
-    def step(self, data: list[bytes], now_ns: int) -> Vec | None:
-        """Return where the robot is asked to be; None before it has heard."""
-        sample = self.side.step(data, now_ns)
-        if sample is None:
-            return None
-        sent_ns = self.side.guard.find_sent(sample.stamp_ns)
-        self.captured_ns = max(self.captured_ns, sent_ns)
-        self.taken.add(sent_ns)
-        record = pack_sample(self._layout, sample, now_ns)
-        self._motion.note(0, record, now_ns)
-        self._view.update(record)
-        moved = self._motion.follow(self._view, [sample.seq], [True], now_ns)
-        return np.array(moved.pose[0, :3])
-
-    @property
-    def delay_ns(self) -> int:
-        """How much later than its captures its motion is, [ns]."""
-        return round(self._motion.delays[0].delay * 1e9)
-
-
-def go_on(known: list[tuple[int, Vec]], now_ns: int) -> Vec:
-    """Return where something is that goes on as between its last two places."""
-    at_ns, p = known[-1]
-    if len(known) < 2 or known[0][0] >= at_ns:
-        return p
-    v = (p - known[0][1]) / (at_ns - known[0][0])
-    return np.asarray(p + v * min(now_ns - at_ns, LONGEST * 1e9))
-
-
-class Display:
-    """What the operator sees of the robot, by one of the ways."""
-
-    def __init__(self, way: str, user: Callable[[int], Vec]) -> None:
-        self._way, self._user = way, user
-        self._seen: list[Seen] = []
-
-    def take(self, seen: Seen) -> None:
-        """Take a robot's position as it arrives."""
-        is_late = bool(self._seen) and seen.stamp_ns < self._seen[-1].stamp_ns
-        if not is_late or self._way == "none":
-            self._seen = [*self._seen[-4:], seen]
-
-    def show(self, now_ns: int, delay_ns: int) -> Vec:
-        """Return where the robot is shown."""
-        newest = self._seen[-1]
-        if self._way == "velocity":  # over a few, so that a staircase has one, too
-            ends = [(one.stamp_ns, one.p) for one in (self._seen[0], newest)]
-            return go_on(ends, now_ns)
-        if self._way != "ours":
-            return newest.p
-        then_ns = newest.captured_ns - delay_ns
-        return np.asarray(newest.p + self._user(now_ns) - self._user(then_ns))
-
-
-def _pack(stamp_ns: int, p: Vec) -> bytes:
-    return _WORD.pack(stamp_ns, *p.tolist()) + _ROOM
-
-
-def _unpack(data: bytes) -> tuple[int, Vec]:
-    stamp_ns, *p = _WORD.unpack_from(data)
-    return stamp_ns, np.array(p)
-
-
-class Operator:
-    """The operator's host: sends captures as the way does."""
-
-    def __init__(self, way: str) -> None:
-        self._side = OperatorSide(KEY, HAND, 3) if way == "ours" else None
-        self._due_ns = self._seq = 0
-        self._sample: LeaderSample | None = None
-        self.n_captured = 0
-
-    def step(self, data: list[bytes], p: Vec, now_ns: int) -> list[bytes]:
-        """Return what is sent, given what came and where the hand is."""
-        is_due = now_ns >= self._due_ns
-        if is_due:
-            self._due_ns, self._seq = now_ns + round(1e9 / RATE), self._seq + 1
-            pose = pin.SE3(np.eye(3), p)
-            limbs = {"hand": LimbCommand(T_leader_base_leader_eef=pose)}
-            self._sample = LeaderSample(stamp_ns=now_ns, seq=self._seq, limbs=limbs)
-            self.n_captured += now_ns > BEGIN_NS
-        if self._side is None:
-            return [_pack(now_ns, p)] if is_due else []
-        self._side.step(data, self._sample, now_ns)
-        return self._side.take_outbox()
-
-
-def run(hand: Hand, trace: str, way: str, seed: int) -> Run:
+def run(hand: Hand, traces: list[Trace], kind: str, seed: int) -> Run:
     """Let a motion cross a network there and back."""
-    ways = [load_traces(trace)[name] for name in DIRECTIONS]
-    up, down = (Impairment(one, 2 * seed + i) for i, one in enumerate(ways))
-
-    def user(now_ns: int) -> Vec:
-        return np.array(hand(max(now_ns * 1e-9 - 1.0, 0.0)).translation)
-
-    near, display, robot, now_ns = Operator(way), Display(way, user), user(0), 10**9
-    far: OldRobot | OurRobot = OurRobot() if way == "ours" else OldRobot(way)
-    views, effects = dict[bytes, Seen](), dict[int, int]()
-    rows: list[tuple[Vec, Vec, Vec]] = []
+    up, down = (Impairment(one, 2 * seed + i) for i, one in enumerate(traces))
+    way, effects, now_ns = make_way(kind), dict[int, int](), 10**9
+    rows: list[tuple[Vec, Vec, Vec, Vec]] = []
+    n_before, shown = 0, np.array(hand(0.0).translation)
     for _ in range(round((LENGTH + SETTLED) * 1e9 / TICK_NS)):
         now_ns += TICK_NS
         now = now_ns * 1e-9
-        arrived = down.deliver(now)
-        words = [data for data in arrived if data not in views]
-        for data in near.step(words, user(now_ns), now_ns):
+        T = hand(max(now - 1.0, 0.0))
+        for data in way.operate(down.deliver(now), T, now_ns):
             up.send(data, now)
-        asked = far.step(up.deliver(now), now_ns)
-        robot = robot if asked is None else asked
-        if now_ns // TICK_NS % 4 == 0:  # the robot's own words are 50 a second
-            word = _pack(now_ns, robot)
-            views[word] = Seen(now_ns, far.captured_ns, robot)
-            down.send(word, now)
-        if isinstance(far, OurRobot):
-            far.side.end.send("tick", b"", now_ns)  # that it is heard, and when
-            for data in far.side.take_outbox():
-                down.send(data, now)
-        for seen in (views[data] for data in arrived if data in views):
-            display.take(seen)
-            if seen.captured_ns > BEGIN_NS:
-                effects.setdefault(seen.captured_ns, now_ns)
-        if now_ns > BEGIN_NS:
-            rows.append((user(now_ns), robot, display.show(now_ns, far.delay_ns)))
-    late = far.delay_ns  # its motion passes a capture so much later
+        for data in way.act(up.deliver(now), now_ns):
+            down.send(data, now)
+        if now_ns % SHOW_NS == 0 and (drawn := way.draw(now_ns)) is not None:
+            shown = drawn
+        if now_ns <= BEGIN_NS:
+            n_before = way.n_captured
+            continue
+        if way.heard > BEGIN_NS:
+            effects.setdefault(way.heard, now_ns)
+        robot = shown if way.robot is None else way.robot
+        led = shown if way.led is None else way.led
+        rows.append((np.array(T.translation), robot, shown, led))
+    late = way.late_ns  # its motion passes a capture so much later
     took = np.array([(at + late - then) * 1e-9 for then, at in effects.items()])
-    n_lost = near.n_captured - sum(stamp > BEGIN_NS for stamp in far.taken)
+    n_taken = sum(stamp > BEGIN_NS for stamp in way.taken)
+    n_lost = way.n_captured - n_before - n_taken
     return Run(*map(np.array, zip(*rows, strict=True)), took, n_lost)
+
+
+def load_networks(folder: Path | None) -> dict[str, list[Trace]]:
+    """Return networks by name, both directions of each: profiles, and measured ones."""
+    found = {
+        name: [load_traces(name)[way] for way in DIRECTIONS] for name in list_profiles()
+    }
+    path = None if folder is None else folder.parent / "network" / MEASURED
+    if path is None or not path.is_file():
+        return found
+    told = json.loads(path.read_text())
+    period = 1.0 / told["test_config"]["fps"]
+    for name, one in told["resolutions"].items():
+        halves = [0.5e-3 * ms for ms in one["raw_latencies"]]
+        rows = [Row(k * period, delay) for k, delay in enumerate(halves)]
+        found[f"wifi {name}"] = [Trace(rows)] * len(DIRECTIONS)
+    return found
 
 
 def find_shape_error(one: Run) -> float:
@@ -291,6 +152,19 @@ def find_reduction(ours: Vec, others: Vec) -> tuple[float, float, float]:
     return float(np.median(shares)), float(low), float(high)
 
 
+def compare(
+    cells: dict[str, list[dict[str, float]]], name: str, way: str, other: str
+) -> str:
+    """Say how much less a figure is one way than another, motion by motion."""
+    less, more = (np.array([c[name] for c in cells[one]]) for one in (way, other))
+    share, low, high = find_reduction(less, more)
+    wins = int((less < more).sum())
+    return (
+        f"less than {other}: {100 * share:.1f} % [{100 * low:.1f}, {100 * high:.1f}], "
+        f"in {wins} of {len(less)}"
+    )
+
+
 def gather_motions(folder: Path | None) -> dict[str, Hand]:
     """Return hands by name: long recordings are cut into pieces of ``LENGTH``."""
     hands: dict[str, Hand] = {}
@@ -311,29 +185,27 @@ def main(words: list[str]) -> None:
     hands = gather_motions(folder)
     print(f"{len(hands)} motions: {', '.join(hands)}")
     told: dict[str, Any] = {}
-    for trace in words[1:] or list_profiles():
-        numbered = list(enumerate(hands.values()))
-        cells = {
-            way: [measure(run(hand, trace, way, i)) for i, hand in numbered]
+    networks = load_networks(folder)
+    for trace in words[1:] or networks:
+        runs = {
+            way: [
+                run(hand, networks[trace], way, i)
+                for i, hand in enumerate(hands.values())
+            ]
             for way in WAYS
         }
-        told[trace] = {way: dict(zip(hands, cells[way], strict=True)) for way in WAYS}
+        cells = {way: list(map(measure, runs[way])) for way in WAYS}
+        cells["led"] = [measure(one._replace(shown=one.led)) for one in runs["ours"]]
+        told[trace] = {way: dict(zip(hands, cells[way], strict=True)) for way in cells}
         print(f"\n{trace:<12}" + "".join(f"{name:>15}" for name in cells["ours"][0]))
-        for way in WAYS:
-            medians = [
-                np.median([cell[name] for cell in cells[way]]) for name in cells[way][0]
-            ]
+        for way, row in cells.items():
+            medians = [np.median([cell[name] for cell in row]) for name in row[0]]
             line = "".join(f"{value:15.1f}" for value in medians)
             print(f"  {way:<10}{line}", flush=True)
-        ours = np.array([c["teleoperation"] for c in cells["ours"]])
-        for way in WAYS[:-1]:
-            others = np.array([c["teleoperation"] for c in cells[way]])
-            share, low, high = find_reduction(ours, others)
-            wins = int((ours < others).sum())
-            print(
-                f"  less than {way}: {100 * share:.1f} % "
-                f"[{100 * low:.1f}, {100 * high:.1f}], in {wins} of {len(ours)}"
-            )
+        for way, name in COMPARED:
+            print(f"  {name} of {way}")
+            for other in WAYS[:3]:
+                print(f"    {compare(cells, name, way, other)}", flush=True)
     Path("telexr.json").write_text(json.dumps(told, indent=1))
 
 

@@ -1,0 +1,275 @@
+"""The ways in which a hand may lead a robot over a bad network, both hosts of each.
+
+``Plain`` sends a place and shows a place: ``none`` obeys and shows everything as it
+arrives, late things too; ``hold`` keeps the newest; ``velocity`` goes on from the
+newest by its velocity, at the robot and in the display. ``Ours`` is what ships: the
+operator's host of ``paprle lead`` with its mirror image of the robot (``FarWatch``,
+``HandMirror``), the datagrams and seals of the link, and the robot's end with its
+reconstruction. Its picture is of the robot as it is by now. Where the newest capture
+takes the robot, by the same filter, is TeleXR's picture (T13): it is drawn nowhere, and
+is here to be compared.
+
+The robot is ideal: it is where it is asked to be, so that all error is of the way.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Protocol
+
+import numpy as np
+import pinocchio as pin
+
+from leaders.remote.leader import RemoteLeader
+from paprle.contracts.session_view import HeldHand, SessionView
+from paprle.contracts.types import (
+    GateState,
+    LeaderInfo,
+    LeaderSample,
+    LimbCommand,
+    SessionState,
+    Vec,
+)
+from paprle.hosts.far_watch import FarWatch
+from paprle.ipc.records import SampleView, make_layout, pack_sample
+from paprle.link.operator_side import OperatorSide
+from paprle.link.robot_side import RobotSide, make_far_info
+from paprle.reconstruction.reconstruction import Reconstruction
+from paprle.robot.nobody import NOBODY
+
+RATE = 60.0  # [Hz] chosen: a tracker of hands
+WORD_NS = round(1e9 / RemoteLeader.view_rate)
+"""Between two words of the robot, [ns]."""
+_REPEATS = 3  # as ``link.repeats``
+_LONGEST = 0.3  # [s] chosen: a velocity says nothing of what is farther
+_HAND = make_far_info(LeaderInfo(limbs=("hand",), is_human=False, rate=RATE))
+_KEY = b"a secret of thirty-two bytes ..."
+_SKEW_NS = 5 * 10**12  # [ns] chosen: by which the robot's clock is ahead
+_WORD = struct.Struct("<qq3d")  # when it left, the newest capture it knows of, a place
+_ROOM = bytes(62)  # what header and seal take
+_NONE: Vec = np.zeros(0)
+
+
+class Way(Protocol):
+    """Both hosts of one way, in virtual time.
+
+    Attributes:
+        robot: Where the robot is, shape (3,), [m]; None before it has heard.
+        n_captured: Captures that were made.
+        taken: Stamps of those that the robot took.
+        late_ns: How much later than its captures its motion is, [ns].
+        heard: The newest capture that the robot was told to have had; 0: none.
+        led: Where the newest capture takes the robot, shape (3,), [m], as of the last
+            picture; None: not known.
+    """
+
+    robot: Vec | None
+    n_captured: int
+    taken: set[int]
+    late_ns: int
+    heard: int
+    led: Vec | None
+
+    def operate(self, data: list[bytes], T: pin.SE3, now_ns: int) -> list[bytes]:
+        """Take what came to the operator; return what leaves him.
+
+        Args:
+            data: Datagrams that arrived.
+            T: Where the hand is.
+            now_ns: The time, [ns].
+        """
+
+    def act(self, data: list[bytes], now_ns: int) -> list[bytes]:
+        """Take what came to the robot; return what leaves it."""
+
+    def draw(self, now_ns: int) -> Vec | None:
+        """Return where the robot is shown, shape (3,), [m]; None: nowhere yet."""
+
+
+class _Captures:
+    """When a tracker sees the hand."""
+
+    def __init__(self) -> None:
+        self.n = self._due_ns = 0
+
+    def is_due(self, now_ns: int) -> bool:
+        """Whether it sees it now."""
+        if now_ns < self._due_ns:
+            return False
+        self._due_ns, self.n = now_ns + round(1e9 / RATE), self.n + 1
+        return True
+
+
+class Plain:
+    """One of the ways without a reconstruction; see ``Way`` and the module."""
+
+    late_ns = 0
+    led = None
+
+    def __init__(self, kind: str) -> None:
+        self.robot: Vec | None = None
+        self.taken: set[int] = set()
+        self.heard = 0
+        self._kind, self._captures = kind, _Captures()
+        self._asked: list[tuple[int, Vec]] = []
+        self._seen: list[tuple[int, Vec]] = []
+
+    @property
+    def n_captured(self) -> int:
+        """Captures that were made."""
+        return self._captures.n
+
+    def operate(self, data: list[bytes], T: pin.SE3, now_ns: int) -> list[bytes]:
+        """See ``Way``."""
+        for told_ns, captured_ns, *p in map(_WORD.unpack_from, data):
+            self.heard = max(self.heard, captured_ns)
+            if self._counts(self._seen, told_ns):  # over a few: a staircase has one
+                self._seen = [*self._seen[-4:], (told_ns, np.array(p))]
+        is_due = self._captures.is_due(now_ns)
+        return [_pack(now_ns, now_ns, T.translation)] if is_due else []
+
+    def act(self, data: list[bytes], now_ns: int) -> list[bytes]:
+        """See ``Way``."""
+        for captured_ns, _, *p in map(_WORD.unpack_from, data):
+            if self._counts(self._asked, captured_ns):
+                self._asked = [*self._asked[-1:], (captured_ns, np.array(p))]
+                self.taken.add(captured_ns)
+        if not self._asked:
+            return []
+        self.robot = self._find(self._asked, now_ns)
+        is_word = now_ns % WORD_NS == 0
+        return [_pack(now_ns, self._asked[-1][0], self.robot)] if is_word else []
+
+    def draw(self, now_ns: int) -> Vec | None:
+        """See ``Way``."""
+        return self._find(self._seen, now_ns) if self._seen else None
+
+    def _counts(self, known: list[tuple[int, Vec]], stamp_ns: int) -> bool:
+        return self._kind == "none" or not known or stamp_ns > known[-1][0]
+
+    def _find(self, known: list[tuple[int, Vec]], now_ns: int) -> Vec:
+        """Return where something is of which these places are known."""
+        (begin_ns, first), (end_ns, last) = known[0], known[-1]
+        if self._kind != "velocity" or begin_ns >= end_ns:
+            return last
+        v = (last - first) / (end_ns - begin_ns)
+        return np.asarray(last + v * min(now_ns - end_ns, _LONGEST * 1e9))
+
+
+class Ours:
+    """What ships, on both hosts; see ``Way`` and the module."""
+
+    def __init__(self) -> None:
+        self.robot: Vec | None = None
+        self.led: Vec | None = None
+        self.taken: set[int] = set()
+        self.heard = 0
+        self._captures = _Captures()
+        self._near = OperatorSide(_KEY, _HAND, _REPEATS)
+        self._watch = FarWatch(self._near)
+        self._far = RobotSide(_KEY, _HAND)
+        layout = make_layout(NOBODY, _HAND)
+        self._layout, self._view = layout, SampleView(layout)
+        self._motion = Reconstruction(layout, "ordered")
+        self._sample: LeaderSample | None = None
+
+    @property
+    def n_captured(self) -> int:
+        """Captures that were made."""
+        return self._captures.n
+
+    @property
+    def late_ns(self) -> int:
+        """How much later than its captures its motion is, [ns]."""
+        return round(self._motion.delays[0].delay * 1e9)
+
+    def operate(self, data: list[bytes], T: pin.SE3, now_ns: int) -> list[bytes]:
+        """See ``Way``; as ``Lead.step`` does it."""
+        if self._captures.is_due(now_ns):
+            limbs = {"hand": LimbCommand(T_leader_base_leader_eef=T)}
+            seq = self._captures.n
+            self._sample = LeaderSample(stamp_ns=now_ns, seq=seq, limbs=limbs)
+        if self._sample is not None:
+            self._watch.note_sample(self._sample, now_ns)
+        view = self._near.step(data, self._sample, now_ns)
+        if view is not None:
+            self._watch.note_view(view, now_ns)
+            self.heard = max(self.heard, view.captured_ns)
+        return self._near.take_outbox()
+
+    def act(self, data: list[bytes], now_ns: int) -> list[bytes]:
+        """See ``Way``; as a session does it with ``leader=remote``."""
+        now_ns += _SKEW_NS
+        sample = self._far.step(data, now_ns)
+        if sample is not None:
+            self.taken.add(self._far.guard.find_sent(sample.stamp_ns))
+            record = pack_sample(self._layout, sample, now_ns)
+            self._motion.note(0, record, now_ns)
+            self._view.update(record)
+            moved = self._motion.follow(self._view, [sample.seq], [True], now_ns)
+            self.robot = np.array(moved.pose[0, :3])
+            if now_ns % WORD_NS == 0:
+                view = _describe(sample.stamp_ns, np.array(moved.pose[0]), now_ns)
+                self._far.send_view(view, now_ns)
+        return self._far.take_outbox()
+
+    def draw(self, now_ns: int) -> Vec | None:
+        """See ``Way``."""
+        self._watch.is_due(now_ns)
+        T = self._watch.predicted.get(0)
+        for mirror in self._watch.mirrors.values():
+            newest = self._sample
+            captured_ns = 0 if newest is None else newest.stamp_ns
+            led = mirror.filter.predict(captured_ns).T_base_eef
+            self.led = np.array(led.translation)
+        return None if T is None else np.array(T.translation)
+
+
+def make_way(kind: str) -> Way:
+    """Return both hosts of a way, by its name."""
+    return Ours() if kind == "ours" else Plain(kind)
+
+
+def _pack(told_ns: int, captured_ns: int, p: Vec) -> bytes:
+    return _WORD.pack(told_ns, captured_ns, *p.tolist()) + _ROOM
+
+
+def _describe(captured_ns: int, pose: Vec, now_ns: int) -> SessionView:
+    """Return the view of a session whose robot is where the hand's motion is.
+
+    Args:
+        captured_ns: Stamp of the newest sample that it had, [ns].
+        pose: Where the robot is, in the hand's axes, xyz + quat_xyzw.
+        now_ns: The time, [ns].
+    """
+    nil, turn = np.zeros(6), np.array([0.0, 0.0, 0.0, 1.0])
+    return SessionView(
+        stamp_ns=now_ns,
+        state=SessionState.ENGAGED,
+        episode=1,
+        captured_ns=captured_ns,
+        posted_ns=now_ns,
+        computed_ns=0,
+        targets={},
+        drivers={},
+        q_des=_NONE,
+        gate_state=GateState.ENGAGED,
+        reasons=(),
+        latched="",
+        counts={},
+        clearance=np.inf,
+        speed_scale=1.0,
+        written_ns=now_ns,
+        q_cmd=_NONE,
+        dq_cmd=_NONE,
+        measured_ns=now_ns,
+        q=_NONE,
+        dq=_NONE,
+        tau=_NONE,
+        sim_time=np.nan,
+        objects={},
+        leader_age=0.0,
+        tick_age=0.0,
+        gate_age=0.0,
+        holds=(HeldHand(0, 0.0, pose, nil, 0, turn, 1.0),),
+    )
