@@ -98,6 +98,26 @@ class TestInterpolation:
         assert np.sqrt((apart**2).mean()) < 1e-3
         assert np.abs(np.diff(y, 2)[inside[1:-1]]).max() / 0.002**2 < 15.0
 
+    @pytest.mark.parametrize(
+        ("hz", "least", "most"), [(2, 0.99, 1.01), (10, 0.4, 0.6), (20, 0.0, 0.025)]
+    )
+    def test_a_tracker_keeps_what_a_hand_does_and_half_of_10_hz(
+        self, tmp_path, hz, least, most
+    ):
+        t_rows = np.arange(400) / 100.0
+        rows = make_pose_rows(t_rows)
+        rows[:, 2] = 0.01 * np.sin(2 * np.pi * hz * t_rows)
+        path = write_csv(tmp_path / "a.csv", POSE, rows)
+
+        t, samples = play(make_leader(path), dt=0.002)
+
+        y = [s.limbs["hand"].T_leader_base_leader_eef.translation[1] for s in samples]
+        inside = (t > 1.0) & (t < 3.0)
+        wave = np.exp(2j * np.pi * hz * t[inside])
+        left = 2.0 * np.mean(np.array(y)[inside] * wave) / 0.01j
+        assert least < left.real < most
+        assert abs(left.imag) < 0.01, "nothing is late"
+
     def test_slerp_takes_the_shorter_arc_whatever_the_signs(self, tmp_path):
         rows = make_pose_rows(T_GOOD)
         flipped = rows.copy()
