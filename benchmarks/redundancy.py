@@ -33,10 +33,10 @@ from benchmarks.ik import PUBLIC, STRANGERS
 from benchmarks.peers.robots import ROOT, load_settings
 from benchmarks.peers.targets import keeps_limits, make_fast, make_time
 from paprle import IkSolver, RobotModel
+from paprle.contracts.limit_settings import LimitSettings
 from paprle.contracts.settings import (
     GateSettings,
     IkSettings,
-    LimitSettings,
     RobotSettings,
 )
 from paprle.contracts.types import Vec

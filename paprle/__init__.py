@@ -10,10 +10,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from paprle.contracts.limit_settings import LimitSettings
     from paprle.contracts.settings import (
         GripperSettings,
         LimbSettings,
-        LimitSettings,
         RobotSettings,
         SceneBodySettings,
     )
@@ -57,7 +57,7 @@ _HOMES = {
     "IkSolution": "paprle.kinematics",
     "IkSolver": "paprle.kinematics",
     "LimbSettings": "paprle.contracts.settings",
-    "LimitSettings": "paprle.contracts.settings",
+    "LimitSettings": "paprle.contracts.limit_settings",
     "Reason": "paprle.gate.reasons",
     "RobotModel": "paprle.robot",
     "RobotSettings": "paprle.contracts.settings",

@@ -20,7 +20,8 @@ from pydantic import TypeAdapter
 
 from benchmarks.peers.problem import Problem, ProblemLimb
 from paprle import GateConfig
-from paprle.contracts.settings import LimbSettings, LimitSettings, RobotSettings
+from paprle.contracts.limit_settings import LimitSettings
+from paprle.contracts.settings import LimbSettings, RobotSettings
 from paprle.robot import RobotModel
 from paprle.robot.collision import CollisionModel
 from paprle.robot.urdf import read_urdf

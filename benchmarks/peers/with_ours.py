@@ -10,7 +10,8 @@ import pinocchio as pin
 
 from benchmarks.peers.problem import Problem
 from paprle import Gate, GateConfig, IkConfig, IkSolver, RobotModel
-from paprle.contracts.settings import LimbSettings, LimitSettings, RobotSettings
+from paprle.contracts.limit_settings import LimitSettings
+from paprle.contracts.settings import LimbSettings, RobotSettings
 from paprle.kinematics.robot_solver import LimbSolver
 
 VERSIONS = {name: version(name) for name in ("paprle", "numpy", "numba")}

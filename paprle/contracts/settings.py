@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge, Gt, Le, Unit, doc
 
 from paprle.contracts.latency_settings import LatencySettings
+from paprle.contracts.limit_settings import LimitSettings
 
 STRICT: Mapping[str, Any] = {"extra": "forbid", "strict": True, "allow_inf_nan": False}
 """The ``__pydantic_config__`` of every settings class: unknown keys are errors."""
@@ -47,52 +48,6 @@ class LimbSettings:
     gripper: Annotated[GripperSettings | None, doc("Its gripper, if it has one.")] = (
         None
     )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LimitSettings:
-    """Limits of the robot; they may only tighten the URDF's."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
-
-    velocity_scale: Annotated[
-        float, Gt(0), Le(1), Unit("1"), doc("Share of the URDF's velocity limits used.")
-    ] = 0.8
-    q_min: Annotated[
-        Mapping[str, float], Unit("rad or m"), doc("Tighter lower limits by joint.")
-    ] = field(default_factory=dict)
-    q_max: Annotated[
-        Mapping[str, float], Unit("rad or m"), doc("Tighter upper limits by joint.")
-    ] = field(default_factory=dict)
-    dq_max: Annotated[
-        Mapping[str, float],
-        Unit("rad/s or m/s"),
-        doc("Velocity limits by joint; needed where the URDF has none."),
-    ] = field(default_factory=dict)
-    ddq_max: Annotated[
-        float, Gt(0), Unit("rad/s²"), doc("Acceleration limit of all arm joints.")
-    ] = 10.0
-    ddq_max_sliding: Annotated[
-        float | None,
-        Gt(0),
-        Unit("m/s²"),
-        doc("That of joints that slide; ddq_max when absent."),
-    ] = None
-    dddq_max: Annotated[
-        float | None,
-        Gt(0),
-        Unit("rad/s³"),
-        doc(
-            "Jerk limit of all joints; 500 times the acceleration limit when absent. "
-            "A command is late by the acceleration limit divided by it: 1e9 is none."
-        ),
-    ] = None
-    gripper_time: Annotated[
-        float,
-        Gt(0),
-        Unit("s"),
-        doc("Time a gripper takes to reach its top speed; sets its acceleration."),
-    ] = 0.1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from paprle.config.folders import DATA, find_folders
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.settings import LimbSettings, LimitSettings, RobotSettings
+from paprle.contracts.limit_settings import LimitSettings
+from paprle.contracts.settings import LimbSettings, RobotSettings
 from paprle.contracts.types import Vec
 from paprle.onboarding.draft import GENTLE, GENTLE_SLIDING, Draft, Pairs, list_lines
 from paprle.onboarding.home import count_reachable, jacobian_error

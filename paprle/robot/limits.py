@@ -14,13 +14,15 @@ import numpy as np
 
 from paprle.contracts.errors import suggest
 from paprle.contracts.jerk import LONGEST_TURNING
-from paprle.contracts.settings import LimbSettings, LimitSettings, RobotSettings
+from paprle.contracts.limit_settings import LimitSettings
+from paprle.contracts.settings import LimbSettings, RobotSettings
 from paprle.contracts.types import LimbInfo, Vec, readonly
 from paprle.robot.tree import UrdfJoint
 
 HOME_MARGIN = 0.1  # chosen: share of the range a guessed home keeps from its limits
 # spec: [1/s] libfranka, of all its joints: A turns around within 4 ms
 _JERK_SHARE = 500.0
+_BY_JOINT = ("q_min", "q_max", "dq_max", "ddq_max_joints", "dddq_max_joints")
 _MARGIN_SHARE = 0.05  # chosen: a margin never takes more than this of a joint's range
 
 
@@ -46,7 +48,8 @@ def resolve_limits(
     """Return limits and home of all actuated joints.
 
     V = min(limits.dq_max, velocity_scale · URDF). A = limits.ddq_max, for grippers
-    V / gripper_time. J = limits.dddq_max, or 500 / s · A.
+    V / gripper_time, and J = limits.dddq_max, or 500 / s · A where nothing tells one;
+    neither above the joint's own, of ``ddq_max_joints``, ``dddq_max_joints``, or URDF.
 
     Args:
         joints: The actuated joints, in the order of the robot's vector.
@@ -57,7 +60,7 @@ def resolve_limits(
     """
     limits = settings.limits
     names = [joint.name for joint in joints]
-    for key in ("q_min", "q_max", "dq_max"):
+    for key in _BY_JOINT:
         for name in getattr(limits, key):
             if name not in names:
                 problems.append(
@@ -68,22 +71,15 @@ def resolve_limits(
     dq_max = [_velocity(joint, limits, problems) for joint in joints]
     grippers = {limb.gripper.joint for limb in limbs if limb.gripper}
     ddq_max = [
-        dq / limits.gripper_time
-        if joint.name in grippers
-        else _accelerate(joint, limits)
+        min(
+            dq / limits.gripper_time
+            if joint.name in grippers
+            else _accelerate(joint, limits),
+            _find_own(joint, "ddq_max_joints", joint.acceleration, limits, problems),
+        )
         for joint, dq in zip(joints, dq_max, strict=True)
     ]
-    if limits.dddq_max is None:
-        dddq_max = [_JERK_SHARE * ddq for ddq in ddq_max]
-    else:
-        dddq_max = [limits.dddq_max] * len(names)
-        least = 2.0 * max(ddq_max, default=0.0) / LONGEST_TURNING
-        if limits.dddq_max < least:
-            problems.append(
-                f"limits.dddq_max: expected at least {least:g}, which turns every "
-                f"joint's acceleration around within {LONGEST_TURNING:g} s, got "
-                f"{limits.dddq_max:g}"
-            )
+    dddq_max = _jerks(joints, ddq_max, limits, problems)
     home = _home(dict(zip(names, ranges, strict=True)), limbs, settings, limb_settings)
     home.report(problems)
     return Limits(
@@ -117,6 +113,48 @@ def _position_range(
 def _accelerate(joint: UrdfJoint, limits: LimitSettings) -> float:
     slides = joint.kind == "prismatic" and limits.ddq_max_sliding is not None
     return (limits.ddq_max_sliding or 0.0) if slides else limits.ddq_max
+
+
+def _find_own(
+    joint: UrdfJoint,
+    key: str,
+    most: float,
+    limits: LimitSettings,
+    problems: list[str],
+) -> float:
+    """Return what no other setting lifts: the joint's own limit; inf: it has none."""
+    given: float | None = getattr(limits, key).get(joint.name)
+    if given is not None and given > most:
+        problems.append(
+            f"limits.{key}.{joint.name}: expected at most the URDF's {most:g}, got "
+            f"{given:g}; settings may only tighten"
+        )
+    return most if given is None else min(given, most)
+
+
+def _jerks(
+    joints: Sequence[UrdfJoint],
+    ddq_max: Sequence[float],
+    limits: LimitSettings,
+    problems: list[str],
+) -> list[float]:
+    """Return J, the least of what is told for a joint."""
+    found, short = [], {}
+    for joint, A in zip(joints, ddq_max, strict=True):
+        own = _find_own(joint, "dddq_max_joints", joint.jerk, limits, problems)
+        key, J = f"limits.dddq_max_joints.{joint.name}", own
+        if limits.dddq_max is not None and limits.dddq_max < own:
+            key, J = "limits.dddq_max", limits.dddq_max
+        least = 2.0 * A / LONGEST_TURNING
+        if least > J:
+            short[key] = max(least, short.get(key, (0.0, J))[0]), J
+        found.append(J if math.isfinite(J) else _JERK_SHARE * A)
+    for key, (least, J) in short.items():
+        problems.append(
+            f"{key}: expected at least {least:g}, which turns the acceleration around "
+            f"within {LONGEST_TURNING:g} s, got {J:g}"
+        )
+    return found
 
 
 def _velocity(joint: UrdfJoint, limits: LimitSettings, problems: list[str]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,6 +23,9 @@ class UrdfJoint:
         lower: Lower limit, [rad] or [m]; -inf for continuous, NaN when absent.
         upper: Upper limit.
         velocity: Velocity limit, [rad/s] or [m/s]; 0 when absent.
+        acceleration: Of URDF 1.2, the lower of its two, [rad/s²] or [m/s²]; inf when
+            absent.
+        jerk: Of URDF 1.2, [rad/s³] or [m/s³]; inf when absent.
     """
 
     name: str
@@ -33,6 +37,8 @@ class UrdfJoint:
     lower: float
     upper: float
     velocity: float
+    acceleration: float = math.inf
+    jerk: float = math.inf
     mimic: Mimic | None = None
 
     @property

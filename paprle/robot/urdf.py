@@ -195,6 +195,10 @@ class _Reader:
             lower=lower,
             upper=upper,
             velocity=velocity,
+            acceleration=min(
+                self.rate(element, key, of) for key in ("acceleration", "deceleration")
+            ),
+            jerk=self.rate(element, "jerk", of),
             mimic=self.mimic(element, kind, name),
         )
 
@@ -227,6 +231,17 @@ class _Reader:
                 "give it a range in the URDF, or the type continuous or fixed"
             )
         return lower, upper, velocity
+
+    def rate(self, element: ET.Element, key: str, of: str) -> float:
+        """Return a limit of URDF 1.2, where an absent one is none: inf."""
+        limit = element.find("limit")
+        if limit is None or limit.get(key) in (None, "inf"):
+            return math.inf
+        value = float(self.numbers(limit, key, (math.inf,), of)[0])
+        if not value > 0.0:
+            self.complain(f"{of}: {key}: expected above 0, got {value:g}")
+            return math.inf
+        return value
 
     def mimic(self, element: ET.Element, kind: str, name: str) -> Mimic | None:
         mimic = element.find("mimic")

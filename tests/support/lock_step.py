@@ -8,13 +8,13 @@ from types import SimpleNamespace
 import numpy as np
 import pinocchio as pin
 
+from paprle.contracts.limit_settings import LimitSettings
 from paprle.contracts.plugins import Follower
 from paprle.contracts.retarget_settings import RetargetSettings
 from paprle.contracts.settings import (
     GateSettings,
     GripperSettings,
     LimbSettings,
-    LimitSettings,
     RecordSettings,
     RobotSettings,
     SessionSettings,

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from public_robots import ROBOTS, load
 
 from paprle.contracts.errors import CommandError, ConfigError
+from paprle.contracts.limit_settings import LimitSettings
 from paprle.contracts.settings import (
     GripperSettings,
     LimbSettings,
-    LimitSettings,
     RobotSettings,
 )
 from paprle.robot import RobotModel
