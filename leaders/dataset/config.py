@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge, Gt, Le, Unit, doc
 
 from paprle.contracts.settings import STRICT
+from paprle.contracts.types import Reposture
 
 Format = Literal["lerobot", "umi", "aloha"]
 Rotation = Literal["rotation_vector", "quat_xyzw", "quat_wxyz", "rpy_xyz_extrinsic"]
@@ -88,6 +89,13 @@ class DatasetConfig:
     speed: Annotated[
         float, Gt(0), Le(4), Unit("1"), doc("How much faster it is played.")
     ] = 1.0
+    reposture: Annotated[
+        Reposture,
+        doc(
+            "Where a limb is stuck and another posture reaches its target: ask the "
+            "operator, or change over slowly without being asked."
+        ),
+    ] = "ask"
     robot: Annotated[
         str,
         doc("The robot whose own joints these are: then equal names mean the same."),

@@ -70,6 +70,7 @@ class Dataset(Leader):
             robot=self.config.robot,
             motion={k: own.q for k, own in rows.items() if own.q is not None},
             path=self._make_paths(track) if is_alone else {},
+            reposture=self.config.reposture,
         )
 
     @property

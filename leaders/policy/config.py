@@ -10,6 +10,7 @@ from annotated_types import Ge, Gt, Le, Unit, doc
 
 from paprle.contracts.plugin_settings import SightSettings
 from paprle.contracts.settings import STRICT
+from paprle.contracts.types import Reposture
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +50,13 @@ class PolicyConfig(SightSettings):
     episodes: Annotated[
         int | None, Ge(0), doc("Episodes until it is done; 0: endless; absent: one.")
     ] = None
+    reposture: Annotated[
+        Reposture,
+        doc(
+            "Where a limb is stuck and another posture reaches its target: ask the "
+            "operator, or change over slowly without being asked."
+        ),
+    ] = "ask"
     task: Annotated[str, doc("What it is told to do.")] = ""
 
     def __post_init__(self) -> None:

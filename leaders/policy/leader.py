@@ -94,6 +94,7 @@ class Policy(SeeingLeader):
             has_gripper=any(limb.gripper is not None for limb in robot.limbs),
             rate=self.config.fps,
             robot=robot.name,
+            reposture=self.config.reposture,
         )
 
     def open(self) -> None:

@@ -74,6 +74,13 @@ def test_lerobot_rows_are_played_at_their_times_in_si_units(lerobot, start):
         assert sample.limbs["arm"].opening == pytest.approx(row / 49, abs=2e-3)
 
 
+@pytest.mark.parametrize("reposture", ["ask", "auto"])
+def test_the_config_says_whether_a_stuck_limb_changes_over_unasked(lerobot, reposture):
+    leader = Dataset(of_lerobot(lerobot, reposture=reposture), ManualClock())
+
+    assert leader.info.reposture == reposture
+
+
 def test_between_rows_nothing_jumps(lerobot, start):
     samples = start(of_lerobot(lerobot, episodes="0")).play()
 

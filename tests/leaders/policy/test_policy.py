@@ -325,3 +325,8 @@ def test_another_program_says_where_the_robot_shall_be(robot, tmp_path):
     listener.close()
     assert not scene.run(0.6)[-1].valid, "it has gone"
     scene.leader.close()
+
+
+@pytest.mark.parametrize("reposture", ["ask", "auto"])
+def test_the_config_says_whether_a_stuck_limb_changes_over_unasked(stage, reposture):
+    assert stage(stay, reposture=reposture).leader.info.reposture == reposture
