@@ -5,7 +5,8 @@ posture follows, and the poses of files laid into the robot's reach, on several 
 The judge finds postures by itself, by damped least squares from hundreds of random
 ones, and leads each along the path as a session does, tick by tick. Per robot: in how
 many motions the posture chosen follows as much as the best of all, and the one that is
-nearest to home does; the mean shares; and how long choosing took.
+nearest to home does; the mean shares; and how long choosing took. Exits with 1 if the
+posture chosen follows less than the best in any of them.
 """
 
 from __future__ import annotations
@@ -172,13 +173,14 @@ def read(path: str) -> Vec:
     return rows
 
 
-def main(words: list[str]) -> None:
-    """Print a line for each robot."""
+def main(words: list[str]) -> int:
+    """Print a line for each robot; return 1 if a better posture was missed."""
     n = int(words[0]) if words else N_MOTIONS
     files = [read(path) for path in words[1:]]
     print(
         f"{'robot':<14}{'as the best':>14}{'nearest':>10}{'mean share':>26}{'took':>9}"
     )
+    n_missed = 0
     for name in ROBOTS:
         robot = make_robot(
             resolve([f"follower={name}", "env=kinematic", "leader=autopilot"])
@@ -188,6 +190,7 @@ def main(words: list[str]) -> None:
         paths += [lay(limb, rows, rng) for rows in files for _ in range(2)]
         found = [judge(robot, path, rng) for path in paths]
         best, chosen, nearest, took = np.array(found).T
+        n_missed += int((chosen < best - SAME).sum())
         print(
             f"{name:<14}{(chosen >= best - SAME).sum():9d}/{len(paths):<4}"
             f"{(nearest >= best - SAME).sum():5d}/{len(paths):<4}"
@@ -195,7 +198,8 @@ def main(words: list[str]) -> None:
             f"{took.max():8.2f} s",
             flush=True,
         )
+    return int(n_missed > 0)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

@@ -3,7 +3,8 @@
 ``python -m benchmarks.returns [PATHS]``: a target is led straight away from a pose that
 the arm stands in, out of its reach and back again, and then stands for some seconds.
 Per arm: how many of the paths end on it, the worst errors at the end, and the median of
-the largest distance once the target has stood for a second.
+the largest distance once the target has stood for a second. Exits with 1 if one of the
+paths does not end on its target.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
+from paprle.contracts.limit_settings import LimitSettings
 from paprle.contracts.settings import (
     IkSettings,
     LimbSettings,
-    LimitSettings,
     RobotSettings,
 )
 from paprle.kinematics.robot_solver import LimbSolver
@@ -122,10 +123,11 @@ def follow(
     return np.array(left)
 
 
-def main(words: list[str]) -> None:
-    """Print a line for each arm."""
+def main(words: list[str]) -> int:
+    """Print a line for each arm; return 1 if one did not come back."""
     n = int(words[0]) if words else N_PATHS
     print(f"{'arm':<20}{'back':>8}{'worst':>18}{'position':>20}")
+    n_lost = 0
     for name, arm in ARMS.items():
         robot, rng = load(arm), np.random.default_rng(0)
         limb = next(iter(robot.limbs.values()))
@@ -137,10 +139,12 @@ def main(words: list[str]) -> None:
             offs.append(left[-round((STANDING - 1.0) / DT) :, 0].max())
         end = np.array(ends)
         back = (end[:, 0] < ON_POS) & (end[:, 1] < ON_ROT)
+        n_lost += int((~back).sum())
         pos, rot = 1e3 * end[:, 0].max(), np.degrees(end[:, 1].max())
         off = 1e3 * np.median(offs)
         print(f"{name:<20}{back.sum():3d}/{n}{pos:10.2f} mm{rot:6.1f}°{off:15.4f} mm")
+    return int(n_lost > 0)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

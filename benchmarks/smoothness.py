@@ -1,22 +1,24 @@
 """How rough the commands of a recorded motion are, by robot and rate of the gate.
 
-``python -m benchmarks.smoothness FILE [FOLLOWER …]``: the motion is played in virtual
-time. The rms of the commanded acceleration over that of its part below 10 Hz, changes
-of its sign a second of the busiest joint, and the share of periods in which any joint
-asks for all of A.
+``python -m benchmarks.smoothness FILE [FOLLOWER …] [KEY=VALUE …]``: the motion is
+played in virtual time. The rms of the commanded acceleration over that of its part
+below 10 Hz, changes of its sign a second of the busiest joint, and the share of periods
+in which any joint asks for all of A. Exits with 1 if one of the first two is above its
+bar.
 """
 
 from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from paprle import Episode
 from paprle.config import resolve
-from paprle.contracts.types import GateState
+from paprle.contracts.types import GateState, Vec
 from paprle.hosts.virtual import VirtualSession
 
 ROBOTS = ("ur5e", "piper")
@@ -24,12 +26,16 @@ RATES = (200, 500, 1000)  # [Hz]
 SLOW = 10.0  # [Hz] what a hand does is below
 STANDING = 1e-3  # [rad] a joint that moves less is left out
 NOISE = 1e-6  # [rad/s²] no sign is counted below
+MOST_RATIO = 1.5  # chosen: what more would be felt at a gearbox
+MOST_FLIPS = 25.0  # [1/s] chosen: a motion of up to 10 Hz has up to 20
 
 
-def play(path: str, robot: str, rate: int, folder: Path) -> Episode:
+def play(
+    path: str, robot: str, rate: int, folder: Path, more: Sequence[str] = ()
+) -> Episode:
     """Return the recording of a motion that drives a robot in simulation."""
     words = ["leader=offline", f"leader.path={path}", "leader.frame=relative"]
-    words += [f"follower={robot}", "env=mujoco", f"env.rate={rate}"]
+    words += [f"follower={robot}", "env=mujoco", f"env.rate={rate}", *more]
     words += ["session.clock=virtual", "session.episodes=1", f"record.dir={folder}"]
     VirtualSession(resolve(words)).run()
     return Episode.open(folder)
@@ -38,10 +44,20 @@ def play(path: str, robot: str, rate: int, folder: Path) -> Episode:
 def measure(episode: Episode, h: float) -> tuple[float, float, float]:
     """Return ratio, changes of sign a second, and the share at A."""
     gate = episode.gate[episode.gate["state"] == GateState.ENGAGED]
-    n, q = round(1.0 / h), gate["q_cmd"]
+    return measure_commands(gate["q_cmd"], h, episode.robot_info.ddq_max)
+
+
+def measure_commands(q: Vec, h: float, limit: Vec) -> tuple[float, float, float]:
+    """Return the same of commands.
+
+    Args:
+        q: The commands, shape (k, n), [rad].
+        h: Their period, [s].
+        limit: A, shape (n,), [rad/s²].
+    """
+    n = round(1.0 / h)
     a = np.diff(q, 2, axis=0)[n:-n] / h**2
     moves = np.ptp(q, axis=0) > STANDING
-    limit = episode.robot_info.ddq_max
     share = float((np.abs(a) > 0.98 * limit).any(axis=1).mean())
     a = a[:, moves]
     spectrum = np.fft.rfft(a, axis=0)
@@ -52,18 +68,23 @@ def measure(episode: Episode, h: float) -> tuple[float, float, float]:
     return float(np.sqrt((a**2).sum() / (slow**2).sum())), float(flips), share
 
 
-def main(words: list[str]) -> None:
-    """Print a line for each robot and rate."""
-    path, *robots = words
+def main(words: list[str]) -> int:
+    """Print a line for each robot and rate; return 1 if a bar is missed."""
+    path, *rest = words
+    robots = [word for word in rest if "=" not in word]
+    more = [word for word in rest if "=" in word]
+    is_smooth = True
     print(f"{'follower':<20}{'gate':>8}{'ratio':>8}{'flips /s':>10}{'at A':>8}")
     for robot in robots or ROBOTS:
         for rate in RATES:
             with tempfile.TemporaryDirectory() as folder:
-                episode = play(path, robot, rate, Path(folder))
+                episode = play(path, robot, rate, Path(folder), more)
                 ratio, flips, share = measure(episode, 1.0 / rate)
             shown = f"{ratio:8.2f}{flips:10.0f}{100 * share:7.1f} %"
             print(f"{robot:<20}{rate:5d} Hz{shown}", flush=True)
+            is_smooth &= ratio <= MOST_RATIO and flips <= MOST_FLIPS
+    return int(not is_smooth)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))
