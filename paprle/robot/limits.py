@@ -139,7 +139,8 @@ def _jerks(
     problems: list[str],
 ) -> list[float]:
     """Return J, the least of what is told for a joint."""
-    found, short = [], {}
+    found: list[float] = []
+    short: dict[str, tuple[float, float]] = {}
     for joint, A in zip(joints, ddq_max, strict=True):
         own = _find_own(joint, "dddq_max_joints", joint.jerk, limits, problems)
         key, J = f"limits.dddq_max_joints.{joint.name}", own
