@@ -14,6 +14,7 @@ from paprle.gate.gate import Gate
 from paprle.gate.smoothing import (
     Smoothing,
     compute_delay,
+    compute_straying,
     count_periods,
     smooth,
 )
@@ -131,6 +132,30 @@ def test_the_delay_is_half_of_the_window():
     expected = np.interp(t - late, np.arange(2000), before[:, 0])
     straying = 0.5 * 2.0**2 * h**2 * (m**2 - 1) / 24.0
     np.testing.assert_allclose(after[t, 0], expected, atol=straying)
+
+
+@pytest.mark.parametrize(("m", "h"), [(1, 0.005), (2, 0.005), (4, 0.002), (9, 0.001)])
+def test_the_mean_strays_from_the_path_of_the_limits_as_clearances_allow_for(m, h):
+    robot, t = make_robot(h, m), np.arange(m) * h
+    path = 0.5 * robot.ddq_max[0] * t**2
+
+    strays = path.mean() - 0.5 * robot.ddq_max[0] * t.mean() ** 2
+
+    assert compute_straying(robot, m, h) == pytest.approx([strays] * 2)
+
+
+def test_who_stands_at_a_position_has_no_speed_from_before():
+    m, rows = 4, (np.full((5, 2), 3.0), np.full((5, 2), 7.0))
+    smoothing = Smoothing(np.ones(2), np.ones(2), *rows, np.zeros(1, dtype=np.int64))
+    place = np.array([0.2, -0.3])
+
+    stand_at(smoothing, place)
+
+    assert smoothing.dq_cmd.tolist() == [0.0, 0.0]
+    for _ in range(m):
+        smooth(smoothing, place, np.zeros(2))
+        assert smoothing.q_cmd.tolist() == place.tolist()
+        assert smoothing.dq_cmd.tolist() == [0.0, 0.0]
 
 
 def test_a_limb_keeps_to_its_straight_way():

@@ -1,0 +1,98 @@
+"""What a robot that slides remembers of bodies, and how strongly it is drawn along."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from paprle.gate.sliding import Sliding
+from paprle.gate.tools import JOINT_SHARE, STRAIGHT
+
+H = 0.005  # [s]
+ROW, OTHER = np.array([1.0, 0.5]), np.array([-0.5, 1.0])
+AT = np.array([0.7, -0.4])  # [rad]
+METRIC, PULL, WEIGHT = np.diag([2.0, 3.0]), np.array([0.5, -1.0]), np.array([4.0, 5.0])
+
+
+class Sight:
+    """What a gate of two limbs of one joint measures in a period, and its motion."""
+
+    def __init__(self):
+        self.measured = SimpleNamespace(rows=None, allowed=None, waits=np.zeros(2))
+        self.motion = SimpleNamespace(c=AT, goal_error=np.array([0.1, 0.1]))
+        self.parts = SimpleNamespace(
+            collision=SimpleNamespace(measured=self.measured),
+            motion=self.motion,
+            tools=SimpleNamespace(metric=METRIC, pull=PULL, weight=WEIGHT),
+            box=SimpleNamespace(base=np.zeros(2), wanted=np.array([0.3, 0.3])),
+        )
+        self.sliding = Sliding(self.parts, [np.array([0]), np.array([1])], "daqp")
+
+    def see(self, c, *rows):
+        """Return gradients and allowed speeds where these rows allow 0.01 m/s."""
+        self.motion.c = c
+        self.measured.rows = np.array(rows).reshape(-1, 2)
+        self.measured.allowed = np.full(len(rows), 0.01)
+        return self.sliding._add_remembered(len(rows), H)
+
+
+@pytest.mark.parametrize("closed", [0.0, 0.002, -0.002])
+def test_a_row_that_is_not_seen_any_more_holds_as_it_was(closed):
+    sight = Sight()
+    sight.see(AT, ROW)
+
+    rows, allowed = sight.see(AT + [closed, 0.0], OTHER)
+
+    np.testing.assert_array_equal(rows, [OTHER, ROW])
+    # a quarter of what it has opened is closed in a period; closer, and it opens none
+    assert allowed == pytest.approx([0.01, max(0.01 + 0.25 * closed / H, 0.0)])
+
+
+@pytest.mark.parametrize("far", [0.011, -0.011])
+def test_a_row_of_elsewhere_is_forgotten(far):
+    sight = Sight()
+    sight.see(AT, ROW)
+
+    rows, _ = sight.see(AT + [0.0, far], OTHER)
+
+    np.testing.assert_array_equal(rows, [OTHER])
+    assert len(sight.sliding._rows) == 1
+
+
+def test_a_row_that_is_seen_again_is_not_counted_twice():
+    sight = Sight()
+    sight.see(AT, ROW)
+
+    rows, _ = sight.see(AT, ROW * (1.0 + 5e-4))
+
+    assert len(rows) == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "share"),
+    [(0.5, 0.0), (1.0, 0.0), (1.5, 0.5), (-1.5, 0.5), (2.0, 1.0), (9.0, 1.0)],
+)
+def test_far_from_the_goal_joints_count_beside_tools(error, share):
+    sight = Sight()
+    sight.motion.goal_error = np.array([0.0, error * STRAIGHT])
+
+    metric, _ = sight.sliding._weigh()
+
+    expected = METRIC + np.diag(share / JOINT_SHARE * WEIGHT)
+    np.testing.assert_allclose(metric, expected)
+
+
+@pytest.mark.parametrize(
+    ("speed", "way", "pace"),
+    [(0.6, 0.1, 0.5), (-0.6, 0.1, 0.5), (3.0, -0.1, 0.1), (0.2, 0.1, 1.0), (0, 0, 1)],
+)
+def test_a_limb_is_drawn_no_quicker_than_three_times_its_way_a_second(speed, way, pace):
+    sight = Sight()
+    sight.parts.box.wanted = np.array([speed, 0.3])
+    sight.motion.goal_error = np.array([way, 0.1])
+
+    np.testing.assert_allclose(sight.sliding._find_pace(), [pace, 1.0])
+    metric, pull = sight.sliding._weigh()
+    np.testing.assert_allclose(pull, [pace * PULL[0], PULL[1]])
