@@ -279,3 +279,19 @@ def run(tools, layout, rings):
         return ticks[inside], gates[inside], now
 
     return run_episode
+
+
+@pytest.fixture
+def succeed(run, rings):
+    """Record an episode that ends as a success, and return when it ended."""
+
+    def record_success(recorder):
+        _, _, now = run(recorder, 4, end="")
+        rings[0].push_event(
+            event="episode_end", end_reason="success", kept=True, outcome="success",
+            t_ns=now,
+        )  # fmt: skip
+        recorder.step(now + 100_000_000)
+        return now
+
+    return record_success

@@ -43,14 +43,9 @@ def test_an_episode_that_was_short_of_nothing_says_nothing(make, run, tmp_path):
     assert "short  " not in describe(tmp_path)
 
 
-def test_an_episode_taken_back_says_what_was_said_last(make, run, rings, tmp_path):
+def test_an_episode_taken_back_says_what_was_said_last(make, succeed, rings, tmp_path):
     recorder = make()
-    _, _, now = run(recorder, 4, end="")
-    rings[0].push_event(
-        event="episode_end", end_reason="success", kept=True, outcome="success",
-        t_ns=now,
-    )  # fmt: skip
-    recorder.step(now + 100_000_000)
+    now = succeed(recorder)
     rings[0].push_event(event="discard", episode=4, reason="redo", t_ns=now + 1)
     recorder.step(now + 200_000_000)
 

@@ -16,14 +16,8 @@ def read_manifest(folder, number=0):
     return json.loads((folder / f"episode_{number:06d}.json").read_text())
 
 
-def test_an_end_says_whether_it_is_kept_and_how_it_went(make, run, rings, tmp_path):
-    recorder = make()
-    _, _, now = run(recorder, 4, end="")
-    rings[0].push_event(
-        event="episode_end", end_reason="success", kept=True, outcome="success",
-        t_ns=now,
-    )  # fmt: skip
-    recorder.step(now + 100_000_000)
+def test_an_end_says_whether_it_is_kept_and_how_it_went(make, succeed, tmp_path):
+    succeed(make())
 
     manifest = read_manifest(tmp_path)
     assert (manifest["kept"], manifest["outcome"]) == (True, "success")
