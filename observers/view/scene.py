@@ -37,6 +37,7 @@ _TRAIL_STEP = 2e-3  # [m] chosen: a point of the trail
 _TRAIL_JUMP = 0.3  # [m] chosen: no hand moves so far between two pictures
 _TRAIL_WIDTH = 0.004  # [m] chosen: seen beside an arm
 _AXES = 0.07  # [m] chosen: as long as a finger
+_SMALL = 0.8  # chosen: a name that stands at a hand
 _FROM = np.array([0.8, 1.2, 0.6])  # chosen: an arm reaches away from the words
 _AMBIENT = 1.1  # chosen: the dark side of a link is still seen
 _NEAR = 0.006  # [m] chosen: a ghost that is nearer to the robot only flickers
@@ -111,7 +112,10 @@ class Scene:
             for name in self._limbs
         }
         for name in self._limbs:  # one is seen where its frame is
-            self._server.scene.add_label(f"/asked/{name}/name", f"target of {name}")
+            told = f"target of {name}"
+            self._server.scene.add_label(
+                f"/asked/{name}/name", told, font_screen_scale=_SMALL
+            )
         self._trails = {
             name: _Trail(self._server, f"/trail/{name}", max_points)
             for name in self._limbs

@@ -108,6 +108,7 @@ class Desk:
             "noted": list(episodes.noted),
             "folder": self._folder,
             "short": self._progress.shortfalls,
+            "offers_posture": core.motion.offer is not None,
             "cuts": self._progress.cuts,
             "behind": self._progress.is_behind,
             "leader": self._leader,

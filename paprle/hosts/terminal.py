@@ -49,9 +49,9 @@ HELP = (
 class Operator:
     """Reads the terminal in a thread of its own; keys not bound go elsewhere.
 
-    While nothing moves, the operator may type the task of the next episode, or a note on
-    the last one; as soon as anything does, every key is again what it was, Space above
-    all.
+    While nothing moves, the operator may type the task of the next episode, or a note
+    on the last one; as soon as anything does, every key is again what it was, Space
+    above all.
 
     Attributes:
         is_interactive: There is a terminal to read.

@@ -64,7 +64,9 @@ export class Hands {
     $("hold").disabled = !this.isOperator;
     const isSpent = this.deadMan.isHeld && !["ENGAGED", "ALIGNING", "WAITING"].includes(state.state);
     $("hold").classList.toggle("spent", isSpent);
-    if (isSpent) $("hold").firstChild.textContent = "paused – let go, then hold again ";
+    if (!isSpent) return;
+    const isStopped = state.state === "STOPPED";
+    $("hold").firstChild.textContent = isStopped ? "stopped – let go, then Release " : "paused – let go, then hold again ";
   }
 
   build(hands, state) {

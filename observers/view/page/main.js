@@ -13,6 +13,7 @@ const KEYS = {
   " ": "stop", Enter: "engage", n: "next_episode", x: "discard", b: "redo", "+": "success", "-": "failure",
   p: "reposture", e: "keep", y: "play", c: "clear",
 };
+const VAIN = ["engage", "next_episode"]; // while a stop is latched
 const FIELDS = { t: "task", "#": "note" };
 const token = takeToken();
 const page = makeName();
@@ -137,7 +138,8 @@ function showControl(state) {
   for (const button of document.querySelectorAll("[data-press]")) {
     const isFree = button.dataset.press === "stop";
     const isHere = button.dataset.press !== "clear" || state.may_clear;
-    button.disabled = !isFree && (control !== "you" || !isHere);
+    const isVain = state.state === "STOPPED" && VAIN.includes(button.dataset.press);
+    button.disabled = !isFree && (control !== "you" || !isHere || isVain);
   }
   $("control").title = control === "another" ? "another page operates" : "";
   showClutches(state);

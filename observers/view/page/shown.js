@@ -43,19 +43,26 @@ export function show(state) {
   isFirst = false;
 }
 
+// "operator_stop (stop was pressed)" with the words first: the name is for whoever looks it up.
+function sayFirst(reasons) {
+  return (reasons ?? "").replace(/^([\w, ]+) \(([^()]*)\)/, "$2 ($1)");
+}
+
 function showState(state, news) {
   const isHeldBack = state.is_held_back && state.state === "ENGAGED";
   $("word").textContent = isHeldBack ? "Held" : state.word;
   $("word").dataset.kind = isHeldBack ? "paused" : KINDS[state.state] ?? "paused";
-  $("does").textContent = isHeldBack ? `The gate holds the robot: ${state.latched}.` : state.does;
+  const latched = sayFirst(state.latched);
+  $("does").textContent = isHeldBack ? `The gate holds the robot: ${latched}.` : state.does;
   const hint = state.state === "WAITING" && news.note === "waiting for the leader" ? news.leader.hint : "";
   const next = hint ? `${hint} to start` : news.note ?? "";
   if (state.far) $("does").textContent += ` ${state.far}.`;
   $("next").textContent = next && state.state !== "STOPPED" ? `Next: ${next}.` : "";
   $("stopped").hidden = state.state !== "STOPPED";
-  $("why").textContent = `Stopped: ${state.latched || "asked for"}`;
+  $("why").textContent = `Stopped: ${latched || "asked for"}`;
   fillList("release", state.release.map((text) => [text, ""]));
   $("engage").textContent = state.state === "ENGAGED" ? "Pause" : state.state === "CLUTCHED" ? "Go on" : "Start";
+  $("reposture").hidden = !news.offers_posture;
   $("end").textContent = state.state === "WAITING" ? "Go home" : "End";
   if (!isFirst && state.state !== lastState) {
     if (state.state === "ENGAGED") play("start");
@@ -159,5 +166,5 @@ export function showLink(isOpen, why) {
   $("does").textContent = why
     ? `No link: ${why}. Open the address that the session shows now.`
     : "The link is gone, and whatever was held is let go; trying again …";
-  $("next").textContent = "";
+  $("next").textContent = "STOP reaches nobody from here: press Space at the session's terminal, or the robot's emergency stop.";
 }

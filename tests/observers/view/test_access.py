@@ -16,6 +16,7 @@ pytestmark = [pytest.mark.process, pytest.mark.long, pytest.mark.timeout(180)]
 
 ROBOT = make_robot_info(has_gripper=True, n_limbs=2)
 PRESSES = ["engage", "next_episode", "success", "failure", "discard", "stop"]
+VAIN = ["engage", "reposture"]
 N_STOPS = 60  # no page of ours has more that a Tab reaches
 
 
@@ -137,12 +138,42 @@ def test_the_dead_man_a_stop_and_an_alert_are_told_in_words(watched):
     watched.key.up("m")
     page.locator("#hold", has_text=free.split()[0]).wait_for()
     told = {"leader": {}, "note": "", "told": [(1, "camera:top stands still")]}
-    watched.tell(state=SessionState.STOPPED, latched="stop was pressed", news=told)
+    latched = "operator_stop (stop was pressed); look at the robot"
+    watched.tell(state=SessionState.STOPPED, latched=latched, news=told)
 
-    page.locator("#why", has_text="stop was pressed").wait_for()
+    said = "Stopped: stop was pressed (operator_stop); look at the robot"
+    page.locator("#why", has_text=said).wait_for()
     page.locator("#alerts", has_text="stands still").wait_for()
     mark = "getComputedStyle(document.querySelector('#alerts li'), '::before').content"
     assert "⚠" in page.evaluate(mark)
+    watched.tell()
+
+
+def test_a_dead_man_that_is_held_on_says_what_holds_the_robot(watched):
+    hold = watched.page.locator("#hold")
+    watched.tell(state=SessionState.STOPPED)
+    watched.page.locator("#word", has_text="Stopped").wait_for()
+    watched.key.down("m")
+    hold.filter(has_text="stopped – let go, then Release").wait_for()
+    watched.tell(state=SessionState.CLUTCHED)
+    hold.filter(has_text="paused – let go, then hold again").wait_for()
+
+    watched.key.up("m")
+    hold.filter(has_text="hold to move").wait_for()
+    watched.tell()
+
+
+def test_what_does_nothing_now_is_not_offered(watched):
+    leader = {"hint": "hold", "hands": [], "emits": "pose"}
+    start, other = (watched.page.locator(f"[data-press={one}]") for one in VAIN)
+    watched.tell(state=SessionState.STOPPED)
+    watched.page.locator("[data-press=engage]:disabled").wait_for()
+    assert not other.is_visible()
+
+    watched.tell(news={"leader": leader, "note": "", "offers_posture": True})
+
+    other.wait_for()
+    assert start.is_enabled()
     watched.tell()
 
 
