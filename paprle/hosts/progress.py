@@ -43,7 +43,7 @@ class Progress:
         self._operator = operator
         self.is_behind = False
         if operator is not None:
-            takers = {"task": self.take_task}
+            takers: dict[str, Callable[[str], None]] = {"task": self.take_task}
             if plan.resolved.record.dir is not None:  # else it would stand nowhere
                 takers["note"] = self.take_note
             operator.let_type(self.may_type, takers)
