@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib import import_module
 from importlib.util import find_spec
 
+import numpy as np
 import pytest
 from batches import read_rows, run, run_here, write_plan
+from product import write_motion
 from two_hosts import need_namespaces
 
 from paprle.batch.place import Place
+from paprle.batch.table import read_table
 from paprle.cli import main
 from paprle.ipc.process import WORKSPACE
 
@@ -71,8 +75,8 @@ def test_without_ray_the_command_that_installs_it_is_told(plan, tmp_path, capsys
 
 
 @pytest.fixture
-def store(monkeypatch):
-    """An object store of this host, and the address of an empty bucket in it."""
+def store(monkeypatch, tmp_path):
+    """An object store of this host, and the address of an empty folder in it."""
     server = pytest.importorskip("moto.server").ThreadedMotoServer(port=0)
     server.start()
     host, port = server.get_host_and_port()
@@ -80,9 +84,10 @@ def store(monkeypatch):
         monkeypatch.setenv(name, "nobody")  # an emulator asks for any two words
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
-    make = "import s3fs; fs = s3fs.S3FileSystem(); fs.mkdir('bucket'); print(fs.ls(''))"
+    make = "import s3fs; s3fs.S3FileSystem().makedirs('bucket', exist_ok=True)"
     subprocess.run([sys.executable, "-c", make], check=True)
-    yield "s3://bucket/out"
+    import_module("s3fs").S3FileSystem.clear_instance_cache()  # of an earlier store
+    yield f"s3://bucket/{tmp_path.name}"
     server.stop()
 
 
@@ -100,3 +105,24 @@ def test_results_in_an_object_store_are_those_of_a_folder(plan, store, tmp_path)
     table = Place(store).read("table.parquet")
     assert table == (tmp_path / "here" / "table.parquet").read_bytes()
     assert len(read_rows(tmp_path / "here")) == 4
+
+
+@pytest.mark.nightly
+@needs_store
+def test_motions_in_an_object_store_are_fetched(store, tmp_path):
+    motion = write_motion(tmp_path / "m.csv", np.array([0.3, 0, 0.3]), [0, 0, 0, 1], 3)
+    Place("s3://bucket").put(motion, "motions/m.csv")
+    how = {"settings": ["session.rate=100", "retarget.mode=relative"]}
+    here = write_plan(tmp_path / "here.yaml", leaders=["m.csv"], **how)
+    there = write_plan(
+        tmp_path / "there.yaml", leaders=["s3://bucket/motions/*.csv"], **how
+    )
+    run_here(here, tmp_path / "here")
+
+    done = run(there, store, "--on", "local:1")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    (own,) = read_rows(tmp_path / "here")
+    (other,) = read_table(Place(store))
+    assert other["leader"] == "s3://bucket/motions/m.csv"
+    assert other["commands"] == own["commands"]
