@@ -12,8 +12,10 @@ from hardware.ros.joints import Joints, encode_joints
 from hardware.ros.messages import JOINT_STATE
 from paprle.gate.reasons import Reason, from_bits
 
+WORLDS = ["ros2_sim", "ros1_sim"]
 
-@pytest.fixture(params=["ros2_sim", "ros1_sim"])
+
+@pytest.fixture(params=WORLDS)
 def moving(request, monkeypatch):
     session = RosSession(monkeypatch, env=request.param, tau=0.02)
     session.engage().move(60, speed=0.2)
@@ -43,6 +45,7 @@ def test_what_reaches_the_robot_keeps_every_invariant(moving):
     np.testing.assert_allclose(moving.rig.q[:6], moving.q_cmd[:6], atol=1e-3)
 
 
+@pytest.mark.parametrize("moving", spread(WORLDS, "ros2_sim"), indirect=True)
 @pytest.mark.parametrize(
     "fault, expected",
     [

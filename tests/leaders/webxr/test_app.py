@@ -72,8 +72,8 @@ def open_app(port):
 @pytest.mark.long
 @pytest.mark.parametrize("motion", MOTIONS)
 def test_every_pose_that_is_sent_is_received_to_the_bit(motion, port, monkeypatch):
-    received, take = [], HandClutch.take
-    note = lambda self, seen, *rest: (received.append(seen), take(self, seen, *rest))  # noqa: E731
+    received, update = [], HandClutch.update
+    note = lambda self, seen, *rest: (received.append(seen), update(self, seen, *rest))  # noqa: E731
     monkeypatch.setattr(HandClutch, "update", note)
     t, p, q = MOTIONS[motion]()
     grips = np.linspace(0.0, 1.0, len(t))
