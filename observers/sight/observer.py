@@ -160,12 +160,13 @@ class Sight(Observer):
             self._told.append("observers.sight: no OpenCV: pip install 'paprle[sight]'")
             return
         while not self._stop.wait(_NAP):
-            for name in list(self._newest):
+            shown = list(self._newest)  # once: a camera may join meanwhile
+            for name in shown:
                 if name not in self._senders:
                     self._senders[name] = self._make_sender(name, Sender)
             if self._senders:  # till then asks wait in the socket
                 self._hear()
-            for name in list(self._newest):
+            for name in shown:
                 self._offer(name)
             self._send()
 

@@ -6,11 +6,13 @@ import time
 
 import numpy as np
 import pytest
-from sights import HEIGHT, WIDTH, draw_depth, make_sight, show_depth, write_key
+from sights import DEPTH, HEIGHT, WIDTH, draw_depth, make_sight, show_depth, write_key
 
 from cameras.sight.camera import SightCamera
 from cameras.sight.config import SightCameraConfig
+from hardware.media import rate
 from paprle.contracts.errors import DeviceError
+from paprle.contracts.plugins import Frame
 from paprle.testing import CameraContract
 
 pytest.importorskip("cv2")
@@ -92,6 +94,30 @@ def test_who_asked_before_there_was_an_image_gets_the_first_one(key):
     assert camera.grab(2.0) is not None
     camera.close()
     sight.close()
+
+
+def test_a_camera_that_joins_at_any_moment_ends_nothing(key, monkeypatch):
+    sight = make_sight(key, time.monotonic_ns)
+
+    class SlowRate(rate.RateEstimator):
+        """While the first camera's is made, the robot shows another camera."""
+
+        def __init__(self, *args):
+            super().__init__(*args)
+            frame = Frame(time.monotonic_ns(), draw_depth().tobytes())
+            sight.show({"wrist": frame}, {"front": DEPTH, "wrist": DEPTH})
+
+    monkeypatch.setattr(rate, "RateEstimator", SlowRate)
+    sight.open()
+    camera = make_camera(sight, key, time.monotonic_ns)
+    camera.open()
+    camera.grab(0.05)  # asks
+    show_depth(sight, time.monotonic_ns)
+    found = camera.grab(2.0)
+    camera.close()
+    sight.close()
+
+    assert found is not None
 
 
 def test_another_key_gives_no_image_and_is_counted(sight, tmp_path):
