@@ -68,9 +68,9 @@ pytestmark = [pytest.mark.process, pytest.mark.timed, pytest.mark.timeout(200)]
 def make_arm(tmp_path):
     made = []
 
-    def make(world):
+    def make(world, role):
         if world == "mujoco":
-            made.append(SimulatedArm())
+            made.append(SimulatedArm(tmp_path if role == "recorder" else None))
         else:
             pytest.importorskip("piper_sdk")
             need_dds()
@@ -189,7 +189,7 @@ def tell_loss(role, hurt):
 
 @pytest.mark.parametrize("world, role, hurt", CELLS)
 def test_the_robot_is_at_rest_and_everybody_is_told(make_arm, begin, world, role, hurt):
-    arm = make_arm(world)
+    arm = make_arm(world, role)
     session = arm.session = begin(arm, role)
 
     at_ns, code = hurt_it(session, role, hurt)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import socket
+import threading
+import time
+
 import numpy as np
 import piper_rig
 import ros_rig
@@ -56,19 +61,60 @@ class CanArm:
 
 
 class SimulatedArm:
-    """The robot in MuJoCo, which lives in the gate's process: the recording tells."""
+    """The robot in MuJoCo, which lives in the gate's process: the recording tells.
 
-    def __init__(self):
+    Where it is the recorder that dies, an observer tells what the gate sends.
+    """
+
+    def __init__(self, folder=None):
         self.env, self.robot = {}, ros_rig.load_robot("piper")
         self.args = ["follower=piper", "env=mujoco"]
         self.session = None
+        self.told = None if folder is None else Told(folder / "told.sock")
+        if self.told is not None:
+            self.args += self.told.args
 
     def end(self):
         """It ends with its gate."""
+        if self.told is not None:
+            self.told.end()
 
     def read(self):
         gate = self.session.episode().gate
-        speeds = np.abs(gate["dq_meas"][:, :6]).max(axis=1)
         ids = list(range(gate["q_cmd"].shape[1]))
         arrived = Arrived("gate", ids, gate["stamp_ns"], gate["q_cmd"])
+        if self.told is not None:
+            return arrived, *self.told.find_speeds()
+        speeds = np.abs(gate["dq_meas"][:, :6]).max(axis=1)
         return arrived, gate["meas_ns"], speeds
+
+
+class Told:
+    """What ``observers.socket`` says of a session, and when it came."""
+
+    def __init__(self, path):
+        self.args = [f"observers.socket.path={path}"]
+        self._rows = []
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._listener.bind(str(path))
+        self._listener.listen()
+        self._thread = threading.Thread(target=self._listen, daemon=True)
+        self._thread.start()
+
+    def _listen(self):
+        with self._listener.accept()[0] as theirs, theirs.makefile() as lines:
+            for line in lines:
+                self._rows.append((time.monotonic_ns(), json.loads(line)["action"]))
+
+    def end(self):
+        """Its session has ended, so the last line has come."""
+        self._thread.join(5.0)
+        self._listener.close()
+
+    def find_speeds(self):
+        """Return arrival times, [ns], and the arm's speeds up to each, [rad/s]."""
+        t_ns = np.array([at for at, _ in self._rows])
+        joints = [f"joint{k}.pos" for k in range(1, 7)]
+        q = np.deg2rad([[action[name] for name in joints] for _, action in self._rows])
+        speeds = np.abs(np.diff(q, axis=0)) / (np.diff(t_ns) * 1e-9)[:, None]
+        return t_ns[1:], speeds.max(axis=1)
