@@ -22,6 +22,8 @@ LABELS = ("kind", "user", "task", "mode", "trial")
 KINDS = ("human", "robot")
 _FITS = {"trial": r"\d+"}  # so that s_shape_1 is trial 1 of s_shape
 _NUMBERED = re.compile(r"(?P<task>.*?)[ _-]*(?P<trial>\d+)")
+_WHO = {"robot": "robot", "human": "human", "h": "human"}
+"""Kind by the last word of a name; ARBot's files are H1 and robot_1."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,20 +69,22 @@ def normalise(word: str) -> str:
 def guess_labels(path: Path) -> Trial:
     """Return a file that stands in no index with labels of its name.
 
-    ``robot_2`` is the second replay by a robot, ``H3`` the third of the task ``h``.
+    ``robot_2`` is the second replay by a robot, ``H3`` the third of the task ``h``; of
+    the task before them are ``cup_robot_2`` and ``cup_H3``.
 
     Args:
         path: The file.
 
     Returns:
-        The trial; a robot's has no task.
+        The trial; a robot's need not have a task.
     """
     numbered = _NUMBERED.fullmatch(path.stem)
     task = normalise(numbered["task"] if numbered else path.stem)
     trial = numbered["trial"] if numbered else ""
-    if task == "robot":
-        return Trial(path=path, kind="robot", trial=trial)
-    return Trial(path=path, task=task, trial=trial)
+    before, _, who = task.rpartition("_")
+    if who == "robot" or (before and who in _WHO):
+        task = before
+    return Trial(path=path, kind=_WHO.get(who, "human"), task=task, trial=trial)
 
 
 def is_index(path: Path) -> bool:

@@ -286,6 +286,11 @@ def test_the_worst_window_is_the_worst_of_all():
     [
         ("H2", "human", "h", "2"),
         ("robot_4", "robot", "", "4"),
+        ("robot", "robot", "", ""),
+        ("rectangle_robot_1", "robot", "rectangle", "1"),
+        ("rectangle_H1", "human", "rectangle", "1"),
+        ("rectangle human 2", "human", "rectangle", "2"),
+        ("robots_1", "human", "robots", "1"),
         ("S-Shape 01", "human", "s_shape", "01"),
         ("motion", "human", "motion", ""),
     ],
