@@ -13,10 +13,10 @@ import numpy as np
 
 from hardware.mujoco.mechanism import Vec
 from hardware.mujoco.model import Indices
-from paprle.contracts.types import readonly
 
 _PER_VELOCITY = 2**8  # [1/s] chosen: 1 mrad/s, as PiPER and many drives tell it
 _PER_EFFORT = 2**10  # [N·m/rad] chosen: 4 mN·m, finer than a drive knows its current
+_PER = np.array([[1], [_PER_VELOCITY], [_PER_EFFORT]])  # of q, dq, tau
 
 
 class Encoders:
@@ -35,20 +35,23 @@ class Encoders:
         self, data: mujoco.MjData, qpos: Indices, dof: Indices
     ) -> tuple[Vec, Vec, Vec]:
         """Return q, dq and tau of joints, each of shape (n,)."""
-        return (
-            readonly(_round(data.qpos[qpos], self._step)),
-            readonly(_round(data.qvel[dof], _PER_VELOCITY * self._step)),
-            readonly(_round(data.qfrc_actuator[dof], _PER_EFFORT * self._step)),
-        )
+        # one array for all three: they are read in every period of the gate
+        told = np.array((data.qpos[qpos], data.qvel[dof], data.qfrc_actuator[dof]))
+        if self._step:
+            told = _round(told, self._step * _PER)
+        told.setflags(write=False)
+        q, dq, tau = told
+        return q, dq, tau
 
     def read_poses(self, poses: Vec) -> Vec:
         """Return poses, xyz + quat_xyzw, shape (o, 7): what lies still is told so."""
-        if not self._step:
-            return readonly(poses)
-        rounded = _round(poses, self._step)
-        rounded[:, 3:] /= np.linalg.norm(rounded[:, 3:], axis=1, keepdims=True)
-        return readonly(rounded)
+        told = poses.copy()
+        if self._step:
+            told = _round(told, self._step)
+            told[:, 3:] /= np.sqrt(np.square(told[:, 3:]).sum(axis=1, keepdims=True))
+        told.setflags(write=False)
+        return told
 
 
-def _round(values: Vec, step: float) -> Vec:
-    return np.round(values / step) * step if step else values
+def _round(values: Vec, step: Vec | float) -> Vec:
+    return np.rint(values / step) * step
