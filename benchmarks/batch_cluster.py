@@ -1,12 +1,13 @@
 """Whether a batch on a Ray cluster that loses a node is that of one host, to the bit.
 
-python -m benchmarks.batch_cluster [--cells 2000] [--cores 1]
+python -m benchmarks.batch_cluster [--cells 2000] [--cores 1] [--out FOLDER]
 
 Makes two network namespaces joined by a cable, a Ray node in each, and runs a plan of
 short sessions over bad networks; when half of its cells are there, all processes of the
 second node are killed. The same plan is then run by processes of this host, and the
 two tables are compared byte by byte. Needs root, iproute2 and `pip install
-'paprle[ray]'`. Prints one JSON object.
+'paprle[ray]'`. Prints one JSON object. With `--out` what is done is kept: interrupted,
+cluster and all, it goes on with the same command.
 """
 
 from __future__ import annotations
@@ -115,71 +116,88 @@ def count(out):
     return sum(1 for _ in (out / "parts").glob("*.json"))
 
 
-def run_on_cluster(plan, out, folder, args):
-    """Run the plan on two nodes, one of which dies in the middle."""
+def run_on_cluster(plan, folder, args):
+    """Run the plan on two nodes, one of which dies in the middle.
+
+    Returns:
+        What was seen of its end, and how long the last stretch took.
+
+    Raises:
+        SystemExit: If the batch fails.
+    """
+    out, log, killed = folder / "ray", folder / "ray.log", folder / "killed.json"
+    began = time.monotonic()
     hosts = Hosts()
     try:
-        for k in range(2):
+        for k in range(1 if killed.exists() else 2):
             hosts.start_node(k, folder, args.cores)
         engine = f"ray:{hosts.addresses[0]}:{PORT}"
-        environment = {**os.environ, **CLUSTER}
-        began = time.monotonic()
-        with (folder / "ray.log").open("w") as log:
+        with log.open("a") as stream:
             driver = subprocess.Popen(
                 hosts.on(0, *batch(plan, out, engine)),
-                stdout=log, stderr=log, env=environment,
+                stdout=stream, stderr=stream, env={**os.environ, **CLUSTER},
             )  # fmt: skip
-            while count(out) < args.cells // 2:
+            while not killed.exists():
                 if driver.poll() is not None:
-                    raise SystemExit((folder / "ray.log").read_text())
+                    raise SystemExit(log.read_text())
+                if (at := count(out)) >= args.cells // 2:
+                    told = {
+                        "cells_when_killed": at,
+                        "processes_killed": hosts.kill_node(1),
+                    }
+                    killed.write_text(json.dumps(told))
                 time.sleep(0.2)
-            at = count(out)
-            n_killed = hosts.kill_node(1)
             code = driver.wait()
-        told = (folder / "ray.log").read_text()
-        if code:
-            raise SystemExit(told)
-        retries = re.search(r"(\d+) tried again", told)
-        return {
-            "cells_when_killed": at,
-            "processes_killed": n_killed,
-            "tried_again": int(retries[1]) if retries else 0,
-            "ray_s": round(time.monotonic() - began, 1),
-        }
     finally:
         hosts.close()
+    if code:
+        raise SystemExit(log.read_text())
+    retries = re.findall(r"(\d+) tried again", log.read_text())
+    return json.loads(killed.read_text()) | {
+        "tried_again": sum(map(int, retries)),
+        "ray_s": round(time.monotonic() - began, 1),
+    }
+
+
+def compare(plan, folder, args):
+    """Run the plan on the cluster and here; return what came of it."""
+    seen = folder / "ray.json"
+    if not seen.exists():
+        seen.write_text(json.dumps(run_on_cluster(plan, folder, args)))
+    began = time.monotonic()
+    done = subprocess.run(
+        batch(plan, folder / "local", "local"), capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    if done.returncode:
+        raise SystemExit(done.stdout + done.stderr)
+    tables = [(folder / one / "table.parquet") for one in ("ray", "local")]
+    rows = pq.read_table(tables[0], columns=["index", "status"])
+    return json.loads(seen.read_text()) | {
+        "local_s": round(time.monotonic() - began, 1),
+        "rows": rows.num_rows,
+        "done": rows["status"].to_pylist().count("done"),
+        "in_order": rows["index"].to_pylist() == list(range(rows.num_rows)),
+        "same_bytes": tables[0].read_bytes() == tables[1].read_bytes(),
+        "local_said": done.stdout.splitlines()[:2],
+    }
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--cells", type=int, default=2000)
     parser.add_argument("--cores", type=int, default=1, help="of each node")
+    parser.add_argument("--out", type=Path, help="keep what is done here")
     args = parser.parse_args()
     n_seeds = args.cells // (len(PLAN["robots"]) * len(NETWORKS))
-    with tempfile.TemporaryDirectory(prefix="batch-") as name:
-        folder = Path(name)
+    with tempfile.TemporaryDirectory(prefix="batch-") as scratch:
+        folder = (args.out or Path(scratch)).resolve()
+        folder.mkdir(parents=True, exist_ok=True)
         plan = folder / "plan.yaml"
         plan.write_text(yaml.safe_dump(PLAN | {"seeds": n_seeds}))
-        told = run_on_cluster(plan, folder / "ray", folder, args)
-        began = time.monotonic()
-        done = subprocess.run(
-            batch(plan, folder / "local", "local"), capture_output=True, text=True,
-            check=False,
-        )  # fmt: skip
-        if done.returncode:
-            raise SystemExit(done.stdout + done.stderr)
-        tables = [(folder / one / "table.parquet") for one in ("ray", "local")]
-        rows = pq.read_table(tables[0], columns=["index", "status"])
-        told |= {
-            "local_s": round(time.monotonic() - began, 1),
-            "rows": rows.num_rows,
-            "done": rows["status"].to_pylist().count("done"),
-            "in_order": rows["index"].to_pylist() == list(range(rows.num_rows)),
-            "same_bytes": tables[0].read_bytes() == tables[1].read_bytes(),
-            "local_said": done.stdout.splitlines()[:2],
-        }
-        print(json.dumps(told, indent=1))
-        raise SystemExit(0 if told["same_bytes"] else 1)
+        told = compare(plan, folder, args)
+    print(json.dumps(told, indent=1))
+    raise SystemExit(0 if told["same_bytes"] else 1)
 
 
 if __name__ == "__main__":
