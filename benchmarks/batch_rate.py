@@ -1,0 +1,149 @@
+"""How many cells a second a batch does, with one worker and several, and its memory.
+
+python -m benchmarks.batch_rate [--cells 40] [--cores 2] [--many 20000]
+
+Runs `paprle batch` of sessions over a bad network, with as many cells for each worker.
+A rate counts from when every worker is warm until the first has no work left: parts
+say when each cell was done. Then a driver is given so many cells by workers that take
+no time, and its memory is looked at. Prints one JSON object; `linear` is 1 where N
+workers do N times as much as one. Exits with 1 where that is below 0.9, or where the
+driver's memory grew. Rates of a machine that others use say nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import yaml
+
+from paprle.batch.driver import Batch
+from paprle.batch.engine import Ended, Engine
+from paprle.batch.place import Place
+from paprle.batch.plan import read_plan
+from paprle.batch.work import DONE, do_job, name_part
+
+START = "import sys; from paprle.cli import main; sys.exit(main())"
+WARM = 3  # chosen: first cells of a worker, which load and compile
+LINEAR = 0.9  # chosen: below it cores are wasted
+GROWTH = 4.0  # [MB] chosen: as benchmarks.gate_soak; a byte a cell is 0.02
+PLAN = {
+    "leaders": [{"lap": ["leader=autopilot", "leader.size=0.02", "leader.speed=0.05"]}],
+    "robots": ["piper"],
+    "networks": ["lossy"],
+    "settings": ["session.rate=200"],
+}
+
+
+def write_plan(folder, n_cells):
+    plan = folder / f"{n_cells}.yaml"
+    plan.write_text(yaml.safe_dump(PLAN | {"seeds": n_cells}))
+    return plan
+
+
+def measure_rate(folder, n_workers, n_cells):
+    """Run a batch; return its cells a second, and what it said of their cost."""
+    out = folder / f"out{n_workers}"
+    plan = write_plan(folder, n_cells * n_workers)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", START, "batch", str(plan),
+         "--out", str(out), "--on", f"local:{n_workers}"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        raise SystemExit(done.stdout + done.stderr)
+    ends = sorted(one.stat().st_mtime for one in (out / "parts").glob("*.json"))
+    steady = ends[WARM * n_workers : len(ends) - n_workers + 1]
+    return (len(steady) - 1) / (steady[-1] - steady[0]), done.stdout.splitlines()[1]
+
+
+class Quick(Engine):
+    """Does the first cell, and gives what came of it for all others, at once."""
+
+    def __init__(self, place):
+        self._place, self._jobs, self._first = place, [], None
+
+    @property
+    def n_free(self):
+        return 1 - len(self._jobs)
+
+    def submit(self, job):
+        self._jobs.append(job)
+
+    def wait(self):
+        job = self._jobs.pop()
+        index = job["cell"]["index"]
+        if self._first is None:
+            outcome = do_job(job)
+            self._first = outcome, json.loads(self._place.read(name_part(index, DONE)))
+            return [Ended(job, outcome)]
+        outcome, row = self._first
+        part = json.dumps(row | {"index": index, "seed": index}).encode()
+        self._place.write(name_part(index, DONE), part)
+        return [Ended(job, outcome | {"index": index})]
+
+    def close(self):
+        """Nothing to let go of."""
+
+
+def watch_driver(folder, n_cells):
+    """Return a driver's memory, [MB], at tenths of its cells and after its table.
+
+    And what a cell costs it, [ms], with the part that a worker would write.
+    """
+    place = Place(str(folder / "many"))
+    batch = Batch(read_plan(write_plan(folder, n_cells)), place)
+    held, began = [], time.monotonic()
+
+    def look(account):
+        if account.n_done >= (len(held) + 1) * n_cells // 10:
+            held.append(read_memory())
+
+    batch.run(Quick(place), look)
+    took = time.monotonic() - began
+    return {
+        "cells": n_cells,
+        "mb_at_tenths": held,
+        "mb_after_the_table": read_memory(),
+        "ms_a_cell": round(1e3 * took / n_cells, 2),
+    }
+
+
+def read_memory():
+    """Return what this process has resident, [MB]."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmRSS"):
+            return round(int(line.split()[1]) / 1024, 1)
+    return 0.0
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cells", type=int, default=40, help="of each worker")
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--many", type=int, default=20000, help="of the driver alone")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="batch-") as name:
+        folder = Path(name)
+        one, said = measure_rate(folder, 1, args.cells)
+        many, _ = measure_rate(folder, args.cores, args.cells)
+        driver = watch_driver(folder, args.many)
+    linear = many / (args.cores * one)
+    told = {
+        "cells_a_second": {1: round(one, 3), args.cores: round(many, 3)},
+        "linear": round(linear, 3),
+        "said": said,
+        "driver": driver,
+    }
+    print(json.dumps(told, indent=1))
+    grew = driver["mb_at_tenths"][-1] - driver["mb_at_tenths"][0]
+    return 0 if linear >= LINEAR and grew <= GROWTH else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
