@@ -100,6 +100,17 @@ def test_garbage_in_any_place_never_escapes(garbage, place, gate):
     assert (Reason.NOT_FINITE in results[-1].events) == (place == "q_des")
 
 
+@pytest.mark.parametrize("garbage", [Broken(), np.zeros(1) * 1j, b"", None])
+def test_garbage_is_no_position_of_a_single_joint_either(garbage):
+    gate = Gate(make_robot_info(1), h=H)
+
+    results = [gate.step([0.5], H) for _ in range(5)]
+    results += [gate.step(garbage, H) for _ in range(200)]
+
+    assert (Reason.NOT_FINITE in results[-1].events) == (garbage is not None)
+    assert results[-1].q_cmd == results[-2].q_cmd < 0.5
+
+
 @pytest.mark.parametrize("dt", [np.float64(H), np.float32(H)], ids=type)
 @pytest.mark.parametrize("scale", [1, np.float32(0.5), np.float64(0.5)], ids=type)
 @pytest.mark.parametrize("is_blocked", [1, np.True_, None], ids=type)

@@ -192,3 +192,50 @@ def test_a_slower_leader_is_followed_without_steps(apart):
     dq = np.diff(np.array(found)[300:], axis=0) / h
     assert np.abs(dq).max() < 1.3 * 1.25, "no faster than the leader by much"
     assert np.abs(np.diff(dq, axis=0)).max() < 0.1
+
+
+def test_one_that_begins_in_motion_is_brought_to_a_stop_alike_both_ways():
+    """Its velocity is the curve's: a place that asks to stand is no leap from it."""
+    q, dq = np.array([0.1, -0.1]), np.array([0.05, -0.05])
+    reference = Reference(np.full(2, 3.0), np.full(2, 20.0), T)
+    reference.start(q, dq, 0.0)
+    found = []
+    for k in range(1, 40):
+        reference.follow(q, np.zeros(2), q, T, 1e-3 * k)
+        found.append(reference.q.copy())
+
+    way = np.array(found)
+    assert way[0] == pytest.approx(q + 1e-3 * dq, abs=1e-5), "it goes on at first"
+    np.testing.assert_array_equal(way[:, 0], -way[:, 1])
+    assert way[-1].tolist() == q.tolist()
+
+
+def test_what_has_stood_in_silence_goes_on_as_what_begins_there():
+    reference, fresh = Reference(V, A, T), Reference(V, A, T)
+    reference.start(np.zeros(2), np.zeros(2), 0.0)
+    for k in range(1, 8):
+        q = np.array([0.01, -0.005]) * min(k, 3)
+        reference.follow(q, np.zeros(2), q, min(k, 3) * T, k * T)
+    later = 30 * T
+    reference.follow(q, np.zeros(2), q, 3 * T, later)
+    fresh.start(reference.q, np.zeros(2), later)
+
+    for k in range(1, 12):
+        goal = q + np.array([2e-3, -1e-3]) * k
+        for one in (reference, fresh):
+            one.follow(goal, np.array([0.4, -0.2]), goal, later + k * T, later + k * T)
+        np.testing.assert_allclose(reference.q, fresh.q, rtol=0, atol=1e-15)
+        np.testing.assert_allclose(reference.dq, fresh.dq, rtol=0, atol=1e-12)
+
+
+def test_a_place_that_is_meant_for_later_is_come_to_within_six_periods():
+    reference, q = Reference(V, A, T), np.array([1e-3, -5e-4])
+    reference.start(np.zeros(2), np.zeros(2), 0.0)
+    at = 1.0
+    for t in (T, 2 * T, 6 * T - 1e-3):
+        reference.follow(q, np.zeros(2), q, at, t)
+        assert (np.abs(reference.q) < np.abs(q)).all()
+
+    reference.follow(q, np.zeros(2), q, at, 6 * T)
+
+    assert reference.q == pytest.approx(q, abs=1e-12)

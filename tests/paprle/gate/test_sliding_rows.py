@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from paprle.gate.avoidance_qp import SOLVERS
 from paprle.gate.sliding import Sliding
 from paprle.gate.tools import JOINT_SHARE, STRAIGHT
 
@@ -21,14 +22,23 @@ class Sight:
 
     def __init__(self):
         self.measured = SimpleNamespace(rows=None, allowed=None, waits=np.zeros(2))
-        self.motion = SimpleNamespace(c=AT, goal_error=np.array([0.1, 0.1]))
+        self.motion = SimpleNamespace(
+            c=AT, goal_error=np.array([0.1, 0.1]), v_next=np.zeros(2)
+        )
         self.parts = SimpleNamespace(
             collision=SimpleNamespace(measured=self.measured),
             motion=self.motion,
             tools=SimpleNamespace(metric=METRIC, pull=PULL, weight=WEIGHT),
-            box=SimpleNamespace(base=np.zeros(2), wanted=np.array([0.3, 0.3])),
+            box=SimpleNamespace(
+                base=np.zeros(2),
+                wanted=np.array([0.3, 0.3]),
+                low=-np.ones(2),
+                high=np.ones(2),
+                brake=np.zeros(2),
+            ),
         )
-        self.sliding = Sliding(self.parts, [np.array([0]), np.array([1])], "daqp")
+        limbs = [np.array([0]), np.array([1])]
+        self.sliding = Sliding(self.parts, limbs, SOLVERS["daqp"])
 
     def see(self, c, *rows):
         """Return gradients and allowed speeds where these rows allow 0.01 m/s."""
@@ -61,13 +71,36 @@ def test_a_row_of_elsewhere_is_forgotten(far):
     assert len(sight.sliding._rows) == 1
 
 
-def test_a_row_that_is_seen_again_is_not_counted_twice():
+@pytest.mark.parametrize("size", [0.0, 0.1, 1.0, 5.0])
+def test_a_row_that_is_seen_again_is_not_counted_twice(size):
     sight = Sight()
-    sight.see(AT, ROW)
+    sight.see(AT, size * ROW)
 
-    rows, _ = sight.see(AT, ROW * (1.0 + 5e-4))
+    rows, _ = sight.see(AT, size * ROW * (1.0 + 5e-4))
 
     assert len(rows) == 1
+
+
+@pytest.mark.parametrize("size", [0.1, 1.0, 5.0])
+def test_a_row_that_differs_by_more_is_another_one(size):
+    sight = Sight()
+    sight.see(AT, size * ROW)
+
+    rows, _ = sight.see(AT, size * ROW * (1.0 + 5e-3))
+
+    assert len(rows) == 2
+
+
+@pytest.mark.parametrize(("side", "is_held"), [(1.0, False), (-1.0, True)])
+def test_who_moves_away_from_a_body_is_not_held_by_it(side, is_held):
+    sight = Sight()
+    sight.see(AT, side * ROW)
+
+    v, found = sight.sliding.find_velocity(1, H)
+
+    assert found == is_held
+    closing = -side * ROW @ v
+    assert closing == pytest.approx(0.01, abs=1e-4) if is_held else closing < -0.01
 
 
 @pytest.mark.parametrize(
