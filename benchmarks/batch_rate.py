@@ -122,12 +122,12 @@ def read_memory():
     return 0.0
 
 
-def main():
+def main(words=None):
     parser = argparse.ArgumentParser()
     parser.add_argument("--cells", type=int, default=40, help="of each worker")
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--many", type=int, default=20000, help="of the driver alone")
-    args = parser.parse_args()
+    args = parser.parse_args(words)
     with tempfile.TemporaryDirectory(prefix="batch-") as name:
         folder = Path(name)
         one, said = measure_rate(folder, 1, args.cells)

@@ -4,7 +4,9 @@
 
 A session at 200 Hz, and a gate. The recorder is stepped through virtual time, an hour
 at most, as its process steps it. Then recordings of some lengths are written, and
-``info``, ``recover`` and ``evaluate`` look at them, each in a process of its own.
+``info``, ``recover`` and ``evaluate`` look at them, each in a process of its own. Exits
+with 1 where one of them fails, or takes more memory for the last length than for the
+first.
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ _STEP = 0.02  # [s] between two steps of the recorder, as RecordSettings.flush
 _STEPS = {"q_meas": 2.0**-18, "dq_meas": 2.0**-10, "tau_meas": 2.0**-8}
 """chosen: of an encoder, as followers/mujoco measures"""
 _HOUR = 3600  # [s]
+_GROWTH = 16.0  # [MB] chosen: the bytes of two minutes
 _LEADER = LeaderInfo(limbs=("hand",), is_human=False)
 _OBJECTS = ("block",)
 _RUN = """
@@ -56,25 +59,43 @@ sys.exit(code)
 """
 
 
-def main() -> None:
-    """Print a row for each action."""
+def main(words: list[str] | None = None) -> int:
+    """Print a row for each action.
+
+    Args:
+        words: Of the command line.
+
+    Returns:
+        0, or 1 where memory grew with the length.
+    """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=int, nargs="+", default=[10, 120])
     parser.add_argument("--follower", default="piper")
     parser.add_argument("--rate", type=int, default=400, help="of the gate, [Hz]")
-    args = parser.parse_args()
+    args = parser.parse_args(words)
     motion = _Motion(args.follower, args.rate)
     print(f"{args.follower}, session {_RATE} Hz, gate {args.rate} Hz; recorder:")
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         _watch_recorder(motion, Path(folder), min(60 * max(args.minutes), _HOUR))
     columns = f"{'CPU [s]':>8} {'peak RSS [MB]':>14} {'PSS [MB]':>9}"
     print(f"{'minutes':>8} {'file [GB/h]':>12} {'action':<9} {columns}")
+    peaks = []
     for minutes in args.minutes:
         with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
-            _measure(motion, Path(folder), minutes)
+            peaks.append(_measure(motion, Path(folder), minutes))
+    grew = {verb: peaks[-1][verb] - peak for verb, peak in peaks[0].items()}
+    return int(max(grew.values()) > _GROWTH)
 
 
-def _measure(motion: _Motion, folder: Path, minutes: int) -> None:
+def _measure(motion: _Motion, folder: Path, minutes: int) -> dict[str, float]:
+    """Print a row for each action.
+
+    Returns:
+        Peak memory of each, [MB].
+
+    Raises:
+        SystemExit: If one fails.
+    """
     path = folder / "episode_000000.mcap"
     journal = Journal(path, motion.layout, motion.header | {"wall_offset_ns": 0})
     for stream, records in motion.list_records(60 * minutes, 1.0):
@@ -82,6 +103,7 @@ def _measure(motion: _Motion, folder: Path, minutes: int) -> None:
             journal.write(stream, record.tobytes())
     journal.close("end", {})
     per_hour = path.stat().st_size * 60e-9 / minutes
+    peaks = {}
     for verb in ("info", "recover", "evaluate"):
         done = subprocess.run(
             [sys.executable, "-c", _RUN, verb, str(path)],
@@ -89,9 +111,13 @@ def _measure(motion: _Motion, folder: Path, minutes: int) -> None:
             text=True,
             check=False,
         )
+        if done.returncode:
+            raise SystemExit(done.stderr)
         cpu, rss, pss = map(float, done.stderr.rsplit("used ", 1)[-1].split())
         figures = f"{cpu:>8.1f} {rss / 1024:>14.0f} {pss / 1024:>9.0f}"
         print(f"{minutes:>8} {per_hour:>12.2f} {verb:<9} {figures}", flush=True)
+        peaks[verb] = rss / 1024
+    return peaks
 
 
 def _watch_recorder(motion: _Motion, folder: Path, seconds: int) -> None:
@@ -229,4 +255,4 @@ def _fill_gate(layout: Layout, robot: RobotModel, rate: int) -> Rows:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
