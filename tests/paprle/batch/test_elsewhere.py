@@ -33,6 +33,7 @@ def plan(tmp_path):
     return write_plan(tmp_path / "plan.yaml", networks=["none", "4g"], seeds=2)
 
 
+@pytest.mark.nightly
 @needs_ray
 def test_the_table_of_ray_is_the_local_one(plan, tmp_path):
     run_here(plan, tmp_path / "here")
