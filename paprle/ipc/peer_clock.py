@@ -4,10 +4,10 @@ The smallest difference between arrival and stamp is that of the quickest datagr
 another took longer, it waited on the way. How long the quickest took nobody can know
 but that it was no longer than the quickest round trip: ages are counted with all of it,
 and times that are only shown with half. Both are kept for some seconds, so that a drift
-is followed, and times are carried over by an offset that follows slowly, so that they
-never jump; a clock that jumps begins anew, and so does a way that grew by as much:
-until a round trip has been seen since, nobody knows how old anything is. Nothing here
-makes a set-point younger than it is.
+is followed, and times are carried over by an offset that follows smoothly, so that they
+never leap nor run backwards; a clock that jumps begins anew, and so does a way that
+grew by as much: until a round trip has been seen since, nobody knows how old anything
+is. Nothing here makes a set-point younger than it is.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Protocol
 _BUCKET_NS = 10_000_000_000  # [ns] chosen: at 200 ppm two of them drift by 4 ms
 _JUMP_NS = 1_000_000_000  # [ns] spec: safety.md A1, ±1 s
 _SLEW = 1e-3  # chosen: five times the drift of a poor crystal
+_SETTLE_NS = 2_000_000_000  # [ns] chosen: a slow first datagram is forgotten in 10 s
 _LEAST_NS, _MOST_NS = -(2**63), 2**63 - 1  # spec: what a record's stamp can hold
 
 
@@ -67,8 +68,9 @@ class PeerClock:
         self._offsets[-1] = min(self._offsets[-1], difference)
         self._take_trip(packet, now_ns)
         heard_ns = now_ns if self._heard is None else self._heard[1]
-        most = int(_SLEW * (now_ns - heard_ns))
         wrong = min(self._offsets) - self._offset
+        slew = max(_SLEW, abs(wrong) / _SETTLE_NS)
+        most = int(slew * min(now_ns - heard_ns, _SETTLE_NS))
         self._offset += max(-most, min(most, wrong))
         self._heard = packet.stamp_ns, now_ns
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from paprle.ipc.peer_clock import PeerClock
@@ -62,6 +63,22 @@ def test_what_is_told_after_a_slow_first_datagram_is_placed_at_once(peer):
     then_ns = peer.now_ns - 50_000_000
     assert peer.clock.to_past(then_ns + SKEW_NS, peer.now_ns) == then_ns
     assert peer.clock.to_local(then_ns + SKEW_NS) > then_ns + 50_000_000, "follows"
+
+
+@pytest.mark.parametrize("slow", [0.03, 0.2, 0.9])
+def test_a_slow_first_datagram_is_forgotten_in_ten_seconds_without_a_leap(peer, slow):
+    peer.way = slow
+    peer.hear()
+    peer.way = 0.02
+    seen = []
+    for _ in range(2000):
+        peer.hear()
+        seen.append(peer.clock.to_local(peer.now_ns + SKEW_NS))
+
+    steps = np.diff(seen)
+    assert abs(seen[-1] - peer.now_ns) < 0.01 * slow * 1e9, "recordings are off by it"
+    assert steps.min() > 0.5 * H_NS, "it runs backwards, or stands"
+    assert steps.max() < 1.01 * H_NS
 
 
 @pytest.mark.parametrize("ahead", [0.0, 0.5, 1.1, 3600.0])
