@@ -82,8 +82,8 @@ def play(path, folder, more):
 def measure_camera_arm(judge, episode, folder):
     """Figures that only a camera that moves has, and those of safety."""
     entry = judge.judge(judge.arm_cam, "camera_l6")
-    t, p = judge.asked
-    entry["acceleration"], entry["jerk"] = metrics.find_roughness(t, p)
+    for name, motion in (("asked", judge.asked), ("sent", judge.sent)):
+        entry[f"{name}_a"], entry[f"{name}_jerk"] = metrics.find_roughness(*motion)
     gate = episode.gate[episode.gate["state"] == GateState.ENGAGED]
     entry["clearance"] = float(gate["clearance"].min())
     entry["oracle"] = find_oracle(evaluate([folder]))
@@ -131,8 +131,9 @@ def print_rows(name, rows):
         line += f"{e['turn_deg']:7.0f}°"
         if "free_any" in e:
             line += f"   one of the three: {100 * e['free_any']:.1f} %"
-        if "jerk" in e:
-            line += f"{e['acceleration']:7.2f}{e['jerk']:8.2f}"
+        if "sent_a" in e:
+            for motion in ("asked", "sent"):
+                line += f"{e[f'{motion}_a']:7.2f}{e[f'{motion}_jerk']:7.1f}"
             line += f"{1e3 * e['clearance']:7.0f} mm  {e['oracle']}"
         print(line, flush=True)
 
@@ -150,7 +151,8 @@ def main():
     )
     print(
         f"{'motion':<19}{'camera':<14}{'in frame':>9}{'free':>9}{'angle':>9}{'roll':>8}"
-        f"{'distance':>10}{'turn':>8}{'a':>7}{'jerk':>8}{'apart':>10}  oracle"
+        f"{'distance':>10}{'turn':>8}{'asked a':>7}{'jerk':>7}{'sent a':>7}{'jerk':>7}"
+        f"{'apart':>10}  oracle"
     )
     found = {}
     with tempfile.TemporaryDirectory() as folder:

@@ -15,6 +15,7 @@ from paprle.contracts.types import SessionState
 from paprle.hosts.plan import make_robot
 
 RATE = 20.0  # [Hz] chosen: a glance lasts longer
+PICTURES = 50.0  # [Hz] chosen: what a screen shows; finer is not seen
 BALL = 0.06  # [m] radius of what moves about: a fist
 _BEFORE = 0.08  # [m] what is looked at is that far before the flange: where fingers are
 _AHEAD_OF_FLANGE = np.array([0.0, 0.0, _BEFORE])
@@ -122,8 +123,27 @@ class Judge:
         stamps, asked = episode.target["camera"]
         on = np.flatnonzero(np.isfinite(asked).all(axis=1))
         self.asked = (stamps[on] * 1e-9, asked[on, :3])
+        self.sent = self._find_sent(gate, ticks)
         self.scene = Scene(self.robot)
         self.views = []
+
+    def _find_sent(self, gate, ticks):
+        """Where the gate's command had the camera while it was driven.
+
+        Returns:
+            Times [s] and places, shape (N, 3), one per picture; without the end, where
+            a leader that is gone stops the robot as fast as its joints can.
+        """
+        camera = self.robot.limbs["camera"]
+        on = ticks["stamp_ns"][ticks["state"] == SessionState.ENGAGED]
+        t = np.arange(on[0], on[-1], 1e9 / PICTURES)
+        q = np.column_stack(
+            [np.interp(t, gate["stamp_ns"], c) for c in gate["q_cmd"].T]
+        )
+        T = find_base(self.robot, camera.base_link)
+        return t * 1e-9, np.array(
+            [(T * camera.fk(camera.take(x))).translation for x in q]
+        )
 
     def judge(self, poses, carrier=None):
         """Return the figures of a camera at these poses, shape (N, 4, 4)."""

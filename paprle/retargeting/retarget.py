@@ -31,6 +31,7 @@ from paprle.ipc.records import SampleView
 from paprle.kinematics import IkSolver
 from paprle.kinematics.robot_solver import LimbSolver
 from paprle.kinematics.seed import choose_joints
+from paprle.retargeting.calm import calm_limbs
 from paprle.retargeting.describe import describe_pairing
 from paprle.retargeting.joint_sources import expect_one_of
 from paprle.retargeting.leader_arms import ArmPoses, load_arms
@@ -102,10 +103,10 @@ class Retargeting:
         self.slots = make_slots(robot, leader, settings, self.pairing, cameras or {})
         self._first = {i: 0 for i, slots in enumerate(self.slots) if slots}
         self._grippers = [slots[0].gripper if slots else -1 for slots in self.slots]
-        self._robot = robot
+        self._robot, self._position_margin = robot, position_margin
         self._limbs = tuple(robot.limbs.values())
-        self.ik, self._position_margin = ik, position_margin
-        self._solver = LimbSolver(robot, ik, position_margin)
+        calm, self.ik = calm_limbs(robot, ik, self.pairing)
+        self._solver = LimbSolver(calm, self.ik, position_margin)
         self._idle = make_idle_state(len(self._limbs), len(robot.joint_names))
         self._target = self.make_target()
         places = [limb.indices for limb in self._limbs]

@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
+from benchmarks.camera_arm.judge import Judge
+from benchmarks.camera_arm.metrics import find_roughness
+from benchmarks.camera_arm.motions import make_picks, write_tum
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError
+from paprle.contracts.retarget_settings import LookSettings
 from paprle.contracts.types import GateState
 from paprle.hosts.plan import make_plan
 from paprle.hosts.virtual import VirtualSession
@@ -65,6 +69,21 @@ def test_the_camera_follows_the_hand_and_right_is_right(tmp_path):
     p = p[np.isfinite(p).all(axis=1)]
     jumps = np.linalg.norm(np.diff(p, axis=0), axis=1)
     assert jumps.max() < 0.5 * 0.005 + 1e-6  # never above its speed
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", [0, 1])
+def test_what_is_sent_to_the_camera_arm_is_as_smooth_as_what_was_set(tmp_path, seed):
+    write_tum(tmp_path / "picks.txt", *make_picks(12.0, seed))
+    words = [f"leader.path={tmp_path / 'picks.txt'}", f"record.dir={tmp_path / 'out'}"]
+    resolved = resolve([*WORDS, *words])
+
+    VirtualSession(resolved).run()
+
+    judge = Judge(resolved, Episode.open(tmp_path / "out"))
+    acceleration, _ = find_roughness(*judge.sent)
+    assert acceleration <= LookSettings().max_acceleration
+    assert np.ptp(judge.sent[1], axis=0).max() > 0.1
 
 
 def test_advice_of_nobody_is_refused(tmp_path):

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.images import CameraInfo
-from paprle.contracts.retarget_settings import LimbRuleSettings
+from paprle.contracts.retarget_settings import LimbRuleSettings, RetargetSettings
+from paprle.contracts.settings import IkSettings, LimbIkSettings
 from paprle.contracts.types import LeaderInfo
+from paprle.retargeting.retarget import Retargeting
 
 DT_NS = 5_000_000
 DT = DT_NS * 1e-9
@@ -133,6 +135,38 @@ def test_without_fresh_advice_it_comes_to_rest_and_goes_on_looking(last):
     assert np.linalg.norm(after[-1, :3, 3] - after[-50, :3, 3]) < 1e-4
     assert np.linalg.norm(moved[:3, 3] - after[-1, :3, 3]) < 1e-4
     assert bearing(looked, camera.hand) < 1e-3
+
+
+def test_an_arm_that_cannot_turn_its_camera_as_asked_keeps_it_where_it_is():
+    retargeting = rig.pair()
+    camera = rig.ROBOT.limbs["camera"]
+    target, home = retargeting.make_target(), rig.ROBOT.home
+    turned = HOME[rig.CAMERA].copy()
+    turned[:3, :3] = turned[:3, :3] @ pin.exp3(np.array([0.0, 1.0, 0.0]))
+    target.T[rig.CAMERA], target.is_asked[rig.CAMERA] = turned, True
+
+    path = [home, home]
+    for _ in range(40):
+        path.append(retargeting.solve(target, path[-1], path[-1], DT).q_des)
+
+    q = np.array([camera.take(row) for row in path])
+    places = np.array([camera.fk(row).translation for row in q])
+    bounds = 0.5 * rig.ROBOT.ddq_max[camera.indices]
+    assert np.abs(q[-1] - q[0]).max() > 0.05
+    assert (np.abs(np.diff(q, 2, axis=0)) / DT**2 < bounds).all()
+    assert np.linalg.norm(places - HOME[rig.CAMERA][:3, 3], axis=1).max() < 2e-3
+
+
+def test_what_is_said_of_its_ik_counts_where_a_camera_looks():
+    said = IkSettings(limbs={"camera": LimbIkSettings(rotation_weight=0.3)})
+    settings = RetargetSettings(
+        limbs={"arm": LimbRuleSettings(from_="hand"), "camera": rig.LOOK}
+    )
+
+    retargeting = Retargeting(rig.ROBOT, rig.HAND, settings, ik_settings=said)
+
+    assert retargeting.ik.of_limb("camera").rotation_weight == 0.3
+    assert retargeting.ik.of_limb("arm") == said.of_limb("arm")
 
 
 def test_looks_where_the_hand_will_be():
