@@ -76,8 +76,9 @@ class Sus(Questionnaire):
     def score(self, answers: Answers) -> dict[str, float | None]:
         """Return ``sus``, 0 … 100; None where an answer is missing."""
         counted = [self._count(item, answers.get(item)) for item in self.items]
-        mean = _average(counted)
-        return {"sus": None if mean is None else 25.0 * (mean - self.low)}
+        # before the mean: 2.5 times a whole number is exact, and stands so in tables
+        points = [None if one is None else 25.0 * (one - self.low) for one in counted]
+        return {"sus": _average(points)}
 
 
 def _average(values: Sequence[float | None]) -> float | None:
