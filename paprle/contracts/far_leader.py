@@ -35,8 +35,9 @@ class FarLeader(Leader):
 
         ``rows`` hold a stamp of this host [ns], the place of a limb, hand to robot,
         hand to picture and picture to robot as confirmed, the last two as predicted,
-        each [mm], and motion to motion [ms]; None: not known. ``missing`` is how many
-        rows never came so far, ``streams`` by name what was sent and lost.
+        each [mm], motion to motion [ms], and the same two of a picture that goes on by
+        its velocity [mm]; None: not known. ``missing`` is how many rows never came so
+        far, ``streams`` by name what was sent and lost.
         """
         return None
 

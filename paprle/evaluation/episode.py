@@ -43,6 +43,7 @@ from paprle.evaluation.tracks import (
     read_recorded_urdf,
     store_new_samples,
 )
+from paprle.evaluation.ways import compare_ways
 from paprle.recording.reader import Episode
 from paprle.robot.tree import Urdf
 
@@ -139,6 +140,7 @@ def measure_source(episode: Recording) -> EpisodeResult:
     _add_clearance(entry["gate"], episode, notes)
     entry["tick"] = measure_ticks(episode.ticks, _find_tick_period(episode.config))
     entry["far"] = _find_far(episode).measure()
+    entry["ways"] = compare_ways(episode.ticks, episode.layout.leader, episode.events)
     entry["notes"] = notes
     return EpisodeResult(
         name=episode.path.stem,
@@ -205,6 +207,7 @@ def make_blank(path: Path) -> Json:
         "limbs": {},
         "worst_limb": None,
         "far": None,
+        "ways": None,
         "itv": None,
         "notes": [],
     }

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from paprle.contracts.far_leader import FAR
+from paprle.contracts.types import Vec
 from paprle.evaluation.store import Column
 
 Json = dict[str, Any]
@@ -25,16 +26,28 @@ _ERRORS = (
     "hand_to_predicted_picture",
     "predicted_picture_to_robot",
 )
+_LATENCY = "latency"
+_BY_VELOCITY = ("hand_to_picture_by_velocity", "picture_by_velocity_to_robot")
+_COLUMNS = (*_ERRORS, _LATENCY, *_BY_VELOCITY)
 _MOST = 1 << 63  # spec: stamps have 63 bits
-_FIRST = 2
-_N_VALUES = _FIRST + len(_ERRORS) + 1  # a stamp and a hand before, a latency behind
+_FIRST = 2  # a stamp and a hand before
+_N_OLD = _FIRST + len(_ERRORS) + 1  # of recordings without a picture by velocity
+_N_VALUES = _FIRST + len(_COLUMNS)
+
+
+PICTURES = {
+    "hold": "confirmed_picture_to_robot",
+    "velocity": "picture_by_velocity_to_robot",
+}
+"""Pictures that the predicted one is compared with, by how they go on."""
 
 
 class FarErrors:
     """Takes events one by one; of an episode of any length."""
 
     def __init__(self) -> None:
-        self._columns = [Column() for _ in range(_N_VALUES - _FIRST)]
+        self._columns = {name: Column() for name in _COLUMNS}
+        self._nearer = {way: [0, 0] for way in PICTURES}
         self._first: Mapping[str, Any] = {}
         self._last: Mapping[str, Any] | None = None
 
@@ -48,8 +61,9 @@ class FarErrors:
         rows = [_read_row(row) for row in told] if isinstance(told, list) else []
         known = [row for row in rows if row is not None]
         table = np.array(known, dtype=np.float64).reshape(-1, _N_VALUES)[:, _FIRST:]
-        for column, values in zip(self._columns, table.T, strict=True):
+        for column, values in zip(self._columns.values(), table.T, strict=True):
             column.append(values[np.isfinite(values)])
+        self._compare(table)
 
     def measure(self) -> Json | None:
         """Return errors [mm], motion to motion [ms] and losses of each stream.
@@ -62,17 +76,31 @@ class FarErrors:
         if self._last is None:
             return None
         first, last = self._first, self._last
-        *errors, latency = self._columns
+        latency = self._columns[_LATENCY]
         return {
-            "n": len(errors[0]),
+            "n": len(self._columns[_ERRORS[0]]),
             "missing": _subtract(last.get("missing"), first.get("missing")),
             "errors_mm": {
                 name: _spread(one, 95)
-                for name, one in zip(_ERRORS, errors, strict=True)
+                for name, one in self._columns.items()
+                if name != _LATENCY
+            },
+            "predicted_is_nearer_percent": {
+                way: 100.0 * won / n if n else None
+                for way, (won, n) in self._nearer.items()
             },
             "motion_to_motion_ms": _spread(latency, 99),
             "streams": _read_streams(last.get("streams"), first.get("streams")),
         }
+
+    def _compare(self, table: Vec) -> None:
+        """Count at how many instants the predicted picture is nearest to the robot."""
+        ours = table[:, _COLUMNS.index("predicted_picture_to_robot")]
+        for way, counts in self._nearer.items():
+            other = table[:, _COLUMNS.index(PICTURES[way])]
+            is_known = np.isfinite(ours) & np.isfinite(other)
+            counts[0] += int((ours[is_known] < other[is_known]).sum())
+            counts[1] += int(is_known.sum())
 
 
 def describe_far(far: Json) -> list[str]:
@@ -104,11 +132,12 @@ def _spread(values: Column, percent: int) -> Json:
 
 def _read_row(row: Any) -> list[float] | None:
     """Return a row's numbers, NaN where nothing is known; None if it is no row."""
-    if not isinstance(row, list) or len(row) != _N_VALUES:
+    if not isinstance(row, list) or len(row) not in (_N_OLD, _N_VALUES):
         return None
     if not all(isinstance(value, float | None) or _is_count(value) for value in row):
         return None
-    return [math.nan if value is None else float(value) for value in row]
+    found = [math.nan if value is None else float(value) for value in row]
+    return found + [math.nan] * (_N_VALUES - len(row))
 
 
 def _read_streams(last: Any, first: Any) -> dict[str, dict[str, int]]:

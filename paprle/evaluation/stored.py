@@ -19,7 +19,7 @@ from paprle.recording.reading import Block, Reading
 
 _TOLD = ("posture", "stuck_in_reach", "reconstruction")
 _MOST_EVENTS = 1000  # chosen: a file of strangers may hold any number of them
-_SAMPLE = ("stamp_ns", "seq", "limb_ns")
+_SAMPLE = ("stamp_ns", "seq", "limb_ns", "pose")
 _PUNCTUAL = ("k", "stamp_ns", "state", "compute_ns", "late_ns", "n_overruns")
 _TICK = (*_PUNCTUAL, "has_sample", "driver", "target", "q_des", "err_pos", "err_rot")
 _SENT = (
@@ -44,6 +44,7 @@ class StoredEpisode:
         config: The resolved config.
         urdf: Text of the robot's URDF.
         robot_info: The robot.
+        layout: Dtypes of the session, as it was recorded.
         ticks: Session ticks in order, the fields that are measured.
         gate: Gate ticks in order, likewise.
         events: The first of those that a report tells of, in order.
@@ -69,7 +70,7 @@ class StoredEpisode:
         self.config: Mapping[str, Any] = reading.config
         self.urdf = reading.urdf
         self.robot_info: RobotInfo = robot_from_dict(reading.header["robot"])
-        layout = reading.layout
+        self.layout = layout = reading.layout
         sample = _take_fields(layout.sample, _SAMPLE)
         tick = [*_take_fields(layout.tick, _TICK).descr, ("sample", sample.descr)]
         self.ticks = Store(np.dtype(tick))

@@ -8,10 +8,11 @@ Three errors at one instant t (requirements T1, T2), of positions in the hand's 
 
 The robot's measurement tells where it was at t only once it has come back, so they are
 found in hindsight: t is when the robot was measured, in this host's time, half of the
-quickest round trip uncertain. There are two pictures: the robot as confirmed, which is
-what had arrived by then, and as predicted (``HandMirror``), so that what prediction is
-worth is measured on the same motion. Nothing is left out because it is late: what never
-came is counted beside (``StreamCounts``).
+quickest round trip uncertain. There are three pictures of the same words, at the same
+instants, so that what prediction is worth is measured on one motion: the robot as
+confirmed, which is what had arrived by then; as predicted (``HandMirror``); and, drawn
+nowhere, gone on from its last words at their velocity. Nothing is left out because it
+is late: what never came is counted beside (``StreamCounts``).
 """
 
 from __future__ import annotations
@@ -32,12 +33,16 @@ _KEPT = 512  # chosen: five seconds of captures; no way that drives is longer
 _N_BINS = 2048  # chosen: two metres by the millimetre, two seconds by the millisecond
 _RECENT = 50  # chosen: a second of views, so that words do not flicker
 _MILLI = 1e-3  # a bin, [m] or [s]
+_N_WORDS = 5  # chosen: over so many a velocity is found, for a staircase has none
+_LONGEST = 0.3  # [s] chosen: a velocity says nothing of what is farther
 _ERRORS = {
     "user_robot": "hand to robot",
     "user_shown": "hand to picture",
     "shown_robot": "picture to robot",
     "user_predicted": "hand to predicted picture",
     "predicted_robot": "predicted picture to robot",
+    "user_velocity": "hand to picture by velocity",
+    "velocity_robot": "picture by velocity to robot",
 }
 
 
@@ -80,6 +85,8 @@ class Discrepancy:
         shown_robot: Of the third, likewise.
         user_predicted: Of the second, of the picture as predicted.
         predicted_robot: Of the third, likewise.
+        user_velocity: Of the second, of the picture that goes on by its velocity.
+        velocity_robot: Of the third, likewise.
         latency: Motion to motion: from a capture until the robot is shown that had it.
     """
 
@@ -87,9 +94,12 @@ class Discrepancy:
         self.user_robot, self.user_shown = Spread(), Spread()
         self.shown_robot, self.latency = Spread(), Spread()
         self.user_predicted, self.predicted_robot = Spread(), Spread()
+        self.user_velocity, self.velocity_robot = Spread(), Spread()
         self._hands: dict[int, deque[_At]] = {}
         self._shown: dict[int, deque[_At]] = {}
         self._predicted: dict[int, deque[_At]] = {}
+        self._gone_on: dict[int, deque[_At]] = {}
+        self._words: dict[int, deque[_At]] = {}
         self._recent: deque[ErrorRow] = deque(maxlen=_RECENT)
         self._stamp_ns = 0
 
@@ -106,6 +116,9 @@ class Discrepancy:
     def note_predicted(self, place: int, p: Vec, now_ns: int) -> None:
         """Take where a robot is shown from here on, as predicted, shape (3,), [m]."""
         _keep(self._predicted, place, _At(now_ns, np.array(p)))
+        words = self._words.get(place)
+        if words:
+            _keep(self._gone_on, place, _At(now_ns, _go_on(words, now_ns)))
 
     def note_view(
         self,
@@ -126,8 +139,8 @@ class Discrepancy:
             What was measured, a row for each hand.
         """
         if not holds:  # nobody drives
-            self._shown.clear()
-            self._predicted.clear()
+            for track in (self._shown, self._predicted, self._gone_on, self._words):
+                track.clear()
             self._recent.clear()
             return []
         latency = 1e-9 * (now_ns - captured_ns) if captured_ns else math.nan
@@ -138,6 +151,9 @@ class Discrepancy:
             row = self._compare(one.limb, robot, measured_ns)
             rows.append(row._replace(latency=latency))
             _keep(self._shown, one.limb, _At(now_ns, robot))
+            words = self._words.setdefault(one.limb, deque(maxlen=_N_WORDS))
+            if not words or measured_ns > words[-1].ns:
+                words.append(_At(measured_ns, robot))
         self._recent += rows
         return rows
 
@@ -146,6 +162,7 @@ class Discrepancy:
         hand = _interpolate(self._hands.get(place, ()), t_ns)
         shown = _find_before(self._shown.get(place, ()), t_ns)
         predicted = _find_before(self._predicted.get(place, ()), t_ns)
+        gone_on = _find_before(self._gone_on.get(place, ()), t_ns)
         if hand is None or shown is None:
             return ErrorRow(t_ns, place)
         row = ErrorRow(
@@ -156,6 +173,8 @@ class Discrepancy:
             shown_robot=_measure(shown, robot),
             user_predicted=_measure(hand, predicted),
             predicted_robot=_measure(robot, predicted),
+            user_velocity=_measure(hand, gone_on),
+            velocity_robot=_measure(robot, gone_on),
         )
         for name in _ERRORS:
             getattr(self, name).add(getattr(row, name))
@@ -216,6 +235,15 @@ def _find_before(track: Iterable[_At], t_ns: int) -> Vec | None:
     """Return what was shown at a time; None where nothing was."""
     before = [at.p for at in track if at.ns <= t_ns]
     return before[-1] if before else None
+
+
+def _go_on(words: deque[_At], now_ns: int) -> Vec:
+    """Return where a robot is by now that goes on at the velocity of its words."""
+    first, last = words[0], words[-1]
+    if first.ns >= last.ns:
+        return last.p
+    v = (last.p - first.p) / (last.ns - first.ns)
+    return np.asarray(last.p + v * min(now_ns - last.ns, _LONGEST * 1e9))
 
 
 def _measure(a: Vec, b: Vec | None) -> float:

@@ -18,11 +18,11 @@ from paprle.ipc.records import Record
 from paprle.link.guards import Hearing
 from paprle.link.packets import Packet
 
-MOST_ROWS = 60
+MOST_ROWS = 50
 """How many rows share a datagram at most: 1.1 kB, which no network cuts in two."""
 _WAITING = 120  # chosen: a second of two hands, for a process that looks at 100 Hz
 _HEAD = struct.Struct("<IB4I")  # number of the newest row, how many, counts
-_ROW = struct.Struct("<IB6H")  # age when sent, in microseconds; hand; errors, latency
+_ROW = struct.Struct("<IB8H")  # age when sent, in microseconds; hand; the rest
 _TENTH = 1e-4  # [m] and [s] of a unit on the way
 _UNKNOWN = 65535
 _US = 1000  # [ns]
@@ -53,6 +53,9 @@ class ErrorRow(NamedTuple):
         predicted_robot: That picture to the robot, [m].
         latency: Motion to motion: from a capture until the robot was shown that had
             it, [s].
+        user_velocity: Hand to a picture that goes on by its velocity, [m]; it is drawn
+            nowhere, and is there to be compared.
+        velocity_robot: That picture to the robot, [m].
     """
 
     t_ns: int
@@ -63,6 +66,8 @@ class ErrorRow(NamedTuple):
     user_predicted: float = math.nan
     predicted_robot: float = math.nan
     latency: float = math.nan
+    user_velocity: float = math.nan
+    velocity_robot: float = math.nan
 
 
 class StreamCounts(NamedTuple):
@@ -146,8 +151,8 @@ class ErrorsGuard:
     def take_told(self) -> dict[str, Any] | None:
         """Return what came since the last call, as an event has it; None: nothing.
 
-        ``rows`` have a stamp, a hand, five errors [mm] and a latency [ms]; None: not
-        known.
+        ``rows`` have a stamp, a hand, five errors [mm], a latency [ms] and two errors
+        more [mm], as ``ErrorRow``; None: not known.
         """
         if not self._rows:
             return None
@@ -161,7 +166,7 @@ class ErrorsGuard:
 
 
 def list_values(row: ErrorRow) -> list[float | int | None]:
-    """Return a row as JSON has it: stamp, hand, five errors [mm], a latency [ms]."""
+    """Return a row as JSON has it, in [mm] and [ms]; None: not known."""
     return [row.t_ns, row.hand, *(_to_milli(value) for value in row[2:])]
 
 

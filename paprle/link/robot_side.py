@@ -18,7 +18,7 @@ from paprle.link.robot_view import pack_view
 MOST_RATE = 100.0
 """Captures a second that cross, [Hz], chosen: reconstruction makes the rest."""
 _CONTENT_AGE = 0.2  # [s] spec: safety.md A2, the longest that anything may be told
-_FORMAT = "3"  # of ``paprle.link.captures`` and ``paprle.link.robot_view``
+_FORMAT = "4"  # of ``paprle.link``: ``captures``, ``robot_view`` and ``errors_told``
 _GONE_NS = 5_000_000_000  # [ns] chosen: then somebody else may come
 _TELL_NS = 5_000_000_000  # [ns] chosen: refusals come by the hundred
 _N_BYES = 5  # chosen: some may be lost

@@ -30,7 +30,8 @@ def far():
     errors = FarErrors()
     errors.take(tell([], 0))
     for k in range(1, 101):
-        errors.take(tell([[k, 0, k, 2 * k, k, None, None, 100 + k]], k))
+        row = [k, 0, k, 2 * k, k, None, k - 1, 100 + k, 3 * k, 0 if k > 60 else 2 * k]
+        errors.take(tell([row], k))
     return errors.measure()
 
 
@@ -41,6 +42,8 @@ def test_errors_latency_and_losses_of_an_episode(far):
     assert errors["hand_to_robot"] == pytest.approx({"p50": 50.5, "p95": 95.05})
     assert errors["hand_to_confirmed_picture"]["p50"] == 101
     assert errors["hand_to_predicted_picture"] == {"p50": None, "p95": None}
+    assert errors["hand_to_picture_by_velocity"]["p50"] == pytest.approx(151.5)
+    assert far["predicted_is_nearer_percent"] == {"hold": 100.0, "velocity": 60.0}
     assert far["motion_to_motion_ms"] == pytest.approx({"p50": 150.5, "p99": 199.01})
     assert far["streams"] == STREAMS
 
@@ -54,13 +57,24 @@ def test_terminal_and_page_say_it(far, tmp_path):
     said = "\n".join(describe_far(far))
 
     assert "hand to robot p50 50, p95 95 mm" in said
-    assert "predicted" not in said  # nothing was
+    assert "hand to predicted picture" not in said  # nothing was
     assert "motion to motion p50 150, p99 199 ms" in said
     assert "captures 3 of 200" in said
     assert "far away     hand to robot p50" in summarise_entry(entry)
     page = render_page([entry], [()], "title")
     assert "Over the link" in page
     assert "100 instants; of 4 more" in page
+
+
+def test_rows_of_recordings_without_a_picture_by_velocity_are_read():
+    errors = FarErrors()
+    errors.take(tell([[1, 0, 5.0, 7.0, 2.0, 6.0, 1.0, 150.0]]))
+
+    far = errors.measure()
+
+    assert far["n"] == 1
+    assert far["errors_mm"]["picture_by_velocity_to_robot"]["p50"] is None
+    assert far["predicted_is_nearer_percent"] == {"hold": 100.0, "velocity": None}
 
 
 def test_a_leader_of_this_host_has_none():

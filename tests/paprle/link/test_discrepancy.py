@@ -51,6 +51,32 @@ def test_errors_of_a_steady_hand_are_its_speed_times_the_ways(errors):
     assert errors.latency.find(0.5) == errors.latency.find(0.99) == 2 * WAY
 
 
+def test_a_picture_that_goes_on_by_its_velocity_is_measured_on_the_same_motion():
+    made, turn = Discrepancy(), 3000  # [ms] at which the hand turns back at once
+
+    def place_turned(ms):
+        return place(ms if ms < turn else 2 * turn - ms)
+
+    rows = []
+    for ms in range(1000, 5000, 10):
+        T = pin.SE3(np.eye(3), place_turned(ms))
+        limbs = {"hand": LimbCommand(T_leader_base_leader_eef=T)}
+        made.note_sample(LeaderSample(stamp_ns=ms * MS, seq=1, limbs=limbs))
+        if ms % VIEW == 0 and ms > 1200:
+            pose = np.append(place_turned(ms - 2 * WAY), [0, 0, 0, 1.0])
+            held = HeldHand(0, 0.0, pose, np.zeros(6))
+            came = (ms - WAY) * MS, (ms - 2 * WAY) * MS, ms * MS
+            rows += made.note_view((held,), *came)
+            made.note_predicted(0, place_turned(ms - WAY), ms * MS)
+
+    straight = [one.velocity_robot for one in rows if 1600 * MS < one.t_ns < turn * MS]
+    assert max(straight) < 1e-3 * SPEED * (VIEW + 1), "as old as its last drawing"
+    after = (turn + WAY) * MS
+    bent = [one.velocity_robot for one in rows if after < one.t_ns < after + 100 * MS]
+    assert max(bent) > 2 * SPEED * 1e-3 * WAY, "it goes on the wrong way"
+    assert "picture by velocity to robot" in made.summarise(StreamCounts())
+
+
 def test_errors_are_reported_live_and_of_the_whole(errors):
     assert errors.describe().startswith("robot 10 mm from your hand, 2")
     words = errors.summarise(StreamCounts(400, 7, 200, 190))

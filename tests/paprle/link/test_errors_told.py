@@ -10,6 +10,7 @@ from linked_step import KEY, SKEW_NS, Wire
 
 from paprle.contracts.types import LeaderInfo
 from paprle.link.errors_told import (
+    MOST_ROWS,
     ErrorRow,
     StreamCounts,
     describe_errors,
@@ -103,14 +104,20 @@ def test_more_rows_than_were_ever_numbered_are_refused():
 
 def test_what_cannot_be_said_in_its_room_is_the_largest_and_nan_is_not_known():
     pair = Pair()
-    row = ErrorRow(pair.now_ns + SKEW_NS, 1, user_robot=99.0, latency=math.inf)
+    row = ErrorRow(
+        pair.now_ns + SKEW_NS,
+        1,
+        user_robot=99.0,
+        latency=math.inf,
+        velocity_robot=0.004,
+    )
 
     pair.near.note_errors([row])
     pair.step(100)
 
     [told] = pair.rows
     assert told[1:4] == [1, 6553.4, None]
-    assert told[-1] is None
+    assert told[7:] == [None, None, 4.0]
 
 
 def test_the_operators_host_counts_what_came_of_the_robots_words():
@@ -145,6 +152,6 @@ def test_a_page_is_told_what_is_known_alone():
 
 
 def test_datagrams_of_errors_are_small_enough_for_any_network():
-    rows = [ErrorRow(0, 0)] * 60
+    rows = [ErrorRow(0, 0)] * MOST_ROWS
 
-    assert len(pack_errors(60, rows, StreamCounts(), 0)) < 1200
+    assert len(pack_errors(MOST_ROWS, rows, StreamCounts(), 0)) < 1200
