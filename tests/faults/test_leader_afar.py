@@ -21,6 +21,10 @@ START = "import sys; from paprle.cli import main; sys.exit(main())"
 TRACE = "acceptance"  # 100 ± 30 ms, 3 % loss, reordering, 5 Mbit/s
 STALE, TICK, V_OVER_A = 0.1, 0.005, 0.4
 WIDTH, HEIGHT = 160, 120
+QUEUES = [  # of the kernel, at the cable of each host
+    "tbf rate 5mbit burst 4kb latency 200ms",
+    "netem delay 100ms 30ms loss 3% rate 5mbit",
+]
 SLACK = 0.15  # [s] chosen: a shared machine, six processes
 
 pytestmark = [pytest.mark.process, pytest.mark.nightly, pytest.mark.timeout(300)]
@@ -193,10 +197,8 @@ def find_latency(text):
     return int(found[1]), int(found[2])
 
 
-@pytest.mark.parametrize("see", [True], indirect=True, ids=["sees"])
-def test_poses_are_no_later_for_the_clouds_beside_them(hosts, carrier, session):
-    if carrier == "dds":
-        pytest.skip("clouds have a carrier of their own, whatever that of poses is")
+def compare_latency(hosts, session):
+    """Judge poses without and beside clouds, seen by the operator's host for 12 s."""
     time.sleep(12.0)
     session.lead.end()
     alone = find_latency(session.lead.text())
@@ -221,3 +223,21 @@ def test_poses_are_no_later_for_the_clouds_beside_them(hosts, carrier, session):
     assert n_points > 12 * 0.05 * WIDTH * HEIGHT
     assert beside[0] <= alone[0] + 10, f"{alone}, {beside} ms"
     assert beside[1] <= alone[1] + 10 + 1e3 * SLACK, f"{alone}, {beside} ms"
+
+
+@pytest.mark.parametrize("see", [True], indirect=True, ids=["sees"])
+def test_poses_are_no_later_for_the_clouds_beside_them(hosts, carrier, session):
+    if carrier == "dds":
+        pytest.skip("clouds have a carrier of their own, whatever that of poses is")
+    compare_latency(hosts, session)
+
+
+@pytest.mark.parametrize("carrier", ["udp"], indirect=True)
+@pytest.mark.parametrize("see", [True], indirect=True, ids=["sees"])
+@pytest.mark.parametrize("discipline", QUEUES, ids=lambda words: words.split()[0])
+def test_poses_are_no_later_for_the_clouds_where_the_kernel_queues(
+    hosts, session, discipline
+):
+    hosts.set(delay=0.0 if "delay" in discipline else 0.05, loss=0.0)
+    hosts.queue(*discipline.split())
+    compare_latency(hosts, session)
