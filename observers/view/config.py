@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
+from paprle.contracts.continuum import Side
 from paprle.contracts.motion_cues import CueSettings
 from paprle.contracts.settings import STRICT
 
@@ -44,6 +45,13 @@ class ViewConfig:
         CueSettings | None,
         doc("What shows where axes lead, and suggestions; null: nothing does."),
     ] = field(default_factory=CueSettings)
+    levels: Annotated[
+        Side,
+        doc(
+            "Offers the levels between real and virtual, to a session whose robot is "
+            "real (3 and 5 hold it) or simulated; off: everything is drawn."
+        ),
+    ] = "off"
     trail: Annotated[
         float, Ge(0), Le(120), Unit("s"), doc("How long end-effectors leave a trail.")
     ] = 10.0

@@ -17,6 +17,7 @@ from hardware.web.messages import (
     Name,
     parse_kind,
 )
+from paprle.contracts.continuum import Level
 
 VERSION = 1
 """Of these messages; a page that was kept from another version is told to reload."""
@@ -80,6 +81,17 @@ class Clutch:
     type: Literal["clutch"]
     limb: Name
     held: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LevelMessage:
+    """How much of what is seen and moved is to be real, and whether cues are drawn."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    type: Literal["level"]
+    level: Level
+    cues: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -179,6 +191,7 @@ Message = (
     | Control
     | Press
     | Clutch
+    | LevelMessage
     | Task
     | Note
     | Report
@@ -191,6 +204,7 @@ _KINDS: Mapping[str, TypeAdapter[Any]] = {
     "control": TypeAdapter(Control),
     "press": TypeAdapter(Press),
     "clutch": TypeAdapter(Clutch),
+    "level": TypeAdapter(LevelMessage),
     "task": TypeAdapter(Task),
     "note": TypeAdapter(Note),
     "report": TypeAdapter(Report),

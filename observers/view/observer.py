@@ -283,6 +283,8 @@ class View(Observer):
                 scene.show(arrays["q"], arrays["q_asked"], self._targets)
                 scene.show_objects(self._objects)
                 scene.offer(self._dragged)
+                if self._panel is not None:
+                    scene.show_parts(self._panel.parts)
                 near = self._look_for_near(arrays["q"])
                 scene.show_felt(arrays["q"], arrays["tau"], near)
                 if self._album is not None:

@@ -16,6 +16,13 @@ import numpy as np
 from hardware.web.hand import multiply
 from hardware.web.sender_clock import SenderClock
 from observers.view.messages import HandsMessage
+from paprle.contracts.continuum import (
+    EVERYTHING,
+    Level,
+    Side,
+    find_parts,
+    is_driven,
+)
 from paprle.contracts.types import Actions, RobotInfo, Vec, readonly
 from paprle.contracts.wishes import Hands, Wishes
 
@@ -33,6 +40,9 @@ class Panel:
         operator: Who operates; None: nobody.
         may_clear: Whether a stop may be cleared here.
         chosen: Limbs that are to move, as the operator's page has it.
+        side: What the robot is, for levels between real and virtual.
+        level: Which of them was chosen; None: none.
+        parts: What is on.
         clock: What time it is at the operator's page.
         find_eef: Returns T_base_eef of each limb as it is, by name, as xyz +
             quat_xyzw; another thread may set it.
@@ -45,6 +55,7 @@ class Panel:
         clock: Callable[[], int],
         *,
         may_clear: bool,
+        side: Side = "off",
     ) -> None:
         """Make it.
 
@@ -54,11 +65,14 @@ class Panel:
                 as fast as a turn, or as its own V if that is less.
             clock: Monotonic time, [ns].
             may_clear: Whether a stop may be cleared here.
+            side: What the robot is; off: there are no levels.
         """
         self.wishes = Wishes()
         self.operator: object | None = None
         self.may_clear = may_clear
         self.chosen: frozenset[str] = frozenset()
+        self.side, self.parts = side, EVERYTHING
+        self.level: Level | None = None
         self.clock = SenderClock()
         self.find_eef: Callable[[], Mapping[str, Vec]] = dict
         self._speeds, self._now = speeds, clock
@@ -123,6 +137,32 @@ class Panel:
         place, held = {self._limbs.index(limb)}, self.wishes.held
         held = held | place if is_held else held - place
         self.wishes = self.wishes._replace(held=held)
+        return ""
+
+    def choose_level(self, who: object, level: Level, *, has_cues: bool) -> str:
+        """Go to a level between real and virtual.
+
+        A real robot that the level does not command is held, as by its limbs' clutches;
+        where it is commanded again each limb meets its leader anew.
+
+        Args:
+            who: Who chooses.
+            level: The level.
+            has_cues: Cues are drawn, where the level leaves that open.
+
+        Returns:
+            Why it is refused; empty when it is not.
+        """
+        if who is not self.operator:
+            return "take control first"
+        if self.side == "off":
+            return "this session has no levels: observers.view.levels"
+        was_driven = is_driven(self.parts, self.side)
+        self.level, self.parts = level, find_parts(level, has_cues=has_cues)
+        driven = is_driven(self.parts, self.side)
+        if driven != was_driven:
+            held = frozenset() if driven else frozenset(range(len(self._limbs)))
+            self.wishes = self.wishes._replace(held=held)
         return ""
 
     def give_task(self, who: object, text: str) -> str:

@@ -20,6 +20,7 @@ from observers.view.handles import Handles
 from observers.view.nearness import Nearness
 from observers.view.panel import Panel
 from observers.view.surroundings import Surroundings
+from paprle.contracts.continuum import EVERYTHING, Parts
 from paprle.contracts.motion_cues import CueSettings
 from paprle.contracts.near import Near
 from paprle.contracts.plugins import SessionView
@@ -44,6 +45,12 @@ _NEAR = 0.006  # [m] chosen: a ghost that is nearer to the robot only flickers
 _DISTANCE = 1.6  # chosen: sizes of the robot that the camera is away
 _FOV = 0.7  # [rad] chosen: little perspective
 _TITLE = "PAPRLE"
+_ROOTS = {
+    "environment": ("/around",),
+    "robot": ("/robot", "/ghost", "/predicted"),
+    "cues": ("/cues",),
+}
+"""Nodes of the picture by what of ``Parts`` draws them."""
 Quat = tuple[float, float, float, float]
 
 
@@ -83,6 +90,7 @@ class Scene:
         """
         self._robot = robot
         self._cues: Cues | None = None
+        self._parts = EVERYTHING
         self._limbs = {limb.name: limb for limb in info.limbs}
         rich.reconfigure(quiet=True)  # viser's banner would go across the status line
         self._server = viser.ViserServer("127.0.0.1", 0, _TITLE, verbose=False)
@@ -119,6 +127,11 @@ class Scene:
         self._trails = {
             name: _Trail(self._server, f"/trail/{name}", max_points)
             for name in self._limbs
+        }
+        scene = self._server.scene  # what lies below a frame is seen where it is
+        self._roots = {
+            part: [scene.add_frame(name, show_axes=False) for name in names]
+            for part, names in _ROOTS.items()
         }
         self._handles: Handles | None = None
         if panel is not None:
@@ -206,6 +219,16 @@ class Scene:
         if self._cues is not None:
             with self._server.atomic():
                 self._cues.show(view)
+
+    def show_parts(self, parts: Parts) -> None:
+        """Draw what is on at a level between real and virtual."""
+        if parts == self._parts:
+            return
+        self._parts = parts
+        with self._server.atomic():
+            for part, handles in self._roots.items():
+                for handle in handles:
+                    handle.visible = bool(getattr(parts, part))
 
     def offer(self, limbs: Sequence[str]) -> None:
         """Let these limbs be dragged, from where ``show`` has put them."""

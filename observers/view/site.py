@@ -59,7 +59,8 @@ def make_site(
     """
     place = find_place(config.listen)
     speeds = config.speed, config.turn_speed
-    panel = Panel(robot, speeds, clock, may_clear=not place.has_tls)
+    may_clear = not place.has_tls
+    panel = Panel(robot, speeds, clock, may_clear=may_clear, side=config.levels)
     panel.resume(before)
     pages = dict(load_pages("observers.view"))
     shared = load_pages("hardware.web")

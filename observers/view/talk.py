@@ -20,6 +20,7 @@ from observers.view.messages import (
     Control,
     HandsMessage,
     Hello,
+    LevelMessage,
     Message,
     Note,
     Play,
@@ -64,6 +65,9 @@ class Talk:
             HandsMessage: panel.take_hands,
             Press: lambda who, said: panel.press(who, said.action),
             Clutch: lambda who, said: panel.clutch(who, said.limb, is_held=said.held),
+            LevelMessage: lambda who, said: panel.choose_level(
+                who, said.level, has_cues=said.cues
+            ),
             Task: lambda who, said: panel.give_task(who, said.text),
             Note: lambda who, said: panel.give_note(who, said.text),
             Report: lambda who, said: self._ask_for_report(who, said.episode),
@@ -172,6 +176,8 @@ class Talk:
                 "may_clear": panel.may_clear,
                 "held": panel.is_held,
                 "held_limbs": panel.held_limbs,
+                "level": panel.level,
+                "has_levels": panel.side != "off",
                 "reports": {} if self.library is None else self.library.reports,
             }
             if self.player is not None:

@@ -131,6 +131,18 @@ function showClutches(state) {
   });
 }
 
+function showLevel(state) {
+  $("levels").hidden = !state.has_levels;
+  $("level").disabled = $("cues").disabled = control !== "you";
+  if (document.activeElement !== $("level")) $("level").value = String(state.level ?? "");
+}
+
+for (const id of ["level", "cues"]) {
+  $(id).onchange = () => {
+    if ($("level").value) link.say({ type: "level", level: Number($("level").value), cues: $("cues").checked });
+  };
+}
+
 function showControl(state) {
   control = state.control;
   $("control").textContent = control === "you" ? "Give back control" : "Take control";
@@ -143,6 +155,7 @@ function showControl(state) {
   }
   $("control").title = control === "another" ? "another page operates" : "";
   showClutches(state);
+  showLevel(state);
 }
 
 link.onMessage = (message) => {

@@ -252,3 +252,39 @@ def test_nothing_wished_for_yet_crosses_as_such():
 def test_what_is_no_message_of_ours_is_refused(text):
     with pytest.raises(MessageError):
         parse(text)
+
+
+@pytest.mark.parametrize("side", ["real", "simulated"])
+def test_a_level_holds_the_real_robot_where_another_one_is_commanded(clock, side):
+    panel = Panel(ROBOT, (SPEED, TURN), clock, may_clear=True, side=side)
+    panel.take_control(ME)
+    names = [limb.name for limb in ROBOT.limbs]
+
+    held = []
+    for level in (1, 3, 5, 4):
+        assert panel.choose_level(ME, level, has_cues=True) == ""
+        held.append(panel.held_limbs)
+
+    assert held == ([[], names, names, []] if side == "real" else [[]] * 4)
+
+
+def test_a_level_that_commands_the_robot_as_before_leaves_a_held_limb_alone(clock):
+    panel = Panel(ROBOT, (SPEED, TURN), clock, may_clear=True, side="real")
+    panel.take_control(ME)
+    panel.clutch(ME, LIMB, is_held=True)
+
+    panel.choose_level(ME, 4, has_cues=False)
+
+    assert panel.held_limbs == [LIMB]
+    assert panel.parts.cues is False
+
+
+def test_a_level_is_refused_to_those_who_watch_and_where_there_are_none(panel, clock):
+    panel.take_control(ME)
+    assert "levels" in panel.choose_level(ME, 3, has_cues=True)
+    real = Panel(ROBOT, (SPEED, TURN), clock, may_clear=True, side="real")
+    real.take_control(ME)
+
+    assert real.choose_level(OTHER, 3, has_cues=True) == "take control first"
+    assert real.level is None
+    assert real.held_limbs == []

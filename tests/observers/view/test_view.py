@@ -14,6 +14,7 @@ from observers.view.mirrored import describe_mirror
 from observers.view.observer import View, find_port
 from observers.view.scene import Scene
 from paprle.config import resolve
+from paprle.contracts.continuum import EVERYTHING, LEVELS, find_parts
 from paprle.contracts.motion_cues import CueSettings, make_cue
 from paprle.contracts.session_view import MirroredRobot
 from paprle.hosts.factories import add_view, list_observers
@@ -168,6 +169,25 @@ def test_a_robot_far_away_is_shown_as_what_it_is(state, words):
     mirror = MirroredRobot(q=PIPER.home, poses={}, **told)
 
     assert words in describe_mirror(mirror)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_level_draws_what_is_not_real_and_everything_comes_back(level):
+    scene = Scene(PIPER, Robot(PIPER), None, 10)
+    try:
+        scene.add_cues(CueSettings())
+        roots = scene._roots
+        parts = find_parts(level, has_cues=True)
+
+        scene.show_parts(parts)
+        shown = {part: {node.visible for node in roots[part]} for part in roots}
+        scene.show_parts(EVERYTHING)
+
+        assert shown == {part: {getattr(parts, part)} for part in roots}
+        assert all(node.visible for nodes in roots.values() for node in nodes)
+        assert [node.name for node in roots["robot"]][0] == "/robot"
+    finally:
+        scene.close()
 
 
 def test_cues_are_drawn_where_they_lead_and_vanish_with_the_axes():

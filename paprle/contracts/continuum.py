@@ -1,0 +1,71 @@
+"""Between real and virtual: what is on at each of AdaptiX's five levels (X18).
+
+A level says which robot is commanded and what is drawn: the environment, the robot, and
+cues of where motion leads. What is not drawn is seen as it is, by eye or by a camera.
+
+References:
+    Pascher et al., AdaptiX, PACM HCI 8, EICS 244, 2024, section 3.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+Level = Literal[1, 2, 3, 4, 5]
+Side = Literal["off", "real", "simulated"]
+"""What the robot of a session is; off: the session has no levels."""
+
+
+class Parts(NamedTuple):
+    """What is on.
+
+    Attributes:
+        real: The real robot is commanded.
+        simulated: The simulated one is, for its own sake.
+        environment: What is around the robot is drawn.
+        robot: The robot is drawn.
+        cues: Cues are drawn; None: as the operator chooses.
+    """
+
+    real: bool
+    simulated: bool
+    environment: bool
+    robot: bool
+    cues: bool | None
+
+
+LEVELS: Mapping[Level, Parts] = {
+    1: Parts(real=True, simulated=False, environment=False, robot=False, cues=False),
+    2: Parts(real=True, simulated=False, environment=False, robot=False, cues=True),
+    3: Parts(real=False, simulated=True, environment=False, robot=True, cues=None),
+    4: Parts(real=True, simulated=False, environment=True, robot=False, cues=None),
+    5: Parts(real=False, simulated=True, environment=True, robot=True, cues=None),
+}
+"""Real alone; with cues; a virtual robot; a virtual environment; virtual alone."""
+
+EVERYTHING = Parts(real=True, simulated=True, environment=True, robot=True, cues=True)
+"""What is on where nobody has chosen a level."""
+
+
+def find_parts(level: Level, *, has_cues: bool) -> Parts:
+    """Return what is on at a level.
+
+    Args:
+        level: The level.
+        has_cues: Cues are wanted, where the level leaves that to the operator.
+    """
+    parts = LEVELS[level]
+    return parts._replace(cues=has_cues if parts.cues is None else parts.cues)
+
+
+def is_driven(parts: Parts, side: Side) -> bool:
+    """Return whether a session's robot is to follow its leader.
+
+    A simulated one always is: a real twin follows it where that is commanded.
+
+    Args:
+        parts: What is on.
+        side: What the session's robot is.
+    """
+    return parts.real or side != "real"
