@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 import time
 
 import numpy as np
 import pytest
 from running import judge
 from terminal import TerminalSession
+from websockets.sync.client import connect
 
 from paprle.contracts.types import SessionState
 
@@ -34,6 +37,8 @@ MASTER = [
 ]  # fmt: skip
 RATE = 10.0  # [Hz] spec: requirements X19
 NEAR = 0.01  # [rad] half a degree, beside a lag of its own
+BRAKED = 1.0  # [s] longer than 100 ms and V/A of any joint
+MET = 3.0  # [s] chosen: a tenth of a radian at reduced speed, many times
 SETTLED = 0.5  # [s] chosen: both stand at home before
 
 
@@ -71,6 +76,65 @@ def test_a_twin_follows_the_master_and_comes_to_rest_where_it_does(tmp_path):
     assert off < NEAR
     rest = np.abs(theirs.gate["q_meas"][-1] - ours.gate["q_meas"][-1])[:6]
     assert rest.max() < NEAR, (lag, off)
+
+
+def choose_level(session, level):
+    """Choose a level between real and virtual at a session's page, as its operator."""
+    base, token = re.search(r"open (http://\S+)/#(\S+)", session.text()).groups()
+    with connect(
+        f"{base.replace('http', 'ws')}/console",
+        origin=base, subprotocols=["paprle", token], compression=None,
+    ) as page:  # fmt: skip
+        for message in (
+            {"type": "hello", "version": 1, "page": "test"},
+            {"type": "control", "wanted": True},
+            {"type": "level", "level": level, "cues": True},
+        ):
+            page.send(json.dumps(message))
+        while (told := json.loads(page.recv(10.0))).get("level") != level:
+            assert told["type"] != "refused", told
+
+
+def test_a_level_holds_the_real_twin_and_it_comes_back_without_a_jump(tmp_path):
+    path = tmp_path / "twin.yaml"
+    path.write_text(TWIN)
+    words = [f"leader={path}", "retarget.mode=joints", "follower=piper"]
+    page = ["session.view=true", "console=on", "observers.view.scene=false"]
+    page += ["observers.view.port=18890", "observers.view.levels=real"]
+    master = TerminalSession(MASTER, tmp_path / "master", {})
+    twin = TerminalSession([*words, *page, "env=kinematic"], tmp_path / "twin", {})
+    try:
+        for session in (master, twin):
+            session.wait_for("press Enter", 90.0)
+        for session in (twin, master):
+            session.press(b"\r")
+            session.wait_for("ENGAGED", 60.0)
+        for level, keys in ((2, b"www"), (3, b"aaaa"), (4, b"r")):
+            choose_level(twin, level)
+            time.sleep(BRAKED)
+            for key in keys:
+                master.press(bytes([key]))
+                time.sleep(0.5)
+        time.sleep(MET)
+        for session in (twin, master):
+            session.press(b"q")
+            session.wait_gone()
+    finally:
+        master.end()
+        twin.end()
+    ours, theirs = twin.episode(), master.episode()
+    assert judge(ours).is_ok
+    told = [e for e in ours.events if e["event"] == "driver"]
+    assert [bool(event["leader"]) for event in told] == [False, True]
+    held, freed = (event["t_ns"] for event in told)
+    stamps = ours.gate["stamp_ns"].astype(np.int64)
+    rows = (stamps > held + BRAKED * 1e9) & (stamps < freed)
+    assert np.abs(ours.gate["dq_cmd"][rows][:, :6]).max() == 0.0
+    stood = ours.gate["q_cmd"][rows][-1][:6]
+    meanwhile = theirs.gate["q_meas"][theirs.gate["stamp_ns"] < freed][-1][:6]
+    assert np.abs(meanwhile - stood).max() > 2 * NEAR, "the master went on"
+    rest = np.abs(theirs.gate["q_meas"][-1] - ours.gate["q_meas"][-1])[:6]
+    assert rest.max() < NEAR
 
 
 def find_lag(master, twin, begin):
