@@ -9,10 +9,13 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from lock_step import AUTOMATIC, H_NS, HUMAN, PIPER, make_progress
+from retargeting import load_robot
 
-from paprle.contracts.settings import SceneBodySettings
+from benchmarks.branches import follow, make_motion
+from paprle.contracts.settings import GateSettings, IkSettings, SceneBodySettings
 from paprle.contracts.types import LeaderInfo
-from paprle.ipc.records import pose_to_row
+from paprle.ipc.records import pose_to_row, row_to_pose
+from paprle.session.postures import Postures, Wanted
 
 pytestmark = pytest.mark.long
 
@@ -73,6 +76,21 @@ def test_a_known_path_is_begun_in_the_posture_that_follows_all_of_it(lock_step):
     assert told["of"] > 1
     assert told["reached"] == 1.0
     assert session.core.decisions.missed == ""
+
+
+@pytest.mark.parametrize("seed", [3, 5])
+def test_an_arm_with_joints_to_spare_begins_where_ticks_follow_all_of_a_path(seed):
+    """In rough steps another posture follows all of it, or none does."""
+    robot = load_robot("papras_7dof")
+    limb = robot.limbs["arm"]
+    path = make_motion(limb, np.random.default_rng(seed))
+    postures = Postures(robot, GateSettings(), IkSettings())
+    T, home = {"arm": row_to_pose(path[0, 1:])}, robot.home
+
+    start = postures.find_start(Wanted(home, home, T, {"arm": path}, {}, False))
+
+    assert start.choices["arm"].share == 1.0
+    assert follow(robot, limb, path, limb.take(start.q)) > 0.995
 
 
 def test_what_no_posture_reaches_is_told_to_operator_and_recorder(lock_step):
