@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from paprle.contracts.types import Vec
+import numpy as np
+
+from paprle.contracts.types import LimbCommand, Vec
+from paprle.ipc.records import pose_to_row
 
 _ROUNDING = 1e-3  # chosen: of a period; a row is due though the clock says 0.9999
 
@@ -40,3 +44,25 @@ class Chunk:
             return None
         row: Vec = self.rows[min(k, len(self.rows) - 1)]
         return row
+
+    def list_poses(
+        self, decode: Callable[[Vec], Mapping[str, LimbCommand]], most: int
+    ) -> dict[str, Vec]:
+        """Return the poses that it leads through, by limb.
+
+        Args:
+            decode: Returns what a row, shape (n,), asks of each limb.
+            most: At most so many rows, the first ones.
+
+        Returns:
+            Times from the first row on [s], and poses as in ``LeaderInfo.path``, shape
+            (k, 8); limbs that are asked for joints are left out.
+        """
+        found: dict[str, list[Vec]] = {}
+        for k, row in enumerate(self.rows[:most]):
+            for limb, command in decode(row).items():
+                T = command.T_leader_base_leader_eef
+                if T is not None:
+                    pose = np.array([k / self.fps, *pose_to_row(T)])
+                    found.setdefault(limb, []).append(pose)
+        return {limb: np.array(rows) for limb, rows in found.items()}

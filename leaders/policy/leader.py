@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from leaders.policy.chunk import Chunk
@@ -19,12 +20,14 @@ from paprle.contracts.types import (
     LeaderSample,
     LimbCommand,
     RobotInfo,
+    Vec,
 )
 
 if TYPE_CHECKING:  # kernels, none of which is loaded where plug-ins are only listed
     from leaders.policy.mind import Mind
     from paprle.dataset.live import Observations
 
+_N_AHEAD = 100  # chosen: rows of a chunk that a start is chosen for; 3 s at 30 Hz
 _ALONE = (
     "leader 'policy': expected a session with a robot, got none; start it with "
     "'paprle run'"
@@ -53,6 +56,7 @@ class Policy(SeeingLeader):
         self._sample: LeaderSample | None = None
         self._limbs: Mapping[str, LimbCommand] = {}
         self._chunk: Chunk | None = None
+        self._foreseen: Mapping[str, Vec] = {}
         self._is_driving = self._has_place = False
         self._since_ns = self._seq = 0
         self._due_ns: int | None = None
@@ -94,6 +98,7 @@ class Policy(SeeingLeader):
             has_gripper=any(limb.gripper is not None for limb in robot.limbs),
             rate=self.config.fps,
             robot=robot.name,
+            n_ahead=0 if is_joints else _N_AHEAD,
             reposture=self.config.reposture,
         )
 
@@ -180,7 +185,7 @@ class Policy(SeeingLeader):
             self._emit(mind, now_ns)
             return
         if not self._is_driving and not (self._has_place and mind.is_ready):
-            self._limbs = self._actions.decode(self._actions.encode(sight.view.q_cmd))
+            self._limbs = self._stay(sight.view.q_cmd)
         if not mind.is_busy and self._wants_answer(mind, now_ns):
             mind.ask(sight, now_ns)
             self._take_thought(mind, now_ns)
@@ -188,6 +193,13 @@ class Policy(SeeingLeader):
             self._play(mind, now_ns)
         else:
             self._emit(mind, now_ns)
+
+    def _stay(self, q_cmd: Vec) -> dict[str, LimbCommand]:
+        """Return what asks for where the robot is, and what is to follow from there."""
+        limbs = self._actions.decode(self._actions.encode(q_cmd))
+        for name, rows in self._foreseen.items():
+            limbs[name] = replace(limbs[name], ahead=rows)
+        return limbs
 
     def _wants_answer(self, mind: Mind, now_ns: int) -> bool:
         """Whether to ask: when it may not drive yet, and when a chunk is used up."""
@@ -200,8 +212,11 @@ class Policy(SeeingLeader):
 
     def _take_thought(self, mind: Mind, now_ns: int) -> bool:
         """Take the policy's answer, and tell whether there is something else to do."""
-        # what was seen before it began to drive tells that it is ready, and no more
+        # what was seen before it began to drive tells that it is ready, and what for
         thought = mind.pop(now_ns)
+        if thought is not None and thought.chunk is not None and not self._is_driving:
+            decode = self._actions.decode
+            self._foreseen = thought.chunk.list_poses(decode, _N_AHEAD)
         is_followed = self._is_driving or self._has_place
         is_of_use = is_followed and not self._playback.is_over
         if thought is None or not is_of_use or thought.stamp_ns < self._since_ns:

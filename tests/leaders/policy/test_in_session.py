@@ -7,7 +7,9 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
+import pinocchio as pin
 import pyarrow.parquet as pq
+from lock_step import load_piper
 from running import judge
 
 from hardware.gamepad.virtual import VirtualPad
@@ -174,3 +176,32 @@ def test_a_person_takes_over_and_hands_back_without_a_jump(tmp_path):
     assert driven[last + 4 : -3].any(), "the policy goes on"
     turned = rows["observation.state"][:, 0]
     assert np.ptp(turned[last + 4 :]) > 5.0, "and moves"
+
+
+class Plays:
+    """Answers a chunk of poses, those of a motion of joints from home on."""
+
+    def __init__(self, limb, q_end, n=90):
+        self.k, self.opening = 0, 0.0
+        share = 0.5 * (1.0 - np.cos(np.pi * np.arange(n) / (n - 1)))
+        self.poses = [limb.fk(limb.home + s * (q_end - limb.home)) for s in share]
+
+    def __call__(self, observation):
+        opening = observation["observation.state"][-1]
+        return np.array(
+            [[*T.translation, *pin.log3(T.rotation), opening] for T in self.poses]
+        )
+
+
+@pytest.mark.long
+def test_a_pose_policy_begins_in_a_posture_that_follows_its_chunk(tmp_path):
+    limb = load_piper().limbs["arm"]
+    far = limb.home + [0.4, 0.3, -0.2, 0.2, 0.2, 0.0]
+    words = (*ALONE, "env=kinematic", "leader.action=ee_pose", "leader.duration=2")
+
+    run(Plays(limb, far), *words, f"record.dir={tmp_path}").run()
+
+    episode = Episode.open(tmp_path / "episode_000000.mcap")
+    (told,) = [event for event in episode.events if event["event"] == "posture"]
+    assert told["limb"] == "arm"
+    assert told["reached"] == 1.0

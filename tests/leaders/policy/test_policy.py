@@ -95,6 +95,32 @@ class TestPoses(TestJoints):
     action = "ee_pose"
 
 
+@pytest.mark.parametrize("action", ["ee_pose", "joints"])
+def test_before_it_drives_it_says_where_its_first_chunk_would_lead(stage, action):
+    def advance(observation):
+        if action == "joints":
+            return np.tile(observation["observation.state"], (3, 1))
+        row = np.array(stay_there(observation))
+        return np.array([row + [0.01 * k, *np.zeros(len(row) - 1)] for k in range(3)])
+
+    scene = stage(advance, action=action)
+    sample = scene.run(0.2)[-1]
+
+    (limb,) = sample.limbs.values()
+    if action == "joints":
+        assert limb.ahead is None
+        assert scene.leader.info.n_ahead == 0
+        return
+    here = limb.T_leader_base_leader_eef.translation
+    assert limb.ahead[:, 0] == pytest.approx(np.arange(3) / FPS)
+    ways = limb.ahead[:, 1:4] - here
+    np.testing.assert_allclose(ways[:, 0], [0.0, 0.01, 0.02], atol=1e-6)
+    np.testing.assert_allclose(ways[:, 1:], 0.0, atol=1e-6)
+    assert len(limb.ahead) <= scene.leader.info.n_ahead
+    scene.leader.apply(ENGAGED)
+    assert next(iter(scene.run(0.2)[-1].limbs.values())).ahead is None
+
+
 @pytest.mark.parametrize("n", [1, 4])
 def test_actions_are_given_one_a_frame_and_a_new_chunk_after_half_of_them(stage, n):
     asked = []
