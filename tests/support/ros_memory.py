@@ -176,9 +176,13 @@ class MemoryRobot:
         tau=0.01,
         drives=None,
         begins=STOCK,
+        home=None,
     ):
         self.graph, self.log = graph, MemoryLog()
         self.description = replace(load_description(robot, env), begins=begins)
+        if home is not None:
+            start = self.description.start | home
+            self.description = replace(self.description, start=start)
         if running is not None:
             self.description = replace(self.description, running=running)
         self.robot = EmulatedRobot(
@@ -216,7 +220,10 @@ class RosSession(LockStep):
         super().__init__()
         distro = "noetic" if env.startswith("ros1") else "jazzy"
         self.graph = MemoryGraph(distro, clock=self.clock)
-        self.rig = MemoryRobot(self.graph, every=1, env=env, **robot)
+        info = self.robot.info  # it stands at home, so there is no way there
+        home = dict(zip(info.joint_names, info.home, strict=True))
+        home["joint8"] = -home["joint7"]  # the gripper's other finger
+        self.rig = MemoryRobot(self.graph, every=1, env=env, home=home, **robot)
         monkeypatch.setattr(follower, "open_bus", lambda *_: self.graph.join())
         config = config or make_config(env=env)
         self.follower = RosFollower(config, self.robot.info, self.clock)
