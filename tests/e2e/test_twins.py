@@ -31,7 +31,7 @@ limbs:
     gripper: { joint: joint7, closed: 0.0, open: 0.035 }
 """
 MASTER = [
-    "leader=keyboard", "follower=piper", "env=mujoco",
+    "leader=keyboard", "follower=piper",
     "observers.ros={distro: jazzy, transport: dds, interface: loopback, "
     "joint_states: true, evaluator: false}",
 ]  # fmt: skip
@@ -42,12 +42,19 @@ MET = 3.0  # [s] chosen: a tenth of a radian at reduced speed, many times
 SETTLED = 0.5  # [s] chosen: both stand at home before
 
 
-def test_a_twin_follows_the_master_and_comes_to_rest_where_it_does(tmp_path):
+@pytest.mark.parametrize(
+    ("env", "twin_env"),
+    [("mujoco", "kinematic"), ("kinematic", "mujoco")],
+    ids=["physical", "digital"],
+)
+def test_a_twin_follows_the_master_and_comes_to_rest_where_it_does(
+    tmp_path, env, twin_env
+):
     path = tmp_path / "twin.yaml"
     path.write_text(TWIN)
     words = [f"leader={path}", "retarget.mode=joints", "follower=piper"]
-    master = TerminalSession(MASTER, tmp_path / "master", {})
-    twin = TerminalSession([*words, "env=kinematic"], tmp_path / "twin", {})
+    master = TerminalSession([*MASTER, f"env={env}"], tmp_path / "master", {})
+    twin = TerminalSession([*words, f"env={twin_env}"], tmp_path / "twin", {})
     try:
         for session in (master, twin):
             session.wait_for("press Enter", 90.0)
@@ -101,7 +108,7 @@ def test_a_level_holds_the_real_twin_and_it_comes_back_without_a_jump(tmp_path):
     words = [f"leader={path}", "retarget.mode=joints", "follower=piper"]
     page = ["session.view=true", "console=on", "observers.view.scene=false"]
     page += ["observers.view.port=18890", "observers.view.levels=real"]
-    master = TerminalSession(MASTER, tmp_path / "master", {})
+    master = TerminalSession([*MASTER, "env=mujoco"], tmp_path / "master", {})
     twin = TerminalSession([*words, *page, "env=kinematic"], tmp_path / "twin", {})
     try:
         for session in (master, twin):
