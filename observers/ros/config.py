@@ -44,3 +44,10 @@ class RosObserverConfig(NodeSettings):
     description: Annotated[bool, doc("The URDF on /robot_description, latched.")] = (
         False
     )
+
+    def __post_init__(self) -> None:
+        if self.cues is not None and self.cues.attached == "view":
+            raise ValueError(
+                "cues attached to tool or world, not 'view': markers stand in a frame "
+                "of the robot, and nobody tells where RViz looks from"
+            )

@@ -11,7 +11,7 @@ from hardware.ros.bus import COMMANDS, LATCHED, SENSORS, UnknownTypeError
 from observers.ros.config import RosObserverConfig
 from observers.ros.observer import RosObserver
 from paprle.config import resolve
-from paprle.contracts.errors import DeviceError
+from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.motion_cues import CueSettings
 from paprle.contracts.types import SessionState
 from paprle.hosts.plan import make_plan, make_robot
@@ -270,6 +270,11 @@ def test_any_key_switches_it_on(words):
 def test_nobody_else_lives_in_virtual_time():
     with pytest.raises(Exception, match=r"observers: expected session\.clock=wall"):
         make_plan(resolve([*WORDS, "observers.ros={}", "session.clock=virtual"]))
+
+
+def test_cues_of_a_view_that_nobody_knows_are_refused():
+    with pytest.raises(ConfigError, match=r"observers\.ros.*tool or world, not 'view'"):
+        make_plan(resolve([*WORDS, "observers.ros.cues={attached: view}"]))
 
 
 def test_where_axes_lead_is_told_as_markers_and_taken_back(make):
