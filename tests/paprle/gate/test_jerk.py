@@ -66,6 +66,18 @@ def test_a_command_is_the_mean_of_what_the_limits_gave():
     np.testing.assert_allclose(smoothing.dq_cmd, [18.5, 0.0])
 
 
+def test_what_the_limits_gave_is_told_beside_its_mean():
+    h, m = 0.002, 6
+    gate = Gate(make_robot(h, m=m), h=h)
+    given = [(gate.q_limited.copy(), gate.dq_limited.copy())] * m
+    for _ in range(60):
+        gate.step([1.0, -0.5], h)
+        given.append((gate.q_limited.copy(), gate.dq_limited.copy()))
+        q, dq = np.mean(given[-m:], axis=0)
+        np.testing.assert_allclose(gate.q_cmd, q, atol=1e-12)
+        np.testing.assert_allclose(gate.dq_cmd, dq, atol=1e-12)
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),

@@ -129,3 +129,26 @@ def test_a_limb_is_drawn_no_quicker_than_three_times_its_way_a_second(speed, way
     np.testing.assert_allclose(sight.sliding._find_pace(), [pace, 1.0])
     metric, pull = sight.sliding._weigh()
     np.testing.assert_allclose(pull, [pace * PULL[0], PULL[1]])
+
+
+def test_who_stands_beside_a_body_is_not_held_by_it():
+    sight = Sight()
+    sight.parts.tools.pull = np.zeros(2)
+    sight.see(AT, ROW)
+
+    v, is_held = sight.sliding.find_velocity(1, H)
+
+    assert v == pytest.approx([0.0, 0.0], abs=1e-9)
+    assert not is_held
+
+
+def test_a_limb_is_drawn_from_what_it_would_do_by_itself_on():
+    sight = Sight()
+    sight.parts.box.base = np.array([0.1, -0.05])
+    sight.parts.box.wanted = np.array([0.7, 0.3])
+
+    _, pull = sight.sliding._weigh()
+
+    along = METRIC @ sight.parts.box.base
+    # 0.6 rad/s more than by itself, and 0.1 rad to go; the other one goes all its way
+    np.testing.assert_allclose(pull, along + [0.5, 0.3 / 0.35] * (PULL - along))

@@ -55,3 +55,25 @@ def test_only_a_limb_that_is_asked_for_nothing_is_held_to_braking(way):
 
     assert (parts.box.low[0], parts.box.high[0]) == before
     assert parts.box.low[1] == parts.box.high[1] == parts.box.brake[1]
+
+
+def test_who_was_told_to_brake_slides_no_more():
+    gate = Gate(make_sliders(), h=H)
+    drive(gate, [np.ones(2)] * 150, H)
+    assert gate._is_sliding
+
+    gate.step(None, H)
+
+    assert not gate._is_sliding
+
+
+def test_as_much_may_change_until_a_stop_whichever_way_joints_go():
+    there, back = Gate(make_sliders(), h=H), Gate(make_sliders(), h=H)
+    changes = []
+    for _ in range(12):
+        there.step(np.full(2, 0.2), H)
+        back.step(np.full(2, -0.2), H)
+        change = there._parts.collision.measured.max_change
+        assert change == pytest.approx(back._parts.collision.measured.max_change)
+        changes.append(change.item())
+    assert changes[-1] > 2.0 * changes[0], "the quicker, the more"
