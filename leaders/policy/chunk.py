@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import pinocchio as pin
 
 from paprle.contracts.types import LimbCommand, Vec
-from paprle.ipc.records import pose_to_row
 
 _ROUNDING = 1e-3  # chosen: of a period; a row is due though the clock says 0.9999
 
@@ -63,6 +63,6 @@ class Chunk:
             for limb, command in decode(row).items():
                 T = command.T_leader_base_leader_eef
                 if T is not None:
-                    pose = np.array([k / self.fps, *pose_to_row(T)])
+                    pose = np.array([k / self.fps, *pin.SE3ToXYZQUAT(T)])
                     found.setdefault(limb, []).append(pose)
         return {limb: np.array(rows) for limb, rows in found.items()}
