@@ -27,7 +27,7 @@ from paprle.contracts.session_view import Advice
 from paprle.contracts.types import Vec
 from paprle.retargeting.rules.base import LimbRule, LimbTarget, RuleInputs
 from paprle.retargeting.rules.inputs import REST, InputKind, Pushed, read_input
-from paprle.retargeting.rules.modes import choose_other, read_modes
+from paprle.retargeting.rules.modes import choose_other, has_modes, read_modes
 
 _LONGEST = 0.1  # [s] spec: safety.md A1: no sample says what was before that
 _LEASH = 0.1  # [m] chosen: what a fast arm lags behind, thrice
@@ -187,18 +187,17 @@ class AxesRule(LimbRule[AxesState]):
 
     def _choose(self, now: Matrix, steps: int, advice: Mapping[str, Advice]) -> Matrix:
         """Return the matrix in use after so many switches; 0: all axes rest."""
-        suggested: tuple[Vec, ...] = ()
-        if self._advisor:
-            suggested = read_modes(advice.get(self._advisor), self._n_axes)
+        said = advice.get(self._advisor) if self._advisor else None
+        if not steps and has_modes(said) == now.is_advised:
+            return now  # nearly always: in each tick at rest
+        suggested = read_modes(said, self._n_axes)
         if bool(suggested) != now.is_advised:
             found = suggested or self.modes
             row = (steps - 1 if steps > 0 else steps) % len(found)
             return Matrix(found[row], row, is_advised=bool(suggested))
         if not suggested:
             row = (now.row + steps) % len(self.modes)
-            return now if not steps else Matrix(self.modes[row], row)
-        if not steps:
-            return now
+            return Matrix(self.modes[row], row)
         row, way = (-1 if now.is_used else now.row), (1 if steps > 0 else -1)
         if now.is_used and way < 0:
             row = 0

@@ -57,6 +57,17 @@ def describe_modes(modes: Sequence[Vec]) -> str:
     return " | ".join(moved)
 
 
+def has_modes(advice: Advice | None) -> bool:
+    """Whether an advisor suggests modes: fresh, not taken back, and of numbers."""
+    if advice is None or advice.age > _FRESH:
+        return False
+    record = advice.record
+    if not record["valid"] or "D" not in (record.dtype.names or ()):
+        return False
+    D = record["D"]
+    return D.ndim == 2 and len(D) == N_FREEDOMS and bool(np.isfinite(D).all())
+
+
 def read_modes(advice: Advice | None, n_axes: int) -> tuple[Vec, ...]:
     """Return the modes that an advisor suggests.
 
@@ -69,13 +80,9 @@ def read_modes(advice: Advice | None, n_axes: int) -> tuple[Vec, ...]:
         (7, k), m at a time; columns that are missing are zeros. Nothing where advice is
         old, taken back, or no number.
     """
-    if advice is None or advice.age > _FRESH or not advice.record["valid"]:
+    if advice is None or not has_modes(advice):
         return ()
-    if "D" not in (advice.record.dtype.names or ()):
-        return ()
-    D = np.atleast_2d(np.asarray(advice.record["D"], dtype=np.float64))
-    if len(D) != N_FREEDOMS or not np.isfinite(D).all():
-        return ()
+    D = np.asarray(advice.record["D"], dtype=np.float64)
     n_modes = -(-D.shape[1] // n_axes)
     whole = np.zeros((N_FREEDOMS, n_modes * n_axes))
     whole[:, : D.shape[1]] = np.clip(D, -1.0, 1.0)
