@@ -13,6 +13,7 @@ from advisors.admc.watches import Crossing, Hold, Hover
 from paprle.contracts.axes import N_FREEDOMS, AxisSpeeds, compute_difference
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.link_poses import LinkPoses
+from paprle.contracts.named_objects import find_object
 from paprle.contracts.plugins import (
     Advisor,
     CameraInfo,
@@ -34,6 +35,7 @@ ADVICE = make_advice_dtype(
 )
 
 _DOWN = np.array([0.0, 0.0, -1.0])
+_HIDDEN = 0.5  # [s] chosen: five images of a slow camera
 _R_EEF_GRASP = {
     "x": np.eye(3),
     "z": np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]),
@@ -131,19 +133,21 @@ class Admc(Advisor):
     def _find_goal(self, view: SessionView, p_grasp: Vec) -> Vec | None:
         """Return where the hand is to go in the end, in world; None: not known."""
         c = self.config
-        thing, place = view.objects.get(c.object), view.objects.get(c.target)
+        thing, place = find_object(view, c.object), find_object(view, c.target)
         if thing is None:
             return None
-        distance = float(np.linalg.norm(thing[:3] - p_grasp))
+        distance = float(np.linalg.norm(thing.pose[:3] - p_grasp))
         was_held = self._hold.is_held
+        if was_held and thing.age > _HIDDEN:
+            distance = 0.0  # the hand that holds it hides it
         is_held = self._hold.step(*self._read_openings(view), distance)
         if is_held != was_held:
             self._hover.is_near = False
         if not is_held:
-            return _lift(thing, c.grasp_height)
+            return _lift(thing.pose, c.grasp_height)
         if place is None:
             return None
-        return _lift(place, c.place_height)
+        return _lift(place.pose, c.place_height)
 
     def _read_openings(self, view: SessionView) -> tuple[float, float]:
         """Return what the gripper was told, and where it is, 0 … 1."""

@@ -25,9 +25,10 @@ class AdmcConfig(AdvisorSettings):
         float, Gt(0), Le(200), Unit("Hz"), doc("How often it suggests, at most.")
     ] = 100.0  # chosen: a suggestion rests on what was measured 20 ms before at most
     limb: Annotated[str, doc("Limb that grasps; empty: the first with a gripper.")] = ""
-    object: Annotated[str, doc("What is to be grasped, an object of the env.")] = (
-        "block"
-    )
+    object: Annotated[
+        str,
+        doc("What is to be grasped: an object of the env, or tags.3, a marker."),
+    ] = "block"
     target: Annotated[str, doc("Where it is to be placed, likewise.")] = "target"
     forward: Annotated[
         Literal["x", "z"], doc("Axis of the eef along which the fingers point.")

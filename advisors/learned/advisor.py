@@ -15,6 +15,7 @@ from paprle.contracts.axes import N_FREEDOMS, compute_difference
 from paprle.contracts.callables import load_callable
 from paprle.contracts.errors import CommandError, ConfigError, DeviceError, opening
 from paprle.contracts.link_poses import LinkPoses
+from paprle.contracts.named_objects import find_object
 from paprle.contracts.plugins import (
     Advisor,
     CameraInfo,
@@ -151,11 +152,15 @@ class Learned(Advisor):
                 self._refuse(str(err))
                 return None
         links.update(view.q)
-        thing = view.objects.get(self.config.object)
-        place = view.objects.get(self.config.target)
+        thing = find_object(view, self.config.object)
+        place = find_object(view, self.config.target)
         if thing is not None and place is not None:
             T = links.place(self._limb.eef_link)
-            state = [T.actInv(thing[:3]), T.actInv(place[:3]), T.rotation.T @ _DOWN]
+            state = [
+                T.actInv(thing.pose[:3]),
+                T.actInv(place.pose[:3]),
+                T.rotation.T @ _DOWN,
+            ]
             seen["state"] = np.concatenate([*state, self._read_openings(view)]).astype(
                 np.float32
             )

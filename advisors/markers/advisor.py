@@ -1,17 +1,18 @@
-"""The advisor: markers of a file, told again whenever it is asked."""
+"""The advisor: markers of a file or a camera, told whenever it is asked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
 
 from advisors.markers.config import MarkersConfig
 from advisors.markers.listed import read_poses
-from paprle.contracts.errors import DeviceError, MissingDependency
+from advisors.markers.sources import CameraSource, FileSource, Seen, Source
+from paprle.contracts.errors import ConfigError, DeviceError, MissingDependency
 from paprle.contracts.plugins import (
     Advisor,
     CameraInfo,
@@ -23,6 +24,9 @@ from paprle.contracts.plugins import (
 )
 from paprle.contracts.types import RobotInfo
 
+if TYPE_CHECKING:
+    from advisors.markers.picture import Detector
+
 N_MARKERS = 8
 """How many markers a record has room for."""
 
@@ -31,17 +35,6 @@ ADVICE = make_advice_dtype(
     ("pose", "f8", (N_MARKERS, 7)),  # T_world_marker, xyz + quat_xyzw; NaN: none
     ("seen_ns", "i8", (N_MARKERS,)),  # when each was seen
 )
-
-Read = Callable[[Path], dict[int, pin.SE3]]
-"""Returns T_world_marker by id; raises ValueError or OSError when it cannot."""
-
-
-class _Seen(NamedTuple):
-    """What a file held when it was read last."""
-
-    version: tuple[int, int]
-    stamp_ns: int
-    markers: Mapping[int, pin.SE3]
 
 
 class Markers(Advisor):
@@ -60,9 +53,15 @@ class Markers(Advisor):
         cameras: Mapping[str, CameraInfo],
         clock: Clock,
     ) -> None:
+        """Make it.
+
+        Raises:
+            ConfigError: If there is no such camera, or it was not calibrated.
+        """
         super().__init__(config, robot, cameras, clock)
-        self._read: Read | None = None
-        self._seen: _Seen | None = None
+        if config.camera is not None:
+            _check_camera(config.camera, cameras)
+        self._source: Source | None = None
         self._warnings: list[str] = []
         self._complaint = ""
 
@@ -72,47 +71,56 @@ class Markers(Advisor):
         return ADVICE
 
     def open(self) -> None:
-        """Read the file for the first time.
+        """Read the file for the first time, or learn where the camera is.
 
         Raises:
-            DeviceError: If there is none, or it holds no picture or list.
+            DeviceError: If there is no file, or it holds no picture or list.
             MissingDependency: If OpenCV is not there.
         """
-        self._seen, self._complaint = None, ""
+        self._complaint = ""
         self._warnings.clear()
-        self._read = read_poses if self.config.poses else self._load_detector()
-        try:
-            self._look()
-        except (OSError, ValueError) as err:
-            self.close()
-            raise DeviceError(f"advisors.markers: {err}") from err
+        self._source = self._make_source()
 
-    def advise(
-        self,
-        view: SessionView,  # noqa: ARG002 - markers stand where they stand
-        frames: Mapping[str, Frame],  # noqa: ARG002 - it has a file
-    ) -> Record | None:
-        """Return what the file holds; advice without markers is not valid."""
-        if self._read is None:
+    def advise(self, view: SessionView, frames: Mapping[str, Frame]) -> Record | None:
+        """Return what is known; advice without markers is not valid."""
+        if self._source is None:
             return None
-        try:
-            seen = self._look()
-            self._complaint = ""
-        except (OSError, ValueError) as err:
-            self._complain(f"advisors.markers: {err}")
-            return self._make(_Seen((0, 0), self.clock(), {}))
+        seen = self._source.look(view, frames)
+        n = len(seen.markers)
+        too_many = (
+            f"expected at most {N_MARKERS} markers, got {n}; those of the lowest ids "
+            "are told"
+            if n > N_MARKERS
+            else ""
+        )
+        self._complain(seen.fault or too_many)
         return self._make(seen)
 
     def close(self) -> None:
-        """Forget the file; may be called twice."""
-        self._read = self._seen = None
+        """Forget what was seen; may be called twice."""
+        self._source = None
 
     def take_warnings(self) -> list[str]:
-        """Return what was wrong with the file since the last call."""
+        """Return what was wrong since the last call."""
         taken, self._warnings = self._warnings, []
         return taken
 
-    def _load_detector(self) -> Read:
+    def _make_source(self) -> Source:
+        c = self.config
+        if c.camera is not None:
+            find = self._load_detector().find
+            try:
+                info = self.cameras[c.camera]
+                return CameraSource(c.camera, info, self.robot, find, c.keep)
+            except ValueError as err:
+                raise DeviceError(f"advisors.markers: {err}") from err
+        read = read_poses if c.poses else self._load_detector().read
+        file = FileSource(Path(c.picture or c.poses or ""), read, self.clock)
+        if fault := file.load().fault:
+            raise DeviceError(f"advisors.markers: {fault}")
+        return file
+
+    def _load_detector(self) -> Detector:
         try:
             from advisors.markers.picture import Detector  # noqa: PLC0415 - an SDK
         except ModuleNotFoundError as err:
@@ -122,34 +130,39 @@ class Markers(Advisor):
                 "advisors.markers: expected the package 'opencv-python-headless', got "
                 "none; install it with: pip install 'paprle[markers]'"
             ) from err
-        return Detector(self.config).read
+        return Detector(self.config)
 
-    def _look(self) -> _Seen:
-        """Read the file, where it is not the one that was read last."""
-        path = Path(self.config.picture or self.config.poses or "")
-        status = path.stat()
-        version = (status.st_mtime_ns, status.st_size)
-        if self._seen is None or self._seen.version != version:
-            markers = {} if self._read is None else self._read(path)
-            self._seen = _Seen(version, self.clock(), markers)
-            if len(markers) > N_MARKERS:
-                self._complain(
-                    f"advisors.markers: expected at most {N_MARKERS} markers, got "
-                    f"{len(markers)} in '{path}'; those of the lowest ids are told"
-                )
-        return self._seen
-
-    def _make(self, seen: _Seen) -> Record:
+    def _make(self, seen: Seen) -> Record:
         record = self.make_advice(seen.stamp_ns, valid=bool(seen.markers))
         record["id"], record["pose"] = -1, np.nan
         for row, number in enumerate(sorted(seen.markers)[:N_MARKERS]):
+            one = seen.markers[number]
             record["id"][row] = number
-            record["pose"][row] = pin.SE3ToXYZQUAT(seen.markers[number])
-            record["seen_ns"][row] = seen.stamp_ns
+            record["pose"][row] = pin.SE3ToXYZQUAT(one.T)
+            record["seen_ns"][row] = one.seen_ns
         return record
 
     def _complain(self, text: str) -> None:
         """Say it once, until something else is wrong or all is well."""
-        if text != self._complaint:
-            self._complaint = text
-            self._warnings.append(text)
+        if text and text != self._complaint:
+            self._warnings.append(f"advisors.markers: {text}")
+        self._complaint = text
+
+
+def _check_camera(name: str, cameras: Mapping[str, CameraInfo]) -> None:
+    """Refuse a camera whose images say nothing of places.
+
+    Raises:
+        ConfigError: If there is none, it was not calibrated, or it gives depth alone.
+    """
+    info = cameras.get(name)
+    if info is None:
+        known = ", ".join(cameras) or "none"
+        wrong = f"expected a camera of the session ({known}), got '{name}'"
+    elif not np.isfinite(info.K).all():
+        wrong = f"expected a calibrated camera, got '{name}'; set its focal"
+    elif info.encoding == "depth16":
+        wrong = f"expected a camera of pictures, got '{name}', which gives depth"
+    else:
+        return
+    raise ConfigError(f"advisors.markers.camera: {wrong}")

@@ -23,10 +23,20 @@ Family = Literal[
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MarkersConfig(AdvisorSettings):
-    """Where markers are looked for: in a picture, or in a list of poses."""
+    """Where markers are looked for: by a camera, in a picture, or in a list."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
+    camera: Annotated[
+        str | None,
+        doc("Camera of the session whose images are searched; calibrated and placed."),
+    ] = None
+    keep: Annotated[
+        float,
+        Gt(0),
+        Unit("s"),
+        doc("So long a marker that a camera does not see counts where it was."),
+    ] = 10.0  # chosen: a hand hides what it grasps for as long
     picture: Annotated[
         str | None, Unit("path"), doc("Picture in which markers are looked for.")
     ] = None
@@ -62,7 +72,8 @@ class MarkersConfig(AdvisorSettings):
     ] = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        if (self.picture is None) == (self.poses is None):
-            raise ValueError("either picture or poses, the path of a file")
+        sources = (self.camera, self.picture, self.poses)
+        if sum(one is not None for one in sources) != 1:
+            raise ValueError("either camera, or picture or poses, the path of a file")
         if min(self.focal) <= 0:
             raise ValueError(f"focal lengths above 0, not {self.focal}")

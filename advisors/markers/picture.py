@@ -6,10 +6,14 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 import pinocchio as pin
 
 from advisors.markers.config import MarkersConfig
+from paprle.contracts.images import CameraInfo
 from paprle.contracts.types import Vec
+
+Grey = npt.NDArray[np.uint8]
 
 _FAMILIES = {
     "apriltag_16h5": cv2.aruco.DICT_APRILTAG_16h5,
@@ -49,12 +53,45 @@ class Detector:
         picture = cv2.imdecode(data, cv2.IMREAD_GRAYSCALE) if data.size else None
         if picture is None:
             raise ValueError(f"{path}: expected a picture, got {data.size} other bytes")
+        K = self._make_K(picture.shape[1], picture.shape[0])
+        return self._find(picture, K, self._T_world_cam)
+
+    def find(
+        self, data: bytes, info: CameraInfo, T_world_cam: pin.SE3
+    ) -> dict[int, pin.SE3]:
+        """Return T_world_marker by id, of an image of a camera.
+
+        Args:
+            data: Its bytes.
+            info: What images of the camera are.
+            T_world_cam: Where the camera was.
+
+        Raises:
+            ValueError: If it is no image.
+        """
+        row = np.frombuffer(data, dtype=np.uint8)
+        n = info.width * info.height
+        picture = None
+        if info.encoding == "mono8" and row.size == n:
+            picture = row.reshape(info.height, info.width)
+        elif info.encoding == "rgb8" and row.size == 3 * n:
+            colours = row.reshape(info.height, info.width, 3)
+            picture = cv2.cvtColor(colours, cv2.COLOR_RGB2GRAY)
+        elif info.encoding in {"jpeg", "png"} and row.size:
+            picture = cv2.imdecode(row, cv2.IMREAD_GRAYSCALE)
+        if picture is None:
+            raise ValueError(f"expected {info.encoding}, got {row.size} other bytes")
+        return self._find(picture, info.K, T_world_cam)
+
+    def _find(self, picture: Grey, K: Vec, T_world_cam: pin.SE3) -> dict[int, pin.SE3]:
         corners, ids, _ = self._detector.detectMarkers(picture)
         if ids is None:
             return {}
-        K = self._make_K(picture.shape[1], picture.shape[0])
         found = zip(ids.ravel().tolist(), corners, strict=True)
-        return {number: self._place(row.reshape(4, 2), K) for number, row in found}
+        return {
+            number: T_world_cam * self._place(row.reshape(4, 2), K)
+            for number, row in found
+        }
 
     def _make_K(self, width: int, height: int) -> Vec:
         (fx, fy), centre = self._config.focal, self._config.centre
@@ -62,7 +99,7 @@ class Detector:
         return np.array([[fx, 0.0, cx], [0.0, fy, cy], [0.0, 0.0, 1.0]])
 
     def _place(self, corners: Vec, K: Vec) -> pin.SE3:
-        """Return T_world_marker of the marker with these corners, shape (4, 2)."""
+        """Return T_cam_marker of the marker with these corners, shape (4, 2)."""
         _, turn, shift = cv2.solvePnP(
             self._corners,
             corners.astype(np.float64),
@@ -70,5 +107,4 @@ class Detector:
             None,
             flags=cv2.SOLVEPNP_IPPE_SQUARE,
         )
-        T_cam_marker = pin.SE3(pin.exp3(turn.ravel()), shift.ravel())
-        return self._T_world_cam * T_cam_marker
+        return pin.SE3(pin.exp3(turn.ravel()), shift.ravel())

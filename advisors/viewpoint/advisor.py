@@ -13,6 +13,7 @@ from advisors.viewpoint.config import ViewpointConfig
 from advisors.viewpoint.goal import Goal, GoalScene, GoalSolver, Shell, Wish, Wishes
 from advisors.viewpoint.joints import Carry, JointSolver, JointWishes
 from paprle.contracts.errors import DeviceError
+from paprle.contracts.named_objects import find_object
 from paprle.contracts.plugins import (
     Advisor,
     CameraInfo,
@@ -221,9 +222,10 @@ class Viewpoint(Advisor):
         """Return what may be in the way: the other arm and named objects."""
         rows = [self._obstacles.find()]
         for name, radius in self.config.occluders.items():
-            pose = view.objects.get(name)
-            if pose is not None and np.isfinite(pose).all():
-                rows.append(np.array([[*pose[:3], *pose[:3], radius]]))
+            thing = find_object(view, name)
+            if thing is not None:
+                p = thing.pose[:3]
+                rows.append(np.array([[*p, *p, radius]]))
         return np.concatenate(rows)
 
     def _choose_wishes(self) -> tuple[Wishes, JointWishes]:

@@ -1,11 +1,11 @@
 """Markers in pictures that are drawn here, by projection."""
 
-import math
 import os
 
 import numpy as np
 import pinocchio as pin
 import pytest
+from drawn_markers import CAMERA, FOCAL, PLACED, SIZE, T_WORLD_CAM, project
 
 from advisors.markers.advisor import N_MARKERS, Markers
 from advisors.markers.config import MarkersConfig
@@ -19,52 +19,12 @@ from paprle.testing import (
 
 cv2 = pytest.importorskip("cv2")
 
-WIDTH, HEIGHT, FOCAL, SIZE = 1280, 960, (1000.0, 1010.0), 0.08
-K = np.array([[FOCAL[0], 0, 652.5], [0, FOCAL[1], 470.0], [0, 0, 1]])
-CAMERA = {"xyz": (0.3, -0.2, 1.1), "rpy": (math.pi - 0.3, 0.2, -0.5)}
-T_WORLD_CAM = pin.SE3(pin.rpy.rpyToMatrix(*CAMERA["rpy"]), np.array(CAMERA["xyz"]))
-SCALE = 4  # drawn this much larger and then averaged, as a lens does
 ROBOT = make_robot_info()
-
-
-def facing(x, y, z, roll, pitch, yaw):
-    """T_cam_marker of one that faces the camera, but for some turns."""
-    R = pin.rpy.rpyToMatrix(math.pi, 0.0, 0.0) @ pin.rpy.rpyToMatrix(roll, pitch, yaw)
-    return pin.SE3(R, np.array([x, y, z]))
-
-
-PLACED = {
-    3: facing(-0.12, 0.05, 0.5, 0.3, -0.2, 0.1),
-    17: facing(0.15, -0.06, 0.6, -0.35, 0.25, 2.0),
-    40: facing(0.02, 0.12, 0.55, 0.1, 0.5, -1.0),
-}
 
 
 def draw(path, placed, family="DICT_APRILTAG_36h11"):
     """Write a picture of markers at T_cam_marker, by id."""
-    scale = np.diag([SCALE, SCALE, 1.0])
-    scale[:2, 2] = (SCALE - 1) / 2.0  # a pixel's centre has whole numbers
-    picture = np.full((HEIGHT * SCALE, WIDTH * SCALE), 255, np.uint8)
-    dictionary = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, family))
-    for number, T in placed.items():
-        n = 400
-        texture = cv2.aruco.generateImageMarker(dictionary, number, n)
-        edge = SIZE / n
-        to_marker = np.array(
-            [
-                [edge, 0, 0.5 * edge - SIZE / 2],
-                [0, -edge, SIZE / 2 - 0.5 * edge],
-                [0, 0, 1],
-            ]
-        )
-        R = T.rotation
-        H = scale @ K @ np.column_stack([R[:, 0], R[:, 1], T.translation]) @ to_marker
-        cv2.warpPerspective(
-            texture, H, (WIDTH * SCALE, HEIGHT * SCALE), picture,
-            flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_TRANSPARENT,
-        )  # fmt: skip
-    small = cv2.resize(picture, (WIDTH, HEIGHT), interpolation=cv2.INTER_AREA)
-    assert cv2.imwrite(str(path), small)
+    assert cv2.imwrite(str(path), project(placed, family))
 
 
 def make(clock, **fields):
@@ -206,10 +166,11 @@ def test_more_markers_than_a_record_holds_are_told_of(opened, clock, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "fields", [{}, {"picture": "a", "poses": "b"}], ids=["none", "both"]
+    "fields",
+    [{}, {"picture": "a", "poses": "b"}, {"camera": "a", "poses": "b"}],
 )
-def test_either_a_picture_or_a_list_is_named(fields):
-    with pytest.raises(ValueError, match="either picture or poses"):
+def test_either_a_camera_a_picture_or_a_list_is_named(fields):
+    with pytest.raises(ValueError, match="either camera, or picture or poses"):
         MarkersConfig(**fields)
 
 

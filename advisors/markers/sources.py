@@ -1,0 +1,139 @@
+"""Where markers are looked for: in a file, or in the images of a camera."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.contracts.images import CameraInfo, Frame
+from paprle.contracts.link_poses import LinkPoses
+from paprle.contracts.plugins import Clock
+from paprle.contracts.session_view import SessionView
+from paprle.contracts.types import RobotInfo
+
+Read = Callable[[Path], dict[int, pin.SE3]]
+"""Returns T_world_marker by id; raises ValueError or OSError when it cannot."""
+
+Find = Callable[[bytes, CameraInfo, pin.SE3], dict[int, pin.SE3]]
+"""Likewise, of the bytes of an image, what it is, and T_world_cam."""
+
+
+class Sighting(NamedTuple):
+    """Where a marker was, T_world_marker, and when, [ns]."""
+
+    T: pin.SE3
+    seen_ns: int
+
+
+class Seen(NamedTuple):
+    """What is known.
+
+    Attributes:
+        stamp_ns: Of what it rests on, [ns].
+        markers: By id.
+        fault: What was wrong; empty: nothing.
+    """
+
+    stamp_ns: int
+    markers: Mapping[int, Sighting]
+    fault: str = ""
+
+
+class Source(Protocol):
+    """Something in which markers are looked for."""
+
+    def look(self, view: SessionView, frames: Mapping[str, Frame]) -> Seen:
+        """Return what is known by now."""
+
+
+class FileSource:
+    """A file, which is read again when it changes."""
+
+    def __init__(self, path: Path, read: Read, clock: Clock) -> None:
+        self._path, self._read, self._clock = path, read, clock
+        self._version = (0, 0)
+        self._seen = Seen(0, {})
+
+    def load(self) -> Seen:
+        """Return what it holds."""
+        try:
+            status = self._path.stat()
+            version = (status.st_mtime_ns, status.st_size)
+            if version != self._version:
+                now_ns = self._clock()
+                found = self._read(self._path)
+                markers = {n: Sighting(T, now_ns) for n, T in found.items()}
+                self._seen, self._version = Seen(now_ns, markers), version
+        except (OSError, ValueError) as err:
+            self._version = (0, 0)
+            return Seen(self._clock(), {}, str(err))
+        return self._seen
+
+    def look(
+        self,
+        view: SessionView,  # noqa: ARG002 - markers stand where they stand
+        frames: Mapping[str, Frame],  # noqa: ARG002 - it has a file
+    ) -> Seen:
+        """Return what it holds."""
+        return self.load()
+
+
+class CameraSource:
+    """A camera of the session; what is hidden counts for a while where it was.
+
+    A camera on the robot is taken to be where its link was measured last: while that
+    moves, markers are as far off as the link goes in the age of an image.
+    """
+
+    def __init__(
+        self, name: str, info: CameraInfo, robot: RobotInfo, find: Find, keep: float
+    ) -> None:
+        """Make it.
+
+        Args:
+            name: The camera's.
+            info: What its images are.
+            robot: The robot.
+            find: Finds markers.
+            keep: How long a marker counts that is not seen, [s].
+
+        Raises:
+            ValueError: If the robot's URDF cannot be read.
+        """
+        self._name, self._info, self._find = name, info, find
+        self._links = LinkPoses(robot) if info.link else None
+        self._keep_ns = round(keep * 1e9)
+        self._stamp_ns, self._fault = 0, ""
+        self._markers: dict[int, Sighting] = {}
+
+    def look(self, view: SessionView, frames: Mapping[str, Frame]) -> Seen:
+        """Search the newest image, where it is new; return what was seen of late."""
+        frame = frames.get(self._name)
+        if frame is not None and frame.stamp_ns != self._stamp_ns:
+            self._stamp_ns = frame.stamp_ns
+            self._search(frame, view)
+        oldest_ns = view.stamp_ns - self._keep_ns
+        self._markers = {
+            n: one for n, one in self._markers.items() if one.seen_ns >= oldest_ns
+        }
+        return Seen(self._stamp_ns, self._markers, self._fault)
+
+    def _search(self, frame: Frame, view: SessionView) -> None:
+        T_world_cam = self._info.T_link_cam
+        if self._links is not None:
+            if not np.isfinite(view.q).all():
+                return
+            self._links.update(view.q)
+            T_world_cam = self._links.place(self._info.link) * T_world_cam
+        try:
+            found = self._find(frame.data, self._info, T_world_cam)
+        except ValueError as err:
+            self._fault = f"camera '{self._name}': {err}"
+            return
+        self._fault = ""
+        for number, T in found.items():
+            self._markers[number] = Sighting(T, frame.stamp_ns)

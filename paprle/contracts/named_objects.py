@@ -1,0 +1,49 @@
+"""Objects by name: those that the env knows, and those that an advisor sees."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from paprle.contracts.session_view import SessionView
+from paprle.contracts.types import Vec
+
+_FRESH = 1.0  # [s] as the rule `axes` has it
+
+
+class NamedObject(NamedTuple):
+    """Where an object is.
+
+    Attributes:
+        pose: T_world_object, xyz + quat_xyzw, shape (7,), [m].
+        age: Since it was seen there, [s]; 0 for what the env knows.
+    """
+
+    pose: Vec
+    age: float
+
+
+def find_object(view: SessionView, name: str) -> NamedObject | None:
+    """Return where an object is; None where nobody knows.
+
+    Args:
+        view: The session's view.
+        name: Its name in the env, or ``ADVISOR.ID`` of a marker: an advisor of that
+            name tells fields ``id`` (k,), ``pose`` (k, 7) and ``seen_ns`` (k,).
+    """
+    pose = view.objects.get(name)
+    if pose is not None:
+        return NamedObject(pose, 0.0) if np.isfinite(pose).all() else None
+    advisor, _, number = name.rpartition(".")
+    said = view.advice.get(advisor)
+    if said is None or not number.isdecimal() or said.age > _FRESH:
+        return None
+    record = said.record
+    if not {"id", "pose", "seen_ns"} <= set(record.dtype.names or ()):
+        return None
+    rows = np.flatnonzero(record["id"] == int(number))
+    if not record["valid"] or not len(rows):
+        return None
+    unseen_ns = int(record["stamp_ns"]) - int(record["seen_ns"][rows[0]])
+    return NamedObject(record["pose"][rows[0]], said.age + unseen_ns * 1e-9)
