@@ -3,7 +3,7 @@
 from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
-    summary="Poses of AprilTag or ArUco markers before a camera, in a picture, or of a list.",
+    summary="Poses of AprilTag or ArUco markers: of a camera, a picture, a list.",
     config="advisors.markers.config:MarkersConfig",
     factory="advisors.markers.advisor:Markers",
     verified="simulator",
