@@ -99,6 +99,7 @@ pictures: $(VENV)/.ready  ## draw every picture of the README again; chromium, E
 	@rm -rf $(OUT)
 	$(BIN)/python -m benchmarks.moving_picture docs/demo.webp
 	$(BIN)/python -m benchmarks.phone_picture docs/phone.webp
+	$(BIN)/python -m benchmarks.cue_picture docs/cues.webp
 	$(BIN)/paprle run leader=autopilot follower=piper $(LOOK) record.dir=$(OUT)/path
 	$(BIN)/python -m benchmarks.demo_picture $(OUT)/path/episode_000000.mcap docs/demo_path.webp
 	$(BIN)/paprle run leader=autopilot follower=ur5e_camera $(LOOK) record.dir=$(OUT)/camera \
