@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import select
-import socket
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,10 +11,6 @@ from cameras.sight.config import SightCameraConfig
 from paprle.contracts.errors import DeviceError, MissingDependency
 from paprle.contracts.plugins import Camera, CameraInfo, Clock, Frame
 
-_LARGEST = 2048  # [bytes] chosen: no part is longer
-_NAP = 0.01  # [s] chosen: a fifth of the time between two asks
-_BUFFER = 1 << 20  # [bytes] chosen: a tenth of a second of 80 Mbit/s
-
 
 class SightCamera(Camera):
     """Depth of the points that arrived; the others are not known, 0."""
@@ -25,7 +19,7 @@ class SightCamera(Camera):
 
     def __init__(self, config: SightCameraConfig, clock: Clock) -> None:
         super().__init__(config, clock)
-        self._socket: socket.socket | None = None
+        self._caller: Any = None
         self._receiver: Any = None
 
     @property
@@ -49,6 +43,7 @@ class SightCamera(Camera):
             MissingDependency: If OpenCV is not there.
         """
         try:
+            from hardware.media.caller import Caller  # noqa: PLC0415
             from hardware.media.receiver import Receiver  # noqa: PLC0415
         except ImportError as err:
             raise MissingDependency(
@@ -58,17 +53,13 @@ class SightCamera(Camera):
         c = self.config
         try:
             secret = Path(c.key).read_bytes().strip()
-            self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER)
-            self._socket.setblocking(False)
-            self._socket.connect((c.host, c.udp_port))
+            self._receiver = Receiver(secret, c.number, (c.height, c.width))
+            self._caller = Caller(c.host, c.udp_port, self._receiver, self.clock)
         except OSError as err:
-            self.close()
             raise DeviceError(
                 f"camera 'sight': expected a host '{c.host}' and a key '{c.key}', got "
                 f"{err.strerror or err}"
             ) from err
-        self._receiver = Receiver(secret, c.number, (c.height, c.width))
 
     def grab(self, timeout: float) -> Frame | None:
         """Return the next picture, or what arrived of it.
@@ -82,35 +73,18 @@ class SightCamera(Camera):
         Raises:
             DeviceError: If the camera is not open.
         """
-        if self._socket is None:
+        if self._caller is None:
             raise DeviceError("camera 'sight': expected an open camera; call open()")
         end = time.monotonic() + timeout
-        while (now := time.monotonic()) < end:
-            frame = self._step(self._socket, now)
-            if frame is not None:
-                return frame
+        while time.monotonic() < end:
+            picture = self._caller.step()
+            if picture is not None:
+                stamp_ns = min(picture.stamp_ns, self.clock())
+                return Frame(stamp_ns, picture.depth.astype("<u2").tobytes())
         return None
 
     def close(self) -> None:
         """Ask no more; may be called twice."""
-        if self._socket is not None:
-            self._socket.close()
-        self._socket = None
-
-    def _step(self, there: socket.socket, now: float) -> Frame | None:
-        ask = self._receiver.ask(now)
-        try:
-            if ask is not None:
-                there.send(ask)
-            readable, _, _ = select.select([there], [], [], _NAP)
-            if not readable:
-                return None
-            data = there.recv(_LARGEST)
-        except OSError:  # nobody listens there yet
-            time.sleep(_NAP)  # noqa: TID251 - a camera may block
-            return None
-        picture = self._receiver.receive(data, self.clock() * 1e-9)
-        if picture is None:
-            return None
-        stamp_ns = min(picture.stamp_ns, self.clock())
-        return Frame(stamp_ns, picture.depth.astype("<u2").tobytes())
+        if self._caller is not None:
+            self._caller.close()
+        self._caller = None

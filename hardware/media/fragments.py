@@ -1,9 +1,9 @@
 """Datagrams of pictures: each is sealed and of use without the others.
 
-A picture is told in parts that fit one datagram each; a part holds whole points, so
-that a loss costs its points alone. Who wants pictures asks for them a few times a
-second with a number of his own choice, and says what arrived. Parts are sealed with the
-secret and that number: what was sent to somebody else, or before, is refused.
+A picture is told in parts that fit one datagram each; a part of a cloud holds whole
+points, so that a loss costs its points alone. Who wants pictures asks for them a few
+times a second with a number of his own choice, and says what arrived. Parts are sealed
+with the secret and that number: what was sent to somebody else, or before, is refused.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ import hmac
 import struct
 from typing import NamedTuple
 
-import numpy as np
-
-from hardware.media.cloud import POINT, Points
+from hardware.media.cloud import POINT
 
 PAYLOAD = 1170  # [bytes] chosen: with all heads below 1280, the least MTU of IPv6
 NONCE = 16  # [bytes] chosen: of whoever asks
@@ -42,7 +40,7 @@ class Part(NamedTuple):
         n_parts: How many the picture has.
         seq: Number of the datagram.
         sent_ns: When it was sent, the sender's time, [ns].
-        points: Type ``POINT``.
+        body: What it holds.
     """
 
     camera: int
@@ -52,7 +50,7 @@ class Part(NamedTuple):
     n_parts: int
     seq: int
     sent_ns: int
-    points: Points
+    body: bytes
 
 
 class Ask(NamedTuple):
@@ -81,17 +79,16 @@ class Ask(NamedTuple):
 def pack_part(secret: bytes, part: Part) -> bytes:
     """Return a sealed datagram."""
     head = _PART.pack(_MAGIC, *part[:-1])
-    return _seal(secret, head + part.points.tobytes())
+    return _seal(secret, head + part.body)
 
 
 def unpack_part(secret: bytes, data: bytes) -> Part | None:
     """Return the part of a datagram; None where it is none, or not of this secret."""
     body = _open(secret, data, _PART.size)
-    if body is None or (len(body) - _PART.size) % POINT.itemsize:
+    if body is None:
         return None
     _, *head = _PART.unpack_from(body)
-    points: Points = np.frombuffer(body, POINT, offset=_PART.size)
-    return Part._make([*head, points])
+    return Part._make([*head, body[_PART.size :]])
 
 
 def pack_ask(secret: bytes, ask: Ask) -> bytes:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections import Counter, deque
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from hardware.media.cloud import Depth, put_points
+from hardware.media.cloud import POINT, Depth, put_points
 from hardware.media.fragments import (
     HEADS,
     NONCE,
@@ -26,6 +28,9 @@ _MOST = 4096  # chosen: datagrams between two words, at 400 Mbit/s
 _KEPT = 10.0  # [s] chosen: as long as clocks drift by less than a queue that matters
 
 
+Joined = TypeVar("Joined")
+
+
 class Picture(NamedTuple):
     """A picture, or what arrived of it.
 
@@ -41,23 +46,22 @@ class Picture(NamedTuple):
     missing: float
 
 
-class Receiver:
-    """One camera's pictures.
+class Asker(ABC, Generic[Joined]):
+    """Asks for one camera's pictures, and puts their parts together.
 
     Attributes:
         counts: Datagrams and pictures, by what became of them.
     """
 
-    def __init__(self, secret: bytes, camera: int, shape: tuple[int, int]) -> None:
+    def __init__(self, secret: bytes, camera: int) -> None:
         """Make it; it has no socket, and says what is to be sent.
 
         Args:
             secret: Shared with the sender.
             camera: The camera's number there.
-            shape: Of its images: height, width.
         """
         self.counts: Counter[str] = Counter()
-        self._secret, self._camera, self._shape = secret, camera, shape
+        self._secret, self._camera = secret, camera
         self._nonce = os.urandom(NONCE)
         self._key = derive(secret, self._nonce)
         self._seq = self._n_parts = self._n_bytes = 0
@@ -67,6 +71,10 @@ class Receiver:
         self._quickest: deque[tuple[float, float]] = deque()
         self._picture = 0
         self._parts: dict[int, Part] = {}
+
+    @abstractmethod
+    def _join(self, parts: Sequence[Part], stamp_ns: int) -> Joined | None:
+        """Return the picture of which these parts came; None where they are none."""
 
     def ask(self, now: float) -> bytes | None:
         """Return what is to be sent, where it is time."""
@@ -96,7 +104,7 @@ class Receiver:
             ),
         )
 
-    def receive(self, data: bytes, now: float) -> Picture | None:
+    def receive(self, data: bytes, now: float) -> Joined | None:
         """Take a datagram.
 
         Args:
@@ -130,18 +138,37 @@ class Receiver:
         is_whole = len(self._parts) == part.n_parts
         return self._finish() if is_whole else begun
 
-    def _finish(self) -> Picture | None:
+    def _finish(self) -> Joined | None:
         """Return what arrived of the picture, and go on to the next one."""
         parts, self._parts = list(self._parts.values()), {}
         self._picture += bool(parts)
         if not parts:
             return None
-        depth = np.zeros(self._shape, np.uint16)
-        n_parts = parts[0].n_parts
-        for part in parts:
-            self.counts["points outside"] += put_points(depth, part.points)
         self.counts["pictures"] += 1
-        self.counts["parts lost"] += n_parts - len(parts)
+        self.counts["parts lost"] += parts[0].n_parts - len(parts)
         offset = self._offset if self._offset < np.inf else 0.0
-        stamp_ns = parts[0].stamp_ns + round(1e9 * offset)
-        return Picture(stamp_ns, depth, 1.0 - len(parts) / n_parts)
+        return self._join(parts, parts[0].stamp_ns + round(1e9 * offset))
+
+
+class Receiver(Asker[Picture]):
+    """One camera's depth, of clouds."""
+
+    def __init__(self, secret: bytes, camera: int, shape: tuple[int, int]) -> None:
+        """Make it.
+
+        Args:
+            secret: Shared with the sender.
+            camera: The camera's number there.
+            shape: Of its images: height, width.
+        """
+        super().__init__(secret, camera)
+        self._shape = shape
+
+    def _join(self, parts: Sequence[Part], stamp_ns: int) -> Picture | None:
+        """Put the points that came where they were."""
+        depth = np.zeros(self._shape, np.uint16)
+        for part in parts:
+            whole = len(part.body) // POINT.itemsize
+            points = np.frombuffer(part.body, POINT, count=whole)
+            self.counts["points outside"] += put_points(depth, points)
+        return Picture(stamp_ns, depth, 1.0 - len(parts) / parts[0].n_parts)

@@ -1,9 +1,10 @@
-"""The robot's end: thins a camera's depth to what the link takes, and spreads it."""
+"""The robot's end: thins a camera's images to what the link takes, and spreads them."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter, deque
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -25,6 +26,8 @@ _WHILE = 0.5  # [s] chosen: over which a rate is measured; a picture or more
 _ENOUGH = 30  # chosen: datagrams, so that one more lost is no sign of anything
 _BURST = PAYLOAD + OVERHEAD  # [bytes] chosen: a pose waits for one datagram at most
 
+Image = TypeVar("Image")
+
 
 class Source(NamedTuple):
     """What the images of a camera are.
@@ -40,40 +43,44 @@ class Source(NamedTuple):
     period: float
 
 
-class Sender:
-    """Sends a camera's newest depth image to whoever asked last.
+class Spreader(ABC, Generic[Image]):
+    """Sends a camera's newest image to whoever asked last.
 
     Attributes:
         rate: What the link takes.
-        counts: Pictures and points, by what became of them.
+        counts: Pictures and what they hold, by what became of them.
         is_asked: Somebody wants pictures.
         number: The camera's.
     """
 
     def __init__(
-        self, secret: bytes, source: Source, rate: RateEstimator, pose_rate: float
+        self, secret: bytes, number: int, rate: RateEstimator, pose_rate: float
     ) -> None:
         """Make it; it has no socket, and says what is to be sent.
 
         Args:
             secret: Shared with who may ask.
-            source: The camera.
+            number: The camera's.
             rate: What the link takes.
             pose_rate: Of what goes before pictures on the same link, [bytes/s].
         """
         self.rate, self.counts = rate, Counter[str]()
         self.is_asked = False
-        self.number = source.number
-        self._secret, self._source, self._pose_rate = secret, source, pose_rate
+        self.number = number
+        self._secret, self._pose_rate = secret, pose_rate
         self._nonce = self._key = b""
         self._asked = self._now = -np.inf
         self._heard: deque[tuple[float, Ask]] = deque()
         self._judged: Ask | None = None
         self._loss = 0.0
         self._waiting: deque[Part] = deque()
-        self._next: tuple[int, Depth] | None = None
+        self._next: tuple[int, Image] | None = None
         self._n_pictures = self._seq = 0
         self._tokens = 0.0
+
+    @abstractmethod
+    def _cut(self, image: Image) -> list[bytes]:
+        """Return what each part of an image holds, as much as there is room for."""
 
     def hear(self, ask: Ask, now: float) -> None:
         """Take what somebody who has the secret asks for, at a time, [s]."""
@@ -85,29 +92,25 @@ class Sender:
         self._learn(ask, now)
         self._asked, self.is_asked = now, True
 
-    def offer(self, stamp_ns: int, depth: Depth) -> None:
+    def offer(self, stamp_ns: int, image: Image) -> None:
         """Take a new image, which leaves when the one before has left.
 
         Args:
             stamp_ns: When it was exposed, [ns].
-            depth: Shape (height, width), counts; 0: not known.
+            image: It.
         """
         if self.is_asked:
             self.counts["left out"] += self._next is not None
-            self._next = stamp_ns, depth
+            self._next = stamp_ns, image
 
-    def _begin(self, stamp_ns: int, depth: Depth) -> None:
-        """Thin an image to what there is room for until the next one."""
-        source = self._source
-        n_max = compute_room(self.rate.rate, source.period, self._pose_rate)
-        points = choose_points(depth, find_edges(depth, source.unit), n_max)
-        n_parts = -(-len(points) // POINTS)
+    def _begin(self, stamp_ns: int, image: Image) -> None:
+        """Let an image wait for its turns, part by part."""
+        bodies = self._cut(image)
         self._n_pictures += 1
         self.counts["pictures"] += 1
-        self.counts["points left out"] += int((depth > 0).sum()) - len(points)
-        for k in range(n_parts):  # every n-th point, so that a loss thins all alike
-            head = (source.number, self._n_pictures, stamp_ns, k, n_parts, 0, 0)
-            self._waiting.append(Part(*head, points[k::n_parts]))
+        for k, body in enumerate(bodies):
+            head = (self.number, self._n_pictures, stamp_ns, k, len(bodies), 0, 0)
+            self._waiting.append(Part(*head, body))
 
     def step(self, now: float, now_ns: int) -> list[bytes]:
         """Return what is to be sent at this instant.
@@ -129,7 +132,7 @@ class Sender:
             self._next = None
         sent: list[bytes] = []
         while self.is_asked and self._waiting:
-            n_bytes = self._waiting[0].points.nbytes + OVERHEAD
+            n_bytes = len(self._waiting[0].body) + OVERHEAD
             if n_bytes > self._tokens:
                 break
             self._tokens -= n_bytes
@@ -161,3 +164,31 @@ class Sender:
         if n_sent >= _ENOUGH:
             self._judged, self._loss = ask, n_lost / n_sent
         return self._loss
+
+
+class Sender(Spreader[Depth]):
+    """Sends depth as clouds: shape (height, width), counts; 0: not known."""
+
+    def __init__(
+        self, secret: bytes, source: Source, rate: RateEstimator, pose_rate: float
+    ) -> None:
+        """Make it.
+
+        Args:
+            secret: Shared with who may ask.
+            source: The camera.
+            rate: What the link takes.
+            pose_rate: Of what goes before pictures on the same link, [bytes/s].
+        """
+        super().__init__(secret, source.number, rate, pose_rate)
+        self._source = source
+
+    def _cut(self, image: Depth) -> list[bytes]:
+        """Thin an image to what there is room for until the next one."""
+        source = self._source
+        n_max = compute_room(self.rate.rate, source.period, self._pose_rate)
+        points = choose_points(image, find_edges(image, source.unit), n_max)
+        n_parts = -(-len(points) // POINTS)
+        self.counts["points left out"] += int((image > 0).sum()) - len(points)
+        # every n-th point, so that a loss thins all alike
+        return [points[k::n_parts].tobytes() for k in range(n_parts)]

@@ -7,13 +7,14 @@ moves a robot; the page's server has another.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import socket
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -34,17 +35,21 @@ _LARGEST = 2048  # [bytes] chosen: no ask is longer
 _CLOSING = 2.0  # [s] chosen: nobody waits longer
 
 
+_Flow = tuple[str, Literal["clouds", "colour"]]
+
+
 class Sight(Observer):
-    """Sends depth as clouds to who asks, and colour as video to a page."""
+    """Sends clouds and colour to who asks, and colour as video to a page."""
 
     config: SightConfig
 
     def __init__(self, config: SightConfig, robot: RobotInfo, clock: Clock) -> None:
         super().__init__(config, robot, clock)
         self._socket: socket.socket | None = None
-        self._senders: dict[str, Any] = {}
-        self._peers: dict[str, Any] = {}
-        self._newest: dict[str, Any] = {}
+        # by the name of a camera, and whether it is its clouds or its colour
+        self._senders: dict[_Flow, Any] = {}
+        self._peers: dict[_Flow, Any] = {}
+        self._newest: dict[_Flow, Any] = {}
         self._secret = b""
         self._video: Any = None
         self._stop = threading.Event()
@@ -55,15 +60,17 @@ class Sight(Observer):
     @property
     def notes(self) -> Sequence[str]:
         """Where video is, and clouds are asked for."""
-        notes = [f"clouds are asked for at UDP port {self.config.udp_port}"]
+        port = self.config.udp_port
+        notes = [f"clouds and colour are asked for at UDP port {port}"]
         return [*notes, *([] if self._video is None else self._video.notes)]
 
     @property
     def last_words(self) -> Sequence[str]:
         """What became of pictures."""
         words = [
-            f"{name}: {dict(one.counts)}, {one.rate.rate / _MBIT:.1f} Mbit/s at last"
-            for name, one in self._senders.items()
+            f"{name}, {what}: {dict(one.counts)}, {one.rate.rate / _MBIT:.1f} Mbit/s "
+            "at last"
+            for (name, what), one in self._senders.items()
             if one.counts
         ]
         return [*words, *([f"refused: {self._n_refused}"] * bool(self._n_refused))]
@@ -110,9 +117,11 @@ class Sight(Observer):
         for name, frame in frames.items():
             if self._video is not None:
                 self._video.show(name, cameras[name], frame)
+            number = sorted(cameras).index(name)
             if cameras[name].depth_unit > 0.0:
-                number = sorted(cameras).index(name)
-                self._newest[name] = (number, cameras[name], frame)
+                self._newest[name, "clouds"] = (number, cameras[name], frame)
+            if cameras[name].encoding != "depth16":
+                self._newest[name, "colour"] = (number, cameras[name], frame)
 
     def take_warnings(self) -> Sequence[str]:
         """Return why nothing is sent, once."""
@@ -155,38 +164,44 @@ class Sight(Observer):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
         try:
             # loaded here: OpenCV takes a moment, which no start waits for
-            from hardware.media.sender import Sender  # noqa: PLC0415
+            importlib.import_module("hardware.media.colour")
         except ImportError:
             self._told.append("observers.sight: no OpenCV: pip install 'paprle[sight]'")
             return
         while not self._stop.wait(_NAP):
             shown = list(self._newest)  # once: a camera may join meanwhile
-            for name in shown:
-                if name not in self._senders:
-                    self._senders[name] = self._make_sender(name, Sender)
+            for flow in shown:
+                if flow not in self._senders:
+                    self._senders[flow] = self._make_sender(flow)
             if self._senders:  # till then asks wait in the socket
                 self._hear()
-            for name in shown:
-                self._offer(name)
+            for flow in shown:
+                self._offer(flow)
             self._send()
 
-    def _make_sender(self, name: str, make: Any) -> Any:
+    def _make_sender(self, flow: _Flow) -> Any:
         """Return the sender of a camera, once it has given an image."""
+        from hardware.media.colour import ColourSender  # noqa: PLC0415
         from hardware.media.rate import RateEstimator  # noqa: PLC0415
-        from hardware.media.sender import Source  # noqa: PLC0415
+        from hardware.media.sender import Sender, Source  # noqa: PLC0415
 
-        number, info, _ = self._newest[name]
-        source = Source(number, info.depth_unit, 1.0 / info.fps)
+        number, info, _ = self._newest[flow]
         poses = self.config.poses * _MBIT
         rate = RateEstimator(_FIRST + poses, self.config.most * _MBIT)
-        return make(self._secret, source, rate, poses)
+        if flow[1] == "colour":
+            return ColourSender(self._secret, number, info, rate, poses)
+        source = Source(number, info.depth_unit, 1.0 / info.fps)
+        return Sender(self._secret, source, rate, poses)
 
-    def _offer(self, name: str) -> None:
+    def _offer(self, flow: _Flow) -> None:
         """Give the newest image to its sender."""
-        _, info, frame = self._newest.pop(name)
+        _, info, frame = self._newest.pop(flow)
+        if flow[1] == "colour":
+            self._senders[flow].offer(frame.stamp_ns, frame.data)
+            return
         data = frame.depth or frame.data
         depth = np.frombuffer(data, "<u2").reshape(info.height, info.width)
-        self._senders[name].offer(frame.stamp_ns, depth)
+        self._senders[flow].offer(frame.stamp_ns, depth)
 
     def _hear(self) -> None:
         """Take what was asked for since the last time."""
@@ -201,15 +216,15 @@ class Sight(Observer):
             if ask is None:
                 self._n_refused += 1
                 continue
-            for name, sender in self._senders.items():
+            for flow, sender in self._senders.items():
                 if sender.number == ask.camera:
                     sender.hear(ask, time.monotonic())
-                    self._peers[name] = address
+                    self._peers[flow] = address
 
     def _send(self) -> None:
         now_ns = time.monotonic_ns()
-        for name, sender in self._senders.items():
+        for flow, sender in self._senders.items():
             for data in sender.step(now_ns * 1e-9, now_ns):
                 with contextlib.suppress(OSError):  # no room: as if it were lost
                     if self._socket is not None:
-                        self._socket.sendto(data, self._peers[name])
+                        self._socket.sendto(data, self._peers[flow])
