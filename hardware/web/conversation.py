@@ -48,6 +48,7 @@ class Conversation:
     Attributes:
         told: What to tell the page; another thread may set it.
         device_name: What the page says that it runs on.
+        has_pictures: There is a socket with pictures for the page, too.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class Conversation:
         """
         self.told = Told()
         self.device_name = ""
+        self.has_pictures = False
         self._device, self._kind, self._limbs = device, kind, limbs
         self._clock = clock
 
@@ -102,7 +104,11 @@ class Conversation:
         """Tell the page of the session, and ask for its time."""
         is_there = await client.send(
             write_message(
-                "welcome", version=VERSION, kind=self._kind, limbs=list(self._limbs)
+                "welcome",
+                version=VERSION,
+                kind=self._kind,
+                limbs=list(self._limbs),
+                pictures=self.has_pictures,
             )
         )
         n = 0

@@ -18,9 +18,11 @@ from hardware.web.conversation import Conversation, Told
 from hardware.web.device import WebDevice
 from hardware.web.errors import WebError
 from hardware.web.files import load_pages
+from hardware.web.pictures import SOCKET as _PICTURES
+from hardware.web.pictures import Picture, Pictures
 from hardware.web.presses import PressReader, Reading
 from hardware.web.qr import draw_qr
-from hardware.web.server import Site, WebServer, listen_at
+from hardware.web.server import Handler, Site, WebServer, listen_at
 from hardware.web.settings import AppSettings, WebSettings
 
 _TELL_NS = (
@@ -71,11 +73,20 @@ class Station:
         self._n_told, self._told_ns = 0, -_TELL_NS
         self._is_battery_told = self._is_end_told = False
 
-    def open(self, app: AppSettings | None = None) -> None:
+    def open(
+        self,
+        app: AppSettings | None = None,
+        find_picture: Callable[[], Picture | None] | None = None,
+        *,
+        turns_with_head: bool = False,
+    ) -> None:
         """Serve the page.
 
         Args:
             app: How ARBot's app is listened to; None: not at all.
+            find_picture: Returns the newest picture that the page is to show; None:
+                it shows none.
+            turns_with_head: The pictures' camera does as the head does.
 
         Raises:
             WebError: If nothing can be served there.
@@ -91,9 +102,17 @@ class Station:
         if app is not None:
             self._app = App(app, self.device, self._limbs[0], self._clock)
             beside.append(self._app.open)
+        sockets: dict[str, Handler] = {_SOCKET: self._talk.handle}
+        if find_picture is not None:
+            device = self.device
+            pictures = Pictures(
+                find_picture, lambda: device.clock, turns_with_head=turns_with_head
+            )
+            sockets[_PICTURES] = pictures.handle
+            self._talk.has_pictures = True
         site = Site(
             load_pages("hardware.web"),
-            {_SOCKET: self._talk.handle},
+            sockets,
             _PERMISSIONS,
             beside,
         )

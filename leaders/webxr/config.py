@@ -45,6 +45,29 @@ class AppConfig:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class SightSettings:
+    """The robot's camera that the headset shows: observers.sight sends it."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    host: Annotated[str, doc("Address of the host where observers.sight runs.")]
+    key: Annotated[str, Unit("path"), doc("Its secret: the file of link.key.")]
+    udp_port: Annotated[
+        int, Ge(1024), Le(65535), doc("observers.sight.udp_port there.")
+    ] = 47300
+    number: Annotated[
+        int, Ge(0), Le(127), doc("Of the camera there: 0 is the first by name.")
+    ] = 0
+    turns_with_head: Annotated[
+        bool,
+        doc(
+            "The camera turns as the head does, so that a picture is shown where the "
+            "head looked when it was taken; false: it hangs straight ahead."
+        ),
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class WebxrConfig(WebSettings):
     """Where the page is served, what opens it, and which hands it tells of."""
 
@@ -69,11 +92,18 @@ class WebxrConfig(WebSettings):
         doc("ARBot's app on the phone may command, too; absent: the page alone."),
     ] = None
 
+    sight: Annotated[
+        SightSettings | None,
+        doc("The robot's camera that a headset shows; absent: none."),
+    ] = None
+
     def __post_init__(self) -> None:
         if len(set(self.hands)) != len(self.hands):
             raise ValueError("each hand once")
         if self.app is not None and self.device != "phone":
             raise ValueError("a phone, for ARBot's app")
+        if self.sight is not None and self.device != "headset":
+            raise ValueError("a headset, for the robot's camera")
 
     @property
     def limbs(self) -> tuple[str, ...]:

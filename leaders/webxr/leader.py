@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pinocchio as pin
 
@@ -12,8 +14,8 @@ from hardware.web.errors import WebError
 from hardware.web.presses import Reading
 from hardware.web.settings import AppSettings
 from hardware.web.station import Station
-from leaders.webxr.config import AppConfig, WebxrConfig
-from paprle.contracts.errors import DeviceError
+from leaders.webxr.config import AppConfig, SightSettings, WebxrConfig
+from paprle.contracts.errors import DeviceError, MissingDependency
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import (
     Actions,
@@ -33,6 +35,7 @@ class Webxr(Leader):
         super().__init__(config, clock)
         self._station = Station(config, config.device, config.limbs, clock)
         self._sample: LeaderSample | None = None
+        self._eye: Any = None
 
     @property
     def info(self) -> LeaderInfo:
@@ -72,13 +75,21 @@ class Webxr(Leader):
         """Serve the page; who opens it may come later.
 
         Raises:
-            DeviceError: If nothing can be served.
+            DeviceError: If nothing can be served, or the camera's host or key is none.
+            MissingDependency: If a package is missing that its pictures need.
         """
+        self.close()
         self._sample = None
+        app, sight = self.config.app, self.config.sight
+        eye = self._eye = None if sight is None else _open_eye(sight, self.clock)
         try:
-            app = self.config.app
-            self._station.open(None if app is None else _make_app(app))
+            self._station.open(
+                None if app is None else _make_app(app),
+                None if eye is None else lambda: eye.newest,
+                turns_with_head=sight is not None and sight.turns_with_head,
+            )
         except WebError as err:
+            self.close()
             raise DeviceError(f"leader 'webxr': {err}") from err
 
     def latest(self) -> LeaderSample | None:
@@ -113,11 +124,16 @@ class Webxr(Leader):
     @property
     def last_words(self) -> list[str]:
         """What became of the page's messages."""
-        return [f"leader 'webxr': {text}" for text in self._station.last_words]
+        words = list(self._station.last_words)
+        if self._eye is not None:
+            words.append(f"the robot's camera: {self._eye.last_words}")
+        return [f"leader 'webxr': {text}" for text in words]
 
     def close(self) -> None:
         """Serve no more; may be called twice."""
         self._station.close()
+        if self._eye is not None:
+            self._eye.close()
 
 
 def _make_sample(reading: Reading) -> LeaderSample:
@@ -147,3 +163,26 @@ def _make_sample(reading: Reading) -> LeaderSample:
 def _make_app(config: AppConfig) -> AppSettings:
     address = find_place(config.address).address
     return AppSettings(address, config.port, config.phone, config.closed, config.open)
+
+
+def _open_eye(sight: SightSettings, clock: Clock) -> Any:
+    """Begin to ask for the robot's camera."""
+    try:
+        # loaded here: a page without pictures needs no OpenCV
+        from hardware.media.colour import ColourReceiver  # noqa: PLC0415
+        from hardware.media.eye import Eye  # noqa: PLC0415
+    except ImportError as err:
+        raise MissingDependency(
+            "leader.sight: expected OpenCV, got none: pip install 'paprle[sight]'"
+        ) from err
+    try:
+        secret = Path(sight.key).read_bytes().strip()
+        if not secret:
+            raise DeviceError(f"leader.sight.key: expected a secret in '{sight.key}'")
+        receiver = ColourReceiver(secret, sight.number)
+        return Eye(sight.host, sight.udp_port, receiver, clock)
+    except OSError as err:
+        raise DeviceError(
+            f"leader.sight: expected a host '{sight.host}' and a key '{sight.key}', "
+            f"got {err.strerror or err}"
+        ) from err

@@ -23,6 +23,14 @@ export function rotate(q, v) {
   return [x, y, z];
 }
 
+// The rotation at a share of the way from a to b, which are near each other.
+export function makeBetween(a, b, share) {
+  const sign = a.reduce((sum, part, i) => sum + part * b[i], 0) < 0 ? -1 : 1;
+  const mixed = a.map((part, i) => (1 - share) * part + share * sign * b[i]);
+  const length = Math.hypot(...mixed);
+  return mixed.map((part) => part / length);
+}
+
 // The heading of whoever looks along −z: how far it is turned left about the vertical.
 // A phone that looks at the floor or the ceiling points with its upper edge.
 export function findHeading(q) {

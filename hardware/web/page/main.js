@@ -2,6 +2,7 @@
 
 import { DeadMan } from "./deadman.js";
 import { Link, makeName, takeToken } from "./link.js";
+import { Picture } from "./picture.js";
 import { show, showLink } from "./shown.js";
 import { TouchSource } from "./touch.js";
 import { XrSource } from "./xr.js";
@@ -9,7 +10,7 @@ import { XrSource } from "./xr.js";
 const $ = (id) => document.getElementById(id);
 const counts = { stop: 0, next_episode: 0, discard: 0 };
 let kind = "phone", limbs = ["hand"], mode = "all";
-let source = null, battery = null;
+let source = null, battery = null, picture = null;
 let last = { t: 0, poses: makeNowhere() };
 
 const deadMan = new DeadMan(() => {
@@ -82,6 +83,7 @@ async function prepare() {
 $("enter").onclick = async () => {
   const made = new XrSource(kind, limbs, onFrame, onEnd);
   made.onHidden = () => deadMan.release();
+  made.picture = picture;
   try {
     await made.start(await XrSource.findMode(kind), $("overlay"), $("canvas"));
   } catch (error) {
@@ -133,6 +135,7 @@ for (const [id, name] of [["stop", "stop"], ["next", "next_episode"], ["discard"
 link.onMessage = (message) => {
   if (message.type === "welcome") {
     ({ kind, limbs } = message);
+    if (message.pictures) picture ??= new Picture(link.token, (late) => { $("sight").textContent = late; });
     if (!limbs.every((name) => name in last.poses)) last.poses = makeNowhere();
     send(true);
     prepare();

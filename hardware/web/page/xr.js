@@ -12,6 +12,7 @@ export class XrSource {
     this.onEnd = onEnd;
     this.inputs = new Map(limbs.map((name) => [name, new HandInput(name)]));
     this.wasReset = false;
+    this.picture = null; // what the robot's camera sees, where there is one
   }
 
   static async findMode(kind) {
@@ -66,6 +67,9 @@ export class XrSource {
     this.gl.clearColor(0, 0, 0, 0);
     this.gl.clear(this.gl.COLOR_BUFFER_BIT);
     const viewer = frame.getViewerPose(this.space);
+    if (this.wasReset) this.picture?.forget();
+    this.picture?.note(t, viewer);
+    this.picture?.draw(this.gl, session.renderState.baseLayer, viewer);
     this.noteHeading(frame);
     const poses = this.kind === "phone"
       ? { [this.limbs[0]]: readPose(viewer) }

@@ -1,0 +1,80 @@
+"""Pictures for a page, on a socket of their own: one at a time, each the newest.
+
+The page asks for the next one when it has taken the last, so that none waits on a slow
+way; what it is told of the hands has another socket, and waits for no picture.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import struct
+from collections.abc import Callable
+from typing import Protocol
+
+from hardware.web.client import Client, run_until_one_ends
+from hardware.web.sender_clock import SenderClock
+
+SOCKET = "/picture"
+# when it was exposed, on the page's clock [ms], NaN where that is not known;
+# 1 where the camera turns as the head does
+_HEAD = struct.Struct("<dB")
+_NAP = 0.004  # [s] chosen: how soon a new picture is seen
+
+
+class Picture(Protocol):
+    """What a page is shown."""
+
+    @property
+    def stamp_ns(self) -> int:
+        """When it was exposed, our time, [ns]."""
+
+    @property
+    def data(self) -> bytes:
+        """What its page reads: size and lens, and a JPEG."""
+
+
+class Pictures:
+    """Gives a page the newest picture as often as it asks."""
+
+    def __init__(
+        self,
+        find: Callable[[], Picture | None],
+        page_clock: Callable[[], SenderClock],
+        *,
+        turns_with_head: bool,
+    ) -> None:
+        """Make it.
+
+        Args:
+            find: Returns the newest picture; from any thread.
+            page_clock: Returns what is known of the page's clock.
+            turns_with_head: The camera does as the head does.
+        """
+        self._find, self._page_clock = find, page_clock
+        self._turns_with_head = turns_with_head
+        self._is_asked = False
+
+    async def handle(self, client: Client) -> None:
+        """Send to a client until it is gone."""
+        self._is_asked = False
+        await run_until_one_ends(self._listen(client), self._show(client))
+
+    async def _listen(self, client: Client) -> None:
+        async for _ in client.listen():
+            self._is_asked = True
+
+    async def _show(self, client: Client) -> None:
+        shown_ns, is_there = 0, True
+        while is_there:
+            picture = self._find() if self._is_asked else None
+            if picture is None or picture.stamp_ns == shown_ns:
+                await asyncio.sleep(_NAP)
+                continue
+            shown_ns, self._is_asked = picture.stamp_ns, False
+            is_there = await client.send(self._write(picture))
+
+    def _write(self, picture: Picture) -> bytes:
+        best = self._page_clock().offset
+        t_ms = math.nan if best is None else 1e-6 * (picture.stamp_ns - best.offset_ns)
+        return _HEAD.pack(t_ms, self._turns_with_head) + picture.data
