@@ -26,6 +26,7 @@ class Draft:
     dq_max: dict[str, tuple[float, str]]
     ignored: Pairs
     exempt: ExemptPairs
+    overlaps: Pairs
     held: dict[str, float]
     slides: bool
     doubts: list[str]
@@ -67,6 +68,9 @@ def _ignored_lines(draft: Draft) -> list[str]:
         ),
         "CHECK: their meshes overlap nearly always, so they tell of no collision": (
             draft.exempt.always
+        ),
+        "CHECK: no limb moves one against the other, and their bodies overlap": (
+            draft.overlaps
         ),
         "CHECK: told to be ignored by --ignore: nothing keeps them apart": (
             draft.ignored

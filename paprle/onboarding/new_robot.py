@@ -13,6 +13,7 @@ from paprle.contracts.limit_settings import LimitSettings
 from paprle.contracts.settings import LimbSettings, RobotSettings
 from paprle.contracts.types import Vec
 from paprle.onboarding.draft import GENTLE, GENTLE_SLIDING, Draft, Pairs, list_lines
+from paprle.onboarding.held import find_held_overlaps
 from paprle.onboarding.home import count_reachable, jacobian_error
 from paprle.onboarding.mesh_bodies import Covered, cover_meshes
 from paprle.robot import RobotModel
@@ -194,16 +195,23 @@ def _draft(
         if joint not in in_limbs
     }
     settings = _with_homes(settings, homes, held)
-    _check_home(RobotModel.from_settings(settings, name, DATA), name)
+    robot = RobotModel.from_settings(settings, name, DATA)
+    overlaps = find_held_overlaps(tree, robot, held)
+    if overlaps:
+        known = settings.ignore_collisions
+        settings = replace(settings, ignore_collisions=known + overlaps)
+        robot = RobotModel.from_settings(settings, name, DATA)
+    _check_home(robot, name)
     return Draft(
         limbs=limbs,
         homes=homes,
         dq_max=dq_max,
         ignored=ignored,
         exempt=covered.exempt,
+        overlaps=overlaps,
         held=held,
         slides=slides,
-        doubts=_list_doubts(limbs, dq_max, held),
+        doubts=_list_doubts(limbs, dq_max, held, overlaps),
     )
 
 
@@ -275,6 +283,7 @@ def _list_doubts(
     limbs: list[FoundLimb],
     dq_max: dict[str, tuple[float, str]],
     held: dict[str, float],
+    overlaps: Pairs,
 ) -> list[str]:
     doubts = [
         f"limbs.{limb.name}.{key}: {doubt}"
@@ -287,6 +296,12 @@ def _list_doubts(
     doubts += [f"limits.dq_max.{', '.join(js)}: {why}" for why, js in reasons.items()]
     if held:
         doubts.append(f"in no limb, so they hold still: {', '.join(held)}")
+    if overlaps:
+        pairs = ", ".join(f"{a} and {b}" for a, b in overlaps)
+        doubts.append(
+            f"bodies of what holds still overlap, so they are ignored: {pairs}; do "
+            "these links touch at `hold`?"
+        )
     return doubts
 
 

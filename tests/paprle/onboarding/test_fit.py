@@ -54,6 +54,15 @@ def corner(size: float) -> Vec:
     )
 
 
+def tube(radius: float) -> Vec:
+    """Return a tube of 36 sides about z, shape (72, 3, 3)."""
+    turns = np.linspace(0.0, 2.0 * np.pi, 37)
+    low = radius * np.stack([np.cos(turns), np.sin(turns), 0.0 * turns], axis=1)
+    high = low + [0.0, 0.0, 0.05]
+    sides = [(low[:-1], low[1:], high[1:]), (low[:-1], high[1:], high[:-1])]
+    return np.concatenate([np.stack(side, axis=1) for side in sides])
+
+
 def test_links_that_lie_open_stay_whole(tree: Urdf) -> None:
     bar = box((0.2, -0.02, 0.0), (0.3, 0.02, 0.04))
 
@@ -177,3 +186,28 @@ def _touch(
     at = [coal.Transform3s(T.rotation, T.translation) for _, T in (a, b)]
     request, result = coal.CollisionRequest(), coal.CollisionResult()
     return bool(coal.collide(a[0], at[0], b[0], at[1], request, result))
+
+
+@pytest.mark.long
+def test_links_too_near_for_any_piece_are_left_out_where_they_never_touch(
+    tree: Urdf,
+) -> None:
+    # half a millimetre between a tube and one within it
+    found = fit_bodies(tree, {"l0": tube(0.08), "l2": tube(0.0792)})
+
+    n_bodies = [len(pieces) for pieces in found.pieces.values()]
+    assert len(found.never) == n_bodies[0] * n_bodies[1]
+    assert not found.blocked
+
+
+@pytest.mark.long
+def test_links_that_touch_in_a_few_postures_are_kept_though_most_are_lost(
+    tree: Urdf,
+) -> None:
+    spoke = box((0.0792, -0.001, 0.0), (0.09, 0.001, 0.05))
+    gap = box((0.085, -0.001, 0.0), (0.09, 0.001, 0.05))
+    inside = np.concatenate([tube(0.0792), spoke])
+
+    found = fit_bodies(tree, {"l0": np.concatenate([tube(0.1), gap]), "l2": inside})
+
+    assert len(found.never) < np.prod([len(p) for p in found.pieces.values()])

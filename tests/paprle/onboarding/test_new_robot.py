@@ -264,6 +264,39 @@ def test_joints_that_could_not_stop_in_time_are_slowed_and_slides_have_bounds(
     assert "CHECK: in no limb, so they hold still: lift" in told
 
 
+HALVES = "".join(
+    f"""<collision><origin xyz="0.1 {y} 0.2"/>
+      <geometry><box size="0.5 0.3 0.1"/></geometry></collision>"""
+    for y in (0.05, 0.35)
+)
+"""Two halves of a plate, one of which a left hand always touches, wherever it is."""
+HAND = '<collision><geometry><sphere radius="0.03"/></geometry></collision>'
+
+
+@pytest.fixture
+def plate(tmp_path: Path) -> Path:
+    """Two arms, the left of which ends inside of a plate."""
+    text = SIDES.replace('<link name="lift"/>', f'<link name="lift">{HALVES}</link>')
+    text = text.replace('<link name="left_1"/>', f'<link name="left_1">{HAND}</link>')
+    (tmp_path / "plate.urdf").write_text(text)
+    return tmp_path / "plate.urdf"
+
+
+def test_what_overlaps_and_holds_still_is_ignored_and_told(plate: Path) -> None:
+    report = write_new_robot(plate, plate.parent / "out", wanted=("right_arm",))
+
+    robot = load(report.path)
+    assert robot.find_collisions(robot.home) == []
+    told = "\n".join(report.lines())
+    assert "overlap, so they are ignored: lift and left_1; do" in told
+    assert "# CHECK: no limb moves one against the other" in report.path.read_text()
+
+
+def test_what_overlaps_and_moves_is_refused(plate: Path) -> None:
+    with pytest.raises(ConfigError, match="--ignore lift,left_1"):
+        write_new_robot(plate, plate.parent / "out")
+
+
 def test_only_the_limbs_that_are_wanted_move(tmp_path: Path) -> None:
     urdf = tmp_path / "two.urdf"
     urdf.write_text(SIDES)
