@@ -229,6 +229,7 @@ class View(Observer):
         while not self._stop.wait(1.0 / self.config.rate):
             if self._talk is None or not self._talk.is_watched:
                 player.wait()
+                shown = {}  # who comes next is shown the picture that stands, too
                 continue
             t = player.advance()
             self.observe(player.film.look(t))

@@ -300,7 +300,7 @@ def _list_doubts(
         pairs = ", ".join(f"{a} and {b}" for a, b in overlaps)
         doubts.append(
             f"bodies of what holds still overlap, so they are ignored: {pairs}; do "
-            "these links touch at `hold`?"
+            "these links touch at `hold`? Once a limb moves them, delete their lines"
         )
     return doubts
 
