@@ -34,6 +34,11 @@ class Watched(PageAlone):
         news = {"leader": leader, "note": "", "folder": "OUT"}
         return {"news": news} | dict(self.told)
 
+    def hold(self):
+        """Press the dead-man's key, once the page has the leader that was told."""
+        self.page.locator("#move").wait_for()
+        self.key.down("m")
+
     def tab_to(self, selector):
         """Press Tab until what is meant has the focus; return how it is marked."""
         for _ in range(N_STOPS):
@@ -133,7 +138,7 @@ def test_every_state_has_a_word_and_a_sentence_of_its_own(watched):
 def test_the_dead_man_a_stop_and_an_alert_are_told_in_words(watched):
     page, hold = watched.page, watched.page.locator("#hold")
     free = hold.inner_text()
-    watched.key.down("m")
+    watched.hold()
     page.locator("#hold", has_text="moving").wait_for()
     watched.key.up("m")
     page.locator("#hold", has_text=free.split()[0]).wait_for()
@@ -153,7 +158,7 @@ def test_a_dead_man_that_is_held_on_says_what_holds_the_robot(watched):
     hold = watched.page.locator("#hold")
     watched.tell(state=SessionState.STOPPED)
     watched.page.locator("#word", has_text="Stopped").wait_for()
-    watched.key.down("m")
+    watched.hold()
     hold.filter(has_text="stopped – let go, then Release").wait_for()
     watched.tell(state=SessionState.CLUTCHED)
     hold.filter(has_text="paused – let go, then hold again").wait_for()
