@@ -21,7 +21,7 @@ def hold_until_engaged(leader, press, release):
 
     A browser that a busy computer stops for 0.3 s tells of another time, and a press
     that is held then is used up, rightly (safety.md A5). Without such a count the first
-    press engages.
+    press engages. What was held before is let go first: it may be used up already.
 
     Args:
         leader: The leader of the page.
@@ -34,11 +34,13 @@ def hold_until_engaged(leader, press, release):
         return device.refused["late"] + device.n_jumps
 
     for _ in range(10):
+        release()
+        told = device.n_messages
+        wait_until(lambda told=told: device.n_messages > told + 3)  # a frame saw it
+        wait_until(lambda: leader.latest().valid)
         before = count()
         press()
         wait_until(lambda before=before: leader.latest().engaged or count() > before)
         if leader.latest().engaged:
             return
-        release()
-        wait_until(lambda: leader.latest().valid)
     raise AssertionError("ten presses were used up by late messages")
