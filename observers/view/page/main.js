@@ -15,11 +15,12 @@ const KEYS = {
 };
 const VAIN = ["engage", "next_episode"]; // while a stop is latched
 const FIELDS = { t: "task", "#": "note" };
+const ANSWER = 1000; // [ms] until then a state may have been told before it heard of a choice
 const token = takeToken();
 const page = makeName();
 const link = new Link("/console", token, { page });
 const hands = new Hands(link);
-let control = "nobody", wantsControl = true;
+let control = "nobody", wantsControl = true, levelSaid = -ANSWER;
 
 function press(action) {
   if (action === "stop") hands.deadMan.release();
@@ -134,11 +135,13 @@ function showClutches(state) {
 function showLevel(state) {
   $("levels").hidden = !state.has_levels;
   $("level").disabled = $("cues").disabled = control !== "you";
-  if (document.activeElement !== $("level")) $("level").value = String(state.level ?? "");
+  if (document.activeElement === $("level") || performance.now() < levelSaid + ANSWER) return;
+  $("level").value = String(state.level ?? "");
 }
 
 for (const id of ["level", "cues"]) {
   $(id).onchange = () => {
+    levelSaid = performance.now();
     if ($("level").value) link.say({ type: "level", level: Number($("level").value), cues: $("cues").checked });
   };
 }
