@@ -25,6 +25,7 @@ _MOST = 64  # chosen: joints of the largest robot, twice
 _FAR = 100.0  # [rad] or [m] chosen: no joint goes farther
 
 Deflection = Annotated[float, Ge(-1), Le(1)]
+Coordinate = Annotated[float, Ge(-_FAR), Le(_FAR)]
 Action = Literal[
     "engage",
     "stop",
@@ -92,6 +93,22 @@ class LevelMessage:
     type: Literal["level"]
     level: Level
     cues: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """An object is somewhere.
+
+    Attributes:
+        name: Which.
+        xyz: Where its frame is, upright, in the world, [m]; None: nowhere.
+    """
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    type: Literal["place"]
+    name: Name
+    xyz: tuple[Coordinate, Coordinate, Coordinate] | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -192,6 +209,7 @@ Message = (
     | Press
     | Clutch
     | LevelMessage
+    | Place
     | Task
     | Note
     | Report
@@ -205,6 +223,7 @@ _KINDS: Mapping[str, TypeAdapter[Any]] = {
     "press": TypeAdapter(Press),
     "clutch": TypeAdapter(Clutch),
     "level": TypeAdapter(LevelMessage),
+    "place": TypeAdapter(Place),
     "task": TypeAdapter(Task),
     "note": TypeAdapter(Note),
     "report": TypeAdapter(Report),

@@ -163,6 +163,8 @@ class View(Observer):
             hands = leader.get("hands", ()) if is_dragged else ()
             chosen = () if self._panel is None else self._panel.chosen
             self._dragged = tuple(limb for limb in hands if limb in chosen)
+            if self._panel is not None:
+                self._panel.placeable = tuple(view.news.get("objects", ()))
 
     def take_warnings(self) -> Sequence[str]:
         """Return why there is no page or no picture, once."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -43,6 +43,7 @@ class Panel:
         side: What the robot is, for levels between real and virtual.
         level: Which of them was chosen; None: none.
         parts: What is on.
+        placeable: Objects that may be placed; another thread may set it.
         clock: What time it is at the operator's page.
         find_eef: Returns T_base_eef of each limb as it is, by name, as xyz +
             quat_xyzw; another thread may set it.
@@ -71,6 +72,7 @@ class Panel:
         self.operator: object | None = None
         self.may_clear = may_clear
         self.chosen: frozenset[str] = frozenset()
+        self.placeable: tuple[str, ...] = ()
         self.side, self.parts = side, EVERYTHING
         self.level: Level | None = None
         self.clock = SenderClock()
@@ -81,6 +83,7 @@ class Panel:
         self._joint_speeds = np.minimum(speeds[1], robot.dq_max)
         self._poses = {name: _IDENTITY.copy() for name in self._limbs}
         self._dragged: dict[str, Vec] = {}
+        self._carried: dict[str, Vec] = {}
         self._is_held, self._press, self._spent = False, -1, -1
         self._n_presses, self._seq, self._stamp_ns = 0, -1, 0
 
@@ -164,6 +167,42 @@ class Panel:
             held = frozenset() if driven else frozenset(range(len(self._limbs)))
             self.wishes = self.wishes._replace(held=held)
         return ""
+
+    def place(self, who: object, name: str, xyz: Sequence[float] | None) -> str:
+        """Say where an object is, upright, in the world.
+
+        Args:
+            who: Who places it.
+            name: Its name.
+            xyz: Where its frame is, shape (3,), [m]; None: nowhere.
+
+        Returns:
+            Why it is refused; empty when it is not.
+        """
+        if who is not self.operator:
+            return "take control first"
+        if name not in self.placeable:
+            return "no such object: session.objects"
+        placed = {key: row for key, row in self.wishes.placed.items() if key != name}
+        if xyz is not None:
+            placed[name] = readonly(np.array([*xyz, 0.0, 0.0, 0.0, 1.0]))
+        self._carried.pop(name, None)
+        self.wishes = self.wishes._replace(placed=placed)
+        return ""
+
+    def carry(self, name: str, xyz: Vec) -> None:
+        """Note where an object was dragged to; another thread may say so."""
+        self._carried[name] = xyz
+
+    def put_down(self) -> None:
+        """Place what was dragged since, where it was dragged to."""
+        for name, xyz in [*self._carried.items()]:
+            self.place(self.operator, name, xyz.tolist())
+
+    @property
+    def places(self) -> dict[str, list[float]]:
+        """Where objects were placed, x, y, z by name, [m]."""
+        return {name: row[:3].tolist() for name, row in self.wishes.placed.items()}
 
     def give_task(self, who: object, text: str) -> str:
         """Say what the next episode is for; returns why it is refused."""

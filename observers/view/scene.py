@@ -13,6 +13,7 @@ import viser
 
 from observers.view.album import Album
 from observers.view.bodies import Color, Robot
+from observers.view.carried import Carried
 from observers.view.cues import Cues
 from observers.view.forces import Forces
 from observers.view.frusta import Frusta
@@ -134,7 +135,9 @@ class Scene:
             for part, names in _ROOTS.items()
         }
         self._handles: Handles | None = None
+        self._carried: Carried | None = None
         if panel is not None:
+            self._carried = Carried(self._server, panel)
             self._handles = Handles(self._server, robot, self._limbs, panel)
 
     @property
@@ -194,6 +197,8 @@ class Scene:
         """Draw objects where they are: T_world_object as xyz + quat_xyzw by name."""
         with self._server.atomic():
             self._around.show(objects)
+            if self._carried is not None:
+                self._carried.show(objects)
 
     def show_predicted(self, q: Vec) -> None:
         """Move the robot as predicted to q, shape (n,); only one far away is."""

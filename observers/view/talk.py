@@ -23,6 +23,7 @@ from observers.view.messages import (
     LevelMessage,
     Message,
     Note,
+    Place,
     Play,
     Press,
     Report,
@@ -68,6 +69,7 @@ class Talk:
             LevelMessage: lambda who, said: panel.choose_level(
                 who, said.level, has_cues=said.cues
             ),
+            Place: lambda who, said: panel.place(who, said.name, said.xyz),
             Task: lambda who, said: panel.give_task(who, said.text),
             Note: lambda who, said: panel.give_note(who, said.text),
             Report: lambda who, said: self._ask_for_report(who, said.episode),
@@ -168,6 +170,7 @@ class Talk:
                 n += 1
             else:
                 n = 0
+            panel.put_down()
             who = "you" if client is panel.operator else "another"
             own = {
                 "type": "state",
@@ -178,6 +181,7 @@ class Talk:
                 "held_limbs": panel.held_limbs,
                 "level": panel.level,
                 "has_levels": panel.side != "off",
+                "placed": panel.places,
                 "reports": {} if self.library is None else self.library.reports,
             }
             if self.player is not None:

@@ -1,4 +1,4 @@
-"""Objects by name: those that the env knows, and those that an advisor sees."""
+"""Objects by name: of the env, placed by the operator, or seen by an advisor."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class NamedObject(NamedTuple):
 
     Attributes:
         pose: T_world_object, xyz + quat_xyzw, shape (7,), [m].
-        age: Since it was seen there, [s]; 0 for what the env knows.
+        age: Since it was seen there, [s]; 0 for what the env knows or was placed.
     """
 
     pose: Vec
@@ -29,8 +29,9 @@ def find_object(view: SessionView, name: str) -> NamedObject | None:
 
     Args:
         view: The session's view.
-        name: Its name in the env, or ``ADVISOR.ID`` of a marker: an advisor of that
-            name tells fields ``id`` (k,), ``pose`` (k, 7) and ``seen_ns`` (k,).
+        name: Its name in the env or ``session.objects``, or ``ADVISOR.ID`` of a marker:
+            an advisor of that name tells fields ``id`` (k,), ``pose`` (k, 7) and
+            ``seen_ns`` (k,).
     """
     pose = view.objects.get(name)
     if pose is not None:

@@ -121,7 +121,8 @@ class SessionView:
         dq: Measured velocities.
         tau: Measured efforts; NaN: none.
         sim_time: Simulated time, [s]; NaN: none.
-        objects: T_world_object of simulated objects by name, those that are there.
+        objects: T_world_object by name of simulated objects that are there, and of
+            those that the operator has placed.
         leader_age: Since the leader's newest sample arrived, [s]; +inf: none did.
         tick_age: Since the session's tick, [s].
         gate_age: Since the gate wrote, [s].

@@ -320,6 +320,10 @@ class SessionSettings:
             "terminal, or a leader is moved at the page; console=off switches it off."
         ),
     ] = True
+    objects: Annotated[
+        tuple[str, ...],
+        doc("Names of objects that the operator places by hand, at the page."),
+    ] = ()
     bell: Annotated[
         bool, doc("Ring the terminal's bell when an operator has to look or to act.")
     ] = True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from paprle.contracts.types import Actions, Vec
@@ -40,6 +42,8 @@ class Wishes(NamedTuple):
         note: On the open episode, else on the last one.
         n_notes: How often a note was given.
         held: Places of the robot's limbs that are to follow no leader.
+        placed: Where objects are, by name: T_world_object as xyz + quat_xyzw, shape
+            (7,), [m]; none of those that were not placed, or taken away.
         hands: Where the limbs are wanted; None: nobody said.
         key: What lets those who were there before find it again: a page's token.
     """
@@ -50,5 +54,6 @@ class Wishes(NamedTuple):
     note: str = ""
     n_notes: int = 0
     held: frozenset[int] = frozenset()
+    placed: Mapping[str, Vec] = MappingProxyType({})
     hands: Hands | None = None
     key: str = ""

@@ -40,8 +40,8 @@ from paprle.ipc.records import (
     Record,
     Request,
     StatusHead,
-    pack_stop_reason,
 )
+from paprle.ipc.stop_reason import pack_stop_reason
 from paprle.robot import RobotModel
 
 _STOP_BITS, _HOLD_BITS = to_bits(STOP_REASONS), to_bits(HOLD_REASONS)

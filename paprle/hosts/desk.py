@@ -17,7 +17,7 @@ from paprle.hosts.progress import Progress
 from paprle.hosts.roles import SESSION_RING
 from paprle.ipc.ports import name_port
 from paprle.ipc.records import Record, Stream
-from paprle.ipc.wishes_record import WISHES, find_held, unpack_wishes
+from paprle.ipc.wishes_record import WISHES, find_held, find_placed, unpack_wishes
 from paprle.link.errors_told import ErrorRow, describe_errors
 from paprle.session.core import Core
 
@@ -48,6 +48,7 @@ class Desk:
         self._news = News(children.box(NEWS))
         self._folder, self._task = plan.resolved.record.dir, plan.resolved.record.task
         self._leader = _describe_leader(plan)
+        self._placed = plan.layout.placed
         self._n_taken: dict[tuple[int, str], int] = {}
         self._far: deque[list[Any]] = deque(maxlen=_N_ROWS)
         self._streams: dict[str, dict[str, int]] = {}
@@ -56,10 +57,16 @@ class Desk:
         """Return what is asked for at each page; cheap, for every tick."""
         return [page.read() for page in self._pages]
 
-    def hold_limbs(self, pages: Sequence[Record | None]) -> None:
-        """Hold the limbs that any page holds."""
-        held = (find_held(page) for page in pages if page is not None)
+    def obey(self, pages: Sequence[Record | None]) -> None:
+        """Hold the limbs that any page holds; note the objects that one has placed."""
+        said = [page for page in pages if page is not None]
+        held = map(find_held, said)
         self._core.motion.following.drivers.hold(frozenset().union(*held))
+        if self._placed:
+            placed = {
+                name: row for page in said for name, row in find_placed(page).items()
+            }
+            self._core.place(placed)
 
     def tell(self, text: str) -> None:
         """Let pages show a line that stays."""
@@ -112,6 +119,7 @@ class Desk:
             "cuts": self._progress.cuts,
             "behind": self._progress.is_behind,
             "leader": self._leader,
+            "objects": list(self._placed),
         }
 
     def _describe_far(self) -> dict[str, str]:

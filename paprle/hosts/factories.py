@@ -106,6 +106,11 @@ def list_objects(resolved: Resolved) -> tuple[str, ...]:
     return env.objects if isinstance(env, FollowerSettings) else ()
 
 
+def list_placed(resolved: Resolved) -> tuple[str, ...]:
+    """Return the names of the objects that an operator may place at a page."""
+    return resolved.session.objects
+
+
 def make_advisor(
     resolved: Resolved, robot: RobotInfo, name: str, clock: Clock = time.monotonic_ns
 ) -> Advisor:

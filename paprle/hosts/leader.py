@@ -12,13 +12,19 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from paprle.config import Resolved
 from paprle.contracts.far_leader import FAR, FarLeader, tells_life
 from paprle.contracts.plugins import Leader
 from paprle.contracts.seeing import SeeingLeader, Window
 from paprle.contracts.types import Feedback, RobotInfo
 from paprle.contracts.wishes import Wishes
 from paprle.haptics.cues import CueSource
-from paprle.hosts.factories import list_objects, make_leader, read_payload
+from paprle.hosts.factories import (
+    list_objects,
+    list_placed,
+    make_leader,
+    read_payload,
+)
 from paprle.ipc.feedback_record import make_feedback_dtype, unpack_feedback
 from paprle.ipc.loop import (
     SESSION_TURN,
@@ -52,7 +58,7 @@ class LeaderHost:
         resolved, robot = read_payload(role.payload)
         _, name = split_name(role.payload["name"])
         self._leader: Leader = make_leader(resolved, name=name, robot=robot)
-        self._hands = self._find_page(role, robot)
+        self._hands = self._find_page(role, resolved, robot)
         if isinstance(self._leader, SeeingLeader):
             # a model of the robot, which other leaders need not wait for
             from paprle.hosts.view import SightReader  # noqa: PLC0415
@@ -171,12 +177,14 @@ class LeaderHost:
             loop.period_ns = max(full_ns, _REST_NS) if is_at_rest else full_ns
             loop.wait()
 
-    def _find_page(self, role: Role, robot: RobotInfo) -> list[Newest[Wishes]]:
+    def _find_page(
+        self, role: Role, resolved: Resolved, robot: RobotInfo
+    ) -> list[Newest[Wishes]]:
         """Return where the pages write, for a leader that is moved there."""
         pages = [k for k in role.fds if split_name(k)[0] == WISHES]
         if not self._leader.is_at_page:
             return []
-        dtype = make_wishes_dtype(robot)
+        dtype = make_wishes_dtype(robot, list_placed(resolved))
         return [Newest(Mailbox(dtype, role.fds[k]), unpack_wishes) for k in pages]
 
     def _listen(self) -> None:

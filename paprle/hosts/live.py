@@ -201,7 +201,7 @@ class LiveSession:
         samples = [box.read() for box in self._samples]
         pages = self._desk.read()
         actions = self._presses.add(self._operator.actions, [*samples, *pages])
-        self._desk.hold_limbs(pages)
+        self._desk.obey(pages)
         advice = {
             name: Advice(record, max(0, now_ns - int(record["stamp_ns"])) * 1e-9)
             for name, box in self._advice.items()

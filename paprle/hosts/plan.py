@@ -38,12 +38,13 @@ from paprle.hosts.factories import (
     list_controls,
     list_objects,
     list_observers,
+    list_placed,
     make_camera,
     make_leaders,
 )
 from paprle.hosts.roles import list_filmed, list_named_ports
 from paprle.ipc.records import Layout, make_layout
-from paprle.plugins import find_plugin, load_factory
+from paprle.plugins import find_plugin, is_name, load_factory
 from paprle.reconstruction.reconstruction import Reconstruction, describe_delay
 from paprle.recording.codec import check_video, estimate_footage
 from paprle.recording.recorder import check_free_space, estimate_rate
@@ -223,9 +224,11 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
     )
     _check_others(resolved, robot)
     _check_advice(resolved)
+    _check_placed(resolved)
     if resolved.record.dir is not None:
         _check_folder(Path(resolved.record.dir))
-    layout = make_layout(robot.info, leader, list_objects(resolved))
+    objects, placed = list_objects(resolved), list_placed(resolved)
+    layout = make_layout(robot.info, leader, objects, placed)
     for name, one in leaders.items():
         if one.info.renders == "torque":  # what would not be stable is refused here
             feedback = make_feedback(resolved, one.info)
@@ -308,6 +311,24 @@ def _check_others(resolved: Resolved, robot: RobotModel) -> None:
             check_video(info, video)
     except DeviceError as err:
         raise ConfigError(str(err)) from err
+
+
+def _check_placed(resolved: Resolved) -> None:
+    """Refuse objects that two would tell of, or no advisor could name.
+
+    Raises:
+        ConfigError: If a name stands twice, is the env's, or is none.
+    """
+    of_env = list_objects(resolved)
+    known = [*of_env]
+    for name in list_placed(resolved):
+        if name in known or not is_name(name):
+            raise ConfigError(
+                "session.objects: expected names of small letters, digits and _ that "
+                f"the env does not use ({', '.join(of_env) or 'none'}), each once, "
+                f"got '{name}'"
+            )
+        known.append(name)
 
 
 def _check_advice(resolved: Resolved) -> None:

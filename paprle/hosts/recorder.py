@@ -14,6 +14,7 @@ from paprle.contracts.leader_group import merge_leaders
 from paprle.hosts.factories import (
     RING_BYTES,
     list_objects,
+    list_placed,
     make_camera,
     make_leaders,
     read_payload,
@@ -65,7 +66,8 @@ def main(role: Role) -> None:
         gate_period=1.0 / float(said[GATE]["rate"]),
     )
     header["leader_notes"] = [note for one in leaders.values() for note in one.notes]
-    layout = make_layout(robot, leader, list_objects(resolved))
+    objects, placed = list_objects(resolved), list_placed(resolved)
+    layout = make_layout(robot, leader, objects, placed)
     rings = [Ring(RING_BYTES, role.fds[name]) for name in (SESSION_RING, GATE_RING)]
     footage = _open_footage(role, resolved)
     header["cameras"] = _describe_cameras(resolved)

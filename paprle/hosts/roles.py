@@ -20,6 +20,7 @@ from paprle.hosts.factories import (
     RING_BYTES,
     list_controls,
     list_observers,
+    list_placed,
     make_advisor,
     make_camera,
     sees,
@@ -276,7 +277,8 @@ def list_named_ports(resolved: Resolved, robot: RobotInfo) -> dict[str, Port]:
         advisor = make_advisor(resolved, robot, name)
         ports[name_port(ADVICE, name)] = Latest(advisor.advice)
     for name in list_controls(resolved):
-        ports[name_port(WISHES, name)] = Latest(make_wishes_dtype(robot))
+        dtype = make_wishes_dtype(robot, list_placed(resolved))
+        ports[name_port(WISHES, name)] = Latest(dtype)
     return ports
 
 

@@ -16,6 +16,7 @@ from paprle.gate.reason_text import describe_reasons, list_words
 from paprle.gate.reasons import Reason
 from paprle.hosts.factories import (
     list_objects,
+    list_placed,
     make_advisor,
     make_leader_info,
 )
@@ -26,7 +27,8 @@ from paprle.hosts.roles import ADVICE
 from paprle.ipc.mailbox import Mailbox, Newest
 from paprle.ipc.ports import Latest, split_name
 from paprle.ipc.process import Role
-from paprle.ipc.records import Layout, make_layout, read_stop_reason
+from paprle.ipc.records import Layout, make_layout
+from paprle.ipc.stop_reason import read_stop_reason
 
 _HELD = {GateState.HOLD, GateState.STOPPED}
 
@@ -38,8 +40,9 @@ class ViewReader:
     """
 
     def __init__(self, role: Role, resolved: Resolved, robot: RobotInfo) -> None:
-        objects = list_objects(resolved)
-        self._layout = make_layout(robot, make_leader_info(resolved, robot), objects)
+        leader = make_leader_info(resolved, robot)
+        objects, placed = list_objects(resolved), list_placed(resolved)
+        self._layout = make_layout(robot, leader, objects, placed)
         self._ticks = Mailbox(self._layout.tick, role.fds["tick"])
         self._status = Mailbox(self._layout.status, role.fds["status"])
         self._news = None
@@ -152,7 +155,7 @@ def make_view(
         dq=status["dq_meas"],
         tau=status["tau_meas"],
         sim_time=float(status["sim_time"]),
-        objects=_name_objects(layout, status),
+        objects=_name_objects(layout, tick, status),
         leader_age=leader_age if has_sample else float("inf"),
         tick_age=tick_age,
         gate_age=(now_ns - written_ns) * 1e-9,
@@ -195,6 +198,7 @@ def _name_counts(status: Record) -> dict[str, int]:
     return {r.name.lower(): int(counts[r]) for r in Reason if counts[r]}
 
 
-def _name_objects(layout: Layout, status: Record) -> dict[str, Vec]:
-    rows = zip(layout.objects, status["objects"], strict=True)
+def _name_objects(layout: Layout, tick: Record, status: Record) -> dict[str, Vec]:
+    names = (*layout.objects, *layout.placed)
+    rows = zip(names, (*status["objects"], *tick["placed"]), strict=True)
     return {name: row for name, row in rows if not np.isnan(row).any()}

@@ -34,12 +34,12 @@ import pinocchio as pin
 from paprle.contracts.axes import N_FREEDOMS, count_axes
 from paprle.contracts.sampling import SLOW_RATE
 from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand, RobotInfo, Vec
+from paprle.ipc.stop_reason import STOP_REASON
 
 Record = npt.NDArray[np.void]
 Columns = tuple[tuple[str, str, tuple[str | int, ...]], ...]
 """Names, binary types and shapes of arrays; a letter of a shape is a size."""
 
-STOP_REASON = 192  # [bytes] chosen: a reason with a long topic's name, and what to do
 N_REASONS = 32  # chosen: more than ``paprle.gate.reasons`` has
 _POSE = 7
 _ROW = 8
@@ -197,6 +197,7 @@ TICK: Columns = (
     ("raw", _F8, ("m", _POSE)),  # leader pose as given, by follower limb; NaN: none
     ("target", _F8, ("m", _POSE)),  # retargeted T_base_eef, before IK; NaN: none
     ("mapping", _F8, ("m", N_FREEDOMS, "x")),  # D that axes drive by; NaN: none
+    ("placed", _F8, ("p", _POSE)),  # in world, by Layout.placed; NaN: taken away
     ("q_des", _F8, ("n",)),
     ("dq_des", _F8, ("n",)),
     ("err_pos", _F8, ("m",)),  # of the IK
@@ -217,6 +218,7 @@ class Layout:
         limbs: The robot's limbs.
         leader: The leader's info.
         objects: Names of simulated objects, in the order of ``status["objects"]``.
+        placed: Names of those that a page may place, likewise of ``tick["placed"]``.
         sample: One leader sample (``pack_sample``).
         setpoint: Session → gate.
         status: Gate → session, and what the gate records each period.
@@ -227,6 +229,7 @@ class Layout:
     limbs: tuple[str, ...]
     leader: LeaderInfo
     objects: tuple[str, ...]
+    placed: tuple[str, ...]
     sample: np.dtype[np.void]
     setpoint: np.dtype[np.void]
     status: np.dtype[np.void]
@@ -239,7 +242,10 @@ def make_gate_layout(robot: RobotInfo, objects: Iterable[str] = ()) -> Layout:
 
 
 def make_layout(
-    robot: RobotInfo, leader: LeaderInfo, objects: Iterable[str] = ()
+    robot: RobotInfo,
+    leader: LeaderInfo,
+    objects: Iterable[str] = (),
+    placed: Iterable[str] = (),
 ) -> Layout:
     """Make the dtypes of a session.
 
@@ -247,15 +253,17 @@ def make_layout(
         robot: The follower's robot.
         leader: The leader, or several seen as one (``merge_leaders``).
         objects: Names of the objects whose poses the follower knows.
+        placed: Names of the objects that a page may place.
 
     Returns:
         The layout.
     """
-    names = tuple(objects)
+    names, by_hand = tuple(objects), tuple(placed)
     sizes = {
         "n": len(robot.joint_names),
         "m": len(robot.limbs),
         "o": len(names),
+        "p": len(by_hand),
         "x": count_axes(leader.axes),
     }
     sample = _make_sample_dtype(leader)
@@ -265,6 +273,7 @@ def make_layout(
         limbs=tuple(limb.name for limb in robot.limbs),
         leader=leader,
         objects=names,
+        placed=by_hand,
         sample=sample,
         setpoint=make_dtype(SetpointHead, SETPOINT, sizes),
         status=make_dtype(StatusHead, STATUS, sizes),
@@ -431,18 +440,3 @@ class SampleView:
             self.end,
             self.is_exhausted,
         ) = self._codec.read(self.record)
-
-
-def pack_stop_reason(told: str) -> bytes:
-    """Return a robot's own words as ``stop_reason`` takes them, cut visibly."""
-    data, mark = told.encode(), " …"
-    if len(data) <= STOP_REASON:
-        return data
-    room = STOP_REASON - len(mark.encode())
-    return (data[:room].decode(errors="ignore") + mark).encode()
-
-
-def read_stop_reason(status: Record) -> str:
-    """Return why the robot stopped by itself, in its own words; empty if it did not."""
-    told: bytes = status["stop_reason"].item()
-    return told.decode(errors="replace")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
-from paprle.contracts.types import Actions, RobotInfo
+from paprle.contracts.types import Actions, RobotInfo, Vec
 from paprle.contracts.wishes import Hands, Wishes
 from paprle.ipc.records import Record
 
@@ -15,8 +17,8 @@ _KEY_BYTES = 64  # chosen: twice a token
 _ARRAYS = ("poses", "openings", "axes", "joints")
 
 
-def make_wishes_dtype(robot: RobotInfo) -> np.dtype[np.void]:
-    """Return the layout of the wishes for a robot."""
+def make_wishes_dtype(robot: RobotInfo, placed: Iterable[str]) -> np.dtype[np.void]:
+    """Return the layout of the wishes for a robot, and for objects by name."""
     m, n = len(robot.limbs), len(robot.joint_names)
     return np.dtype(
         [
@@ -35,6 +37,7 @@ def make_wishes_dtype(robot: RobotInfo) -> np.dtype[np.void]:
             ("openings", "f8", (m,)),
             ("axes", "f8", (m, 7)),
             ("joints", "f8", (n,)),
+            ("placed", [(name, "f8", (7,)) for name in placed]),  # NaN: nowhere
         ]
     )
 
@@ -48,6 +51,8 @@ def pack_wishes(dtype: np.dtype[np.void], wishes: Wishes) -> Record:
     record["note"] = wishes.note.encode()[:_TEXT_BYTES]
     record["held"][list(wishes.held)] = True
     record["key"] = wishes.key.encode()
+    for name in dtype["placed"].names or ():
+        record["placed"][name] = wishes.placed.get(name, np.nan)
     record["has_hands"] = wishes.hands is not None
     if wishes.hands is not None:
         for name, value in wishes.hands._asdict().items():
@@ -72,9 +77,17 @@ def unpack_wishes(record: Record) -> Wishes:
         note=record["note"].item().decode(errors="ignore"),
         n_notes=int(record["n_notes"]),
         held=find_held(record),
+        placed=find_placed(record),
         hands=hands,
         key=record["key"].item().decode(errors="ignore"),
     )
+
+
+def find_placed(record: Record) -> dict[str, Vec]:
+    """Return T_world_object of what was placed, by name, xyz + quat_xyzw."""
+    rows = record["placed"]
+    known = {name: rows[name] for name in rows.dtype.names or ()}
+    return {name: row for name, row in known.items() if np.isfinite(row).all()}
 
 
 def find_held(record: Record) -> frozenset[int]:

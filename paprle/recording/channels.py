@@ -193,6 +193,9 @@ def make_channels(layout: Layout, base_links: Mapping[str, str]) -> tuple[Channe
         topic = f"/objects/{name}/pose"
         pose = _pose(topic, "world", path, ("meas_ns",), Stream.GATE)
         channels.append(replace(pose, left_out=AS_BEFORE))
+    for row, name in enumerate(layout.placed):
+        pose = _pose(f"/objects/{name}/pose", "world", ("placed", row))
+        channels.append(replace(pose, left_out=AS_BEFORE))
     return tuple(_keep_filled(channel) for channel in channels)
 
 

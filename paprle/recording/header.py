@@ -75,6 +75,7 @@ def make_recording_header(
         "leader_info": leader_to_dict(leader),
         "gate_period": gate_period,
         "objects": list(objects),
+        "placed": list(config.get("session", {}).get("objects", ())),
         "version": _find_version(),
         "git_rev": find_git_rev(),
         "urdf_sha256": hashlib.sha256(urdf.encode()).hexdigest(),
@@ -211,7 +212,8 @@ def layout_from_header(header: Mapping[str, Any]) -> Layout:
     try:
         robot = robot_from_dict(header["robot"])
         leader = leader_from_dict(header["leader_info"])
-        return make_layout(robot, leader, header.get("objects", ()))
+        objects, placed = header.get("objects", ()), header.get("placed", ())
+        return make_layout(robot, leader, objects, placed)
     except (KeyError, TypeError, ValueError, AttributeError) as err:
         raise RecordingError(
             f"recording header: expected a robot and a leader, got {err!r}"

@@ -100,6 +100,7 @@ class _Header(_Part):
     task: str | None = None
     session_episode: int | None = None
     objects: Names = []
+    placed: Names = []
     cameras: Cameras = {}
     leader_notes: Annotated[list[Note], Field(max_length=_MAX_NAMES)] = []
     robot: _Robot

@@ -128,10 +128,17 @@ class Episode:
 
     @cached_property
     def objects(self) -> dict[str, _Stamped]:
-        """T_world_object by name: measurement stamps [ns], rows xyz + quat_xyzw."""
-        return {
+        """T_world_object by name: stamps [ns], rows xyz + quat_xyzw.
+
+        Stamps are those of the measurement, of the tick where an operator placed it.
+        """
+        measured = {
             name: _present(self.gate["meas_ns"], self.gate["objects"][:, row])
             for row, name in enumerate(self.layout.objects)
+        }
+        return measured | {
+            name: _present(self.ticks["stamp_ns"], self.ticks["placed"][:, row])
+            for row, name in enumerate(self.layout.placed)
         }
 
     @cached_property

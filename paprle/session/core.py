@@ -94,6 +94,15 @@ class Core:
         self.now_ns, self._entered_ns, self._stood_ns = 0, 0, -GATE_SILENCE_NS
         self._entered_seq = 0
 
+    def place(self, objects: Mapping[str, Vec]) -> None:
+        """Take where an operator has placed objects.
+
+        Args:
+            objects: T_world_object as xyz + quat_xyzw by name, shape (7,); those that
+                are not among them are nowhere.
+        """
+        self._rows.place(objects)
+
     @property
     def note(self) -> str:
         """What the operator should know or do next."""
@@ -342,6 +351,13 @@ class TickRows:
         self._sample: Record = self._record["sample"]
         self._record["driver"] = -1
         self._has_axes = bool(layout.leader.axes)
+        self._objects, self._placed = layout.placed, self._record["placed"]
+        self._placed[...] = np.nan
+
+    def place(self, objects: Mapping[str, Vec]) -> None:
+        """Say from now on where these objects are, and no others."""
+        for row, name in enumerate(self._objects):
+            self._placed[row] = objects.get(name, np.nan)
 
     def fill(self, core: Core) -> Record:
         """Return the record of the core's last step, overwritten by the next call."""

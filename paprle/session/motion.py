@@ -19,8 +19,8 @@ from paprle.ipc.records import (
     Record,
     SampleView,
     StatusHead,
-    read_stop_reason,
 )
+from paprle.ipc.stop_reason import read_stop_reason
 from paprle.reconstruction.one_euro import OneEuro
 from paprle.retargeting.retarget import Retargeting
 from paprle.retargeting.state import Anchors

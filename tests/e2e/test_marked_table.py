@@ -1,12 +1,9 @@
 """AdaptiX on a table of markers: camera, markers, suggestions and tick, live."""
 
-import json
-import socket
-import time
-
 import numpy as np
 import pytest
 from drawn_markers import CAMERA, FOCAL, PLACED, SIZE, project
+from moved_pad import MovedPad
 from running import RunningSession, judge
 
 cv2 = pytest.importorskip("cv2")
@@ -27,25 +24,6 @@ WORDS = [
 ]
 
 
-class Pad:
-    """A pad that this test moves."""
-
-    def __init__(self, path):
-        self.path = str(path)
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-
-    def close(self):
-        self._socket.close()
-
-    def move(self, time_s=0.0, **controls):
-        end = time.monotonic() + time_s
-        while True:
-            self._socket.sendto(json.dumps(controls).encode(), self.path)
-            if time.monotonic() >= end:
-                return
-            time.sleep(0.02)
-
-
 def test_a_stick_is_given_what_a_camera_saw(tmp_path):
     folder = tmp_path / "taken"
     folder.mkdir()
@@ -56,8 +34,8 @@ def test_a_stick_is_given_what_a_camera_saw(tmp_path):
         f"focal: {list(FOCAL)}, centre: [652.5, 470.0], "
         f"T_link_camera: {{xyz: {xyz}, rpy_xyz_extrinsic: {rpy}}}}}"
     )
-    pad = Pad(tmp_path / "pad.sock")
-    device = f"leader.pads.pad.device=virtual:{pad.path}"
+    pad = MovedPad(tmp_path)
+    device = f"leader.pads.pad.device={pad.device}"
     session = RunningSession([*WORDS, camera, device], tmp_path / "out")
     try:
         session.find_pids(("gate", "recorder", "advisor:helper", "advisor:tags"))

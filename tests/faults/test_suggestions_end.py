@@ -1,11 +1,10 @@
 """The process that suggests is killed under a pushed stick: a whole session, live."""
 
-import json
-import socket
 import time
 
 import numpy as np
 import pytest
+from moved_pad import MovedPad
 from running import RunningSession, judge
 
 pytestmark = [pytest.mark.process, pytest.mark.sim, pytest.mark.nightly]
@@ -25,28 +24,9 @@ WORDS = [
 ]
 
 
-class Pad:
-    """A pad that this test moves."""
-
-    def __init__(self, path):
-        self.path = str(path)
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-
-    def close(self):
-        self._socket.close()
-
-    def move(self, time_s=0.0, **controls):
-        end = time.monotonic() + time_s
-        while True:
-            self._socket.sendto(json.dumps(controls).encode(), self.path)
-            if time.monotonic() >= end:
-                return
-            time.sleep(0.02)
-
-
 def test_suggestions_that_end_leave_the_motion_as_it_is_and_classic_at_rest(tmp_path):
-    pad = Pad(tmp_path / "pad.sock")
-    device = f"leader.pads.pad.device=virtual:{pad.path}"
+    pad = MovedPad(tmp_path)
+    device = f"leader.pads.pad.device={pad.device}"
     session = RunningSession([*WORDS, device], tmp_path / "out")
     try:
         session.find_pids(("gate", "recorder", "advisor:helper"))

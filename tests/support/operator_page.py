@@ -174,27 +174,33 @@ class Operator:
         while True:
             T = outlook.find_eef(self.read_joints(), limb)
             tip = T.translation + ARROW * T.rotation[:, axis]
-            x, y = map(round, outlook.project(tip, self._find_box()))
-            near = self.browser.shoot()[y - 3 : y + 4, x - 3 : x + 4]
-            off = np.abs(near - _COLORS[axis]).max(axis=2)
-            if off.min() < 40:
+            if self.sees_arrow(outlook, tip, axis):
                 return
-            assert time.monotonic() < end, f"no arrow at {x}, {y}"
+            assert time.monotonic() < end, f"no arrow at {tip}"
             self.page.wait_for_timeout(1000 * _AGAIN)
+
+    def sees_arrow(self, outlook, tip, axis):
+        """Whether the arrow of an axis is drawn at a point of the world."""
+        x, y = map(round, outlook.project(tip, self._find_box()))
+        near = self.browser.shoot()[y - 3 : y + 4, x - 3 : x + 4]
+        return np.abs(near - _COLORS[axis]).max(axis=2).min() < 40
 
     def _find_box(self):
         return self.page.locator("#picture iframe").bounding_box()
 
     def _pull(self, outlook, T_world_eef, axis, distance):
-        box, mouse = self._find_box(), self.page.mouse
         along = T_world_eef.rotation[:, axis]
-        tip = T_world_eef.translation + ARROW * along
         self.hold()
+        self.pull(outlook, T_world_eef.translation + ARROW * along, distance * along)
+
+    def pull(self, outlook, tip, way):
+        """Drag by the mouse what is drawn at a point of the world along a way, [m]."""
+        box, mouse = self._find_box(), self.page.mouse
         mouse.move(*outlook.project(tip, box))
         self.page.wait_for_timeout(1000 * _AGAIN)  # the arrow is found
         mouse.down()
         for share in np.linspace(0.0, 1.0, _STEPS)[1:]:
-            mouse.move(*outlook.project(tip + share * distance * along, box))
+            mouse.move(*outlook.project(tip + share * way, box))
             self.page.wait_for_timeout(1000 * 0.03)
         self.page.wait_for_timeout(1000 * _AGAIN)
         mouse.up()

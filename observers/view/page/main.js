@@ -6,6 +6,7 @@ import { keepStrips, onReport } from "./episodes.js";
 import { openFilm, pressFilm, showFilm } from "./film.js";
 import { Hands, isOfSlider } from "./hands.js";
 import { Link, makeName, takeToken } from "./link.js";
+import { showObjects } from "./objects.js";
 import { show, showLink } from "./shown.js";
 
 const $ = (id) => document.getElementById(id);
@@ -159,6 +160,7 @@ function showControl(state) {
   $("control").title = control === "another" ? "another page operates" : "";
   showClutches(state);
   showLevel(state);
+  showObjects(state, control === "you", (name, xyz) => link.say({ type: "place", name, xyz }));
 }
 
 link.onMessage = (message) => {

@@ -196,7 +196,7 @@ def test_a_restarted_page_counts_on_and_holds_nothing(panel, page, clock):
     panel.give_note(ME, "é" * 200)
     panel.clutch(ME, LIMB, is_held=True)
     page.hold()
-    dtype = make_wishes_dtype(ROBOT)
+    dtype = make_wishes_dtype(ROBOT, ("cup",))
     passed = unpack_wishes(pack_wishes(dtype, panel.wishes._replace(key="token")))
     again = Panel(ROBOT, (SPEED, TURN), clock, may_clear=True)
     again.resume(passed)
@@ -223,8 +223,29 @@ def test_limbs_are_held_and_let_go_of_one_by_one(panel):
     assert panel.held_limbs == [other], "who leaves moves nothing"
 
 
+def test_an_object_is_where_it_was_put_last_by_who_operates(panel):
+    panel.placeable = ("cup", "bin")
+    assert panel.place(ME, "cup", (0.4, 0.0, 0.1)) == "take control first"
+    panel.take_control(ME)
+
+    assert panel.place(ME, "lamp", (0.4, 0.0, 0.1)).startswith("no such object")
+    assert panel.place(ME, "cup", (0.4, 0.0, 0.1)) == ""
+    assert panel.place(ME, "bin", (0.1, 0.2, 0.3)) == ""
+    panel.carry("cup", np.array([0.5, 0.1, 0.2]))
+    assert panel.places["cup"] == [0.4, 0.0, 0.1], "it is being dragged"
+    panel.put_down()
+    assert panel.places == {"cup": [0.5, 0.1, 0.2], "bin": [0.1, 0.2, 0.3]}
+    panel.place(ME, "bin", None)
+    dtype = make_wishes_dtype(ROBOT, ("cup", "bin"))
+    passed = unpack_wishes(pack_wishes(dtype, panel.wishes)).placed
+
+    assert {name: row.tolist() for name, row in passed.items()} == {
+        "cup": [0.5, 0.1, 0.2, 0.0, 0.0, 0.0, 1.0]
+    }
+
+
 def test_nothing_wished_for_yet_crosses_as_such():
-    dtype = make_wishes_dtype(ROBOT)
+    dtype = make_wishes_dtype(ROBOT, ("cup",))
 
     assert unpack_wishes(pack_wishes(dtype, Wishes())) == Wishes()
 

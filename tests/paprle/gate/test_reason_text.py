@@ -4,7 +4,7 @@ import pytest
 
 from paprle.gate.reason_text import describe_reasons, list_words, name_reasons
 from paprle.gate.reasons import HOLD_REASONS, STOP_REASONS, Reason, to_bits
-from paprle.ipc.records import STOP_REASON, pack_stop_reason
+from paprle.ipc.stop_reason import STOP_REASON, pack_stop_reason
 
 
 @pytest.mark.parametrize("reason", sorted(HOLD_REASONS | STOP_REASONS))
