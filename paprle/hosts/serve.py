@@ -34,7 +34,8 @@ from paprle.hosts.roles import (
 from paprle.hosts.status import print_line
 from paprle.hosts.warm import compile_once
 from paprle.ipc.loop import DeadlineLoop, Promoter, request_realtime
-from paprle.ipc.records import make_gate_layout, read_stop_reason
+from paprle.ipc.records import make_gate_layout
+from paprle.ipc.stop_reason import read_stop_reason
 from paprle.link.follower_end import FollowerEnd
 from paprle.link.guards import make_gate_guards
 from paprle.link.mirror import make_gate_cut
