@@ -15,16 +15,14 @@ from paprle.contracts.types import RobotInfo
 from paprle.contracts.wishes import Wishes
 from paprle.hosts.factories import (
     list_placed,
-    list_observers,
     make_observer,
     read_payload,
     sees,
     wait_for_others,
 )
-from paprle.hosts.heard import HEARD, HEARD_DTYPE, HeardReader
+from paprle.hosts.heard import HEARD, HeardReader
 from paprle.hosts.near import make_near_bodies
 from paprle.hosts.newest_images import NewestImages
-from paprle.hosts.order import ORDER, ORDER_DTYPE, SPENT, SPENT_DTYPE, Turn, pin
 from paprle.hosts.roles import GATE
 from paprle.hosts.scene_bodies import list_scene_bodies
 from paprle.hosts.view import ViewReader
@@ -56,21 +54,16 @@ def main(role: Role) -> None:
     observer.meet(make_near_bodies(resolved, robot).find)
     world = said.get(GATE, {}).get("bodies", ())
     observer.furnish(list_scene_bodies(resolved.gate.scene, world))
-    placed = () if HEARD in role.fds else list_placed(resolved)
-    wishes = _Wishes(role, observer, name, placed)
+    wishes = _Wishes(role, observer, name, _list_placed(role, resolved))
     # a mirror image moves on, and grows old, without a word of the robot: pages show it
     is_page = type(observer).has_controls
-    if ORDER in role.fds:
-        pin(is_loop=False)  # where that is refused, the loop has said so
     try:
         observer.open()
         role.report("ready", notes=list(observer.notes))
-        pace, written_ns = _make_pace(role, resolved, name), 0
+        loop, written_ns = DeadlineLoop(rate), 0
         while not is_closed(role.fds["session_alive"]):
-            is_turn = pace.wait()
+            loop.wait()
             wishes.tell(time.monotonic_ns())
-            if not is_turn:
-                continue
             view = None if reader is None else reader.read(time.monotonic_ns())
             if view is not None and (
                 view.written_ns != written_ns or (is_page and view.mirror is not None)
@@ -84,7 +77,6 @@ def main(role: Role) -> None:
                 observer.lose(lost)
             for text in observer.take_warnings():
                 role.report("trouble", message=text)
-            pace.end()
     finally:
         observer.close()
         for text in observer.last_words:
@@ -100,35 +92,9 @@ def _make_reader(
     return ViewReader(role, resolved, robot) if "tick" in role.fds else None
 
 
-def _make_pace(role: Role, resolved: Resolved, name: str) -> Turn | _Free:
-    """Return what says when to draw."""
-    rate = resolved.observers.rate
-    if ORDER not in role.fds:
-        return _Free(rate)
-    boxes = (
-        Mailbox(dtype, role.fds[port])
-        for dtype, port in (
-            (ORDER_DTYPE, ORDER),
-            (SPENT_DTYPE, name_port(SPENT, name)),
-            (HEARD_DTYPE, HEARD),
-        )
-    )
-    return Turn(*boxes, 1 + list(list_observers(resolved)).index(name), rate)
-
-
-class _Free:
-    """Draws at a rate of its own, as beside a session, where the tick goes first."""
-
-    def __init__(self, rate: float) -> None:
-        self._loop = DeadlineLoop(rate)
-
-    def wait(self) -> bool:
-        """Sleep until the next turn; True, as each may draw."""
-        self._loop.wait()
-        return True
-
-    def end(self) -> None:
-        """Nobody waits for it."""
+def _list_placed(role: Role, resolved: Resolved) -> Sequence[str]:
+    """Return the objects that may be placed; none where the session is elsewhere."""
+    return () if HEARD in role.fds else list_placed(resolved)
 
 
 class _Wishes:
