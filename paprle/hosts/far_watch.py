@@ -28,6 +28,7 @@ class FarWatch:
         predicted: Where the robot is by now, by the hand that leads it, in the hand's
             axes; of hands that lead nothing, or heard of nothing, there is none.
         held: Hands whose robot does not follow them.
+        period_ns: Time between two pictures, [ns].
         mirrors: What predicts them, by hand.
     """
 
@@ -35,9 +36,10 @@ class FarWatch:
         self.errors = Discrepancy()
         self.predicted: dict[int, pin.SE3] = {}
         self.held: set[int] = set()
+        self.period_ns = SHOW_NS
         self._side = side
         self.mirrors: dict[int, HandMirror] = {}
-        self._stamp_ns = self._shown_ns = 0
+        self._stamp_ns = self._shown = 0
 
     def note_sample(self, sample: LeaderSample, now_ns: int) -> None:
         """Take what the operator's device says, in full; not what is yet to come."""
@@ -70,9 +72,10 @@ class FarWatch:
 
     def is_due(self, now_ns: int) -> bool:
         """Whether it is time for another picture, which is made if so."""
-        if now_ns - self._shown_ns < SHOW_NS:
+        number = now_ns // self.period_ns  # by the clock, as who draws it knows it
+        if number == self._shown:
             return False
-        self._shown_ns = now_ns
+        self._shown = number
         shown = {place: one.show(now_ns) for place, one in self.mirrors.items()}
         self.predicted = {k: T for k, T in shown.items() if T is not None}
         self.held = {k for k in self.predicted if self.mirrors[k].is_held}

@@ -16,6 +16,7 @@ from paprle.contracts.plugins import Leader, Link
 from paprle.contracts.types import Actions, LeaderSample
 from paprle.hosts.factories import list_observers, make_leader
 from paprle.hosts.far_watch import FarWatch
+from paprle.hosts.order import LOOK_RATE, pin
 from paprle.hosts.status import StatusLine, print_line
 from paprle.hosts.terminal import Operator
 from paprle.ipc.loop import DeadlineLoop, Promoter, request_realtime
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from paprle.hosts.lead_pages import LeadPages
 
 _SURE = 0.5  # chosen: of the share; as the law ``contact`` has it
-_LOOK_RATE = 200.0  # [Hz] chosen: what waits here for a look is late at the robot
 
 
 class Lead:
@@ -128,6 +128,7 @@ class Lead:
             self._watch.note_view(view, now_ns)
         if self._watch.is_due(now_ns) and self._pages is not None:
             self._pages.show(self.side, self._watch)
+            self._watch.period_ns = self._pages.period_ns
         if self._forces is not None:
             self._forces.step(view, now_ns)
         elif view is not None:
@@ -174,6 +175,14 @@ class Lead:
                 self._pages.close()
         words = (*self.last_words, *self.leader.last_words, self._summarise())
         self.last_words = [text for text in words if text]
+
+    def pin(self) -> str:
+        """Keep the loop off the processors of the pages, if there are some.
+
+        Returns:
+            An empty string, or why they share them.
+        """
+        return pin(is_loop=True) if self._pages is not None else ""
 
     def take_words(self) -> list[str]:
         """Return what the operator should know since the last call."""
@@ -234,11 +243,15 @@ def lead(resolved: Resolved, *, knows_robot: bool) -> int:
         print_line(text)
     keys = _share_terminal(operator)
     status = StatusLine(made.describe, enabled=resolved.session.status)
-    loop, promoter, is_over = DeadlineLoop(_LOOK_RATE), Promoter(), False
+    # in phase: observers know by the clock when a picture is made
+    loop, promoter = DeadlineLoop(LOOK_RATE, turn=0.0), Promoter()
+    is_over = False
     try:
         operator.open()
         status.open()
         request_realtime()
+        if text := made.pin():
+            status.tell(text)
         while not (signals or is_over or operator.actions.quit > 1):
             loop.wait()
             promoter.look()  # the link and the forces have threads of their own

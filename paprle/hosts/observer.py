@@ -14,15 +14,25 @@ from paprle.contracts.plugins import Observer
 from paprle.contracts.types import RobotInfo
 from paprle.contracts.wishes import Wishes
 from paprle.hosts.factories import (
+    list_observers,
     list_placed,
     make_observer,
     read_payload,
     sees,
     wait_for_others,
 )
-from paprle.hosts.heard import HEARD, HeardReader
+from paprle.hosts.heard import HEARD, HEARD_DTYPE, HeardReader
 from paprle.hosts.near import make_near_bodies
 from paprle.hosts.newest_images import NewestImages
+from paprle.hosts.order import (
+    ORDER,
+    ORDER_DTYPE,
+    SPENT,
+    SPENT_DTYPE,
+    Boxes,
+    Turn,
+    pin,
+)
 from paprle.hosts.roles import GATE
 from paprle.hosts.scene_bodies import list_scene_bodies
 from paprle.hosts.view import ViewReader
@@ -57,30 +67,40 @@ def main(role: Role) -> None:
     wishes = _Wishes(role, observer, name, _list_placed(role, resolved))
     # a mirror image moves on, and grows old, without a word of the robot: pages show it
     is_page = type(observer).has_controls
+    if ORDER in role.fds:
+        pin(is_loop=False)  # where that is refused, the loop has said so
     try:
         observer.open()
         role.report("ready", notes=list(observer.notes))
-        loop, written_ns = DeadlineLoop(rate), 0
+        pace, written_ns = _make_pace(role, resolved, name), 0
         while not is_closed(role.fds["session_alive"]):
-            loop.wait()
+            is_turn = pace.wait()
             wishes.tell(time.monotonic_ns())
+            if not is_turn:
+                continue
             view = None if reader is None else reader.read(time.monotonic_ns())
             if view is not None and (
                 view.written_ns != written_ns or (is_page and view.mirror is not None)
             ):
                 written_ns = view.written_ns
                 observer.observe(view)
-            frames, lost = images.read_changes(time.monotonic_ns())
-            if frames:
-                observer.show(frames, images.cameras)
-            if lost:
-                observer.lose(lost)
+            _show(observer, images)
             for text in observer.take_warnings():
                 role.report("trouble", message=text)
+            pace.end()
     finally:
         observer.close()
         for text in observer.last_words:
             role.report("summary", message=text)
+
+
+def _show(observer: Observer, images: NewestImages) -> None:
+    """Tell it what cameras gave since the last time, and which gave up."""
+    frames, lost = images.read_changes(time.monotonic_ns())
+    if frames:
+        observer.show(frames, images.cameras)
+    if lost:
+        observer.lose(lost)
 
 
 def _make_reader(
@@ -90,6 +110,34 @@ def _make_reader(
     if HEARD in role.fds:
         return HeardReader(role, robot)
     return ViewReader(role, resolved, robot) if "tick" in role.fds else None
+
+
+def _make_pace(role: Role, resolved: Resolved, name: str) -> Turn | _Free:
+    """Return what says when to draw."""
+    rate = resolved.observers.rate
+    if ORDER not in role.fds:
+        return _Free(rate)
+    boxes = Boxes(
+        order=Mailbox(ORDER_DTYPE, role.fds[ORDER]),
+        spent=Mailbox(SPENT_DTYPE, role.fds[name_port(SPENT, name)]),
+        heard=Mailbox(HEARD_DTYPE, role.fds[HEARD]),
+    )
+    return Turn(boxes, 1 + list(list_observers(resolved)).index(name), rate)
+
+
+class _Free:
+    """Draws at a rate of its own, as beside a session, where the tick goes first."""
+
+    def __init__(self, rate: float) -> None:
+        self._loop = DeadlineLoop(rate)
+
+    def wait(self) -> bool:
+        """Sleep until the next turn; True, as each may draw."""
+        self._loop.wait()
+        return True
+
+    def end(self) -> None:
+        """Nobody waits for it."""
 
 
 def _list_placed(role: Role, resolved: Resolved) -> Sequence[str]:

@@ -1,0 +1,209 @@
+"""Stages of the operator's host, one after the other within a period (T16).
+
+``paprle lead`` captures, tracks and predicts in its loop; then each of its observers
+decodes and draws what came of it, in a process of its own. All of them know the period
+by the clock, and each is released when those before it have ended, by what they took:
+p99 of their last turns. Nobody waits for who is late or gone for longer than a while.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from paprle.ipc.mailbox import Mailbox
+
+LOOK_RATE = 200.0
+"""How often ``paprle lead`` looks, [Hz]; chosen: what waits is late at the robot."""
+ORDER = "order"
+"""The port of the order, which ``paprle lead`` writes."""
+SPENT = "spent"
+"""The ports of what the turns of each observer take."""
+_MOST = 16  # chosen: observers; there is no host with as many
+ORDER_DTYPE = np.dtype([("period_ns", "i8"), ("begins_ns", "i8", (_MOST,))])
+SPENT_DTYPE = np.dtype([("p99_ns", "i8")])
+_KEPT = 400  # chosen: turns, of eight seconds
+_ENOUGH = 20  # chosen: turns, below which p99 says nothing
+_PATIENCE_NS = 5_000_000  # [ns] chosen: a turn of the one before may be as late
+_NAP = 0.0003  # [s] chosen: a tenth of what a picture takes to be drawn
+
+
+class Order(NamedTuple):
+    """When the stages begin.
+
+    Attributes:
+        period_ns: From one turn of a stage to its next; begins where the clock is a
+            multiple of it, [ns].
+        begins_ns: When each stage is released after that, [ns].
+    """
+
+    period_ns: int
+    begins_ns: tuple[int, ...]
+
+
+def plan_order(spent_ns: Sequence[int], least_ns: int, step_ns: int) -> Order:
+    """Return the order of stages: T ≥ Σ t_1…n, all of them (2.2 no. 4).
+
+    Args:
+        spent_ns: What each takes, p99, [ns].
+        least_ns: No shorter a period is of use, [ns].
+        step_ns: The period is a multiple of this, [ns].
+    """
+    begins = [sum(spent_ns[:k]) for k in range(len(spent_ns))]
+    period = max(sum(spent_ns), least_ns)
+    return Order(step_ns * math.ceil(period / step_ns), tuple(begins))
+
+
+def share_processors(allowed: set[int]) -> tuple[set[int], set[int]]:
+    """Return the processors of the loop, and those of all that draws.
+
+    Where there is one alone, all share it, and the loop goes first by its priority.
+    """
+    if len(allowed) < 2:
+        return allowed, allowed
+    return {max(allowed)}, allowed - {max(allowed)}
+
+
+def pin(*, is_loop: bool) -> str:
+    """Keep this thread, and those that it begins, to its share of the processors.
+
+    Returns:
+        An empty string, or why it runs wherever the machine puts it.
+    """
+    try:
+        loop, others = share_processors(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, loop if is_loop else others)
+    except (AttributeError, OSError) as err:  # no Linux, or it may not
+        return f"stages are not pinned to processors: {err}"
+    return ""
+
+
+class Spent:
+    """What the turns of a stage took."""
+
+    def __init__(self) -> None:
+        self._last: deque[int] = deque(maxlen=_KEPT)
+
+    def note(self, spent_ns: int) -> None:
+        """Take one turn, [ns]."""
+        self._last.append(spent_ns)
+
+    @property
+    def p99_ns(self) -> int:
+        """Of the last turns, [ns]; 0 while there are too few."""
+        if len(self._last) < _ENOUGH:
+            return 0
+        return int(np.percentile(self._last, 99))
+
+
+class Conductor:
+    """Plans the order anew with each picture, and tells it to who draws.
+
+    Attributes:
+        order: What holds now.
+    """
+
+    def __init__(
+        self, box: Mailbox, spent: Sequence[Mailbox], least_ns: int, step_ns: int
+    ) -> None:
+        """Make it.
+
+        Args:
+            box: Where the order is written.
+            spent: What the observers' turns take, in their order.
+            least_ns: See ``plan_order``.
+            step_ns: See ``plan_order``.
+        """
+        self._box, self._boxes = box, tuple(spent)[: _MOST - 1]
+        self._least_ns, self._step_ns = least_ns, step_ns
+        self._own = Spent()
+        self.order = plan_order([0] * (1 + len(self._boxes)), least_ns, step_ns)
+
+    def end_turn(self, now_ns: int) -> None:
+        """Note that the loop's own stages have ended, and plan."""
+        self._own.note(now_ns % self.order.period_ns)
+        records = [box.read() for box in self._boxes]
+        others = [0 if one is None else int(one["p99_ns"]) for one in records]
+        spent = [self._own.p99_ns, *others]
+        self.order = plan_order(spent, self._least_ns, self._step_ns)
+        record = np.zeros((), ORDER_DTYPE)
+        record["period_ns"] = self.order.period_ns
+        record["begins_ns"][: len(spent)] = self.order.begins_ns
+        self._box.write(record)
+
+
+class Boxes(NamedTuple):
+    """What an observer reads and writes of the order.
+
+    Attributes:
+        order: What ``Conductor`` writes.
+        spent: Where it reads what this stage takes.
+        heard: What is drawn.
+    """
+
+    order: Mailbox
+    spent: Mailbox
+    heard: Mailbox
+
+
+class Turn:
+    """An observer's place in the order."""
+
+    def __init__(
+        self,
+        boxes: Boxes,
+        place: int,
+        rate: float,
+        clock: Callable[[], int] = time.monotonic_ns,
+        sleep: Callable[[float], None] = time.sleep,  # noqa: TID251 - it is what waits
+    ) -> None:
+        """Make it.
+
+        Args:
+            boxes: What it reads and writes.
+            place: Which stage it is; the loop's is 0.
+            rate: How often it wakes at least, turns or not, [Hz].
+            clock: Monotonic time, [ns].
+            sleep: Waits for a time, [s].
+        """
+        self._order, self._spent, self._heard = boxes
+        self._place, self._rate = place, rate
+        self._clock, self._sleep = clock, sleep
+        self._own, self._count, self._began_ns = Spent(), 0, 0
+
+    def wait(self) -> bool:
+        """Sleep until the next turn, or between two; True where it is a turn."""
+        due_ns, is_turn = self._find_next(self._clock())
+        while (now := self._clock()) < due_ns:
+            self._sleep((due_ns - now) * 1e-9)
+        while is_turn and 0 < self._heard.count == self._count:
+            if self._clock() - due_ns > _PATIENCE_NS:
+                break
+            self._sleep(_NAP)
+        self._count, self._began_ns = self._heard.count, self._clock()
+        return is_turn
+
+    def end(self) -> None:
+        """Tell what the turn took."""
+        self._own.note(self._clock() - self._began_ns)
+        record = np.zeros((), SPENT_DTYPE)
+        record["p99_ns"] = self._own.p99_ns
+        self._spent.write(record)
+
+    def _find_next(self, now_ns: int) -> tuple[int, bool]:
+        """Return when to wake, and whether that is a turn."""
+        record = self._order.read()
+        if record is None:  # nothing was heard of the robot yet
+            return now_ns + round(1e9 / self._rate), True
+        period_ns = int(record["period_ns"])
+        begin_ns = int(record["begins_ns"][self._place])
+        n = max(1, round(self._rate * period_ns * 1e-9))
+        since_ns = (now_ns - begin_ns) % period_ns
+        k = since_ns * n // period_ns + 1
+        return now_ns - since_ns + period_ns * k // n, k >= n
