@@ -175,7 +175,8 @@ class Turn:
         self._order, self._spent, self._heard = boxes
         self._place, self._rate = place, rate
         self._clock, self._sleep = clock, sleep
-        self._own, self._count, self._began_ns = Spent(), 0, 0
+        self._own, self._count = Spent(), 0
+        self._turn_ns = self._began_ns = 0
 
     def wait(self) -> bool:
         """Sleep until the next turn, or between two; True where it is a turn."""
@@ -205,5 +206,11 @@ class Turn:
         begin_ns = int(record["begins_ns"][self._place])
         n = max(1, round(self._rate * period_ns * 1e-9))
         since_ns = (now_ns - begin_ns) % period_ns
+        turn_ns = now_ns - since_ns
+        if turn_ns - self._turn_ns > period_ns // 2:  # it is late for this one
+            self._turn_ns = turn_ns
+            return now_ns, True
         k = since_ns * n // period_ns + 1
-        return now_ns - since_ns + period_ns * k // n, k >= n
+        if k >= n:
+            self._turn_ns = turn_ns + period_ns
+        return turn_ns + period_ns * k // n, k >= n
