@@ -16,7 +16,7 @@ from hardware.mujoco.model import Indices
 
 _PER_VELOCITY = 2**8  # [1/s] chosen: 1 mrad/s, as PiPER and many drives tell it
 _PER_EFFORT = 2**10  # [N·m/rad] chosen: 4 mN·m, finer than a drive knows its current
-_PER = np.array([[1], [_PER_VELOCITY], [_PER_EFFORT]])  # of q, dq, tau
+_PER = np.array([[1.0], [_PER_VELOCITY], [_PER_EFFORT]])  # of q, dq, tau
 
 
 class Encoders:
@@ -30,15 +30,19 @@ class Encoders:
         """
         exponent = math.floor(math.log2(resolution)) if resolution else 0
         self._step = 2.0**exponent if resolution else 0.0
+        self._steps = self._step * _PER
 
     def read_joints(
         self, data: mujoco.MjData, qpos: Indices, dof: Indices
     ) -> tuple[Vec, Vec, Vec]:
         """Return q, dq and tau of joints, each of shape (n,)."""
         # one array for all three: they are read in every period of the gate
-        told = np.array((data.qpos[qpos], data.qvel[dof], data.qfrc_actuator[dof]))
+        told = np.empty((3, len(qpos)))
+        told[0] = data.qpos[qpos]
+        told[1] = data.qvel[dof]
+        told[2] = data.qfrc_actuator[dof]
         if self._step:
-            told = _round(told, self._step * _PER)
+            _round(told, self._steps)
         told.setflags(write=False)
         q, dq, tau = told
         return q, dq, tau
@@ -47,11 +51,15 @@ class Encoders:
         """Return poses, xyz + quat_xyzw, shape (o, 7): what lies still is told so."""
         told = poses.copy()
         if self._step:
-            told = _round(told, self._step)
-            told[:, 3:] /= np.sqrt(np.square(told[:, 3:]).sum(axis=1, keepdims=True))
+            _round(told, self._step)
+            quats = told[:, 3:]
+            quats /= np.sqrt(np.add.reduce(np.square(quats), axis=1, keepdims=True))
         told.setflags(write=False)
         return told
 
 
-def _round(values: Vec, step: Vec | float) -> Vec:
-    return np.rint(values / step) * step
+def _round(values: Vec, step: Vec | float) -> None:
+    """Round values to whole steps, in place."""
+    values /= step
+    np.rint(values, out=values)
+    values *= step

@@ -79,7 +79,9 @@ def make_path(shape: str, size: float, aspect: float) -> Path:
         points[-1] = points[0]
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     lengths = np.concatenate([[0.0], np.cumsum(steps)])
-    return Path(points=readonly(points - points[0]), lengths=readonly(lengths))
+    # by columns: np.interp would copy one that is not in one piece, each time
+    points = np.asfortranarray(points - points[0])
+    return Path(points=readonly(points), lengths=readonly(lengths))
 
 
 @dataclass(frozen=True, slots=True)
