@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from paprle.contracts.session_view import SessionView
+from paprle.contracts.session_view import Advice, SessionView
 from paprle.contracts.types import Vec
 
 _FRESH = 1.0  # [s] as the rule `axes` has it
@@ -36,8 +37,18 @@ def find_object(view: SessionView, name: str) -> NamedObject | None:
     pose = view.objects.get(name)
     if pose is not None:
         return NamedObject(pose, 0.0) if np.isfinite(pose).all() else None
+    return find_told(view.advice, name)
+
+
+def find_told(advice: Mapping[str, Advice], name: str) -> NamedObject | None:
+    """Return where an advisor sees an object; None where it does not say.
+
+    Args:
+        advice: What advisors said last, by name.
+        name: ``ADVISOR.ID``.
+    """
     advisor, _, number = name.rpartition(".")
-    said = view.advice.get(advisor)
+    said = advice.get(advisor)
     if said is None or not number.isdecimal() or said.age > _FRESH:
         return None
     record = said.record

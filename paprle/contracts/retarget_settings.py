@@ -25,7 +25,7 @@ class JointMapSettings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LookSettings:
-    """How a camera that looks at a hand moves.
+    """How a camera that looks at a hand moves, and a limb that follows an object.
 
     The paper's limits are 0.1 m/s² and 0.1 m/s³, with which half a metre takes 5.6 s.
     """
@@ -78,10 +78,20 @@ class LimbRuleSettings:
     }
 
     rule: Annotated[
-        Literal["auto", "joints", "relative", "absolute", "axes", "look_at", "hold"],
+        Literal[
+            "auto",
+            "joints",
+            "relative",
+            "absolute",
+            "axes",
+            "look_at",
+            "follow",
+            "hold",
+        ],
         doc(
             "As retarget.mode, for this limb; look_at: it carries a camera and watches "
-            "another; hold: nothing drives it."
+            "another; follow: it goes after an object while its leader holds the "
+            "dead-man; hold: nothing drives it."
         ),
     ] = "auto"
     from_: Annotated[
@@ -115,6 +125,10 @@ class LimbRuleSettings:
         str | None,
         doc("look_at: the advisor that says where to be. Absent: it only turns."),
     ] = None
+    object: Annotated[
+        str | None,
+        doc("follow: what it goes after, ADVISOR.ID as of a marker."),
+    ] = None
     camera: Annotated[
         str | None,
         doc(
@@ -126,7 +140,7 @@ class LimbRuleSettings:
         str | None,
         doc("look_at: a leader's limb/axis that takes the camera away and back."),
     ] = None
-    motion: Annotated[LookSettings, doc("look_at: how it moves.")] = field(
+    motion: Annotated[LookSettings, doc("look_at, follow: how it moves.")] = field(
         default_factory=LookSettings
     )
     input: Annotated[

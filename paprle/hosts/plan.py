@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -331,6 +331,12 @@ def _check_placed(resolved: Resolved) -> None:
         known.append(name)
 
 
+def _is_told(name: str, advisors: Collection[str]) -> bool:
+    """Whether an advisor of the config may tell of an object of this name."""
+    advisor, _, number = name.rpartition(".")
+    return advisor in advisors and number.isdecimal()
+
+
 def _check_advice(resolved: Resolved) -> None:
     """Refuse modes of axes that nobody suggests, and views that nobody advises.
 
@@ -352,6 +358,13 @@ def _check_advice(resolved: Resolved) -> None:
         f"'{one.advice}'; {suggest(one.advice, advisors)}"
         for name, one in limbs
         if one.advice is not None and one.advice not in advisors
+    ]
+    problems += [
+        f"retarget.limbs.{name}.object: expected ADVISOR.ID of a marker, as tags.3, of "
+        f"one of the advisors ({', '.join(advisors) or 'none'}), got "
+        f"{one.object or 'none'}"
+        for name, one in limbs
+        if one.rule == "follow" and not _is_told(one.object or "", advisors)
     ]
     if problems:
         raise ConfigError(problems)

@@ -82,6 +82,8 @@ def _describe_rule(
         asked = settings.limbs[name]
         where = f", where '{asked.advice}' says" if asked.advice else ""
         return [f"looking at {asked.of}{where}"]
+    if source.rule == "follow":
+        return [f"following {settings.limbs[name].object}"]
     if source.rule == "absolute":
         is_ignored = scale != 1.0 or any(rpy)
         return [f"absolute{' (scale and turn are ignored)' if is_ignored else ''}"]

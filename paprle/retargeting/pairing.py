@@ -26,6 +26,9 @@ from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
 from paprle.robot.limbs import is_leg
 
+LED_BY_SIGHT = ("look_at", "follow")
+"""Rules whose motion is not the leader's: it says when."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimbSource:
@@ -104,13 +107,13 @@ class Pairing:
     def list_driven(self, leader_limb: str) -> list[tuple[str, LimbSource]]:
         """Return what a leader's limb may drive: limb of the robot, and how.
 
-        Limbs that only watch are left out.
+        Limbs that only watch, or follow what is seen, are left out.
         """
         return [
             (name, source)
             for name, pair in self.limbs.items()
             for source in pair.sources
-            if source.leader_limb == leader_limb and source.rule != "look_at"
+            if source.leader_limb == leader_limb and source.rule not in LED_BY_SIGHT
         ]
 
 
@@ -142,7 +145,7 @@ def make_pairing(
         source.leader_limb
         for pair in limbs.values()
         for source in pair.sources
-        if source.rule not in {"joints", "axes", "look_at"}
+        if source.rule not in {"joints", "axes", *LED_BY_SIGHT}
     }
     return Pairing(
         limbs=limbs, arms={name: arm for name, arm in arms.items() if name in posed}
@@ -336,7 +339,7 @@ class _PairingMaker:
 
     def _choose_rule(self, name: str, mode: str, limb: str) -> tuple[str, str]:
         """Return the rule by which a leader limb drives a limb, and why."""
-        if mode == "look_at":  # whatever its leader gives, it drives the other limb
+        if mode in LED_BY_SIGHT:  # whatever its leader gives, it says when alone
             return mode, ""
         through = self._settings.through
         reason = "" if through is None else f"through {through}"

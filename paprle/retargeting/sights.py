@@ -45,8 +45,8 @@ def find_sights(
         of = rule.of or ""  # which the pairing has checked
         sights[name] = Sight(
             list(robot.limbs).index(of),
-            _place_link(robot, robot.limbs[of].base_link),
-            _place_link(robot, robot.limbs[name].base_link),
+            place_link(robot, robot.limbs[of].base_link),
+            place_link(robot, robot.limbs[name].base_link),
             _mount(robot, name, rule, cameras, problems),
             _find_axis(f"retarget.limbs.{name}.zoom", rule.zoom, leader, problems),
         )
@@ -62,7 +62,7 @@ def find_sights(
     return sights
 
 
-def _place_link(robot: RobotModel, link: str) -> Vec:
+def place_link(robot: RobotModel, link: str) -> Vec:
     """Return T_world_link with the robot at home, shape (4, 4)."""
     joint, T_joint_link = robot.link_places[link]
     if joint < 0:

@@ -17,12 +17,13 @@ from paprle.contracts.types import LeaderInfo, Vec
 from paprle.retargeting.pairing import LimbSource, Pairing
 from paprle.retargeting.rules.axes import AxesRule, Meaning
 from paprle.retargeting.rules.base import LimbRule
+from paprle.retargeting.rules.follow import Chase, FollowRule
 from paprle.retargeting.rules.joints import JointsRule
 from paprle.retargeting.rules.look_at import LookAtRule, Sight
 from paprle.retargeting.rules.modes import BUILT_IN, make_modes
 from paprle.retargeting.rules.poses import AbsoluteRule, RelativeRule
 from paprle.retargeting.rules.view import ViewRule
-from paprle.retargeting.sights import find_sights
+from paprle.retargeting.sights import find_sights, place_link
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
 
@@ -105,6 +106,8 @@ def _make_rule(
 ) -> LimbRule[Any]:
     if source.rule == "look_at":
         return _make_look_rule(settings.limbs[limb.name], sights[limb.name])
+    if source.rule == "follow":
+        return _make_follow_rule(robot, limb, settings)
     if source.rule == "axes":
         return _make_axes_rule(robot, leader, limb, settings, source)
     if source.rule == "joints":
@@ -148,6 +151,18 @@ def _make_look_rule(s: LimbRuleSettings, sight: Sight) -> LookAtRule:
         ]
     )
     return LookAtRule(sight, s.advice or "", bounds)
+
+
+def _make_follow_rule(
+    robot: RobotModel, limb: Limb, settings: RetargetSettings
+) -> FollowRule:
+    own = settings.limbs[limb.name]
+    scale = settings.scale if own.scale is None else own.scale
+    return FollowRule(
+        own.object or "",  # which the plan has checked
+        place_link(robot, limb.base_link),
+        Chase(scale, settings.max_travel, own.motion),
+    )
 
 
 def _make_axes_rule(

@@ -1,0 +1,167 @@
+"""A limb follows a tracked object: a marker in somebody's hand (AdaptiX, X15).
+
+The leader's dead-man says when. From there on the eef moves as the object does, in the
+world's axes: p = p₀ + s (p_o − p_o0) and R = R_o R_o0ᵀ R₀. An object that was not seen
+for a while leaves the limb where it comes to rest; once it is seen again it is followed
+anew, from where both are then, so that no sight of it is a jump.
+
+What is seen is never trusted: the target goes after it with bounded speed and
+acceleration, along the square-root law that comes to rest within that acceleration.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.contracts.named_objects import find_told
+from paprle.contracts.retarget_settings import LookSettings
+from paprle.contracts.session_view import Advice
+from paprle.contracts.types import Vec
+from paprle.retargeting.rules.base import LimbRule, LimbTarget, RuleInputs
+
+FRESH = 0.25  # [s] chosen: as of a camera limb's advice; a blink of a detector is less
+_LONGEST = 0.1  # [s] spec: safety.md A1: no sample says what was before that
+_GAIN = 8.0  # [1/s] chosen: an eighth of a second behind a slow hand
+
+
+class Chase(NamedTuple):
+    """How the target goes after what is seen.
+
+    Attributes:
+        scale: Of translations.
+        max_travel: How far it may go from where it engaged, [m].
+        motion: Bounds of its speeds and accelerations.
+    """
+
+    scale: float
+    max_travel: float
+    motion: LookSettings
+
+
+class Seen(NamedTuple):
+    """Where both were when the object was seen first.
+
+    Attributes:
+        T_base_object: The object in the limb's base, shape (4, 4).
+        T_base_eef: The limb's target, shape (4, 4).
+    """
+
+    T_base_object: Vec
+    T_base_eef: Vec
+
+
+class FollowState(NamedTuple):
+    """A target on its way.
+
+    Attributes:
+        T: Pose of the eef in the limb's base, shape (4, 4).
+        v: Its velocity, linear and turning, in the base's axes, shape (6,).
+        begin: Where it engaged, shape (3,), [m].
+        seen: Where it began to follow; None: the object is not seen.
+        stamp_ns: Capture time of the sample that led here, [ns].
+    """
+
+    T: Vec
+    v: Vec
+    begin: Vec
+    seen: Seen | None
+    stamp_ns: int
+
+
+class FollowRule(LimbRule[FollowState]):
+    """The limb follows an object that an advisor sees."""
+
+    begins_at_command = True
+
+    def __init__(self, name: str, T_world_base: Vec, chase: Chase) -> None:
+        """Make the rule of a limb.
+
+        Args:
+            name: The object's, ``ADVISOR.ID``.
+            T_world_base: Base of the limb, shape (4, 4).
+            chase: How the target goes after it.
+        """
+        self._name, self._chase = name, chase
+        self._T_base_world: Vec = np.linalg.inv(T_world_base)
+
+    def begin(self, inputs: RuleInputs) -> FollowState:
+        """Begin where the command stands, at rest; what is seen then counts."""
+        T = inputs.T_base_eef[inputs.limb].copy()
+        return FollowState(T, np.zeros(6), T[:3, 3].copy(), None, _read_stamp(inputs))
+
+    def apply(
+        self, inputs: RuleInputs, state: FollowState
+    ) -> tuple[LimbTarget, FollowState]:
+        """Return where the target is by now."""
+        stamp_ns = _read_stamp(inputs)
+        dt = (stamp_ns - state.stamp_ns) * 1e-9
+        dt = dt if 0.0 < dt <= _LONGEST else 0.0
+        T_object = self._find(inputs.advice)
+        seen = None if T_object is None else state.seen or Seen(T_object, state.T)
+        goal = state.T
+        if T_object is not None and seen is not None:
+            goal = self._lead(T_object, seen, state.begin)
+        T, v = self._step(state, goal, dt, is_seen=seen is not None)
+        after = FollowState(T, v, state.begin, seen, max(stamp_ns, state.stamp_ns))
+        return LimbTarget(T_base_eef=T), after
+
+    def _find(self, advice: Mapping[str, Advice]) -> Vec | None:
+        """Return T_base_object, shape (4, 4); None where it was not seen of late."""
+        told = find_told(advice, self._name)
+        if told is None or told.age > FRESH or not np.isfinite(told.pose).all():
+            return None
+        T: Vec = self._T_base_world @ pin.XYZQUATToSE3(told.pose).homogeneous
+        return T
+
+    def _lead(self, T_object: Vec, seen: Seen, begin: Vec) -> Vec:
+        """Return where the object leads the limb to, shape (4, 4)."""
+        T_0, T_object0 = seen.T_base_eef, seen.T_base_object
+        goal: Vec = np.eye(4)
+        goal[:3, :3] = T_object[:3, :3] @ T_object0[:3, :3].T @ T_0[:3, :3]
+        moved = self._chase.scale * (T_object[:3, 3] - T_object0[:3, 3])
+        way = T_0[:3, 3] + moved - begin
+        far = float(np.linalg.norm(way))
+        goal[:3, 3] = begin + way * min(1.0, self._chase.max_travel / max(far, 1e-9))
+        return goal
+
+    def _step(
+        self, state: FollowState, goal: Vec, dt: float, *, is_seen: bool
+    ) -> tuple[Vec, Vec]:
+        """Return pose and velocity a step nearer to the goal; at rest without one."""
+        m, wanted = self._chase.motion, np.zeros(6)
+        if is_seen:
+            left = goal[:3, 3] - state.T[:3, 3]
+            turn = pin.log3(goal[:3, :3] @ state.T[:3, :3].T)
+            wanted[:3] = _approach(left, m.max_speed, m.max_acceleration)
+            wanted[3:] = _approach(turn, m.max_turn, m.max_turn_acceleration)
+        v = state.v.copy()
+        v[:3] += _shorten(wanted[:3] - v[:3], m.max_acceleration * dt)
+        v[3:] += _shorten(wanted[3:] - v[3:], m.max_turn_acceleration * dt)
+        T = state.T.copy()
+        T[:3, 3] += v[:3] * dt
+        R = pin.exp3(v[3:] * dt) @ T[:3, :3]
+        T[:3, :3] = 1.5 * R - 0.5 * R @ R.T @ R  # rounding does not add up
+        return T, v
+
+
+def _approach(left: Vec, fastest: float, a: float) -> Vec:
+    """Return the velocity along what is left that can still be braked by a."""
+    far = float(np.linalg.norm(left))
+    near = a / _GAIN**2  # within it the speed falls with the way, no faster than by a
+    if far <= near:
+        return _shorten(_GAIN * left, fastest)
+    return left * (min(math.sqrt(a * (2.0 * far - near)), fastest) / far)
+
+
+def _shorten(way: Vec, most: float) -> Vec:
+    size = float(np.linalg.norm(way))
+    return way if size <= most else way * (most / size)
+
+
+def _read_stamp(inputs: RuleInputs) -> int:
+    return int(inputs.sample.limb_ns[inputs.source])
