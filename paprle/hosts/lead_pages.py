@@ -13,9 +13,17 @@ from paprle.contracts.plugins import Leader
 from paprle.contracts.types import Actions
 from paprle.hosts.children import Children
 from paprle.hosts.factories import list_controls, list_observers, make_payload
-from paprle.hosts.far_watch import FarWatch
+from paprle.hosts.far_watch import SHOW_NS, FarWatch
 from paprle.hosts.heard import HEARD, HEARD_DTYPE, pack_heard
 from paprle.hosts.news import NEWS, NEWS_DTYPE, News
+from paprle.hosts.order import (
+    LOOK_RATE,
+    ORDER,
+    ORDER_DTYPE,
+    SPENT,
+    SPENT_DTYPE,
+    Conductor,
+)
 from paprle.hosts.plan import make_robot
 from paprle.hosts.press import Presses
 from paprle.hosts.roles import IfLost, RoleSpec
@@ -46,11 +54,22 @@ class LeadPages:
         wishes = {name_port(WISHES, k): make_wishes_dtype(robot, ()) for k in controls}
         ports: dict[str, Port] = {k: Latest(dtype) for k, dtype in wishes.items()}
         ports |= {HEARD: Latest(HEARD_DTYPE), NEWS: Latest(NEWS_DTYPE)}
-        specs = [_make_spec(name, controls) for name in list_observers(resolved)]
+        names = list_observers(resolved)
+        spent = [name_port(SPENT, name) for name in names]
+        ports |= {ORDER: Latest(ORDER_DTYPE)} | dict.fromkeys(
+            spent, Latest(SPENT_DTYPE)
+        )
+        specs = [_make_spec(name, controls) for name in names]
         self._children = Children(specs, ports, make_payload(resolved, robot))
         self._boxes = [self._children.box(name) for name in wishes]
         self._presses = Presses(len(self._boxes))
         self._news = News(self._children.box(NEWS))
+        self._conductor = Conductor(
+            self._children.box(ORDER),
+            [self._children.box(name) for name in spent],
+            max(SHOW_NS, round(1e9 / resolved.observers.rate)),
+            round(1e9 / LOOK_RATE),
+        )
         self._said_ns = 0
         self._lost: set[str] = set()
 
@@ -78,12 +97,18 @@ class LeadPages:
                     self._leader.hear(wishes.hands)
         return self._presses.add(actions, records)
 
+    @property
+    def period_ns(self) -> int:
+        """From one picture to the next, [ns]."""
+        return self._conductor.order.period_ns
+
     def show(self, side: OperatorSide, watch: FarWatch) -> None:
         """Tell them where the robot is, and is by now; before it has spoken nothing."""
         if side.view is not None:
             stamps = side.view_ns, side.end.clock.to_local(0)
             heard = pack_heard(side.view_data, stamps, watch.predicted, watch.held)
             self._children.box(HEARD).write(heard)
+            self._conductor.end_turn(time.monotonic_ns())
 
     def say(self, line: str, side: OperatorSide, watch: FarWatch) -> None:
         """Tell them in words how it goes, some times a second."""
@@ -119,11 +144,12 @@ class LeadPages:
 
 
 def _make_spec(name: str, controls: list[str]) -> RoleSpec:
+    wishes = (name_port(WISHES, name),) if name in controls else ()
     return RoleSpec(
         name=f"observer:{name}",
         module="paprle.hosts.observer",
-        reads=(HEARD, NEWS),
-        writes=(name_port(WISHES, name),) if name in controls else (),
+        reads=(HEARD, NEWS, ORDER),
+        writes=(*wishes, name_port(SPENT, name)),
         if_lost=IfLost.WARN,
         shutdown=2.0,  # chosen: as beside a session
     )

@@ -30,13 +30,13 @@ from paprle.hosts.order import (
     SPENT,
     SPENT_DTYPE,
     Boxes,
+    Free,
     Turn,
     pin,
 )
 from paprle.hosts.roles import GATE
 from paprle.hosts.scene_bodies import list_scene_bodies
 from paprle.hosts.view import ViewReader
-from paprle.ipc.loop import DeadlineLoop
 from paprle.ipc.mailbox import Mailbox
 from paprle.ipc.ports import name_port, split_name
 from paprle.ipc.process import Role, is_closed, run_role
@@ -72,7 +72,7 @@ def main(role: Role) -> None:
     try:
         observer.open()
         role.report("ready", notes=list(observer.notes))
-        pace, written_ns = _make_pace(role, resolved, name), 0
+        pace, written_ns = make_pace(role, resolved, name), 0
         while not is_closed(role.fds["session_alive"]):
             is_turn = pace.wait()
             wishes.tell(time.monotonic_ns())
@@ -112,32 +112,17 @@ def _make_reader(
     return ViewReader(role, resolved, robot) if "tick" in role.fds else None
 
 
-def _make_pace(role: Role, resolved: Resolved, name: str) -> Turn | _Free:
+def make_pace(role: Role, resolved: Resolved, name: str) -> Turn | Free:
     """Return what says when to draw."""
     rate = resolved.observers.rate
     if ORDER not in role.fds:
-        return _Free(rate)
+        return Free(rate)
     boxes = Boxes(
         order=Mailbox(ORDER_DTYPE, role.fds[ORDER]),
         spent=Mailbox(SPENT_DTYPE, role.fds[name_port(SPENT, name)]),
         heard=Mailbox(HEARD_DTYPE, role.fds[HEARD]),
     )
     return Turn(boxes, 1 + list(list_observers(resolved)).index(name), rate)
-
-
-class _Free:
-    """Draws at a rate of its own, as beside a session, where the tick goes first."""
-
-    def __init__(self, rate: float) -> None:
-        self._loop = DeadlineLoop(rate)
-
-    def wait(self) -> bool:
-        """Sleep until the next turn; True, as each may draw."""
-        self._loop.wait()
-        return True
-
-    def end(self) -> None:
-        """Nobody waits for it."""
 
 
 def _list_placed(role: Role, resolved: Resolved) -> Sequence[str]:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from paprle.ipc.loop import DeadlineLoop
 from paprle.ipc.mailbox import Mailbox
 
 LOOK_RATE = 200.0
@@ -214,3 +215,19 @@ class Turn:
         if k >= n:
             self._turn_ns = turn_ns + period_ns
         return turn_ns + period_ns * k // n, k >= n
+
+
+class Free:
+    """Draws at a pace of its own, as beside a session, where the tick goes first."""
+
+    def __init__(self, rate: float) -> None:
+        """Make it; a rate in [Hz]."""
+        self._loop = DeadlineLoop(rate)
+
+    def wait(self) -> bool:
+        """Sleep until the next turn; True, as each may draw."""
+        self._loop.wait()
+        return True
+
+    def end(self) -> None:
+        """Nobody waits for it."""

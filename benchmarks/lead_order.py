@@ -1,0 +1,193 @@
+"""The operator's stages as they are released: each at its own pace, in order, pinned.
+
+``python -m benchmarks.lead_order [ROUNDS] [BUSY]``: `paprle lead` with its page leads a
+kinematic PiPER over this machine's own network, in turn in three ways: ``free``, the
+page at a pace of its own; ``ordered``, released when the robot's picture is predicted;
+and ``pinned``, in order and on processors of their own, which is the product. BUSY
+processes that compute all the time stand beside, as a browser that decodes would.
+Each way prints the age of what the page drew, from the begin of the loop's look to the
+end of the drawing, how often it drew, how many drawings showed nothing new, and the
+processor's time of the page's process. A line for each way: medians of the rounds.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from paprle.ipc.process import WORKSPACE
+
+WAYS = "free", "ordered", "pinned"
+_SECONDS = 8.0  # [s] chosen: four hundred pictures
+_WARM = 2.0  # [s] chosen: till then the order is learned
+_START = 60.0  # [s] chosen: of a cold machine
+_DOMAIN, _PORT = 87, 8497  # chosen: ports that no test uses
+_FIELDS = "p50_ms", "p99_ms", "drawn_hz", "stale", "cpu"
+
+
+class Drawn:
+    """A page's pace, watched: how old what it drew was.
+
+    Its process is forked, so that it shares the memory with the loop's.
+    """
+
+    def __init__(self, pace: object, made: mmap.mmap, out: Path) -> None:
+        self._pace, self._made, self._out = pace, made, out
+        self._ages: list[int] = []
+        self._n_stale, self._made_ns = 0, 0
+        self._begin = self._cpu = 0.0
+
+    def wait(self) -> bool:
+        """Wait as the pace does; note which picture is there to be drawn."""
+        is_turn: bool = self._pace.wait()  # type: ignore[attr-defined]
+        made_ns = int.from_bytes(self._made[:8], "little")
+        if is_turn:
+            self._n_stale += made_ns == self._made_ns and self._is_warm
+            self._made_ns = made_ns
+        return is_turn
+
+    def end(self) -> None:
+        """Note how old it is now, and write what was seen once it is enough."""
+        self._pace.end()  # type: ignore[attr-defined]
+        if not self._made_ns:
+            return
+        now = time.monotonic()
+        if not self._begin:
+            self._begin = now + _WARM
+        if not self._is_warm:
+            self._cpu = time.process_time()
+        elif now - self._begin < _SECONDS:
+            self._ages.append(time.monotonic_ns() - self._made_ns)
+        elif not self._out.exists():
+            p50, p99 = np.percentile(self._ages, [50, 99]) * 1e-6
+            n = len(self._ages)
+            cpu = (time.process_time() - self._cpu) / _SECONDS
+            values = p50, p99, n / _SECONDS, self._n_stale / n, cpu
+            self._out.write_text(json.dumps(values))
+
+    @property
+    def _is_warm(self) -> bool:
+        return bool(self._begin) and time.monotonic() > self._begin
+
+
+def run_lead(way: str, out: str, words: Sequence[str]) -> int:
+    """Run `paprle lead` in one of the ways, watched; in a process of its own."""
+    from paprle.cli import main as run  # noqa: PLC0415 - where nothing is watched none
+    from paprle.hosts import lead, lead_pages, observer  # noqa: PLC0415
+
+    made = mmap.mmap(-1, 8)
+    make, show = observer.make_pace, lead_pages.LeadPages.show
+    step = lead.Lead.step
+    looked_ns = [0]
+
+    def make_watched(role: object, resolved: object, name: str) -> Drawn:
+        free = observer.Free(resolved.observers.rate)  # type: ignore[attr-defined]
+        pace = free if way == "free" else make(role, resolved, name)  # type: ignore[arg-type]
+        return Drawn(pace, made, Path(out))
+
+    def step_watched(self: lead.Lead, now_ns: int) -> bool:
+        looked_ns[0] = now_ns
+        return step(self, now_ns)
+
+    def show_watched(self: lead_pages.LeadPages, side: object, watch: object) -> None:
+        show(self, side, watch)  # type: ignore[arg-type]
+        if side.view is not None:  # type: ignore[attr-defined]
+            made[:8] = looked_ns[0].to_bytes(8, "little")
+
+    observer.make_pace = make_watched  # type: ignore[assignment]
+    lead.Lead.step = step_watched  # type: ignore[method-assign]
+    lead_pages.LeadPages.show = show_watched  # type: ignore[method-assign]
+    if way != "pinned":
+        observer.pin = lead.pin = lambda **_: ""  # type: ignore[attr-defined]
+    sys.argv = ["paprle", "lead", *words]
+    return int(run())
+
+
+def measure(way: str, words: Sequence[str], folder: Path) -> list[float]:
+    """Return what one run of `paprle lead` saw.
+
+    Raises:
+        SystemExit: If nothing was drawn; it says why.
+    """
+    out = folder / "drawn.json"
+    out.unlink(missing_ok=True)
+    log = folder / "lead.txt"
+    begin = [sys.executable, "-m", "benchmarks.lead_order", "--lead", way, str(out)]
+    with log.open("w") as file:
+        process = _start([*begin, *words], file)
+        is_there = _wait(out.exists, process)
+        process.terminate()
+        process.wait(20)
+    if not is_there:
+        raise SystemExit(log.read_text())
+    values: list[float] = json.loads(out.read_text())
+    return values
+
+
+def _start(words: Sequence[str], log: object) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=log,  # type: ignore[arg-type]
+        stderr=subprocess.STDOUT,
+        cwd=WORKSPACE,
+    )
+
+
+def _wait(is_there: Callable[[], bool], process: subprocess.Popen[bytes]) -> bool:
+    end = time.monotonic() + _START
+    while time.monotonic() < end and process.poll() is None and not is_there():
+        time.sleep(0.1)
+    return is_there()
+
+
+def main(words: Sequence[str]) -> int:
+    """Print a line for each run, and the medians of each way."""
+    rounds, n_busy = (int(word) for word in [*words, *["3", "0"][len(words) :]])
+    busy = [_start([sys.executable, "-c", "while 1: 0"], None) for _ in range(n_busy)]
+    found: dict[str, list[list[float]]] = {way: [] for way in WAYS}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        key = folder / "link.key"
+        key.write_text(os.urandom(32).hex())
+        key.chmod(0o600)
+        link = ["link.peer=127.0.0.1", f"link.key={key}", "link.type=udp"]
+        link += [f"link.domain={_DOMAIN}"]
+        robot = ["run.py", "leader=remote", "leader.human=false", *link]
+        robot += ["leader.gripper=false", "follower=piper", "env=kinematic"]
+        robot += ["session.view=false", f"record.dir={folder}"]
+        leader = ["leader=autopilot", "leader.laps=1000", "leader.size=0.1", *link]
+        leader += ["follower=piper", f"observers.view.port={_PORT}"]
+        session = _start([sys.executable, *robot], subprocess.DEVNULL)
+        try:
+            for _ in range(rounds):
+                for way in WAYS:
+                    found[way].append(measure(way, leader, folder))
+                    print(way, *_tell(found[way][-1]), flush=True)
+        finally:
+            for process in (session, *busy):
+                process.terminate()
+            session.wait(60)
+    print(f"medians of {rounds}, {n_busy} busy beside")
+    for way, values in found.items():
+        print(f"{way:8}", *_tell(np.median(values, axis=0)))
+    return 0
+
+
+def _tell(values: Sequence[float]) -> list[str]:
+    return [f"{name} {value:.2f}" for name, value in zip(_FIELDS, values, strict=True)]
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--lead"]:
+        sys.exit(run_lead(sys.argv[2], sys.argv[3], sys.argv[4:]))
+    sys.exit(main(sys.argv[1:]))
