@@ -61,7 +61,8 @@ docs: $(VENV)/.ready  ## the pages as HTML, in site/; a warning fails
 QUICK := tests/paprle tests/feedback tests/test_house.py
 UNMARKED := not process and not sim and not long and not timed and not nightly \
 	and not hardware
-TOGETHER := -n 2 --no-loadscope-reorder --max-worker-restart=0
+# three on two cores: sessions in real time wait more than they compute
+TOGETHER := -n 3 --no-loadscope-reorder --max-worker-restart=0
 
 quick: $(VENV)/.ready  ## the unit tests, in less than a minute
 	$(BIN)/python -m pytest $(TOGETHER) --dist worksteal -m "$(UNMARKED)" \

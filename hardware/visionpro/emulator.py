@@ -24,6 +24,7 @@ from hardware.visionpro.messages import METHOD, PORT, SERVICE, HandUpdate
 
 Array = npt.NDArray[np.float64]
 _PERIOD = 1.0 / 90.0  # [s] measured: avp_stream's own client, 90.3 updates a second
+_GRACE = 1.0  # [s] chosen: its streams end by themselves, within a period
 _BONES = 0.03  # [m] chosen: of a finger
 _HEAD = (0.0, 1.6, 0.0)
 
@@ -63,7 +64,7 @@ class EmulatedVisionPro:
     def close(self) -> None:
         """Take the headset off and end the app; may be called twice."""
         self._ending.set()
-        self._server.stop(0).wait()
+        self._server.stop(_GRACE).wait()
 
     def compose(self) -> Any:
         """Return the next message."""
