@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= demo
 
-.PHONY: play demo demo-puppeteer demo-ros2 docs quick test check fix bench bench-peers pictures cover mutants nightly setup clean
+.PHONY: play demo demo-puppeteer demo-ros2 docs quick test check fix bench bench-peers bench-board pictures cover mutants nightly setup clean
 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
@@ -89,11 +89,18 @@ bench: $(VENV)/.ready  ## session tick, IK, gate step, verification: median, p99
 	$(BIN)/python -m benchmarks.control
 	$(BIN)/python -m benchmarks.verification
 
+# placo needs an older pinocchio than ours
+PEERS := $(PIP) -e '.[bench]' \
+	&& { test -d $(VENV)-placo || $(PYTHON) -m venv $(VENV)-placo; } \
+	&& $(VENV)-placo/bin/python -m pip install --quiet --disable-pip-version-check 'placo>=0.10'
+
 bench-peers: $(VENV)/.ready  ## side by side with pink, mink, placo, upstream, Ruckig
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
-	test -d $(VENV)-placo || $(PYTHON) -m venv $(VENV)-placo
-	$(VENV)-placo/bin/python -m pip install --quiet --disable-pip-version-check 'placo>=0.10'
+	$(PEERS)
 	$(BIN)/python -m benchmarks.peers --write-docs
+
+bench-board: $(VENV)/.ready  ## paprle bench, and peers on the same board, in OUT
+	$(PEERS)
+	$(BIN)/python -m benchmarks.peers.board --out $(OUT)
 
 LOOK := env=mujoco session.clock=virtual session.status=false session.episodes=1
 pictures: $(VENV)/.ready  ## draw every picture of the README again; chromium, EGL or OSMesa

@@ -61,13 +61,14 @@ def load_settings(name: str) -> RobotSettings:
     return TypeAdapter(RobotSettings).validate_json(json.dumps(values))
 
 
-def make_robot(name: str, folder: Path) -> Robot:
+def make_robot(name: str, folder: Path, settings: RobotSettings | None = None) -> Robot:
     """Make a robot.
 
     Args:
         name: A robot of configs/follower, whose cylinders become capsules if
             ``_capsules`` is added, or ``table3``: three arms around a table.
         folder: Takes its files.
+        settings: Of a session, with its limits; None: those of the comparison.
 
     Returns:
         The robot.
@@ -75,7 +76,7 @@ def make_robot(name: str, folder: Path) -> Robot:
     if name.startswith("table"):
         xml, settings = _make_table(int(name.removeprefix("table")))
     else:
-        settings = load_settings(name.removesuffix(_CAPSULES))
+        settings = settings or load_settings(name.removesuffix(_CAPSULES))
         xml = _strip(RobotModel.from_settings(settings, name, ROOT))
     if name.endswith(_CAPSULES):
         _shorten(xml)

@@ -36,6 +36,10 @@ def render_bench(scores: Json, pictures: Iterable[Picture]) -> str:
         f"{len(scores['sessions'])} sessions; seeds {seeds}; {machine} cores; "
         f"{versions}; manifest {scores['bench']['sha256'][:12]}"
     )
+    facts += "".join(
+        f"; {name}: {', '.join(f'{k} {v}' for k, v in own.items())}"
+        for name, own in scores["systems"].items()
+    )
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'

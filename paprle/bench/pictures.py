@@ -12,7 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 
-from paprle.bench.scores import SCORES
+from paprle.bench.scores import OURS, SCORES
 from paprle.evaluation.plots import DPI, INK, STYLE
 
 Json = dict[str, Any]
@@ -25,6 +25,15 @@ _DRAWN = (
     "held_s",
     "recovery_s",
 )
+_BESIDE = (
+    "raw_rmse_mm",
+    "shifted_rmse_mm",
+    "reached_percent",
+    "ripple",
+    "violations",
+    "min_clearance_mm",
+)
+_SIGNED = {"min_clearance_mm"}  # below zero bodies overlap
 _SHORT = {"reached_percent": "targets reached [% of the time]"}
 _DARK = 0.65  # chosen: of the scale; what is beyond it is labelled in white
 _COLOURS = ("#2563eb", "#d97706", "#059669", "#dc2626", "#a855f7", "#0891b2")
@@ -40,15 +49,31 @@ def draw_scores(scores: Json) -> Iterator[tuple[str, str, bytes]]:
         Title, what it shows, and the picture as PNG.
     """
     worlds = dict.fromkeys(entry["world"] for entry in scores["board"])
+    networks = list(dict.fromkeys(one["network"] for one in scores["board"]))
     with mpl.rc_context(STYLE):
         for world in worlds:
-            board = [one for one in scores["board"] if one["world"] == world]
+            here = [one for one in scores["board"] if one["world"] == world]
+            board = [one for one in here if one["system"] == OURS]
             yield (
                 f"Robots over networks, world {world}",
                 "Of all motions and seeds; a missing bar: nothing to measure.",
-                _draw_bars(board),
+                _draw_bars(board, "network", "robot", _DRAWN),
             )
-            sessions = [one for one in scores["sessions"] if one["world"] == world]
+            if len(here) > len(board):
+                yield (
+                    f"Systems beside each other, world {world}, network {networks[0]}",
+                    "The same targets, limits and oracle; a missing bar: nothing to "
+                    "measure, or none.",
+                    _draw_bars(
+                        [one for one in here if one["network"] == networks[0]],
+                        *("robot", "system", _BESIDE),
+                    ),
+                )
+            sessions = [
+                one
+                for one in scores["sessions"]
+                if one["world"] == world and one["system"] == OURS
+            ]
             yield (
                 f"Each motion on each robot, world {world}",
                 "Error without lag, RMSE [mm], the median of the seeds.",
@@ -56,29 +81,33 @@ def draw_scores(scores: Json) -> Iterator[tuple[str, str, bytes]]:
             )
 
 
-def _draw_bars(board: Sequence[Json]) -> bytes:
-    networks = list(dict.fromkeys(one["network"] for one in board))
-    robots = list(dict.fromkeys(one["robot"] for one in board))
+def _draw_bars(
+    board: Sequence[Json], along: str, beside: str, drawn: Sequence[str]
+) -> bytes:
+    """Draw six scores as bars: one key along the axis, another one by colour."""
+    ticks = list(dict.fromkeys(one[along] for one in board))
+    series = list(dict.fromkeys(one[beside] for one in board))
     figure = Figure(figsize=(10.5, 5.2), layout="constrained")
     axes = figure.subplots(2, 3).ravel()
-    width = 0.8 / len(robots)
-    found = {(one["robot"], one["network"]): one for one in board}
-    for ax, name in zip(axes, _DRAWN, strict=True):
-        for k, robot in enumerate(robots):
-            values = [found.get((robot, net), {}).get(name) for net in networks]
+    width = 0.8 / len(series)
+    found = {(one[beside], one[along]): one for one in board}
+    for ax, name in zip(axes, drawn, strict=True):
+        for k, own in enumerate(series):
+            values = [found.get((own, tick), {}).get(name) for tick in ticks]
             heights = [np.nan if value is None else value for value in values]
-            places = np.arange(len(networks)) + (k - (len(robots) - 1) / 2) * width
+            places = np.arange(len(ticks)) + (k - (len(series) - 1) / 2) * width
             colour = _COLOURS[k % len(_COLOURS)]
-            ax.bar(places, heights, width * 0.92, color=colour, label=robot)
-        ax.set_xticks(range(len(networks)), networks)
-        ax.set_xlim(-0.5, len(networks) - 0.5)
+            ax.bar(places, heights, width * 0.92, color=colour, label=own)
+        ax.set_xticks(range(len(ticks)), ticks)
+        ax.set_xlim(-0.5, len(ticks) - 0.5)
         ax.set_title(_SHORT.get(name, SCORES[name].title))
         ax.grid(visible=False, axis="x")
-        ax.set_ylim(bottom=0.0)
+        if name not in _SIGNED:
+            ax.set_ylim(bottom=0.0)
     figure.legend(
         *axes[0].get_legend_handles_labels(),
         loc="outside lower center",
-        ncols=len(robots),
+        ncols=len(series),
     )
     return _to_png(figure)
 

@@ -17,8 +17,10 @@ from paprle.batch.cells import find_versions
 from paprle.bench.manifest import Bench
 
 Json = dict[str, Any]
-VERSION = 1
+VERSION = 2
 """Of the file of scores."""
+OURS = "paprle"
+"""The system whose rows say of none."""
 
 
 class Score(NamedTuple):
@@ -53,21 +55,28 @@ SCORES: Mapping[str, Score] = {
     "command_to_motion_p50_ms": Score("command to motion [ms]", statistics.median),
 }
 """Columns of the table that are scores."""
-KEYS = ("robot", "world", "network")
+KEYS = ("system", "robot", "world", "network")
 
 
-def make_scores(bench: Bench, rows: Sequence[Json]) -> Json:
+def make_scores(
+    bench: Bench,
+    rows: Sequence[Json],
+    others: Mapping[str, Mapping[str, str]] | None = None,
+) -> Json:
     """Return what a benchmark came to; the same bench gives the same text.
 
     Args:
         bench: The benchmark.
-        rows: Rows of the batch's table, in order.
+        rows: Rows of the batch's table, in order; those of another system have its
+            name as ``system``.
+        others: Versions of the packages of each other system, by its name.
 
     Returns:
-        JSON values: ``bench``, ``versions``, ``machine``, ``seeds``, ``board`` (an
-        entry for each robot, world and network), ``sessions``.
+        JSON values: ``bench``, ``versions``, ``systems``, ``machine``, ``seeds``,
+        ``board`` (an entry for each system, robot, world and network), ``sessions``.
     """
     manifest = bench.manifest
+    rows = [{"system": OURS, **row} for row in rows]
     groups: dict[tuple[Any, ...], list[Json]] = {}
     for row in rows:
         groups.setdefault(tuple(row[key] for key in KEYS), []).append(row)
@@ -82,6 +91,7 @@ def make_scores(bench: Bench, rows: Sequence[Json]) -> Json:
             ],
         },
         "versions": find_versions(),
+        "systems": {name: dict(own) for name, own in (others or {}).items()},
         "machine": find_machine(),
         "seeds": list(bench.plan.seeds),
         "scores": {name: score.title for name, score in SCORES.items()},
