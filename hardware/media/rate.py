@@ -18,8 +18,11 @@ _START = 8.0  # [1/s] chosen: before anything was too much: doubled in a third o
 _NEAR, _SLOWLY = 0.8, 1.03  # [1], [1/s] chosen: nearer to what was too much, slower
 _BEYOND = 1.05  # chosen: the link is another one than it was
 _USED = 0.7  # chosen: a rate that was not used says nothing of more
+_OVERSHOT = 0.003  # [s] chosen: queue that stands until word of it comes back
 _PAUSE = 0.3  # [s] chosen: in which a queue empties before it is judged again
 _SILENCE = 0.5  # [s] chosen: without a word a link is taken for a worse one
+ENOUGH = 16
+"""Datagrams to judge a queue by, chosen: jitter leaves one alone, a queue none."""
 LEAST = 8_000.0  # [bytes/s] chosen: a part in a while, to see whether it is better
 
 
@@ -42,14 +45,20 @@ class RateEstimator:
         self._until = self._heard = -1.0
         self._too_much = math.inf
 
-    def update(self, now: float, received: float, queue: float, loss: float) -> None:
+    def update(
+        self, now: float, received: float, queue: float, loss: float, delay: float = 0.0
+    ) -> None:
         """Take word of what arrived.
+
+        A rate that grows as exp(g t) from what is just taken fills g t²/2 of a queue
+        until word of it comes back: the later that is, the slower it grows.
 
         Args:
             now: Time, [s].
             received: Rate at which it arrived since the last word, [bytes/s].
             queue: What the quickest of it waited beyond the quickest ever, [s].
             loss: Share that did not arrive, 0 … 1.
+            delay: From when a datagram leaves until such a word tells of it, [s].
         """
         dt = min(max(0.0, now - self._heard), _SILENCE) if self._heard >= 0.0 else 0.0
         self._heard = now
@@ -62,7 +71,8 @@ class RateEstimator:
             share = self.rate / self._too_much
             up = _SLOWLY if _NEAR < share < _BEYOND else _UP
             up = _START if math.isinf(self._too_much) else up
-            self._set(up**dt * self.rate)
+            growth = min(math.log(up), 2.0 * _OVERSHOT / max(delay, 1e-3) ** 2)
+            self._set(math.exp(growth * dt) * self.rate)
 
     def look(self, now: float) -> None:
         """Send less where no word comes."""

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from hardware.media.cloud import POINT, Depth, put_points
 from hardware.media.fragments import (
@@ -20,15 +21,17 @@ from hardware.media.fragments import (
     pack_ask,
     unpack_part,
 )
+from hardware.media.rate import ENOUGH
 
 ASK = 0.05  # [s] chosen: how often a word is said; by then a queue is 2 ms
-_ENOUGH = 16  # chosen: of so many, jitter leaves one alone; a queue none
 _BY_CHANCE = 8.0  # chosen: of 16 spread evenly, the quickest is later in one of 120
+_RANKS = (0.0, 0.5, 1.0)  # of waits: the quickest, the middle, the slowest
 _MOST = 4096  # chosen: datagrams between two words, at 400 Mbit/s
 _KEPT = 10.0  # [s] chosen: as long as clocks drift by less than a queue that matters
 
 
 Joined = TypeVar("Joined")
+Vec = npt.NDArray[np.float64]
 
 
 class Picture(NamedTuple):
@@ -68,7 +71,7 @@ class Asker(ABC, Generic[Joined]):
         self._asked = -np.inf
         self._queue, self._offset = 0.0, np.inf
         self._waits: deque[float] = deque(maxlen=_MOST)
-        self._quickest: deque[tuple[float, float]] = deque()
+        self._ranked: deque[tuple[float, Vec]] = deque()
         self._picture = 0
         self._parts: dict[int, Part] = {}
 
@@ -81,15 +84,8 @@ class Asker(ABC, Generic[Joined]):
         if now - self._asked < ASK:
             return None
         self._asked = now
-        if len(self._waits) >= _ENOUGH:
-            least = min(self._waits)
-            self._quickest.append((now, least))
-            while now - self._quickest[0][0] > _KEPT:
-                self._quickest.popleft()
-            self._offset = min(wait for _, wait in self._quickest)
-            # where delays vary, the quickest of a few is late by chance, too
-            by_chance = (max(self._waits) - least) / _BY_CHANCE
-            self._queue = max(0.0, least - self._offset - by_chance)
+        if len(self._waits) >= ENOUGH:
+            self._queue = self._measure_queue(now)
             self._waits.clear()
         return pack_ask(
             self._secret,
@@ -103,6 +99,22 @@ class Asker(ABC, Generic[Joined]):
                 max(0, self._seq - self._n_parts),
             ),
         )
+
+    def _measure_queue(self, now: float) -> float:
+        """Return what all datagrams since the last time waited for, [s].
+
+        A queue delays quickest, middle and slowest alike. Jitter delays some; where it
+        holds up what is behind it delays the quickest, too, but never the slowest
+        beyond what is usual. So what was shifted least is the queue.
+        """
+        ranked = np.quantile(self._waits, _RANKS)
+        self._ranked.append((now, ranked))
+        while now - self._ranked[0][0] > _KEPT:
+            self._ranked.popleft()
+        usual = np.min([waits for _, waits in self._ranked], axis=0)
+        self._offset = float(usual[0])
+        by_chance = (ranked[-1] - ranked[0]) / _BY_CHANCE
+        return max(0.0, float(np.min(ranked - usual)) - by_chance)
 
     def receive(self, data: bytes, now: float) -> Joined | None:
         """Take a datagram.

@@ -82,12 +82,16 @@ class TwoHosts:
         if shutil.which("tc") is None:
             pytest.skip("the kernel's queues need tc (iproute2)")
         for i in range(2):
-            put = [*self.on(i), "tc", "qdisc", "replace", "dev", self._inner(i), "root"]
+            put = [*self.on(i), "tc", "qdisc", "replace", "dev", self.inner(i), "root"]
             done = subprocess.run([*put, *discipline], capture_output=True, check=False)
             told = done.stderr.decode()
             if "Specified qdisc kind is unknown" in told:
                 pytest.skip(f"the kernel has no sch_{discipline[0]}")
             assert done.returncode == 0, told
+
+    def inner(self, i: int) -> str:
+        """Name the end of a host's cable that is in it."""
+        return f"pl{self._tag}{i}i"
 
     def close(self) -> None:
         self._proxy.stdin.close()
@@ -95,13 +99,9 @@ class TwoHosts:
         for name in self.names:
             _run("ip", "netns", "del", name)
 
-    def _inner(self, i: int) -> str:
-        """Name the end of a host's cable that is in it."""
-        return f"pl{self._tag}{i}i"
-
     def _join(self, i: int) -> str:
         """Make one host and its cable; returns the cable's outer end."""
-        outer, inner = f"pl{self._tag}{i}o", self._inner(i)
+        outer, inner = f"pl{self._tag}{i}o", self.inner(i)
         name, address = self.names[i], self.addresses[i]
         _run("ip", "netns", "add", name)
         _run("ip", "link", "add", outer, "type", "veth", "peer", "name", inner)
