@@ -99,9 +99,9 @@ def run_lead(way: str, out: str, words: Sequence[str]) -> int:
         return step(self, now_ns)
 
     def show_watched(self: lead_pages.LeadPages, side: object, watch: object) -> None:
-        show(self, side, watch)  # type: ignore[arg-type]
         if side.view is not None:  # type: ignore[attr-defined]
-            made[:8] = looked_ns[0].to_bytes(8, "little")
+            made[:8] = looked_ns[0].to_bytes(8, "little")  # before a page is released
+        show(self, side, watch)  # type: ignore[arg-type]
 
     observer.make_pace = make_watched  # type: ignore[assignment]
     lead.Lead.step = step_watched  # type: ignore[method-assign]

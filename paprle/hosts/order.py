@@ -2,8 +2,8 @@
 
 ``paprle lead`` captures, tracks and predicts in its loop; then each of its observers
 decodes and draws what came of it, in a process of its own. All of them know the period
-by the clock, and each is released when those before it have ended, by what they took:
-p99 of their last turns. Nobody waits for who is late or gone for longer than a while.
+by the clock, and each is released when those before it have mostly ended, and what it
+draws is there; the period holds p99 of all. Nobody waits long for who is late.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ SPENT = "spent"
 """The ports of what the turns of each observer take."""
 _MOST = 16  # chosen: observers; there is no host with as many
 ORDER_DTYPE = np.dtype([("period_ns", "i8"), ("begins_ns", "i8", (_MOST,))])
-SPENT_DTYPE = np.dtype([("p99_ns", "i8")])
+SPENT_DTYPE = np.dtype([("p50_ns", "i8"), ("p99_ns", "i8")])
 _KEPT = 400  # chosen: turns, of eight seconds
-_ENOUGH = 20  # chosen: turns, below which p99 says nothing
+_WARM = 50  # chosen: turns, in which everything is slow for once
 _PATIENCE_NS = 5_000_000  # [ns] chosen: a turn of the one before may be as late
 _NAP = 0.0003  # [s] chosen: a tenth of what a picture takes to be drawn
 
@@ -48,16 +48,16 @@ class Order(NamedTuple):
     begins_ns: tuple[int, ...]
 
 
-def plan_order(spent_ns: Sequence[int], least_ns: int, step_ns: int) -> Order:
+def plan_order(stages: Sequence[tuple[int, int]], least_ns: int, step_ns: int) -> Order:
     """Return the order of stages: T ≥ Σ t_1…n, all of them (2.2 no. 4).
 
     Args:
-        spent_ns: What each takes, p99, [ns].
+        stages: What each takes, p50 and p99, [ns].
         least_ns: No shorter a period is of use, [ns].
         step_ns: The period is a multiple of this, [ns].
     """
-    begins = [sum(spent_ns[:k]) for k in range(len(spent_ns))]
-    period = max(sum(spent_ns), least_ns)
+    begins = [sum(p50 for p50, _ in stages[:k]) for k in range(len(stages))]
+    period = max(sum(p99 for _, p99 in stages), least_ns)
     return Order(step_ns * math.ceil(period / step_ns), tuple(begins))
 
 
@@ -90,17 +90,21 @@ class Spent:
 
     def __init__(self) -> None:
         self._last: deque[int] = deque(maxlen=_KEPT)
+        self._n = 0
 
     def note(self, spent_ns: int) -> None:
         """Take one turn, [ns]."""
-        self._last.append(spent_ns)
+        self._n += 1
+        if self._n > _WARM:
+            self._last.append(spent_ns)
 
     @property
-    def p99_ns(self) -> int:
-        """Of the last turns, [ns]; 0 while there are too few."""
-        if len(self._last) < _ENOUGH:
-            return 0
-        return int(np.percentile(self._last, 99))
+    def of_late(self) -> tuple[int, int]:
+        """p50 and p99 of the last turns, [ns]; 0 at first."""
+        if not self._last:
+            return 0, 0
+        p50, p99 = np.percentile(self._last, [50, 99])
+        return int(p50), int(p99)
 
 
 class Conductor:
@@ -124,14 +128,17 @@ class Conductor:
         self._box, self._boxes = box, tuple(spent)[: _MOST - 1]
         self._least_ns, self._step_ns = least_ns, step_ns
         self._own = Spent()
-        self.order = plan_order([0] * (1 + len(self._boxes)), least_ns, step_ns)
+        self.order = plan_order([(0, 0)] * (1 + len(self._boxes)), least_ns, step_ns)
 
     def end_turn(self, now_ns: int) -> None:
         """Note that the loop's own stages have ended, and plan."""
         self._own.note(now_ns % self.order.period_ns)
         records = [box.read() for box in self._boxes]
-        others = [0 if one is None else int(one["p99_ns"]) for one in records]
-        spent = [self._own.p99_ns, *others]
+        others = [
+            (0, 0) if one is None else (int(one["p50_ns"]), int(one["p99_ns"]))
+            for one in records
+        ]
+        spent = [self._own.of_late, *others]
         self.order = plan_order(spent, self._least_ns, self._step_ns)
         record = np.zeros((), ORDER_DTYPE)
         record["period_ns"] = self.order.period_ns
@@ -195,7 +202,7 @@ class Turn:
         """Tell what the turn took."""
         self._own.note(self._clock() - self._began_ns)
         record = np.zeros((), SPENT_DTYPE)
-        record["p99_ns"] = self._own.p99_ns
+        record["p50_ns"], record["p99_ns"] = self._own.of_late
         self._spent.write(record)
 
     def _find_next(self, now_ns: int) -> tuple[int, bool]:
