@@ -158,7 +158,9 @@ def _run_session(cell: Cell, place: Place) -> Json:
     """
     with tempfile.TemporaryDirectory(prefix="paprle-") as folder:
         words = ["session.clock=virtual", "session.episodes=1", f"record.dir={folder}"]
-        session = VirtualSession(resolve([*cell.words, *words]), say=lambda _: None)
+        session = VirtualSession(
+            resolve([*cell.words, *words]), say=lambda _: None, is_thrown_away=True
+        )
         if session.plan.layout.leader.is_human:
             session.close()
             raise ConfigError(

@@ -94,6 +94,7 @@ class VirtualSession:
         say: Callable[[str], None] = print_line,
         *,
         has_operator: bool = False,
+        is_thrown_away: bool = False,
     ) -> None:
         """Open everything.
 
@@ -101,6 +102,7 @@ class VirtualSession:
             resolved: The config.
             say: Tells the operator a line.
             has_operator: Somebody sets ``actions``, as the keys of a terminal do.
+            is_thrown_away: Nobody reads a recording that was not finished.
 
         Raises:
             ConfigError: If the parts do not fit, or one cannot be opened.
@@ -148,6 +150,8 @@ class VirtualSession:
             resolved.gate.clearance_scene,
         )
         self.recorder = self._make_recorder(info.rate)
+        if self.recorder is not None:
+            self.recorder.has_prefix = not is_thrown_away
         self.is_over = False
         self.status = self._controller.step(None, self.clock.now_ns)
         self._setpoint: Record | None = None

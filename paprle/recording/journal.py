@@ -50,6 +50,8 @@ class Journal:
         path: Path,
         layout: Layout,
         header: Mapping[str, Any],
+        *,
+        has_prefix: bool = True,
     ) -> None:
         """Create the file and write what the recording is.
 
@@ -58,6 +60,8 @@ class Journal:
             layout: Dtypes of the session.
             header: From ``make_recording_header``, plus ``wall_offset_ns``: wall time
                 minus monotonic time, [ns].
+            has_prefix: A killed recorder leaves what it was given; else it leaves no
+                record, and recording takes half the time.
 
         Raises:
             OSError: If the file exists or cannot be written.
@@ -67,6 +71,7 @@ class Journal:
         self.frames = {stream.name.lower(): 0 for stream in Stream}
         self._layout = layout
         self._header = dict(header)
+        self._has_prefix = has_prefix
         self._offset = int(header["wall_offset_ns"])
         self._channels = make_channels(layout, _base_links(layout, header))
         self._pending: dict[Stream, list[bytes]] = {Stream.TICK: [], Stream.GATE: []}
@@ -225,7 +230,7 @@ class Journal:
         records = np.frombuffer(data, dtype=self._dtype(stream))
         first = self.frames[stream.name.lower()]
         for channel in self._channels:
-            if channel.stream == stream:
+            if self._has_prefix and channel.stream == stream:
                 number = self._topics.ids[channel.topic]
                 rows = frame_records(number, channel, records, first, self._offset)
                 self._small.append(rows.tobytes())

@@ -78,6 +78,7 @@ class Recorder:
         warning: What the operator should know; may be empty.
         losses: Every failure so far.
         manifests: Manifests of the episodes finished so far, by path.
+        has_prefix: A killed recorder leaves what it was given; see ``Journal``.
     """
 
     def __init__(
@@ -103,6 +104,7 @@ class Recorder:
         self.warning = ""
         self.losses: list[str] = []
         self.manifests: dict[Path, dict[str, Any]] = {}
+        self.has_prefix = True
         self._folder = Path(settings.dir or ".")
         self._settings = settings
         self._layout = layout
@@ -236,7 +238,7 @@ class Recorder:
             number = find_next_episode(self._folder)
             path = make_episode_path(self._folder, number)
             try:
-                return Journal(path, self._layout, header)
+                return Journal(path, self._layout, header, has_prefix=self.has_prefix)
             except FileExistsError:
                 continue
         raise RecordingError(f"record.dir '{self._folder}': no free episode number")

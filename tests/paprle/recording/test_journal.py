@@ -193,6 +193,24 @@ def test_poses_of_objects_come_back_by_name(recorded):
     np.testing.assert_array_equal(poses, gates["objects"][present, 1])
 
 
+def test_a_recording_without_a_prefix_ends_as_the_same_file(
+    tmp_path, layout, header, tools
+):
+    paths = [tmp_path / name / "episode_000000.mcap" for name in ("whole", "end")]
+    sizes = []
+    for path in paths:
+        path.parent.mkdir()
+        journal = Journal(path, layout, header, has_prefix=path == paths[0])
+        for tick in tools.make_ticks(layout, 300):
+            journal.write(Stream.TICK, tick.tobytes())
+        journal.flush()
+        sizes.append(path.stat().st_size)
+        journal.close("end", {})
+
+    assert sizes[1] < sizes[0]
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
 def test_existing_file_is_never_overwritten(recorded, layout, header):
     before = recorded[0].read_bytes()
 
