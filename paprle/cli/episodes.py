@@ -32,7 +32,7 @@ from paprle.recording.exports import (
 from paprle.recording.info import describe
 from paprle.recording.reader import Episode
 from paprle.recording.recover import make_recovered_path, recover
-from paprle.trials.labels import INDEX, is_index, list_trials
+from paprle.trials.labels import INDEX, find_logs, is_index, list_trials
 from paprle.trials.report import describe_set, evaluate_set, write_set
 
 
@@ -94,7 +94,7 @@ def _evaluate(args: argparse.Namespace) -> int:
             f"evaluate: expected an episode, got '{missing[0]}'; no such file"
         )
     out = args.out or choose_folder(args.episodes)
-    if any(is_arbot_csv(path) or is_index(path) for path in args.episodes):
+    if any(is_arbot_csv(p) or is_index(p) or find_logs(p) for p in args.episodes):
         if args.strict:
             raise ConfigError(
                 "evaluate: expected recordings beside --strict, got logs of trials"
@@ -220,7 +220,7 @@ and ends with 1 where any clause was broken or any meshes touched.
 Logs of ARBot's evaluator, and trials.csv, an index of logs and recordings with users,
 tasks and modes (`paprle dataset index`), are judged as one set: a table each, ITV of
 repetitions, distributions, errors along the paths. Without an index, H1.csv H2.csv are
-two trials of `h`, robot_1.csv is a robot's replay.
+two trials of `h`, robot_1.csv is a robot's replay; a folder stands for its logs.
 In a ROS bag, .../target_pose is compared with .../actual_pose, as observers.ros sends
 them, or the two topics of poses or joints given by --target and --actual.
 
@@ -228,7 +228,7 @@ examples:
   paprle evaluate OUT/episode_000000.mcap
   paprle evaluate OUT/*.mcap --json --out REPORT
   paprle evaluate OUT/episode_000000.mcap --strict
-  paprle evaluate H1.csv H2.csv H3.csv robot_*.csv
+  paprle evaluate static/dataset
   paprle evaluate BAG --robot piper --target /cmd --actual /joint_states""",
     add_arguments=_add_evaluate,
     run=_evaluate,

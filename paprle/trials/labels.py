@@ -16,6 +16,7 @@ from pathlib import Path
 
 from paprle.contracts.errors import ConfigError, RecordingError
 from paprle.evaluation.files import write_text
+from paprle.recording.exports import is_arbot_csv
 
 INDEX = "trials.csv"
 LABELS = ("kind", "user", "task", "mode", "trial")
@@ -229,13 +230,30 @@ def find_by_layout(folder: Path, layout: str) -> list[Trial]:
     return found
 
 
+def find_logs(folder: Path) -> list[Path]:
+    """Return the logs of ARBot in a folder that has no recordings, by name."""
+    if not folder.is_dir() or any(folder.glob("*.mcap")):
+        return []
+    return [path for path in sorted(folder.glob("*.csv")) if is_arbot_csv(path)]
+
+
 def list_trials(paths: Iterable[Path]) -> list[Trial]:
-    """Return the trials that paths mean: those of an index, or a file by its name.
+    """Return the trials that paths mean.
+
+    Args:
+        paths: An index, or files and folders of files that say by their names what
+            they are.
+
+    Returns:
+        The trials.
 
     Raises:
         RecordingError: If an index cannot be read.
     """
     trials: list[Trial] = []
     for path in paths:
-        trials += read_index(path) if is_index(path) else [guess_labels(path)]
+        if is_index(path):
+            trials += read_index(path)
+        else:
+            trials += map(guess_labels, find_logs(path) or [path])
     return trials

@@ -20,7 +20,7 @@ from paprle.evaluation.page import POLICY, STYLE, render_picture
 from paprle.evaluation.report_text import format_number
 from paprle.trials.labels import LABELS, Trial
 from paprle.trials.measure import TrialResult, measure_trial
-from paprle.trials.tables import Json, average_itv, list_itv, make_tables
+from paprle.trials.tables import Json, average_itv, list_gaps, list_itv, make_tables
 
 _HEADS = {
     "n_trials": "trials",
@@ -62,6 +62,7 @@ def evaluate_set(trials: Sequence[Trial]) -> tuple[Json, list[TrialResult]]:
         "tables": make_tables(results),
         "itv": itvs,
         "itv_means": average_itv(itvs),
+        "gaps": list_gaps(trials),
     }
     return figures, results
 
@@ -128,6 +129,7 @@ def describe_set(figures: Json) -> str:
     n_human = len(figures["trials"]) - n_robot
     parts = [f"{n_human} human trials, {n_robot} replays by a robot"]
     parts += [_lay_out(table) for table in _list_tables(figures)]
+    parts += figures["gaps"]
     return "\n\n".join(parts)
 
 
@@ -181,12 +183,13 @@ def _render(figures: Json, pictures: Iterable[tuple[str, str, bytes]]) -> str:
         for table in _list_tables(figures)
     )
     shown = "".join(render_picture(*picture) for picture in pictures)
+    gaps = "".join(f'<p class="sub">{escape(gap)}</p>' for gap in figures["gaps"])
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{title}</title><style>{STYLE}</style></head><body>"
-        f"<h1>{title}</h1>{tables}{shown}<footer>{escape(_FOOTER)}</footer>"
+        f"<h1>{title}</h1>{gaps}{tables}{shown}<footer>{escape(_FOOTER)}</footer>"
         "</body></html>\n"
     )
 

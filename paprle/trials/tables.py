@@ -23,6 +23,8 @@ BY: dict[str, Callable[[Trial], str]] = {
     "task": lambda one: one.task,
     "mode": lambda one: one.mode,
 }
+PUBLISHED = ("H1", "H2", "H3", *(f"robot_{k}" for k in range(1, 6)))
+"""ARBot's logs of one motion: a human's trials, and the robot's replays of one."""
 CLOSED = 0.05  # chosen: a path whose ends are nearer than this share of it is closed
 
 
@@ -86,6 +88,25 @@ def list_itv(results: Sequence[TrialResult]) -> list[Json]:
             entry["cyclic_arc_length_mm"] = cyclic["arc_length_mm"]
         found.append(entry)
     return found
+
+
+def list_gaps(trials: Sequence[Trial]) -> list[str]:
+    """Say why repetitions cannot be compared, or are not all that are published."""
+    told = []
+    groups: dict[tuple[str, ...], list[Trial]] = {}
+    for one in trials:
+        groups.setdefault(one.group, []).append(one)
+    for own in groups.values():
+        if len(own) == 1:
+            told.append(f"no variability of '{own[0].name}': it is one trial alone")
+    names = {one.path.stem for one in trials}
+    missing = [name for name in PUBLISHED if name not in names]
+    if missing and names <= {*PUBLISHED}:
+        told.append(
+            f"of the eight logs that ARBot published, not here: {', '.join(missing)}; "
+            "its figures, 27.69 and 3.91 mm, are those of all eight"
+        )
+    return told
 
 
 def _is_closed(p: Vec) -> bool:

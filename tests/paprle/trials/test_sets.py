@@ -196,7 +196,13 @@ def test_logs_without_an_index_are_labelled_by_their_names(tmp_path, capsys):
 
     files = sorted(map(str, tmp_path.glob("*.csv")))
     assert main(["evaluate", *files]) == 0
+    assert main(["evaluate", str(tmp_path)]) == 0
 
+    of_files, of_folder = map(
+        Path.read_text,
+        (tmp_path / "H1_and_7_more.report.json", tmp_path / "trials.report.json"),
+    )
+    assert of_files == of_folder
     told = capsys.readouterr().out
     assert "3 human trials, 5 replays by a robot" in told
     figures = json.loads((tmp_path / "H1_and_7_more.report.json").read_text())
@@ -206,6 +212,17 @@ def test_logs_without_an_index_are_labelled_by_their_names(tmp_path, capsys):
     assert human["normalised_time_mm"] == pytest.approx(5.0)
     assert robot["arc_length_mm"] == pytest.approx(0.0, abs=1e-9)
     assert sorted(map(str, tmp_path.glob("*.csv"))) == files
+
+
+def test_logs_that_are_missing_are_told(tmp_path, capsys):
+    for name in ("H1", "robot_2", "robot_4"):
+        write_arbot_csv(tmp_path / f"{name}.csv", make_table())
+
+    assert main(["evaluate", str(tmp_path)]) == 0
+
+    told = capsys.readouterr().out
+    assert "no variability of 'h 1': it is one trial alone" in told
+    assert "not here: H2, H3, robot_1, robot_3, robot_5; its figures" in told
 
 
 @pytest.mark.long
@@ -234,10 +251,7 @@ def test_published_files_give_the_published_variability(tmp_path):
     folder = os.environ.get("PAPRLE_ARBOT_FILES")
     if not folder:
         pytest.skip("PAPRLE_ARBOT_FILES names no folder with H1 … H3, robot_1 … 5.csv")
-    files = [*Path(folder).glob("H?.csv"), *Path(folder).glob("robot_?.csv")]
-
-    words = ["evaluate", *map(str, sorted(files)), "--out", str(tmp_path)]
-    assert main(words) == 0
+    assert main(["evaluate", folder, "--out", str(tmp_path)]) == 0
 
     figures = json.loads(next(tmp_path.glob("*.json")).read_text())
     human, robot = figures["itv"]
