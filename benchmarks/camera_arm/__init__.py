@@ -1,7 +1,8 @@
 """How well a camera arm shows a hand at work, beside other cameras.
 
-    python -m benchmarks.camera_arm [FILE …] [--seconds 20] [--json OUT]
+    python -m benchmarks.camera_arm [FILE …] [--seconds 20] [--seeds 0 1] [--json OUT]
 
-Motions are made here, of minimum-jerk reaches, or recorded ones of FILE, as the leader
-``offline`` reads them. The same motions drive the same arm with each way to look at it.
+Motions are made here by their seeds, of minimum-jerk reaches, or recorded ones of FILE,
+as the leader ``offline`` reads them. The same motions drive the same arm with each way
+to look at it.
 """

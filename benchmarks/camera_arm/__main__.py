@@ -143,6 +143,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1])
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     print(
@@ -157,7 +158,7 @@ def main():
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "motion.txt"
-        for seed in (0, 1) if not args.files else ():
+        for seed in args.seeds if not args.files else ():
             write_tum(made, *make_picks(args.seconds, seed))
             found[f"picks {seed}"] = run(f"picks {seed}", made)
         for path in args.files:
